@@ -37,7 +37,7 @@ static void expect_near(const json_t *json, const char *name, double expected)
 }
 
 /* EXACT-BOUNDS 9. */
-static void golden_bounds_are_printed(void **state)
+TEST(golden_bounds_are_printed)
 {
     static const struct {
         const char *pulls, *noises, *sum, *epsilon, *level;
@@ -59,7 +59,7 @@ static void golden_bounds_are_printed(void **state)
     }
 }
 
-static void a_confidence_is_the_level_of_all_arms_at_all_looks(void **state)
+TEST(a_confidence_is_the_level_of_all_arms_at_all_looks)
 {
     json_t *json = answer((const char *const[]){"-j", "-n", "400", "--mean", "0.5", NULL});
     expect_near(json, "level", log(2 * 1 * 2 / 0.05));
@@ -71,7 +71,7 @@ static void a_confidence_is_the_level_of_all_arms_at_all_looks(void **state)
     json_decref(json);
 }
 
-static void what_cannot_be_is_refused_with_what_is_allowed(void **state)
+TEST(what_cannot_be_is_refused_with_what_is_allowed)
 {
     static const struct {
         const char *options[8];
@@ -93,14 +93,4 @@ static void what_cannot_be_is_refused_with_what_is_allowed(void **state)
         assert_int_equal(process_line_count(result.err), 1);
         process_free(&result);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_bounds_are_printed),
-        cmocka_unit_test(a_confidence_is_the_level_of_all_arms_at_all_looks),
-        cmocka_unit_test(what_cannot_be_is_refused_with_what_is_allowed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

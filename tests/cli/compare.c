@@ -62,7 +62,7 @@ static void assert_cell(const json_t *cell, const char *file, const char *first,
     json_decref(expected);
 }
 
-static void cells_are_runs_in_the_order_given(void **state)
+TEST_WITH(cells_are_runs_in_the_order_given, open_folder, close_folder)
 {
     struct process_result result =
         TACIT("compare", one, "--json", "--over", "privacy.epsilon=0.5,inf", "--over",
@@ -82,7 +82,7 @@ static void cells_are_runs_in_the_order_given(void **state)
     json_decref(json);
 }
 
-static void files_stand_beside_each_other(void **state)
+TEST_WITH(files_stand_beside_each_other, open_folder, close_folder)
 {
     struct process_result result = TACIT("compare", two, one, "--json");
     json_t *const json = parse(&result);
@@ -94,7 +94,7 @@ static void files_stand_beside_each_other(void **state)
     json_decref(json);
 }
 
-static void results_do_not_depend_on_threads(void **state)
+TEST_WITH(results_do_not_depend_on_threads, open_folder, close_folder)
 {
     static const char *const threads[] = {"--threads=1", "--threads=2", "--threads=7"};
     char *first = NULL;
@@ -110,7 +110,7 @@ static void results_do_not_depend_on_threads(void **state)
     free(first);
 }
 
-static void a_cell_that_cannot_run_says_why_and_the_others_go_on(void **state)
+TEST_WITH(a_cell_that_cannot_run_says_why_and_the_others_go_on, open_folder, close_folder)
 {
     struct process_result result =
         TACIT("compare", one, "--json", "--over", "privacy.epsilon=1,many,2");
@@ -153,7 +153,7 @@ static void assert_shown(const char *name, const char *text)
     free(all);
 }
 
-static void files_are_written(void **state)
+TEST_WITH(files_are_written, open_folder, close_folder)
 {
     struct process_result result =
         TACIT("compare", one, "--over=privacy.epsilon=0.5,1,none", "--out", out);
@@ -174,7 +174,7 @@ static void files_are_written(void **state)
 /* The floor and a baseline that was played: a line each, over time and in every figure of settings;
  * uniform play is far above the settings and leaves the figure over time; what differs from cell to
  * cell is no line of all. */
-static void baselines_stand_in_every_figure(void **state)
+TEST_WITH(baselines_stand_in_every_figure, open_folder, close_folder)
 {
     static const char *const figures[] = {"regret.svg", "settings.svg", "cost.svg", "bytes.svg"};
     struct process_result result = TACIT("compare", one, "--set=baselines=[pooled-ucb1]",
@@ -198,7 +198,7 @@ static void baselines_stand_in_every_figure(void **state)
 
 /* Stopped in the midst: the second call takes the first
  * cells as they lie, and ends with what an uninterrupted one prints. */
-static void an_interrupted_comparison_goes_on_where_it_stopped(void **state)
+TEST_WITH(an_interrupted_comparison_goes_on_where_it_stopped, open_folder, close_folder)
 {
     static const char *const grid = "--over=seed=1,2,3,4,5,6,7,8,9,10,11,12";
     const char *const words[] = {process_tacit(),
@@ -235,7 +235,7 @@ static void an_interrupted_comparison_goes_on_where_it_stopped(void **state)
 }
 
 /* What lies there of other data is not taken. */
-static void changed_data_are_run_again(void **state)
+TEST_WITH(changed_data_are_run_again, open_folder, close_folder)
 {
     struct process_result before =
         TACIT("compare", one, "--over=agents=2,3", "--json", "--out", out);
@@ -249,7 +249,7 @@ static void changed_data_are_run_again(void **state)
     process_free(&before);
 }
 
-static void wrong_words_are_refused_in_a_line(void **state)
+TEST_WITH(wrong_words_are_refused_in_a_line, open_folder, close_folder)
 {
     static const char *const cases[][3] = {
         {NULL, NULL, "no experiment file given"},
@@ -272,30 +272,11 @@ static void wrong_words_are_refused_in_a_line(void **state)
     }
 }
 
-static void a_place_that_takes_no_files_is_found_before_the_runs(void **state)
+TEST_WITH(a_place_that_takes_no_files_is_found_before_the_runs, open_folder, close_folder)
 {
     struct process_result result = TACIT("compare", one, "--out", "/proc/none");
     assert_int_equal(result.code, 1);
     assert_string_equal(result.out, "");
     assert_non_null(strstr(result.err, "--out: /proc/none: "));
     process_free(&result);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(cells_are_runs_in_the_order_given),
-        TEST(files_stand_beside_each_other),
-        TEST(results_do_not_depend_on_threads),
-        TEST(a_cell_that_cannot_run_says_why_and_the_others_go_on),
-        TEST(files_are_written),
-        TEST(baselines_stand_in_every_figure),
-        TEST(an_interrupted_comparison_goes_on_where_it_stopped),
-        TEST(changed_data_are_run_again),
-        TEST(wrong_words_are_refused_in_a_line),
-        TEST(a_place_that_takes_no_files_is_found_before_the_runs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -326,7 +326,7 @@ static void expect_decision(struct field *field)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-static void devices_decide_though_messages_are_lost(void **state)
+TEST(devices_decide_though_messages_are_lost)
 {
     static struct field field;
     open_field(&field, 5, TACIT_NANO);
@@ -343,7 +343,7 @@ static void devices_decide_though_messages_are_lost(void **state)
 }
 
 /* It goes on from what it kept: the hub, which refuses a second draw, flags nobody. */
-static void a_device_that_loses_its_power_goes_on(void **state)
+TEST(a_device_that_loses_its_power_goes_on)
 {
     static struct field field;
     open_field(&field, 0, TACIT_NANO);
@@ -365,7 +365,7 @@ static void a_device_that_loses_its_power_goes_on(void **state)
 
 /* Bytes that are no message, a run that reckons with less noise than the device has, and the order
  * of that run: it does not pull. In a run that it allows it does. */
-static void a_device_takes_no_part_in_what_it_does_not_allow(void **state)
+TEST(a_device_takes_no_part_in_what_it_does_not_allow)
 {
     static struct field field;
     uint8_t noise[40];
@@ -384,13 +384,8 @@ static void a_device_takes_no_part_in_what_it_does_not_allow(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices_decide_though_messages_are_lost),
-        cmocka_unit_test(a_device_that_loses_its_power_goes_on),
-        cmocka_unit_test(a_device_takes_no_part_in_what_it_does_not_allow),
-    };
     (void)signal(SIGPIPE, SIG_IGN);
     if (is_emulated()) /* a board that forgets, and does not count */
         cmocka_set_test_filter("devices_decide_though_messages_are_lost");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

@@ -87,7 +87,7 @@ static double mean_of(const json_t *json, const char *metric)
     return json_number_value(value);
 }
 
-static void threads_do_not_matter(void **state)
+TEST_WITH(threads_do_not_matter, open_bench, close_bench)
 {
     static const char *const privacies[] = {"privacy={mode: none}",
                                             "privacy={mode: paper, epsilon: 1}",
@@ -102,7 +102,7 @@ static void threads_do_not_matter(void **state)
 }
 
 /* Messages by formula, regret within what can be lost, the best arm found. */
-static void results_are_what_a_network_of_four_can_say_and_lose(void **state)
+TEST_WITH(results_are_what_a_network_of_four_can_say_and_lose, open_bench, close_bench)
 {
     json_t *const json = run_json(*state, "1", SETTINGS("horizon=20000"));
     assert_true(fabs(mean_of(json, "messages") - 20000.0 * 6) < 0.5);
@@ -116,7 +116,7 @@ static void results_are_what_a_network_of_four_can_say_and_lose(void **state)
     json_decref(json);
 }
 
-static void without_noise_paper_mode_is_mode_none(void **state)
+TEST_WITH(without_noise_paper_mode_is_mode_none, open_bench, close_bench)
 {
     json_t *const none = run_json(*state, "1", SETTINGS("privacy={mode: none}"));
     json_t *const paper = run_json(*state, "1", SETTINGS("privacy={mode: paper, epsilon: inf}"));
@@ -126,7 +126,7 @@ static void without_noise_paper_mode_is_mode_none(void **state)
     json_decref(paper);
 }
 
-static void means_of_every_agents_own_differ_between_agents(void **state)
+TEST_WITH(means_of_every_agents_own_differ_between_agents, open_bench, close_bench)
 {
     /* With one row for all, Gossip UCB and means per agent would have the same global means. */
     json_t *const alike =
@@ -144,7 +144,7 @@ static void means_of_every_agents_own_differ_between_agents(void **state)
     json_decref(own);
 }
 
-static void paper_mode_says_that_nothing_is_guaranteed(void **state)
+TEST_WITH(paper_mode_says_that_nothing_is_guaranteed, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     const char *const words[] = {"check", bench->file, NULL};
@@ -170,7 +170,8 @@ static void paper_mode_says_that_nothing_is_guaranteed(void **state)
 
 /* The small form of the claim of experiments/p2-gossip: at equal real epsilon doubling loses less
  * than trees, with far fewer messages. 6 runs each; the regrets differ by a factor of 5. */
-static void doubling_loses_less_than_trees_at_equal_epsilon_with_fewer_messages(void **state)
+TEST_WITH(doubling_loses_less_than_trees_at_equal_epsilon_with_fewer_messages, open_bench,
+          close_bench)
 {
     json_t *const tree =
         run_json(*state, "1", SETTINGS("horizon=20000", "privacy={mode: sound, epsilon: 1}"));
@@ -187,7 +188,7 @@ static void doubling_loses_less_than_trees_at_equal_epsilon_with_fewer_messages(
 
 /* P1, Sec. II: gossip's messages are of order T, those of elimination over the same graph of log T
  * at most, and its regret is, too: each factor of ten of T adds the same. */
-static void gossip_sends_with_every_slot_and_elimination_with_the_logarithm(void **state)
+TEST_WITH(gossip_sends_with_every_slot_and_elimination_with_the_logarithm, open_bench, close_bench)
 {
     static const char *const horizons[] = {"horizon=10000", "horizon=100000", "horizon=1000000"};
     double gossip[3];
@@ -208,7 +209,7 @@ static void gossip_sends_with_every_slot_and_elimination_with_the_logarithm(void
     assert_true(regret[2] - regret[1] <= 1.1 * (regret[1] - regret[0]));
 }
 
-static void doubling_says_what_it_costs_and_gives_the_same_on_threads(void **state)
+TEST_WITH(doubling_says_what_it_costs_and_gives_the_same_on_threads, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     const char *const words[] = {"check", bench->file, NULL};
@@ -229,7 +230,7 @@ static void doubling_says_what_it_costs_and_gives_the_same_on_threads(void **sta
 
 /* Sec. 4.1. Its noise is T times what a reward needs: with epsilon = T it is Laplace of scale 1,
  * and without noise it is Gossip_UCB. */
-static void noise_of_each_reward_is_paid_for_with_regret(void **state)
+TEST_WITH(noise_of_each_reward_is_paid_for_with_regret, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     const char *const words[] = {"check", bench->file, NULL};
@@ -290,7 +291,7 @@ static double band_at(const json_t *json, const char *part, size_t point)
 
 /* Without noise they come to the mean of the best arm over all sites, 0.65; the page shows how, and
  * what lambda_2 says about it. */
-static void estimates_draw_together_on_the_page(void **state)
+TEST_WITH(estimates_draw_together_on_the_page, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     const char *const settings[] = {"horizon=30000", NULL};
@@ -324,7 +325,7 @@ static void estimates_draw_together_on_the_page(void **state)
     free(page);
 }
 
-static void doubling_of_a_horizon_without_a_first_rung_is_refused(void **state)
+TEST_WITH(doubling_of_a_horizon_without_a_first_rung_is_refused, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     const char *const words[] = {"check", bench->file, NULL};
@@ -341,7 +342,7 @@ static void doubling_of_a_horizon_without_a_first_rung_is_refused(void **state)
     process_free(&result);
 }
 
-static void what_cannot_be_is_refused_with_its_key(void **state)
+TEST_WITH(what_cannot_be_is_refused_with_its_key, open_bench, close_bench)
 {
     static const struct {
         const char *setting;
@@ -374,25 +375,4 @@ static void what_cannot_be_is_refused_with_its_key(void **state)
         assert_string_equal(result.out, "");
         process_free(&result);
     }
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(threads_do_not_matter),
-        TEST(results_are_what_a_network_of_four_can_say_and_lose),
-        TEST(without_noise_paper_mode_is_mode_none),
-        TEST(means_of_every_agents_own_differ_between_agents),
-        TEST(paper_mode_says_that_nothing_is_guaranteed),
-        TEST(doubling_loses_less_than_trees_at_equal_epsilon_with_fewer_messages),
-        TEST(gossip_sends_with_every_slot_and_elimination_with_the_logarithm),
-        TEST(doubling_says_what_it_costs_and_gives_the_same_on_threads),
-        TEST(noise_of_each_reward_is_paid_for_with_regret),
-        TEST(estimates_draw_together_on_the_page),
-        TEST(doubling_of_a_horizon_without_a_first_rung_is_refused),
-        TEST(what_cannot_be_is_refused_with_its_key),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

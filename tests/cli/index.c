@@ -70,7 +70,7 @@ static double mean_at(const json_t *json, const char *section, const char *name)
 }
 
 /* What is named beside elimination is what the family plays by itself, run by run. */
-static void named_baselines_are_what_the_family_plays(void **state)
+TEST_WITH(named_baselines_are_what_the_family_plays, open_folder, close_folder)
 {
     json_t *const beside = run("elimination.yaml", NULL, NULL);
     json_t *const pooled = run("index.yaml", NULL, NULL);
@@ -88,7 +88,7 @@ static void named_baselines_are_what_the_family_plays(void **state)
     json_decref(alone);
 }
 
-static void every_baseline_can_be_named(void **state)
+TEST_WITH(every_baseline_can_be_named, open_folder, close_folder)
 {
     static const char *const names[] = {
         "pooled-kl-ucb", "pooled-ucb1", "pooled-moss", "pooled-thompson", "pooled-uniform",
@@ -104,7 +104,7 @@ static void every_baseline_can_be_named(void **state)
     json_decref(json);
 }
 
-static void the_answer_is_the_arm_that_most_agents_estimate_best(void **state)
+TEST_WITH(the_answer_is_the_arm_that_most_agents_estimate_best, open_folder, close_folder)
 {
     json_t *const json = run("index.yaml", "--set=protocol.sharing=none", NULL);
     json_t *const answer = json_object_get(json, "answer");
@@ -117,7 +117,7 @@ static void the_answer_is_the_arm_that_most_agents_estimate_best(void **state)
     json_decref(json);
 }
 
-static void runs_do_not_depend_on_threads(void **state)
+TEST_WITH(runs_do_not_depend_on_threads, open_folder, close_folder)
 {
     struct process_result one = tacit("run", "index.yaml",
                                       (const char *const[]){"--json", "--quiet", "--threads=1",
@@ -131,7 +131,7 @@ static void runs_do_not_depend_on_threads(void **state)
     process_free(&two);
 }
 
-static void what_cannot_be_is_refused_in_words(void **state)
+TEST_WITH(what_cannot_be_is_refused_in_words, open_folder, close_folder)
 {
     static const struct {
         const char *file;
@@ -161,7 +161,7 @@ static void what_cannot_be_is_refused_in_words(void **state)
 }
 
 /* One voter is active at a time, so one learner for all has as many pulls as there are samples. */
-static void beside_votes_one_learner_has_a_pull_a_sample(void **state)
+TEST_WITH(beside_votes_one_learner_has_a_pull_a_sample, open_folder, close_folder)
 {
     temp_file_write(folder, "votes.yaml",
                     "name: votes\nseed: 4\nruns: 5\nhorizon: 20000\n"
@@ -178,18 +178,4 @@ static void beside_votes_one_learner_has_a_pull_a_sample(void **state)
     assert_int_equal(result.code, 2);
     assert_non_null(strstr(result.err, "not every agent plays in every slot"));
     process_free(&result);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
-        TEST(named_baselines_are_what_the_family_plays),
-        TEST(every_baseline_can_be_named),
-        TEST(the_answer_is_the_arm_that_most_agents_estimate_best),
-        TEST(runs_do_not_depend_on_threads),
-        TEST(what_cannot_be_is_refused_in_words),
-        TEST(beside_votes_one_learner_has_a_pull_a_sample),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

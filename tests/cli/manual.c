@@ -94,7 +94,7 @@ static void command_is_in_man(const char *command, const void *context)
     each_option(command, option_is_in_man, is_daemon ? pages->daemons : pages->own);
 }
 
-static void the_man_pages_have_every_option(void **state)
+TEST(the_man_pages_have_every_option)
 {
     struct process_result man = tacit("manual", "man");
     struct process_result daemons = tacitd("manual", "man");
@@ -107,7 +107,7 @@ static void the_man_pages_have_every_option(void **state)
 }
 
 /* What tacit says of the commands that it calls tacitd for, tacitd says of itself. */
-static void the_daemons_commands_are_listed_alike(void **state)
+TEST(the_daemons_commands_are_listed_alike)
 {
     struct process_result own = tacit("--help", NULL);
     struct process_result daemons = tacitd("--help", NULL);
@@ -152,14 +152,14 @@ static void command_completes(const char *command, const void *context)
     assert_completes(command, "--hel", "--help");
 }
 
-static void bash_completes_commands_and_options(void **state)
+TEST(bash_completes_commands_and_options)
 {
     (void)each_command(command_completes, NULL);
     assert_completes("run", "--ru", "--runs=");
     assert_completes("compare", "--ov", "--over=");
 }
 
-static void the_other_shells_hear_of_every_command(void **state)
+TEST(the_other_shells_hear_of_every_command)
 {
     static const char *const shells[] = {"zsh", "fish"};
     for (size_t i = 0; i < 2; i++) {
@@ -173,7 +173,7 @@ static void the_other_shells_hear_of_every_command(void **state)
     }
 }
 
-static void another_word_is_refused(void **state)
+TEST(another_word_is_refused)
 {
     static const char *const words[] = {NULL, "info"};
     for (size_t i = 0; i < 2; i++) {
@@ -185,7 +185,7 @@ static void another_word_is_refused(void **state)
 }
 
 /* Whatever was asked for: what did not arrive was not done. */
-static void stdout_that_is_full_is_said_by_every_command(void **state)
+TEST(stdout_that_is_full_is_said_by_every_command)
 {
     char const *const source = getenv("TACIT_SOURCE");
     char shop[PATH_MAX];
@@ -211,17 +211,4 @@ static void stdout_that_is_full_is_said_by_every_command(void **state)
             fail_msg("tacit %s: code %d, \"%s\"", call[0], result.code, result.err);
         process_free(&result);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_man_pages_have_every_option),
-        cmocka_unit_test(the_daemons_commands_are_listed_alike),
-        cmocka_unit_test(bash_completes_commands_and_options),
-        cmocka_unit_test(the_other_shells_hear_of_every_command),
-        cmocka_unit_test(another_word_is_refused),
-        cmocka_unit_test(stdout_that_is_full_is_said_by_every_command),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static json_t *run(const char *first, const char *second)
 
 /* EXACT-BOUNDS 9 expects 1,289 and 7,806; half widths of 60 runs are about 60 and 350. Fixed seed;
  * a false alarm is below 1e-6. */
-static void regrets_are_those_expected(void **state)
+TEST_WITH(regrets_are_those_expected, open_folder, on_file_close)
 {
     json_t *const index = run(NULL, NULL);
     json_t *const exact = run("--set=protocol={kind: elimination, bounds: exact}", NULL);
@@ -69,7 +69,7 @@ static void check_samples(const char *protocol, const char *network, unsigned ho
 }
 
 /* What T cuts enters no estimate: nothing of a round counts that does not end. */
-static void samples_are_rewards_of_whole_rounds(void **state)
+TEST_WITH(samples_are_rewards_of_whole_rounds, open_folder, on_file_close)
 {
     static const char *const protocols[] = {"--set=protocol={kind: elimination}",
                                             "--set=protocol={kind: elimination, bounds: exact}",
@@ -83,7 +83,7 @@ static void samples_are_rewards_of_whole_rounds(void **state)
 }
 
 /* Where nobody waits a graph plays what a star plays; alone everybody learns on its own. */
-static void exact_bounds_play_over_any_network(void **state)
+TEST_WITH(exact_bounds_play_over_any_network, open_folder, on_file_close)
 {
     static const char exact[] = "--set=protocol={kind: elimination, bounds: exact}";
     json_t *const star = run(exact, "--set=network.kind=star");
@@ -102,7 +102,7 @@ static void exact_bounds_play_over_any_network(void **state)
 }
 
 /* The best arm goes after a tenth of the run. With arms_max the bounds are for more arms. */
-static void arms_come_and_go(void **state)
+TEST_WITH(arms_come_and_go, open_folder, on_file_close)
 {
     json_t *const gone =
         run("--set=protocol.changes=[{slot: 100000, retire: 0}]", "--set=protocol.confidence=0.95");
@@ -122,7 +122,7 @@ static bool is_decided(const json_t *json)
     return json_is_true(json_object_get(json_object_get(json, "answer"), "decided"));
 }
 
-static void with_a_confidence_both_decide_for_the_best_arm(void **state)
+TEST_WITH(with_a_confidence_both_decide_for_the_best_arm, open_folder, on_file_close)
 {
     static const char *const protocols[] = {
         "--set=protocol={kind: phased-index, confidence: 0.95}",
@@ -136,7 +136,7 @@ static void with_a_confidence_both_decide_for_the_best_arm(void **state)
 }
 
 /* After 2,000 slots nothing is known yet; the arms that could be best are named, not one. */
-static void an_early_answer_names_what_cannot_be_told_apart(void **state)
+TEST_WITH(an_early_answer_names_what_cannot_be_told_apart, open_folder, on_file_close)
 {
     json_t *const json = run("--set=horizon=2000", NULL);
     json_t const *const answer = json_object_get(json, "answer");
@@ -146,7 +146,7 @@ static void an_early_answer_names_what_cannot_be_told_apart(void **state)
     json_decref(json);
 }
 
-static void runs_do_not_depend_on_threads(void **state)
+TEST_WITH(runs_do_not_depend_on_threads, open_folder, on_file_close)
 {
     static const char *const protocols[] = {"--set=protocol.growth=1.5",
                                             "--set=protocol={kind: elimination, bounds: exact}"};
@@ -209,7 +209,7 @@ static void refuse(const char *first, const char *second, const char *says)
     process_free(&result);
 }
 
-static void what_cannot_be_is_refused_in_words(void **state)
+TEST_WITH(what_cannot_be_is_refused_in_words, open_folder, on_file_close)
 {
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         refuse(wrong[i].setting, NULL, wrong[i].says);
@@ -223,7 +223,7 @@ static void what_cannot_be_is_refused_in_words(void **state)
 }
 
 /* Says the least horizon, which is one that runs, and one less does not. */
-static void a_horizon_below_the_first_plan_is_refused_with_the_least_one(void **state)
+TEST_WITH(a_horizon_below_the_first_plan_is_refused_with_the_least_one, open_folder, on_file_close)
 {
     static const char *const protocols[] = {"--set=protocol={kind: phased-index}",
                                             "--set=protocol={kind: elimination, bounds: exact}"};
@@ -246,7 +246,7 @@ static void a_horizon_below_the_first_plan_is_refused_with_the_least_one(void **
     }
 }
 
-static void check_says_what_it_promises(void **state)
+TEST_WITH(check_says_what_it_promises, open_folder, on_file_close)
 {
     struct process_result result = on_file_run("check", (const char *const[]){NULL});
     assert_int_equal(result.code, 0);
@@ -258,22 +258,4 @@ static void check_says_what_it_promises(void **state)
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "nothing protects the rewards"));
     process_free(&result);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, on_file_close)
-        TEST(regrets_are_those_expected),
-        TEST(samples_are_rewards_of_whole_rounds),
-        TEST(exact_bounds_play_over_any_network),
-        TEST(arms_come_and_go),
-        TEST(with_a_confidence_both_decide_for_the_best_arm),
-        TEST(an_early_answer_names_what_cannot_be_told_apart),
-        TEST(runs_do_not_depend_on_threads),
-        TEST(what_cannot_be_is_refused_in_words),
-        TEST(a_horizon_below_the_first_plan_is_refused_with_the_least_one),
-        TEST(check_says_what_it_promises),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,7 @@ static double decided_share(const json_t *plan, double horizon)
 
 /* Held out: other seeds, more runs. Slots within 20 %, regret within 30 %, for every plan that is
  * offered. */
-static void the_forecast_holds_on_fresh_runs(void **state)
+TEST(the_forecast_holds_on_fresh_runs)
 {
     static const char *const instances[] = {"0.6,0.5,0.4,0.3\n", "0.9,0.8,0.8,0.8,0.8,0.1\n"};
     for (size_t i = 0; i < 2; i++) {
@@ -140,7 +140,7 @@ static void the_forecast_holds_on_fresh_runs(void **state)
 
 /* Means far apart or close, exact bounds or the paper's: the formula is what simulation finds, to
  * within a step of the ladder. */
-static void the_formula_is_close_to_the_simulation(void **state)
+TEST(the_formula_is_close_to_the_simulation)
 {
     uint32_t seen = 0;
     temp_file_write(folder, "means.csv", "0.55,0.5\n");
@@ -160,7 +160,7 @@ static void the_formula_is_close_to_the_simulation(void **state)
 }
 
 /* The same sentence wherever a horizon is too short; none where it is not. */
-static void check_and_run_say_how_long_it_would_take(void **state)
+TEST(check_and_run_say_how_long_it_would_take)
 {
     static const char *const commands[] = {"check", "run"};
     temp_file_write(folder, "means.csv", "0.525,0.5\n");
@@ -179,7 +179,7 @@ static void check_and_run_say_how_long_it_would_take(void **state)
 }
 
 /* In time before late; among those in time the least regret first. */
-static void the_best_plan_comes_first(void **state)
+TEST(the_best_plan_comes_first)
 {
     temp_file_write(folder, "means.csv", "0.6,0.55,0.5\n");
     json_t *const json = parse(TACIT("plan", file, "--json", "--runs=50"));
@@ -199,7 +199,7 @@ static void the_best_plan_comes_first(void **state)
     json_decref(json);
 }
 
-static void a_plan_is_told_in_words(void **state)
+TEST(a_plan_is_told_in_words)
 {
     temp_file_write(folder, "means.csv", "0.503,0.5\n");
     struct process_result result = TACIT("plan", file, "--runs=20", "--set=horizon=2000");
@@ -211,7 +211,7 @@ static void a_plan_is_told_in_words(void **state)
 
 /* The file's own protocol does not even begin in 50 slots: that is no reason not to say how many it
  * takes. */
-static void a_horizon_that_is_too_short_for_the_file_is_planned_for(void **state)
+TEST(a_horizon_that_is_too_short_for_the_file_is_planned_for)
 {
     temp_file_write(folder, "means.csv", "0.8,0.3,0.3\n");
     json_t *const json = parse(TACIT("plan", file, "--json", "--runs=20", "--set=horizon=50",
@@ -238,7 +238,7 @@ static void a_horizon_that_is_too_short_for_the_file_is_planned_for(void **state
     process_free(&result);
 }
 
-static void what_cannot_be_planned_is_said(void **state)
+TEST(what_cannot_be_planned_is_said)
 {
     temp_file_write(folder, "means.csv", "0.5,0.5\n");
     struct process_result result = TACIT("plan", file);
@@ -262,7 +262,7 @@ static void what_cannot_be_planned_is_said(void **state)
 
 /* The gap that matters in place of the file's: the same plans as of a file with these means; what
  * is printed to run one runs. */
-static void the_gap_that_matters_stands_in_for_the_means(void **state)
+TEST(the_gap_that_matters_stands_in_for_the_means)
 {
     temp_file_write(folder, "means.csv", "0.6,0.6,0.1\n"); /* by itself, nothing is told apart */
     json_t *const json = parse(TACIT("plan", file, "--json", "--runs=20", "--gap=0.1"));
@@ -287,7 +287,7 @@ static void the_gap_that_matters_stands_in_for_the_means(void **state)
 
 /* The sentence names the least slots of all plans, whatever comes first in the table. */
 /* Ten rows a site on each of 14 days but Sundays. */
-static void slots_are_days_where_a_column_says_when(void **state)
+TEST(slots_are_days_where_a_column_says_when)
 {
     static char rows[1 << 15];
     size_t size = (size_t)snprintf(rows, sizeof rows, "who,arm,won,day\n");
@@ -310,7 +310,7 @@ static void slots_are_days_where_a_column_says_when(void **state)
     json_decref(json);
 }
 
-static void the_sentence_names_the_fewest_slots(void **state)
+TEST(the_sentence_names_the_fewest_slots)
 {
     double least = INFINITY;
     char words[80];
@@ -335,17 +335,5 @@ static void the_sentence_names_the_fewest_slots(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_forecast_holds_on_fresh_runs),
-        cmocka_unit_test(the_formula_is_close_to_the_simulation),
-        cmocka_unit_test(check_and_run_say_how_long_it_would_take),
-        cmocka_unit_test(the_best_plan_comes_first),
-        cmocka_unit_test(a_plan_is_told_in_words),
-        cmocka_unit_test(a_horizon_that_is_too_short_for_the_file_is_planned_for),
-        cmocka_unit_test(what_cannot_be_planned_is_said),
-        cmocka_unit_test(the_gap_that_matters_stands_in_for_the_means),
-        cmocka_unit_test(slots_are_days_where_a_column_says_when),
-        cmocka_unit_test(the_sentence_names_the_fewest_slots),
-    };
-    return cmocka_run_group_tests(tests, open_folder, close_folder);
+    return testing_run(open_folder, close_folder);
 }

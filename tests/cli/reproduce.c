@@ -155,7 +155,7 @@ static double claim_value(const struct bench *bench, const char *measure, int co
 
 /* ---- IDs ---- */
 
-static void list_names_papers_and_figures(void **state)
+TEST_WITH(list_names_papers_and_figures, open_bench, close_bench)
 {
     struct process_result result = REPRODUCE((struct bench const *)*state, "--list");
     expect_code(&result, 0);
@@ -164,7 +164,7 @@ static void list_names_papers_and_figures(void **state)
     process_free(&result);
 }
 
-static void papers_and_this_program_are_cited(void **state)
+TEST_WITH(papers_and_this_program_are_cited, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     write_claims(bench, 2, "title: A paper\ncite: |-\n  @article{a,\n    title = {A paper}\n  }",
@@ -175,7 +175,7 @@ static void papers_and_this_program_are_cited(void **state)
     process_free(&result);
 }
 
-static void unknown_ids_name_the_nearest(void **state)
+TEST_WITH(unknown_ids_name_the_nearest, open_bench, close_bench)
 {
     static const struct {
         const char *id;
@@ -194,7 +194,7 @@ static void unknown_ids_name_the_nearest(void **state)
     }
 }
 
-static void folders_without_papers_are_refused(void **state)
+TEST_WITH(folders_without_papers_are_refused, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     struct process_result result = reproduce(bench->paper, (const char *const[]){NULL});
@@ -205,7 +205,7 @@ static void folders_without_papers_are_refused(void **state)
     process_free(&result);
 }
 
-static void options_are_checked(void **state)
+TEST_WITH(options_are_checked, open_bench, close_bench)
 {
     struct process_result result = REPRODUCE((struct bench const *)*state, "--threads", "0");
     expect_code(&result, 2);
@@ -223,7 +223,7 @@ static void options_are_checked(void **state)
 
 /* ---- Verdicts ---- */
 
-static void a_claim_that_holds(void **state)
+TEST_WITH(a_claim_that_holds, open_bench, close_bench)
 {
     struct process_result result = REPRODUCE((struct bench const *)*state, "px");
     expect_code(&result, 0);
@@ -234,7 +234,7 @@ static void a_claim_that_holds(void **state)
     process_free(&result);
 }
 
-static void a_claim_that_does_not_hold_as_recorded(void **state)
+TEST_WITH(a_claim_that_does_not_hold_as_recorded, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     write_claims(bench, VERDICT_LINE, "        verdict: does not hold\n        why: because", "");
@@ -262,7 +262,7 @@ static void a_claim_that_does_not_hold_as_recorded(void **state)
 }
 
 /* What finite runs do not come to is not reached: that is no failure, and no refutation. */
-static void a_limit_is_reached_or_not(void **state)
+TEST_WITH(a_limit_is_reached_or_not, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char const *const limit = "      - {id: far, where: here, says: Far., measure: \"6\", "
@@ -291,7 +291,7 @@ static void a_limit_is_reached_or_not(void **state)
 
 /* A figure that takes hours is run when it is asked for by its own ID, and in a fast version that
  * makes it smaller; with its paper it is said to be left. */
-static void what_takes_hours_is_run_by_its_own_id(void **state)
+TEST_WITH(what_takes_hours_is_run_by_its_own_id, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     write_claims(bench, 6, "    title: Figure one\n    hours: 12",
@@ -340,7 +340,7 @@ static void what_takes_hours_is_run_by_its_own_id(void **state)
 
 /* Of each run by itself: the mean of the ratios is not the ratio of the means, and a share of the
  * runs is a number of them over how many there are. */
-static void a_measure_is_worked_out_in_each_run(void **state)
+TEST_WITH(a_measure_is_worked_out_in_each_run, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     static const struct {
@@ -375,7 +375,7 @@ static void a_measure_is_worked_out_in_each_run(void **state)
 
 /* The band begins in the middle of the interval: the full version must say, the fast one need not.
  */
-static void undecided_counts_in_full_only(void **state)
+TEST_WITH(undecided_counts_in_full_only, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char measure[128];
@@ -396,7 +396,7 @@ static void undecided_counts_in_full_only(void **state)
     process_free(&fast);
 }
 
-static void measures_are_arithmetic(void **state)
+TEST_WITH(measures_are_arithmetic, open_bench, close_bench)
 {
     static const struct {
         const char *measure;
@@ -563,7 +563,7 @@ static const struct wrong wrongs[] = {
      "17: claims.fast.why: missing", "it must be given"},
 };
 
-static void wrong_claims_say_what_is_allowed(void **state)
+TEST_WITH(wrong_claims_say_what_is_allowed, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     write_experiment(bench, "once", "1", "1");
@@ -613,7 +613,7 @@ static void write_learning(const struct bench *bench, const char *more)
     write_claims(bench, 0, NULL, learning_figure);
 }
 
-static void what_is_known_over_time_is_drawn_and_measured(void **state)
+TEST_WITH(what_is_known_over_time_is_drawn_and_measured, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     write_learning(bench, "");
@@ -624,7 +624,7 @@ static void what_is_known_over_time_is_drawn_and_measured(void **state)
 }
 
 /* The rest is done; where nothing is left, it fails. */
-static void figures_without_their_data_are_left_out(void **state)
+TEST_WITH(figures_without_their_data_are_left_out, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     write_learning(bench, ", source: offers, offers: {table: nowhere.csv, agent: a, decision: b, "
@@ -642,7 +642,7 @@ static void figures_without_their_data_are_left_out(void **state)
     process_free(&result);
 }
 
-static void wrong_experiments_are_found_before_anything_runs(void **state)
+TEST_WITH(wrong_experiments_are_found_before_anything_runs, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->paper, "plain.yaml", "name: plain\nhorizn: 5\n");
@@ -653,7 +653,7 @@ static void wrong_experiments_are_found_before_anything_runs(void **state)
     process_free(&result);
 }
 
-static void a_paper_is_there_once(void **state)
+TEST_WITH(a_paper_is_there_once, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char other[TEMP_PATH_BYTES];
@@ -717,7 +717,7 @@ static void expect_well_formed(const char *text)
     assert_int_equal(depth, 0);
 }
 
-static void figures_are_made_in_other_formats(void **state)
+TEST_WITH(figures_are_made_in_other_formats, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     static const struct {
@@ -742,7 +742,7 @@ static void figures_are_made_in_other_formats(void **state)
 }
 
 /* Before anything runs, and with the name of what is missing. */
-static void what_makes_other_formats_must_be_there(void **state)
+TEST_WITH(what_makes_other_formats_must_be_there, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char out[TEMP_PATH_BYTES];
@@ -761,7 +761,7 @@ static void what_makes_other_formats_must_be_there(void **state)
     process_free(&result);
 }
 
-static void outputs_are_there_and_well_formed(void **state)
+TEST_WITH(outputs_are_there_and_well_formed, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char out[TEMP_PATH_BYTES];
@@ -809,7 +809,7 @@ static void outputs_are_there_and_well_formed(void **state)
 }
 
 /* What the agents think over time, and a band from the least run to the greatest. */
-static void bands_are_of_agents_or_from_the_least_run_to_the_greatest(void **state)
+TEST_WITH(bands_are_of_agents_or_from_the_least_run_to_the_greatest, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char out[TEMP_PATH_BYTES];
@@ -842,7 +842,7 @@ static void bands_are_of_agents_or_from_the_least_run_to_the_greatest(void **sta
 
 /* A paper that takes long waits until it is asked for; the fast version has settings of its own;
  * what a family records over the rounds is drawn over slots or over another series. */
-static void series_are_drawn_and_long_papers_wait(void **state)
+TEST_WITH(series_are_drawn_and_long_papers_wait, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char out[TEMP_PATH_BYTES];
@@ -883,7 +883,7 @@ static void series_are_drawn_and_long_papers_wait(void **state)
 }
 
 /* A curve minus itself is nothing, whatever the runs. */
-static void curves_are_taken_off_run_by_run(void **state)
+TEST_WITH(curves_are_taken_off_run_by_run, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char out[TEMP_PATH_BYTES];
@@ -900,7 +900,7 @@ static void curves_are_taken_off_run_by_run(void **state)
     process_free(&result);
 }
 
-static void threads_do_not_matter(void **state)
+TEST_WITH(threads_do_not_matter, open_bench, close_bench)
 {
     static const char *const files[] = {"report.html", "claims.md", "results.json", "fig1.svg"};
     struct bench const *const bench = *state;
@@ -930,7 +930,7 @@ static void threads_do_not_matter(void **state)
 
 /* The fast version may be another experiment: settings by the beginnings of names, later ones
  * first; claims in words of their own. All of it is said wherever the numbers stand. */
-static void fast_claims_speak_for_themselves(void **state)
+TEST_WITH(fast_claims_speak_for_themselves, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char out[TEMP_PATH_BYTES];
@@ -967,7 +967,7 @@ static void fast_claims_speak_for_themselves(void **state)
     process_free(&told);
 }
 
-static void fast_takes_few_runs(void **state)
+TEST_WITH(fast_takes_few_runs, open_bench, close_bench)
 {
     struct process_result result = REPRODUCE((struct bench const *)*state, "--fast", "--json");
     expect_code(&result, 0);
@@ -976,7 +976,7 @@ static void fast_takes_few_runs(void **state)
     process_free(&result);
 }
 
-static void an_interrupt_writes_nothing(void **state)
+TEST_WITH(an_interrupt_writes_nothing, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     write_experiment(bench, "noisy", "900000", "1");
@@ -994,7 +994,7 @@ static void an_interrupt_writes_nothing(void **state)
 }
 
 /* Stopped again and again; what is printed in the end is what an uninterrupted call prints. */
-static void with_resume_it_goes_on_where_it_stopped(void **state)
+TEST_WITH(with_resume_it_goes_on_where_it_stopped, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char folder[TEMP_PATH_BYTES];
@@ -1031,7 +1031,7 @@ static void with_resume_it_goes_on_where_it_stopped(void **state)
 
 /* ---- The papers of this project ---- */
 
-static void this_projects_papers_are_whole(void **state)
+TEST(this_projects_papers_are_whole)
 {
     char const *const source = getenv("TACIT_SOURCE");
     char folder[TEMP_PATH_BYTES];
@@ -1054,7 +1054,7 @@ static void this_projects_papers_are_whole(void **state)
     process_free(&listed);
 }
 
-static void a_figure_is_reproduced_as_recorded(void **state)
+TEST(a_figure_is_reproduced_as_recorded)
 {
     char const *const source = getenv("TACIT_SOURCE");
     char folder[TEMP_PATH_BYTES];
@@ -1065,42 +1065,4 @@ static void a_figure_is_reproduced_as_recorded(void **state)
     expect_code(&result, 0);
     expect_has(result.out, "holds          fig5-order: ");
     process_free(&result);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
-        TEST(list_names_papers_and_figures),
-        TEST(papers_and_this_program_are_cited),
-        TEST(unknown_ids_name_the_nearest),
-        TEST(folders_without_papers_are_refused),
-        TEST(options_are_checked),
-        TEST(a_claim_that_holds),
-        TEST(a_claim_that_does_not_hold_as_recorded),
-        TEST(a_limit_is_reached_or_not),
-        TEST(what_takes_hours_is_run_by_its_own_id),
-        TEST(a_measure_is_worked_out_in_each_run),
-        TEST(undecided_counts_in_full_only),
-        TEST(measures_are_arithmetic),
-        TEST(wrong_claims_say_what_is_allowed),
-        TEST(what_is_known_over_time_is_drawn_and_measured),
-        TEST(figures_without_their_data_are_left_out),
-        TEST(wrong_experiments_are_found_before_anything_runs),
-        TEST(a_paper_is_there_once),
-        TEST(figures_are_made_in_other_formats),
-        TEST(what_makes_other_formats_must_be_there),
-        TEST(outputs_are_there_and_well_formed),
-        TEST(bands_are_of_agents_or_from_the_least_run_to_the_greatest),
-        TEST(series_are_drawn_and_long_papers_wait),
-        TEST(curves_are_taken_off_run_by_run),
-        TEST(threads_do_not_matter),
-        TEST(fast_takes_few_runs),
-        TEST(fast_claims_speak_for_themselves),
-        TEST(an_interrupt_writes_nothing),
-        TEST(with_resume_it_goes_on_where_it_stopped),
-        cmocka_unit_test(this_projects_papers_are_whole),
-        cmocka_unit_test(a_figure_is_reproduced_as_recorded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

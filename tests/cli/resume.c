@@ -104,7 +104,7 @@ static long finished_of(const char *err)
     return at == NULL ? -1 : strtol(at + strlen("stopped; "), NULL, 10);
 }
 
-static void an_interrupted_run_goes_on_and_ends_as_if_nothing_had_been(void **state)
+TEST_WITH(an_interrupted_run_goes_on_and_ends_as_if_nothing_had_been, open_folder, close_folder)
 {
     char first[TEMP_PATH_BYTES];
     char second[TEMP_PATH_BYTES];
@@ -166,7 +166,7 @@ static void leave_some(void)
     assert_int_equal(access(kept, F_OK), 0);
 }
 
-static void what_another_call_kept_is_refused_in_words(void **state)
+TEST_WITH(what_another_call_kept_is_refused_in_words, open_folder, close_folder)
 {
     size_t size;
     leave_some();
@@ -189,7 +189,7 @@ static void what_another_call_kept_is_refused_in_words(void **state)
 }
 
 #if !NEEDS_ALL_ADDRESSES
-static void memory_that_is_missing_is_said(void **state)
+TEST_WITH(memory_that_is_missing_is_said, open_folder, close_folder)
 {
     char line[3 * TEMP_PATH_BYTES];
     temp_file_write(folder, "long.yaml",
@@ -212,17 +212,3 @@ static void memory_that_is_missing_is_said(void **state)
     process_free(&result);
 }
 #endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_interrupted_run_goes_on_and_ends_as_if_nothing_had_been,
-                                        open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(what_another_call_kept_is_refused_in_words, open_folder,
-                                        close_folder),
-#if !NEEDS_ALL_ADDRESSES
-        cmocka_unit_test_setup_teardown(memory_that_is_missing_is_said, open_folder, close_folder),
-#endif
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -180,7 +180,7 @@ static void assert_keys(const json_t *object, const char *const *keys, size_t co
     assert_keys((object), (const char *const[]){__VA_ARGS__},                                      \
                 sizeof(const char *const[]){__VA_ARGS__} / sizeof(const char *))
 
-static void json_has_the_keys_of_the_contract(void **state)
+TEST_WITH(json_has_the_keys_of_the_contract, open_bench, close_bench)
 {
     json_t *const json = run_json(*state, NULL, NULL);
     json_t const *const curve = json_object_get(json, "curve");
@@ -204,7 +204,7 @@ static void json_has_the_keys_of_the_contract(void **state)
 
 /* Arms that nobody can tell apart in this horizon, though the true means can; and one that all can.
  */
-static void answer_is_the_protocol_s_own(void **state)
+TEST_WITH(answer_is_the_protocol_s_own, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->directory, "means.csv", "0.5,0.5001\n");
@@ -235,7 +235,7 @@ static double baseline_of(const json_t *json, const char *name)
 }
 
 /* Against the formulas: 3 agents, 20,000 slots, means 0.2 and 0.7. */
-static void baselines_are_the_closed_forms(void **state)
+TEST_WITH(baselines_are_the_closed_forms, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->directory, "means.csv", "0.2,0.7\n");
@@ -250,7 +250,7 @@ static void baselines_are_the_closed_forms(void **state)
 }
 
 /* The floor is a bound for agents that are alike and rewards of zero and one. */
-static void floor_is_there_only_where_it_is_one(void **state)
+TEST_WITH(floor_is_there_only_where_it_is_one, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->directory, "means.csv", "0.2,0.7\n0.2,0.7\n0.2,0.7\n");
@@ -264,7 +264,7 @@ static void floor_is_there_only_where_it_is_one(void **state)
 }
 
 /* Curve and metrics are two ways to the same regret; N links a round; and so on. */
-static void json_agrees_with_itself(void **state)
+TEST_WITH(json_agrees_with_itself, open_bench, close_bench)
 {
     json_t *const json = run_json(*state, "cost={server_link: 25}", "checkpoints=[10, 500, 20000]");
     json_t const *const curve = json_object_get(json, "curve");
@@ -297,7 +297,7 @@ static double epsilon_of(const struct bench *bench, const char *first, const cha
     return value;
 }
 
-static void paper_epsilon_counts_the_agents(void **state)
+TEST_WITH(paper_epsilon_counts_the_agents, open_bench, close_bench)
 {
     assert_true(epsilon_of(*state, "agents=50", "privacy={mode: paper, epsilon: 1}") == 50);
     assert_true(epsilon_of(*state, "privacy={mode: paper, epsilon: 0.5}",
@@ -305,7 +305,7 @@ static void paper_epsilon_counts_the_agents(void **state)
     assert_true(epsilon_of(*state, "agents=50", "privacy={mode: sound, epsilon: 1}") == 1);
 }
 
-static void without_noise_the_statement_warns(void **state)
+TEST_WITH(without_noise_the_statement_warns, open_bench, close_bench)
 {
     static const char *const settings[] = {"privacy={mode: none}",
                                            "privacy={mode: paper, epsilon: inf}",
@@ -322,7 +322,7 @@ static void without_noise_the_statement_warns(void **state)
 
 /* ---- Same file, same seed, same result ---- */
 
-static void threads_do_not_matter(void **state)
+TEST_WITH(threads_do_not_matter, open_bench, close_bench)
 {
     static const char *const threads[] = {"1", "2", "16"};
     struct bench const *const bench = *state;
@@ -341,7 +341,7 @@ static void threads_do_not_matter(void **state)
         free(outputs[i]);
 }
 
-static void seeds_do_matter(void **state)
+TEST_WITH(seeds_do_matter, open_bench, close_bench)
 {
     json_t *const one = run_json(*state, "seed=1", GENERATED);
     json_t *const again = run_json(*state, "seed=1", GENERATED);
@@ -353,7 +353,7 @@ static void seeds_do_matter(void **state)
     json_decref(other);
 }
 
-static void options_overrule_the_file(void **state)
+TEST_WITH(options_overrule_the_file, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     struct process_result result =
@@ -380,7 +380,7 @@ static double first_mean(const struct bench *bench, const char *first, const cha
     return value;
 }
 
-static void instance_seed_fixes_the_instance(void **state)
+TEST_WITH(instance_seed_fixes_the_instance, open_bench, close_bench)
 {
     static const char with_7[] =
         "environment={kind: bernoulli, generated: {arms: 5, instance_seed: 7}}";
@@ -394,7 +394,7 @@ static void instance_seed_fixes_the_instance(void **state)
 }
 
 /* A result is a property of the file, not of the folder from which the program was started. */
-static void means_lie_beside_the_experiment(void **state)
+TEST_WITH(means_lie_beside_the_experiment, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char folder[TEMP_PATH_BYTES];
@@ -473,7 +473,7 @@ static void assert_golden(const struct bench *bench, const struct golden *golden
 }
 
 /* READINGS P1.13, 14: a link for each edge in each of d_G slots; delay d_G - 1. */
-static void graphs_cost_what_the_paper_says(void **state)
+TEST_WITH(graphs_cost_what_the_paper_says, open_bench, close_bench)
 {
     static const struct golden goldens[] = {
         {50, "network={kind: ring}", 24, 50, 25, 1250, 2500, 2500},
@@ -502,7 +502,7 @@ static void graphs_cost_what_the_paper_says(void **state)
 
 /* Table II of the paper with c1 = 50, here with c2 = 2. READINGS P1.15, 17: the agents' distances
  * to their sinks, and a link a component. */
-static void hybrids_cost_what_the_paper_says(void **state)
+TEST_WITH(hybrids_cost_what_the_paper_says, open_bench, close_bench)
 {
     static const struct golden goldens[] = {
         {100, HYBRID("{agents: 20, kind: complete, count: 5}"), 1, 950, 1, 100, 440, 2150},
@@ -528,7 +528,7 @@ static void hybrids_cost_what_the_paper_says(void **state)
 }
 
 /* Where chance makes the components, the numbers still follow from them (Table II, case 4). */
-static void hybrid_facts_agree_with_the_links(void **state)
+TEST_WITH(hybrid_facts_agree_with_the_links, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     double hops = 0;
@@ -562,7 +562,7 @@ static void hybrid_facts_agree_with_the_links(void **state)
 }
 
 /* Agent 0 takes another arm for the best one, and plays it as long as it waits. */
-static void waiting_costs_what_the_delay_says(void **state)
+TEST_WITH(waiting_costs_what_the_delay_says, open_bench, close_bench)
 {
     static const struct {
         const char *network;
@@ -599,7 +599,7 @@ static const char *const networks[] = {
 };
 #define NETWORK_COUNT (sizeof networks / sizeof networks[0])
 
-static void networks_do_not_depend_on_threads(void **state)
+TEST_WITH(networks_do_not_depend_on_threads, open_bench, close_bench)
 {
     static const char *const threads[] = {"1", "2", "16"};
     struct bench const *const bench = *state;
@@ -624,7 +624,7 @@ static void networks_do_not_depend_on_threads(void **state)
 }
 
 /* A list of edges is a graph, in whatever order it is. */
-static void listed_edges_are_the_graph(void **state)
+TEST_WITH(listed_edges_are_the_graph, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->directory, "edges.csv", "4,3\n0,4\n1,0\n3,2\n2,1\n1,2\n");
@@ -648,7 +648,7 @@ static json_t *network_of(const struct bench *bench, const char *seed, const cha
 #define RANDOM(more) HYBRID("{agents: 40, kind: random" more "}")
 
 /* One graph for all runs: of its own seed, or else of the experiment's. */
-static void graph_seeds_fix_the_graph(void **state)
+TEST_WITH(graph_seeds_fix_the_graph, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     write_round(bench, 40);
@@ -682,7 +682,7 @@ static void graph_seeds_fix_the_graph(void **state)
 
 /* Paper mode: N eps a reward, where N is whom an agent is averaged with. Where agents wait they
  * play by their own rewards without noise, and no epsilon is guaranteed. */
-static void paper_epsilon_counts_who_is_averaged(void **state)
+TEST_WITH(paper_epsilon_counts_who_is_averaged, open_bench, close_bench)
 {
     static const char paper[] = "privacy={mode: paper, epsilon: 2}";
     assert_true(epsilon_of(*state, "network={kind: ring}", paper) == 6);
@@ -693,7 +693,7 @@ static void paper_epsilon_counts_who_is_averaged(void **state)
 
 /* READINGS P1.15: one slot less to wait, as many links; where none is left, nobody follows rewards
  * as they are, and the letter's epsilon holds. */
-static void sinks_may_take_one_slot_less(void **state)
+TEST_WITH(sinks_may_take_one_slot_less, open_bench, close_bench)
 {
     static const char one_less[] = "protocol={kind: elimination, rounds: 1, sink_delay: one-less}";
     static const char paper[] = "protocol={kind: elimination, sink_delay: one-less}";
@@ -714,7 +714,7 @@ static void sinks_may_take_one_slot_less(void **state)
 }
 
 /* Averages of averages ask for more than sizes alike. */
-static void component_weights_matter(void **state)
+TEST_WITH(component_weights_matter, open_bench, close_bench)
 {
     static const char hybrid[] = HYBRID("{agents: 2, kind: path}, {agents: 1}");
     struct bench const *const bench = *state;
@@ -730,7 +730,7 @@ static void component_weights_matter(void **state)
 
 /* ---- stdout, stderr, terminal ---- */
 
-static void stdout_is_the_result(void **state)
+TEST_WITH(stdout_is_the_result, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     struct process_result table = TACIT("run", bench->file);
@@ -746,7 +746,7 @@ static void stdout_is_the_result(void **state)
     process_free(&quiet);
 }
 
-static void bar_on_a_terminal_only(void **state)
+TEST_WITH(bar_on_a_terminal_only, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->directory, "experiment.yaml", long_text);
@@ -770,7 +770,7 @@ static void bar_on_a_terminal_only(void **state)
 }
 
 /* The bar is gone when all is over, and leaves nothing behind on stdout. */
-static void bar_is_wiped(void **state)
+TEST_WITH(bar_is_wiped, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->directory, "experiment.yaml", long_text);
@@ -787,7 +787,7 @@ static void bar_is_wiped(void **state)
     process_free(&result);
 }
 
-static void help_and_version(void **state)
+TEST_WITH(help_and_version, open_bench, close_bench)
 {
     static const char *const wanted[][3] = {
         {"--help", NULL, "Usage: tacit COMMAND"},
@@ -826,7 +826,7 @@ static struct process_result stop_after_some(const char *const *arguments)
 }
 
 /* On one thread the runs that finished are the first ones: asking for just these is the same. */
-static void interrupt_keeps_what_is_finished(void **state)
+TEST_WITH(interrupt_keeps_what_is_finished, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char runs[32];
@@ -859,7 +859,7 @@ static void interrupt_keeps_what_is_finished(void **state)
     process_free(&whole);
 }
 
-static void interrupt_shows_in_the_table(void **state)
+TEST_WITH(interrupt_shows_in_the_table, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->directory, "experiment.yaml", long_text);
@@ -870,7 +870,7 @@ static void interrupt_shows_in_the_table(void **state)
 }
 
 /* Rewards that are drawn one by one: a single run that takes minutes. */
-static void interrupt_before_anything_is_finished(void **state)
+TEST_WITH(interrupt_before_anything_is_finished, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     struct process_plan const plan = {.interrupt_after_ms = 300};
@@ -941,7 +941,7 @@ static void assert_self_contained(const char *html)
     assert_null(strstr(html, "<iframe"));
 }
 
-static void out_writes_the_five_files(void **state)
+TEST_WITH(out_writes_the_five_files, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char deep[TEMP_PATH_BYTES];
@@ -968,7 +968,7 @@ static void out_writes_the_five_files(void **state)
     process_free(&result);
 }
 
-static void out_may_exist(void **state)
+TEST_WITH(out_may_exist, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     for (int i = 0; i < 2; i++) {
@@ -981,7 +981,7 @@ static void out_may_exist(void **state)
 }
 
 /* It is found before the runs, which would take long here. */
-static void out_that_cannot_be_written(void **state)
+TEST_WITH(out_that_cannot_be_written, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char below[TEMP_PATH_BYTES];
@@ -1003,7 +1003,7 @@ static void out_that_cannot_be_written(void **state)
     free(untouched);
 }
 
-static void stdout_that_is_full(void **state)
+TEST_WITH(stdout_that_is_full, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     struct process_plan const plan = {.output = "/dev/full"};
@@ -1015,7 +1015,7 @@ static void stdout_that_is_full(void **state)
 }
 
 /* Relative paths are those of the folder where the program was started. */
-static void a_file_may_come_through_standard_input(void **state)
+TEST_WITH(a_file_may_come_through_standard_input, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char script[3 * TEMP_PATH_BYTES];
@@ -1033,7 +1033,7 @@ static void a_file_may_come_through_standard_input(void **state)
 }
 
 /* A key without its section: the section is named. */
-static void a_setting_without_its_section_names_the_whole_key(void **state)
+TEST_WITH(a_setting_without_its_section_names_the_whole_key, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     struct process_result result = TACIT("run", bench->file, "--set", "epsilon=2");
@@ -1053,7 +1053,7 @@ static double bound_of(const char *text, const char *name)
     return strtod(at + strlen(line), NULL);
 }
 
-static void check_states_what_run_states(void **state)
+TEST_WITH(check_states_what_run_states, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     struct process_result result = TACIT("check", bench->file);
@@ -1067,7 +1067,7 @@ static void check_states_what_run_states(void **state)
     process_free(&result);
 }
 
-static void check_shows_the_network(void **state)
+TEST_WITH(check_shows_the_network, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     struct process_result ring =
@@ -1104,7 +1104,7 @@ static const char bounds_text[] = "name: bounds\n"
 
 /* Rounds, messages, bytes and cost of real runs stay within what check says, for easy and hard
  * problems, many and few agents and arms, with and without a limit on the rounds. */
-static void bounds_hold(void **state)
+TEST_WITH(bounds_hold, open_bench, close_bench)
 {
     static const char *const configurations[][2] = {
         {NULL, NULL},
@@ -1180,7 +1180,7 @@ static void assert_data(const struct process_plan *plan, const char *verb, const
     process_free(&result);
 }
 
-static void data_codes(void **state)
+TEST_WITH(data_codes, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char variable[TEMP_PATH_BYTES + 16];
@@ -1278,7 +1278,7 @@ static void assert_hospital(const struct bench *bench, const char *const *enviro
     process_free(&json);
 }
 
-static void hospital_with_its_data(void **state)
+TEST_WITH(hospital_with_its_data, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char path[TACIT_PATH_BYTES];
@@ -1288,7 +1288,7 @@ static void hospital_with_its_data(void **state)
     assert_hospital(bench, NULL, "Rewards are drawn from the rows of " HOSPITAL_DATA ".");
 }
 
-static void hospital_without_its_data(void **state)
+TEST_WITH(hospital_without_its_data, open_bench, close_bench)
 {
     static const char *const nowhere[] = {"TACIT_DATA=", "HOME=", NULL};
     struct bench const *const bench = *state;
@@ -1326,7 +1326,7 @@ static enum tacit_status build_log(const struct tacit_config *config, const char
     return status;
 }
 
-static void hospital_means_are_those_of_the_data(void **state)
+TEST_WITH(hospital_means_are_those_of_the_data, open_bench, close_bench)
 {
     struct bench const *const bench = *state;
     char path[TACIT_PATH_BYTES];
@@ -1347,55 +1347,4 @@ static void hospital_means_are_those_of_the_data(void **state)
     tacit_log_free(&log);
     tacit_means_free(&means);
     tacit_config_free(config);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, open_bench, close_bench)
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(json_has_the_keys_of_the_contract),
-        TEST(answer_is_the_protocol_s_own),
-        TEST(baselines_are_the_closed_forms),
-        TEST(floor_is_there_only_where_it_is_one),
-        TEST(json_agrees_with_itself),
-        TEST(paper_epsilon_counts_the_agents),
-        TEST(without_noise_the_statement_warns),
-        TEST(threads_do_not_matter),
-        TEST(seeds_do_matter),
-        TEST(options_overrule_the_file),
-        TEST(instance_seed_fixes_the_instance),
-        TEST(means_lie_beside_the_experiment),
-        TEST(graphs_cost_what_the_paper_says),
-        TEST(hybrids_cost_what_the_paper_says),
-        TEST(hybrid_facts_agree_with_the_links),
-        TEST(waiting_costs_what_the_delay_says),
-        TEST(networks_do_not_depend_on_threads),
-        TEST(listed_edges_are_the_graph),
-        TEST(graph_seeds_fix_the_graph),
-        TEST(paper_epsilon_counts_who_is_averaged),
-        TEST(sinks_may_take_one_slot_less),
-        TEST(component_weights_matter),
-        TEST(stdout_is_the_result),
-        TEST(bar_on_a_terminal_only),
-        TEST(bar_is_wiped),
-        TEST(help_and_version),
-        TEST(interrupt_keeps_what_is_finished),
-        TEST(interrupt_shows_in_the_table),
-        TEST(interrupt_before_anything_is_finished),
-        TEST(out_writes_the_five_files),
-        TEST(out_may_exist),
-        TEST(out_that_cannot_be_written),
-        TEST(stdout_that_is_full),
-        TEST(a_file_may_come_through_standard_input),
-        TEST(a_setting_without_its_section_names_the_whole_key),
-        TEST(check_states_what_run_states),
-        TEST(check_shows_the_network),
-        TEST(bounds_hold),
-        TEST(data_codes),
-        TEST(hospital_with_its_data),
-        TEST(hospital_without_its_data),
-        TEST(hospital_means_are_those_of_the_data),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

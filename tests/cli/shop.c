@@ -70,7 +70,7 @@ static void assert_refused(struct process_result result, const char *text)
     process_free(&result);
 }
 
-static void check_shows_what_the_data_are_read_as(void **state)
+TEST(check_shows_what_the_data_are_read_as)
 {
     struct process_result result = TACIT("check", file);
     assert_int_equal(result.code, 0);
@@ -86,7 +86,7 @@ static void check_shows_what_the_data_are_read_as(void **state)
     process_free(&result);
 }
 
-static void the_run_finds_the_coupon_that_sells(void **state)
+TEST(the_run_finds_the_coupon_that_sells)
 {
     struct process_result result = TACIT("run", file, "--json");
     assert_int_equal(result.code, 0);
@@ -99,7 +99,7 @@ static void the_run_finds_the_coupon_that_sells(void **state)
     process_free(&result);
 }
 
-static void ten_epsilons_stand_beside_each_other(void **state)
+TEST(ten_epsilons_stand_beside_each_other)
 {
     struct process_result result = TACIT("compare", file, "--runs=4", "--json",
                                          "--over=privacy.epsilon=0.05,0.1,0.2,0.5,1,2,3,5,10,inf");
@@ -113,7 +113,7 @@ static void ten_epsilons_stand_beside_each_other(void **state)
     process_free(&result);
 }
 
-static void slips_of_the_pen_are_refused_with_what_there_is(void **state)
+TEST(slips_of_the_pen_are_refused_with_what_there_is)
 {
     assert_refused(TACIT("run", file, "--set=environment.logged.reward.equals=Yes"),
                    "column 'bought' never holds 'Yes'; its values are no, yes");
@@ -141,7 +141,7 @@ static void slips_of_the_pen_are_refused_with_what_there_is(void **state)
                    "a quote inside a field");
 }
 
-static void what_is_missing_may_have_a_meaning(void **state)
+TEST(what_is_missing_may_have_a_meaning)
 {
     struct process_result result =
         TACIT("check", file, "--set=environment.logged.missing={arm: none, reward: no}");
@@ -152,7 +152,7 @@ static void what_is_missing_may_have_a_meaning(void **state)
 }
 
 /* As a spreadsheet in German writes it. */
-static void other_dialects_are_read(void **state)
+TEST(other_dialects_are_read)
 {
     char other[TEMP_PATH_BYTES];
     temp_file_write(folder, "other.csv",
@@ -174,13 +174,5 @@ static void other_dialects_are_read(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(check_shows_what_the_data_are_read_as),
-        cmocka_unit_test(the_run_finds_the_coupon_that_sells),
-        cmocka_unit_test(ten_epsilons_stand_beside_each_other),
-        cmocka_unit_test(slips_of_the_pen_are_refused_with_what_there_is),
-        cmocka_unit_test(what_is_missing_may_have_a_meaning),
-        cmocka_unit_test(other_dialects_are_read),
-    };
-    return cmocka_run_group_tests(tests, open_folder, close_folder);
+    return testing_run(open_folder, close_folder);
 }

@@ -547,7 +547,7 @@ static void case_is_refused(void **state)
 /* ---- The files that are spoilt are right ---- */
 
 /* Both get as far as their state directory: it lies in a folder that is not there. */
-static void the_files_are_right(void **state)
+TEST(the_files_are_right)
 {
     static const struct wrong right[] = {
         {"agent", false, 3, "state: nowhere/state", "", ""},
@@ -569,7 +569,7 @@ static void the_files_are_right(void **state)
 }
 
 /* What the file of a coordinator names is looked at before the state comes into being. */
-static void edges_that_cannot_be_are_refused(void **state)
+TEST(edges_that_cannot_be_are_refused)
 {
     static const struct {
         const char *edges; /* NULL: no such file */
@@ -597,7 +597,7 @@ static void edges_that_cannot_be_are_refused(void **state)
 }
 
 /* Without a daemon, the status of a right file is a failure, not wrong input. */
-static void nobody_answers(void **state)
+TEST(nobody_answers)
 {
     struct wrong const right = {.name = "agent", .begins = "", .says = ""};
     char file[TEMP_PATH_BYTES];
@@ -698,7 +698,7 @@ static const struct usage usages[] = {
      "a host name or an address"},
 };
 
-static void wrong_usage(void **state)
+TEST(wrong_usage)
 {
     (void)state;
     for (size_t i = 0; i < sizeof usages / sizeof usages[0]; i++) {
@@ -715,7 +715,7 @@ static void wrong_usage(void **state)
 }
 
 /* A broker runs in a folder of its own: what its file names is named from the root. */
-static void broker_paths_are_whole(void **state)
+TEST(broker_paths_are_whole)
 {
     char text[TEXT_BYTES] = "";
     char path[TEMP_PATH_BYTES];
@@ -769,7 +769,7 @@ static void access_by_file(const char *line, char access[TEXT_BYTES])
     (void)unlink(path);
 }
 
-static void access_follows_the_coordinators_file(void **state)
+TEST(access_follows_the_coordinators_file)
 {
     static const char ring[] = "\nuser north\n"
                                "topic write tacit/v1/trial/up/north/elimination\n"
@@ -813,7 +813,7 @@ static void access_follows_the_coordinators_file(void **state)
     }
 }
 
-static void help_is_no_mistake(void **state)
+TEST(help_is_no_mistake)
 {
     static const char *const commands[] = {"agent", "coordinator", "status", "pki",
                                            "broker-config"};
@@ -831,20 +831,10 @@ static void help_is_no_mistake(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest others[] = {
-        cmocka_unit_test(the_files_are_right),
-        cmocka_unit_test(nobody_answers),
-        cmocka_unit_test(wrong_usage),
-        cmocka_unit_test(broker_paths_are_whole),
-        cmocka_unit_test(help_is_no_mistake),
-        cmocka_unit_test(edges_that_cannot_be_are_refused),
-        cmocka_unit_test(access_follows_the_coordinators_file),
-    };
-    static struct CMUnitTest tests[CASE_COUNT + sizeof others / sizeof others[0]];
     for (size_t i = 0; i < CASE_COUNT; i++)
-        tests[i] = (struct CMUnitTest){.name = cases[i].name,
-                                       .test_func = case_is_refused,
-                                       .initial_state = (void *)(uintptr_t)&cases[i]};
-    memcpy(tests + CASE_COUNT, others, sizeof others);
-    return cmocka_run_group_tests(tests, open_folder, close_folder);
+        testing_add(&(struct CMUnitTest){.name = cases[i].name,
+                                         .test_func = case_is_refused,
+                                         .initial_state = (void *)(uintptr_t)&cases[i]},
+                    0);
+    return testing_run(open_folder, close_folder);
 }

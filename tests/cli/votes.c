@@ -1,19 +1,11 @@
 /* Votes through the real program: what is wrong is said with its place; runs are the same on any
  * number of threads; the paper's own numbers come out. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/on_file.h"
 
 static int open_folder(void **state)
 {
-    (void)state;
     on_file_open("votes.yaml",
                  "name: votes\nseed: 4\nruns: 6\nhorizon: 100000000\n"
                  "environment: {kind: bernoulli, means: means.csv}\nagents: 64\n"
@@ -24,9 +16,8 @@ static int open_folder(void **state)
     return 0;
 }
 
-static void wrong_keys_are_refused_in_words(void **state)
+TEST_WITH(wrong_keys_are_refused_in_words, open_folder, on_file_close)
 {
-    (void)state;
     static const struct {
         const char *setting;
         const char *says;
@@ -59,9 +50,8 @@ static void wrong_keys_are_refused_in_words(void **state)
     }
 }
 
-static void a_committee_needs_its_members(void **state)
+TEST_WITH(a_committee_needs_its_members, open_folder, on_file_close)
 {
-    (void)state;
     struct process_result result = on_file_run(
         "check", (const char *const[]){"--set=agents=20", "--set=protocol.votes=committee", NULL});
     assert_int_equal(result.code, 2);
@@ -69,9 +59,8 @@ static void a_committee_needs_its_members(void **state)
     process_free(&result);
 }
 
-static void check_says_what_the_votes_are_worth(void **state)
+TEST_WITH(check_says_what_the_votes_are_worth, open_folder, on_file_close)
 {
-    (void)state;
     struct process_result result = on_file_run("check", (const char *const[]){NULL});
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "not a privacy level"));
@@ -90,9 +79,8 @@ static void check_says_what_the_votes_are_worth(void **state)
 /* p* = 1/64; ser3 alone at eta = 0.9 needs T_Py = 10 tau, tau the first with 2 alpha <= 2 epsilon.
  * Corollaries: (10/(28 e^2) ln 20 + sqrt(ln 20 / 2)) 64 and
  * (10/e^2 (ln 10 + ln 20 / 28) + sqrt(ln 20 / 2)) 64 with e = 0.25, by a pocket calculator. */
-static void check_prints_the_theorems_and_the_cheapest_votes(void **state)
+TEST_WITH(check_prints_the_theorems_and_the_cheapest_votes, open_folder, on_file_close)
 {
-    (void)state;
     struct process_result result = on_file_run("check", (const char *const[]){NULL});
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "p*        0.01562"));
@@ -121,9 +109,8 @@ static void check_prints_the_theorems_and_the_cheapest_votes(void **state)
     process_free(&result);
 }
 
-static void resets_need_an_accuracy_that_theorem_4_speaks_of(void **state)
+TEST_WITH(resets_need_an_accuracy_that_theorem_4_speaks_of, open_folder, on_file_close)
 {
-    (void)state;
     struct process_result result = on_file_run(
         "check",
         (const char *const[]){"--set=protocol={kind: votes, subroutine: ser4, reset: 1e-5, "
@@ -151,9 +138,8 @@ static double metric(const char *text, const char *name)
     return mean;
 }
 
-static void runs_do_not_depend_on_threads(void **state)
+TEST_WITH(runs_do_not_depend_on_threads, open_folder, on_file_close)
 {
-    (void)state;
     struct process_result const one =
         on_file_run("run", (const char *const[]){"--json", "--quiet", "--threads=1", NULL});
     struct process_result const two =
@@ -169,9 +155,8 @@ static void runs_do_not_depend_on_threads(void **state)
 
 /* All of the horizon, not only the samples until the players have ended: the means of Problem 1 are
  * 0.48 below the best on average. */
-static void the_uniform_baseline_plays_to_the_horizon(void **state)
+TEST_WITH(the_uniform_baseline_plays_to_the_horizon, open_folder, on_file_close)
 {
-    (void)state;
     struct process_result result = on_file_run(
         "run", (const char *const[]){"--json", "--quiet", "--set=horizon=400000", NULL});
     assert_int_equal(result.code, 0);
@@ -187,9 +172,8 @@ static void the_uniform_baseline_plays_to_the_horizon(void **state)
 
 /* Sec. 6: each player's own means. The winner is the arm of most players; who likes another one
  * best does not get it. Assumption 4 is checked and said where means move. */
-static void players_may_differ_and_means_may_move(void **state)
+TEST_WITH(players_may_differ_and_means_may_move, open_folder, on_file_close)
 {
-    (void)state;
     char rows[16 * 40 * 2];
     char *at = rows;
     for (uint32_t player = 0; player < 64; player++)
@@ -231,9 +215,8 @@ static double profile(const char *text, const char *name, size_t row)
 }
 
 /* Samples of each arm, votes over time of each arm, samples to decision by activity. */
-static void a_report_says_what_became_of_arms_and_of_players(void **state)
+TEST_WITH(a_report_says_what_became_of_arms_and_of_players, open_folder, on_file_close)
 {
-    (void)state;
     struct process_result result = on_file_run(
         "run", (const char *const[]){"--json", "--quiet",
                                      "--set=activation={kind: groups, groups: [{share: 0.5, "
@@ -266,9 +249,8 @@ static void a_report_says_what_became_of_arms_and_of_players(void **state)
 }
 
 /* 1-PRIVACY sends nothing; 0-PRIVACY a broadcast a sample, N - 1 per receiver. */
-static void baselines_send_what_the_paper_counts(void **state)
+TEST_WITH(baselines_send_what_the_paper_counts, open_folder, on_file_close)
 {
-    (void)state;
     on_file_write("votes.yaml",
                   "name: votes\nseed: 4\nruns: 6\nhorizon: 100000000\n"
                   "environment: {kind: bernoulli, means: means.csv}\nagents: 64\n"
@@ -291,9 +273,8 @@ static void baselines_send_what_the_paper_counts(void **state)
 
 /* The same epsilon per reward: sums need about a tenth of the samples of private votes; randomised
  * rewards are about as good as sums in samples, but every reward is a message. */
-static void sums_and_randomised_rewards_keep_the_epsilon_of_private_votes(void **state)
+TEST_WITH(sums_and_randomised_rewards_keep_the_epsilon_of_private_votes, open_folder, on_file_close)
 {
-    (void)state;
     static const char *const sharings[] = {"votes, eta: 0.9", "sums", "all"};
     double samples[3];
     double messages[3];
@@ -319,9 +300,8 @@ static void sums_and_randomised_rewards_keep_the_epsilon_of_private_votes(void *
 }
 
 /* DSER4 in sound mode: the run goes on to the horizon, and the best arm is found again. */
-static void private_votes_start_again_at_resets(void **state)
+TEST_WITH(private_votes_start_again_at_resets, open_folder, on_file_close)
 {
-    (void)state;
     struct process_result result = on_file_run(
         "run", (const char *const[]){"--json", "--quiet", "--runs=2", "--set=horizon=300000",
                                      "--set=agents=29",
@@ -336,9 +316,8 @@ static void private_votes_start_again_at_resets(void **state)
 }
 
 /* The coordinator's file of a live run: what is wrong is said with its place. */
-static void daemon_files_are_refused_in_words(void **state)
+TEST_WITH(daemon_files_are_refused_in_words, open_folder, on_file_close)
 {
-    (void)state;
     static const struct {
         const char *run;
         const char *more;
@@ -376,25 +355,4 @@ static void daemon_files_are_refused_in_words(void **state)
         assert_int_equal(process_line_count(result.err), 1);
         process_free(&result);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, on_file_close)
-        TEST(wrong_keys_are_refused_in_words),
-        TEST(a_committee_needs_its_members),
-        TEST(check_says_what_the_votes_are_worth),
-        TEST(runs_do_not_depend_on_threads),
-        TEST(baselines_send_what_the_paper_counts),
-        TEST(check_prints_the_theorems_and_the_cheapest_votes),
-        TEST(resets_need_an_accuracy_that_theorem_4_speaks_of),
-        TEST(sums_and_randomised_rewards_keep_the_epsilon_of_private_votes),
-        TEST(private_votes_start_again_at_resets),
-        TEST(the_uniform_baseline_plays_to_the_horizon),
-        TEST(players_may_differ_and_means_may_move),
-        TEST(a_report_says_what_became_of_arms_and_of_players),
-        TEST(daemon_files_are_refused_in_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -811,7 +811,7 @@ static const struct usage usages[] = {
      "allowed: diabetes130, mnist, "},
 };
 
-static void wrong_usage(void **state)
+TEST(wrong_usage)
 {
     for (size_t i = 0; i < sizeof usages / sizeof usages[0]; i++) {
         const char *arguments[OPTIONS_MAX + 2] = {process_tacit()};
@@ -821,7 +821,7 @@ static void wrong_usage(void **state)
     }
 }
 
-static void no_command(void **state)
+TEST(no_command)
 {
     const char *const arguments[] = {process_tacit(), NULL};
     struct process_plan const plan = {.arguments = arguments};
@@ -832,7 +832,7 @@ static void no_command(void **state)
     process_free(&result);
 }
 
-static void too_many_settings(void **state)
+TEST(too_many_settings)
 {
     const char *arguments[2 * 65 + 4] = {process_tacit(), "run", "a.yaml"};
     for (size_t i = 0; i < 65; i++) {
@@ -878,7 +878,7 @@ static char *repeat(const char *pattern, size_t count, size_t *size)
     return text;
 }
 
-static void hostile_files(void **state)
+TEST(hostile_files)
 {
     static const struct {
         const char *pattern;
@@ -918,7 +918,7 @@ static struct process_result run_with(const char *directory, const char *command
 }
 
 /* Where nothing is private by default the section may be left out. */
-static void a_contextual_experiment_needs_no_privacy_section(void **state)
+TEST(a_contextual_experiment_needs_no_privacy_section)
 {
     static const struct wrong right = {
         .name = "right",
@@ -936,7 +936,7 @@ static void a_contextual_experiment_needs_no_privacy_section(void **state)
     temp_directory_remove(directory);
 }
 
-static void limits_are_allowed(void **state)
+TEST(limits_are_allowed)
 {
     static const char *const rights[][OPTIONS_MAX] = {
         {NULL},
@@ -1021,7 +1021,7 @@ static unsigned long long least_horizon(const char *directory,
 }
 
 /* With the least horizon the first epoch ends, in every run; with one slot less it is refused. */
-static void least_horizon_is_least(void **state)
+TEST(least_horizon_is_least)
 {
     static const char *const configurations[][OPTIONS_MAX - 1] = {
         {NULL},
@@ -1064,20 +1064,10 @@ static void least_horizon_is_least(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest others[] = {
-        cmocka_unit_test(wrong_usage),
-        cmocka_unit_test(no_command),
-        cmocka_unit_test(too_many_settings),
-        cmocka_unit_test(hostile_files),
-        cmocka_unit_test(a_contextual_experiment_needs_no_privacy_section),
-        cmocka_unit_test(limits_are_allowed),
-        cmocka_unit_test(least_horizon_is_least),
-    };
-    static struct CMUnitTest tests[CASE_COUNT + sizeof others / sizeof others[0]];
     for (size_t i = 0; i < CASE_COUNT; i++)
-        tests[i] = (struct CMUnitTest){.name = cases[i].name,
-                                       .test_func = case_is_refused,
-                                       .initial_state = (void *)(uintptr_t)&cases[i]};
-    memcpy(tests + CASE_COUNT, others, sizeof others);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+        testing_add(&(struct CMUnitTest){.name = cases[i].name,
+                                         .test_func = case_is_refused,
+                                         .initial_state = (void *)(uintptr_t)&cases[i]},
+                    0);
+    return testing_run(NULL, NULL);
 }

@@ -63,7 +63,7 @@ static struct tacit_best_arm_config config_of(enum tacit_best_arm_kind kind, uin
         .kind = kind, .arm_count = arms, .accuracy = accuracy, .failure = failure};
 }
 
-static void radii_are_those_of_the_readings(void **state)
+TEST(radii_are_those_of_the_readings)
 {
     for (size_t i = 0; i < sizeof radii / sizeof radii[0]; i++) {
         struct tacit_best_arm_config const config =
@@ -73,7 +73,7 @@ static void radii_are_those_of_the_readings(void **state)
     }
 }
 
-static void ser4_and_kl_lucb_have_the_radii_of_their_siblings(void **state)
+TEST(ser4_and_kl_lucb_have_the_radii_of_their_siblings)
 {
     struct tacit_best_arm_config ser = config_of(TACIT_BEST_ARM_SER3, 10, 0.25, 0.9);
     struct tacit_best_arm_config racing = config_of(TACIT_BEST_ARM_KL_RACING, 10, 0.25, 0.9);
@@ -85,7 +85,7 @@ static void ser4_and_kl_lucb_have_the_radii_of_their_siblings(void **state)
     assert_true(tacit_best_arm_radius(&racing, 37, 37) == kl_racing);
 }
 
-static void indices_solve_their_equation(void **state)
+TEST(indices_solve_their_equation)
 {
     for (size_t i = 0; i < sizeof indices / sizeof indices[0]; i++) {
         struct golden_index const *const golden = &indices[i];
@@ -98,7 +98,7 @@ static void indices_solve_their_equation(void **state)
     assert_true(tacit_best_arm_kl_lower(0, 0.5) == 0);
 }
 
-static void quotas_are_those_of_the_readings(void **state)
+TEST(quotas_are_those_of_the_readings)
 {
     struct tacit_best_arm_config config = config_of(TACIT_BEST_ARM_NAIVE, 10, 0.25, 0.9);
     assert_int_equal(tacit_best_arm_quota(&config, 1), 199);
@@ -138,7 +138,7 @@ static uint64_t samples_until_decided(const struct tacit_best_arm_config *config
     return samples;
 }
 
-static void two_arms_of_one_and_zero_take_the_samples_of_the_rule(void **state)
+TEST(two_arms_of_one_and_zero_take_the_samples_of_the_rule)
 {
     static const struct {
         enum tacit_best_arm_kind kind;
@@ -155,7 +155,7 @@ static void two_arms_of_one_and_zero_take_the_samples_of_the_rule(void **state)
     }
 }
 
-static void equal_arms_end_with_the_lowest(void **state)
+TEST(equal_arms_end_with_the_lowest)
 {
     double const rewards[4] = {0.5, 0.5, 0.5, 0.5};
     for (uint32_t kind = 0; kind < TACIT_BEST_ARM_KINDS; kind++) {
@@ -167,14 +167,14 @@ static void equal_arms_end_with_the_lowest(void **state)
     assert_int_equal(samples_until_decided(&two, rewards, 0), 2 * 1044); /* alpha <= epsilon/2 */
 }
 
-static void one_arm_is_decided_at_the_start(void **state)
+TEST(one_arm_is_decided_at_the_start)
 {
     double const rewards[1] = {0.5};
     struct tacit_best_arm_config const config = config_of(TACIT_BEST_ARM_SER3, 1, 0.25, 0.9);
     assert_int_equal(samples_until_decided(&config, rewards, 0), 0);
 }
 
-static void failure_is_split_as_in_definition_4(void **state)
+TEST(failure_is_split_as_in_definition_4)
 {
     for (uint32_t kind = 0; kind < TACIT_BEST_ARM_KINDS; kind++) {
         double sum = 0;
@@ -187,7 +187,7 @@ static void failure_is_split_as_in_definition_4(void **state)
     assert_true(tacit_best_arm_share(TACIT_BEST_ARM_SER3, 10, 3) == 0.1);
 }
 
-static void wrong_input_is_refused(void **state)
+TEST(wrong_input_is_refused)
 {
     struct tacit_best_arm_config config = config_of(TACIT_BEST_ARM_SER3, 3, 0.25, 0.9);
     size_t const size = tacit_best_arm_size(&config);
@@ -214,20 +214,4 @@ static void wrong_input_is_refused(void **state)
     config.accuracy = 0.5;
     config.arm_count = 0;
     assert_int_equal(tacit_best_arm_size(&config), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(radii_are_those_of_the_readings),
-        cmocka_unit_test(ser4_and_kl_lucb_have_the_radii_of_their_siblings),
-        cmocka_unit_test(indices_solve_their_equation),
-        cmocka_unit_test(quotas_are_those_of_the_readings),
-        cmocka_unit_test(two_arms_of_one_and_zero_take_the_samples_of_the_rule),
-        cmocka_unit_test(equal_arms_end_with_the_lowest),
-        cmocka_unit_test(one_arm_is_decided_at_the_start),
-        cmocka_unit_test(failure_is_split_as_in_definition_4),
-        cmocka_unit_test(wrong_input_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

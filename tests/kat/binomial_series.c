@@ -22,7 +22,7 @@ static void expect_close(double found, long double exact, double tolerance, doub
 
 /* v from 1e-6 to 0.5 on both sides: each of the three forms, up to its border. Below 0.1 rounding
  * is within 4 units of the last place; above, the logarithm cancels. */
-static void deviance_is_exact_on_both_sides_of_every_border(void **state)
+TEST(deviance_is_exact_on_both_sides_of_every_border)
 {
     double const sizes[] = {1e-6, 1e-3, 0.005, 0.009, 0.0099, 0.00999, 0.0101,
                             0.03, 0.07, 0.09,  0.099, 0.0999, 0.1001,  0.5};
@@ -40,7 +40,7 @@ static void deviance_is_exact_on_both_sides_of_every_border(void **state)
 }
 
 /* The first term that is left out is under 1.2e-16 (at 16), one that is wrong above 6e-15. */
-static void stirling_error_is_what_the_factorial_lacks(void **state)
+TEST(stirling_error_is_what_the_factorial_lacks)
 {
     long double const half_log_2_pi = 0.918938533204672741780329736405617640L;
     long double log_factorial = 0;
@@ -51,13 +51,4 @@ static void stirling_error_is_what_the_factorial_lacks(void **state)
         expect_close(stirling_error(x), log_factorial - form, 1.5e-16, x);
     }
     assert_true(stirling_error(0) == 0.0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deviance_is_exact_on_both_sides_of_every_border),
-        cmocka_unit_test(stirling_error_is_what_the_factorial_lacks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static const struct {
 
 #define GOLDEN_COUNT (sizeof golden / sizeof golden[0])
 
-static void bounds_have_their_golden_values(void **state)
+TEST(bounds_have_their_golden_values)
 {
     for (size_t i = 0; i < GOLDEN_COUNT; i++) {
         check(tacit_bounds_lower(&golden[i].sum, golden[i].epsilon, golden[i].level),
@@ -64,7 +64,7 @@ static void bounds_have_their_golden_values(void **state)
     }
 }
 
-static void two_kinds_of_noise_have_their_golden_values(void **state)
+TEST(two_kinds_of_noise_have_their_golden_values)
 {
     for (size_t i = 0; i < OF_TWO_COUNT; i++) {
         struct tacit_bounds_sum const *const sum = &of_two[i].sum;
@@ -76,7 +76,7 @@ static void two_kinds_of_noise_have_their_golden_values(void **state)
     }
 }
 
-static void floors_have_their_known_values(void **state)
+TEST(floors_have_their_known_values)
 {
     double const visits[] = {0.03, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02};
     double const hospitals[] = {0.3766, 0.3626, 0.34, 0.3355, 0.3087};
@@ -87,7 +87,7 @@ static void floors_have_their_known_values(void **state)
     assert_true(tacit_bounds_floor(equal, 2, 100, 1) == 0);
 }
 
-static void divergence_is_the_smaller_of_its_ways(void **state)
+TEST(divergence_is_the_smaller_of_its_ways)
 {
     /* large epsilon: kl; small: the line epsilon |y - x| nearly */
     check(tacit_bounds_divergence(0.2, 0.7, 1e6), 0.2 * log(0.2 / 0.7) + 0.8 * log(0.8 / 0.3));
@@ -103,7 +103,7 @@ static void divergence_is_the_smaller_of_its_ways(void **state)
 }
 
 /* The first rung is the smallest one that is narrow enough; rungs grow by the factor asked for. */
-static void rungs_are_the_smallest_that_fit(void **state)
+TEST(rungs_are_the_smallest_that_fit)
 {
     uint32_t const agents[] = {1, 3, 50, 2000};
     double const epsilons[] = {0.01, 1, 30, INFINITY};
@@ -124,24 +124,11 @@ static void rungs_are_the_smallest_that_fit(void **state)
     assert_int_equal(tacit_bounds_next_rung(TACIT_HORIZON_MAX / 2 + 1, 2), TACIT_HORIZON_MAX);
 }
 
-static void levels_spend_delta_over_all_arms_and_looks(void **state)
+TEST(levels_spend_delta_over_all_arms_and_looks)
 {
     double spent = 0;
     for (uint32_t look = 1; look <= 100000; look++)
         spent += 7 * 2 * exp(-tacit_bounds_level(7, look, 0.05));
     assert_true(spent < 0.05);
     assert_true(spent > 0.0499);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds_have_their_golden_values),
-        cmocka_unit_test(two_kinds_of_noise_have_their_golden_values),
-        cmocka_unit_test(floors_have_their_known_values),
-        cmocka_unit_test(divergence_is_the_smaller_of_its_ways),
-        cmocka_unit_test(rungs_are_the_smallest_that_fit),
-        cmocka_unit_test(levels_spend_delta_over_all_arms_and_looks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

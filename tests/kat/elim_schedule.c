@@ -96,7 +96,7 @@ static struct tacit_elim_schedule plain(uint32_t arms, uint32_t reports, uint64_
 
 /* ---- S(r) ------------------------------------------------------------------------------------ */
 
-static void pulls_are_the_ceiling_of_the_formula_in_every_known_row(void **state)
+TEST(pulls_are_the_ceiling_of_the_formula_in_every_known_row)
 {
     for (size_t i = 0; i < KNOWN_COUNT; i++)
         assert_int_equal(
@@ -104,7 +104,7 @@ static void pulls_are_the_ceiling_of_the_formula_in_every_known_row(void **state
             known[i].pulls);
 }
 
-static void pulls_never_fall_below_those_before(void **state)
+TEST(pulls_never_fall_below_those_before)
 {
     for (size_t i = 0; i < KNOWN_COUNT; i++) {
         struct known const *const row = &known[i];
@@ -119,7 +119,7 @@ static void pulls_never_fall_below_those_before(void **state)
 }
 
 /* 19 epochs of 2 arms and T = 1000 ask for 34237081159912 > 2^40 pulls. */
-static void pulls_beyond_the_horizon_limit_saturate(void **state)
+TEST(pulls_beyond_the_horizon_limit_saturate)
 {
     struct tacit_elim_schedule schedule = plain(2, 1, 1000);
     for (uint32_t epoch = 1; epoch <= TACIT_ELIM_EPOCHS_MAX; epoch++) {
@@ -133,7 +133,7 @@ static void pulls_beyond_the_horizon_limit_saturate(void **state)
     assert_int_equal(tacit_elim_pulls(&schedule, 1, 2, 0), TACIT_HORIZON_MAX);
 }
 
-static void pulls_of_the_first_epoch_are_never_0(void **state)
+TEST(pulls_of_the_first_epoch_are_never_0)
 {
     struct tacit_elim_schedule schedule = plain(2, TACIT_AGENTS_MAX, 1);
     schedule.round_limit = 1;
@@ -141,7 +141,7 @@ static void pulls_of_the_first_epoch_are_never_0(void **state)
     assert_int_equal(tacit_elim_pulls(&schedule, 1, 2, 0), 1);
 }
 
-static void target_gap_halves_each_epoch_or_reaches_delta_in_the_last_round(void **state)
+TEST(target_gap_halves_each_epoch_or_reaches_delta_in_the_last_round)
 {
     struct tacit_elim_schedule schedule = plain(2, 1, 1000);
     assert_true(tacit_elim_target_gap(&schedule, 1) == 0.5);
@@ -154,7 +154,7 @@ static void target_gap_halves_each_epoch_or_reaches_delta_in_the_last_round(void
 
 /* ---- C(r) ------------------------------------------------------------------------------------ */
 
-static void radius_is_the_formula_in_every_known_row(void **state)
+TEST(radius_is_the_formula_in_every_known_row)
 {
     for (size_t i = 0; i < KNOWN_COUNT; i++)
         expect_close(tacit_elim_radius(&known[i].schedule, known[i].epoch, known[i].active_count,
@@ -163,7 +163,7 @@ static void radius_is_the_formula_in_every_known_row(void **state)
 }
 
 /* C(10, 3, T, "0.5", 2, 4, 100) and C(10, 3, T, None, 2, 4, 100) above, with T = 10**6. */
-static void radius_uses_the_number_of_reports_that_were_averaged(void **state)
+TEST(radius_uses_the_number_of_reports_that_were_averaged)
 {
     struct tacit_elim_schedule schedule = plain(10, 50, 1000000);
     expect_close(tacit_elim_radius(&schedule, 2, 4, 100, 3), 1.7638755068448894e-01);
@@ -171,7 +171,7 @@ static void radius_uses_the_number_of_reports_that_were_averaged(void **state)
     expect_close(tacit_elim_radius(&schedule, 2, 4, 100, 3), 4.6545100616794216e-01);
 }
 
-static void radius_shrinks_with_pulls_and_reports_and_grows_with_noise_and_arms(void **state)
+TEST(radius_shrinks_with_pulls_and_reports_and_grows_with_noise_and_arms)
 {
     struct tacit_elim_schedule const schedule = {
         .arm_count = 10, .report_count = 5, .horizon = 100000, .epsilon_per_reward = 2};
@@ -187,7 +187,7 @@ static void radius_shrinks_with_pulls_and_reports_and_grows_with_noise_and_arms(
 
 /* ---- N --------------------------------------------------------------------------------------- */
 
-static void report_count_forgives_the_rounding_of_every_whole_percentage(void **state)
+TEST(report_count_forgives_the_rounding_of_every_whole_percentage)
 {
     assert_int_equal(tacit_elim_report_count(.55, 100), 55); /* .55 * 100 > 55 in doubles */
     for (uint32_t percent = 1; percent <= 100; percent++) {
@@ -197,7 +197,7 @@ static void report_count_forgives_the_rounding_of_every_whole_percentage(void **
     }
 }
 
-static void report_count_rounds_up_and_is_between_1_and_all(void **state)
+TEST(report_count_rounds_up_and_is_between_1_and_all)
 {
     assert_int_equal(tacit_elim_report_count(0.5, 5), 3);
     assert_int_equal(tacit_elim_report_count(0.501, 1000), 501);
@@ -206,21 +206,4 @@ static void report_count_rounds_up_and_is_between_1_and_all(void **state)
     assert_int_equal(tacit_elim_report_count(1, 1), 1);
     assert_int_equal(tacit_elim_report_count(nextafter(1, 0), 50), 50);
     assert_int_equal(tacit_elim_report_count(1, TACIT_AGENTS_MAX), TACIT_AGENTS_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pulls_are_the_ceiling_of_the_formula_in_every_known_row),
-        cmocka_unit_test(pulls_never_fall_below_those_before),
-        cmocka_unit_test(pulls_beyond_the_horizon_limit_saturate),
-        cmocka_unit_test(pulls_of_the_first_epoch_are_never_0),
-        cmocka_unit_test(target_gap_halves_each_epoch_or_reaches_delta_in_the_last_round),
-        cmocka_unit_test(radius_is_the_formula_in_every_known_row),
-        cmocka_unit_test(radius_uses_the_number_of_reports_that_were_averaged),
-        cmocka_unit_test(radius_shrinks_with_pulls_and_reports_and_grows_with_noise_and_arms),
-        cmocka_unit_test(report_count_forgives_the_rounding_of_every_whole_percentage),
-        cmocka_unit_test(report_count_rounds_up_and_is_between_1_and_all),
-    };
-    return cmocka_run_group_tests_name("kat/elim_schedule", tests, NULL, NULL);
 }

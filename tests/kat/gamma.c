@@ -18,7 +18,7 @@ static void check_close(double value, double expected)
     assert_true(fabs(value - expected) <= LOG_TOLERANCE * fabs(expected));
 }
 
-static void gamma_is_frozen(void **state)
+TEST(gamma_is_frozen)
 {
     double const shapes[] = {1, 2.5, 0.3, 1000, 1e6, 1};
     double const expected[] = {0x1.ef3ad1751e3ccp-1, 0x1.d698538adce1dp+1,  0x1.135a911e6c867p-7,
@@ -28,7 +28,7 @@ static void gamma_is_frozen(void **state)
         check_close(tacit_rng_gamma(&rng, shapes[i]), expected[i]);
 }
 
-static void beta_is_frozen(void **state)
+TEST(beta_is_frozen)
 {
     double const as[] = {1, 1, 3, 0.5, 1, 1e6};
     double const bs[] = {1, 10, 2, 0.5, 1e6, 1e6};
@@ -40,7 +40,7 @@ static void beta_is_frozen(void **state)
 }
 
 /* Long enough to take the squeeze, the logarithms and the refusal many times. */
-static void gammas_in_bulk_have_their_frozen_sum(void **state)
+TEST(gammas_in_bulk_have_their_frozen_sum)
 {
     double const expected = 399287.19808451913;
     double sum = 0;
@@ -50,14 +50,4 @@ static void gammas_in_bulk_have_their_frozen_sum(void **state)
     if (!(fabs(sum - expected) <= 1e-5))
         print_error("%.17g\n", sum);
     assert_true(fabs(sum - expected) <= 1e-5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gamma_is_frozen),
-        cmocka_unit_test(beta_is_frozen),
-        cmocka_unit_test(gammas_in_bulk_have_their_frozen_sum),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static const struct philox_answer published[] = {
      {0xa528f45403e61d95, 0x38c72dbd566e9788, 0xa5a1610e72fd18b5, 0x57bd43b5e52b7fe6}},
 };
 
-static void philox_header_gives_the_published_vectors(void **state)
+TEST(philox_header_gives_the_published_vectors)
 {
     for (size_t i = 0; i < COUNT(published); i++) {
         philox4x64_ctr_t counter;
@@ -50,7 +50,7 @@ static void philox_header_gives_the_published_vectors(void **state)
 }
 
 /* The first published vector is also the start of a stream: seed, run, agent and purpose all 0. */
-static void stream_of_zeros_starts_with_the_published_vector(void **state)
+TEST(stream_of_zeros_starts_with_the_published_vector)
 {
     struct tacit_rng rng = tacit_rng_stream(0, 0, 0, (uint32_t)0);
     for (size_t i = 0; i < 4; i++)
@@ -69,14 +69,14 @@ static void check_mapping(uint64_t seed, uint32_t run, uint32_t agent, uint32_t 
     }
 }
 
-static void stream_maps_position_run_agent_purpose_to_the_counter_and_seed_to_the_key(void **state)
+TEST(stream_maps_position_run_agent_purpose_to_the_counter_and_seed_to_the_key)
 {
     check_mapping(1, 2, 3, TACIT_PURPOSE_REWARD);
     check_mapping(UINT64_MAX, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_INSTANCE);
     check_mapping(UINT64_C(1) << 63, UINT32_MAX, 0, TACIT_PURPOSE_SPLIT);
 }
 
-static void purposes_have_their_frozen_numbers(void **state)
+TEST(purposes_have_their_frozen_numbers)
 {
     assert_int_equal(TACIT_PURPOSE_REWARD, 1);
     assert_int_equal(TACIT_PURPOSE_NOISE, 2);
@@ -95,7 +95,7 @@ static uint32_t differing_bits(uint64_t left, uint64_t right)
 }
 
 /* Half of 64 * 256 = 16384 bits differ, give or take; 8 standard deviations are 512. */
-static void streams_of_neighbours_share_nothing(void **state)
+TEST(streams_of_neighbours_share_nothing)
 {
     struct tacit_rng const neighbours[] = {
         tacit_rng_stream(5, 6, 7, TACIT_PURPOSE_NOISE),
@@ -119,7 +119,7 @@ static void streams_of_neighbours_share_nothing(void **state)
 
 /* ---- Frozen values --------------------------------------------------------------------------- */
 
-static void next_is_frozen(void **state)
+TEST(next_is_frozen)
 {
     uint64_t const expected[] = {0x69b1f0e71541f517, 0x93ee7ca88ab49ee9, 0x03fce74d9d5eaa0a,
                                  0x30dbf223ea21c00d, 0x983d7b0cdbf7b2fa, 0x134fc2f3098067a5,
@@ -129,7 +129,7 @@ static void next_is_frozen(void **state)
         assert_int_equal(tacit_rng_next(&rng), expected[i]);
 }
 
-static void below_is_frozen(void **state)
+TEST(below_is_frozen)
 {
     uint64_t const bounds[] = {10, 1000003, UINT64_C(3) << 61};
     uint64_t const expected[] = {UINT64_C(4), UINT64_C(577859), UINT64_C(107759548793847747),
@@ -140,7 +140,7 @@ static void below_is_frozen(void **state)
         assert_int_equal(tacit_rng_below(&rng, bounds[i % 3]), expected[i]);
 }
 
-static void uniform_is_frozen(void **state)
+TEST(uniform_is_frozen)
 {
     double const expected[] = {0x1.a6c7c39c5507ep-2, 0x1.27dcf95115693p-1, 0x1.fe73a6ceaf54p-7,
                                0x1.86df911f510e4p-3, 0x1.307af619b7ef7p-1, 0x1.34fc2f3098068p-4};
@@ -149,7 +149,7 @@ static void uniform_is_frozen(void **state)
         assert_true(tacit_rng_uniform(&rng) == expected[i]);
 }
 
-static void bernoulli_is_frozen(void **state)
+TEST(bernoulli_is_frozen)
 {
     uint64_t const expected = UINT64_C(0x44a675220110de2c); /* bit i: draw i, p = 0.3 */
     struct tacit_rng rng = frozen_stream();
@@ -164,7 +164,7 @@ static void check_close(double value, double expected)
     assert_true(fabs(value - expected) <= LOG_TOLERANCE * fabs(expected));
 }
 
-static void exponential_is_frozen(void **state)
+TEST(exponential_is_frozen)
 {
     double const expected[] = {0x1.c4eccabe5662dp-1, 0x1.18cb7d955dfd1p-1, 0x1.0a5cc250f08b4p+2,
                                0x1.a7ff0cb5bb80cp+0, 0x1.0a188044116b6p-1, 0x1.4ad003f302a59p+1};
@@ -173,7 +173,7 @@ static void exponential_is_frozen(void **state)
         check_close(tacit_rng_exponential(&rng), expected[i]);
 }
 
-static void laplace_is_frozen(void **state)
+TEST(laplace_is_frozen)
 {
     double const expected[] = {0x1.1b13feb6f5fdcp+1, 0x1.5efe5cfab57c5p+0,  -0x1.4cf3f2e52cae1p+3,
                                0x1.08ff67f195308p+2, -0x1.4c9ea05515c64p+0, 0x1.9d8404efc34efp+2};
@@ -182,7 +182,7 @@ static void laplace_is_frozen(void **state)
         check_close(tacit_rng_laplace(&rng, 2.5), expected[i]);
 }
 
-static void normal_is_frozen(void **state)
+TEST(normal_is_frozen)
 {
     double const expected[] = {0x1.4b493aabe2e7fp-2,  -0x1.398d68840f501p+0, 0x1.afa7b5946e944p-5,
                                -0x1.1e5da2b2eabc4p+0, 0x1.7f25b2ebeca0dp-3,  0x1.cf77b43b81796p-5};
@@ -192,7 +192,7 @@ static void normal_is_frozen(void **state)
 }
 
 /* Long enough to take the rare branch, the one with the logarithm, a thousand times. */
-static void normals_in_bulk_have_their_frozen_sum(void **state)
+TEST(normals_in_bulk_have_their_frozen_sum)
 {
     double const expected = 79941.863171399295;
     double sum = 0.0;
@@ -204,7 +204,7 @@ static void normals_in_bulk_have_their_frozen_sum(void **state)
     assert_true(fabs(sum - expected) <= 1e-6);
 }
 
-static void binomial_is_frozen(void **state)
+TEST(binomial_is_frozen)
 {
     static const struct {
         uint64_t n;
@@ -245,7 +245,7 @@ static uint64_t digest_add(uint64_t digest, uint64_t value)
 }
 
 /* Runs through every branch: both methods, squeeze and final test, all forms of the deviance. */
-static void binomial_over_many_n_and_p_has_its_frozen_digest(void **state)
+TEST(binomial_over_many_n_and_p_has_its_frozen_digest)
 {
     uint64_t digest = UINT64_C(0xcbf29ce484222325);
     struct tacit_rng rng = frozen_stream();
@@ -257,7 +257,7 @@ static void binomial_over_many_n_and_p_has_its_frozen_digest(void **state)
     assert_int_equal(digest, UINT64_C(0xab558c27884128d2));
 }
 
-static void entropy_bytes_of_a_stream_are_frozen(void **state)
+TEST(entropy_bytes_of_a_stream_are_frozen)
 {
     uint8_t const expected[] = {0x17, 0xf5, 0x41, 0x15, 0xe7, 0xf0, 0xb1, 0x69, 0xe9, 0x9e,
                                 0xb4, 0x8a, 0xa8, 0x7c, 0xee, 0x93, 0x0a, 0xaa, 0x5e};
@@ -272,7 +272,7 @@ static void entropy_bytes_of_a_stream_are_frozen(void **state)
     assert_int_equal(tacit_rng_next(&rng), tacit_rng_next(&expected_rest));
 }
 
-static void subset_is_frozen(void **state)
+TEST(subset_is_frozen)
 {
     uint64_t const expected[][2] = {
         {0x0000020000000000, 0x0000000000000000},
@@ -288,28 +288,4 @@ static void subset_is_frozen(void **state)
         assert_int_equal(tacit_entropy_subset(&entropy, counts[i], 100, bits), TACIT_OK);
         assert_memory_equal(bits, expected[i], sizeof bits);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(philox_header_gives_the_published_vectors),
-        cmocka_unit_test(stream_of_zeros_starts_with_the_published_vector),
-        cmocka_unit_test(stream_maps_position_run_agent_purpose_to_the_counter_and_seed_to_the_key),
-        cmocka_unit_test(purposes_have_their_frozen_numbers),
-        cmocka_unit_test(streams_of_neighbours_share_nothing),
-        cmocka_unit_test(next_is_frozen),
-        cmocka_unit_test(below_is_frozen),
-        cmocka_unit_test(uniform_is_frozen),
-        cmocka_unit_test(bernoulli_is_frozen),
-        cmocka_unit_test(exponential_is_frozen),
-        cmocka_unit_test(laplace_is_frozen),
-        cmocka_unit_test(normal_is_frozen),
-        cmocka_unit_test(normals_in_bulk_have_their_frozen_sum),
-        cmocka_unit_test(binomial_is_frozen),
-        cmocka_unit_test(binomial_over_many_n_and_p_has_its_frozen_digest),
-        cmocka_unit_test(entropy_bytes_of_a_stream_are_frozen),
-        cmocka_unit_test(subset_is_frozen),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

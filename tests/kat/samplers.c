@@ -89,7 +89,7 @@ static int64_t twin_discrete_laplace(struct tape *tape, uint64_t t, uint64_t s)
     return minus ? -(int64_t)(x / s) : (int64_t)(x / s);
 }
 
-static void bernoulli_exp_agrees_with_the_twin(void **state)
+TEST(bernoulli_exp_agrees_with_the_twin)
 {
     uint64_t const denominators[] = {1, 2, 3, 10, 1000000007, STEPS_NANO, UINT64_C(1) << 50};
     for (uint64_t seed = 0; seed < 20000; seed++) {
@@ -105,7 +105,7 @@ static void bernoulli_exp_agrees_with_the_twin(void **state)
     }
 }
 
-static void discrete_laplace_agrees_with_the_twin(void **state)
+TEST(discrete_laplace_agrees_with_the_twin)
 {
     uint64_t const scales[][2] = {{1, 1},
                                   {1, 3},
@@ -148,7 +148,7 @@ static const struct coins frozen_coins[] = {
     {(UINT64_C(1) << 50) - 1, UINT64_C(1) << 50, 0x6b4e705c06034028, 181},
 };
 
-static void bernoulli_exp_gives_the_frozen_coins(void **state)
+TEST(bernoulli_exp_gives_the_frozen_coins)
 {
     for (size_t i = 0; i < COUNT(frozen_coins); i++) {
         struct coins const *const coins = &frozen_coins[i];
@@ -199,7 +199,7 @@ static const struct noises frozen_noises[] = {
      77},
 };
 
-static void discrete_laplace_gives_the_frozen_noises(void **state)
+TEST(discrete_laplace_gives_the_frozen_noises)
 {
     for (size_t i = 0; i < COUNT(frozen_noises); i++) {
         struct noises const *const noises = &frozen_noises[i];
@@ -240,7 +240,7 @@ static int64_t noise_of(uint64_t t, uint64_t s, const uint64_t *words, uint64_t 
 }
 
 /* A word w gives floor(w bound / 2^64); the test is draw < numerator. */
-static void bernoulli_exp_by_hand(void **state)
+TEST(bernoulli_exp_by_hand)
 {
     uint64_t const fails_at_1[] = {HALF_WORD};        /* below(2) = 1 */
     uint64_t const fails_at_2[] = {0, HALF_WORD};     /* 0, then below(4) = 2 */
@@ -252,7 +252,7 @@ static void bernoulli_exp_by_hand(void **state)
     assert_true(coin_of(1, 2, refused_at_3, 4)); /* below(6) refuses the word 0: 2^64 mod 6 = 4 */
 }
 
-static void bernoulli_exp_at_0_and_1_by_hand(void **state)
+TEST(bernoulli_exp_at_0_and_1_by_hand)
 {
     uint64_t const any[] = {0};
     uint64_t const one_fails_at_2[] = {UINT64_MAX, HALF_WORD}; /* below(1) = 0, below(2) = 1 */
@@ -268,7 +268,7 @@ static void bernoulli_exp_at_0_and_1_by_hand(void **state)
 /* One whole scale: the coin succeeds at k = 3, then fails at k = 2. */
 #define ROUND_WITH_ONE_SCALE 0, 0, 0, 0, HALF_WORD, 0, HALF_WORD
 
-static void discrete_laplace_rejects_minus_0(void **state)
+TEST(discrete_laplace_rejects_minus_0)
 {
     uint64_t const plus_0[] = {ROUND_WITHOUT_SCALES, 0};
     uint64_t const minus_0_then_plus_0[] = {ROUND_WITHOUT_SCALES, HALF_WORD, ROUND_WITHOUT_SCALES,
@@ -281,7 +281,7 @@ static void discrete_laplace_rejects_minus_0(void **state)
 }
 
 /* What counts is the magnitude AFTER the division by s. */
-static void discrete_laplace_rejects_minus_0_that_division_made(void **state)
+TEST(discrete_laplace_rejects_minus_0_that_division_made)
 {
     uint64_t const plus[] = {ROUND_WITH_ONE_SCALE, 0};
     uint64_t const minus[] = {ROUND_WITH_ONE_SCALE, HALF_WORD};
@@ -292,7 +292,7 @@ static void discrete_laplace_rejects_minus_0_that_division_made(void **state)
     assert_int_equal(noise_of(1, 2, minus_then_plus, COUNT(minus_then_plus)), 0);
 }
 
-static void discrete_laplace_without_entropy_for_the_second_round_fails(void **state)
+TEST(discrete_laplace_without_entropy_for_the_second_round_fails)
 {
     uint64_t const minus_0[] = {ROUND_WITHOUT_SCALES, HALF_WORD};
     struct tape tape = {.words = minus_0, .word_count = COUNT(minus_0)};
@@ -305,7 +305,7 @@ static void discrete_laplace_without_entropy_for_the_second_round_fails(void **s
 
 /* t = 4: below(4) = 3 from the top word; 3/4 is refused by a coin that fails at k = 2 (below(4) =
  * 0, below(8) = 4), so u is drawn again: 2, kept by below(4) = 2; no whole scale; plus. */
-static void discrete_laplace_draws_u_again_when_its_coin_fails(void **state)
+TEST(discrete_laplace_draws_u_again_when_its_coin_fails)
 {
     uint64_t const words[] = {UINT64_MAX, 0, HALF_WORD, HALF_WORD, HALF_WORD, 0, HALF_WORD, 0};
     assert_int_equal(noise_of(4, 1, words, COUNT(words)), 2);
@@ -322,7 +322,7 @@ static enum tacit_status fill_from_rng(void *context, void *bytes, size_t size)
     return TACIT_OK;
 }
 
-static void discrete_laplace_from_a_stream_is_that_from_its_bytes(void **state)
+TEST(discrete_laplace_from_a_stream_is_that_from_its_bytes)
 {
     static const uint64_t scales[][2] = {{1, 1}, {5, 3}, {STEPS_NANO / 1000, 50000000 / 1000}};
     for (size_t i = 0; i < COUNT(scales); i++) {
@@ -341,22 +341,4 @@ static void discrete_laplace_from_a_stream_is_that_from_its_bytes(void **state)
         }
         assert_int_equal(tacit_rng_next(&stream), tacit_rng_next(&copy));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bernoulli_exp_agrees_with_the_twin),
-        cmocka_unit_test(discrete_laplace_agrees_with_the_twin),
-        cmocka_unit_test(bernoulli_exp_gives_the_frozen_coins),
-        cmocka_unit_test(discrete_laplace_gives_the_frozen_noises),
-        cmocka_unit_test(bernoulli_exp_by_hand),
-        cmocka_unit_test(bernoulli_exp_at_0_and_1_by_hand),
-        cmocka_unit_test(discrete_laplace_from_a_stream_is_that_from_its_bytes),
-        cmocka_unit_test(discrete_laplace_rejects_minus_0),
-        cmocka_unit_test(discrete_laplace_rejects_minus_0_that_division_made),
-        cmocka_unit_test(discrete_laplace_without_entropy_for_the_second_round_fails),
-        cmocka_unit_test(discrete_laplace_draws_u_again_when_its_coin_fails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* Known answers of selection: where the walks of the annealings end, whom each selector takes round
  * after round, what is kept of it. A change here moves every run of the family. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "tacit/commit.h"
 #include "tacit/select.h"
 #include "../../src/proto/select/internal.h"
@@ -91,9 +84,8 @@ static void walk(const struct tacit_select_annealing *annealing, uint32_t users,
 }
 
 /* By insertion or by digits: an order is of its users, and nothing behind it is written. */
-static void orders_end_with_their_last_user(void **state)
+TEST(orders_end_with_their_last_user)
 {
-    (void)state;
     for (uint32_t users = 1; users <= USERS_MAX; users++) {
         struct tacit_rng rng = stream(2, users);
         size_t const order_bytes = users * sizeof(uint32_t);
@@ -114,7 +106,7 @@ static void orders_end_with_their_last_user(void **state)
 }
 
 /* Few steps: most walks are still on their way. */
-static void annealings_end_where_they_did(void **state)
+TEST(annealings_end_where_they_did)
 {
     static const struct {
         struct tacit_select_annealing annealing;
@@ -129,7 +121,6 @@ static void annealings_end_where_they_did(void **state)
         {{.kappa = 5, .iterations = 100, .sign_as_printed = true}, 60, 9, "ca540827333e33d5"},
         {{.kappa = 5, .iterations = 100, .is_vanilla = true}, 60, 9, "ee245f1897c81856"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct tacit_sha256 sha = tacit_sha256_init();
         walk(&cases[i].annealing, cases[i].users, cases[i].m, &sha);
@@ -202,7 +193,7 @@ static void play_end(struct play *play)
     guarded_free(play->memory, play->memory_size);
 }
 
-static void selectors_take_whom_they_took(void **state)
+TEST(selectors_take_whom_they_took)
 {
     static const struct {
         enum tacit_selector selector;
@@ -216,7 +207,6 @@ static void selectors_take_whom_they_took(void **state)
         {TACIT_SELECTOR_GENIE, "3eb36dac8e34dbca"},
         {TACIT_SELECTOR_FASTEST, "9add496771d1cd60"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct tacit_select_config const config = rounds_of(12, 3);
         struct tacit_sha256 sha = tacit_sha256_init();
@@ -237,9 +227,8 @@ static void selectors_take_whom_they_took(void **state)
 
 /* Where trying every set is out of the question the exact search still answers, and where users are
  * left that nobody has seen, both take these by their weights. */
-static void brute_force_is_asked_for_or_not_done(void **state)
+TEST(brute_force_is_asked_for_or_not_done)
 {
-    (void)state;
     struct tacit_select_config const many =
         rounds_of(USERS_MAX, 70); /* above what brute force can */
     struct play play;
@@ -261,15 +250,4 @@ static void brute_force_is_asked_for_or_not_done(void **state)
     }
     play_end(&exact);
     play_end(&brute);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders_end_with_their_last_user),
-        cmocka_unit_test(annealings_end_where_they_did),
-        cmocka_unit_test(selectors_take_whom_they_took),
-        cmocka_unit_test(brute_force_is_asked_for_or_not_done),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,13 @@
 /* How many votes eliminate an arm, and what they cost: all numbers of vote/votes.c over a grid, in
  * one known answer. What the numbers mean is tested in unit/vote and against exact sums in
  * oracle/vote_oracle; here a change of any of them shows, at its edges, too. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include <math.h>
 #include "tacit/vote.h"
 #include "../support/digest.h"
 
 /* Of all numbers below: digest.h. */
-#define DIGEST UINT64_C(0xaee015553151bcfe)
+DIGEST_IS(UINT64_C(0xaee015553151bcfe))
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static const double chances[] = {1e-9, 0.01, 0.05, 0.3, 0.5, 0.51, 0.9, 0.999};
@@ -22,9 +18,8 @@ static void digest_relative(double value)
     digest_real(value > 0 ? log(value) : value);
 }
 
-static void tails_are_what_they_were(void **state)
+TEST(tails_are_what_they_were)
 {
-    (void)state;
     static const uint32_t counts[] = {1, 2, 3, 5, 10, 29, 64, 1000, 100000};
     for (size_t c = 0; c < COUNT(counts); c++)
         for (size_t e = 0; e < COUNT(chances); e++) {
@@ -45,16 +40,14 @@ static void tails_are_what_they_were(void **state)
 
 /* The footnote to Theorem 2 has I_0.99(500, 500) = 1.47e-302: it is 1, all but 10^-703 of it, and
  * so the theorem's chance is 0 there. */
-static void beta_of_the_footnote_is_one(void **state)
+TEST(beta_of_the_footnote_is_one)
 {
-    (void)state;
     assert_true(tacit_vote_binomial_tail(999, 0.99, 500) >= 1 - 1e-12);
     assert_true(tacit_vote_binomial_tail(999, 0.01, 500) < 1e-300);
 }
 
-static void thresholds_are_what_they_were(void **state)
+TEST(thresholds_are_what_they_were)
 {
-    (void)state;
     static const uint32_t players[] = {1, 2, 3, 10, 28, 29, 64, 65, 1000};
     static const double deltas[] = {0.5, 0.05, 1e-3, 1e-9, 0.999999};
     for (size_t d = 0; d < COUNT(deltas); d++) {
@@ -73,9 +66,8 @@ static void thresholds_are_what_they_were(void **state)
     assert_int_equal(tacit_vote_floor(0.5, 0.1), 1); /* a third of a vote is one */
 }
 
-static void costs_are_what_they_were(void **state)
+TEST(costs_are_what_they_were)
 {
-    (void)state;
     static const uint32_t arms[] = {1, 2, 3, 10, 1000};
     static const double accuracies[] = {1, 0.25, 0.01};
     static const double failures[] = {0.999, 0.1, 1e-6};
@@ -99,17 +91,4 @@ static void costs_are_what_they_were(void **state)
             digest_relative(choice.samples);
         }
     }
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tails_are_what_they_were),
-        cmocka_unit_test(beta_of_the_footnote_is_one),
-        cmocka_unit_test(thresholds_are_what_they_were),
-        cmocka_unit_test(costs_are_what_they_were),
-    };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

@@ -530,7 +530,7 @@ static void assert_alive(const struct server *server)
 
 /* ---- Endpoints ------------------------------------------------------------------------------- */
 
-static void a_decision_is_made_and_rewarded_once(void **state)
+TEST_WITH(a_decision_is_made_and_rewarded_once, setup, teardown)
 {
     struct server *const server = *state;
     char id[40];
@@ -554,7 +554,7 @@ static void a_decision_is_made_and_rewarded_once(void **state)
     assert_int_equal(server->held, 0);
 }
 
-static void a_batch_answers_each_element_for_itself(void **state)
+TEST_WITH(a_batch_answers_each_element_for_itself, setup, teardown)
 {
     struct server *const server = *state;
     ask(server, "POST", "/v1/decisions/batch",
@@ -588,7 +588,7 @@ static void a_batch_answers_each_element_for_itself(void **state)
     json_decref(answered_json(200));
 }
 
-static void open_decisions_are_listed_and_can_be_closed(void **state)
+TEST_WITH(open_decisions_are_listed_and_can_be_closed, setup, teardown)
 {
     struct server *const server = *state;
     char ids[3][40];
@@ -627,7 +627,7 @@ static void open_decisions_are_listed_and_can_be_closed(void **state)
     json_decref(value);
 }
 
-static void what_is_to_be_seen_is_shown(void **state)
+TEST_WITH(what_is_to_be_seen_is_shown, setup, teardown)
 {
     struct server *const server = *state;
     char id[40];
@@ -747,7 +747,7 @@ static const struct {
     {"POST", "/v1/decisions", "{\"key\": NaN}", 400, "NaN, infinities"},
 };
 
-static void wrong_requests_are_told_what_is_allowed(void **state)
+TEST_WITH(wrong_requests_are_told_what_is_allowed, setup, teardown)
 {
     struct server *const server = *state;
     for (size_t i = 0; i < COUNT(wrong_requests); i++) {
@@ -762,7 +762,7 @@ static void wrong_requests_are_told_what_is_allowed(void **state)
 }
 
 /* Nothing has happened to the decision: its reward is still waited for. */
-static void what_is_no_finite_number_is_no_reward(void **state)
+TEST_WITH(what_is_no_finite_number_is_no_reward, setup, teardown)
 {
     static const char *const rewards[] = {"NaN",  "-Infinity", "inf",  "1e999",   "-1e999",
                                           "null", "\"0.7\"",   "true", "[1, {}]", "{}"};
@@ -788,7 +788,7 @@ static void what_is_no_finite_number_is_no_reward(void **state)
 }
 
 /* The others of its batch do not suffer; and whole numbers beyond 64 bits are numbers. */
-static void each_reward_of_a_batch_is_judged_for_itself(void **state)
+TEST_WITH(each_reward_of_a_batch_is_judged_for_itself, setup, teardown)
 {
     static const char *const rewards[] = {"0.5", "null", "99999999999999999999", "1e-999", "7"};
     struct server *const server = *state;
@@ -813,7 +813,7 @@ static void each_reward_of_a_batch_is_judged_for_itself(void **state)
     json_decref(value);
 }
 
-static void long_texts_are_refused_whole(void **state)
+TEST_WITH(long_texts_are_refused_whole, setup, teardown)
 {
     struct server *const server = *state;
     char body[300];
@@ -829,7 +829,7 @@ static void long_texts_are_refused_whole(void **state)
     assert_error("(a long text)");
 }
 
-static void too_much_of_anything_is_refused(void **state)
+TEST(too_much_of_anything_is_refused)
 {
     struct server *const server = server_open(2, REMEMBER_MS);
     char id[40];
@@ -857,7 +857,7 @@ static void too_much_of_anything_is_refused(void **state)
 }
 
 /* Beyond its limits a caller is told when to come again, in JSON; its rewards are taken. */
-static void a_caller_beyond_its_limits_is_told_to_wait(void **state)
+TEST(a_caller_beyond_its_limits_is_told_to_wait)
 {
     char id[40];
     char bytes[1024];
@@ -943,7 +943,7 @@ static void background_end(struct background *background, long code, const char 
     free(background);
 }
 
-static void answers_wait_until_the_round_is_durable(void **state)
+TEST_WITH(answers_wait_until_the_round_is_durable, setup, teardown)
 {
     struct server *const server = *state;
     server->release = RELEASE_NOTHING;
@@ -968,7 +968,7 @@ static void answers_wait_until_the_round_is_durable(void **state)
     background_end(callers[3], 200, "\"decisions\": [");
 }
 
-static void nothing_is_acknowledged_that_is_not_durable(void **state)
+TEST_WITH(nothing_is_acknowledged_that_is_not_durable, setup, teardown)
 {
     struct server *const server = *state;
     server->release = RELEASE_NOTHING;
@@ -982,7 +982,7 @@ static void nothing_is_acknowledged_that_is_not_durable(void **state)
     background_end(second, 503, "could not be made durable");
 }
 
-static void a_stopping_server_answers_what_it_holds(void **state)
+TEST(a_stopping_server_answers_what_it_holds)
 {
     struct server *const server = server_open(1000, REMEMBER_MS);
     server->release = RELEASE_NOTHING;
@@ -1004,7 +1004,7 @@ static void keep_forever(void *context, struct live_request *request)
 }
 
 /* The server by itself, with a handler that never answers. */
-static void a_closing_server_answers_what_its_handler_forgot(void **state)
+TEST(a_closing_server_answers_what_its_handler_forgot)
 {
     struct server server = {.transport = transport};
     atomic_int count = 0;
@@ -1030,7 +1030,7 @@ static void a_closing_server_answers_what_its_handler_forgot(void **state)
 static const char a_request[] = "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\n"
                                 "Content-Length: 2\r\n\r\n{}";
 
-static void a_caller_that_leaves_while_held_harms_nobody(void **state)
+TEST_WITH(a_caller_that_leaves_while_held_harms_nobody, setup, teardown)
 {
     struct server *const server = *state;
     server->release = RELEASE_NOTHING;
@@ -1118,7 +1118,7 @@ static void raw_get(int raw, char letter, size_t times)
         raw_send(raw, text, (size_t)size);
 }
 
-static void a_user_with_many_requests_lets_others_go_between(void **state)
+TEST(a_user_with_many_requests_lets_others_go_between)
 {
     struct server server;
     struct turns turns;
@@ -1142,7 +1142,7 @@ static void a_user_with_many_requests_lets_others_go_between(void **state)
     assert_in_range(place, 0, 5); /* of 20 */
 }
 
-static void a_line_with_many_requests_lets_other_lines_go_between(void **state)
+TEST(a_line_with_many_requests_lets_other_lines_go_between)
 {
     struct server server;
     struct turns turns;
@@ -1181,7 +1181,7 @@ static void answer_sleeper(void *context, struct live_request *request)
 }
 
 /* Linux would wake it when the request is read, for nothing. */
-static void who_sleeps_for_an_answer_is_woken_by_it(void **state)
+TEST(who_sleeps_for_an_answer_is_woken_by_it)
 {
     struct server server = {.transport = transport};
     struct sleeper sleeper = {0};
@@ -1204,7 +1204,7 @@ static void who_sleeps_for_an_answer_is_woken_by_it(void **state)
 }
 
 /* More reading of pieces than a caller may have at once: what is put off is not forgotten. */
-static void requests_that_come_in_many_pieces_are_all_answered(void **state)
+TEST(requests_that_come_in_many_pieces_are_all_answered)
 {
     enum { LINES = 10, PIECES = 100, PIECE_BYTES = 1000 };
     static const char head[] = "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\n"
@@ -1234,7 +1234,7 @@ static void requests_that_come_in_many_pieces_are_all_answered(void **state)
 
 /* ---- The line -------------------------------------------------------------------------------- */
 
-static void a_body_beyond_1_mib_is_refused(void **state)
+TEST_WITH(a_body_beyond_1_mib_is_refused, setup, teardown)
 {
     struct server *const server = *state;
     size_t const sizes[] = {LIVE_BODY_BYTES_MAX, LIVE_BODY_BYTES_MAX + 1, 3u << 20, 20u << 20};
@@ -1322,7 +1322,7 @@ static void expect_last(int raw, unsigned code, const char *error)
     json_decref(value);
 }
 
-static void what_could_be_read_in_two_ways_is_refused(void **state)
+TEST_WITH(what_could_be_read_in_two_ways_is_refused, setup, teardown)
 {
     struct server *const server = *state;
     for (size_t i = 0; i < COUNT(strict_cases); i++) {
@@ -1340,7 +1340,7 @@ static void what_could_be_read_in_two_ways_is_refused(void **state)
     assert_non_null(strstr(reply.text, "\ntacit_api_decisions_total 0\n"));
 }
 
-static void headers_are_limited_in_number_and_size(void **state)
+TEST_WITH(headers_are_limited_in_number_and_size, setup, teardown)
 {
     struct server *const server = *state;
     char request[16384];
@@ -1376,7 +1376,7 @@ static void headers_are_limited_in_number_and_size(void **state)
     }
 }
 
-static void garbage_is_survived(void **state)
+TEST_WITH(garbage_is_survived, setup, teardown)
 {
     static const char *const garbage[] = {
         "",
@@ -1428,7 +1428,7 @@ static void garbage_is_survived(void **state)
     assert_int_equal(server->held, 0);
 }
 
-static void connections_are_kept_alive(void **state)
+TEST_WITH(connections_are_kept_alive, setup, teardown)
 {
     struct server *const server = *state;
     CURL *const caller = caller_open(server);
@@ -1444,7 +1444,7 @@ static void connections_are_kept_alive(void **state)
     curl_easy_cleanup(caller);
 }
 
-static void requests_on_one_line_are_answered_in_order(void **state)
+TEST_WITH(requests_on_one_line_are_answered_in_order, setup, teardown)
 {
     struct server *const server = *state;
     int const raw = raw_open(server);
@@ -1465,7 +1465,7 @@ static void requests_on_one_line_are_answered_in_order(void **state)
 
 /* Lines on which nothing is finished make room for those that come; an answer that is due does not.
  */
-static void half_open_lines_shut_nobody_out(void **state)
+TEST_WITH(half_open_lines_shut_nobody_out, setup, teardown)
 {
     struct server *const server = *state;
     char bytes[1024];
@@ -1493,7 +1493,7 @@ static void half_open_lines_shut_nobody_out(void **state)
     assert_alive(server);
 }
 
-static void whose_connections_all_wait_for_answers_is_told_429(void **state)
+TEST_WITH(whose_connections_all_wait_for_answers_is_told_429, setup, teardown)
 {
     struct server *const server = *state;
     size_t const count = transport == ON_UNIX ? LIVE_CONNECTIONS_A_USER_MAX : LIVE_CONNECTIONS_MAX;
@@ -1519,7 +1519,7 @@ static void whose_connections_all_wait_for_answers_is_told_429(void **state)
 }
 
 /* A byte now and then keeps no line open: neither in the headers nor in the body. */
-static void a_request_that_never_ends_is_cut_off(void **state)
+TEST_WITH(a_request_that_never_ends_is_cut_off, setup, teardown)
 {
     struct server *const server = *state;
     static const char slow_body[] = "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\n"
@@ -1550,7 +1550,7 @@ static void a_request_that_never_ends_is_cut_off(void **state)
 }
 
 /* Who does not fetch his answers is not waited for. */
-static void an_answer_that_nobody_reads_is_given_up(void **state)
+TEST_WITH(an_answer_that_nobody_reads_is_given_up, setup, teardown)
 {
     struct server *const server = *state;
     static const char get[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -1598,7 +1598,7 @@ static void answers_to(const struct server *server, const char *bytes, size_t si
 }
 
 /* Also what is refused, and several requests in one piece. */
-static void every_split_of_requests_gives_the_same_answers(void **state)
+TEST_WITH(every_split_of_requests_gives_the_same_answers, setup, teardown)
 {
     struct server *const server = *state;
     static char whole[8192];
@@ -1623,7 +1623,7 @@ static void every_split_of_requests_gives_the_same_answers(void **state)
     }
 }
 
-static void web_pages_cannot_ask(void **state)
+TEST_WITH(web_pages_cannot_ask, setup, teardown)
 {
     static const struct {
         const char *headers;
@@ -1681,7 +1681,7 @@ static void leave_stale_socket(const char *path)
     (void)close(gone);
 }
 
-static void only_a_stale_socket_is_replaced(void **state)
+TEST_WITH(only_a_stale_socket_is_replaced, setup, teardown)
 {
     struct server *const server = *state;
     struct tacit_error error;
@@ -1715,7 +1715,7 @@ static void only_a_stale_socket_is_replaced(void **state)
     assert_non_null(strstr(error.text, "1 to 107 bytes"));
 }
 
-static void names_of_arms_must_differ(void **state)
+TEST(names_of_arms_must_differ)
 {
     static const char *const twice[ARMS] = {"a", "b", "a"};
     static const char *const empty[ARMS] = {"a", "", "b"};
@@ -1806,7 +1806,7 @@ static void *run_load(void *context)
     return NULL;
 }
 
-static void many_callers_are_served(void **state)
+TEST(many_callers_are_served)
 {
     static const size_t batches[] = {1, 10, 100, 1000};
     for (size_t i = 0; i < COUNT(batches); i++) {
@@ -1834,51 +1834,13 @@ static void many_callers_are_served(void **state)
     }
 }
 
-#define WITH_SERVER(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        WITH_SERVER(a_decision_is_made_and_rewarded_once),
-        WITH_SERVER(a_batch_answers_each_element_for_itself),
-        WITH_SERVER(open_decisions_are_listed_and_can_be_closed),
-        WITH_SERVER(what_is_to_be_seen_is_shown),
-        WITH_SERVER(wrong_requests_are_told_what_is_allowed),
-        WITH_SERVER(what_is_no_finite_number_is_no_reward),
-        WITH_SERVER(each_reward_of_a_batch_is_judged_for_itself),
-        WITH_SERVER(long_texts_are_refused_whole),
-        cmocka_unit_test(too_much_of_anything_is_refused),
-        cmocka_unit_test(a_caller_beyond_its_limits_is_told_to_wait),
-        WITH_SERVER(answers_wait_until_the_round_is_durable),
-        WITH_SERVER(nothing_is_acknowledged_that_is_not_durable),
-        cmocka_unit_test(a_stopping_server_answers_what_it_holds),
-        cmocka_unit_test(a_closing_server_answers_what_its_handler_forgot),
-        WITH_SERVER(a_caller_that_leaves_while_held_harms_nobody),
-        cmocka_unit_test(a_user_with_many_requests_lets_others_go_between),
-        cmocka_unit_test(a_line_with_many_requests_lets_other_lines_go_between),
-        cmocka_unit_test(who_sleeps_for_an_answer_is_woken_by_it),
-        cmocka_unit_test(requests_that_come_in_many_pieces_are_all_answered),
-        WITH_SERVER(a_body_beyond_1_mib_is_refused),
-        WITH_SERVER(what_could_be_read_in_two_ways_is_refused),
-        WITH_SERVER(headers_are_limited_in_number_and_size),
-        WITH_SERVER(garbage_is_survived),
-        WITH_SERVER(connections_are_kept_alive),
-        WITH_SERVER(requests_on_one_line_are_answered_in_order),
-        WITH_SERVER(half_open_lines_shut_nobody_out),
-        WITH_SERVER(whose_connections_all_wait_for_answers_is_told_429),
-        WITH_SERVER(a_request_that_never_ends_is_cut_off),
-        WITH_SERVER(an_answer_that_nobody_reads_is_given_up),
-        WITH_SERVER(every_split_of_requests_gives_the_same_answers),
-        WITH_SERVER(web_pages_cannot_ask),
-        WITH_SERVER(only_a_stale_socket_is_replaced),
-        cmocka_unit_test(names_of_arms_must_differ),
-        cmocka_unit_test(many_callers_are_served),
-    };
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
     transport = ON_UNIX;
-    int failed = cmocka_run_group_tests_name("live_api_unix", tests, NULL, NULL);
+    int failed = testing_run(NULL, NULL);
     transport = ON_LOOPBACK;
-    failed += cmocka_run_group_tests_name("live_api_loopback", tests, NULL, NULL);
+    failed += testing_run(NULL, NULL);
     curl_global_cleanup();
     return failed;
 }

@@ -83,7 +83,7 @@ static struct tacit_graph graph_of(struct tacit_edge *edges, uint64_t edge_count
     TOPIC("write", "peer/" name "/" other "/votes")                                                \
     TOPIC("read", "peer/" other "/" name "/votes") TOPIC("read", "key/" other)
 
-static void access_list_gives_each_site_its_own_branch_and_no_more(void **state)
+TEST_WITH(access_list_gives_each_site_its_own_branch_and_no_more, set_up, tear_down)
 {
     struct live_broker_config const config = good();
     assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
@@ -93,7 +93,7 @@ static void access_list_gives_each_site_its_own_branch_and_no_more(void **state)
 /* What a site could fill with retained messages is what it needs, and nothing beside. The
  * coordinator may name any site, at that one level, and has as many lines however many there are
  * (decision 77). */
-static void no_site_writes_a_topic_that_is_no_letter_for_letter(void **state)
+TEST_WITH(no_site_writes_a_topic_that_is_no_letter_for_letter, set_up, tear_down)
 {
     static const char *const two[] = {"elimination", "votes"};
     struct tacit_edge edge = {0, 1};
@@ -131,7 +131,7 @@ static void no_site_writes_a_topic_that_is_no_letter_for_letter(void **state)
 
 /* ---- Neighbours ---- */
 
-static void sites_of_a_ring_hear_both_neighbours_and_nobody_else(void **state)
+TEST_WITH(sites_of_a_ring_hear_both_neighbours_and_nobody_else, set_up, tear_down)
 {
     static const char *const ring[] = {"n", "e", "s", "w"};
     struct tacit_edge edges[] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}};
@@ -146,7 +146,7 @@ static void sites_of_a_ring_hear_both_neighbours_and_nobody_else(void **state)
                                       HEARS("s", "w") SITE("w") HEARS("w", "n") HEARS("w", "s"));
 }
 
-static void sites_of_two_stars_hear_their_centre_and_nobody_else(void **state)
+TEST_WITH(sites_of_two_stars_hear_their_centre_and_nobody_else, set_up, tear_down)
 {
     static const char *const stars[] = {"a", "b", "c", "d", "e"};
     struct tacit_edge edges[] = {{0, 1}, {0, 2}, {3, 4}};
@@ -161,7 +161,7 @@ static void sites_of_two_stars_hear_their_centre_and_nobody_else(void **state)
                      HEARS("c", "a") SITE("d") HEARS("d", "e") SITE("e") HEARS("e", "d"));
 }
 
-static void sites_without_neighbours_hear_the_coordinator_alone(void **state)
+TEST_WITH(sites_without_neighbours_hear_the_coordinator_alone, set_up, tear_down)
 {
     static const char *const alone[] = {"a", "b"};
     struct tacit_edge none[1];
@@ -188,7 +188,7 @@ static void strip(char *text)
     *out = '\0';
 }
 
-static void config_has_one_door_with_certificates_and_limits(void **state)
+TEST_WITH(config_has_one_door_with_certificates_and_limits, set_up, tear_down)
 {
     char text[TEXT_BYTES];
     char expected[TEXT_BYTES];
@@ -233,7 +233,7 @@ static void config_has_one_door_with_certificates_and_limits(void **state)
     assert_string_equal(text, expected);
 }
 
-static void config_takes_the_options_and_replaces_the_old_file(void **state)
+TEST_WITH(config_takes_the_options_and_replaces_the_old_file, set_up, tear_down)
 {
     char text[TEXT_BYTES];
     struct live_broker_config config = good();
@@ -253,7 +253,7 @@ static void config_takes_the_options_and_replaces_the_old_file(void **state)
     assert_null(strstr(text, "persistence false"));
 }
 
-static void names_are_allowed_at_both_limits(void **state)
+TEST(names_are_allowed_at_both_limits)
 {
     char name[LIVE_NAME_BYTES_MAX + 2];
     memset(name, 'x', sizeof name);
@@ -281,7 +281,7 @@ static void expect_refusal(const struct live_broker_config *config, const char *
     assert_null(fopen(path, "r"));
 }
 
-static void bad_names_are_refused_and_nothing_is_written(void **state)
+TEST_WITH(bad_names_are_refused_and_nothing_is_written, set_up, tear_down)
 {
     static const char *const bad[] = {
         "",     "a/b",     "+",   "#",           "a b",    "a\nuser x", "..",
@@ -298,7 +298,7 @@ static void bad_names_are_refused_and_nothing_is_written(void **state)
     }
 }
 
-static void other_bad_wishes_are_refused(void **state)
+TEST_WITH(other_bad_wishes_are_refused, set_up, tear_down)
 {
     const char *const twice[] = {"north", "south", "north"};
     struct live_broker_config config = good();
@@ -336,37 +336,10 @@ static void other_bad_wishes_are_refused(void **state)
     expect_refusal(&config, "the user");
 }
 
-static void missing_directory_is_an_error_with_its_path(void **state)
+TEST_WITH(missing_directory_is_an_error_with_its_path, set_up, tear_down)
 {
     struct live_broker_config config = good();
     config.directory = "/nowhere/at all";
     assert_int_equal(live_broker_config_write(&config, &error), TACIT_IO);
     assert_non_null(strstr(error.text, "/nowhere/at all/tacit.acl"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(access_list_gives_each_site_its_own_branch_and_no_more,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(no_site_writes_a_topic_that_is_no_letter_for_letter, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(sites_of_a_ring_hear_both_neighbours_and_nobody_else,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(sites_of_two_stars_hear_their_centre_and_nobody_else,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(sites_without_neighbours_hear_the_coordinator_alone, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(config_has_one_door_with_certificates_and_limits, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(config_takes_the_options_and_replaces_the_old_file, set_up,
-                                        tear_down),
-        cmocka_unit_test(names_are_allowed_at_both_limits),
-        cmocka_unit_test_setup_teardown(bad_names_are_refused_and_nothing_is_written, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(other_bad_wishes_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(missing_directory_is_an_error_with_its_path, set_up,
-                                        tear_down),
-    };
-    return cmocka_run_group_tests_name("live/broker_config", tests, NULL, NULL);
 }

@@ -223,7 +223,7 @@ static void require_broker(void)
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static void message_goes_round_and_retained_state_waits_for_late_comers(void **state)
+TEST_WITH(message_goes_round_and_retained_state_waits_for_late_comers, set_up, tear_down)
 {
     require_broker();
     world.stations[1].topics[0] = UP "#";
@@ -255,7 +255,7 @@ static void message_goes_round_and_retained_state_waits_for_late_comers(void **s
     assert_int_equal(counts.refused, 0);
 }
 
-static void greatest_payload_passes_and_one_byte_more_is_refused_before_sending(void **state)
+TEST_WITH(greatest_payload_passes_and_one_byte_more_is_refused_before_sending, set_up, tear_down)
 {
     static uint8_t bytes[70000];
     char topic[LIVE_TOPIC_BYTES + 1];
@@ -281,7 +281,7 @@ static void greatest_payload_passes_and_one_byte_more_is_refused_before_sending(
     assert_int_equal(north->disconnected, 0);
 }
 
-static void topics_that_are_not_allowed_are_refused_before_sending(void **state)
+TEST_WITH(topics_that_are_not_allowed_are_refused_before_sending, set_up, tear_down)
 {
     static const char *const bad[] = {"", "+", "#", UP "north/+", UP "north/#", UP "north/\xc3("};
     char topic[LIVE_TOPIC_BYTES + 1];
@@ -299,7 +299,7 @@ static void topics_that_are_not_allowed_are_refused_before_sending(void **state)
     assert_true(live_bus_is_connected(north->bus));
 }
 
-static void burst_is_bounded_and_arrives(void **state)
+TEST_WITH(burst_is_bounded_and_arrives, set_up, tear_down)
 {
     uint32_t taken = 0;
     require_broker();
@@ -320,7 +320,7 @@ static void burst_is_bounded_and_arrives(void **state)
 
 /* ---- Who may say what to whom ---------------------------------------------------------------- */
 
-static void site_cannot_hear_what_is_meant_for_another(void **state)
+TEST_WITH(site_cannot_hear_what_is_meant_for_another, set_up, tear_down)
 {
     require_broker();
     world.stations[0].topics[0] = TO "north/#";
@@ -339,7 +339,7 @@ static void site_cannot_hear_what_is_meant_for_another(void **state)
     assert_string_equal(south->topic, DOWN "epoch");
 }
 
-static void site_cannot_speak_for_another_and_is_told_so(void **state)
+TEST_WITH(site_cannot_speak_for_another_and_is_told_so, set_up, tear_down)
 {
     require_broker();
     world.stations[1].topics[0] = UP "#";
@@ -393,7 +393,7 @@ static void make_other_ca(char pki[TEMP_PATH_BYTES])
     assert_int_equal(live_pki_make(&config, &error), TACIT_OK);
 }
 
-static void another_ca_is_not_trusted_by_either_side(void **state)
+TEST_WITH(another_ca_is_not_trusted_by_either_side, set_up, tear_down)
 {
     struct papers papers;
     char pki[TEMP_PATH_BYTES];
@@ -410,7 +410,7 @@ static void another_ca_is_not_trusted_by_either_side(void **state)
     expect_no_entry(&config, "the CA of our certificate");
 }
 
-static void broker_under_another_host_name_is_not_trusted(void **state)
+TEST_WITH(broker_under_another_host_name_is_not_trusted, set_up, tear_down)
 {
     struct papers papers;
     require_broker();
@@ -449,7 +449,7 @@ static void make_expired(struct papers *papers)
     run_openssl(sign);
 }
 
-static void expired_certificate_is_refused_and_a_renewed_one_is_taken_up(void **state)
+TEST_WITH(expired_certificate_is_refused_and_a_renewed_one_is_taken_up, set_up, tear_down)
 {
     struct papers papers;
     char good[TEMP_PATH_BYTES];
@@ -466,7 +466,7 @@ static void expired_certificate_is_refused_and_a_renewed_one_is_taken_up(void **
     wait_for(&station->connected, 1);
 }
 
-static void certificate_of_another_site_is_refused_at_once(void **state)
+TEST_WITH(certificate_of_another_site_is_refused_at_once, set_up, tear_down)
 {
     struct papers papers;
     require_broker();
@@ -514,7 +514,7 @@ static int publish_with_mosquitto_pub(const char *name, const char *client_id, c
     return code;
 }
 
-static void without_certificate_nobody_gets_in(void **state)
+TEST_WITH(without_certificate_nobody_gets_in, set_up, tear_down)
 {
     struct papers papers;
     require_broker();
@@ -526,7 +526,7 @@ static void without_certificate_nobody_gets_in(void **state)
     assert_non_null(strstr(error.text, "a certificate and its key"));
 }
 
-static void another_certificate_with_our_client_id_does_not_take_our_session(void **state)
+TEST_WITH(another_certificate_with_our_client_id_does_not_take_our_session, set_up, tear_down)
 {
     require_broker();
     world.stations[0].topics[0] = DOWN "#";
@@ -537,7 +537,7 @@ static void another_certificate_with_our_client_id_does_not_take_our_session(voi
     assert_int_equal(live_bus_count(north->bus).takeovers, 0);
 }
 
-static void plain_connection_to_the_tls_port_fails(void **state)
+TEST_WITH(plain_connection_to_the_tls_port_fails, set_up, tear_down)
 {
     struct papers papers;
     require_broker();
@@ -546,7 +546,7 @@ static void plain_connection_to_the_tls_port_fails(void **state)
     expect_no_entry(&config, "the connection to the broker broke");
 }
 
-static void old_tls_is_refused(void **state)
+TEST_WITH(old_tls_is_refused, set_up, tear_down)
 {
     char address[32];
     require_broker();
@@ -561,7 +561,7 @@ static void old_tls_is_refused(void **state)
     process_free(&result);
 }
 
-static void bad_configurations_are_refused_at_once(void **state)
+TEST_WITH(bad_configurations_are_refused_at_once, set_up, tear_down)
 {
     struct papers papers;
     require_broker();
@@ -589,7 +589,7 @@ static void bad_configurations_are_refused_at_once(void **state)
 
 /* ---- Coming back ----------------------------------------------------------------------------- */
 
-static void killed_broker_is_found_again_and_subscribed_to_again(void **state)
+TEST_WITH(killed_broker_is_found_again_and_subscribed_to_again, set_up, tear_down)
 {
     require_broker();
     world.stations[0].topics[0] = TO "north/#";
@@ -611,7 +611,7 @@ static void killed_broker_is_found_again_and_subscribed_to_again(void **state)
     assert_int_equal(live_bus_count(north->bus).connects, 2);
 }
 
-static void writing_to_a_broker_that_is_gone_is_survived(void **state)
+TEST_WITH(writing_to_a_broker_that_is_gone_is_survived, set_up, tear_down)
 {
     require_broker();
     struct station *const north = connect_as(0, "north");
@@ -625,7 +625,7 @@ static void writing_to_a_broker_that_is_gone_is_survived(void **state)
     assert_false(live_bus_is_connected(north->bus));
 }
 
-static void closing_while_the_broker_is_gone_is_survived(void **state)
+TEST_WITH(closing_while_the_broker_is_gone_is_survived, set_up, tear_down)
 {
     require_broker();
     struct station *const north = connect_as(0, "north");
@@ -634,7 +634,7 @@ static void closing_while_the_broker_is_gone_is_survived(void **state)
     close_station(open_as(0, "north"));
 }
 
-static void stopped_broker_says_why(void **state)
+TEST_WITH(stopped_broker_says_why, set_up, tear_down)
 {
     require_broker();
     struct station *const north = connect_as(0, "north");
@@ -644,7 +644,7 @@ static void stopped_broker_says_why(void **state)
     assert_int_equal(live_bus_count(north->bus).takeovers, 0);
 }
 
-static void broker_that_is_down_at_the_start_is_tried_until_it_is_up(void **state)
+TEST_WITH(broker_that_is_down_at_the_start_is_tried_until_it_is_up, set_up, tear_down)
 {
     require_broker();
     broker_kill(&broker);
@@ -659,7 +659,7 @@ static void broker_that_is_down_at_the_start_is_tried_until_it_is_up(void **stat
     assert_int_equal(live_bus_count(north->bus).disconnects, 0);
 }
 
-static void two_machines_with_one_certificate_throw_each_other_out_ever_less_often(void **state)
+TEST_WITH(two_machines_with_one_certificate_throw_each_other_out_ever_less_often, set_up, tear_down)
 {
     require_broker();
     struct station *const one = connect_as(0, "north");
@@ -763,7 +763,7 @@ static size_t add_publish(uint8_t *packet, const char *topic, size_t topic_size,
     return at + payload_size;
 }
 
-static void message_over_the_limits_is_dropped_on_the_way_in(void **state)
+TEST_WITH(message_over_the_limits_is_dropped_on_the_way_in, set_up, tear_down)
 {
     static uint8_t bytes[4 * LIVE_PAYLOAD_BYTES_MAX];
     char topic[LIVE_TOPIC_BYTES];
@@ -788,7 +788,7 @@ static void message_over_the_limits_is_dropped_on_the_way_in(void **state)
     assert_int_equal(station->disconnected, 0);
 }
 
-static void packet_that_does_not_decode_ends_the_connection_only(void **state)
+TEST_WITH(packet_that_does_not_decode_ends_the_connection_only, set_up, tear_down)
 {
     static uint8_t bytes[256];
     size_t size = WELCOME_BYTES;
@@ -812,18 +812,18 @@ static void expect_words(const char *bytes, size_t size, bool stays, const char 
     expect_reason(station, words);
 }
 
-static void refusal_is_put_into_words(void **state)
+TEST_WITH(refusal_is_put_into_words, set_up, tear_down)
 {
     expect_words("\x20\x03\x00\x87\x00", 5, false, "the broker refuses us: Not authorized");
 }
 
-static void end_is_put_into_words(void **state)
+TEST_WITH(end_is_put_into_words, set_up, tear_down)
 {
     expect_words(WELCOME "\xe0\x01\x8b", 8, true,
                  "the broker ended the connection: Server shutting down");
 }
 
-static void takeover_that_the_broker_tells_us_makes_the_pause_long(void **state)
+TEST_WITH(takeover_that_the_broker_tells_us_makes_the_pause_long, set_up, tear_down)
 {
     expect_words(WELCOME "\xe0\x01\x8e", 8, true,
                  "session taken over: somebody else connects with our certificate");
@@ -833,12 +833,12 @@ static void takeover_that_the_broker_tells_us_makes_the_pause_long(void **state)
     assert_true(counts.backoff_us <= RECONNECT_US_MAX);
 }
 
-static void silence_after_the_call_is_put_into_words(void **state)
+TEST_WITH(silence_after_the_call_is_put_into_words, set_up, tear_down)
 {
     expect_words("", 0, false, "the connection to the broker broke");
 }
 
-static void broker_that_answers_no_more_is_left(void **state)
+TEST_WITH(broker_that_answers_no_more_is_left, set_up, tear_down)
 {
     uint32_t const patience_ms = 14000;
     struct script const mute = {.stays = true};
@@ -879,18 +879,18 @@ static void expect_no_tls(const char *bytes, size_t size, bool stays, const char
     assert_int_equal(station->connected, 0);
 }
 
-static void broker_without_tls_is_refused(void **state)
+TEST_WITH(broker_without_tls_is_refused, set_up, tear_down)
 {
     expect_no_tls(WELCOME, WELCOME_BYTES, true, "there is no TLS at that port");
 }
 
-static void end_in_the_handshake_is_seen(void **state)
+TEST_WITH(end_in_the_handshake_is_seen, set_up, tear_down)
 {
     expect_no_tls("", 0, false,
                   "the broker broke off the TLS handshake: perhaps it does not accept our");
 }
 
-static void silent_broker_costs_no_processor_time(void **state)
+TEST_WITH(silent_broker_costs_no_processor_time, set_up, tear_down)
 {
     struct papers papers;
     require_broker();
@@ -923,42 +923,7 @@ static int group_tear_down(void **state)
     return 0;
 }
 
-#define ON_THE_BUS(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_THE_BUS(message_goes_round_and_retained_state_waits_for_late_comers),
-        ON_THE_BUS(greatest_payload_passes_and_one_byte_more_is_refused_before_sending),
-        ON_THE_BUS(topics_that_are_not_allowed_are_refused_before_sending),
-        ON_THE_BUS(burst_is_bounded_and_arrives),
-        ON_THE_BUS(site_cannot_hear_what_is_meant_for_another),
-        ON_THE_BUS(site_cannot_speak_for_another_and_is_told_so),
-        ON_THE_BUS(another_ca_is_not_trusted_by_either_side),
-        ON_THE_BUS(broker_under_another_host_name_is_not_trusted),
-        ON_THE_BUS(expired_certificate_is_refused_and_a_renewed_one_is_taken_up),
-        ON_THE_BUS(certificate_of_another_site_is_refused_at_once),
-        ON_THE_BUS(without_certificate_nobody_gets_in),
-        ON_THE_BUS(another_certificate_with_our_client_id_does_not_take_our_session),
-        ON_THE_BUS(plain_connection_to_the_tls_port_fails),
-        ON_THE_BUS(old_tls_is_refused),
-        ON_THE_BUS(bad_configurations_are_refused_at_once),
-        ON_THE_BUS(killed_broker_is_found_again_and_subscribed_to_again),
-        ON_THE_BUS(writing_to_a_broker_that_is_gone_is_survived),
-        ON_THE_BUS(closing_while_the_broker_is_gone_is_survived),
-        ON_THE_BUS(stopped_broker_says_why),
-        ON_THE_BUS(broker_that_is_down_at_the_start_is_tried_until_it_is_up),
-        ON_THE_BUS(two_machines_with_one_certificate_throw_each_other_out_ever_less_often),
-        ON_THE_BUS(message_over_the_limits_is_dropped_on_the_way_in),
-        ON_THE_BUS(packet_that_does_not_decode_ends_the_connection_only),
-        ON_THE_BUS(refusal_is_put_into_words),
-        ON_THE_BUS(end_is_put_into_words),
-        ON_THE_BUS(takeover_that_the_broker_tells_us_makes_the_pause_long),
-        ON_THE_BUS(silence_after_the_call_is_put_into_words),
-        ON_THE_BUS(broker_without_tls_is_refused),
-        ON_THE_BUS(end_in_the_handshake_is_seen),
-        ON_THE_BUS(broker_that_answers_no_more_is_left),
-        ON_THE_BUS(silent_broker_costs_no_processor_time),
-    };
-    return cmocka_run_group_tests_name("live/bus", tests, group_set_up, group_tear_down);
+    return testing_run(group_set_up, group_tear_down);
 }

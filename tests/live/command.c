@@ -112,7 +112,7 @@ static void expect_said(const struct room *room, const char *words)
 
 /* ---- What it is given ---- */
 
-static void it_is_given_its_directory_and_nothing_else(void **state)
+TEST_WITH(it_is_given_its_directory_and_nothing_else, open_room, close_room)
 {
     struct room *const room = *state;
     assert_int_equal(setenv("TACIT_SECRET", "key-of-the-site", 1), 0);
@@ -136,7 +136,7 @@ static void it_is_given_its_directory_and_nothing_else(void **state)
     expect_said(room, "0\n1\n2\n3\nNoNew"); /* the fourth is of ls itself */
 }
 
-static void codes_are_told_apart(void **state)
+TEST_WITH(codes_are_told_apart, open_room, close_room)
 {
     static const char *const hang_up[] = {"/no/such/program", NULL};
     struct room *const room = *state;
@@ -150,7 +150,7 @@ static void codes_are_told_apart(void **state)
 
 /* With the rights to change them, it has those of the user that is named, and no group of ours;
  * without, it does not run. */
-static void it_has_the_rights_of_its_user(void **state)
+TEST_WITH(it_has_the_rights_of_its_user, open_room, close_room)
 {
     static const char *const words[] = {
         "/bin/sh", "-c", "id -u; id -G; touch mine; test ! -w / || echo too many rights", NULL};
@@ -171,7 +171,7 @@ static void it_has_the_rights_of_its_user(void **state)
     assert_string_equal(room->said, expected);
 }
 
-static void an_unknown_user_is_an_error(void **state)
+TEST_WITH(an_unknown_user_is_an_error, open_room, close_room)
 {
     static const char *const words[] = {"/bin/true", NULL};
     struct room *const room = *state;
@@ -185,7 +185,7 @@ static void an_unknown_user_is_an_error(void **state)
 
 /* ---- What it may use ---- */
 
-static void memory_ends_at_its_limit(void **state)
+TEST_WITH(memory_ends_at_its_limit, open_room, close_room)
 {
     static const char *const words[] = {"/bin/sh", "-c",
                                         "dd if=/dev/zero of=/dev/null bs=300M count=1", NULL};
@@ -196,7 +196,7 @@ static void memory_ends_at_its_limit(void **state)
     assert_int_equal(run(room, &config), LIVE_COMMAND_FAILED);
 }
 
-static void processor_time_ends_at_its_limit(void **state)
+TEST_WITH(processor_time_ends_at_its_limit, open_room, close_room)
 {
     static const char *const words[] = {"/bin/sh", "-c", "while :; do :; done", NULL};
     struct room *const room = *state;
@@ -205,7 +205,7 @@ static void processor_time_ends_at_its_limit(void **state)
     assert_int_equal(run(room, &config), LIVE_COMMAND_FAILED);
 }
 
-static void files_end_at_their_limit(void **state)
+TEST_WITH(files_end_at_their_limit, open_room, close_room)
 {
     struct room *const room = *state;
     char path[TEMP_PATH_BYTES];
@@ -219,7 +219,7 @@ static void files_end_at_their_limit(void **state)
     assert_string_equal(room->said, "0\n");
 }
 
-static void what_it_says_is_a_ring(void **state)
+TEST_WITH(what_it_says_is_a_ring, open_room, close_room)
 {
     struct room *const room = *state;
     struct stat about;
@@ -276,7 +276,7 @@ static pid_t number_in(const struct room *room, const char *name)
     return (pid_t)number;
 }
 
-static void its_children_go_with_it(void **state)
+TEST_WITH(its_children_go_with_it, open_room, close_room)
 {
     struct room *const room = *state;
     assert_int_equal(run_shell(room, "sleep 1000 >/dev/null 2>&1 & echo $! > child"),
@@ -284,7 +284,7 @@ static void its_children_go_with_it(void **state)
     expect_gone(number_in(room, "child"));
 }
 
-static void one_that_hangs_is_killed_with_its_children(void **state)
+TEST_WITH(one_that_hangs_is_killed_with_its_children, open_room, close_room)
 {
     static const char *const words[] = {"/bin/sh", "-c",
                                         "sleep 1000 & echo $! > child; echo $$ > own; wait", NULL};
@@ -301,7 +301,7 @@ static void one_that_hangs_is_killed_with_its_children(void **state)
 }
 
 /* The agent is killed in mid-training: its command does not train on without it. */
-static void it_dies_with_the_agent(void **state)
+TEST_WITH(it_dies_with_the_agent, open_room, close_room)
 {
     static const char *const words[] = {"/bin/sh", "-c", "echo $$ > own; while :; do :; done",
                                         NULL};
@@ -321,23 +321,4 @@ static void it_dies_with_the_agent(void **state)
     assert_int_equal(kill(agent, SIGKILL), 0);
     assert_int_equal(waitpid(agent, NULL, 0), agent);
     expect_gone(own);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_room, close_room)
-        TEST(it_is_given_its_directory_and_nothing_else),
-        TEST(codes_are_told_apart),
-        TEST(it_has_the_rights_of_its_user),
-        TEST(an_unknown_user_is_an_error),
-        TEST(memory_ends_at_its_limit),
-        TEST(processor_time_ends_at_its_limit),
-        TEST(files_end_at_their_limit),
-        TEST(what_it_says_is_a_ring),
-        TEST(its_children_go_with_it),
-        TEST(one_that_hangs_is_killed_with_its_children),
-        TEST(it_dies_with_the_agent),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

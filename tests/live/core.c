@@ -434,22 +434,22 @@ static void run_twice(struct topology *topology)
     topology_free(topology);
 }
 
-static void a_star_put_back_after_every_step_ends_as_one_that_was_not(void **state)
+TEST(a_star_put_back_after_every_step_ends_as_one_that_was_not)
 {
     run_twice(NULL);
 }
 
-static void a_ring_put_back_after_every_step_ends_as_one_that_was_not(void **state)
+TEST(a_ring_put_back_after_every_step_ends_as_one_that_was_not)
 {
     run_twice(ring_of_six());
 }
 
-static void a_hybrid_put_back_after_every_step_ends_as_one_that_was_not(void **state)
+TEST(a_hybrid_put_back_after_every_step_ends_as_one_that_was_not)
 {
     run_twice(three_parts());
 }
 
-static void a_peers_release_is_its_row_in_the_form_of_a_report(void **state)
+TEST(a_peers_release_is_its_row_in_the_form_of_a_report)
 {
     struct topology *const ring = ring_of_six();
     struct world *const world = run_to_end(ring, false);
@@ -472,7 +472,7 @@ static void a_peers_release_is_its_row_in_the_form_of_a_report(void **state)
 
 /* ---- At the beginning ------------------------------------------------------------------------ */
 
-static void a_new_core_is_what_the_invitation_says(void **state)
+TEST(a_new_core_is_what_the_invitation_says)
 {
     struct topology *const topologies[] = {NULL, ring_of_six(), three_parts()};
     for (size_t i = 0; i < 3; i++) {
@@ -494,7 +494,7 @@ static void a_new_core_is_what_the_invitation_says(void **state)
     live_site_free(NULL);
 }
 
-static void what_is_no_announcement_makes_no_core(void **state)
+TEST(what_is_no_announcement_makes_no_core)
 {
     static const uint8_t rubbish[200] = {0x0d, 1};
     struct live_hub_config const config = config_of(NULL);
@@ -516,7 +516,7 @@ static struct world *in_the_middle(struct topology *topology)
     return run_to_end(topology, false); /* decided: rows of two epochs, ledgers, judges */
 }
 
-static void a_block_of_another_size_is_refused(void **state)
+TEST(a_block_of_another_size_is_refused)
 {
     struct topology *const topologies[] = {NULL, ring_of_six(), three_parts()};
     struct live_site_config const allowed = policy();
@@ -593,7 +593,7 @@ static void damage_every_bit(const struct live_site *core, size_t taken_max)
 
 /* Bits of an announcement: names of both neighbours, 40 and 32 in the ring, and the parent, which
  * is no concern of a ring. What all must agree on has its digest beside it. */
-static void damage_is_refused_or_does_no_harm(void **state)
+TEST(damage_is_refused_or_does_no_harm)
 {
     static const size_t taken_max[] = {0, 32 + 8 * 10, 8 * 10};
     struct topology *const topologies[] = {NULL, ring_of_six(), three_parts()};
@@ -606,7 +606,7 @@ static void damage_is_refused_or_does_no_harm(void **state)
     }
 }
 
-static void the_block_of_another_site_or_run_is_not_of_this_one(void **state)
+TEST(the_block_of_another_site_or_run_is_not_of_this_one)
 {
     struct topology *const ring = ring_of_six();
     struct live_hub_config const config = config_of(ring);
@@ -624,7 +624,7 @@ static void the_block_of_another_site_or_run_is_not_of_this_one(void **state)
     topology_free(ring);
 }
 
-static void another_policy_is_refused(void **state)
+TEST(another_policy_is_refused)
 {
     struct topology *const topologies[] = {NULL, ring_of_six(), three_parts()};
     for (size_t i = 0; i < 3; i++) {
@@ -761,7 +761,7 @@ static size_t data_bytes(uint32_t sites, uint32_t arms, uint32_t rows)
 }
 
 /* A hub of thousands answers later: else all would say everything again before it can have. */
-static void a_site_of_thousands_says_again_later(void **state)
+TEST(a_site_of_thousands_says_again_later)
 {
     static const struct {
         uint32_t sites;
@@ -799,7 +799,7 @@ static void a_site_of_thousands_says_again_later(void **state)
     }
 }
 
-static void a_message_has_as_many_rows_as_it_has_room_for(void **state)
+TEST(a_message_has_as_many_rows_as_it_has_room_for)
 {
     static const uint32_t cases[][2] = {{500, 2},    {500, 17},   {500, 100}, {500, 1000},
                                         {500, 4000}, {20000, 20}, {100, 7800}};
@@ -817,7 +817,7 @@ static void a_message_has_as_many_rows_as_it_has_room_for(void **state)
 
 /* Two sets, of 10 sites and of 125 words of arms, 192 bytes for all else, and one row with what
  * opens it and its seal: 65136 with 7976 arms. */
-static void a_run_whose_rows_do_not_fit_is_refused(void **state)
+TEST(a_run_whose_rows_do_not_fit_is_refused)
 {
     uint32_t arms = 7900;
     struct live_site *core;
@@ -831,7 +831,7 @@ static void a_run_whose_rows_do_not_fit_is_refused(void **state)
     live_site_free(leaf(400000, 2, TACIT_OK));
 }
 
-static void a_star_whose_reports_do_not_fit_is_refused(void **state)
+TEST(a_star_whose_reports_do_not_fit_is_refused)
 {
     struct live_hub_config config = config_of(NULL);
     struct live_site_config const allowed = policy();
@@ -879,7 +879,7 @@ static void free_invited(struct tacit_wire_elim_run *run)
     free((void *)(uintptr_t)run->network);
 }
 
-static void sites_of_a_ring_are_told_of_both_neighbours(void **state)
+TEST(sites_of_a_ring_are_told_of_both_neighbours)
 {
     struct topology *const ring = ring_of_six();
     struct live_hub_config const config = config_of(ring);
@@ -904,7 +904,7 @@ static void sites_of_a_ring_are_told_of_both_neighbours(void **state)
     topology_free(ring);
 }
 
-static void sites_of_a_hybrid_are_told_the_way_to_their_sink(void **state)
+TEST(sites_of_a_hybrid_are_told_the_way_to_their_sink)
 {
     static const uint32_t parents[SITES] = {1, 1, 1, 3, 3, 5};
     static const uint64_t members[SITES] = {0, 7, 0, 0x18, 0, 0x20}; /* of the sinks */
@@ -928,7 +928,7 @@ static void sites_of_a_hybrid_are_told_the_way_to_their_sink(void **state)
 }
 
 /* Half of the hub's deadline, at least a second; where the quorum is everybody, for ever. */
-static void sinks_wait_for_all_or_for_half_the_deadline(void **state)
+TEST(sinks_wait_for_all_or_for_half_the_deadline)
 {
     static const uint32_t cases[][3] = {
         {SITES, 60, 0}, {SITES - 1, 60, 30}, {1, 61, 30}, {1, 2, 1}, {1, 1, 1}};
@@ -944,7 +944,7 @@ static void sinks_wait_for_all_or_for_half_the_deadline(void **state)
     topology_free(parts);
 }
 
-static void without_a_round_limit_the_gap_is_one(void **state)
+TEST(without_a_round_limit_the_gap_is_one)
 {
     struct topology *const ring = ring_of_six();
     struct live_hub_config config = config_of(ring);
@@ -958,7 +958,7 @@ static void without_a_round_limit_the_gap_is_one(void **state)
 }
 
 /* The centre of a large star graph has many neighbours with long names. */
-static void invitations_that_do_not_fit_are_found_out(void **state)
+TEST(invitations_that_do_not_fit_are_found_out)
 {
     static char texts[SITES_MAX][65];
     static const char *long_names[SITES_MAX];
@@ -1002,30 +1002,4 @@ static void invitations_that_do_not_fit_are_found_out(void **state)
     settings_of(&config)->network = &star->network;
     assert_string_equal(live_hub_too_large(&elim_hub_ops, &config), "network");
     topology_free(star);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_star_put_back_after_every_step_ends_as_one_that_was_not),
-        cmocka_unit_test(a_ring_put_back_after_every_step_ends_as_one_that_was_not),
-        cmocka_unit_test(a_hybrid_put_back_after_every_step_ends_as_one_that_was_not),
-        cmocka_unit_test(a_peers_release_is_its_row_in_the_form_of_a_report),
-        cmocka_unit_test(a_new_core_is_what_the_invitation_says),
-        cmocka_unit_test(what_is_no_announcement_makes_no_core),
-        cmocka_unit_test(a_block_of_another_size_is_refused),
-        cmocka_unit_test(damage_is_refused_or_does_no_harm),
-        cmocka_unit_test(the_block_of_another_site_or_run_is_not_of_this_one),
-        cmocka_unit_test(another_policy_is_refused),
-        cmocka_unit_test(a_site_of_thousands_says_again_later),
-        cmocka_unit_test(a_message_has_as_many_rows_as_it_has_room_for),
-        cmocka_unit_test(a_run_whose_rows_do_not_fit_is_refused),
-        cmocka_unit_test(a_star_whose_reports_do_not_fit_is_refused),
-        cmocka_unit_test(sites_of_a_ring_are_told_of_both_neighbours),
-        cmocka_unit_test(sites_of_a_hybrid_are_told_the_way_to_their_sink),
-        cmocka_unit_test(sinks_wait_for_all_or_for_half_the_deadline),
-        cmocka_unit_test(without_a_round_limit_the_gap_is_one),
-        cmocka_unit_test(invitations_that_do_not_fit_are_found_out),
-    };
-    return cmocka_run_group_tests_name("live/core", tests, NULL, NULL);
 }

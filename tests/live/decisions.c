@@ -172,7 +172,7 @@ static void assert_same_view(struct live_decisions_view first, struct live_decis
 
 /* The orders of a plan {0: 2, 1: 1, 2: 1} are its 12 words; drawing pulls equally likely makes each
  * word equally likely. */
-static void every_order_of_a_plan_is_equally_likely(void **state)
+TEST(every_order_of_a_plan_is_equally_likely)
 {
     enum { TRIALS = 60000, WORDS = 81 };
     static uint64_t observed[WORDS];
@@ -206,7 +206,7 @@ static void every_order_of_a_plan_is_equally_likely(void **state)
     assert_true(gof_chi_square_p(seen, expected, words) > P_MIN);
 }
 
-static void arms_are_drawn_in_proportion_to_their_unserved_pulls(void **state)
+TEST(arms_are_drawn_in_proportion_to_their_unserved_pulls)
 {
     enum { TRIALS = 200000 };
     static const uint64_t counts[ARMS] = {3, 1, 0, 70, 26};
@@ -238,7 +238,7 @@ static void arms_are_drawn_in_proportion_to_their_unserved_pulls(void **state)
 
 /* Every pull number of a row of pulls, with arms left out, has the owner that counting by hand
  * finds. */
-static void a_pull_tree_agrees_with_counting(void **state)
+TEST(a_pull_tree_agrees_with_counting)
 {
     struct tacit_rng rng = tacit_rng_stream(5, 0, 0, TACIT_PURPOSE_SELECTION);
     for (uint32_t arms = 1; arms <= 130; arms++) {
@@ -278,7 +278,7 @@ static bool same_number(const void *item, const void *wanted)
 }
 
 /* Few different hashes: long runs of slots, which wrap around and close up when items leave. */
-static void a_table_finds_exactly_what_is_in_it(void **state)
+TEST(a_table_finds_exactly_what_is_in_it)
 {
     enum { NUMBERS = 300 };
     static uint32_t numbers[NUMBERS];
@@ -305,7 +305,7 @@ static void a_table_finds_exactly_what_is_in_it(void **state)
     live_table_free(&table, NULL);
 }
 
-static void hashes_tell_texts_apart(void **state)
+TEST(hashes_tell_texts_apart)
 {
     static const char *const texts[] = {"a",
                                         "b",
@@ -323,7 +323,7 @@ static void hashes_tell_texts_apart(void **state)
     }
 }
 
-static void deadlines_come_in_order_also_after_moves(void **state)
+TEST(deadlines_come_in_order_also_after_moves)
 {
     enum { ITEMS = 500 };
     static struct live_deadline items[ITEMS];
@@ -351,7 +351,7 @@ static void deadlines_come_in_order_also_after_moves(void **state)
 
 /* ---- Rules, one at a time -------------------------------------------------------------------- */
 
-static void a_plan_is_served_exactly_then_exploited(void **state)
+TEST(a_plan_is_served_exactly_then_exploited)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -381,7 +381,7 @@ static void a_plan_is_served_exactly_then_exploited(void **state)
     bench_close(&bench);
 }
 
-static void many_expire_in_steps(void **state)
+TEST(many_expire_in_steps)
 {
     struct bench bench;
     struct live_decisions_config config = some_config();
@@ -398,7 +398,7 @@ static void many_expire_in_steps(void **state)
     bench_close(&bench);
 }
 
-static void an_expired_pull_comes_back_and_its_reward_is_late(void **state)
+TEST(an_expired_pull_comes_back_and_its_reward_is_late)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -419,7 +419,7 @@ static void an_expired_pull_comes_back_and_its_reward_is_late(void **state)
     bench_close(&bench);
 }
 
-static void a_reward_counts_once(void **state)
+TEST(a_reward_counts_once)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -453,7 +453,7 @@ static void a_reward_counts_once(void **state)
     bench_close(&bench);
 }
 
-static void the_same_key_gets_the_same_answer(void **state)
+TEST(the_same_key_gets_the_same_answer)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -475,7 +475,7 @@ static void the_same_key_gets_the_same_answer(void **state)
     bench_close(&bench);
 }
 
-static void beyond_the_limit_the_unit_that_was_set_first_is_forgotten(void **state)
+TEST(beyond_the_limit_the_unit_that_was_set_first_is_forgotten)
 {
     struct bench bench;
     struct live_decisions_config config = some_config();
@@ -497,7 +497,7 @@ static void beyond_the_limit_the_unit_that_was_set_first_is_forgotten(void **sta
     bench_close(&bench);
 }
 
-static void a_lowered_limit_of_units_lets_them_grow_no_further(void **state)
+TEST(a_lowered_limit_of_units_lets_them_grow_no_further)
 {
     struct bench bench;
     struct live_decisions_config config = some_config();
@@ -510,7 +510,7 @@ static void a_lowered_limit_of_units_lets_them_grow_no_further(void **state)
     bench_close(&bench);
 }
 
-static void keys_and_units_have_1_to_128_bytes(void **state)
+TEST(keys_and_units_have_1_to_128_bytes)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -534,7 +534,7 @@ static void keys_and_units_have_1_to_128_bytes(void **state)
     bench_close(&bench);
 }
 
-static void long_units_that_differ_in_their_last_byte_are_two(void **state)
+TEST(long_units_that_differ_in_their_last_byte_are_two)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -551,7 +551,7 @@ static void long_units_that_differ_in_their_last_byte_are_two(void **state)
     bench_close(&bench);
 }
 
-static void a_unit_keeps_its_arm_while_it_is_active(void **state)
+TEST(a_unit_keeps_its_arm_while_it_is_active)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -591,7 +591,7 @@ static void a_unit_keeps_its_arm_while_it_is_active(void **state)
     bench_close(&bench);
 }
 
-static void unavailable_arms_are_passed_over(void **state)
+TEST(unavailable_arms_are_passed_over)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -615,7 +615,7 @@ static void unavailable_arms_are_passed_over(void **state)
 }
 
 /* One caller at its limit leaves room for the others; what closes, in whatever way, makes room. */
-static void no_caller_has_more_than_its_share_open(void **state)
+TEST(no_caller_has_more_than_its_share_open)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -647,7 +647,7 @@ static void no_caller_has_more_than_its_share_open(void **state)
     bench_close(&bench);
 }
 
-static void no_more_than_open_max_are_open(void **state)
+TEST(no_more_than_open_max_are_open)
 {
     struct bench bench;
     struct live_decisions_config config = some_config();
@@ -671,7 +671,7 @@ static void no_more_than_open_max_are_open(void **state)
     bench_close(&bench);
 }
 
-static void failing_entropy_changes_nothing(void **state)
+TEST(failing_entropy_changes_nothing)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -702,7 +702,7 @@ static void on_changed(void *context, const struct live_decision_row *row)
     told->rows[told->count++] = *row;
 }
 
-static void a_new_plan_turns_what_it_does_not_cover_into_exploitation(void **state)
+TEST(a_new_plan_turns_what_it_does_not_cover_into_exploitation)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -741,7 +741,7 @@ static void a_new_plan_turns_what_it_does_not_cover_into_exploitation(void **sta
 }
 
 /* What exploits is rewarded as ever; what would enter something is late, and its place is free. */
-static void what_is_lost_is_late_and_its_place_is_given_out_again(void **state)
+TEST(what_is_lost_is_late_and_its_place_is_given_out_again)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -773,7 +773,7 @@ static void what_is_lost_is_late_and_its_place_is_given_out_again(void **state)
 
 /* Its reward is given to the protocol with what was kept, also after a restart; it takes no place
  * of the plan. */
-static void what_contexts_chose_keeps_them_until_its_reward(void **state)
+TEST(what_contexts_chose_keeps_them_until_its_reward)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -801,7 +801,7 @@ static void what_contexts_chose_keeps_them_until_its_reward(void **state)
     bench_close(&bench);
 }
 
-static void restored_rows_that_contradict_are_refused(void **state)
+TEST(restored_rows_that_contradict_are_refused)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -904,7 +904,7 @@ static void bench_open_with(struct bench *bench, struct elsewhere *there)
 }
 
 /* What was answered before it went is answered after it. */
-static void what_is_kept_elsewhere_is_answered_as_before(void **state)
+TEST(what_is_kept_elsewhere_is_answered_as_before)
 {
     struct bench bench;
     struct elsewhere there;
@@ -937,7 +937,7 @@ static void what_is_kept_elsewhere_is_answered_as_before(void **state)
 }
 
 /* It comes back as late, once, and goes again. */
-static void a_late_reward_brings_a_decision_back(void **state)
+TEST(a_late_reward_brings_a_decision_back)
 {
     struct bench bench;
     struct elsewhere there;
@@ -966,7 +966,7 @@ static void a_late_reward_brings_a_decision_back(void **state)
 }
 
 /* A reward comes while the row is being written, and another decision is forgotten meanwhile. */
-static void what_changes_while_it_is_handed_over_stays(void **state)
+TEST(what_changes_while_it_is_handed_over_stays)
 {
     struct bench bench;
     struct elsewhere there;
@@ -996,7 +996,7 @@ static void what_changes_while_it_is_handed_over_stays(void **state)
 /* ---- Ids, and decisions before any run ------------------------------------------------------- */
 
 /* A number alone says nothing: whoever asks has its salt, too. */
-static void another_salt_is_another_decision(void **state)
+TEST(another_salt_is_another_decision)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -1017,7 +1017,7 @@ static enum tacit_status give_nothing(void *context, void *bytes, size_t size)
     return TACIT_ENTROPY;
 }
 
-static void without_entropy_nothing_is_decided(void **state)
+TEST(without_entropy_nothing_is_decided)
 {
     struct bench bench;
     struct live_decision_answer answer;
@@ -1037,7 +1037,7 @@ static void without_entropy_nothing_is_decided(void **state)
 }
 
 /* 10,000 draws of five arms, chi-squared; then with two arms that cannot be played. */
-static void early_decisions_are_uniform_and_count_nowhere(void **state)
+TEST(early_decisions_are_uniform_and_count_nowhere)
 {
     struct bench bench;
     struct live_decisions_config config = some_config();
@@ -1074,7 +1074,7 @@ static void early_decisions_are_uniform_and_count_nowhere(void **state)
     bench_close(&bench);
 }
 
-static void restored_rows_come_in_any_order(void **state)
+TEST(restored_rows_come_in_any_order)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -1113,7 +1113,7 @@ static void expire_and_watch(struct bench *bench, uint64_t now_ms)
     assert_true(live_decisions_expire(bench->decisions, now_ms, on_any_change, NULL));
 }
 
-static void a_late_reward_enters_nothing_and_its_place_is_filled_once(void **state)
+TEST(a_late_reward_enters_nothing_and_its_place_is_filled_once)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -1142,7 +1142,7 @@ static void a_late_reward_enters_nothing_and_its_place_is_filled_once(void **sta
     bench_close(&bench);
 }
 
-static void a_round_waits_for_rewards_from_when_all_places_are_out(void **state)
+TEST(a_round_waits_for_rewards_from_when_all_places_are_out)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -1167,7 +1167,7 @@ static void a_round_waits_for_rewards_from_when_all_places_are_out(void **state)
     bench_close(&bench);
 }
 
-static void a_closed_decision_frees_its_place_once(void **state)
+TEST(a_closed_decision_frees_its_place_once)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -1193,7 +1193,7 @@ static void a_closed_decision_frees_its_place_once(void **state)
     bench_close(&bench);
 }
 
-static void settled_places_are_filled_at_their_time_whenever_the_reward_came(void **state)
+TEST(settled_places_are_filled_at_their_time_whenever_the_reward_came)
 {
     struct live_decisions_config config = some_config();
     config.settles = true;
@@ -1227,7 +1227,7 @@ static void settled_places_are_filled_at_their_time_whenever_the_reward_came(voi
     }
 }
 
-static void the_share_of_missing_rewards_is_that_of_the_worst_arm(void **state)
+TEST(the_share_of_missing_rewards_is_that_of_the_worst_arm)
 {
     struct bench bench;
     bench_open(&bench, some_config());
@@ -1253,7 +1253,7 @@ static void the_share_of_missing_rewards_is_that_of_the_worst_arm(void **state)
     bench_close(&bench);
 }
 
-static void the_wait_doubles_when_more_than_one_in_a_hundred_is_late(void **state)
+TEST(the_wait_doubles_when_more_than_one_in_a_hundred_is_late)
 {
     for (uint64_t in_time = 0; in_time < 700; in_time += 33) {
         struct live_wait wait = live_wait_init(60, 1000);
@@ -1279,7 +1279,7 @@ static void the_wait_doubles_when_more_than_one_in_a_hundred_is_late(void **stat
 
 /* A thousand rewards that are on their way when the wait is far too short: it grows until they
  * would be in time, and not once for each of them. */
-static void rewards_that_take_five_waits_are_in_time_after_a_few_doublings(void **state)
+TEST(rewards_that_take_five_waits_are_in_time_after_a_few_doublings)
 {
     struct live_wait wait = live_wait_init(60, 86400);
     uint32_t doublings = 0;
@@ -1289,7 +1289,7 @@ static void rewards_that_take_five_waits_are_in_time_after_a_few_doublings(void 
     assert_int_equal(wait.wait_ms, 480);
 }
 
-static void a_state_clock_stands_while_nothing_runs_and_asks_no_wall_clock(void **state)
+TEST(a_state_clock_stands_while_nothing_runs_and_asks_no_wall_clock)
 {
     uint64_t const boot_us = UINT64_C(5000000000);
     struct live_state_clock clock = live_state_clock_start(0, boot_us);
@@ -1772,60 +1772,12 @@ static void run_model(bool settles)
     bench_close(&model.bench);
 }
 
-static void random_sequences_agree_with_a_naive_model(void **state)
+TEST(random_sequences_agree_with_a_naive_model)
 {
     run_model(false);
 }
 
-static void random_sequences_agree_also_where_every_place_is_settled(void **state)
+TEST(random_sequences_agree_also_where_every_place_is_settled)
 {
     run_model(true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_order_of_a_plan_is_equally_likely),
-        cmocka_unit_test(arms_are_drawn_in_proportion_to_their_unserved_pulls),
-        cmocka_unit_test(a_pull_tree_agrees_with_counting),
-        cmocka_unit_test(a_table_finds_exactly_what_is_in_it),
-        cmocka_unit_test(hashes_tell_texts_apart),
-        cmocka_unit_test(deadlines_come_in_order_also_after_moves),
-        cmocka_unit_test(a_plan_is_served_exactly_then_exploited),
-        cmocka_unit_test(many_expire_in_steps),
-        cmocka_unit_test(an_expired_pull_comes_back_and_its_reward_is_late),
-        cmocka_unit_test(a_reward_counts_once),
-        cmocka_unit_test(the_same_key_gets_the_same_answer),
-        cmocka_unit_test(keys_and_units_have_1_to_128_bytes),
-        cmocka_unit_test(beyond_the_limit_the_unit_that_was_set_first_is_forgotten),
-        cmocka_unit_test(a_lowered_limit_of_units_lets_them_grow_no_further),
-        cmocka_unit_test(long_units_that_differ_in_their_last_byte_are_two),
-        cmocka_unit_test(a_unit_keeps_its_arm_while_it_is_active),
-        cmocka_unit_test(unavailable_arms_are_passed_over),
-        cmocka_unit_test(no_more_than_open_max_are_open),
-        cmocka_unit_test(no_caller_has_more_than_its_share_open),
-        cmocka_unit_test(failing_entropy_changes_nothing),
-        cmocka_unit_test(a_new_plan_turns_what_it_does_not_cover_into_exploitation),
-        cmocka_unit_test(what_is_lost_is_late_and_its_place_is_given_out_again),
-        cmocka_unit_test(what_contexts_chose_keeps_them_until_its_reward),
-        cmocka_unit_test(restored_rows_that_contradict_are_refused),
-        cmocka_unit_test(restored_rows_come_in_any_order),
-        cmocka_unit_test(what_is_kept_elsewhere_is_answered_as_before),
-        cmocka_unit_test(a_late_reward_brings_a_decision_back),
-        cmocka_unit_test(what_changes_while_it_is_handed_over_stays),
-        cmocka_unit_test(another_salt_is_another_decision),
-        cmocka_unit_test(without_entropy_nothing_is_decided),
-        cmocka_unit_test(early_decisions_are_uniform_and_count_nowhere),
-        cmocka_unit_test(a_late_reward_enters_nothing_and_its_place_is_filled_once),
-        cmocka_unit_test(a_round_waits_for_rewards_from_when_all_places_are_out),
-        cmocka_unit_test(a_closed_decision_frees_its_place_once),
-        cmocka_unit_test(settled_places_are_filled_at_their_time_whenever_the_reward_came),
-        cmocka_unit_test(the_share_of_missing_rewards_is_that_of_the_worst_arm),
-        cmocka_unit_test(the_wait_doubles_when_more_than_one_in_a_hundred_is_late),
-        cmocka_unit_test(rewards_that_take_five_waits_are_in_time_after_a_few_doublings),
-        cmocka_unit_test(a_state_clock_stands_while_nothing_runs_and_asks_no_wall_clock),
-        cmocka_unit_test(random_sequences_agree_with_a_naive_model),
-        cmocka_unit_test(random_sequences_agree_also_where_every_place_is_settled),
-    };
-    return cmocka_run_group_tests_name("live_decisions", tests, NULL, NULL);
 }

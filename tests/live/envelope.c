@@ -109,14 +109,14 @@ static const char *heard(struct live_envelopes writer, const char *from, const c
     return objection;
 }
 
-static void envelopes_of_the_run_are_opened(void **state)
+TEST(envelopes_of_the_run_are_opened)
 {
     struct live_envelopes const hub = envelopes_of("coordinator", "clinics", 0, 1, 1);
     assert_null(heard(hub, "coordinator", "north", 1));
     assert_null(heard(hub, "coordinator", NULL, 1));
 }
 
-static void others_stay_closed(void **state)
+TEST(others_stay_closed)
 {
     struct live_envelopes const hub = envelopes_of("coordinator", "clinics", 0, 1, 1);
     assert_string_equal(heard(hub, "south", "north", 1), "a message that it did not sign");
@@ -136,7 +136,7 @@ static void others_stay_closed(void **state)
 }
 
 /* north is in term 1: another term's grants are none, and whoever is ahead is told apart. */
-static void envelopes_of_another_term_stay_closed(void **state)
+TEST(envelopes_of_another_term_stay_closed)
 {
     struct live_envelopes hub = envelopes_of("coordinator", "clinics", 0, 1, 1);
     static const uint8_t body[] = {1};
@@ -156,7 +156,7 @@ static void envelopes_of_another_term_stay_closed(void **state)
     free(bytes);
 }
 
-static void envelopes_are_counted(void **state)
+TEST(envelopes_are_counted)
 {
     struct live_envelopes hub = envelopes_of("coordinator", "clinics", 0, 1, 1);
     struct live_envelope const envelope = {
@@ -191,7 +191,7 @@ static uint8_t *close_one(size_t *size)
 }
 
 /* Every byte of it is under the signature, and each of the signature counts. */
-static void an_envelope_with_any_byte_altered_is_not_signed(void **state)
+TEST(an_envelope_with_any_byte_altered_is_not_signed)
 {
     struct live_opened opened;
     size_t size;
@@ -213,7 +213,7 @@ static void an_envelope_with_any_byte_altered_is_not_signed(void **state)
 }
 
 /* A broker that moves an envelope to another topic, as from one site's to everybody's. */
-static void an_envelope_under_another_topic_is_not_signed(void **state)
+TEST(an_envelope_under_another_topic_is_not_signed)
 {
     static const char *const topics[] = {
         "", "tacit/v1/clinics/down/eliminatio", "tacit/v1/clinics/down/eliminationX",
@@ -229,7 +229,7 @@ static void an_envelope_under_another_topic_is_not_signed(void **state)
     free(bytes);
 }
 
-static void an_envelope_without_a_signature_stays_closed(void **state)
+TEST(an_envelope_without_a_signature_stays_closed)
 {
     struct tacit_wire_envelope envelope;
     struct live_opened opened;
@@ -249,7 +249,7 @@ static void an_envelope_without_a_signature_stays_closed(void **state)
     free(bytes);
 }
 
-static void without_its_key_an_envelope_waits(void **state)
+TEST(without_its_key_an_envelope_waits)
 {
     struct tacit_error error;
     struct live_envelopes north = envelopes_of("north", "clinics", 0, 1, 1);
@@ -284,7 +284,7 @@ static const char *announced(const uint8_t *bytes, size_t size)
     return live_envelope_open_announcement(&north, &arrival, &opened);
 }
 
-static void an_announcement_comes_before_the_run_is_known(void **state)
+TEST(an_announcement_comes_before_the_run_is_known)
 {
     struct live_envelopes hub = envelopes_of("coordinator", "clinics", 0, 1, 1);
     struct live_envelope envelope = {.topic = TOPIC,
@@ -313,7 +313,7 @@ static void an_announcement_comes_before_the_run_is_known(void **state)
     free(bytes);
 }
 
-static void a_term_is_out_of_reach_beyond_65536_above_the_known_one(void **state)
+TEST(a_term_is_out_of_reach_beyond_65536_above_the_known_one)
 {
     assert_false(live_term_is_out_of_reach(0, 65536));
     assert_true(live_term_is_out_of_reach(0, 65537));
@@ -324,7 +324,7 @@ static void a_term_is_out_of_reach_beyond_65536_above_the_known_one(void **state
 }
 
 /* What all speak, and never again an older one; nothing new while one is not known. */
-static void a_run_speaks_the_newest_version_that_all_speak(void **state)
+TEST(a_run_speaks_the_newest_version_that_all_speak)
 {
     static const struct {
         uint32_t newest, now, speaks[3], agreed;
@@ -338,7 +338,7 @@ static void a_run_speaks_the_newest_version_that_all_speak(void **state)
 }
 
 /* Signed, so that whoever brings the older program up is told by whom it is. */
-static void an_envelope_of_another_version_is_refused_in_words(void **state)
+TEST(an_envelope_of_another_version_is_refused_in_words)
 {
     static const uint32_t versions[] = {TACIT_WIRE_VERSION_OLDEST - 1, TACIT_WIRE_VERSION + 1, 0};
     struct live_opened opened;
@@ -364,7 +364,7 @@ static void an_envelope_of_another_version_is_refused_in_words(void **state)
 
 /* Of a message in pieces: with one of them lost, doubled, moved or altered nothing comes but the
  * message itself, and said again it comes. */
-static void pieces_are_whole_or_nothing(void **state)
+TEST(pieces_are_whole_or_nothing)
 {
     enum { SIZE = 200000, PIECES = 4 };
     uint8_t *const message = malloc(SIZE);
@@ -412,20 +412,5 @@ static void pieces_are_whole_or_nothing(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(envelopes_of_the_run_are_opened),
-        cmocka_unit_test(others_stay_closed),
-        cmocka_unit_test(envelopes_of_another_term_stay_closed),
-        cmocka_unit_test(envelopes_are_counted),
-        cmocka_unit_test(an_envelope_with_any_byte_altered_is_not_signed),
-        cmocka_unit_test(an_envelope_under_another_topic_is_not_signed),
-        cmocka_unit_test(an_envelope_without_a_signature_stays_closed),
-        cmocka_unit_test(without_its_key_an_envelope_waits),
-        cmocka_unit_test(an_announcement_comes_before_the_run_is_known),
-        cmocka_unit_test(a_run_speaks_the_newest_version_that_all_speak),
-        cmocka_unit_test(an_envelope_of_another_version_is_refused_in_words),
-        cmocka_unit_test(pieces_are_whole_or_nothing),
-        cmocka_unit_test(a_term_is_out_of_reach_beyond_65536_above_the_known_one),
-    };
-    return cmocka_run_group_tests(tests, open_keys, close_keys);
+    return testing_run(open_keys, close_keys);
 }

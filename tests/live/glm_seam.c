@@ -3,14 +3,7 @@
  * On the same contexts and rewards they choose as the cores within one process do, and end with the
  * same model, to the bit. */
 #include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/families/glm/live.h"
 #include "../support/glm_driver.h"
 #include "../support/live_world.h"
@@ -93,9 +86,8 @@ static void play_to_trigger(struct world *world, struct tacit_rng *rng)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-static void run_through_bytes_is_that_of_the_cores(void **state)
+TEST(run_through_bytes_is_that_of_the_cores)
 {
-    (void)state;
     struct world *const world = glm_world(0, 0);
     struct glm_driver driver;
     struct tacit_glm_model model = *model_of(world);
@@ -136,9 +128,8 @@ static void run_through_bytes_is_that_of_the_cores(void **state)
     world_free(world);
 }
 
-static void envelopes_that_are_not_what_they_say_are_refused(void **state)
+TEST(envelopes_that_are_not_what_they_say_are_refused)
 {
-    (void)state;
     struct world *const world = glm_world(0, 0);
     struct tacit_rng rng = tacit_rng_stream(4, 0, 0, TACIT_PURPOSE_REWARD);
     play_to_trigger(world, &rng);
@@ -151,9 +142,8 @@ static void envelopes_that_are_not_what_they_say_are_refused(void **state)
 
 /* Twice the run of site 0, the second time with unchosen contexts that are others: not a byte of
  * its state, of what it keeps or of what it says differs. An offer alone changes nothing. */
-static void contexts_that_were_not_chosen_leave_no_trace(void **state)
+TEST(contexts_that_were_not_chosen_leave_no_trace)
 {
-    (void)state;
     struct world *const a = glm_world(0, 0);
     struct world *const b = glm_world(0, 0);
     struct tacit_rng rng = tacit_rng_stream(7, 0, 0, TACIT_PURPOSE_REWARD);
@@ -192,9 +182,8 @@ static void contexts_that_were_not_chosen_leave_no_trace(void **state)
 }
 
 /* A decision alone does not change what later ones are made from: A grows with the reward. */
-static void matrices_grow_when_the_reward_comes(void **state)
+TEST(matrices_grow_when_the_reward_comes)
 {
-    (void)state;
     struct world *const world = glm_world(0, 0);
     struct site *const site = &world->sites[0];
     struct tacit_rng rng = tacit_rng_stream(8, 0, 0, TACIT_PURPOSE_REWARD);
@@ -230,9 +219,8 @@ static struct live_hub_view second_later(struct world *world)
     return view;
 }
 
-static void silent_sites_are_named_where_an_update_is_abandoned_or_goes_on(void **state)
+TEST(silent_sites_are_named_where_an_update_is_abandoned_or_goes_on)
 {
-    (void)state;
     struct world *const world = glm_world(2, 1);
     struct tacit_rng rng = tacit_rng_stream(5, 0, 0, TACIT_PURPOSE_REWARD);
     play_to_trigger(world, &rng);
@@ -262,9 +250,8 @@ static void silent_sites_are_named_where_an_update_is_abandoned_or_goes_on(void 
 }
 
 /* The site that asked for it is away, and a quorum of others has nothing yet. */
-static void an_update_without_a_reward_is_abandoned_and_says_so(void **state)
+TEST(an_update_without_a_reward_is_abandoned_and_says_so)
 {
-    (void)state;
     struct world *const world = glm_world(2, 1);
     struct tacit_rng rng = tacit_rng_stream(7, 0, 0, TACIT_PURPOSE_REWARD);
     play_to_trigger(world, &rng);
@@ -280,9 +267,8 @@ static void an_update_without_a_reward_is_abandoned_and_says_so(void **state)
     world_free(world);
 }
 
-static void of_many_silent_sites_the_rest_is_counted(void **state)
+TEST(of_many_silent_sites_the_rest_is_counted)
 {
-    (void)state;
     char long_name[500];
     struct world *const world = glm_world(2, 1);
     memset(long_name, 'x', sizeof long_name);
@@ -297,18 +283,4 @@ static void of_many_silent_sites_the_rest_is_counted(void **state)
                         "an update was abandoned below the quorum; silent: east, 1 more; the next "
                         "one begins in 1 s");
     world_free(world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(run_through_bytes_is_that_of_the_cores),
-        cmocka_unit_test(envelopes_that_are_not_what_they_say_are_refused),
-        cmocka_unit_test(contexts_that_were_not_chosen_leave_no_trace),
-        cmocka_unit_test(matrices_grow_when_the_reward_comes),
-        cmocka_unit_test(silent_sites_are_named_where_an_update_is_abandoned_or_goes_on),
-        cmocka_unit_test(an_update_without_a_reward_is_abandoned_and_says_so),
-        cmocka_unit_test(of_many_silent_sites_the_rest_is_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,7 +172,7 @@ static void calm_down(struct world *world)
     fail_msg("something is always in flight");
 }
 
-static void average_and_outbox_are_kept_through_losses_repeats_and_deaths(void **state)
+TEST(average_and_outbox_are_kept_through_losses_repeats_and_deaths)
 {
     for (uint64_t seed = 1; seed <= 300; seed++) {
         struct world *const world = gossip_world(seed);
@@ -207,7 +207,7 @@ static void play_some(struct world *world)
     calm_down(world);
 }
 
-static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
+TEST(what_does_not_fit_is_refused_and_changes_no_byte)
 {
     struct world *const world = gossip_world(100);
     play_some(world);
@@ -250,7 +250,7 @@ static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
     world_free(world);
 }
 
-static void hub_believes_a_site_about_itself_only(void **state)
+TEST(hub_believes_a_site_about_itself_only)
 {
     static const double theta[WORLD_ARMS] = {0.25, 0.5, 0.75};
     struct world *const world = gossip_world(101);
@@ -288,7 +288,7 @@ static void hub_believes_a_site_about_itself_only(void **state)
     world_free(world);
 }
 
-static void a_state_of_other_bytes_is_not_put_back(void **state)
+TEST(a_state_of_other_bytes_is_not_put_back)
 {
     struct world *const world = gossip_world(102);
     play_some(world);
@@ -306,7 +306,7 @@ static void a_state_of_other_bytes_is_not_put_back(void **state)
     world_free(world);
 }
 
-static void a_policy_is_not_overruled_by_an_announcement(void **state)
+TEST(a_policy_is_not_overruled_by_an_announcement)
 {
     struct world *const world = gossip_world(103);
     struct live_site_config strict = world->sites[0].config;
@@ -320,12 +320,5 @@ static void a_policy_is_not_overruled_by_an_announcement(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(average_and_outbox_are_kept_through_losses_repeats_and_deaths),
-        cmocka_unit_test(what_does_not_fit_is_refused_and_changes_no_byte),
-        cmocka_unit_test(hub_believes_a_site_about_itself_only),
-        cmocka_unit_test(a_state_of_other_bytes_is_not_put_back),
-        cmocka_unit_test(a_policy_is_not_overruled_by_an_announcement),
-    };
-    return cmocka_run_group_tests_name("gossip_seam", tests, open_network, close_network);
+    return testing_run(open_network, close_network);
 }

@@ -95,7 +95,7 @@ static void run_for(uint64_t us)
 
 /* ---- Watching -------------------------------------------------------------------------------- */
 
-static void a_ready_descriptor_is_handled(void **state)
+TEST_WITH(a_ready_descriptor_is_handled, open_loop, close_loop)
 {
     struct tap tap;
     tap_open(&tap);
@@ -110,7 +110,7 @@ static void a_ready_descriptor_is_handled(void **state)
     tap_close(&tap);
 }
 
-static void a_closed_peer_is_told(void **state)
+TEST_WITH(a_closed_peer_is_told, open_loop, close_loop)
 {
     struct tap tap;
     tap_open(&tap);
@@ -122,7 +122,7 @@ static void a_closed_peer_is_told(void **state)
     tap_close(&tap);
 }
 
-static void what_is_waited_for_can_be_changed(void **state)
+TEST_WITH(what_is_waited_for_can_be_changed, open_loop, close_loop)
 {
     struct tap tap;
     tap_open(&tap);
@@ -136,7 +136,7 @@ static void what_is_waited_for_can_be_changed(void **state)
     tap_close(&tap);
 }
 
-static void what_cannot_be_watched_is_an_error(void **state)
+TEST_WITH(what_cannot_be_watched_is_an_error, open_loop, close_loop)
 {
     struct tap tap;
     tap_open(&tap);
@@ -154,7 +154,7 @@ static void what_cannot_be_watched_is_an_error(void **state)
     tap_close(&tap);
 }
 
-static void a_second_watch_replaces_the_first(void **state)
+TEST_WITH(a_second_watch_replaces_the_first, open_loop, close_loop)
 {
     struct tap first;
     struct tap second;
@@ -222,14 +222,14 @@ static void two_that_forget_each_other(bool reopens)
     tap_close(&taps[1]);
 }
 
-static void a_descriptor_forgotten_in_its_round_is_not_handled(void **state)
+TEST_WITH(a_descriptor_forgotten_in_its_round_is_not_handled, open_loop, close_loop)
 {
     two_that_forget_each_other(false);
 }
 
 /* The number is the same, and nothing is ready on it: the event of before must not reach the new
  * watch. */
-static void a_number_used_again_in_its_round_is_not_confused(void **state)
+TEST_WITH(a_number_used_again_in_its_round_is_not_confused, open_loop, close_loop)
 {
     two_that_forget_each_other(true);
 }
@@ -241,7 +241,7 @@ static void forget_itself(void *context, uint32_t events)
     live_loop_forget(loop, tap->ends[0]); /* without reading: it stays ready */
 }
 
-static void a_handler_may_forget_its_own_descriptor(void **state)
+TEST_WITH(a_handler_may_forget_its_own_descriptor, open_loop, close_loop)
 {
     struct tap tap;
     tap_open(&tap);
@@ -262,7 +262,7 @@ static void close_itself(void *context, uint32_t events)
     forget_itself(tap, events);
 }
 
-static void closing_before_forgetting_is_harmless(void **state)
+TEST_WITH(closing_before_forgetting_is_harmless, open_loop, close_loop)
 {
     struct tap tap;
     tap_open(&tap);
@@ -294,7 +294,7 @@ static void watch_next(void *context, uint32_t events)
     fill(next);
 }
 
-static void handlers_may_watch_more_and_more(void **state)
+TEST_WITH(handlers_may_watch_more_and_more, open_loop, close_loop)
 {
     many_watched = 1;
     tap_open(&many[0]);
@@ -307,7 +307,7 @@ static void handlers_may_watch_more_and_more(void **state)
     }
 }
 
-static void nobody_starves_when_many_are_ready(void **state)
+TEST_WITH(nobody_starves_when_many_are_ready, open_loop, close_loop)
 {
     for (unsigned i = 0; i < PIPES; i++) {
         tap_open(&many[i]);
@@ -336,7 +336,7 @@ static void on_hook(void *context)
     rounds->calls_at_hook = rounds->taps[0].calls + rounds->taps[1].calls;
 }
 
-static void the_hook_runs_once_after_all_that_is_ready(void **state)
+TEST_WITH(the_hook_runs_once_after_all_that_is_ready, open_loop, close_loop)
 {
     struct tap taps[2];
     struct rounds rounds = {.taps = taps};
@@ -356,7 +356,7 @@ static void the_hook_runs_once_after_all_that_is_ready(void **state)
     assert_int_equal(rounds.hooks, 1);
 }
 
-static void stopping_before_the_run_ends_it_at_once(void **state)
+TEST_WITH(stopping_before_the_run_ends_it_at_once, open_loop, close_loop)
 {
     live_loop_stop(loop);
     run();
@@ -391,7 +391,7 @@ static void alarm_new(struct alarm *alarm)
     assert_non_null(alarm->timer);
 }
 
-static void the_clock_goes_forward_in_microseconds(void **state)
+TEST_WITH(the_clock_goes_forward_in_microseconds, open_loop, close_loop)
 {
     uint64_t const start = live_now_us();
     struct timespec const pause = {.tv_nsec = 5000000};
@@ -400,7 +400,7 @@ static void the_clock_goes_forward_in_microseconds(void **state)
     assert_in_range(passed, 5 * MS, LATE_MAX);
 }
 
-static void a_timer_is_due_at_its_deadline_and_once(void **state)
+TEST_WITH(a_timer_is_due_at_its_deadline_and_once, open_loop, close_loop)
 {
     struct alarm alarm = {.stop_at = 1};
     alarm_new(&alarm);
@@ -413,7 +413,7 @@ static void a_timer_is_due_at_its_deadline_and_once(void **state)
     assert_int_equal(alarm.calls, 1);
 }
 
-static void a_deadline_in_the_past_is_due_at_once(void **state)
+TEST_WITH(a_deadline_in_the_past_is_due_at_once, open_loop, close_loop)
 {
     uint64_t const past = live_now_us() - 1;
     uint64_t const deadlines[] = {0, 1, past, past}; /* also when it is set to the same again */
@@ -428,7 +428,7 @@ static void a_deadline_in_the_past_is_due_at_once(void **state)
     }
 }
 
-static void far_deadlines_are_not_due(void **state)
+TEST_WITH(far_deadlines_are_not_due, open_loop, close_loop)
 {
     static const uint64_t far[] = {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX / 2, UINT64_C(1) << 60};
     struct alarm alarm = {0};
@@ -440,7 +440,7 @@ static void far_deadlines_are_not_due(void **state)
     }
 }
 
-static void a_timer_can_be_moved_and_switched_off(void **state)
+TEST_WITH(a_timer_can_be_moved_and_switched_off, open_loop, close_loop)
 {
     struct alarm alarm = {0};
     alarm_new(&alarm);
@@ -455,7 +455,7 @@ static void a_timer_can_be_moved_and_switched_off(void **state)
     assert_int_equal(alarm.calls, 1);
 }
 
-static void a_timer_may_set_itself(void **state)
+TEST_WITH(a_timer_may_set_itself, open_loop, close_loop)
 {
     struct alarm alarm = {.stop_at = 5, .again_us = MS};
     alarm_new(&alarm);
@@ -467,7 +467,7 @@ static void a_timer_may_set_itself(void **state)
 }
 
 /* Both are due in the same round; the first one handled switches the other off. */
-static void a_timer_switched_off_in_its_round_is_not_due(void **state)
+TEST_WITH(a_timer_switched_off_in_its_round_is_not_due, open_loop, close_loop)
 {
     struct alarm alarms[2] = {{.stop_at = 1}, {.stop_at = 1}};
     alarm_new(&alarms[0]);
@@ -481,7 +481,7 @@ static void a_timer_switched_off_in_its_round_is_not_due(void **state)
     assert_int_equal(alarms[0].calls + alarms[1].calls, 1);
 }
 
-static void timers_come_in_the_order_of_their_deadlines(void **state)
+TEST_WITH(timers_come_in_the_order_of_their_deadlines, open_loop, close_loop)
 {
     struct alarm alarms[3] = {0};
     uint64_t const start = live_now_us();
@@ -510,7 +510,7 @@ static void interrupt(int signal_number)
 {
 }
 
-static void sigterm_and_sigint_call_stopping(void **state)
+TEST_WITH(sigterm_and_sigint_call_stopping, open_loop, close_loop)
 {
     sigset_t before;
     (void)sigprocmask(SIG_SETMASK, NULL, &before);
@@ -532,7 +532,7 @@ static void sigterm_and_sigint_call_stopping(void **state)
 }
 
 /* Any other signal with a handler interrupts the waiting, and the loop goes on. */
-static void other_signals_do_not_end_the_run(void **state)
+TEST_WITH(other_signals_do_not_end_the_run, open_loop, close_loop)
 {
     struct sigaction const action = {.sa_handler = interrupt};
     struct sigaction before;
@@ -564,7 +564,7 @@ static unsigned open_descriptors(void)
     return count;
 }
 
-static void closing_gives_everything_back(void **state)
+TEST_WITH(closing_gives_everything_back, open_loop, close_loop)
 {
     struct tap tap;
     tap_open(&tap);
@@ -582,36 +582,4 @@ static void closing_gives_everything_back(void **state)
     assert_int_equal(open_descriptors(), count);
     (void)sigprocmask(SIG_SETMASK, &before, NULL);
     tap_close(&tap);
-}
-
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_setup_teardown(name, open_loop, close_loop)
-    const struct CMUnitTest tests[] = {
-        CASE(a_ready_descriptor_is_handled),
-        CASE(a_closed_peer_is_told),
-        CASE(what_is_waited_for_can_be_changed),
-        CASE(what_cannot_be_watched_is_an_error),
-        CASE(a_second_watch_replaces_the_first),
-        CASE(a_descriptor_forgotten_in_its_round_is_not_handled),
-        CASE(a_number_used_again_in_its_round_is_not_confused),
-        CASE(a_handler_may_forget_its_own_descriptor),
-        CASE(closing_before_forgetting_is_harmless),
-        CASE(handlers_may_watch_more_and_more),
-        CASE(nobody_starves_when_many_are_ready),
-        CASE(the_hook_runs_once_after_all_that_is_ready),
-        CASE(stopping_before_the_run_ends_it_at_once),
-        CASE(the_clock_goes_forward_in_microseconds),
-        CASE(a_timer_is_due_at_its_deadline_and_once),
-        CASE(a_deadline_in_the_past_is_due_at_once),
-        CASE(far_deadlines_are_not_due),
-        CASE(a_timer_can_be_moved_and_switched_off),
-        CASE(a_timer_may_set_itself),
-        CASE(a_timer_switched_off_in_its_round_is_not_due),
-        CASE(timers_come_in_the_order_of_their_deadlines),
-        CASE(sigterm_and_sigint_call_stopping),
-        CASE(other_signals_do_not_end_the_run),
-        CASE(closing_gives_everything_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,7 +102,7 @@ static int verify_against_list(const char *name)
     return openssl(arguments, words);
 }
 
-static void files_have_their_modes_and_nothing_is_left_over(void **state)
+TEST_WITH(files_have_their_modes_and_nothing_is_left_over, set_up, tear_down)
 {
     static const char *const stems[] = {"ca", "north", "coordinator", "broker"};
     static const char *const scraps[] = {".cnf.new", ".csr.new", ".crt.new", ".key.new"};
@@ -123,7 +123,7 @@ static void files_have_their_modes_and_nothing_is_left_over(void **state)
     }
 }
 
-static void chain_verifies_for_its_purpose_and_no_other(void **state)
+TEST_WITH(chain_verifies_for_its_purpose_and_no_other, set_up, tear_down)
 {
     skip_without_openssl();
     struct live_pki_config const config = good();
@@ -135,7 +135,7 @@ static void chain_verifies_for_its_purpose_and_no_other(void **state)
     assert_int_not_equal(verify("broker.crt", "sslclient"), 0);
 }
 
-static void certificates_say_who_where_and_how(void **state)
+TEST_WITH(certificates_say_who_where_and_how, set_up, tear_down)
 {
     static const char *const hosts[] = {"broker.trial.example", "192.0.2.7", "2001:db8::7"};
     char words[TEXT_BYTES];
@@ -156,7 +156,7 @@ static void certificates_say_who_where_and_how(void **state)
     assert_null(strstr(words, "DNS:"));
 }
 
-static void second_run_keeps_everything_and_adds_sites_under_the_same_ca(void **state)
+TEST_WITH(second_run_keeps_everything_and_adds_sites_under_the_same_ca, set_up, tear_down)
 {
     static const char *const more[] = {"north", "south"};
     static const char *const kept[] = {"ca.key", "ca.crt", "north.key", "north.crt"};
@@ -177,7 +177,7 @@ static void second_run_keeps_everything_and_adds_sites_under_the_same_ca(void **
     assert_int_equal(verify("south.crt", "sslclient"), 0);
 }
 
-static void broken_off_run_is_finished_with_the_key_that_exists(void **state)
+TEST_WITH(broken_off_run_is_finished_with_the_key_that_exists, set_up, tear_down)
 {
     char before[TEXT_BYTES];
     char after[TEXT_BYTES];
@@ -194,7 +194,7 @@ static void broken_off_run_is_finished_with_the_key_that_exists(void **state)
     assert_int_equal(verify("north.crt", "sslclient"), 0);
 }
 
-static void certificate_without_its_key_is_an_error(void **state)
+TEST_WITH(certificate_without_its_key_is_an_error, set_up, tear_down)
 {
     skip_without_openssl();
     struct live_pki_config const config = good();
@@ -212,7 +212,7 @@ static void expect_refusal(const struct live_pki_config *config, const char *wor
     assert_non_null(strstr(error.text, words));
 }
 
-static void bad_wishes_are_refused_before_anything_is_made(void **state)
+TEST_WITH(bad_wishes_are_refused_before_anything_is_made, set_up, tear_down)
 {
     static const char *const bad[] = {"", "a/b", "..", "a b", "ca", "x\n[y]", "\xff", "-/.."};
     static const char *const hosts[] = {"", "a b", "x, DNS:evil", "x\n", "a/b", "$ENV::HOME"};
@@ -236,7 +236,7 @@ static void bad_wishes_are_refused_before_anything_is_made(void **state)
     assert_int_not_equal(access(directory, F_OK), 0);
 }
 
-static void open_directory_is_refused(void **state)
+TEST_WITH(open_directory_is_refused, set_up, tear_down)
 {
     struct live_pki_config const config = good();
     assert_int_equal(mkdir(directory, 0700), 0);
@@ -257,7 +257,7 @@ static void expect_verdict(enum tacit_status status, const char *certificate, co
     assert_non_null(strstr(error.text, words));
 }
 
-static void no_program_is_needed(void **state)
+TEST_WITH(no_program_is_needed, set_up, tear_down)
 {
     struct live_pki_config const config = good();
     char path[TEXT_BYTES];
@@ -269,7 +269,7 @@ static void no_program_is_needed(void **state)
     expect_verdict(TACIT_OK, "north.crt", "north.key", "north", "");
 }
 
-static void broken_key_is_named(void **state)
+TEST_WITH(broken_key_is_named, set_up, tear_down)
 {
     struct live_pki_config const config = good();
     assert_int_equal(mkdir(directory, 0700), 0);
@@ -285,7 +285,7 @@ static void revoke_all(const char *const *revoked, size_t count)
         fail_msg("%s", error.text);
 }
 
-static void revoked_name_gets_a_new_pair_and_the_old_one_is_worthless(void **state)
+TEST_WITH(revoked_name_gets_a_new_pair_and_the_old_one_is_worthless, set_up, tear_down)
 {
     static const char *const both[] = {"north", "coordinator"};
     char old[TEXT_BYTES];
@@ -307,7 +307,7 @@ static void revoked_name_gets_a_new_pair_and_the_old_one_is_worthless(void **sta
     assert_int_equal(verify_against_list("coordinator.crt"), 0);
 }
 
-static void revocation_that_broke_off_is_finished_by_the_next(void **state)
+TEST_WITH(revocation_that_broke_off_is_finished_by_the_next, set_up, tear_down)
 {
     char old[TEXT_BYTES];
     skip_without_openssl();
@@ -335,7 +335,7 @@ static void expect_no_revocation(const char *name, const char *words)
     assert_int_equal(access(file_of("north.key"), F_OK), 0);
 }
 
-static void what_cannot_be_revoked_revokes_nothing(void **state)
+TEST_WITH(what_cannot_be_revoked_revokes_nothing, set_up, tear_down)
 {
     char own[TEXT_BYTES];
     skip_without_openssl();
@@ -358,7 +358,7 @@ static void what_cannot_be_revoked_revokes_nothing(void **state)
     expect_no_revocation("coordinator", "is no list of this CA");
 }
 
-static void check_takes_only_a_matching_private_set(void **state)
+TEST_WITH(check_takes_only_a_matching_private_set, set_up, tear_down)
 {
     skip_without_openssl();
     struct live_pki_config const config = good();
@@ -377,7 +377,7 @@ static void check_takes_only_a_matching_private_set(void **state)
     expect_verdict(TACIT_INVALID, "north.crt", "north.key", "north", "is open to others");
 }
 
-static void check_refuses_an_encrypted_key_without_asking(void **state)
+TEST_WITH(check_refuses_an_encrypted_key_without_asking, set_up, tear_down)
 {
     char words[TEXT_BYTES];
     skip_without_openssl();
@@ -390,29 +390,10 @@ static void check_refuses_an_encrypted_key_without_asking(void **state)
     expect_verdict(TACIT_INVALID, "north.crt", "locked.key", "north", "or an encrypted one");
 }
 
-#define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(files_have_their_modes_and_nothing_is_left_over),
-        IN_DIRECTORY(chain_verifies_for_its_purpose_and_no_other),
-        IN_DIRECTORY(certificates_say_who_where_and_how),
-        IN_DIRECTORY(second_run_keeps_everything_and_adds_sites_under_the_same_ca),
-        IN_DIRECTORY(broken_off_run_is_finished_with_the_key_that_exists),
-        IN_DIRECTORY(certificate_without_its_key_is_an_error),
-        IN_DIRECTORY(bad_wishes_are_refused_before_anything_is_made),
-        IN_DIRECTORY(open_directory_is_refused),
-        IN_DIRECTORY(no_program_is_needed),
-        IN_DIRECTORY(broken_key_is_named),
-        IN_DIRECTORY(revoked_name_gets_a_new_pair_and_the_old_one_is_worthless),
-        IN_DIRECTORY(revocation_that_broke_off_is_finished_by_the_next),
-        IN_DIRECTORY(what_cannot_be_revoked_revokes_nothing),
-        IN_DIRECTORY(check_takes_only_a_matching_private_set),
-        IN_DIRECTORY(check_refuses_an_encrypted_key_without_asking),
-    };
     is_possible = broker_program("openssl") != NULL;
     if (!is_possible)
         fprintf(stderr, "skipped: openssl is not installed\n");
-    return cmocka_run_group_tests_name("live/pki", tests, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

@@ -94,7 +94,7 @@ static bool is_taken(const struct live_keys *keys, const char *name,
 
 /* ---- Keys ---- */
 
-static void whoever_has_the_key_signs_and_nobody_else(void **state)
+TEST_WITH(whoever_has_the_key_signs_and_nobody_else, set_up, tear_down)
 {
     struct live_signer *const north = signer_of(home, "north");
     struct live_signer *const south = signer_of(home, "south");
@@ -115,7 +115,7 @@ static void whoever_has_the_key_signs_and_nobody_else(void **state)
     live_signer_close(north);
 }
 
-static void another_word_topic_or_signature_is_none(void **state)
+TEST_WITH(another_word_topic_or_signature_is_none, set_up, tear_down)
 {
     struct live_signer *const north = signer_of(home, "north");
     struct live_keys *const keys = keys_of(home, 3);
@@ -136,7 +136,7 @@ static void another_word_topic_or_signature_is_none(void **state)
     live_signer_close(north);
 }
 
-static void only_certificates_of_our_ca_for_this_name_and_for_signing_count(void **state)
+TEST_WITH(only_certificates_of_our_ca_for_this_name_and_for_signing_count, set_up, tear_down)
 {
     struct live_signer *const north = signer_of(home, "north");
     struct live_keys *const keys = keys_of(home, 3);
@@ -163,7 +163,7 @@ static void only_certificates_of_our_ca_for_this_name_and_for_signing_count(void
 }
 
 /* The pair that opens the broker's door signs no words: who has stolen it is not heard. */
-static void the_key_of_the_door_signs_nothing(void **state)
+TEST_WITH(the_key_of_the_door_signs_nothing, set_up, tear_down)
 {
     struct live_signing_config config = config_of(home, "north");
     struct live_signer *signer = NULL;
@@ -187,7 +187,7 @@ static void the_key_of_the_door_signs_nothing(void **state)
 }
 
 /* As docs/trust.md says it; the password as its file has it. */
-static void an_encrypted_key_signs_with_its_password_and_no_other(void **state)
+TEST_WITH(an_encrypted_key_signs_with_its_password_and_no_other, set_up, tear_down)
 {
     static const struct {
         const char *password;
@@ -240,7 +240,7 @@ static void wait_for_another_second(void)
 
 /* A revoked key is worth nothing as soon as the list was read; a new one takes its place, and an
  * old one does not come back. */
-static void revoked_keys_are_forgotten_and_old_ones_do_not_come_back(void **state)
+TEST_WITH(revoked_keys_are_forgotten_and_old_ones_do_not_come_back, set_up, tear_down)
 {
     struct live_signer *const old = signer_of(home, "north");
     struct live_keys *const keys = keys_of(home, 3);
@@ -267,7 +267,7 @@ static void revoked_keys_are_forgotten_and_old_ones_do_not_come_back(void **stat
     live_signer_close(old);
 }
 
-static void a_list_that_is_none_is_refused(void **state)
+TEST_WITH(a_list_that_is_none_is_refused, set_up, tear_down)
 {
     struct live_keys *keys = keys_of(home, 3);
     temp_file_write(home, "ca.crl", "not a list\n");
@@ -278,7 +278,7 @@ static void a_list_that_is_none_is_refused(void **state)
     assert_null(keys);
 }
 
-static void no_more_names_are_kept_than_are_allowed(void **state)
+TEST_WITH(no_more_names_are_kept_than_are_allowed, set_up, tear_down)
 {
     struct live_signer *const north = signer_of(home, "north");
     struct live_signer *const south = signer_of(home, "south");
@@ -296,7 +296,7 @@ static void no_more_names_are_kept_than_are_allowed(void **state)
 
 #define S UINT64_C(1000000)
 
-static void words_beyond_the_allowance_are_dropped_and_counted(void **state)
+TEST(words_beyond_the_allowance_are_dropped_and_counted)
 {
     struct live_sender sender = {0};
     uint64_t heard = 0;
@@ -313,7 +313,7 @@ static void words_beyond_the_allowance_are_dropped_and_counted(void **state)
         assert_true(live_sender_may_speak(&sender, 1000 * S));
 }
 
-static void words_at_the_allowed_rate_are_all_heard(void **state)
+TEST(words_at_the_allowed_rate_are_all_heard)
 {
     struct live_sender sender = {0};
     for (uint64_t i = 0; i < 100000; i++)
@@ -322,7 +322,7 @@ static void words_at_the_allowed_rate_are_all_heard(void **state)
     assert_false(live_sender_offends(&sender));
 }
 
-static void refusals_are_all_counted_but_not_all_told(void **state)
+TEST(refusals_are_all_counted_but_not_all_told)
 {
     struct live_sender sender = {0};
     char line[2 * LIVE_SENDER_WHY_BYTES];
@@ -337,26 +337,4 @@ static void refusals_are_all_counted_but_not_all_told(void **state)
     assert_string_equal(line, "another (and 940 more since the last line)");
     assert_true(live_sender_refuse(&sender, 62 * S, false, "another", line));
     assert_string_equal(line, "another");
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(whoever_has_the_key_signs_and_nobody_else, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(another_word_topic_or_signature_is_none, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            only_certificates_of_our_ca_for_this_name_and_for_signing_count, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_key_of_the_door_signs_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_encrypted_key_signs_with_its_password_and_no_other,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(revoked_keys_are_forgotten_and_old_ones_do_not_come_back,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_list_that_is_none_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(no_more_names_are_kept_than_are_allowed, set_up, tear_down),
-        cmocka_unit_test(words_beyond_the_allowance_are_dropped_and_counted),
-        cmocka_unit_test(words_at_the_allowed_rate_are_all_heard),
-        cmocka_unit_test(refusals_are_all_counted_but_not_all_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,7 @@ static struct live_store *begun(void)
 
 /* ---- What is kept --------------------------------------------------------------------------- */
 
-static void a_new_store_is_empty(void **state)
+TEST_WITH(a_new_store_is_empty, store_place_make_faulty, store_place_remove)
 {
     struct live_store *store = store_model_open(store_directory);
     assert_int_equal(store_model_check(store), 0);
@@ -116,7 +116,7 @@ static void a_new_store_is_empty(void **state)
     expect_batch(0);
 }
 
-static void what_is_committed_is_there_when_opened_again(void **state)
+TEST_WITH(what_is_committed_is_there_when_opened_again, store_place_make_faulty, store_place_remove)
 {
     for (uint64_t batch = 1; batch <= 20; batch++) {
         struct live_store *const store = store_model_open(store_directory);
@@ -128,7 +128,7 @@ static void what_is_committed_is_there_when_opened_again(void **state)
     expect_batch(20);
 }
 
-static void a_batch_without_commit_leaves_nothing(void **state)
+TEST_WITH(a_batch_without_commit_leaves_nothing, store_place_make_faulty, store_place_remove)
 {
     store_model_make(3);
     struct live_store *const store = begun();
@@ -138,7 +138,7 @@ static void a_batch_without_commit_leaves_nothing(void **state)
     expect_batch(3);
 }
 
-static void an_empty_batch_is_allowed(void **state)
+TEST_WITH(an_empty_batch_is_allowed, store_place_make_faulty, store_place_remove)
 {
     struct live_store *const store = begun();
     assert_int_equal(live_store_commit(store), TACIT_OK);
@@ -146,7 +146,7 @@ static void an_empty_batch_is_allowed(void **state)
     live_store_close(store);
 }
 
-static void values_keep_all_64_bits(void **state)
+TEST_WITH(values_keep_all_64_bits, store_place_make_faulty, store_place_remove)
 {
     static const uint64_t values[] = {0, 1, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
@@ -167,7 +167,7 @@ static void values_keep_all_64_bits(void **state)
     }
 }
 
-static void a_large_core_comes_back_and_needs_room(void **state)
+TEST_WITH(a_large_core_comes_back_and_needs_room, store_place_make_faulty, store_place_remove)
 {
     size_t const size = (size_t)3 << 20;
     uint8_t *const bytes = malloc(size);
@@ -212,7 +212,7 @@ static void expect_core(struct live_store *store, const uint8_t *bytes, size_t s
 }
 
 /* The hub of a thousand sites: each report changes a row. */
-static void a_small_change_of_a_large_core_writes_little(void **state)
+TEST_WITH(a_small_change_of_a_large_core_writes_little, store_place_make_faulty, store_place_remove)
 {
     static uint8_t bytes[800000];
     struct live_store *store = begun();
@@ -240,7 +240,7 @@ static void a_small_change_of_a_large_core_writes_little(void **state)
     live_store_close(store);
 }
 
-static void a_core_may_grow_and_shrink(void **state)
+TEST_WITH(a_core_may_grow_and_shrink, store_place_make_faulty, store_place_remove)
 {
     static const size_t sizes[] = {1, 3999, 4000, 4001, 12000, 8000, 1, 50000};
     static uint8_t bytes[50000];
@@ -268,7 +268,8 @@ static bool add_unit(void *context, const char *unit, uint32_t arm)
     return true;
 }
 
-static void units_come_back_in_the_order_in_which_they_were_put(void **state)
+TEST_WITH(units_come_back_in_the_order_in_which_they_were_put, store_place_make_faulty,
+          store_place_remove)
 {
     struct live_store *store = begun();
     assert_int_equal(live_store_put_unit(store, "zoe", 1), TACIT_OK);
@@ -293,7 +294,7 @@ static bool stop_at_first(void *context, const struct live_release *release)
     return false;
 }
 
-static void a_walk_stops_when_told(void **state)
+TEST_WITH(a_walk_stops_when_told, store_place_make_faulty, store_place_remove)
 {
     store_model_make(3);
     struct live_store *const store = store_model_open(store_directory);
@@ -305,7 +306,8 @@ static void a_walk_stops_when_told(void **state)
     live_store_close(store);
 }
 
-static void what_is_out_of_range_is_refused_and_harms_nothing(void **state)
+TEST_WITH(what_is_out_of_range_is_refused_and_harms_nothing, store_place_make_faulty,
+          store_place_remove)
 {
     store_model_make(1);
     char text[STORE_TEXT_BYTES_MAX + 2];
@@ -366,7 +368,7 @@ static bool expect_whole_row(void *context, const struct live_decision_row *row)
     return true;
 }
 
-static void a_decision_comes_back_whole(void **state)
+TEST_WITH(a_decision_comes_back_whole, store_place_make_faulty, store_place_remove)
 {
     struct whole_row expected = {.row = {.number = STORE_KEY_MAX,
                                          .salt = STORE_KEY_MAX,
@@ -399,7 +401,7 @@ static bool has_value(struct live_store *store, const char *name)
     return found;
 }
 
-static void values_are_dropped_by_their_pattern(void **state)
+TEST_WITH(values_are_dropped_by_their_pattern, store_place_make_faulty, store_place_remove)
 {
     static const char *const names[] = {"missed 1", "missed 22", "missed", "other"};
     struct live_store *const store = begun();
@@ -415,7 +417,8 @@ static void values_are_dropped_by_their_pattern(void **state)
     live_store_close(store);
 }
 
-static void the_greatest_numbers_are_taken_and_the_next_ones_refused(void **state)
+TEST_WITH(the_greatest_numbers_are_taken_and_the_next_ones_refused, store_place_make_faulty,
+          store_place_remove)
 {
     uint8_t const byte = 1;
     struct live_release release = {
@@ -467,7 +470,7 @@ static bool copy_release(void *context, const struct live_release *release)
     return true;
 }
 
-static void a_release_never_changes(void **state)
+TEST_WITH(a_release_never_changes, store_place_make_faulty, store_place_remove)
 {
     struct live_release const first = some_release();
     struct live_release other = first;
@@ -497,7 +500,7 @@ static void a_release_never_changes(void **state)
     live_store_close(store);
 }
 
-static void an_acknowledgement_stays(void **state)
+TEST_WITH(an_acknowledgement_stays, store_place_make_faulty, store_place_remove)
 {
     struct live_release const release = some_release();
     struct live_store *store = begun();
@@ -515,7 +518,7 @@ static void an_acknowledgement_stays(void **state)
     live_store_close(store);
 }
 
-static void a_shell_cannot_change_a_release_by_accident(void **state)
+TEST_WITH(a_shell_cannot_change_a_release_by_accident, store_place_make_faulty, store_place_remove)
 {
     store_model_make(3);
     assert_int_not_equal(shell("DELETE FROM releases"), SQLITE_OK);
@@ -525,7 +528,7 @@ static void a_shell_cannot_change_a_release_by_accident(void **state)
     expect_batch(3);
 }
 
-static void a_shell_is_kept_out_while_the_store_is_open(void **state)
+TEST_WITH(a_shell_is_kept_out_while_the_store_is_open, store_place_make_faulty, store_place_remove)
 {
     struct live_store *const store = store_model_open(store_directory);
     pid_t const child = fork(); /* another process: SQLite's locks do not hold within one */
@@ -549,7 +552,7 @@ static int setting_of(struct live_store *store, int which)
     return value;
 }
 
-static void the_database_is_opened_strictly(void **state)
+TEST_WITH(the_database_is_opened_strictly, store_place_make_faulty, store_place_remove)
 {
     struct live_store *const store = store_model_open(store_directory);
     assert_int_equal(setting_of(store, SQLITE_DBCONFIG_DEFENSIVE), 1);
@@ -571,7 +574,7 @@ static size_t open_files(void)
     return count;
 }
 
-static void what_is_opened_is_closed(void **state)
+TEST_WITH(what_is_opened_is_closed, store_place_make_faulty, store_place_remove)
 {
     size_t const before = open_files();
     store_model_make(3);
@@ -585,7 +588,7 @@ static void what_is_opened_is_closed(void **state)
     assert_int_equal(open_files(), before);
 }
 
-static void what_a_making_left_that_was_cut_short_goes(void **state)
+TEST_WITH(what_a_making_left_that_was_cut_short_goes, store_place_make_faulty, store_place_remove)
 {
     static const char *const names[] = {STORE_NEW, STORE_NEW "-journal", STORE_NEW "-wal"};
     assert_int_equal(mkdir(store_directory, 0700), 0);
@@ -602,7 +605,8 @@ static void what_a_making_left_that_was_cut_short_goes(void **state)
 
 /* ---- Who may come in ------------------------------------------------------------------------- */
 
-static void a_new_directory_is_private_whatever_the_umask(void **state)
+TEST_WITH(a_new_directory_is_private_whatever_the_umask, store_place_make_faulty,
+          store_place_remove)
 {
     static const mode_t masks[] = {0, 0277};
     for (size_t i = 0; i < 2; i++) {
@@ -622,7 +626,7 @@ static void a_new_directory_is_private_whatever_the_umask(void **state)
     }
 }
 
-static void a_directory_open_to_others_is_refused(void **state)
+TEST_WITH(a_directory_open_to_others_is_refused, store_place_make_faulty, store_place_remove)
 {
     static const mode_t modes[] = {0701, 0702, 0704, 0710, 0720, 0740, 0755, 0777};
     store_model_make(1);
@@ -634,7 +638,7 @@ static void a_directory_open_to_others_is_refused(void **state)
     expect_batch(1);
 }
 
-static void an_empty_directory_open_to_others_is_refused(void **state)
+TEST_WITH(an_empty_directory_open_to_others_is_refused, store_place_make_faulty, store_place_remove)
 {
     assert_int_equal(mkdir(store_directory, 0700), 0);
     set_mode(".", 0755);
@@ -642,7 +646,7 @@ static void an_empty_directory_open_to_others_is_refused(void **state)
     assert_int_equal(rmdir(store_directory), 0); /* nothing was put there */
 }
 
-static void files_open_to_others_are_refused(void **state)
+TEST_WITH(files_open_to_others_are_refused, store_place_make_faulty, store_place_remove)
 {
     static const char *const names[] = {STORE_FILE, STORE_LOG, "lock"};
     struct store_image image = store_image_killed(2);
@@ -659,7 +663,7 @@ static void files_open_to_others_are_refused(void **state)
     store_image_free(&image);
 }
 
-static void somebody_elses_files_are_refused(void **state)
+TEST_WITH(somebody_elses_files_are_refused, store_place_make_faulty, store_place_remove)
 {
     if (geteuid() != 0)
         SKIP_BECAUSE("only root can give files away");
@@ -675,7 +679,7 @@ static void somebody_elses_files_are_refused(void **state)
     expect_batch(1);
 }
 
-static void links_are_refused(void **state)
+TEST_WITH(links_are_refused, store_place_make_faulty, store_place_remove)
 {
     store_model_make(1);
     char link_path[TEMP_PATH_BYTES];
@@ -699,7 +703,7 @@ static void links_are_refused(void **state)
     expect_batch(1);
 }
 
-static void other_things_in_place_of_ours_are_refused(void **state)
+TEST_WITH(other_things_in_place_of_ours_are_refused, store_place_make_faulty, store_place_remove)
 {
     temp_file_write(store_around, "state", "a file");
     expect_refused(TACIT_INVALID, "is not a directory");
@@ -713,7 +717,7 @@ static void other_things_in_place_of_ours_are_refused(void **state)
     expect_refused_at(path, TACIT_IO, "No such file or directory");
 }
 
-static void the_name_of_the_directory_does_not_matter(void **state)
+TEST_WITH(the_name_of_the_directory_does_not_matter, store_place_make_faulty, store_place_remove)
 {
     static const char *const names[] = {"file:state?mode=memory", "a b%20c'\"#&", ":memory:"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -724,7 +728,8 @@ static void the_name_of_the_directory_does_not_matter(void **state)
     }
 }
 
-static void a_relative_directory_outlives_a_change_of_place(void **state)
+TEST_WITH(a_relative_directory_outlives_a_change_of_place, store_place_make_faulty,
+          store_place_remove)
 {
     char before[TEMP_PATH_BYTES];
     assert_non_null(getcwd(before, sizeof before));
@@ -763,7 +768,7 @@ static pid_t start_holder(void)
     return child;
 }
 
-static void a_second_process_is_told_who_holds_it(void **state)
+TEST_WITH(a_second_process_is_told_who_holds_it, store_place_make_faulty, store_place_remove)
 {
     store_model_make(2);
     for (int i = 0; i < 3; i++) {
@@ -777,7 +782,8 @@ static void a_second_process_is_told_who_holds_it(void **state)
     }
 }
 
-static void a_second_store_in_the_same_process_is_refused(void **state)
+TEST_WITH(a_second_store_in_the_same_process_is_refused, store_place_make_faulty,
+          store_place_remove)
 {
     struct live_store *const store = store_model_open(store_directory);
     char reason[64];
@@ -801,7 +807,7 @@ static void expect_stranger(const struct live_store_identity *identity, const ch
             fail_msg("\"%s\" lacks \"%s\"", error.text, parts[i]);
 }
 
-static void another_identity_is_told_what_differs(void **state)
+TEST_WITH(another_identity_is_told_what_differs, store_place_make_faulty, store_place_remove)
 {
     store_model_make(2);
     struct live_store_identity other = store_model_identity();
@@ -820,7 +826,7 @@ static void another_identity_is_told_what_differs(void **state)
     expect_batch(2);
 }
 
-static void a_coordinator_has_no_site(void **state)
+TEST_WITH(a_coordinator_has_no_site, store_place_make_faulty, store_place_remove)
 {
     struct live_store_identity identity = store_model_identity();
     identity.role = "coordinator";
@@ -831,7 +837,7 @@ static void a_coordinator_has_no_site(void **state)
     expect_refused(TACIT_INVALID, "another role");
 }
 
-static void another_format_is_refused(void **state)
+TEST_WITH(another_format_is_refused, store_place_make_faulty, store_place_remove)
 {
     store_model_make(2);
     assert_int_equal(shell("PRAGMA user_version = 12"), SQLITE_OK);
@@ -878,7 +884,7 @@ static void expect_entry(struct live_store *store, const uint8_t *run, const cha
     free(bytes);
 }
 
-static void the_newest_entry_of_each_run_is_kept(void **state)
+TEST_WITH(the_newest_entry_of_each_run_is_kept, store_place_make_faulty, store_place_remove)
 {
     static const uint8_t runs[3][LIVE_STORE_RUN_BYTES] = {{1}, {2}, {0}};
     struct live_store *store = store_model_open(store_directory);
@@ -925,7 +931,7 @@ static enum tacit_status put_run(struct live_store *store, const struct live_run
     return status == TACIT_OK ? live_store_commit(store) : status;
 }
 
-static void a_run_begins_ends_and_never_changes(void **state)
+TEST_WITH(a_run_begins_ends_and_never_changes, store_place_make_faulty, store_place_remove)
 {
     struct live_run_row row = first_run;
     struct live_store *store = store_model_open(store_directory);
@@ -958,7 +964,8 @@ static bool never_unit(void *context, const char *unit, uint32_t arm)
     return false;
 }
 
-static void another_configuration_is_taken_when_the_run_has_ended(void **state)
+TEST_WITH(another_configuration_is_taken_when_the_run_has_ended, store_place_make_faulty,
+          store_place_remove)
 {
     struct live_run_row row = first_run;
     struct live_store_identity other = store_model_identity();
@@ -995,7 +1002,7 @@ static void another_configuration_is_taken_when_the_run_has_ended(void **state)
     live_store_close(store);
 }
 
-static void counts_of_units_are_kept(void **state)
+TEST_WITH(counts_of_units_are_kept, store_place_make_faulty, store_place_remove)
 {
     uint64_t count = 7;
     struct live_store *store = store_model_open(store_directory);
@@ -1019,7 +1026,7 @@ static void counts_of_units_are_kept(void **state)
 }
 
 /* The header in the file is the old one; the one that counts is still in the log. */
-static void another_format_in_the_log_is_refused(void **state)
+TEST_WITH(another_format_in_the_log_is_refused, store_place_make_faulty, store_place_remove)
 {
     store_model_make(2); /* two turns: the log's is 3, of format 12 */
     char path[TEMP_PATH_BYTES];
@@ -1038,7 +1045,7 @@ static void another_format_in_the_log_is_refused(void **state)
 
 /* ---- What is not a state --------------------------------------------------------------------- */
 
-static void what_is_no_state_is_refused(void **state)
+TEST_WITH(what_is_no_state_is_refused, store_place_make_faulty, store_place_remove)
 {
     assert_int_equal(mkdir(store_directory, 0700), 0);
     write_private(STORE_FILE, "", 0);
@@ -1053,7 +1060,7 @@ static void what_is_no_state_is_refused(void **state)
     expect_refused(TACIT_MALFORMED, "is a database of another program");
 }
 
-static void remains_without_the_file_are_refused(void **state)
+TEST_WITH(remains_without_the_file_are_refused, store_place_make_faulty, store_place_remove)
 {
     struct store_image image = store_image_killed(2);
     assert_int_equal(mkdir(store_directory, 0700), 0);
@@ -1069,7 +1076,7 @@ static void remains_without_the_file_are_refused(void **state)
     store_image_free(&image);
 }
 
-static void other_tables_are_refused(void **state)
+TEST_WITH(other_tables_are_refused, store_place_make_faulty, store_place_remove)
 {
     static const char *const changes[][2] = {
         {"DROP TABLE units", "units"},
@@ -1093,7 +1100,7 @@ static void other_tables_are_refused(void **state)
     store_image_free(&image);
 }
 
-static void rows_changed_by_hand_are_refused(void **state)
+TEST_WITH(rows_changed_by_hand_are_refused, store_place_make_faulty, store_place_remove)
 {
     static const char *const changes[] = {
         "UPDATE core_parts SET bytes = x'00'",   "UPDATE core SET sum = zeroblob(32)",
@@ -1143,7 +1150,7 @@ static bool opens_whole(const struct store_image *image, uint64_t *batch)
     return false;
 }
 
-static void a_flipped_byte_is_refused_or_harmless(void **state)
+TEST_WITH(a_flipped_byte_is_refused_or_harmless, store_place_make_faulty, store_place_remove)
 {
     store_model_make(6);
     struct store_image image = store_image_read(store_directory);
@@ -1167,7 +1174,7 @@ static void a_flipped_byte_is_refused_or_harmless(void **state)
     store_image_free(&image);
 }
 
-static void a_truncated_file_is_refused(void **state)
+TEST_WITH(a_truncated_file_is_refused, store_place_make_faulty, store_place_remove)
 {
     store_model_make(6);
     struct store_image image = store_image_read(store_directory);
@@ -1187,7 +1194,7 @@ static void a_truncated_file_is_refused(void **state)
 }
 
 /* No row is wrong yet: the next one to be written would be. */
-static void a_damaged_free_list_is_refused(void **state)
+TEST_WITH(a_damaged_free_list_is_refused, store_place_make_faulty, store_place_remove)
 {
     struct live_store *const store = begun();
     char text[STORE_TEXT_BYTES_MAX];
@@ -1213,7 +1220,7 @@ static void a_damaged_free_list_is_refused(void **state)
     store_image_free(&image);
 }
 
-static void a_log_left_behind_is_recovered(void **state)
+TEST_WITH(a_log_left_behind_is_recovered, store_place_make_faulty, store_place_remove)
 {
     store_model_make(0);
     for (uint64_t batches = 1; batches < 12; batches++) {
@@ -1227,7 +1234,8 @@ static void a_log_left_behind_is_recovered(void **state)
 }
 
 /* SQLite alone takes such a log up to the flip and forgets the commits after it. */
-static void a_flipped_byte_in_the_log_never_loses_old_commits(void **state)
+TEST_WITH(a_flipped_byte_in_the_log_never_loses_old_commits, store_place_make_faulty,
+          store_place_remove)
 {
     enum { BATCHES = 8 };
     store_model_make(0);
@@ -1272,7 +1280,8 @@ static void set_byte_order(struct store_image *image, bool is_big_endian)
     }
 }
 
-static void a_log_of_either_byte_order_is_recovered_and_its_damage_refused(void **state)
+TEST_WITH(a_log_of_either_byte_order_is_recovered_and_its_damage_refused, store_place_make_faulty,
+          store_place_remove)
 {
     enum { BATCHES = 8 };
     store_model_make(0);
@@ -1291,7 +1300,8 @@ static void a_log_of_either_byte_order_is_recovered_and_its_damage_refused(void 
 
 /* The power goes while the header is written over the one before: everything behind it is in the
  * file already. The same tear over a log that is not folded is damage. */
-static void a_torn_header_is_refused_unless_the_log_is_folded(void **state)
+TEST_WITH(a_torn_header_is_refused_unless_the_log_is_folded, store_place_make_faulty,
+          store_place_remove)
 {
     struct live_store *const store = store_model_open(store_directory);
     for (uint64_t batch = 1; batch <= 5; batch++)
@@ -1314,7 +1324,7 @@ static void a_torn_header_is_refused_unless_the_log_is_folded(void **state)
     store_image_free(&folded);
 }
 
-static void a_truncated_log_leaves_whole_batches(void **state)
+TEST_WITH(a_truncated_log_leaves_whole_batches, store_place_make_faulty, store_place_remove)
 {
     enum { BATCHES = 8 };
     store_model_make(0);
@@ -1334,7 +1344,7 @@ static void a_truncated_log_leaves_whole_batches(void **state)
 }
 
 /* A header by itself, whole or torn, tells of no commit: nothing can be lost with it. */
-static void a_log_of_a_header_alone_holds_nothing(void **state)
+TEST_WITH(a_log_of_a_header_alone_holds_nothing, store_place_make_faulty, store_place_remove)
 {
     enum { HEADER_BYTES = 32 };
     store_model_make(0);
@@ -1349,7 +1359,8 @@ static void a_log_of_a_header_alone_holds_nothing(void **state)
     store_image_free(&image);
 }
 
-static void a_truncated_file_with_a_log_is_refused_or_whole(void **state)
+TEST_WITH(a_truncated_file_with_a_log_is_refused_or_whole, store_place_make_faulty,
+          store_place_remove)
 {
     enum { BATCHES = 40 };
     store_model_make(0);
@@ -1366,7 +1377,7 @@ static void a_truncated_file_with_a_log_is_refused_or_whole(void **state)
 /* ---- File descriptors ---- */
 
 /* A daemon may be started with its input closed: then the first file it opens has number 0. */
-static void descriptor_0_is_a_file_like_any_other(void **state)
+TEST_WITH(descriptor_0_is_a_file_like_any_other, store_place_make_faulty, store_place_remove)
 {
     store_model_make(0);
     struct store_image image = store_image_killed(3);
@@ -1397,7 +1408,7 @@ static void descriptor_0_is_a_file_like_any_other(void **state)
 
 /* ---- The log's length ------------------------------------------------------------------------ */
 
-static void the_log_does_not_grow_without_bound(void **state)
+TEST_WITH(the_log_does_not_grow_without_bound, store_place_make_faulty, store_place_remove)
 {
     struct live_store *const store = store_model_open(store_directory);
     off_t longest = 0;
@@ -1414,7 +1425,8 @@ static void the_log_does_not_grow_without_bound(void **state)
 }
 
 /* Not one batch earlier or later. */
-static void the_log_is_folded_when_it_has_as_many_pages_as_it_may(void **state)
+TEST_WITH(the_log_is_folded_when_it_has_as_many_pages_as_it_may, store_place_make_faulty,
+          store_place_remove)
 {
     struct live_store *const store = store_model_open(store_directory);
     assert_int_equal(store_model_batch(store, 1), TACIT_OK);
@@ -1446,7 +1458,7 @@ static struct store_image make_killed(uint64_t batches)
     return store_image_read(store_directory);
 }
 
-static void a_log_that_is_gone_after_a_kill_is_noticed(void **state)
+TEST_WITH(a_log_that_is_gone_after_a_kill_is_noticed, store_place_make_faulty, store_place_remove)
 {
     struct store_image whole = make_killed(3);
     assert_true(whole.log_size > 0);
@@ -1463,7 +1475,8 @@ static void a_log_that_is_gone_after_a_kill_is_noticed(void **state)
     store_image_free(&whole);
 }
 
-static void a_log_that_is_shorter_than_what_was_released_is_noticed(void **state)
+TEST_WITH(a_log_that_is_shorter_than_what_was_released_is_noticed, store_place_make_faulty,
+          store_place_remove)
 {
     struct store_image whole = make_killed(9);
     size_t const frames = (whole.log_size - 32) / LOG_BYTES_PER_FRAME;
@@ -1474,7 +1487,7 @@ static void a_log_that_is_shorter_than_what_was_released_is_noticed(void **state
     store_image_free(&whole);
 }
 
-static void a_damaged_high_water_is_refused(void **state)
+TEST_WITH(a_damaged_high_water_is_refused, store_place_make_faulty, store_place_remove)
 {
     store_model_make(2);
     char bytes[32] = {1};
@@ -1488,69 +1501,5 @@ int main(void)
 {
     fault_vfs_register(); /* only to spare the disk: many small stores, and no crash */
     fault_vfs_skip_syncs(true);
-#define CASE(name)                                                                                 \
-    cmocka_unit_test_setup_teardown(name, store_place_make_faulty, store_place_remove)
-    const struct CMUnitTest tests[] = {
-        CASE(a_new_store_is_empty),
-        CASE(what_is_committed_is_there_when_opened_again),
-        CASE(a_batch_without_commit_leaves_nothing),
-        CASE(an_empty_batch_is_allowed),
-        CASE(values_keep_all_64_bits),
-        CASE(a_large_core_comes_back_and_needs_room),
-        CASE(a_small_change_of_a_large_core_writes_little),
-        CASE(a_core_may_grow_and_shrink),
-        CASE(units_come_back_in_the_order_in_which_they_were_put),
-        CASE(a_walk_stops_when_told),
-        CASE(what_is_out_of_range_is_refused_and_harms_nothing),
-        CASE(a_decision_comes_back_whole),
-        CASE(values_are_dropped_by_their_pattern),
-        CASE(the_greatest_numbers_are_taken_and_the_next_ones_refused),
-        CASE(the_database_is_opened_strictly),
-        CASE(what_is_opened_is_closed),
-        CASE(what_a_making_left_that_was_cut_short_goes),
-        CASE(a_release_never_changes),
-        CASE(an_acknowledgement_stays),
-        CASE(a_shell_cannot_change_a_release_by_accident),
-        CASE(a_shell_is_kept_out_while_the_store_is_open),
-        CASE(a_new_directory_is_private_whatever_the_umask),
-        CASE(a_directory_open_to_others_is_refused),
-        CASE(an_empty_directory_open_to_others_is_refused),
-        CASE(files_open_to_others_are_refused),
-        CASE(somebody_elses_files_are_refused),
-        CASE(links_are_refused),
-        CASE(other_things_in_place_of_ours_are_refused),
-        CASE(the_name_of_the_directory_does_not_matter),
-        CASE(a_relative_directory_outlives_a_change_of_place),
-        CASE(a_second_process_is_told_who_holds_it),
-        CASE(a_second_store_in_the_same_process_is_refused),
-        CASE(another_identity_is_told_what_differs),
-        CASE(a_coordinator_has_no_site),
-        CASE(another_format_is_refused),
-        CASE(the_newest_entry_of_each_run_is_kept),
-        CASE(another_format_in_the_log_is_refused),
-        CASE(a_run_begins_ends_and_never_changes),
-        CASE(another_configuration_is_taken_when_the_run_has_ended),
-        CASE(counts_of_units_are_kept),
-        CASE(what_is_no_state_is_refused),
-        CASE(remains_without_the_file_are_refused),
-        CASE(other_tables_are_refused),
-        CASE(rows_changed_by_hand_are_refused),
-        CASE(a_flipped_byte_is_refused_or_harmless),
-        CASE(a_truncated_file_is_refused),
-        CASE(a_damaged_free_list_is_refused),
-        CASE(a_log_left_behind_is_recovered),
-        CASE(a_log_that_is_gone_after_a_kill_is_noticed),
-        CASE(a_log_that_is_shorter_than_what_was_released_is_noticed),
-        CASE(a_damaged_high_water_is_refused),
-        CASE(a_flipped_byte_in_the_log_never_loses_old_commits),
-        CASE(a_log_of_either_byte_order_is_recovered_and_its_damage_refused),
-        CASE(a_torn_header_is_refused_unless_the_log_is_folded),
-        CASE(a_truncated_log_leaves_whole_batches),
-        CASE(a_log_of_a_header_alone_holds_nothing),
-        CASE(a_truncated_file_with_a_log_is_refused_or_whole),
-        CASE(descriptor_0_is_a_file_like_any_other),
-        CASE(the_log_does_not_grow_without_bound),
-        CASE(the_log_is_folded_when_it_has_as_many_pages_as_it_may),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

@@ -176,7 +176,7 @@ static void every_byte_of_a_log(struct log *log, uint32_t turn)
     }
 }
 
-static void a_changed_byte_of_the_log_has_a_known_verdict(void **state)
+TEST_WITH(a_changed_byte_of_the_log_has_a_known_verdict, make_place, remove_place)
 {
     static struct log log;
     static uint8_t file[4 * STORE_PAGE_BYTES];
@@ -196,7 +196,7 @@ static void a_changed_byte_of_the_log_has_a_known_verdict(void **state)
 }
 
 /* A header that cannot be read is no matter where all that was committed is in the file. */
-static void a_lost_header_has_a_known_verdict(void **state)
+TEST_WITH(a_lost_header_has_a_known_verdict, make_place, remove_place)
 {
     static struct log log;
     static uint8_t file[4 * STORE_PAGE_BYTES + 1];
@@ -224,7 +224,7 @@ static void a_lost_header_has_a_known_verdict(void **state)
     assert_int_equal(check_log(log.size, 5), TACIT_MALFORMED);
 }
 
-static void a_log_of_any_length_has_a_known_verdict(void **state)
+TEST_WITH(a_log_of_any_length_has_a_known_verdict, make_place, remove_place)
 {
     static struct log log;
     static uint8_t file[4 * STORE_PAGE_BYTES];
@@ -249,7 +249,7 @@ static void a_log_of_any_length_has_a_known_verdict(void **state)
 }
 
 /* Frames of a use before this one lie behind its own. */
-static void a_log_over_an_older_one_has_a_known_verdict(void **state)
+TEST_WITH(a_log_over_an_older_one_has_a_known_verdict, make_place, remove_place)
 {
     static struct log log;
     static uint8_t file[4 * STORE_PAGE_BYTES];
@@ -270,7 +270,7 @@ static void a_log_over_an_older_one_has_a_known_verdict(void **state)
 }
 
 /* Which turns of a file a log goes on from: also where they go round. */
-static void a_log_goes_on_from_some_turns_only(void **state)
+TEST_WITH(a_log_goes_on_from_some_turns_only, make_place, remove_place)
 {
     static struct log log;
     static const uint32_t firsts[] = {
@@ -303,7 +303,7 @@ static void a_log_goes_on_from_some_turns_only(void **state)
     assert_int_equal(check_log(log.size, 70), TACIT_OK);
 }
 
-static void a_mark_is_of_one_turn(void **state)
+TEST_WITH(a_mark_is_of_one_turn, make_place, remove_place)
 {
     static const uint32_t turns[] = {0, 1, 255, 256, 65535, STORE_TURN_MASK};
     static struct log log;
@@ -336,7 +336,7 @@ static enum tacit_status check_header(size_t size, bool has_log)
     return status;
 }
 
-static void a_changed_header_has_a_known_verdict(void **state)
+TEST_WITH(a_changed_header_has_a_known_verdict, make_place, remove_place)
 {
     static uint8_t file[3 * STORE_PAGE_BYTES];
     memcpy(file, "SQLite format 3", 16);
@@ -379,7 +379,7 @@ static enum tacit_status check_high_water(int64_t log_bytes, struct store_high_w
     return status;
 }
 
-static void a_changed_high_water_has_a_known_verdict(void **state)
+TEST_WITH(a_changed_high_water_has_a_known_verdict, make_place, remove_place)
 {
     static const uint64_t releases[] = {0, 1, UINT64_C(0x7edcba9876543210)};
     struct store_high_water high_water;
@@ -463,7 +463,7 @@ static unsigned add_rows(sqlite3 *database, const char *query)
 
 /* Every number, text and checksum: what another version of this program wrote is read by this one.
  * If the number moves, so does STORE_FORMAT. The identity's own checksum knows the time. */
-static void what_is_written_is_known(void **state)
+TEST_WITH(what_is_written_is_known, make_place, remove_place)
 {
     static const char *const queries[] = {"SELECT sql FROM sqlite_schema ORDER BY name",
                                           "SELECT role, site, config_digest FROM identity",
@@ -497,17 +497,5 @@ int main(int argc, char **argv)
 {
     fault_vfs_register();
     fault_vfs_skip_syncs(true);
-#define CASE(name) cmocka_unit_test_setup_teardown(name, make_place, remove_place)
-    const struct CMUnitTest tests[] = {
-        CASE(a_changed_byte_of_the_log_has_a_known_verdict),
-        CASE(a_lost_header_has_a_known_verdict),
-        CASE(a_log_of_any_length_has_a_known_verdict),
-        CASE(a_log_over_an_older_one_has_a_known_verdict),
-        CASE(a_log_goes_on_from_some_turns_only),
-        CASE(a_mark_is_of_one_turn),
-        CASE(a_changed_header_has_a_known_verdict),
-        CASE(a_changed_high_water_has_a_known_verdict),
-        CASE(what_is_written_is_known),
-    };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), KNOWN);
+    return digest_end(argc, testing_run(NULL, NULL), KNOWN);
 }

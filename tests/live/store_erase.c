@@ -149,7 +149,7 @@ static void live_a_past(struct live_store *store, uint64_t first, size_t core_by
     assert_true(places_of_batch(first + PAST - 1) > 0);
 }
 
-static void sums_are_in_no_file_after_their_end(void **state)
+TEST_WITH(sums_are_in_no_file_after_their_end, store_place_make_faulty, store_place_remove)
 {
     static const size_t sizes[] = {24, 1000, 4000, 4001, 4100, 7990, 12345, CORE_BYTES_MAX};
     for (size_t i = 0; i < 2 * sizeof sizes / sizeof sizes[0]; i++) {
@@ -177,7 +177,7 @@ static void sums_are_in_no_file_after_their_end(void **state)
 }
 
 /* What was never told to go stays until it is: the search finds it, so it would find it above. */
-static void without_an_end_sums_can_be_read(void **state)
+TEST_WITH(without_an_end_sums_can_be_read, store_place_make_faulty, store_place_remove)
 {
     struct live_store *const store = store_model_open(store_directory);
     live_a_past(store, 1, 4100);
@@ -193,7 +193,8 @@ static void without_an_end_sums_can_be_read(void **state)
 }
 
 /* A closed state's log is a file no more: its blocks hold no sums when they are given back. */
-static void what_is_closed_leaves_no_sums_in_the_blocks_of_its_log(void **state)
+TEST_WITH(what_is_closed_leaves_no_sums_in_the_blocks_of_its_log, store_place_make_faulty,
+          store_place_remove)
 {
     struct live_store *const store = store_model_open(store_directory);
     char log[TEMP_PATH_BYTES];
@@ -262,7 +263,8 @@ static bool crash_at(uint32_t change, bool is_power, uint64_t seed, unsigned *af
     return has_fired;
 }
 
-static void a_kill_at_any_change_leaves_no_sums_after_the_next_start(void **state)
+TEST_WITH(a_kill_at_any_change_leaves_no_sums_after_the_next_start, store_place_make_faulty,
+          store_place_remove)
 {
     uint32_t change = 0;
     unsigned after = 0;
@@ -272,7 +274,8 @@ static void a_kill_at_any_change_leaves_no_sums_after_the_next_start(void **stat
     assert_true(change > 15 && after > 10 && after < change);
 }
 
-static void a_power_failure_at_any_change_leaves_no_sums_after_the_next_start(void **state)
+TEST_WITH(a_power_failure_at_any_change_leaves_no_sums_after_the_next_start,
+          store_place_make_faulty, store_place_remove)
 {
     unsigned after = 0;
     bool has_fired = true;
@@ -323,7 +326,7 @@ static void expect_no_mix(const struct store_image *file, const struct store_ima
     assert_int_equal(try_open(text), TACIT_OK);
 }
 
-static void a_mark_of_another_time_is_refused(void **state)
+TEST_WITH(a_mark_of_another_time_is_refused, store_place_make_faulty, store_place_remove)
 {
     struct store_image older = image_of_end(1);
     temp_path(store_directory, store_around, "newer");
@@ -337,7 +340,7 @@ static void a_mark_of_another_time_is_refused(void **state)
 /* Images of one life: before anything, in a past, and what comes after: a draw; a fold; a kill and
  * a start; an orderly end. A log of the past beside a later file is refused, also the log of a
  * later time beside that file. */
-static void a_log_of_another_time_is_refused(void **state)
+TEST_WITH(a_log_of_another_time_is_refused, store_place_make_faulty, store_place_remove)
 {
     struct store_image images[8];
     struct live_store *store = store_model_open(store_directory);
@@ -375,7 +378,7 @@ static void a_log_of_another_time_is_refused(void **state)
 }
 
 /* Over a marked log no byte decides what is read: the state is in the file. */
-static void a_flipped_byte_under_a_mark_changes_nothing(void **state)
+TEST_WITH(a_flipped_byte_under_a_mark_changes_nothing, store_place_make_faulty, store_place_remove)
 {
     char text[TACIT_ERROR_BYTES];
     struct store_image image = image_of_end(1);
@@ -401,17 +404,5 @@ int main(void)
 {
     fault_vfs_register();
     fault_vfs_skip_syncs(true);
-#define CASE(name)                                                                                 \
-    cmocka_unit_test_setup_teardown(name, store_place_make_faulty, store_place_remove)
-    const struct CMUnitTest tests[] = {
-        CASE(sums_are_in_no_file_after_their_end),
-        CASE(without_an_end_sums_can_be_read),
-        CASE(what_is_closed_leaves_no_sums_in_the_blocks_of_its_log),
-        CASE(a_kill_at_any_change_leaves_no_sums_after_the_next_start),
-        CASE(a_power_failure_at_any_change_leaves_no_sums_after_the_next_start),
-        CASE(a_mark_of_another_time_is_refused),
-        CASE(a_log_of_another_time_is_refused),
-        CASE(a_flipped_byte_under_a_mark_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

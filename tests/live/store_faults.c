@@ -77,38 +77,38 @@ static void fail_every_call(unsigned calls, int reason, bool is_for_ever)
     store_image_free(&image);
 }
 
-static void a_call_that_fails_once_leaves_whole_batches(void **state)
+TEST_WITH(a_call_that_fails_once_leaves_whole_batches, store_place_make, store_place_remove)
 {
     fail_every_call(FAULT_ANY, EIO, false);
 }
 
-static void a_disk_that_fails_for_ever_leaves_whole_batches(void **state)
+TEST_WITH(a_disk_that_fails_for_ever_leaves_whole_batches, store_place_make, store_place_remove)
 {
     fail_every_call(FAULT_ANY, EIO, true);
 }
 
-static void a_full_disk_leaves_whole_batches(void **state)
+TEST_WITH(a_full_disk_leaves_whole_batches, store_place_make, store_place_remove)
 {
     fail_every_call(FAULT_WRITE, ENOSPC, true);
 }
 
-static void a_full_disk_for_a_moment_leaves_whole_batches(void **state)
+TEST_WITH(a_full_disk_for_a_moment_leaves_whole_batches, store_place_make, store_place_remove)
 {
     fail_every_call(FAULT_WRITE, ENOSPC, false);
 }
 
-static void a_sync_that_fails_is_not_repeated(void **state)
+TEST_WITH(a_sync_that_fails_is_not_repeated, store_place_make, store_place_remove)
 {
     fail_every_call(FAULT_SYNC, EIO, false);
 }
 
 /* Of the high-water mark and of directories, which the store syncs without SQLite. */
-static void a_plain_sync_that_fails_leaves_whole_batches(void **state)
+TEST_WITH(a_plain_sync_that_fails_leaves_whole_batches, store_place_make, store_place_remove)
 {
     fail_every_call(FAULT_PLAIN_SYNC, EIO, false);
 }
 
-static void trouble_names_the_path_and_the_reason(void **state)
+TEST_WITH(trouble_names_the_path_and_the_reason, store_place_make, store_place_remove)
 {
     live_store_use_vfs(FAULT_VFS);
     struct live_store *store = store_model_open(store_directory);
@@ -159,7 +159,7 @@ static void fail_every_call_of_open(const struct store_image *image, uint64_t ba
     assert_true(runs > 5);
 }
 
-static void opening_on_a_failing_disk_keeps_what_is_there(void **state)
+TEST_WITH(opening_on_a_failing_disk_keeps_what_is_there, store_place_make, store_place_remove)
 {
     struct store_image image = store_image_killed(10);
     fail_every_call_of_open(&image, 10, EIO, false);
@@ -168,7 +168,8 @@ static void opening_on_a_failing_disk_keeps_what_is_there(void **state)
     store_image_free(&image);
 }
 
-static void opening_an_overwritten_log_on_a_failing_disk_keeps_what_is_there(void **state)
+TEST_WITH(opening_an_overwritten_log_on_a_failing_disk_keeps_what_is_there, store_place_make,
+          store_place_remove)
 {
     struct store_image image = store_image_killed(9);
     assert_memory_equal(image.log, "overlaid", 8);
@@ -176,7 +177,7 @@ static void opening_an_overwritten_log_on_a_failing_disk_keeps_what_is_there(voi
     store_image_free(&image);
 }
 
-static void making_a_state_on_a_failing_disk_can_be_repeated(void **state)
+TEST_WITH(making_a_state_on_a_failing_disk_can_be_repeated, store_place_make, store_place_remove)
 {
     fail_every_call_of_open(NULL, 0, EIO, false);
     fail_every_call_of_open(NULL, 0, EIO, true);
@@ -186,7 +187,7 @@ static void making_a_state_on_a_failing_disk_can_be_repeated(void **state)
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* SQLite does without some of its memory: then nothing is wrong. */
-static void a_failed_allocation_in_a_batch_leaves_whole_batches(void **state)
+TEST_WITH(a_failed_allocation_in_a_batch_leaves_whole_batches, store_place_make, store_place_remove)
 {
     uint64_t batch = 0;
     uint32_t broken = 0;
@@ -210,7 +211,7 @@ static void a_failed_allocation_in_a_batch_leaves_whole_batches(void **state)
     assert_true(broken > 0);
 }
 
-static void a_failed_allocation_at_open_keeps_what_is_there(void **state)
+TEST_WITH(a_failed_allocation_at_open_keeps_what_is_there, store_place_make, store_place_remove)
 {
     struct store_image image = store_image_killed(5);
     live_store_close(store_model_open(store_directory));
@@ -245,20 +246,5 @@ int main(void)
     fault_vfs_register();
     store_model_erase_every(3); /* and each fourth batch or so folds the log */
     fault_vfs_skip_syncs(true);
-#define CASE(name) cmocka_unit_test_setup_teardown(name, store_place_make, store_place_remove)
-    const struct CMUnitTest tests[] = {
-        CASE(a_call_that_fails_once_leaves_whole_batches),
-        CASE(a_disk_that_fails_for_ever_leaves_whole_batches),
-        CASE(a_full_disk_leaves_whole_batches),
-        CASE(a_full_disk_for_a_moment_leaves_whole_batches),
-        CASE(a_sync_that_fails_is_not_repeated),
-        CASE(a_plain_sync_that_fails_leaves_whole_batches),
-        CASE(trouble_names_the_path_and_the_reason),
-        CASE(opening_on_a_failing_disk_keeps_what_is_there),
-        CASE(opening_an_overwritten_log_on_a_failing_disk_keeps_what_is_there),
-        CASE(making_a_state_on_a_failing_disk_can_be_repeated),
-        CASE(a_failed_allocation_in_a_batch_leaves_whole_batches),
-        CASE(a_failed_allocation_at_open_keeps_what_is_there),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

@@ -85,7 +85,7 @@ static void expect_same_image(const struct store_image *image)
 
 /* ---- Nothing there --------------------------------------------------------------------------- */
 
-static void where_nothing_is_nothing_is_found_or_made(void **state)
+TEST_WITH(where_nothing_is_nothing_is_found_or_made, store_place_make, store_place_remove)
 {
     char name[TEMP_PATH_BYTES];
     struct live_store_identity const identity = store_model_identity();
@@ -106,7 +106,7 @@ static void where_nothing_is_nothing_is_found_or_made(void **state)
     expect_refused(TACIT_INVALID, "is open to other users");
 }
 
-static void what_could_not_be_made_is_refused(void **state)
+TEST_WITH(what_could_not_be_made_is_refused, store_place_make, store_place_remove)
 {
     char name[TEMP_PATH_BYTES];
     temp_path(name, store_around, "no/state");
@@ -118,7 +118,7 @@ static void what_could_not_be_made_is_refused(void **state)
     expect_refused_at(name, TACIT_IO, "Not a directory");
 }
 
-static void a_relative_name_is_looked_for_here(void **state)
+TEST_WITH(a_relative_name_is_looked_for_here, store_place_make, store_place_remove)
 {
     char before[TEMP_PATH_BYTES];
     struct live_store_identity const identity = store_model_identity();
@@ -138,7 +138,7 @@ static void a_relative_name_is_looked_for_here(void **state)
 
 /* ---- A state --------------------------------------------------------------------------------- */
 
-static void a_state_is_read_and_stays_as_it_is(void **state)
+TEST_WITH(a_state_is_read_and_stays_as_it_is, store_place_make, store_place_remove)
 {
     for (uint64_t batches = 0; batches < 8; batches++) {
         char name[32];
@@ -157,7 +157,7 @@ static void a_state_is_read_and_stays_as_it_is(void **state)
     }
 }
 
-static void the_log_of_a_killed_process_is_read_and_stays(void **state)
+TEST_WITH(the_log_of_a_killed_process_is_read_and_stays, store_place_make, store_place_remove)
 {
     store_model_make(0);
     for (uint64_t batches = 1; batches < 8; batches++) {
@@ -171,7 +171,7 @@ static void the_log_of_a_killed_process_is_read_and_stays(void **state)
     }
 }
 
-static void nothing_can_be_put_into_what_is_looked_at(void **state)
+TEST_WITH(nothing_can_be_put_into_what_is_looked_at, store_place_make, store_place_remove)
 {
     struct store_image image = store_image_killed(3);
     struct live_store_identity const identity = store_model_identity();
@@ -193,7 +193,7 @@ static void nothing_can_be_put_into_what_is_looked_at(void **state)
     store_image_free(&image);
 }
 
-static void what_a_start_would_refuse_is_refused(void **state)
+TEST_WITH(what_a_start_would_refuse_is_refused, store_place_make, store_place_remove)
 {
     struct store_image image = store_image_killed(5);
     struct live_store_identity other = store_model_identity();
@@ -232,7 +232,7 @@ static void what_a_start_would_refuse_is_refused(void **state)
     store_image_free(&image);
 }
 
-static void damaged_rows_and_other_tables_are_refused(void **state)
+TEST_WITH(damaged_rows_and_other_tables_are_refused, store_place_make, store_place_remove)
 {
     store_model_make(2);
     char path[TEMP_PATH_BYTES];
@@ -249,7 +249,7 @@ static void damaged_rows_and_other_tables_are_refused(void **state)
     expect_refused(TACIT_MALFORMED, "count(*)");
 }
 
-static void a_log_that_is_missing_is_noticed(void **state)
+TEST_WITH(a_log_that_is_missing_is_noticed, store_place_make, store_place_remove)
 {
     char path[TEMP_PATH_BYTES];
     struct live_store *const store = store_model_open(store_directory);
@@ -263,7 +263,7 @@ static void a_log_that_is_missing_is_noticed(void **state)
 }
 
 /* Batches are gone of which something was said. */
-static void a_log_that_is_an_older_one_is_noticed(void **state)
+TEST_WITH(a_log_that_is_an_older_one_is_noticed, store_place_make, store_place_remove)
 {
     struct live_store *const store = store_model_open(store_directory);
     assert_int_equal(store_model_batches(store, 1, 2), 2);
@@ -279,7 +279,8 @@ static void a_log_that_is_an_older_one_is_noticed(void **state)
     store_image_free(&older);
 }
 
-static void another_configuration_is_seen_when_the_run_has_ended(void **state)
+TEST_WITH(another_configuration_is_seen_when_the_run_has_ended, store_place_make,
+          store_place_remove)
 {
     struct live_run_row const row = {
         .number = 1, .run = {7}, .begun_unix_s = 1700000000, .ended_unix_s = 1700000001};
@@ -308,7 +309,7 @@ static void another_configuration_is_seen_when_the_run_has_ended(void **state)
 
 /* ---- In use ---------------------------------------------------------------------------------- */
 
-static void of_a_state_in_use_the_words_are_compared(void **state)
+TEST_WITH(of_a_state_in_use_the_words_are_compared, store_place_make, store_place_remove)
 {
     struct live_store_identity identity = store_model_identity();
     struct live_store *store;
@@ -347,7 +348,7 @@ static void compare(const char *kept, const char *wanted, const char *expected)
     assert_string_equal(bytes, expected);
 }
 
-static void the_words_name_each_key_that_differs(void **state)
+TEST_WITH(the_words_name_each_key_that_differs, store_place_make, store_place_remove)
 {
     static const char *const known[][3] = {
         {"", "", ""},
@@ -386,7 +387,7 @@ static void the_words_name_each_key_that_differs(void **state)
         compare(known[i][0], known[i][1], known[i][2]);
 }
 
-static void a_long_value_is_cut(void **state)
+TEST_WITH(a_long_value_is_cut, store_place_make, store_place_remove)
 {
     for (size_t size = VALUE_SHOWN - 1; size <= VALUE_SHOWN + 1; size++) {
         char value[VALUE_SHOWN + 2] = "";
@@ -410,7 +411,7 @@ static bool knows_words(void)
     return is_known;
 }
 
-static void what_is_no_plain_file_of_words_has_none(void **state)
+TEST_WITH(what_is_no_plain_file_of_words_has_none, store_place_make, store_place_remove)
 {
     char path[TEMP_PATH_BYTES];
     char target[TEMP_PATH_BYTES];
@@ -446,7 +447,7 @@ static ino_t file_number(void)
     return found.st_ino;
 }
 
-static void words_are_written_when_they_are_others(void **state)
+TEST_WITH(words_are_written_when_they_are_others, store_place_make, store_place_remove)
 {
     char path[TEMP_PATH_BYTES];
     char held[TEMP_PATH_BYTES];
@@ -473,7 +474,7 @@ static void digest_of(const char *text, uint8_t digest[32])
 }
 
 /* The words count only if they are those of the digest that the state was made with. */
-static void words_of_another_digest_say_nothing(void **state)
+TEST_WITH(words_of_another_digest_say_nothing, store_place_make, store_place_remove)
 {
     static const char kept[] = "run.horizon 1000\n";
     static const char wanted[] = "run.horizon 5000\n";
@@ -492,7 +493,7 @@ static void words_of_another_digest_say_nothing(void **state)
     assert_string_equal(bytes, "run.horizon is 5000, and was 1000");
 }
 
-static void a_refusal_names_the_key_if_the_words_are_known(void **state)
+TEST_WITH(a_refusal_names_the_key_if_the_words_are_known, store_place_make, store_place_remove)
 {
     struct live_store_identity identity = store_model_identity();
     struct live_store_identity other = identity;
@@ -519,26 +520,5 @@ int main(void)
 {
     fault_vfs_register();
     fault_vfs_skip_syncs(true);
-#define CASE(name) cmocka_unit_test_setup_teardown(name, store_place_make, store_place_remove)
-    const struct CMUnitTest tests[] = {
-        CASE(where_nothing_is_nothing_is_found_or_made),
-        CASE(what_could_not_be_made_is_refused),
-        CASE(a_relative_name_is_looked_for_here),
-        CASE(a_state_is_read_and_stays_as_it_is),
-        CASE(the_log_of_a_killed_process_is_read_and_stays),
-        CASE(nothing_can_be_put_into_what_is_looked_at),
-        CASE(what_a_start_would_refuse_is_refused),
-        CASE(damaged_rows_and_other_tables_are_refused),
-        CASE(a_log_that_is_missing_is_noticed),
-        CASE(a_log_that_is_an_older_one_is_noticed),
-        CASE(another_configuration_is_seen_when_the_run_has_ended),
-        CASE(of_a_state_in_use_the_words_are_compared),
-        CASE(the_words_name_each_key_that_differs),
-        CASE(a_long_value_is_cut),
-        CASE(what_is_no_plain_file_of_words_has_none),
-        CASE(words_are_written_when_they_are_others),
-        CASE(words_of_another_digest_say_nothing),
-        CASE(a_refusal_names_the_key_if_the_words_are_known),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

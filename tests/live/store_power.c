@@ -73,7 +73,7 @@ static uint64_t kill_one(useconds_t after_us, uint64_t before)
     return last;
 }
 
-static void a_kill_at_any_time_loses_nothing_that_was_told(void **state)
+TEST_WITH(a_kill_at_any_time_loses_nothing_that_was_told, store_place_make, store_place_remove)
 {
     uint64_t chance = 20240607;
     uint64_t on_disk = 0;
@@ -139,7 +139,7 @@ static bool lose_power_once(uint64_t seed, const struct store_image *image, cons
     return true;
 }
 
-static void a_power_failure_loses_nothing_that_was_told(void **state)
+TEST_WITH(a_power_failure_loses_nothing_that_was_told, store_place_make, store_place_remove)
 {
     struct store_image image = store_image_killed(2);
     unsigned more = 0;
@@ -160,7 +160,7 @@ static void a_power_failure_loses_nothing_that_was_told(void **state)
 }
 
 /* The same test of a store that does not sync: if nothing is noticed, the test is worth nothing. */
-static void the_power_test_notices_a_store_that_does_not_sync(void **state)
+TEST_WITH(the_power_test_notices_a_store_that_does_not_sync, store_place_make, store_place_remove)
 {
     struct store_image image = store_image_killed(2);
     unsigned noticed = 0;
@@ -205,7 +205,8 @@ static bool lose_power_after_failed_sync(uint32_t countdown, uint64_t seed,
     return has_fired;
 }
 
-static void what_a_start_finds_after_a_failed_sync_survives_the_power(void **state)
+TEST_WITH(what_a_start_finds_after_a_failed_sync_survives_the_power, store_place_make,
+          store_place_remove)
 {
     struct store_image image = store_image_killed(2);
     uint32_t syncs = 0;
@@ -248,7 +249,7 @@ static void put_and_drop(struct live_store *store, uint64_t round)
     assert_int_equal(live_store_commit(store), TACIT_OK);
 }
 
-static void batches_are_fast_enough(void **state)
+TEST_WITH(batches_are_fast_enough, store_place_make, store_place_remove)
 {
     struct live_store *const store = store_model_open(store_directory);
     double const start = now_s();
@@ -274,13 +275,5 @@ int main(void)
     fault_vfs_register();
     store_model_erase_every(3); /* and each fourth batch or so folds the log */
     fault_vfs_skip_syncs(true);
-#define CASE(name) cmocka_unit_test_setup_teardown(name, store_place_make, store_place_remove)
-    const struct CMUnitTest tests[] = {
-        CASE(a_kill_at_any_time_loses_nothing_that_was_told),
-        CASE(a_power_failure_loses_nothing_that_was_told),
-        CASE(the_power_test_notices_a_store_that_does_not_sync),
-        CASE(what_a_start_finds_after_a_failed_sync_survives_the_power),
-        CASE(batches_are_fast_enough),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

@@ -180,7 +180,7 @@ static void hand_over(struct live_store *store, struct twin *twin)
 
 /* Hand-overs, restarts and the passing of time, at random; some kills, before which everything was
  * written. */
-static void the_file_holds_what_a_table_holds(void **state)
+TEST_WITH(the_file_holds_what_a_table_holds, store_place_make, store_place_remove)
 {
     struct twin *const twin = calloc(1, sizeof *twin);
     assert_non_null(twin);
@@ -363,23 +363,23 @@ static void fail_every_call(unsigned calls, int reason, bool is_for_ever)
     assert_true(runs > 5);
 }
 
-static void a_disk_that_fails_loses_nothing_remembered(void **state)
+TEST_WITH(a_disk_that_fails_loses_nothing_remembered, store_place_make, store_place_remove)
 {
     fail_every_call(FAULT_ANY, EIO, false);
     fail_every_call(FAULT_ANY, EIO, true);
 }
 
-static void a_plain_sync_that_fails_loses_nothing_remembered(void **state)
+TEST_WITH(a_plain_sync_that_fails_loses_nothing_remembered, store_place_make, store_place_remove)
 {
     fail_every_call(FAULT_PLAIN_SYNC, EIO, false);
 }
 
-static void a_full_disk_loses_nothing_remembered(void **state)
+TEST_WITH(a_full_disk_loses_nothing_remembered, store_place_make, store_place_remove)
 {
     fail_every_call(FAULT_WRITE, ENOSPC, true);
 }
 
-static void a_power_failure_loses_nothing_remembered(void **state)
+TEST_WITH(a_power_failure_loses_nothing_remembered, store_place_make, store_place_remove)
 {
     unsigned cut = 0;
     for (uint64_t seed = 0; seed < POWER_RUNS; seed++) {
@@ -435,7 +435,7 @@ static bool is_found(struct live_store *store, uint64_t number)
 
 /* It is not found from its millisecond on, and from the disk it goes when an eighth of the time for
  * which is remembered has passed. */
-static void what_is_over_is_forgotten_at_its_millisecond(void **state)
+TEST_WITH(what_is_over_is_forgotten_at_its_millisecond, store_place_make, store_place_remove)
 {
     struct live_store *const store = store_model_open(store_directory);
     live_store_remember_until(store, 1, 8000);
@@ -456,7 +456,7 @@ static void what_is_over_is_forgotten_at_its_millisecond(void **state)
 }
 
 /* Two thousand are one transaction, or five hundred with keys. */
-static void many_are_written_together(void **state)
+TEST_WITH(many_are_written_together, store_place_make, store_place_remove)
 {
     struct live_store *const store = store_model_open(store_directory);
     live_store_remember_until(store, 1, 8000);
@@ -476,7 +476,7 @@ static void many_are_written_together(void **state)
 }
 
 /* A decision that closed without a reward and got one; and one that a crash left in both. */
-static void what_the_state_has_now_is_told(void **state)
+TEST_WITH(what_the_state_has_now_is_told, store_place_make, store_place_remove)
 {
     struct live_store *store = store_model_open(store_directory);
     struct live_decision_row row;
@@ -500,7 +500,7 @@ static void what_the_state_has_now_is_told(void **state)
 
 /* Of 32 bits of a key's hash some are alike: the key itself counts. Of two that were forgotten and
  * made again, the one that is remembered. */
-static void a_key_is_its_own(void **state)
+TEST_WITH(a_key_is_its_own, store_place_make, store_place_remove)
 {
     struct live_store *const store = store_model_open(store_directory);
     char key[STORE_TEXT_BYTES_MAX + 2];
@@ -567,7 +567,7 @@ static bool lies_somewhere(const char *bytes, size_t size)
 }
 
 /* Keys and contexts of what is over, beside others that are not. */
-static void what_is_forgotten_is_in_no_file(void **state)
+TEST_WITH(what_is_forgotten_is_in_no_file, store_place_make, store_place_remove)
 {
     struct live_store *const store = store_model_open(store_directory);
     struct texts texts;
@@ -593,7 +593,7 @@ static void what_is_forgotten_is_in_no_file(void **state)
 }
 
 /* A configuration of another run: all of it goes. */
-static void another_configuration_forgets_all(void **state)
+TEST_WITH(another_configuration_forgets_all, store_place_make, store_place_remove)
 {
     struct live_store_identity identity = store_model_identity();
     struct tacit_error error = {.text = ""};
@@ -620,7 +620,7 @@ static void another_configuration_forgets_all(void **state)
 }
 
 /* Its file would stay, and nothing would name it. */
-static void a_file_that_cannot_be_removed_stops_the_store(void **state)
+TEST_WITH(a_file_that_cannot_be_removed_stops_the_store, store_place_make, store_place_remove)
 {
     live_store_use_vfs(FAULT_VFS);
     struct live_store *const store = store_model_open(store_directory);
@@ -670,7 +670,7 @@ static void flip(const char *path, long offset)
 }
 
 /* Missing; of another state; of a time before; and as it was again. */
-static void a_file_that_is_not_the_right_one_is_refused(void **state)
+TEST_WITH(a_file_that_is_not_the_right_one_is_refused, store_place_make, store_place_remove)
 {
     char path[TEMP_PATH_BYTES];
     char own[TEMP_PATH_BYTES];
@@ -710,7 +710,7 @@ static void a_file_that_is_not_the_right_one_is_refused(void **state)
 
 /* Any byte that rots, in any page: found when it is read, and then nothing is answered any more.
  * What is answered before is never another thing than was written. */
-static void a_damaged_page_stops_the_store(void **state)
+TEST_WITH(a_damaged_page_stops_the_store, store_place_make, store_place_remove)
 {
     char path[TEMP_PATH_BYTES];
     struct stat whole;
@@ -754,7 +754,7 @@ static void a_damaged_page_stops_the_store(void **state)
     assert_int_not_equal(store_model_try_open(&none, &error), TACIT_OK);
 }
 
-static void the_file_is_for_its_owner_only(void **state)
+TEST_WITH(the_file_is_for_its_owner_only, store_place_make, store_place_remove)
 {
     char path[TEMP_PATH_BYTES];
     struct stat found;
@@ -829,27 +829,9 @@ int main(int argc, char **argv)
         cmocka_set_test_filter(argv[1]);
     fault_vfs_register();
     fault_vfs_skip_syncs(true);
-#define CASE(name) cmocka_unit_test_setup_teardown(name, store_place_make, store_place_remove)
-    const struct CMUnitTest tests[] = {
-        CASE(the_file_holds_what_a_table_holds),
-        CASE(a_disk_that_fails_loses_nothing_remembered),
-        CASE(a_full_disk_loses_nothing_remembered),
-        CASE(a_plain_sync_that_fails_loses_nothing_remembered),
-        CASE(a_power_failure_loses_nothing_remembered),
-        CASE(what_is_over_is_forgotten_at_its_millisecond),
-        CASE(many_are_written_together),
-        CASE(what_the_state_has_now_is_told),
-        CASE(a_key_is_its_own),
-        CASE(what_is_forgotten_is_in_no_file),
-        CASE(another_configuration_forgets_all),
-        CASE(a_file_that_cannot_be_removed_stops_the_store),
-        CASE(a_file_that_is_not_the_right_one_is_refused),
-        CASE(a_damaged_page_stops_the_store),
-        CASE(the_file_is_for_its_owner_only),
-    };
-    const struct CMUnitTest long_tests[] = {CASE(ten_million_cost_little)};
-    int const failed = cmocka_run_group_tests(tests, NULL, NULL);
-    if (!effort_is_long())
-        return failed;
-    return failed + cmocka_run_group_tests(long_tests, NULL, NULL);
+    if (effort_is_long())
+        testing_add(&(struct CMUnitTest)cmocka_unit_test_setup_teardown(
+                        ten_million_cost_little, store_place_make, store_place_remove),
+                    UINT32_MAX);
+    return testing_run(NULL, NULL);
 }

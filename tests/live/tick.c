@@ -106,7 +106,7 @@ static void noise_and_time(uint64_t slowness, struct moments *when_done, struct 
 
 /* ---- Properties ------------------------------------------------------------------------------ */
 
-static void reports_leave_at_times_that_say_nothing_about_the_noise(void **state)
+TEST(reports_leave_at_times_that_say_nothing_about_the_noise)
 {
     struct moments when_done;
     struct moments when_left;
@@ -117,7 +117,7 @@ static void reports_leave_at_times_that_say_nothing_about_the_noise(void **state
     }
 }
 
-static void a_draw_that_takes_beyond_its_tick_leaves_on_a_later_one(void **state)
+TEST(a_draw_that_takes_beyond_its_tick_leaves_on_a_later_one)
 {
     for (uint64_t took_us = 0; took_us < 10 * LIVE_TICK_US; took_us += 977) {
         struct live_hold hold = {0};
@@ -128,7 +128,7 @@ static void a_draw_that_takes_beyond_its_tick_leaves_on_a_later_one(void **state
     }
 }
 
-static void nothing_is_held_without_a_draw_and_a_second_draw_holds_on(void **state)
+TEST(nothing_is_held_without_a_draw_and_a_second_draw_holds_on)
 {
     struct live_hold hold = {0};
     assert_true(live_hold_lets_go(&hold, 7));
@@ -144,7 +144,7 @@ static void nothing_is_held_without_a_draw_and_a_second_draw_holds_on(void **sta
     assert_true(live_hold_lets_go(&hold, first_us));
 }
 
-static void ticks_are_public_and_long_enough(void **state)
+TEST(ticks_are_public_and_long_enough)
 {
     for (uint64_t numbers = 0; numbers < 200000; numbers += 777) {
         uint64_t const length_us = live_tick_length_us(numbers);
@@ -159,7 +159,7 @@ static void ticks_are_public_and_long_enough(void **state)
 }
 
 /* A draw every 300 microseconds, in rounds that end 100 later; the tick's timer is a round too. */
-static void stream_of_draws_leaves_on_every_tick_and_never_between(void **state)
+TEST(stream_of_draws_leaves_on_every_tick_and_never_between)
 {
     struct live_hold hold = {0};
     uint64_t last_us = 0;
@@ -180,16 +180,4 @@ static void stream_of_draws_leaves_on_every_tick_and_never_between(void **state)
         count++;
     }
     assert_true(count >= 9);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reports_leave_at_times_that_say_nothing_about_the_noise),
-        cmocka_unit_test(a_draw_that_takes_beyond_its_tick_leaves_on_a_later_one),
-        cmocka_unit_test(nothing_is_held_without_a_draw_and_a_second_draw_holds_on),
-        cmocka_unit_test(ticks_are_public_and_long_enough),
-        cmocka_unit_test(stream_of_draws_leaves_on_every_tick_and_never_between),
-    };
-    return cmocka_run_group_tests_name("live_tick", tests, NULL, NULL);
 }

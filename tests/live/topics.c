@@ -4,7 +4,7 @@
 
 #define LONGEST "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
-static void topics_are_as_published(void **state)
+TEST(topics_are_as_published)
 {
     assert_string_equal(live_topic_up("trial", "north", "elimination").text,
                         "tacit/v1/trial/up/north/elimination");
@@ -20,7 +20,7 @@ static void topics_are_as_published(void **state)
                         "tacit/v1/trial/peer/+/south/elimination");
 }
 
-static void longest_names_fit(void **state)
+TEST(longest_names_fit)
 {
     char from[65];
     assert_int_equal(strlen(LONGEST), 64);
@@ -32,7 +32,7 @@ static void longest_names_fit(void **state)
     assert_string_equal(from, LONGEST);
 }
 
-static void a_neighbour_is_known_by_its_topic(void **state)
+TEST(a_neighbour_is_known_by_its_topic)
 {
     char from[65];
     assert_true(live_topic_peer_from("tacit/v1/trial/peer/south/north/elimination", "trial",
@@ -44,7 +44,7 @@ static void a_neighbour_is_known_by_its_topic(void **state)
 }
 
 /* To another site, of another federation, of another kind, or in another form. */
-static void other_topics_are_of_no_neighbour(void **state)
+TEST(other_topics_are_of_no_neighbour)
 {
     static const char *const topics[] = {
         "",
@@ -77,7 +77,7 @@ static void other_topics_are_of_no_neighbour(void **state)
     }
 }
 
-static void a_site_is_known_by_its_topic_to_the_hub(void **state)
+TEST(a_site_is_known_by_its_topic_to_the_hub)
 {
     static const char *const others[] = {"tacit/v1/trial/up//elimination",
                                          "tacit/v1/trial/up/north",
@@ -92,16 +92,4 @@ static void a_site_is_known_by_its_topic_to_the_hub(void **state)
     assert_string_equal(site, "north");
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         assert_false(live_topic_site(others[i], "trial", "elimination", site));
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(topics_are_as_published),
-        cmocka_unit_test(longest_names_fit),
-        cmocka_unit_test(a_neighbour_is_known_by_its_topic),
-        cmocka_unit_test(other_topics_are_of_no_neighbour),
-        cmocka_unit_test(a_site_is_known_by_its_topic_to_the_hub),
-    };
-    return cmocka_run_group_tests_name("live/topics", tests, NULL, NULL);
 }

@@ -107,7 +107,7 @@ static void leave(struct school *school)
     free(school->optimizer.second);
 }
 
-static void mlp_reaches_96_percent_on_mnist_in_5_epochs(void **state)
+TEST(mlp_reaches_96_percent_on_mnist_in_5_epochs)
 {
     static const char *const names[] = {
         "mnist/train-images-idx3-ubyte", "mnist/train-labels-idx1-ubyte",
@@ -125,7 +125,7 @@ static void mlp_reaches_96_percent_on_mnist_in_5_epochs(void **state)
     leave(&school);
 }
 
-static void cnn_reaches_70_percent_on_batch_5_of_cifar10(void **state)
+TEST(cnn_reaches_70_percent_on_batch_5_of_cifar10)
 {
     char paths[5][TACIT_PATH_BYTES];
     const char *lessons[4];
@@ -145,13 +145,4 @@ static void cnn_reaches_70_percent_on_batch_5_of_cifar10(void **state)
     study(&school, 6, 0.001);
     assert_true(examine(&school) >= 0.70);
     leave(&school);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mlp_reaches_96_percent_on_mnist_in_5_epochs),
-        cmocka_unit_test(cnn_reaches_70_percent_on_batch_5_of_cifar10),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,7 +120,7 @@ static bool play_case(enum tacit_best_arm_kind kind, uint32_t number, double fac
     return is_same;
 }
 
-static void choices_are_those_of_the_twin(void **state)
+TEST(choices_are_those_of_the_twin)
 {
     uint32_t const cases = effort_of(CASES, CASES * TACIT_BEST_ARM_KINDS); /* in all; of each */
     for (uint32_t number = 0; number < cases; number++) {
@@ -132,7 +132,7 @@ static void choices_are_those_of_the_twin(void **state)
 }
 
 /* A twin with half the radius, or with a logarithm without its time, is told from the code. */
-static void comparison_sees_planted_bugs_in_each_radius(void **state)
+TEST(comparison_sees_planted_bugs_in_each_radius)
 {
     for (uint32_t kind = 0; kind < TACIT_BEST_ARM_KINDS; kind++) {
         bool half = false;
@@ -169,7 +169,7 @@ static bool run_is_wrong(const struct tacit_best_arm_config *config, const doubl
     return means[view.answer] < means[0] - config->accuracy;
 }
 
-static void error_rate_is_at_most_the_confidence(void **state)
+TEST(error_rate_is_at_most_the_confidence)
 {
     double const means[3] = {0.55, 0.2, 0.24}; /* gaps just above epsilon = 0.3 */
     for (uint32_t kind = 0; kind < TACIT_BEST_ARM_KINDS; kind++) {
@@ -184,14 +184,4 @@ static void error_rate_is_at_most_the_confidence(void **state)
         free(memory);
         assert_true((double)wrong <= config.failure * ERROR_RUNS);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(choices_are_those_of_the_twin),
-        cmocka_unit_test(comparison_sees_planted_bugs_in_each_radius),
-        cmocka_unit_test(error_rate_is_at_most_the_confidence),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static double compare(uint32_t run, uint64_t n, double p_clever, double p_naive)
     return gof_two_sample_p(clever_counts, naive_counts, n + 1);
 }
 
-static void binomial_and_sum_of_bernoullis_have_one_law(void **state)
+TEST(binomial_and_sum_of_bernoullis_have_one_law)
 {
     uint64_t const ns[] = {1, 2, 5, 13, 19, 20, 21, 40, 67, 100, 199, 200};
     double const ps[] = {0.02, 0.05, 0.1, 0.3, 0.5, 0.7, 0.95};
@@ -47,17 +47,8 @@ static void binomial_and_sum_of_bernoullis_have_one_law(void **state)
         }
 }
 
-static void comparison_notices_a_small_difference_in_p(void **state)
+TEST(comparison_notices_a_small_difference_in_p)
 {
     assert_true(compare(1000, 200, 0.51, 0.5) < ALPHA);
     assert_true(compare(1001, 100, 0.06, 0.05) < ALPHA);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(binomial_and_sum_of_bernoullis_have_one_law),
-        cmocka_unit_test(comparison_notices_a_small_difference_in_p),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,7 +107,7 @@ static struct problem random_problem(struct tacit_rng *rng)
     return problem;
 }
 
-static void bounds_are_those_of_their_definition(void **state)
+TEST(bounds_are_those_of_their_definition)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, TACIT_PURPOSE_INSTANCE);
     for (int i = 0; i < 800; i++) {
@@ -123,7 +123,7 @@ static void bounds_are_those_of_their_definition(void **state)
     }
 }
 
-static void lower_is_one_minus_the_upper_of_one_minus(void **state)
+TEST(lower_is_one_minus_the_upper_of_one_minus)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 1, 0, TACIT_PURPOSE_INSTANCE);
     for (int i = 0; i < 20000; i++) {
@@ -136,7 +136,7 @@ static void lower_is_one_minus_the_upper_of_one_minus(void **state)
     }
 }
 
-static void radius_is_the_minimum_and_frames_the_bounds(void **state)
+TEST(radius_is_the_minimum_and_frames_the_bounds)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 2, 0, TACIT_PURPOSE_INSTANCE);
     for (int i = 0; i < 5000; i++) {
@@ -155,7 +155,7 @@ static void radius_is_the_minimum_and_frames_the_bounds(void **state)
     }
 }
 
-static void bounds_without_noise_are_kl_ucb(void **state)
+TEST(bounds_without_noise_are_kl_ucb)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 3, 0, TACIT_PURPOSE_INSTANCE);
     for (int i = 0; i < 20000; i++) {
@@ -168,7 +168,7 @@ static void bounds_without_noise_are_kl_ucb(void **state)
     }
 }
 
-static void bounds_narrow_with_pulls_and_widen_with_noise_and_level(void **state)
+TEST(bounds_narrow_with_pulls_and_widen_with_noise_and_level)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 4, 0, TACIT_PURPOSE_INSTANCE);
     for (int i = 0; i < 6000; i++) {
@@ -184,7 +184,7 @@ static void bounds_narrow_with_pulls_and_widen_with_noise_and_level(void **state
     }
 }
 
-static void suffix_is_the_best_of_all(void **state)
+TEST(suffix_is_the_best_of_all)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 5, 0, TACIT_PURPOSE_INSTANCE);
     uint32_t shortened = 0;
@@ -221,17 +221,4 @@ static void suffix_is_the_best_of_all(void **state)
         shortened += best > 0 ? 1 : 0;
     }
     assert_true(shortened > 500); /* it does happen */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds_are_those_of_their_definition),
-        cmocka_unit_test(lower_is_one_minus_the_upper_of_one_minus),
-        cmocka_unit_test(radius_is_the_minimum_and_frames_the_bounds),
-        cmocka_unit_test(bounds_without_noise_are_kl_ucb),
-        cmocka_unit_test(bounds_narrow_with_pulls_and_widen_with_noise_and_level),
-        cmocka_unit_test(suffix_is_the_best_of_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

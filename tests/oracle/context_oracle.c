@@ -68,7 +68,7 @@ static void free_sparse(struct data_sparse *is)
     free(is->values);
 }
 
-static void leading_directions_are_those_of_lapack(void **state)
+TEST(leading_directions_are_those_of_lapack)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 1);
     for (uint32_t round = 0; round < 20; round++) {
@@ -101,7 +101,7 @@ static void leading_directions_are_those_of_lapack(void **state)
 
 /* Two blocks with the same singular values, and columns of nothing: each value comes as often as it
  * is there. */
-static void repeated_and_vanishing_values_are_found(void **state)
+TEST(repeated_and_vanishing_values_are_found)
 {
     double x[4 * 6] = {3, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0};
     double vectors[6 * 6];
@@ -123,7 +123,7 @@ static void repeated_and_vanishing_values_are_found(void **state)
 }
 
 /* Texts of random words, some twice; the twin counts them in a dense table. */
-static void vectors_of_texts_are_those_of_the_naive_twin(void **state)
+TEST(vectors_of_texts_are_those_of_the_naive_twin)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 1, 0, 1);
     static double counts[ITEMS * WORDS];
@@ -169,14 +169,4 @@ static void vectors_of_texts_are_those_of_the_naive_twin(void **state)
                              (square > 1e-20 ? place[j] / sqrt(square) : 0)) < 1e-5);
     }
     data_words_free(&words);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(leading_directions_are_those_of_lapack),
-        cmocka_unit_test(repeated_and_vanishing_values_are_found),
-        cmocka_unit_test(vectors_of_texts_are_those_of_the_naive_twin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

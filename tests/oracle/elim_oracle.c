@@ -199,7 +199,7 @@ static uint32_t compare(const struct setting *setting)
     return bad;
 }
 
-static void simulator_agrees_with_the_naive_twin(void **state)
+TEST(simulator_agrees_with_the_naive_twin)
 {
     static const struct setting settings[] = {
         {"plain", 10, 10, false, 30000, 1, false, 1, 0, 200},
@@ -222,7 +222,7 @@ static void simulator_agrees_with_the_naive_twin(void **state)
 }
 
 /* The comparison can fail: it tells participation .5 from .6. */
-static void comparison_notices_a_slightly_different_algorithm(void **state)
+TEST(comparison_notices_a_slightly_different_algorithm)
 {
     struct setting const setting = {"p", 10, 10, false, 40000, 1, false, 0.5, 0, 300};
     struct setting const other = {"p", 10, 10, false, 40000, 1, false, 0.6, 0, 300};
@@ -331,7 +331,7 @@ static void compare_exactly(const struct setting *setting, uint64_t seed)
     compare_epochs(&naive, &record);
 }
 
-static void without_chance_simulator_equals_the_twin(void **state)
+TEST(without_chance_simulator_equals_the_twin)
 {
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_INSTANCE);
     for (uint64_t seed = 1; seed <= 300; seed++) {
@@ -341,7 +341,7 @@ static void without_chance_simulator_equals_the_twin(void **state)
 }
 
 /* The first epoch ends at T itself. It is whole, so it is reported and counted. */
-static void an_epoch_that_ends_at_the_horizon_counts(void **state)
+TEST(an_epoch_that_ends_at_the_horizon_counts)
 {
     struct setting setting = {"edge", 5, 10, false, 0, INFINITY, false, 1, 0, 1};
     struct tacit_elim_schedule schedule = {
@@ -357,7 +357,7 @@ static void an_epoch_that_ends_at_the_horizon_counts(void **state)
 }
 
 /* The whole curve, not just its end: at every slot of a short run. */
-static void without_chance_the_curve_equals_the_twin_at_every_slot(void **state)
+TEST(without_chance_the_curve_equals_the_twin_at_every_slot)
 {
     enum { SLOTS = 4000 };
     static uint64_t points[SLOTS];
@@ -389,16 +389,4 @@ static void without_chance_the_curve_equals_the_twin_at_every_slot(void **state)
     assert_true(naive.rounds >= 2);
     for (uint32_t i = 0; i < SLOTS; i++)
         assert_true(fabs(curve[i] - naive_curve[i]) <= 1e-9 * (1 + naive_curve[i]));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(simulator_agrees_with_the_naive_twin),
-        cmocka_unit_test(comparison_notices_a_slightly_different_algorithm),
-        cmocka_unit_test(without_chance_simulator_equals_the_twin),
-        cmocka_unit_test(an_epoch_that_ends_at_the_horizon_counts),
-        cmocka_unit_test(without_chance_the_curve_equals_the_twin_at_every_slot),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

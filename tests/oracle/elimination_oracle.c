@@ -120,7 +120,7 @@ static void check_look(struct books *books, uint32_t *gone, uint32_t *tied)
     *gone += count;
 }
 
-static void test_every_look_drops_whom_the_twin_drops(void **state)
+TEST(test_every_look_drops_whom_the_twin_drops)
 {
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_REWARD);
     struct books books;
@@ -138,7 +138,7 @@ static void test_every_look_drops_whom_the_twin_drops(void **state)
 
 /* Three arms without noise: 1000 pulls, means 0.9, 0.88 and 0.1. With L = 2 the first two cannot be
  * told apart; an accuracy of 0.1 lets the second one go all the same. */
-static void test_an_accuracy_lets_near_arms_go(void **state)
+TEST(test_an_accuracy_lets_near_arms_go)
 {
     int64_t const steps[] = {900 * TACIT_STEPS, 880 * TACIT_STEPS, 100 * TACIT_STEPS};
     struct tacit_elimination look = {.steps = steps,
@@ -158,13 +158,4 @@ static void test_an_accuracy_lets_near_arms_go(void **state)
     assert_int_equal(active, 1);
     assert_int_equal(dropped, 6);
     assert_int_equal(tacit_elimination_drop(&look, &active, &dropped), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_look_drops_whom_the_twin_drops),
-        cmocka_unit_test(test_an_accuracy_lets_near_arms_go),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -486,7 +486,7 @@ static uint32_t compare(const struct setting *setting)
     return bad;
 }
 
-static void simulator_agrees_with_the_naive_twin(void **state)
+TEST(simulator_agrees_with_the_naive_twin)
 {
     uint32_t bad = 0;
     for (size_t i = 0; i < SETTING_COUNT; i++)
@@ -530,7 +530,7 @@ static void expect_star(const struct setting *setting)
     world_free(world);
 }
 
-static void where_nobody_waits_the_runs_are_those_of_a_star(void **state)
+TEST(where_nobody_waits_the_runs_are_those_of_a_star)
 {
     for (int i = 0; i < 8; i++) {
         struct setting setting = {.name = "star",
@@ -613,20 +613,10 @@ static bool play_with_faults(uint32_t seed)
     return has_rounds;
 }
 
-static void every_agent_ends_whatever_fails(void **state)
+TEST(every_agent_ends_whatever_fails)
 {
     uint32_t with_rounds = 0;
     for (uint32_t seed = 1; seed <= FAULTY_SEEDS; seed++)
         with_rounds += play_with_faults(seed) ? 1 : 0;
     assert_true(with_rounds > FAULTY_SEEDS / 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(simulator_agrees_with_the_naive_twin),
-        cmocka_unit_test(where_nobody_waits_the_runs_are_those_of_a_star),
-        cmocka_unit_test(every_agent_ends_whatever_fails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

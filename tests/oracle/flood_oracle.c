@@ -245,18 +245,18 @@ static void say_what_messages_would(bool is_star)
     assert_in_range(played, 3 * DRAWS / 4, DRAWS);
 }
 
-static void distances_say_what_messages_would(void **state)
+TEST(distances_say_what_messages_would)
 {
     say_what_messages_would(false);
 }
 
-static void sums_of_a_star_say_what_messages_would(void **state)
+TEST(sums_of_a_star_say_what_messages_would)
 {
     say_what_messages_would(true);
 }
 
 /* What a lost slot, a message more or another neighbour asked would show. */
-static void the_comparison_sees_each_message(void **state)
+TEST(the_comparison_sees_each_message)
 {
     char path[TEMP_PATH_BYTES];
     struct tacit_experiment experiment;
@@ -284,10 +284,5 @@ static void the_comparison_sees_each_message(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distances_say_what_messages_would),
-        cmocka_unit_test(sums_of_a_star_say_what_messages_would),
-        cmocka_unit_test(the_comparison_sees_each_message),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return testing_run(make_folder, remove_folder);
 }

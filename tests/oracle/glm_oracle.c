@@ -1,10 +1,6 @@
 /* The glm cores against their naive twin, which is fed the same contexts and rewards. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/glm_driver.h"
 #include "glm_twin_of.h"
 
@@ -145,40 +141,34 @@ static void compare_alone(enum tacit_glm_variant variant)
     }
 }
 
-static void fedglb_decides_and_updates_as_its_twin(void **state)
+TEST(fedglb_decides_and_updates_as_its_twin)
 {
-    (void)state;
     compare_thresholds(TACIT_GLM_FEDGLB);
 }
 
-static void dislinucb_decides_and_updates_as_its_twin(void **state)
+TEST(dislinucb_decides_and_updates_as_its_twin)
 {
-    (void)state;
     compare_thresholds(TACIT_GLM_DISLINUCB);
 }
 
-static void variant_1_decides_and_updates_as_its_twin(void **state)
+TEST(variant_1_decides_and_updates_as_its_twin)
 {
-    (void)state;
     compare_schedules(TACIT_GLM_V1);
 }
 
-static void variant_2_decides_and_updates_as_its_twin(void **state)
+TEST(variant_2_decides_and_updates_as_its_twin)
 {
-    (void)state;
     compare_schedules(TACIT_GLM_V2);
 }
 
-static void variant_3_decides_and_updates_as_its_twin(void **state)
+TEST(variant_3_decides_and_updates_as_its_twin)
 {
-    (void)state;
     compare_schedules(TACIT_GLM_V3);
 }
 
 /* Once a round, and at every interaction. */
-static void one_ucb_decides_and_updates_as_its_twin(void **state)
+TEST(one_ucb_decides_and_updates_as_its_twin)
 {
-    (void)state;
     for (uint32_t seed = 0; seed < SEEDS; seed++) {
         struct tacit_glm_model model = model_of(TACIT_GLM_ONE_UCB, TACIT_LINALG_LOGISTIC);
         model.period = seed % 2 == 0 ? CLIENTS : 1;
@@ -186,21 +176,18 @@ static void one_ucb_decides_and_updates_as_its_twin(void **state)
     }
 }
 
-static void n_ucb_decides_as_its_twin(void **state)
+TEST(n_ucb_decides_as_its_twin)
 {
-    (void)state;
     compare_alone(TACIT_GLM_N_UCB);
 }
 
-static void n_ons_decides_as_its_twin(void **state)
+TEST(n_ons_decides_as_its_twin)
 {
-    (void)state;
     compare_alone(TACIT_GLM_N_ONS);
 }
 
-static void other_links_decide_and_update_as_the_twin(void **state)
+TEST(other_links_decide_and_update_as_the_twin)
 {
-    (void)state;
     enum tacit_glm_variant const variants[] = {TACIT_GLM_FEDGLB, TACIT_GLM_V2, TACIT_GLM_V3,
                                                TACIT_GLM_N_UCB, TACIT_GLM_N_ONS};
     for (uint32_t seed = 0; seed < SEEDS; seed++)
@@ -214,9 +201,8 @@ static void other_links_decide_and_update_as_the_twin(void **state)
 }
 
 /* Contexts of length sqrt(2), as the authors' pool has them, and an eps_t of one's own. */
-static void longer_contexts_and_another_suboptimality_agree(void **state)
+TEST(longer_contexts_and_another_suboptimality_agree)
 {
-    (void)state;
     for (uint32_t seed = 0; seed < SEEDS; seed++) {
         struct tacit_glm_model model = model_of(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC);
         model.context_bound = sqrt(2);
@@ -227,9 +213,8 @@ static void longer_contexts_and_another_suboptimality_agree(void **state)
 
 /* The authors' program: its descent, from 0 or from the last model, the trigger by own samples, an
  * update that ends early. */
-static void what_the_authors_ran_agrees(void **state)
+TEST(what_the_authors_ran_agrees)
 {
-    (void)state;
     enum tacit_glm_variant const variants[] = {TACIT_GLM_FEDGLB, TACIT_GLM_V1, TACIT_GLM_V2,
                                                TACIT_GLM_DISLINUCB};
     for (uint32_t seed = 0; seed < SEEDS; seed++)
@@ -245,9 +230,8 @@ static void what_the_authors_ran_agrees(void **state)
 }
 
 /* Every path, and with the inverse hidden as on a wire: the same bytes of every state. */
-static void states_do_not_depend_on_the_path(void **state)
+TEST(states_do_not_depend_on_the_path)
 {
-    (void)state;
     for (int variant = 0; variant <= TACIT_GLM_DISLINUCB; variant++) {
         struct tacit_glm_model const model =
             model_of((enum tacit_glm_variant)variant, TACIT_LINALG_LOGISTIC);
@@ -277,23 +261,4 @@ static void states_do_not_depend_on_the_path(void **state)
         glm_driver_close(&a);
         glm_driver_close(&b);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fedglb_decides_and_updates_as_its_twin),
-        cmocka_unit_test(dislinucb_decides_and_updates_as_its_twin),
-        cmocka_unit_test(variant_1_decides_and_updates_as_its_twin),
-        cmocka_unit_test(variant_2_decides_and_updates_as_its_twin),
-        cmocka_unit_test(variant_3_decides_and_updates_as_its_twin),
-        cmocka_unit_test(one_ucb_decides_and_updates_as_its_twin),
-        cmocka_unit_test(n_ucb_decides_as_its_twin),
-        cmocka_unit_test(n_ons_decides_as_its_twin),
-        cmocka_unit_test(other_links_decide_and_update_as_the_twin),
-        cmocka_unit_test(longer_contexts_and_another_suboptimality_agree),
-        cmocka_unit_test(what_the_authors_ran_agrees),
-        cmocka_unit_test(states_do_not_depend_on_the_path),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,7 +136,7 @@ static void expect_equal_slot(const struct gossip_twin *twin,
     }
 }
 
-static void network_acts_like_the_twin_for_400_slots_of_60_runs(void **state)
+TEST(network_acts_like_the_twin_for_400_slots_of_60_runs)
 {
     uint64_t forced = 0;
     uint64_t forced_by_twin = 0;
@@ -189,7 +189,7 @@ static void expect_equal_bytes(const struct gossip_cores *cores,
     assert_int_equal(forced, view->forced_count);
 }
 
-static void agents_and_network_hold_the_same_bytes_in_30_runs(void **state)
+TEST(agents_and_network_hold_the_same_bytes_in_30_runs)
 {
     for (uint32_t number = 100; number < 130; number++) {
         struct small_run run;
@@ -216,7 +216,7 @@ static void agents_and_network_hold_the_same_bytes_in_30_runs(void **state)
 }
 
 /* "Gossip_UCB is a special case of Fed_UCB when epsilon is infinity." */
-static void without_noise_all_modes_in_doubles_hold_the_same_bytes(void **state)
+TEST(without_noise_all_modes_in_doubles_hold_the_same_bytes)
 {
     for (uint32_t number = 200; number < 210; number++) {
         struct small_run run;
@@ -245,7 +245,7 @@ static void without_noise_all_modes_in_doubles_hold_the_same_bytes(void **state)
     }
 }
 
-static void radius_is_that_of_the_paper(void **state)
+TEST(radius_is_that_of_the_paper)
 {
     for (uint32_t number = 300; number < 340; number++) {
         struct small_run run;
@@ -267,15 +267,4 @@ static void radius_is_that_of_the_paper(void **state)
             }
         network_free(run.network);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(radius_is_that_of_the_paper),
-        cmocka_unit_test(network_acts_like_the_twin_for_400_slots_of_60_runs),
-        cmocka_unit_test(agents_and_network_hold_the_same_bytes_in_30_runs),
-        cmocka_unit_test(without_noise_all_modes_in_doubles_hold_the_same_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

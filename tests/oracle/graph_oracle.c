@@ -138,7 +138,7 @@ static const struct {
 };
 
 /* One round leaves one of two arms that are .8 apart. */
-static void a_gis_round_sends_what_was_computed_apart(void **state)
+TEST(a_gis_round_sends_what_was_computed_apart)
 {
     static const double means[] = {0.1, 0.9};
     for (size_t i = 0; i < sizeof known_rounds / sizeof known_rounds[0]; i++) {
@@ -167,7 +167,7 @@ static void a_gis_round_sends_what_was_computed_apart(void **state)
     }
 }
 
-static void a_ring_of_50_waits_24_pulls(void **state)
+TEST(a_ring_of_50_waits_24_pulls)
 {
     static const double means[] = {0.1, 0.9};
     struct graph *const graph = whole_graph(RING, 50, 0);
@@ -184,7 +184,7 @@ static void a_ring_of_50_waits_24_pulls(void **state)
 }
 
 /* By hand: the sink, its delay and the sum of the ways to it. */
-static void sinks_are_where_the_ways_are_short(void **state)
+TEST(sinks_are_where_the_ways_are_short)
 {
     static const double means[] = {0.1, 0.9};
     static const struct {
@@ -222,7 +222,7 @@ static void sinks_are_where_the_ways_are_short(void **state)
 
 /* Observations that meet on the way travel together: 2 and 3 reach 1, then one message goes to 0.
  */
-static void what_meets_on_the_way_travels_together(void **state)
+TEST(what_meets_on_the_way_travels_together)
 {
     static const double means[] = {0.1, 0.9};
     static const struct graph_twin_edge twigs[] = {{0, 1}, {1, 2}, {1, 3}, {0, 4}, {4, 5}};
@@ -246,7 +246,7 @@ static void what_meets_on_the_way_travels_together(void **state)
 
 /* With pencil: S(1) = ceil(8 ln(8 2 1 20000) / (4 / 4)) = ceil(101.41) = 102, 2 C(1) = .2492, the
  * gap is .6. Four agents lose 102 times .6; agent 0 believes in arm 1 and waits once. */
-static void a_schedule_done_with_pencil(void **state)
+TEST(a_schedule_done_with_pencil)
 {
     static const double means[] = {0.2, 0.8, 1, 0, 1, 0, 1, 0};
     struct graph *const graph = whole_graph(RING, 4, 0);
@@ -292,7 +292,7 @@ static uint64_t horizon_after_exploration(uint32_t agents, uint64_t after)
 }
 
 /* A ring of six: d_G = 3. The slots that happen by T = exploration + 0, 1, 2 are 1, 2, 3. */
-static void the_horizon_cuts_the_waiting(void **state)
+TEST(the_horizon_cuts_the_waiting)
 {
     static const double means[] = {0.1, 0.9};
     struct graph *const graph = whole_graph(RING, 6, 0);
@@ -315,7 +315,7 @@ static void the_horizon_cuts_the_waiting(void **state)
 }
 
 /* A path of five: two hops, at the ends of the two waiting slots. */
-static void the_horizon_cuts_the_collection(void **state)
+TEST(the_horizon_cuts_the_collection)
 {
     static const double means[] = {0.1, 0.9};
     struct graph *const graph = whole_graph(PATH, 5, 0);
@@ -338,7 +338,7 @@ static void the_horizon_cuts_the_collection(void **state)
 }
 
 /* Component {0} loves arm 0, component {1, 2, 3} arm 1; the averages rank them differently. */
-static void the_average_of_averages_targets_another_mean(void **state)
+TEST(the_average_of_averages_targets_another_mean)
 {
     static const double means[] = {1, 0, 0.1, 0.9, 0.1, 0.9, 0.1, 0.9};
     struct graph *const graph = whole_graph(PATH, 1, 0);
@@ -398,7 +398,7 @@ static void assert_same_epochs(const struct graph_twin_result *result,
 
 /* Constant rewards without noise. A complete graph and a hybrid of single agents wait for nobody
  * and so play what the star plays; every agent alone plays what a star of one plays. */
-static void without_waiting_everything_is_the_star(void **state)
+TEST(without_waiting_everything_is_the_star)
 {
     double means[ARMS_MAX * AGENTS_MAX];
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -441,7 +441,7 @@ static void without_waiting_everything_is_the_star(void **state)
     }
 }
 
-static void alone_is_a_star_of_one_for_each(void **state)
+TEST(alone_is_a_star_of_one_for_each)
 {
     double means[ARMS_MAX];
     struct graph *const graph = whole_graph(PATH, 1, 0);
@@ -542,7 +542,7 @@ static void run_both(struct graph_twin_config *config, uint64_t run, struct mome
 }
 
 /* With noise: a hybrid of single agents is the star. 24 comparisons at 6e-5 each. */
-static void a_hybrid_of_single_agents_is_the_star(void **state)
+TEST(a_hybrid_of_single_agents_is_the_star)
 {
     static const struct {
         const char *name;
@@ -580,7 +580,7 @@ static void a_hybrid_of_single_agents_is_the_star(void **state)
 
 /* Noise, all shapes: agents come to the same aggregate and set, in d_G slots a round, and wait
  * d_G - 1 pulls (or the delay of the slowest component). */
-static void agents_agree_on_every_graph(void **state)
+TEST(agents_agree_on_every_graph)
 {
     double means[ARMS_MAX * AGENTS_MAX];
     for (uint64_t seed = 0; seed < 60; seed++) {
@@ -615,7 +615,7 @@ static void agents_agree_on_every_graph(void **state)
 }
 
 /* The bad configurations that a test could write by mistake. */
-static void broken_graphs_are_refused(void **state)
+TEST(broken_graphs_are_refused)
 {
     static const double means[] = {0.1, 0.9};
     struct graph *const graph = whole_graph(PATH, 4, 0);
@@ -987,7 +987,7 @@ static const struct setting settings[] = {
      .runs = 300},
 };
 
-static void simulator_agrees_with_the_naive_twin(void **state)
+TEST(simulator_agrees_with_the_naive_twin)
 {
     uint32_t bad = 0;
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
@@ -996,7 +996,7 @@ static void simulator_agrees_with_the_naive_twin(void **state)
 }
 
 /* The comparison can fail: a ring of twelve is not a path of twelve. */
-static void comparison_notices_another_graph(void **state)
+TEST(comparison_notices_another_graph)
 {
     struct setting const ring = {"ring", GRAPH(RING, 12),       6,          20000,
                                  1,      .heterogeneous = true, .runs = 100};
@@ -1130,7 +1130,7 @@ static uint32_t compare_exactly(const struct setting *setting, uint64_t seed,
     return bad;
 }
 
-static void without_chance_simulator_equals_the_twin(void **state)
+TEST(without_chance_simulator_equals_the_twin)
 {
     uint64_t at = 3;
     uint32_t bad = 0;
@@ -1162,7 +1162,7 @@ static uint64_t horizon_in_the_waiting(struct setting setting, uint64_t seed, ui
 }
 
 /* All ends of a run around the first waiting: before it, in it, with its last slot, after it. */
-static void without_chance_the_horizon_may_cut_the_waiting(void **state)
+TEST(without_chance_the_horizon_may_cut_the_waiting)
 {
     uint64_t at = 5;
     uint32_t bad = 0;
@@ -1184,7 +1184,7 @@ static void without_chance_the_horizon_may_cut_the_waiting(void **state)
 }
 
 /* The whole curve, not just its end: at every slot of short runs, waiting included. */
-static void without_chance_the_curve_equals_the_twin_at_every_slot(void **state)
+TEST(without_chance_the_curve_equals_the_twin_at_every_slot)
 {
     enum { SLOTS = 2000 };
     static const struct setting curves[] = {
@@ -1208,29 +1208,4 @@ static void without_chance_the_curve_equals_the_twin_at_every_slot(void **state)
     for (size_t i = 0; i < sizeof curves / sizeof curves[0]; i++)
         bad += compare_exactly(&curves[i], 4 + i, points, SLOTS);
     assert_int_equal(bad, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_gis_round_sends_what_was_computed_apart),
-        cmocka_unit_test(a_ring_of_50_waits_24_pulls),
-        cmocka_unit_test(sinks_are_where_the_ways_are_short),
-        cmocka_unit_test(what_meets_on_the_way_travels_together),
-        cmocka_unit_test(a_schedule_done_with_pencil),
-        cmocka_unit_test(the_horizon_cuts_the_waiting),
-        cmocka_unit_test(the_horizon_cuts_the_collection),
-        cmocka_unit_test(the_average_of_averages_targets_another_mean),
-        cmocka_unit_test(without_waiting_everything_is_the_star),
-        cmocka_unit_test(alone_is_a_star_of_one_for_each),
-        cmocka_unit_test(a_hybrid_of_single_agents_is_the_star),
-        cmocka_unit_test(agents_agree_on_every_graph),
-        cmocka_unit_test(broken_graphs_are_refused),
-        cmocka_unit_test(simulator_agrees_with_the_naive_twin),
-        cmocka_unit_test(comparison_notices_another_graph),
-        cmocka_unit_test(without_chance_simulator_equals_the_twin),
-        cmocka_unit_test(without_chance_the_horizon_may_cut_the_waiting),
-        cmocka_unit_test(without_chance_the_curve_equals_the_twin_at_every_slot),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,22 +184,22 @@ static void compare_all(enum tacit_arms_kind kind, double pulls_per_block_min)
     assert_true((double)tally.pulls >= pulls_per_block_min * (double)tally.blocks);
 }
 
-static void ucb1_chooses_as_its_twin_on_1000_tapes(void **state)
+TEST(ucb1_chooses_as_its_twin_on_1000_tapes)
 {
     compare_all(TACIT_ARMS_UCB1, 1.05);
 }
 
-static void kl_ucb_chooses_as_its_twin_on_1000_tapes(void **state)
+TEST(kl_ucb_chooses_as_its_twin_on_1000_tapes)
 {
     compare_all(TACIT_ARMS_KL_UCB, 1.1);
 }
 
-static void moss_chooses_as_its_twin_on_1000_tapes(void **state)
+TEST(moss_chooses_as_its_twin_on_1000_tapes)
 {
     compare_all(TACIT_ARMS_MOSS, 1.2);
 }
 
-static void uniform_chooses_as_its_twin_on_1000_tapes(void **state)
+TEST(uniform_chooses_as_its_twin_on_1000_tapes)
 {
     compare_all(TACIT_ARMS_UNIFORM, 1);
 }
@@ -220,7 +220,7 @@ static double bisected(double p, uint64_t n, uint64_t t)
     return low;
 }
 
-static void kl_ucb_is_the_root_that_bisection_finds(void **state)
+TEST(kl_ucb_is_the_root_that_bisection_finds)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, TACIT_PURPOSE_INSTANCE);
     for (int i = 0; i < 50000; i++) {
@@ -236,16 +236,4 @@ static void kl_ucb_is_the_root_that_bisection_finds(void **state)
         assert_true(fabs(q - expected) <= 1e-12);
         assert_true(q >= p && q <= 1);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ucb1_chooses_as_its_twin_on_1000_tapes),
-        cmocka_unit_test(kl_ucb_chooses_as_its_twin_on_1000_tapes),
-        cmocka_unit_test(moss_chooses_as_its_twin_on_1000_tapes),
-        cmocka_unit_test(uniform_chooses_as_its_twin_on_1000_tapes),
-        cmocka_unit_test(kl_ucb_is_the_root_that_bisection_finds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -222,7 +222,7 @@ static void compare(enum tacit_arms_kind kind, bool pooled, const double *means,
     }
 }
 
-static void regrets_of_agents_alike_are_the_twins(void **state)
+TEST(regrets_of_agents_alike_are_the_twins)
 {
     for (int kind = TACIT_ARMS_UCB1; kind <= TACIT_ARMS_UNIFORM; kind++) {
         compare((enum tacit_arms_kind)kind, false, alike, 1);
@@ -230,7 +230,7 @@ static void regrets_of_agents_alike_are_the_twins(void **state)
     }
 }
 
-static void regrets_of_agents_unlike_are_the_twins(void **state)
+TEST(regrets_of_agents_unlike_are_the_twins)
 {
     for (int kind = TACIT_ARMS_UCB1; kind <= TACIT_ARMS_UNIFORM; kind++) {
         compare((enum tacit_arms_kind)kind, false, unlike, AGENTS);
@@ -240,10 +240,6 @@ static void regrets_of_agents_unlike_are_the_twins(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(regrets_of_agents_alike_are_the_twins),
-        cmocka_unit_test(regrets_of_agents_unlike_are_the_twins),
-    };
     twin_state = 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void assert_near(double a, double b, double tolerance)
         fail_msg("%.17g is not %.17g", a, b);
 }
 
-static void elementary_functions_are_within_two_units_of_libm(void **state)
+TEST(elementary_functions_are_within_two_units_of_libm)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 1);
     for (uint32_t i = 0; i < 200000; i++) {
@@ -68,7 +68,7 @@ static void elementary_functions_are_within_two_units_of_libm(void **state)
     assert_true(tacit_linalg_exp(1e9) == tacit_linalg_exp(708));
 }
 
-static void normals_are_box_and_muller_s(void **state)
+TEST(normals_are_box_and_muller_s)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 2);
     for (size_t count = 1; count < 700; count += count < 40 ? 1 : 97) {
@@ -94,7 +94,7 @@ static void normals_are_box_and_muller_s(void **state)
 }
 
 /* The mean of 2^16 squares has standard deviation sqrt(2)/256: beyond 5 of them is one in 1.7e6. */
-static void normals_have_unit_variance(void **state)
+TEST(normals_have_unit_variance)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 3);
     double sum = 0;
@@ -114,7 +114,7 @@ static void normals_have_unit_variance(void **state)
     assert_true(fabs(squares / 65540 - 1) < 5 * sqrt(2) / 256);
 }
 
-static void vectors_and_matrices_are_those_of_plain_loops(void **state)
+TEST(vectors_and_matrices_are_those_of_plain_loops)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 4);
     enum tacit_linalg_path const path = tacit_linalg_fastest();
@@ -151,7 +151,7 @@ static void vectors_and_matrices_are_those_of_plain_loops(void **state)
     }
 }
 
-static void arms_are_scored_as_plain_loops_score_them(void **state)
+TEST(arms_are_scored_as_plain_loops_score_them)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 5);
     for (uint32_t d = 1; d <= D_MAX; d += 3) {
@@ -186,7 +186,7 @@ static void arms_are_scored_as_plain_loops_score_them(void **state)
     }
 }
 
-static void factors_solutions_and_determinants_are_lapack_s(void **state)
+TEST(factors_solutions_and_determinants_are_lapack_s)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 6);
     enum tacit_linalg_path const path = tacit_linalg_fastest();
@@ -230,7 +230,7 @@ static void factors_solutions_and_determinants_are_lapack_s(void **state)
 }
 
 /* 2,000 rank-one updates drift by less than 1e-11 from an inverse and a determinant made afresh. */
-static void inverse_and_log_det_keep_up_with_two_thousand_updates(void **state)
+TEST(inverse_and_log_det_keep_up_with_two_thousand_updates)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 7);
     enum tacit_linalg_path const path = tacit_linalg_fastest();
@@ -261,7 +261,7 @@ static void inverse_and_log_det_keep_up_with_two_thousand_updates(void **state)
     }
 }
 
-static void projection_satisfies_kkt_to_1e_8(void **state)
+TEST(projection_satisfies_kkt_to_1e_8)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 8);
     enum tacit_linalg_path const path = tacit_linalg_fastest();
@@ -328,7 +328,7 @@ static struct tacit_linalg_samples draw_samples(struct tacit_rng *rng, uint32_t 
 }
 
 /* Whatever the precision, and wherever the first number is that needs more of it. */
-static void samples_are_read_as_they_were_put(void **state)
+TEST(samples_are_read_as_they_were_put)
 {
     for (uint32_t n = 0; n < 40; n++)
         for (uint32_t single_count = 0; single_count <= n; single_count++) {
@@ -348,7 +348,7 @@ static void samples_are_read_as_they_were_put(void **state)
         }
 }
 
-static void gradients_of_any_range_are_those_of_plain_loops(void **state)
+TEST(gradients_of_any_range_are_those_of_plain_loops)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 9);
     for (uint32_t trial = 0; trial < 400; trial++) {
@@ -382,7 +382,7 @@ static void gradients_of_any_range_are_those_of_plain_loops(void **state)
     }
 }
 
-static void slopes_are_difference_quotients_of_means(void **state)
+TEST(slopes_are_difference_quotients_of_means)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 10);
     for (uint32_t trial = 0; trial < 400; trial++) {
@@ -395,7 +395,7 @@ static void slopes_are_difference_quotients_of_means(void **state)
     }
 }
 
-static void newton_ends_where_the_gradient_is_zero(void **state)
+TEST(newton_ends_where_the_gradient_is_zero)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 11);
     enum tacit_linalg_path const path = tacit_linalg_fastest();
@@ -419,7 +419,7 @@ static void newton_ends_where_the_gradient_is_zero(void **state)
     }
 }
 
-static void rows_are_scored_and_scaled_as_plain_loops_do_it(void **state)
+TEST(rows_are_scored_and_scaled_as_plain_loops_do_it)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 14);
     enum tacit_linalg_path const path = tacit_linalg_fastest();
@@ -475,7 +475,7 @@ static const double *pair_row(uint32_t d, const double *expansion, uint32_t a, u
 static double expansion_memory[TACIT_LINALG_EXPANSION(TACIT_LINALG_EXPANSION_DIMENSION_MAX)];
 
 /* Third derivatives are in single precision: 1e-6 of the sum of what is added, at most. */
-static void expansions_are_the_sums_of_plain_loops(void **state)
+TEST(expansions_are_the_sums_of_plain_loops)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 15);
     for (uint32_t trial = 0; trial < 60; trial++) {
@@ -524,7 +524,7 @@ static void expansions_are_the_sums_of_plain_loops(void **state)
 
 /* On both sides of the bound, which is worked out here anew; where it holds, the gradient is the
  * sum over the samples up to it. */
-static void gradients_near_a_point_are_sums_up_to_the_bound(void **state)
+TEST(gradients_near_a_point_are_sums_up_to_the_bound)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 16);
     enum tacit_linalg_path const path = tacit_linalg_fastest();
@@ -649,7 +649,7 @@ static size_t run_all(enum tacit_linalg_path path, uint32_t d, uint64_t seed, do
     return at + TACIT_LINALG_STRIDE(d);
 }
 
-static void both_paths_give_the_same_bits(void **state)
+TEST(both_paths_give_the_same_bits)
 {
     if (tacit_linalg_fastest() == TACIT_LINALG_PORTABLE)
         SKIP_BECAUSE("no AVX2 here");
@@ -667,7 +667,7 @@ static void both_paths_give_the_same_bits(void **state)
 }
 
 /* The scalar functions of a kernel that takes one sample or one pair are those of elementary.c. */
-static void lanes_compute_what_the_scalar_functions_compute(void **state)
+TEST(lanes_compute_what_the_scalar_functions_compute)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 13);
     for (uint32_t trial = 0; trial < 2000; trial++) {
@@ -681,28 +681,4 @@ static void lanes_compute_what_the_scalar_functions_compute(void **state)
         tacit_linalg_gradient(tacit_linalg_fastest(), &mean, &samples, 0, 1, theta, gradient);
         assert_true(gradient[0] == tacit_linalg_mean(&mean, theta[0]));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elementary_functions_are_within_two_units_of_libm),
-        cmocka_unit_test(normals_are_box_and_muller_s),
-        cmocka_unit_test(normals_have_unit_variance),
-        cmocka_unit_test(vectors_and_matrices_are_those_of_plain_loops),
-        cmocka_unit_test(rows_are_scored_and_scaled_as_plain_loops_do_it),
-        cmocka_unit_test(expansions_are_the_sums_of_plain_loops),
-        cmocka_unit_test(gradients_near_a_point_are_sums_up_to_the_bound),
-        cmocka_unit_test(arms_are_scored_as_plain_loops_score_them),
-        cmocka_unit_test(factors_solutions_and_determinants_are_lapack_s),
-        cmocka_unit_test(inverse_and_log_det_keep_up_with_two_thousand_updates),
-        cmocka_unit_test(projection_satisfies_kkt_to_1e_8),
-        cmocka_unit_test(samples_are_read_as_they_were_put),
-        cmocka_unit_test(gradients_of_any_range_are_those_of_plain_loops),
-        cmocka_unit_test(slopes_are_difference_quotients_of_means),
-        cmocka_unit_test(newton_ends_where_the_gradient_is_zero),
-        cmocka_unit_test(both_paths_give_the_same_bits),
-        cmocka_unit_test(lanes_compute_what_the_scalar_functions_compute),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

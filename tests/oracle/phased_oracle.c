@@ -335,7 +335,7 @@ static void compare(uint32_t run, struct tally *tally)
     phased_free(hub);
 }
 
-static void hub_plans_as_its_twin(void **state)
+TEST(hub_plans_as_its_twin)
 {
     struct tally tally = {0, 0, 0};
     for (uint32_t run = 0; run < SETTINGS; run++)
@@ -487,7 +487,7 @@ static void play_changing(uint32_t number, struct changing *run)
     phased_free(run->hub);
 }
 
-static void arms_may_come_and_go_at_any_time(void **state)
+TEST(arms_may_come_and_go_at_any_time)
 {
     struct changing run = {.added = 0};
     for (uint32_t number = 0; number < SETTINGS / 2; number++)
@@ -573,7 +573,7 @@ static void crowd_round(struct crowd *crowd, struct tacit_phased_judge *judge,
 }
 
 /* Where there are many arms the judge looks at few of them, and keeps what did not change. */
-static void of_many_arms_those_are_played_that_a_look_at_all_would_choose(void **state)
+TEST(of_many_arms_those_are_played_that_a_look_at_all_would_choose)
 {
     struct crowd *const crowd = calloc(1, sizeof *crowd);
     assert_non_null(crowd);
@@ -604,14 +604,4 @@ static void of_many_arms_those_are_played_that_a_look_at_all_would_choose(void *
         free(judge);
     }
     free(crowd);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hub_plans_as_its_twin),
-        cmocka_unit_test(arms_may_come_and_go_at_any_time),
-        cmocka_unit_test(of_many_arms_those_are_played_that_a_look_at_all_would_choose),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

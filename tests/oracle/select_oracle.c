@@ -2,12 +2,7 @@
 #include "select_twin.h"
 #include "tacit/select.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 
 #define SEED 20261121u
 #define PURPOSE(index) TACIT_PURPOSE_OF_FAMILY(5, 200 + (index))
@@ -47,9 +42,8 @@ static double best_by_enumeration(const double *ucb, const double *weight, uint3
     return best;
 }
 
-static void best_set_is_that_of_enumeration_in_3000_cases_with_ties(void **state)
+TEST(best_set_is_that_of_enumeration_in_3000_cases_with_ties)
 {
-    (void)state;
     void *const scratch = new_memory(tacit_select_scratch_size(12));
     for (uint32_t run = 0; run < 3000; run++) {
         struct tacit_rng rng = stream(run, 0);
@@ -76,9 +70,8 @@ static void best_set_is_that_of_enumeration_in_3000_cases_with_ties(void **state
     free(scratch);
 }
 
-static void best_of_many_is_that_of_a_plain_search_over_the_last_member(void **state)
+TEST(best_of_many_is_that_of_a_plain_search_over_the_last_member)
 {
-    (void)state;
     enum { USERS = 700, M = 9 };
     void *const scratch = new_memory(tacit_select_scratch_size(USERS));
     for (uint32_t run = 0; run < 60; run++) {
@@ -153,9 +146,8 @@ static uint32_t draw_set(struct tacit_rng *rng, uint32_t users, uint32_t m, uint
 /* N1, and the average that Table I rests on. In each of three lists that know nothing of each other
  * (K - m)/(m + 1) others stand before the least member on average; they may take the place of the
  * m - 3 members that are no minima: 2.80 (K - m) here, less what two lists share. */
-static void active_neighbours_are_at_most_3_K_m_and_passive_ones_about_so_many(void **state)
+TEST(active_neighbours_are_at_most_3_K_m_and_passive_ones_about_so_many)
 {
-    (void)state;
     enum { USERS = 300, M = 60, RUNS = 400 };
     static double ucb[USERS];
     static double g[USERS];
@@ -200,9 +192,8 @@ static void active_neighbours_are_at_most_3_K_m_and_passive_ones_about_so_many(v
     free(scratch);
 }
 
-static void neighbours_are_those_of_R1_and_R2_in_500_graphs(void **state)
+TEST(neighbours_are_those_of_R1_and_R2_in_500_graphs)
 {
-    (void)state;
     void *const scratch = new_memory(tacit_select_scratch_size(9));
     for (uint32_t run = 0; run < 500; run++) {
         struct tacit_rng rng = stream(run, 2);
@@ -289,9 +280,8 @@ static bool is_listed(const struct tacit_select_scores *scores, uint32_t users, 
 
 /* So the walk gets everywhere (Theorem 4). Once the condition is false it stays so, and each turn
  * from then on brings a user of the goal for good: at most users + m turns. */
-static void the_path_of_algorithm_3_is_made_of_neighbours_for_1000_pairs(void **state)
+TEST(the_path_of_algorithm_3_is_made_of_neighbours_for_1000_pairs)
 {
-    (void)state;
     void *const scratch = new_memory(tacit_select_scratch_size(9));
     uint32_t longest = 0;
     for (uint32_t run = 0; run < 1000; run++) {
@@ -322,9 +312,8 @@ static void the_path_of_algorithm_3_is_made_of_neighbours_for_1000_pairs(void **
     free(scratch);
 }
 
-static void temperature_exceeds_the_range_of_energies_in_500_cases(void **state)
+TEST(temperature_exceeds_the_range_of_energies_in_500_cases)
 {
-    (void)state;
     void *const scratch = new_memory(tacit_select_scratch_size(9));
     for (uint32_t run = 0; run < 500; run++) {
         struct tacit_rng rng = stream(run, 3);
@@ -394,9 +383,8 @@ static void compare_scores(const struct rounds *rounds, const struct select_twin
     }
 }
 
-static void scores_and_values_are_those_of_the_formulas_from_the_whole_history(void **state)
+TEST(scores_and_values_are_those_of_the_formulas_from_the_whole_history)
 {
-    (void)state;
     for (uint32_t run = 0; run < 20; run++) {
         struct tacit_rng rng = stream(run, 4);
         struct select_twin twin = {.user_count = 8,
@@ -457,9 +445,8 @@ static void scores_and_values_are_those_of_the_formulas_from_the_whole_history(v
     }
 }
 
-static void exact_equals_brute_force_over_300_rounds_of_30_users(void **state)
+TEST(exact_equals_brute_force_over_300_rounds_of_30_users)
 {
-    (void)state;
     struct tacit_select_config const config = {.user_count = 30,
                                                .users_per_round = 5,
                                                .alpha = 100,
@@ -522,9 +509,8 @@ static uint32_t walks_that_find_the_best(const struct tacit_select_annealing *an
     return found;
 }
 
-static void annealing_finds_the_best_set_but_not_with_the_printed_sign(void **state)
+TEST(annealing_finds_the_best_set_but_not_with_the_printed_sign)
 {
-    (void)state;
     struct tacit_select_annealing annealing = {.kappa = 5, .iterations = 400};
     uint32_t const right = walks_that_find_the_best(&annealing);
     annealing.is_vanilla = true;
@@ -537,20 +523,4 @@ static void annealing_finds_the_best_set_but_not_with_the_printed_sign(void **st
     assert_true(right >= 190);
     assert_true(vanilla >= 190);
     assert_true(printed <= 60);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(best_set_is_that_of_enumeration_in_3000_cases_with_ties),
-        cmocka_unit_test(best_of_many_is_that_of_a_plain_search_over_the_last_member),
-        cmocka_unit_test(neighbours_are_those_of_R1_and_R2_in_500_graphs),
-        cmocka_unit_test(active_neighbours_are_at_most_3_K_m_and_passive_ones_about_so_many),
-        cmocka_unit_test(the_path_of_algorithm_3_is_made_of_neighbours_for_1000_pairs),
-        cmocka_unit_test(temperature_exceeds_the_range_of_energies_in_500_cases),
-        cmocka_unit_test(scores_and_values_are_those_of_the_formulas_from_the_whole_history),
-        cmocka_unit_test(exact_equals_brute_force_over_300_rounds_of_30_users),
-        cmocka_unit_test(annealing_finds_the_best_set_but_not_with_the_printed_sign),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

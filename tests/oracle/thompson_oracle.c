@@ -84,7 +84,7 @@ static void assert_one_law(uint32_t run, double threshold, const struct posterio
     assert_true(p_value >= ALPHA);
 }
 
-static void choices_have_the_law_of_a_draw_for_every_arm(void **state)
+TEST(choices_have_the_law_of_a_draw_for_every_arm)
 {
     for (uint32_t run = 0; run < 60; run++) {
         struct posteriors const posteriors = draw_posteriors(run);
@@ -92,7 +92,7 @@ static void choices_have_the_law_of_a_draw_for_every_arm(void **state)
     }
 }
 
-static void the_law_does_not_depend_on_the_threshold(void **state)
+TEST(the_law_does_not_depend_on_the_threshold)
 {
     double const thresholds[] = {1e-6, 0.1, 0.35, 0.6, 0.9, 0.999};
     for (uint32_t run = 100; run < 150; run++) {
@@ -102,7 +102,7 @@ static void the_law_does_not_depend_on_the_threshold(void **state)
     }
 }
 
-static void one_more_success_is_noticed(void **state)
+TEST(one_more_success_is_noticed)
 {
     struct posteriors few = {.arm_count = 3, .pulls = {8, 8, 8}};
     for (uint32_t arm = 0; arm < few.arm_count; arm++)
@@ -110,14 +110,4 @@ static void one_more_success_is_noticed(void **state)
     struct posteriors more = few;
     more.sums[2].real = 6;
     assert_true(compare(1000, 0, &few, &more) < ALPHA);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(choices_have_the_law_of_a_draw_for_every_arm),
-        cmocka_unit_test(the_law_does_not_depend_on_the_threshold),
-        cmocka_unit_test(one_more_success_is_noticed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -274,7 +274,7 @@ static void check_large(struct net *net)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-static void scattered_graphs_agree(void **state)
+TEST(scattered_graphs_agree)
 {
     for (uint32_t i = 0; i < 400; i++) {
         struct tacit_rng rng = stream(i);
@@ -284,7 +284,7 @@ static void scattered_graphs_agree(void **state)
     }
 }
 
-static void trees_agree(void **state)
+TEST(trees_agree)
 {
     for (uint32_t i = 0; i < 200; i++) {
         struct tacit_rng rng = stream(1000 + i);
@@ -294,7 +294,7 @@ static void trees_agree(void **state)
     }
 }
 
-static void generated_graphs_agree(void **state)
+TEST(generated_graphs_agree)
 {
     for (uint32_t i = 0; i < 100; i++) {
         struct tacit_rng rng = stream(2000 + i);
@@ -333,7 +333,7 @@ static struct net torus(uint32_t width, uint32_t height, bool is_whole)
     return net;
 }
 
-static void graphs_that_look_the_same_from_many_agents_agree(void **state)
+TEST(graphs_that_look_the_same_from_many_agents_agree)
 {
     for (uint32_t width = 3; width < 12; width++)
         for (uint32_t height = 3; height < 9; height++)
@@ -353,7 +353,7 @@ static void graphs_that_look_the_same_from_many_agents_agree(void **state)
 
 /* Takes seconds; minutes if agents that are alike were not known to be, or if every agent had to
  * search. */
-static void a_hundred_thousand_agents_have_a_diameter(void **state)
+TEST(a_hundred_thousand_agents_have_a_diameter)
 {
     struct tacit_rng rng = stream(6000);
     struct tacit_graph_spec spec = {
@@ -374,7 +374,7 @@ static void a_hundred_thousand_agents_have_a_diameter(void **state)
     net_close(&world);
 }
 
-static void large_random_graphs_agree(void **state)
+TEST(large_random_graphs_agree)
 {
     struct tacit_graph_spec const specs[] = {
         {.kind = TACIT_GRAPH_REGULAR, .agent_count = 1000, .degree = 3},
@@ -407,7 +407,7 @@ static void large_random_graphs_agree(void **state)
 }
 
 /* Where all agents are alike, nothing is settled by bounds: batches do it all. */
-static void graphs_that_look_the_same_from_everywhere_agree(void **state)
+TEST(graphs_that_look_the_same_from_everywhere_agree)
 {
     uint32_t const sizes[] = {255, 256, 257, 600, 1025};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -418,18 +418,4 @@ static void graphs_that_look_the_same_from_everywhere_agree(void **state)
         struct net wide = circulant(sizes[i], (uint32_t[]){1, 5, 40}, 3);
         check_large(&wide);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scattered_graphs_agree),
-        cmocka_unit_test(trees_agree),
-        cmocka_unit_test(generated_graphs_agree),
-        cmocka_unit_test(graphs_that_look_the_same_from_many_agents_agree),
-        cmocka_unit_test(a_hundred_thousand_agents_have_a_diameter),
-        cmocka_unit_test(large_random_graphs_agree),
-        cmocka_unit_test(graphs_that_look_the_same_from_everywhere_agree),
-    };
-    return cmocka_run_group_tests_name("oracle/topo", tests, NULL, NULL);
 }

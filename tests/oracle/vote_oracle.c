@@ -4,14 +4,8 @@
  * The statistical part compares three means in each of its settings; a correct program is outside
  * with chance 6e-5 each, so a false alarm of the whole test would come once in some 200 choices of
  * the (fixed) seeds. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include "../../src/families/vote/play.h"
 #include "../support/effort.h"
 #include "vote_twin.h"
@@ -107,9 +101,8 @@ static void draw_world(struct vote_world *world, struct tacit_rng *rng)
         world->reset_probability = 1e-3;
 }
 
-static void direct_loop_gives_the_bytes_of_the_cores(void **state)
+TEST(direct_loop_gives_the_bytes_of_the_cores)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(8, 0, 0, TACIT_PURPOSE_INSTANCE);
     for (uint32_t trial = 0; trial < 300; trial++) {
         double means[10 * ARMS];
@@ -146,9 +139,8 @@ static double naive_gap(const struct vote_world *world, uint32_t best, uint64_t 
     return least;
 }
 
-static void mean_gap_is_the_average_over_all_samples(void **state)
+TEST(mean_gap_is_the_average_over_all_samples)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(31, 0, 0, TACIT_PURPOSE_INSTANCE);
     for (uint32_t trial = 0; trial < 300; trial++) {
         double means[ARMS];
@@ -261,18 +253,16 @@ static void compare(uint32_t number, uint32_t players, enum tacit_best_arm_kind 
     }
 }
 
-static void ser3_agrees_with_the_twin(void **state)
+TEST(ser3_agrees_with_the_twin)
 {
-    (void)state;
     static const uint32_t players[4] = {2, 32, 64, 256};
     for (uint32_t number = 1; number <= 3; number++)
         for (uint32_t i = 0; i < 4; i++)
             compare(number, players[i], TACIT_BEST_ARM_SER3, 30);
 }
 
-static void ugapec_agrees_with_the_twin(void **state)
+TEST(ugapec_agrees_with_the_twin)
 {
-    (void)state;
     static const uint32_t players[4] = {2, 32, 64, 256};
     uint32_t const count = effort_of(3, 4);
     for (uint32_t number = 1; number <= 3; number++)
@@ -280,9 +270,8 @@ static void ugapec_agrees_with_the_twin(void **state)
             compare(number, players[i], TACIT_BEST_ARM_UGAPEC, players[i] < 64 ? 16 : 6);
 }
 
-static void the_others_agree_with_the_twin(void **state)
+TEST(the_others_agree_with_the_twin)
 {
-    (void)state;
     static const enum tacit_best_arm_kind kinds[] = {
         TACIT_BEST_ARM_NAIVE,     TACIT_BEST_ARM_MEDIAN, TACIT_BEST_ARM_SUCCESSIVE,
         TACIT_BEST_ARM_KL_RACING, TACIT_BEST_ARM_LUCB,   TACIT_BEST_ARM_KL_LUCB};
@@ -292,16 +281,4 @@ static void the_others_agree_with_the_twin(void **state)
         compare(1, 2, kinds[i], 8);
         compare(2, is_slow ? effort_of(8, 32) : 64, kinds[i], 5);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(direct_loop_gives_the_bytes_of_the_cores),
-        cmocka_unit_test(mean_gap_is_the_average_over_all_samples),
-        cmocka_unit_test(ser3_agrees_with_the_twin),
-        cmocka_unit_test(ugapec_agrees_with_the_twin),
-        cmocka_unit_test(the_others_agree_with_the_twin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* Elimination over a star, for the storm (storm.h). */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "rule_elimination.h"
 #include "../support/digest.h"
 #include "../support/digest_views.h"

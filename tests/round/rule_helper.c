@@ -7,12 +7,7 @@
  * In half of the worlds sites lie: envelopes that are rotten, another one's, of another term or
  * epsilon, and grants under a stranger's key. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/live/pki/hpke.h"
 #include "../support/digest.h"
 #include "storm.h"

@@ -1,11 +1,7 @@
 /* Elimination among peers, for the storm (storm.h): over graphs, whose members judge by themselves,
  * also with seals, and in hybrids, whose sinks report to a hub. The agent inside is looked at as
  * that of a star. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "rule_elimination.h"
 #include "../support/digest_views.h"
 #include "../support/network.h"

@@ -1,11 +1,6 @@
 /* Play in phases, for the storm (storm.h). */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "storm.h"
 #include "../support/digest.h"
 #include "../support/digest_views.h"

@@ -1,11 +1,6 @@
 /* User selection, for the storm (storm.h): a reward is a training. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "storm.h"
 #include "../support/digest.h"
 #include "tacit/select.h"

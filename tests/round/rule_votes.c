@@ -1,11 +1,6 @@
 /* Private votes over a hub, and published sums, for the storm (storm.h). */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "storm.h"
 #include "../support/digest.h"
 #include "tacit/vote_hub.h"

@@ -1,12 +1,6 @@
 /* See storm.h. */
 #include "storm.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
 #include "../support/effort.h"
@@ -979,7 +973,6 @@ static uint32_t world_count = WORLDS;
 
 static void every_promise_is_kept_and_everybody_ends(void **state)
 {
-    (void)state;
     uint32_t bad = 0;
     for (uint32_t seed = 0; seed < world_count; seed++) {
         char promise[160];
@@ -1029,7 +1022,6 @@ static void what_breaks_a_promise_is_found(void **state)
         [STORM_SCOPE_HAS_NO_TERM] = "is not the site's is counted",
         [STORM_SCOPE_HAS_NO_EPSILON] = "is not the site's is counted",
     };
-    (void)state;
     digest_pause(true);
     for (enum storm_bug bug = 1; bug < STORM_BUG_COUNT; bug++) {
         uint32_t count = 0;
@@ -1054,7 +1046,6 @@ static void what_breaks_a_promise_is_found(void **state)
 /* Of a configuration that is refused no bytes are a state, nor are more or fewer of a good one. */
 static void nothing_else_is_a_state(void **state)
 {
-    (void)state;
     for (uint32_t seed = 0; seed < 20; seed++) {
         struct storm_world *const world = world_new(rule_now, seed, STORM_NO_BUG);
         for (uint32_t at = 0; at <= world->sites; at++)
@@ -1082,7 +1073,6 @@ static void the_storm_has_missed_nothing(void **state)
     static const enum tacit_status expected[] = {TACIT_OK,         TACIT_MALFORMED, TACIT_STRANGER,
                                                  TACIT_UNEXPECTED, TACIT_ENTROPY,   TACIT_INVALID,
                                                  TACIT_FORKED,     TACIT_ROLLBACK};
-    (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         if (expected[i] != TACIT_INVALID || !rule_now->trains)
             assert_true(statuses[-(int)expected[i]] > 50);

@@ -125,7 +125,7 @@ static uint32_t rounds_of_a_hub(const struct bench *bench, const struct gossip_d
     return rounds;
 }
 
-static void without_faults_all_agents_play_what_a_hub_would_order(void **state)
+TEST(without_faults_all_agents_play_what_a_hub_would_order)
 {
     uint32_t rounds = 0;
     uint32_t graphs = 0;
@@ -277,7 +277,7 @@ static uint32_t common_blocks(const struct bench *bench, const struct gossip_dou
     return common;
 }
 
-static void lost_late_repeated_messages_and_deaths_lose_and_double_no_block(void **state)
+TEST(lost_late_repeated_messages_and_deaths_lose_and_double_no_block)
 {
     struct watcher total = {0};
     uint64_t rounds = 0;
@@ -312,7 +312,7 @@ static void lost_late_repeated_messages_and_deaths_lose_and_double_no_block(void
 
 /* ---- Copies ---- */
 
-static void of_copies_of_a_site_neighbours_hear_one_and_no_incarnation_says_two_sums(void **state)
+TEST(of_copies_of_a_site_neighbours_hear_one_and_no_incarnation_says_two_sums)
 {
     uint64_t halted = 0;
     uint64_t refusals = 0;
@@ -336,14 +336,4 @@ static void of_copies_of_a_site_neighbours_hear_one_and_no_incarnation_says_two_
     print_message("1000 schedules with copies: %llu refusals, %llu sites halted\n",
                   (unsigned long long)refusals, (unsigned long long)halted);
     assert_true(refusals > 100 && halted > 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_faults_all_agents_play_what_a_hub_would_order),
-        cmocka_unit_test(lost_late_repeated_messages_and_deaths_lose_and_double_no_block),
-        cmocka_unit_test(of_copies_of_a_site_neighbours_hear_one_and_no_incarnation_says_two_sums),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

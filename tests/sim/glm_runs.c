@@ -1,11 +1,7 @@
 /* Runs of federated generalised linear bandits: the same whatever the threads, within the paper's
  * bound, and with the counts of the readings. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/families/glm/run.h"
 
 #define RUNS 8u
@@ -49,9 +45,8 @@ static void play(const struct glm_plan *plan, uint32_t threads, double *metrics,
         assert_true(finished[run]);
 }
 
-static void runs_are_the_same_with_1_and_16_threads_and_on_both_paths(void **state)
+TEST(runs_are_the_same_with_1_and_16_threads_and_on_both_paths)
 {
-    (void)state;
     for (int variant = 0; variant <= TACIT_GLM_RANDOM; variant++) {
         struct glm_plan plan = plan_of((enum tacit_glm_variant)variant);
         double one[GLM_METRIC_COUNT * RUNS];
@@ -88,9 +83,8 @@ static struct glm_plan private_plan(double epsilon)
     return plan;
 }
 
-static void the_sound_mode_is_the_same_with_1_and_16_threads_and_on_both_paths(void **state)
+TEST(the_sound_mode_is_the_same_with_1_and_16_threads_and_on_both_paths)
 {
-    (void)state;
     struct glm_plan plan = private_plan(1);
     double one[GLM_METRIC_COUNT * RUNS];
     double many[GLM_METRIC_COUNT * RUNS];
@@ -111,9 +105,8 @@ static void the_sound_mode_is_the_same_with_1_and_16_threads_and_on_both_paths(v
 
 /* With hardly any noise it learns; with much it plays like chance. Averages of 8 runs; both gaps
  * are many standard errors at these seeds. */
-static void privacy_costs_what_the_statement_says(void **state)
+TEST(privacy_costs_what_the_statement_says)
 {
-    (void)state;
     double const epsilons[] = {1e5, 0.1};
     double mean[2] = {0};
     for (uint32_t which = 0; which < 2; which++) {
@@ -170,9 +163,8 @@ static double square_of(struct glm_run *run)
 }
 
 /* Within 5 standard errors, a quarter of it: one term or three would be a half away. */
-static void totals_have_the_noise_of_two_however_many_clients(void **state)
+TEST(totals_have_the_noise_of_two_however_many_clients)
 {
-    (void)state;
     static const struct {
         uint32_t clients;
         uint64_t batches;
@@ -207,9 +199,8 @@ static void totals_have_the_noise_of_two_however_many_clients(void **state)
 }
 
 /* The same bits whatever the threads; what is said, and what two save. */
-static void two_aggregators_are_counted_and_cost_less(void **state)
+TEST(two_aggregators_are_counted_and_cost_less)
 {
-    (void)state;
     struct glm_plan plan = two_plan(N, 40, INFINITY);
     double two[GLM_METRIC_COUNT * RUNS];
     double many[GLM_METRIC_COUNT * RUNS];
@@ -235,9 +226,8 @@ static const double *row_of(const double *metrics, enum glm_metric metric)
     return metrics + (size_t)metric * RUNS;
 }
 
-static void counts_are_those_of_the_readings_and_obey_the_bound(void **state)
+TEST(counts_are_those_of_the_readings_and_obey_the_bound)
 {
-    (void)state;
     double const d = D;
     for (int variant = 0; variant <= TACIT_GLM_RANDOM; variant++) {
         struct glm_plan const plan = plan_of((enum tacit_glm_variant)variant);
@@ -271,9 +261,8 @@ static void counts_are_those_of_the_readings_and_obey_the_bound(void **state)
 
 /* Averages over the runs: sharing helps, and no learning is worse than any. The gaps are ten
  * standard errors at these seeds. */
-static void sharing_a_model_is_better_than_learning_alone_and_that_than_chance(void **state)
+TEST(sharing_a_model_is_better_than_learning_alone_and_that_than_chance)
 {
-    (void)state;
     enum tacit_glm_variant const variants[] = {TACIT_GLM_FEDGLB, TACIT_GLM_N_ONS, TACIT_GLM_RANDOM};
     double mean[3] = {0};
     for (uint32_t which = 0; which < 3; which++) {
@@ -311,9 +300,8 @@ static void play_all(const struct glm_plan *plan, double *metrics, double *regre
     assert_int_equal(tacit_sim_run(&plan->sim, &player, plan, 3, &results, &control), TACIT_OK);
 }
 
-static void curves_rise_to_the_metrics_and_the_sound_mode_has_them_too(void **state)
+TEST(curves_rise_to_the_metrics_and_the_sound_mode_has_them_too)
 {
-    (void)state;
     struct glm_plan plans[] = {plan_of(TACIT_GLM_FEDGLB), plan_of(TACIT_GLM_V3),
                                plan_of(TACIT_GLM_RANDOM), private_plan(1)};
     for (size_t which = 0; which < sizeof plans / sizeof plans[0]; which++) {
@@ -339,9 +327,8 @@ static void curves_rise_to_the_metrics_and_the_sound_mode_has_them_too(void **st
 
 /* Of 8 coefficients' intervals in 8 dimensions each one holds: the ellipsoid of Lemma 9 fails with
  * .01. */
-static void the_ellipsoid_of_the_last_model_holds_the_truth(void **state)
+TEST(the_ellipsoid_of_the_last_model_holds_the_truth)
 {
-    (void)state;
     struct glm_plan plan = plan_of(TACIT_GLM_FEDGLB);
     static double profiles[RUNS * 3 * D];
     double metrics[GLM_METRIC_COUNT * RUNS];
@@ -361,9 +348,8 @@ static void the_ellipsoid_of_the_last_model_holds_the_truth(void **state)
 }
 
 /* J of every largest update stays within Eq. (3), worked out here from what it says. */
-static void rounds_are_shown_beside_equation_3_and_stay_within_it(void **state)
+TEST(rounds_are_shown_beside_equation_3_and_stay_within_it)
 {
-    (void)state;
     for (int variant = TACIT_GLM_FEDGLB; variant <= TACIT_GLM_RANDOM; variant++) {
         struct glm_plan const plan = plan_of((enum tacit_glm_variant)variant);
         double metrics[GLM_METRIC_COUNT * RUNS];
@@ -437,9 +423,8 @@ static struct glm_plan log_plan(enum tacit_glm_variant variant, struct tacit_con
 
 /* Every variant: what is lost and what is won is all that could be won; a schedule counts rows,
  * whosever they are. */
-static void a_log_is_played_row_by_row(void **state)
+TEST(a_log_is_played_row_by_row)
 {
-    (void)state;
     double could = 0;
     for (int variant = 0; variant <= TACIT_GLM_RANDOM; variant++) {
         struct tacit_context_log log;
@@ -472,9 +457,8 @@ static void a_log_is_played_row_by_row(void **state)
 /* Averages of 8 runs. Rewards of uniform play are binomial with share 1/8 of what could be had: 8
  * runs of them are within a tenth (more than 6 standard errors). Sharing wins more than twice as
  * much. */
-static void learning_from_a_log_beats_chance(void **state)
+TEST(learning_from_a_log_beats_chance)
 {
-    (void)state;
     enum tacit_glm_variant const variants[] = {TACIT_GLM_FEDGLB, TACIT_GLM_RANDOM};
     double mean[2] = {0};
     double could = 0;
@@ -493,9 +477,8 @@ static void learning_from_a_log_beats_chance(void **state)
 }
 
 /* Rows without order: all of them, each run in another order. */
-static void rows_without_order_are_shuffled_anew_in_each_run(void **state)
+TEST(rows_without_order_are_shuffled_anew_in_each_run)
 {
-    (void)state;
     struct tacit_context_log log;
     struct glm_plan plan = log_plan(TACIT_GLM_N_ONS, &log);
     uint64_t first[2];
@@ -520,9 +503,8 @@ static void rows_without_order_are_shuffled_anew_in_each_run(void **state)
     assert_int_not_equal(first[0], first[1]); /* by chance alike with 1/700; fixed seed */
 }
 
-static void a_stop_is_heard(void **state)
+TEST(a_stop_is_heard)
 {
-    (void)state;
     struct glm_plan const plan = plan_of(TACIT_GLM_FEDGLB);
     double metrics[GLM_METRIC_COUNT * RUNS];
     double regret[POINTS * RUNS];
@@ -536,25 +518,4 @@ static void a_stop_is_heard(void **state)
                                             .run_free = tacit_sim_delete};
     assert_int_equal(tacit_sim_run(&plan.sim, &player, &plan, 1, &results, &control),
                      TACIT_INTERRUPTED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_are_the_same_with_1_and_16_threads_and_on_both_paths),
-        cmocka_unit_test(counts_are_those_of_the_readings_and_obey_the_bound),
-        cmocka_unit_test(sharing_a_model_is_better_than_learning_alone_and_that_than_chance),
-        cmocka_unit_test(the_sound_mode_is_the_same_with_1_and_16_threads_and_on_both_paths),
-        cmocka_unit_test(privacy_costs_what_the_statement_says),
-        cmocka_unit_test(totals_have_the_noise_of_two_however_many_clients),
-        cmocka_unit_test(two_aggregators_are_counted_and_cost_less),
-        cmocka_unit_test(curves_rise_to_the_metrics_and_the_sound_mode_has_them_too),
-        cmocka_unit_test(the_ellipsoid_of_the_last_model_holds_the_truth),
-        cmocka_unit_test(rounds_are_shown_beside_equation_3_and_stay_within_it),
-        cmocka_unit_test(a_log_is_played_row_by_row),
-        cmocka_unit_test(learning_from_a_log_beats_chance),
-        cmocka_unit_test(rows_without_order_are_shuffled_anew_in_each_run),
-        cmocka_unit_test(a_stop_is_heard),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

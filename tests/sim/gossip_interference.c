@@ -256,7 +256,7 @@ static struct transcript play_trees(int world, enum tacit_privacy_mode mode)
     return seen;
 }
 
-static void trees_in_sound_mode_betray_nothing_but_their_releases(void **state)
+TEST(trees_in_sound_mode_betray_nothing_but_their_releases)
 {
     struct transcript const first = play_trees(0, TACIT_PRIVACY_SOUND);
     uint32_t const releases = tape.count;
@@ -269,7 +269,7 @@ static void trees_in_sound_mode_betray_nothing_but_their_releases(void **state)
 }
 
 /* The test has teeth: the paper's first rewards are raw, and without noise all are. */
-static void raw_rewards_of_the_papers_mode_are_seen(void **state)
+TEST(raw_rewards_of_the_papers_mode_are_seen)
 {
     static const enum tacit_privacy_mode modes[] = {TACIT_PRIVACY_PAPER, TACIT_PRIVACY_NONE};
     for (size_t i = 0; i < 2; i++) {
@@ -359,7 +359,7 @@ static struct transcript play_doubling(int world, uint32_t seed)
     return seen;
 }
 
-static void releases_that_double_betray_nothing_else(void **state)
+TEST(releases_that_double_betray_nothing_else)
 {
     uint64_t restarts = 0;
     uint32_t differed = 0;
@@ -375,14 +375,4 @@ static void releases_that_double_betray_nothing_else(void **state)
     print_message("50 schedules: %u releases of other sums, %u incarnations: the same bytes\n",
                   differed, (unsigned)restarts);
     assert_true(differed > 1000 && restarts > 500);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trees_in_sound_mode_betray_nothing_but_their_releases),
-        cmocka_unit_test(raw_rewards_of_the_papers_mode_are_seen),
-        cmocka_unit_test(releases_that_double_betray_nothing_else),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

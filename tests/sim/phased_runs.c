@@ -162,7 +162,7 @@ static void compare(const struct phased_sim *sim)
     phased_run_free(run);
 }
 
-static void runs_are_those_of_a_loop_around_the_judge(void **state)
+TEST(runs_are_those_of_a_loop_around_the_judge)
 {
     for (int confidence = 0; confidence < 2; confidence++) {
         struct phased_sim sim = sim_of(1, confidence == 0 ? 0 : 0.95, 20000);
@@ -179,7 +179,7 @@ static bool is_same(const double *a, const double *b, size_t count)
 
 /* Somebody who looks on needs the cores as nodes of the network; else there is a loop around the
  * judge alone. */
-static void a_loop_and_the_cores_as_nodes_give_the_same_numbers_to_the_last_bit(void **state)
+TEST(a_loop_and_the_cores_as_nodes_give_the_same_numbers_to_the_last_bit)
 {
     static const struct phased_observer nobody = {.context = NULL};
     for (int i = 0; i < 6; i++) {
@@ -258,7 +258,7 @@ static struct ended play_with_change(struct phased_sim *sim, const struct phased
 }
 
 /* Two arms: once the better one is gone, nothing more can be lost. */
-static void a_retired_arm_costs_nothing_any_more_and_is_no_answer(void **state)
+TEST(a_retired_arm_costs_nothing_any_more_and_is_no_answer)
 {
     static const double two[] = {0.3, 0.9};
     for (uint64_t slot = 1; slot < 20000; slot = 3 * slot + 1) {
@@ -277,7 +277,7 @@ static void a_retired_arm_costs_nothing_any_more_and_is_no_answer(void **state)
 }
 
 /* What is not there is no loss; once it is there it is found. */
-static void an_added_arm_is_found(void **state)
+TEST(an_added_arm_is_found)
 {
     static const double three[] = {0.5, 0.4, 0.9};
     for (uint64_t slot = 10; slot <= 100000; slot *= 10) {
@@ -355,7 +355,7 @@ static bool play_with_faults(uint32_t seed)
     return outcome.rounds >= 1;
 }
 
-static void every_agent_ends_whatever_fails(void **state)
+TEST(every_agent_ends_whatever_fails)
 {
     uint32_t with_rounds = 0;
     for (uint32_t seed = 1; seed <= FAULTY_SEEDS; seed++)
@@ -437,7 +437,7 @@ static uint32_t play_with_copies(uint32_t seed, bool has_grants)
     return ear.second_count;
 }
 
-static void backups_and_clones_release_each_round_once(void **state)
+TEST(backups_and_clones_release_each_round_once)
 {
     uint32_t without_grants = 0;
     for (uint32_t seed = 1; seed <= 2 * FAULTY_SEEDS; seed++) {
@@ -448,17 +448,4 @@ static void backups_and_clones_release_each_round_once(void **state)
     print_message("without grants a round left twice in %u of %u worlds\n", without_grants,
                   2 * FAULTY_SEEDS);
     assert_true(without_grants > FAULTY_SEEDS / 4); /* the ear hears */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_are_those_of_a_loop_around_the_judge),
-        cmocka_unit_test(a_loop_and_the_cores_as_nodes_give_the_same_numbers_to_the_last_bit),
-        cmocka_unit_test(a_retired_arm_costs_nothing_any_more_and_is_no_answer),
-        cmocka_unit_test(an_added_arm_is_found),
-        cmocka_unit_test(every_agent_ends_whatever_fails),
-        cmocka_unit_test(backups_and_clones_release_each_round_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

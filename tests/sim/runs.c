@@ -8,7 +8,7 @@
 
 /* ---- Queue ---- */
 
-static void queue_gives_items_by_time_and_then_by_arrival(void **state)
+TEST(queue_gives_items_by_time_and_then_by_arrival)
 {
     struct sim_queue queue = {0};
     struct sim_item item;
@@ -33,7 +33,7 @@ static void queue_gives_items_by_time_and_then_by_arrival(void **state)
 /* ---- Curve ---- */
 
 /* Against walking through the slots, the arms in turn. */
-static void curve_equals_a_walk_through_the_slots(void **state)
+TEST(curve_equals_a_walk_through_the_slots)
 {
     enum { SLOTS = 120 };
     static const double gaps[] = {0, 0.25, 0.5, 0.75};
@@ -64,7 +64,7 @@ static void curve_equals_a_walk_through_the_slots(void **state)
 /* ---- Pulls ---- */
 
 /* The curve's plans by three agents, in another order and in other pieces. */
-static void pulls_come_to_the_curve_in_any_order(void **state)
+TEST(pulls_come_to_the_curve_in_any_order)
 {
     enum { SLOTS = 120 };
     static const double gaps[] = {0, 0.25, 0.5, 0.75};
@@ -107,7 +107,7 @@ static void pulls_come_to_the_curve_in_any_order(void **state)
 /* ---- Meter ---- */
 
 /* A loop in stretches records what a loop that looks at every slot records. */
-static void meter_equals_a_look_at_every_slot(void **state)
+TEST(meter_equals_a_look_at_every_slot)
 {
     static const uint64_t points[] = {1, 2, 7, 1000, 1048577, 3000000, 3000001};
     enum { POINTS = sizeof points / sizeof points[0] };
@@ -135,7 +135,7 @@ static void meter_equals_a_look_at_every_slot(void **state)
     assert_true(stretches < 20);
 }
 
-static void meter_of_a_run_that_ends_early_stays(void **state)
+TEST(meter_of_a_run_that_ends_early_stays)
 {
     static const uint64_t points[] = {10, 20, 30};
     struct tacit_sim const sim = {.horizon = 30, .points = points, .point_count = 3};
@@ -149,7 +149,7 @@ static void meter_of_a_run_that_ends_early_stays(void **state)
     assert_true(regret[0] == 2 && regret[1] == 2.5 && regret[2] == 2.5);
 }
 
-static void log_points_grow_and_end_at_the_horizon(void **state)
+TEST(log_points_grow_and_end_at_the_horizon)
 {
     static const uint64_t horizons[] = {1, 2, 10, 1000, 1000000, TACIT_HORIZON_MAX};
     uint64_t points[200];
@@ -206,7 +206,7 @@ static enum tacit_status run_on(uint32_t threads, const struct elim_sim *sim,
     return elim_sim_run(sim, threads, &results, control);
 }
 
-static void results_do_not_depend_on_the_number_of_threads(void **state)
+TEST(results_do_not_depend_on_the_number_of_threads)
 {
     static const uint32_t threads[] = {2, 3, 16, 100};
     uint64_t const horizon = 50000;
@@ -233,7 +233,7 @@ static void *stop_soon(void *argument)
 }
 
 /* Gaussian rewards in sound mode are drawn one by one: this takes minutes if nobody stops it. */
-static void a_stop_from_another_thread_ends_the_runs(void **state)
+TEST(a_stop_from_another_thread_ends_the_runs)
 {
     uint64_t const horizon = UINT64_C(1) << 25;
     struct elim_sim sim = experiment(horizon, &horizon);
@@ -251,7 +251,7 @@ static void a_stop_from_another_thread_ends_the_runs(void **state)
         assert_true(outcome.finished[run] || outcome.regret[run] == 0);
 }
 
-static void what_a_core_refuses_is_refused(void **state)
+TEST(what_a_core_refuses_is_refused)
 {
     uint64_t const horizon = 1000;
     struct elim_sim sim = experiment(horizon, &horizon);
@@ -259,20 +259,4 @@ static void what_a_core_refuses_is_refused(void **state)
     static struct outcome outcome;
     sim.report_count = sim.common.agent_count + 1;
     assert_int_equal(run_on(1, &sim, &outcome, &control), TACIT_INVALID);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(queue_gives_items_by_time_and_then_by_arrival),
-        cmocka_unit_test(curve_equals_a_walk_through_the_slots),
-        cmocka_unit_test(pulls_come_to_the_curve_in_any_order),
-        cmocka_unit_test(meter_equals_a_look_at_every_slot),
-        cmocka_unit_test(meter_of_a_run_that_ends_early_stays),
-        cmocka_unit_test(log_points_grow_and_end_at_the_horizon),
-        cmocka_unit_test(results_do_not_depend_on_the_number_of_threads),
-        cmocka_unit_test(a_stop_from_another_thread_ends_the_runs),
-        cmocka_unit_test(what_a_core_refuses_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

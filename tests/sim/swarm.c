@@ -381,7 +381,7 @@ static bool seed_is_good(uint64_t seed)
     return fault[0] == '\0';
 }
 
-static void every_seed_keeps_every_promise_and_ends(void **state)
+TEST(every_seed_keeps_every_promise_and_ends)
 {
     uint32_t bad = 0;
     for (uint64_t seed = 1; seed <= seed_count; seed++)
@@ -391,7 +391,7 @@ static void every_seed_keeps_every_promise_and_ends(void **state)
 
 /* The swarm is only worth something if its faults really happen, and if rounds are judged all the
  * same. */
-static void worlds_have_faults_and_rounds(void **state)
+TEST(worlds_have_faults_and_rounds)
 {
     uint32_t stars = 0;
     uint32_t spread = 0;
@@ -427,7 +427,7 @@ static void worlds_have_faults_and_rounds(void **state)
 
 /* Without faults, commitments and grants cost two messages an agent and epoch, and nothing else
  * changes, down to the last bit. */
-static void grants_change_no_result_where_nothing_fails(void **state)
+TEST(grants_change_no_result_where_nothing_fails)
 {
     uint32_t with_rounds = 0;
     for (uint64_t seed = 1; seed <= 200; seed++) {
@@ -454,7 +454,7 @@ static void grants_change_no_result_where_nothing_fails(void **state)
 
 /* Where nobody looks on commitments are numbers, and hashes where somebody does: control messages
  * and their bytes are among the figures. */
-static void no_figure_tells_whether_commitments_were_hashed(void **state)
+TEST(no_figure_tells_whether_commitments_were_hashed)
 {
     double controls[3] = {0, 0, 0};
     for (uint64_t seed = 1; seed <= 300; seed++) {
@@ -490,7 +490,7 @@ static void leave_network_faults(struct world *world)
 }
 
 /* Faults change when things happen, not what is learnt. */
-static void network_faults_alone_change_no_elimination(void **state)
+TEST(network_faults_alone_change_no_elimination)
 {
     uint32_t rounds = 0;
     for (uint64_t seed = 1; seed <= 400; seed++) {
@@ -510,7 +510,7 @@ static void network_faults_alone_change_no_elimination(void **state)
 
 /* With faults there is no clock that ends a round; where none happens, the decisions are those of
  * the clock. */
-static void run_without_a_clock_decides_as_one_with_it(void **state)
+TEST(run_without_a_clock_decides_as_one_with_it)
 {
     for (uint64_t seed = 1; seed <= 150; seed++) {
         struct world worlds[2];
@@ -527,7 +527,7 @@ static void run_without_a_clock_decides_as_one_with_it(void **state)
     }
 }
 
-static void own_tables_and_a_shared_one_give_the_same_results(void **state)
+TEST(own_tables_and_a_shared_one_give_the_same_results)
 {
     for (uint64_t seed = 1; seed <= 300; seed++) {
         struct world worlds[2];
@@ -541,7 +541,7 @@ static void own_tables_and_a_shared_one_give_the_same_results(void **state)
     }
 }
 
-static void deadline_that_is_never_reached_changes_no_result(void **state)
+TEST(deadline_that_is_never_reached_changes_no_result)
 {
     for (uint64_t seed = 1; seed <= 100; seed++) {
         struct world worlds[2];
@@ -570,7 +570,7 @@ static void make_lonely_world(struct world *world, uint64_t seed)
     world->sim.round_timeout_us = 0;
 }
 
-static void round_waits_for_the_lost_agent_for_ever_unless_there_is_a_quorum(void **state)
+TEST(round_waits_for_the_lost_agent_for_ever_unless_there_is_a_quorum)
 {
     uint32_t decided = 0;
     for (uint64_t seed = 1; seed <= 200; seed++) {
@@ -591,7 +591,7 @@ static void round_waits_for_the_lost_agent_for_ever_unless_there_is_a_quorum(voi
 }
 
 /* Also where it was down, and on its way back, when it got lost. */
-static void lost_agent_never_comes_back(void **state)
+TEST(lost_agent_never_comes_back)
 {
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct world world;
@@ -624,7 +624,7 @@ static void make_halves(struct world *world, uint64_t seed, uint64_t until_us)
     world->sim.gather_timeout_us = 0;
 }
 
-static void halves_of_a_graph_wait_for_each_other_and_say_for_whom(void **state)
+TEST(halves_of_a_graph_wait_for_each_other_and_say_for_whom)
 {
     for (uint64_t seed = 1; seed <= 30; seed++) {
         struct world world;
@@ -639,7 +639,7 @@ static void halves_of_a_graph_wait_for_each_other_and_say_for_whom(void **state)
     }
 }
 
-static void halves_that_find_each_other_again_go_on(void **state)
+TEST(halves_that_find_each_other_again_go_on)
 {
     uint32_t decided = 0;
     for (uint64_t seed = 1; seed <= 30; seed++) {
@@ -669,7 +669,7 @@ static void make_stars(struct world *world, uint64_t seed, uint64_t until_us)
 
 /* Without a quorum the hub only says that the deadline is over, and names the sink that is gone;
  * the other component makes a quorum of three; with four it is one agent too few. */
-static void hub_waits_for_a_sink_that_is_gone_or_goes_on_with_its_quorum(void **state)
+TEST(hub_waits_for_a_sink_that_is_gone_or_goes_on_with_its_quorum)
 {
     uint32_t decided = 0;
     for (uint64_t seed = 1; seed <= 30; seed++) {
@@ -699,7 +699,7 @@ static void leave_no_chance(struct world *world)
 
 /* Sinks and all others die again and again, at every boundary of their steps, and come back with
  * what was durable: nothing is lost but time. */
-static void sinks_that_come_back_with_their_disks_go_on(void **state)
+TEST(sinks_that_come_back_with_their_disks_go_on)
 {
     uint32_t decided = 0;
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -724,7 +724,7 @@ static void sinks_that_come_back_with_their_disks_go_on(void **state)
 
 /* A leaf that never comes is not waited for when the sink has a time limit: the others' reports go
  * to the hub without it. */
-static void sink_with_a_time_limit_reports_without_the_leaf_that_is_gone(void **state)
+TEST(sink_with_a_time_limit_reports_without_the_leaf_that_is_gone)
 {
     static const struct tacit_graph_spec path = {.kind = TACIT_GRAPH_PATH, .agent_count = 5};
     uint32_t decided = 0;
@@ -777,7 +777,7 @@ static void make_a_storm(void *context, uint32_t agent, struct tacit_elim_agent 
     update->message.sums = rows;
 }
 
-static void storm_of_a_peer_changes_nothing_that_others_learn(void **state)
+TEST(storm_of_a_peer_changes_nothing_that_others_learn)
 {
     uint32_t rounds = 0;
     uint32_t storms = 0;
@@ -1068,7 +1068,7 @@ static bool catches(const struct bug *bug, uint64_t seed)
     return strstr(fault, bug->words) != NULL;
 }
 
-static void every_planted_bug_is_caught(void **state)
+TEST(every_planted_bug_is_caught)
 {
     bool are_all = true;
     for (size_t i = 0; i < sizeof bugs / sizeof *bugs; i++) {
@@ -1088,7 +1088,7 @@ static void every_planted_bug_is_caught(void **state)
 }
 
 /* What nobody is shown was counted all the same. */
-static void a_message_that_is_not_counted_is_caught(void **state)
+TEST(a_message_that_is_not_counted_is_caught)
 {
     uint32_t caught = 0;
     for (uint64_t seed = 1; seed <= 100; seed++) {
@@ -1158,7 +1158,7 @@ static void say_other_history(void *context, uint32_t agent, struct tacit_elim_p
 }
 
 /* Its neighbours name it, and they alone: it is not proved who of the two lies. */
-static void member_that_says_that_it_holds_other_rows_is_named(void **state)
+TEST(member_that_says_that_it_holds_other_rows_is_named)
 {
     uint32_t named = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -1251,7 +1251,7 @@ static void take_other_grant(void *context, uint32_t node, const struct tacit_el
 
 /* Nobody has an answer with all others' word, nobody but the liar is accused, and the proof comes
  * to all, unless they are at T before. */
-static void member_that_shows_two_rows_is_proved(void **state)
+TEST(member_that_shows_two_rows_is_proved)
 {
     uint32_t proved = 0;
     show.change_event = take_other_grant;
@@ -1272,28 +1272,6 @@ static void member_that_shows_two_rows_is_proved(void **state)
 
 int main(int argument_count, char **arguments)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_seed_keeps_every_promise_and_ends),
-        cmocka_unit_test(worlds_have_faults_and_rounds),
-        cmocka_unit_test(grants_change_no_result_where_nothing_fails),
-        cmocka_unit_test(no_figure_tells_whether_commitments_were_hashed),
-        cmocka_unit_test(network_faults_alone_change_no_elimination),
-        cmocka_unit_test(run_without_a_clock_decides_as_one_with_it),
-        cmocka_unit_test(own_tables_and_a_shared_one_give_the_same_results),
-        cmocka_unit_test(deadline_that_is_never_reached_changes_no_result),
-        cmocka_unit_test(round_waits_for_the_lost_agent_for_ever_unless_there_is_a_quorum),
-        cmocka_unit_test(lost_agent_never_comes_back),
-        cmocka_unit_test(halves_of_a_graph_wait_for_each_other_and_say_for_whom),
-        cmocka_unit_test(halves_that_find_each_other_again_go_on),
-        cmocka_unit_test(hub_waits_for_a_sink_that_is_gone_or_goes_on_with_its_quorum),
-        cmocka_unit_test(sinks_that_come_back_with_their_disks_go_on),
-        cmocka_unit_test(sink_with_a_time_limit_reports_without_the_leaf_that_is_gone),
-        cmocka_unit_test(storm_of_a_peer_changes_nothing_that_others_learn),
-        cmocka_unit_test(every_planted_bug_is_caught),
-        cmocka_unit_test(a_message_that_is_not_counted_is_caught),
-        cmocka_unit_test(member_that_says_that_it_holds_other_rows_is_named),
-        cmocka_unit_test(member_that_shows_two_rows_is_proved),
-    };
     if (argument_count == 3 && strcmp(arguments[1], "--seed") == 0) {
         bool const is_good = seed_is_good(strtoull(arguments[2], NULL, 10));
         (void)printf("seed %s: %s\n", arguments[2], is_good ? "good" : "BAD");
@@ -1301,5 +1279,5 @@ int main(int argument_count, char **arguments)
     }
     if (argument_count == 3 && strcmp(arguments[1], "--seeds") == 0)
         seed_count = (uint32_t)strtoul(arguments[2], NULL, 10);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

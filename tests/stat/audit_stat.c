@@ -192,7 +192,7 @@ static double proven_for_laplace(double epsilon, uint64_t seed)
     return audit_by_score(&audit, score_value).epsilon_lower;
 }
 
-static void audit_of_calibrated_laplace_is_not_refuted_for_any_seed(void **state)
+TEST(audit_of_calibrated_laplace_is_not_refuted_for_any_seed)
 {
     double lowest = INFINITY;
     double highest = 0;
@@ -206,7 +206,7 @@ static void audit_of_calibrated_laplace_is_not_refuted_for_any_seed(void **state
     print_message("Laplace of scale 1, claimed 1: proven from %.3f to %.3f\n", lowest, highest);
 }
 
-static void audit_of_laplace_8_percent_too_narrow_is_refuted_for_every_seed(void **state)
+TEST(audit_of_laplace_8_percent_too_narrow_is_refuted_for_every_seed)
 {
     for (uint64_t seed = 0; seed < 10 * effort_of(1, 10); seed++)
         assert_true(proven_for_laplace(1.08, 1000 + seed) > 1.0);
@@ -225,7 +225,7 @@ static bool release_equals(const void *context, uint32_t event, const struct aud
     return release->value[0].steps == (int64_t)event;
 }
 
-static void audit_of_randomized_response_by_events_finds_its_epsilon(void **state)
+TEST(audit_of_randomized_response_by_events_finds_its_epsilon)
 {
     struct audit const audit = audit_of(NULL, release_randomized_response);
     struct audit_finding const stated = audit_by_stated_event(&audit, release_equals, 0);
@@ -250,7 +250,7 @@ static void release_the_world(const void *context, int world, struct tacit_rng *
     release->value[0].real = -release->value[0].real;
 }
 
-static void audit_of_equal_and_of_distinct_worlds_finds_nothing_and_everything(void **state)
+TEST(audit_of_equal_and_of_distinct_worlds_finds_nothing_and_everything)
 {
     struct audit same = audit_of(NULL, release_the_same);
     same.release_count = 2000;
@@ -267,7 +267,7 @@ static void audit_of_equal_and_of_distinct_worlds_finds_nothing_and_everything(v
 
 /* ---- What the library promises --------------------------------------------------------------- */
 
-static void sound_sum_stays_within_its_epsilon(void **state)
+TEST(sound_sum_stays_within_its_epsilon)
 {
     double const epsilons[] = {0.5, 1, 2};
     for (size_t i = 0; i < COUNT(epsilons); i++) {
@@ -278,7 +278,7 @@ static void sound_sum_stays_within_its_epsilon(void **state)
 }
 
 /* The paper's Lap(1/(M eps n)) on a mean of n, M = 5, eps = 1: M eps is what it keeps. */
-static void paper_sum_judged_by_its_value_stays_within_m_epsilon(void **state)
+TEST(paper_sum_judged_by_its_value_stays_within_m_epsilon)
 {
     struct additive const additive = one_sum(TACIT_PRIVACY_PAPER, 5);
     expect_within("paper: scale 1/(M eps n), M = 5, sold as M eps", 5, 0.9,
@@ -339,7 +339,7 @@ static double score_history(const void *context, const struct audit_release *rel
     return score;
 }
 
-static void whole_history_of_three_epochs_stays_within_epsilon_per_reward(void **state)
+TEST(whole_history_of_three_epochs_stays_within_epsilon_per_reward)
 {
     struct history const history = {.mechanism = mechanism_on_unit_range(TACIT_PRIVACY_SOUND, 1)};
     struct audit const audit = audit_of(&history, release_history);
@@ -361,7 +361,7 @@ static bool integer_event(const void *context, uint32_t event, const struct audi
     return release->value[0].steps - additive->exact[0][0].steps >= eighths * (TACIT_STEPS / 8);
 }
 
-static void sound_integers_betray_nothing_by_bits_or_thresholds(void **state)
+TEST(sound_integers_betray_nothing_by_bits_or_thresholds)
 {
     struct additive const additive = one_sum(TACIT_PRIVACY_SOUND, 1);
     struct audit const audit = audit_of(&additive, release_additive);
@@ -373,19 +373,19 @@ static void sound_integers_betray_nothing_by_bits_or_thresholds(void **state)
 
 /* ---- Mutants: wrong scale -------------------------------------------------------------------- */
 
-static void mutant_that_sells_the_papers_letter_as_epsilon_is_refuted(void **state)
+TEST(mutant_that_sells_the_papers_letter_as_epsilon_is_refuted)
 {
     struct additive const additive = one_sum(TACIT_PRIVACY_PAPER, 5);
     expect_refuted("scale 1/(M eps n), M = 5, sold as eps", 1, 5, audit_additive(&additive));
 }
 
-static void mutant_with_a_nominal_count_is_refuted(void **state)
+TEST(mutant_with_a_nominal_count_is_refuted)
 {
     struct additive const additive = one_mean(50, 1.0 / 100);
     expect_refuted("nominal n = 100, real 50", 1, 2, audit_additive(&additive));
 }
 
-static void mutant_with_the_running_count_is_refuted(void **state)
+TEST(mutant_with_the_running_count_is_refuted)
 {
     struct additive const additive = one_mean(75, 1.0 / 100);
     expect_refuted("scale with S(r) = 100 in place of n_r = 75", 1, 100.0 / 75,
@@ -394,7 +394,7 @@ static void mutant_with_the_running_count_is_refuted(void **state)
 
 /* Own: means of 8-bit rewards in integers; the sensitivity 255/100 is cut to 2, while the rounded
  * mean can move by 3. (google/differential-privacy had the first half of it.) */
-static void mutant_with_an_integer_mean_is_refuted(void **state)
+TEST(mutant_with_an_integer_mean_is_refuted)
 {
     struct additive additive = {.mechanism = mechanism_on_unit_range(TACIT_PRIVACY_SOUND, 1),
                                 .value_count = 1};
@@ -409,7 +409,7 @@ static void mutant_with_an_integer_mean_is_refuted(void **state)
 /* ---- Mutants: right scale, wrong use --------------------------------------------------------- */
 
 /* The sum of the two log-likelihood ratios is the best use of two draws; averaging is close. */
-static void mutant_that_draws_again_on_retry_is_refuted(void **state)
+TEST(mutant_that_draws_again_on_retry_is_refuted)
 {
     struct additive additive = one_sum(TACIT_PRIVACY_SOUND, 1);
     additive.value_count = 2;
@@ -419,7 +419,7 @@ static void mutant_that_draws_again_on_retry_is_refuted(void **state)
 }
 
 /* One of the rewards is 3 or -1 where the claim supposes [0, 1]. */
-static void mutant_that_does_not_clip_gaussian_rewards_is_refuted(void **state)
+TEST(mutant_that_does_not_clip_gaussian_rewards_is_refuted)
 {
     struct additive additive = one_sum(TACIT_PRIVACY_PAPER, 1);
     additive.exact[0][0] = sum_with(&additive.mechanism.scale, ARM_PULLS, -1);
@@ -433,7 +433,7 @@ static void mutant_that_does_not_clip_gaussian_rewards_is_refuted(void **state)
 
 /* Own: every epoch releases the sum since the beginning; the ledger still takes the maximum, as if
  * the epochs were disjoint. The reward is in the second and in the third release. */
-static void mutant_that_releases_running_sums_is_refuted(void **state)
+TEST(mutant_that_releases_running_sums_is_refuted)
 {
     struct history const history = {.mechanism = mechanism_on_unit_range(TACIT_PRIVACY_SOUND, 1),
                                     .running = true};
@@ -460,7 +460,7 @@ static double score_difference(const void *context, const struct audit_release *
     return (double)(release->value[0].steps - release->value[1].steps);
 }
 
-static void mutant_with_equal_noise_on_two_arms_is_refuted(void **state)
+TEST(mutant_with_equal_noise_on_two_arms_is_refuted)
 {
     struct additive const additive = one_sum(TACIT_PRIVACY_SOUND, 1);
     struct audit const audit = audit_of(&additive, release_with_equal_noise);
@@ -483,7 +483,7 @@ static double score_steps(const void *context, const struct audit_release *relea
     return (double)release->value[0].steps;
 }
 
-static void mutant_that_loses_the_sign_of_the_noise_is_refuted(void **state)
+TEST(mutant_that_loses_the_sign_of_the_noise_is_refuted)
 {
     struct additive const additive = one_sum(TACIT_PRIVACY_SOUND, 1);
     struct audit const audit = audit_of(&additive, release_with_absolute_noise);
@@ -546,7 +546,7 @@ static struct additive one_reward_in_doubles(void)
     return additive;
 }
 
-static void attack_on_bits_never_excludes_the_world_they_came_from(void **state)
+TEST(attack_on_bits_never_excludes_the_world_they_came_from)
 {
     struct additive const additive = one_reward_in_doubles();
     struct tacit_rng rng = tacit_rng_stream(SEED, 2, 0, TACIT_PURPOSE_NOISE);
@@ -558,7 +558,7 @@ static void attack_on_bits_never_excludes_the_world_they_came_from(void **state)
     }
 }
 
-static void mutant_in_doubles_judged_by_its_bits_is_refuted(void **state)
+TEST(mutant_in_doubles_judged_by_its_bits_is_refuted)
 {
     struct additive const additive = one_reward_in_doubles();
     struct audit const audit = audit_of(&additive, release_additive);
@@ -576,7 +576,7 @@ static bool is_no_multiple_of_2_to_the_minus_53(const void *context, uint32_t ev
 }
 
 /* 1 + noise is always a multiple; 0 + noise need not be one where it is below 1/2. */
-static void mutant_in_doubles_judged_by_its_lowest_bit_is_refuted(void **state)
+TEST(mutant_in_doubles_judged_by_its_lowest_bit_is_refuted)
 {
     struct additive const additive = one_reward_in_doubles();
     struct audit audit = audit_of(&additive, release_additive);
@@ -661,7 +661,7 @@ static struct audit_finding audit_tree(const struct grove *grove)
     return audit_by_score(&audit, score_value);
 }
 
-static void sound_tree_stays_within_its_epsilon(void **state)
+TEST(sound_tree_stays_within_its_epsilon)
 {
     static const uint32_t leaves[] = {1, 2, 3, 4, 16};
     for (size_t i = 0; i < COUNT(leaves); i++) {
@@ -691,7 +691,7 @@ static void release_two_lives(const void *context, int world, struct tacit_rng *
     release->value[0].real = play_life(grove, world, rng) + play_life(&next, world, rng);
 }
 
-static void trees_of_two_lives_stay_within_epsilon(void **state)
+TEST(trees_of_two_lives_stay_within_epsilon)
 {
     struct grove grove = some_grove(TACIT_PRIVACY_SOUND, 4);
     struct audit const honest = audit_of(&grove, release_two_lives);
@@ -704,7 +704,7 @@ static void trees_of_two_lives_stay_within_epsilon(void **state)
     assert_true(finding.epsilon_lower <= 2);
 }
 
-static void paper_tree_stays_within_what_it_really_costs(void **state)
+TEST(paper_tree_stays_within_what_it_really_costs)
 {
     struct grove const grove = some_grove(TACIT_PRIVACY_PAPER, 4);
     double const real = (double)tacit_tree_cost_nano(&grove.rule) / 1e9;
@@ -714,14 +714,14 @@ static void paper_tree_stays_within_what_it_really_costs(void **state)
     expect_within("paper: all sums of a tree of 3, judged by value", 1, 0.9, audit_tree(&three));
 }
 
-static void mutant_tree_of_ceil_log2_at_powers_of_two_is_refuted(void **state)
+TEST(mutant_tree_of_ceil_log2_at_powers_of_two_is_refuted)
 {
     struct grove const grove = some_grove(TACIT_PRIVACY_PAPER, 4);
     expect_refuted("mutant: a tree of 4 leaves, epsilon / ceil(log2 4)", 1, 1.5,
                    audit_tree(&grove));
 }
 
-static void mutant_tree_of_natural_logarithms_is_refuted(void **state)
+TEST(mutant_tree_of_natural_logarithms_is_refuted)
 {
     struct grove grove = some_grove(TACIT_PRIVACY_SOUND, 16);
     uint32_t const shares = (uint32_t)ceil(log(16)); /* 3 for 5 levels */
@@ -770,7 +770,7 @@ static bool first_sum_is_zero(const void *context, uint32_t event,
 }
 
 /* Rewards 1, 0 against 1, 1: only the first have equal sums. */
-static void mutant_tree_with_noise_keyed_by_value_is_refuted(void **state)
+TEST(mutant_tree_with_noise_keyed_by_value_is_refuted)
 {
     struct grove grove = some_grove(TACIT_PRIVACY_SOUND, 2);
     grove.rewards[0][0] = grove.rewards[1][0] = 1;
@@ -786,45 +786,11 @@ static void mutant_tree_with_noise_keyed_by_value_is_refuted(void **state)
                      audit_by_stated_event(&audit, sums_are_equal, 0));
 }
 
-static void mutant_tree_with_a_raw_first_leaf_is_refuted(void **state)
+TEST(mutant_tree_with_a_raw_first_leaf_is_refuted)
 {
     struct grove grove = some_grove(TACIT_PRIVACY_SOUND, 2);
     grove.starts_raw = true;
     struct audit const audit = audit_of(&grove, release_mutant_tree);
     expect_wide_open("mutant: the first reward is released as it is", 1, 9,
                      audit_by_stated_event(&audit, first_sum_is_zero, 0));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(audit_of_calibrated_laplace_is_not_refuted_for_any_seed),
-        cmocka_unit_test(audit_of_laplace_8_percent_too_narrow_is_refuted_for_every_seed),
-        cmocka_unit_test(audit_of_randomized_response_by_events_finds_its_epsilon),
-        cmocka_unit_test(audit_of_equal_and_of_distinct_worlds_finds_nothing_and_everything),
-        cmocka_unit_test(sound_sum_stays_within_its_epsilon),
-        cmocka_unit_test(paper_sum_judged_by_its_value_stays_within_m_epsilon),
-        cmocka_unit_test(whole_history_of_three_epochs_stays_within_epsilon_per_reward),
-        cmocka_unit_test(sound_integers_betray_nothing_by_bits_or_thresholds),
-        cmocka_unit_test(mutant_that_sells_the_papers_letter_as_epsilon_is_refuted),
-        cmocka_unit_test(mutant_with_a_nominal_count_is_refuted),
-        cmocka_unit_test(mutant_with_the_running_count_is_refuted),
-        cmocka_unit_test(mutant_with_an_integer_mean_is_refuted),
-        cmocka_unit_test(mutant_that_draws_again_on_retry_is_refuted),
-        cmocka_unit_test(mutant_that_does_not_clip_gaussian_rewards_is_refuted),
-        cmocka_unit_test(mutant_that_releases_running_sums_is_refuted),
-        cmocka_unit_test(mutant_with_equal_noise_on_two_arms_is_refuted),
-        cmocka_unit_test(mutant_that_loses_the_sign_of_the_noise_is_refuted),
-        cmocka_unit_test(sound_tree_stays_within_its_epsilon),
-        cmocka_unit_test(trees_of_two_lives_stay_within_epsilon),
-        cmocka_unit_test(paper_tree_stays_within_what_it_really_costs),
-        cmocka_unit_test(mutant_tree_of_ceil_log2_at_powers_of_two_is_refuted),
-        cmocka_unit_test(mutant_tree_of_natural_logarithms_is_refuted),
-        cmocka_unit_test(mutant_tree_with_noise_keyed_by_value_is_refuted),
-        cmocka_unit_test(mutant_tree_with_a_raw_first_leaf_is_refuted),
-        cmocka_unit_test(attack_on_bits_never_excludes_the_world_they_came_from),
-        cmocka_unit_test(mutant_in_doubles_judged_by_its_bits_is_refuted),
-        cmocka_unit_test(mutant_in_doubles_judged_by_its_lowest_bit_is_refuted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,7 +121,7 @@ static const struct setting settings[] = {
     {3, 40, 0.3, 0.05, 300, 4},
 };
 
-static void means_are_outside_no_more_often_than_stated(void **state)
+TEST(means_are_outside_no_more_often_than_stated)
 {
     for (uint32_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         struct tacit_bounds_noise const noise = noise_of(&settings[i]);
@@ -142,14 +142,14 @@ static void assert_found_out(const struct setting *setting, uint32_t run,
     assert_true(gof_binomial_lower(failures.below, trials(), 1 - ALPHA) > exp(-LEVEL));
 }
 
-static void bounds_that_believe_in_too_little_noise_are_found_out(void **state)
+TEST(bounds_that_believe_in_too_little_noise_are_found_out)
 {
     struct tacit_bounds_noise const tenth = {.epsilon = 10 * settings[2].epsilon};
     assert_found_out(&settings[2], 100, &tenth);
 }
 
 /* The aggregators' noise, or the sites' floor. */
-static void bounds_that_forget_a_kind_of_noise_are_found_out(void **state)
+TEST(bounds_that_forget_a_kind_of_noise_are_found_out)
 {
     static const struct setting with_two = {3, 10, 0.05, 0.5, 8000, 1};
     static const struct setting with_floor = {30, 1, 1, 0.5, 100, 1};
@@ -198,7 +198,7 @@ static double paper_noise_failures(uint32_t sites)
     return 2 * laplace_sum_tail(sites, radius * (double)pulls * sites) / allowed;
 }
 
-static void noise_radius_of_the_paper_fails_too_often_at_few_sites(void **state)
+TEST(noise_radius_of_the_paper_fails_too_often_at_few_sites)
 {
     static const uint32_t sites[] = {1, 3, 10, 20};
     double shares[4];
@@ -213,7 +213,7 @@ static void noise_radius_of_the_paper_fails_too_often_at_few_sites(void **state)
 }
 
 /* The tail above, against draws. False alarm: 5 standard errors, 6e-7 a check. */
-static void tail_of_laplace_sums_is_that_of_draws(void **state)
+TEST(tail_of_laplace_sums_is_that_of_draws)
 {
     static const uint32_t counts[] = {1, 3, 10};
     for (int i = 0; i < 3; i++) {
@@ -229,16 +229,4 @@ static void tail_of_laplace_sums_is_that_of_draws(void **state)
         }
         assert_true(fabs(above / 200000.0 - expected) <= 5 * sqrt(expected / 200000));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(means_are_outside_no_more_often_than_stated),
-        cmocka_unit_test(noise_radius_of_the_paper_fails_too_often_at_few_sites),
-        cmocka_unit_test(tail_of_laplace_sums_is_that_of_draws),
-        cmocka_unit_test(bounds_that_believe_in_too_little_noise_are_found_out),
-        cmocka_unit_test(bounds_that_forget_a_kind_of_noise_are_found_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

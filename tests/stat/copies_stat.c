@@ -308,29 +308,29 @@ static void expect_refuted(const char *name, const struct tacit_graph_spec *spec
     audited_free(audited);
 }
 
-static void copies_over_a_star_stay_within_epsilon(void **state)
+TEST(copies_over_a_star_stay_within_epsilon)
 {
     expect_within("star: backups and clones of a site", NULL, TACIT_ELIM_SPREAD, 0);
 }
 
-static void copies_on_a_ring_stay_within_epsilon(void **state)
+TEST(copies_on_a_ring_stay_within_epsilon)
 {
     expect_within("ring: backups and clones of a site", &ring, TACIT_ELIM_SPREAD, 0);
 }
 
-static void copies_in_a_hybrid_stay_within_epsilon(void **state)
+TEST(copies_in_a_hybrid_stay_within_epsilon)
 {
     expect_within("hybrid: backups and clones of a site", &path, TACIT_ELIM_GATHER, 0);
 }
 
-static void copies_with_exact_bounds_stay_within_epsilon(void **state)
+TEST(copies_with_exact_bounds_stay_within_epsilon)
 {
     expect_within("ring, exact bounds: backups and clones", &ring, TACIT_ELIM_SPREAD, 2);
     if (effort_is_long())
         expect_within("hybrid, exact bounds: backups and clones", &path, TACIT_ELIM_GATHER, 2);
 }
 
-static void grants_that_are_given_twice_are_refuted(void **state)
+TEST(grants_that_are_given_twice_are_refuted)
 {
     expect_refuted("ring: neighbours that grant twice", &ring, TACIT_ELIM_SPREAD);
     if (!effort_is_long())
@@ -454,28 +454,14 @@ static double proven_with_times(const char *name, bool is_on_tick)
     return finding.epsilon_lower;
 }
 
-static void time_of_sampling_seen_to_a_microsecond_tells_nothing_on_the_tick(void **state)
+TEST(time_of_sampling_seen_to_a_microsecond_tells_nothing_on_the_tick)
 {
     double const on_tick = proven_with_times("leaves on the tick, seen to 1 us", true);
     assert_true(on_tick <= 1);
     assert_true(on_tick >= 0.9);
 }
 
-static void release_that_leaves_when_it_is_drawn_is_refuted(void **state)
+TEST(release_that_leaves_when_it_is_drawn_is_refuted)
 {
     assert_true(proven_with_times("leaves when it is drawn, seen to 1 us", false) > 1.1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_over_a_star_stay_within_epsilon),
-        cmocka_unit_test(copies_on_a_ring_stay_within_epsilon),
-        cmocka_unit_test(copies_in_a_hybrid_stay_within_epsilon),
-        cmocka_unit_test(copies_with_exact_bounds_stay_within_epsilon),
-        cmocka_unit_test(grants_that_are_given_twice_are_refuted),
-        cmocka_unit_test(time_of_sampling_seen_to_a_microsecond_tells_nothing_on_the_tick),
-        cmocka_unit_test(release_that_leaves_when_it_is_drawn_is_refuted),
-    };
-    return cmocka_run_group_tests_name("stat/copies_stat", tests, NULL, NULL);
 }

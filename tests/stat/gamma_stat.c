@@ -79,7 +79,7 @@ static void expect_fit(double p_value)
     assert_true(p_value >= ALPHA);
 }
 
-static void gamma_has_its_distribution_function(void **state)
+TEST(gamma_has_its_distribution_function)
 {
     expect_fit(gamma_p(1, 1, one));
     expect_fit(gamma_p(2, 3, three));
@@ -87,7 +87,7 @@ static void gamma_has_its_distribution_function(void **state)
     expect_fit(gamma_p(4, 0.5, half));
 }
 
-static void beta_has_its_distribution_function(void **state)
+TEST(beta_has_its_distribution_function)
 {
     expect_fit(beta_p(11, 1, 1, 1));
     expect_fit(beta_p(12, 2, 5, 2));
@@ -95,18 +95,8 @@ static void beta_has_its_distribution_function(void **state)
     expect_fit(beta_p(14, 1, 60, 1));
 }
 
-static void checks_notice_a_shape_off_by_2_percent(void **state)
+TEST(checks_notice_a_shape_off_by_2_percent)
 {
     assert_true(gamma_p(21, 3.06, three) < ALPHA);
     assert_true(beta_p(22, 51, 10, 50) < ALPHA);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gamma_has_its_distribution_function),
-        cmocka_unit_test(beta_has_its_distribution_function),
-        cmocka_unit_test(checks_notice_a_shape_off_by_2_percent),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

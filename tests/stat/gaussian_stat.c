@@ -23,7 +23,7 @@ static struct tacit_gaussian of_variance(uint64_t numerator, uint32_t shift, uin
 /* ---- Law ---- */
 
 /* Whole laws of small scales; expected counts from their definition. */
-static void small_scales_have_their_law(void **state)
+TEST(small_scales_have_their_law)
 {
     static const uint64_t variances[] = {1, 2, 3, 7, 16, 100, 300};
     for (uint32_t v = 0; v < sizeof variances / sizeof variances[0]; v++) {
@@ -51,7 +51,7 @@ static void small_scales_have_their_law(void **state)
 }
 
 /* Scales of releases, where one cell has many integers: P(z) of the normal law. */
-static void large_scales_are_normal(void **state)
+TEST(large_scales_are_normal)
 {
     static const uint32_t shifts[] = {20, 40, 41, 60};
     for (uint32_t s = 0; s < 4; s++) {
@@ -74,7 +74,7 @@ static void large_scales_are_normal(void **state)
 
 /* ---- Scale ---- */
 
-static void scales_are_rounded_up_and_hardly(void **state)
+TEST(scales_are_rounded_up_and_hardly)
 {
     struct tacit_rng rng = stream(200);
     for (uint32_t i = 0; i < 20000; i++) {
@@ -111,7 +111,7 @@ static enum tacit_status fail_after(void *context, void *bytes, size_t size)
     return TACIT_OK;
 }
 
-static void failing_entropy_draws_nothing(void **state)
+TEST(failing_entropy_draws_nothing)
 {
     struct tacit_gaussian const gaussian = of_variance(1, 40, 3);
     for (uint32_t fills = 0; fills < 3; fills++) {
@@ -125,7 +125,7 @@ static void failing_entropy_draws_nothing(void **state)
 
 /* ---- Ledger ---- */
 
-static void rho_implies_its_epsilon_and_delta(void **state)
+TEST(rho_implies_its_epsilon_and_delta)
 {
     static const double epsilons[] = {0.01, 0.1, 1, 3, 20, 1e4};
     static const double deltas[] = {1e-9, 1e-6, 1e-3, 0.4};
@@ -144,7 +144,7 @@ static void rho_implies_its_epsilon_and_delta(void **state)
     assert_true(tacit_rho_of_pure_nano(44722) == 2);
 }
 
-static void groups_cost_their_maximum_and_add(void **state)
+TEST(groups_cost_their_maximum_and_add)
 {
     struct tacit_rho_ledger ledger = tacit_rho_ledger_init(10);
     assert_int_equal(tacit_rho_ledger_spend(&ledger, 0, 4), TACIT_OK);
@@ -159,15 +159,4 @@ static void groups_cost_their_maximum_and_add(void **state)
     assert_int_equal(tacit_rho_ledger_spend(&ledger, 1, UINT64_MAX), TACIT_BUDGET);
     assert_memory_equal(&before, &ledger, sizeof ledger);
     assert_true(ledger.release_count == 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(small_scales_have_their_law),
-                                       cmocka_unit_test(large_scales_are_normal),
-                                       cmocka_unit_test(scales_are_rounded_up_and_hardly),
-                                       cmocka_unit_test(failing_entropy_draws_nothing),
-                                       cmocka_unit_test(rho_implies_its_epsilon_and_delta),
-                                       cmocka_unit_test(groups_cost_their_maximum_and_add)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

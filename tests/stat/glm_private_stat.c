@@ -4,12 +4,7 @@
 #include "../support/gof.h"
 #include "tacit/wire_glm.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 
 #define D 2u
 #define S ((uint32_t)TACIT_GLM_PRIVATE_SUMS(D))
@@ -229,9 +224,8 @@ static double proven_epsilon(enum mutant mutant)
     return lower > upper ? log(lower / upper) : 0;
 }
 
-static void bytes_lose_no_more_than_was_said(void **state)
+TEST(bytes_lose_no_more_than_was_said)
 {
-    (void)state;
     for (enum mutant view = FAITHFUL; view <= MASKED; view++) {
         double const proven = proven_epsilon(view);
         print_message("proven epsilon %.3f at delta %g, claimed %g\n", proven, DELTA, EPSILON);
@@ -240,31 +234,27 @@ static void bytes_lose_no_more_than_was_said(void **state)
     }
 }
 
-static void a_raw_model_is_refuted(void **state)
+TEST(a_raw_model_is_refuted)
 {
-    (void)state;
     assert_true(proven_epsilon(RAW_MODEL) > EPSILON);
 }
 
-static void noise_that_forgets_the_levels_is_refuted(void **state)
+TEST(noise_that_forgets_the_levels_is_refuted)
 {
-    (void)state;
     double const proven = proven_epsilon(NO_LEVELS);
     print_message("proven epsilon %.3f\n", proven);
     assert_true(proven > EPSILON);
 }
 
-static void contexts_that_nobody_clips_are_refuted(void **state)
+TEST(contexts_that_nobody_clips_are_refuted)
 {
-    (void)state;
     assert_true(proven_epsilon(UNCLIPPED) > EPSILON);
 }
 
 /* Contexts of different lengths cross it at
  * different times, and whether a message comes at all tells them apart. */
-static void a_trigger_by_determinant_is_refuted(void **state)
+TEST(a_trigger_by_determinant_is_refuted)
 {
-    (void)state;
     assert_true(proven_epsilon(DETERMINANT) > EPSILON);
 }
 
@@ -412,9 +402,8 @@ static uint64_t misses_of(double epsilon, double floor, double part, uint32_t ru
 
 /* a of the runs may miss; with Clopper-Pearson at 1e-6 a true promise is not refuted. That a third
  * of the radius is left by more runs shows that the test is not empty. */
-static void the_radius_holds_in_all_but_a_of_2000_runs(void **state)
+TEST(the_radius_holds_in_all_but_a_of_2000_runs)
 {
-    (void)state;
     static const double floors[] = {0, 400}; /* one aggregator; two, and a floor */
     for (uint32_t i = 0; i < 2; i++) {
         uint64_t const strong = misses_of(1, floors[i], 1, RUNS);
@@ -426,16 +415,4 @@ static void the_radius_holds_in_all_but_a_of_2000_runs(void **state)
         assert_true(gof_binomial_lower(weak, RUNS, 1 - 1e-6) <= FAILURE);
         assert_true(gof_binomial_lower(third, 200, 1 - 1e-6) > FAILURE);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_lose_no_more_than_was_said),
-        cmocka_unit_test(a_raw_model_is_refuted),
-        cmocka_unit_test(noise_that_forgets_the_levels_is_refuted),
-        cmocka_unit_test(contexts_that_nobody_clips_are_refuted),
-        cmocka_unit_test(a_trigger_by_determinant_is_refuted),
-        cmocka_unit_test(the_radius_holds_in_all_but_a_of_2000_runs)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

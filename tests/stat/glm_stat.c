@@ -15,12 +15,7 @@
  * TACIT_TEST_LONG=1: T = 500 instead of 100, more pairs and 200 runs a side, 50 of the two
  * that fit a model at every reward or slot. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/families/glm/plan.h"
 #include "../oracle/glm_twin_of.h"
 #include "../support/effort.h"
@@ -250,9 +245,8 @@ static uint32_t pair_count(const struct setting *setting)
     return effort_is_long() ? PAIRS_LONG : 2;
 }
 
-static void every_algorithm_is_its_twin_in_the_same_world(void **state)
+TEST(every_algorithm_is_its_twin_in_the_same_world)
 {
-    (void)state;
     for (size_t i = 0; i < SETTINGS; i++) {
         struct setting const *const setting = &settings[i];
         uint32_t const pairs = pair_count(setting);
@@ -331,9 +325,8 @@ static uint32_t run_count(const struct setting *setting)
     return setting->is_dear ? RUNS_DEAR : RUNS_LONG;
 }
 
-static void every_algorithm_has_the_law_of_its_twin(void **state)
+TEST(every_algorithm_has_the_law_of_its_twin)
 {
-    (void)state;
     uint32_t varying = 0;
     for (size_t i = 0; i < SETTINGS; i++) {
         struct glm_plan const plan = plan_of(&settings[i], 200 + i, run_count(&settings[i]));
@@ -346,9 +339,8 @@ static void every_algorithm_has_the_law_of_its_twin(void **state)
 
 /* ---- The checks themselves ---- */
 
-static void a_twin_with_another_radius_or_step_is_noticed(void **state)
+TEST(a_twin_with_another_radius_or_step_is_noticed)
 {
-    (void)state;
     uint32_t varying = 0;
     struct glm_plan const plan = plan_of(&settings[1], 300, RUNS);
     struct twin_config wrong = twin_of(&plan);
@@ -367,14 +359,4 @@ static void a_twin_with_another_radius_or_step_is_noticed(void **state)
     twin = play_twin(&wrong);
     assert_false(is_pair(&settings[1], &simulator[0], &twin));
     assert_false(has_law(&plan, &wrong, 302, "shorter steps", &varying));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_algorithm_is_its_twin_in_the_same_world),
-        cmocka_unit_test(a_twin_with_another_radius_or_step_is_noticed),
-        cmocka_unit_test(every_algorithm_has_the_law_of_its_twin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,7 +160,7 @@ static void compare(const char *name, enum tacit_privacy_mode mode, double epsil
 
 static const uint64_t long_points[POINTS_MAX] = {1000, 10000, 100000, 1000000};
 
-static void mean_regret_without_noise_is_that_of_the_twin(void **state)
+TEST(mean_regret_without_noise_is_that_of_the_twin)
 {
     static const uint64_t points[] = {1000, 10000};
     if (effort_is_long())
@@ -169,20 +169,11 @@ static void mean_regret_without_noise_is_that_of_the_twin(void **state)
         compare("no noise", TACIT_PRIVACY_NONE, (double)INFINITY, points, 2, RUNS_MAX);
 }
 
-static void mean_regret_in_paper_mode_is_that_of_the_twin(void **state)
+TEST(mean_regret_in_paper_mode_is_that_of_the_twin)
 {
     static const uint64_t points[] = {500, 2000, 10000};
     if (effort_is_long())
         compare("paper, epsilon 1", TACIT_PRIVACY_PAPER, 1, long_points, POINTS_MAX, RUNS_MAX);
     else
         compare("paper, epsilon 1", TACIT_PRIVACY_PAPER, 1, points, 3, RUNS_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mean_regret_without_noise_is_that_of_the_twin),
-        cmocka_unit_test(mean_regret_in_paper_mode_is_that_of_the_twin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,14 +4,8 @@
  * differ in the value of one reward. What is proven stays below epsilon in each view, and is not
  * far below it; without the other one's noise it does not. False alarms: 1e-3 a check
  * (AUDIT_CONFIDENCE); fixed seeds. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "../support/audit.h"
 #include "tacit/helper.h"
 #include "tacit/privacy.h"
@@ -183,9 +177,8 @@ static double proven(enum view view, bool is_difference)
     return audit_by_score(&audit, score).epsilon_lower;
 }
 
-static void no_view_loses_more_than_epsilon(void **state)
+TEST(no_view_loses_more_than_epsilon)
 {
-    (void)state;
     for (enum view view = OF_HUB; view <= OF_OTHERS; view++) {
         double const lower = proven(view, false);
         double const of_terms = proven(view, true);
@@ -196,19 +189,17 @@ static void no_view_loses_more_than_epsilon(void **state)
     }
 }
 
-static void together_they_lose_all(void **state)
+TEST(together_they_lose_all)
 {
-    (void)state;
     assert_true(proven(OF_BOTH, false) > 4);
 }
 
 /* What is over the exact sum (0): 4 steps^2/epsilon^2, however many sites. The fourth moment is
  * 3 4^2 + 2 12: a standard error of sqrt(56/n); 5 of them: a false alarm in 1e6, 3 checks. */
-static void a_total_has_the_variance_of_two_whatever_the_sites(void **state)
+TEST(a_total_has_the_variance_of_two_whatever_the_sites)
 {
     static const uint32_t sites[] = {2, 10, SITES_MAX};
     uint32_t const rounds = 2000;
-    (void)state;
     for (uint32_t i = 0; i < sizeof sites / sizeof sites[0]; i++) {
         struct setting const setting = {OF_OTHERS, sites[i], false};
         struct tacit_rng rng = tacit_rng_stream(19, i, 0, TACIT_PURPOSE_NOISE);
@@ -221,12 +212,4 @@ static void a_total_has_the_variance_of_two_whatever_the_sites(void **state)
         print_message("%u sites: variance %.3f of 4\n", sites[i], squares / rounds);
         assert_true(fabs(squares / rounds - 4) < 5 * sqrt(56.0 / rounds));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_view_loses_more_than_epsilon), cmocka_unit_test(together_they_lose_all),
-        cmocka_unit_test(a_total_has_the_variance_of_two_whatever_the_sites)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

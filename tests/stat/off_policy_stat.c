@@ -76,7 +76,7 @@ static double distance(const struct spread *spread, double wanted)
     return fabs(mean - wanted) / sqrt(variance / (spread->count - 1));
 }
 
-static void estimates_are_unbiased_and_intervals_cover(void **state)
+TEST(estimates_are_unbiased_and_intervals_cover)
 {
     uint32_t const runs = long_or(10000);
     static double work[1000];
@@ -231,7 +231,7 @@ static void log_choices(struct bench *bench, uint32_t run)
 }
 
 /* The log is of a world in which a context decides: over it, site_means are what an arm brings. */
-static void a_replay_earns_what_playing_earns(void **state)
+TEST(a_replay_earns_what_playing_earns)
 {
     uint32_t const runs = long_or(1000);
     struct spread played = {0};
@@ -264,13 +264,4 @@ static void a_replay_earns_what_playing_earns(void **state)
                   replayed.sum / replayed.count, wanted, own, ended);
     assert_true(own < LIMIT);
     assert_true(ended < runs / 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(estimates_are_unbiased_and_intervals_cover),
-        cmocka_unit_test(a_replay_earns_what_playing_earns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,7 +195,7 @@ static struct audit_finding audit_of(const struct trial *trial)
     return audit_by_score(&audit, score);
 }
 
-static void a_transcript_stays_within_the_epsilon_that_is_charged(void **state)
+TEST(a_transcript_stays_within_the_epsilon_that_is_charged)
 {
     for (int i = 0; i < 4; i++) {
         struct trial const trial = {
@@ -208,19 +208,10 @@ static void a_transcript_stays_within_the_epsilon_that_is_charged(void **state)
     }
 }
 
-static void without_grants_an_old_state_says_more(void **state)
+TEST(without_grants_an_old_state_says_more)
 {
     struct trial const trial = {.comes_back = true};
     struct audit_finding const finding = audit_of(&trial);
     print_message("no grants: epsilon > %.3f proven\n", finding.epsilon_lower);
     assert_true(finding.epsilon_lower > EPSILON);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_transcript_stays_within_the_epsilon_that_is_charged),
-        cmocka_unit_test(without_grants_an_old_state_says_more),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -188,7 +188,7 @@ static struct world world_of(const double *means, uint32_t arms, uint32_t agents
                           .means = means};
 }
 
-static void mean_regrets_are_those_expected(void **state)
+TEST(mean_regrets_are_those_expected)
 {
     struct world world = world_of(visits, 10, 50, 200000, 1);
     expect_mean_regret(&world, 200, 2277);
@@ -198,7 +198,7 @@ static void mean_regrets_are_those_expected(void **state)
     expect_mean_regret(&world, 300, 1204);
 }
 
-static void mean_regrets_of_elimination_are_those_expected(void **state)
+TEST(mean_regrets_of_elimination_are_those_expected)
 {
     struct world world = world_of(visits, 10, 50, 200000, 1);
     world.eliminates = true;
@@ -211,7 +211,7 @@ static void mean_regrets_of_elimination_are_those_expected(void **state)
     expect_mean_regret(&world, 120, 7494);
 }
 
-static void decisions_are_wrong_no_more_often_than_stated(void **state)
+TEST(decisions_are_wrong_no_more_often_than_stated)
 {
     double const means[] = {0.5, 0.7, 0.55, 0.6};
     struct world world = world_of(means, 4, 5, 100000, 0.5);
@@ -233,7 +233,7 @@ static void decisions_are_wrong_no_more_often_than_stated(void **state)
 
 /* Confidence 0.5 lets half of the runs miss somewhere: loose enough for a miss to be seen at all.
  */
-static void intervals_of_all_looks_together_miss_no_more_often_than_stated(void **state)
+TEST(intervals_of_all_looks_together_miss_no_more_often_than_stated)
 {
     double const means[] = {0.5, 0.52, 0.48, 0.5};
     double const epsilons[] = {0.2, 2, INFINITY};
@@ -250,8 +250,7 @@ static void intervals_of_all_looks_together_miss_no_more_often_than_stated(void 
 }
 
 /* Arm 0 is what is done now; it is not the best one. False alarms: 1e-6. */
-static void
-a_guard_keeps_what_it_promises_at_every_slot_and_the_best_arm_is_found_all_the_same(void **state)
+TEST(a_guard_keeps_what_it_promises_at_every_slot_and_the_best_arm_is_found_all_the_same)
 {
     double const means[] = {0.5, 0.7, 0.1, 0.3, 0.45};
     struct world world = world_of(means, 5, 10, 100000, 1);
@@ -271,17 +270,4 @@ a_guard_keeps_what_it_promises_at_every_slot_and_the_best_arm_is_found_all_the_s
     assert_true(gof_binomial_lower(broken, 300, 1 - 1e-6) <= TACIT_PHASED_GUARD_DELTA);
     assert_int_equal(broken_without, 300);
     assert_true(found >= 290);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mean_regrets_are_those_expected),
-        cmocka_unit_test(mean_regrets_of_elimination_are_those_expected),
-        cmocka_unit_test(decisions_are_wrong_no_more_often_than_stated),
-        cmocka_unit_test(
-            a_guard_keeps_what_it_promises_at_every_slot_and_the_best_arm_is_found_all_the_same),
-        cmocka_unit_test(intervals_of_all_looks_together_miss_no_more_often_than_stated),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

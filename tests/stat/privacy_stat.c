@@ -78,7 +78,7 @@ static double remainders_p(uint64_t bound, uint32_t modulus, uint32_t run)
 }
 
 /* Bounds as the sampler uses them: t, and t k in the von Neumann loop, up to 2^63. */
-static void uniform_is_uniform_at_the_bounds_of_the_sampler(void **state)
+TEST(uniform_is_uniform_at_the_bounds_of_the_sampler)
 {
     gof_expect_fit("high part, t", equal_parts_p(STEPS_NANO, 10));
     gof_expect_fit("high part, 3 t", equal_parts_p(3 * STEPS_NANO, 11));
@@ -110,7 +110,7 @@ static double bernoulli_exp_p(bernoulli_draw *draw, uint64_t numerator, uint64_t
     return gof_proportion_p(heads_count, draws(), exp(-(double)numerator / (double)denominator));
 }
 
-static void bernoulli_exp_succeeds_with_its_probability(void **state)
+TEST(bernoulli_exp_succeeds_with_its_probability)
 {
     uint64_t const limit = UINT64_C(1) << 50;
     uint64_t const fractions[][2] = {{0, 1},
@@ -210,7 +210,7 @@ static void check_stages(uint64_t t, uint32_t run)
                    gof_chi_square_p(stages.joint, expected, JOINT_CELLS * JOINT_CELLS));
 }
 
-static void geometric_stages_have_their_laws_and_are_independent(void **state)
+TEST(geometric_stages_have_their_laws_and_are_independent)
 {
     uint64_t const ts[] = {2, 5, 64, 1000, (uint64_t)TACIT_STEPS, STEPS_NANO, UINT64_C(1) << 50};
     for (uint32_t i = 0; i < COUNT(ts); i++)
@@ -378,7 +378,7 @@ static enum tacit_status draw_discrete_laplace(const void *context,
     return tacit_discrete_laplace(law->t, law->s, entropy, value);
 }
 
-static void discrete_laplace_has_its_law_at_twelve_scales(void **state)
+TEST(discrete_laplace_has_its_law_at_twelve_scales)
 {
     struct law const laws[] = {
         {1, 3},
@@ -421,7 +421,7 @@ static enum tacit_status draw_released_noise(const void *context,
 }
 
 /* The law is stated here anew, not read from the mechanism: STEPS/epsilon whatever the range. */
-static void sound_release_adds_discrete_laplace_of_scale_steps_over_epsilon(void **state)
+TEST(sound_release_adds_discrete_laplace_of_scale_steps_over_epsilon)
 {
     struct tacit_mechanism const mild = mechanism_of(TACIT_PRIVACY_SOUND, 0.3, -3, 3);
     struct law const mild_law = {10 * (uint64_t)TACIT_STEPS, 3};
@@ -452,7 +452,7 @@ static double paper_noise_p(const struct tacit_mechanism *mechanism, double scal
     return p;
 }
 
-static void paper_release_adds_laplace_of_scale_range_over_epsilon(void **state)
+TEST(paper_release_adds_laplace_of_scale_range_over_epsilon)
 {
     double const epsilons[] = {0.1, 1, 50};
     for (uint32_t i = 0; i < COUNT(epsilons); i++) {
@@ -480,7 +480,7 @@ static enum tacit_status draw_zero_twice(const void *context, const struct tacit
     return status;
 }
 
-static void checks_notice_that_zero_is_counted_twice(void **state)
+TEST(checks_notice_that_zero_is_counted_twice)
 {
     struct law const laws[] = {{1, 3}, {1, 1}, {7, 1}, {1000, 7}};
     for (uint32_t i = 0; i < COUNT(laws); i++) {
@@ -502,7 +502,7 @@ static enum tacit_status draw_3_percent_wide(const void *context,
     return tacit_discrete_laplace(103 * law->t, 100 * law->s, entropy, value);
 }
 
-static void checks_notice_a_scale_off_by_3_percent(void **state)
+TEST(checks_notice_a_scale_off_by_3_percent)
 {
     struct law const laws[] = {{1, 3}, {1, 1}, {7, 1}, {(uint64_t)TACIT_STEPS, 1}};
     for (uint32_t i = 0; i < COUNT(laws); i++) {
@@ -539,7 +539,7 @@ static enum tacit_status draw_floored(const void *context, const struct tacit_en
     return status;
 }
 
-static void checks_notice_a_missing_tail_and_a_lopsided_division(void **state)
+TEST(checks_notice_a_missing_tail_and_a_lopsided_division)
 {
     struct law const law = {100, 7};
     double p[LAW_CHECKS];
@@ -567,31 +567,13 @@ static enum tacit_status draw_truncated_series(uint64_t numerator, uint64_t deno
     return TACIT_OK;
 }
 
-static void checks_notice_a_von_neumann_loop_that_stops_early(void **state)
+TEST(checks_notice_a_von_neumann_loop_that_stops_early)
 {
     gof_expect_misfit("stops early at 1/2", bernoulli_exp_p(draw_truncated_series, 1, 2, 230));
     gof_expect_misfit("stops early at 1/1", bernoulli_exp_p(draw_truncated_series, 1, 1, 231));
 }
 
-static void number_of_checks_is_the_one_stated(void **state)
+TEST(number_of_checks_is_the_one_stated)
 {
     gof_expect_checks(CHECKS_STATED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(uniform_is_uniform_at_the_bounds_of_the_sampler),
-        cmocka_unit_test(bernoulli_exp_succeeds_with_its_probability),
-        cmocka_unit_test(geometric_stages_have_their_laws_and_are_independent),
-        cmocka_unit_test(discrete_laplace_has_its_law_at_twelve_scales),
-        cmocka_unit_test(sound_release_adds_discrete_laplace_of_scale_steps_over_epsilon),
-        cmocka_unit_test(paper_release_adds_laplace_of_scale_range_over_epsilon),
-        cmocka_unit_test(checks_notice_that_zero_is_counted_twice),
-        cmocka_unit_test(checks_notice_a_scale_off_by_3_percent),
-        cmocka_unit_test(checks_notice_a_missing_tail_and_a_lopsided_division),
-        cmocka_unit_test(checks_notice_a_von_neumann_loop_that_stops_early),
-        cmocka_unit_test(number_of_checks_is_the_one_stated),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static void *allocate(size_t count, size_t size)
 
 /* ---- Words and uniforms ---------------------------------------------------------------------- */
 
-static void next_sets_every_bit_half_of_the_time(void **state)
+TEST(next_sets_every_bit_half_of_the_time)
 {
     struct tacit_rng rng = stream(1);
     uint64_t ones[64] = {0};
@@ -59,7 +59,7 @@ static void next_sets_every_bit_half_of_the_time(void **state)
     gof_expect_fit("bits of a word", gof_chi_square_tail(statistic, 64.0));
 }
 
-static void first_words_of_neighbouring_streams_are_independent(void **state)
+TEST(first_words_of_neighbouring_streams_are_independent)
 {
     static uint64_t agents[256];
     static uint64_t runs[256];
@@ -79,7 +79,7 @@ static void first_words_of_neighbouring_streams_are_independent(void **state)
     gof_expect_fit("neighbouring seeds", equal_cells_p(seeds, 256));
 }
 
-static void uniform_fills_equal_cells_equally(void **state)
+TEST(uniform_fills_equal_cells_equally)
 {
     static uint64_t single[1000];
     static uint64_t pairs[64 * 64];
@@ -94,7 +94,7 @@ static void uniform_fills_equal_cells_equally(void **state)
     gof_expect_fit("successive uniforms", equal_cells_p(pairs, sizeof pairs / sizeof pairs[0]));
 }
 
-static void uniform_from_stream_and_entropy_have_the_uniform_cdf(void **state)
+TEST(uniform_from_stream_and_entropy_have_the_uniform_cdf)
 {
     struct tacit_rng rng = stream(5);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
@@ -108,7 +108,7 @@ static void uniform_from_stream_and_entropy_have_the_uniform_cdf(void **state)
     free(sample);
 }
 
-static void below_is_uniform_at_bounds_that_are_not_powers_of_2(void **state)
+TEST(below_is_uniform_at_bounds_that_are_not_powers_of_2)
 {
     uint64_t const bounds[] = {3, 10, 1000, 60000};
     static uint64_t counts[60000];
@@ -122,7 +122,7 @@ static void below_is_uniform_at_bounds_that_are_not_powers_of_2(void **state)
 }
 
 /* A value taken modulo 3 * 2^61 would fall into the lowest 2 of 3 parts with probability 3/4. */
-static void below_is_uniform_at_a_bound_near_the_size_of_a_word(void **state)
+TEST(below_is_uniform_at_a_bound_near_the_size_of_a_word)
 {
     uint64_t const bound = UINT64_C(3) << 61;
     uint64_t from_stream[96] = {0};
@@ -139,7 +139,7 @@ static void below_is_uniform_at_a_bound_near_the_size_of_a_word(void **state)
     gof_expect_fit("entropy below 3 * 2^61", equal_cells_p(from_entropy, 96));
 }
 
-static void bernoulli_succeeds_with_probability_p(void **state)
+TEST(bernoulli_succeeds_with_probability_p)
 {
     double const ps[] = {1e-4, 0.1, 1.0 / 3.0, 0.5, 0.75, 0.9999};
     for (uint32_t i = 0; i < 6; i++) {
@@ -186,7 +186,7 @@ static double continuous_p(uint32_t run, double (*draw)(struct tacit_rng *), dou
     return p_value;
 }
 
-static void exponential_laplace_and_normal_have_their_cdf(void **state)
+TEST(exponential_laplace_and_normal_have_their_cdf)
 {
     gof_expect_fit("exponential", continuous_p(40, tacit_rng_exponential, 1.0, exponential_cdf));
     gof_expect_fit("laplace", continuous_p(41, draw_laplace, 2.5, laplace_cdf));
@@ -194,7 +194,7 @@ static void exponential_laplace_and_normal_have_their_cdf(void **state)
 }
 
 /* Sees what KS does not: the tails, and whether the sign goes with the magnitude. */
-static void normal_and_laplace_have_their_tails_on_both_sides(void **state)
+TEST(normal_and_laplace_have_their_tails_on_both_sides)
 {
     uint32_t const draws = 4000000;
     uint64_t normal_tail[2] = {0, 0};
@@ -216,7 +216,7 @@ static void normal_and_laplace_have_their_tails_on_both_sides(void **state)
     }
 }
 
-static void normal_fills_cells_of_equal_probability_equally(void **state)
+TEST(normal_fills_cells_of_equal_probability_equally)
 {
     static uint64_t normal[1000];
     static uint64_t laplace[1000];
@@ -354,7 +354,7 @@ static const struct {
     {TACIT_HORIZON_MAX, 1.0 - 1e-7},
 };
 
-static void binomial_has_the_exact_masses(void **state)
+TEST(binomial_has_the_exact_masses)
 {
     for (uint32_t i = 0; i < sizeof exact_grid / sizeof exact_grid[0]; i++) {
         uint64_t const n = exact_grid[i].n;
@@ -398,7 +398,7 @@ static struct large_fit fit_large(uint32_t run, uint64_t n, double p_drawn, doub
     return fit;
 }
 
-static void binomial_of_huge_n_has_its_mean_variance_and_shape(void **state)
+TEST(binomial_of_huge_n_has_its_mean_variance_and_shape)
 {
     double const ps[] = {0.5, 0.3, 0.999, 1e-3, 2.5e-6};
     for (uint32_t i = 0; i < 5; i++) {
@@ -451,7 +451,7 @@ static double small_subsets_p(uint32_t run, uint64_t (*draw)(const struct tacit_
     return equal_cells_p(kept, kept_count);
 }
 
-static void subset_of_3_out_of_6_is_any_of_20_equally_often(void **state)
+TEST(subset_of_3_out_of_6_is_any_of_20_equally_often)
 {
     gof_expect_fit("subset of 3 out of 6", small_subsets_p(300, draw_small_subset));
 }
@@ -459,7 +459,7 @@ static void subset_of_3_out_of_6_is_any_of_20_equally_often(void **state)
 /* Counts of members of a fixed-size subset are negatively correlated, which makes the usual
  * statistic smaller by 1 - count/population times population/(population - 1); divided by that, it
  * is again chi-square with population - 1 degrees of freedom. */
-static void subset_includes_every_member_equally_often(void **state)
+TEST(subset_includes_every_member_equally_often)
 {
     enum { POPULATION = 200, COUNT = 60, SUBSETS = 20000 };
     uint64_t included[POPULATION] = {0};
@@ -483,7 +483,7 @@ static void subset_includes_every_member_equally_often(void **state)
 
 /* ---- The checks can fail --------------------------------------------------------------------- */
 
-static void checks_notice_a_binomial_p_off_by_1_percent(void **state)
+TEST(checks_notice_a_binomial_p_off_by_1_percent)
 {
     gof_expect_misfit("n = 200", binomial_p(400, 200, 0.303, 0.3));
     gof_expect_misfit("n = 1e6", binomial_p(401, 1000000, 0.303, 0.3));
@@ -492,7 +492,7 @@ static void checks_notice_a_binomial_p_off_by_1_percent(void **state)
 }
 
 /* At n = 2^40 one part in a million is seven tenths of the standard deviation of a single draw. */
-static void checks_notice_a_huge_binomial_p_off_by_1_millionth(void **state)
+TEST(checks_notice_a_huge_binomial_p_off_by_1_millionth)
 {
     struct large_fit const fit = fit_large(404, TACIT_HORIZON_MAX, 0.3 * (1.0 + 1e-6), 0.3);
     gof_expect_misfit("mean", fit.mean_p);
@@ -519,7 +519,7 @@ static double draw_false_normal(struct tacit_rng *rng)
     return 2.0 * sum;
 }
 
-static void checks_notice_continuous_laws_off_by_3_percent(void **state)
+TEST(checks_notice_continuous_laws_off_by_3_percent)
 {
     gof_expect_misfit("exponential, mean",
                       continuous_p(410, tacit_rng_exponential, 1.03, exponential_cdf));
@@ -529,7 +529,7 @@ static void checks_notice_continuous_laws_off_by_3_percent(void **state)
     gof_expect_misfit("normal, shape", continuous_p(414, draw_false_normal, 1.0, normal_cdf));
 }
 
-static void checks_notice_a_remainder_instead_of_a_bounded_uniform(void **state)
+TEST(checks_notice_a_remainder_instead_of_a_bounded_uniform)
 {
     uint64_t counts[96] = {0};
     struct tacit_rng rng = stream(420);
@@ -538,14 +538,14 @@ static void checks_notice_a_remainder_instead_of_a_bounded_uniform(void **state)
     gof_expect_misfit("remainder", equal_cells_p(counts, 96));
 }
 
-static void checks_notice_biased_subsets_and_proportions(void **state)
+TEST(checks_notice_biased_subsets_and_proportions)
 {
     gof_expect_misfit("subsets", small_subsets_p(430, draw_biased_subset));
     gof_expect_misfit("proportion", gof_proportion_p(101000, 200000, 0.5 - 0.005));
 }
 
 /* Values from tables and closed forms. */
-static void gof_helpers_agree_with_known_values(void **state)
+TEST(gof_helpers_agree_with_known_values)
 {
     assert_true(fabs(gof_chi_square_tail(3.841458820694124, 1) - 0.05) < 1e-12);
     assert_true(fabs(gof_chi_square_tail(200, 100) / 1.178450072009794e-8 - 1) < 1e-9);
@@ -561,35 +561,7 @@ static void gof_helpers_agree_with_known_values(void **state)
     assert_true(gof_binomial_upper(7, 7, 0.99) == 1.0);
 }
 
-static void number_of_checks_is_the_one_stated(void **state)
+TEST(number_of_checks_is_the_one_stated)
 {
     gof_expect_checks(CHECKS_STATED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(next_sets_every_bit_half_of_the_time),
-        cmocka_unit_test(first_words_of_neighbouring_streams_are_independent),
-        cmocka_unit_test(uniform_fills_equal_cells_equally),
-        cmocka_unit_test(uniform_from_stream_and_entropy_have_the_uniform_cdf),
-        cmocka_unit_test(below_is_uniform_at_bounds_that_are_not_powers_of_2),
-        cmocka_unit_test(below_is_uniform_at_a_bound_near_the_size_of_a_word),
-        cmocka_unit_test(bernoulli_succeeds_with_probability_p),
-        cmocka_unit_test(exponential_laplace_and_normal_have_their_cdf),
-        cmocka_unit_test(normal_and_laplace_have_their_tails_on_both_sides),
-        cmocka_unit_test(normal_fills_cells_of_equal_probability_equally),
-        cmocka_unit_test(binomial_has_the_exact_masses),
-        cmocka_unit_test(binomial_of_huge_n_has_its_mean_variance_and_shape),
-        cmocka_unit_test(subset_of_3_out_of_6_is_any_of_20_equally_often),
-        cmocka_unit_test(subset_includes_every_member_equally_often),
-        cmocka_unit_test(checks_notice_a_binomial_p_off_by_1_percent),
-        cmocka_unit_test(checks_notice_a_huge_binomial_p_off_by_1_millionth),
-        cmocka_unit_test(checks_notice_continuous_laws_off_by_3_percent),
-        cmocka_unit_test(checks_notice_a_remainder_instead_of_a_bounded_uniform),
-        cmocka_unit_test(checks_notice_biased_subsets_and_proportions),
-        cmocka_unit_test(gof_helpers_agree_with_known_values),
-        cmocka_unit_test(number_of_checks_is_the_one_stated),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static void draw_vector(struct tacit_rng *rng, uint32_t dimension, double *h)
     }
 }
 
-static void norm_of_the_integers_is_never_above_Q_for_100000_vectors(void **state)
+TEST(norm_of_the_integers_is_never_above_Q_for_100000_vectors)
 {
     static double h[DIMENSION_MAX];
     static int64_t steps[DIMENSION_MAX];
@@ -57,7 +57,7 @@ static void norm_of_the_integers_is_never_above_Q_for_100000_vectors(void **stat
     }
 }
 
-static void short_vectors_keep_their_values_and_long_ones_their_direction(void **state)
+TEST(short_vectors_keep_their_values_and_long_ones_their_direction)
 {
     static const double h[] = {0.25, -0.5, 0.125};
     int64_t steps[3];
@@ -71,7 +71,7 @@ static void short_vectors_keep_their_values_and_long_ones_their_direction(void *
     assert_true(fabs((double)steps[1] / (double)TACIT_VECTOR_STEPS + 0.6) < 1e-8);
 }
 
-static void what_is_no_number_makes_everything_zero(void **state)
+TEST(what_is_no_number_makes_everything_zero)
 {
     static const double bad[] = {NAN, INFINITY, -INFINITY};
     for (size_t i = 0; i < 3; i++) {
@@ -88,7 +88,7 @@ static void what_is_no_number_makes_everything_zero(void **state)
                 TACIT_VECTOR_STEPS);
 }
 
-static void budgets_that_buy_nothing_are_refused(void **state)
+TEST(budgets_that_buy_nothing_are_refused)
 {
     struct tacit_rng rng = stream(1);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
@@ -106,7 +106,7 @@ static void budgets_that_buy_nothing_are_refused(void **state)
 #define CELLS 41
 
 /* Against the sampler for small scales, whose law has tests of its own. False alarm 1e-6. */
-static void wide_noise_has_the_law_of_the_narrow_one(void **state)
+TEST(wide_noise_has_the_law_of_the_narrow_one)
 {
     uint64_t counts[2][CELLS] = {{0}};
     struct tacit_rng rng = stream(2);
@@ -125,7 +125,7 @@ static void wide_noise_has_the_law_of_the_narrow_one(void **state)
 }
 
 /* At the real scale: mean of |noise| is the scale, to 5 sigma of 100,000 draws. */
-static void wide_noise_has_its_scale(void **state)
+TEST(wide_noise_has_its_scale)
 {
     struct tacit_rng rng = stream(3);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
@@ -212,7 +212,7 @@ static double proven(const struct release *release, uint32_t count)
     return audit_by_score(&audit, first_value).epsilon_lower;
 }
 
-static void audit_agrees_with_the_claim_and_refutes_mutants(void **state)
+TEST(audit_agrees_with_the_claim_and_refutes_mutants)
 {
     double const one = proven(&(struct release){HONEST, 1, EPSILON_NANO, 0}, 100000);
     double const sixteen = proven(&(struct release){HONEST, 16, EPSILON_NANO, 0}, 100000);
@@ -261,7 +261,7 @@ static uint64_t price_of(uint32_t index)
 }
 
 /* A site that noises by its own counter, as it must, and one that takes the server's. */
-static void a_counter_of_the_server_is_refuted(void **state)
+TEST(a_counter_of_the_server_is_refuted)
 {
     struct release release = {HONEST, 1, price_of(PARTICIPATION), price_of(1)};
     double const charged = (double)release.epsilon_nano / 1e9;
@@ -275,7 +275,7 @@ static void a_counter_of_the_server_is_refuted(void **state)
 }
 
 /* Rounding to nearest adds up to d/2 steps: too few for a test of chance, but the sum shows it. */
-static void rounding_to_nearest_passes_the_norm(void **state)
+TEST(rounding_to_nearest_passes_the_norm)
 {
     static double h[DIMENSION_MAX];
     uint32_t passed = 0;
@@ -293,20 +293,4 @@ static void rounding_to_nearest_passes_the_norm(void **state)
     }
     print_message("rounded to nearest: %u of 1000 vectors above Q\n", passed);
     assert_true(passed > 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(norm_of_the_integers_is_never_above_Q_for_100000_vectors),
-        cmocka_unit_test(short_vectors_keep_their_values_and_long_ones_their_direction),
-        cmocka_unit_test(what_is_no_number_makes_everything_zero),
-        cmocka_unit_test(budgets_that_buy_nothing_are_refused),
-        cmocka_unit_test(wide_noise_has_the_law_of_the_narrow_one),
-        cmocka_unit_test(wide_noise_has_its_scale),
-        cmocka_unit_test(audit_agrees_with_the_claim_and_refutes_mutants),
-        cmocka_unit_test(a_counter_of_the_server_is_refuted),
-        cmocka_unit_test(rounding_to_nearest_passes_the_norm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,14 +4,8 @@
  * worse than epsilon.
  *
  * False alarms: a true claim is refuted with chance 1e-3 at most per audit. Seeds are fixed. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "../../src/families/vote/play.h"
 #include "../support/audit.h"
 #include "../support/effort.h"
@@ -233,18 +227,16 @@ static struct audit_finding audit_votes(const struct votes *votes, const char *n
     return finding;
 }
 
-static void private_votes_stay_within_their_claim(void **state)
+TEST(private_votes_stay_within_their_claim)
 {
-    (void)state;
     struct votes const votes = votes_of(NO_BUG, 2.5);
     struct audit_finding const finding = audit_votes(&votes, "private votes");
     assert_true(finding.epsilon_lower <= EPSILON);
     assert_true(finding.epsilon_lower >= 0.5 * EPSILON); /* else the audit sees nothing */
 }
 
-static void votes_of_mutants_are_refuted(void **state)
+TEST(votes_of_mutants_are_refuted)
 {
-    (void)state;
     struct votes const raw = votes_of(RAW, 0);
     assert_true(audit_votes(&raw, "mutant: raw sums").epsilon_lower > 3);
     struct votes const redrawn = votes_of(REDRAWN, 2);
@@ -359,9 +351,8 @@ static double audit_sums(bool is_redrawn)
     return finding.epsilon_lower;
 }
 
-static void published_sums_stay_within_their_claim_and_a_redraw_does_not(void **state)
+TEST(published_sums_stay_within_their_claim_and_a_redraw_does_not)
 {
-    (void)state;
     double const lower = audit_sums(false);
     assert_true(lower <= EPSILON);
     assert_true(lower >= 0.9 * EPSILON);
@@ -397,9 +388,8 @@ static uint32_t wrong_runs(uint32_t runs, double delta, const struct tacit_mecha
 
 /* Two arms are 0.12 below the best, with an accuracy of 0.1. A program whose failure is just delta
  * would be above the line with chance 1e-4. The mutant judges as if there were no noise. */
-static void published_sums_fail_with_chance_delta_at_most(void **state)
+TEST(published_sums_fail_with_chance_delta_at_most)
 {
-    (void)state;
     double const means[3] = {0.5, 0.38, 0.38};
     uint32_t const runs = 300 * effort_of(1, 8);
     double const delta = 0.05;
@@ -414,15 +404,4 @@ static void published_sums_fail_with_chance_delta_at_most(void **state)
     print_message("wrong: %u, of a pool that ignores the noise %u, of %u; allowed %g\n", wrong,
                   of_mutant, runs, runs * delta);
     assert_true(of_mutant > runs * delta + 3.7 * sqrt(runs * delta * (1 - delta)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(private_votes_stay_within_their_claim),
-        cmocka_unit_test(votes_of_mutants_are_refuted),
-        cmocka_unit_test(published_sums_stay_within_their_claim_and_a_redraw_does_not),
-        cmocka_unit_test(published_sums_fail_with_chance_delta_at_most),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

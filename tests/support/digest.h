@@ -33,4 +33,6 @@ void digest_phased(enum tacit_status status, const struct tacit_phased_update *u
 /* For the end of main: what it returns there. failed: of the tests. Says the number and 1 if it is
  * not the known one; a part of the tests, or their long form, has another one, and passes. */
 int digest_end(int argc, int failed, uint64_t known);
+/* .. of a program that has no main. */
+#define DIGEST_IS(known) TESTS_END_WITH(digest_end, known)
 #endif

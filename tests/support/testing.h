@@ -1,6 +1,6 @@
-/* What every program of tests includes: cmocka, what it asks to be included before it, and what
- * nearly all of them use. Parameters may go unused: each test is handed a state, each
- * callback a context, which hardly any looks at. */
+/* What every program of tests includes: cmocka, what it asks to be included before it, what nearly
+ * all of them use, and how a test is one. Parameters may go unused: each test is handed a state,
+ * each callback a context, which hardly any looks at. */
 #ifndef TACIT_TESTS_TESTING_H
 #define TACIT_TESTS_TESTING_H
 #include <setjmp.h>
@@ -12,4 +12,32 @@
 #include <string.h>
 #include <cmocka.h>
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+
+/* A test: it runs because it is there, in the order of lines. The state is that of cmocka. */
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+/* .. between these two. */
+#define TEST_WITH(name, set_up, tear_down)                                                         \
+    static void name(void **state);                                                                \
+    __attribute__((constructor)) static void name##_is_a_test(void)                                \
+    {                                                                                              \
+        testing_add(&(struct CMUnitTest){#name, name, set_up, tear_down, NULL}, __LINE__);         \
+    }                                                                                              \
+    static void name(void **state)
+
+void testing_add(const struct CMUnitTest *test, uint32_t line);
+
+/* Runs all tests of the program, between these two; for main. A program without a main has one that
+ * does only this, and then asks `end`s. Result: how many failed. */
+int testing_run(CMFixtureFunction set_up, CMFixtureFunction tear_down);
+
+/* What the tests together have to come to: known. argc: of main; above 1 only some of them ran.
+ * Result: failed, or what it says itself. */
+typedef int testing_end(int argc, int failed, uint64_t known);
+#define TESTS_END_WITH(end, known)                                                                 \
+    __attribute__((constructor)) static void end##_is_asked(void)                                  \
+    {                                                                                              \
+        testing_ask(end, known);                                                                   \
+    }
+void testing_ask(testing_end *end, uint64_t known);
+int testing_ended(int argc, int failed);
 #endif

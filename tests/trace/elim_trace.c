@@ -246,7 +246,7 @@ static const char clean_log[] =
     "[  30] a1 plan 0:2222\n"
     "[  30] a1 persist epoch 3 pulls 4000 released 2 spent 0 finished\n";
 
-static void clean_run_of_2_agents_and_3_arms_is_this(void **state)
+TEST(clean_run_of_2_agents_and_3_arms_is_this)
 {
     struct trace *const trace = open_trace(setup_of(INFINITY), usual_means);
     struct tacit_elim_message *order = driver_keep(&trace->hub);
@@ -414,7 +414,7 @@ static void hostile_reports(struct trace *trace, const struct tacit_elim_message
     receive(trace, &trace->hub, &bad);
 }
 
-static void lost_duplicated_late_and_hostile_messages_and_crashes_end_like_this(void **state)
+TEST(lost_duplicated_late_and_hostile_messages_and_crashes_end_like_this)
 {
     struct trace *const trace = open_trace(setup_of(1), usual_means);
     struct driver_core *const a0 = &trace->agents[0];
@@ -593,7 +593,7 @@ static void rollback_of_a1(struct trace *trace, struct driver_core *backup)
     free(order);
 }
 
-static void quorum_a_late_report_a_rollback_and_a_policy_end_like_this(void **state)
+TEST(quorum_a_late_report_a_rollback_and_a_policy_end_like_this)
 {
     struct trace *const trace = open_trace(live_setup(), close_means);
     struct driver_core *const a0 = &trace->agents[0];
@@ -611,14 +611,4 @@ static void quorum_a_late_report_a_rollback_and_a_policy_end_like_this(void **st
     receive(trace, a0, &trace->hub.update.message);
     free(order);
     close_trace(trace, live_log);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clean_run_of_2_agents_and_3_arms_is_this),
-        cmocka_unit_test(lost_duplicated_late_and_hostile_messages_and_crashes_end_like_this),
-        cmocka_unit_test(quorum_a_late_report_a_rollback_and_a_policy_end_like_this),
-    };
-    return cmocka_run_group_tests_name("trace/elim", tests, NULL, NULL);
 }

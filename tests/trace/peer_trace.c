@@ -392,7 +392,7 @@ static const char path_log[] =
     "[1001] p2 plan 0:512 2:512\n";
 
 /* With the clock of the simulator: d_G = 2, so a round is over one slot after the reports. */
-static void path_of_three_spreads_its_reports_slot_by_slot_like_this(void **state)
+TEST(path_of_three_spreads_its_reports_slot_by_slot_like_this)
 {
     static const struct tacit_graph_spec path = {.kind = TACIT_GRAPH_PATH, .agent_count = 3};
     struct peer_setup setup = peer_setup_plain(3, ARMS, 100000);
@@ -482,7 +482,7 @@ static struct tacit_elim_message *data_of_p2(struct trace *trace)
     return peer_keep(&trace->peers[2]);
 }
 
-static void lost_words_a_crash_and_a_liar_on_a_path_end_like_this(void **state)
+TEST(lost_words_a_crash_and_a_liar_on_a_path_end_like_this)
 {
     static const struct tacit_graph_spec path = {.kind = TACIT_GRAPH_PATH, .agent_count = 3};
     struct peer_setup setup = peer_setup_plain(3, ARMS, 100000);
@@ -598,7 +598,7 @@ static const char hybrid_log[] =
     "[1101] p4 persist epoch 2 pulls 225 released 1 knows none\n"
     "[1101] p4 plan 0:250 2:250\n";
 
-static void hub_above_a_path_of_three_and_a_pair_gathers_like_this(void **state)
+TEST(hub_above_a_path_of_three_and_a_pair_gathers_like_this)
 {
     static const struct tacit_graph_spec components[] = {
         {.kind = TACIT_GRAPH_PATH, .agent_count = 3}, {.kind = TACIT_GRAPH_PATH, .agent_count = 2}};
@@ -621,15 +621,4 @@ static void hub_above_a_path_of_three_and_a_pair_gathers_like_this(void **state)
     while (next_slot(trace))
         deliver(trace, MAIL_MAX);
     close_trace(trace, hybrid_log);
-}
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(path_of_three_spreads_its_reports_slot_by_slot_like_this),
-    cmocka_unit_test(lost_words_a_crash_and_a_liar_on_a_path_end_like_this),
-    cmocka_unit_test(hub_above_a_path_of_three_and_a_pair_gathers_like_this),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests_name("trace/peer", tests, NULL, NULL);
 }

@@ -89,7 +89,7 @@ static void expect_refused(const uint8_t *bytes, size_t size)
     free(exact);
 }
 
-static void announcements_survive_the_trip(void **state)
+TEST(announcements_survive_the_trip)
 {
     static const char *many[TACIT_ARMS_MAX];
     struct tacit_wire_announcement announcement = sample();
@@ -113,7 +113,7 @@ static void announcements_survive_the_trip(void **state)
 }
 
 /* Others may implement the format: these bytes do not change within version 2. */
-static void bytes_are_as_published(void **state)
+TEST(bytes_are_as_published)
 {
     static const char golden[] = "0d03000000" /* version */
                                  "1264"
@@ -138,7 +138,7 @@ static void bytes_are_as_published(void **state)
     free(coded.bytes);
 }
 
-static void another_length_is_refused(void **state)
+TEST(another_length_is_refused)
 {
     struct tacit_wire_announcement const announcement = sample();
     struct wire_bytes const coded = encode(&announcement);
@@ -172,7 +172,7 @@ static uint64_t word_of(double number)
     return word;
 }
 
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
     struct {
         size_t at;
@@ -214,7 +214,7 @@ static void what_cannot_be_is_refused(void **state)
     }
 }
 
-static void names_of_arms_are_texts(void **state)
+TEST(names_of_arms_are_texts)
 {
     static const char *const good[] = {
         "a",
@@ -249,7 +249,7 @@ static void names_of_arms_are_texts(void **state)
 }
 
 /* One flipped bit gives another announcement that is possible, to the letter, or none. */
-static void a_flipped_bit_does_no_harm(void **state)
+TEST(a_flipped_bit_does_no_harm)
 {
     struct tacit_wire_announcement const announcement = sample();
     struct wire_bytes const coded = encode(&announcement);
@@ -344,7 +344,7 @@ static struct tacit_wire_agreement changed(enum change change)
     return agreement;
 }
 
-static void what_differs_is_said_in_words(void **state)
+TEST(what_differs_is_said_in_words)
 {
     static const char *const words[CHANGES] = {
         "the protocol is elimination (number 0) here and gossip-ucb (number 0) there",
@@ -372,7 +372,7 @@ static void what_differs_is_said_in_words(void **state)
 }
 
 /* A site's file says nothing of a run's length or size: these are the coordinator's. */
-static void what_one_side_leaves_open_does_not_differ(void **state)
+TEST(what_one_side_leaves_open_does_not_differ)
 {
     static const enum change open[] = {EPSILON, HORIZON, SITES, PARAMETERS, PARAMETERS_SIZE, RUN};
     struct tacit_wire_agreement here = sample().agreement;
@@ -389,7 +389,7 @@ static void what_one_side_leaves_open_does_not_differ(void **state)
 }
 
 /* The longest names fit, and no character is cut in two. */
-static void the_longest_words_fit(void **state)
+TEST(the_longest_words_fit)
 {
     char first[65];
     char second[65];
@@ -417,7 +417,7 @@ static void the_longest_words_fit(void **state)
     assert_null(strstr(strstr(text, "["), "[-1.1e"));
 }
 
-static void the_digest_covers_every_fact(void **state)
+TEST(the_digest_covers_every_fact)
 {
     uint8_t digests[CHANGES + 1][TACIT_WIRE_DIGEST_BYTES];
     for (enum change change = 0; change <= CHANGES; change++) {
@@ -430,7 +430,7 @@ static void the_digest_covers_every_fact(void **state)
 }
 
 /* SHA-256 of the bytes between tag and next field: by sha256sum over the golden bytes above. */
-static void the_digest_is_as_published(void **state)
+TEST(the_digest_is_as_published)
 {
     static const char golden[] = "a7d1e3cdb199d71aae5ce55514338060ebd0295bdcddcc9f0c12bfd861500775";
     struct tacit_wire_agreement const agreement = sample().agreement;
@@ -478,7 +478,7 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
     wire_bytes_give(found);
 }
 
-static void damaged_announcements_are_judged_as_they_were(void **state)
+TEST(damaged_announcements_are_judged_as_they_were)
 {
     struct tacit_wire_announcement announcement = sample();
     struct tacit_wire_agreement *const agreement = &announcement.agreement;
@@ -502,7 +502,7 @@ static void damaged_announcements_are_judged_as_they_were(void **state)
 }
 
 /* Every character of two bytes; of three and four all that stand at a border. */
-static void characters_of_names_are_judged_as_they_were(void **state)
+TEST(characters_of_names_are_judged_as_they_were)
 {
     static const uint8_t borders[] = {0x00, 'x', 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0};
     char text[5] = "";
@@ -521,7 +521,7 @@ static void characters_of_names_are_judged_as_they_were(void **state)
 }
 
 /* Everything that may differ together with everything else, and each thing alone unsaid. */
-static void differences_are_said_as_they_were(void **state)
+TEST(differences_are_said_as_they_were)
 {
     for (enum change one = 0; one <= CHANGES; one++)
         for (enum change two = 0; two <= CHANGES; two++)
@@ -540,7 +540,7 @@ static void differences_are_said_as_they_were(void **state)
             }
 }
 
-static void ranges_that_differ_in_any_digit_are_said_so(void **state)
+TEST(ranges_that_differ_in_any_digit_are_said_so)
 {
     static const double numbers[] = {0.1,      0.12345678, 1.0 / 3, 1e22,   -1e-7,
                                      123456.7, 1234567,    1e300,   0x1p-60};
@@ -556,25 +556,4 @@ static void ranges_that_differ_in_any_digit_are_said_so(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(announcements_survive_the_trip),
-        cmocka_unit_test(bytes_are_as_published),
-        cmocka_unit_test(another_length_is_refused),
-        cmocka_unit_test(what_cannot_be_is_refused),
-        cmocka_unit_test(names_of_arms_are_texts),
-        cmocka_unit_test(a_flipped_bit_does_no_harm),
-        cmocka_unit_test(what_differs_is_said_in_words),
-        cmocka_unit_test(what_one_side_leaves_open_does_not_differ),
-        cmocka_unit_test(the_longest_words_fit),
-        cmocka_unit_test(the_digest_covers_every_fact),
-        cmocka_unit_test(the_digest_is_as_published),
-        cmocka_unit_test(damaged_announcements_are_judged_as_they_were),
-        cmocka_unit_test(characters_of_names_are_judged_as_they_were),
-        cmocka_unit_test(differences_are_said_as_they_were),
-        cmocka_unit_test(ranges_that_differ_in_any_digit_are_said_so),
-    };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0xbd6322341337490e));
-}
+DIGEST_IS(UINT64_C(0xbd6322341337490e))

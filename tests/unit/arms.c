@@ -28,7 +28,7 @@ static union tacit_sum real(double value)
     return (union tacit_sum){.real = value};
 }
 
-static void parameters_out_of_range_are_refused_and_nothing_is_written(void **state)
+TEST(parameters_out_of_range_are_refused_and_nothing_is_written)
 {
     struct tacit_arms_config bad[7];
     for (size_t i = 0; i < 7; i++)
@@ -48,7 +48,7 @@ static void parameters_out_of_range_are_refused_and_nothing_is_written(void **st
     }
 }
 
-static void every_arm_is_played_once_first_by_index(void **state)
+TEST(every_arm_is_played_once_first_by_index)
 {
     for (size_t i = 0; i < 3; i++) {
         struct tacit_arms_config const config = config_of(kinds[i], 5);
@@ -64,7 +64,7 @@ static void every_arm_is_played_once_first_by_index(void **state)
     }
 }
 
-static void equal_arms_go_to_the_lowest_index(void **state)
+TEST(equal_arms_go_to_the_lowest_index)
 {
     for (size_t i = 0; i < 3; i++) {
         struct tacit_arms_config const config = config_of(kinds[i], 6);
@@ -77,7 +77,7 @@ static void equal_arms_go_to_the_lowest_index(void **state)
     }
 }
 
-static void one_arm_takes_all_pulls_at_once(void **state)
+TEST(one_arm_takes_all_pulls_at_once)
 {
     for (size_t i = 0; i < 3; i++) {
         struct tacit_arms_config const config = config_of(kinds[i], 1);
@@ -88,7 +88,7 @@ static void one_arm_takes_all_pulls_at_once(void **state)
     }
 }
 
-static void rewards_without_bounds_give_blocks_of_one_pull(void **state)
+TEST(rewards_without_bounds_give_blocks_of_one_pull)
 {
     for (size_t i = 0; i < KINDS; i++) {
         struct tacit_arms_config config = config_of(kinds[i], 2);
@@ -101,7 +101,7 @@ static void rewards_without_bounds_give_blocks_of_one_pull(void **state)
     }
 }
 
-static void asking_again_gives_the_same_block(void **state)
+TEST(asking_again_gives_the_same_block)
 {
     for (size_t i = 0; i < KINDS; i++) {
         struct tacit_arms_config const config = config_of(kinds[i], 9);
@@ -117,7 +117,7 @@ static void asking_again_gives_the_same_block(void **state)
     }
 }
 
-static void indices_have_their_known_values(void **state)
+TEST(indices_have_their_known_values)
 {
     assert_true(fabs(tacit_arms_moss(0.5, 4, 1000, 10) - 1.397061288997051) < 1e-15);
     assert_true(tacit_arms_moss(0.5, 101, 1000, 10) == 0.5); /* H < K n */
@@ -131,7 +131,7 @@ static void indices_have_their_known_values(void **state)
 }
 
 /* A fraction of a success is a coin: below the fraction it counts, at or above it does not. */
-static void thompson_makes_a_coin_of_a_reward_between_0_and_1(void **state)
+TEST(thompson_makes_a_coin_of_a_reward_between_0_and_1)
 {
     struct tacit_arms_config config = config_of(TACIT_ARMS_THOMPSON, 2);
     struct tacit_arms *arms = arms_new(&config);
@@ -154,19 +154,4 @@ static void thompson_makes_a_coin_of_a_reward_between_0_and_1(void **state)
     assert_true(tacit_arms_mean(arms, 0) == 1);
     assert_true(tacit_arms_mean(arms, 1) == 0);
     free(arms);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters_out_of_range_are_refused_and_nothing_is_written),
-        cmocka_unit_test(every_arm_is_played_once_first_by_index),
-        cmocka_unit_test(equal_arms_go_to_the_lowest_index),
-        cmocka_unit_test(one_arm_takes_all_pulls_at_once),
-        cmocka_unit_test(rewards_without_bounds_give_blocks_of_one_pull),
-        cmocka_unit_test(asking_again_gives_the_same_block),
-        cmocka_unit_test(indices_have_their_known_values),
-        cmocka_unit_test(thompson_makes_a_coin_of_a_reward_between_0_and_1),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static const uint32_t sizes[] = {1, 63, 64, 65, 127, 128};
 
 /* ---- Bit sets -------------------------------------------------------------------------------- */
 
-static void fill_makes_all_members_and_no_bit_beyond_at_each_size(void **state)
+TEST(fill_makes_all_members_and_no_bit_beyond_at_each_size)
 {
     for (size_t i = 0; i < SIZE_COUNT; i++) {
         uint64_t bits[TACIT_BITS_WORDS(MEMBERS_MAX) + 1] = {0};
@@ -26,7 +26,7 @@ static void fill_makes_all_members_and_no_bit_beyond_at_each_size(void **state)
     }
 }
 
-static void fill_of_nothing_writes_nothing(void **state)
+TEST(fill_of_nothing_writes_nothing)
 {
     uint64_t bits = 12;
     tacit_bits_fill(&bits, 0);
@@ -36,7 +36,7 @@ static void fill_of_nothing_writes_nothing(void **state)
     assert_true(tacit_bits_within(&bits, &bits, 0));
 }
 
-static void count_follows_each_add_and_remove_at_each_size(void **state)
+TEST(count_follows_each_add_and_remove_at_each_size)
 {
     for (size_t i = 0; i < SIZE_COUNT; i++) {
         uint64_t bits[TACIT_BITS_WORDS(MEMBERS_MAX)] = {0};
@@ -55,7 +55,7 @@ static void count_follows_each_add_and_remove_at_each_size(void **state)
     }
 }
 
-static void next_from_each_place_finds_the_only_member_or_the_end(void **state)
+TEST(next_from_each_place_finds_the_only_member_or_the_end)
 {
     for (size_t i = 0; i < SIZE_COUNT; i++) {
         for (uint32_t member = 0; member < sizes[i]; member++) {
@@ -68,7 +68,7 @@ static void next_from_each_place_finds_the_only_member_or_the_end(void **state)
     }
 }
 
-static void next_of_the_full_set_is_from_itself_and_of_the_empty_set_the_end(void **state)
+TEST(next_of_the_full_set_is_from_itself_and_of_the_empty_set_the_end)
 {
     for (size_t i = 0; i < SIZE_COUNT; i++) {
         uint64_t full[TACIT_BITS_WORDS(MEMBERS_MAX)];
@@ -83,14 +83,14 @@ static void next_of_the_full_set_is_from_itself_and_of_the_empty_set_the_end(voi
     }
 }
 
-static void next_with_bits_beyond_the_end_stops_at_the_end(void **state)
+TEST(next_with_bits_beyond_the_end_stops_at_the_end)
 {
     uint64_t const bits[] = {0, UINT64_C(1) << 2};
     assert_int_equal(tacit_bits_next(bits, 66, 0), 66);
     assert_int_equal(tacit_bits_next(bits, 67, 0), 66);
 }
 
-static void within_holds_for_a_set_and_itself_and_fails_for_each_single_extra(void **state)
+TEST(within_holds_for_a_set_and_itself_and_fails_for_each_single_extra)
 {
     for (size_t i = 0; i < SIZE_COUNT; i++) {
         uint64_t outer[TACIT_BITS_WORDS(MEMBERS_MAX)];
@@ -107,7 +107,7 @@ static void within_holds_for_a_set_and_itself_and_fails_for_each_single_extra(vo
     }
 }
 
-static void within_fails_for_each_bit_beyond_the_end_even_if_both_have_it(void **state)
+TEST(within_fails_for_each_bit_beyond_the_end_even_if_both_have_it)
 {
     for (size_t i = 0; i < SIZE_COUNT; i++) {
         for (uint32_t index = sizes[i]; index < TACIT_BITS_WORDS(sizes[i]) * 64; index++) {
@@ -125,7 +125,7 @@ static struct tacit_scale steps_between(double lo, double hi)
     return (struct tacit_scale){.kind = TACIT_SCALE_STEPS, .lo = lo, .hi = hi};
 }
 
-static void level_outside_the_range_is_clipped_and_nan_is_lo(void **state)
+TEST(level_outside_the_range_is_clipped_and_nan_is_lo)
 {
     struct tacit_scale const scale = steps_between(-1, 3);
     double const low[] = {-INFINITY, -1e300, -1.0000001, -1, NAN, -NAN};
@@ -136,7 +136,7 @@ static void level_outside_the_range_is_clipped_and_nan_is_lo(void **state)
         assert_int_equal(tacit_scale_level(&scale, high[i]), TACIT_STEPS);
 }
 
-static void level_inside_the_range_is_rounded_to_nearest(void **state)
+TEST(level_inside_the_range_is_rounded_to_nearest)
 {
     struct tacit_scale const unit = steps_between(0, 1);
     struct tacit_scale const wide = steps_between(-1, 3);
@@ -150,7 +150,7 @@ static void level_inside_the_range_is_rounded_to_nearest(void **state)
     assert_int_equal(tacit_scale_level(&unit, 5e-324), 0);
 }
 
-static void add_reward_many_times_is_exact_up_to_the_longest_horizon(void **state)
+TEST(add_reward_many_times_is_exact_up_to_the_longest_horizon)
 {
     struct tacit_scale const scale = steps_between(0, 1);
     union tacit_sum sum = {.steps = 0};
@@ -163,7 +163,7 @@ static void add_reward_many_times_is_exact_up_to_the_longest_horizon(void **stat
     assert_true(sum.steps == (INT64_C(1) << 60) + 3 * TACIT_STEPS / 4);
 }
 
-static void add_and_mean_on_a_real_scale_are_plain_doubles(void **state)
+TEST(add_and_mean_on_a_real_scale_are_plain_doubles)
 {
     struct tacit_scale const scale = {.kind = TACIT_SCALE_REAL};
     union tacit_sum sum = {.real = 0};
@@ -173,7 +173,7 @@ static void add_and_mean_on_a_real_scale_are_plain_doubles(void **state)
     assert_true(tacit_sum_mean(&scale, sum, 2) == -2.5);
 }
 
-static void add_and_mean_on_steps_map_the_range_to_0_and_1(void **state)
+TEST(add_and_mean_on_steps_map_the_range_to_0_and_1)
 {
     struct tacit_scale const scale = steps_between(-10, 10);
     union tacit_sum sum = {.steps = 0};
@@ -186,7 +186,7 @@ static void add_and_mean_on_steps_map_the_range_to_0_and_1(void **state)
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-static void text_that_just_fits_is_whole_and_one_byte_more_is_cut(void **state)
+TEST(text_that_just_fits_is_whole_and_one_byte_more_is_cut)
 {
     char bytes[] = "????????";
     struct tacit_text text = tacit_text_init(bytes, 4);
@@ -205,7 +205,7 @@ static void text_that_just_fits_is_whole_and_one_byte_more_is_cut(void **state)
     assert_int_equal(bytes[4], '?');
 }
 
-static void text_cut_in_the_middle_keeps_the_beginning(void **state)
+TEST(text_cut_in_the_middle_keeps_the_beginning)
 {
     char bytes[6];
     struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
@@ -214,7 +214,7 @@ static void text_cut_in_the_middle_keeps_the_beginning(void **state)
     assert_true(text.truncated);
 }
 
-static void text_in_one_byte_is_empty_and_cut(void **state)
+TEST(text_in_one_byte_is_empty_and_cut)
 {
     char byte[1];
     struct tacit_text text = tacit_text_init(byte, 1);
@@ -234,7 +234,7 @@ static void expect_nano(uint64_t nano, const char *wanted)
     assert_false(text.truncated);
 }
 
-static void nano_is_a_decimal_without_trailing_zeros(void **state)
+TEST(nano_is_a_decimal_without_trailing_zeros)
 {
     expect_nano(0, "0");
     expect_nano(1, "0.000000001");
@@ -248,7 +248,7 @@ static void nano_is_a_decimal_without_trailing_zeros(void **state)
     expect_nano(UINT64_MAX, "18446744073.709551615");
 }
 
-static void u64_at_both_ends_is_written_in_full(void **state)
+TEST(u64_at_both_ends_is_written_in_full)
 {
     char bytes[64];
     struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
@@ -260,7 +260,7 @@ static void u64_at_both_ends_is_written_in_full(void **state)
 
 /* ---- Statuses -------------------------------------------------------------------------------- */
 
-static void status_text_of_each_status_is_its_own_sentence(void **state)
+TEST(status_text_of_each_status_is_its_own_sentence)
 {
     static const enum tacit_status all[] = {
 #define X(name, value, text) name,
@@ -276,14 +276,14 @@ static void status_text_of_each_status_is_its_own_sentence(void **state)
     }
 }
 
-static void status_text_of_an_unknown_status_is_not_null(void **state)
+TEST(status_text_of_an_unknown_status_is_not_null)
 {
     assert_string_equal(tacit_status_text((enum tacit_status)(-100)), "an unknown status");
 }
 
 /* ---- Saying again ---- */
 
-static void pause_doubles_with_each_message_without_an_answer_up_to_64_times(void **state)
+TEST(pause_doubles_with_each_message_without_an_answer_up_to_64_times)
 {
     uint64_t expected_us = 3;
     for (uint32_t unanswered = 0; unanswered <= 6; unanswered++, expected_us *= 2)
@@ -293,7 +293,7 @@ static void pause_doubles_with_each_message_without_an_answer_up_to_64_times(voi
     assert_int_equal(round_pause_us(TACIT_NEVER >> 6, 6), TACIT_NEVER >> 6 << 6);
 }
 
-static void a_round_waits_its_full_time_once(void **state)
+TEST(a_round_waits_its_full_time_once)
 {
     assert_true(round_deadline_us(false, true, 5, 10, 12) == TACIT_NEVER);
     assert_int_equal(round_deadline_us(true, true, 5, 10, 12), 15);
@@ -315,7 +315,7 @@ static struct round_resend after(uint64_t due_us, uint32_t unanswered, struct ro
     return site.resend;
 }
 
-static void nothing_is_due_when_nothing_is_wanted(void **state)
+TEST(nothing_is_due_when_nothing_is_wanted)
 {
     struct round_site_step const step = {.is_wanted = false, .has_moved = true, .sends = true};
     struct round_resend const resend = after(1010, 2, step);
@@ -323,7 +323,7 @@ static void nothing_is_due_when_nothing_is_wanted(void **state)
     assert_int_equal(resend.unanswered_count, 2);
 }
 
-static void pause_begins_anew_and_only_what_is_said_counts(void **state)
+TEST(pause_begins_anew_and_only_what_is_said_counts)
 {
     struct round_site_step const waits = {
         .is_wanted = true, .has_moved = true, .unanswered_before = 2};
@@ -336,7 +336,7 @@ static void pause_begins_anew_and_only_what_is_said_counts(void **state)
     assert_int_equal(after(1001, UINT32_MAX, says).unanswered_count, UINT32_MAX);
 }
 
-static void an_answer_ends_a_long_pause_and_never_makes_one_longer(void **state)
+TEST(an_answer_ends_a_long_pause_and_never_makes_one_longer)
 {
     struct round_site_step const answered = {.is_wanted = true, .unanswered_before = 5};
     struct round_site_step const silent = {.is_wanted = true};
@@ -344,36 +344,4 @@ static void an_answer_ends_a_long_pause_and_never_makes_one_longer(void **state)
     assert_int_equal(after(1003, 0, answered).due_us, 1003);
     assert_int_equal(after(TACIT_NEVER, 0, answered).due_us, 1010);
     assert_int_equal(after(1640, 0, silent).due_us, 1640);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_round_waits_its_full_time_once),
-        cmocka_unit_test(fill_makes_all_members_and_no_bit_beyond_at_each_size),
-        cmocka_unit_test(fill_of_nothing_writes_nothing),
-        cmocka_unit_test(count_follows_each_add_and_remove_at_each_size),
-        cmocka_unit_test(next_from_each_place_finds_the_only_member_or_the_end),
-        cmocka_unit_test(next_of_the_full_set_is_from_itself_and_of_the_empty_set_the_end),
-        cmocka_unit_test(next_with_bits_beyond_the_end_stops_at_the_end),
-        cmocka_unit_test(within_holds_for_a_set_and_itself_and_fails_for_each_single_extra),
-        cmocka_unit_test(within_fails_for_each_bit_beyond_the_end_even_if_both_have_it),
-        cmocka_unit_test(level_outside_the_range_is_clipped_and_nan_is_lo),
-        cmocka_unit_test(level_inside_the_range_is_rounded_to_nearest),
-        cmocka_unit_test(add_reward_many_times_is_exact_up_to_the_longest_horizon),
-        cmocka_unit_test(add_and_mean_on_a_real_scale_are_plain_doubles),
-        cmocka_unit_test(add_and_mean_on_steps_map_the_range_to_0_and_1),
-        cmocka_unit_test(text_that_just_fits_is_whole_and_one_byte_more_is_cut),
-        cmocka_unit_test(text_cut_in_the_middle_keeps_the_beginning),
-        cmocka_unit_test(text_in_one_byte_is_empty_and_cut),
-        cmocka_unit_test(nano_is_a_decimal_without_trailing_zeros),
-        cmocka_unit_test(u64_at_both_ends_is_written_in_full),
-        cmocka_unit_test(status_text_of_each_status_is_its_own_sentence),
-        cmocka_unit_test(status_text_of_an_unknown_status_is_not_null),
-        cmocka_unit_test(pause_doubles_with_each_message_without_an_answer_up_to_64_times),
-        cmocka_unit_test(nothing_is_due_when_nothing_is_wanted),
-        cmocka_unit_test(pause_begins_anew_and_only_what_is_said_counts),
-        cmocka_unit_test(an_answer_ends_a_long_pause_and_never_makes_one_longer),
-    };
-    return cmocka_run_group_tests_name("unit/base", tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void digest_of(const void *bytes, size_t size, uint8_t digest[BYTES])
 }
 
 /* The examples of FIPS 180-4 (NIST, "Examples with Intermediate Values"), and the empty message. */
-static void sha256_has_the_published_digests(void **state)
+TEST(sha256_has_the_published_digests)
 {
     static const char two[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
     uint8_t digest[BYTES];
@@ -42,7 +42,7 @@ static void sha256_has_the_published_digests(void **state)
 
 /* The longest that is published with FIPS 180-4: 2^30 bytes, so that their number in bits needs
  * more than 32 of them. */
-static void sha256_of_a_long_message_is_the_published_one(void **state)
+TEST(sha256_of_a_long_message_is_the_published_one)
 {
     static const char part[] = "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmno";
     enum { PART = sizeof part - 1, PARTS = 1024, TIMES = 16777216 / PARTS };
@@ -58,7 +58,7 @@ static void sha256_of_a_long_message_is_the_published_one(void **state)
 }
 
 /* In three pieces, some of them empty; what lies behind them is not read. */
-static void sha256_is_the_same_however_a_message_is_cut(void **state)
+TEST(sha256_is_the_same_however_a_message_is_cut)
 {
     enum { SIZE = 200 };
     uint8_t bytes[SIZE];
@@ -79,7 +79,7 @@ static void sha256_is_the_same_however_a_message_is_cut(void **state)
 }
 
 /* Any state, any number of blocks, at any address; and the host's choice is one of both. */
-static void sha256_by_the_processor_is_the_portable_one(void **state)
+TEST(sha256_by_the_processor_is_the_portable_one)
 {
     struct tacit_rng rng = tacit_rng_stream(8, 0, 0, TACIT_PURPOSE_NOISE);
     sha256_blocks *const of_processor = sha256_blocks_of_processor();
@@ -105,7 +105,7 @@ static void sha256_by_the_processor_is_the_portable_one(void **state)
 }
 
 /* Every length around the blocks, in pieces of every length. */
-static void sha256_is_that_of_libcrypto(void **state)
+TEST(sha256_is_that_of_libcrypto)
 {
     struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
     uint8_t bytes[300];
@@ -126,7 +126,7 @@ static void sha256_is_that_of_libcrypto(void **state)
     }
 }
 
-static void hmac_is_that_of_libcrypto(void **state)
+TEST(hmac_is_that_of_libcrypto)
 {
     struct tacit_rng rng = tacit_rng_stream(2, 0, 0, TACIT_PURPOSE_NOISE);
     uint8_t key[BYTES];
@@ -175,7 +175,7 @@ static bool opens(const struct tacit_commit_head *head, struct tacit_commit_scop
     return tacit_commit_opens(head, &own, made->previous, made->salt, release, strlen(release));
 }
 
-static void a_commitment_opens_to_what_was_committed_and_to_nothing_else(void **state)
+TEST(a_commitment_opens_to_what_was_committed_and_to_nothing_else)
 {
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_commit_head head = {{0}, {0}, {0}};
@@ -202,7 +202,7 @@ static void a_commitment_opens_to_what_was_committed_and_to_nothing_else(void **
 
 /* Clones whose memory, randomness included, is the same: equal draws are one draw; different draws
  * have different salts, so that the one's release opens nothing of the other's. */
-static void clones_with_equal_randomness_do_not_open_each_other(void **state)
+TEST(clones_with_equal_randomness_do_not_open_each_other)
 {
     struct tacit_rng rng = tacit_rng_stream(4, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_rng same = rng;
@@ -220,7 +220,7 @@ static void clones_with_equal_randomness_do_not_open_each_other(void **state)
 }
 
 /* Without the salt, a hash of a few integers would be found by trying them. */
-static void equal_releases_have_different_commitments(void **state)
+TEST(equal_releases_have_different_commitments)
 {
     struct tacit_rng rng = tacit_rng_stream(5, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_commit const one = commit_to(&rng, first, 1, "5");
@@ -234,7 +234,7 @@ static enum tacit_status no_entropy(void *context, void *bytes, size_t size)
     return TACIT_ENTROPY;
 }
 
-static void without_entropy_nothing_is_committed(void **state)
+TEST(without_entropy_nothing_is_committed)
 {
     struct tacit_entropy const entropy = {.fill = no_entropy};
     struct tacit_commit_scope const own = scope(7, 1, 1);
@@ -248,7 +248,7 @@ static void without_entropy_nothing_is_committed(void **state)
 
 /* ---- Holders ---- */
 
-static void a_holder_grants_along_one_chain(void **state)
+TEST(a_holder_grants_along_one_chain)
 {
     struct tacit_rng rng = tacit_rng_stream(6, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_commit_head head = {{0}, {0}, {0}};
@@ -271,7 +271,7 @@ static void a_holder_grants_along_one_chain(void **state)
 }
 
 /* Nobody who has one state is said to have two because a network was slow. */
-static void what_was_granted_long_ago_is_late_and_no_other_state(void **state)
+TEST(what_was_granted_long_ago_is_late_and_no_other_state)
 {
     struct tacit_rng rng = tacit_rng_stream(8, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_commit_head head = {{0}, {0}, {0}};
@@ -296,7 +296,7 @@ static void what_was_granted_long_ago_is_late_and_no_other_state(void **state)
 
 /* A mid-epoch clone that takes the order of the next epoch commits first: its head is the first's,
  * not the present one. Grants that were keyed by (site, epoch) would let it through. */
-static void a_clone_that_skips_an_epoch_is_refused(void **state)
+TEST(a_clone_that_skips_an_epoch_is_refused)
 {
     struct tacit_rng rng = tacit_rng_stream(7, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_commit_head head = {{0}, {0}, {0}};
@@ -309,7 +309,7 @@ static void a_clone_that_skips_an_epoch_is_refused(void **state)
 
 /* Of a simulation in which nobody has two states: holders grant along the chain as ever, nothing is
  * drawn, and every release opens. */
-static void numbered_commitments_are_chained_and_bind_nothing(void **state)
+TEST(numbered_commitments_are_chained_and_bind_nothing)
 {
     struct tacit_entropy const none = {.fill = no_entropy};
     struct tacit_commit_head head = {{0}, {0}, {0}};
@@ -329,25 +329,4 @@ static void numbered_commitments_are_chained_and_bind_nothing(void **state)
     }
     assert_int_equal(tacit_commit_ask(&head, made[0].commitment, made[0].previous),
                      TACIT_COMMIT_LATE);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sha256_has_the_published_digests),
-        cmocka_unit_test(sha256_of_a_long_message_is_the_published_one),
-        cmocka_unit_test(sha256_is_the_same_however_a_message_is_cut),
-        cmocka_unit_test(sha256_by_the_processor_is_the_portable_one),
-        cmocka_unit_test(sha256_is_that_of_libcrypto),
-        cmocka_unit_test(hmac_is_that_of_libcrypto),
-        cmocka_unit_test(a_commitment_opens_to_what_was_committed_and_to_nothing_else),
-        cmocka_unit_test(clones_with_equal_randomness_do_not_open_each_other),
-        cmocka_unit_test(equal_releases_have_different_commitments),
-        cmocka_unit_test(without_entropy_nothing_is_committed),
-        cmocka_unit_test(a_holder_grants_along_one_chain),
-        cmocka_unit_test(what_was_granted_long_ago_is_late_and_no_other_state),
-        cmocka_unit_test(a_clone_that_skips_an_epoch_is_refused),
-        cmocka_unit_test(numbered_commitments_are_chained_and_bind_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static struct tacit_vote_private_config private_config(void)
                                               .tick_us = 1000};
 }
 
-static void boards_and_players_belong_to_one(void **state)
+TEST(boards_and_players_belong_to_one)
 {
     uint64_t const committee = 5;
     uint64_t const another = 6;
@@ -111,7 +111,7 @@ static void boards_and_players_belong_to_one(void **state)
     free(made);
 }
 
-static void noised_players_belong_to_one(void **state)
+TEST(noised_players_belong_to_one)
 {
     struct tacit_vote_private_config config = private_config();
     size_t const size = tacit_vote_private_size(&config);
@@ -136,7 +136,7 @@ static void noised_players_belong_to_one(void **state)
     free(made);
 }
 
-static void pools_belong_to_one(void **state)
+TEST(pools_belong_to_one)
 {
     struct tacit_vote_pool_config config = {.run_id = 3,
                                             .player_count = PLAYERS,
@@ -154,7 +154,7 @@ static void pools_belong_to_one(void **state)
     free(pool);
 }
 
-static void sites_and_hubs_of_votes_belong_to_one(void **state)
+TEST(sites_and_hubs_of_votes_belong_to_one)
 {
     struct tacit_vote_site_config config = {.player = private_config(),
                                             .board = board_config(),
@@ -207,7 +207,7 @@ static struct tacit_select_config select_config(void)
                                         .budget = budget()};
 }
 
-static void selections_belong_to_one(void **state)
+TEST(selections_belong_to_one)
 {
     struct tacit_select_config config = select_config();
     size_t const size = tacit_select_size(&config);
@@ -227,7 +227,7 @@ static void selections_belong_to_one(void **state)
     free(made);
 }
 
-static void training_sites_belong_to_one(void **state)
+TEST(training_sites_belong_to_one)
 {
     struct tacit_select_site_config config = {.run_id = 3,
                                               .agent = 1,
@@ -255,7 +255,7 @@ static void training_sites_belong_to_one(void **state)
     free(site);
 }
 
-static void training_hubs_belong_to_one(void **state)
+TEST(training_hubs_belong_to_one)
 {
     struct tacit_select_hub_config config = {.run_id = 3,
                                              .select = select_config(),
@@ -319,7 +319,7 @@ static void training_hubs_belong_to_one(void **state)
         OTHER(check, state, bytes, base, model.rounds, 5);                                         \
     } while (0)
 
-static void linear_bandits_belong_to_one(void **state)
+TEST(linear_bandits_belong_to_one)
 {
     struct tacit_glm_model model =
         tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, PLAYERS, 3, 50);
@@ -379,7 +379,7 @@ static struct tacit_elim_schedule elim_schedule(double growth, double confidence
                                         .confidence = confidence};
 }
 
-static void agent_of_elimination_belongs_to_its_configuration(void **state)
+TEST(agent_of_elimination_belongs_to_its_configuration)
 {
     struct tacit_elim_agent_config config = elim_agent_config();
     size_t const size = tacit_elim_agent_size(&config);
@@ -404,7 +404,7 @@ static void check_elim_hub(const struct tacit_elim_hub_config *made)
     free(hub);
 }
 
-static void hub_of_elimination_belongs_to_its_configuration(void **state)
+TEST(hub_of_elimination_belongs_to_its_configuration)
 {
     struct tacit_elim_hub_config config = {.run_id = 3,
                                            .agent_count = PLAYERS,
@@ -421,7 +421,7 @@ static void hub_of_elimination_belongs_to_its_configuration(void **state)
     check_elim_hub(&config);
 }
 
-static void peer_of_elimination_belongs_to_its_configuration(void **state)
+TEST(peer_of_elimination_belongs_to_its_configuration)
 {
     uint32_t const neighbours[] = {0, 2};
     uint32_t const others[] = {0, 3};
@@ -485,7 +485,7 @@ static struct tacit_phases phases(void)
         OTHER(check, state, bytes, base, schedule.arms_per_round, 3);                              \
     } while (0)
 
-static void sites_that_play_in_phases_belong_to_one(void **state)
+TEST(sites_that_play_in_phases_belong_to_one)
 {
     struct tacit_phased_agent_config config = {.run_id = 3,
                                                .agent_id = 1,
@@ -506,7 +506,7 @@ static void sites_that_play_in_phases_belong_to_one(void **state)
     free(agent);
 }
 
-static void hubs_of_play_in_phases_belong_to_one(void **state)
+TEST(hubs_of_play_in_phases_belong_to_one)
 {
     struct tacit_phased_hub_config config = {.run_id = 3,
                                              .schedule = phases(),
@@ -533,7 +533,7 @@ static uint32_t const beside[] = {0, 2};
 static uint32_t const first_moved[] = {3, 4};
 static uint32_t const last_moved[] = {0, 3};
 
-static void gossiping_agents_belong_to_one(void **state)
+TEST(gossiping_agents_belong_to_one)
 {
     struct tacit_gossip_config const run = {.agent_count = PLAYERS,
                                             .arm_count = ARMS,
@@ -567,7 +567,7 @@ static void gossiping_agents_belong_to_one(void **state)
     free(agent);
 }
 
-static void agents_in_doubling_blocks_belong_to_one(void **state)
+TEST(agents_in_doubling_blocks_belong_to_one)
 {
     struct tacit_doubling_config config = {.schedule = phases(),
                                            .mechanism = mechanism_of(1),
@@ -594,26 +594,4 @@ static void agents_in_doubling_blocks_belong_to_one(void **state)
     OTHER(tacit_doubling_check, agent, size, config, pull_us, 5);
     OTHER(tacit_doubling_check, agent, size, config, guards_incarnations, true);
     free(agent);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boards_and_players_belong_to_one),
-        cmocka_unit_test(noised_players_belong_to_one),
-        cmocka_unit_test(pools_belong_to_one),
-        cmocka_unit_test(sites_and_hubs_of_votes_belong_to_one),
-        cmocka_unit_test(selections_belong_to_one),
-        cmocka_unit_test(training_sites_belong_to_one),
-        cmocka_unit_test(training_hubs_belong_to_one),
-        cmocka_unit_test(linear_bandits_belong_to_one),
-        cmocka_unit_test(sites_that_play_in_phases_belong_to_one),
-        cmocka_unit_test(hubs_of_play_in_phases_belong_to_one),
-        cmocka_unit_test(gossiping_agents_belong_to_one),
-        cmocka_unit_test(agent_of_elimination_belongs_to_its_configuration),
-        cmocka_unit_test(hub_of_elimination_belongs_to_its_configuration),
-        cmocka_unit_test(peer_of_elimination_belongs_to_its_configuration),
-        cmocka_unit_test(agents_in_doubling_blocks_belong_to_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,7 +113,7 @@ static void expect_refusal(const struct tacit_context_spec *spec, enum tacit_sta
 
 /* ---- What is read ---- */
 
-static void the_most_active_play_their_rows_in_order_of_time(void **state)
+TEST(the_most_active_play_their_rows_in_order_of_time)
 {
     struct tacit_context_spec const spec = ratings_spec();
     struct tacit_context_data data = read_ok(&spec);
@@ -138,7 +138,7 @@ static void the_most_active_play_their_rows_in_order_of_time(void **state)
     tacit_context_data_free(&data);
 }
 
-static void without_time_rows_have_no_order_and_values_may_be_the_rewards(void **state)
+TEST(without_time_rows_have_no_order_and_values_may_be_the_rewards)
 {
     struct tacit_context_spec spec = ratings_spec();
     spec.time = NULL;
@@ -151,7 +151,7 @@ static void without_time_rows_have_no_order_and_values_may_be_the_rewards(void *
 }
 
 /* Words are cut at what is no letter and made small; "unseen" is of no film that anybody rated. */
-static void texts_make_vectors_of_length_one_and_alike_texts_alike_ones(void **state)
+TEST(texts_make_vectors_of_length_one_and_alike_texts_alike_ones)
 {
     struct tacit_context_spec spec = ratings_spec();
     spec.texts = texts;
@@ -178,7 +178,7 @@ static void texts_make_vectors_of_length_one_and_alike_texts_alike_ones(void **s
 
 /* Against means and variances added up in plain loops; what a film's row had is told from the
  * table. */
-static void coordinates_are_standardised_and_a_constant_one_stands_last(void **state)
+TEST(coordinates_are_standardised_and_a_constant_one_stands_last)
 {
     double const given[6][2] = {{1, 0}, {0, 1}, {0.6, 0.8}, {-1, 0}, {0, -1}, {0.5, 0.5}};
     for (int which = 0; which < 4; which++) {
@@ -207,7 +207,7 @@ static void coordinates_are_standardised_and_a_constant_one_stands_last(void **s
 }
 
 /* Items without a direction count in no mean, and stay as they are. */
-static void items_that_are_never_offered_are_not_standardised(void **state)
+TEST(items_that_are_never_offered_are_not_standardised)
 {
     struct tacit_context_spec spec = ratings_spec();
     spec.texts = texts;
@@ -235,7 +235,7 @@ static void items_that_are_never_offered_are_not_standardised(void **state)
  * frequency 1/3 +- .015 (4.5 standard errors: false alarm below 1e-4), and so is each other film
  * that she did not like: f4, f5, f6 two at a time. What she liked (f1, f3) never comes. Fixed seed.
  */
-static void a_row_offers_its_own_item_and_others_that_were_never_liked(void **state)
+TEST(a_row_offers_its_own_item_and_others_that_were_never_liked)
 {
     struct tacit_context_spec const spec = ratings_spec();
     struct tacit_context_data data = read_ok(&spec);
@@ -263,7 +263,7 @@ static void a_row_offers_its_own_item_and_others_that_were_never_liked(void **st
     tacit_context_data_free(&data);
 }
 
-static void only_the_rows_own_item_brings_its_reward(void **state)
+TEST(only_the_rows_own_item_brings_its_reward)
 {
     struct tacit_context_spec const spec = ratings_spec();
     struct tacit_context_data data = read_ok(&spec);
@@ -278,7 +278,7 @@ static void only_the_rows_own_item_brings_its_reward(void **state)
     tacit_context_data_free(&data);
 }
 
-static void offers_have_all_arms_and_their_rewards(void **state)
+TEST(offers_have_all_arms_and_their_rewards)
 {
     struct tacit_context_spec const spec = offers_spec();
     struct tacit_context_data data = read_ok(&spec);
@@ -323,7 +323,7 @@ static size_t make_archive(char *tar)
     return put_member(tar, at, "set/ratings.csv", ratings) + 1024;
 }
 
-static void an_archive_is_read_like_a_folder(void **state)
+TEST(an_archive_is_read_like_a_folder)
 {
     static char tar[TAR_BYTES];
     struct tacit_context_spec spec = ratings_spec();
@@ -340,7 +340,7 @@ static void an_archive_is_read_like_a_folder(void **state)
     expect_refusal(&spec, TACIT_IO, "there is no 'set/other.csv' in it");
 }
 
-static void a_damaged_archive_is_refused(void **state)
+TEST(a_damaged_archive_is_refused)
 {
     static char tar[TAR_BYTES];
     struct tacit_context_spec spec = ratings_spec();
@@ -360,7 +360,7 @@ static void a_damaged_archive_is_refused(void **state)
 
 /* ---- What is refused ---- */
 
-static void what_does_not_fit_is_refused_with_its_place(void **state)
+TEST(what_does_not_fit_is_refused_with_its_place)
 {
     struct tacit_context_spec spec = ratings_spec();
     spec.value = "star";
@@ -385,7 +385,7 @@ static void what_does_not_fit_is_refused_with_its_place(void **state)
     expect_refusal(&spec, TACIT_INVALID, "the texts have 4 words");
 }
 
-static void vectors_must_be_there_and_not_longer_than_one(void **state)
+TEST(vectors_must_be_there_and_not_longer_than_one)
 {
     struct tacit_context_spec spec = ratings_spec();
     temp_file_write(directory, "v.csv", "film,a,b\nf1,1,0\n");
@@ -397,7 +397,7 @@ static void vectors_must_be_there_and_not_longer_than_one(void **state)
     expect_refusal(&spec, TACIT_INVALID, "v.csv:2: 'nan' is not a finite number");
 }
 
-static void offers_that_are_not_groups_are_refused(void **state)
+TEST(offers_that_are_not_groups_are_refused)
 {
     struct tacit_context_spec spec = offers_spec();
     spec.table = "o.csv";
@@ -440,7 +440,7 @@ static double longest(const struct tacit_context_log *log)
     return sqrt(most);
 }
 
-static void movielens_is_the_one_that_was_counted(void **state)
+TEST(movielens_is_the_one_that_was_counted)
 {
     static const struct tacit_context_text both[] = {
         {.table = "movies.csv", .item = "movieId", .text = "genres"},
@@ -476,7 +476,7 @@ static void movielens_is_the_one_that_was_counted(void **state)
     tacit_context_data_free(&data);
 }
 
-static void lastfm_is_the_one_that_was_counted(void **state)
+TEST(lastfm_is_the_one_that_was_counted)
 {
     static const struct tacit_context_text tags[] = {{.table = "user_taggedartists.dat",
                                                       .item = "artistID",
@@ -512,22 +512,5 @@ static void lastfm_is_the_one_that_was_counted(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_most_active_play_their_rows_in_order_of_time),
-        cmocka_unit_test(without_time_rows_have_no_order_and_values_may_be_the_rewards),
-        cmocka_unit_test(texts_make_vectors_of_length_one_and_alike_texts_alike_ones),
-        cmocka_unit_test(coordinates_are_standardised_and_a_constant_one_stands_last),
-        cmocka_unit_test(items_that_are_never_offered_are_not_standardised),
-        cmocka_unit_test(a_row_offers_its_own_item_and_others_that_were_never_liked),
-        cmocka_unit_test(only_the_rows_own_item_brings_its_reward),
-        cmocka_unit_test(offers_have_all_arms_and_their_rewards),
-        cmocka_unit_test(an_archive_is_read_like_a_folder),
-        cmocka_unit_test(a_damaged_archive_is_refused),
-        cmocka_unit_test(what_does_not_fit_is_refused_with_its_place),
-        cmocka_unit_test(vectors_must_be_there_and_not_longer_than_one),
-        cmocka_unit_test(offers_that_are_not_groups_are_refused),
-        cmocka_unit_test(movielens_is_the_one_that_was_counted),
-        cmocka_unit_test(lastfm_is_the_one_that_was_counted),
-    };
-    return cmocka_run_group_tests(tests, open_directory, close_directory);
+    return testing_run(open_directory, close_directory);
 }

@@ -194,7 +194,7 @@ static void assert_long_table(struct tacit_table *table)
 
 /* ---- Tables -------------------------------------------------------------------------------- */
 
-static void table_plain(void **state)
+TEST(table_plain)
 {
     struct tacit_table table;
     expect_table_of("a,b\n1,2\n3,\n", &table);
@@ -209,7 +209,7 @@ static void table_plain(void **state)
     tacit_table_free(&table); /* twice is harmless */
 }
 
-static void table_no_last_newline(void **state)
+TEST(table_no_last_newline)
 {
     struct tacit_table table;
     expect_table_of("a,b\n1,", &table);
@@ -218,7 +218,7 @@ static void table_no_last_newline(void **state)
     tacit_table_free(&table);
 }
 
-static void table_crlf(void **state)
+TEST(table_crlf)
 {
     struct tacit_table table;
     expect_table_of("a,b\r\n\"1\",2\r\n\r\n3,4\r\n", &table);
@@ -230,7 +230,7 @@ static void table_crlf(void **state)
     tacit_table_free(&table);
 }
 
-static void table_quotes(void **state)
+TEST(table_quotes)
 {
     struct tacit_table table;
     expect_table_of("\"a,b\",\"say \"\"hi\"\"\"\n\"two\nlines\",\"\"\nx,y\n", &table);
@@ -243,7 +243,7 @@ static void table_quotes(void **state)
     tacit_table_free(&table);
 }
 
-static void table_idle_lines(void **state)
+TEST(table_idle_lines)
 {
     struct tacit_table table;
     expect_table_of("# made by hand, \"today\n\na,b\n#\r\n\r\n1,#2\n\"#3\",4\n# end", &table);
@@ -256,7 +256,7 @@ static void table_idle_lines(void **state)
     tacit_table_free(&table);
 }
 
-static void table_byte_order_mark(void **state)
+TEST(table_byte_order_mark)
 {
     struct tacit_table table;
     expect_table_of("\xEF\xBB\xBF"
@@ -269,7 +269,7 @@ static void table_byte_order_mark(void **state)
     tacit_table_free(&table);
 }
 
-static void table_empty(void **state)
+TEST(table_empty)
 {
     static const char *const texts[] = {"", "\xEF\xBB\xBF", "\n\r\n", "# nothing"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -282,7 +282,7 @@ static void table_empty(void **state)
     }
 }
 
-static void table_column(void **state)
+TEST(table_column)
 {
     struct tacit_table table;
     expect_table_of("a,b,b\n1,2,3\n", &table);
@@ -293,7 +293,7 @@ static void table_column(void **state)
     tacit_table_free(&table);
 }
 
-static void table_ragged(void **state)
+TEST(table_ragged)
 {
     expect_refused("a,b\n1\n",
                    ":2: 1 field, but line 1 has 2; every row has the same number of fields");
@@ -301,7 +301,7 @@ static void table_ragged(void **state)
                    ":4: 3 fields, but line 2 has 2; every row has the same number of fields");
 }
 
-static void table_bad_quotes(void **state)
+TEST(table_bad_quotes)
 {
     expect_refused("a\n\"b\nc\n\nd", ":2: a quote is opened and never closed");
     expect_refused("\"", ":1: a quote is opened and never closed");
@@ -312,13 +312,13 @@ static void table_bad_quotes(void **state)
                    ":2: a quote inside a field; put the field in quotes and write the quote twice");
 }
 
-static void table_bare_carriage_return(void **state)
+TEST(table_bare_carriage_return)
 {
     expect_refused("a\rb\r", ":1: a carriage return without a line feed; lines end in LF or CR LF");
     expect_refused("a\nb\r", ":2: a carriage return without a line feed; lines end in LF or CR LF");
 }
 
-static void table_nul(void **state)
+TEST(table_nul)
 {
     temp_file_write_bytes(directory, "t.csv", "a,b\n1,\0\n", 8);
     expect_table_error("t.csv", TACIT_INVALID, ":2: a NUL byte; a table is text in UTF-8 or ASCII");
@@ -326,14 +326,14 @@ static void table_nul(void **state)
     expect_table_error("t.csv", TACIT_INVALID, ":2: a NUL byte; a table is text in UTF-8 or ASCII");
 }
 
-static void table_missing(void **state)
+TEST(table_missing)
 {
     expect_table_error("none.csv", TACIT_IO, ": No such file or directory");
     expect_table_error("none.csv.xz", TACIT_IO, ": No such file or directory");
     expect_table_error(".", TACIT_IO, ": Is a directory");
 }
 
-static void table_long_path_in_message(void **state)
+TEST(table_long_path_in_message)
 {
     char path[3000];
     memset(path, 'x', sizeof path - 1);
@@ -349,7 +349,7 @@ static void table_long_path_in_message(void **state)
 
 /* ---- Packed files -------------------------------------------------------------------------- */
 
-static void packed_xz(void **state)
+TEST(packed_xz)
 {
     char *const text = long_text();
     uint8_t packed[PACKED_BYTES];
@@ -361,7 +361,7 @@ static void packed_xz(void **state)
     free(text);
 }
 
-static void packed_xz_two_streams(void **state)
+TEST(packed_xz_two_streams)
 {
     uint8_t packed[PACKED_BYTES];
     size_t size = pack_xz("a,b\n1", 5, packed);
@@ -374,7 +374,7 @@ static void packed_xz_two_streams(void **state)
     tacit_table_free(&table);
 }
 
-static void packed_xz_cut_everywhere(void **state)
+TEST(packed_xz_cut_everywhere)
 {
     uint8_t packed[PACKED_BYTES];
     size_t const size = pack_xz("a,b\n1,2\n", 8, packed);
@@ -385,7 +385,7 @@ static void packed_xz_cut_everywhere(void **state)
     }
 }
 
-static void packed_xz_damaged(void **state)
+TEST(packed_xz_damaged)
 {
     uint8_t packed[PACKED_BYTES];
     size_t const size = pack_xz("a,b\n1,2\n", 8, packed);
@@ -396,7 +396,7 @@ static void packed_xz_damaged(void **state)
     expect_table_error("t.csv.xz", TACIT_IO, ": not an xz file, though its name ends in .xz");
 }
 
-static void packed_gz(void **state)
+TEST(packed_gz)
 {
     char *const text = long_text();
     write_gz("t.csv.gz", "wb", text);
@@ -406,7 +406,7 @@ static void packed_gz(void **state)
     free(text);
 }
 
-static void packed_gz_two_members(void **state)
+TEST(packed_gz_two_members)
 {
     write_gz("t.csv.gz", "wb", "a,b\n1");
     write_gz("t.csv.gz", "ab", ",2\n");
@@ -417,7 +417,7 @@ static void packed_gz_two_members(void **state)
     tacit_table_free(&table);
 }
 
-static void packed_gz_cut_everywhere(void **state)
+TEST(packed_gz_cut_everywhere)
 {
     write_gz("t.csv.gz", "wb", "a,b\n1,2\n");
     uint8_t packed[PACKED_BYTES];
@@ -429,7 +429,7 @@ static void packed_gz_cut_everywhere(void **state)
     }
 }
 
-static void packed_gz_damaged(void **state)
+TEST(packed_gz_damaged)
 {
     static const char *const wrong = ": not a gzip file, though its name ends in .gz, or damaged";
     write_gz("t.csv.gz", "wb", "a,b\n1,2\n");
@@ -462,7 +462,7 @@ static void expect_limit(const char *name, size_t size)
     assert_message(&error, name, rest);
 }
 
-static void unpack_limit(void **state)
+TEST(unpack_limit)
 {
     static const size_t sizes[] = {1000, 65535, 65536, 65537, 131072, 200000};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -484,7 +484,7 @@ static void unpack_limit(void **state)
 
 /* ---- Numbers ------------------------------------------------------------------------------- */
 
-static void number_accepted(void **state)
+TEST(number_accepted)
 {
     static const struct {
         const char *field;
@@ -504,7 +504,7 @@ static void number_accepted(void **state)
     }
 }
 
-static void number_refused(void **state)
+TEST(number_refused)
 {
     static const char *const cases[] = {
         "",    " ",     "abc",      "nan",   "NaN",          "inf",   "-inf", "1e",
@@ -527,7 +527,7 @@ static void number_refused(void **state)
     assert_false(data_field_number(digits, &value)); /* NUMBER_BYTES */
 }
 
-static void number_in_a_locale_with_comma(void **state)
+TEST(number_in_a_locale_with_comma)
 {
     assert_non_null(setlocale(LC_NUMERIC, "de_DE.UTF-8")); /* tests/meson.build makes it */
     double value = 0.0;
@@ -537,7 +537,7 @@ static void number_in_a_locale_with_comma(void **state)
     assert_true(value == 0.25);
 }
 
-static void shown_value(void **state)
+TEST(shown_value)
 {
     assert_string_equal(data_shown_value("").text, "");
     char value[100];
@@ -566,7 +566,7 @@ static enum tacit_status read_means(const char *text, struct tacit_means *means,
     return tacit_means_read(means, path, 0.0, 1.0, error);
 }
 
-static void means_read(void **state)
+TEST(means_read)
 {
     struct tacit_means means;
     struct tacit_error error;
@@ -582,7 +582,7 @@ static void means_read(void **state)
     tacit_means_free(&means);
 }
 
-static void means_in_another_range(void **state)
+TEST(means_in_another_range)
 {
     char path[TEMP_PATH_BYTES];
     temp_path(path, directory, "means.csv");
@@ -596,7 +596,7 @@ static void means_in_another_range(void **state)
                    ":1: column 2: '7' is out of range; means are numbers from -2.5 to 6.5");
 }
 
-static void means_refused(void **state)
+TEST(means_refused)
 {
     static const struct {
         const char *text;
@@ -624,7 +624,7 @@ static void means_refused(void **state)
     }
 }
 
-static void means_missing(void **state)
+TEST(means_missing)
 {
     char path[TEMP_PATH_BYTES];
     temp_path(path, directory, "none.csv");
@@ -634,7 +634,7 @@ static void means_missing(void **state)
     assert_message(&error, "none.csv", ": No such file or directory");
 }
 
-static void means_most_arms(void **state)
+TEST(means_most_arms)
 {
     char *const text = malloc(2 * TACIT_ARMS_MAX + 3);
     assert_non_null(text);
@@ -664,7 +664,7 @@ static enum tacit_status read_edges(const char *text, uint32_t agent_count,
     return tacit_edges_read(edges, path, agent_count, error);
 }
 
-static void edges_read(void **state)
+TEST(edges_read)
 {
     static const char *const texts[] = {"0,1\n2,1\n1,2\n", "# a list\n 0 , 1\r\n\n2,1\n1,2",
                                         "0 1\n2\t1\n  1   2  \n"};
@@ -681,7 +681,7 @@ static void edges_read(void **state)
     }
 }
 
-static void edges_none(void **state)
+TEST(edges_none)
 {
     struct tacit_edges edges;
     struct tacit_error error;
@@ -692,7 +692,7 @@ static void edges_none(void **state)
 
 #define NO_EDGE ": not an edge; an edge is two different agents, like 0,1"
 
-static void edges_refused(void **state)
+TEST(edges_refused)
 {
     static const struct {
         const char *text;
@@ -803,7 +803,7 @@ static const struct tacit_log_spec drug_spec = {.arms = drug_arms,
                                                 .split = TACIT_LOG_SEQUENTIAL,
                                                 .agent_count = 2};
 
-static void log_by_rules(void **state)
+TEST(log_by_rules)
 {
     struct tacit_log log;
     struct tacit_error error;
@@ -839,7 +839,7 @@ static const struct tacit_log_spec column_spec = {.arm_column = "arm",
                                                   .agent_count = 2};
 
 /* Weights 1/p of the four rows of a cell: 2, 4, 8, 2. */
-static void log_gathers_what_its_rows_are_drawn_with(void **state)
+TEST(log_gathers_what_its_rows_are_drawn_with)
 {
     static const char text[] = "who,arm,reward,p\n1,a,5,0.5\n1,a,3,0.25\n1,a,5,0.125\n"
                                "1,b,7,0.5\n1,a,4,0.5\n1,b,7,0.25\n";
@@ -884,7 +884,7 @@ static double days_naively(const double *traffic, double slots)
 
 /* Of "2" there are fewer rows: two on Sundays, of which 10 days from a Thursday have one, one on
  * a Friday, of which they have two. */
-static void log_tells_days(void **state)
+TEST(log_tells_days)
 {
     static const struct {
         const char *field;
@@ -934,7 +934,7 @@ static void log_tells_days(void **state)
 }
 
 /* "x" comes to both agents, and to agent "1" for both arms. */
-static void log_tells_whose_rewards_are(void **state)
+TEST(log_tells_whose_rewards_are)
 {
     static const char text[] = "who,arm,reward,customer\n1,a,1,x\n1,a,2,y\n1,a,3,x\n1,b,4,x\n"
                                "1,b,5,z\n2,a,6,x\n2,a,7,y\n2,b,8,x\n";
@@ -952,7 +952,7 @@ static void log_tells_whose_rewards_are(void **state)
                        ":3: column 'customer' is empty: whose reward is it? Each row needs a unit");
 }
 
-static void log_by_columns(void **state)
+TEST(log_by_columns)
 {
     struct tacit_log log;
     struct tacit_error error;
@@ -969,7 +969,7 @@ static void log_by_columns(void **state)
     tacit_log_free(&log);
 }
 
-static void log_sorts_values(void **state)
+TEST(log_sorts_values)
 {
     struct tacit_log_spec const spec = {
         .arm_column = "arm", .reward_column = "r", .split = TACIT_LOG_SEQUENTIAL, .agent_count = 1};
@@ -1012,7 +1012,7 @@ static struct tacit_rng split_stream(uint64_t seed)
     return tacit_rng_stream(seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_SPLIT);
 }
 
-static void log_sequential_split(void **state)
+TEST(log_sequential_split)
 {
     for (uint32_t n = 1; n <= 20; n++) {
         for (uint32_t agent_count = 1; agent_count <= n; agent_count++) {
@@ -1027,7 +1027,7 @@ static void log_sequential_split(void **state)
     }
 }
 
-static void log_random_split(void **state)
+TEST(log_random_split)
 {
     enum { N = 200, A = 7 };
     struct tacit_log log;
@@ -1054,7 +1054,7 @@ static void log_random_split(void **state)
 
 /* Each of 4 rows goes to agent 0 of 4 with probability 1/4: over 2000 splits the deviation is 19.4,
  * and 5.4 of them (105) are passed with probability below 1e-6 over the 4 rows. */
-static void log_random_split_is_fair(void **state)
+TEST(log_random_split_is_fair)
 {
     enum { SPLITS = 2000, N = 4 };
     uint32_t counts[N] = {0};
@@ -1069,7 +1069,7 @@ static void log_random_split_is_fair(void **state)
         assert_in_range(counts[row], SPLITS / 4 - 105, SPLITS / 4 + 105);
 }
 
-static void log_empty_cells(void **state)
+TEST(log_empty_cells)
 {
     struct tacit_log_spec spec = drug_spec;
     spec.agent_count = 3;
@@ -1085,7 +1085,7 @@ static void log_empty_cells(void **state)
 
 /* A row in which something is missing is left out and counted once, unless a word stands in for it.
  */
-static void log_missing_cells(void **state)
+TEST(log_missing_cells)
 {
     static const char text[] = "who,arm,reward\nv,a,1\n,a,1\nv, ,2\nv,b,\n,,\nv,b,0\n";
     struct tacit_log_spec spec = column_spec;
@@ -1122,7 +1122,7 @@ static void log_missing_cells(void **state)
 }
 
 /* A value that no row holds would make every reward 0, or an arm of nothing. */
-static void log_values_that_never_occur(void **state)
+TEST(log_values_that_never_occur)
 {
     struct tacit_log_spec spec = column_spec;
     spec.reward_value = "Yes";
@@ -1149,7 +1149,7 @@ static void expect_dialect(const char *text, const struct tacit_dialect *dialect
     tacit_table_free(&table);
 }
 
-static void table_separators_are_recognised_where_that_is_safe(void **state)
+TEST(table_separators_are_recognised_where_that_is_safe)
 {
     struct tacit_dialect const any = {0};
     struct tacit_dialect const bar = {.separator = '|'};
@@ -1160,7 +1160,7 @@ static void table_separators_are_recognised_where_that_is_safe(void **state)
     expect_dialect("a|b\n1,2|x\n", &bar, "1,2", "x");
 }
 
-static void table_encodings(void **state)
+TEST(table_encodings)
 {
     struct tacit_dialect const utf8 = {.encoding = TACIT_ENCODING_UTF8};
     struct tacit_dialect const cp1252 = {.encoding = TACIT_ENCODING_CP1252};
@@ -1198,7 +1198,7 @@ static enum tacit_status build_written(const char *text, char decimal, struct ta
 }
 
 /* 1,5 between semicolons is one and a half; a point anywhere makes it no number. */
-static void log_decimal_commas(void **state)
+TEST(log_decimal_commas)
 {
     struct tacit_log log;
     assert_int_equal(build_written("who;arm;reward\nv;a;1,5\nv;b;-0,25\n", '\0', &log), TACIT_OK);
@@ -1214,7 +1214,7 @@ static void log_decimal_commas(void **state)
     tacit_log_free(&log);
 }
 
-static void log_no_rows(void **state)
+TEST(log_no_rows)
 {
     static const char *const rest =
         ": no rows; the first line names the columns, a row a pull follows";
@@ -1222,7 +1222,7 @@ static void log_no_rows(void **state)
     expect_log_refused("who,arm,reward\n", &column_spec, rest);
 }
 
-static void log_unknown_columns(void **state)
+TEST(log_unknown_columns)
 {
     static const char text[] = "# log\nwho,arm,reward\n1,2,3\n";
     struct tacit_log_spec spec = column_spec;
@@ -1239,7 +1239,7 @@ static void log_unknown_columns(void **state)
                        ":1: columns 2 and 4 are both 'arm'; name a column that is there once");
 }
 
-static void log_unknown_column_of_many(void **state)
+TEST(log_unknown_column_of_many)
 {
     char text[4096] = "c0";
     size_t size = 2;
@@ -1260,7 +1260,7 @@ static void log_unknown_column_of_many(void **state)
     assert_string_equal(error.text + strlen(error.text) - 3, "...");
 }
 
-static void log_bad_rewards(void **state)
+TEST(log_bad_rewards)
 {
     static const char *const bad[] = {"much", "nan", "-", "1e999"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -1278,7 +1278,7 @@ static void log_bad_rewards(void **state)
 }
 
 /* A reward that belongs to no arm is nobody's, so it may be anything. */
-static void log_reward_outside_all_arms(void **state)
+TEST(log_reward_outside_all_arms)
 {
     struct tacit_log_spec spec = drug_spec;
     spec.reward_value = NULL;
@@ -1292,7 +1292,7 @@ static void log_reward_outside_all_arms(void **state)
     tacit_log_free(&log);
 }
 
-static void log_wrong_counts(void **state)
+TEST(log_wrong_counts)
 {
     struct tacit_log_spec spec = column_spec;
     spec.agent_count = 3;
@@ -1319,7 +1319,7 @@ static void log_wrong_counts(void **state)
     expect_log_refused(drug_text, &spec, ": 0 arms; a run has from 1 to 65536");
 }
 
-static void log_arm_without_columns(void **state)
+TEST(log_arm_without_columns)
 {
     static const struct tacit_log_arm arm = {.name = "none", .value = "Up"};
     struct tacit_log_spec spec = drug_spec;
@@ -1330,7 +1330,7 @@ static void log_arm_without_columns(void **state)
 }
 
 /* 0 is "as many as there are". */
-static void log_counts_not_asked(void **state)
+TEST(log_counts_not_asked)
 {
     struct tacit_log_spec spec = column_spec;
     spec.agent_count = 0;
@@ -1350,7 +1350,7 @@ static void set_environment(const char *data, const char *home)
     assert_int_equal(home != NULL ? setenv("HOME", home, 1) : unsetenv("HOME"), 0);
 }
 
-static void dataset_list(void **state)
+TEST(dataset_list)
 {
     size_t count = 0;
     const struct tacit_dataset *const list = tacit_dataset_list(&count);
@@ -1386,7 +1386,7 @@ static void assert_found(const char *name, const char *expected_directory,
     assert_string_equal(path, expected);
 }
 
-static void dataset_find(void **state)
+TEST(dataset_find)
 {
     char home[TEMP_PATH_BYTES];
     char data[TEMP_PATH_BYTES];
@@ -1412,7 +1412,7 @@ static void dataset_find(void **state)
     assert_int_equal(tacit_dataset_find("two.csv", path), TACIT_IO);
 }
 
-static void dataset_directories(void **state)
+TEST(dataset_directories)
 {
     char text[TACIT_PATH_BYTES];
     set_environment("/d", "/h");
@@ -1429,7 +1429,7 @@ static void dataset_directories(void **state)
     assert_string_equal(text, "");
 }
 
-static void dataset_paths_too_long(void **state)
+TEST(dataset_paths_too_long)
 {
     char name[TACIT_PATH_BYTES + 1];
     memset(name, 'x', sizeof name - 1);
@@ -1449,7 +1449,7 @@ static void dataset_paths_too_long(void **state)
 #define SHA_OF_ABC                                                                                 \
     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" /* FIPS 180-2 */
 
-static void dataset_verify(void **state)
+TEST(dataset_verify)
 {
     struct tacit_error error;
     temp_file_write(directory, "abc", "abc");
@@ -1470,7 +1470,7 @@ static void dataset_verify(void **state)
                    ":5: not a sha256; a line is 64 hex digits, two blanks, the name");
 }
 
-static void dataset_verify_other_spellings(void **state)
+TEST(dataset_verify_other_spellings)
 {
     struct tacit_error error;
     temp_file_write(directory, "abc", "abc");
@@ -1495,7 +1495,7 @@ static int lowest_free_descriptor(void)
     return descriptor;
 }
 
-static void files_are_closed(void **state)
+TEST(files_are_closed)
 {
     int const before = lowest_free_descriptor();
     table_plain(state);
@@ -1520,7 +1520,7 @@ static enum tacit_status read_xz_once(void)
     return status;
 }
 
-static void memory_table(void **state)
+TEST(memory_table)
 {
     char *const text = long_text();
     uint8_t packed[PACKED_BYTES];
@@ -1542,7 +1542,7 @@ static enum tacit_status read_means_once(void)
     return status;
 }
 
-static void memory_means(void **state)
+TEST(memory_means)
 {
     write_gz("memory.csv.gz", "wb", "0.5,0.25\n");
     expect_memory_errors(read_means_once, 5);
@@ -1560,7 +1560,7 @@ static enum tacit_status read_edges_once(void)
     return status;
 }
 
-static void memory_edges(void **state)
+TEST(memory_edges)
 {
     temp_file_write(directory, "memory.csv", "0,1\n");
     expect_memory_errors(read_edges_once, 4);
@@ -1600,7 +1600,7 @@ static enum tacit_status build_columns_once(void)
     return build_once(&spec);
 }
 
-static void memory_log(void **state)
+TEST(memory_log)
 {
     temp_file_write(directory, "memory.csv", drug_text);
     expect_memory_errors(build_rules_once, 10);
@@ -1614,94 +1614,14 @@ static enum tacit_status verify_once(void)
     return tacit_dataset_verify(directory, "abc", &error);
 }
 
-static void memory_verify(void **state)
+TEST(memory_verify)
 {
     temp_file_write(directory, "abc", "abc");
     temp_file_write(directory, "SHA256SUMS", SHA_OF_ABC "  ./abc\n");
     expect_memory_errors(verify_once, 1);
 }
 
-static int run_what_files_may_be_like(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(log_missing_cells),
-        cmocka_unit_test(log_values_that_never_occur),
-        cmocka_unit_test(table_separators_are_recognised_where_that_is_safe),
-        cmocka_unit_test(table_encodings),
-        cmocka_unit_test(log_decimal_commas),
-        cmocka_unit_test(log_tells_days),
-        cmocka_unit_test(log_tells_whose_rewards_are),
-    };
-    return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
-
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_plain),
-        cmocka_unit_test(table_no_last_newline),
-        cmocka_unit_test(table_crlf),
-        cmocka_unit_test(table_quotes),
-        cmocka_unit_test(table_idle_lines),
-        cmocka_unit_test(table_byte_order_mark),
-        cmocka_unit_test(table_empty),
-        cmocka_unit_test(table_column),
-        cmocka_unit_test(table_ragged),
-        cmocka_unit_test(table_bad_quotes),
-        cmocka_unit_test(table_bare_carriage_return),
-        cmocka_unit_test(table_nul),
-        cmocka_unit_test(table_missing),
-        cmocka_unit_test(table_long_path_in_message),
-        cmocka_unit_test(packed_xz),
-        cmocka_unit_test(packed_xz_two_streams),
-        cmocka_unit_test(packed_xz_cut_everywhere),
-        cmocka_unit_test(packed_xz_damaged),
-        cmocka_unit_test(packed_gz),
-        cmocka_unit_test(packed_gz_two_members),
-        cmocka_unit_test(packed_gz_cut_everywhere),
-        cmocka_unit_test(packed_gz_damaged),
-        cmocka_unit_test(unpack_limit),
-        cmocka_unit_test(number_accepted),
-        cmocka_unit_test(number_refused),
-        cmocka_unit_test(number_in_a_locale_with_comma),
-        cmocka_unit_test(shown_value),
-        cmocka_unit_test(edges_read),
-        cmocka_unit_test(edges_none),
-        cmocka_unit_test(edges_refused),
-        cmocka_unit_test(means_read),
-        cmocka_unit_test(means_in_another_range),
-        cmocka_unit_test(means_refused),
-        cmocka_unit_test(means_missing),
-        cmocka_unit_test(means_most_arms),
-        cmocka_unit_test(log_by_rules),
-        cmocka_unit_test(log_gathers_what_its_rows_are_drawn_with),
-        cmocka_unit_test(log_by_columns),
-        cmocka_unit_test(log_sorts_values),
-        cmocka_unit_test(log_sequential_split),
-        cmocka_unit_test(log_random_split),
-        cmocka_unit_test(log_random_split_is_fair),
-        cmocka_unit_test(log_empty_cells),
-        cmocka_unit_test(log_no_rows),
-        cmocka_unit_test(log_unknown_columns),
-        cmocka_unit_test(log_unknown_column_of_many),
-        cmocka_unit_test(log_bad_rewards),
-        cmocka_unit_test(log_reward_outside_all_arms),
-        cmocka_unit_test(log_wrong_counts),
-        cmocka_unit_test(log_arm_without_columns),
-        cmocka_unit_test(log_counts_not_asked),
-        cmocka_unit_test(dataset_list),
-        cmocka_unit_test(dataset_find),
-        cmocka_unit_test(dataset_directories),
-        cmocka_unit_test(dataset_paths_too_long),
-        cmocka_unit_test(dataset_verify),
-        cmocka_unit_test(dataset_verify_other_spellings),
-        cmocka_unit_test(files_are_closed),
-        cmocka_unit_test(memory_table),
-        cmocka_unit_test(memory_means),
-        cmocka_unit_test(memory_edges),
-        cmocka_unit_test(memory_log),
-        cmocka_unit_test(memory_verify),
-    };
-    return run_what_files_may_be_like() +
-           cmocka_run_group_tests(tests, make_directory, remove_directory);
+    return testing_run(make_directory, remove_directory);
 }

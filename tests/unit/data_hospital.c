@@ -112,7 +112,7 @@ static void assert_cell(const struct tacit_log *log, uint32_t agent, uint32_t ar
                 (double)expected.ones / (double)expected.rows);
 }
 
-static void hospital_table(void **state)
+TEST(hospital_table)
 {
     if (!hospital.present)
         SKIP_BECAUSE("no data set " FILE_NAME " here");
@@ -122,7 +122,7 @@ static void hospital_table(void **state)
     assert_int_equal(tacit_table_column(&hospital.table, "readmitted"), 49);
 }
 
-static void hospital_sequential(void **state)
+TEST(hospital_sequential)
 {
     if (!hospital.present)
         SKIP_BECAUSE("no data set " FILE_NAME " here");
@@ -135,7 +135,7 @@ static void hospital_sequential(void **state)
     tacit_log_free(&log);
 }
 
-static void hospital_overall(void **state)
+TEST(hospital_overall)
 {
     if (!hospital.present)
         SKIP_BECAUSE("no data set " FILE_NAME " here");
@@ -150,7 +150,7 @@ static void hospital_overall(void **state)
 }
 
 /* However the rows are dealt, each arm keeps all of them. */
-static void hospital_random(void **state)
+TEST(hospital_random)
 {
     if (!hospital.present)
         SKIP_BECAUSE("no data set " FILE_NAME " here");
@@ -175,11 +175,5 @@ static void hospital_random(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hospital_table),
-        cmocka_unit_test(hospital_sequential),
-        cmocka_unit_test(hospital_overall),
-        cmocka_unit_test(hospital_random),
-    };
-    return cmocka_run_group_tests(tests, read_hospital, free_hospital);
+    return testing_run(read_hospital, free_hospital);
 }

@@ -9,9 +9,9 @@
 #include "../support/variants.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x9f72c4e5b2947d47)
+DIGEST_IS(UINT64_C(0xe0ce514e0b869ade))
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x3edcae43a068fedd)
+VERDICTS_ARE(UINT64_C(0x8d37fa8239533654))
 
 #define ARMS 3u
 #define AGENTS 3u
@@ -325,7 +325,7 @@ static uint32_t first_blocks(struct tacit_doubling_entry *entries)
 
 /* ---- Playing and releasing ---- */
 
-static void blocks_double_and_hold_the_rewards_since_the_last_one(void **state)
+TEST(blocks_double_and_hold_the_rewards_since_the_last_one)
 {
     struct bench bench;
     open_bench(&bench, (double)INFINITY, 100000);
@@ -355,7 +355,7 @@ static void blocks_double_and_hold_the_rewards_since_the_last_one(void **state)
     close_bench(&bench);
 }
 
-static void agent_catches_up_with_who_is_a_rung_ahead(void **state)
+TEST(agent_catches_up_with_who_is_a_rung_ahead)
 {
     struct bench bench;
     open_bench(&bench, (double)INFINITY, 100000);
@@ -375,7 +375,7 @@ static void agent_catches_up_with_who_is_a_rung_ahead(void **state)
 }
 
 /* What is left of T is just the block that others have. */
-static void agent_catches_up_in_a_block_that_ends_at_T(void **state)
+TEST(agent_catches_up_in_a_block_that_ends_at_T)
 {
     static const struct tacit_doubling_entry ahead[] = {{0, 2, 0, 0, 0}, {0, 2, 1, 0, 0}};
     uint32_t ended_there = 0;
@@ -402,7 +402,7 @@ static void agent_catches_up_in_a_block_that_ends_at_T(void **state)
     assert_true(ended_there > 0);
 }
 
-static void noise_is_of_scale_one_over_epsilon_and_each_block_costs_epsilon(void **state)
+TEST(noise_is_of_scale_one_over_epsilon_and_each_block_costs_epsilon)
 {
     struct bench bench;
     double squares = 0;
@@ -430,7 +430,7 @@ static void noise_is_of_scale_one_over_epsilon_and_each_block_costs_epsilon(void
 
 /* ---- Spreading ---- */
 
-static void news_waits_a_hop_and_is_passed_on_once(void **state)
+TEST(news_waits_a_hop_and_is_passed_on_once)
 {
     struct bench bench;
     struct tacit_doubling_entry entries[CELLS];
@@ -453,7 +453,7 @@ static void news_waits_a_hop_and_is_passed_on_once(void **state)
     close_bench(&bench);
 }
 
-static void who_waits_asks_and_gets_what_is_missing(void **state)
+TEST(who_waits_asks_and_gets_what_is_missing)
 {
     struct bench bench;
     open_bench(&bench, (double)INFINITY, 100000);
@@ -489,7 +489,7 @@ static void who_waits_asks_and_gets_what_is_missing(void **state)
     close_bench(&bench);
 }
 
-static void message_and_its_copy_say_the_same(void **state)
+TEST(message_and_its_copy_say_the_same)
 {
     struct tacit_doubling_entry entries[CELLS];
     uint8_t known[CELLS];
@@ -511,7 +511,7 @@ static void message_and_its_copy_say_the_same(void **state)
 
 /* ---- Deaths ---- */
 
-static void death_takes_the_rewards_of_open_blocks_and_nothing_that_was_released(void **state)
+TEST(death_takes_the_rewards_of_open_blocks_and_nothing_that_was_released)
 {
     struct bench bench;
     open_bench(&bench, (double)INFINITY, 100000);
@@ -531,7 +531,7 @@ static void death_takes_the_rewards_of_open_blocks_and_nothing_that_was_released
     close_bench(&bench);
 }
 
-static void without_entropy_nothing_is_released_until_it_is_there_again(void **state)
+TEST(without_entropy_nothing_is_released_until_it_is_there_again)
 {
     for (uint32_t draws = 0; draws < 12; draws++) {
         struct bench bench;
@@ -553,7 +553,7 @@ static void without_entropy_nothing_is_released_until_it_is_there_again(void **s
 
 /* ---- Hostile neighbours ---- */
 
-static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
+TEST(what_does_not_fit_is_refused_and_changes_no_byte)
 {
     struct bench bench;
     open_bench(&bench, 1, 100000);
@@ -608,7 +608,7 @@ static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
     close_bench(&bench);
 }
 
-static void block_with_another_sum_is_counted_and_not_taken(void **state)
+TEST(block_with_another_sum_is_counted_and_not_taken)
 {
     struct bench bench;
     open_bench(&bench, 1, 100000);
@@ -624,7 +624,7 @@ static void block_with_another_sum_is_counted_and_not_taken(void **state)
     close_bench(&bench);
 }
 
-static void rung_that_nobody_can_have_climbed_forces_no_arm(void **state)
+TEST(rung_that_nobody_can_have_climbed_forces_no_arm)
 {
     struct bench bench;
     open_bench(&bench, 1, 100000);
@@ -662,7 +662,7 @@ static void hear_many(struct bench *bench, uint32_t agent, uint64_t now_us)
     assert_int_equal(step(bench, event), TACIT_OK);
 }
 
-static void news_that_does_not_fit_in_one_message_goes_on_in_the_next(void **state)
+TEST(news_that_does_not_fit_in_one_message_goes_on_in_the_next)
 {
     struct bench bench;
     uint8_t known[AGENTS * MANY_ARMS] = {0};
@@ -712,7 +712,7 @@ static void news_that_does_not_fit_in_one_message_goes_on_in_the_next(void **sta
     close_bench(&bench);
 }
 
-static void rung_beyond_T_is_nobodys(void **state)
+TEST(rung_beyond_T_is_nobodys)
 {
     struct bench bench;
     open_bench(&bench, (double)INFINITY, 1000);
@@ -725,7 +725,7 @@ static void rung_beyond_T_is_nobodys(void **state)
     close_bench(&bench);
 }
 
-static void old_copies_and_second_incarnations_halt(void **state)
+TEST(old_copies_and_second_incarnations_halt)
 {
     struct bench bench;
     open_bench(&bench, 1, 100000);
@@ -764,7 +764,7 @@ static void old_copies_and_second_incarnations_halt(void **state)
 
 /* ---- States from a disk ---- */
 
-static void damaged_states_are_seen_or_do_no_harm(void **state)
+TEST(damaged_states_are_seen_or_do_no_harm)
 {
     digest_pause(true);
     struct bench bench;
@@ -802,7 +802,7 @@ static void damaged_states_are_seen_or_do_no_harm(void **state)
     digest_pause(false);
 }
 
-static void configurations_that_cannot_be_are_refused(void **state)
+TEST(configurations_that_cannot_be_are_refused)
 {
     struct tacit_doubling_config const good = config_of(1, 1000);
     static const uint32_t unsorted[] = {2, 0};
@@ -1021,7 +1021,7 @@ static void assert_agreement(const struct drive *drive)
     }
 }
 
-static void lost_words_deaths_and_failing_entropy_end_at_the_horizon_in_agreement(void **state)
+TEST(lost_words_deaths_and_failing_entropy_end_at_the_horizon_in_agreement)
 {
     for (uint32_t number = 0; number < DRIVES; number++) {
         struct drive drive;
@@ -1047,32 +1047,4 @@ static void lost_words_deaths_and_failing_entropy_end_at_the_horizon_in_agreemen
         assert_agreement(&drive);
         close_drive(&drive);
     }
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_double_and_hold_the_rewards_since_the_last_one),
-        cmocka_unit_test(agent_catches_up_with_who_is_a_rung_ahead),
-        cmocka_unit_test(agent_catches_up_in_a_block_that_ends_at_T),
-        cmocka_unit_test(noise_is_of_scale_one_over_epsilon_and_each_block_costs_epsilon),
-        cmocka_unit_test(news_waits_a_hop_and_is_passed_on_once),
-        cmocka_unit_test(who_waits_asks_and_gets_what_is_missing),
-        cmocka_unit_test(message_and_its_copy_say_the_same),
-        cmocka_unit_test(death_takes_the_rewards_of_open_blocks_and_nothing_that_was_released),
-        cmocka_unit_test(without_entropy_nothing_is_released_until_it_is_there_again),
-        cmocka_unit_test(what_does_not_fit_is_refused_and_changes_no_byte),
-        cmocka_unit_test(block_with_another_sum_is_counted_and_not_taken),
-        cmocka_unit_test(rung_that_nobody_can_have_climbed_forces_no_arm),
-        cmocka_unit_test(rung_beyond_T_is_nobodys),
-        cmocka_unit_test(news_that_does_not_fit_in_one_message_goes_on_in_the_next),
-        cmocka_unit_test(old_copies_and_second_incarnations_halt),
-        cmocka_unit_test(damaged_states_are_seen_or_do_no_harm),
-        cmocka_unit_test(configurations_that_cannot_be_are_refused),
-        cmocka_unit_test(lost_words_deaths_and_failing_entropy_end_at_the_horizon_in_agreement),
-    };
-    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

@@ -10,9 +10,9 @@
 #include "../support/elim_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xefb6402499ad0851)
+DIGEST_IS(UINT64_C(0xefb6402499ad0851))
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0xb57c8d61be834487)
+VERDICTS_ARE(UINT64_C(0xb57c8d61be834487))
 
 #define NANO TACIT_NANO
 
@@ -149,7 +149,7 @@ static void expect_hello(const struct driver_core *agent, uint32_t epoch)
 
 /* ---- Agent: configuration -------------------------------------------------------------------- */
 
-static void agent_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing(void **state)
+TEST(agent_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing)
 {
     struct driver_setup const setup = noisy_setup();
     struct tacit_elim_agent_config const good = driver_agent_config(&setup, 1);
@@ -176,7 +176,7 @@ static void agent_init_with_a_parameter_out_of_range_is_refused_and_writes_nothi
     }
 }
 
-static void agent_with_every_parameter_at_its_limit_is_allowed(void **state)
+TEST(agent_with_every_parameter_at_its_limit_is_allowed)
 {
     struct driver_setup const setup = noisy_setup();
     struct tacit_elim_agent_config config = driver_agent_config(&setup, 0);
@@ -195,7 +195,7 @@ static void agent_with_every_parameter_at_its_limit_is_allowed(void **state)
     assert_true(tacit_elim_agent_size(&config) > 0);
 }
 
-static void agent_after_init_has_all_arms_and_spent_nothing(void **state)
+TEST(agent_after_init_has_all_arms_and_spent_nothing)
 {
     struct driver_setup const setup = driver_setup_plain(2, 65, 10);
     struct driver_core agent = driver_agent_open(&setup, 1);
@@ -211,7 +211,7 @@ static void agent_after_init_has_all_arms_and_spent_nothing(void **state)
 
 /* ---- Agent: rewards -------------------------------------------------------------------------- */
 
-static void reward_that_the_plan_did_not_ask_for_is_refused_without_trace(void **state)
+TEST(reward_that_the_plan_did_not_ask_for_is_refused_without_trace)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = pulling_agent(&setup, 10);
@@ -239,7 +239,7 @@ static void reward_that_the_plan_did_not_ask_for_is_refused_without_trace(void *
     driver_close(&agent);
 }
 
-static void reward_on_reals_is_refused_unless_finite(void **state)
+TEST(reward_on_reals_is_refused_unless_finite)
 {
     struct driver_setup setup = noisy_setup();
     setup.mode = TACIT_PRIVACY_PAPER;
@@ -252,7 +252,7 @@ static void reward_on_reals_is_refused_unless_finite(void **state)
     driver_close(&agent);
 }
 
-static void reward_in_each_phase_without_a_plan_is_refused_without_trace(void **state)
+TEST(reward_in_each_phase_without_a_plan_is_refused_without_trace)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agents[] = {
@@ -266,7 +266,7 @@ static void reward_in_each_phase_without_a_plan_is_refused_without_trace(void **
     }
 }
 
-static void exploited_in_phases_that_neither_wait_nor_pull_is_refused_without_trace(void **state)
+TEST(exploited_in_phases_that_neither_wait_nor_pull_is_refused_without_trace)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agents[] = {
@@ -280,7 +280,7 @@ static void exploited_in_phases_that_neither_wait_nor_pull_is_refused_without_tr
     }
 }
 
-static void exploited_while_pulling_takes_the_slots_beyond_the_plan_and_no_more(void **state)
+TEST(exploited_while_pulling_takes_the_slots_beyond_the_plan_and_no_more)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 35);
     struct driver_core agent = pulling_agent(&setup, 10); /* 30 of 35 slots are planned */
@@ -309,7 +309,7 @@ static void exploited_while_pulling_takes_the_slots_beyond_the_plan_and_no_more(
     driver_close(&agent);
 }
 
-static void exploited_while_the_plan_takes_every_slot_to_t_is_refused_without_trace(void **state)
+TEST(exploited_while_the_plan_takes_every_slot_to_t_is_refused_without_trace)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 35);
     struct driver_core cut = driver_agent_open(&setup, 0);
@@ -325,7 +325,7 @@ static void exploited_while_the_plan_takes_every_slot_to_t_is_refused_without_tr
     driver_close(&last);
 }
 
-static void exploited_while_waiting_counts_to_t_and_enters_no_estimate(void **state)
+TEST(exploited_while_waiting_counts_to_t_and_enters_no_estimate)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 100);
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -354,7 +354,7 @@ static void refuse_order(struct driver_core *agent, struct tacit_elim_message or
     driver_expect_nothing(agent, driver_receive(&order), status);
 }
 
-static void order_not_from_the_hub_or_not_for_this_agent_is_refused_without_trace(void **state)
+TEST(order_not_from_the_hub_or_not_for_this_agent_is_refused_without_trace)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -379,7 +379,7 @@ static void order_not_from_the_hub_or_not_for_this_agent_is_refused_without_trac
     driver_close(&agent);
 }
 
-static void order_that_makes_no_sense_is_refused_without_trace(void **state)
+TEST(order_that_makes_no_sense_is_refused_without_trace)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -403,7 +403,7 @@ static void order_that_makes_no_sense_is_refused_without_trace(void **state)
     driver_close(&agent);
 }
 
-static void message_for_hubs_is_refused_by_an_agent_without_trace(void **state)
+TEST(message_for_hubs_is_refused_by_an_agent_without_trace)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = pulling_agent(&setup, 10);
@@ -418,7 +418,7 @@ static void message_for_hubs_is_refused_by_an_agent_without_trace(void **state)
     driver_close(&agent);
 }
 
-static void late_or_repeated_order_in_each_phase_changes_nothing(void **state)
+TEST(late_or_repeated_order_in_each_phase_changes_nothing)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agents[] = {
@@ -436,7 +436,7 @@ static void late_or_repeated_order_in_each_phase_changes_nothing(void **state)
     }
 }
 
-static void new_order_to_an_agent_at_its_end_asks_for_nothing(void **state)
+TEST(new_order_to_an_agent_at_its_end_asks_for_nothing)
 {
     struct driver_setup const setup = noisy_setup();
     struct tacit_elim_message last = order_of(2, 10, only_1);
@@ -461,7 +461,7 @@ static void new_order_to_an_agent_at_its_end_asks_for_nothing(void **state)
     }
 }
 
-static void order_while_the_release_is_not_drawn_is_refused_without_trace(void **state)
+TEST(order_while_the_release_is_not_drawn_is_refused_without_trace)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = releasing_agent(&setup, 10);
@@ -475,7 +475,7 @@ static void order_while_the_release_is_not_drawn_is_refused_without_trace(void *
 
 /* ---- Agent: plans ---------------------------------------------------------------------------- */
 
-static void order_of_a_later_epoch_lets_an_absent_agent_catch_up_to_s(void **state)
+TEST(order_of_a_later_epoch_lets_an_absent_agent_catch_up_to_s)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = driver_agent_open(&setup, 0);
@@ -496,7 +496,7 @@ static void order_of_a_later_epoch_lets_an_absent_agent_catch_up_to_s(void **sta
     driver_close(&agent);
 }
 
-static void order_in_the_middle_of_a_plan_asks_for_the_rest_up_to_the_new_s(void **state)
+TEST(order_in_the_middle_of_a_plan_asks_for_the_rest_up_to_the_new_s)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 100000);
     struct driver_core agent = pulling_agent(&setup, 10);
@@ -515,7 +515,7 @@ static void order_in_the_middle_of_a_plan_asks_for_the_rest_up_to_the_new_s(void
     driver_close(&agent);
 }
 
-static void plan_longer_than_t_is_cut_round_robin_by_index_and_releases_nothing(void **state)
+TEST(plan_longer_than_t_is_cut_round_robin_by_index_and_releases_nothing)
 {
     for (uint64_t horizon = 1; horizon <= 29; horizon++) {
         struct driver_setup setup = noisy_setup();
@@ -538,7 +538,7 @@ static void plan_longer_than_t_is_cut_round_robin_by_index_and_releases_nothing(
     }
 }
 
-static void plan_cut_at_t_gives_no_arm_more_than_it_still_needs(void **state)
+TEST(plan_cut_at_t_gives_no_arm_more_than_it_still_needs)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 60);
     struct driver_core agent = pulling_agent(&setup, 10);
@@ -551,7 +551,7 @@ static void plan_cut_at_t_gives_no_arm_more_than_it_still_needs(void **state)
     driver_close(&agent);
 }
 
-static void need_beyond_any_horizon_is_cut_at_the_longest_horizon(void **state)
+TEST(need_beyond_any_horizon_is_cut_at_the_longest_horizon)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, TACIT_HORIZON_MAX);
     struct driver_core agent = driver_agent_open(&setup, 0);
@@ -568,7 +568,7 @@ static void need_beyond_any_horizon_is_cut_at_the_longest_horizon(void **state)
     driver_close(&agent);
 }
 
-static void epoch_that_ends_exactly_at_t_is_released_reported_and_said_again(void **state)
+TEST(epoch_that_ends_exactly_at_t_is_released_reported_and_said_again)
 {
     struct driver_setup setup = noisy_setup();
     setup.horizon = 30;
@@ -585,7 +585,7 @@ static void epoch_that_ends_exactly_at_t_is_released_reported_and_said_again(voi
     driver_close(&agent);
 }
 
-static void last_order_plays_its_arm_until_t_and_says_no_more(void **state)
+TEST(last_order_plays_its_arm_until_t_and_says_no_more)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -604,7 +604,7 @@ static void last_order_plays_its_arm_until_t_and_says_no_more(void **state)
     driver_close(&agent);
 }
 
-static void one_arm_needs_no_message(void **state)
+TEST(one_arm_needs_no_message)
 {
     struct driver_setup const setup = driver_setup_plain(2, 1, 50);
     double const means[] = {0.5};
@@ -630,7 +630,7 @@ static void one_arm_needs_no_message(void **state)
 
 /* ---- Agent: reports -------------------------------------------------------------------------- */
 
-static void report_carries_the_history_of_the_active_arms_in_index_order(void **state)
+TEST(report_carries_the_history_of_the_active_arms_in_index_order)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 100000);
     uint64_t const arms[] = {5};
@@ -649,7 +649,7 @@ static void report_carries_the_history_of_the_active_arms_in_index_order(void **
     driver_close(&agent);
 }
 
-static void agent_that_is_not_asked_releases_but_says_hello_instead_of_a_report(void **state)
+TEST(agent_that_is_not_asked_releases_but_says_hello_instead_of_a_report)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = driver_agent_open(&setup, 0);
@@ -667,7 +667,7 @@ static void agent_that_is_not_asked_releases_but_says_hello_instead_of_a_report(
     driver_close(&agent);
 }
 
-static void waiting_agent_repeats_itself_at_deadlines_whose_pauses_double(void **state)
+TEST(waiting_agent_repeats_itself_at_deadlines_whose_pauses_double)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -691,7 +691,7 @@ static void waiting_agent_repeats_itself_at_deadlines_whose_pauses_double(void *
     driver_close(&agent);
 }
 
-static void exploit_arm_is_the_best_noised_history_with_the_lowest_index_on_ties(void **state)
+TEST(exploit_arm_is_the_best_noised_history_with_the_lowest_index_on_ties)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 100000);
     double const tied[] = {0.25, 0.5, 0.5};
@@ -705,7 +705,7 @@ static void exploit_arm_is_the_best_noised_history_with_the_lowest_index_on_ties
     driver_close(&agent);
 }
 
-static void exploit_arm_on_reals_compares_reals(void **state)
+TEST(exploit_arm_on_reals_compares_reals)
 {
     struct driver_setup setup = driver_setup_plain(2, 3, 100000);
     setup.mode = TACIT_PRIVACY_NONE;
@@ -717,7 +717,7 @@ static void exploit_arm_on_reals_compares_reals(void **state)
 }
 
 /* No honest hub says so; an agent must neither release again nor stop asking. */
-static void order_that_asks_for_no_pulls_is_answered_at_once_without_a_release(void **state)
+TEST(order_that_asks_for_no_pulls_is_answered_at_once_without_a_release)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core idle = driver_agent_open(&setup, 0);
@@ -744,7 +744,7 @@ static void order_that_asks_for_no_pulls_is_answered_at_once_without_a_release(v
 
 /* ---- Agent: budget and entropy --------------------------------------------------------------- */
 
-static void budget_smaller_than_the_cost_halts_the_agent_for_good_without_sending(void **state)
+TEST(budget_smaller_than_the_cost_halts_the_agent_for_good_without_sending)
 {
     struct driver_core agent = halted_agent(10);
     assert_false(agent.update.send);
@@ -765,7 +765,7 @@ static void budget_smaller_than_the_cost_halts_the_agent_for_good_without_sendin
     driver_close(&agent);
 }
 
-static void budget_equal_to_the_cost_lasts_for_every_epoch(void **state)
+TEST(budget_equal_to_the_cost_lasts_for_every_epoch)
 {
     struct driver_setup const setup = noisy_setup(); /* cost NANO, budget NANO */
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -833,7 +833,7 @@ static bool release_fails_at(uint64_t fill)
     return failed;
 }
 
-static void entropy_that_fails_at_any_fill_delays_the_release_and_it_is_drawn_once(void **state)
+TEST(entropy_that_fails_at_any_fill_delays_the_release_and_it_is_drawn_once)
 {
     uint64_t fill = 0;
     while (release_fails_at(fill))
@@ -841,7 +841,7 @@ static void entropy_that_fails_at_any_fill_delays_the_release_and_it_is_drawn_on
     assert_in_range(fill, 3 * 4, 1000); /* 3 arms, at least 4 draws each */
 }
 
-static void entropy_that_fails_again_and_again_is_asked_at_each_deadline(void **state)
+TEST(entropy_that_fails_again_and_again_is_asked_at_each_deadline)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = releasing_agent(&setup, 10);
@@ -861,7 +861,7 @@ static void entropy_that_fails_again_and_again_is_asked_at_each_deadline(void **
     driver_close(&agent);
 }
 
-static void without_noise_no_entropy_is_asked_for(void **state)
+TEST(without_noise_no_entropy_is_asked_for)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 100000);
     struct driver_core agent = pulling_agent(&setup, 10);
@@ -882,7 +882,7 @@ static void restart(struct driver_core *core)
     driver_expect(core, driver_start(), TACIT_OK);
 }
 
-static void restart_before_any_order_waits_and_then_says_hello(void **state)
+TEST(restart_before_any_order_waits_and_then_says_hello)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = driver_agent_open(&setup, 0);
@@ -897,7 +897,7 @@ static void restart_before_any_order_waits_and_then_says_hello(void **state)
     driver_close(&agent);
 }
 
-static void restart_in_the_middle_of_a_plan_finds_what_is_left_of_it(void **state)
+TEST(restart_in_the_middle_of_a_plan_finds_what_is_left_of_it)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 100000);
     struct driver_core agent = pulling_agent(&setup, 10);
@@ -916,7 +916,7 @@ static void restart_in_the_middle_of_a_plan_finds_what_is_left_of_it(void **stat
     driver_close(&agent);
 }
 
-static void restart_with_an_undrawn_release_sends_nothing_until_it_is_drawn(void **state)
+TEST(restart_with_an_undrawn_release_sends_nothing_until_it_is_drawn)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = releasing_agent(&setup, 10);
@@ -928,7 +928,7 @@ static void restart_with_an_undrawn_release_sends_nothing_until_it_is_drawn(void
     driver_close(&agent);
 }
 
-static void restart_after_a_report_sends_the_identical_report(void **state)
+TEST(restart_after_a_report_sends_the_identical_report)
 {
     struct driver_setup setup = noisy_setup();
     uint64_t const horizons[] = {100000, 30}; /* with 30, the epoch ends exactly at T */
@@ -947,7 +947,7 @@ static void restart_after_a_report_sends_the_identical_report(void **state)
     }
 }
 
-static void restart_of_a_waiting_agent_that_was_not_asked_says_hello(void **state)
+TEST(restart_of_a_waiting_agent_that_was_not_asked_says_hello)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = driver_agent_open(&setup, 0);
@@ -961,7 +961,7 @@ static void restart_of_a_waiting_agent_that_was_not_asked_says_hello(void **stat
     driver_close(&agent);
 }
 
-static void restart_at_t_after_a_cut_epoch_or_the_last_arm_asks_for_nothing(void **state)
+TEST(restart_at_t_after_a_cut_epoch_or_the_last_arm_asks_for_nothing)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 35);
     struct tacit_elim_message last = order_of(2, 10, only_1);
@@ -1014,7 +1014,7 @@ static void pass_deadline(struct driver_core *core)
     driver_expect(core, driver_timeout(), TACIT_OK);
 }
 
-static void order_whose_seen_is_beyond_its_epoch_is_refused_without_trace(void **state)
+TEST(order_whose_seen_is_beyond_its_epoch_is_refused_without_trace)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -1032,7 +1032,7 @@ static void order_whose_seen_is_beyond_its_epoch_is_refused_without_trace(void *
     driver_close(&agent);
 }
 
-static void seen_of_a_broadcast_or_of_an_order_to_another_agent_is_ignored(void **state)
+TEST(seen_of_a_broadcast_or_of_an_order_to_another_agent_is_ignored)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core waiting = waiting_agent(&setup, 10);
@@ -1053,7 +1053,7 @@ static void seen_of_a_broadcast_or_of_an_order_to_another_agent_is_ignored(void 
     driver_close(&fresh);
 }
 
-static void agent_whose_report_is_held_says_hello_until_the_hub_holds_it_no_more(void **state)
+TEST(agent_whose_report_is_held_says_hello_until_the_hub_holds_it_no_more)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -1080,7 +1080,7 @@ static void agent_whose_report_is_held_says_hello_until_the_hub_holds_it_no_more
     driver_close(&agent);
 }
 
-static void new_order_asks_for_a_new_report_whatever_the_hub_holds_of_the_one_before(void **state)
+TEST(new_order_asks_for_a_new_report_whatever_the_hub_holds_of_the_one_before)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -1102,7 +1102,7 @@ static void new_order_asks_for_a_new_report_whatever_the_hub_holds_of_the_one_be
     driver_close(&agent);
 }
 
-static void word_of_the_hub_ends_the_doubling_and_a_repeated_broadcast_does_not(void **state)
+TEST(word_of_the_hub_ends_the_doubling_and_a_repeated_broadcast_does_not)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -1125,7 +1125,7 @@ static void word_of_the_hub_ends_the_doubling_and_a_repeated_broadcast_does_not(
 }
 
 /* An announcement that comes twenty times is twenty connections. */
-static void many_starts_at_once_and_one_answer_leave_no_long_pause(void **state)
+TEST(many_starts_at_once_and_one_answer_leave_no_long_pause)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -1139,7 +1139,7 @@ static void many_starts_at_once_and_one_answer_leave_no_long_pause(void **state)
     driver_close(&agent);
 }
 
-static void longest_pause_doubles_without_overflow(void **state)
+TEST(longest_pause_doubles_without_overflow)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = driver_agent_open(&setup, 0);
@@ -1182,7 +1182,7 @@ static void expect_halted_for_good(struct driver_core *agent)
     assert_int_equal(agent->entropy.fill_count, fills);
 }
 
-static void hub_that_has_seen_more_than_was_released_halts_the_agent_in_each_phase(void **state)
+TEST(hub_that_has_seen_more_than_was_released_halts_the_agent_in_each_phase)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agents[] = {
@@ -1206,7 +1206,7 @@ static void hub_that_has_seen_more_than_was_released_halts_the_agent_in_each_pha
 }
 
 /* The order that tells may be new, late, one that the policy refuses, or the last. */
-static void any_order_to_an_old_copy_finds_it_out(void **state)
+TEST(any_order_to_an_old_copy_finds_it_out)
 {
     struct driver_setup setup = noisy_setup();
     setup.epoch_max = 4;
@@ -1227,7 +1227,7 @@ static void any_order_to_an_old_copy_finds_it_out(void **state)
 }
 
 /* A backup from the middle of epoch 2 comes back when the hub already has the report of epoch 2. */
-static void copy_from_before_a_release_is_found_out_before_it_releases_again(void **state)
+TEST(copy_from_before_a_release_is_found_out_before_it_releases_again)
 {
     struct driver_setup setup = noisy_setup();
     setup.answers_all = true;
@@ -1256,7 +1256,7 @@ static void copy_from_before_a_release_is_found_out_before_it_releases_again(voi
 
 /* ---- Agent: policy --------------------------------------------------------------------------- */
 
-static void order_beyond_epoch_max_is_refused_without_trace_but_the_last_is_taken(void **state)
+TEST(order_beyond_epoch_max_is_refused_without_trace_but_the_last_is_taken)
 {
     struct driver_setup setup = noisy_setup();
     setup.epoch_max = 3;
@@ -1279,7 +1279,7 @@ static void order_beyond_epoch_max_is_refused_without_trace_but_the_last_is_take
     driver_close(&agent);
 }
 
-static void epoch_max_of_0_is_no_limit_and_of_1_allows_one_epoch(void **state)
+TEST(epoch_max_of_0_is_no_limit_and_of_1_allows_one_epoch)
 {
     struct driver_setup setup = noisy_setup();
     for (uint32_t max = 0; max <= 1; max++) {
@@ -1297,7 +1297,7 @@ static void epoch_max_of_0_is_no_limit_and_of_1_allows_one_epoch(void **state)
 }
 
 /* Refusing has no meaning at T: the order says that the round is over, and that is all. */
-static void order_beyond_epoch_max_at_t_ends_the_wait_for_the_report(void **state)
+TEST(order_beyond_epoch_max_at_t_ends_the_wait_for_the_report)
 {
     struct driver_setup setup = noisy_setup();
     setup.epoch_max = 1;
@@ -1312,7 +1312,7 @@ static void order_beyond_epoch_max_at_t_ends_the_wait_for_the_report(void **stat
 
 /* ---- Agent: the last report ------------------------------------------------------------------ */
 
-static void finished_agent_says_its_last_report_12_times_more_and_then_gives_up(void **state)
+TEST(finished_agent_says_its_last_report_12_times_more_and_then_gives_up)
 {
     struct driver_setup setup = noisy_setup();
     setup.horizon = 30;
@@ -1335,7 +1335,7 @@ static void finished_agent_says_its_last_report_12_times_more_and_then_gives_up(
     driver_close(&agent);
 }
 
-static void finished_agent_whose_report_is_held_or_too_late_says_no_more(void **state)
+TEST(finished_agent_whose_report_is_held_or_too_late_says_no_more)
 {
     struct driver_setup setup = noisy_setup();
     setup.horizon = 30;
@@ -1356,7 +1356,7 @@ static void finished_agent_whose_report_is_held_or_too_late_says_no_more(void **
     }
 }
 
-static void finished_agent_that_was_not_asked_has_nothing_to_say(void **state)
+TEST(finished_agent_that_was_not_asked_has_nothing_to_say)
 {
     struct driver_setup setup = noisy_setup();
     setup.horizon = 30;
@@ -1372,7 +1372,7 @@ static void finished_agent_that_was_not_asked_has_nothing_to_say(void **state)
     driver_close(&agent);
 }
 
-static void restart_with_the_last_arm_open_says_nothing(void **state)
+TEST(restart_with_the_last_arm_open_says_nothing)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -1386,7 +1386,7 @@ static void restart_with_the_last_arm_open_says_nothing(void **state)
 }
 
 /* A directed order does not even touch what is known of the hub. */
-static void word_while_the_release_is_not_drawn_is_refused_without_trace(void **state)
+TEST(word_while_the_release_is_not_drawn_is_refused_without_trace)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = releasing_agent(&setup, 10);
@@ -1415,7 +1415,7 @@ static void step_both(struct driver_core *still, struct driver_core *mover,
         driver_expect_same(still, &still->update.message, &mover->update.message);
 }
 
-static void agent_that_moves_before_every_step_continues_identically(void **state)
+TEST(agent_that_moves_before_every_step_continues_identically)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core still = driver_agent_open(&setup, 0);
@@ -1438,7 +1438,7 @@ static void agent_that_moves_before_every_step_continues_identically(void **stat
     driver_close(&mover);
 }
 
-static void hub_that_moves_before_every_step_continues_identically(void **state)
+TEST(hub_that_moves_before_every_step_continues_identically)
 {
     struct driver_setup setup = driver_setup_plain(5, 3, 2000);
     setup.report_count = 2;
@@ -1464,7 +1464,7 @@ static void hub_that_moves_before_every_step_continues_identically(void **state)
 
 /* ---- Hub: configuration ---------------------------------------------------------------------- */
 
-static void hub_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing(void **state)
+TEST(hub_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing)
 {
     struct driver_setup const setup = noisy_setup();
     struct tacit_elim_hub_config const good = driver_hub_config(&setup);
@@ -1504,7 +1504,7 @@ static void hub_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing
     }
 }
 
-static void hub_with_every_parameter_at_its_limit_is_allowed(void **state)
+TEST(hub_with_every_parameter_at_its_limit_is_allowed)
 {
     struct driver_setup const setup = noisy_setup();
     struct tacit_elim_hub_config config = driver_hub_config(&setup);
@@ -1540,7 +1540,7 @@ static void refuse_report(struct driver_core *hub, struct tacit_elim_message rep
     driver_expect_nothing(hub, driver_receive(&report), status);
 }
 
-static void report_not_of_this_run_is_refused_without_trace(void **state)
+TEST(report_not_of_this_run_is_refused_without_trace)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 2000);
     struct driver_core hub = started_hub(&setup);
@@ -1565,7 +1565,7 @@ static void report_not_of_this_run_is_refused_without_trace(void **state)
     driver_close(&hub);
 }
 
-static void report_that_does_not_fit_its_order_is_refused_without_trace(void **state)
+TEST(report_that_does_not_fit_its_order_is_refused_without_trace)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 2000);
     struct driver_core hub = started_hub(&setup);
@@ -1593,7 +1593,7 @@ static void report_that_does_not_fit_its_order_is_refused_without_trace(void **s
     driver_close(&hub);
 }
 
-static void report_with_an_implausible_sum_is_refused_whole(void **state)
+TEST(report_with_an_implausible_sum_is_refused_whole)
 {
     struct driver_setup setup = driver_setup_plain(2, 3, 2000);
     struct driver_core exact = started_hub(&setup);
@@ -1624,7 +1624,7 @@ static void report_with_an_implausible_sum_is_refused_whole(void **state)
     driver_close(&noisy);
 }
 
-static void report_on_reals_is_refused_unless_every_sum_is_finite(void **state)
+TEST(report_on_reals_is_refused_unless_every_sum_is_finite)
 {
     struct driver_setup setup = driver_setup_plain(2, 3, 2000);
     setup.mode = TACIT_PRIVACY_PAPER;
@@ -1641,7 +1641,7 @@ static void report_on_reals_is_refused_unless_every_sum_is_finite(void **state)
     driver_close(&hub);
 }
 
-static void report_of_an_agent_that_was_not_asked_is_refused_without_trace(void **state)
+TEST(report_of_an_agent_that_was_not_asked_is_refused_without_trace)
 {
     struct driver_setup setup = driver_setup_plain(5, 3, 2000);
     setup.report_count = 2;
@@ -1660,7 +1660,7 @@ static void report_of_an_agent_that_was_not_asked_is_refused_without_trace(void 
     driver_close(&hub);
 }
 
-static void second_report_is_taken_if_it_is_the_same_and_refused_if_it_differs(void **state)
+TEST(second_report_is_taken_if_it_is_the_same_and_refused_if_it_differs)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 2000);
     struct driver_core hub = started_hub(&setup);
@@ -1678,7 +1678,7 @@ static void second_report_is_taken_if_it_is_the_same_and_refused_if_it_differs(v
     driver_close(&hub);
 }
 
-static void hub_before_its_start_refuses_every_message(void **state)
+TEST(hub_before_its_start_refuses_every_message)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 2000);
     struct driver_core hub = driver_hub_open(&setup);
@@ -1689,7 +1689,7 @@ static void hub_before_its_start_refuses_every_message(void **state)
     driver_close(&hub);
 }
 
-static void event_for_agents_is_refused_by_a_hub_without_trace(void **state)
+TEST(event_for_agents_is_refused_by_a_hub_without_trace)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 2000);
     struct driver_core hub = started_hub(&setup);
@@ -1726,7 +1726,7 @@ static struct driver_core hub_in_epoch_2(const struct driver_setup *setup)
     return hub;
 }
 
-static void late_report_is_answered_with_the_standing_order_and_changes_nothing(void **state)
+TEST(late_report_is_answered_with_the_standing_order_and_changes_nothing)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 2000);
     struct driver_core hub = hub_in_epoch_2(&setup);
@@ -1740,7 +1740,7 @@ static void late_report_is_answered_with_the_standing_order_and_changes_nothing(
     driver_close(&hub);
 }
 
-static void hello_is_answered_if_it_is_behind_and_refused_if_it_is_ahead(void **state)
+TEST(hello_is_answered_if_it_is_behind_and_refused_if_it_is_ahead)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 2000);
     struct driver_core hub = hub_in_epoch_2(&setup);
@@ -1755,7 +1755,7 @@ static void hello_is_answered_if_it_is_behind_and_refused_if_it_is_ahead(void **
     driver_close(&hub);
 }
 
-static void restart_of_the_hub_repeats_the_standing_order_to_everyone(void **state)
+TEST(restart_of_the_hub_repeats_the_standing_order_to_everyone)
 {
     struct driver_setup setup = driver_setup_plain(5, 3, 2000);
     setup.report_count = 2;
@@ -1769,7 +1769,7 @@ static void restart_of_the_hub_repeats_the_standing_order_to_everyone(void **sta
     driver_close(&hub);
 }
 
-static void entropy_that_fails_at_the_start_leaves_the_hub_unstarted(void **state)
+TEST(entropy_that_fails_at_the_start_leaves_the_hub_unstarted)
 {
     struct driver_setup setup = driver_setup_plain(5, 3, 2000);
     setup.report_count = 3;
@@ -1784,7 +1784,7 @@ static void entropy_that_fails_at_the_start_leaves_the_hub_unstarted(void **stat
     }
 }
 
-static void entropy_that_fails_at_the_last_report_leaves_that_report_out(void **state)
+TEST(entropy_that_fails_at_the_last_report_leaves_that_report_out)
 {
     struct driver_setup setup = driver_setup_plain(5, 3, 2000);
     setup.report_count = 2;
@@ -1829,7 +1829,7 @@ static struct driver_core collect(const struct driver_core *fresh, const uint32_
     return hub;
 }
 
-static void aggregate_in_any_order_of_arrival_is_the_same_to_the_last_bit(void **state)
+TEST(aggregate_in_any_order_of_arrival_is_the_same_to_the_last_bit)
 {
     uint32_t const natural[4] = {0, 1, 2, 3};
     double const forth = ((1e16 + 1.0) - 1e16) + 0.7;
@@ -1854,7 +1854,7 @@ static void aggregate_in_any_order_of_arrival_is_the_same_to_the_last_bit(void *
     driver_close(&fresh);
 }
 
-static void aggregate_is_the_mean_of_the_reports_on_the_scale_of_0_to_1(void **state)
+TEST(aggregate_is_the_mean_of_the_reports_on_the_scale_of_0_to_1)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 2000);
     struct driver_core hub = started_hub(&setup);
@@ -1898,7 +1898,7 @@ static bool survives(uint64_t horizon, double best)
     return is_in;
 }
 
-static void arm_exactly_two_radii_below_the_best_goes_and_one_just_above_stays(void **state)
+TEST(arm_exactly_two_radii_below_the_best_goes_and_one_just_above_stays)
 {
     uint32_t exact = 0;
     for (uint64_t horizon = 2000; horizon < 2100; horizon++) {
@@ -1917,7 +1917,7 @@ static void arm_exactly_two_radii_below_the_best_goes_and_one_just_above_stays(v
     assert_in_range(exact, 1, 100); /* not every double is a quotient */
 }
 
-static void arms_that_tie_for_ever_end_with_the_last_epoch_that_has_a_number(void **state)
+TEST(arms_that_tie_for_ever_end_with_the_last_epoch_that_has_a_number)
 {
     struct driver_setup const setup = driver_setup_plain(1, 2, TACIT_HORIZON_MAX);
     struct driver_core hub = started_hub(&setup);
@@ -1992,7 +1992,7 @@ static void expect_overdue(const struct driver_core *hub, uint32_t reports)
     assert_int_equal(hub->update.deadline_us, TACIT_NEVER);
 }
 
-static void round_closes_at_its_deadline_with_the_quorum_and_not_before(void **state)
+TEST(round_closes_at_its_deadline_with_the_quorum_and_not_before)
 {
     struct driver_setup const setup = patient_setup(4, 2);
     for (uint32_t reports = 2; reports <= 3; reports++) {
@@ -2016,7 +2016,7 @@ static void round_closes_at_its_deadline_with_the_quorum_and_not_before(void **s
     }
 }
 
-static void round_with_every_report_closes_at_once_and_the_next_gets_the_full_time(void **state)
+TEST(round_with_every_report_closes_at_once_and_the_next_gets_the_full_time)
 {
     struct driver_setup const setup = patient_setup(3, 1);
     struct driver_core hub = hub_with_reports(&setup, 2);
@@ -2032,7 +2032,7 @@ static void round_with_every_report_closes_at_once_and_the_next_gets_the_full_ti
 }
 
 /* With 0, and with N, only everybody will do. */
-static void overdue_round_closes_at_the_report_that_makes_the_quorum(void **state)
+TEST(overdue_round_closes_at_the_report_that_makes_the_quorum)
 {
     uint32_t const quorums[] = {0, 1, 2, 3, 4};
     uint32_t const needed[] = {4, 1, 2, 3, 4};
@@ -2058,7 +2058,7 @@ static void overdue_round_closes_at_the_report_that_makes_the_quorum(void **stat
     }
 }
 
-static void timeout_of_an_overdue_round_or_without_a_deadline_changes_nothing(void **state)
+TEST(timeout_of_an_overdue_round_or_without_a_deadline_changes_nothing)
 {
     struct driver_setup setup = patient_setup(4, 2);
     struct driver_core hub = hub_with_reports(&setup, 1);
@@ -2078,7 +2078,7 @@ static void timeout_of_an_overdue_round_or_without_a_deadline_changes_nothing(vo
     driver_close(&endless);
 }
 
-static void quorum_aggregates_only_what_was_received_and_its_radius_says_so(void **state)
+TEST(quorum_aggregates_only_what_was_received_and_its_radius_says_so)
 {
     struct driver_setup const setup = patient_setup(4, 2);
     struct driver_core hub = hub_with_reports(&setup, 4); /* rows of everybody, of epoch 1 */
@@ -2113,7 +2113,7 @@ static void quorum_aggregates_only_what_was_received_and_its_radius_says_so(void
 }
 
 /* With 4 reports an arm this far behind goes; with 2 of them the radius is too large to tell. */
-static void quorum_eliminates_less_than_everybody_would(void **state)
+TEST(quorum_eliminates_less_than_everybody_would)
 {
     for (uint32_t reports = 2; reports <= 4; reports += 2) {
         struct driver_setup const setup = patient_setup(4, 2);
@@ -2138,7 +2138,7 @@ static void quorum_eliminates_less_than_everybody_would(void **state)
 }
 
 /* The same set of reports: the same bytes, whoever came first, before or after the deadline. */
-static void quorum_in_any_order_of_arrival_is_the_same_to_the_last_bit(void **state)
+TEST(quorum_in_any_order_of_arrival_is_the_same_to_the_last_bit)
 {
     struct driver_setup const setup = patient_setup(4, 3);
     uint32_t const orders[6][3] = {{0, 2, 3}, {0, 3, 2}, {2, 0, 3},
@@ -2162,7 +2162,7 @@ static void quorum_in_any_order_of_arrival_is_the_same_to_the_last_bit(void **st
     driver_close(&wanted);
 }
 
-static void report_after_its_round_was_closed_is_answered_and_not_taken_for_seen(void **state)
+TEST(report_after_its_round_was_closed_is_answered_and_not_taken_for_seen)
 {
     struct driver_setup const setup = patient_setup(4, 2);
     struct driver_core hub = hub_with_reports(&setup, 1);
@@ -2180,7 +2180,7 @@ static void report_after_its_round_was_closed_is_answered_and_not_taken_for_seen
     driver_close(&hub);
 }
 
-static void restart_in_an_overdue_round_goes_on_waiting_for_the_quorum(void **state)
+TEST(restart_in_an_overdue_round_goes_on_waiting_for_the_quorum)
 {
     struct driver_setup const setup = patient_setup(4, 2);
     struct driver_core hub = hub_with_reports(&setup, 1);
@@ -2199,7 +2199,7 @@ static void restart_in_an_overdue_round_goes_on_waiting_for_the_quorum(void **st
 }
 
 /* All are asked anew: who is quicker than the others does not close the round without them. */
-static void a_new_term_gives_an_overdue_round_the_full_time(void **state)
+TEST(a_new_term_gives_an_overdue_round_the_full_time)
 {
     struct driver_setup const setup = patient_setup(4, 1);
     struct driver_core hub = hub_with_reports(&setup, 0);
@@ -2213,7 +2213,7 @@ static void a_new_term_gives_an_overdue_round_the_full_time(void **state)
     driver_close(&hub);
 }
 
-static void restart_gives_the_full_time_but_puts_no_deadline_off(void **state)
+TEST(restart_gives_the_full_time_but_puts_no_deadline_off)
 {
     struct driver_setup const setup = patient_setup(4, 2);
     struct driver_core hub = driver_hub_open(&setup);
@@ -2237,7 +2237,7 @@ static void restart_gives_the_full_time_but_puts_no_deadline_off(void **state)
 }
 
 /* Drawing the next participants may fail at the deadline, and at a report after it. */
-static void entropy_that_fails_at_the_deadline_changes_nothing_and_it_is_tried_again(void **state)
+TEST(entropy_that_fails_at_the_deadline_changes_nothing_and_it_is_tried_again)
 {
     struct driver_setup setup = patient_setup(5, 1);
     setup.report_count = 2;
@@ -2271,7 +2271,7 @@ static void entropy_that_fails_at_the_deadline_changes_nothing_and_it_is_tried_a
     }
 }
 
-static void overdue_round_that_decides_leaves_a_finished_hub_that_waits_for_nobody(void **state)
+TEST(overdue_round_that_decides_leaves_a_finished_hub_that_waits_for_nobody)
 {
     for (uint32_t early = 0; early < 2; early++) {
         struct driver_setup setup = patient_setup(3, 1);
@@ -2297,7 +2297,7 @@ static void overdue_round_that_decides_leaves_a_finished_hub_that_waits_for_nobo
     }
 }
 
-static void agent_that_was_away_for_rounds_catches_up_with_one_report(void **state)
+TEST(agent_that_was_away_for_rounds_catches_up_with_one_report)
 {
     struct driver_setup const setup = patient_setup(3, 2);
     struct driver_core hub = hub_with_reports(&setup, 2);
@@ -2321,7 +2321,7 @@ static void agent_that_was_away_for_rounds_catches_up_with_one_report(void **sta
 
 /* ---- Hub: answers ---------------------------------------------------------------------------- */
 
-static void orders_to_one_agent_say_what_is_held_from_it(void **state)
+TEST(orders_to_one_agent_say_what_is_held_from_it)
 {
     struct driver_setup const setup = patient_setup(3, 0);
     struct driver_core hub = hub_with_reports(&setup, 3);
@@ -2336,7 +2336,7 @@ static void orders_to_one_agent_say_what_is_held_from_it(void **state)
     driver_close(&hub);
 }
 
-static void live_hub_answers_every_report_and_hello_that_it_takes(void **state)
+TEST(live_hub_answers_every_report_and_hello_that_it_takes)
 {
     struct driver_setup setup = driver_setup_plain(3, 3, 100000);
     setup.answers_all = true;
@@ -2362,7 +2362,7 @@ static void live_hub_answers_every_report_and_hello_that_it_takes(void **state)
     driver_close(&hub);
 }
 
-static void hub_without_answers_all_says_nothing_to_those_who_know_its_order(void **state)
+TEST(hub_without_answers_all_says_nothing_to_those_who_know_its_order)
 {
     struct driver_setup const setup = driver_setup_plain(3, 3, 100000);
     struct driver_core hub = started_hub(&setup);
@@ -2413,7 +2413,7 @@ static void expect_last(struct driver_run *run, uint32_t epoch, uint32_t arm)
 
 /* echo '{"agents": 3, "means": [[0.9, 0.8, 0.5, 0.1]], "horizon": 100000}' |
  *     python3 tests/oracle/elim_schedule_check.py */
-static void federation_of_3_agents_and_4_arms_does_what_the_oracle_computes(void **state)
+TEST(federation_of_3_agents_and_4_arms_does_what_the_oracle_computes)
 {
     double const means[] = {0.9, 0.8, 0.5, 0.1};
     struct round const rounds[] = {
@@ -2436,7 +2436,7 @@ static void federation_of_3_agents_and_4_arms_does_what_the_oracle_computes(void
 }
 
 /* The same with "horizon": 3000; the third epoch is cut. */
-static void federation_whose_third_epoch_passes_t_stops_after_two_rounds(void **state)
+TEST(federation_whose_third_epoch_passes_t_stops_after_two_rounds)
 {
     double const means[] = {0.9, 0.8, 0.5, 0.1};
     struct round const rounds[] = {
@@ -2463,7 +2463,7 @@ static void federation_whose_third_epoch_passes_t_stops_after_two_rounds(void **
 /* echo '{"agents": 6, "means": [[0.55, 0.6]], "horizon": 1000, "rounds": 12, "gap": 0.95}' |
  *     python3 tests/oracle/elim_schedule_check.py
  * S stands still in the epochs 5, 8, 10 and 12. */
-static void epochs_in_which_s_stands_still_cost_no_message(void **state)
+TEST(epochs_in_which_s_stands_still_cost_no_message)
 {
     double const means[] = {0.55, 0.6};
     struct round const rounds[] = {
@@ -2492,7 +2492,7 @@ static void epochs_in_which_s_stands_still_cost_no_message(void **state)
 /* echo '{"agents": 2, "means": [[0.9, 0.52, 0.5, ..18 times..]], "horizon": 100000, "rounds": 40,
  *        "gap": 0.2}' | python3 tests/oracle/elim_schedule_check.py
  * 18 arms leave in epoch 6; S(7) for two arms is smaller, but so is C(7), and arm 1 leaves too. */
-static void epoch_in_which_s_stands_still_may_eliminate(void **state)
+TEST(epoch_in_which_s_stands_still_may_eliminate)
 {
     double means[20] = {0.9, 0.52};
     for (uint32_t arm = 2; arm < 20; arm++)
@@ -2523,7 +2523,7 @@ static void epoch_in_which_s_stands_still_may_eliminate(void **state)
 
 /* echo '{"agents": 3, "means": [[0.55, 0.62, 0.5, 0.1]], "horizon": 100000, "rounds": 2,
  *        "gap": 0.2}' | python3 tests/oracle/elim_schedule_check.py */
-static void round_limit_with_several_arms_left_ends_with_the_best_mean(void **state)
+TEST(round_limit_with_several_arms_left_ends_with_the_best_mean)
 {
     double const means[] = {0.55, 0.62, 0.5, 0.1};
     struct round const rounds[] = {
@@ -2542,7 +2542,7 @@ static void round_limit_with_several_arms_left_ends_with_the_best_mean(void **st
     driver_run_close(&run);
 }
 
-static void round_limit_with_arms_that_tie_ends_with_the_lowest_index_of_the_best(void **state)
+TEST(round_limit_with_arms_that_tie_ends_with_the_lowest_index_of_the_best)
 {
     double const means[] = {0.55, 0.62, 0.62};
     struct driver_setup setup = driver_setup_plain(2, 3, 100000);
@@ -2556,7 +2556,7 @@ static void round_limit_with_arms_that_tie_ends_with_the_lowest_index_of_the_bes
     driver_run_close(&run);
 }
 
-static void finished_hub_refuses_reports_and_answers_late_agents_with_its_last_order(void **state)
+TEST(finished_hub_refuses_reports_and_answers_late_agents_with_its_last_order)
 {
     double const means[] = {0.9, 0.1};
     struct driver_setup setup = driver_setup_plain(2, 2, 5000);
@@ -2579,7 +2579,7 @@ static void finished_hub_refuses_reports_and_answers_late_agents_with_its_last_o
     driver_run_close(&run);
 }
 
-static void participation_asks_exactly_n_agents_each_round_and_everyone_explores(void **state)
+TEST(participation_asks_exactly_n_agents_each_round_and_everyone_explores)
 {
     double const means[] = {0.505, 0.5, 0.1};
     struct driver_setup setup = driver_setup_plain(8, 3, 2000000);
@@ -2607,7 +2607,7 @@ static void participation_asks_exactly_n_agents_each_round_and_everyone_explores
     driver_run_close(&run);
 }
 
-static void noise_with_a_large_budget_still_finds_the_best_arm(void **state)
+TEST(noise_with_a_large_budget_still_finds_the_best_arm)
 {
     struct driver_setup setup = driver_setup_plain(3, 3, 1000000);
     setup.epsilon = 1;
@@ -2622,7 +2622,7 @@ static void noise_with_a_large_budget_still_finds_the_best_arm(void **state)
 
 /* ---- Checks of what comes back from a disk --------------------------------------------------- */
 
-static void check_with_another_size_is_malformed(void **state)
+TEST(check_with_another_size_is_malformed)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -2652,7 +2652,7 @@ static void check_with_another_size_is_malformed(void **state)
     driver_close(&hub);
 }
 
-static void agent_check_with_another_configuration_is_malformed(void **state)
+TEST(agent_check_with_another_configuration_is_malformed)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_setup other = setup;
@@ -2683,7 +2683,7 @@ static void agent_check_with_another_configuration_is_malformed(void **state)
     driver_close(&agent);
 }
 
-static void hub_check_with_another_configuration_is_malformed(void **state)
+TEST(hub_check_with_another_configuration_is_malformed)
 {
     struct driver_setup const setup = patient_setup(4, 2);
     struct driver_setup other = setup;
@@ -2750,7 +2750,7 @@ static uint64_t *word_with(const struct driver_core *core, uint64_t value)
 }
 
 /* Lies that agree with each other: the two changes together are what cannot be. */
-static void agent_state_with_two_lies_is_malformed(void **state)
+TEST(agent_state_with_two_lies_is_malformed)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 100000);
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -2764,7 +2764,7 @@ static void agent_state_with_two_lies_is_malformed(void **state)
     driver_close(&agent);
 }
 
-static void hub_state_with_two_lies_is_malformed(void **state)
+TEST(hub_state_with_two_lies_is_malformed)
 {
     struct driver_setup setup = patient_setup(5, 2);
     setup.report_count = 3;
@@ -2789,7 +2789,7 @@ static void hub_state_with_two_lies_is_malformed(void **state)
     }
 }
 
-static void agent_state_that_cannot_be_is_malformed(void **state)
+TEST(agent_state_that_cannot_be_is_malformed)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -2819,7 +2819,7 @@ static void agent_state_that_cannot_be_is_malformed(void **state)
     driver_close(&pulling);
 }
 
-static void hub_state_that_cannot_be_is_malformed(void **state)
+TEST(hub_state_that_cannot_be_is_malformed)
 {
     struct driver_setup const setup = patient_setup(5, 3);
     struct driver_core hub = hub_with_reports(&setup, 5);
@@ -2981,7 +2981,7 @@ static void drive_once(struct drive *drive)
     }
 }
 
-static void check_takes_every_state_of_long_random_drives(void **state)
+TEST(check_takes_every_state_of_long_random_drives)
 {
     uint32_t ends = 0;
     uint32_t halts = 0;
@@ -3024,7 +3024,7 @@ static void step_damaged(struct driver_core *core)
 }
 
 /* Every bit of a state flipped, one at a time: refused, or a state that can be gone on with. */
-static void state_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
+TEST(state_with_any_bit_flipped_is_refused_or_can_be_stepped)
 {
     digest_pause(true);
     struct driver_setup const setup = noisy_setup();
@@ -3059,7 +3059,7 @@ static void state_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static void message_copy_points_into_its_own_memory_only(void **state)
+TEST(message_copy_points_into_its_own_memory_only)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -3080,132 +3080,4 @@ static void message_copy_points_into_its_own_memory_only(void **state)
     assert_int_equal(tacit_elim_message_scalars(&order, 2), 0);
     free(copy);
     driver_close(&agent);
-}
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(agent_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing),
-    cmocka_unit_test(agent_with_every_parameter_at_its_limit_is_allowed),
-    cmocka_unit_test(agent_after_init_has_all_arms_and_spent_nothing),
-    cmocka_unit_test(reward_that_the_plan_did_not_ask_for_is_refused_without_trace),
-    cmocka_unit_test(reward_on_reals_is_refused_unless_finite),
-    cmocka_unit_test(reward_in_each_phase_without_a_plan_is_refused_without_trace),
-    cmocka_unit_test(exploited_in_phases_that_neither_wait_nor_pull_is_refused_without_trace),
-    cmocka_unit_test(exploited_while_pulling_takes_the_slots_beyond_the_plan_and_no_more),
-    cmocka_unit_test(exploited_while_the_plan_takes_every_slot_to_t_is_refused_without_trace),
-    cmocka_unit_test(exploited_while_waiting_counts_to_t_and_enters_no_estimate),
-    cmocka_unit_test(order_not_from_the_hub_or_not_for_this_agent_is_refused_without_trace),
-    cmocka_unit_test(order_that_makes_no_sense_is_refused_without_trace),
-    cmocka_unit_test(message_for_hubs_is_refused_by_an_agent_without_trace),
-    cmocka_unit_test(late_or_repeated_order_in_each_phase_changes_nothing),
-    cmocka_unit_test(new_order_to_an_agent_at_its_end_asks_for_nothing),
-    cmocka_unit_test(order_while_the_release_is_not_drawn_is_refused_without_trace),
-    cmocka_unit_test(order_of_a_later_epoch_lets_an_absent_agent_catch_up_to_s),
-    cmocka_unit_test(order_in_the_middle_of_a_plan_asks_for_the_rest_up_to_the_new_s),
-    cmocka_unit_test(plan_longer_than_t_is_cut_round_robin_by_index_and_releases_nothing),
-    cmocka_unit_test(plan_cut_at_t_gives_no_arm_more_than_it_still_needs),
-    cmocka_unit_test(need_beyond_any_horizon_is_cut_at_the_longest_horizon),
-    cmocka_unit_test(epoch_that_ends_exactly_at_t_is_released_reported_and_said_again),
-    cmocka_unit_test(last_order_plays_its_arm_until_t_and_says_no_more),
-    cmocka_unit_test(one_arm_needs_no_message),
-    cmocka_unit_test(report_carries_the_history_of_the_active_arms_in_index_order),
-    cmocka_unit_test(agent_that_is_not_asked_releases_but_says_hello_instead_of_a_report),
-    cmocka_unit_test(waiting_agent_repeats_itself_at_deadlines_whose_pauses_double),
-    cmocka_unit_test(exploit_arm_is_the_best_noised_history_with_the_lowest_index_on_ties),
-    cmocka_unit_test(exploit_arm_on_reals_compares_reals),
-    cmocka_unit_test(order_that_asks_for_no_pulls_is_answered_at_once_without_a_release),
-    cmocka_unit_test(budget_smaller_than_the_cost_halts_the_agent_for_good_without_sending),
-    cmocka_unit_test(budget_equal_to_the_cost_lasts_for_every_epoch),
-    cmocka_unit_test(entropy_that_fails_at_any_fill_delays_the_release_and_it_is_drawn_once),
-    cmocka_unit_test(entropy_that_fails_again_and_again_is_asked_at_each_deadline),
-    cmocka_unit_test(without_noise_no_entropy_is_asked_for),
-    cmocka_unit_test(restart_before_any_order_waits_and_then_says_hello),
-    cmocka_unit_test(restart_in_the_middle_of_a_plan_finds_what_is_left_of_it),
-    cmocka_unit_test(restart_with_an_undrawn_release_sends_nothing_until_it_is_drawn),
-    cmocka_unit_test(restart_after_a_report_sends_the_identical_report),
-    cmocka_unit_test(restart_of_a_waiting_agent_that_was_not_asked_says_hello),
-    cmocka_unit_test(restart_at_t_after_a_cut_epoch_or_the_last_arm_asks_for_nothing),
-    cmocka_unit_test(order_whose_seen_is_beyond_its_epoch_is_refused_without_trace),
-    cmocka_unit_test(seen_of_a_broadcast_or_of_an_order_to_another_agent_is_ignored),
-    cmocka_unit_test(agent_whose_report_is_held_says_hello_until_the_hub_holds_it_no_more),
-    cmocka_unit_test(new_order_asks_for_a_new_report_whatever_the_hub_holds_of_the_one_before),
-    cmocka_unit_test(word_of_the_hub_ends_the_doubling_and_a_repeated_broadcast_does_not),
-    cmocka_unit_test(many_starts_at_once_and_one_answer_leave_no_long_pause),
-    cmocka_unit_test(longest_pause_doubles_without_overflow),
-    cmocka_unit_test(hub_that_has_seen_more_than_was_released_halts_the_agent_in_each_phase),
-    cmocka_unit_test(any_order_to_an_old_copy_finds_it_out),
-    cmocka_unit_test(copy_from_before_a_release_is_found_out_before_it_releases_again),
-    cmocka_unit_test(order_beyond_epoch_max_is_refused_without_trace_but_the_last_is_taken),
-    cmocka_unit_test(epoch_max_of_0_is_no_limit_and_of_1_allows_one_epoch),
-    cmocka_unit_test(order_beyond_epoch_max_at_t_ends_the_wait_for_the_report),
-    cmocka_unit_test(finished_agent_says_its_last_report_12_times_more_and_then_gives_up),
-    cmocka_unit_test(finished_agent_whose_report_is_held_or_too_late_says_no_more),
-    cmocka_unit_test(finished_agent_that_was_not_asked_has_nothing_to_say),
-    cmocka_unit_test(restart_with_the_last_arm_open_says_nothing),
-    cmocka_unit_test(word_while_the_release_is_not_drawn_is_refused_without_trace),
-    cmocka_unit_test(agent_that_moves_before_every_step_continues_identically),
-    cmocka_unit_test(hub_that_moves_before_every_step_continues_identically),
-    cmocka_unit_test(hub_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing),
-    cmocka_unit_test(hub_with_every_parameter_at_its_limit_is_allowed),
-    cmocka_unit_test(report_not_of_this_run_is_refused_without_trace),
-    cmocka_unit_test(report_that_does_not_fit_its_order_is_refused_without_trace),
-    cmocka_unit_test(report_with_an_implausible_sum_is_refused_whole),
-    cmocka_unit_test(report_on_reals_is_refused_unless_every_sum_is_finite),
-    cmocka_unit_test(report_of_an_agent_that_was_not_asked_is_refused_without_trace),
-    cmocka_unit_test(second_report_is_taken_if_it_is_the_same_and_refused_if_it_differs),
-    cmocka_unit_test(hub_before_its_start_refuses_every_message),
-    cmocka_unit_test(event_for_agents_is_refused_by_a_hub_without_trace),
-    cmocka_unit_test(late_report_is_answered_with_the_standing_order_and_changes_nothing),
-    cmocka_unit_test(hello_is_answered_if_it_is_behind_and_refused_if_it_is_ahead),
-    cmocka_unit_test(restart_of_the_hub_repeats_the_standing_order_to_everyone),
-    cmocka_unit_test(entropy_that_fails_at_the_start_leaves_the_hub_unstarted),
-    cmocka_unit_test(entropy_that_fails_at_the_last_report_leaves_that_report_out),
-    cmocka_unit_test(aggregate_in_any_order_of_arrival_is_the_same_to_the_last_bit),
-    cmocka_unit_test(aggregate_is_the_mean_of_the_reports_on_the_scale_of_0_to_1),
-    cmocka_unit_test(arm_exactly_two_radii_below_the_best_goes_and_one_just_above_stays),
-    cmocka_unit_test(arms_that_tie_for_ever_end_with_the_last_epoch_that_has_a_number),
-    cmocka_unit_test(round_closes_at_its_deadline_with_the_quorum_and_not_before),
-    cmocka_unit_test(round_with_every_report_closes_at_once_and_the_next_gets_the_full_time),
-    cmocka_unit_test(overdue_round_closes_at_the_report_that_makes_the_quorum),
-    cmocka_unit_test(timeout_of_an_overdue_round_or_without_a_deadline_changes_nothing),
-    cmocka_unit_test(quorum_aggregates_only_what_was_received_and_its_radius_says_so),
-    cmocka_unit_test(quorum_eliminates_less_than_everybody_would),
-    cmocka_unit_test(quorum_in_any_order_of_arrival_is_the_same_to_the_last_bit),
-    cmocka_unit_test(report_after_its_round_was_closed_is_answered_and_not_taken_for_seen),
-    cmocka_unit_test(restart_in_an_overdue_round_goes_on_waiting_for_the_quorum),
-    cmocka_unit_test(a_new_term_gives_an_overdue_round_the_full_time),
-    cmocka_unit_test(restart_gives_the_full_time_but_puts_no_deadline_off),
-    cmocka_unit_test(entropy_that_fails_at_the_deadline_changes_nothing_and_it_is_tried_again),
-    cmocka_unit_test(overdue_round_that_decides_leaves_a_finished_hub_that_waits_for_nobody),
-    cmocka_unit_test(agent_that_was_away_for_rounds_catches_up_with_one_report),
-    cmocka_unit_test(orders_to_one_agent_say_what_is_held_from_it),
-    cmocka_unit_test(live_hub_answers_every_report_and_hello_that_it_takes),
-    cmocka_unit_test(hub_without_answers_all_says_nothing_to_those_who_know_its_order),
-    cmocka_unit_test(federation_of_3_agents_and_4_arms_does_what_the_oracle_computes),
-    cmocka_unit_test(federation_whose_third_epoch_passes_t_stops_after_two_rounds),
-    cmocka_unit_test(epochs_in_which_s_stands_still_cost_no_message),
-    cmocka_unit_test(epoch_in_which_s_stands_still_may_eliminate),
-    cmocka_unit_test(round_limit_with_several_arms_left_ends_with_the_best_mean),
-    cmocka_unit_test(round_limit_with_arms_that_tie_ends_with_the_lowest_index_of_the_best),
-    cmocka_unit_test(finished_hub_refuses_reports_and_answers_late_agents_with_its_last_order),
-    cmocka_unit_test(participation_asks_exactly_n_agents_each_round_and_everyone_explores),
-    cmocka_unit_test(noise_with_a_large_budget_still_finds_the_best_arm),
-    cmocka_unit_test(check_with_another_size_is_malformed),
-    cmocka_unit_test(agent_check_with_another_configuration_is_malformed),
-    cmocka_unit_test(hub_check_with_another_configuration_is_malformed),
-    cmocka_unit_test(agent_state_with_two_lies_is_malformed),
-    cmocka_unit_test(hub_state_with_two_lies_is_malformed),
-    cmocka_unit_test(agent_state_that_cannot_be_is_malformed),
-    cmocka_unit_test(hub_state_that_cannot_be_is_malformed),
-    cmocka_unit_test(check_takes_every_state_of_long_random_drives),
-    cmocka_unit_test(state_with_any_bit_flipped_is_refused_or_can_be_stepped),
-    cmocka_unit_test(message_copy_points_into_its_own_memory_only),
-};
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    int const failed =
-        digest_end(argc, cmocka_run_group_tests_name("unit/elim", tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

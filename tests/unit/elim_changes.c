@@ -8,9 +8,9 @@
 #include "../support/elim_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x8d1425e617acab02)
+DIGEST_IS(UINT64_C(0x8d1425e617acab02))
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x302b414766e94744)
+VERDICTS_ARE(UINT64_C(0x302b414766e94744))
 
 #define ARMS 4u
 #define AGENTS 3u
@@ -131,7 +131,7 @@ static void play_round(struct star *star, uint32_t absent)
 
 /* ---- Sites ---- */
 
-static void site_that_is_dropped_lets_the_round_close_that_waited_for_it(void **state)
+TEST(site_that_is_dropped_lets_the_round_close_that_waited_for_it)
 {
     struct driver_setup const setup = changing_setup(AGENTS);
     struct star star = star_open(&setup);
@@ -166,7 +166,7 @@ static void site_that_is_dropped_lets_the_round_close_that_waited_for_it(void **
 }
 
 /* It is back: it follows, draws as all do, gets its grants, and reports nothing. */
-static void dropped_site_that_comes_back_plays_along_and_is_not_counted(void **state)
+TEST(dropped_site_that_comes_back_plays_along_and_is_not_counted)
 {
     struct driver_setup const setup = changing_setup(AGENTS);
     struct star star = star_open(&setup);
@@ -187,7 +187,7 @@ static void dropped_site_that_comes_back_plays_along_and_is_not_counted(void **s
     star_close(&star);
 }
 
-static void report_that_is_here_stays_when_its_site_is_dropped(void **state)
+TEST(report_that_is_here_stays_when_its_site_is_dropped)
 {
     struct driver_setup const setup = changing_setup(AGENTS);
     struct star star = star_open(&setup);
@@ -201,7 +201,7 @@ static void report_that_is_here_stays_when_its_site_is_dropped(void **state)
 }
 
 /* Participants are drawn among the others, and where all who were asked are gone, others are. */
-static void dropped_sites_are_not_drawn(void **state)
+TEST(dropped_sites_are_not_drawn)
 {
     struct driver_setup setup = changing_setup(AGENTS);
     setup.report_count = 1;
@@ -221,7 +221,7 @@ static void dropped_sites_are_not_drawn(void **state)
     star_close(&star);
 }
 
-static void without_entropy_nobody_is_dropped(void **state)
+TEST(without_entropy_nobody_is_dropped)
 {
     struct driver_setup setup = changing_setup(AGENTS);
     uint32_t number;
@@ -237,7 +237,7 @@ static void without_entropy_nobody_is_dropped(void **state)
 
 /* ---- Quorum, deadline, horizon, end ---- */
 
-static void lower_quorum_closes_the_round_that_waited_for_it(void **state)
+TEST(lower_quorum_closes_the_round_that_waited_for_it)
 {
     struct driver_setup setup = changing_setup(AGENTS);
     setup.round_timeout_us = 1000;
@@ -257,7 +257,7 @@ static void lower_quorum_closes_the_round_that_waited_for_it(void **state)
 }
 
 /* A run whose quorum and deadline are changed, and never needed, is the same run to the bit. */
-static void a_quorum_that_is_not_needed_changes_no_result(void **state)
+TEST(a_quorum_that_is_not_needed_changes_no_result)
 {
     struct driver_setup setup = changing_setup(AGENTS);
     setup.epsilon = 1;
@@ -279,7 +279,7 @@ static void a_quorum_that_is_not_needed_changes_no_result(void **state)
     star_close(&stars[1]);
 }
 
-static void longer_horizon_lets_a_plan_be_played_that_did_not_fit(void **state)
+TEST(longer_horizon_lets_a_plan_be_played_that_did_not_fit)
 {
     struct driver_setup setup = changing_setup(1);
     setup.horizon = 100;
@@ -303,7 +303,7 @@ static void longer_horizon_lets_a_plan_be_played_that_did_not_fit(void **state)
 }
 
 /* The site's own policy, and who has played its last pull, are not overruled. */
-static void horizon_beyond_the_policy_is_not_taken(void **state)
+TEST(horizon_beyond_the_policy_is_not_taken)
 {
     struct driver_setup setup = changing_setup(2);
     setup.horizon = 100;
@@ -327,7 +327,7 @@ static void horizon_beyond_the_policy_is_not_taken(void **state)
     star_close(&star);
 }
 
-static void run_that_is_ended_gives_the_best_arm_by_what_is_known(void **state)
+TEST(run_that_is_ended_gives_the_best_arm_by_what_is_known)
 {
     struct driver_setup const setup = changing_setup(AGENTS);
     struct star star = star_open(&setup);
@@ -355,7 +355,7 @@ static void run_that_is_ended_gives_the_best_arm_by_what_is_known(void **state)
 
 /* ---- Arms ---- */
 
-static void arm_that_is_retired_is_played_no_more_and_the_round_goes_on(void **state)
+TEST(arm_that_is_retired_is_played_no_more_and_the_round_goes_on)
 {
     struct driver_setup const setup = changing_setup(2);
     struct star star = star_open(&setup);
@@ -394,7 +394,7 @@ static void arm_that_is_retired_is_played_no_more_and_the_round_goes_on(void **s
 }
 
 /* Only the retired arm was left to be pulled: the epoch is over with the word. */
-static void epoch_ends_when_only_the_retired_arm_was_left_of_it(void **state)
+TEST(epoch_ends_when_only_the_retired_arm_was_left_of_it)
 {
     struct driver_setup const setup = changing_setup(1);
     struct star star = star_open(&setup);
@@ -409,7 +409,7 @@ static void epoch_ends_when_only_the_retired_arm_was_left_of_it(void **state)
     star_close(&star);
 }
 
-static void site_that_refuses_an_arm_is_not_counted_while_the_arm_is_in(void **state)
+TEST(site_that_refuses_an_arm_is_not_counted_while_the_arm_is_in)
 {
     struct driver_setup const setup = changing_setup(AGENTS);
     struct star star = star_open(&setup);
@@ -437,7 +437,7 @@ static void site_that_refuses_an_arm_is_not_counted_while_the_arm_is_in(void **s
 
 /* Its release waits for its grant: the word goes with the commitment, and nobody takes it for a
  * second state. */
-static void site_that_refuses_while_its_release_waits_is_not_flagged(void **state)
+TEST(site_that_refuses_while_its_release_waits_is_not_flagged)
 {
     struct driver_setup const setup = changing_setup(AGENTS);
     struct star star = star_open(&setup);
@@ -453,7 +453,7 @@ static void site_that_refuses_while_its_release_waits_is_not_flagged(void **stat
     star_close(&star);
 }
 
-static void site_keeps_one_arm_and_refuses_even_the_winner(void **state)
+TEST(site_keeps_one_arm_and_refuses_even_the_winner)
 {
     struct driver_setup const setup = changing_setup(2);
     struct star star = star_open(&setup);
@@ -471,7 +471,7 @@ static void site_keeps_one_arm_and_refuses_even_the_winner(void **state)
 }
 
 /* A coordinator that has forgotten its log brings no arm back. */
-static void new_term_leaves_retired_arms_out(void **state)
+TEST(new_term_leaves_retired_arms_out)
 {
     struct driver_setup const setup = changing_setup(2);
     struct star star = star_open(&setup);
@@ -488,7 +488,7 @@ static void new_term_leaves_retired_arms_out(void **state)
 
 /* ---- Words that do not fit ---- */
 
-static void orders_with_a_log_that_does_not_fit_are_refused_without_trace(void **state)
+TEST(orders_with_a_log_that_does_not_fit_are_refused_without_trace)
 {
     struct driver_setup const setup = changing_setup(2);
     struct star star = star_open(&setup);
@@ -522,7 +522,7 @@ static void orders_with_a_log_that_does_not_fit_are_refused_without_trace(void *
     star_close(&star);
 }
 
-static void log_that_is_full_takes_no_more(void **state)
+TEST(log_that_is_full_takes_no_more)
 {
     struct driver_setup const setup = changing_setup(2);
     struct star star = star_open(&setup);
@@ -536,32 +536,4 @@ static void log_that_is_full_takes_no_more(void **state)
     star = star_open(&closed);
     expect_refused(&star, TACIT_ELIM_RETIRE_ARM, 0, 0, TACIT_REFUSED);
     star_close(&star);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(site_that_is_dropped_lets_the_round_close_that_waited_for_it),
-        cmocka_unit_test(dropped_site_that_comes_back_plays_along_and_is_not_counted),
-        cmocka_unit_test(report_that_is_here_stays_when_its_site_is_dropped),
-        cmocka_unit_test(dropped_sites_are_not_drawn),
-        cmocka_unit_test(without_entropy_nobody_is_dropped),
-        cmocka_unit_test(lower_quorum_closes_the_round_that_waited_for_it),
-        cmocka_unit_test(a_quorum_that_is_not_needed_changes_no_result),
-        cmocka_unit_test(longer_horizon_lets_a_plan_be_played_that_did_not_fit),
-        cmocka_unit_test(horizon_beyond_the_policy_is_not_taken),
-        cmocka_unit_test(run_that_is_ended_gives_the_best_arm_by_what_is_known),
-        cmocka_unit_test(arm_that_is_retired_is_played_no_more_and_the_round_goes_on),
-        cmocka_unit_test(epoch_ends_when_only_the_retired_arm_was_left_of_it),
-        cmocka_unit_test(site_that_refuses_an_arm_is_not_counted_while_the_arm_is_in),
-        cmocka_unit_test(site_that_refuses_while_its_release_waits_is_not_flagged),
-        cmocka_unit_test(site_keeps_one_arm_and_refuses_even_the_winner),
-        cmocka_unit_test(new_term_leaves_retired_arms_out),
-        cmocka_unit_test(orders_with_a_log_that_does_not_fit_are_refused_without_trace),
-        cmocka_unit_test(log_that_is_full_takes_no_more),
-    };
-    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

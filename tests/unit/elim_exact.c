@@ -9,9 +9,9 @@
 #include "tacit/bounds.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x5e8cd29db2e6bf4b)
+DIGEST_IS(UINT64_C(0x0154d7336c13e4d6))
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x974abb070dc3f3c9)
+VERDICTS_ARE(UINT64_C(0x596299578883075c))
 
 #define AGENTS 4u
 #define ARMS 5u
@@ -139,7 +139,7 @@ static void play_round(struct books *books, struct driver_core *hub, struct driv
     free(order);
 }
 
-static void hub_judges_by_whole_rounds_and_by_histories_of_those_who_came(void **state)
+TEST(hub_judges_by_whole_rounds_and_by_histories_of_those_who_came)
 {
     static const double epsilons[] = {INFINITY, 4, 1};
     uint32_t broken = 0;
@@ -203,7 +203,7 @@ static struct driver_core agent_after_first_epoch(const struct driver_setup *set
     return agent;
 }
 
-static void agent_that_waits_plays_the_leader_of_the_last_order(void **state)
+TEST(agent_that_waits_plays_the_leader_of_the_last_order)
 {
     struct driver_setup const setup = exact_setup(INFINITY, 1000);
     struct driver_core agent = agent_after_first_epoch(&setup);
@@ -218,7 +218,7 @@ static void agent_that_waits_plays_the_leader_of_the_last_order(void **state)
     driver_close(&agent);
 }
 
-static void plan_that_no_longer_fits_is_the_leader_until_the_end_and_releases_nothing(void **state)
+TEST(plan_that_no_longer_fits_is_the_leader_until_the_end_and_releases_nothing)
 {
     struct driver_setup const setup = exact_setup(INFINITY, 100);
     struct driver_core agent = agent_after_first_epoch(&setup);
@@ -236,7 +236,7 @@ static void plan_that_no_longer_fits_is_the_leader_until_the_end_and_releases_no
     driver_close(&agent);
 }
 
-static void leader_that_is_not_in_is_refused(void **state)
+TEST(leader_that_is_not_in_is_refused)
 {
     struct driver_setup const setup = exact_setup(1, 1000);
     struct driver_core agent = agent_after_first_epoch(&setup);
@@ -251,7 +251,7 @@ static void leader_that_is_not_in_is_refused(void **state)
 
 /* A confidence that is said: what states keep of it, and what the hub judges by it, is in the known
  * numbers. */
-static void hub_judges_by_a_confidence_and_a_growth_that_are_said(void **state)
+TEST(hub_judges_by_a_confidence_and_a_growth_that_are_said)
 {
     static double const means[] = {0.9, 0.8, 0.4, 0.3, 0.1};
     double const confidences[] = {0.5, 0.95};
@@ -271,7 +271,7 @@ static void hub_judges_by_a_confidence_and_a_growth_that_are_said(void **state)
 
 /* ---- What is refused ---- */
 
-static void configurations_that_exact_bounds_do_not_know_are_refused(void **state)
+TEST(configurations_that_exact_bounds_do_not_know_are_refused)
 {
     struct driver_setup const setup = exact_setup(1, 10000);
     struct tacit_elim_hub_config const good = driver_hub_config(&setup);
@@ -309,7 +309,7 @@ static void configurations_that_exact_bounds_do_not_know_are_refused(void **stat
 }
 
 /* Flips every bit of a state of the middle of a run. What the check takes must not stumble. */
-static void damaged_state_is_refused_or_goes_on(void **state)
+TEST(damaged_state_is_refused_or_goes_on)
 {
     digest_pause(true);
     struct driver_setup setup = exact_setup(INFINITY, 20000);
@@ -347,7 +347,7 @@ static bool is_hub(const void *state, size_t size, void *config)
 }
 
 /* Where arms are out, no word that is damaged makes one of them the leader. */
-static void each_damaged_word_of_a_hub_gets_the_verdict_that_it_always_got(void **state)
+TEST(each_damaged_word_of_a_hub_gets_the_verdict_that_it_always_got)
 {
     struct driver_setup setup = exact_setup(INFINITY, 20000);
     static const double apart[ARMS] = {0.1, 0.9, 0.2, 0.88, 0.1};
@@ -357,22 +357,4 @@ static void each_damaged_word_of_a_hub_gets_the_verdict_that_it_always_got(void 
         assert_true(driver_run_round(&run));
     damage_all(run.hub.state, run.hub.size, is_hub, &run.hub.hub_config);
     driver_run_close(&run);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hub_judges_by_whole_rounds_and_by_histories_of_those_who_came),
-        cmocka_unit_test(hub_judges_by_a_confidence_and_a_growth_that_are_said),
-        cmocka_unit_test(agent_that_waits_plays_the_leader_of_the_last_order),
-        cmocka_unit_test(plan_that_no_longer_fits_is_the_leader_until_the_end_and_releases_nothing),
-        cmocka_unit_test(leader_that_is_not_in_is_refused),
-        cmocka_unit_test(configurations_that_exact_bounds_do_not_know_are_refused),
-        cmocka_unit_test(damaged_state_is_refused_or_goes_on),
-        cmocka_unit_test(each_damaged_word_of_a_hub_gets_the_verdict_that_it_always_got),
-    };
-    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

@@ -9,9 +9,9 @@
 #include "../support/peer_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x1b9fcbaaa5297d8f)
+DIGEST_IS(UINT64_C(0x1b9fcbaaa5297d8f))
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0xf607232cc9cbac4c)
+VERDICTS_ARE(UINT64_C(0xf607232cc9cbac4c))
 
 #define NANO TACIT_NANO
 #define ARMS 3u
@@ -173,7 +173,7 @@ static struct hybrid hybrid_gathered(const struct peer_setup *setup)
 
 /* ---- Relays ---------------------------------------------------------------------------------- */
 
-static void peer_of_a_hybrid_waits_for_the_hub(void **state)
+TEST(peer_of_a_hybrid_waits_for_the_hub)
 {
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_open(&setup);
@@ -192,7 +192,7 @@ static void peer_of_a_hybrid_waits_for_the_hub(void **state)
     hybrid_close(&hybrid);
 }
 
-static void report_goes_to_the_parent_at_once_and_what_comes_in_with_the_next_slot(void **state)
+TEST(report_goes_to_the_parent_at_once_and_what_comes_in_with_the_next_slot)
 {
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
@@ -221,7 +221,7 @@ static void report_goes_to_the_parent_at_once_and_what_comes_in_with_the_next_sl
     hybrid_close(&hybrid);
 }
 
-static void relay_that_still_pulls_passes_on_and_puts_its_own_report_to_what_waits(void **state)
+TEST(relay_that_still_pulls_passes_on_and_puts_its_own_report_to_what_waits)
 {
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
@@ -238,7 +238,7 @@ static void relay_that_still_pulls_passes_on_and_puts_its_own_report_to_what_wai
     hybrid_close(&hybrid);
 }
 
-static void relay_repeats_all_it_has_and_asks_the_hub_in_turn(void **state)
+TEST(relay_repeats_all_it_has_and_asks_the_hub_in_turn)
 {
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
@@ -275,7 +275,7 @@ static void relay_repeats_all_it_has_and_asks_the_hub_in_turn(void **state)
     hybrid_close(&hybrid);
 }
 
-static void more_rows_than_a_message_may_carry_go_with_the_slots_that_follow(void **state)
+TEST(more_rows_than_a_message_may_carry_go_with_the_slots_that_follow)
 {
     struct peer_setup setup = noisy_setup();
     setup.rows_max = 1;
@@ -299,7 +299,7 @@ static void more_rows_than_a_message_may_carry_go_with_the_slots_that_follow(voi
     hybrid_close(&hybrid);
 }
 
-static void data_that_came_before_is_answered_by_what_is_here(void **state)
+TEST(data_that_came_before_is_answered_by_what_is_here)
 {
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
@@ -318,7 +318,7 @@ static void data_that_came_before_is_answered_by_what_is_here(void **state)
     hybrid_close(&hybrid);
 }
 
-static void word_that_does_not_fit_a_relay_is_refused_without_trace(void **state)
+TEST(word_that_does_not_fit_a_relay_is_refused_without_trace)
 {
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
@@ -378,7 +378,7 @@ static void expect_sum_of(const struct hybrid *hybrid, const struct tacit_elim_m
     }
 }
 
-static void sink_reports_the_sum_of_its_component_once_it_is_complete(void **state)
+TEST(sink_reports_the_sum_of_its_component_once_it_is_complete)
 {
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_gathered(&setup);
@@ -391,7 +391,7 @@ static void sink_reports_the_sum_of_its_component_once_it_is_complete(void **sta
     hybrid_close(&hybrid);
 }
 
-static void sink_without_others_reports_at_once(void **state)
+TEST(sink_without_others_reports_at_once)
 {
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
@@ -400,7 +400,7 @@ static void sink_without_others_reports_at_once(void **state)
     hybrid_close(&hybrid);
 }
 
-static void sink_repeats_its_report_to_the_letter_and_asks_the_hub_in_turn(void **state)
+TEST(sink_repeats_its_report_to_the_letter_and_asks_the_hub_in_turn)
 {
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_gathered(&setup);
@@ -423,7 +423,7 @@ static void sink_repeats_its_report_to_the_letter_and_asks_the_hub_in_turn(void 
     hybrid_close(&hybrid);
 }
 
-static void sink_that_is_not_complete_waits_and_says_for_whom(void **state)
+TEST(sink_that_is_not_complete_waits_and_says_for_whom)
 {
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
@@ -472,7 +472,7 @@ static struct hybrid hybrid_at_timeout(struct tacit_elim_message **late)
     return hybrid;
 }
 
-static void sink_reports_what_it_has_when_its_time_is_over(void **state)
+TEST(sink_reports_what_it_has_when_its_time_is_over)
 {
     static const uint64_t middle[] = {2 + 4 + 8};
     struct tacit_elim_message *late;
@@ -499,7 +499,7 @@ static void sink_reports_what_it_has_when_its_time_is_over(void **state)
 }
 
 /* One update carries one message: neither timer may swallow what the other one has to say. */
-static void sink_whose_two_timers_run_off_at_once_still_reports(void **state)
+TEST(sink_whose_two_timers_run_off_at_once_still_reports)
 {
     struct peer_setup setup = noisy_setup();
     setup.gather_timeout_us = DRIVER_RESEND_US; /* its own timer runs off at the same moment */
@@ -517,7 +517,7 @@ static void sink_whose_two_timers_run_off_at_once_still_reports(void **state)
     hybrid_close(&hybrid);
 }
 
-static void sink_takes_rows_of_its_members_only(void **state)
+TEST(sink_takes_rows_of_its_members_only)
 {
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
@@ -536,7 +536,7 @@ static void sink_takes_rows_of_its_members_only(void **state)
 
 /* ---- The hub's word -------------------------------------------------------------------------- */
 
-static void new_order_begins_a_new_collection_wherever_the_peer_is(void **state)
+TEST(new_order_begins_a_new_collection_wherever_the_peer_is)
 {
     struct peer_setup const setup = noisy_setup();
     struct tacit_elim_message const order = order_of(2, 2 * PULLS, not_1);
@@ -561,7 +561,7 @@ static void new_order_begins_a_new_collection_wherever_the_peer_is(void **state)
 }
 
 /* Where the turn stood in the epoch before does not matter: the parent is first. */
-static void relay_of_a_new_epoch_asks_its_parent_first(void **state)
+TEST(relay_of_a_new_epoch_asks_its_parent_first)
 {
     struct peer_setup const setup = noisy_setup();
     struct tacit_elim_message const order = order_of(2, 2 * PULLS, all_3);
@@ -578,7 +578,7 @@ static void relay_of_a_new_epoch_asks_its_parent_first(void **state)
     hybrid_close(&hybrid);
 }
 
-static void order_that_does_not_come_from_the_hub_is_refused(void **state)
+TEST(order_that_does_not_come_from_the_hub_is_refused)
 {
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_open(&setup);
@@ -595,7 +595,7 @@ static void order_that_does_not_come_from_the_hub_is_refused(void **state)
     hybrid_close(&hybrid);
 }
 
-static void hub_that_holds_more_than_was_released_halts_a_sink(void **state)
+TEST(hub_that_holds_more_than_was_released_halts_a_sink)
 {
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
@@ -608,7 +608,7 @@ static void hub_that_holds_more_than_was_released_halts_a_sink(void **state)
     hybrid_close(&hybrid);
 }
 
-static void parent_that_holds_a_report_this_state_did_not_make_halts_a_relay(void **state)
+TEST(parent_that_holds_a_report_this_state_did_not_make_halts_a_relay)
 {
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
@@ -627,7 +627,7 @@ static void parent_that_holds_a_report_this_state_did_not_make_halts_a_relay(voi
     hybrid_close(&hybrid);
 }
 
-static void hello_is_answered_by_what_came_also_of_the_epoch_before(void **state)
+TEST(hello_is_answered_by_what_came_also_of_the_epoch_before)
 {
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
@@ -648,7 +648,7 @@ static void hello_is_answered_by_what_came_also_of_the_epoch_before(void **state
 }
 
 /* Our hub never orders an epoch without pulls, but a peer must not depend on that. */
-static void order_that_asks_for_no_pulls_leaves_a_state_that_can_be_gone_on_with(void **state)
+TEST(order_that_asks_for_no_pulls_leaves_a_state_that_can_be_gone_on_with)
 {
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
@@ -669,7 +669,7 @@ static void order_that_asks_for_no_pulls_leaves_a_state_that_can_be_gone_on_with
 
 /* The hub's word that it holds nothing of a relay is no answer to its report, which went to the
  * parent: a relay at T, or a sink that lacks somebody, must not be kept asking by it for ever. */
-static void peer_at_t_asks_a_hub_that_waits_only_so_often(void **state)
+TEST(peer_at_t_asks_a_hub_that_waits_only_so_often)
 {
     struct peer_setup setup = noisy_setup();
     setup.base.horizon = 2 * ARMS * PULLS; /* T comes with the end of epoch 2 */
@@ -696,7 +696,7 @@ static void peer_at_t_asks_a_hub_that_waits_only_so_often(void **state)
     }
 }
 
-static void halted_relay_says_nothing_not_even_for_others(void **state)
+TEST(halted_relay_says_nothing_not_even_for_others)
 {
     struct peer_setup setup = noisy_setup();
     setup.base.budget_nano = NANO - 1;
@@ -759,7 +759,7 @@ static void fill_sums(const struct driver_core *hub, uint32_t agents, const doub
                                     (double)TACIT_STEPS);
 }
 
-static void hub_with_weights_that_do_not_fit_is_refused_and_writes_nothing(void **state)
+TEST(hub_with_weights_that_do_not_fit_is_refused_and_writes_nothing)
 {
     struct driver_setup const setup = hub_setup();
     static const uint32_t too_few[] = {2, 0, 0, 1};
@@ -792,7 +792,7 @@ static void hub_with_weights_that_do_not_fit_is_refused_and_writes_nothing(void 
     assert_true(tacit_elim_hub_size(&good) > 0);
 }
 
-static void hub_asks_the_sinks_only_and_orders_everybody(void **state)
+TEST(hub_asks_the_sinks_only_and_orders_everybody)
 {
     struct driver_setup const setup = hub_setup();
     struct driver_core hub = hub_open(&setup, false);
@@ -823,7 +823,7 @@ static struct tacit_elim_hub_view two_reports(struct driver_core *hub, uint32_t 
     return view;
 }
 
-static void hub_weighs_components_by_their_agents_and_by_the_switch_alike(void **state)
+TEST(hub_weighs_components_by_their_agents_and_by_the_switch_alike)
 {
     struct driver_setup const setup = hub_setup();
     static const double a[] = {0.5, 0.25, 0.75};
@@ -839,7 +839,7 @@ static void hub_weighs_components_by_their_agents_and_by_the_switch_alike(void *
     }
 }
 
-static void radius_is_that_of_the_agents_that_are_covered(void **state)
+TEST(radius_is_that_of_the_agents_that_are_covered)
 {
     struct driver_setup const setup = hub_setup();
     struct tacit_elim_schedule const schedule = driver_hub_config(&setup).schedule;
@@ -853,7 +853,7 @@ static void radius_is_that_of_the_agents_that_are_covered(void **state)
     }
 }
 
-static void report_of_a_sink_that_does_not_fit_is_refused_without_trace(void **state)
+TEST(report_of_a_sink_that_does_not_fit_is_refused_without_trace)
 {
     struct driver_setup const setup = hub_setup();
     struct driver_core hub = hub_open(&setup, false);
@@ -879,7 +879,7 @@ static void report_of_a_sink_that_does_not_fit_is_refused_without_trace(void **s
     driver_close(&hub);
 }
 
-static void report_that_names_no_number_is_of_one_agent(void **state)
+TEST(report_that_names_no_number_is_of_one_agent)
 {
     struct driver_setup const setup = hub_setup();
     struct driver_core hub = hub_open(&setup, false);
@@ -894,7 +894,7 @@ static void report_that_names_no_number_is_of_one_agent(void **state)
     driver_close(&hub);
 }
 
-static void bounds_of_a_sum_grow_with_the_agents_in_it(void **state)
+TEST(bounds_of_a_sum_grow_with_the_agents_in_it)
 {
     struct driver_setup const setup = hub_setup();
     struct driver_core hub = hub_open(&setup, false);
@@ -913,7 +913,7 @@ static void bounds_of_a_sum_grow_with_the_agents_in_it(void **state)
     driver_close(&hub);
 }
 
-static void quorum_of_a_hybrid_counts_agents(void **state)
+TEST(quorum_of_a_hybrid_counts_agents)
 {
     struct driver_setup setup = hub_setup();
     setup.quorum = 3;
@@ -943,7 +943,7 @@ static void quorum_of_a_hybrid_counts_agents(void **state)
 }
 
 /* Epoch times agents does not fit 32 bits any more, and an honest sum must still be taken. */
-static void bounds_of_a_large_component_in_a_late_epoch_do_not_wrap(void **state)
+TEST(bounds_of_a_large_component_in_a_late_epoch_do_not_wrap)
 {
     uint32_t const agents = TACIT_AGENTS_MAX;
     struct driver_setup setup = driver_setup_plain(agents, 2, 1000000);
@@ -976,7 +976,7 @@ static void bounds_of_a_large_component_in_a_late_epoch_do_not_wrap(void **state
 /* ---- Sums of components ---------------------------------------------------------------------- */
 
 /* 2^63 is the end of integers; whoever would add up more is refused at the start. */
-static void component_whose_sum_would_not_fit_an_integer_is_refused(void **state)
+TEST(component_whose_sum_would_not_fit_an_integer_is_refused)
 {
     static const uint32_t neighbours[] = {0};
     struct peer_setup setup = peer_setup_plain(2, 2, TACIT_HORIZON_MAX);
@@ -1030,7 +1030,7 @@ static void damage_every_bit(const struct peer_core *core)
                 4 * core->size); /* more than half of the bits */
 }
 
-static void peer_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
+TEST(peer_with_any_bit_flipped_is_refused_or_can_be_stepped)
 {
     digest_pause(true);
     struct peer_setup setup = noisy_setup();
@@ -1053,7 +1053,7 @@ static void peer_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
     digest_pause(false);
 }
 
-static void hub_check_with_other_weights_is_malformed(void **state)
+TEST(hub_check_with_other_weights_is_malformed)
 {
     static const uint32_t other[] = {2, 1, 0, 1};
     struct driver_setup const setup = hub_setup();
@@ -1081,7 +1081,7 @@ static void step_damaged_hub(struct driver_core *hub)
     (void)driver_step(hub, driver_timeout());
 }
 
-static void hub_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
+TEST(hub_with_any_bit_flipped_is_refused_or_can_be_stepped)
 {
     digest_pause(true);
     struct driver_setup setup = hub_setup();
@@ -1193,7 +1193,7 @@ static void expect_rounds_of_the_releases(const struct peer_net *net)
     }
 }
 
-static void hub_of_any_hybrid_decides_the_same_in_any_order_of_delivery(void **state)
+TEST(hub_of_any_hybrid_decides_the_same_in_any_order_of_delivery)
 {
     uint32_t rounds = 0;
     for (uint64_t seed = 1; seed <= 250; seed++) {
@@ -1215,61 +1215,11 @@ static void hub_of_any_hybrid_decides_the_same_in_any_order_of_delivery(void **s
 /* A relay, a sink or the hub dies in the step number n, before or after anything of it is durable
  * or said, and comes back with its disk, for every n: nothing is released anew, every agent is
  * counted once, and the hub decides as if nothing had happened. */
-static void death_in_any_step_changes_no_release_and_no_decision(void **state)
+TEST(death_in_any_step_changes_no_release_and_no_decision)
 {
     for (uint64_t seed = 101; seed <= 110; seed++) {
         struct peer_world world = world_of(seed);
         peer_expect_deaths_change_nothing(&world);
         network_free(world.network);
     }
-}
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(peer_of_a_hybrid_waits_for_the_hub),
-    cmocka_unit_test(report_goes_to_the_parent_at_once_and_what_comes_in_with_the_next_slot),
-    cmocka_unit_test(relay_that_still_pulls_passes_on_and_puts_its_own_report_to_what_waits),
-    cmocka_unit_test(relay_repeats_all_it_has_and_asks_the_hub_in_turn),
-    cmocka_unit_test(more_rows_than_a_message_may_carry_go_with_the_slots_that_follow),
-    cmocka_unit_test(data_that_came_before_is_answered_by_what_is_here),
-    cmocka_unit_test(word_that_does_not_fit_a_relay_is_refused_without_trace),
-    cmocka_unit_test(sink_reports_the_sum_of_its_component_once_it_is_complete),
-    cmocka_unit_test(sink_without_others_reports_at_once),
-    cmocka_unit_test(sink_repeats_its_report_to_the_letter_and_asks_the_hub_in_turn),
-    cmocka_unit_test(sink_that_is_not_complete_waits_and_says_for_whom),
-    cmocka_unit_test(sink_reports_what_it_has_when_its_time_is_over),
-    cmocka_unit_test(sink_whose_two_timers_run_off_at_once_still_reports),
-    cmocka_unit_test(sink_takes_rows_of_its_members_only),
-    cmocka_unit_test(new_order_begins_a_new_collection_wherever_the_peer_is),
-    cmocka_unit_test(relay_of_a_new_epoch_asks_its_parent_first),
-    cmocka_unit_test(order_that_does_not_come_from_the_hub_is_refused),
-    cmocka_unit_test(hub_that_holds_more_than_was_released_halts_a_sink),
-    cmocka_unit_test(parent_that_holds_a_report_this_state_did_not_make_halts_a_relay),
-    cmocka_unit_test(hello_is_answered_by_what_came_also_of_the_epoch_before),
-    cmocka_unit_test(order_that_asks_for_no_pulls_leaves_a_state_that_can_be_gone_on_with),
-    cmocka_unit_test(peer_at_t_asks_a_hub_that_waits_only_so_often),
-    cmocka_unit_test(halted_relay_says_nothing_not_even_for_others),
-    cmocka_unit_test(hub_with_weights_that_do_not_fit_is_refused_and_writes_nothing),
-    cmocka_unit_test(hub_asks_the_sinks_only_and_orders_everybody),
-    cmocka_unit_test(hub_weighs_components_by_their_agents_and_by_the_switch_alike),
-    cmocka_unit_test(radius_is_that_of_the_agents_that_are_covered),
-    cmocka_unit_test(report_of_a_sink_that_does_not_fit_is_refused_without_trace),
-    cmocka_unit_test(report_that_names_no_number_is_of_one_agent),
-    cmocka_unit_test(bounds_of_a_sum_grow_with_the_agents_in_it),
-    cmocka_unit_test(quorum_of_a_hybrid_counts_agents),
-    cmocka_unit_test(bounds_of_a_large_component_in_a_late_epoch_do_not_wrap),
-    cmocka_unit_test(component_whose_sum_would_not_fit_an_integer_is_refused),
-    cmocka_unit_test(peer_with_any_bit_flipped_is_refused_or_can_be_stepped),
-    cmocka_unit_test(hub_check_with_other_weights_is_malformed),
-    cmocka_unit_test(hub_with_any_bit_flipped_is_refused_or_can_be_stepped),
-    cmocka_unit_test(hub_of_any_hybrid_decides_the_same_in_any_order_of_delivery),
-    cmocka_unit_test(death_in_any_step_changes_no_release_and_no_decision),
-};
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    int const failed = digest_end(
-        argc, cmocka_run_group_tests_name("unit/elim_hybrid", tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

@@ -10,9 +10,9 @@
 #include "../support/peer_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x1f4e7ab282c42999)
+DIGEST_IS(UINT64_C(0x1f4e7ab282c42999))
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x6110b2497416ffb1)
+VERDICTS_ARE(UINT64_C(0x6110b2497416ffb1))
 
 #define NANO TACIT_NANO
 #define AGENTS 3u
@@ -172,8 +172,7 @@ static void expect_invalid(const struct tacit_elim_peer_config *config)
     assert_memory_equal(memory, before, sizeof before);
 }
 
-static void
-init_with_an_agent_or_a_schedule_out_of_range_is_refused_and_writes_nothing(void **state)
+TEST(init_with_an_agent_or_a_schedule_out_of_range_is_refused_and_writes_nothing)
 {
     struct tacit_elim_peer_config bad[20];
     for (size_t i = 0; i < 20; i++)
@@ -204,7 +203,7 @@ init_with_an_agent_or_a_schedule_out_of_range_is_refused_and_writes_nothing(void
         expect_invalid(&bad[i]);
 }
 
-static void init_with_a_place_that_cannot_be_is_refused_and_writes_nothing(void **state)
+TEST(init_with_a_place_that_cannot_be_is_refused_and_writes_nothing)
 {
     static const uint32_t with_self[] = {0, 1};
     static const uint32_t with_stranger[] = {0, 3};
@@ -234,7 +233,7 @@ static void init_with_a_place_that_cannot_be_is_refused_and_writes_nothing(void 
         expect_invalid(&bad[i]);
 }
 
-static void every_parameter_at_its_limit_is_allowed(void **state)
+TEST(every_parameter_at_its_limit_is_allowed)
 {
     struct tacit_elim_peer_config config = good_config();
     config.agent.arm_count = config.schedule.arm_count = TACIT_ARMS_MAX;
@@ -267,7 +266,7 @@ static void every_parameter_at_its_limit_is_allowed(void **state)
                 (size_t)TACIT_AGENTS_MAX * TACIT_ARMS_MAX);
 }
 
-static void peer_after_init_has_all_arms_and_knows_nothing(void **state)
+TEST(peer_after_init_has_all_arms_and_knows_nothing)
 {
     struct peer_setup const setup = noisy_setup();
     struct network *const network = path_of(AGENTS);
@@ -288,7 +287,7 @@ static void peer_after_init_has_all_arms_and_knows_nothing(void **state)
 
 /* ---- Spreading ------------------------------------------------------------------------------- */
 
-static void own_report_is_kept_and_advertised_to_the_neighbours_at_once(void **state)
+TEST(own_report_is_kept_and_advertised_to_the_neighbours_at_once)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_open(&setup);
@@ -307,7 +306,7 @@ static void own_report_is_kept_and_advertised_to_the_neighbours_at_once(void **s
     trio_close(&trio);
 }
 
-static void advert_is_answered_by_a_request_of_exactly_what_lacks(void **state)
+TEST(advert_is_answered_by_a_request_of_exactly_what_lacks)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -322,7 +321,7 @@ static void advert_is_answered_by_a_request_of_exactly_what_lacks(void **state)
     trio_close(&trio);
 }
 
-static void repeated_advert_asks_nothing_again(void **state)
+TEST(repeated_advert_asks_nothing_again)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -339,7 +338,7 @@ static void repeated_advert_asks_nothing_again(void **state)
     trio_close(&trio);
 }
 
-static void own_timer_asks_again_for_what_was_lost(void **state)
+TEST(own_timer_asks_again_for_what_was_lost)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -355,7 +354,7 @@ static void own_timer_asks_again_for_what_was_lost(void **state)
     trio_close(&trio);
 }
 
-static void request_is_answered_by_the_rows_as_they_were_released(void **state)
+TEST(request_is_answered_by_the_rows_as_they_were_released)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -380,7 +379,7 @@ static void request_is_answered_by_the_rows_as_they_were_released(void **state)
     trio_close(&trio);
 }
 
-static void what_comes_in_during_a_slot_goes_on_together_with_the_next(void **state)
+TEST(what_comes_in_during_a_slot_goes_on_together_with_the_next)
 {
     struct peer_setup setup = noisy_setup();
     uint64_t const slots[] = {0, 1, 7};
@@ -406,7 +405,7 @@ static void what_comes_in_during_a_slot_goes_on_together_with_the_next(void **st
     }
 }
 
-static void all_three_close_the_round_with_the_same_verdict(void **state)
+TEST(all_three_close_the_round_with_the_same_verdict)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -429,8 +428,7 @@ static void all_three_close_the_round_with_the_same_verdict(void **state)
 }
 
 /* Without a clock nobody knows whether the neighbours have what came last. */
-static void
-last_to_come_is_advertised_with_the_next_plan_where_no_clock_ends_the_round(void **state)
+TEST(last_to_come_is_advertised_with_the_next_plan_where_no_clock_ends_the_round)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -461,7 +459,7 @@ static struct trio trio_with_data(const struct peer_setup *setup, struct tacit_e
     return trio;
 }
 
-static void data_not_asked_for_is_refused_without_trace(void **state)
+TEST(data_not_asked_for_is_refused_without_trace)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -484,7 +482,7 @@ static void data_not_asked_for_is_refused_without_trace(void **state)
     trio_close(&trio);
 }
 
-static void data_that_does_not_fit_the_epoch_is_refused_whole(void **state)
+TEST(data_that_does_not_fit_the_epoch_is_refused_whole)
 {
     struct peer_setup const setup = noisy_setup();
     struct tacit_elim_message *data;
@@ -521,7 +519,7 @@ static void expect_bad_sum(struct peer_core *core, const struct tacit_elim_messa
     }
 }
 
-static void data_with_a_sum_that_cannot_be_is_refused_whole(void **state)
+TEST(data_with_a_sum_that_cannot_be_is_refused_whole)
 {
     struct peer_setup setup = noisy_setup();
     struct tacit_elim_message *data;
@@ -544,7 +542,7 @@ static void data_with_a_sum_that_cannot_be_is_refused_whole(void **state)
     trio_close(&trio);
 }
 
-static void row_that_differs_from_the_one_that_is_here_is_refused_whole(void **state)
+TEST(row_that_differs_from_the_one_that_is_here_is_refused_whole)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -570,7 +568,7 @@ static void row_that_differs_from_the_one_that_is_here_is_refused_whole(void **s
     trio_close(&trio);
 }
 
-static void data_of_another_epoch_is_late_or_refused(void **state)
+TEST(data_of_another_epoch_is_late_or_refused)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -584,7 +582,7 @@ static void data_of_another_epoch_is_late_or_refused(void **state)
     trio_close(&trio);
 }
 
-static void request_of_what_is_not_held_is_refused_without_trace(void **state)
+TEST(request_of_what_is_not_held_is_refused_without_trace)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_open(&setup);
@@ -601,7 +599,7 @@ static void request_of_what_is_not_held_is_refused_without_trace(void **state)
     trio_close(&trio);
 }
 
-static void request_for_the_epoch_before_the_previous_one_is_refused(void **state)
+TEST(request_for_the_epoch_before_the_previous_one_is_refused)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -624,7 +622,7 @@ static void request_for_the_epoch_before_the_previous_one_is_refused(void **stat
     trio_close(&trio);
 }
 
-static void message_of_a_stranger_is_refused_without_trace(void **state)
+TEST(message_of_a_stranger_is_refused_without_trace)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -653,7 +651,7 @@ static void message_of_a_stranger_is_refused_without_trace(void **state)
     trio_close(&trio);
 }
 
-static void message_that_makes_no_sense_is_refused_without_trace(void **state)
+TEST(message_that_makes_no_sense_is_refused_without_trace)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -680,7 +678,7 @@ static void message_that_makes_no_sense_is_refused_without_trace(void **state)
     trio_close(&trio);
 }
 
-static void reward_that_the_plan_did_not_ask_for_is_refused_without_trace(void **state)
+TEST(reward_that_the_plan_did_not_ask_for_is_refused_without_trace)
 {
     struct peer_setup const setups[] = {noisy_setup(), real_setup()};
     for (size_t i = 0; i < 2; i++) {
@@ -704,7 +702,7 @@ static void reward_that_the_plan_did_not_ask_for_is_refused_without_trace(void *
 
 /* ---- Bounded work ---------------------------------------------------------------------------- */
 
-static void neighbour_is_heard_only_so_often_in_an_epoch(void **state)
+TEST(neighbour_is_heard_only_so_often_in_an_epoch)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -726,7 +724,7 @@ static void neighbour_is_heard_only_so_often_in_an_epoch(void **state)
     trio_close(&trio);
 }
 
-static void neighbour_gets_only_so_many_rows_in_an_epoch(void **state)
+TEST(neighbour_gets_only_so_many_rows_in_an_epoch)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -746,7 +744,7 @@ static void neighbour_gets_only_so_many_rows_in_an_epoch(void **state)
     trio_close(&trio);
 }
 
-static void restart_puts_off_no_bound(void **state)
+TEST(restart_puts_off_no_bound)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -767,7 +765,7 @@ static void restart_puts_off_no_bound(void **state)
 
 /* ---- Rows in a message ----------------------------------------------------------------------- */
 
-static void request_of_more_rows_than_a_message_may_carry_is_refused(void **state)
+TEST(request_of_more_rows_than_a_message_may_carry_is_refused)
 {
     struct peer_setup setup = noisy_setup();
     setup.rows_max = 1;
@@ -797,7 +795,7 @@ static void serve(struct peer_core *core, struct peer_core *neighbour, uint32_t 
     }
 }
 
-static void what_did_not_fit_a_message_is_asked_for_after_it(void **state)
+TEST(what_did_not_fit_a_message_is_asked_for_after_it)
 {
     struct peer_setup setup = peer_setup_plain(5, ARMS, 100000);
     setup.rows_max = 1;
@@ -838,7 +836,7 @@ static void what_did_not_fit_a_message_is_asked_for_after_it(void **state)
 
 /* ---- HELLO, and who is behind ---------------------------------------------------------------- */
 
-static void hello_is_answered_by_what_the_asker_lacks(void **state)
+TEST(hello_is_answered_by_what_the_asker_lacks)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -862,7 +860,7 @@ static void hello_is_answered_by_what_the_asker_lacks(void **state)
     trio_close(&trio);
 }
 
-static void hello_of_the_epoch_before_is_answered_by_all_that_it_had(void **state)
+TEST(hello_of_the_epoch_before_is_answered_by_all_that_it_had)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -894,7 +892,7 @@ static struct trio trio_with_2_behind(const struct peer_setup *setup)
     return trio;
 }
 
-static void peer_that_missed_an_epoch_catches_up_from_one_who_is_in_the_next(void **state)
+TEST(peer_that_missed_an_epoch_catches_up_from_one_who_is_in_the_next)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_with_2_behind(&setup);
@@ -937,7 +935,7 @@ static struct peer_setup clock_setup(void)
 }
 
 /* What was said about an epoch that it had not come to is asked for when it comes there. */
-static void peer_that_was_ahead_of_by_a_neighbour_asks_as_soon_as_it_is_there(void **state)
+TEST(peer_that_was_ahead_of_by_a_neighbour_asks_as_soon_as_it_is_there)
 {
     struct peer_setup const setup = clock_setup();
     struct trio trio = trio_released(&setup);
@@ -960,7 +958,7 @@ static void peer_that_was_ahead_of_by_a_neighbour_asks_as_soon_as_it_is_there(vo
     trio_close(&trio);
 }
 
-static void complete_round_is_closed_by_the_clock_and_not_before(void **state)
+TEST(complete_round_is_closed_by_the_clock_and_not_before)
 {
     struct peer_setup const setup = clock_setup();
     struct trio trio = trio_open(&setup);
@@ -986,7 +984,7 @@ static void complete_round_is_closed_by_the_clock_and_not_before(void **state)
     trio_close(&trio);
 }
 
-static void round_that_is_not_complete_at_the_clock_is_closed_when_it_is(void **state)
+TEST(round_that_is_not_complete_at_the_clock_is_closed_when_it_is)
 {
     struct peer_setup const setup = clock_setup();
     struct trio trio = trio_open(&setup);
@@ -1005,7 +1003,7 @@ static void round_that_is_not_complete_at_the_clock_is_closed_when_it_is(void **
     trio_close(&trio);
 }
 
-static void restart_with_a_new_clock_waits_no_longer_than_a_round(void **state)
+TEST(restart_with_a_new_clock_waits_no_longer_than_a_round)
 {
     struct peer_setup const setup = clock_setup();
     struct trio trio = trio_open(&setup);
@@ -1062,7 +1060,7 @@ static uint32_t count_other_choices(enum tacit_privacy_mode mode, uint32_t *nois
     return others;
 }
 
-static void paper_mode_exploits_its_own_exact_mean_and_sound_mode_the_noised_one(void **state)
+TEST(paper_mode_exploits_its_own_exact_mean_and_sound_mode_the_noised_one)
 {
     uint32_t noised_choices;
     assert_int_equal(count_other_choices(TACIT_PRIVACY_PAPER, &noised_choices), 0);
@@ -1071,7 +1069,7 @@ static void paper_mode_exploits_its_own_exact_mean_and_sound_mode_the_noised_one
     assert_int_equal(noised_choices, 60);
 }
 
-static void exploit_arm_stays_while_the_peer_waits(void **state)
+TEST(exploit_arm_stays_while_the_peer_waits)
 {
     struct peer_setup const setup = real_setup();
     struct trio trio = trio_released(&setup);
@@ -1090,7 +1088,7 @@ static void exploit_arm_stays_while_the_peer_waits(void **state)
 }
 
 /* False alarm of about 1e-6: 5 standard deviations of Binomial(900, 1/3). */
-static void exploit_arm_among_equals_is_drawn_evenly(void **state)
+TEST(exploit_arm_among_equals_is_drawn_evenly)
 {
     static const double alike[] = {0.5, 0.5, 0.5};
     struct peer_setup const setup = real_setup();
@@ -1109,7 +1107,7 @@ static void exploit_arm_among_equals_is_drawn_evenly(void **state)
     network_free(network);
 }
 
-static void entropy_that_fails_at_a_tie_takes_the_first_of_them(void **state)
+TEST(entropy_that_fails_at_a_tie_takes_the_first_of_them)
 {
     static const double alike[] = {0.25, 0.5, 0.5};
     struct peer_setup setup = real_setup();
@@ -1124,7 +1122,7 @@ static void entropy_that_fails_at_a_tie_takes_the_first_of_them(void **state)
 
 /* Beside an open plan a driver may play other pulls, and an eliminated arm must not be among them.
  */
-static void exploit_arm_is_never_one_that_is_out(void **state)
+TEST(exploit_arm_is_never_one_that_is_out)
 {
     static const double mine[] = {0.1, 0.9, 0.2}; /* the others say otherwise */
     struct peer_setup setup = real_setup();
@@ -1168,7 +1166,7 @@ static void expect_halted_for_good(struct peer_core *core, struct peer_core *nei
     }
 }
 
-static void neighbour_that_holds_a_report_this_state_did_not_make_halts_it(void **state)
+TEST(neighbour_that_holds_a_report_this_state_did_not_make_halts_it)
 {
     struct peer_setup const setup = noisy_setup();
     static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_HELLO, TACIT_ELIM_ADVERT,
@@ -1191,7 +1189,7 @@ static void neighbour_that_holds_a_report_this_state_did_not_make_halts_it(void 
 }
 
 /* Whoever is ahead holds our report of the epoch before: an old copy hears so when it asks. */
-static void neighbour_in_an_epoch_that_could_not_have_come_makes_an_old_copy_ask(void **state)
+TEST(neighbour_in_an_epoch_that_could_not_have_come_makes_an_old_copy_ask)
 {
     struct peer_setup const setup = noisy_setup();
     static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_HELLO, TACIT_ELIM_ADVERT,
@@ -1219,7 +1217,7 @@ static void neighbour_in_an_epoch_that_could_not_have_come_makes_an_old_copy_ask
     }
 }
 
-static void neighbour_that_only_names_a_later_epoch_stops_nobody(void **state)
+TEST(neighbour_that_only_names_a_later_epoch_stops_nobody)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_open(&setup);
@@ -1235,7 +1233,7 @@ static void neighbour_that_only_names_a_later_epoch_stops_nobody(void **state)
     trio_close(&trio);
 }
 
-static void neighbour_that_asks_for_a_report_that_was_not_made_halts_nobody(void **state)
+TEST(neighbour_that_asks_for_a_report_that_was_not_made_halts_nobody)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_open(&setup);
@@ -1247,7 +1245,7 @@ static void neighbour_that_asks_for_a_report_that_was_not_made_halts_nobody(void
 }
 
 /* A restart in the middle of a plan asks, so that it hears what was seen before it releases. */
-static void old_copy_that_restarts_is_found_out_by_the_answer_to_its_hello(void **state)
+TEST(old_copy_that_restarts_is_found_out_by_the_answer_to_its_hello)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_open(&setup);
@@ -1270,7 +1268,7 @@ static void old_copy_that_restarts_is_found_out_by_the_answer_to_its_hello(void 
 
 /* ---- Entropy, budget, policy ----------------------------------------------------------------- */
 
-static void entropy_that_fails_at_any_fill_delays_the_report_and_it_is_drawn_once(void **state)
+TEST(entropy_that_fails_at_any_fill_delays_the_report_and_it_is_drawn_once)
 {
     struct peer_setup const setup = noisy_setup();
     bool failed = true;
@@ -1299,7 +1297,7 @@ static void entropy_that_fails_at_any_fill_delays_the_report_and_it_is_drawn_onc
     }
 }
 
-static void budget_that_does_not_allow_the_release_halts_the_peer_and_nothing_leaves(void **state)
+TEST(budget_that_does_not_allow_the_release_halts_the_peer_and_nothing_leaves)
 {
     struct peer_setup setup = noisy_setup();
     setup.base.budget_nano = NANO - 1;
@@ -1313,7 +1311,7 @@ static void budget_that_does_not_allow_the_release_halts_the_peer_and_nothing_le
 }
 
 /* It serves the epoch that it is in, closes no round twice, and goes no further. */
-static void epoch_beyond_the_policy_is_judged_once_and_not_begun(void **state)
+TEST(epoch_beyond_the_policy_is_judged_once_and_not_begun)
 {
     struct peer_setup setup = noisy_setup();
     setup.base.epoch_max = 1;
@@ -1347,7 +1345,7 @@ static void epoch_beyond_the_policy_is_judged_once_and_not_begun(void **state)
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-static void round_that_is_complete_at_t_is_closed_once(void **state)
+TEST(round_that_is_complete_at_t_is_closed_once)
 {
     struct peer_setup setup = noisy_setup();
     struct trio probe = trio_open(&setup);
@@ -1377,7 +1375,7 @@ static void round_that_is_complete_at_t_is_closed_once(void **state)
     trio_close(&trio);
 }
 
-static void epoch_cut_at_t_releases_nothing_and_passes_on_what_others_say(void **state)
+TEST(epoch_cut_at_t_releases_nothing_and_passes_on_what_others_say)
 {
     struct peer_setup setup = noisy_setup();
     setup.base.horizon = 20;
@@ -1395,7 +1393,7 @@ static void epoch_cut_at_t_releases_nothing_and_passes_on_what_others_say(void *
     trio_close(&trio);
 }
 
-static void one_arm_needs_no_message(void **state)
+TEST(one_arm_needs_no_message)
 {
     struct peer_setup const setup = peer_setup_plain(AGENTS, 1, 1000);
     struct network *const network = path_of(AGENTS);
@@ -1413,7 +1411,7 @@ static void one_arm_needs_no_message(void **state)
     network_free(network);
 }
 
-static void peer_without_neighbours_judges_alone(void **state)
+TEST(peer_without_neighbours_judges_alone)
 {
     static const double far_means[] = {0.9, 0.1, 0.5};
     struct peer_setup const setup = peer_setup_plain(1, ARMS, 100000);
@@ -1435,7 +1433,7 @@ static void peer_without_neighbours_judges_alone(void **state)
 
 /* One update carries one message: what is due to be passed on must not be lost when the peer's own
  * timer runs off at the same moment. */
-static void two_timers_that_run_off_at_once_lose_no_word(void **state)
+TEST(two_timers_that_run_off_at_once_lose_no_word)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -1461,7 +1459,7 @@ static void two_timers_that_run_off_at_once_lose_no_word(void **state)
 
 /* ---- Checks of what comes back from a disk --------------------------------------------------- */
 
-static void check_with_another_size_or_table_is_malformed(void **state)
+TEST(check_with_another_size_or_table_is_malformed)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -1488,7 +1486,7 @@ static void check_with_another_size_or_table_is_malformed(void **state)
     trio_close(&trio);
 }
 
-static void check_with_another_configuration_is_malformed(void **state)
+TEST(check_with_another_configuration_is_malformed)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -1532,7 +1530,7 @@ static void expect_impossible_word(struct peer_core *core, const void *place, ui
     assert_int_equal(peer_check(core), TACIT_OK);
 }
 
-static void state_that_cannot_be_is_malformed(void **state)
+TEST(state_that_cannot_be_is_malformed)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -1562,7 +1560,7 @@ static uint64_t *word_with(const struct peer_core *core, uint64_t value)
     return NULL;
 }
 
-static void table_that_cannot_be_is_malformed(void **state)
+TEST(table_that_cannot_be_is_malformed)
 {
     struct peer_setup setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -1607,7 +1605,7 @@ static void damage_every_bit(const struct peer_core *core)
                 4 * core->size); /* more than half of the bits */
 }
 
-static void state_or_table_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
+TEST(state_or_table_with_any_bit_flipped_is_refused_or_can_be_stepped)
 {
     digest_pause(true);
     struct peer_setup const setups[] = {noisy_setup(), real_setup()};
@@ -1632,7 +1630,7 @@ static void state_or_table_with_any_bit_flipped_is_refused_or_can_be_stepped(voi
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static void copy_of_data_holds_its_rows_in_the_order_of_their_origins(void **state)
+TEST(copy_of_data_holds_its_rows_in_the_order_of_their_origins)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -1656,7 +1654,7 @@ static void copy_of_data_holds_its_rows_in_the_order_of_their_origins(void **sta
     trio_close(&trio);
 }
 
-static void rows_of_a_shared_table_stay_where_they_are(void **state)
+TEST(rows_of_a_shared_table_stay_where_they_are)
 {
     struct peer_setup const setup = noisy_setup();
     struct network *const network = path_of(AGENTS);
@@ -1684,7 +1682,7 @@ static void rows_of_a_shared_table_stay_where_they_are(void **state)
     free(table);
 }
 
-static void newest_release_is_shown_as_the_report_of_a_star(void **state)
+TEST(newest_release_is_shown_as_the_report_of_a_star)
 {
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
@@ -1794,7 +1792,7 @@ static void expect_same_rounds(const struct peer_record *a, const struct peer_re
 
 /* Own tables and a shared one, as sent and in a random order: the same releases, the same means to
  * the last bit, the same arm sets, and those that follow from the releases. */
-static void all_peers_of_any_graph_decide_the_same_in_any_order_of_delivery(void **state)
+TEST(all_peers_of_any_graph_decide_the_same_in_any_order_of_delivery)
 {
     uint32_t rounds = 0;
     for (uint64_t seed = 1; seed <= 250; seed++) {
@@ -1816,7 +1814,7 @@ static void all_peers_of_any_graph_decide_the_same_in_any_order_of_delivery(void
     assert_true(rounds > 500);
 }
 
-static void peers_that_move_before_every_step_continue_identically(void **state)
+TEST(peers_that_move_before_every_step_continue_identically)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct peer_world world = world_of(seed);
@@ -1841,86 +1839,11 @@ static void peers_that_move_before_every_step_continue_identically(void **state)
 /* A peer dies in the step number n, before or after anything of it is durable or said, and comes
  * back with its disk, for every n: nothing is released anew, and everybody decides as if nothing
  * had happened. */
-static void death_in_any_step_changes_no_release_and_no_decision(void **state)
+TEST(death_in_any_step_changes_no_release_and_no_decision)
 {
     for (uint64_t seed = 101; seed <= 110; seed++) {
         struct peer_world world = world_of(seed);
         peer_expect_deaths_change_nothing(&world);
         network_free(world.network);
     }
-}
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(init_with_an_agent_or_a_schedule_out_of_range_is_refused_and_writes_nothing),
-    cmocka_unit_test(init_with_a_place_that_cannot_be_is_refused_and_writes_nothing),
-    cmocka_unit_test(every_parameter_at_its_limit_is_allowed),
-    cmocka_unit_test(peer_after_init_has_all_arms_and_knows_nothing),
-    cmocka_unit_test(own_report_is_kept_and_advertised_to_the_neighbours_at_once),
-    cmocka_unit_test(advert_is_answered_by_a_request_of_exactly_what_lacks),
-    cmocka_unit_test(repeated_advert_asks_nothing_again),
-    cmocka_unit_test(own_timer_asks_again_for_what_was_lost),
-    cmocka_unit_test(request_is_answered_by_the_rows_as_they_were_released),
-    cmocka_unit_test(what_comes_in_during_a_slot_goes_on_together_with_the_next),
-    cmocka_unit_test(all_three_close_the_round_with_the_same_verdict),
-    cmocka_unit_test(last_to_come_is_advertised_with_the_next_plan_where_no_clock_ends_the_round),
-    cmocka_unit_test(data_not_asked_for_is_refused_without_trace),
-    cmocka_unit_test(data_that_does_not_fit_the_epoch_is_refused_whole),
-    cmocka_unit_test(data_with_a_sum_that_cannot_be_is_refused_whole),
-    cmocka_unit_test(row_that_differs_from_the_one_that_is_here_is_refused_whole),
-    cmocka_unit_test(data_of_another_epoch_is_late_or_refused),
-    cmocka_unit_test(request_of_what_is_not_held_is_refused_without_trace),
-    cmocka_unit_test(request_for_the_epoch_before_the_previous_one_is_refused),
-    cmocka_unit_test(message_of_a_stranger_is_refused_without_trace),
-    cmocka_unit_test(message_that_makes_no_sense_is_refused_without_trace),
-    cmocka_unit_test(reward_that_the_plan_did_not_ask_for_is_refused_without_trace),
-    cmocka_unit_test(neighbour_is_heard_only_so_often_in_an_epoch),
-    cmocka_unit_test(neighbour_gets_only_so_many_rows_in_an_epoch),
-    cmocka_unit_test(restart_puts_off_no_bound),
-    cmocka_unit_test(request_of_more_rows_than_a_message_may_carry_is_refused),
-    cmocka_unit_test(what_did_not_fit_a_message_is_asked_for_after_it),
-    cmocka_unit_test(hello_is_answered_by_what_the_asker_lacks),
-    cmocka_unit_test(hello_of_the_epoch_before_is_answered_by_all_that_it_had),
-    cmocka_unit_test(peer_that_missed_an_epoch_catches_up_from_one_who_is_in_the_next),
-    cmocka_unit_test(peer_that_was_ahead_of_by_a_neighbour_asks_as_soon_as_it_is_there),
-    cmocka_unit_test(complete_round_is_closed_by_the_clock_and_not_before),
-    cmocka_unit_test(round_that_is_not_complete_at_the_clock_is_closed_when_it_is),
-    cmocka_unit_test(restart_with_a_new_clock_waits_no_longer_than_a_round),
-    cmocka_unit_test(paper_mode_exploits_its_own_exact_mean_and_sound_mode_the_noised_one),
-    cmocka_unit_test(exploit_arm_stays_while_the_peer_waits),
-    cmocka_unit_test(exploit_arm_among_equals_is_drawn_evenly),
-    cmocka_unit_test(entropy_that_fails_at_a_tie_takes_the_first_of_them),
-    cmocka_unit_test(exploit_arm_is_never_one_that_is_out),
-    cmocka_unit_test(neighbour_that_holds_a_report_this_state_did_not_make_halts_it),
-    cmocka_unit_test(neighbour_in_an_epoch_that_could_not_have_come_makes_an_old_copy_ask),
-    cmocka_unit_test(neighbour_that_only_names_a_later_epoch_stops_nobody),
-    cmocka_unit_test(neighbour_that_asks_for_a_report_that_was_not_made_halts_nobody),
-    cmocka_unit_test(old_copy_that_restarts_is_found_out_by_the_answer_to_its_hello),
-    cmocka_unit_test(entropy_that_fails_at_any_fill_delays_the_report_and_it_is_drawn_once),
-    cmocka_unit_test(budget_that_does_not_allow_the_release_halts_the_peer_and_nothing_leaves),
-    cmocka_unit_test(epoch_beyond_the_policy_is_judged_once_and_not_begun),
-    cmocka_unit_test(round_that_is_complete_at_t_is_closed_once),
-    cmocka_unit_test(epoch_cut_at_t_releases_nothing_and_passes_on_what_others_say),
-    cmocka_unit_test(one_arm_needs_no_message),
-    cmocka_unit_test(peer_without_neighbours_judges_alone),
-    cmocka_unit_test(two_timers_that_run_off_at_once_lose_no_word),
-    cmocka_unit_test(check_with_another_size_or_table_is_malformed),
-    cmocka_unit_test(check_with_another_configuration_is_malformed),
-    cmocka_unit_test(state_that_cannot_be_is_malformed),
-    cmocka_unit_test(table_that_cannot_be_is_malformed),
-    cmocka_unit_test(state_or_table_with_any_bit_flipped_is_refused_or_can_be_stepped),
-    cmocka_unit_test(copy_of_data_holds_its_rows_in_the_order_of_their_origins),
-    cmocka_unit_test(rows_of_a_shared_table_stay_where_they_are),
-    cmocka_unit_test(newest_release_is_shown_as_the_report_of_a_star),
-    cmocka_unit_test(all_peers_of_any_graph_decide_the_same_in_any_order_of_delivery),
-    cmocka_unit_test(peers_that_move_before_every_step_continue_identically),
-    cmocka_unit_test(death_in_any_step_changes_no_release_and_no_decision),
-};
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    int const failed =
-        digest_end(argc, cmocka_run_group_tests_name("unit/elim_peer", tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

@@ -9,9 +9,9 @@
 #include "../../src/proto/elim/peer_state.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xc297de291e749004)
+DIGEST_IS(UINT64_C(0xc297de291e749004))
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x8b9d55b16049a33f)
+VERDICTS_ARE(UINT64_C(0x8b9d55b16049a33f))
 
 #define ARMS 3u
 #define PULLS 10u
@@ -112,7 +112,7 @@ static struct trio trio_granted(void)
     return trio;
 }
 
-static void draw_is_used_when_all_neighbours_have_granted_it_the_lowest_first(void **state)
+TEST(draw_is_used_when_all_neighbours_have_granted_it_the_lowest_first)
 {
     struct trio trio = trio_drawn();
     struct peer_core *const middle = &trio.p[1];
@@ -148,7 +148,7 @@ static void draw_is_used_when_all_neighbours_have_granted_it_the_lowest_first(vo
     trio_close(&trio);
 }
 
-static void second_of_two_clones_is_refused_and_names_the_holder(void **state)
+TEST(second_of_two_clones_is_refused_and_names_the_holder)
 {
     struct peer_setup const setup = granting_setup(3);
     struct network *const network = network_of(TACIT_GRAPH_PATH, 3);
@@ -184,7 +184,7 @@ static void second_of_two_clones_is_refused_and_names_the_holder(void **state)
 }
 
 /* A holder whose site went on while a copy of it still waits for the grant before. */
-static void copy_that_waits_for_a_grant_that_was_used_is_refused(void **state)
+TEST(copy_that_waits_for_a_grant_that_was_used_is_refused)
 {
     struct trio trio = trio_drawn();
     struct peer_core *const holder = &trio.p[0];
@@ -218,7 +218,7 @@ static void copy_that_waits_for_a_grant_that_was_used_is_refused(void **state)
 
 /* What a HELLO shows must be the last grant, or the one before it, whose successor is on its way.
  */
-static void neighbours_read_the_head_that_a_hello_shows(void **state)
+TEST(neighbours_read_the_head_that_a_hello_shows)
 {
     struct trio trio = trio_granted();
     struct peer_core *const holder = &trio.p[0];
@@ -246,7 +246,7 @@ static void neighbours_read_the_head_that_a_hello_shows(void **state)
 }
 
 /* A neighbour that has lost its heads is told by a HELLO, and tells the site. */
-static void neighbour_that_has_lost_its_heads_is_told_by_a_hello(void **state)
+TEST(neighbour_that_has_lost_its_heads_is_told_by_a_hello)
 {
     struct trio trio = trio_granted();
     struct peer_setup const setup = granting_setup(3);
@@ -275,7 +275,7 @@ static void neighbour_that_has_lost_its_heads_is_told_by_a_hello(void **state)
     trio_close(&trio);
 }
 
-static void words_about_commitments_that_do_not_fit_are_refused_without_trace(void **state)
+TEST(words_about_commitments_that_do_not_fit_are_refused_without_trace)
 {
     struct trio trio = trio_drawn();
     struct peer_core *const middle = &trio.p[1];
@@ -330,7 +330,7 @@ static struct tacit_elim_message *asked_row(struct trio *trio)
     return peer_keep(&trio->p[1]);
 }
 
-static void row_that_does_not_open_its_grant_is_kept_apart_and_flags_who_brings_it(void **state)
+TEST(row_that_does_not_open_its_grant_is_kept_apart_and_flags_who_brings_it)
 {
     struct trio trio = trio_granted();
     struct tacit_elim_message *const data = asked_row(&trio);
@@ -359,7 +359,7 @@ static void row_that_does_not_open_its_grant_is_kept_apart_and_flags_who_brings_
     trio_close(&trio);
 }
 
-static void row_travels_with_what_opens_it_as_far_as_it_goes(void **state)
+TEST(row_travels_with_what_opens_it_as_far_as_it_goes)
 {
     struct trio trio = trio_granted();
     struct tacit_elim_message const advert =
@@ -410,7 +410,7 @@ static void damage_every_bit(const struct peer_core *core)
                 2 * core->size); /* hashes may be anything */
 }
 
-static void state_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
+TEST(state_with_any_bit_flipped_is_refused_or_can_be_stepped)
 {
     digest_pause(true);
     struct trio trio = trio_drawn();
@@ -464,7 +464,7 @@ static void refusal_of_nobody(struct tacit_elim_peer *peer)
     peer->refuser = 4;
 }
 
-static void state_of_grants_that_cannot_be_is_malformed(void **state)
+TEST(state_of_grants_that_cannot_be_is_malformed)
 {
     struct trio trio = trio_drawn();
     expect_impossible(&trio.p[1], grant_of_all);
@@ -535,7 +535,7 @@ static enum tacit_status hub_tells(struct hybrid *hybrid, struct peer_core *to)
     return status;
 }
 
-static void member_asks_its_parent_and_a_sink_the_hub(void **state)
+TEST(member_asks_its_parent_and_a_sink_the_hub)
 {
     struct hybrid hybrid = hybrid_pulling();
     struct peer_core *const leaf = &hybrid.p[0];
@@ -579,7 +579,7 @@ static void member_asks_its_parent_and_a_sink_the_hub(void **state)
     hybrid_close(&hybrid);
 }
 
-static void total_names_the_grant_of_its_sink_and_one_alone_opens_it(void **state)
+TEST(total_names_the_grant_of_its_sink_and_one_alone_opens_it)
 {
     struct hybrid hybrid = hybrid_pulling();
     struct peer_core *const sink = &hybrid.p[1];
@@ -630,7 +630,7 @@ static void total_names_the_grant_of_its_sink_and_one_alone_opens_it(void **stat
     hybrid_close(&hybrid);
 }
 
-static void parent_whose_epoch_is_over_grants_and_asks_for_no_report(void **state)
+TEST(parent_whose_epoch_is_over_grants_and_asks_for_no_report)
 {
     struct hybrid hybrid = hybrid_pulling();
     struct peer_core *const leaf = &hybrid.p[0];
@@ -683,7 +683,7 @@ static struct peer_world net_world_of(uint64_t seed, bool has_grants)
 }
 
 /* Graphs and hybrids: releases, means and decisions to the last bit. */
-static void grants_change_no_result_in_any_order_of_delivery(void **state)
+TEST(grants_change_no_result_in_any_order_of_delivery)
 {
     uint32_t rounds = 0;
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -705,37 +705,11 @@ static void grants_change_no_result_in_any_order_of_delivery(void **state)
 
 /* A peer, as site or as holder, or the hub dies in the step number n and comes back with its disk.
  */
-static void death_in_any_step_changes_no_release_and_no_decision(void **state)
+TEST(death_in_any_step_changes_no_release_and_no_decision)
 {
     for (uint64_t seed = 101; seed <= 106; seed++) {
         struct peer_world world = net_world_of(seed, true);
         peer_expect_deaths_change_nothing(&world);
         network_free(world.network);
     }
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draw_is_used_when_all_neighbours_have_granted_it_the_lowest_first),
-        cmocka_unit_test(second_of_two_clones_is_refused_and_names_the_holder),
-        cmocka_unit_test(copy_that_waits_for_a_grant_that_was_used_is_refused),
-        cmocka_unit_test(neighbours_read_the_head_that_a_hello_shows),
-        cmocka_unit_test(neighbour_that_has_lost_its_heads_is_told_by_a_hello),
-        cmocka_unit_test(words_about_commitments_that_do_not_fit_are_refused_without_trace),
-        cmocka_unit_test(row_that_does_not_open_its_grant_is_kept_apart_and_flags_who_brings_it),
-        cmocka_unit_test(row_travels_with_what_opens_it_as_far_as_it_goes),
-        cmocka_unit_test(state_with_any_bit_flipped_is_refused_or_can_be_stepped),
-        cmocka_unit_test(state_of_grants_that_cannot_be_is_malformed),
-        cmocka_unit_test(member_asks_its_parent_and_a_sink_the_hub),
-        cmocka_unit_test(total_names_the_grant_of_its_sink_and_one_alone_opens_it),
-        cmocka_unit_test(parent_whose_epoch_is_over_grants_and_asks_for_no_report),
-        cmocka_unit_test(grants_change_no_result_in_any_order_of_delivery),
-        cmocka_unit_test(death_in_any_step_changes_no_release_and_no_decision),
-    };
-    int const failed = digest_end(
-        argc, cmocka_run_group_tests_name("unit/elim_peer_grants", tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

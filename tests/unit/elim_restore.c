@@ -9,9 +9,9 @@
 #include "../../src/proto/elim/hub_state.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x975b767e9793a268)
+DIGEST_IS(UINT64_C(0x975b767e9793a268))
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0xde474eb304f66694)
+VERDICTS_ARE(UINT64_C(0xde474eb304f66694))
 
 #define SCHEDULES 2000u
 #define STEPS_MAX 400u
@@ -277,7 +277,7 @@ static void one_step(struct pair *pair)
     }
 }
 
-static void hub_that_was_lost_closes_its_rounds_bit_for_bit(void **state)
+TEST(hub_that_was_lost_closes_its_rounds_bit_for_bit)
 {
     static struct pair pair;
     uint64_t losses = 0;
@@ -348,7 +348,7 @@ static void open_exact(struct pair *pair, uint32_t report_count)
 
 /* An entry that is one round old, a report that is another one, participants that were drawn anew:
  * the comparison sees each. */
-static void comparison_sees_what_is_not_the_same(void **state)
+TEST(comparison_sees_what_is_not_the_same)
 {
     static struct pair pair;
     static struct snapshot old;
@@ -397,7 +397,7 @@ static void comparison_sees_what_is_not_the_same(void **state)
 
 /* A byte that is another one is refused, or it shows in what the hub writes; and no byte can be
  * missing. */
-static void snapshot_has_one_form(void **state)
+TEST(snapshot_has_one_form)
 {
     static struct pair pair;
     static struct snapshot bad;
@@ -430,7 +430,7 @@ static void snapshot_has_one_form(void **state)
     close_pair(&pair);
 }
 
-static void snapshot_of_another_run_is_refused(void **state)
+TEST(snapshot_of_another_run_is_refused)
 {
     static struct pair pair;
     open_plain(&pair, 6);
@@ -453,7 +453,7 @@ static void snapshot_of_another_run_is_refused(void **state)
 }
 
 /* The site that was dropped does not report again: the hub that was lost does not wait for it. */
-static void report_of_a_site_that_was_left_out_is_not_waited_for(void **state)
+TEST(report_of_a_site_that_was_left_out_is_not_waited_for)
 {
     static struct pair pair;
     uint32_t number;
@@ -476,7 +476,7 @@ static void report_of_a_site_that_was_left_out_is_not_waited_for(void **state)
 }
 
 /* A hub that has not asked for anything yet is built from its snapshot, too. */
-static void hub_that_never_started_starts(void **state)
+TEST(hub_that_never_started_starts)
 {
     static struct snapshot first;
     struct driver_setup const setup = driver_setup_plain(2, 2, 1000);
@@ -492,7 +492,7 @@ static void hub_that_never_started_starts(void **state)
  * -------------------------------------------------------------------- */
 
 /* A report that speaks for nobody, or for two, with a count of the round that agrees with it. */
-static void report_that_speaks_for_nobody_or_for_two_is_no_state(void **state)
+TEST(report_that_speaks_for_nobody_or_for_two_is_no_state)
 {
     static struct pair pair;
     open_plain(&pair, 6);
@@ -513,7 +513,7 @@ static void report_that_speaks_for_nobody_or_for_two_is_no_state(void **state)
  * ------------------------------------------------------- */
 
 /* It was looked at last in the round before the open one; in the first one there is none. */
-static void interval_of_an_arm_that_is_taken_out_is_that_of_its_last_look(void **state)
+TEST(interval_of_an_arm_that_is_taken_out_is_that_of_its_last_look)
 {
     static struct pair pair;
     uint32_t number;
@@ -531,22 +531,4 @@ static void interval_of_an_arm_that_is_taken_out_is_that_of_its_last_look(void *
     assert_true(!(never.mean > 0) && !(never.lower > 0) && !(never.upper < 1));
     assert_memory_equal(&first, &last, sizeof last);
     close_pair(&pair);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hub_that_was_lost_closes_its_rounds_bit_for_bit),
-        cmocka_unit_test(comparison_sees_what_is_not_the_same),
-        cmocka_unit_test(snapshot_has_one_form),
-        cmocka_unit_test(snapshot_of_another_run_is_refused),
-        cmocka_unit_test(report_of_a_site_that_was_left_out_is_not_waited_for),
-        cmocka_unit_test(hub_that_never_started_starts),
-        cmocka_unit_test(report_that_speaks_for_nobody_or_for_two_is_no_state),
-        cmocka_unit_test(interval_of_an_arm_that_is_taken_out_is_that_of_its_last_look),
-    };
-    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

@@ -74,7 +74,7 @@ static struct moments binomial_moments(double n, double p)
 
 /* ---- Constant -------------------------------------------------------------------------------- */
 
-static void constant_adds_exactly_count_times_its_mean_and_draws_nothing(void **state)
+TEST(constant_adds_exactly_count_times_its_mean_and_draws_nothing)
 {
     double const means[] = {0.25, 1.0, 0.3};
     struct tacit_env const env = {TACIT_ENV_CONSTANT, 1, 3, means, 0, {0}, NULL, NULL};
@@ -96,7 +96,7 @@ static void constant_adds_exactly_count_times_its_mean_and_draws_nothing(void **
 
 /* ---- Bernoulli ------------------------------------------------------------------------------- */
 
-static void bernoulli_at_0_and_1_is_certain(void **state)
+TEST(bernoulli_at_0_and_1_is_certain)
 {
     double const means[] = {0, 1};
     struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 2, means, 0, {0}, NULL, NULL};
@@ -109,7 +109,7 @@ static void bernoulli_at_0_and_1_is_certain(void **state)
     }
 }
 
-static void bernoulli_sums_are_whole_within_the_count_and_have_the_binomial_moments(void **state)
+TEST(bernoulli_sums_are_whole_within_the_count_and_have_the_binomial_moments)
 {
     double const means[] = {0.3};
     struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 1, means, 0, {0}, NULL, NULL};
@@ -126,7 +126,7 @@ static void bernoulli_sums_are_whole_within_the_count_and_have_the_binomial_mome
     }
 }
 
-static void bernoulli_on_steps_has_the_same_ones_as_on_reals(void **state)
+TEST(bernoulli_on_steps_has_the_same_ones_as_on_reals)
 {
     double const means[] = {0.6};
     struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 1, means, 0, {0}, NULL, NULL};
@@ -144,7 +144,7 @@ static void bernoulli_on_steps_has_the_same_ones_as_on_reals(void **state)
 
 /* ---- Gaussian -------------------------------------------------------------------------------- */
 
-static void gaussian_on_reals_is_one_normal_draw_whatever_the_count(void **state)
+TEST(gaussian_on_reals_is_one_normal_draw_whatever_the_count)
 {
     double const means[] = {-2.0};
     struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 3.0, {0}, NULL, NULL};
@@ -165,7 +165,7 @@ static void gaussian_on_reals_is_one_normal_draw_whatever_the_count(void **state
 
 /* A reward is max(0, min(1, Z)), Z standard normal. With f the density and Q the upper tail:
  * mean f(0) - f(1) + Q(1); second moment 1/2 - Q(1) - f(1) + Q(1) = 1/2 - f(1). */
-static void gaussian_on_steps_is_clipped_pull_by_pull(void **state)
+TEST(gaussian_on_steps_is_clipped_pull_by_pull)
 {
     double const means[] = {0};
     struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 1.0, {0}, NULL, NULL};
@@ -183,7 +183,7 @@ static void gaussian_on_steps_is_clipped_pull_by_pull(void **state)
     assert_true(gof_normal_tail(off / sqrt(DRAWS * variance)) > ALPHA);
 }
 
-static void gaussian_on_steps_many_pulls_are_as_many_single_ones(void **state)
+TEST(gaussian_on_steps_many_pulls_are_as_many_single_ones)
 {
     double const means[] = {0.4};
     struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 0.7, {0}, NULL, NULL};
@@ -198,7 +198,7 @@ static void gaussian_on_steps_many_pulls_are_as_many_single_ones(void **state)
 
 /* ---- Logged ---------------------------------------------------------------------------------- */
 
-static void logged_binary_is_the_binomial_of_the_share_of_ones(void **state)
+TEST(logged_binary_is_the_binomial_of_the_share_of_ones)
 {
     /* Two agents, two arms; the cell (1, 0) has one 1 in four. */
     uint32_t const start[] = {0, 1, 2, 6, 7};
@@ -225,7 +225,7 @@ static void logged_binary_is_the_binomial_of_the_share_of_ones(void **state)
     assert_true(pull_steps(&env, 1, 1, 50, &unit_steps, &rng) == 50 * TACIT_STEPS);
 }
 
-static void logged_draws_each_row_of_its_own_cell_equally_often(void **state)
+TEST(logged_draws_each_row_of_its_own_cell_equally_often)
 {
     /* Other cells hold values that would be seen at once. */
     uint32_t const start[] = {0, 1, 2, 5, 6};
@@ -246,7 +246,7 @@ static void logged_draws_each_row_of_its_own_cell_equally_often(void **state)
     assert_true(pull_real(&env, 1, 1, 3, &rng) == 156.0);
 }
 
-static void logged_many_pulls_are_as_many_single_ones_and_are_clipped_on_steps(void **state)
+TEST(logged_many_pulls_are_as_many_single_ones_and_are_clipped_on_steps)
 {
     uint32_t const start[] = {0, 4};
     double const rewards[] = {-5, 0.5, NAN, 9};
@@ -277,7 +277,7 @@ static void shares_of(uint32_t count, const double *keep, const uint32_t *other,
     }
 }
 
-static void weighing_gives_each_row_the_share_of_its_weight(void **state)
+TEST(weighing_gives_each_row_the_share_of_its_weight)
 {
     struct tacit_rng rng = stream(21);
     double weights[64];
@@ -299,7 +299,7 @@ static void weighing_gives_each_row_the_share_of_its_weight(void **state)
     }
 }
 
-static void logged_draws_rows_in_proportion_to_their_weights(void **state)
+TEST(logged_draws_rows_in_proportion_to_their_weights)
 {
     uint32_t const start[] = {0, 2, 6};
     double const rewards[] = {50, 51, 0, 1, 2, 3};
@@ -334,7 +334,7 @@ static void logged_draws_rows_in_proportion_to_their_weights(void **state)
     expect_same_place(rng, single);
 }
 
-static void logged_sums_at_once_have_the_law_of_single_draws(void **state)
+TEST(logged_sums_at_once_have_the_law_of_single_draws)
 {
     /* Of the second cell 0 comes with chance 5/8, 1 with 1/4 and 1000 with 1/8. */
     uint32_t const start[] = {0, 1, 9};
@@ -378,7 +378,7 @@ static void logged_sums_at_once_have_the_law_of_single_draws(void **state)
 
 /* A twin that draws one row after the other and counts by itself. Cell 0 has all three units, two
  * of them twice, cell 1 two; ten pulls of 2 x 5 are the most that lasts. */
-static void of_a_unit_no_more_rewards_are_drawn_than_allowed(void **state)
+TEST(of_a_unit_no_more_rewards_are_drawn_than_allowed)
 {
     enum { LIMIT = 5, UNITS = 3 };
     static const uint32_t start[] = {0, 5, 7};
@@ -418,7 +418,7 @@ static void of_a_unit_no_more_rewards_are_drawn_than_allowed(void **state)
     }
 }
 
-static void pulls_are_single_only_where_the_law_of_the_sum_is_not_known(void **state)
+TEST(pulls_are_single_only_where_the_law_of_the_sum_is_not_known)
 {
     struct tacit_env env = {.kind = TACIT_ENV_BERNOULLI};
     for (uint32_t kind = TACIT_ENV_BERNOULLI; kind <= TACIT_ENV_LOGGED; kind++) {
@@ -435,7 +435,7 @@ static void pulls_are_single_only_where_the_law_of_the_sum_is_not_known(void **s
 
 /* ---- Means ----------------------------------------------------------------------------------- */
 
-static void mean_with_one_row_is_the_same_for_every_agent(void **state)
+TEST(mean_with_one_row_is_the_same_for_every_agent)
 {
     double const means[] = {0.1, 0.2};
     struct tacit_env const env = {TACIT_ENV_CONSTANT, 1, 2, means, 0, {0}, NULL, NULL};
@@ -445,7 +445,7 @@ static void mean_with_one_row_is_the_same_for_every_agent(void **state)
     assert_true(pull_real(&env, 1000, 0, 1, &rng) == 0.1);
 }
 
-static void mean_with_a_row_an_agent_is_its_own(void **state)
+TEST(mean_with_a_row_an_agent_is_its_own)
 {
     double const means[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
     struct tacit_env const env = {TACIT_ENV_CONSTANT, 3, 2, means, 0, {0}, NULL, NULL};
@@ -458,7 +458,7 @@ static void mean_with_a_row_an_agent_is_its_own(void **state)
     }
 }
 
-static void global_means_are_the_averages_over_rows(void **state)
+TEST(global_means_are_the_averages_over_rows)
 {
     double const means[] = {0, 1, 0.5, 0.25, 1, 0};
     struct tacit_env env = {TACIT_ENV_BERNOULLI, 3, 2, means, 0, {0}, NULL, NULL};
@@ -472,7 +472,7 @@ static void global_means_are_the_averages_over_rows(void **state)
     assert_true(out[1] == 1.0);
 }
 
-static void generate_fills_every_mean_and_only_those_uniformly_inside_0_and_1(void **state)
+TEST(generate_fills_every_mean_and_only_those_uniformly_inside_0_and_1)
 {
     static double means[DRAWS + 1];
     struct tacit_rng rng = stream(20);
@@ -484,7 +484,7 @@ static void generate_fills_every_mean_and_only_those_uniformly_inside_0_and_1(vo
     assert_true(gof_ks_p(means, DRAWS) > ALPHA);
 }
 
-static void generate_from_the_same_stream_gives_the_same_means(void **state)
+TEST(generate_from_the_same_stream_gives_the_same_means)
 {
     double first[5];
     double second[5];
@@ -497,7 +497,7 @@ static void generate_from_the_same_stream_gives_the_same_means(void **state)
 
 /* ---- Smallest gap ---------------------------------------------------------------------------- */
 
-static void gap_is_to_the_second_best_wherever_the_best_stands(void **state)
+TEST(gap_is_to_the_second_best_wherever_the_best_stands)
 {
     double const first[] = {0.75, 0.5, 0.25};
     double const last[] = {0.25, 0.5, 0.75};
@@ -507,13 +507,13 @@ static void gap_is_to_the_second_best_wherever_the_best_stands(void **state)
     assert_true(tacit_env_smallest_gap(middle, 3) == 0.25);
 }
 
-static void gap_passes_over_ties_with_the_best(void **state)
+TEST(gap_passes_over_ties_with_the_best)
 {
     double const means[] = {0.75, 0.25, 0.75, 0.25, 0.75};
     assert_true(tacit_env_smallest_gap(means, 5) == 0.5);
 }
 
-static void gap_passes_over_rounding_but_not_over_more(void **state)
+TEST(gap_passes_over_rounding_but_not_over_more)
 {
     double const rounding[] = {0.1, 0.1 + 1e-17, nextafter(0.1, 1), 0.1 - 1e-13, 0.05};
     double const more[] = {0.1, 0.1 - 1e-11, 0.05};
@@ -521,7 +521,7 @@ static void gap_passes_over_rounding_but_not_over_more(void **state)
     assert_true(fabs(tacit_env_smallest_gap(more, 3) - 1e-11) < 1e-15);
 }
 
-static void gap_is_0_if_all_are_equal_or_there_is_one(void **state)
+TEST(gap_is_0_if_all_are_equal_or_there_is_one)
 {
     double const means[] = {0.3, 0.3, 0.1 + 0.2, 0.3};
     assert_true(tacit_env_smallest_gap(means, 4) == 0.0);
@@ -533,7 +533,7 @@ static void gap_is_0_if_all_are_equal_or_there_is_one(void **state)
 
 #define EACH_AGENTS 5u
 
-static void pull_by_each_is_one_pull_after_the_other(void **state)
+TEST(pull_by_each_is_one_pull_after_the_other)
 {
     static const enum tacit_env_kind kinds[] = {TACIT_ENV_BERNOULLI, TACIT_ENV_CONSTANT,
                                                 TACIT_ENV_GAUSSIAN};
@@ -566,7 +566,7 @@ static void pull_by_each_is_one_pull_after_the_other(void **state)
 }
 
 /* Every kind, on both scales: who watches sees what is drawn, and changes nothing of it. */
-static void a_watch_changes_no_reward(void **state)
+TEST(a_watch_changes_no_reward)
 {
     static const double rows[] = {0.1, 0.4, 0.7, 1.2};
     static const double bits[] = {0, 1, 1, 0};
@@ -612,37 +612,4 @@ static void a_watch_changes_no_reward(void **state)
             assert_int_equal(count, 500);
             assert_true(alone.kind != TACIT_ENV_CONSTANT || fabs(total - 300) < 1e-3);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constant_adds_exactly_count_times_its_mean_and_draws_nothing),
-        cmocka_unit_test(bernoulli_at_0_and_1_is_certain),
-        cmocka_unit_test(bernoulli_sums_are_whole_within_the_count_and_have_the_binomial_moments),
-        cmocka_unit_test(bernoulli_on_steps_has_the_same_ones_as_on_reals),
-        cmocka_unit_test(gaussian_on_reals_is_one_normal_draw_whatever_the_count),
-        cmocka_unit_test(gaussian_on_steps_is_clipped_pull_by_pull),
-        cmocka_unit_test(gaussian_on_steps_many_pulls_are_as_many_single_ones),
-        cmocka_unit_test(logged_binary_is_the_binomial_of_the_share_of_ones),
-        cmocka_unit_test(logged_draws_each_row_of_its_own_cell_equally_often),
-        cmocka_unit_test(logged_many_pulls_are_as_many_single_ones_and_are_clipped_on_steps),
-        cmocka_unit_test(weighing_gives_each_row_the_share_of_its_weight),
-        cmocka_unit_test(logged_draws_rows_in_proportion_to_their_weights),
-        cmocka_unit_test(logged_sums_at_once_have_the_law_of_single_draws),
-        cmocka_unit_test(of_a_unit_no_more_rewards_are_drawn_than_allowed),
-        cmocka_unit_test(pulls_are_single_only_where_the_law_of_the_sum_is_not_known),
-        cmocka_unit_test(mean_with_one_row_is_the_same_for_every_agent),
-        cmocka_unit_test(mean_with_a_row_an_agent_is_its_own),
-        cmocka_unit_test(global_means_are_the_averages_over_rows),
-        cmocka_unit_test(generate_fills_every_mean_and_only_those_uniformly_inside_0_and_1),
-        cmocka_unit_test(generate_from_the_same_stream_gives_the_same_means),
-        cmocka_unit_test(gap_is_to_the_second_best_wherever_the_best_stands),
-        cmocka_unit_test(pull_by_each_is_one_pull_after_the_other),
-        cmocka_unit_test(a_watch_changes_no_reward),
-        cmocka_unit_test(gap_passes_over_ties_with_the_best),
-        cmocka_unit_test(gap_passes_over_rounding_but_not_over_more),
-        cmocka_unit_test(gap_is_0_if_all_are_equal_or_there_is_one),
-    };
-    return cmocka_run_group_tests_name("unit/env", tests, NULL, NULL);
 }

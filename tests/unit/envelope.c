@@ -84,7 +84,7 @@ static void expect_refused(const uint8_t *bytes, size_t size)
     free(exact);
 }
 
-static void envelopes_survive_the_trip(void **state)
+TEST(envelopes_survive_the_trip)
 {
     static uint8_t long_body[100000];
     struct tacit_wire_envelope envelope = sample();
@@ -112,7 +112,7 @@ static void envelopes_survive_the_trip(void **state)
 }
 
 /* Others may implement the format: these bytes do not change within version 3. */
-static void bytes_are_as_published(void **state)
+TEST(bytes_are_as_published)
 {
     static const char golden[] =
         "0d03000000"         /* version */
@@ -135,7 +135,7 @@ static void bytes_are_as_published(void **state)
     free(coded.bytes);
 }
 
-static void another_length_is_refused(void **state)
+TEST(another_length_is_refused)
 {
     struct tacit_wire_envelope const envelope = sample();
     struct wire_bytes const coded = encode(&envelope);
@@ -144,7 +144,7 @@ static void another_length_is_refused(void **state)
 }
 
 /* The length of a name in two bytes, fields in another order, one of them twice: not our form. */
-static void another_form_is_refused(void **state)
+TEST(another_form_is_refused)
 {
     struct tacit_wire_envelope const envelope = sample();
     struct wire_bytes const coded = encode(&envelope);
@@ -166,7 +166,7 @@ static void another_form_is_refused(void **state)
 }
 
 /* One byte of a field that stands at the same place in every envelope of these names. */
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
     static const struct {
         size_t at;
@@ -195,7 +195,7 @@ static void what_cannot_be_is_refused(void **state)
     }
 }
 
-static void a_signature_is_of_64_bytes_or_none(void **state)
+TEST(a_signature_is_of_64_bytes_or_none)
 {
     struct tacit_wire_envelope const envelope = sample();
     struct wire_bytes const coded = encode(&envelope);
@@ -211,7 +211,7 @@ static void a_signature_is_of_64_bytes_or_none(void **state)
 }
 
 /* One flipped bit gives another envelope that is possible, to the letter, or none. */
-static void a_flipped_bit_does_no_harm(void **state)
+TEST(a_flipped_bit_does_no_harm)
 {
     struct tacit_wire_envelope const envelope = sample();
     struct wire_bytes const coded = encode(&envelope);
@@ -233,7 +233,7 @@ static void a_flipped_bit_does_no_harm(void **state)
     free(coded.bytes);
 }
 
-static void run_numbers_keep_their_64_bits(void **state)
+TEST(run_numbers_keep_their_64_bits)
 {
     uint8_t run[TACIT_WIRE_RUN_BYTES];
     tacit_wire_run(UINT64_C(0xfedcba9876543210), run);
@@ -277,7 +277,7 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
     digest_bytes(found.signature, sizeof found.signature);
 }
 
-static void damaged_envelopes_are_judged_as_they_were(void **state)
+TEST(damaged_envelopes_are_judged_as_they_were)
 {
     struct tacit_wire_envelope envelope = sample();
     wire_bytes_sizes(look, NULL);
@@ -294,19 +294,4 @@ static void damaged_envelopes_are_judged_as_they_were(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(envelopes_survive_the_trip),
-        cmocka_unit_test(bytes_are_as_published),
-        cmocka_unit_test(another_length_is_refused),
-        cmocka_unit_test(another_form_is_refused),
-        cmocka_unit_test(what_cannot_be_is_refused),
-        cmocka_unit_test(a_signature_is_of_64_bytes_or_none),
-        cmocka_unit_test(a_flipped_bit_does_no_harm),
-        cmocka_unit_test(run_numbers_keep_their_64_bits),
-        cmocka_unit_test(damaged_envelopes_are_judged_as_they_were),
-    };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0x1b3b97f41d061c9c));
-}
+DIGEST_IS(UINT64_C(0x1b3b97f41d061c9c))

@@ -1,20 +1,16 @@
 /* The cores of federated generalised linear bandits: both sides of each limit, the discipline
  * around an update, and what hostile peers may say. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/glm_driver.h"
 #include "tacit/env.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x5e65f089e8b1b463)
+DIGEST_IS(UINT64_C(0x5e65f089e8b1b463))
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x0aae42632c7af1dc)
+VERDICTS_ARE(UINT64_C(0x0aae42632c7af1dc))
 
 #define N 3u
 #define D 4u
@@ -193,9 +189,8 @@ static bool carry(struct federation *f, uint32_t mask, uint32_t limit)
 
 /* ---- Model ---- */
 
-static void periods_are_those_of_the_readings(void **state)
+TEST(periods_are_those_of_the_readings)
 {
-    (void)state;
     assert_int_equal(tacit_glm_period(200, 2000, 10), 200 * 200);
     assert_int_equal(tacit_glm_period(200, 2000, 2000), 200);
     assert_int_equal(tacit_glm_period(200, 2000, 5000), 80);
@@ -203,9 +198,8 @@ static void periods_are_those_of_the_readings(void **state)
     assert_int_equal(tacit_glm_period(4, 60, 1000), 1);
 }
 
-static void constants_of_links_are_known(void **state)
+TEST(constants_of_links_are_known)
 {
-    (void)state;
     struct tacit_glm_model model =
         tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, N, D, T);
     assert_true(fabs(model.curvature - 0.19661193324148185) < 1e-15);
@@ -225,17 +219,15 @@ static void constants_of_links_are_known(void **state)
 }
 
 /* Corollary 3's eps_t = 1/n^2 gives the norm sqrt(2 lambda/n^3). */
-static void gradient_norm_is_that_of_the_readings(void **state)
+TEST(gradient_norm_is_that_of_the_readings)
 {
-    (void)state;
     struct tacit_glm_model const model =
         tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, N, D, T);
     assert_true(fabs(tacit_glm_gradient_norm(&model, 100) - sqrt(4.0 / 1e6)) < 1e-15);
 }
 
-static void invalid_models_are_refused(void **state)
+TEST(invalid_models_are_refused)
 {
-    (void)state;
     struct tacit_glm_model const good =
         tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, N, D, T);
     assert_true(tacit_glm_model_is_valid(&good));
@@ -265,9 +257,8 @@ static void invalid_models_are_refused(void **state)
 
 /* ---- Decisions ---- */
 
-static void before_any_data_the_lowest_index_wins(void **state)
+TEST(before_any_data_the_lowest_index_wins)
 {
-    (void)state;
     struct federation f;
     open_federation(&f, TACIT_GLM_FEDGLB, 0);
     double contexts[ARMS * D] = {0};
@@ -284,9 +275,8 @@ static void before_any_data_the_lowest_index_wins(void **state)
     close_federation(&f);
 }
 
-static void an_offer_may_have_1024_arms_and_no_more(void **state)
+TEST(an_offer_may_have_1024_arms_and_no_more)
 {
-    (void)state;
     struct federation f;
     static double contexts[(TACIT_GLM_ARMS_MAX + 1) * D];
     open_federation(&f, TACIT_GLM_FEDGLB, 0);
@@ -300,9 +290,8 @@ static void an_offer_may_have_1024_arms_and_no_more(void **state)
     close_federation(&f);
 }
 
-static void offers_that_do_not_fit_are_refused_without_a_trace(void **state)
+TEST(offers_that_do_not_fit_are_refused_without_a_trace)
 {
-    (void)state;
     struct federation f;
     open_federation(&f, TACIT_GLM_FEDGLB, 0);
     size_t const size = tacit_glm_client_size(&f.config[0]);
@@ -335,9 +324,8 @@ static void offers_that_do_not_fit_are_refused_without_a_trace(void **state)
 
 /* 4,000 choices among 5 arms with explore = .4: the best has probability .68, the others .08. Six
  * standard deviations: false alarms below 1e-8. */
-static void exploration_has_the_probability_that_it_says(void **state)
+TEST(exploration_has_the_probability_that_it_says)
 {
-    (void)state;
     struct federation f;
     open_federation(&f, TACIT_GLM_FEDGLB, 0);
     f.config[0].model.explore = 0.4;
@@ -380,9 +368,8 @@ static bool fires_at_the_fifth(double threshold, double *left_side)
     return fired;
 }
 
-static void trigger_fires_at_the_threshold_and_not_one_ulp_above(void **state)
+TEST(trigger_fires_at_the_threshold_and_not_one_ulp_above)
 {
-    (void)state;
     double left_side;
     double unused;
     assert_false(fires_at_the_fifth(100, &left_side));
@@ -395,9 +382,8 @@ static void trigger_fires_at_the_threshold_and_not_one_ulp_above(void **state)
 
 /* READINGS P4.6: t - t_last is literal, so a client that comes after the trigger in the same slot
  * has waited for nothing. */
-static void time_since_the_update_is_literal(void **state)
+TEST(time_since_the_update_is_literal)
 {
-    (void)state;
     struct federation f;
     open_federation(&f, TACIT_GLM_FEDGLB, 0);
     uint64_t slot = 1;
@@ -416,9 +402,8 @@ static void time_since_the_update_is_literal(void **state)
 
 /* AGD: the gradient of the averaged objective at the committed model has passed, and no earlier one
  * had (READINGS P4.5): the last but one iterate's has not. */
-static void committed_model_is_where_the_gradient_passed(void **state)
+TEST(committed_model_is_where_the_gradient_passed)
 {
-    (void)state;
     struct federation f;
     open_federation(&f, TACIT_GLM_FEDGLB, 0);
     static double memory[TACIT_LINALG_SAMPLES(D, N * T)];
@@ -463,9 +448,8 @@ static void committed_model_is_where_the_gradient_passed(void **state)
     close_federation(&f);
 }
 
-static void messages_and_scalars_are_those_of_the_readings(void **state)
+TEST(messages_and_scalars_are_those_of_the_readings)
 {
-    (void)state;
     enum tacit_glm_variant const variants[] = {TACIT_GLM_FEDGLB, TACIT_GLM_V1, TACIT_GLM_V2,
                                                TACIT_GLM_V3, TACIT_GLM_DISLINUCB};
     for (uint32_t which = 0; which < 5; which++) {
@@ -501,9 +485,8 @@ static void messages_and_scalars_are_those_of_the_readings(void **state)
 
 /* All variants, links, clocks and radii, each through some updates: nothing is asked of them here
  * but that they play; the digest knows what they do. */
-static void every_kind_plays(void **state)
+TEST(every_kind_plays)
 {
-    (void)state;
     for (uint32_t kind = 0; kind < 9u * 4u * 3u * 2u; kind++) {
         struct tacit_glm_model model = tacit_glm_model_init(
             (enum tacit_glm_variant)(kind % 9), (enum tacit_linalg_link)(kind / 9 % 4), N, D, T);
@@ -547,9 +530,8 @@ static void say_stale_ones(struct federation *f, const struct tacit_glm_message 
 
 /* Answers in any order, said twice, late, or of another sync, attempt, round or iterate: the same
  * model. */
-static void order_and_repetition_of_answers_do_not_matter(void **state)
+TEST(order_and_repetition_of_answers_do_not_matter)
 {
-    (void)state;
     struct federation a;
     struct federation b;
     open_federation(&a, TACIT_GLM_FEDGLB, 0);
@@ -591,9 +573,8 @@ static void order_and_repetition_of_answers_do_not_matter(void **state)
 }
 
 /* Rounds enough that gradients are expanded, and come from the expansion. */
-static void gradients_near_an_iterate_are_the_sums_to_1e_12_a_sample(void **state)
+TEST(gradients_near_an_iterate_are_the_sums_to_1e_12_a_sample)
 {
-    (void)state;
     struct federation f;
     open_federation(&f, TACIT_GLM_FEDGLB, 0);
     struct tacit_linalg_mean const mean = tacit_glm_mean(&f.model);
@@ -639,9 +620,8 @@ static void gradients_near_an_iterate_are_the_sums_to_1e_12_a_sample(void **stat
 
 /* Clients that fall back to what they persisted last, at any message, and hear old iterates again:
  * the same model. */
-static void restarted_clients_answer_with_the_same_bits(void **state)
+TEST(restarted_clients_answer_with_the_same_bits)
 {
-    (void)state;
     struct federation f[2];
     void *persisted[N];
     struct tacit_rng chance = tacit_rng_stream(4, 0, 0, 1);
@@ -705,9 +685,8 @@ static void restarted_clients_answer_with_the_same_bits(void **state)
 
 /* A hub that restarts in the midst of the rounds, from what it persisted, ends with the same bits.
  */
-static void restarted_hub_ends_with_the_same_bits(void **state)
+TEST(restarted_hub_ends_with_the_same_bits)
 {
-    (void)state;
     uint64_t all = UINT64_MAX; /* J */
     for (uint32_t rounds = 1; rounds <= all; rounds += rounds < 12 ? 1 : 3) {
         struct federation a;
@@ -752,9 +731,8 @@ static void restarted_hub_ends_with_the_same_bits(void **state)
 
 /* What came after the freeze is learnt again on the new model: the state is the same as if it had
  * come after the commit. */
-static void rewards_after_the_freeze_are_replayed(void **state)
+TEST(rewards_after_the_freeze_are_replayed)
 {
-    (void)state;
     enum tacit_glm_variant const variants[] = {TACIT_GLM_FEDGLB, TACIT_GLM_DISLINUCB};
     for (uint32_t which = 0; which < 2; which++) {
         struct federation a;
@@ -800,9 +778,8 @@ static void rewards_after_the_freeze_are_replayed(void **state)
 }
 
 /* One participant is silent in the midst of the rounds: A and n are those of the others. */
-static void lost_participant_is_left_out_of_the_next_attempt(void **state)
+TEST(lost_participant_is_left_out_of_the_next_attempt)
 {
-    (void)state;
     struct federation f;
     open_federation(&f, TACIT_GLM_FEDGLB, 2);
     uint64_t slot = 1;
@@ -841,9 +818,8 @@ static void lost_participant_is_left_out_of_the_next_attempt(void **state)
     close_federation(&f);
 }
 
-static void below_quorum_the_sync_is_abandoned_and_tried_later(void **state)
+TEST(below_quorum_the_sync_is_abandoned_and_tried_later)
 {
-    (void)state;
     struct federation f;
     open_federation(&f, TACIT_GLM_FEDGLB, 2);
     uint64_t slot = 1;
@@ -870,9 +846,8 @@ static void below_quorum_the_sync_is_abandoned_and_tried_later(void **state)
 
 /* Who asked for the update is lost, and the others have nothing yet: there is nothing to make a
  * model of, however few would do. */
-static void an_update_without_a_sample_is_abandoned(void **state)
+TEST(an_update_without_a_sample_is_abandoned)
 {
-    (void)state;
     struct federation f;
     open_federation(&f, TACIT_GLM_FEDGLB, 1);
     bool fires = false;
@@ -905,9 +880,8 @@ static void assert_refused(struct federation *f, const struct tacit_glm_message 
     free(before);
 }
 
-static void hostile_answers_are_refused_without_a_trace(void **state)
+TEST(hostile_answers_are_refused_without_a_trace)
 {
-    (void)state;
     struct federation f;
     open_federation(&f, TACIT_GLM_FEDGLB, 0);
     uint64_t slot = 1;
@@ -954,9 +928,8 @@ static void hostile_answers_are_refused_without_a_trace(void **state)
 }
 
 /* At each message of an update. */
-static void damaged_states_get_the_verdicts_that_they_always_got(void **state)
+TEST(damaged_states_get_the_verdicts_that_they_always_got)
 {
-    (void)state;
     enum tacit_glm_variant const variants[] = {TACIT_GLM_FEDGLB, TACIT_GLM_V3, TACIT_GLM_DISLINUCB,
                                                TACIT_GLM_ONE_UCB};
     for (uint32_t which = 0; which < 4; which++) {
@@ -980,9 +953,8 @@ static void damaged_states_get_the_verdicts_that_they_always_got(void **state)
     }
 }
 
-static void client_refuses_models_that_cannot_be(void **state)
+TEST(client_refuses_models_that_cannot_be)
 {
-    (void)state;
     struct federation f;
     open_federation(&f, TACIT_GLM_FEDGLB, 0);
     (void)reward(&f, 0, 1);
@@ -1042,9 +1014,8 @@ static void client_refuses_models_that_cannot_be(void **state)
 }
 
 /* What an expansion is made of stays finite, and the state one that can be put back. */
-static void client_refuses_iterates_that_spoil_its_state(void **state)
+TEST(client_refuses_iterates_that_spoil_its_state)
 {
-    (void)state;
     struct federation f;
     open_federation(&f, TACIT_GLM_FEDGLB, 0);
     for (uint64_t slot = 1; slot <= D * D; slot++)
@@ -1070,9 +1041,8 @@ static void client_refuses_iterates_that_spoil_its_state(void **state)
     close_federation(&f);
 }
 
-static void unanswered_triggers_are_sent_again_at_doubling_pauses(void **state)
+TEST(unanswered_triggers_are_sent_again_at_doubling_pauses)
 {
-    (void)state;
     struct federation f;
     open_federation(&f, TACIT_GLM_FEDGLB, 0);
     uint64_t slot = 1;
@@ -1091,9 +1061,8 @@ static void unanswered_triggers_are_sent_again_at_doubling_pauses(void **state)
 }
 
 /* Until the deadline, which is none of them. */
-static void unanswered_requests_are_said_again_at_doubling_pauses(void **state)
+TEST(unanswered_requests_are_said_again_at_doubling_pauses)
 {
-    (void)state;
     struct federation f;
     open_federation(&f, TACIT_GLM_FEDGLB, 2);
     uint64_t slot = 1;
@@ -1113,9 +1082,8 @@ static void unanswered_requests_are_said_again_at_doubling_pauses(void **state)
 
 /* ---- Environment ---- */
 
-static void contexts_of_the_sphere_are_not_above_one_and_of_single_precision(void **state)
+TEST(contexts_of_the_sphere_are_not_above_one_and_of_single_precision)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(1, 0, 0, 1);
     struct tacit_context_env env = {.source = TACIT_CONTEXT_SPHERE, .dimension = 7, .arm_count = 9};
     double contexts[63];
@@ -1134,9 +1102,8 @@ static void contexts_of_the_sphere_are_not_above_one_and_of_single_precision(voi
     }
 }
 
-static void offers_of_a_pool_are_different_rows_of_length_root_two(void **state)
+TEST(offers_of_a_pool_are_different_rows_of_length_root_two)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(2, 0, 0, 1);
     double pool[20 * 5];
     double contexts[20 * 5];
@@ -1158,9 +1125,8 @@ static void offers_of_a_pool_are_different_rows_of_length_root_two(void **state)
 }
 
 /* 20,000 rewards of each link around their mean: beyond 5 standard errors is one in 1.7e6. */
-static void rewards_have_the_mean_of_the_link(void **state)
+TEST(rewards_have_the_mean_of_the_link)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, 1);
     for (int link = 0; link < 4; link++) {
         struct tacit_context_env const env = {.mean = {(enum tacit_linalg_link)link, 1, 0},
@@ -1174,44 +1140,4 @@ static void rewards_have_the_mean_of_the_link(void **state)
                                                           : sqrt(mean * (1 - mean));
         assert_true(fabs(sum / 20000 - mean) < 5 * sd / sqrt(20000));
     }
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(periods_are_those_of_the_readings),
-        cmocka_unit_test(constants_of_links_are_known),
-        cmocka_unit_test(gradient_norm_is_that_of_the_readings),
-        cmocka_unit_test(invalid_models_are_refused),
-        cmocka_unit_test(before_any_data_the_lowest_index_wins),
-        cmocka_unit_test(an_offer_may_have_1024_arms_and_no_more),
-        cmocka_unit_test(offers_that_do_not_fit_are_refused_without_a_trace),
-        cmocka_unit_test(exploration_has_the_probability_that_it_says),
-        cmocka_unit_test(trigger_fires_at_the_threshold_and_not_one_ulp_above),
-        cmocka_unit_test(time_since_the_update_is_literal),
-        cmocka_unit_test(committed_model_is_where_the_gradient_passed),
-        cmocka_unit_test(messages_and_scalars_are_those_of_the_readings),
-        cmocka_unit_test(every_kind_plays),
-        cmocka_unit_test(order_and_repetition_of_answers_do_not_matter),
-        cmocka_unit_test(gradients_near_an_iterate_are_the_sums_to_1e_12_a_sample),
-        cmocka_unit_test(restarted_clients_answer_with_the_same_bits),
-        cmocka_unit_test(restarted_hub_ends_with_the_same_bits),
-        cmocka_unit_test(rewards_after_the_freeze_are_replayed),
-        cmocka_unit_test(lost_participant_is_left_out_of_the_next_attempt),
-        cmocka_unit_test(below_quorum_the_sync_is_abandoned_and_tried_later),
-        cmocka_unit_test(an_update_without_a_sample_is_abandoned),
-        cmocka_unit_test(hostile_answers_are_refused_without_a_trace),
-        cmocka_unit_test(damaged_states_get_the_verdicts_that_they_always_got),
-        cmocka_unit_test(client_refuses_models_that_cannot_be),
-        cmocka_unit_test(client_refuses_iterates_that_spoil_its_state),
-        cmocka_unit_test(unanswered_triggers_are_sent_again_at_doubling_pauses),
-        cmocka_unit_test(unanswered_requests_are_said_again_at_doubling_pauses),
-        cmocka_unit_test(contexts_of_the_sphere_are_not_above_one_and_of_single_precision),
-        cmocka_unit_test(offers_of_a_pool_are_different_rows_of_length_root_two),
-        cmocka_unit_test(rewards_have_the_mean_of_the_link),
-    };
-    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

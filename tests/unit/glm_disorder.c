@@ -3,19 +3,15 @@
  * clocks ring a microsecond early. Little is asked of it all: a step that is refused leaves no
  * trace, what was persisted can be put back, and the digest knows each step. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
 #include "../support/glm_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x680448a698048eb1)
+DIGEST_IS(UINT64_C(0x1eff6efdcd6bc15f))
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x6c0978a2659b455e)
+VERDICTS_ARE(UINT64_C(0x595d4ace732c8250))
 
 #define CLIENTS_MAX 4u
 #define DIMENSION_MAX 6u
@@ -538,9 +534,8 @@ static void turn(struct world *w)
         w->envelope_count--; /* lost */
 }
 
-static void disorder_leaves_the_steps_that_it_always_left(void **state)
+TEST(disorder_leaves_the_steps_that_it_always_left)
 {
-    (void)state;
     uint64_t updates = 0;
     uint64_t abandoned = 0;
     for (uint32_t kind = 0; kind < 9 * 4 * 6; kind++) {
@@ -559,9 +554,8 @@ static void disorder_leaves_the_steps_that_it_always_left(void **state)
 }
 
 /* A set of them is one full word, and behind it lies another set. */
-static void sixty_four_clients_play(void **state)
+TEST(sixty_four_clients_play)
 {
-    (void)state;
     enum tacit_glm_variant const variants[] = {TACIT_GLM_FEDGLB, TACIT_GLM_V3, TACIT_GLM_DISLINUCB,
                                                TACIT_GLM_ONE_UCB};
     for (uint32_t which = 0; which < 4; which++) {
@@ -584,9 +578,8 @@ static void sixty_four_clients_play(void **state)
 }
 
 /* Bytes that a client's state has for more than its samples: an expansion where it pays. */
-static void expansions_are_kept_where_they_pay(void **state)
+TEST(expansions_are_kept_where_they_pay)
 {
-    (void)state;
     for (uint32_t d = 1; d <= 35; d++)
         for (uint64_t horizon = d * d - 1; horizon <= d * d + 1; horizon++) {
             struct tacit_glm_client_config config = {
@@ -600,9 +593,8 @@ static void expansions_are_kept_where_they_pay(void **state)
 }
 
 /* In many dimensions gradients are expanded in later rounds than the thirteenth. */
-static void thirteen_dimensions_play(void **state)
+TEST(thirteen_dimensions_play)
 {
-    (void)state;
     enum { DIMENSION = 13, SLOTS = 200 };
     struct tacit_glm_model model =
         tacit_glm_model_init(TACIT_GLM_V1, TACIT_LINALG_LOGISTIC, 2, DIMENSION, SLOTS);
@@ -630,9 +622,8 @@ static void thirteen_dimensions_play(void **state)
 
 /* Answers that never come to rest: the last round is 10,000, then the hub stands still, says so and
  * keeps the time of that step. */
-static void a_hub_without_rest_halts(void **state)
+TEST(a_hub_without_rest_halts)
 {
-    (void)state;
     struct tacit_glm_hub_config config = {
         .model = tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, 1, 1, 9),
         .resend_after_us = 100};
@@ -676,19 +667,4 @@ static void a_hub_without_rest_halts(void **state)
         assert_false(update.send);
     }
     free(hub);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sixty_four_clients_play),
-        cmocka_unit_test(expansions_are_kept_where_they_pay),
-        cmocka_unit_test(thirteen_dimensions_play),
-        cmocka_unit_test(a_hub_without_rest_halts),
-        cmocka_unit_test(disorder_leaves_the_steps_that_it_always_left),
-    };
-    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

@@ -1,19 +1,13 @@
 /* The private linear bandit, one property at a time: numbers that were worked out by hand, the
  * grid, the tree against a naive one, refusals that leave no trace. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "tacit/glm_private.h"
 #include "tacit/wire_glm.h"
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xd7915f491a316134)
+DIGEST_IS(UINT64_C(0xa36ebb18ca59056d))
 
 #define D 3u
 #define S ((uint32_t)TACIT_GLM_PRIVATE_SUMS(D))
@@ -97,9 +91,8 @@ static enum tacit_status step(struct tacit_glm_private_client *client,
 
 /* N = 20, T = 500 and N = 200, T = 2000, in batches of 5 slots, a = .025: Y is about 4,500 and
  * 18,900 (the specification's own numbers). */
-static void shift_is_what_was_worked_out_beforehand(void **state)
+TEST(shift_is_what_was_worked_out_beforehand)
 {
-    (void)state;
     struct tacit_glm_private_model model = some_model();
     model.dimension = 10;
     model.failure = 0.025;
@@ -115,9 +108,8 @@ static void shift_is_what_was_worked_out_beforehand(void **state)
     assert_int_equal(tacit_glm_private_clients_min(&rule, 2000), 45);
 }
 
-static void few_batches_are_released_one_by_one_and_many_in_a_tree(void **state)
+TEST(few_batches_are_released_one_by_one_and_many_in_a_tree)
 {
-    (void)state;
     struct tacit_glm_private_model model = some_model();
     model.batch_count = 35; /* L = 6, L^2 = 36 */
     struct tacit_glm_private_rule rule = rule_of(&model);
@@ -133,9 +125,8 @@ static void few_batches_are_released_one_by_one_and_many_in_a_tree(void **state)
 
 /* L releases of sensitivity Delta cost L Delta^2/(2 sigma^2), which is rho at most, and not less
  * than a millionth below it. */
-static void noise_pays_for_all_levels_and_no_more(void **state)
+TEST(noise_pays_for_all_levels_and_no_more)
 {
-    (void)state;
     struct tacit_glm_private_model model = some_model();
     for (uint64_t batches = 1; batches < 5000; batches = batches * 3 / 2 + 1)
         for (int logistic = 0; logistic < 2; logistic++) {
@@ -152,9 +143,8 @@ static void noise_pays_for_all_levels_and_no_more(void **state)
         }
 }
 
-static void models_that_promise_nothing_are_refused(void **state)
+TEST(models_that_promise_nothing_are_refused)
 {
-    (void)state;
     struct tacit_glm_private_rule rule;
     struct tacit_glm_private_model const good = some_model();
     for (uint32_t wrong = 0; wrong < 12; wrong++) {
@@ -212,9 +202,8 @@ static void models_that_promise_nothing_are_refused(void **state)
         assert_int_equal(tacit_glm_private_rule_init(&made, &changed), TACIT_INVALID);             \
     } while (0)
 
-static void models_are_allowed_up_to_their_limits(void **state)
+TEST(models_are_allowed_up_to_their_limits)
 {
-    (void)state;
     LIMIT(link, TACIT_LINALG_LOGISTIC, TACIT_LINALG_PROBIT);
     LIMIT(exploration, TACIT_GLM_CONSTANT, (enum tacit_glm_exploration)(TACIT_GLM_CONSTANT + 1));
     LIMIT(client_count, 1, 0);
@@ -236,9 +225,8 @@ static void models_are_allowed_up_to_their_limits(void **state)
 }
 
 /* s^2 = 2 L sigma^2, and M L sigma0^2 of a floor; a client's noise is the floor's alone. */
-static void two_aggregators_leave_a_client_its_floor(void **state)
+TEST(two_aggregators_leave_a_client_its_floor)
 {
-    (void)state;
     struct tacit_glm_private_model model = some_model();
     for (uint64_t batches = 20; batches <= 40; batches += 20) { /* flat, tree */
         struct tacit_glm_private_rule one;
@@ -268,9 +256,8 @@ static void two_aggregators_leave_a_client_its_floor(void **state)
 }
 
 /* By trying: with one client fewer the noise outweighs what was learnt. */
-static void so_many_clients_are_the_fewest_that_are_worth_while(void **state)
+TEST(so_many_clients_are_the_fewest_that_are_worth_while)
 {
-    (void)state;
     static const double floors[] = {0, INFINITY, 2}; /* 0: one aggregator */
     for (uint32_t i = 0; i < 3; i++) {
         struct tacit_glm_private_model model = some_model();
@@ -293,9 +280,8 @@ static void so_many_clients_are_the_fewest_that_are_worth_while(void **state)
 
 /* ---- The grid ---- */
 
-static void contexts_on_the_grid_are_never_longer_than_one(void **state)
+TEST(contexts_on_the_grid_are_never_longer_than_one)
 {
-    (void)state;
     for (uint32_t run = 0; run < 20000; run++) {
         struct tacit_rng rng = stream(run);
         uint32_t const d = 1 + (uint32_t)tacit_rng_below(&rng, 64);
@@ -319,9 +305,8 @@ static void contexts_on_the_grid_are_never_longer_than_one(void **state)
     }
 }
 
-static void what_is_no_number_counts_as_nothing(void **state)
+TEST(what_is_no_number_counts_as_nothing)
 {
-    (void)state;
     double const bad[] = {NAN, 0.5, INFINITY};
     int64_t steps[3] = {9, 9, 9};
     tacit_glm_private_quantise(3, bad, steps);
@@ -338,9 +323,8 @@ static void what_is_no_number_counts_as_nothing(void **state)
 
 /* Over a fine net of pairs in two dimensions nothing exceeds 9/2, and the pair at 60 degrees with
  * equal products of coordinates comes close to it. */
-static void sensitivity_is_nine_halves_and_no_more(void **state)
+TEST(sensitivity_is_nine_halves_and_no_more)
 {
-    (void)state;
     double worst[2] = {0, 0};
     for (uint32_t first = 0; first < 360; first++)
         for (uint32_t second = 0; second < 360; second++)
@@ -399,9 +383,8 @@ static enum tacit_status close_batch(struct tacit_glm_private_client *client, ui
 /* Before the first release V = 2 Y I. The radius as the specification writes it, term by term:
  * R sqrt(2 ln(3/a) + ln det V - d ln Y) + S sqrt(3 Y) + G / sqrt(Y); what estimates a quarter of
  * the slope has four times the error. */
-static void radius_is_the_sum_that_the_specification_says(void **state)
+TEST(radius_is_the_sum_that_the_specification_says)
 {
-    (void)state;
     for (uint32_t is_logistic = 0; is_logistic < 2; is_logistic++) {
         struct tacit_glm_private_model model = some_model();
         model.link = is_logistic ? TACIT_LINALG_LOGISTIC : TACIT_LINALG_IDENTITY;
@@ -423,9 +406,8 @@ static void radius_is_the_sum_that_the_specification_says(void **state)
 /* Two clients with equal randomness whose data differ: the noise cancels, and what is left is the
  * exact difference of the prefixes. A third draws of another stream: each number of its prefix at
  * batch p has the noise of as many nodes as p has ones. */
-static void prefixes_are_exact_sums_and_the_noise_of_their_nodes(void **state)
+TEST(prefixes_are_exact_sums_and_the_noise_of_their_nodes)
 {
-    (void)state;
     for (int flat = 0; flat < 2; flat++) {
         struct tacit_glm_private_model model = some_model();
         model.batch_count = flat ? 20 : 40;
@@ -470,9 +452,8 @@ static void prefixes_are_exact_sums_and_the_noise_of_their_nodes(void **state)
 
 /* Nodes are noised once: between two prefixes that share nodes, only the others' noise changes. A
  * client without data shows its noise. */
-static void a_node_keeps_its_noise(void **state)
+TEST(a_node_keeps_its_noise)
 {
-    (void)state;
     struct tacit_glm_private_model const model = some_model();
     struct tacit_glm_private_rule const rule = rule_of(&model);
     struct tacit_glm_private_client *const client = new_client(&rule, 0);
@@ -537,9 +518,8 @@ static size_t count_sums_left(const struct tacit_glm_private_rule *rule)
 
 /* Batches by themselves leave no exact sum behind their draw. In a tree the nodes above need those
  * of the nodes below: they stay until these are drawn. */
-static void after_the_draw_no_exact_sum_is_left_that_nobody_needs(void **state)
+TEST(after_the_draw_no_exact_sum_is_left_that_nobody_needs)
 {
-    (void)state;
     struct tacit_glm_private_model model = some_model();
     model.batch_count = 20;
     struct tacit_glm_private_rule const flat = rule_of(&model);
@@ -560,9 +540,8 @@ static enum tacit_status no_entropy(void *context, void *bytes, size_t size)
     return TACIT_OK;
 }
 
-static void a_release_without_entropy_leaves_no_trace(void **state)
+TEST(a_release_without_entropy_leaves_no_trace)
 {
-    (void)state;
     struct tacit_glm_private_model const model = some_model();
     struct tacit_glm_private_rule const rule = rule_of(&model);
     struct tacit_glm_private_client *const client = new_client(&rule, 0);
@@ -583,9 +562,8 @@ static void a_release_without_entropy_leaves_no_trace(void **state)
     free(client);
 }
 
-static void batches_close_in_order_once_and_not_beyond_the_last(void **state)
+TEST(batches_close_in_order_once_and_not_beyond_the_last)
 {
-    (void)state;
     struct tacit_glm_private_model model = some_model();
     model.batch_count = 2;
     struct tacit_glm_private_rule const rule = rule_of(&model);
@@ -647,9 +625,8 @@ static enum tacit_status tell(struct tacit_glm_private_hub *hub,
 }
 
 /* In any order, and however often: V = sum of W~ + 2 Y I, theta = V^-1 sum of u~. */
-static void the_model_is_that_of_all_releases_in_any_order(void **state)
+TEST(the_model_is_that_of_all_releases_in_any_order)
 {
-    (void)state;
     struct tacit_glm_private_model const model = some_model();
     struct federation federation = new_federation(&model);
     struct tacit_rng rng = stream(5);
@@ -695,9 +672,8 @@ static void the_model_is_that_of_all_releases_in_any_order(void **state)
     free_federation(&federation);
 }
 
-static void sums_that_no_client_can_have_are_refused(void **state)
+TEST(sums_that_no_client_can_have_are_refused)
 {
-    (void)state;
     struct tacit_glm_private_model const model = some_model();
     struct federation federation = new_federation(&model);
     size_t const size = tacit_glm_private_hub_size(&federation.rule);
@@ -736,9 +712,8 @@ static void sums_that_no_client_can_have_are_refused(void **state)
     free_federation(&federation);
 }
 
-static void a_model_that_is_none_is_refused_by_clients(void **state)
+TEST(a_model_that_is_none_is_refused_by_clients)
 {
-    (void)state;
     struct tacit_glm_private_model const model = some_model();
     struct tacit_glm_private_rule const rule = rule_of(&model);
     struct tacit_glm_private_client *const client = new_client(&rule, 0);
@@ -779,9 +754,8 @@ static void a_model_that_is_none_is_refused_by_clients(void **state)
 
 /* The same offers to two clients of which one has seen other rewards: until a model comes, both
  * decide alike (non-interference, PRIVACY.md decision 9). */
-static void decisions_do_not_know_own_rewards(void **state)
+TEST(decisions_do_not_know_own_rewards)
 {
-    (void)state;
     struct tacit_glm_private_model const model = some_model();
     struct tacit_glm_private_rule const rule = rule_of(&model);
     struct tacit_glm_private_client *const one = new_client(&rule, 0);
@@ -806,9 +780,8 @@ static void decisions_do_not_know_own_rewards(void **state)
     free(other);
 }
 
-static void contexts_that_are_none_are_refused(void **state)
+TEST(contexts_that_are_none_are_refused)
 {
-    (void)state;
     struct tacit_glm_private_model const model = some_model();
     struct tacit_glm_private_rule const rule = rule_of(&model);
     struct tacit_glm_private_client *const client = new_client(&rule, 0);
@@ -836,9 +809,8 @@ static void contexts_that_are_none_are_refused(void **state)
     free(client);
 }
 
-static void promise_says_what_small_federations_get(void **state)
+TEST(promise_says_what_small_federations_get)
 {
-    (void)state;
     struct tacit_glm_private_model model = some_model();
     char bytes[TACIT_STATEMENT_BYTES];
     struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
@@ -859,9 +831,8 @@ static void promise_says_what_small_federations_get(void **state)
 
 /* Every radius and link, with and without exploration; batches that come late, again and in any
  * order, from some of the clients; restarts: the digest knows what all do. */
-static void every_kind_plays(void **state)
+TEST(every_kind_plays)
 {
-    (void)state;
     for (uint32_t kind = 0; kind < 24; kind++) {
         struct tacit_glm_private_model model = some_model();
         model.link = kind % 2 == 0 ? TACIT_LINALG_IDENTITY : TACIT_LINALG_LOGISTIC;
@@ -905,35 +876,4 @@ static void every_kind_plays(void **state)
         }
         free_federation(&federation);
     }
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_plays),
-        cmocka_unit_test(shift_is_what_was_worked_out_beforehand),
-        cmocka_unit_test(two_aggregators_leave_a_client_its_floor),
-        cmocka_unit_test(so_many_clients_are_the_fewest_that_are_worth_while),
-        cmocka_unit_test(few_batches_are_released_one_by_one_and_many_in_a_tree),
-        cmocka_unit_test(noise_pays_for_all_levels_and_no_more),
-        cmocka_unit_test(models_that_promise_nothing_are_refused),
-        cmocka_unit_test(models_are_allowed_up_to_their_limits),
-        cmocka_unit_test(contexts_on_the_grid_are_never_longer_than_one),
-        cmocka_unit_test(what_is_no_number_counts_as_nothing),
-        cmocka_unit_test(sensitivity_is_nine_halves_and_no_more),
-        cmocka_unit_test(radius_is_the_sum_that_the_specification_says),
-        cmocka_unit_test(prefixes_are_exact_sums_and_the_noise_of_their_nodes),
-        cmocka_unit_test(a_node_keeps_its_noise),
-        cmocka_unit_test(after_the_draw_no_exact_sum_is_left_that_nobody_needs),
-        cmocka_unit_test(a_release_without_entropy_leaves_no_trace),
-        cmocka_unit_test(batches_close_in_order_once_and_not_beyond_the_last),
-        cmocka_unit_test(the_model_is_that_of_all_releases_in_any_order),
-        cmocka_unit_test(sums_that_no_client_can_have_are_refused),
-        cmocka_unit_test(a_model_that_is_none_is_refused_by_clients),
-        cmocka_unit_test(decisions_do_not_know_own_rewards),
-        cmocka_unit_test(contexts_that_are_none_are_refused),
-        cmocka_unit_test(promise_says_what_small_federations_get)};
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

@@ -2,16 +2,12 @@
  * order or damaged; entropy ends at any draw; batches close late or out of turn. A step that is
  * refused leaves no trace, and the digest knows each step. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/digest.h"
 #include "tacit/glm_private.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x1a1c1fc6c961fe4f)
+DIGEST_IS(UINT64_C(0x1a1c1fc6c961fe4f))
 
 #define CLIENTS_MAX 4u
 #define DIMENSION_MAX 5u
@@ -424,9 +420,8 @@ static void turn(struct world *w)
         run(w, chance < 96 ? client : hub_of(w), &unasked);
 }
 
-static void disorder_leaves_the_steps_that_it_always_left(void **state)
+TEST(disorder_leaves_the_steps_that_it_always_left)
 {
-    (void)state;
     uint64_t models = 0;
     for (uint32_t kind = 0; kind < 60; kind++) {
         struct world w;
@@ -439,14 +434,4 @@ static void disorder_leaves_the_steps_that_it_always_left(void **state)
         close_world(&w);
     }
     assert_true(models > 100);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(disorder_leaves_the_steps_that_it_always_left),
-    };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

@@ -183,10 +183,9 @@ static void interact(struct pair *pair, uint32_t site, struct tacit_rng *rng)
         tell(pair, &live.message);
 }
 
-static void the_model_is_that_of_the_simulator(void **state)
+TEST(the_model_is_that_of_the_simulator)
 {
     static const enum tacit_linalg_link links[] = {TACIT_LINALG_IDENTITY, TACIT_LINALG_LOGISTIC};
-    (void)state;
     for (uint32_t link = 0; link < 2; link++) {
         struct pair pair;
         struct tacit_glm_private_model const model = some_model(links[link]);
@@ -278,9 +277,8 @@ static struct tacit_glm_sound_message grant_of(const struct tacit_glm_sound_mess
 
 /* Rewards that come before an order, and while a grant or the others are waited for, are in the
  * next batch; what is overtaken is in the one after. Nothing is twice, and nothing is lost. */
-static void rewards_go_into_the_batch_that_is_open_next(void **state)
+TEST(rewards_go_into_the_batch_that_is_open_next)
 {
-    (void)state;
     struct tacit_glm_private_model model = some_model(TACIT_LINALG_IDENTITY);
     model.epsilon = 1e6; /* hardly any noise */
     struct tacit_glm_sound_site_config const config = site_config(&model, 0);
@@ -322,9 +320,8 @@ static void rewards_go_into_the_batch_that_is_open_next(void **state)
 }
 
 /* The site's own noise, not the run's: the variance of sums of nothing. */
-static void the_noise_is_that_of_the_site_s_file(void **state)
+TEST(the_noise_is_that_of_the_site_s_file)
 {
-    (void)state;
     struct tacit_glm_private_model const model = some_model(TACIT_LINALG_IDENTITY);
     struct tacit_glm_sound_site_config config = site_config(&model, 0);
     struct tacit_glm_private_model own = model;
@@ -358,9 +355,8 @@ static enum tacit_status give_nothing(void *context, void *bytes, size_t size)
     return TACIT_ENTROPY;
 }
 
-static void without_entropy_nothing_is_drawn_and_it_is_tried_again(void **state)
+TEST(without_entropy_nothing_is_drawn_and_it_is_tried_again)
 {
-    (void)state;
     struct tacit_glm_private_model const model = some_model(TACIT_LINALG_IDENTITY);
     struct tacit_glm_sound_site_config const config = site_config(&model, 0);
     struct tacit_glm_sound_site *const site = site_new(&config);
@@ -383,9 +379,8 @@ static void without_entropy_nothing_is_drawn_and_it_is_tried_again(void **state)
     free(site);
 }
 
-static void budgets_and_policies_are_kept(void **state)
+TEST(budgets_and_policies_are_kept)
 {
-    (void)state;
     struct tacit_glm_private_model const model = some_model(TACIT_LINALG_IDENTITY);
     struct tacit_glm_sound_site_config config = site_config(&model, 0);
     struct tacit_rng rng = stream(5);
@@ -408,9 +403,8 @@ static void budgets_and_policies_are_kept(void **state)
     free(site);
 }
 
-static void configurations_that_protect_less_or_do_not_fit_are_refused(void **state)
+TEST(configurations_that_protect_less_or_do_not_fit_are_refused)
 {
-    (void)state;
     struct tacit_glm_private_model const model = some_model(TACIT_LINALG_IDENTITY);
     struct tacit_glm_sound_site_config const good = site_config(&model, 0);
     assert_true(tacit_glm_sound_site_size(&good) > 0);
@@ -434,9 +428,8 @@ static void configurations_that_protect_less_or_do_not_fit_are_refused(void **st
 }
 
 /* Each rule of up to so many batches has one release an interaction. */
-static void releases_are_flat(void **state)
+TEST(releases_are_flat)
 {
-    (void)state;
     struct tacit_glm_private_model model = some_model(TACIT_LINALG_IDENTITY);
     for (uint64_t batches = 1; batches <= TACIT_GLM_SOUND_BATCHES_MAX; batches++) {
         struct tacit_glm_private_rule rule;
@@ -445,17 +438,4 @@ static void releases_are_flat(void **state)
         assert_int_equal(rule.level_count, 1);
         assert_int_equal(rule.node_count, batches);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_model_is_that_of_the_simulator),
-        cmocka_unit_test(rewards_go_into_the_batch_that_is_open_next),
-        cmocka_unit_test(the_noise_is_that_of_the_site_s_file),
-        cmocka_unit_test(without_entropy_nothing_is_drawn_and_it_is_tried_again),
-        cmocka_unit_test(budgets_and_policies_are_kept),
-        cmocka_unit_test(configurations_that_protect_less_or_do_not_fit_are_refused),
-        cmocka_unit_test(releases_are_flat)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,9 +12,9 @@
 #include "../support/variants.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x57ab311282597311)
+DIGEST_IS(UINT64_C(0xf825c530ca384520))
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x8f791b4cff03491f)
+VERDICTS_ARE(UINT64_C(0xaecbe7d79a9be140))
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define AGENTS_MAX 12u
 #define ARMS 3u
@@ -67,7 +67,7 @@ static double drift(const struct tacit_gossip_network *network, uint32_t agents,
     return most;
 }
 
-static void average_of_theta_less_that_of_means_is_kept_for_1e6_slots(void **state)
+TEST(average_of_theta_less_that_of_means_is_kept_for_1e6_slots)
 {
     static const enum tacit_privacy_mode modes[] = {TACIT_PRIVACY_NONE, TACIT_PRIVACY_PAPER};
     struct tacit_graph_spec const path = {.kind = TACIT_GRAPH_PATH, .agent_count = 5};
@@ -600,7 +600,7 @@ static void settle(struct schedule *schedule)
     assert_int_equal(schedule->flying_count, 0);
 }
 
-static void lost_late_repeated_messages_and_crashes_keep_the_average(void **state)
+TEST(lost_late_repeated_messages_and_crashes_keep_the_average)
 {
     uint32_t const schedules = schedule_count();
     uint32_t crashes = 0;
@@ -632,7 +632,7 @@ static void lost_late_repeated_messages_and_crashes_keep_the_average(void **stat
 
 /* A later incarnation replaces an earlier one; of two that begin from the same state one is heard.
  */
-static void of_clones_one_incarnation_is_heard_and_the_average_is_kept(void **state)
+TEST(of_clones_one_incarnation_is_heard_and_the_average_is_kept)
 {
     uint32_t const schedules = schedule_count();
     uint32_t clones = 0;
@@ -677,7 +677,7 @@ static void of_clones_one_incarnation_is_heard_and_the_average_is_kept(void **st
 }
 
 /* The checker has teeth. */
-static void mass_from_nowhere_is_seen_by_the_checkers(void **state)
+TEST(mass_from_nowhere_is_seen_by_the_checkers)
 {
     struct schedule *const schedule = allocate(sizeof *schedule);
     open_schedule(schedule, 1, TACIT_PRIVACY_NONE);
@@ -699,7 +699,7 @@ static void mass_from_nowhere_is_seen_by_the_checkers(void **state)
  * ----------------------------------------------------------------------------------- */
 
 /* Two processes go on from one disk: neighbours take the one that they hear first. */
-static void second_copy_of_a_site_halts(void **state)
+TEST(second_copy_of_a_site_halts)
 {
     struct schedule *const schedule = allocate(sizeof *schedule);
     open_schedule(schedule, 7, TACIT_PRIVACY_SOUND);
@@ -814,7 +814,7 @@ static void bench_agent_free(struct bench_agent *bench)
     free(bench->memory);
 }
 
-static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
+TEST(what_does_not_fit_is_refused_and_changes_no_byte)
 {
     struct bench_agent bench = bench_agent_new(TACIT_PRIVACY_SOUND);
     static const double row[ARMS] = {0, 1, 2};
@@ -875,7 +875,7 @@ static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
     bench_agent_free(&bench);
 }
 
-static void neighbours_huge_count_is_cut_to_what_can_have_been_pulled(void **state)
+TEST(neighbours_huge_count_is_cut_to_what_can_have_been_pulled)
 {
     struct bench_agent bench = bench_agent_new(TACIT_PRIVACY_SOUND);
     static const uint64_t huge[ARMS] = {1, UINT64_MAX, 1};
@@ -906,7 +906,7 @@ static void neighbours_huge_count_is_cut_to_what_can_have_been_pulled(void **sta
     bench_agent_free(&bench);
 }
 
-static void huge_count_is_cut_to_what_the_clock_allows(void **state)
+TEST(huge_count_is_cut_to_what_the_clock_allows)
 {
     struct bench_agent bench = bench_agent_open(TACIT_PRIVACY_SOUND, 0);
     static const uint64_t huge[ARMS] = {1, UINT64_MAX, 1};
@@ -941,7 +941,7 @@ static void huge_count_is_cut_to_what_the_clock_allows(void **state)
 }
 
 /* theta less the flow of all edges stays, whatever was missed before. */
-static void exchanges_that_were_missed_are_caught_up_with_by_the_flow(void **state)
+TEST(exchanges_that_were_missed_are_caught_up_with_by_the_flow)
 {
     struct bench_agent bench = bench_agent_open(TACIT_PRIVACY_PAPER, 0);
     static const double shift[ARMS] = {9, 9, 9}; /* of the last exchange alone: not to be used */
@@ -973,7 +973,7 @@ static void exchanges_that_were_missed_are_caught_up_with_by_the_flow(void **sta
 }
 
 /* Nobody to meet: no timer, and pulls until T. After it nothing is planned, whatever comes. */
-static void who_has_no_neighbours_plays_until_the_end_without_a_word(void **state)
+TEST(who_has_no_neighbours_plays_until_the_end_without_a_word)
 {
     for (uint32_t i = 0; i < 2 * 3; i++) {
         enum tacit_privacy_mode const mode = i % 2 == 0 ? TACIT_PRIVACY_SOUND : TACIT_PRIVACY_PAPER;
@@ -1014,7 +1014,7 @@ static void who_has_no_neighbours_plays_until_the_end_without_a_word(void **stat
     }
 }
 
-static void restart_closes_trees_and_goes_on_with_what_was_released(void **state)
+TEST(restart_closes_trees_and_goes_on_with_what_was_released)
 {
     struct bench_agent bench = bench_agent_new(TACIT_PRIVACY_SOUND);
     struct tacit_gossip_agent_view before;
@@ -1105,7 +1105,7 @@ static void check_spread(const uint64_t *counts, uint32_t agents)
                 assert_true(counts[i * ARMS + k] + (3 * ARMS + 1) * agents >= counts[j * ARMS + k]);
 }
 
-static void lemmas_1_to_3_hold_in_every_slot(void **state)
+TEST(lemmas_1_to_3_hold_in_every_slot)
 {
     uint64_t(*const history)[AGENTS_MAX * ARMS] = allocate((LEMMA_SLOTS + 1) * sizeof history[0]);
     uint64_t third = 0;
@@ -1154,7 +1154,7 @@ static void lemmas_1_to_3_hold_in_every_slot(void **state)
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
-static void bounds_grow_with_privacy_and_with_slow_mixing(void **state)
+TEST(bounds_grow_with_privacy_and_with_slow_mixing)
 {
     struct tacit_gossip_rule const rule = rule_of(10, 3, 1000000, TACIT_PRIVACY_PAPER, 1);
     static const double gaps[] = {0, 0.1, 0.3};
@@ -1180,7 +1180,7 @@ static void bounds_grow_with_privacy_and_with_slow_mixing(void **state)
     assert_true(isinf(tacit_gossip_regret_bound(&rule, 1, tiny, 0.9)));
 }
 
-static void mixing_slots_are_the_first_from_which_the_bound_holds(void **state)
+TEST(mixing_slots_are_the_first_from_which_the_bound_holds)
 {
     static const double lambdas[] = {0.01, 0.5, 0.9, 0.9946, 0.9999};
     static const uint32_t agents[] = {3, 10, 1000};
@@ -1200,7 +1200,7 @@ static void mixing_slots_are_the_first_from_which_the_bound_holds(void **state)
 }
 
 /* Radii, slots and bounds of many runs: all that the rule says. */
-static void what_a_rule_says_is_what_it_said(void **state)
+TEST(what_a_rule_says_is_what_it_said)
 {
     static const struct tacit_mechanism_config mechanisms[] = {{TACIT_PRIVACY_NONE, 1, 0, 1},
                                                                {TACIT_PRIVACY_PAPER, 0.5, 0, 1},
@@ -1250,7 +1250,7 @@ static double squared_disagreement(const double *theta, uint32_t agents)
  * 4,000 runs after 1, 20 and 60 slots; four standard errors above the prediction would be a fault:
  * false alarms below 1e-4 each, fixed seed. A start along the graph's slowest mode is as slow as
  * lambda_2 says in the first slot. */
-static void squared_disagreement_falls_at_least_by_lambda_2_a_slot(void **state)
+TEST(squared_disagreement_falls_at_least_by_lambda_2_a_slot)
 {
     enum { PATH = 6, RUNS = 4000, SLOTS = 60 };
     static double const start[PATH] = {0.9659, 0.7071, 0.2588, -0.2588, -0.7071, -0.9659};
@@ -1393,7 +1393,7 @@ static void assert_survey_is_right(const struct rows *rows, const struct tacit_g
 }
 
 /* Any number of arms, those that are no multiple of four, too. */
-static void both_surveys_find_what_the_lines_of_the_paper_say(void **state)
+TEST(both_surveys_find_what_the_lines_of_the_paper_say)
 {
     struct tacit_rng rng = tacit_rng_stream(5, 0, 0, TACIT_PURPOSE_INSTANCE);
     struct tacit_edge edges[] = {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5},
@@ -1429,7 +1429,7 @@ static void both_surveys_find_what_the_lines_of_the_paper_say(void **state)
 
 /* Pulls that do not fit half a word are looked at in plain C: without noise T decides nothing else.
  */
-static void horizon_beyond_half_a_word_is_played_as_any_other(void **state)
+TEST(horizon_beyond_half_a_word_is_played_as_any_other)
 {
     static const uint64_t horizons[] = {UINT32_MAX - 1, UINT32_MAX, (uint64_t)UINT32_MAX + 1};
     struct tacit_edge edge = {0, 1};
@@ -1475,7 +1475,7 @@ static void horizon_beyond_half_a_word_is_played_as_any_other(void **state)
 
 /* What is kept never holds an exact sum: of all rewards of an arm in this incarnation, or of the
  * newest. They are in the memory beside it: so the search finds them there. */
-static void no_exact_sum_is_in_what_is_kept(void **state)
+TEST(no_exact_sum_is_in_what_is_kept)
 {
     enum { PULLS = 200 };
     struct schedule schedule;
@@ -1505,33 +1505,4 @@ static void no_exact_sum_is_in_what_is_kept(void **state)
     assert_int_equal(pulls, PULLS);
     assert_true(found > 3);
     close_schedule(&schedule);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_exact_sum_is_in_what_is_kept),
-        cmocka_unit_test(average_of_theta_less_that_of_means_is_kept_for_1e6_slots),
-        cmocka_unit_test(lost_late_repeated_messages_and_crashes_keep_the_average),
-        cmocka_unit_test(of_clones_one_incarnation_is_heard_and_the_average_is_kept),
-        cmocka_unit_test(mass_from_nowhere_is_seen_by_the_checkers),
-        cmocka_unit_test(second_copy_of_a_site_halts),
-        cmocka_unit_test(what_does_not_fit_is_refused_and_changes_no_byte),
-        cmocka_unit_test(neighbours_huge_count_is_cut_to_what_can_have_been_pulled),
-        cmocka_unit_test(huge_count_is_cut_to_what_the_clock_allows),
-        cmocka_unit_test(exchanges_that_were_missed_are_caught_up_with_by_the_flow),
-        cmocka_unit_test(who_has_no_neighbours_plays_until_the_end_without_a_word),
-        cmocka_unit_test(restart_closes_trees_and_goes_on_with_what_was_released),
-        cmocka_unit_test(both_surveys_find_what_the_lines_of_the_paper_say),
-        cmocka_unit_test(horizon_beyond_half_a_word_is_played_as_any_other),
-        cmocka_unit_test(squared_disagreement_falls_at_least_by_lambda_2_a_slot),
-        cmocka_unit_test(lemmas_1_to_3_hold_in_every_slot),
-        cmocka_unit_test(bounds_grow_with_privacy_and_with_slow_mixing),
-        cmocka_unit_test(what_a_rule_says_is_what_it_said),
-        cmocka_unit_test(mixing_slots_are_the_first_from_which_the_bound_holds),
-    };
-    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

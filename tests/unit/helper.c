@@ -1,14 +1,8 @@
 /* The second aggregator: sealing is RFC 9180's, totals are sums with two noises whatever is in
  * between, one answer is ever given for a round, and whoever shows something else is told what is
  * wrong. With real envelopes; over the wire's bytes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "../../src/live/pki/hpke.h"
 #include "../support/damage.h"
 #include "tacit/wire_helper.h"
@@ -28,9 +22,8 @@ static void from_hex(const char *text, uint8_t *bytes)
 }
 
 /* RFC 9180, A.2.1 and A.2.1.1, sequence number 0. */
-static void sealing_is_the_standards(void **state)
+TEST(sealing_is_the_standards)
 {
-    (void)state;
     uint8_t key[32];
     uint8_t public_key[32];
     uint8_t ephemeral[32];
@@ -327,9 +320,8 @@ static void play(struct world *world, uint64_t counted)
     free(request);
 }
 
-static void totals_carry_two_noises(void **state)
+TEST(totals_carry_two_noises)
 {
-    (void)state;
     struct world world;
     begin(&world);
     for (world.number = 1; world.number <= 8; world.number++) {
@@ -393,9 +385,8 @@ static void spoil(struct tacit_helper_request *request, enum fault fault)
     }
 }
 
-static void a_fault_is_named_and_costs_no_answer(void **state)
+TEST(a_fault_is_named_and_costs_no_answer)
 {
-    (void)state;
     for (enum fault fault = UNSIGNED; fault < FAULTS; fault++) {
         struct world world;
         struct tacit_helper_update update;
@@ -437,9 +428,8 @@ static void a_fault_is_named_and_costs_no_answer(void **state)
 }
 
 /* Old states, on either side. */
-static void an_old_state_stops(void **state)
+TEST(an_old_state_stops)
 {
-    (void)state;
     struct world world;
     bool persist;
     begin(&world);
@@ -502,9 +492,8 @@ static void an_old_state_stops(void **state)
 }
 
 /* Two answers of one number: the hub stops. A total that cannot be: nothing is learnt of it. */
-static void lies_are_seen(void **state)
+TEST(lies_are_seen)
 {
-    (void)state;
     struct world world;
     bool persist;
     enum tacit_helper_outcome outcome;
@@ -541,9 +530,8 @@ static void lies_are_seen(void **state)
 
 /* For no other federation, run, term, round, site, agreement, order, n, mechanism, steps, epsilon.
  */
-static void an_envelope_opens_under_its_own_scope_only(void **state)
+TEST(an_envelope_opens_under_its_own_scope_only)
 {
-    (void)state;
     struct world world;
     begin(&world);
     world.number = 1;
@@ -577,9 +565,8 @@ static void an_envelope_opens_under_its_own_scope_only(void **state)
 
 /* The helper has every mask, and may guess a site's sums. Nothing in a request says whether it is
  * right: the masked words' digest is under a blind that the hub keeps to itself. */
-static void a_guess_is_not_confirmed(void **state)
+TEST(a_guess_is_not_confirmed)
 {
-    (void)state;
     struct world world;
     begin(&world);
     world.number = 1;
@@ -621,9 +608,8 @@ static enum tacit_status fill_alike(void *context, void *bytes, size_t size)
     return TACIT_OK;
 }
 
-static void equal_randomness_is_hedged(void **state)
+TEST(equal_randomness_is_hedged)
 {
-    (void)state;
     struct world world;
     struct tacit_entropy const alike = {fill_alike, NULL};
     begin(&world);
@@ -644,9 +630,8 @@ static void equal_randomness_is_hedged(void **state)
 }
 
 /* HELPER 2.4: 35 at epsilon 1 and n 1; beyond it a total is in 1e12 runs once. */
-static void slack_is_as_specified(void **state)
+TEST(slack_is_as_specified)
 {
-    (void)state;
     struct tacit_helper_run const run = {.site_count = 2, .count_max = 1, .steps = 1};
     assert_true(fabs(tacit_helper_slack(&run, EPSILON, 0, 50, 1) - 34.8) < 0.2);
     assert_true(tacit_helper_slack(&run, EPSILON, 8 * EPSILON, 50, 1) >
@@ -654,9 +639,8 @@ static void slack_is_as_specified(void **state)
 }
 
 /* A total of no sites at all: 4 R^2/epsilon^2 and little else (2 a e^-a/(1 - e^-a)^2 twice). */
-static void noise_has_its_variance(void **state)
+TEST(noise_has_its_variance)
 {
-    (void)state;
     struct tacit_helper_run const run = {.site_count = 2, .count_max = 1, .steps = 1 << 20};
     struct tacit_rng rng = tacit_rng_stream(11, 1, 1, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
@@ -674,9 +658,8 @@ static void noise_has_its_variance(void **state)
 }
 
 /* A site that draws on and on changes nothing of what is asked, and is in no U if it did before. */
-static void who_draws_on_stops_nobody(void **state)
+TEST(who_draws_on_stops_nobody)
 {
-    (void)state;
     struct world world;
     struct tacit_helper_hub_view view;
     begin(&world);
@@ -734,9 +717,8 @@ static bool is_harmless_helper(const void *state, size_t size, void *context)
     return true;
 }
 
-static void damaged_states_are_refused_or_harmless(void **state)
+TEST(damaged_states_are_refused_or_harmless)
 {
-    (void)state;
     struct world world;
     begin(&world);
     for (world.number = 1; world.number <= 3; world.number++) {
@@ -753,23 +735,4 @@ static void damaged_states_are_refused_or_harmless(void **state)
     end(&world);
 }
 
-int main(int argc, char **argv)
-{
-    (void)argv;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sealing_is_the_standards),
-        cmocka_unit_test(totals_carry_two_noises),
-        cmocka_unit_test(a_fault_is_named_and_costs_no_answer),
-        cmocka_unit_test(an_old_state_stops),
-        cmocka_unit_test(who_draws_on_stops_nobody),
-        cmocka_unit_test(damaged_states_are_refused_or_harmless),
-        cmocka_unit_test(lies_are_seen),
-        cmocka_unit_test(an_envelope_opens_under_its_own_scope_only),
-        cmocka_unit_test(a_guess_is_not_confirmed),
-        cmocka_unit_test(equal_randomness_is_hedged),
-        cmocka_unit_test(slack_is_as_specified),
-        cmocka_unit_test(noise_has_its_variance),
-    };
-    return damage_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0xc6c076ecd617c570));
-}
+VERDICTS_ARE(UINT64_C(0xc6c076ecd617c570))

@@ -41,7 +41,7 @@ static const unsigned char idx_images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2,  
                                            0, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 255};
 static const unsigned char idx_labels[] = {0, 0, 8, 1, 0, 0, 0, 2, 9, 0};
 
-static void idx_pair_is_read_to_the_byte(void **state)
+TEST(idx_pair_is_read_to_the_byte)
 {
     struct tacit_images images;
     struct tacit_error error;
@@ -81,7 +81,7 @@ static void expect_refusal(bool in_labels, size_t byte, int value, const char *w
     assert_non_null(strstr(error.text, in_labels ? "labels" : "images"));
 }
 
-static void damaged_idx_files_are_refused(void **state)
+TEST(damaged_idx_files_are_refused)
 {
     expect_refusal(false, 3, 1, "does not begin with");
     expect_refusal(false, 15, -1, "does not begin with");
@@ -97,7 +97,7 @@ static void damaged_idx_files_are_refused(void **state)
     expect_refusal(true, 8, 10, "label 10 of image 0; 0 to 9");
 }
 
-static void cifar_files_follow_one_on_the_other(void **state)
+TEST(cifar_files_follow_one_on_the_other)
 {
     unsigned char *const rows = calloc(3, ROW);
     assert_non_null(rows);
@@ -132,7 +132,7 @@ static void cifar_files_follow_one_on_the_other(void **state)
     free(rows);
 }
 
-static void missing_files_are_named(void **state)
+TEST(missing_files_are_named)
 {
     char path[TEMP_PATH_BYTES];
     struct tacit_images images;
@@ -146,7 +146,7 @@ static void missing_files_are_named(void **state)
 #define MNIST_LABELS "mnist/t10k-labels-idx1-ubyte"
 
 /* The published test set begins with a 7, a 2, a 1, a 0 and a 4. */
-static void mnist_is_as_published(void **state)
+TEST(mnist_is_as_published)
 {
     char pixels[TACIT_PATH_BYTES];
     char labels[TACIT_PATH_BYTES];
@@ -165,12 +165,5 @@ static void mnist_is_as_published(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(idx_pair_is_read_to_the_byte),
-        cmocka_unit_test(damaged_idx_files_are_refused),
-        cmocka_unit_test(cifar_files_follow_one_on_the_other),
-        cmocka_unit_test(missing_files_are_named),
-        cmocka_unit_test(mnist_is_as_published),
-    };
-    return cmocka_run_group_tests(tests, open_folder, close_folder);
+    return testing_run(open_folder, close_folder);
 }

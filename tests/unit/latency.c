@@ -6,7 +6,7 @@
 #define USERS 6u
 #define DRAWS 200000u
 
-static void two_groups_are_those_of_the_authors(void **state)
+TEST(two_groups_are_those_of_the_authors)
 {
     double center[30];
     tacit_latency_two_groups(center, 30);
@@ -50,7 +50,7 @@ static void expect_expectations(const struct tacit_latency *latency)
     }
 }
 
-static void normal_expectations_are_those_of_many_draws(void **state)
+TEST(normal_expectations_are_those_of_many_draws)
 {
     double center[USERS];
     tacit_latency_two_groups(center, USERS);
@@ -62,7 +62,7 @@ static void normal_expectations_are_those_of_many_draws(void **state)
     expect_expectations(&latency);
 }
 
-static void log_normal_expectations_are_those_of_many_draws(void **state)
+TEST(log_normal_expectations_are_those_of_many_draws)
 {
     double center[USERS];
     struct tacit_rng rng = tacit_rng_stream(4, 0, 0, 1);
@@ -75,7 +75,7 @@ static void log_normal_expectations_are_those_of_many_draws(void **state)
     expect_expectations(&latency);
 }
 
-static void trace_expectations_are_column_averages(void **state)
+TEST(trace_expectations_are_column_averages)
 {
     static const double rows[2 * USERS] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.01,
                                            0.3, 0.4, 0.5, 0.6, 0.7, 0.2};
@@ -90,15 +90,4 @@ static void trace_expectations_are_column_averages(void **state)
     assert_true(fabs(mean - 0.125) < 1e-15); /* 0.01 counts as 0.05 */
     assert_true(fabs(ratio - 0.625) < 1e-15);
     expect_expectations(&latency);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_groups_are_those_of_the_authors),
-        cmocka_unit_test(normal_expectations_are_those_of_many_draws),
-        cmocka_unit_test(log_normal_expectations_are_those_of_many_draws),
-        cmocka_unit_test(trace_expectations_are_column_averages),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,7 +156,7 @@ static void compare_slopes(const struct tacit_model *model)
     lesson_free(&lesson);
 }
 
-static void gradients_are_finite_differences(void **state)
+TEST(gradients_are_finite_differences)
 {
     struct tacit_model const logistic = {TACIT_MODEL_LOGISTIC, 1, 28, 28, 10, false, false, 0};
     struct tacit_model const mlp = mnist_mlp(false);
@@ -188,7 +188,7 @@ static double loss_of(struct lesson *lesson, bool in_training)
 
 /* Dropped outputs are zero and the others as much larger: the loss of a draw is another one than
  * that of evaluation, which no draw moves; without dropout nothing is drawn. */
-static void outputs_are_dropped_in_training_only(void **state)
+TEST(outputs_are_dropped_in_training_only)
 {
     struct tacit_model model = authors_cnn(false);
     struct lesson lesson = lesson_new(&model);
@@ -213,7 +213,7 @@ static void outputs_are_dropped_in_training_only(void **state)
 
 /* With the weights of the last layer at one and its inputs alike, the share that is dropped is seen
  * in the logits: of 20 x 16 outputs about half count twice. */
-static void as_many_are_dropped_as_was_said(void **state)
+TEST(as_many_are_dropped_as_was_said)
 {
     struct tacit_model const model = {TACIT_MODEL_MLP, 1, 28, 28, 2, false, false, 0.5};
     struct lesson lesson = lesson_new(&model);
@@ -242,7 +242,7 @@ static void as_many_are_dropped_as_was_said(void **state)
     lesson_free(&lesson);
 }
 
-static void pictures_are_their_rows_as_floats(void **state)
+TEST(pictures_are_their_rows_as_floats)
 {
     enum { PIXELS = 67, PICTURES = 5 }; /* no whole lines of a cache */
     uint32_t const rows[] = {4, 0, 3, 3};
@@ -259,7 +259,7 @@ static void pictures_are_their_rows_as_floats(void **state)
     assert_true(images[4 * PIXELS] == -1);
 }
 
-static void models_have_the_paper_s_sizes(void **state)
+TEST(models_have_the_paper_s_sizes)
 {
     struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
     uint64_t count;
@@ -281,7 +281,7 @@ static void models_have_the_paper_s_sizes(void **state)
     assert_int_equal(count, 167818);
 }
 
-static void models_out_of_their_limits_are_refused(void **state)
+TEST(models_out_of_their_limits_are_refused)
 {
     struct tacit_learn_network *network = NULL;
     struct tacit_model bad[7];
@@ -302,7 +302,7 @@ static void models_out_of_their_limits_are_refused(void **state)
 }
 
 /* The reference kernels are called "ref". */
-static void no_primitive_falls_to_a_reference_kernel(void **state)
+TEST(no_primitive_falls_to_a_reference_kernel)
 {
     struct tacit_model const models[] = {mnist_mlp(false), mnist_mlp(true), cifar_cnn(),
                                          dropped_mlp(), authors_cnn(false)};
@@ -318,7 +318,7 @@ static void no_primitive_falls_to_a_reference_kernel(void **state)
     }
 }
 
-static void same_seed_same_bits(void **state)
+TEST(same_seed_same_bits)
 {
     struct tacit_model const model = cifar_cnn();
     struct lesson first = lesson_new(&model);
@@ -377,7 +377,7 @@ static void train_by_heart(const struct tacit_model *model, enum tacit_optimizer
     lesson_free(&lesson);
 }
 
-static void a_batch_is_learnt_by_heart(void **state)
+TEST(a_batch_is_learnt_by_heart)
 {
     struct tacit_model const mlp = mnist_mlp(false);
     struct tacit_model const normed = mnist_mlp(true);
@@ -390,7 +390,7 @@ static void a_batch_is_learnt_by_heart(void **state)
 
 /* Kingma and Ba's first steps on the gradient (1, -2, 0), by hand: the first is the rate times the
  * sign. */
-static void adam_steps_are_those_of_its_authors(void **state)
+TEST(adam_steps_are_those_of_its_authors)
 {
     float parameters[3] = {1, 1, 1};
     float first[3] = {0};
@@ -410,7 +410,7 @@ static void adam_steps_are_those_of_its_authors(void **state)
 
 /* What has no gradient for long becomes zero, and not a number so small that each step takes thirty
  * times as long; other numbers of the program may be that small as before. */
-static void moments_that_nothing_feeds_become_zero(void **state)
+TEST(moments_that_nothing_feeds_become_zero)
 {
     enum { COUNT = 11 };
     float gradient[COUNT];
@@ -434,7 +434,7 @@ static void moments_that_nothing_feeds_become_zero(void **state)
     assert_true(small / 2 > 0);
 }
 
-static void a_model_that_is_no_number_hits_nothing(void **state)
+TEST(a_model_that_is_no_number_hits_nothing)
 {
     struct tacit_model const model = mnist_mlp(false);
     struct lesson lesson = lesson_new(&model);
@@ -448,23 +448,4 @@ static void a_model_that_is_no_number_hits_nothing(void **state)
     assert_int_equal(hits, 0);
     assert_true(isnan(loss));
     lesson_free(&lesson);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(models_have_the_paper_s_sizes),
-        cmocka_unit_test(models_out_of_their_limits_are_refused),
-        cmocka_unit_test(gradients_are_finite_differences),
-        cmocka_unit_test(outputs_are_dropped_in_training_only),
-        cmocka_unit_test(as_many_are_dropped_as_was_said),
-        cmocka_unit_test(no_primitive_falls_to_a_reference_kernel),
-        cmocka_unit_test(same_seed_same_bits),
-        cmocka_unit_test(pictures_are_their_rows_as_floats),
-        cmocka_unit_test(a_batch_is_learnt_by_heart),
-        cmocka_unit_test(adam_steps_are_those_of_its_authors),
-        cmocka_unit_test(moments_that_nothing_feeds_become_zero),
-        cmocka_unit_test(a_model_that_is_no_number_hits_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

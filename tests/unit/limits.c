@@ -101,7 +101,7 @@ static struct tacit_elim_peer_config elim_peer(void)
                                            .schedule = elim_schedule(10, 10)};
 }
 
-static void limits_of_elimination(void **state)
+TEST(limits_of_elimination)
 {
     struct tacit_elim_agent_config agent = elim_agent();
     LIMIT(agent, tacit_elim_agent_size, arm_count, 1, 0);
@@ -146,7 +146,7 @@ static void limits_of_elimination(void **state)
     LIMIT(relay, tacit_elim_peer_size, parent, 1, 9); /* itself: a sink */
 }
 
-static void states_of_elimination_grow_by_their_columns(void **state)
+TEST(states_of_elimination_grow_by_their_columns)
 {
     struct tacit_elim_agent_config agent = elim_agent();
     assert_int_equal(GROWTH(agent, tacit_elim_agent_size, arm_count, 10, 11), 7);
@@ -198,7 +198,7 @@ static struct tacit_phased_agent_config phased_agent(void)
                                               .resend_after_us = 1};
 }
 
-static void limits_of_play_in_phases(void **state)
+TEST(limits_of_play_in_phases)
 {
     struct tacit_phased_agent_config agent = phased_agent();
     LIMIT(agent, tacit_phased_agent_size, arm_count, 1, 0);
@@ -229,7 +229,7 @@ static size_t judge_size(const struct tacit_phased_hub_config *config)
     return tacit_phased_judge_size(&config->schedule);
 }
 
-static void states_of_play_in_phases_grow_by_their_columns(void **state)
+TEST(states_of_play_in_phases_grow_by_their_columns)
 {
     struct tacit_phased_agent_config agent = phased_agent();
     assert_int_equal(GROWTH(agent, tacit_phased_agent_size, arm_count, 10, 11), 9);
@@ -288,7 +288,7 @@ static struct tacit_vote_pool_config vote_pool(void)
                                            .growth = 2};
 }
 
-static void limits_of_votes(void **state)
+TEST(limits_of_votes)
 {
     struct tacit_vote_board_config board = vote_board();
     LIMIT(board, tacit_vote_board_size, player_count, 1, 0);
@@ -358,7 +358,7 @@ static void limits_of_votes(void **state)
     LIMIT(site, tacit_vote_site_size, board.arm_count, 10, 11);
 }
 
-static void states_of_votes_grow_by_their_columns(void **state)
+TEST(states_of_votes_grow_by_their_columns)
 {
     struct tacit_vote_board_config board = vote_board();
     assert_int_equal(GROWTH(board, tacit_vote_board_size, arm_count, 10, 12), 1);
@@ -400,7 +400,7 @@ static struct tacit_glm_client_config glm_client(void)
         .resend_after_us = 1};
 }
 
-static void limits_of_generalised_linear_bandits(void **state)
+TEST(limits_of_generalised_linear_bandits)
 {
     struct tacit_glm_client_config client = glm_client();
     LIMIT(client, tacit_glm_client_size, client_id, 9, 10);
@@ -455,7 +455,7 @@ static void limits_of_generalised_linear_bandits(void **state)
     LIMIT(hub, tacit_glm_hub_size, backoff_us, PAUSE_MAX, PAUSE_MAX + 1);
 }
 
-static void states_of_generalised_linear_bandits_grow_by_their_parts(void **state)
+TEST(states_of_generalised_linear_bandits_grow_by_their_parts)
 {
     struct tacit_glm_client_config client = glm_client();
     client.model.variant = TACIT_GLM_RANDOM; /* it keeps no samples */
@@ -476,7 +476,7 @@ static size_t rule_is_made(const struct tacit_glm_private_model *model)
     return tacit_glm_private_rule_init(&rule, model) == TACIT_OK ? 1 : 0;
 }
 
-static void limits_of_the_private_model(void **state)
+TEST(limits_of_the_private_model)
 {
     struct tacit_glm_private_model model = {.link = TACIT_LINALG_IDENTITY,
                                             .client_count = 10,
@@ -541,7 +541,7 @@ static size_t gossip_rule_is_made(const struct tacit_gossip_config *config)
     return tacit_gossip_rule_init(&rule, config) == TACIT_OK ? 1 : 0;
 }
 
-static void limits_of_gossip(void **state)
+TEST(limits_of_gossip)
 {
     struct tacit_gossip_config config = {.agent_count = 10,
                                          .arm_count = 10,
@@ -576,7 +576,7 @@ static size_t network_size(const struct tacit_gossip_agent_config *config)
     return tacit_gossip_network_size(&config->rule);
 }
 
-static void states_of_gossip_grow_by_their_columns(void **state)
+TEST(states_of_gossip_grow_by_their_columns)
 {
     struct tacit_gossip_agent_config agent = gossip_agent();
     assert_int_equal(GROWTH(agent, tacit_gossip_agent_size, rule.arm_count, 10, 11), 9 + 2 + 2 * 2);
@@ -606,7 +606,7 @@ static struct tacit_doubling_config doubling(void)
                                           .ask_us = 1};
 }
 
-static void neighbours_ascend(void **state)
+TEST(neighbours_ascend)
 {
     static const uint32_t far[] = {0, 9};
     static const uint32_t beyond[] = {0, 10};
@@ -623,7 +623,7 @@ static void neighbours_ascend(void **state)
     LIMIT(doubles, tacit_doubling_size, neighbours, far, back);
 }
 
-static void limits_of_releases_that_double(void **state)
+TEST(limits_of_releases_that_double)
 {
     struct tacit_doubling_config config = doubling();
     LIMIT(config, tacit_doubling_size, agent_id, 9, 10);
@@ -662,7 +662,7 @@ static struct tacit_select_config selection(void)
         .budget = {.kind = TACIT_SELECT_GEOMETRIC, .is_exact = true, .total = 40, .eta = 0.04}};
 }
 
-static void limits_of_selection(void **state)
+TEST(limits_of_selection)
 {
     static double const given[] = {1, 2};
     struct tacit_select_config config = selection();
@@ -715,7 +715,7 @@ static struct tacit_select_site_config training_site(void)
                                              .resend_after_us = 1};
 }
 
-static void limits_of_training(void **state)
+TEST(limits_of_training)
 {
     struct tacit_select_site_config site = training_site();
     LIMIT(site, tacit_select_site_size, agent, 9, 10);
@@ -764,7 +764,7 @@ static size_t tree_is_made(const struct tacit_tree_config *config)
     return tacit_tree_rule_init(&rule, config) == TACIT_OK ? 1 : 0;
 }
 
-static void limits_of_a_learner_and_of_mechanisms(void **state)
+TEST(limits_of_a_learner_and_of_mechanisms)
 {
     struct tacit_arms_config config = {.kind = TACIT_ARMS_UCB1,
                                        .arm_count = 10,
@@ -803,7 +803,7 @@ static void limits_of_a_learner_and_of_mechanisms(void **state)
     } while (0)
 
 /* A process may die before its first event. */
-static void what_was_just_made_can_be_put_back(void **state)
+TEST(what_was_just_made_can_be_put_back)
 {
     struct tacit_elim_agent_config const agent = elim_agent();
     FRESH(agent, tacit_elim_agent_size, tacit_elim_agent_init, tacit_elim_agent_check);
@@ -830,7 +830,7 @@ static void what_was_just_made_can_be_put_back(void **state)
     FRESH(doubles, tacit_doubling_size, tacit_doubling_init, tacit_doubling_check);
 }
 
-static void what_is_beyond_a_limit_makes_no_state(void **state)
+TEST(what_is_beyond_a_limit_makes_no_state)
 {
     NO_STATE(tacit_elim_agent, elim_agent(), arm_count, 0);
     NO_STATE(tacit_elim_hub, elim_hub(), agent_count, 9);
@@ -864,29 +864,4 @@ static void what_is_beyond_a_limit_makes_no_state(void **state)
     NO_STATE(tacit_gossip_agent, gossip_agent(), exchange_us, 0);
     NO_STATE(tacit_doubling, doubling(), hop_us, 0);
     NO_STATE(tacit_select_site, training_site(), clip, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_beyond_a_limit_makes_no_state),
-        cmocka_unit_test(limits_of_elimination),
-        cmocka_unit_test(states_of_elimination_grow_by_their_columns),
-        cmocka_unit_test(limits_of_play_in_phases),
-        cmocka_unit_test(states_of_play_in_phases_grow_by_their_columns),
-        cmocka_unit_test(limits_of_votes),
-        cmocka_unit_test(states_of_votes_grow_by_their_columns),
-        cmocka_unit_test(limits_of_generalised_linear_bandits),
-        cmocka_unit_test(states_of_generalised_linear_bandits_grow_by_their_parts),
-        cmocka_unit_test(limits_of_the_private_model),
-        cmocka_unit_test(limits_of_gossip),
-        cmocka_unit_test(states_of_gossip_grow_by_their_columns),
-        cmocka_unit_test(neighbours_ascend),
-        cmocka_unit_test(limits_of_releases_that_double),
-        cmocka_unit_test(limits_of_selection),
-        cmocka_unit_test(limits_of_training),
-        cmocka_unit_test(limits_of_a_learner_and_of_mechanisms),
-        cmocka_unit_test(what_was_just_made_can_be_put_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

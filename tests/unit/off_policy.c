@@ -36,7 +36,7 @@ static void is_near(double got, double wanted)
 }
 
 /* Two arms; row 0 is in the first fold. pi and q by hand. */
-static void a_policy_s_estimates_are_those_worked_out_by_hand(void **state)
+TEST(a_policy_s_estimates_are_those_worked_out_by_hand)
 {
     static const double choices[2 * ROWS] = {1, 0, 0.5, 0.5, 0, 1, 0, 1, 0.25, 0.75, 1, 0};
     static const double model[2 * ROWS] = {9, 9, 1, 2, 3, 4, 0, 3, 4, 0, 2, 2};
@@ -66,7 +66,7 @@ static void a_policy_s_estimates_are_those_worked_out_by_hand(void **state)
     is_near(later.doubly_robust.error, sqrt(squares / 3 / 4));
 }
 
-static void weighted_estimates_are_those_worked_out_by_hand(void **state)
+TEST(weighted_estimates_are_those_worked_out_by_hand)
 {
     struct tacit_off_policy_arm results[6];
     estimate(&small, results);
@@ -86,7 +86,7 @@ static void weighted_estimates_are_those_worked_out_by_hand(void **state)
     is_near(results[3].self_normalised.value, 4);
 }
 
-static void guesses_come_from_the_other_folds_alone(void **state)
+TEST(guesses_come_from_the_other_folds_alone)
 {
     struct tacit_off_policy_arm results[6];
     estimate(&small, results);
@@ -104,7 +104,7 @@ static void guesses_come_from_the_other_folds_alone(void **state)
     is_near(results[2].doubly_robust.value, (3.0 + 2 + 1 * (2 - 3.0)) / 2);
 }
 
-static void a_model_that_is_right_leaves_nothing_to_correct(void **state)
+TEST(a_model_that_is_right_leaves_nothing_to_correct)
 {
     enum { COUNT = 50 };
     uint32_t own_arms[COUNT];
@@ -128,7 +128,7 @@ static void a_model_that_is_right_leaves_nothing_to_correct(void **state)
         }
 }
 
-static void an_arm_that_a_cell_never_chose_has_no_self_normalised_estimate(void **state)
+TEST(an_arm_that_a_cell_never_chose_has_no_self_normalised_estimate)
 {
     static const uint32_t one_arm[2] = {0, 0};
     static const uint32_t one_cell[2] = {0, 0};
@@ -142,7 +142,7 @@ static void an_arm_that_a_cell_never_chose_has_no_self_normalised_estimate(void 
     is_near(results[1].ips.value, 0);
 }
 
-static void logged_choices_earned_their_plain_mean(void **state)
+TEST(logged_choices_earned_their_plain_mean)
 {
     struct tacit_off_policy_estimate const logged = tacit_off_policy_logged(&small);
     is_near(logged.value, 15.0 / 6);
@@ -208,7 +208,7 @@ static double pull(struct bench *bench, uint32_t agent, uint32_t arm, uint64_t c
     return sum.real;
 }
 
-static void rows_answer_pulls_of_their_arm_until_they_are_used_up(void **state)
+TEST(rows_answer_pulls_of_their_arm_until_they_are_used_up)
 {
     struct bench *const bench = bench_new(1);
     uint32_t agent;
@@ -226,7 +226,7 @@ static void rows_answer_pulls_of_their_arm_until_they_are_used_up(void **state)
     free(bench);
 }
 
-static void pulls_beyond_the_limit_do_not_count(void **state)
+TEST(pulls_beyond_the_limit_do_not_count)
 {
     struct bench *const bench = bench_new(1);
     bench->replay.limit = 7;
@@ -240,7 +240,7 @@ static void pulls_beyond_the_limit_do_not_count(void **state)
 
 /* A row of arm 0 answers with chance a half: of some 1500 rows 750 do. Binomial: outside 6 standard
  * deviations (19.4 each) with probability 2e-9; one seed. */
-static void rows_answer_with_the_chance_they_are_given(void **state)
+TEST(rows_answer_with_the_chance_they_are_given)
 {
     struct bench *const bench = bench_new(0.5);
     (void)pull(bench, 1, 0, 1000000);
@@ -248,7 +248,7 @@ static void rows_answer_with_the_chance_they_are_given(void **state)
     free(bench);
 }
 
-static void every_row_comes_once_unless_they_are_drawn_anew(void **state)
+TEST(every_row_comes_once_unless_they_are_drawn_anew)
 {
     struct bench *const bench = bench_new(1);
     uint32_t seen[LOG_ROWS] = {0};
@@ -269,7 +269,7 @@ static void every_row_comes_once_unless_they_are_drawn_anew(void **state)
     free(bench);
 }
 
-static void a_watch_counts_what_was_drawn_and_changes_nothing(void **state)
+TEST(a_watch_counts_what_was_drawn_and_changes_nothing)
 {
     static const struct tacit_scale scales[2] = {{.kind = TACIT_SCALE_REAL},
                                                  {.kind = TACIT_SCALE_STEPS, .lo = -1, .hi = 3}};
@@ -296,22 +296,4 @@ static void a_watch_counts_what_was_drawn_and_changes_nothing(void **state)
         assert_true(fabs(sums[1] - ones) < 1e-3);
         assert_true(fabs(sums[1] - 750) < 6 * 13.7);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_policy_s_estimates_are_those_worked_out_by_hand),
-        cmocka_unit_test(weighted_estimates_are_those_worked_out_by_hand),
-        cmocka_unit_test(guesses_come_from_the_other_folds_alone),
-        cmocka_unit_test(a_model_that_is_right_leaves_nothing_to_correct),
-        cmocka_unit_test(an_arm_that_a_cell_never_chose_has_no_self_normalised_estimate),
-        cmocka_unit_test(logged_choices_earned_their_plain_mean),
-        cmocka_unit_test(rows_answer_pulls_of_their_arm_until_they_are_used_up),
-        cmocka_unit_test(pulls_beyond_the_limit_do_not_count),
-        cmocka_unit_test(rows_answer_with_the_chance_they_are_given),
-        cmocka_unit_test(every_row_comes_once_unless_they_are_drawn_anew),
-        cmocka_unit_test(a_watch_counts_what_was_drawn_and_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

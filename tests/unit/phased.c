@@ -8,9 +8,9 @@
 #include "../support/phased_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x0c8f050167edfa2d)
+DIGEST_IS(UINT64_C(0x0c8f050167edfa2d))
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x0cff9151dd76bdc2)
+VERDICTS_ARE(UINT64_C(0x0cff9151dd76bdc2))
 
 #define ARMS 5u
 
@@ -78,7 +78,7 @@ static struct phased_core *pulling_agent(const struct phased_setup *setup)
 
 /* ---- Agent ---- */
 
-static void agent_parameters_out_of_range_are_refused_and_nothing_is_written(void **state)
+TEST(agent_parameters_out_of_range_are_refused_and_nothing_is_written)
 {
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct tacit_phased_agent_config bad[8];
@@ -101,7 +101,7 @@ static void agent_parameters_out_of_range_are_refused_and_nothing_is_written(voi
     }
 }
 
-static void rewards_that_the_plan_did_not_ask_for_are_refused_without_trace(void **state)
+TEST(rewards_that_the_plan_did_not_ask_for_are_refused_without_trace)
 {
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct phased_core *const agent = pulling_agent(&setup);
@@ -123,7 +123,7 @@ static void rewards_that_the_plan_did_not_ask_for_are_refused_without_trace(void
     phased_free(agent);
 }
 
-static void orders_that_make_no_sense_are_refused_without_trace(void **state)
+TEST(orders_that_make_no_sense_are_refused_without_trace)
 {
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct phased_core *const agent = pulling_agent(&setup);
@@ -157,7 +157,7 @@ static void orders_that_make_no_sense_are_refused_without_trace(void **state)
     phased_free(agent);
 }
 
-static void site_policy_refuses_rounds_and_small_plans(void **state)
+TEST(site_policy_refuses_rounds_and_small_plans)
 {
     struct phased_setup setup = setup_of(2, 1000, 0);
     setup.round_max = 1;
@@ -178,7 +178,7 @@ static void site_policy_refuses_rounds_and_small_plans(void **state)
 }
 
 /* Each block counts, and the last word may have the number after that of the last plan. */
-static void policy_and_numbers_reach_to_their_last(void **state)
+TEST(policy_and_numbers_reach_to_their_last)
 {
     struct tacit_pull_block const small_first[] = {{0, 5}, {1, 7}};
     struct phased_setup setup = setup_of(2, 1000, 0);
@@ -198,7 +198,7 @@ static void policy_and_numbers_reach_to_their_last(void **state)
     phased_free(agent);
 }
 
-static void plan_of_all_slots_for_one_arm_is_released(void **state)
+TEST(plan_of_all_slots_for_one_arm_is_released)
 {
     struct tacit_pull_block const all[] = {{2, 1000}};
     struct phased_setup const setup = setup_of(2, 1000, 0);
@@ -218,7 +218,7 @@ static void plan_of_all_slots_for_one_arm_is_released(void **state)
     phased_free(agent);
 }
 
-static void of_equal_arms_the_first_is_played_while_nobody_leads(void **state)
+TEST(of_equal_arms_the_first_is_played_while_nobody_leads)
 {
     struct phased_setup setup = setup_of(2, 1000, 0);
     setup.schedule.epsilon_per_reward = INFINITY;
@@ -230,7 +230,7 @@ static void of_equal_arms_the_first_is_played_while_nobody_leads(void **state)
 }
 
 /* The rewards of the plan before are dropped: the new release says nothing of them. */
-static void order_overtakes_an_open_plan_and_its_rewards_are_dropped(void **state)
+TEST(order_overtakes_an_open_plan_and_its_rewards_are_dropped)
 {
     struct phased_setup setup = setup_of(2, 1000, 0);
     setup.schedule.epsilon_per_reward = INFINITY;
@@ -250,7 +250,7 @@ static void order_overtakes_an_open_plan_and_its_rewards_are_dropped(void **stat
     phased_free(agent);
 }
 
-static void plan_that_does_not_fit_is_played_by_the_leader_and_never_released(void **state)
+TEST(plan_that_does_not_fit_is_played_by_the_leader_and_never_released)
 {
     struct phased_setup const setup = setup_of(2, 29, 0);
     struct phased_core *agent = phased_agent_new(&setup, 0);
@@ -279,7 +279,7 @@ static void plan_that_does_not_fit_is_played_by_the_leader_and_never_released(vo
     phased_free(agent);
 }
 
-static void one_arm_is_played_until_T_without_a_word(void **state)
+TEST(one_arm_is_played_until_T_without_a_word)
 {
     struct phased_setup setup = setup_of(2, 77, 0.9);
     setup.schedule.arm_count = 1;
@@ -299,7 +299,7 @@ static void one_arm_is_played_until_T_without_a_word(void **state)
     phased_free(hub);
 }
 
-static void entropy_that_fails_draws_nothing_and_is_asked_again(void **state)
+TEST(entropy_that_fails_draws_nothing_and_is_asked_again)
 {
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct phased_core *const agent = pulling_agent(&setup);
@@ -319,7 +319,7 @@ static void entropy_that_fails_draws_nothing_and_is_asked_again(void **state)
     phased_free(agent);
 }
 
-static void budget_that_does_not_suffice_halts_before_anything_is_drawn(void **state)
+TEST(budget_that_does_not_suffice_halts_before_anything_is_drawn)
 {
     struct phased_setup setup = setup_of(2, 1000, 0);
     setup.budget_nano = TACIT_NANO - 1;
@@ -334,7 +334,7 @@ static void budget_that_does_not_suffice_halts_before_anything_is_drawn(void **s
     phased_free(agent);
 }
 
-static void rounds_are_disjoint_rewards_and_cost_the_maximum(void **state)
+TEST(rounds_are_disjoint_rewards_and_cost_the_maximum)
 {
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct phased_core *const agent = pulling_agent(&setup);
@@ -348,7 +348,7 @@ static void rounds_are_disjoint_rewards_and_cost_the_maximum(void **state)
     phased_free(agent);
 }
 
-static void report_is_said_again_with_the_same_bytes_until_the_hub_has_it(void **state)
+TEST(report_is_said_again_with_the_same_bytes_until_the_hub_has_it)
 {
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct phased_core *const agent = pulling_agent(&setup);
@@ -379,7 +379,7 @@ static void report_is_said_again_with_the_same_bytes_until_the_hub_has_it(void *
     phased_free(agent);
 }
 
-static void state_older_than_what_the_hub_holds_is_halted(void **state)
+TEST(state_older_than_what_the_hub_holds_is_halted)
 {
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct phased_core *const agent = pulling_agent(&setup);
@@ -452,7 +452,7 @@ static void *play_federation(const struct phased_setup *setup, bool dies, uint32
     return last;
 }
 
-static void deaths_in_every_step_change_no_byte(void **state)
+TEST(deaths_in_every_step_change_no_byte)
 {
     for (size_t i = 0; i < 2; i++) {
         struct phased_setup setup = setup_of(2, 30000, i == 0 ? 0 : 0.95);
@@ -483,7 +483,7 @@ static struct phased_core *collecting_hub(const struct phased_setup *setup)
     return hub;
 }
 
-static void reports_that_do_not_fit_are_refused_without_trace(void **state)
+TEST(reports_that_do_not_fit_are_refused_without_trace)
 {
     struct phased_setup const setup = setup_of(3, 100000, 0);
     struct phased_core *const hub = collecting_hub(&setup);
@@ -525,7 +525,7 @@ static void reports_that_do_not_fit_are_refused_without_trace(void **state)
     phased_free(hub);
 }
 
-static void round_closes_at_the_deadline_with_its_quorum(void **state)
+TEST(round_closes_at_the_deadline_with_its_quorum)
 {
     struct phased_setup setup = setup_of(3, 100000, 0);
     setup.quorum = 2;
@@ -556,7 +556,7 @@ static void round_closes_at_the_deadline_with_its_quorum(void **state)
     phased_free(hub);
 }
 
-static void hub_that_answers_all_says_what_it_holds(void **state)
+TEST(hub_that_answers_all_says_what_it_holds)
 {
     struct phased_setup setup = setup_of(3, 100000, 0);
     setup.answers_all = true;
@@ -573,7 +573,7 @@ static void hub_that_answers_all_says_what_it_holds(void **state)
     phased_free(hub);
 }
 
-static void horizon_below_the_first_plan_ends_at_once_without_a_leader(void **state)
+TEST(horizon_below_the_first_plan_ends_at_once_without_a_leader)
 {
     struct phased_setup setup = setup_of(3, 1, 0.9);
     uint64_t const least = tacit_phases_horizon_min(&setup.schedule);
@@ -595,7 +595,7 @@ static void horizon_below_the_first_plan_ends_at_once_without_a_leader(void **st
 }
 
 /* Sites without a leader play all arms in turn: where not all are there, one is named. */
-static void last_word_without_a_leader_names_an_arm_that_is_there(void **state)
+TEST(last_word_without_a_leader_names_an_arm_that_is_there)
 {
     for (uint32_t first_count = 1; first_count <= ARMS; first_count++) {
         struct phased_setup setup = setup_of(3, 1, 0.9);
@@ -609,7 +609,7 @@ static void last_word_without_a_leader_names_an_arm_that_is_there(void **state)
     }
 }
 
-static void schedules_out_of_range_are_refused(void **state)
+TEST(schedules_out_of_range_are_refused)
 {
     struct phased_setup const setup = setup_of(3, 100000, 0);
     struct tacit_phases bad[15];
@@ -644,7 +644,7 @@ static void schedules_out_of_range_are_refused(void **state)
 
 /* ---- Judge alone ---- */
 
-static void round_without_reports_is_repeated_with_the_same_plan(void **state)
+TEST(round_without_reports_is_repeated_with_the_same_plan)
 {
     struct phased_setup const setup = setup_of(3, 100000, 0);
     struct tacit_phased_judge *const judge = malloc(tacit_phased_judge_size(&setup.schedule));
@@ -664,7 +664,7 @@ static void round_without_reports_is_repeated_with_the_same_plan(void **state)
 }
 
 /* Bits that the check lets pass leave a judge that goes on without stumbling. */
-static void check_refuses_most_damaged_judges_and_survives_the_others(void **state)
+TEST(check_refuses_most_damaged_judges_and_survives_the_others)
 {
     struct phased_setup const setup = setup_of(3, 2000, 0.9);
     size_t const size = tacit_phased_judge_size(&setup.schedule);
@@ -772,7 +772,7 @@ static void damage_each_byte(struct phased_core *core, double refused_min)
     phased_free(core);
 }
 
-static void damaged_states_are_refused_or_go_on_without_stumbling(void **state)
+TEST(damaged_states_are_refused_or_go_on_without_stumbling)
 {
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct phased_core *core = pulling_agent(&setup);
@@ -830,7 +830,7 @@ static void expect_refused_change(struct phased_core *hub, bool is_added, uint32
     free(before);
 }
 
-static void a_change_that_cannot_be_leaves_every_byte_as_it_was(void **state)
+TEST(a_change_that_cannot_be_leaves_every_byte_as_it_was)
 {
     struct phased_setup setup = setup_of(2, 1000000, 0);
     setup.schedule.first_count = ARMS - 1;
@@ -905,7 +905,7 @@ static struct phased_setup changed_setup(uint32_t run, struct tacit_rng *chance)
 
 /* Each state is one, and each arm that was there from the first plan on has a release once a round
  * is closed. */
-static void arms_that_come_and_go_at_any_time_leave_a_state(void **state)
+TEST(arms_that_come_and_go_at_any_time_leave_a_state)
 {
     uint64_t rounds = 0;
     for (uint32_t run = 0; run < CHANGED_RUNS; run++) {
@@ -930,41 +930,4 @@ static void arms_that_come_and_go_at_any_time_leave_a_state(void **state)
     }
     print_message("%llu rounds\n", (unsigned long long)rounds);
     assert_true(rounds > 5 * CHANGED_RUNS);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agent_parameters_out_of_range_are_refused_and_nothing_is_written),
-        cmocka_unit_test(rewards_that_the_plan_did_not_ask_for_are_refused_without_trace),
-        cmocka_unit_test(orders_that_make_no_sense_are_refused_without_trace),
-        cmocka_unit_test(site_policy_refuses_rounds_and_small_plans),
-        cmocka_unit_test(policy_and_numbers_reach_to_their_last),
-        cmocka_unit_test(plan_of_all_slots_for_one_arm_is_released),
-        cmocka_unit_test(of_equal_arms_the_first_is_played_while_nobody_leads),
-        cmocka_unit_test(order_overtakes_an_open_plan_and_its_rewards_are_dropped),
-        cmocka_unit_test(plan_that_does_not_fit_is_played_by_the_leader_and_never_released),
-        cmocka_unit_test(one_arm_is_played_until_T_without_a_word),
-        cmocka_unit_test(entropy_that_fails_draws_nothing_and_is_asked_again),
-        cmocka_unit_test(budget_that_does_not_suffice_halts_before_anything_is_drawn),
-        cmocka_unit_test(rounds_are_disjoint_rewards_and_cost_the_maximum),
-        cmocka_unit_test(report_is_said_again_with_the_same_bytes_until_the_hub_has_it),
-        cmocka_unit_test(state_older_than_what_the_hub_holds_is_halted),
-        cmocka_unit_test(deaths_in_every_step_change_no_byte),
-        cmocka_unit_test(reports_that_do_not_fit_are_refused_without_trace),
-        cmocka_unit_test(round_closes_at_the_deadline_with_its_quorum),
-        cmocka_unit_test(hub_that_answers_all_says_what_it_holds),
-        cmocka_unit_test(horizon_below_the_first_plan_ends_at_once_without_a_leader),
-        cmocka_unit_test(last_word_without_a_leader_names_an_arm_that_is_there),
-        cmocka_unit_test(schedules_out_of_range_are_refused),
-        cmocka_unit_test(round_without_reports_is_repeated_with_the_same_plan),
-        cmocka_unit_test(check_refuses_most_damaged_judges_and_survives_the_others),
-        cmocka_unit_test(damaged_states_are_refused_or_go_on_without_stumbling),
-        cmocka_unit_test(a_change_that_cannot_be_leaves_every_byte_as_it_was),
-        cmocka_unit_test(arms_that_come_and_go_at_any_time_leave_a_state),
-    };
-    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

@@ -7,9 +7,9 @@
 #include "../support/phased_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xd09d2204466f8110)
+DIGEST_IS(UINT64_C(0xd09d2204466f8110))
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x11582fd4be90bfb6)
+VERDICTS_ARE(UINT64_C(0x11582fd4be90bfb6))
 
 #define SNAPSHOT_BYTES_MAX 16384u
 
@@ -105,7 +105,7 @@ static void put_hub_back(const struct entry *entry, uint64_t term)
     begin_term(hub, term);
 }
 
-static void release_that_was_granted_is_said_again_and_counts_once(void **state)
+TEST(release_that_was_granted_is_said_again_and_counts_once)
 {
     static struct entry entry;
     open_star();
@@ -142,7 +142,7 @@ static void release_that_was_granted_is_said_again_and_counts_once(void **state)
     close_star();
 }
 
-static void draw_that_was_not_granted_is_dropped_with_its_rewards(void **state)
+TEST(draw_that_was_not_granted_is_dropped_with_its_rewards)
 {
     static struct entry entry;
     open_star();
@@ -167,7 +167,7 @@ static void draw_that_was_not_granted_is_dropped_with_its_rewards(void **state)
     close_star();
 }
 
-static void words_of_the_lost_hub_and_to_it_are_not_heard(void **state)
+TEST(words_of_the_lost_hub_and_to_it_are_not_heard)
 {
     static struct entry entry;
     open_star();
@@ -186,7 +186,7 @@ static void words_of_the_lost_hub_and_to_it_are_not_heard(void **state)
 }
 
 /* Built again from an older entry: the site is ahead, and its round comes again. */
-static void site_that_is_ahead_plays_its_round_anew(void **state)
+TEST(site_that_is_ahead_plays_its_round_anew)
 {
     static struct entry entry;
     open_star();
@@ -214,7 +214,7 @@ static void site_that_is_ahead_plays_its_round_anew(void **state)
 }
 
 /* Not another plan's: the round is the same, the arms are not. */
-static void release_of_another_plan_is_not_said(void **state)
+TEST(release_of_another_plan_is_not_said)
 {
     open_star();
     report(0);
@@ -237,7 +237,7 @@ static void release_of_another_plan_is_not_said(void **state)
 }
 
 /* Nothing of an old copy could leave twice any more. */
-static void old_copy_that_was_halted_goes_on_in_a_term(void **state)
+TEST(old_copy_that_was_halted_goes_on_in_a_term)
 {
     struct tacit_pull_block const plan[] = {{0, 3}, {1, 3}};
     struct tacit_phased_message order = {.kind = TACIT_PHASED_ORDER,
@@ -278,7 +278,7 @@ static bool holds(const struct phased_core *core, int64_t sum)
     return memmem(core->state, core->size, &sum, sizeof sum) != NULL;
 }
 
-static void rewards_that_were_not_drawn_are_gone_with_the_term(void **state)
+TEST(rewards_that_were_not_drawn_are_gone_with_the_term)
 {
     int64_t const sum = 700001;
     open_star();
@@ -293,7 +293,7 @@ static void rewards_that_were_not_drawn_are_gone_with_the_term(void **state)
 
 /* The operator began a term because a site lost its state: what the hub knows of heads is of
  * before. */
-static void hub_that_begins_a_term_forgets_what_it_granted(void **state)
+TEST(hub_that_begins_a_term_forgets_what_it_granted)
 {
     open_star();
     report(0);
@@ -312,7 +312,7 @@ static void hub_that_begins_a_term_forgets_what_it_granted(void **state)
 }
 
 /* The operator's words are in what it is built from, also before a round is closed. */
-static void arms_that_came_and_went_are_as_they_were(void **state)
+TEST(arms_that_came_and_went_are_as_they_were)
 {
     static double const means[3] = {0.7, 0.5, 0.3};
     static struct entry kept;
@@ -348,7 +348,7 @@ static void arms_that_came_and_went_are_as_they_were(void **state)
 
 /* A byte that is another one is refused, or it shows in what the hub writes; none can be missing.
  */
-static void snapshot_has_one_form_and_is_of_one_run(void **state)
+TEST(snapshot_has_one_form_and_is_of_one_run)
 {
     static struct entry kept;
     static struct entry bad;
@@ -392,24 +392,4 @@ static void snapshot_has_one_form_and_is_of_one_run(void **state)
     assert_int_equal(tacit_phased_hub_restore(hub->state, &config, kept.bytes, kept.size),
                      TACIT_OK);
     close_star();
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(release_that_was_granted_is_said_again_and_counts_once),
-        cmocka_unit_test(draw_that_was_not_granted_is_dropped_with_its_rewards),
-        cmocka_unit_test(words_of_the_lost_hub_and_to_it_are_not_heard),
-        cmocka_unit_test(site_that_is_ahead_plays_its_round_anew),
-        cmocka_unit_test(release_of_another_plan_is_not_said),
-        cmocka_unit_test(old_copy_that_was_halted_goes_on_in_a_term),
-        cmocka_unit_test(rewards_that_were_not_drawn_are_gone_with_the_term),
-        cmocka_unit_test(hub_that_begins_a_term_forgets_what_it_granted),
-        cmocka_unit_test(arms_that_came_and_went_are_as_they_were),
-        cmocka_unit_test(snapshot_has_one_form_and_is_of_one_run),
-    };
-    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

@@ -384,9 +384,8 @@ static void start(struct world *world)
     put(world, &update);
 }
 
-static void closed_rounds_hold_the_noise_of_two(void **state)
+TEST(closed_rounds_hold_the_noise_of_two)
 {
-    (void)state;
     struct world world;
     struct tacit_phased_hub_view view;
     set_up(&world);
@@ -405,11 +404,10 @@ static void closed_rounds_hold_the_noise_of_two(void **state)
 
 /* Other rewards, all of them, and masks or the hub's noise that make up for it: every byte of the
  * hub's and of the helper's is the same, on the way and in their states. */
-static void views_follow_no_reward(void **state)
+TEST(views_follow_no_reward)
 {
     uint8_t seen[WORLDS][TACIT_SHA256_BYTES];
     uint8_t seen_by_helper[WORLDS][TACIT_SHA256_BYTES];
-    (void)state;
     for (tape.world = RECORDED; tape.world < WORLDS; tape.world++) {
         struct world world;
         for (uint32_t arm = 0; arm < ARMS; arm++)
@@ -472,23 +470,20 @@ static void lose_a_report(bool is_dropped)
     tear_down(&world);
 }
 
-static void a_lost_report_is_spent_unused(void **state)
+TEST(a_lost_report_is_spent_unused)
 {
-    (void)state;
     lose_a_report(false);
 }
 
-static void a_round_that_is_enough_waits_for_no_deadline(void **state)
+TEST(a_round_that_is_enough_waits_for_no_deadline)
 {
-    (void)state;
     lose_a_report(true);
 }
 
 /* What it goes on to report is neither of the quorum nor of the sum: else the deadline would close
  * rounds of which the helper may not count enough. */
-static void a_dropped_site_is_not_of_the_quorum(void **state)
+TEST(a_dropped_site_is_not_of_the_quorum)
 {
-    (void)state;
     struct world world;
     struct tacit_phased_update update;
     struct tacit_helper_hub_view view;
@@ -518,9 +513,8 @@ static void a_dropped_site_is_not_of_the_quorum(void **state)
 }
 
 /* However long: no order, no smaller round, no total; whoever asks hears the order that stands. */
-static void a_helper_that_is_away_is_waited_for(void **state)
+TEST(a_helper_that_is_away_is_waited_for)
 {
-    (void)state;
     struct world world;
     struct tacit_phased_hub_view before;
     struct tacit_phased_hub_view after;
@@ -552,9 +546,8 @@ static void a_helper_that_is_away_is_waited_for(void **state)
 }
 
 /* Before the first leader: arms in turn, whatever was drawn. */
-static void what_is_played_while_waiting_follows_no_reward(void **state)
+TEST(what_is_played_while_waiting_follows_no_reward)
 {
-    (void)state;
     struct world world;
     struct tacit_phased_agent_view before;
     struct tacit_phased_agent_view after;
@@ -585,18 +578,4 @@ static void what_is_played_while_waiting_follows_no_reward(void **state)
     assert_true(before.leader == TACIT_NO_ARM && after.leader == TACIT_NO_ARM);
     assert_int_equal(after.exploit_arm, (before.exploit_arm + 1) % ARMS);
     tear_down(&world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_rounds_hold_the_noise_of_two),
-        cmocka_unit_test(a_lost_report_is_spent_unused),
-        cmocka_unit_test(a_round_that_is_enough_waits_for_no_deadline),
-        cmocka_unit_test(a_dropped_site_is_not_of_the_quorum),
-        cmocka_unit_test(a_helper_that_is_away_is_waited_for),
-        cmocka_unit_test(what_is_played_while_waiting_follows_no_reward),
-        cmocka_unit_test(views_follow_no_reward), /* last: it changes the rewards */
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static enum tacit_status status_of_coin(uint64_t numerator, uint64_t denominator
     return tacit_bernoulli_exp(numerator, denominator, &entropy, &heads);
 }
 
-static void bernoulli_exp_refuses_what_is_outside_its_limits(void **state)
+TEST(bernoulli_exp_refuses_what_is_outside_its_limits)
 {
     assert_int_equal(status_of_coin(0, 0), TACIT_INVALID);
     assert_int_equal(status_of_coin(0, 1), TACIT_OK);
@@ -82,7 +82,7 @@ static enum tacit_status status_of_noise(uint64_t t, uint64_t s)
     return status;
 }
 
-static void discrete_laplace_refuses_what_is_outside_its_limits(void **state)
+TEST(discrete_laplace_refuses_what_is_outside_its_limits)
 {
     assert_int_equal(status_of_noise(0, 1), TACIT_INVALID);
     assert_int_equal(status_of_noise(1, 0), TACIT_INVALID);
@@ -96,7 +96,7 @@ static void discrete_laplace_refuses_what_is_outside_its_limits(void **state)
 
 /* ---- Samplers: failing entropy --------------------------------------------------------------- */
 
-static void bernoulli_exp_without_entropy_at_any_fill_leaves_its_output_untouched(void **state)
+TEST(bernoulli_exp_without_entropy_at_any_fill_leaves_its_output_untouched)
 {
     uint32_t most_fills = 0;
     for (uint32_t run = 0; run < 300; run++) {
@@ -118,7 +118,7 @@ static void bernoulli_exp_without_entropy_at_any_fill_leaves_its_output_untouche
     assert_true(most_fills >= 5);
 }
 
-static void discrete_laplace_without_entropy_at_any_fill_leaves_its_output_untouched(void **state)
+TEST(discrete_laplace_without_entropy_at_any_fill_leaves_its_output_untouched)
 {
     uint32_t most_fills = 0;
     for (uint32_t run = 0; run < 100; run++) {
@@ -152,7 +152,7 @@ static void check_release_at_every_fill(const struct tacit_mechanism *mechanism)
     }
 }
 
-static void release_without_entropy_at_any_fill_leaves_its_output_untouched(void **state)
+TEST(release_without_entropy_at_any_fill_leaves_its_output_untouched)
 {
     struct tacit_mechanism const paper = mechanism_of(TACIT_PRIVACY_PAPER, 0.5);
     struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, 0.5);
@@ -175,7 +175,7 @@ static enum tacit_status status_of(const struct tacit_mechanism_config *config)
     return status;
 }
 
-static void init_takes_epsilons_from_1e_6_to_1e6_and_infinity(void **state)
+TEST(init_takes_epsilons_from_1e_6_to_1e6_and_infinity)
 {
     double const good[] = {1e-6, 1, 10, 1e6, INFINITY};
     double const bad[] = {
@@ -195,7 +195,7 @@ static void init_takes_epsilons_from_1e_6_to_1e6_and_infinity(void **state)
     }
 }
 
-static void init_takes_finite_ranges_that_doubles_can_divide(void **state)
+TEST(init_takes_finite_ranges_that_doubles_can_divide)
 {
     double const good[][2] = {{0, 1},         {-3, 3},      {-1, -0.5},
                               {0, 1e-150},    {0, 1e150},   {1, 1 + DBL_EPSILON},
@@ -233,7 +233,7 @@ static void init_takes_finite_ranges_that_doubles_can_divide(void **state)
     }
 }
 
-static void init_without_privacy_looks_at_nothing(void **state)
+TEST(init_without_privacy_looks_at_nothing)
 {
     struct tacit_mechanism_config const config = {
         .mode = TACIT_PRIVACY_NONE, .epsilon_per_reward = NAN, .lo = 1, .hi = -INFINITY};
@@ -246,7 +246,7 @@ static void init_without_privacy_looks_at_nothing(void **state)
 
 /* ---- Mechanism: scale and cost --------------------------------------------------------------- */
 
-static void sound_epsilon_is_rounded_down_to_a_nano_epsilon(void **state)
+TEST(sound_epsilon_is_rounded_down_to_a_nano_epsilon)
 {
     struct {
         double epsilon;
@@ -267,7 +267,7 @@ static void sound_epsilon_is_rounded_down_to_a_nano_epsilon(void **state)
 }
 
 /* 4.1 * 1e9 is a little below 4100000000 in doubles; a statement must not say 4.099999999. */
-static void epsilons_with_four_decimals_are_kept_as_they_were_written(void **state)
+TEST(epsilons_with_four_decimals_are_kept_as_they_were_written)
 {
     for (uint64_t i = 1; i <= 200000; i++) {
         double const epsilon = (double)i / 10000; /* correctly rounded, as a parser's would be */
@@ -278,7 +278,7 @@ static void epsilons_with_four_decimals_are_kept_as_they_were_written(void **sta
     }
 }
 
-static void sound_scale_is_steps_over_epsilon_in_lowest_terms(void **state)
+TEST(sound_scale_is_steps_over_epsilon_in_lowest_terms)
 {
     struct {
         double epsilon;
@@ -297,7 +297,7 @@ static void sound_scale_is_steps_over_epsilon_in_lowest_terms(void **state)
 }
 
 /* t/s = STEPS / (nano / 1e9) exactly, in lowest terms, and within what the sampler takes. */
-static void sound_scale_is_exact_for_any_epsilon(void **state)
+TEST(sound_scale_is_exact_for_any_epsilon)
 {
     struct tacit_rng rng = some_stream(9);
     for (uint32_t i = 0; i < 20000; i++) {
@@ -318,7 +318,7 @@ static void sound_scale_is_exact_for_any_epsilon(void **state)
     }
 }
 
-static void paper_scale_is_the_range_over_epsilon(void **state)
+TEST(paper_scale_is_the_range_over_epsilon)
 {
     struct tacit_mechanism_config const config = {
         .mode = TACIT_PRIVACY_PAPER, .epsilon_per_reward = 50, .lo = -1, .hi = 4};
@@ -330,7 +330,7 @@ static void paper_scale_is_the_range_over_epsilon(void **state)
     assert_int_equal(tacit_mechanism_cost_nano(&mechanism), 50 * TACIT_NANO);
 }
 
-static void paper_cost_is_rounded_up_to_a_nano_epsilon(void **state)
+TEST(paper_cost_is_rounded_up_to_a_nano_epsilon)
 {
     struct tacit_mechanism const above = mechanism_of(TACIT_PRIVACY_PAPER, 0.1234567891);
     struct tacit_mechanism const just = mechanism_of(TACIT_PRIVACY_PAPER, 0.123456789);
@@ -357,7 +357,7 @@ static void check_release_without_noise(const struct tacit_mechanism *mechanism)
     }
 }
 
-static void release_without_noise_is_the_sum_and_needs_no_entropy(void **state)
+TEST(release_without_noise_is_the_sum_and_needs_no_entropy)
 {
     struct tacit_mechanism const none = mechanism_of(TACIT_PRIVACY_NONE, 1);
     struct tacit_mechanism const paper = mechanism_of(TACIT_PRIVACY_PAPER, INFINITY);
@@ -368,7 +368,7 @@ static void release_without_noise_is_the_sum_and_needs_no_entropy(void **state)
     assert_int_equal(sound.scale.kind, TACIT_SCALE_STEPS);
 }
 
-static void sound_release_is_the_sum_plus_the_samplers_noise(void **state)
+TEST(sound_release_is_the_sum_plus_the_samplers_noise)
 {
     struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, 0.3);
     int64_t const sums[] = {0, 12345, -(INT64_C(1) << 60), INT64_C(1) << 60};
@@ -389,7 +389,7 @@ static void sound_release_is_the_sum_plus_the_samplers_noise(void **state)
 }
 
 /* The noise must not depend on the sum (nor, therefore, on how many rewards are in it). */
-static void noise_is_the_same_whatever_the_sum(void **state)
+TEST(noise_is_the_same_whatever_the_sum)
 {
     struct tacit_mechanism const paper = mechanism_of(TACIT_PRIVACY_PAPER, 1);
     for (uint32_t run = 0; run < 400; run++) {
@@ -416,7 +416,7 @@ static bool is_plausible(const struct tacit_mechanism *mechanism, int64_t steps,
     return tacit_mechanism_plausible(mechanism, noised, count, releases);
 }
 
-static void plausible_in_sound_mode_allows_60_scales_a_release_on_either_side(void **state)
+TEST(plausible_in_sound_mode_allows_60_scales_a_release_on_either_side)
 {
     struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, 0.5);
     int64_t const scale = 2 * TACIT_STEPS;
@@ -433,7 +433,7 @@ static void plausible_in_sound_mode_allows_60_scales_a_release_on_either_side(vo
     assert_false(is_plausible(&sound, INT64_MAX, TACIT_HORIZON_MAX, 40));
 }
 
-static void plausible_without_noise_allows_only_sums_that_rewards_can_make(void **state)
+TEST(plausible_without_noise_allows_only_sums_that_rewards_can_make)
 {
     struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, INFINITY);
     assert_true(is_plausible(&sound, 0, 3, 1));
@@ -444,7 +444,7 @@ static void plausible_without_noise_allows_only_sums_that_rewards_can_make(void 
     assert_false(is_plausible(&sound, 1, 0, 0));
 }
 
-static void plausible_in_doubles_means_finite(void **state)
+TEST(plausible_in_doubles_means_finite)
 {
     enum tacit_privacy_mode const modes[] = {TACIT_PRIVACY_NONE, TACIT_PRIVACY_PAPER};
     for (size_t i = 0; i < COUNT(modes); i++) {
@@ -460,7 +460,7 @@ static void plausible_in_doubles_means_finite(void **state)
     }
 }
 
-static void plausible_accepts_every_honest_release(void **state)
+TEST(plausible_accepts_every_honest_release)
 {
     double const epsilons[] = {1e-6, 0.1, 1, 1e6};
     struct tacit_rng rng = some_stream(21);
@@ -483,7 +483,7 @@ static int64_t level(double lo, double hi, double reward)
     return tacit_scale_level(&scale, reward);
 }
 
-static void level_clips_to_the_range_and_takes_bad_rewards_for_lo(void **state)
+TEST(level_clips_to_the_range_and_takes_bad_rewards_for_lo)
 {
     double const ranges[][2] = {{0, 1},      {-3, 5},         {-2, -1},
                                 {0, 1e-150}, {-5e149, 5e149}, {1e20, 2e20}};
@@ -505,7 +505,7 @@ static void level_clips_to_the_range_and_takes_bad_rewards_for_lo(void **state)
     }
 }
 
-static void level_of_denormals_and_of_signed_zeros_is_0(void **state)
+TEST(level_of_denormals_and_of_signed_zeros_is_0)
 {
     double const tiny[] = {5e-324, -5e-324, DBL_MIN, -DBL_MIN, DBL_MIN / 2, 0.0, -0.0};
     for (size_t i = 0; i < COUNT(tiny); i++) {
@@ -515,7 +515,7 @@ static void level_of_denormals_and_of_signed_zeros_is_0(void **state)
 }
 
 /* Halves go up; the points tested are exact in binary. */
-static void level_rounds_to_the_nearest_step(void **state)
+TEST(level_rounds_to_the_nearest_step)
 {
     double const step = 0x1p-20;
     for (int64_t k = 0; k < TACIT_STEPS; k += k < 100 || k > TACIT_STEPS - 100 ? 1 : 997) {
@@ -528,7 +528,7 @@ static void level_rounds_to_the_nearest_step(void **state)
     }
 }
 
-static void level_of_any_double_grows_with_it_and_stays_in_its_range(void **state)
+TEST(level_of_any_double_grows_with_it_and_stays_in_its_range)
 {
     struct tacit_rng rng = some_stream(31);
     for (uint32_t i = 0; i < 200000; i++) {
@@ -547,7 +547,7 @@ static void level_of_any_double_grows_with_it_and_stays_in_its_range(void **stat
     }
 }
 
-static void sums_of_2_to_the_40_rewards_are_exact(void **state)
+TEST(sums_of_2_to_the_40_rewards_are_exact)
 {
     struct tacit_scale const scale = {.kind = TACIT_SCALE_STEPS, .lo = 0, .hi = 1};
     union tacit_sum sum = {0};
@@ -563,7 +563,7 @@ static void sums_of_2_to_the_40_rewards_are_exact(void **state)
     assert_true(sum.steps == INT64_C(1) << 60);
 }
 
-static void sums_in_steps_do_not_depend_on_order_or_grouping(void **state)
+TEST(sums_in_steps_do_not_depend_on_order_or_grouping)
 {
     struct tacit_scale const scale = {.kind = TACIT_SCALE_STEPS, .lo = -1, .hi = 2};
     double const rewards[] = {0.1, 1e9, -0.3, NAN, 1.7, -INFINITY, 0.1};
@@ -598,7 +598,7 @@ static void expect_spend(struct tacit_ledger *ledger, uint64_t cell, uint64_t na
     assert_true(tacit_ledger_spent_nano(ledger) >= tacit_ledger_spent_nano(&before));
 }
 
-static void ledger_starts_with_nothing_spent(void **state)
+TEST(ledger_starts_with_nothing_spent)
 {
     struct tacit_ledger const ledger = tacit_ledger_init(5);
     assert_int_equal(ledger.budget_nano, 5);
@@ -607,7 +607,7 @@ static void ledger_starts_with_nothing_spent(void **state)
     assert_int_equal(ledger.gross_nano, 0);
 }
 
-static void ledger_can_be_exhausted_exactly_but_not_by_one_nano_more(void **state)
+TEST(ledger_can_be_exhausted_exactly_but_not_by_one_nano_more)
 {
     struct tacit_ledger ledger = tacit_ledger_init(TACIT_NANO);
     expect_spend(&ledger, 0, TACIT_NANO + 1, TACIT_BUDGET);
@@ -621,14 +621,14 @@ static void ledger_can_be_exhausted_exactly_but_not_by_one_nano_more(void **stat
     expect_spend(&ledger, 1, TACIT_NANO, TACIT_OK); /* another cell: the maximum counts */
 }
 
-static void ledger_without_a_budget_takes_only_nothing(void **state)
+TEST(ledger_without_a_budget_takes_only_nothing)
 {
     struct tacit_ledger ledger = tacit_ledger_init(0);
     expect_spend(&ledger, 0, 1, TACIT_BUDGET);
     expect_spend(&ledger, 0, 0, TACIT_OK);
 }
 
-static void ledger_cells_take_the_maximum_and_repeats_add(void **state)
+TEST(ledger_cells_take_the_maximum_and_repeats_add)
 {
     struct tacit_ledger ledger = tacit_ledger_init(100);
     expect_spend(&ledger, 3, 10, TACIT_OK);
@@ -644,7 +644,7 @@ static void ledger_cells_take_the_maximum_and_repeats_add(void **state)
     assert_int_equal(ledger.gross_nano, 39);
 }
 
-static void ledger_refuses_a_closed_cell(void **state)
+TEST(ledger_refuses_a_closed_cell)
 {
     struct tacit_ledger ledger = tacit_ledger_init(100);
     expect_spend(&ledger, 5, 1, TACIT_OK);
@@ -656,7 +656,7 @@ static void ledger_refuses_a_closed_cell(void **state)
 }
 
 /* A refused spend on a later cell must not close the open one. */
-static void ledger_refusal_leaves_the_open_cell_open(void **state)
+TEST(ledger_refusal_leaves_the_open_cell_open)
 {
     struct tacit_ledger ledger = tacit_ledger_init(100);
     expect_spend(&ledger, 1, 60, TACIT_OK);
@@ -666,7 +666,7 @@ static void ledger_refusal_leaves_the_open_cell_open(void **state)
     assert_int_equal(tacit_ledger_spent_nano(&ledger), 100);
 }
 
-static void ledger_scopes_add_and_number_their_cells_anew(void **state)
+TEST(ledger_scopes_add_and_number_their_cells_anew)
 {
     struct tacit_ledger ledger = tacit_ledger_init(100);
     tacit_ledger_next_scope(&ledger);
@@ -688,7 +688,7 @@ static void ledger_scopes_add_and_number_their_cells_anew(void **state)
     assert_int_equal(ledger.gross_nano, 150);
 }
 
-static void ledger_refuses_sums_that_overflow(void **state)
+TEST(ledger_refuses_sums_that_overflow)
 {
     struct tacit_ledger ledger = tacit_ledger_init(UINT64_MAX);
     expect_spend(&ledger, 0, 1, TACIT_OK);
@@ -704,7 +704,7 @@ static void ledger_refuses_sums_that_overflow(void **state)
 }
 
 /* gross_nano is never below the other sums; a ledger read from a damaged file may say otherwise. */
-static void ledger_whose_sums_disagree_still_refuses_to_overflow(void **state)
+TEST(ledger_whose_sums_disagree_still_refuses_to_overflow)
 {
     struct tacit_ledger cell = {.budget_nano = UINT64_MAX, .open_cell_nano = UINT64_MAX - 1};
     expect_spend(&cell, 0, 2, TACIT_INVALID);
@@ -779,7 +779,7 @@ static void check_agreement(const struct tacit_ledger *ledger, const struct twin
     assert_true(ledger->release_count == twin->release_count);
 }
 
-static void ledger_agrees_with_the_twin_on_a_million_random_spends(void **state)
+TEST(ledger_agrees_with_the_twin_on_a_million_random_spends)
 {
     struct tacit_rng rng = some_stream(41);
     uint32_t seen[3] = {0, 0, 0}; /* accepted, refused as invalid, refused for the budget */
@@ -851,7 +851,7 @@ static struct tacit_promise sound_promise(uint64_t epsilon_nano)
         .mechanism = {.noise = TACIT_NOISE_LAPLACE, .epsilon_nano = epsilon_nano, .releases = 1}};
 }
 
-static void statements_of_sums_are_golden(void **state)
+TEST(statements_of_sums_are_golden)
 {
     struct tacit_promise promise = sound_promise(1500000001);
     expect_statement(&promise, OF_REWARD("1.500000001") AGAINST SOUND_NOISE PERSON LIMITS SEED);
@@ -876,7 +876,7 @@ static void statements_of_sums_are_golden(void **state)
                      "sent the total of each component.");
 }
 
-static void statement_of_an_interaction_has_a_delta(void **state)
+TEST(statement_of_an_interaction_has_a_delta)
 {
     struct tacit_promise const promise = {.mechanism = {.noise = TACIT_NOISE_GAUSSIAN,
                                                         .of = TACIT_PROTECTED_INTERACTION,
@@ -899,7 +899,7 @@ static void statement_of_an_interaction_has_a_delta(void **state)
 
 /* What was promised before binds: more rewards of a person, and a larger epsilon, than the file
  * says now. */
-static void statement_of_a_person_goes_by_what_was_spent(void **state)
+TEST(statement_of_a_person_goes_by_what_was_spent)
 {
     static const struct {
         uint32_t max;
@@ -939,7 +939,7 @@ static void statement_of_a_person_goes_by_what_was_spent(void **state)
     }
 }
 
-static void statement_of_a_live_site_says_who_holds_its_releases(void **state)
+TEST(statement_of_a_live_site_says_who_holds_its_releases)
 {
     static const char *const holders[] = {
         [TACIT_AUDIENCE_STAR] = "as long as the coordinator neither",
@@ -999,7 +999,7 @@ static void expect_laws(const struct tacit_promise *promise, const char *text)
                                             mechanism->noise == TACIT_NOISE_LAPLACE)));
 }
 
-static void every_statement_keeps_the_laws(void **state)
+TEST(every_statement_keeps_the_laws)
 {
     struct tacit_rng rng = some_stream(77);
     for (uint32_t i = 0; i < 50000; i++) {
@@ -1039,7 +1039,7 @@ static void every_statement_keeps_the_laws(void **state)
 }
 
 /* A promise is never smaller than what is lost; what a person wrote stays what it is. */
-static void promised_billionths_are_rounded_up(void **state)
+TEST(promised_billionths_are_rounded_up)
 {
     static const struct {
         double value;
@@ -1051,7 +1051,7 @@ static void promised_billionths_are_rounded_up(void **state)
 }
 
 /* What a person wrote is charged, not what a double makes of it; never more. */
-static void billionths_are_those_that_were_written(void **state)
+TEST(billionths_are_those_that_were_written)
 {
     static const struct {
         double value;
@@ -1079,7 +1079,7 @@ static enum tacit_status fill_stuck(void *context, void *bytes, size_t size)
     return TACIT_OK;
 }
 
-static void zeros_are_no_entropy(void **state)
+TEST(zeros_are_no_entropy)
 {
     static const uint64_t scales[][2] = {
         {1, 1}, {3, 1}, {1, 3}, {1000003, 7}, {UINT64_C(1) << 50, 3}};
@@ -1106,7 +1106,7 @@ static void zeros_are_no_entropy(void **state)
 }
 
 /* Whatever it says for ever: noise or an error after so many questions, and no loop. */
-static void no_stuck_source_holds_a_sampler(void **state)
+TEST(no_stuck_source_holds_a_sampler)
 {
     static const uint64_t scales[][2] = {{1, 1},
                                          {2, 1},
@@ -1135,7 +1135,7 @@ static void no_stuck_source_holds_a_sampler(void **state)
     assert_int_equal(fills, 95490946);
 }
 
-static void no_stuck_source_is_asked_for_ever(void **state)
+TEST(no_stuck_source_is_asked_for_ever)
 {
     for (unsigned byte = 0; byte < 256; byte++) {
         struct stuck stuck = {.byte = (uint8_t)byte};
@@ -1145,58 +1145,4 @@ static void no_stuck_source_is_asked_for_ever(void **state)
             (void)tacit_entropy_below(&entropy, bound, &word);
         assert_true(stuck.fills < FUSE);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zeros_are_no_entropy),
-        cmocka_unit_test(no_stuck_source_is_asked_for_ever),
-        cmocka_unit_test(no_stuck_source_holds_a_sampler),
-        cmocka_unit_test(bernoulli_exp_refuses_what_is_outside_its_limits),
-        cmocka_unit_test(discrete_laplace_refuses_what_is_outside_its_limits),
-        cmocka_unit_test(bernoulli_exp_without_entropy_at_any_fill_leaves_its_output_untouched),
-        cmocka_unit_test(discrete_laplace_without_entropy_at_any_fill_leaves_its_output_untouched),
-        cmocka_unit_test(release_without_entropy_at_any_fill_leaves_its_output_untouched),
-        cmocka_unit_test(init_takes_epsilons_from_1e_6_to_1e6_and_infinity),
-        cmocka_unit_test(init_takes_finite_ranges_that_doubles_can_divide),
-        cmocka_unit_test(init_without_privacy_looks_at_nothing),
-        cmocka_unit_test(sound_epsilon_is_rounded_down_to_a_nano_epsilon),
-        cmocka_unit_test(epsilons_with_four_decimals_are_kept_as_they_were_written),
-        cmocka_unit_test(sound_scale_is_steps_over_epsilon_in_lowest_terms),
-        cmocka_unit_test(sound_scale_is_exact_for_any_epsilon),
-        cmocka_unit_test(paper_scale_is_the_range_over_epsilon),
-        cmocka_unit_test(paper_cost_is_rounded_up_to_a_nano_epsilon),
-        cmocka_unit_test(release_without_noise_is_the_sum_and_needs_no_entropy),
-        cmocka_unit_test(sound_release_is_the_sum_plus_the_samplers_noise),
-        cmocka_unit_test(noise_is_the_same_whatever_the_sum),
-        cmocka_unit_test(plausible_in_sound_mode_allows_60_scales_a_release_on_either_side),
-        cmocka_unit_test(plausible_without_noise_allows_only_sums_that_rewards_can_make),
-        cmocka_unit_test(plausible_in_doubles_means_finite),
-        cmocka_unit_test(plausible_accepts_every_honest_release),
-        cmocka_unit_test(level_clips_to_the_range_and_takes_bad_rewards_for_lo),
-        cmocka_unit_test(level_of_denormals_and_of_signed_zeros_is_0),
-        cmocka_unit_test(level_rounds_to_the_nearest_step),
-        cmocka_unit_test(level_of_any_double_grows_with_it_and_stays_in_its_range),
-        cmocka_unit_test(sums_of_2_to_the_40_rewards_are_exact),
-        cmocka_unit_test(sums_in_steps_do_not_depend_on_order_or_grouping),
-        cmocka_unit_test(ledger_starts_with_nothing_spent),
-        cmocka_unit_test(ledger_can_be_exhausted_exactly_but_not_by_one_nano_more),
-        cmocka_unit_test(ledger_without_a_budget_takes_only_nothing),
-        cmocka_unit_test(ledger_cells_take_the_maximum_and_repeats_add),
-        cmocka_unit_test(ledger_refuses_a_closed_cell),
-        cmocka_unit_test(ledger_refusal_leaves_the_open_cell_open),
-        cmocka_unit_test(ledger_scopes_add_and_number_their_cells_anew),
-        cmocka_unit_test(ledger_refuses_sums_that_overflow),
-        cmocka_unit_test(ledger_whose_sums_disagree_still_refuses_to_overflow),
-        cmocka_unit_test(ledger_agrees_with_the_twin_on_a_million_random_spends),
-        cmocka_unit_test(statements_of_sums_are_golden),
-        cmocka_unit_test(statement_of_an_interaction_has_a_delta),
-        cmocka_unit_test(statement_of_a_person_goes_by_what_was_spent),
-        cmocka_unit_test(statement_of_a_live_site_says_who_holds_its_releases),
-        cmocka_unit_test(every_statement_keeps_the_laws),
-        cmocka_unit_test(promised_billionths_are_rounded_up),
-        cmocka_unit_test(billionths_are_those_that_were_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void say(const struct tacit_promise *promise)
 }
 
 /* Every mechanism with every trust model, and each of the bits. */
-static void every_promise_is_in_the_same_words(void **state)
+TEST(every_promise_is_in_the_same_words)
 {
     for (uint32_t i = 0; i < 5 * 3 * 7 * 5; i++)
         for (uint32_t bits = 0; bits < 1024; bits = bits == 0 ? 1 : bits * 2) {
@@ -98,7 +98,7 @@ static void judge_sums(const struct tacit_mechanism *mechanism)
         }
 }
 
-static void mechanisms_are_what_they_were(void **state)
+TEST(mechanisms_are_what_they_were)
 {
     static const double epsilons[] = {0,    -1,    1e-6, 0.9e-6, 0.1,      0.5,       1,
                                       2.25, 3.125, 1e6,  1.1e6,  INFINITY, -INFINITY, NAN};
@@ -123,7 +123,7 @@ static void mechanisms_are_what_they_were(void **state)
         }
 }
 
-static void draws_of_the_mechanism_are_what_they_were(void **state)
+TEST(draws_of_the_mechanism_are_what_they_were)
 {
     static const double epsilons[] = {1e-6, 0.1, 1, 3.125, 1e6};
     for (uint32_t i = 0; i < 2 * COUNT(epsilons); i++) {
@@ -150,7 +150,7 @@ static void draws_of_the_mechanism_are_what_they_were(void **state)
 /* ---- Ledgers --------------------------------------------------------------------------------- */
 
 /* Also sums that no run makes: what would overflow is refused, and nothing moves. */
-static void ledgers_in_any_state_answer_as_they_did(void **state)
+TEST(ledgers_in_any_state_answer_as_they_did)
 {
     static const uint64_t values[] = {0, 1, 5, UINT64_MAX - 5, UINT64_MAX};
     static const uint64_t amounts[] = {0, 1, 4, 5, 6, UINT64_MAX - 1, UINT64_MAX};
@@ -170,7 +170,7 @@ static void ledgers_in_any_state_answer_as_they_did(void **state)
         }
 }
 
-static void rho_ledgers_answer_as_they_did(void **state)
+TEST(rho_ledgers_answer_as_they_did)
 {
     struct tacit_rng rng = stream(100);
     for (uint32_t run = 0; run < 50; run++) {
@@ -198,7 +198,7 @@ static void rho_ledgers_answer_as_they_did(void **state)
 
 /* ---- Vectors --------------------------------------------------------------------------------- */
 
-static void vectors_are_rounded_as_they_were(void **state)
+TEST(vectors_are_rounded_as_they_were)
 {
     static const double firsts[] = {0, -0.0, 1, -1, 0x1p-30, 0x1p-31, 1e300, -INFINITY, NAN, 3};
     struct tacit_rng rng = stream(200);
@@ -217,7 +217,7 @@ static void vectors_are_rounded_as_they_were(void **state)
     }
 }
 
-static void noise_of_vectors_is_what_it_was(void **state)
+TEST(noise_of_vectors_is_what_it_was)
 {
     static const uint64_t epsilons[] = {TACIT_VECTOR_EPSILON_NANO_MIN - 1,
                                         TACIT_VECTOR_EPSILON_NANO_MIN, UINT64_C(1000000000),
@@ -242,7 +242,7 @@ static void noise_of_vectors_is_what_it_was(void **state)
     digest_word(tacit_rng_next(&rng));
 }
 
-static void gaussians_are_what_they_were(void **state)
+TEST(gaussians_are_what_they_were)
 {
     static const uint64_t numbers[] = {
         1, 2, 3, 7, 1000, 1000003, UINT64_C(1) << 61, UINT64_C(1) << 62, UINT64_MAX};
@@ -292,7 +292,7 @@ static void play_tree(const struct tacit_tree_rule *rule, uint32_t run)
     free(tree);
 }
 
-static void trees_are_what_they_were(void **state)
+TEST(trees_are_what_they_were)
 {
     static const uint64_t leaves[] = {0,
                                       1,
@@ -346,7 +346,7 @@ static void digest_head(const struct tacit_commit_head *head)
 }
 
 /* A holder that is asked for any of a few commitments after any other. */
-static void holders_answer_as_they_did(void **state)
+TEST(holders_answer_as_they_did)
 {
     uint8_t names[TACIT_COMMIT_RECENT + 6][TACIT_SHA256_BYTES] = {{0}};
     struct tacit_rng rng = stream(500);
@@ -368,7 +368,7 @@ static void holders_answer_as_they_did(void **state)
     }
 }
 
-static void commitments_are_what_they_were(void **state)
+TEST(commitments_are_what_they_were)
 {
     static const char *const federations[] = {"", "a", "clinics"};
     struct tacit_rng rng = stream(600);
@@ -392,21 +392,4 @@ static void commitments_are_what_they_were(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_promise_is_in_the_same_words),
-        cmocka_unit_test(mechanisms_are_what_they_were),
-        cmocka_unit_test(draws_of_the_mechanism_are_what_they_were),
-        cmocka_unit_test(ledgers_in_any_state_answer_as_they_did),
-        cmocka_unit_test(rho_ledgers_answer_as_they_did),
-        cmocka_unit_test(vectors_are_rounded_as_they_were),
-        cmocka_unit_test(noise_of_vectors_is_what_it_was),
-        cmocka_unit_test(gaussians_are_what_they_were),
-        cmocka_unit_test(trees_are_what_they_were),
-        cmocka_unit_test(holders_answer_as_they_did),
-        cmocka_unit_test(commitments_are_what_they_were),
-    };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0xb5bcbc85e7172ba8));
-}
+DIGEST_IS(UINT64_C(0xb5bcbc85e7172ba8))

@@ -42,7 +42,7 @@ static struct tacit_rng some_stream(void)
 
 /* ---- Streams --------------------------------------------------------------------------------- */
 
-static void next_after_copy_replays_the_same_words(void **state)
+TEST(next_after_copy_replays_the_same_words)
 {
     struct tacit_rng rng = some_stream();
     for (uint32_t used = 0; used < 9; used++) {
@@ -56,7 +56,7 @@ static void next_after_copy_replays_the_same_words(void **state)
 
 #define WORDS_AT_ONCE_MAX 100u
 
-static void words_at_once_are_those_one_by_one(void **state)
+TEST(words_at_once_are_those_one_by_one)
 {
     bool const has_avx2 = tacit_linalg_fastest() == TACIT_LINALG_AVX2;
     for (uint32_t skipped = 0; skipped < 6; skipped++)
@@ -100,7 +100,7 @@ static void take(struct tacit_rng *rng, uint64_t way, size_t count, uint64_t *wo
 }
 
 /* However many words a stream makes at once, and however they are taken, copies among them. */
-static void words_in_any_chunks_are_those_of_one_block_after_the_other(void **state)
+TEST(words_in_any_chunks_are_those_of_one_block_after_the_other)
 {
     for (uint32_t trial = 0; trial < 200; trial++) {
         struct tacit_rng chance = tacit_rng_stream(1, 0, trial, 0);
@@ -121,7 +121,7 @@ static void words_in_any_chunks_are_those_of_one_block_after_the_other(void **st
     }
 }
 
-static void uniform_at_extreme_words_stays_inside_0_and_1(void **state)
+TEST(uniform_at_extreme_words_stays_inside_0_and_1)
 {
     struct tacit_rng rng = some_stream();
     rng.used = 0;
@@ -133,7 +133,7 @@ static void uniform_at_extreme_words_stays_inside_0_and_1(void **state)
     assert_true(tacit_rng_uniform(&rng) == 0.5 + 0x1p-53);
 }
 
-static void bernoulli_at_0_and_1_is_certain_at_extreme_words(void **state)
+TEST(bernoulli_at_0_and_1_is_certain_at_extreme_words)
 {
     struct tacit_rng rng = some_stream();
     rng.used = 0;
@@ -145,7 +145,7 @@ static void bernoulli_at_0_and_1_is_certain_at_extreme_words(void **state)
     assert_true(tacit_rng_bernoulli(&rng, 1.0));
 }
 
-static void bernoulli_spends_one_word_whatever_p_is(void **state)
+TEST(bernoulli_spends_one_word_whatever_p_is)
 {
     double const ps[] = {0.0, 1e-300, 0.5, 1.0};
     for (size_t i = 0; i < sizeof ps / sizeof ps[0]; i++) {
@@ -157,7 +157,7 @@ static void bernoulli_spends_one_word_whatever_p_is(void **state)
     }
 }
 
-static void bernoulli_just_inside_the_limits_can_go_both_ways(void **state)
+TEST(bernoulli_just_inside_the_limits_can_go_both_ways)
 {
     struct tacit_rng rng = some_stream();
     rng.used = 0;
@@ -167,7 +167,7 @@ static void bernoulli_just_inside_the_limits_can_go_both_ways(void **state)
     assert_false(tacit_rng_bernoulli(&rng, 1.0 - 0x1p-53));
 }
 
-static void below_1_is_0_and_below_the_largest_bound_is_below_it(void **state)
+TEST(below_1_is_0_and_below_the_largest_bound_is_below_it)
 {
     struct tacit_rng rng = some_stream();
     for (uint32_t i = 0; i < 1000; i++) {
@@ -177,7 +177,7 @@ static void below_1_is_0_and_below_the_largest_bound_is_below_it(void **state)
     }
 }
 
-static void below_from_a_stream_and_from_its_entropy_agree(void **state)
+TEST(below_from_a_stream_and_from_its_entropy_agree)
 {
     uint64_t const bounds[] = {1, 2, 3, 10, UINT64_C(1) << 63, AWKWARD_BOUND, UINT64_MAX};
     struct tacit_rng left = some_stream();
@@ -192,7 +192,7 @@ static void below_from_a_stream_and_from_its_entropy_agree(void **state)
 
 /* ---- Binomial -------------------------------------------------------------------------------- */
 
-static void binomial_without_trials_or_chance_is_certain(void **state)
+TEST(binomial_without_trials_or_chance_is_certain)
 {
     struct tacit_rng rng = some_stream();
     uint64_t const ns[] = {0, 1, 19, 20, 1000000, TACIT_HORIZON_MAX};
@@ -203,7 +203,7 @@ static void binomial_without_trials_or_chance_is_certain(void **state)
     assert_int_equal(tacit_rng_binomial(&rng, 0, 0.3), 0);
 }
 
-static void binomial_stays_within_0_and_n(void **state)
+TEST(binomial_stays_within_0_and_n)
 {
     struct tacit_rng rng = some_stream();
     double const ps[] = {5e-324, 1e-12, 0.3, 0.49999, 0.5, 0.50001, 0.9, 1.0 - 0x1p-53};
@@ -215,7 +215,7 @@ static void binomial_stays_within_0_and_n(void **state)
 }
 
 /* 1 - p is exact for these p, so the two walk through the same words. */
-static void binomial_of_p_and_of_1_minus_p_mirror_each_other(void **state)
+TEST(binomial_of_p_and_of_1_minus_p_mirror_each_other)
 {
     double const ps[] = {0.0625, 0.25, 0.4375};
     uint64_t const ns[] = {1, 7, 24, 100, 4096, TACIT_HORIZON_MAX};
@@ -230,7 +230,7 @@ static void binomial_of_p_and_of_1_minus_p_mirror_each_other(void **state)
 }
 
 /* The smallest u takes every walk to its end quickly, the largest one as far as it goes. */
-static void binomial_by_inversion_ends_at_extreme_words(void **state)
+TEST(binomial_by_inversion_ends_at_extreme_words)
 {
     struct tacit_rng rng = some_stream();
     double const ps[] = {1e-13, 0.001, 0.09, 0.4999};
@@ -246,7 +246,7 @@ static void binomial_by_inversion_ends_at_extreme_words(void **state)
 
 /* ---- Entropy --------------------------------------------------------------------------------- */
 
-static void entropy_failure_is_reported_and_leaves_outputs_untouched(void **state)
+TEST(entropy_failure_is_reported_and_leaves_outputs_untouched)
 {
     struct tape tape = {.word_count = 0};
     struct tacit_entropy const entropy = tape_entropy(&tape);
@@ -260,7 +260,7 @@ static void entropy_failure_is_reported_and_leaves_outputs_untouched(void **stat
     assert_int_equal(tacit_entropy_subset(&entropy, 1, 10, bits), TACIT_ENTROPY);
 }
 
-static void entropy_failure_after_a_refused_word_leaves_the_output_untouched(void **state)
+TEST(entropy_failure_after_a_refused_word_leaves_the_output_untouched)
 {
     struct tape tape = {.words = {0}, .word_count = 1};
     struct tacit_entropy const entropy = tape_entropy(&tape);
@@ -271,7 +271,7 @@ static void entropy_failure_after_a_refused_word_leaves_the_output_untouched(voi
 }
 
 /* Every member costs one word here, so a tape of k words fails at member k + 1. */
-static void subset_fails_wherever_the_entropy_fails(void **state)
+TEST(subset_fails_wherever_the_entropy_fails)
 {
     for (uint32_t length = 0; length <= 5; length++) {
         struct tape tape = {.word_count = length};
@@ -284,7 +284,7 @@ static void subset_fails_wherever_the_entropy_fails(void **state)
     }
 }
 
-static void entropy_uniform_reads_little_endian_midpoints(void **state)
+TEST(entropy_uniform_reads_little_endian_midpoints)
 {
     struct tape tape = {.words = {0, UINT64_MAX, UINT64_C(1) << 62}, .word_count = 3};
     struct tacit_entropy const entropy = tape_entropy(&tape);
@@ -328,7 +328,7 @@ static void check_words_of_value(uint64_t bound, uint64_t value)
     }
 }
 
-static void below_at_awkward_bounds_gives_every_value_equally_many_words(void **state)
+TEST(below_at_awkward_bounds_gives_every_value_equally_many_words)
 {
     uint64_t const bounds[] = {2,
                                3,
@@ -347,7 +347,7 @@ static void below_at_awkward_bounds_gives_every_value_equally_many_words(void **
     }
 }
 
-static void below_1_spends_one_word_and_gives_0(void **state)
+TEST(below_1_spends_one_word_and_gives_0)
 {
     uint64_t value = 77;
     assert_false(refuses(1, 0, &value));
@@ -358,7 +358,7 @@ static void below_1_spends_one_word_and_gives_0(void **state)
 
 /* ---- Subsets --------------------------------------------------------------------------------- */
 
-static void subset_of_none_is_empty_and_of_all_is_full(void **state)
+TEST(subset_of_none_is_empty_and_of_all_is_full)
 {
     uint32_t const populations[] = {1, 2, 63, 64, 65, 128, 1000};
     struct tacit_rng rng = some_stream();
@@ -378,7 +378,7 @@ static void subset_of_none_is_empty_and_of_all_is_full(void **state)
     }
 }
 
-static void subset_of_an_empty_population_touches_nothing(void **state)
+TEST(subset_of_an_empty_population_touches_nothing)
 {
     struct tape tape = {.word_count = 0};
     struct tacit_entropy const entropy = tape_entropy(&tape);
@@ -388,7 +388,7 @@ static void subset_of_an_empty_population_touches_nothing(void **state)
     assert_int_equal(tacit_entropy_subset(&entropy, 0, 0, NULL), TACIT_OK);
 }
 
-static void subset_has_exactly_count_members(void **state)
+TEST(subset_has_exactly_count_members)
 {
     struct tacit_rng rng = some_stream();
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
@@ -404,7 +404,7 @@ static void subset_has_exactly_count_members(void **state)
 }
 
 /* A repeated candidate is replaced by the newest member of the universe. */
-static void subset_replaces_a_repeated_candidate_by_the_top(void **state)
+TEST(subset_replaces_a_repeated_candidate_by_the_top)
 {
     struct tape tape = {.words = {1, 1, 1}, .word_count = 3}; /* candidate 0 each time */
     struct tacit_entropy const entropy = tape_entropy(&tape);
@@ -414,7 +414,7 @@ static void subset_replaces_a_repeated_candidate_by_the_top(void **state)
 }
 
 /* Chi-square over the 24 orders of 4 items: 23 degrees of freedom; beyond 58.6 once in 17,000. */
-static void shuffle_gives_every_order_equally_often(void **state)
+TEST(shuffle_gives_every_order_equally_often)
 {
     struct tacit_rng rng = some_stream();
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
@@ -435,7 +435,7 @@ static void shuffle_gives_every_order_equally_often(void **state)
     assert_true(distance < 58.6);
 }
 
-static void shuffle_keeps_all_items_and_moves_them_everywhere(void **state)
+TEST(shuffle_keeps_all_items_and_moves_them_everywhere)
 {
     struct tacit_rng rng = some_stream();
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
@@ -457,7 +457,7 @@ static void shuffle_keeps_all_items_and_moves_them_everywhere(void **state)
 
 /* The first word stands in front of an incomplete last box and is refused; three items take one
  * word, 30 items several. */
-static void shuffle_refuses_biased_words_and_reports_failures(void **state)
+TEST(shuffle_refuses_biased_words_and_reports_failures)
 {
     struct tape tape = {.words = {0, UINT64_C(0x123456789abcdef1)}, .word_count = 2};
     struct tacit_entropy const entropy = tape_entropy(&tape);
@@ -469,7 +469,7 @@ static void shuffle_refuses_biased_words_and_reports_failures(void **state)
 }
 
 /* What machines without 128-bit integers do. */
-static void a_product_by_halves_is_the_product(void **state)
+TEST(a_product_by_halves_is_the_product)
 {
     static const uint64_t edges[] = {
         0, 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX, UINT64_MAX - 1};
@@ -484,38 +484,4 @@ static void a_product_by_halves_is_the_product(void **state)
         assert_true(random_times(a, b, &low) == (uint64_t)(product >> 64));
         assert_true(low == (uint64_t)product);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(next_after_copy_replays_the_same_words),
-        cmocka_unit_test(words_at_once_are_those_one_by_one),
-        cmocka_unit_test(words_in_any_chunks_are_those_of_one_block_after_the_other),
-        cmocka_unit_test(uniform_at_extreme_words_stays_inside_0_and_1),
-        cmocka_unit_test(bernoulli_at_0_and_1_is_certain_at_extreme_words),
-        cmocka_unit_test(bernoulli_spends_one_word_whatever_p_is),
-        cmocka_unit_test(bernoulli_just_inside_the_limits_can_go_both_ways),
-        cmocka_unit_test(below_1_is_0_and_below_the_largest_bound_is_below_it),
-        cmocka_unit_test(below_from_a_stream_and_from_its_entropy_agree),
-        cmocka_unit_test(binomial_without_trials_or_chance_is_certain),
-        cmocka_unit_test(binomial_stays_within_0_and_n),
-        cmocka_unit_test(binomial_of_p_and_of_1_minus_p_mirror_each_other),
-        cmocka_unit_test(binomial_by_inversion_ends_at_extreme_words),
-        cmocka_unit_test(entropy_failure_is_reported_and_leaves_outputs_untouched),
-        cmocka_unit_test(entropy_failure_after_a_refused_word_leaves_the_output_untouched),
-        cmocka_unit_test(subset_fails_wherever_the_entropy_fails),
-        cmocka_unit_test(entropy_uniform_reads_little_endian_midpoints),
-        cmocka_unit_test(below_at_awkward_bounds_gives_every_value_equally_many_words),
-        cmocka_unit_test(below_1_spends_one_word_and_gives_0),
-        cmocka_unit_test(subset_of_none_is_empty_and_of_all_is_full),
-        cmocka_unit_test(subset_of_an_empty_population_touches_nothing),
-        cmocka_unit_test(subset_has_exactly_count_members),
-        cmocka_unit_test(subset_replaces_a_repeated_candidate_by_the_top),
-        cmocka_unit_test(shuffle_gives_every_order_equally_often),
-        cmocka_unit_test(shuffle_keeps_all_items_and_moves_them_everywhere),
-        cmocka_unit_test(shuffle_refuses_biased_words_and_reports_failures),
-        cmocka_unit_test(a_product_by_halves_is_the_product),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

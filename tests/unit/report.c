@@ -229,7 +229,7 @@ static void expect_lacks(const char *text, const char *part)
 
 /* ---- Summaries ------------------------------------------------------------------------------- */
 
-static void summarise_known(void **state)
+TEST(summarise_known)
 {
     double const values[] = {2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0};
     struct tacit_report_summary const summary = tacit_report_summarise(values, 8, 1);
@@ -240,7 +240,7 @@ static void summarise_known(void **state)
     assert_true(summary.max == 9.0);
 }
 
-static void summarise_strideSkips(void **state)
+TEST(summarise_strideSkips)
 {
     double const values[] = {1.0, 100.0, 3.0, 100.0, 5.0};
     struct tacit_report_summary const summary = tacit_report_summarise(values, 3, 2);
@@ -249,7 +249,7 @@ static void summarise_strideSkips(void **state)
     assert_true(summary.max == 5.0);
 }
 
-static void summarise_oneValue(void **state)
+TEST(summarise_oneValue)
 {
     double const value = 0.3;
     struct tacit_report_summary const summary = tacit_report_summarise(&value, 1, 1);
@@ -259,7 +259,7 @@ static void summarise_oneValue(void **state)
 }
 
 /* 0.1 + 0.1 + 0.1 is not 0.3 in doubles; equal values must have no spread all the same. */
-static void summarise_equalValues(void **state)
+TEST(summarise_equalValues)
 {
     struct tacit_report_summary const summary = tacit_report_summarise(fraction, 3, 1);
     assert_true(summary.mean == 0.1);
@@ -267,7 +267,7 @@ static void summarise_equalValues(void **state)
 }
 
 /* A large offset must not eat a small spread. */
-static void summarise_largeOffset(void **state)
+TEST(summarise_largeOffset)
 {
     double const values[] = {1e9 + 4.0, 1e9 + 7.0, 1e9 + 13.0, 1e9 + 16.0};
     struct tacit_report_summary const summary = tacit_report_summarise(values, 4, 1);
@@ -277,7 +277,7 @@ static void summarise_largeOffset(void **state)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void json_golden(void **state)
+TEST(json_golden)
 {
     struct tacit_report const report = small_report();
     char *const text = printed(tacit_report_json, &report);
@@ -304,7 +304,7 @@ static void json_golden(void **state)
     free(text);
 }
 
-static void json_network(void **state)
+TEST(json_network)
 {
     static const struct {
         const struct tacit_report_network *network;
@@ -334,7 +334,7 @@ static void json_network(void **state)
 }
 
 /* Of very many components the first thousand are listed. */
-static void json_networkOfMany(void **state)
+TEST(json_networkOfMany)
 {
     static struct tacit_component many[1001];
     struct tacit_report_network network = {"hybrid", 1001, 0, 1001, 0, 0, many, NULL};
@@ -349,7 +349,7 @@ static void json_networkOfMany(void **state)
 }
 
 /* jansson is a reader that we did not write; it holds integers below 2^63 only. */
-static void json_readsBack(void **state)
+TEST(json_readsBack)
 {
     struct tacit_report report = small_report();
     report.seed = 7;
@@ -365,7 +365,7 @@ static void json_readsBack(void **state)
     json_decref(root);
 }
 
-static void json_numbersRoundTrip(void **state)
+TEST(json_numbersRoundTrip)
 {
     static const struct {
         double value;
@@ -392,7 +392,7 @@ static void json_numbersRoundTrip(void **state)
     }
 }
 
-static void json_interrupted(void **state)
+TEST(json_interrupted)
 {
     struct tacit_report report = small_report();
     report.seed = 0;
@@ -403,7 +403,7 @@ static void json_interrupted(void **state)
     json_decref(root);
 }
 
-static void json_hostileNames(void **state)
+TEST(json_hostileNames)
 {
     struct tacit_report_metric metric;
     struct tacit_report_curve curve;
@@ -419,7 +419,7 @@ static void json_hostileNames(void **state)
 }
 
 /* Overlong forms, surrogates, stray tails, a sequence cut by the end: each byte is replaced. */
-static void json_brokenUtf8(void **state)
+TEST(json_brokenUtf8)
 {
     static const struct {
         const char *bytes;
@@ -443,7 +443,7 @@ static void json_brokenUtf8(void **state)
 }
 
 /* An arm without epochs belongs to a protocol that eliminates nothing. */
-static void json_withoutElimination(void **state)
+TEST(json_withoutElimination)
 {
     static const struct tacit_report_arm plain[] = {{"a", 0.5, NULL}};
     struct tacit_report report = small_report();
@@ -454,7 +454,7 @@ static void json_withoutElimination(void **state)
     free(text);
 }
 
-static void json_fullDisk(void **state)
+TEST(json_fullDisk)
 {
     struct tacit_report const report = small_report();
     FILE *const out = fopen("/dev/full", "w");
@@ -465,7 +465,7 @@ static void json_fullDisk(void **state)
 }
 
 /* A host may have chosen a locale with a decimal comma; machines read points. */
-static void json_decimalComma(void **state)
+TEST(json_decimalComma)
 {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
     bool chosen = false;
@@ -481,7 +481,7 @@ static void json_decimalComma(void **state)
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-static void table_golden(void **state)
+TEST(table_golden)
 {
     struct tacit_report report = small_report();
     report.runs_asked = 5;
@@ -500,7 +500,7 @@ static void table_golden(void **state)
     free(text);
 }
 
-static void table_network(void **state)
+TEST(table_network)
 {
     static const struct {
         const struct tacit_report_network *network;
@@ -521,7 +521,7 @@ static void table_network(void **state)
 }
 
 /* What is printed must not command the terminal. */
-static void table_hostileNames(void **state)
+TEST(table_hostileNames)
 {
     struct tacit_report_metric metric;
     struct tacit_report_curve curve;
@@ -536,7 +536,7 @@ static void table_hostileNames(void **state)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static void write_csv(void **state)
+TEST_WITH(write_csv, scratch_new, scratch_free)
 {
     const struct scratch *const scratch = *state;
     struct tacit_report const report = small_report();
@@ -550,7 +550,7 @@ static void write_csv(void **state)
     free(runs);
 }
 
-static void write_sameBytes(void **state)
+TEST_WITH(write_sameBytes, scratch_new, scratch_free)
 {
     static const char *const names[] = {"summary.json", "curve.csv", "runs.csv", "figure.svg",
                                         "report.html"};
@@ -570,7 +570,7 @@ static void write_sameBytes(void **state)
     }
 }
 
-static void write_hostileNames(void **state)
+TEST_WITH(write_hostileNames, scratch_new, scratch_free)
 {
     const struct scratch *const scratch = *state;
     struct tacit_report_metric metric;
@@ -627,7 +627,7 @@ static void expect_page(const struct tacit_report_network *network, const char *
     free(page);
 }
 
-static void write_network(void **state)
+TEST_WITH(write_network, scratch_new, scratch_free)
 {
     const struct scratch *const scratch = *state;
     expect_page(NULL, scratch->out, "What was said", "<h2>Network");
@@ -648,7 +648,7 @@ static void write_network(void **state)
     expect_page(&hybrid, scratch->out, ">Cost of all edges <code>", "more</td>");
 }
 
-static void write_networkOfMany(void **state)
+TEST_WITH(write_networkOfMany, scratch_new, scratch_free)
 {
     const struct scratch *const scratch = *state;
     static struct tacit_component many[1013];
@@ -656,7 +656,7 @@ static void write_networkOfMany(void **state)
     expect_page(&network, scratch->out, "and 1,001 more</td>", "agents wait");
 }
 
-static void write_epsilonInfinite(void **state)
+TEST_WITH(write_epsilonInfinite, scratch_new, scratch_free)
 {
     const struct scratch *const scratch = *state;
     struct tacit_report report = small_report();
@@ -670,7 +670,7 @@ static void write_epsilonInfinite(void **state)
     free(page);
 }
 
-static void write_interrupted(void **state)
+TEST_WITH(write_interrupted, scratch_new, scratch_free)
 {
     const struct scratch *const scratch = *state;
     struct tacit_report report = small_report();
@@ -688,7 +688,7 @@ static void write_interrupted(void **state)
 }
 
 /* The page asks nobody for anything. */
-static void write_pageSelfContained(void **state)
+TEST_WITH(write_pageSelfContained, scratch_new, scratch_free)
 {
     const struct scratch *const scratch = *state;
     struct tacit_report const report = small_report();
@@ -714,7 +714,7 @@ static void expect_drawn(const struct tacit_report *report, const char *director
 
 /* 100 * x / x is a little above 100 for this x; the best arm's bar is full all the same. */
 #define BEST_MEAN 0.007
-static void write_fullBar(void **state)
+TEST_WITH(write_fullBar, scratch_new, scratch_free)
 {
     const struct scratch *const scratch = *state;
     static const struct tacit_report_arm arm[] = {{"best", BEST_MEAN, epochs_never}};
@@ -729,7 +729,7 @@ static void write_fullBar(void **state)
 }
 
 /* One run, one arm, one checkpoint, no regret: nothing to spread an axis over. */
-static void write_leastReport(void **state)
+TEST_WITH(write_leastReport, scratch_new, scratch_free)
 {
     const struct scratch *const scratch = *state;
     static const double zero[] = {0.0};
@@ -751,7 +751,7 @@ static void write_leastReport(void **state)
     free(summary);
 }
 
-static void write_nothingAtAll(void **state)
+TEST_WITH(write_nothingAtAll, scratch_new, scratch_free)
 {
     const struct scratch *const scratch = *state;
     struct tacit_report report = small_report();
@@ -762,7 +762,7 @@ static void write_nothingAtAll(void **state)
     free(curve);
 }
 
-static void write_regretAllZero(void **state)
+TEST_WITH(write_regretAllZero, scratch_new, scratch_free)
 {
     const struct scratch *const scratch = *state;
     static const double zeros[6];
@@ -773,7 +773,7 @@ static void write_regretAllZero(void **state)
 }
 
 /* Values that have no place on an axis are left out, and so are infinite ones. */
-static void write_curveNotFinite(void **state)
+TEST_WITH(write_curveNotFinite, scratch_new, scratch_free)
 {
     const struct scratch *const scratch = *state;
     static const double values[] = {1.0, NAN, 2.0, 12.0, INFINITY, 14.0};
@@ -787,7 +787,7 @@ static void write_curveNotFinite(void **state)
 }
 
 /* The page stays readable, the JSON complete. */
-static void write_manyArms(void **state)
+TEST_WITH(write_manyArms, scratch_new, scratch_free)
 {
     const struct scratch *const scratch = *state;
     static struct tacit_report_arm many[ARMS_MANY];
@@ -817,7 +817,7 @@ static void write_manyArms(void **state)
 
 /* ---- When files cannot be written ------------------------------------------------------------ */
 
-static void write_directoryBelowFile(void **state)
+TEST_WITH(write_directoryBelowFile, scratch_new, scratch_free)
 {
     const struct scratch *const scratch = *state;
     struct tacit_report const report = small_report();
@@ -835,7 +835,7 @@ static void write_directoryBelowFile(void **state)
     assert_int_equal(entry_count(scratch->root), 1);
 }
 
-static void write_directoryReadOnly(void **state)
+TEST_WITH(write_directoryReadOnly, scratch_new, scratch_free)
 {
     const struct scratch *const scratch = *state;
     struct tacit_report const report = small_report();
@@ -854,7 +854,7 @@ static void write_directoryReadOnly(void **state)
 }
 
 /* A name is taken by a directory: the file before it is whole, no temporary one is left. */
-static void write_nameTaken(void **state)
+TEST_WITH(write_nameTaken, scratch_new, scratch_free)
 {
     const struct scratch *const scratch = *state;
     struct tacit_report const report = small_report();
@@ -867,7 +867,7 @@ static void write_nameTaken(void **state)
     assert_int_equal(entry_count(scratch->root), 2); /* summary.json and the directory */
 }
 
-static void write_emptyDirectoryName(void **state)
+TEST(write_emptyDirectoryName)
 {
     struct tacit_report const report = small_report();
     struct tacit_error error = {""};
@@ -920,7 +920,7 @@ static void expect_answer(const struct tacit_report *report, bool is_decided, ui
 }
 
 /* Both sides of 95 %: 38 of 40 runs are enough, 37 are not. The true means do not matter. */
-static void answer_is_decided_by_nineteen_of_twenty_runs(void **state)
+TEST(answer_is_decided_by_nineteen_of_twenty_runs)
 {
     static const uint32_t other[] = {0};
     struct tacit_report report = ranked_report(2, other, 1);
@@ -932,7 +932,7 @@ static void answer_is_decided_by_nineteen_of_twenty_runs(void **state)
 }
 
 /* A run that ends with several arms has not decided, though the first one is the same. */
-static void answer_names_what_could_not_be_told_apart_best_first(void **state)
+TEST(answer_names_what_could_not_be_told_apart_best_first)
 {
     static const uint32_t both[] = {4, 7, 2};
     static const uint32_t all[] = {8, 7, 6, 5, 4, 3, 2, 1, 0};
@@ -945,7 +945,7 @@ static void answer_names_what_could_not_be_told_apart_best_first(void **state)
                   "undecided between arm 8, arm 7, arm 6, arm 5, four and 4 more");
 }
 
-static void answer_stands_first_everywhere(void **state)
+TEST_WITH(answer_stands_first_everywhere, scratch_new, scratch_free)
 {
     static const uint32_t both[] = {4, 7};
     const struct scratch *const scratch = *state;
@@ -970,7 +970,7 @@ static void answer_stands_first_everywhere(void **state)
 }
 
 /* Worse than uniform play, equal up to rounding, and better. */
-static void note_says_that_nothing_was_gained(void **state)
+TEST_WITH(note_says_that_nothing_was_gained, scratch_new, scratch_free)
 {
     static const double worse[] = {11, 12, 13 - 1e-12};
     static const double better[] = {11, 12, 13.1};
@@ -1005,7 +1005,7 @@ static void note_says_that_nothing_was_gained(void **state)
 /* Student's law by numbers from its definition: 1, 2, 30, 31, 100 degrees of freedom. */
 /* Two profiles of the arms and one of named rows; what never happened is null and "never", what
  * happened in one run only is the mean of that run. */
-static void profiles_are_means_over_the_runs_in_which_it_happened(void **state)
+TEST(profiles_are_means_over_the_runs_in_which_it_happened)
 {
     static const char *const rows[] = {"quick & early", "slow", NULL};
     static const struct tacit_profile profiles[] = {
@@ -1087,7 +1087,7 @@ static uint32_t names_of(const char *svg, struct drawn_name *names, uint32_t roo
 
 /* Names of points that lie on each other stand beside, above and below them, or are numbers that
  * the legend explains; none covers another one, wherever rounding puts the points. */
-static void names_of_points_at_one_place_do_not_cover_each_other(void **state)
+TEST(names_of_points_at_one_place_do_not_cover_each_other)
 {
     const char *const names[8] = {"one", "two", "three, which is long", "4", "5", "6", "7", "8"};
     struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_INSTANCE);
@@ -1125,7 +1125,7 @@ static void names_of_points_at_one_place_do_not_cover_each_other(void **state)
 
 /* A name that is the number on the axis says nothing; a line joins values of a number in order, and
  * no kinds. */
-static void lines_join_values_and_no_kinds(void **state)
+TEST(lines_join_values_and_no_kinds)
 {
     static const double x[] = {2, 8, 32};
     static const double back[] = {2, 32, 8};
@@ -1160,7 +1160,7 @@ static void lines_join_values_and_no_kinds(void **state)
 
 /* Points of a kind each, all at one place of x, are rows: names in full, the value beside them; an
  * end of an interval that cannot be drawn is an arrow, and no bar from top to bottom. */
-static void kinds_have_rows_and_long_intervals_arrows(void **state)
+TEST(kinds_have_rows_and_long_intervals_arrows)
 {
     static const double x[] = {64};
     static const double y[] = {100, 1000};
@@ -1202,7 +1202,7 @@ static double place_of(const char *svg, const char *element, const char *name, u
 /* A point at 0 of a logarithmic axis stands left of it, above a 0 of its own, and the axis is
  * broken in between; no line joins it with others. A curve's 0 and an axis without such a point are
  * as they were. */
-static void zero_of_a_logarithmic_axis_stands_beside_it(void **state)
+TEST(zero_of_a_logarithmic_axis_stands_beside_it)
 {
     static const double x[] = {0, 1000, 100000};
     static const double y[] = {30, 20, 10};
@@ -1239,7 +1239,7 @@ static void zero_of_a_logarithmic_axis_stands_beside_it(void **state)
     free(text);
 }
 
-static void t975_is_student_s(void **state)
+TEST(t975_is_student_s)
 {
     assert_true(fabs(tacit_report_t975(2) - 12.7062047) < 1e-6);
     assert_true(fabs(tacit_report_t975(3) - 4.3026527) < 1e-6);
@@ -1251,12 +1251,10 @@ static void t975_is_student_s(void **state)
     assert_true(fabs(tacit_report_t975(1000000) - 1.959963984540054) < 1e-5);
 }
 
-#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_new, scratch_free)
-
 /* ---- The band of a number that every agent has ------------------------------------------------
  */
 
-static void band_is_drawn_from_the_lowest_agent_to_the_highest(void **state)
+TEST(band_is_drawn_from_the_lowest_agent_to_the_highest)
 {
     static const struct tacit_band estimates = {"estimates", "What <they> think", "reward",
                                                 "Note."};
@@ -1289,7 +1287,7 @@ static void band_is_drawn_from_the_lowest_agent_to_the_highest(void **state)
  */
 
 /* Who reads a page knows no name of ours: every metric has a label and a clause about it. */
-static void every_metric_of_every_family_has_words(void **state)
+TEST(every_metric_of_every_family_has_words)
 {
     uint32_t count = 0;
     for (struct tacit_family const *const *family = tacit_families(); *family != NULL; family++)
@@ -1304,7 +1302,7 @@ static void every_metric_of_every_family_has_words(void **state)
 
 /* Wilson's interval by its definition: its ends are the shares p with |x - p| = z sqrt(p(1-p)/n).
  */
-static void share_is_within_the_interval_of_wilson(void **state)
+TEST(share_is_within_the_interval_of_wilson)
 {
     for (uint32_t of = 1; of <= 200; of += 7)
         for (uint32_t count = 0; count <= of; count++) {
@@ -1325,7 +1323,7 @@ static void share_is_within_the_interval_of_wilson(void **state)
 }
 
 /* All and none are said of all and none only. */
-static void percent_is_not_rounded_to_all_or_none(void **state)
+TEST(percent_is_not_rounded_to_all_or_none)
 {
     assert_string_equal(report_percent(0).text, "0");
     assert_string_equal(report_percent(1e-9).text, "0.1");
@@ -1337,7 +1335,7 @@ static void percent_is_not_rounded_to_all_or_none(void **state)
 /* A line that is far above the curves does not flatten them: it leaves the figure where it passes
  * its top, between its points here, and says its number in the legend. One that lies wholly above
  * is not drawn, and the legend does not name it. */
-static void reference_leaves_the_figure_at_its_top(void **state)
+TEST(reference_leaves_the_figure_at_its_top)
 {
     static const double x[] = {0, 100};
     static const double low[] = {0, 10};
@@ -1431,7 +1429,7 @@ static uint32_t expect_texts_fit(const char *svg)
 /* Points wherever they may be, with names of any length, and labels that are too long: no text of
  * the figure is cut. */
 /* Where no point can be drawn, axes are from 1 to 10; an end that cannot be drawn moves none. */
-static void figure_without_a_point_has_axes(void **state)
+TEST(figure_without_a_point_has_axes)
 {
     static const double x[] = {1, 2};
     static const double none[] = {-1, 0};
@@ -1467,7 +1465,7 @@ static void figure_without_a_point_has_axes(void **state)
     free(text);
 }
 
-static void texts_of_figures_fit(void **state)
+TEST(texts_of_figures_fit)
 {
     static const double scales[] = {0.00125, 1, 1250, -0.00075, 125000};
     struct tacit_rng rng = tacit_rng_stream(7, 0, 0, TACIT_PURPOSE_INSTANCE);
@@ -1506,7 +1504,7 @@ static void texts_of_figures_fit(void **state)
 }
 
 /* Settings in the order of the file, a value that was given with the command is marked. */
-static void page_has_every_setting(void **state)
+TEST(page_has_every_setting)
 {
     static const struct tacit_report_setting given[] = {{"horizon", "5000", false},
                                                         {"privacy.<epsilon>", "\"", true}};
@@ -1524,7 +1522,7 @@ static void page_has_every_setting(void **state)
 }
 
 /* A file that is too large for the page is only beside it. */
-static void page_holds_copies_of_small_files_only(void **state)
+TEST(page_holds_copies_of_small_files_only)
 {
     static double many[3 * 60000];
     static uint64_t times[60000];
@@ -1548,7 +1546,7 @@ static void page_holds_copies_of_small_files_only(void **state)
 }
 
 /* A value is written as its place needs it: quoted, escaped, left out, grouped, rounded. */
-static void values_are_written_as_their_place_needs_them(void **state)
+TEST(values_are_written_as_their_place_needs_them)
 {
     static const char *const expected[] = {
         [REPORT_JSON] = "\"a<\\\"b\"|null|a<\"b|0.1|null|1.235|12345|12,345|0.5%",
@@ -1568,68 +1566,4 @@ static void values_are_written_as_their_place_needs_them(void **state)
         assert_string_equal(told, expected[syntax]);
         free(told);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_written_as_their_place_needs_them),
-        cmocka_unit_test(every_metric_of_every_family_has_words),
-        cmocka_unit_test(share_is_within_the_interval_of_wilson),
-        cmocka_unit_test(percent_is_not_rounded_to_all_or_none),
-        cmocka_unit_test(reference_leaves_the_figure_at_its_top),
-        cmocka_unit_test(figure_without_a_point_has_axes),
-        cmocka_unit_test(texts_of_figures_fit),
-        cmocka_unit_test(page_has_every_setting),
-        cmocka_unit_test(page_holds_copies_of_small_files_only),
-        cmocka_unit_test(band_is_drawn_from_the_lowest_agent_to_the_highest),
-        cmocka_unit_test(summarise_known),
-        cmocka_unit_test(summarise_strideSkips),
-        cmocka_unit_test(summarise_oneValue),
-        cmocka_unit_test(summarise_equalValues),
-        cmocka_unit_test(summarise_largeOffset),
-        cmocka_unit_test(answer_is_decided_by_nineteen_of_twenty_runs),
-        cmocka_unit_test(answer_names_what_could_not_be_told_apart_best_first),
-        IN_SCRATCH(answer_stands_first_everywhere),
-        IN_SCRATCH(note_says_that_nothing_was_gained),
-        cmocka_unit_test(profiles_are_means_over_the_runs_in_which_it_happened),
-        cmocka_unit_test(names_of_points_at_one_place_do_not_cover_each_other),
-        cmocka_unit_test(lines_join_values_and_no_kinds),
-        cmocka_unit_test(kinds_have_rows_and_long_intervals_arrows),
-        cmocka_unit_test(zero_of_a_logarithmic_axis_stands_beside_it),
-        cmocka_unit_test(t975_is_student_s),
-        cmocka_unit_test(json_golden),
-        cmocka_unit_test(json_network),
-        cmocka_unit_test(json_networkOfMany),
-        cmocka_unit_test(json_readsBack),
-        cmocka_unit_test(json_numbersRoundTrip),
-        cmocka_unit_test(json_interrupted),
-        cmocka_unit_test(json_hostileNames),
-        cmocka_unit_test(json_brokenUtf8),
-        cmocka_unit_test(json_withoutElimination),
-        cmocka_unit_test(json_fullDisk),
-        cmocka_unit_test(json_decimalComma),
-        cmocka_unit_test(table_golden),
-        cmocka_unit_test(table_network),
-        cmocka_unit_test(table_hostileNames),
-        IN_SCRATCH(write_csv),
-        IN_SCRATCH(write_sameBytes),
-        IN_SCRATCH(write_hostileNames),
-        IN_SCRATCH(write_network),
-        IN_SCRATCH(write_networkOfMany),
-        IN_SCRATCH(write_epsilonInfinite),
-        IN_SCRATCH(write_interrupted),
-        IN_SCRATCH(write_pageSelfContained),
-        IN_SCRATCH(write_fullBar),
-        IN_SCRATCH(write_leastReport),
-        IN_SCRATCH(write_nothingAtAll),
-        IN_SCRATCH(write_regretAllZero),
-        IN_SCRATCH(write_curveNotFinite),
-        IN_SCRATCH(write_manyArms),
-        IN_SCRATCH(write_directoryBelowFile),
-        IN_SCRATCH(write_directoryReadOnly),
-        IN_SCRATCH(write_nameTaken),
-        cmocka_unit_test(write_emptyDirectoryName),
-    };
-    return cmocka_run_group_tests_name("report", tests, NULL, NULL);
 }

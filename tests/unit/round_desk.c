@@ -81,7 +81,7 @@ static struct round_verdict hear(const struct place *place, enum deed deed,
     return refused.status == TACIT_OK ? round_hub_ask(&place->hub, message) : refused;
 }
 
-static void each_message_is_worth_what_the_table_says(void **state)
+TEST(each_message_is_worth_what_the_table_says)
 {
     static struct place place;
     struct tacit_commit const draw = {.commitment = {1}};
@@ -105,7 +105,7 @@ static void each_message_is_worth_what_the_table_says(void **state)
     }
 }
 
-static void words_of_others_are_not_heard(void **state)
+TEST(words_of_others_are_not_heard)
 {
     static struct place place;
     open_place(&place, ROUND_COLLECTING, 3);
@@ -124,7 +124,7 @@ static void words_of_others_are_not_heard(void **state)
 }
 
 /* Closed: the round needs no report; open: it does. */
-static void grant_says_whether_the_round_is_open(void **state)
+TEST(grant_says_whether_the_round_is_open)
 {
     static struct place place;
     struct round_verdict const grant = {.answer = ROUND_GRANT};
@@ -143,7 +143,7 @@ static void grant_says_whether_the_round_is_open(void **state)
     assert_true(round_hub_answer(&place.hub, &heard, &grant).closed);
 }
 
-static void quorum_suffices_only_after_the_deadline(void **state)
+TEST(quorum_suffices_only_after_the_deadline)
 {
     static struct place place;
     struct tacit_round_message const report = {.from = SITE, .round = 3};
@@ -168,7 +168,7 @@ static void quorum_suffices_only_after_the_deadline(void **state)
     assert_false(place.desk.overdue);
 }
 
-static void only_states_that_steps_can_leave_are_possible(void **state)
+TEST(only_states_that_steps_can_leave_are_possible)
 {
     static struct place place;
     struct tacit_round_message const report = {.from = SITE, .round = 3};
@@ -213,16 +213,4 @@ static void only_states_that_steps_can_leave_are_possible(void **state)
     assert_true(round_hub_is_possible(&place.hub));
     place.desk.overdue = true;
     assert_false(round_hub_is_possible(&place.hub));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_message_is_worth_what_the_table_says),
-        cmocka_unit_test(words_of_others_are_not_heard),
-        cmocka_unit_test(grant_says_whether_the_round_is_open),
-        cmocka_unit_test(quorum_suffices_only_after_the_deadline),
-        cmocka_unit_test(only_states_that_steps_can_leave_are_possible),
-    };
-    return cmocka_run_group_tests_name("unit/round_desk", tests, NULL, NULL);
 }

@@ -129,7 +129,7 @@ static void expect_verdict(const struct round_holder *holder, const struct row *
     assert_true(round_holder_is_possible(holder));
 }
 
-static void each_situation_has_its_verdict(void **state)
+TEST(each_situation_has_its_verdict)
 {
     static uint64_t words[WORDS];
     static uint64_t before[WORDS];
@@ -170,7 +170,7 @@ static struct tacit_commit made(const uint8_t *previous, const uint8_t *release)
     return commit;
 }
 
-static void a_release_is_held_against_the_head(void **state)
+TEST(a_release_is_held_against_the_head)
 {
     static uint64_t words[WORDS];
     uint8_t first[TACIT_SHA256_BYTES];
@@ -193,7 +193,7 @@ static void a_release_is_held_against_the_head(void **state)
 }
 
 /* In a later term a release shows its grant by opening it; what follows has to follow that. */
-static void a_term_takes_what_was_granted_before(void **state)
+TEST(a_term_takes_what_was_granted_before)
 {
     static uint64_t words[WORDS];
     uint8_t before[TACIT_SHA256_BYTES];
@@ -216,7 +216,7 @@ static void a_term_takes_what_was_granted_before(void **state)
     assert_int_equal(round_holder_ask(&holder, SITE, &next).answer, ROUND_GRANT);
 }
 
-static void a_set_with_a_site_beyond_the_last_is_none(void **state)
+TEST(a_set_with_a_site_beyond_the_last_is_none)
 {
     static uint64_t words[WORDS];
     for (uint32_t set = 0; set < 2; set++) {
@@ -230,11 +230,5 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_situation_has_its_verdict),
-        cmocka_unit_test(a_release_is_held_against_the_head),
-        cmocka_unit_test(a_term_takes_what_was_granted_before),
-        cmocka_unit_test(a_set_with_a_site_beyond_the_last_is_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

@@ -55,7 +55,7 @@ static struct round_site site_new(bool is_waiting)
     return site;
 }
 
-static void each_refusal_is_judged(void **state)
+TEST(each_refusal_is_judged)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct row const *const row = &rows[i];
@@ -84,7 +84,7 @@ static void each_refusal_is_judged(void **state)
     }
 }
 
-static void a_grant_is_of_the_draw_that_waits_or_late(void **state)
+TEST(a_grant_is_of_the_draw_that_waits_or_late)
 {
     uint8_t shown[TACIT_SHA256_BYTES];
     struct round_site site = site_new(true);
@@ -101,7 +101,7 @@ static void a_grant_is_of_the_draw_that_waits_or_late(void **state)
     assert_true(site.blocked == 0 && site.forgotten == 0 && site.resend.unanswered_count == 0);
 }
 
-static void a_draw_follows_the_head(void **state)
+TEST(a_draw_follows_the_head)
 {
     static const uint8_t domain[TACIT_SHA256_BYTES] = {7};
     struct tacit_commit_scope const scope = {
@@ -120,7 +120,7 @@ static void a_draw_follows_the_head(void **state)
 
 /* What was granted stands; of what was not the head is left: what is said shows it, so that a HELLO
  * which comes after the next grant shows the head before it. */
-static void a_term_begins(void **state)
+TEST(a_term_begins)
 {
     for (uint32_t granted = 0; granted < 2; granted++) {
         struct round_site site = site_new(granted == 0);
@@ -151,7 +151,7 @@ struct pause {
 
 #define FIRST_US 100u
 
-static void pauses_begin_and_end(void **state)
+TEST(pauses_begin_and_end)
 {
     static const struct pause pauses[] = {
         {"nothing is wanted",
@@ -221,12 +221,5 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_refusal_is_judged),
-        cmocka_unit_test(a_grant_is_of_the_draw_that_waits_or_late),
-        cmocka_unit_test(a_draw_follows_the_head),
-        cmocka_unit_test(a_term_begins),
-        cmocka_unit_test(pauses_begin_and_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

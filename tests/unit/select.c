@@ -1,19 +1,14 @@
 /* User selection: budgets to the last billionth, rounds, refusals, states, explanations. */
 #include "tacit/select.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
 
 /* Of all rounds below: digest.h. */
-#define DIGEST UINT64_C(0x2a7ccb7ee2d6cdad)
+DIGEST_IS(UINT64_C(0xf59a7d40bcba710e))
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x9bde43e2020c7d1a)
+VERDICTS_ARE(UINT64_C(0x9bde43e2020c7d1a))
 
 #define USERS 30u
 #define NANO 1000000000.0
@@ -114,9 +109,8 @@ static void observe(struct selection *selection, const uint32_t *users, uint32_t
 /* ---- Budgets ---- */
 
 /* 2^63 e^-x to 25 digits by decimal arithmetic with 60 places. */
-static void decay_is_the_table_s(void **state)
+TEST(decay_is_the_table_s)
 {
-    (void)state;
     static const struct {
         uint64_t eta_nano;
         uint64_t decay;
@@ -130,9 +124,8 @@ static void decay_is_the_table_s(void **state)
         assert_true(tacit_select_decay(table[i].eta_nano) == table[i].decay);
 }
 
-static void geometric_budget_is_refused_at_participation_342_and_never_above_its_total(void **state)
+TEST(geometric_budget_is_refused_at_participation_342_and_never_above_its_total)
 {
-    (void)state;
     struct tacit_select_config config = usual_config();
     config.users_per_round = 1;
     struct selection selection = selection_new(&config, NULL);
@@ -166,9 +159,8 @@ static void geometric_budget_is_refused_at_participation_342_and_never_above_its
     selection_free(&selection);
 }
 
-static void uniform_budget_is_exact_over_a_million_rounds(void **state)
+TEST(uniform_budget_is_exact_over_a_million_rounds)
 {
-    (void)state;
     struct tacit_select_config config = usual_config();
     config.user_count = 2;
     config.users_per_round = 1;
@@ -190,9 +182,8 @@ static void uniform_budget_is_exact_over_a_million_rounds(void **state)
 }
 
 /* What dividing the budget leaves over would pay for once more: 2000 times 1908, and 1999. */
-static void uniform_budget_is_paid_as_often_as_it_may_and_no_more(void **state)
+TEST(uniform_budget_is_paid_as_often_as_it_may_and_no_more)
 {
-    (void)state;
     struct tacit_select_config config = usual_config();
     config.budget = (struct tacit_select_budget){.kind = TACIT_SELECT_UNIFORM,
                                                  .is_exact = true,
@@ -209,9 +200,8 @@ static void uniform_budget_is_paid_as_often_as_it_may_and_no_more(void **state)
     selection_free(&selection);
 }
 
-static void given_budgets_are_paid_in_their_order_and_then_no_more(void **state)
+TEST(given_budgets_are_paid_in_their_order_and_then_no_more)
 {
-    (void)state;
     static const double given[] = {0.5, 0.25, 0.125};
     for (uint32_t is_exact = 0; is_exact < 2; is_exact++) {
         struct tacit_select_config config = usual_config();
@@ -234,9 +224,8 @@ static void given_budgets_are_paid_in_their_order_and_then_no_more(void **state)
     }
 }
 
-static void given_budgets_are_as_many_as_there_is_room_for_and_no_more(void **state)
+TEST(given_budgets_are_as_many_as_there_is_room_for_and_no_more)
 {
-    (void)state;
     static double given[TACIT_SELECT_BUDGETS_MAX + 1];
     struct tacit_select_config config = usual_config();
     for (uint32_t i = 0; i <= TACIT_SELECT_BUDGETS_MAX; i++)
@@ -251,9 +240,8 @@ static void given_budgets_are_as_many_as_there_is_room_for_and_no_more(void **st
     assert_int_equal(tacit_select_size(&config), 0);
 }
 
-static void paper_s_series_is_never_exhausted(void **state)
+TEST(paper_s_series_is_never_exhausted)
 {
-    (void)state;
     struct tacit_select_config config = usual_config();
     config.budget.is_exact = false;
     struct selection selection = selection_new(&config, NULL);
@@ -269,9 +257,8 @@ static void paper_s_series_is_never_exhausted(void **state)
 
 /* ---- Rounds ---- */
 
-static void first_rounds_choose_everybody_once(void **state)
+TEST(first_rounds_choose_everybody_once)
 {
-    (void)state;
     static const enum tacit_selector selectors[] = {TACIT_SELECTOR_EXACT, TACIT_SELECTOR_BRUTE,
                                                     TACIT_SELECTOR_ANNEALING};
     for (size_t s = 0; s < sizeof selectors / sizeof *selectors; s++) {
@@ -291,9 +278,8 @@ static void first_rounds_choose_everybody_once(void **state)
     }
 }
 
-static void who_is_away_or_out_of_budget_is_not_chosen(void **state)
+TEST(who_is_away_or_out_of_budget_is_not_chosen)
 {
-    (void)state;
     struct tacit_select_config config = usual_config();
     config.budget = (struct tacit_select_budget){
         .kind = TACIT_SELECT_UNIFORM, .is_exact = true, .total = 1, .participations = 1};
@@ -322,9 +308,8 @@ static void who_is_away_or_out_of_budget_is_not_chosen(void **state)
     selection_free(&selection);
 }
 
-static void fastest_and_genie_follow_the_true_means(void **state)
+TEST(fastest_and_genie_follow_the_true_means)
 {
-    (void)state;
     struct tacit_select_config config = usual_config();
     config.alpha = 0;
     config.gamma = 0;
@@ -345,9 +330,8 @@ static void fastest_and_genie_follow_the_true_means(void **state)
 /* User 0 has half of all rows: by Fraboni et al. it is drawn from half of the urns for sure. The
  * others' expected numbers of urns are proportional to their rows; 20,000 rounds, 5 sigma: false
  * alarm below 1e-5. */
-static void urns_represent_users_by_their_sizes(void **state)
+TEST(urns_represent_users_by_their_sizes)
 {
-    (void)state;
     struct tacit_select_config config = usual_config();
     config.user_count = 5;
     config.users_per_round = 2;
@@ -373,9 +357,8 @@ static void urns_represent_users_by_their_sizes(void **state)
 
 /* ---- States and refusals ---- */
 
-static void configurations_out_of_their_limits_have_no_size(void **state)
+TEST(configurations_out_of_their_limits_have_no_size)
 {
-    (void)state;
     struct tacit_select_config const good = usual_config();
     static const double nan_given[] = {NAN};
     static const double zero_given[] = {0};
@@ -408,9 +391,8 @@ static void configurations_out_of_their_limits_have_no_size(void **state)
     assert_true(tacit_select_size(&good) > 0);
 }
 
-static void hostile_observations_change_nothing(void **state)
+TEST(hostile_observations_change_nothing)
 {
-    (void)state;
     struct tacit_select_config const config = usual_config();
     struct selection selection = selection_new(&config, NULL);
     static const uint32_t first[] = {1, 2, 3, 4, 5};
@@ -434,9 +416,8 @@ static void hostile_observations_change_nothing(void **state)
     selection_free(&selection);
 }
 
-static void a_copied_state_goes_on_alike_and_a_damaged_one_is_refused(void **state)
+TEST(a_copied_state_goes_on_alike_and_a_damaged_one_is_refused)
 {
-    (void)state;
     struct tacit_select_config const config = usual_config();
     struct selection selection = selection_new(&config, NULL);
     struct tacit_rng rng = tacit_rng_stream(6, 0, 0, 1);
@@ -468,9 +449,8 @@ static void a_copied_state_goes_on_alike_and_a_damaged_one_is_refused(void **sta
     selection_free(&selection);
 }
 
-static void no_answer_counts_as_the_deadline(void **state)
+TEST(no_answer_counts_as_the_deadline)
 {
-    (void)state;
     struct tacit_select_config const config = usual_config();
     struct selection selection = selection_new(&config, NULL);
     static const uint32_t users[] = {0, 1, 2};
@@ -490,9 +470,8 @@ static void no_answer_counts_as_the_deadline(void **state)
     selection_free(&selection);
 }
 
-static void explanation_adds_up_and_its_runner_up_is_the_best_exchange(void **state)
+TEST(explanation_adds_up_and_its_runner_up_is_the_best_exchange)
 {
-    (void)state;
     struct tacit_select_config const config = usual_config();
     struct selection selection = selection_new(&config, NULL);
     struct tacit_rng rng = tacit_rng_stream(7, 0, 0, 1);
@@ -536,9 +515,8 @@ static enum tacit_status no_entropy(void *context, void *bytes, size_t size)
     return TACIT_ENTROPY;
 }
 
-static void without_entropy_nothing_is_chosen(void **state)
+TEST(without_entropy_nothing_is_chosen)
 {
-    (void)state;
     struct tacit_select_config const config = usual_config();
     struct selection selection = selection_new(&config, NULL);
     struct tacit_entropy const entropy = {no_entropy, NULL};
@@ -559,9 +537,8 @@ static void without_entropy_nothing_is_chosen(void **state)
 }
 
 /* A hundred million sets at most, whether few are left out or few are taken. */
-static void brute_force_counts_its_sets_before_it_begins(void **state)
+TEST(brute_force_counts_its_sets_before_it_begins)
 {
-    (void)state;
     double values[64];
     uint32_t users[64];
     double energy;
@@ -583,9 +560,8 @@ static void brute_force_counts_its_sets_before_it_begins(void **state)
     }
 }
 
-static void sizes_of_data_sets_have_a_limit(void **state)
+TEST(sizes_of_data_sets_have_a_limit)
 {
-    (void)state;
     struct tacit_select_config config = usual_config();
     config.user_count = 2;
     config.users_per_round = 1;
@@ -606,9 +582,8 @@ static void sizes_of_data_sets_have_a_limit(void **state)
     selection_free(&selection);
 }
 
-static void brute_force_keeps_the_first_of_equals(void **state)
+TEST(brute_force_keeps_the_first_of_equals)
 {
-    (void)state;
     static const double same[4] = {0.5, 0.5, 0.5, 0.5};
     uint32_t users[2] = {9, 9};
     double energy;
@@ -618,14 +593,13 @@ static void brute_force_keeps_the_first_of_equals(void **state)
 }
 
 /* The users keep the books: T_k counts choices, p_k what was really spent. */
-static void what_users_report_is_what_counts_as_spent(void **state)
+TEST(what_users_report_is_what_counts_as_spent)
 {
     struct tacit_select_config const config = usual_config();
     struct selection twin = selection_new(&config, NULL);
     struct selection selection = selection_new(&config, NULL);
     uint32_t const users[2] = {3, 9};
     double const latencies[2] = {0.1, NAN};
-    (void)state;
     for (uint32_t i = 0; i < 5; i++)
         assert_int_equal(tacit_select_observe(twin.select, users, 1, latencies, 10), TACIT_OK);
     uint64_t const spent[2] = {tacit_select_spent_nano(twin.select, 3), 0};
@@ -647,11 +621,10 @@ static void what_users_report_is_what_counts_as_spent(void **state)
     selection_free(&selection);
 }
 
-static void reports_follow_uniform_and_given_lists(void **state)
+TEST(reports_follow_uniform_and_given_lists)
 {
     double const list[3] = {3, 2, 1};
     struct tacit_select_config config = usual_config();
-    (void)state;
     config.budget = (struct tacit_select_budget){
         .kind = TACIT_SELECT_UNIFORM, .is_exact = true, .total = 10, .participations = 5};
     struct selection uniform = selection_new(&config, NULL);
@@ -742,9 +715,8 @@ static bool is_state(const void *state, size_t size, void *config)
     return tacit_select_check(state, size, config) == TACIT_OK;
 }
 
-static void every_kind_plays(void **state)
+TEST(every_kind_plays)
 {
-    (void)state;
     static const uint32_t user_counts[] = {1, 2, 5, 7, 64, 65, 70};
     static const double given[] = {0.5, 0.25, 0.125, 2};
     uint64_t sizes[128];
@@ -771,38 +743,4 @@ static void every_kind_plays(void **state)
         damage_all(selection.select, selection.size, is_state, &config);
         selection_free(&selection);
     }
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_plays),
-        cmocka_unit_test(brute_force_keeps_the_first_of_equals),
-        cmocka_unit_test(brute_force_counts_its_sets_before_it_begins),
-        cmocka_unit_test(sizes_of_data_sets_have_a_limit),
-        cmocka_unit_test(decay_is_the_table_s),
-        cmocka_unit_test(
-            geometric_budget_is_refused_at_participation_342_and_never_above_its_total),
-        cmocka_unit_test(uniform_budget_is_exact_over_a_million_rounds),
-        cmocka_unit_test(uniform_budget_is_paid_as_often_as_it_may_and_no_more),
-        cmocka_unit_test(given_budgets_are_paid_in_their_order_and_then_no_more),
-        cmocka_unit_test(given_budgets_are_as_many_as_there_is_room_for_and_no_more),
-        cmocka_unit_test(paper_s_series_is_never_exhausted),
-        cmocka_unit_test(first_rounds_choose_everybody_once),
-        cmocka_unit_test(who_is_away_or_out_of_budget_is_not_chosen),
-        cmocka_unit_test(fastest_and_genie_follow_the_true_means),
-        cmocka_unit_test(urns_represent_users_by_their_sizes),
-        cmocka_unit_test(configurations_out_of_their_limits_have_no_size),
-        cmocka_unit_test(hostile_observations_change_nothing),
-        cmocka_unit_test(a_copied_state_goes_on_alike_and_a_damaged_one_is_refused),
-        cmocka_unit_test(no_answer_counts_as_the_deadline),
-        cmocka_unit_test(what_users_report_is_what_counts_as_spent),
-        cmocka_unit_test(reports_follow_uniform_and_given_lists),
-        cmocka_unit_test(explanation_adds_up_and_its_runner_up_is_the_best_exchange),
-        cmocka_unit_test(without_entropy_nothing_is_chosen),
-    };
-    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

@@ -1,12 +1,7 @@
 /* Pictures of a training in memory: who gets which (READINGS P5.12), and features that public
  * pictures teach. No data set is needed. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/families/select/deal.h"
 #include "../../src/families/select/frozen.h"
 
@@ -65,9 +60,8 @@ static void count_labels(const struct dealt *dealt, uint32_t user,
         counts[dealt->labels[dealt->rows[i]]]++;
 }
 
-static void nobody_gets_a_picture_twice_and_everybody_20(void **state)
+TEST(nobody_gets_a_picture_twice_and_everybody_20)
 {
-    (void)state;
     for (uint32_t run = 0; run < 40; run++) {
         uint32_t const users = run % 3 == 0 ? USERS_MAX : 7 + run;
         struct dealt *const dealt = deal_new(run, users, 2 + run % 9, run % 4 < 2);
@@ -90,9 +84,8 @@ static void nobody_gets_a_picture_twice_and_everybody_20(void **state)
 }
 
 /* The last users, too: what is theirs was not used up by the first ones. */
-static void a_quarter_of_a_user_s_pictures_has_its_own_label(void **state)
+TEST(a_quarter_of_a_user_s_pictures_has_its_own_label)
 {
-    (void)state;
     for (uint32_t run = 0; run < 20; run++) {
         uint32_t const classes = run % 2 == 0 ? 10 : 5;
         struct dealt *const dealt = deal_new(run, USERS_MAX, classes, true);
@@ -111,9 +104,8 @@ static void a_quarter_of_a_user_s_pictures_has_its_own_label(void **state)
 
 /* Chi-square over the nine others of the first half of the users, 8 degrees of freedom: above 40
  * with a chance of 3e-6 a run; 20 runs. */
-static void the_other_labels_are_uniform(void **state)
+TEST(the_other_labels_are_uniform)
 {
-    (void)state;
     for (uint32_t run = 0; run < 20; run++) {
         struct dealt *const dealt = deal_new(run, USERS_MAX, 10, true);
         double counts[10] = {0};
@@ -135,9 +127,8 @@ static void the_other_labels_are_uniform(void **state)
 }
 
 /* Share of its most frequent label, mean over the users: a tenth and some chance, far from 1/4. */
-static void without_a_label_of_their_own_users_are_alike(void **state)
+TEST(without_a_label_of_their_own_users_are_alike)
 {
-    (void)state;
     struct dealt *const dealt = deal_new(2, USERS_MAX, 10, false);
     double own = 0;
     for (uint32_t user = 0; user < USERS_MAX; user++) {
@@ -193,9 +184,8 @@ static void frozen_free(struct frozen_pictures *pictures)
     tacit_images_free(&pictures->exam);
 }
 
-static void public_pictures_leave_the_users(void **state)
+TEST(public_pictures_leave_the_users)
 {
-    (void)state;
     struct training_frozen const frozen = {.pictures = 200, .labels = 3, .epochs = 1};
     struct tacit_images before = draw_pictures(1000, 1);
     struct frozen_pictures after = freeze(&frozen, 1);
@@ -215,9 +205,8 @@ static void public_pictures_leave_the_users(void **state)
     frozen_free(&after);
 }
 
-static void features_are_centred_rows_of_16_and_the_same_for_a_seed(void **state)
+TEST(features_are_centred_rows_of_16_and_the_same_for_a_seed)
 {
-    (void)state;
     struct training_frozen const frozen = {.pictures = 400, .labels = 8, .epochs = 3};
     struct frozen_pictures one = freeze(&frozen, 1);
     struct frozen_pictures same = freeze(&frozen, 1);
@@ -271,9 +260,8 @@ static double separation(const struct tacit_images *images)
     return sums[1] / counts[1] / (sums[0] / counts[0]);
 }
 
-static void what_was_learnt_separates_labels_better_than_chance_layers(void **state)
+TEST(what_was_learnt_separates_labels_better_than_chance_layers)
 {
-    (void)state;
     struct training_frozen const learnt = {.pictures = 600, .labels = 8, .epochs = 20};
     struct training_frozen const drawn = {.pictures = 600, .labels = 8, .epochs = 0};
     struct frozen_pictures one = freeze(&learnt, 1);
@@ -285,9 +273,8 @@ static void what_was_learnt_separates_labels_better_than_chance_layers(void **st
     frozen_free(&two);
 }
 
-static void too_few_public_pictures_are_refused_and_nothing_is_changed(void **state)
+TEST(too_few_public_pictures_are_refused_and_nothing_is_changed)
 {
-    (void)state;
     struct training_frozen const frozen = {.pictures = 900, .labels = 2, .epochs = 1};
     struct tacit_images before = draw_pictures(1000, 1);
     struct frozen_pictures after = freeze(&frozen, 1);
@@ -300,19 +287,4 @@ static void too_few_public_pictures_are_refused_and_nothing_is_changed(void **st
     assert_memory_equal(after.lessons.pixels, before.pixels, 1000 * PIXELS);
     tacit_images_free(&before);
     frozen_free(&after);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_gets_a_picture_twice_and_everybody_20),
-        cmocka_unit_test(a_quarter_of_a_user_s_pictures_has_its_own_label),
-        cmocka_unit_test(the_other_labels_are_uniform),
-        cmocka_unit_test(without_a_label_of_their_own_users_are_alike),
-        cmocka_unit_test(public_pictures_leave_the_users),
-        cmocka_unit_test(features_are_centred_rows_of_16_and_the_same_for_a_seed),
-        cmocka_unit_test(what_was_learnt_separates_labels_better_than_chance_layers),
-        cmocka_unit_test(too_few_public_pictures_are_refused_and_nothing_is_changed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

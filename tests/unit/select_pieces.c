@@ -1,26 +1,21 @@
 /* What a training federation is made of: pieces of vectors, what sites may spend, the room of a
  * hub. What comes to whom in which order is tests/round's. */
 #include "tacit/select.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/digest.h"
 #include "../../src/proto/select/budget.h"
 #include "../../src/proto/select/piece.h"
 
 /* Of the requests below: digest.h. */
-#define DIGEST UINT64_C(0xec50f9c1d38204b3)
+DIGEST_IS(UINT64_C(0xec50f9c1d38204b3))
 
 #define RUN_ID UINT64_C(0x123456789)
 
 /* ---- Pieces ---- */
 
 /* The next ones that are missing, few at once and near each other; they are there when all are. */
-static void missing_pieces_are_asked_for_in_their_order(void **state)
+TEST(missing_pieces_are_asked_for_in_their_order)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_REWARD);
     for (uint32_t i = 0; i < 4000; i++) {
         uint32_t const count = 1 + (uint32_t)tacit_rng_below(&rng, 100);
@@ -53,9 +48,8 @@ static void missing_pieces_are_asked_for_in_their_order(void **state)
     }
 }
 
-static void a_request_names_pieces_that_there_are(void **state)
+TEST(a_request_names_pieces_that_there_are)
 {
-    (void)state;
     for (uint32_t count = 1; count <= 70; count++)
         for (uint32_t first = 0; first <= count + 1; first++)
             for (uint32_t bit = 0; bit < 32; bit++) {
@@ -67,9 +61,8 @@ static void a_request_names_pieces_that_there_are(void **state)
     assert_false(select_request_fits(&all, 31));
 }
 
-static void vectors_are_cut_into_whole_pieces_and_a_rest(void **state)
+TEST(vectors_are_cut_into_whole_pieces_and_a_rest)
 {
-    (void)state;
     static const enum tacit_select_vector vectors[] = {TACIT_SELECT_MODEL, TACIT_SELECT_STEPS};
     static const uint32_t wholes[] = {TACIT_SELECT_MODEL_NUMBERS, TACIT_SELECT_UPDATE_NUMBERS};
     for (uint32_t v = 0; v < 2; v++)
@@ -131,9 +124,8 @@ static bool take_part(struct tacit_select_site *site, uint32_t round,
 }
 
 /* What dividing the budget leaves over would pay for once more: 2000 times 1908, and 1999. */
-static void a_site_takes_part_as_often_as_it_may_and_no_more(void **state)
+TEST(a_site_takes_part_as_often_as_it_may_and_no_more)
 {
-    (void)state;
     struct tacit_select_site_config const config = {.run_id = RUN_ID,
                                                     .agent_count = 1,
                                                     .dimension = 1,
@@ -164,9 +156,8 @@ static void a_site_takes_part_as_often_as_it_may_and_no_more(void **state)
 
 /* The price of the next one stands in the state once; if it is more than is left, nothing is paid.
  */
-static void a_site_whose_price_is_more_than_is_left_pays_nothing(void **state)
+TEST(a_site_whose_price_is_more_than_is_left_pays_nothing)
 {
-    (void)state;
     struct tacit_select_site_config const config = {
         .run_id = RUN_ID,
         .agent_count = 1,
@@ -223,9 +214,8 @@ static size_t bytes_of_parts(uint32_t sites, uint32_t slots, uint32_t numbers)
     return of_numbers + of_sites + slots * a_slot + 8 * (((size_t)slots + 1) / 2);
 }
 
-static void a_hub_has_room_for_all_of_its_parts(void **state)
+TEST(a_hub_has_room_for_all_of_its_parts)
 {
-    (void)state;
     static const uint32_t numbers[] = {1, 2, 7, 6144, 6145, 12288, 12289, 400000};
     struct tacit_select_hub_config config = {.select = {.user_count = 1,
                                                         .users_per_round = 1,
@@ -254,19 +244,4 @@ static void a_hub_has_room_for_all_of_its_parts(void **state)
                 assert_int_equal(tacit_select_hub_size(&config),
                                  bytes > (size_t)1 << 28 ? 0 : bytes);
             }
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(missing_pieces_are_asked_for_in_their_order),
-        cmocka_unit_test(a_request_names_pieces_that_there_are),
-        cmocka_unit_test(vectors_are_cut_into_whole_pieces_and_a_rest),
-        cmocka_unit_test(a_site_takes_part_as_often_as_it_may_and_no_more),
-        cmocka_unit_test(a_site_whose_price_is_more_than_is_left_pays_nothing),
-        cmocka_unit_test(a_hub_has_room_for_all_of_its_parts),
-    };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

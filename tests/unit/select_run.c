@@ -4,17 +4,12 @@
  * the sites trained and the noise of two. */
 #include "tacit/wire_select.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/live/pki/hpke.h"
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xc3ee3629f41bd705)
+DIGEST_IS(UINT64_C(0xc3ee3629f41bd705))
 
 #define SITES 4u
 #define NUMBERS 13000u /* two pieces of a model, three of an update */
@@ -652,10 +647,9 @@ static void check_models(const struct world *world)
 
 /* ---- Runs ---- */
 
-static void the_model_is_the_average_of_what_was_released(void **state)
+TEST(the_model_is_the_average_of_what_was_released)
 {
     struct world *const world = world_new(1);
-    (void)state;
     start(world);
     play(world);
     check_models(world);
@@ -671,9 +665,8 @@ static void the_model_is_the_average_of_what_was_released(void **state)
     world_free(world);
 }
 
-static void losses_and_deaths_change_nothing_but_time(void **state)
+TEST(losses_and_deaths_change_nothing_but_time)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 12; seed++) {
         struct world *const world = world_new(seed);
         world->lost_percent = 10;
@@ -694,10 +687,9 @@ static void losses_and_deaths_change_nothing_but_time(void **state)
     }
 }
 
-static void a_site_that_never_trains_costs_the_deadline_and_nothing_else(void **state)
+TEST(a_site_that_never_trains_costs_the_deadline_and_nothing_else)
 {
     struct world *const world = world_new(3);
-    (void)state;
     world->fails[0] = world->fails[1] = true;
     start(world);
     play(world);
@@ -764,9 +756,8 @@ static bool holds_exact(const struct world *world, uint32_t site, const double *
 }
 
 /* Not when it was drawn, and not when the entropy ends anywhere in the draw. */
-static void no_exact_number_of_a_vector_is_in_the_state(void **state)
+TEST(no_exact_number_of_a_vector_is_in_the_state)
 {
-    (void)state;
     static double difference[NUMBERS];
     struct world *const world = world_new(3);
     start(world);
@@ -830,11 +821,10 @@ static struct tacit_select_site_view view_of(const struct world *world, uint32_t
 
 /* A round later, what was said before comes again: nobody is flagged, and the site is not blocked.
  */
-static void what_comes_late_is_refused_by_its_round(void **state)
+TEST(what_comes_late_is_refused_by_its_round)
 {
     struct world *const world = world_new(4);
     struct tacit_select_hub_view view;
-    (void)state;
     start(world);
     uint32_t const site = play_until(world, TACIT_SELECT_COMMITTED);
     struct tacit_select_message update = tacit_select_site_release(site_of(world, site));
@@ -859,13 +849,12 @@ static void what_comes_late_is_refused_by_its_round(void **state)
     world_free(world);
 }
 
-static void hostile_words_to_a_site_change_nothing(void **state)
+TEST(hostile_words_to_a_site_change_nothing)
 {
     static float numbers[TACIT_SELECT_MODEL_NUMBERS];
     uint8_t digests[4 * TACIT_SHA256_BYTES] = {1};
     uint64_t const set = 15;
     struct world *const world = world_new(5);
-    (void)state;
     start(world);
     uint32_t const site = play_until(world, TACIT_SELECT_FETCHING);
     struct tacit_select_message const good = {.kind = TACIT_SELECT_PIECE,
@@ -922,10 +911,9 @@ static void hostile_words_to_a_site_change_nothing(void **state)
 }
 
 /* Nothing of a draw leaves before its grant. */
-static void what_is_not_granted_is_not_given(void **state)
+TEST(what_is_not_granted_is_not_given)
 {
     struct world *const world = world_new(6);
-    (void)state;
     start(world);
     uint32_t const site = play_until(world, TACIT_SELECT_COMMITTED);
     struct tacit_select_message message = {.kind = TACIT_SELECT_REQUEST,
@@ -944,12 +932,11 @@ static void what_is_not_granted_is_not_given(void **state)
     world_free(world);
 }
 
-static void hostile_words_to_the_hub_change_nothing(void **state)
+TEST(hostile_words_to_the_hub_change_nothing)
 {
     static int64_t steps[TACIT_SELECT_UPDATE_NUMBERS];
     uint8_t digests[4 * TACIT_SHA256_BYTES] = {1};
     struct world *const world = world_new(7);
-    (void)state;
     start(world);
     uint32_t const site = play_until(world, TACIT_SELECT_TRAINING);
     struct tacit_select_message message = {.from = site,
@@ -987,12 +974,11 @@ static void hostile_words_to_the_hub_change_nothing(void **state)
 }
 
 /* Whoever chooses, and however it anneals, a run comes to its end; the digest knows who trained. */
-static void every_selector_ends_its_run(void **state)
+TEST(every_selector_ends_its_run)
 {
     static const enum tacit_selector selectors[] = {TACIT_SELECTOR_EXACT,     TACIT_SELECTOR_BRUTE,
                                                     TACIT_SELECTOR_ANNEALING, TACIT_SELECTOR_RANDOM,
                                                     TACIT_SELECTOR_CLUSTERED, TACIT_SELECTOR_ALL};
-    (void)state;
     for (uint32_t kind = 0; kind < 6 + 8; kind++) {
         struct world *const world = world_of(30 + kind, 5, false);
         struct node *const hub = &world->nodes[SITES];
@@ -1017,9 +1003,8 @@ static void every_selector_ends_its_run(void **state)
 }
 
 /* The first model is what the hub was given, if each number of it is one. */
-static void a_hub_begins_with_the_model_it_is_given(void **state)
+TEST(a_hub_begins_with_the_model_it_is_given)
 {
-    (void)state;
     enum { DIMENSION = 5 };
     struct world *const world = world_of(3, DIMENSION, false);
     struct node *const hub = &world->nodes[SITES];
@@ -1039,10 +1024,9 @@ static void a_hub_begins_with_the_model_it_is_given(void **state)
     world_free(world);
 }
 
-static void damaged_states_are_refused(void **state)
+TEST(damaged_states_are_refused)
 {
     struct world *const world = world_new(8);
-    (void)state;
     start(world);
     (void)play_until(world, TACIT_SELECT_COMMITTED);
     for (uint32_t node = 0; node <= SITES; node++) {
@@ -1068,11 +1052,10 @@ static void damaged_states_are_refused(void **state)
 /* ---- The wire ---- */
 
 /* Every byte that is changed, and every byte that is missing, is another message or none. */
-static void only_one_form_is_taken(void **state)
+TEST(only_one_form_is_taken)
 {
     struct world *const world = world_new(9);
     uint32_t kinds = 0;
-    (void)state;
     start(world);
     for (uint32_t i = 0; i < 400 && kinds != 0x7e; i++) {
         if (world->queue_start == world->queue_end) {
@@ -1117,10 +1100,9 @@ static void only_one_form_is_taken(void **state)
 /* ---- Two aggregators ---- */
 
 /* The noise of two in each total, whoever is in it; who has it exactly is the helper's to know. */
-static void two_aggregators_train_on_totals_with_the_noise_of_two(void **state)
+TEST(two_aggregators_train_on_totals_with_the_noise_of_two)
 {
     struct world *const world = world_of(1, NUMBERS, true);
-    (void)state;
     start(world);
     play(world);
     check_models(world);
@@ -1134,9 +1116,8 @@ static void two_aggregators_train_on_totals_with_the_noise_of_two(void **state)
 }
 
 /* Sites, hub and helper; the helper is away most of the time. */
-static void losses_and_deaths_of_all_three_change_nothing_but_time(void **state)
+TEST(losses_and_deaths_of_all_three_change_nothing_but_time)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 8; seed++) {
         struct world *const world = world_of(seed, NUMBERS, true);
         world->lost_percent = 10;
@@ -1160,10 +1141,9 @@ static void losses_and_deaths_of_all_three_change_nothing_but_time(void **state)
 
 /* The order says the least that one of those who are chosen has next; who has less left, by its own
  * books, does not train, and is not charged. */
-static void who_has_less_than_the_round_takes_does_not_take_part(void **state)
+TEST(who_has_less_than_the_round_takes_does_not_take_part)
 {
     struct world *const world = world_of(2, NUMBERS, true);
-    (void)state;
     world->site_configs[0].budget.total = 400; /* the hub reckons with 500 */
     assert_int_equal(tacit_select_site_init(site_of(world, 0), &world->site_configs[0]), TACIT_OK);
     memcpy(world->nodes[0].kept, world->nodes[0].state, world->nodes[0].size);
@@ -1181,12 +1161,11 @@ static void who_has_less_than_the_round_takes_does_not_take_part(void **state)
 
 /* Of a copy of a site: with the same entropy and another data set its words differ by another mask,
  * too; one of the two is granted, and the other is blocked. */
-static void of_two_copies_of_a_site_one_is_granted(void **state)
+TEST(of_two_copies_of_a_site_one_is_granted)
 {
     static double difference[NUMBERS];
     static int64_t exact[2][NUMBERS];
     struct world *const world = world_of(3, NUMBERS, true);
-    (void)state;
     start(world);
     uint32_t const site = play_until(world, TACIT_SELECT_TRAINING);
     struct tacit_rng const rng = world->rng;
@@ -1230,10 +1209,9 @@ static void of_two_copies_of_a_site_one_is_granted(void **state)
 
 /* The commitment is opened before the words are here; words with which it would not have been are
  * no report, whatever the digests of their pieces. */
-static void words_that_are_not_those_committed_to_are_no_report(void **state)
+TEST(words_that_are_not_those_committed_to_are_no_report)
 {
     struct world *const world = world_of(4, NUMBERS, true);
-    (void)state;
     start(world);
     uint32_t const site = play_until(world, TACIT_SELECT_RELEASED);
     struct tacit_select_message update = tacit_select_site_release(site_of(world, site));
@@ -1278,10 +1256,9 @@ static void words_that_are_not_those_committed_to_are_no_report(void **state)
 
 /* What was granted in a term is masked for it: in the next one it is drawn anew, at the next price,
  * and the open round is over. */
-static void nothing_masked_in_a_term_is_said_in_the_next(void **state)
+TEST(nothing_masked_in_a_term_is_said_in_the_next)
 {
     struct world *const world = world_of(5, NUMBERS, true);
-    (void)state;
     start(world);
     uint32_t const site = play_until(world, TACIT_SELECT_RELEASED);
     struct tacit_select_site_view before;
@@ -1322,9 +1299,8 @@ static void nothing_masked_in_a_term_is_said_in_the_next(void **state)
 }
 
 /* Void by its totals, or ended by the operator: the model stays. */
-static void a_round_without_totals_leaves_the_model(void **state)
+TEST(a_round_without_totals_leaves_the_model)
 {
-    (void)state;
     for (uint32_t ends = 0; ends < 2; ends++) {
         struct world *const world = world_of(6, NUMBERS, true);
         world->two->away_percent = 100;
@@ -1351,32 +1327,4 @@ static void a_round_without_totals_leaves_the_model(void **state)
         assert_int_equal(world->two->totals, ends == 0 ? ROUNDS - 1 : 0);
         world_free(world);
     }
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_model_is_the_average_of_what_was_released),
-        cmocka_unit_test(losses_and_deaths_change_nothing_but_time),
-        cmocka_unit_test(a_site_that_never_trains_costs_the_deadline_and_nothing_else),
-        cmocka_unit_test(no_exact_number_of_a_vector_is_in_the_state),
-        cmocka_unit_test(what_comes_late_is_refused_by_its_round),
-        cmocka_unit_test(hostile_words_to_a_site_change_nothing),
-        cmocka_unit_test(what_is_not_granted_is_not_given),
-        cmocka_unit_test(hostile_words_to_the_hub_change_nothing),
-        cmocka_unit_test(every_selector_ends_its_run),
-        cmocka_unit_test(a_hub_begins_with_the_model_it_is_given),
-        cmocka_unit_test(damaged_states_are_refused),
-        cmocka_unit_test(only_one_form_is_taken),
-        cmocka_unit_test(two_aggregators_train_on_totals_with_the_noise_of_two),
-        cmocka_unit_test(losses_and_deaths_of_all_three_change_nothing_but_time),
-        cmocka_unit_test(who_has_less_than_the_round_takes_does_not_take_part),
-        cmocka_unit_test(of_two_copies_of_a_site_one_is_granted),
-        cmocka_unit_test(words_that_are_not_those_committed_to_are_no_report),
-        cmocka_unit_test(nothing_masked_in_a_term_is_said_in_the_next),
-        cmocka_unit_test(a_round_without_totals_leaves_the_model),
-    };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

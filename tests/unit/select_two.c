@@ -1,12 +1,7 @@
 /* Two aggregators over the updates of a training (HELPER 4): what a round adds to the model, in
  * memory. No data set is needed. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/families/select/training.c"
 
 #define SIDE 12u
@@ -123,9 +118,8 @@ static void expect_square(double found, double variance, double kurtosis)
     assert_true(fabs(found - variance) < 5 * error);
 }
 
-static void a_total_has_two_noise_terms_however_many_users(void **state)
+TEST(a_total_has_two_noise_terms_however_many_users)
 {
-    (void)state;
     double const epsilon = 10 * (1 - exp(-0.5)); /* of a first participation */
     double const laplace = 2 * pow(2 * CLIP / epsilon, 2);
     static const uint32_t counts[] = {2, 5, USERS};
@@ -136,17 +130,15 @@ static void a_total_has_two_noise_terms_however_many_users(void **state)
     }
 }
 
-static void a_round_has_the_least_epsilon_of_its_users(void **state)
+TEST(a_round_has_the_least_epsilon_of_its_users)
 {
-    (void)state;
     double const epsilon = 10 * (1 - exp(-0.5)) * exp(-0.5 * 3);
     expect_square(noise_of(true, 5, 10, 3), 2 * 2 * pow(2 * CLIP / epsilon, 2) / 25, 4.5);
 }
 
 /* So many terms more, at a multiple of the round's epsilon, in the first round and the fourth. */
-static void a_floor_is_each_users_own_noise(void **state)
+TEST(a_floor_is_each_users_own_noise)
 {
-    (void)state;
     static const uint32_t counts[] = {2, USERS};
     floor_times = 2;
     for (uint32_t earlier = 0; earlier <= 3; earlier += 3)
@@ -161,9 +153,8 @@ static void a_floor_is_each_users_own_noise(void **state)
 }
 
 /* Their data sets are from 1 to 20 shares; noise is next to nothing. */
-static void updates_weigh_alike(void **state)
+TEST(updates_weigh_alike)
 {
-    (void)state;
     static double together[NUMBERS];
     static double alone[NUMBERS];
     static double sum[NUMBERS];
@@ -191,15 +182,4 @@ static void updates_weigh_alike(void **state)
     for (uint32_t k = 0; k < NUMBERS; k++)
         square += pow(together[k] - sum[k], 2) / NUMBERS;
     assert_true(square < 1.3 * noise * (1 / 3.0 + 1 / 9.0));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_total_has_two_noise_terms_however_many_users),
-        cmocka_unit_test(a_round_has_the_least_epsilon_of_its_users),
-        cmocka_unit_test(a_floor_is_each_users_own_noise),
-        cmocka_unit_test(updates_weigh_alike),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

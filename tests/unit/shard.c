@@ -23,7 +23,7 @@ static void set_environment(const char *settings)
     }
 }
 
-static void words_and_launchers_say_which_share_it_is(void **state)
+TEST(words_and_launchers_say_which_share_it_is)
 {
     static const struct {
         const char *environment;
@@ -60,7 +60,7 @@ static void words_and_launchers_say_which_share_it_is(void **state)
     }
 }
 
-static void what_is_no_share_is_refused_in_words(void **state)
+TEST(what_is_no_share_is_refused_in_words)
 {
     static const struct {
         const char *environment;
@@ -104,7 +104,7 @@ static void what_is_no_share_is_refused_in_words(void **state)
 }
 
 /* A launcher of several is known where nothing was said of shares. */
-static void several_ranks_do_not_go_without_saying(void **state)
+TEST(several_ranks_do_not_go_without_saying)
 {
     set_environment("OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 SLURM_NTASKS=8 SLURM_PROCID=0");
     assert_null(shard_unsaid());
@@ -114,7 +114,7 @@ static void several_ranks_do_not_go_without_saying(void **state)
 
 /* Shares are about equal in pieces; of few points, each has a part of each; whole points are not
  * cut; and no share has the same value of the innermost setting only. */
-static void pieces_are_dealt_evenly(void **state)
+TEST(pieces_are_dealt_evenly)
 {
     static uint32_t dealt[64];
     for (uint32_t points = 1; points < 300; points += 7)
@@ -136,15 +136,4 @@ static void pieces_are_dealt_evenly(void **state)
         }
     for (uint32_t i = 0; i + 8 < 128; i++) /* eight values, eight shares */
         assert_int_not_equal(shard_of(i, 0, 1, 8), shard_of(i + 8, 0, 1, 8));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_and_launchers_say_which_share_it_is),
-        cmocka_unit_test(what_is_no_share_is_refused_in_words),
-        cmocka_unit_test(several_ranks_do_not_go_without_saying),
-        cmocka_unit_test(pieces_are_dealt_evenly),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static void expect_neighbours(const struct tacit_graph *graph, uint32_t agent,
         assert_int_equal(graph->neighbours[graph->first[agent] + i], expected[i]);
 }
 
-static void init_sorts_edges_and_neighbours(void **state)
+TEST(init_sorts_edges_and_neighbours)
 {
     struct tacit_edge const edges[] = {{4, 2}, {0, 4}, {2, 0}, {3, 2}};
     struct tacit_edge const sorted[] = {{0, 2}, {0, 4}, {2, 3}, {2, 4}};
@@ -53,7 +53,7 @@ static void init_sorts_edges_and_neighbours(void **state)
     net_close(&net);
 }
 
-static void init_counts_an_edge_once_however_often_it_is_given(void **state)
+TEST(init_counts_an_edge_once_however_often_it_is_given)
 {
     struct tacit_edge const edges[] = {{1, 2}, {2, 1}, {0, 1}, {1, 2}, {1, 0}};
     struct net net = net_of_edges(3, edges, COUNT(edges));
@@ -63,7 +63,7 @@ static void init_counts_an_edge_once_however_often_it_is_given(void **state)
     net_close(&net);
 }
 
-static void init_refuses_loops_and_strangers_and_touches_nothing(void **state)
+TEST(init_refuses_loops_and_strangers_and_touches_nothing)
 {
     struct tacit_edge const bad[][2] = {{{2, 0}, {1, 1}}, {{2, 0}, {1, 3}}, {{2, 0}, {3, 1}}};
     for (size_t i = 0; i < COUNT(bad); i++) {
@@ -81,7 +81,7 @@ static void init_refuses_loops_and_strangers_and_touches_nothing(void **state)
     }
 }
 
-static void init_of_no_edges_is_a_graph_too(void **state)
+TEST(init_of_no_edges_is_a_graph_too)
 {
     struct net net = net_of_edges(3, NULL, 0);
     assert_int_equal(net.graph.edge_count, 0);
@@ -90,7 +90,7 @@ static void init_of_no_edges_is_a_graph_too(void **state)
     net_close(&net);
 }
 
-static void size_is_what_init_writes_to_and_no_more(void **state)
+TEST(size_is_what_init_writes_to_and_no_more)
 {
     struct tacit_edge edges[] = {{0, 1}, {1, 2}, {2, 3}};
     size_t const size = tacit_graph_size(4, 3);
@@ -102,7 +102,7 @@ static void size_is_what_init_writes_to_and_no_more(void **state)
     free(memory);
 }
 
-static void adjacent_is_what_the_edges_say(void **state)
+TEST(adjacent_is_what_the_edges_say)
 {
     struct tacit_edge const edges[] = {{0, 3}, {3, 5}, {5, 1}, {3, 4}};
     struct net net = net_of_edges(6, edges, COUNT(edges));
@@ -135,7 +135,7 @@ static void expect_edges(struct tacit_graph_spec spec, const struct tacit_edge *
                  COUNT(((struct tacit_edge[]){__VA_ARGS__})))
 #define SPEC(...) ((struct tacit_graph_spec){__VA_ARGS__})
 
-static void fixed_kinds_have_the_edges_of_their_definition(void **state)
+TEST(fixed_kinds_have_the_edges_of_their_definition)
 {
     EXPECT_EDGES(SPEC(.kind = TACIT_GRAPH_STAR, .agent_count = 4), {0, 1}, {0, 2}, {0, 3});
     EXPECT_EDGES(SPEC(.kind = TACIT_GRAPH_COMPLETE, .agent_count = 4), {0, 1}, {0, 2}, {0, 3},
@@ -148,7 +148,7 @@ static void fixed_kinds_have_the_edges_of_their_definition(void **state)
                  {1, 3}, {2, 3}, {2, 4}, {3, 5}, {4, 5});
 }
 
-static void small_fixed_kinds_are_simple(void **state)
+TEST(small_fixed_kinds_are_simple)
 {
     enum tacit_graph_kind const kinds[] = {TACIT_GRAPH_STAR, TACIT_GRAPH_COMPLETE, TACIT_GRAPH_RING,
                                            TACIT_GRAPH_PATH, TACIT_GRAPH_GRID};
@@ -160,7 +160,7 @@ static void small_fixed_kinds_are_simple(void **state)
 }
 
 /* Rows of a grid show in the degree of the last agent of the first row. */
-static void grid_without_rows_is_as_square_as_it_can_be(void **state)
+TEST(grid_without_rows_is_as_square_as_it_can_be)
 {
     uint32_t const shapes[][3] = {{12, 3, 4},    {16, 4, 4},       {7, 1, 7},  {15, 3, 5},
                                   {36, 6, 6},    {35, 5, 7},       {30, 5, 6}, {97, 1, 97},
@@ -178,7 +178,7 @@ static void grid_without_rows_is_as_square_as_it_can_be(void **state)
 
 /* ---- Distances, diameters, sinks ------------------------------------------------------------- */
 
-static void distances_on_a_ring_go_both_ways(void **state)
+TEST(distances_on_a_ring_go_both_ways)
 {
     struct net net = net_of(SPEC(.kind = TACIT_GRAPH_RING, .agent_count = 7));
     struct tacit_reach const reach = tacit_graph_distances(&net.graph, 2, net.distance, net.queue);
@@ -191,7 +191,7 @@ static void distances_on_a_ring_go_both_ways(void **state)
     net_close(&net);
 }
 
-static void distances_to_another_component_are_unreached(void **state)
+TEST(distances_to_another_component_are_unreached)
 {
     struct tacit_edge const edges[] = {{0, 2}, {2, 4}, {1, 3}};
     struct net net = net_of_edges(5, edges, COUNT(edges));
@@ -229,7 +229,7 @@ static const struct known_answer known_answers[] = {
     {{.kind = TACIT_GRAPH_GRID, .agent_count = 10000, .rows = 100}, 198, 4949, 100, 500000},
 };
 
-static void known_graphs_have_their_diameters_and_sinks(void **state)
+TEST(known_graphs_have_their_diameters_and_sinks)
 {
     for (size_t i = 0; i < COUNT(known_answers); i++) {
         const struct known_answer *const known = &known_answers[i];
@@ -248,7 +248,7 @@ static void known_graphs_have_their_diameters_and_sinks(void **state)
     }
 }
 
-static void parent_is_the_lowest_neighbour_nearer_to_the_sink(void **state)
+TEST(parent_is_the_lowest_neighbour_nearer_to_the_sink)
 {
     uint32_t const parents[] = {TACIT_NO_AGENT, 0, 1, 0}; /* 2 might as well go by 3 */
     struct net net = net_of(SPEC(.kind = TACIT_GRAPH_RING, .agent_count = 4));
@@ -257,7 +257,7 @@ static void parent_is_the_lowest_neighbour_nearer_to_the_sink(void **state)
     net_close(&net);
 }
 
-static void sink_is_the_lowest_of_equals_even_if_others_were_first(void **state)
+TEST(sink_is_the_lowest_of_equals_even_if_others_were_first)
 {
     struct tacit_edge const edges[] = {{4, 3}, {3, 1}, {1, 2}, {2, 0}};        /* 4-3-1-2-0 */
     struct tacit_edge const even[] = {{5, 4}, {4, 2}, {2, 3}, {3, 0}, {0, 1}}; /* 5-4-2-3-0-1 */
@@ -285,7 +285,7 @@ static const struct tacit_graph_spec hybrid[] = {
     {.kind = TACIT_GRAPH_REGULAR, .agent_count = 10, .degree = 3},
 };
 
-static void components_lie_side_by_side(void **state)
+TEST(components_lie_side_by_side)
 {
     struct tacit_rng rng = stream(1);
     struct net net = net_of_specs(hybrid, COUNT(hybrid), &rng);
@@ -311,7 +311,7 @@ static void components_lie_side_by_side(void **state)
     net_close(&net);
 }
 
-static void delay_and_diameter_are_those_of_the_worst_component(void **state)
+TEST(delay_and_diameter_are_those_of_the_worst_component)
 {
     struct tacit_graph_spec const specs[] = {
         {.kind = TACIT_GRAPH_RING, .agent_count = 8}, /* diameter 4, delay 4 */
@@ -324,7 +324,7 @@ static void delay_and_diameter_are_those_of_the_worst_component(void **state)
     net_close(&net);
 }
 
-static void only_single_agents_have_no_delay(void **state)
+TEST(only_single_agents_have_no_delay)
 {
     struct net net = net_of_edges(100, NULL, 0); /* Table II, case 6 */
     net_find_sinks(&net);
@@ -337,7 +337,7 @@ static void only_single_agents_have_no_delay(void **state)
     net_close(&net);
 }
 
-static void labels_follow_the_lowest_agents(void **state)
+TEST(labels_follow_the_lowest_agents)
 {
     struct tacit_edge const edges[] = {{5, 1}, {4, 0}, {2, 6}, {6, 1}};
     uint32_t const labels[] = {0, 1, 1, 2, 0, 1, 1};
@@ -358,7 +358,7 @@ static void expect_members(const uint32_t *label, uint32_t count, uint32_t limit
     assert_string_equal(bytes, expected);
 }
 
-static void members_are_told_in_ranges(void **state)
+TEST(members_are_told_in_ranges)
 {
     uint32_t const labels[] = {7, 7, 7, 7, 7, 0, 0, 0, 0, 7, 0, 7, 7, 0, 7};
     expect_members(labels, 15, 9, "0-4, 9, 11-12, 14");
@@ -370,7 +370,7 @@ static void members_are_told_in_ranges(void **state)
     expect_members(labels + 5, 3, 1, "");
 }
 
-static void members_that_do_not_fit_are_cut(void **state)
+TEST(members_that_do_not_fit_are_cut)
 {
     uint32_t const labels[] = {1, 0, 1, 0, 1};
     char bytes[6];
@@ -392,7 +392,7 @@ static void expect_components(uint32_t agent_count, uint32_t component_count, ui
     assert_string_equal(bytes, expected);
 }
 
-static void components_are_told_a_few_of_many(void **state)
+TEST(components_are_told_a_few_of_many)
 {
     expect_components(3, 1, 1, "agents 0-2");
     expect_components(5, 2, 2, "agents 0, 2, 4; agents 1, 3");
@@ -440,7 +440,7 @@ static void expect_possible(struct tacit_graph_spec spec, uint64_t edge_count)
     assert_int_equal(need.edge_count, edge_count);
 }
 
-static void check_keeps_to_the_limits_of_agents_and_edges(void **state)
+TEST(check_keeps_to_the_limits_of_agents_and_edges)
 {
     expect_refusal(SPEC(.kind = TACIT_GRAPH_RING), "agents: allowed is 1 to 1048576 together");
     expect_refusal(SPEC(.kind = TACIT_GRAPH_RING, .agent_count = TACIT_AGENTS_MAX + 1),
@@ -460,7 +460,7 @@ static void check_keeps_to_the_limits_of_agents_and_edges(void **state)
     expect_refusals(dense, 3, "component 2: too many edges: allowed are 268435456 together");
 }
 
-static void check_refuses_parameters_that_make_no_graph(void **state)
+TEST(check_refuses_parameters_that_make_no_graph)
 {
     expect_refusal(SPEC(.kind = TACIT_GRAPH_GRID, .agent_count = 12, .rows = 5),
                    "rows is 5: allowed are divisors of the number of agents, 12");
@@ -478,7 +478,7 @@ static void check_refuses_parameters_that_make_no_graph(void **state)
     expect_refusal(SPEC(.kind = (enum tacit_graph_kind)99, .agent_count = 5), "kind: unknown");
 }
 
-static void check_refuses_impossible_degrees(void **state)
+TEST(check_refuses_impossible_degrees)
 {
     struct tacit_graph_spec spec = {.kind = TACIT_GRAPH_REGULAR, .agent_count = 5, .degree = 3};
     expect_refusal(spec, "degree is 3: allowed is an even number from 2 to 4 for 5 agents");
@@ -514,7 +514,7 @@ static void check_refuses_impossible_degrees(void **state)
     expect_possible(spec, 12);
 }
 
-static void check_refuses_bad_edges(void **state)
+TEST(check_refuses_bad_edges)
 {
     struct tacit_edge edges[] = {{0, 1}, {2, 2}};
     struct tacit_graph_spec const spec = {
@@ -547,7 +547,7 @@ static void expect_unconnected(const struct tacit_graph_spec *specs, uint32_t co
     free(work);
 }
 
-static void too_few_edges_to_be_connected_are_told(void **state)
+TEST(too_few_edges_to_be_connected_are_told)
 {
     struct tacit_graph_spec specs[] = {
         {.kind = TACIT_GRAPH_STAR, .agent_count = 3},
@@ -617,7 +617,7 @@ static void expect_simple(const struct net *net)
     assert_int_equal(degrees, 2 * net->edge_count);
 }
 
-static void random_kinds_are_simple_connected_and_of_their_degree(void **state)
+TEST(random_kinds_are_simple_connected_and_of_their_degree)
 {
     for (uint32_t i = 0; i < COUNT(random_specs); i++)
         for (uint32_t seed = 0; seed < 20; seed++) {
@@ -635,7 +635,7 @@ static void random_kinds_are_simple_connected_and_of_their_degree(void **state)
         }
 }
 
-static void same_stream_gives_the_same_edges_and_another_one_others(void **state)
+TEST(same_stream_gives_the_same_edges_and_another_one_others)
 {
     for (uint32_t i = 0; i < COUNT(random_specs); i++) {
         struct tacit_rng first = stream(200 + i);
@@ -656,7 +656,7 @@ static void same_stream_gives_the_same_edges_and_another_one_others(void **state
     }
 }
 
-static void large_graphs_are_made(void **state)
+TEST(large_graphs_are_made)
 {
     struct tacit_graph_spec const specs[] = {
         {.kind = TACIT_GRAPH_REGULAR, .agent_count = 100000, .degree = 8},
@@ -677,7 +677,7 @@ static void large_graphs_are_made(void **state)
 /* ---- Laws of the generators ------------------------------------------------------------------ */
 
 /* The number of edges of G(n, p) is binomial; here no draw is ever in pieces. */
-static void random_has_the_binomial_number_of_edges(void **state)
+TEST(random_has_the_binomial_number_of_edges)
 {
     struct {
         uint32_t agent_count;
@@ -746,7 +746,7 @@ static void count_graphs(struct tacit_graph_spec spec, uint32_t draws, uint64_t 
 
 /* P(graph) is proportional to p^m (1-p)^(6-m) over the 38 connected graphs on 4 labelled agents, of
  * which 16 have 3 edges, 15 have 4, 6 have 5 and 1 has 6. */
-static void random_is_the_conditional_law_of_connected_graphs(void **state)
+TEST(random_is_the_conditional_law_of_connected_graphs)
 {
     double const p = 0.4;
     uint32_t const draws = 40000;
@@ -768,7 +768,7 @@ static void random_is_the_conditional_law_of_connected_graphs(void **state)
 /* How many connected labelled graphs there are is known (OEIS A002851 and its labelled relatives,
  * counted again by brute force in topo_networkx.py). A chain that mixed badly, or preferred some
  * graphs, would show: 100 draws or more are expected of each, 10 of the cubic ones. */
-static void regular_is_uniform_over_connected_labelled_graphs(void **state)
+TEST(regular_is_uniform_over_connected_labelled_graphs)
 {
     struct {
         uint32_t agent_count;
@@ -805,7 +805,7 @@ static void regular_is_uniform_over_connected_labelled_graphs(void **state)
 
 /* Nothing of the lattice that the chain starts from is left: agent i knew i+1 .. i+4. By chance an
  * edge is one of these with probability 4/(n-1) an end. */
-static void regular_forgets_its_lattice(void **state)
+TEST(regular_forgets_its_lattice)
 {
     uint32_t const n = 5000;
     struct tacit_rng rng = stream(500);
@@ -820,7 +820,7 @@ static void regular_forgets_its_lattice(void **state)
     net_close(&net);
 }
 
-static void small_world_without_rewiring_is_the_lattice(void **state)
+TEST(small_world_without_rewiring_is_the_lattice)
 {
     struct tacit_rng rng = stream(600);
     struct net net =
@@ -834,7 +834,7 @@ static void small_world_without_rewiring_is_the_lattice(void **state)
 }
 
 /* A rewired edge ends near by again with probability below 2 beta/n: far less than 4 errors. */
-static void small_world_rewires_with_its_probability(void **state)
+TEST(small_world_rewires_with_its_probability)
 {
     uint32_t const n = 4000;
     double const betas[] = {0.01, 0.3, 0.9};
@@ -860,7 +860,7 @@ static void small_world_rewires_with_its_probability(void **state)
 
 /* ---- Gossip ---------------------------------------------------------------------------------- */
 
-static void gossip_matrix_of_a_path(void **state)
+TEST(gossip_matrix_of_a_path)
 {
     double const expected[] = {0.75, 0.25, 0, 0.25, 0.5, 0.25, 0, 0.25, 0.75};
     double matrix[9];
@@ -872,7 +872,7 @@ static void gossip_matrix_of_a_path(void **state)
     net_close(&net);
 }
 
-static void gossip_matrix_is_symmetric_and_its_rows_sum_to_1(void **state)
+TEST(gossip_matrix_is_symmetric_and_its_rows_sum_to_1)
 {
     struct tacit_rng rng = stream(800);
     struct net net = net_of_specs(hybrid, COUNT(hybrid), &rng);
@@ -903,7 +903,7 @@ static void expect_lambda_2(struct tacit_graph_spec spec, double expected)
     net_close(&net);
 }
 
-static void lambda_2_is_known_for_simple_graphs(void **state)
+TEST(lambda_2_is_known_for_simple_graphs)
 {
     double const pi = 3.14159265358979323846;
     expect_lambda_2(SPEC(.kind = TACIT_GRAPH_RING, .agent_count = 3), 0.5);
@@ -919,7 +919,7 @@ static void lambda_2_is_known_for_simple_graphs(void **state)
                     1);
 }
 
-static void lambda_2_needs_two_agents_an_edge_and_no_giant(void **state)
+TEST(lambda_2_needs_two_agents_an_edge_and_no_giant)
 {
     double lambda_2 = -1;
     struct net one = net_of(SPEC(.kind = TACIT_GRAPH_PATH, .agent_count = 1));
@@ -933,50 +933,4 @@ static void lambda_2_needs_two_agents_an_edge_and_no_giant(void **state)
     net_close(&one);
     net_close(&none);
     net_close(&giant);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(init_sorts_edges_and_neighbours),
-        cmocka_unit_test(init_counts_an_edge_once_however_often_it_is_given),
-        cmocka_unit_test(init_refuses_loops_and_strangers_and_touches_nothing),
-        cmocka_unit_test(init_of_no_edges_is_a_graph_too),
-        cmocka_unit_test(size_is_what_init_writes_to_and_no_more),
-        cmocka_unit_test(adjacent_is_what_the_edges_say),
-        cmocka_unit_test(fixed_kinds_have_the_edges_of_their_definition),
-        cmocka_unit_test(small_fixed_kinds_are_simple),
-        cmocka_unit_test(grid_without_rows_is_as_square_as_it_can_be),
-        cmocka_unit_test(distances_on_a_ring_go_both_ways),
-        cmocka_unit_test(distances_to_another_component_are_unreached),
-        cmocka_unit_test(known_graphs_have_their_diameters_and_sinks),
-        cmocka_unit_test(parent_is_the_lowest_neighbour_nearer_to_the_sink),
-        cmocka_unit_test(sink_is_the_lowest_of_equals_even_if_others_were_first),
-        cmocka_unit_test(components_lie_side_by_side),
-        cmocka_unit_test(delay_and_diameter_are_those_of_the_worst_component),
-        cmocka_unit_test(only_single_agents_have_no_delay),
-        cmocka_unit_test(labels_follow_the_lowest_agents),
-        cmocka_unit_test(members_are_told_in_ranges),
-        cmocka_unit_test(members_that_do_not_fit_are_cut),
-        cmocka_unit_test(components_are_told_a_few_of_many),
-        cmocka_unit_test(check_keeps_to_the_limits_of_agents_and_edges),
-        cmocka_unit_test(check_refuses_parameters_that_make_no_graph),
-        cmocka_unit_test(check_refuses_impossible_degrees),
-        cmocka_unit_test(check_refuses_bad_edges),
-        cmocka_unit_test(too_few_edges_to_be_connected_are_told),
-        cmocka_unit_test(random_kinds_are_simple_connected_and_of_their_degree),
-        cmocka_unit_test(same_stream_gives_the_same_edges_and_another_one_others),
-        cmocka_unit_test(large_graphs_are_made),
-        cmocka_unit_test(random_has_the_binomial_number_of_edges),
-        cmocka_unit_test(random_is_the_conditional_law_of_connected_graphs),
-        cmocka_unit_test(regular_is_uniform_over_connected_labelled_graphs),
-        cmocka_unit_test(regular_forgets_its_lattice),
-        cmocka_unit_test(small_world_without_rewiring_is_the_lattice),
-        cmocka_unit_test(small_world_rewires_with_its_probability),
-        cmocka_unit_test(gossip_matrix_of_a_path),
-        cmocka_unit_test(gossip_matrix_is_symmetric_and_its_rows_sum_to_1),
-        cmocka_unit_test(lambda_2_is_known_for_simple_graphs),
-        cmocka_unit_test(lambda_2_needs_two_agents_an_edge_and_no_giant),
-    };
-    return cmocka_run_group_tests_name("unit/topo", tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static struct tacit_tree *new_tree(const struct tacit_tree_rule *rule)
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
 
-static void rule_has_bit_length_levels_and_the_papers_share(void **state)
+TEST(rule_has_bit_length_levels_and_the_papers_share)
 {
     static const struct {
         uint64_t leaf_max;
@@ -61,7 +61,7 @@ static void rule_has_bit_length_levels_and_the_papers_share(void **state)
     assert_int_equal(tacit_tree_cost_nano(&(struct tacit_tree_rule){0}), 0);
 }
 
-static void share_of_an_interval_is_epsilon_over_levels_to_the_last_nano(void **state)
+TEST(share_of_an_interval_is_epsilon_over_levels_to_the_last_nano)
 {
     struct tacit_rng rng = tacit_rng_stream(5, 0, 0, TACIT_PURPOSE_NOISE);
     for (int i = 0; i < 20000; i++) {
@@ -78,7 +78,7 @@ static void share_of_an_interval_is_epsilon_over_levels_to_the_last_nano(void **
     }
 }
 
-static void rule_refuses_what_has_no_share(void **state)
+TEST(rule_refuses_what_has_no_share)
 {
     struct tacit_tree_rule rule;
     memset(&rule, 7, sizeof rule);
@@ -117,7 +117,7 @@ static enum tacit_status fill_counted(void *context, void *bytes, size_t size)
 }
 
 /* Rewards of 0, so that a sum is minus the numbers of the noises in it. */
-static void golden_sums_name_the_intervals(void **state)
+TEST(golden_sums_name_the_intervals)
 {
     /* Draw 1 is [1,1], 2 [1,2], 3 [3,3], 4 [1,4], 5 [5,5], 6 [5,6], 7 [7,7], 8 [1,8], 9 [9,9]. */
     static const int sums[] = {0, 1, 2, 5, 4, 9, 10, 17, 8, 17};
@@ -137,7 +137,7 @@ static void golden_sums_name_the_intervals(void **state)
 }
 
 /* 13 is [13,13], [9,12], [1,8] (READINGS P2.3): noise only where the interval holds a pull. */
-static void golden_sums_with_gaps_leave_empty_intervals_alone(void **state)
+TEST(golden_sums_with_gaps_leave_empty_intervals_alone)
 {
     static const struct {
         uint64_t leaf;
@@ -221,7 +221,7 @@ static uint32_t compare_with_dictionary(enum tacit_privacy_mode mode, uint64_t l
     return intervals;
 }
 
-static void sums_and_draws_are_those_of_the_dictionary(void **state)
+TEST(sums_and_draws_are_those_of_the_dictionary)
 {
     static const uint64_t sizes[] = {2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 127, 128, 129, 400};
     uint32_t run = 0;
@@ -236,7 +236,7 @@ static void sums_and_draws_are_those_of_the_dictionary(void **state)
                          sizes[i]);
 }
 
-static void sum_without_noise_is_exact(void **state)
+TEST(sum_without_noise_is_exact)
 {
     struct tacit_tree_rule const rule = rule_of(TACIT_PRIVACY_SOUND, (double)INFINITY, 1000);
     struct tacit_tree *const tree = new_tree(&rule);
@@ -253,7 +253,7 @@ static void sum_without_noise_is_exact(void **state)
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
-static void tree_refuses_after_its_last_leaf(void **state)
+TEST(tree_refuses_after_its_last_leaf)
 {
     static const uint64_t sizes[] = {1, 2, 3, 4, 15, 16, 17};
     for (size_t i = 0; i < COUNT(sizes); i++) {
@@ -291,7 +291,7 @@ static enum tacit_status fill_or_fail(void *context, void *bytes, size_t size)
     return inner.fill(inner.context, bytes, size);
 }
 
-static void failing_entropy_leaves_the_tree_as_it_was(void **state)
+TEST(failing_entropy_leaves_the_tree_as_it_was)
 {
     struct tacit_tree_rule const rule = rule_of(TACIT_PRIVACY_PAPER, 1, 64);
     struct tacit_tree *const tree = new_tree(&rule);
@@ -318,20 +318,4 @@ static void failing_entropy_leaves_the_tree_as_it_was(void **state)
     }
     free(tree);
     free(copy);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rule_has_bit_length_levels_and_the_papers_share),
-        cmocka_unit_test(share_of_an_interval_is_epsilon_over_levels_to_the_last_nano),
-        cmocka_unit_test(rule_refuses_what_has_no_share),
-        cmocka_unit_test(golden_sums_name_the_intervals),
-        cmocka_unit_test(golden_sums_with_gaps_leave_empty_intervals_alone),
-        cmocka_unit_test(sums_and_draws_are_those_of_the_dictionary),
-        cmocka_unit_test(sum_without_noise_is_exact),
-        cmocka_unit_test(tree_refuses_after_its_last_leaf),
-        cmocka_unit_test(failing_entropy_leaves_the_tree_as_it_was),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,38 +1,30 @@
 /* Votes: thresholds, the board as a function of its marks, a player's step, and hostile input. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "tacit/vote.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xb3c36aebb781218f)
+DIGEST_IS(UINT64_C(0xb3c36aebb781218f))
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x83d2a3338d855a4f)
+VERDICTS_ARE(UINT64_C(0x83d2a3338d855a4f))
 
 #define RUN 77u
 #define SCHEDULES 100000u
 
 /* ---- How many votes ---- */
 
-static void paper_needs_28_votes_at_its_own_numbers(void **state)
+TEST(paper_needs_28_votes_at_its_own_numbers)
 {
-    (void)state;
     assert_int_equal(tacit_vote_floor(0.05, 0.9), 28); /* Sec. 5.2 */
     assert_int_equal(tacit_vote_committee(0.05, 0.9), 29);
     assert_true(pow(0.9, 28) > 0.05); /* the floor does not keep delta */
     assert_true(pow(0.9, 29) <= 0.05);
 }
 
-static void whole_quotients_are_not_lost_to_rounding(void **state)
+TEST(whole_quotients_are_not_lost_to_rounding)
 {
-    (void)state;
     for (uint32_t m = 1; m <= 200; m++) {
         for (double eta = 0.05; eta < 0.99; eta += 0.07) {
             if (pow(eta, m) < 1e-290)
@@ -45,9 +37,8 @@ static void whole_quotients_are_not_lost_to_rounding(void **state)
 }
 
 /* Values of PRIVACY.md B.4 and of exact rational sums. */
-static void binomial_tails_are_the_known_ones(void **state)
+TEST(binomial_tails_are_the_known_ones)
 {
-    (void)state;
     assert_true(fabs(tacit_vote_binomial_tail(29, 0.9, 28) - 0.19886) < 1e-4);
     assert_true(tacit_vote_binomial_tail(56, 0.9, 28) > 0.9999);
     assert_true(fabs(tacit_vote_binomial_tail(4, 0.5, 2) - 0.6875) < 1e-15);
@@ -58,9 +49,8 @@ static void binomial_tails_are_the_known_ones(void **state)
     assert_int_equal(tacit_vote_needed(28, 0.05, 0.9), 0); /* 0.9^28 > 0.05 */
 }
 
-static void needed_and_eta_invert_the_tail(void **state)
+TEST(needed_and_eta_invert_the_tail)
 {
-    (void)state;
     for (uint32_t players = 1; players <= 3000; players = players * 3 + 1) {
         for (uint32_t needed = 1; needed <= players; needed = needed * 2 + 1) {
             double const eta = tacit_vote_eta(players, needed, 0.05);
@@ -71,9 +61,8 @@ static void needed_and_eta_invert_the_tail(void **state)
     }
 }
 
-static void recommendation_is_cheapest_of_all(void **state)
+TEST(recommendation_is_cheapest_of_all)
 {
-    (void)state;
     struct tacit_best_arm_config const config = {
         .kind = TACIT_BEST_ARM_SER3, .arm_count = 10, .accuracy = 0.25};
     struct tacit_vote_choice const best = tacit_vote_recommend(60, 0.05, &config);
@@ -152,9 +141,8 @@ static uint64_t voted(const struct tacit_vote_board *board)
     return view.voted[0];
 }
 
-static void board_is_never_empty_and_keeps_the_least_marked(void **state)
+TEST(board_is_never_empty_and_keeps_the_least_marked)
 {
-    (void)state;
     struct tacit_vote_board_config const config = board_config(2);
     struct tacit_vote_board *const board = new_board(&config);
     mark(board, 0, 0, 0x7f);
@@ -228,9 +216,8 @@ static void say(struct tacit_vote_board *board, const struct said *said)
 }
 
 /* Any order, some messages twice, some late, some much later again. */
-static void any_schedule_of_the_same_marks_leads_to_the_same_voted_set(void **state)
+TEST(any_schedule_of_the_same_marks_leads_to_the_same_voted_set)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_FAULT);
     struct said said[40];
     for (uint32_t schedule = 0; schedule < SCHEDULES; schedule++) {
@@ -294,9 +281,8 @@ static void play_wide(struct tacit_vote_board_config *config, struct tacit_rng *
     free(board);
 }
 
-static void boards_of_any_number_of_words_are_played(void **state)
+TEST(boards_of_any_number_of_words_are_played)
 {
-    (void)state;
     static const uint32_t counts[] = {1, 2, 63, 64, 65, 130};
     static const uint64_t committee[] = {UINT64_C(0x8000000000000005), 3, 1};
     struct tacit_rng rng = tacit_rng_stream(4, 0, 0, TACIT_PURPOSE_FAULT);
@@ -310,9 +296,8 @@ static void boards_of_any_number_of_words_are_played(void **state)
     }
 }
 
-static void only_the_committee_counts(void **state)
+TEST(only_the_committee_counts)
 {
-    (void)state;
     uint64_t const committee = 0x5; /* players 0 and 2 */
     struct tacit_vote_board_config config = board_config(2);
     config.committee = &committee;
@@ -326,9 +311,8 @@ static void only_the_committee_counts(void **state)
     free(board);
 }
 
-static void nobody_votes_twice_or_resets_others(void **state)
+TEST(nobody_votes_twice_or_resets_others)
 {
-    (void)state;
     struct tacit_vote_board_config const config = board_config(2);
     struct tacit_vote_board *const board = new_board(&config);
     for (uint32_t i = 0; i < 1000; i++)
@@ -343,9 +327,8 @@ static void nobody_votes_twice_or_resets_others(void **state)
     free(board);
 }
 
-static void only_marks_that_were_not_there_are_new(void **state)
+TEST(only_marks_that_were_not_there_are_new)
 {
-    (void)state;
     struct tacit_vote_board_config const config = board_config(2);
     struct tacit_vote_board *const board = new_board(&config);
     uint64_t const marks[] = {0x3, 0x3, 0x7, 0x5};
@@ -363,9 +346,8 @@ static void only_marks_that_were_not_there_are_new(void **state)
     free(board);
 }
 
-static void hostile_messages_change_nothing(void **state)
+TEST(hostile_messages_change_nothing)
 {
-    (void)state;
     struct tacit_vote_board_config const config = board_config(1);
     size_t const size = tacit_vote_board_size(&config);
     struct tacit_vote_board *const board = new_board(&config);
@@ -388,9 +370,8 @@ static void hostile_messages_change_nothing(void **state)
     free(board);
 }
 
-static void a_board_of_one_of_each_is_allowed(void **state)
+TEST(a_board_of_one_of_each_is_allowed)
 {
-    (void)state;
     struct tacit_vote_board_config const config = {
         .run_id = RUN, .player_count = 1, .arm_count = 1, .votes_needed = 1};
     assert_true(tacit_vote_board_size(&config) > 0);
@@ -399,9 +380,8 @@ static void a_board_of_one_of_each_is_allowed(void **state)
     free(board);
 }
 
-static void a_board_that_cannot_be_is_refused(void **state)
+TEST(a_board_that_cannot_be_is_refused)
 {
-    (void)state;
     struct tacit_vote_board_config const config = board_config(2);
     size_t const size = tacit_vote_board_size(&config);
     struct tacit_vote_board *const board = new_board(&config);
@@ -544,9 +524,8 @@ static uint32_t answer_of(const struct table *table, uint32_t player)
     return view.subroutine.answer;
 }
 
-static void players_end_with_one_arm_and_at_most_mK_minus_1_marks(void **state)
+TEST(players_end_with_one_arm_and_at_most_mK_minus_1_marks)
 {
-    (void)state;
     for (uint32_t kind = 0; kind < TACIT_BEST_ARM_KINDS; kind++) {
         for (uint32_t needed = 1; needed <= PLAYERS; needed += 4) {
             struct table table;
@@ -562,9 +541,8 @@ static void players_end_with_one_arm_and_at_most_mK_minus_1_marks(void **state)
     }
 }
 
-static void states_can_be_copied_at_any_time(void **state)
+TEST(states_can_be_copied_at_any_time)
 {
-    (void)state;
     struct table table;
     set_players(&table, TACIT_BEST_ARM_SER3, 3, 5);
     for (uint32_t i = 0; i < 3000; i++) {
@@ -585,9 +563,8 @@ static void states_can_be_copied_at_any_time(void **state)
 }
 
 /* A restored old copy votes again: what it says is a part of what it said, and counts once. */
-static void a_clone_has_no_second_vote(void **state)
+TEST(a_clone_has_no_second_vote)
 {
-    (void)state;
     struct table table;
     set_players(&table, TACIT_BEST_ARM_SER3, PLAYERS, 6);
     size_t const size = tacit_vote_player_size(&table.config[0]);
@@ -615,9 +592,8 @@ static void a_clone_has_no_second_vote(void **state)
 }
 
 /* From its first vote on a player says it at each start, and before there is nothing to say. */
-static void a_start_says_the_first_vote_again(void **state)
+TEST(a_start_says_the_first_vote_again)
 {
-    (void)state;
     uint32_t with_one_mark = 0;
     for (uint32_t seed = 9; seed < 19; seed++) {
         struct table table;
@@ -637,9 +613,8 @@ static void a_start_says_the_first_vote_again(void **state)
     assert_true(with_one_mark > 0);
 }
 
-static void a_reset_starts_everything_anew(void **state)
+TEST(a_reset_starts_everything_anew)
 {
-    (void)state;
     struct table table;
     set_players(&table, TACIT_BEST_ARM_SER4, 2, 7);
     while (!all_are_decided(&table))
@@ -664,9 +639,8 @@ static void a_reset_starts_everything_anew(void **state)
     leave(&table);
 }
 
-static void rewards_that_were_not_planned_are_refused(void **state)
+TEST(rewards_that_were_not_planned_are_refused)
 {
-    (void)state;
     struct table table;
     set_players(&table, TACIT_BEST_ARM_SER3, 2, 8);
     struct tacit_vote_update update;
@@ -687,34 +661,4 @@ static void rewards_that_were_not_planned_are_refused(void **state)
     reward.as.reward.count = 1;
     assert_int_equal(step(&table, 0, reward, &update), TACIT_OK);
     leave(&table);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paper_needs_28_votes_at_its_own_numbers),
-        cmocka_unit_test(whole_quotients_are_not_lost_to_rounding),
-        cmocka_unit_test(binomial_tails_are_the_known_ones),
-        cmocka_unit_test(needed_and_eta_invert_the_tail),
-        cmocka_unit_test(recommendation_is_cheapest_of_all),
-        cmocka_unit_test(board_is_never_empty_and_keeps_the_least_marked),
-        cmocka_unit_test(any_schedule_of_the_same_marks_leads_to_the_same_voted_set),
-        cmocka_unit_test(boards_of_any_number_of_words_are_played),
-        cmocka_unit_test(only_the_committee_counts),
-        cmocka_unit_test(nobody_votes_twice_or_resets_others),
-        cmocka_unit_test(only_marks_that_were_not_there_are_new),
-        cmocka_unit_test(hostile_messages_change_nothing),
-        cmocka_unit_test(a_board_of_one_of_each_is_allowed),
-        cmocka_unit_test(a_board_that_cannot_be_is_refused),
-        cmocka_unit_test(players_end_with_one_arm_and_at_most_mK_minus_1_marks),
-        cmocka_unit_test(states_can_be_copied_at_any_time),
-        cmocka_unit_test(a_clone_has_no_second_vote),
-        cmocka_unit_test(a_start_says_the_first_vote_again),
-        cmocka_unit_test(a_reset_starts_everything_anew),
-        cmocka_unit_test(rewards_that_were_not_planned_are_refused),
-    };
-    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

@@ -1,20 +1,14 @@
 /* Votes over a hub, one situation after the other: what is granted, what a refused state may do,
  * that rows only grow. Anything at any time is tests/round's. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "tacit/vote_hub.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xd321f5b8b9f6fa30)
+DIGEST_IS(UINT64_C(0xd321f5b8b9f6fa30))
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x91807efe318a6095)
+VERDICTS_ARE(UINT64_C(0x91807efe318a6095))
 
 #define RUN 77u
 #define ARMS 3u
@@ -413,9 +407,8 @@ static bool is_under_way(const struct world *world, enum tacit_vote_hub_message_
 
 /* ---- One step after the other ---------------------------------------------------------------- */
 
-static void nothing_leaves_before_the_grant_but_the_commitment(void **state)
+TEST(nothing_leaves_before_the_grant_but_the_commitment)
 {
-    (void)state;
     struct world world;
     open_world(&world, 1, 1);
     start(&world, 0, 0);
@@ -444,9 +437,8 @@ static void play_until_it_votes(struct world *world, uint32_t site, uint32_t cop
     assert_true(is_under_way(world, TACIT_VOTE_CAST));
 }
 
-static void vote_leaves_on_the_tick_and_comes_back_to_all(void **state)
+TEST(vote_leaves_on_the_tick_and_comes_back_to_all)
 {
-    (void)state;
     struct world world;
     open_world(&world, 1000, 2);
     start(&world, 0, 0);
@@ -468,9 +460,8 @@ static void vote_leaves_on_the_tick_and_comes_back_to_all(void **state)
     close_world(&world);
 }
 
-static void vote_that_is_lost_is_said_again_until_it_is_heard(void **state)
+TEST(vote_that_is_lost_is_said_again_until_it_is_heard)
 {
-    (void)state;
     struct world world;
     open_world(&world, 1000, 3);
     start(&world, 0, 0);
@@ -489,9 +480,8 @@ static void vote_that_is_lost_is_said_again_until_it_is_heard(void **state)
 }
 
 /* Another state's row, or an older one: the vote is not there yet. */
-static void row_without_the_vote_is_no_answer_to_it(void **state)
+TEST(row_without_the_vote_is_no_answer_to_it)
 {
-    (void)state;
     struct world world;
     open_world(&world, 1000, 3);
     start(&world, 0, 0);
@@ -513,9 +503,8 @@ static void row_without_the_vote_is_no_answer_to_it(void **state)
 }
 
 /* The vote is due when the refusal comes. */
-static void vote_of_a_blocked_site_stays_where_it_is(void **state)
+TEST(vote_of_a_blocked_site_stays_where_it_is)
 {
-    (void)state;
     struct world world;
     open_world(&world, 1000, 2);
     start(&world, 0, 0);
@@ -535,9 +524,8 @@ static void vote_of_a_blocked_site_stays_where_it_is(void **state)
     close_world(&world);
 }
 
-static void late_joiner_learns_all_from_what_stands(void **state)
+TEST(late_joiner_learns_all_from_what_stands)
 {
-    (void)state;
     struct world world;
     open_world(&world, 1000, 4);
     for (uint32_t site = 0; site < NEEDED; site++) {
@@ -565,9 +553,8 @@ static void late_joiner_learns_all_from_what_stands(void **state)
     close_world(&world);
 }
 
-static void idle_player_never_finishes_alone(void **state)
+TEST(idle_player_never_finishes_alone)
 {
-    (void)state;
     struct world world;
     open_world(&world, 1000, 5);
     start(&world, 0, 0);
@@ -584,9 +571,8 @@ static void idle_player_never_finishes_alone(void **state)
     close_world(&world);
 }
 
-static void board_waits_for_the_grant(void **state)
+TEST(board_waits_for_the_grant)
 {
-    (void)state;
     struct world world;
     open_world(&world, 1, 6);
     start(&world, 0, 0);
@@ -613,13 +599,12 @@ static void board_waits_for_the_grant(void **state)
 
 /* Two draws later, what was said before comes again: nobody is flagged, and what is said names the
  * draw, so that a site that has gone on is not blocked by it, and a copy is. */
-static void what_comes_late_is_refused_by_its_draw(void **state)
+TEST(what_comes_late_is_refused_by_its_draw)
 {
     static const enum tacit_vote_hub_message_kind kinds[] = {TACIT_VOTE_COMMIT, TACIT_VOTE_HELLO,
                                                              TACIT_VOTE_CAST};
     struct message message = {
         .message = {.kind = TACIT_VOTE_COMMIT, .from = 0, .to = TACIT_HUB, .run_id = RUN}};
-    (void)state;
     struct world world;
     open_world(&world, 1, 7);
     for (uint32_t cell = 1; cell <= 3; cell++) {
@@ -647,9 +632,8 @@ static void what_comes_late_is_refused_by_its_draw(void **state)
 }
 
 /* A draw that was refused leaves nothing: not even a vote of it, however long one waits. */
-static void blocked_site_says_nothing_more(void **state)
+TEST(blocked_site_says_nothing_more)
 {
-    (void)state;
     struct world world;
     open_world(&world, 1000, 8);
     start(&world, 0, 0);
@@ -676,9 +660,8 @@ static void blocked_site_says_nothing_more(void **state)
 }
 
 /* An old state says an old vote: nobody loses a mark by it. */
-static void old_state_cannot_take_a_vote_back(void **state)
+TEST(old_state_cannot_take_a_vote_back)
 {
-    (void)state;
     struct world world;
     open_world(&world, 1000, 9);
     start(&world, 0, 0);
@@ -702,9 +685,8 @@ static void old_state_cannot_take_a_vote_back(void **state)
 }
 
 /* Whichever arm it is: also the first, also the last. */
-static void one_mark_makes_a_voter(void **state)
+TEST(one_mark_makes_a_voter)
 {
-    (void)state;
     for (uint32_t arm = 0; arm < ARMS; arm++) {
         struct world world;
         open_world(&world, 1, 16);
@@ -745,9 +727,8 @@ static void begin_term(struct world *world, uint64_t term)
 }
 
 /* Votes come from the sites, not from the hub's own bytes; a draw that nobody granted is void. */
-static void lost_hub_has_all_votes_again_in_a_new_term(void **state)
+TEST(lost_hub_has_all_votes_again_in_a_new_term)
 {
-    (void)state;
     struct world world;
     uint8_t bytes[256];
     struct tacit_vote_hub_view view;
@@ -786,9 +767,8 @@ static void lost_hub_has_all_votes_again_in_a_new_term(void **state)
 
 /* A hub that has forgotten resets hears of the last one from whoever has seen it; in its first term
  * it has forgotten none. */
-static void resets_that_are_forgotten_come_back(void **state)
+TEST(resets_that_are_forgotten_come_back)
 {
-    (void)state;
     struct world world;
     struct tacit_vote_hub_view view;
     open_world(&world, 1, 18);
@@ -835,9 +815,8 @@ static void resets_that_are_forgotten_come_back(void **state)
     close_world(&world);
 }
 
-static void site_whose_hub_says_it_was_granted_after_all_goes_on(void **state)
+TEST(site_whose_hub_says_it_was_granted_after_all_goes_on)
 {
-    (void)state;
     struct world world;
     open_world(&world, 1, 10);
     start(&world, 0, 0);
@@ -857,9 +836,8 @@ static void site_whose_hub_says_it_was_granted_after_all_goes_on(void **state)
     close_world(&world);
 }
 
-static void without_entropy_a_draw_is_neither_lost_nor_committed_to_twice(void **state)
+TEST(without_entropy_a_draw_is_neither_lost_nor_committed_to_twice)
 {
-    (void)state;
     struct world world;
     open_world(&world, 1, 13);
     start(&world, 0, 0);
@@ -876,9 +854,8 @@ static void without_entropy_a_draw_is_neither_lost_nor_committed_to_twice(void *
     close_world(&world);
 }
 
-static void draws_end_where_the_site_says_so(void **state)
+TEST(draws_end_where_the_site_says_so)
 {
-    (void)state;
     struct world world;
     open_world(&world, 0.01, 14);
     world.config.cells_max = 1;
@@ -893,9 +870,8 @@ static void draws_end_where_the_site_says_so(void **state)
     close_world(&world);
 }
 
-static void coin_of_the_hub_resets_everybody_whatever_was_voted(void **state)
+TEST(coin_of_the_hub_resets_everybody_whatever_was_voted)
 {
-    (void)state;
     struct world world;
     open_world(&world, 1000, 15);
     world.config.goes_on = true;
@@ -925,32 +901,4 @@ static void coin_of_the_hub_resets_everybody_whatever_was_voted(void **state)
     assert_int_equal(view.voter_count, 0);
     assert_false(view.is_decided);
     close_world(&world);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_leaves_before_the_grant_but_the_commitment),
-        cmocka_unit_test(vote_leaves_on_the_tick_and_comes_back_to_all),
-        cmocka_unit_test(vote_that_is_lost_is_said_again_until_it_is_heard),
-        cmocka_unit_test(row_without_the_vote_is_no_answer_to_it),
-        cmocka_unit_test(vote_of_a_blocked_site_stays_where_it_is),
-        cmocka_unit_test(late_joiner_learns_all_from_what_stands),
-        cmocka_unit_test(idle_player_never_finishes_alone),
-        cmocka_unit_test(board_waits_for_the_grant),
-        cmocka_unit_test(what_comes_late_is_refused_by_its_draw),
-        cmocka_unit_test(blocked_site_says_nothing_more),
-        cmocka_unit_test(old_state_cannot_take_a_vote_back),
-        cmocka_unit_test(one_mark_makes_a_voter),
-        cmocka_unit_test(lost_hub_has_all_votes_again_in_a_new_term),
-        cmocka_unit_test(resets_that_are_forgotten_come_back),
-        cmocka_unit_test(site_whose_hub_says_it_was_granted_after_all_goes_on),
-        cmocka_unit_test(without_entropy_a_draw_is_neither_lost_nor_committed_to_twice),
-        cmocka_unit_test(draws_end_where_the_site_says_so),
-        cmocka_unit_test(coin_of_the_hub_resets_everybody_whatever_was_voted),
-    };
-    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

@@ -2,14 +2,8 @@
  * at any time (messages of others late, twice, with one member changed; rewards and grants that
  * nobody asked for; ticks a moment too early; resets, deaths, entropy that ends in the middle of a
  * step) is taken or leaves no trace; every state is one, and the digest knows all that happened. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "tacit/bounds.h"
 #include "tacit/vote.h"
 #include "../support/damage.h"
@@ -17,9 +11,9 @@
 #include "../../src/proto/vote/block.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xe0b5deec7179b0a9)
+DIGEST_IS(UINT64_C(0xe0b5deec7179b0a9))
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0xd269631876c77da4)
+VERDICTS_ARE(UINT64_C(0xd269631876c77da4))
 
 #define PLAYERS 3u
 #define ARMS_MAX 70u
@@ -380,9 +374,8 @@ static void member_hidden(struct table *table)
     }
 }
 
-static void private_players_take_what_comes_or_nothing_of_it(void **state)
+TEST(private_players_take_what_comes_or_nothing_of_it)
 {
-    (void)state;
     for (uint32_t seed = 0; seed < TABLES; seed++) {
         struct table *const table = table_new(seed);
         member_hidden(table);
@@ -480,9 +473,8 @@ static uint64_t climb(double growth, double failure, double accuracy, uint64_t *
     return pulls;
 }
 
-static void a_ladder_ends_at_its_last_rung(void **state)
+TEST(a_ladder_ends_at_its_last_rung)
 {
-    (void)state;
     struct tacit_vote_private_view view;
     uint64_t active;
     (void)climb(1.05, 0.5, 1e-12, &active, &view);
@@ -495,9 +487,8 @@ static void a_ladder_ends_at_its_last_rung(void **state)
     assert_int_equal(view.epoch, 17);
 }
 
-static void of_equal_arms_the_first_stays(void **state)
+TEST(of_equal_arms_the_first_stays)
 {
-    (void)state;
     struct tacit_vote_private_view view;
     uint64_t active;
     (void)climb(2, 0.5, 0.25, &active, &view);
@@ -585,9 +576,8 @@ static void member_plain(struct table *table)
     }
 }
 
-static void plain_players_take_what_comes_or_nothing_of_it(void **state)
+TEST(plain_players_take_what_comes_or_nothing_of_it)
 {
-    (void)state;
     for (uint32_t seed = 0; seed < TABLES; seed++) {
         struct table *const table = table_new(1000 + seed);
         member_plain(table);
@@ -808,9 +798,8 @@ static struct tacit_vote_sums_event any_event(struct table *table, struct member
     return event;
 }
 
-static void publishers_take_what_comes_or_nothing_of_it(void **state)
+TEST(publishers_take_what_comes_or_nothing_of_it)
 {
-    (void)state;
     uint32_t pools_decided = 0;
     for (uint32_t seed = 0; seed < TABLES; seed++) {
         struct table *const table = table_new(2000 + seed);
@@ -882,9 +871,8 @@ static enum tacit_status bring(struct laid *laid, uint32_t arm, uint64_t count, 
                            &(struct tacit_reward){.arm = arm, .count = count, .sum.steps = steps});
 }
 
-static void a_block_holds_what_is_owed_and_brought(void **state)
+TEST(a_block_holds_what_is_owed_and_brought)
 {
-    (void)state;
     static const int64_t nothing[ARMS];
     struct laid laid;
     struct tacit_pull_block plan[ARMS];
@@ -930,9 +918,8 @@ static enum tacit_status release_of(struct laid *laid, struct tacit_ledger *ledg
                               (struct vote_block_noised){laid->noised, 2});
 }
 
-static void a_release_is_all_or_nothing(void **state)
+TEST(a_release_is_all_or_nothing)
 {
-    (void)state;
     static const int64_t nothing[ARMS];
     static const uint64_t none[ARMS];
     int64_t const brought[ARMS] = {5, 0, 6, 7};
@@ -970,9 +957,8 @@ static void a_release_is_all_or_nothing(void **state)
     assert_true(cell == 0 && poor.release_count == 0);
 }
 
-static void ticks_are_multiples_that_lie_ahead(void **state)
+TEST(ticks_are_multiples_that_lie_ahead)
 {
-    (void)state;
     assert_int_equal(vote_block_tick(0, 10), 10);
     assert_int_equal(vote_block_tick(9, 10), 10);
     assert_int_equal(vote_block_tick(10, 10), 20);
@@ -980,31 +966,11 @@ static void ticks_are_multiples_that_lie_ahead(void **state)
     assert_int_equal(vote_earlier(TACIT_NEVER, 4), 4);
 }
 
-static void the_storm_has_missed_nothing(void **state)
+TEST(the_storm_has_missed_nothing)
 {
-    (void)state;
     static const enum tacit_status expected[] = {TACIT_OK,         TACIT_MALFORMED, TACIT_STRANGER,
                                                  TACIT_UNEXPECTED, TACIT_ENTROPY,   TACIT_INVALID,
                                                  TACIT_BUDGET};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_true(statuses[-(int)expected[i]] > 15);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(private_players_take_what_comes_or_nothing_of_it),
-        cmocka_unit_test(a_ladder_ends_at_its_last_rung),
-        cmocka_unit_test(of_equal_arms_the_first_stays),
-        cmocka_unit_test(plain_players_take_what_comes_or_nothing_of_it),
-        cmocka_unit_test(publishers_take_what_comes_or_nothing_of_it),
-        cmocka_unit_test(the_storm_has_missed_nothing),
-        cmocka_unit_test(a_block_holds_what_is_owed_and_brought),
-        cmocka_unit_test(a_release_is_all_or_nothing),
-        cmocka_unit_test(ticks_are_multiples_that_lie_ahead),
-    };
-    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

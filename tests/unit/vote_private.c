@@ -1,12 +1,6 @@
 /* Private votes: nothing uses a draw before its grant, a vote leaves on the tick, sums of arms that
  * are voted out in mid-epoch leave no trace, failures of chance and budget. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "tacit/bounds.h"
 #include "tacit/vote.h"
 #include <math.h>
@@ -14,9 +8,9 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xa55e297de3bb3d69)
+DIGEST_IS(UINT64_C(0xa55e297de3bb3d69))
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x6530e118612297c6)
+VERDICTS_ARE(UINT64_C(0x6530e118612297c6))
 
 #define RUN 5u
 #define ARMS_MAX 130u
@@ -196,9 +190,8 @@ static struct tacit_vote_private_view view_of(const struct site *site)
     return view;
 }
 
-static void first_plan_is_the_first_rung(void **state)
+TEST(first_plan_is_the_first_rung)
 {
-    (void)state;
     struct site site;
     open_site(&site, 1, UINT64_C(1000000000));
     assert_int_equal(start(&site), TACIT_OK);
@@ -208,9 +201,8 @@ static void first_plan_is_the_first_rung(void **state)
     close_site(&site);
 }
 
-static void nothing_uses_a_draw_before_its_grant(void **state)
+TEST(nothing_uses_a_draw_before_its_grant)
 {
-    (void)state;
     struct site site;
     open_site(&site, 1, UINT64_C(1000000000));
     start(&site);
@@ -240,9 +232,8 @@ static void nothing_uses_a_draw_before_its_grant(void **state)
     close_site(&site);
 }
 
-static void a_vote_leaves_on_the_tick_and_not_before(void **state)
+TEST(a_vote_leaves_on_the_tick_and_not_before)
 {
-    (void)state;
     struct site site;
     open_site(&site, INFINITY, 0);
     start(&site);
@@ -265,9 +256,8 @@ static void a_vote_leaves_on_the_tick_and_not_before(void **state)
 }
 
 /* Two histories that differ only in rewards of an arm that is voted out in mid-epoch. */
-static void a_partial_sum_leaves_no_trace(void **state)
+TEST(a_partial_sum_leaves_no_trace)
 {
-    (void)state;
     struct site a;
     struct site b;
     open_site(&a, 1, UINT64_C(1000000000));
@@ -289,9 +279,8 @@ static void a_partial_sum_leaves_no_trace(void **state)
     close_site(&b);
 }
 
-static void a_failed_draw_is_tried_again_and_charged_once(void **state)
+TEST(a_failed_draw_is_tried_again_and_charged_once)
 {
-    (void)state;
     struct site site;
     open_site(&site, 1, UINT64_C(1000000000));
     start(&site);
@@ -310,9 +299,8 @@ static void a_failed_draw_is_tried_again_and_charged_once(void **state)
     close_site(&site);
 }
 
-static void without_budget_nothing_is_drawn(void **state)
+TEST(without_budget_nothing_is_drawn)
 {
-    (void)state;
     struct site site;
     open_site(&site, 1, UINT64_C(999999999));
     start(&site);
@@ -323,9 +311,8 @@ static void without_budget_nothing_is_drawn(void **state)
     close_site(&site);
 }
 
-static void every_epoch_costs_epsilon_of_other_rewards(void **state)
+TEST(every_epoch_costs_epsilon_of_other_rewards)
 {
-    (void)state;
     struct site site;
     open_site(&site, 0.5, UINT64_C(500000000));
     start(&site);
@@ -341,9 +328,8 @@ static void every_epoch_costs_epsilon_of_other_rewards(void **state)
 
 /* The player has dropped all but arm 1, the others have voted arm 1 out: their set is its own now,
  * and the ladder starts over new rewards. */
-static void a_player_without_an_arm_in_common_takes_the_voted_set(void **state)
+TEST(a_player_without_an_arm_in_common_takes_the_voted_set)
 {
-    (void)state;
     struct site site;
     open_site(&site, INFINITY, 0);
     start(&site);
@@ -376,9 +362,8 @@ static void a_player_without_an_arm_in_common_takes_the_voted_set(void **state)
 }
 
 /* DSER4: in mid-epoch, and while a draw waits for its grant. */
-static void a_reset_starts_the_ladder_over_new_rewards(void **state)
+TEST(a_reset_starts_the_ladder_over_new_rewards)
 {
-    (void)state;
     for (uint32_t waits = 0; waits < 2; waits++) {
         struct site site;
         open_site(&site, 1, UINT64_C(1000000000));
@@ -409,9 +394,8 @@ static void a_reset_starts_the_ladder_over_new_rewards(void **state)
 }
 
 /* What was voted before a reset is no vote any more, nor is it said again. */
-static void a_reset_takes_back_the_players_votes(void **state)
+TEST(a_reset_takes_back_the_players_votes)
 {
-    (void)state;
     struct site site;
     open_site(&site, INFINITY, 0);
     start(&site);
@@ -441,9 +425,8 @@ static void a_reset_takes_back_the_players_votes(void **state)
 }
 
 /* A vote that is due dies with the reset: its tick passes and nothing leaves. */
-static void a_vote_that_has_not_left_is_none_after_a_reset(void **state)
+TEST(a_vote_that_has_not_left_is_none_after_a_reset)
 {
-    (void)state;
     struct site site;
     open_site(&site, INFINITY, 0);
     start(&site);
@@ -468,9 +451,8 @@ static void a_vote_that_has_not_left_is_none_after_a_reset(void **state)
 }
 
 /* The exact sums are erased in the step that draws: no word of the state is one of them. */
-static void after_the_draw_no_exact_sum_is_left(void **state)
+TEST(after_the_draw_no_exact_sum_is_left)
 {
-    (void)state;
     struct site site;
     open_site(&site, 1, UINT64_C(1000000000));
     start(&site);
@@ -591,9 +573,8 @@ static void play_wide(struct wide *wide, uint32_t epoch)
     }
 }
 
-static void sets_of_any_number_of_words_are_played(void **state)
+TEST(sets_of_any_number_of_words_are_played)
 {
-    (void)state;
     static const uint32_t arm_counts[] = {1, 2, 63, 64, 65, 128, ARMS_MAX};
     for (size_t i = 0; i < sizeof arm_counts / sizeof *arm_counts; i++) {
         struct wide wide;
@@ -607,9 +588,8 @@ static void sets_of_any_number_of_words_are_played(void **state)
     }
 }
 
-static void hostile_rewards_are_refused(void **state)
+TEST(hostile_rewards_are_refused)
 {
-    (void)state;
     struct site site;
     open_site(&site, 1, UINT64_C(1000000000));
     assert_int_equal(reward(&site, 0, 1, 0), TACIT_INVALID); /* before START */
@@ -619,28 +599,4 @@ static void hostile_rewards_are_refused(void **state)
     assert_int_equal(reward(&site, 0, UINT64_MAX, 0), TACIT_INVALID);
     assert_int_equal(reward(&site, 0, 0, 0), TACIT_INVALID);
     close_site(&site);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_plan_is_the_first_rung),
-        cmocka_unit_test(nothing_uses_a_draw_before_its_grant),
-        cmocka_unit_test(a_vote_leaves_on_the_tick_and_not_before),
-        cmocka_unit_test(a_partial_sum_leaves_no_trace),
-        cmocka_unit_test(a_failed_draw_is_tried_again_and_charged_once),
-        cmocka_unit_test(without_budget_nothing_is_drawn),
-        cmocka_unit_test(every_epoch_costs_epsilon_of_other_rewards),
-        cmocka_unit_test(a_player_without_an_arm_in_common_takes_the_voted_set),
-        cmocka_unit_test(a_reset_starts_the_ladder_over_new_rewards),
-        cmocka_unit_test(a_reset_takes_back_the_players_votes),
-        cmocka_unit_test(a_vote_that_has_not_left_is_none_after_a_reset),
-        cmocka_unit_test(after_the_draw_no_exact_sum_is_left),
-        cmocka_unit_test(sets_of_any_number_of_words_are_played),
-        cmocka_unit_test(hostile_rewards_are_refused),
-    };
-    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

@@ -1,13 +1,7 @@
 /* Published sums: the pool looks at fixed numbers of releases and judges as a naive reading of all
  * of them does; a player publishes each reward once at most, after the grant, on the tick. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "tacit/bounds.h"
 #include "tacit/sim.h"
 #include "tacit/vote.h"
@@ -15,9 +9,9 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x8bfb5cf4a78d431c)
+DIGEST_IS(UINT64_C(0x8bfb5cf4a78d431c))
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x62b12680b044be95)
+VERDICTS_ARE(UINT64_C(0x62b12680b044be95))
 
 #define RUN 5u
 #define ARMS 5u
@@ -135,9 +129,8 @@ static uint64_t naive_left(uint64_t seed, uint64_t count, const struct tacit_vot
 }
 
 /* Wherever the best arm stands in the order of arms. */
-static void each_arm_can_be_the_one_that_is_left(void **state)
+TEST(each_arm_can_be_the_one_that_is_left)
 {
-    (void)state;
     struct tacit_vote_pool_config const config = pool_config(INFINITY);
     for (uint32_t best = 0; best < ARMS; best++) {
         struct tacit_vote_pool *const pool = new_pool(&config);
@@ -179,9 +172,8 @@ static void judge_as_naive_reading(bool are_two)
     assert_true(decided >= 15); /* else it compared little */
 }
 
-static void a_pool_judges_as_a_naive_reading_of_all_releases(void **state)
+TEST(a_pool_judges_as_a_naive_reading_of_all_releases)
 {
-    (void)state;
     judge_as_naive_reading(false);
     digest_pause(true);
     judge_as_naive_reading(true);
@@ -189,9 +181,8 @@ static void a_pool_judges_as_a_naive_reading_of_all_releases(void **state)
 }
 
 /* The noise of two, whatever the players: 4 R^2/epsilon^2. */
-static void a_total_has_the_noise_of_two_whoever_is_in_it(void **state)
+TEST(a_total_has_the_noise_of_two_whoever_is_in_it)
 {
-    (void)state;
     enum { DRAWS = 20000 };
     struct tacit_mechanism_config const is = {TACIT_PRIVACY_SOUND, 0.5, 0, 1};
     struct tacit_sim_aggregators aggregators = {.are_two = true};
@@ -213,9 +204,8 @@ static void a_total_has_the_noise_of_two_whoever_is_in_it(void **state)
     }
 }
 
-static void looks_do_not_depend_on_what_was_released(void **state)
+TEST(looks_do_not_depend_on_what_was_released)
 {
-    (void)state;
     struct tacit_vote_pool_config const config = pool_config(1);
     struct tacit_vote_pool *const a = new_pool(&config);
     struct tacit_vote_pool *const b = new_pool(&config);
@@ -235,9 +225,8 @@ static void looks_do_not_depend_on_what_was_released(void **state)
     free(b);
 }
 
-static void hostile_releases_change_nothing(void **state)
+TEST(hostile_releases_change_nothing)
 {
-    (void)state;
     struct tacit_vote_pool_config const config = pool_config(1);
     size_t const size = tacit_vote_pool_size(&config);
     struct tacit_vote_pool *const pool = new_pool(&config);
@@ -271,9 +260,8 @@ static void hostile_releases_change_nothing(void **state)
 }
 
 /* Two sums of 2^60 fill an arm; not one step more, up or down. */
-static void a_sum_has_room_for_what_it_may_hold_and_no_more(void **state)
+TEST(a_sum_has_room_for_what_it_may_hold_and_no_more)
 {
-    (void)state;
     int64_t const most = INT64_C(1) << 60;
     struct tacit_vote_pool_config const config = pool_config(1);
     for (int64_t sign = -1; sign <= 1; sign += 2) {
@@ -298,9 +286,8 @@ static void a_sum_has_room_for_what_it_may_hold_and_no_more(void **state)
 }
 
 /* Of arms that nothing tells apart the first one is left. */
-static void of_equal_arms_the_first_stays(void **state)
+TEST(of_equal_arms_the_first_stays)
 {
-    (void)state;
     struct tacit_vote_pool_config const config = pool_config(INFINITY);
     struct tacit_vote_pool *const pool = new_pool(&config);
     int64_t const sums[ARMS] = {0, BLOCK * TACIT_STEPS, BLOCK * TACIT_STEPS, 0,
@@ -314,9 +301,8 @@ static void of_equal_arms_the_first_stays(void **state)
 }
 
 /* The counts of a state follow its configuration. 2^28 releases take too long: they are written. */
-static void the_last_release_but_one_closes_a_pool(void **state)
+TEST(the_last_release_but_one_closes_a_pool)
 {
-    (void)state;
     struct tacit_vote_pool_config const config = pool_config(1);
     size_t const size = tacit_vote_pool_size(&config);
     struct tacit_vote_pool *const pool = new_pool(&config);
@@ -337,9 +323,8 @@ static void the_last_release_but_one_closes_a_pool(void **state)
     free(pool);
 }
 
-static void a_pool_that_cannot_be_is_refused(void **state)
+TEST(a_pool_that_cannot_be_is_refused)
 {
-    (void)state;
     struct tacit_vote_pool_config const config = pool_config(1);
     size_t const size = tacit_vote_pool_size(&config);
     struct tacit_vote_pool *const pool = new_pool(&config);
@@ -360,9 +345,8 @@ static void a_pool_that_cannot_be_is_refused(void **state)
     free(pool);
 }
 
-static void the_block_grows_with_the_noise_and_shrinks_with_the_players(void **state)
+TEST(the_block_grows_with_the_noise_and_shrinks_with_the_players)
 {
-    (void)state;
     struct tacit_vote_pool_config config = pool_config(INFINITY);
     assert_int_equal(tacit_vote_pool_block(&config), 1);
     uint64_t before = 1;
@@ -525,9 +509,8 @@ static void others_end_three_arms(struct site *site)
     assert_int_equal(pool_view(site->pool).active[0], 3);
 }
 
-static void nothing_leaves_before_its_grant_or_off_the_tick(void **state)
+TEST(nothing_leaves_before_its_grant_or_off_the_tick)
 {
-    (void)state;
     struct site site;
     open_site(&site, INFINITY, 0);
     simple(&site, TACIT_EVENT_START);
@@ -569,9 +552,8 @@ static void nothing_leaves_before_its_grant_or_off_the_tick(void **state)
     close_site(&site);
 }
 
-static void the_same_bytes_leave_again_until_they_are_settled(void **state)
+TEST(the_same_bytes_leave_again_until_they_are_settled)
 {
-    (void)state;
     struct site site;
     open_site(&site, 1, BUDGET);
     simple(&site, TACIT_EVENT_START);
@@ -609,9 +591,8 @@ static void the_same_bytes_leave_again_until_they_are_settled(void **state)
 }
 
 /* Two histories that differ only in rewards of an arm that goes out in mid-block. */
-static void a_partial_sum_leaves_no_trace(void **state)
+TEST(a_partial_sum_leaves_no_trace)
 {
-    (void)state;
     struct site a;
     struct site b;
     open_site(&a, 1, BUDGET);
@@ -634,9 +615,8 @@ static void a_partial_sum_leaves_no_trace(void **state)
     close_site(&b);
 }
 
-static void a_block_ends_when_the_arms_that_are_left_are_done(void **state)
+TEST(a_block_ends_when_the_arms_that_are_left_are_done)
 {
-    (void)state;
     struct site site;
     open_site(&site, 1, BUDGET);
     simple(&site, TACIT_EVENT_START);
@@ -654,9 +634,8 @@ static void a_block_ends_when_the_arms_that_are_left_are_done(void **state)
 }
 
 /* The exact sums are erased in the step that draws: no word of the state is one of them. */
-static void after_the_draw_no_exact_sum_is_left(void **state)
+TEST(after_the_draw_no_exact_sum_is_left)
 {
-    (void)state;
     struct site site;
     open_site(&site, 1, BUDGET);
     simple(&site, TACIT_EVENT_START);
@@ -671,9 +650,8 @@ static void after_the_draw_no_exact_sum_is_left(void **state)
 }
 
 /* The second block has two arms: nothing of the first one is said again for the others. */
-static void a_release_has_the_arms_of_its_block_only(void **state)
+TEST(a_release_has_the_arms_of_its_block_only)
 {
-    (void)state;
     struct site site;
     open_site(&site, 1, BUDGET);
     simple(&site, TACIT_EVENT_START);
@@ -699,9 +677,8 @@ static void a_release_has_the_arms_of_its_block_only(void **state)
     close_site(&site);
 }
 
-static void a_failed_draw_is_tried_again_and_charged_once(void **state)
+TEST(a_failed_draw_is_tried_again_and_charged_once)
 {
-    (void)state;
     struct site site;
     open_site(&site, 1, BUDGET);
     simple(&site, TACIT_EVENT_START);
@@ -717,9 +694,8 @@ static void a_failed_draw_is_tried_again_and_charged_once(void **state)
     close_site(&site);
 }
 
-static void without_budget_nothing_is_drawn(void **state)
+TEST(without_budget_nothing_is_drawn)
 {
-    (void)state;
     struct site site;
     open_site(&site, 1, BUDGET - 1);
     simple(&site, TACIT_EVENT_START);
@@ -778,9 +754,8 @@ static void play_wide(const struct tacit_vote_sums_config *config, struct tacit_
     }
 }
 
-static void sets_of_any_number_of_words_are_played(void **state)
+TEST(sets_of_any_number_of_words_are_played)
 {
-    (void)state;
     static const uint32_t arm_counts[] = {1, 2, 63, 64, 65, 128, 130};
     for (size_t i = 0; i < sizeof arm_counts / sizeof *arm_counts; i++) {
         struct site site;
@@ -802,9 +777,8 @@ static void sets_of_any_number_of_words_are_played(void **state)
     }
 }
 
-static void hostile_rewards_are_refused(void **state)
+TEST(hostile_rewards_are_refused)
 {
-    (void)state;
     struct site site;
     open_site(&site, 1, BUDGET);
     assert_int_equal(reward(&site, 0, 1, 0), TACIT_INVALID); /* before START */
@@ -815,34 +789,4 @@ static void hostile_rewards_are_refused(void **state)
     assert_int_equal(reward(&site, 1, 1, -1), TACIT_INVALID);
     assert_int_equal(reward(&site, 2, 1, TACIT_STEPS + 1), TACIT_INVALID);
     close_site(&site);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_arm_can_be_the_one_that_is_left),
-        cmocka_unit_test(a_pool_judges_as_a_naive_reading_of_all_releases),
-        cmocka_unit_test(a_total_has_the_noise_of_two_whoever_is_in_it),
-        cmocka_unit_test(looks_do_not_depend_on_what_was_released),
-        cmocka_unit_test(hostile_releases_change_nothing),
-        cmocka_unit_test(a_sum_has_room_for_what_it_may_hold_and_no_more),
-        cmocka_unit_test(of_equal_arms_the_first_stays),
-        cmocka_unit_test(the_last_release_but_one_closes_a_pool),
-        cmocka_unit_test(a_pool_that_cannot_be_is_refused),
-        cmocka_unit_test(the_block_grows_with_the_noise_and_shrinks_with_the_players),
-        cmocka_unit_test(nothing_leaves_before_its_grant_or_off_the_tick),
-        cmocka_unit_test(the_same_bytes_leave_again_until_they_are_settled),
-        cmocka_unit_test(a_partial_sum_leaves_no_trace),
-        cmocka_unit_test(a_block_ends_when_the_arms_that_are_left_are_done),
-        cmocka_unit_test(after_the_draw_no_exact_sum_is_left),
-        cmocka_unit_test(a_release_has_the_arms_of_its_block_only),
-        cmocka_unit_test(a_failed_draw_is_tried_again_and_charged_once),
-        cmocka_unit_test(without_budget_nothing_is_drawn),
-        cmocka_unit_test(sets_of_any_number_of_words_are_played),
-        cmocka_unit_test(hostile_rewards_are_refused),
-    };
-    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, VERDICTS);
 }

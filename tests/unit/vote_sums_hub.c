@@ -257,7 +257,7 @@ static void simulate_block(struct world *world, uint32_t site, uint64_t number)
     assert_int_equal(tacit_vote_pool_take(world->pool, &update.release), TACIT_OK);
 }
 
-static void a_hub_adds_up_what_the_simulator_adds_up(void **state)
+TEST(a_hub_adds_up_what_the_simulator_adds_up)
 {
     struct world *const world = world_new();
     for (uint32_t number = 0; hub_view(world).board.voted_count > 1; number++) {
@@ -279,7 +279,7 @@ static void a_hub_adds_up_what_the_simulator_adds_up(void **state)
 }
 
 /* Lost, said again, changed, by a copy: the pool has it once. */
-static void a_release_is_added_up_once_as_it_was_committed_to(void **state)
+TEST(a_release_is_added_up_once_as_it_was_committed_to)
 {
     struct world *const world = world_new();
     struct tacit_vote_hub_message const release = release_of(world, 1);
@@ -315,7 +315,7 @@ static void a_release_is_added_up_once_as_it_was_committed_to(void **state)
 }
 
 /* Nothing is drawn over a release that nobody has, and a row of an earlier one says nothing. */
-static void a_draw_waits_until_the_release_before_is_heard(void **state)
+TEST(a_draw_waits_until_the_release_before_is_heard)
 {
     struct world *const world = world_new();
     block_of(world, 2);
@@ -338,7 +338,7 @@ static void play_until_arms_are_out(struct world *world)
 
 /* A hub that lost what came after: the arms are in again for all; a draw of before is dropped; who
  * has not heard of it yet is void once, and goes on. */
-static void a_new_term_goes_on_from_the_pool_that_is_there(void **state)
+TEST(a_new_term_goes_on_from_the_pool_that_is_there)
 {
     uint8_t snapshot[1000];
     struct world *const world = world_new();
@@ -370,7 +370,7 @@ static void a_new_term_goes_on_from_the_pool_that_is_there(void **state)
 }
 
 /* The same pool, put back, drops later: the levels of its looks were used before. */
-static void looks_of_a_new_term_are_looks_of_their_own(void **state)
+TEST(looks_of_a_new_term_are_looks_of_their_own)
 {
     uint64_t releases[2];
     for (uint64_t term = 0; term < 2; term++) {
@@ -386,16 +386,4 @@ static void looks_of_a_new_term_are_looks_of_their_own(void **state)
         world_free(world);
     }
     assert_true(releases[1] > releases[0]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hub_adds_up_what_the_simulator_adds_up),
-        cmocka_unit_test(a_release_is_added_up_once_as_it_was_committed_to),
-        cmocka_unit_test(a_draw_waits_until_the_release_before_is_heard),
-        cmocka_unit_test(a_new_term_goes_on_from_the_pool_that_is_there),
-        cmocka_unit_test(looks_of_a_new_term_are_looks_of_their_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

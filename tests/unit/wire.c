@@ -404,7 +404,7 @@ static void round_trip(const struct sample *sample)
     free(bytes);
 }
 
-static void every_shape_of_every_message_survives_the_trip(void **state)
+TEST(every_shape_of_every_message_survives_the_trip)
 {
     static struct sample sample;
     for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
@@ -417,7 +417,7 @@ static void every_shape_of_every_message_survives_the_trip(void **state)
     }
 }
 
-static void every_shape_with_random_sets_survives_the_trip(void **state)
+TEST(every_shape_with_random_sets_survives_the_trip)
 {
     static struct sample sample;
     uint64_t random = 1;
@@ -429,7 +429,7 @@ static void every_shape_with_random_sets_survives_the_trip(void **state)
     }
 }
 
-static void hello_of_a_peer_that_holds_nothing_survives_the_trip(void **state)
+TEST(hello_of_a_peer_that_holds_nothing_survives_the_trip)
 {
     static struct sample sample;
     for (size_t i = 0; i < AGENT_COUNTS; i++) {
@@ -439,7 +439,7 @@ static void hello_of_a_peer_that_holds_nothing_survives_the_trip(void **state)
     }
 }
 
-static void rows_from_a_table_are_the_same_bytes_as_packed_rows(void **state)
+TEST(rows_from_a_table_are_the_same_bytes_as_packed_rows)
 {
     static struct sample sample;
     static struct tacit_elim_message packed;
@@ -461,7 +461,7 @@ static void rows_from_a_table_are_the_same_bytes_as_packed_rows(void **state)
     free(bytes);
 }
 
-static void encode_writes_exactly_the_bytes_that_were_announced(void **state)
+TEST(encode_writes_exactly_the_bytes_that_were_announced)
 {
     static struct sample sample;
     for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
@@ -482,7 +482,7 @@ static void encode_writes_exactly_the_bytes_that_were_announced(void **state)
     }
 }
 
-static void decoded_message_is_addressed_as_the_caller_says(void **state)
+TEST(decoded_message_is_addressed_as_the_caller_says)
 {
     struct sample sample = small();
     uint8_t *const bytes = encode(&sample);
@@ -511,7 +511,7 @@ static void expect_hex(const struct sample *sample, const char *wanted)
 }
 
 /* Written by protoc --encode from text. */
-static void one_message_of_each_shape_has_these_bytes(void **state)
+TEST(one_message_of_each_shape_has_these_bytes)
 {
     static struct sample sample;
     static const char *const wanted[SHAPE_COUNT] = {
@@ -567,7 +567,7 @@ static void expect_length_without_values(enum shape shape)
     }
 }
 
-static void length_of_a_report_or_of_data_does_not_depend_on_any_value(void **state)
+TEST(length_of_a_report_or_of_data_does_not_depend_on_any_value)
 {
     expect_length_without_values(REPORT);
     expect_length_without_values(REPORT_OF_SINK);
@@ -585,7 +585,7 @@ static size_t length_with(struct sample *sample, uint32_t a, uint32_t b)
 }
 
 /* 24 bytes of envelope, 3 or 4 before the body, 5 of origins_first, 2 or 3 before the set. */
-static void one_label_among_100000_takes_a_byte_and_all_take_a_bit_each(void **state)
+TEST(one_label_among_100000_takes_a_byte_and_all_take_a_bit_each)
 {
     static struct sample sample;
     make(&sample, ADVERT, 3, 100000);
@@ -603,7 +603,7 @@ static void one_label_among_100000_takes_a_byte_and_all_take_a_bit_each(void **s
 }
 
 /* 1000 sums a row: 2097 rows fit into 2^24 bytes. */
-static void longest_data_survives_the_trip_and_what_is_too_long_is_told(void **state)
+TEST(longest_data_survives_the_trip_and_what_is_too_long_is_told)
 {
     static struct sample sample;
     static uint64_t all[TACIT_BITS_WORDS(TACIT_AGENTS_MAX)];
@@ -623,7 +623,7 @@ static void longest_data_survives_the_trip_and_what_is_too_long_is_told(void **s
                      24 + 2 + 6 + body);
 }
 
-static void length_of_an_order_does_not_depend_on_who_is_in_or_who_reported(void **state)
+TEST(length_of_an_order_does_not_depend_on_who_is_in_or_who_reported)
 {
     static struct sample sample;
     make(&sample, ORDER_WITH_UPLOADERS, 65, 1000);
@@ -647,7 +647,7 @@ static void length_of_an_order_does_not_depend_on_who_is_in_or_who_reported(void
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
-static void hand_made_bytes_are_taken_as_long_as_nothing_is_wrong(void **state)
+TEST(hand_made_bytes_are_taken_as_long_as_nothing_is_wrong)
 {
     struct sample const sample = small();
     struct bytes const hello = message_with(BODY_HELLO, (struct bytes){.size = 0});
@@ -667,7 +667,7 @@ static void hand_made_bytes_are_taken_as_long_as_nothing_is_wrong(void **state)
     expect_taken(&sample, data.data, data.size);
 }
 
-static void every_other_version_is_refused(void **state)
+TEST(every_other_version_is_refused)
 {
     struct sample const sample = small();
     uint8_t *const bytes = encode(&sample);
@@ -680,7 +680,7 @@ static void every_other_version_is_refused(void **state)
     free(bytes);
 }
 
-static void sender_outside_the_federation_or_epoch_too_large_is_refused(void **state)
+TEST(sender_outside_the_federation_or_epoch_too_large_is_refused)
 {
     struct sample sample = small();
     struct {
@@ -708,7 +708,7 @@ static void sender_outside_the_federation_or_epoch_too_large_is_refused(void **s
     }
 }
 
-static void message_for_another_number_of_arms_or_agents_is_refused(void **state)
+TEST(message_for_another_number_of_arms_or_agents_is_refused)
 {
     static struct sample sample;
     static const uint32_t arms[] = {63, 64, 65, 128, 129};
@@ -732,7 +732,7 @@ static void message_for_another_number_of_arms_or_agents_is_refused(void **state
     }
 }
 
-static void bits_beyond_the_last_arm_or_agent_are_refused(void **state)
+TEST(bits_beyond_the_last_arm_or_agent_are_refused)
 {
     static struct sample sample;
     make(&sample, ORDER_WITH_UPLOADERS, 3, 5);
@@ -751,7 +751,7 @@ static void bits_beyond_the_last_arm_or_agent_are_refused(void **state)
     }
 }
 
-static void leader_of_an_order_survives_the_trip_if_it_is_in(void **state)
+TEST(leader_of_an_order_survives_the_trip_if_it_is_in)
 {
     static struct sample sample;
     make(&sample, ORDER, 65, 5);
@@ -776,7 +776,7 @@ static void leader_of_an_order_survives_the_trip_if_it_is_in(void **state)
 }
 
 /* The log of a run, of every length; more than there may be are refused. */
-static void changes_of_an_order_survive_the_trip(void **state)
+TEST(changes_of_an_order_survive_the_trip)
 {
     static struct sample sample;
     struct tacit_elim_change log[TACIT_ELIM_CHANGES_MAX];
@@ -814,7 +814,7 @@ static void changes_of_an_order_survive_the_trip(void **state)
 }
 
 /* Arms that a site does not play: a set that is not empty, and has no arm that does not exist. */
-static void refused_arms_survive_the_trip(void **state)
+TEST(refused_arms_survive_the_trip)
 {
     static struct sample sample;
     uint64_t refused[2] = {UINT64_C(1) << 63, 1};
@@ -835,7 +835,7 @@ static void refused_arms_survive_the_trip(void **state)
     free(bytes);
 }
 
-static void order_whose_last_is_neither_0_nor_1_is_refused(void **state)
+TEST(order_whose_last_is_neither_0_nor_1_is_refused)
 {
     struct sample const sample = small();
     uint32_t const lasts[] = {2, 256, UINT32_MAX};
@@ -845,7 +845,7 @@ static void order_whose_last_is_neither_0_nor_1_is_refused(void **state)
     }
 }
 
-static void report_whose_sums_do_not_match_its_arms_is_refused(void **state)
+TEST(report_whose_sums_do_not_match_its_arms_is_refused)
 {
     struct sample const sample = small();
     for (uint32_t sum_count = 0; sum_count <= 5; sum_count++) {
@@ -859,7 +859,7 @@ static void report_whose_sums_do_not_match_its_arms_is_refused(void **state)
     }
 }
 
-static void report_of_a_sink_that_counts_nobody_or_too_many_is_refused(void **state)
+TEST(report_of_a_sink_that_counts_nobody_or_too_many_is_refused)
 {
     struct sample const sample = small(); /* of 5 agents */
     uint32_t const counts[] = {0, 1, 2, 5, 6, 256, UINT32_MAX};
@@ -883,7 +883,7 @@ static void report_of_a_sink_that_counts_nobody_or_too_many_is_refused(void **st
 }
 
 /* Every set of 3 arms, every set of 3 agents, every number of sums. */
-static void data_whose_sums_do_not_match_its_arms_and_origins_is_refused(void **state)
+TEST(data_whose_sums_do_not_match_its_arms_and_origins_is_refused)
 {
     struct sample const sample = small();
     for (uint32_t choice = 0; choice < 8 * 8 * 8; choice++) {
@@ -931,7 +931,7 @@ static void judge_origins(const struct sample *sample, uint32_t first, const str
     expect_verdict(sample, &data_of_one, verdict == TAKEN && members == 1);
 }
 
-static void set_of_origins_has_one_form_and_no_strangers(void **state)
+TEST(set_of_origins_has_one_form_and_no_strangers)
 {
     static struct sample sample;
     make(&sample, HELLO, 3, 100); /* two words, 13 bytes */
@@ -975,7 +975,7 @@ static void set_of_origins_has_one_form_and_no_strangers(void **state)
 
 /* ---- Refusals of fields ---- */
 
-static void set_of_the_wrong_length_is_refused(void **state)
+TEST(set_of_the_wrong_length_is_refused)
 {
     struct sample const sample = small();
     for (size_t size = 0; size <= 17; size++) {
@@ -1004,7 +1004,7 @@ static struct tacit_commit numbered_commit(void)
 }
 
 /* Every message that speaks of commitments: what it says of them comes back, and nothing else. */
-static void words_of_grants_survive_the_trip(void **state)
+TEST(words_of_grants_survive_the_trip)
 {
     static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_COMMIT, TACIT_ELIM_GRANT,
                                                          TACIT_ELIM_REFUSAL, TACIT_ELIM_HELLO,
@@ -1095,7 +1095,7 @@ static struct tacit_elim_message two_rows(union tacit_sum *table,
 }
 
 /* Rows keep what opens them; from a table or packed, in the same bytes. */
-static void rows_travel_with_what_opens_them(void **state)
+TEST(rows_travel_with_what_opens_them)
 {
     union tacit_sum table[12 * 3];
     struct tacit_elim_opening openings[12];
@@ -1123,7 +1123,7 @@ static void rows_travel_with_what_opens_them(void **state)
 }
 
 /* With seals a word has what its sender holds, and rows have their own agents' seals. */
-static void rows_travel_with_their_seals(void **state)
+TEST(rows_travel_with_their_seals)
 {
     union tacit_sum table[12 * 3];
     struct tacit_elim_opening openings[12];
@@ -1147,7 +1147,7 @@ static void rows_travel_with_their_seals(void **state)
 }
 
 /* Two seals of one agent, who is one of those that there are. */
-static void proof_travels_and_is_of_a_site_of_the_run(void **state)
+TEST(proof_travels_and_is_of_a_site_of_the_run)
 {
     struct tacit_elim_proof proof = {.agent = 5};
     struct tacit_elim_message const said = {
@@ -1169,7 +1169,7 @@ static void proof_travels_and_is_of_a_site_of_the_run(void **state)
 }
 
 /* What opens the sink's own sums is not in the total of several. */
-static void report_of_a_sink_names_its_grant_and_does_not_open_it(void **state)
+TEST(report_of_a_sink_names_its_grant_and_does_not_open_it)
 {
     static const uint64_t arms = 2;
     static const union tacit_sum sum = {.steps = -5};
@@ -1203,7 +1203,7 @@ static void report_of_a_sink_names_its_grant_and_does_not_open_it(void **state)
     }
 }
 
-static void nothing_and_too_much_are_refused(void **state)
+TEST(nothing_and_too_much_are_refused)
 {
     struct sample const sample = small();
     struct tacit_elim_message *message = NULL;
@@ -1245,7 +1245,7 @@ static void damage(const struct sample *sample)
     free(word.bytes);
 }
 
-static void damaged_words_of_each_shape_are_judged_as_they_were(void **state)
+TEST(damaged_words_of_each_shape_are_judged_as_they_were)
 {
     static struct sample sample;
     static const enum shape wide[] = {HELLO_OF_PEER, ORDER_WITH_UPLOADERS, ADVERT, REQUEST};
@@ -1268,13 +1268,13 @@ static void damaged_words_of_each_shape_are_judged_as_they_were(void **state)
     damage(&sample);
 }
 
-static void sizes_that_cannot_be_take_no_memory(void **state)
+TEST(sizes_that_cannot_be_take_no_memory)
 {
     struct sample const sample = small();
     wire_bytes_sizes(look, &sample);
 }
 
-static void damaged_orders_with_leader_and_changes_are_judged_as_they_were(void **state)
+TEST(damaged_orders_with_leader_and_changes_are_judged_as_they_were)
 {
     static struct sample sample;
     static const struct tacit_elim_change log[2] = {
@@ -1290,7 +1290,7 @@ static void damaged_orders_with_leader_and_changes_are_judged_as_they_were(void 
     }
 }
 
-static void damaged_words_of_grants_are_judged_as_they_were(void **state)
+TEST(damaged_words_of_grants_are_judged_as_they_were)
 {
     static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_HELLO, TACIT_ELIM_COMMIT,
                                                          TACIT_ELIM_GRANT, TACIT_ELIM_GRANT,
@@ -1322,45 +1322,4 @@ static void damaged_words_of_grants_are_judged_as_they_were(void **state)
     damage(&sample);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_shape_of_every_message_survives_the_trip),
-        cmocka_unit_test(every_shape_with_random_sets_survives_the_trip),
-        cmocka_unit_test(hello_of_a_peer_that_holds_nothing_survives_the_trip),
-        cmocka_unit_test(rows_from_a_table_are_the_same_bytes_as_packed_rows),
-        cmocka_unit_test(encode_writes_exactly_the_bytes_that_were_announced),
-        cmocka_unit_test(decoded_message_is_addressed_as_the_caller_says),
-        cmocka_unit_test(one_message_of_each_shape_has_these_bytes),
-        cmocka_unit_test(length_of_a_report_or_of_data_does_not_depend_on_any_value),
-        cmocka_unit_test(one_label_among_100000_takes_a_byte_and_all_take_a_bit_each),
-        cmocka_unit_test(longest_data_survives_the_trip_and_what_is_too_long_is_told),
-        cmocka_unit_test(length_of_an_order_does_not_depend_on_who_is_in_or_who_reported),
-        cmocka_unit_test(hand_made_bytes_are_taken_as_long_as_nothing_is_wrong),
-        cmocka_unit_test(every_other_version_is_refused),
-        cmocka_unit_test(sender_outside_the_federation_or_epoch_too_large_is_refused),
-        cmocka_unit_test(message_for_another_number_of_arms_or_agents_is_refused),
-        cmocka_unit_test(bits_beyond_the_last_arm_or_agent_are_refused),
-        cmocka_unit_test(leader_of_an_order_survives_the_trip_if_it_is_in),
-        cmocka_unit_test(changes_of_an_order_survive_the_trip),
-        cmocka_unit_test(refused_arms_survive_the_trip),
-        cmocka_unit_test(order_whose_last_is_neither_0_nor_1_is_refused),
-        cmocka_unit_test(report_whose_sums_do_not_match_its_arms_is_refused),
-        cmocka_unit_test(report_of_a_sink_that_counts_nobody_or_too_many_is_refused),
-        cmocka_unit_test(data_whose_sums_do_not_match_its_arms_and_origins_is_refused),
-        cmocka_unit_test(set_of_origins_has_one_form_and_no_strangers),
-        cmocka_unit_test(set_of_the_wrong_length_is_refused),
-        cmocka_unit_test(words_of_grants_survive_the_trip),
-        cmocka_unit_test(rows_travel_with_what_opens_them),
-        cmocka_unit_test(rows_travel_with_their_seals),
-        cmocka_unit_test(proof_travels_and_is_of_a_site_of_the_run),
-        cmocka_unit_test(report_of_a_sink_names_its_grant_and_does_not_open_it),
-        cmocka_unit_test(nothing_and_too_much_are_refused),
-        cmocka_unit_test(damaged_words_of_each_shape_are_judged_as_they_were),
-        cmocka_unit_test(sizes_that_cannot_be_take_no_memory),
-        cmocka_unit_test(damaged_orders_with_leader_and_changes_are_judged_as_they_were),
-        cmocka_unit_test(damaged_words_of_grants_are_judged_as_they_were),
-    };
-    return digest_end(argc, cmocka_run_group_tests_name("unit/wire", tests, NULL, NULL),
-                      UINT64_C(0x03dadb4e40169476));
-}
+DIGEST_IS(UINT64_C(0x03dadb4e40169476))

@@ -119,7 +119,7 @@ static void expect_parameters_refused(const struct tacit_wire_elim_run *run, con
 
 /* ---- Parameters, over a star ---- */
 
-static void parameters_survive_the_trip(void **state)
+TEST(parameters_survive_the_trip)
 {
     static const struct tacit_wire_elim_run limits[] = {
         {.agent_count = 1,
@@ -159,7 +159,7 @@ static void parameters_survive_the_trip(void **state)
 }
 
 /* Others may implement the format: these bytes do not change within version 1. */
-static void bytes_of_parameters_are_as_published(void **state)
+TEST(bytes_of_parameters_are_as_published)
 {
     static const char golden[] = "0d00000000"          /* a star */
                                  "1502000000"          /* reports */
@@ -183,7 +183,7 @@ static uint64_t word_of(double number)
     return word;
 }
 
-static void impossible_parameters_are_refused(void **state)
+TEST(impossible_parameters_are_refused)
 {
     struct {
         size_t at;
@@ -218,7 +218,7 @@ static void impossible_parameters_are_refused(void **state)
     }
 }
 
-static void impossible_exact_bounds_are_refused(void **state)
+TEST(impossible_exact_bounds_are_refused)
 {
     double const growths[] = {1, 0.5, -2, 4.000000000000001, INFINITY, (double)NAN};
     double const confidences[] = {0.49, 1, -0.9, INFINITY, (double)NAN};
@@ -238,7 +238,7 @@ static void impossible_exact_bounds_are_refused(void **state)
     }
 }
 
-static void another_length_or_form_of_parameters_is_refused(void **state)
+TEST(another_length_or_form_of_parameters_is_refused)
 {
     uint8_t bytes[PARAMETERS + 5] = {0};
     tacit_wire_elim_parameters_encode(&sample, bytes);
@@ -254,7 +254,7 @@ static void another_length_or_form_of_parameters_is_refused(void **state)
     expect_parameters_refused(&sample, bytes, PARAMETERS);
 }
 
-static void another_protocol_or_version_is_refused(void **state)
+TEST(another_protocol_or_version_is_refused)
 {
     struct tacit_wire_announcement announcement = announce(&sample);
     struct tacit_wire_elim_run found;
@@ -284,7 +284,7 @@ static void another_protocol_or_version_is_refused(void **state)
 }
 
 /* Over a star nobody has a place of its own. */
-static void a_place_over_a_star_is_refused(void **state)
+TEST(a_place_over_a_star_is_refused)
 {
     struct tacit_wire_elim_run found;
     uint8_t bytes[PARAMETERS];
@@ -510,7 +510,7 @@ static void draw(struct random_network *drawn, struct tacit_rng *rng)
     }
 }
 
-static void networks_survive_the_trip(void **state)
+TEST(networks_survive_the_trip)
 {
     struct tacit_rng rng = tacit_rng_stream(1, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_GRAPH);
     static struct random_network drawn;
@@ -520,7 +520,7 @@ static void networks_survive_the_trip(void **state)
     }
 }
 
-static void networks_at_their_limits_survive_the_trip(void **state)
+TEST(networks_at_their_limits_survive_the_trip)
 {
     static const char longest[] =
         "-_0123456789abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOP";
@@ -543,7 +543,7 @@ static void networks_at_their_limits_survive_the_trip(void **state)
 
 /* As long as its parts: 5 for the parent, 10 for a set of up to 64, and for a neighbour 9 and its
  * name. */
-static void sizes_are_those_of_the_parts(void **state)
+TEST(sizes_are_those_of_the_parts)
 {
     struct tacit_wire_elim_network network = relay;
     struct tacit_wire_elim_run const run = run_over(&network);
@@ -555,7 +555,7 @@ static void sizes_are_those_of_the_parts(void **state)
 }
 
 /* Others may implement the format: these bytes do not change within version 1. */
-static void bytes_of_a_place_are_as_published(void **state)
+TEST(bytes_of_a_place_are_as_published)
 {
     static const char golden[] = "0d03000000"           /* parent */
                                  "12082d00000000000000" /* members */
@@ -585,7 +585,7 @@ static void expect_network_refused(const struct tacit_wire_elim_network *network
     expect_place_refused(&place);
 }
 
-static void a_parent_that_is_no_neighbour_is_refused(void **state)
+TEST(a_parent_that_is_no_neighbour_is_refused)
 {
     static const uint32_t strangers[] = {1, 4, 5, 6, UINT32_MAX};
     struct tacit_wire_elim_network network = relay;
@@ -598,7 +598,7 @@ static void a_parent_that_is_no_neighbour_is_refused(void **state)
     expect_network_refused(&network);
 }
 
-static void impossible_neighbours_are_refused(void **state)
+TEST(impossible_neighbours_are_refused)
 {
     static const struct tacit_wire_neighbour wrongs[][2] = {
         {{3, "a"}, {0, "b"}},          /* not ascending */
@@ -623,7 +623,7 @@ static void impossible_neighbours_are_refused(void **state)
     }
 }
 
-static void impossible_members_are_refused(void **state)
+TEST(impossible_members_are_refused)
 {
     static const uint64_t wrongs[] = {0,              /* nobody */
                                       0x29,           /* without the site itself */
@@ -637,7 +637,7 @@ static void impossible_members_are_refused(void **state)
 }
 
 /* Sets are as long as the agents want: not a byte more or less. */
-static void members_of_another_length_are_refused(void **state)
+TEST(members_of_another_length_are_refused)
 {
     static const uint8_t set[16] = {0x2d};
     struct tacit_wire_elim_network const network = {.collection = TACIT_ELIM_SPREAD, .parent = 2};
@@ -692,7 +692,7 @@ static struct place made_of(const unsigned *fields, size_t count)
     return place;
 }
 
-static void another_form_of_a_place_is_refused(void **state)
+TEST(another_form_of_a_place_is_refused)
 {
     static const unsigned right[] = {1, 2, 3};
     static const unsigned wrongs[][4] = {{2, 3},       {1, 2},       {1},        {1, 1, 2, 3},
@@ -711,7 +711,7 @@ static void another_form_of_a_place_is_refused(void **state)
     }
 }
 
-static void another_length_of_a_place_is_refused(void **state)
+TEST(another_length_of_a_place_is_refused)
 {
     struct tacit_wire_elim_run const run = run_over(&relay);
     struct place const good = by_hand(&run);
@@ -726,7 +726,7 @@ static void another_length_of_a_place_is_refused(void **state)
 }
 
 /* Another place that is possible, to the letter, or none. */
-static void a_flipped_bit_of_a_network_does_no_harm(void **state)
+TEST(a_flipped_bit_of_a_network_does_no_harm)
 {
     struct tacit_rng rng = tacit_rng_stream(2, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_GRAPH);
     static struct random_network drawn;
@@ -824,7 +824,7 @@ static void damage(const struct tacit_wire_elim_run *run)
     wire_bytes_damage((struct wire_bytes){parameters, PARAMETERS}, look_at_parameters, &place);
 }
 
-static void damaged_announcements_are_judged_as_they_were(void **state)
+TEST(damaged_announcements_are_judged_as_they_were)
 {
     static const struct tacit_wire_neighbour one[] = {{5, "a"}};
     static const uint64_t self_and_last[] = {0x24}; /* 2 and 5 */
@@ -856,29 +856,4 @@ static void damaged_announcements_are_judged_as_they_were(void **state)
     damage(&run);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters_survive_the_trip),
-        cmocka_unit_test(bytes_of_parameters_are_as_published),
-        cmocka_unit_test(impossible_parameters_are_refused),
-        cmocka_unit_test(impossible_exact_bounds_are_refused),
-        cmocka_unit_test(another_length_or_form_of_parameters_is_refused),
-        cmocka_unit_test(another_protocol_or_version_is_refused),
-        cmocka_unit_test(a_place_over_a_star_is_refused),
-        cmocka_unit_test(networks_survive_the_trip),
-        cmocka_unit_test(networks_at_their_limits_survive_the_trip),
-        cmocka_unit_test(sizes_are_those_of_the_parts),
-        cmocka_unit_test(bytes_of_a_place_are_as_published),
-        cmocka_unit_test(a_parent_that_is_no_neighbour_is_refused),
-        cmocka_unit_test(impossible_neighbours_are_refused),
-        cmocka_unit_test(impossible_members_are_refused),
-        cmocka_unit_test(members_of_another_length_are_refused),
-        cmocka_unit_test(another_form_of_a_place_is_refused),
-        cmocka_unit_test(another_length_of_a_place_is_refused),
-        cmocka_unit_test(a_flipped_bit_of_a_network_does_no_harm),
-        cmocka_unit_test(damaged_announcements_are_judged_as_they_were),
-    };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0x909662592de4315f));
-}
+DIGEST_IS(UINT64_C(0x909662592de4315f))

@@ -385,7 +385,7 @@ static void show_changes(const uint8_t *bytes, size_t size)
     }
 }
 
-static void only_one_form_of_each_message_is_taken(void **state)
+TEST(only_one_form_of_each_message_is_taken)
 {
     static const struct {
         write_sample *write;
@@ -396,7 +396,6 @@ static void only_one_form_of_each_message_is_taken(void **state)
                     {write_sound, sound_again},   {write_invitations, invitations_again}};
     uint8_t bytes[BYTES_MAX];
     uint8_t again[BYTES_MAX];
-    (void)state;
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
         again_of = families[i].again;
         for (size_t which = 0;; which++) {
@@ -411,12 +410,4 @@ static void only_one_form_of_each_message_is_taken(void **state)
             assert_true(refused_count > 3 * size / 2);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_one_form_of_each_message_is_taken),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

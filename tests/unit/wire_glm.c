@@ -1,16 +1,10 @@
 /* The wire form of generalised linear bandits: every message survives the trip, and a peer's bytes
  * are taken only in the one form that we write. Under a sanitizer this also shows that no refusal
  * leaks or reads too far: every buffer is exactly as long as its message. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/digest.h"
 #include "../support/wire_bytes.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "tacit/random.h"
 #include "tacit/wire_glm.h"
 
@@ -97,9 +91,8 @@ static void same_numbers(const double *left, const double *right, size_t count)
         assert_memory_equal(left, right, count * sizeof *left);
 }
 
-static void every_message_survives_the_trip(void **state)
+TEST(every_message_survives_the_trip)
 {
-    (void)state;
     for (uint32_t shape = 0; shape < SHAPES; shape++) {
         struct sample sample;
         struct tacit_glm_message *back;
@@ -131,9 +124,8 @@ static void every_message_survives_the_trip(void **state)
     }
 }
 
-static void what_does_not_fit_this_run_is_refused(void **state)
+TEST(what_does_not_fit_this_run_is_refused)
 {
-    (void)state;
     struct sample sample;
     struct tacit_glm_message *back;
     size_t size;
@@ -215,9 +207,8 @@ static void same_sound(const struct tacit_glm_sound_message *back,
         assert_memory_equal(back->commit->commitment, said->commit->commitment, TACIT_SHA256_BYTES);
 }
 
-static void sound_messages_survive_and_are_of_this_run(void **state)
+TEST(sound_messages_survive_and_are_of_this_run)
 {
-    (void)state;
     for (uint32_t shape = 0; shape <= TACIT_GLM_SOUND_REFUSAL; shape++) {
         struct sound_sample sample;
         struct tacit_glm_sound_message *back;
@@ -268,9 +259,8 @@ static struct tacit_wire_announcement announce(const struct tacit_glm_model *mod
 }
 
 /* Dimension, names, norm, link, constants: each changes the digest that every message carries. */
-static void the_digest_covers_everything_that_both_reckon_with(void **state)
+TEST(the_digest_covers_everything_that_both_reckon_with)
 {
-    (void)state;
     static const char *const others[] = {"constant", "age", "weight"};
     uint8_t digests[8][TACIT_WIRE_DIGEST_BYTES];
     for (uint32_t change = 0; change < 8; change++) {
@@ -294,9 +284,8 @@ static void the_digest_covers_everything_that_both_reckon_with(void **state)
     }
 }
 
-static void a_run_survives_and_others_are_refused(void **state)
+TEST(a_run_survives_and_others_are_refused)
 {
-    (void)state;
     struct tacit_glm_model model =
         tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, 3, 3, 100);
     uint8_t parameters[512];
@@ -383,10 +372,9 @@ static void make_exact(struct sample *sample, uint32_t shape)
     }
 }
 
-static void damaged_messages_are_judged_as_they_were(void **state)
+TEST(damaged_messages_are_judged_as_they_were)
 {
     static struct place const places[] = {{2, 4}, {1, 65}};
-    (void)state;
     wire_bytes_sizes(look, &places[0]);
     for (uint32_t shape = 0; shape < SHAPES; shape++)
         for (size_t i = 0; i < 2; i++) {
@@ -426,10 +414,9 @@ static void look_at_sound(const uint8_t *bytes, size_t size, const void *context
     wire_bytes_give(found);
 }
 
-static void damaged_sound_messages_are_judged_as_they_were(void **state)
+TEST(damaged_sound_messages_are_judged_as_they_were)
 {
     static uint32_t const dimensions[] = {1, 3};
-    (void)state;
     wire_bytes_sizes(look_at_sound, &dimensions[0]);
     for (uint32_t i = 0; i < 2 * (TACIT_GLM_SOUND_REFUSAL + 1); i++) {
         struct sound_sample sample;
@@ -481,9 +468,8 @@ static struct tacit_wire_announcement announce_sound(const struct tacit_wire_glm
     return made;
 }
 
-static void a_sound_run_survives_and_others_are_refused(void **state)
+TEST(a_sound_run_survives_and_others_are_refused)
 {
-    (void)state;
     uint8_t parameters[512];
     struct tacit_wire_glm_sound_run run = sound_run();
     struct tacit_wire_glm_sound_run *back;
@@ -536,9 +522,8 @@ static void look_at_parameters(const uint8_t *bytes, size_t size, const void *co
     wire_bytes_give(run);
 }
 
-static void damaged_parameters_are_judged_as_they_were(void **state)
+TEST(damaged_parameters_are_judged_as_they_were)
 {
-    (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         struct tacit_glm_model model =
             tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, 3, 1 + 2 * i, 100);
@@ -561,19 +546,4 @@ static void damaged_parameters_are_judged_as_they_were(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_message_survives_the_trip),
-        cmocka_unit_test(what_does_not_fit_this_run_is_refused),
-        cmocka_unit_test(sound_messages_survive_and_are_of_this_run),
-        cmocka_unit_test(the_digest_covers_everything_that_both_reckon_with),
-        cmocka_unit_test(a_run_survives_and_others_are_refused),
-        cmocka_unit_test(damaged_messages_are_judged_as_they_were),
-        cmocka_unit_test(damaged_sound_messages_are_judged_as_they_were),
-        cmocka_unit_test(a_sound_run_survives_and_others_are_refused),
-        cmocka_unit_test(damaged_parameters_are_judged_as_they_were)};
-    (void)argv;
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0x7bc4eb8d257a13ac));
-}
+DIGEST_IS(UINT64_C(0x7bc4eb8d257a13ac))

@@ -104,7 +104,7 @@ static void expect_same(const struct tacit_gossip_message *a, const struct tacit
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static void every_message_survives_the_trip(void **state)
+TEST(every_message_survives_the_trip)
 {
     fill_rows(1);
     for (size_t i = 0; i < ARM_COUNTS; i++)
@@ -122,7 +122,7 @@ static void every_message_survives_the_trip(void **state)
             }
 }
 
-static void length_says_only_the_number_of_arms(void **state)
+TEST(length_says_only_the_number_of_arms)
 {
     for (int kind = 0; kind <= TACIT_GOSSIP_REFUSE; kind++) {
         struct tacit_gossip_message message =
@@ -141,7 +141,7 @@ static void length_says_only_the_number_of_arms(void **state)
     }
 }
 
-static void rows_of_another_length_are_refused(void **state)
+TEST(rows_of_another_length_are_refused)
 {
     fill_rows(4);
     for (int kind = 0; kind < TACIT_GOSSIP_REFUSE; kind++)
@@ -155,7 +155,7 @@ static void rows_of_another_length_are_refused(void **state)
         }
 }
 
-static void impossible_numbers_are_refused(void **state)
+TEST(impossible_numbers_are_refused)
 {
     static double const bad[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
     struct tacit_gossip_message const offer = message_of(TACIT_GOSSIP_OFFER, true);
@@ -182,7 +182,7 @@ static void impossible_numbers_are_refused(void **state)
     }
 }
 
-static void strangers_and_other_versions_are_refused(void **state)
+TEST(strangers_and_other_versions_are_refused)
 {
     struct tacit_gossip_message sent = message_of(TACIT_GOSSIP_ASK, false);
     struct tacit_gossip_message *message;
@@ -202,7 +202,7 @@ static void strangers_and_other_versions_are_refused(void **state)
 
 /* ---- To the hub ------------------------------------------------------------------------------ */
 
-static void what_the_hub_is_told_survives_the_trip_in_one_form(void **state)
+TEST(what_the_hub_is_told_survives_the_trip_in_one_form)
 {
     struct tacit_wire_gossip_progress const progress = {3, RUN_ID, 99, true, theta};
     struct tacit_wire_gossip_progress found;
@@ -243,7 +243,7 @@ static void what_the_hub_is_told_survives_the_trip_in_one_form(void **state)
 }
 
 /* An agent plays T slots after a first pull of each arm, and no more. */
-static void pulls_of_a_told_agent_reach_to_the_horizon_and_its_first_pulls(void **state)
+TEST(pulls_of_a_told_agent_reach_to_the_horizon_and_its_first_pulls)
 {
     struct tacit_wire_gossip_progress progress = {3, RUN_ID, TACIT_HORIZON_MAX + 3, false, theta};
     struct tacit_wire_gossip_progress found;
@@ -267,7 +267,7 @@ static void pulls_of_a_told_agent_reach_to_the_horizon_and_its_first_pulls(void 
         TACIT_MALFORMED); /* nor is agent 3 one of three */
 }
 
-static void release_has_the_documented_bytes(void **state)
+TEST(release_has_the_documented_bytes)
 {
     static uint8_t const expected[TACIT_WIRE_GOSSIP_RELEASE_BYTES] = {
         0x0d, 2, 0,    0,    0,    0x11, 5,    0,    0,    0,    0,   0,
@@ -328,7 +328,7 @@ static enum tacit_status through(const struct tacit_wire_gossip_run *run,
     return status;
 }
 
-static void run_survives_the_announcement(void **state)
+TEST(run_survives_the_announcement)
 {
     struct tacit_wire_gossip_run found;
     assert_int_equal(through(&sample, NULL, 0, &found), TACIT_OK);
@@ -353,7 +353,7 @@ static void spoil_tag(uint8_t *parameters, uint8_t *place)
     place[0] = 0x12;
 }
 
-static void impossible_runs_are_refused(void **state)
+TEST(impossible_runs_are_refused)
 {
     static const struct tacit_wire_neighbour self[] = {{2, "me"}};
     static const struct tacit_wire_neighbour beyond[] = {{5, "far"}};
@@ -431,7 +431,7 @@ static void look_at_told(const uint8_t *bytes, size_t size, const void *context)
     digest_bytes(row, sizeof row);
 }
 
-static void damaged_messages_are_judged_as_they_were(void **state)
+TEST(damaged_messages_are_judged_as_they_were)
 {
     static const uint32_t counts[] = {1, 3};
     wire_bytes_sizes(look, &counts[1]);
@@ -526,7 +526,7 @@ static void damage(const struct tacit_wire_gossip_run *run)
     wire_bytes_damage((struct wire_bytes){member.place, member.place_size}, look_at_place, &whole);
 }
 
-static void damaged_announcements_are_judged_as_they_were(void **state)
+TEST(damaged_announcements_are_judged_as_they_were)
 {
     static const struct tacit_wire_neighbour all[] = {{0, "a"}, {1, "b"}, {3, "c"}, {4, "d"}};
     static const struct tacit_wire_neighbour only[] = {{0, "a"}};
@@ -546,22 +546,4 @@ static void damaged_announcements_are_judged_as_they_were(void **state)
     damage(&run);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_message_survives_the_trip),
-        cmocka_unit_test(length_says_only_the_number_of_arms),
-        cmocka_unit_test(rows_of_another_length_are_refused),
-        cmocka_unit_test(impossible_numbers_are_refused),
-        cmocka_unit_test(strangers_and_other_versions_are_refused),
-        cmocka_unit_test(what_the_hub_is_told_survives_the_trip_in_one_form),
-        cmocka_unit_test(pulls_of_a_told_agent_reach_to_the_horizon_and_its_first_pulls),
-        cmocka_unit_test(release_has_the_documented_bytes),
-        cmocka_unit_test(run_survives_the_announcement),
-        cmocka_unit_test(impossible_runs_are_refused),
-        cmocka_unit_test(damaged_messages_are_judged_as_they_were),
-        cmocka_unit_test(damaged_announcements_are_judged_as_they_were),
-    };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0x4db16a40b77aee4a));
-}
+DIGEST_IS(UINT64_C(0x4db16a40b77aee4a))

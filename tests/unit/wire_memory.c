@@ -350,7 +350,7 @@ static size_t room_of(const struct codec *codec, size_t size)
     return room;
 }
 
-static void an_arena_of_the_stated_size_is_enough(void **state)
+TEST(an_arena_of_the_stated_size_is_enough)
 {
     for (size_t i = 0; i < CODECS; i++) {
         struct codec const *const codec = &codecs[i];
@@ -368,7 +368,7 @@ static void an_arena_of_the_stated_size_is_enough(void **state)
 }
 
 /* Whatever allocation fails: a status, nothing behind the arena is touched, and so is no result. */
-static void a_smaller_arena_is_refused_without_harm(void **state)
+TEST(a_smaller_arena_is_refused_without_harm)
 {
     for (size_t i = 0; i < CODECS; i++) {
         struct codec const *const codec = &codecs[i];
@@ -392,7 +392,7 @@ static void a_smaller_arena_is_refused_without_harm(void **state)
     }
 }
 
-static void what_was_taken_last_comes_back(void **state)
+TEST(what_was_taken_last_comes_back)
 {
     struct tacit_wire_arena arena;
     tacit_wire_arena_init(&arena, block, 256);
@@ -410,14 +410,4 @@ static void what_was_taken_last_comes_back(void **state)
     assert_null(from->take(from->context, 249));
     assert_null(from->take(from->context, SIZE_MAX));
     assert_non_null(from->take(from->context, 248));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_arena_of_the_stated_size_is_enough),
-        cmocka_unit_test(a_smaller_arena_is_refused_without_harm),
-        cmocka_unit_test(what_was_taken_last_comes_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,7 +123,7 @@ static void expect_equal(const struct tacit_phased_message *a, const struct taci
     expect_commit(a, b);
 }
 
-static void every_message_survives_the_trip_and_its_length_is_public(void **state)
+TEST(every_message_survives_the_trip_and_its_length_is_public)
 {
     for (uint32_t shape = 0; shape < SHAPES; shape++)
         for (uint32_t count = 1; count <= ARMS; count += 23) {
@@ -153,7 +153,7 @@ static void expect_refused(const struct sample *sample)
     free(bytes);
 }
 
-static void plans_that_are_no_plans_are_refused(void **state)
+TEST(plans_that_are_no_plans_are_refused)
 {
     struct sample sample;
     make(&sample, 2, 3, 1);
@@ -221,7 +221,7 @@ announce(const struct tacit_wire_phased_run *run,
     return announcement;
 }
 
-static void the_run_survives_the_trip(void **state)
+TEST(the_run_survives_the_trip)
 {
     uint8_t parameters[TACIT_WIRE_PHASED_PARAMETERS_BYTES];
     struct tacit_wire_phased_run run;
@@ -242,7 +242,7 @@ static void the_run_survives_the_trip(void **state)
     }
 }
 
-static void runs_that_cannot_be_are_refused(void **state)
+TEST(runs_that_cannot_be_are_refused)
 {
     uint8_t parameters[TACIT_WIRE_PHASED_PARAMETERS_BYTES];
     struct tacit_wire_phased_run run;
@@ -307,7 +307,7 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
 }
 
 /* With as many arms as the plan has, and none to spare: what is one beyond shows. */
-static void damaged_messages_are_judged_as_they_were(void **state)
+TEST(damaged_messages_are_judged_as_they_were)
 {
     static struct place const anywhere = {2, AGENTS, 0};
     wire_bytes_sizes(look, &anywhere);
@@ -352,7 +352,7 @@ static void look_at_parameters(const uint8_t *bytes, size_t size, const void *co
     digest_bytes(numbers, sizeof numbers);
 }
 
-static void damaged_parameters_are_judged_as_they_were(void **state)
+TEST(damaged_parameters_are_judged_as_they_were)
 {
     for (int i = 0; i < 2; i++) {
         uint8_t parameters[TACIT_WIRE_PHASED_PARAMETERS_BYTES];
@@ -372,16 +372,4 @@ static void damaged_parameters_are_judged_as_they_were(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_message_survives_the_trip_and_its_length_is_public),
-        cmocka_unit_test(plans_that_are_no_plans_are_refused),
-        cmocka_unit_test(the_run_survives_the_trip),
-        cmocka_unit_test(runs_that_cannot_be_are_refused),
-        cmocka_unit_test(damaged_messages_are_judged_as_they_were),
-        cmocka_unit_test(damaged_parameters_are_judged_as_they_were),
-    };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0xa0dec8fe81d9e257));
-}
+DIGEST_IS(UINT64_C(0xa0dec8fe81d9e257))

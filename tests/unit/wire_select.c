@@ -1,15 +1,9 @@
 /* The wire form of user selection: every member of every message survives the trip, and a peer's
  * bytes are taken only in the one form that we write: with any byte changed to any other they are
  * refused, or they are another message, whose form they are. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/digest.h"
 #include "../support/wire_bytes.h"
-#include <stdlib.h>
-#include <string.h>
 #include "tacit/random.h"
 #include "tacit/wire_select.h"
 
@@ -180,9 +174,8 @@ static uint8_t *encoded(const struct tacit_select_message *message, size_t *size
     return bytes;
 }
 
-static void every_member_survives_the_trip(void **state)
+TEST(every_member_survives_the_trip)
 {
-    (void)state;
     for (uint32_t i = 0; i < SHAPES; i++) {
         struct sample sample;
         struct tacit_select_message *heard = NULL;
@@ -199,11 +192,10 @@ static void every_member_survives_the_trip(void **state)
 }
 
 /* Of two aggregators: who leaves out a member of the three, or all but one, is not understood. */
-static void what_opens_masked_words_is_whole(void **state)
+TEST(what_opens_masked_words_is_whole)
 {
     static const size_t lengths[] = {TACIT_SHA256_BYTES, TACIT_HELPER_ENVELOPE_BYTES,
                                      TACIT_SHA256_BYTES};
-    (void)state;
     struct sample sample;
     size_t size;
     make(&sample, SHAPES - 1);
@@ -297,10 +289,9 @@ static void damage(const struct sample *sample)
     free(word.bytes);
 }
 
-static void damaged_messages_are_judged_as_they_were(void **state)
+TEST(damaged_messages_are_judged_as_they_were)
 {
     static const uint32_t to = TACIT_HUB;
-    (void)state;
     wire_bytes_sizes(look, &to);
     for (uint32_t i = 0; i < SHAPES - 2; i++) {
         struct sample sample;
@@ -317,12 +308,11 @@ static void damaged_messages_are_judged_as_they_were(void **state)
 }
 
 /* The greatest piece, and those that are a number longer; the most digests, and one more. */
-static void the_longest_messages_are_judged_as_they_were(void **state)
+TEST(the_longest_messages_are_judged_as_they_were)
 {
     static float model[TACIT_SELECT_DIMENSION_MAX];
     static int64_t steps[TACIT_SELECT_DIMENSION_MAX];
     static uint8_t digests[260 * TACIT_SHA256_BYTES];
-    (void)state;
     for (uint32_t i = 0; i < SHAPES - 2; i++)
         for (uint32_t more = 0; more < 4; more++) {
             struct sample sample;
@@ -388,9 +378,8 @@ static void look_at_parameters(const uint8_t *bytes, size_t size, const void *co
     digest_bytes(&run.clip, sizeof run.clip);
 }
 
-static void damaged_parameters_are_judged_as_they_were(void **state)
+TEST(damaged_parameters_are_judged_as_they_were)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         uint8_t parameters[TACIT_WIRE_SELECT_PARAMETERS_BYTES];
         struct tacit_wire_select_run run = sample_run;
@@ -403,11 +392,10 @@ static void damaged_parameters_are_judged_as_they_were(void **state)
     }
 }
 
-static void a_run_survives_and_others_are_refused(void **state)
+TEST(a_run_survives_and_others_are_refused)
 {
     uint8_t parameters[TACIT_WIRE_SELECT_PARAMETERS_BYTES];
     struct tacit_wire_announcement const good = announce(&sample_run, parameters);
-    (void)state;
     for (int wrong = 0; wrong < 11; wrong++) {
         struct tacit_wire_select_run run = {.run_id = 0};
         struct tacit_wire_announcement other = good;
@@ -429,17 +417,4 @@ static void a_run_survives_and_others_are_refused(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_member_survives_the_trip),
-        cmocka_unit_test(what_opens_masked_words_is_whole),
-        cmocka_unit_test(damaged_messages_are_judged_as_they_were),
-        cmocka_unit_test(the_longest_messages_are_judged_as_they_were),
-        cmocka_unit_test(damaged_parameters_are_judged_as_they_were),
-        cmocka_unit_test(a_run_survives_and_others_are_refused),
-    };
-    (void)argv;
-    return digest_end(argc, cmocka_run_group_tests_name("unit/wire_select", tests, NULL, NULL),
-                      UINT64_C(0x64c48f88b68f156e));
-}
+DIGEST_IS(UINT64_C(0x64c48f88b68f156e))

@@ -3,13 +3,7 @@
  *
  * Run under a sanitizer this also shows that no refusal leaks or reads too far: every buffer is
  * exactly as long as its message. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/digest.h"
 #include "../support/wire_bytes.h"
 #include "tacit/wire_vote.h"
@@ -88,9 +82,8 @@ static void expect_refused(const uint8_t *bytes, size_t size, uint32_t arm_count
     assert_null(found);
 }
 
-static void messages_survive_the_trip(void **state)
+TEST(messages_survive_the_trip)
 {
-    (void)state;
     for (size_t i = 0; i < ARM_COUNTS; i++)
         for (int kind = 0; kind < (int)KINDS; kind++) {
             struct tacit_vote_hub_message const sent =
@@ -121,9 +114,8 @@ static void messages_survive_the_trip(void **state)
 }
 
 /* A vote of no arm is as long as one of all. */
-static void length_is_a_function_of_kind_and_arms(void **state)
+TEST(length_is_a_function_of_kind_and_arms)
 {
-    (void)state;
     struct tacit_vote_hub_message message = sample(TACIT_VOTE_CAST, ARMS_MAX);
     memset(marks, 0, sizeof marks);
     struct wire_bytes const none = encode(&message, ARMS_MAX);
@@ -143,9 +135,8 @@ static void expect_message_refused(struct tacit_vote_hub_message message, uint32
     free(coded.bytes);
 }
 
-static void messages_that_cannot_be_are_refused(void **state)
+TEST(messages_that_cannot_be_are_refused)
 {
-    (void)state;
     struct tacit_vote_hub_message message = sample(TACIT_VOTE_ROW, 10);
     message.player = AGENTS;
     expect_message_refused(message, 10);
@@ -229,9 +220,8 @@ static struct tacit_wire_vote_run run_of_sums(void)
     return run;
 }
 
-static void run_survives_the_trip(void **state)
+TEST(run_survives_the_trip)
 {
-    (void)state;
     struct tacit_wire_vote_run found;
     memset(&found, 0, sizeof found);
     assert_int_equal(trip(&good, "votes", 1, &found), TACIT_OK);
@@ -248,9 +238,8 @@ static void run_survives_the_trip(void **state)
     assert_int_equal(found.block, 300);
 }
 
-static void runs_that_cannot_be_are_refused(void **state)
+TEST(runs_that_cannot_be_are_refused)
 {
-    (void)state;
     struct tacit_wire_vote_run bad[13];
     struct tacit_wire_vote_run found;
     for (size_t i = 0; i < 13; i++)
@@ -307,10 +296,9 @@ static void number(uint8_t *hash, uint8_t first)
         hash[i] = (uint8_t)(first + i);
 }
 
-static void damaged_messages_are_judged_as_they_were(void **state)
+TEST(damaged_messages_are_judged_as_they_were)
 {
     static const uint32_t counts[] = {4, 65};
-    (void)state;
     wire_bytes_sizes(look, &counts[0]);
     for (size_t i = 0; i < 2; i++)
         for (int kind = 0; kind < (int)KINDS; kind++) {
@@ -342,9 +330,8 @@ static void look_at_parameters(const uint8_t *bytes, size_t size, const void *co
     digest_bytes(&run.eta, sizeof run.eta);
 }
 
-static void damaged_parameters_are_judged_as_they_were(void **state)
+TEST(damaged_parameters_are_judged_as_they_were)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         uint8_t parameters[TACIT_WIRE_VOTE_PARAMETERS_BYTES_MAX];
         struct tacit_wire_vote_run run = good;
@@ -375,18 +362,4 @@ static void damaged_parameters_are_judged_as_they_were(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_survive_the_trip),
-        cmocka_unit_test(length_is_a_function_of_kind_and_arms),
-        cmocka_unit_test(messages_that_cannot_be_are_refused),
-        cmocka_unit_test(run_survives_the_trip),
-        cmocka_unit_test(runs_that_cannot_be_are_refused),
-        cmocka_unit_test(damaged_messages_are_judged_as_they_were),
-        cmocka_unit_test(damaged_parameters_are_judged_as_they_were),
-    };
-    (void)argv;
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0x38349f53908c150b));
-}
+DIGEST_IS(UINT64_C(0x38349f53908c150b))
