@@ -277,14 +277,15 @@ static int tell_all(struct shelf *shelf, const struct arguments *arguments)
         struct reproduction *const paper = &shelf->papers[i];
         if (!is_wanted(paper))
             continue;
-        reproduction_report(paper, arguments->fast);
-        status = tell(arguments, &paper->report, is_first, &error);
-        as_recorded = as_recorded && tacit_report_as_recorded(&paper->report);
+        status = reproduction_report(paper, arguments->fast);
+        if (status == TACIT_OK)
+            status = tell(arguments, &paper->report, is_first, &error);
+        as_recorded = as_recorded && status == TACIT_OK && tacit_report_as_recorded(&paper->report);
         is_first = false;
     }
     (void)fputs(arguments->json ? "]}\n" : "", stdout);
     if (status != TACIT_OK) {
-        (void)command_report(NULL, status, &error);
+        (void)command_report(error.text[0] == '\0' ? "reproduce" : NULL, status, &error);
         return EXIT_FAILED;
     }
     return as_recorded ? EXIT_DONE : EXIT_FAILED;

@@ -528,9 +528,11 @@ void tacit_claims_speed_up(struct tacit_claims *claims);
 /* Path of an experiment's file. Ensures: to be given to free(), or NULL when out of memory. */
 char *tacit_claims_path(const struct tacit_claims *claims, uint32_t experiment);
 
-/* Writes "file:line: key: text". */
-void tacit_claims_error(const struct tacit_claims *claims, uint32_t line, const char *key,
-                        const char *text, struct tacit_error *error);
+/* Writes "file:line: key: " and a text, as printf. Result: TACIT_INVALID. */
+enum tacit_status tacit_claims_refuse(const struct tacit_claims *claims, uint32_t line,
+                                      const char *key, struct tacit_error *error,
+                                      const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
 /* The word of a NULL-terminated list that was probably meant, or NULL. Cost: O(words). */
 const char *tacit_config_nearest(const char *word, const char *const *words);

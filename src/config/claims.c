@@ -2,6 +2,7 @@
 #include "measure.h"
 #include "say.h"
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -494,10 +495,17 @@ char *tacit_claims_path(const struct tacit_claims *claims, uint32_t experiment)
     return experiment_path(claims->document, claims->experiments[experiment]);
 }
 
-void tacit_claims_error(const struct tacit_claims *claims, uint32_t line, const char *key,
-                        const char *text, struct tacit_error *error)
+enum tacit_status tacit_claims_refuse(const struct tacit_claims *claims, uint32_t line,
+                                      const char *key, struct tacit_error *error,
+                                      const char *format, ...)
 {
     struct config_node const node = {.line = line};
     struct config_place const place = config_document_place(claims->document, &node);
-    config_say(error, "%s: %s: %.500s", place.text, key, text);
+    char text[501];
+    va_list values;
+    va_start(values, format);
+    (void)vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    config_say(error, "%s: %s: %s", place.text, key, text);
+    return TACIT_INVALID;
 }

@@ -16,12 +16,13 @@ struct reproduction_room {
     max_align_t memory[];
 };
 
+/* NULL: there is none, which reproduction_report tells. */
 static void *room_for(struct reproduction *reproduction, size_t count, size_t size)
 {
     struct reproduction_room *const room = calloc(1, sizeof *room + count * size);
     if (room == NULL) {
-        (void)fprintf(stderr, "tacit reproduce: out of memory\n");
-        exit(EXIT_FAILURE);
+        reproduction->is_out_of_memory = true;
+        return NULL;
     }
     room->next = reproduction->rooms;
     reproduction->rooms = room;
@@ -53,14 +54,6 @@ static uint32_t find_series(const struct tacit_family *family, const char *name)
     return UINT32_MAX;
 }
 
-static bool is_series(const char *name)
-{
-    struct tacit_family const *const *family = tacit_families();
-    while (*family != NULL && find_series(*family, name) == UINT32_MAX)
-        family++;
-    return *family != NULL;
-}
-
 /* What an axis is called where the file does not say: the label of what it shows. */
 static const char *axis_label(const struct tacit_family *family, const char *name)
 {
@@ -78,22 +71,37 @@ static const char *axis_label(const struct tacit_family *family, const char *nam
     return extra < EXTRA_COUNT ? labels[extra] : name;
 }
 
-/* Has an experiment of some family such a number? */
-static bool is_known(const char *name)
+/* What a name may be the name of: a number a run, what is recorded over time, and a family's series
+ * or band. */
+enum { IS_NUMBER = 1, IS_CURVE = 2, IS_SERIES = 4, IS_BAND = 8 };
+
+static unsigned kinds_in(const struct tacit_family *family, const char *name)
 {
-    struct tacit_family const *const *family = tacit_families();
-    while (*family != NULL && tacit_family_metric(*family, name) == UINT32_MAX)
-        family++;
-    return *family != NULL || find_extra(name) < EXTRA_COUNT;
+    bool const is_number =
+        find_extra(name) < EXTRA_COUNT || tacit_family_metric(family, name) != UINT32_MAX;
+    bool const is_curve = strcmp(name, "regret") == 0 || strcmp(name, "regret_per_agent") == 0 ||
+                          tacit_family_curve(family, name) != UINT32_MAX;
+    bool const is_band = family->band != NULL && strcmp(family->band->name, name) == 0;
+    return (is_number ? IS_NUMBER : 0u) | (is_curve ? IS_CURVE : 0u) | (is_band ? IS_BAND : 0u) |
+           (find_series(family, name) != UINT32_MAX ? IS_SERIES : 0u);
 }
 
-/* What is known over time: the regret, and curves of the family. Has some family such a one? */
-static bool is_known_over_time(const char *name)
+/* In an experiment of some family. */
+static unsigned kinds_of(const char *name)
 {
-    struct tacit_family const *const *family = tacit_families();
-    while (*family != NULL && tacit_family_curve(*family, name) == UINT32_MAX)
-        family++;
-    return *family != NULL || strcmp(name, "regret") == 0 || strcmp(name, "regret_per_agent") == 0;
+    unsigned kinds = 0;
+    for (struct tacit_family const *const *family = tacit_families(); *family != NULL; family++)
+        kinds |= kinds_in(*family, name);
+    return kinds;
+}
+
+/* In this one, by what it records. */
+static unsigned kinds_at(const struct tacit_experiment *experiment, const char *name)
+{
+    bool const has_profiles = experiment->sim.profile_values > 0;
+    unsigned const kinds = kinds_in(experiment->family, name);
+    return kinds & (IS_NUMBER | IS_CURVE | (has_profiles ? IS_BAND : 0u) |
+                    (has_profiles && !experiment->sim.instance_per_run ? IS_SERIES : 0u));
 }
 
 /* A run's values at the points; NULL: this experiment has none. Of regret per agent, the regret. */
@@ -149,24 +157,21 @@ static double value_at(struct recording recording, uint64_t slot)
 }
 
 /* One value a run. slot: 0: at the end. Requires: the experiment has the metric. */
-static double *values_of(struct reproduction *reproduction, uint32_t index, const char *name,
-                         uint64_t slot)
+static void get_values(const struct reproduction *reproduction, uint32_t index, const char *name,
+                       uint64_t slot, double *values)
 {
     struct tacit_experiment const *const experiment = &reproduction->experiments[index];
-    struct tacit_sim const *const sim = &experiment->sim;
     struct simulation const *const simulation = &reproduction->simulations[index];
     uint32_t const runs = simulation->finished;
     int const extra = find_extra(name);
     uint32_t const metric = tacit_family_metric(experiment->family, name);
-    double *const values = room_for(reproduction, runs, sizeof *values);
     TACIT_ASSERT(extra < EXTRA_COUNT || metric != UINT32_MAX || slot > 0);
     for (uint32_t run = 0; run < runs; run++)
         values[run] = extra == EXTRA_EPSILON  ? tacit_experiment_loss(experiment)
                       : extra == EXTRA_NOISE  ? experiment->epsilon_per_reward
-                      : extra == EXTRA_AGENTS ? sim->agent_count
+                      : extra == EXTRA_AGENTS ? experiment->sim.agent_count
                       : slot == 0 ? simulation->results.metrics[(size_t)metric * runs + run]
                                   : value_at(recording_of(reproduction, index, name, run), slot);
-    return values;
 }
 
 /* ---- Loading ---- */
@@ -192,7 +197,7 @@ static enum tacit_status check_metric(const struct tacit_claims *claims, uint32_
     const char *names[METRICS_MAX + 1] = {extras[0], extras[1], extras[2]};
     uint32_t count = EXTRA_COUNT;
     char text[400];
-    if (is_known(name))
+    if ((kinds_of(name) & IS_NUMBER) != 0)
         return TACIT_OK;
     for (struct tacit_family const *const *family = tacit_families(); *family != NULL; family++)
         count = add_names(*family, names, count);
@@ -204,8 +209,7 @@ static enum tacit_status check_metric(const struct tacit_claims *claims, uint32_
     for (size_t i = 0; names[i] != NULL && used < sizeof text; i++)
         used +=
             (size_t)snprintf(text + used, sizeof text - used, "%s %s", i == 0 ? "" : ",", names[i]);
-    tacit_claims_error(claims, line, key, text, error);
-    return TACIT_INVALID;
+    return tacit_claims_refuse(claims, line, key, error, "%s", text);
 }
 
 static enum tacit_status check_claim(const struct tacit_claims *claims,
@@ -214,30 +218,18 @@ static enum tacit_status check_claim(const struct tacit_claims *claims,
     enum tacit_status status = TACIT_OK;
     for (uint32_t i = 0; i < claim->measure.step_count && status == TACIT_OK; i++) {
         struct tacit_measure_step const *const step = &claim->measure.steps[i];
-        if (step->kind != TACIT_MEASURE_RESULT)
-            continue;
-        if (step->slot > 0 && is_series(step->metric))
+        unsigned const kinds = step->kind == TACIT_MEASURE_RESULT ? kinds_of(step->metric) : 0;
+        if (step->kind != TACIT_MEASURE_RESULT || (step->slot > 0 && (kinds & IS_SERIES) != 0))
             continue;
         status = check_metric(claims, claim->line, "measure", step->metric, error);
         if (status == TACIT_OK && step->slot > 0 &&
-            (!is_known_over_time(step->metric) || strcmp(step->metric, "regret_per_agent") == 0)) {
-            tacit_claims_error(claims, claim->line, "measure",
-                               "'@' belongs to what is recorded over time: regret, and of some "
-                               "protocols reward, updates, links, scalars, bytes, and series",
-                               error);
-            status = TACIT_INVALID;
-        }
+            ((kinds & IS_CURVE) == 0 || strcmp(step->metric, "regret_per_agent") == 0))
+            status = tacit_claims_refuse(
+                claims, claim->line, "measure", error,
+                "'@' belongs to what is recorded over time: regret, and of some protocols reward, "
+                "updates, links, scalars, bytes, and series");
     }
     return status;
-}
-
-/* Does some family draw a band of this name? */
-static bool is_band(const char *name)
-{
-    for (struct tacit_family const *const *family = tacit_families(); *family != NULL; family++)
-        if ((*family)->band != NULL && strcmp((*family)->band->name, name) == 0)
-            return true;
-    return false;
 }
 
 static enum tacit_status check_all_claims(const struct tacit_claims *claims,
@@ -254,44 +246,35 @@ static enum tacit_status check_all_claims(const struct tacit_claims *claims,
     return status;
 }
 
-/* A series is drawn over slots or over another series. */
-static enum tacit_status check_series(const struct tacit_claims *claims,
-                                      const struct tacit_claims_figure *figure,
-                                      struct tacit_error *error)
-{
-    bool const is_right = strcmp(figure->x, "t") == 0 || is_series(figure->x);
-    if (is_right && !figure->has_minus)
-        return check_all_claims(claims, figure, error);
-    tacit_claims_error(claims, figure->plot_line, is_right ? "plot.minus" : "plot.x",
-                       is_right ? "belongs to regret" : "y is a series; allowed: t, or a series",
-                       error);
-    return TACIT_INVALID;
-}
-
+/* A series is drawn over slots or over another series; only regret has something taken off. */
 static enum tacit_status check_figure(const struct tacit_claims *claims,
                                       const struct tacit_claims_figure *figure,
                                       struct tacit_error *error)
 {
     bool const is_curve = strcmp(figure->x, "t") == 0;
-    if (is_series(figure->y))
-        return check_series(claims, figure, error);
-    enum tacit_status status =
-        is_curve ? TACIT_OK : check_metric(claims, figure->plot_line, "plot.x", figure->x, error);
-    if (status == TACIT_OK && !is_curve)
-        status = check_metric(claims, figure->plot_line, "plot.y", figure->y, error);
-    for (uint32_t i = 0; status == TACIT_OK && i < figure->curve_count; i++)
+    unsigned const kinds = kinds_of(figure->y);
+    bool const is_series = (kinds & IS_SERIES) != 0;
+    uint32_t const line = figure->plot_line;
+    enum tacit_status status = TACIT_OK;
+    if (is_series && !is_curve && (kinds_of(figure->x) & IS_SERIES) == 0)
+        status = tacit_claims_refuse(claims, line, "plot.x", error,
+                                     "y is a series; allowed: t, or a series");
+    else if (is_series && figure->has_minus)
+        status = tacit_claims_refuse(claims, line, "plot.minus", error, "belongs to regret");
+    if (!is_series && !is_curve)
+        status = check_metric(claims, line, "plot.x", figure->x, error);
+    if (status == TACIT_OK && !is_series && !is_curve)
+        status = check_metric(claims, line, "plot.y", figure->y, error);
+    for (uint32_t i = 0; status == TACIT_OK && !is_series && i < figure->curve_count; i++)
         if (figure->curves[i].y != NULL)
-            status =
-                check_metric(claims, figure->plot_line, "curves.y", figure->curves[i].y, error);
-    if (status == TACIT_OK && is_curve && !is_known_over_time(figure->y) &&
-        (!is_band(figure->y) || figure->has_minus)) {
-        tacit_claims_error(claims, figure->plot_line, "plot.y",
-                           "over t only regret is recorded, and what a protocol draws bands of; "
-                           "allowed: regret, regret_per_agent, of some protocols reward, updates, "
-                           "links, scalars, bytes, and without minus estimates",
-                           error);
-        status = TACIT_INVALID;
-    }
+            status = check_metric(claims, line, "curves.y", figure->curves[i].y, error);
+    if (status == TACIT_OK && is_curve && (kinds & (IS_SERIES | IS_CURVE)) == 0 &&
+        ((kinds & IS_BAND) == 0 || figure->has_minus))
+        status = tacit_claims_refuse(
+            claims, line, "plot.y", error,
+            "over t only regret is recorded, and what a protocol draws bands of; allowed: regret, "
+            "regret_per_agent, of some protocols reward, updates, links, scalars, bytes, and "
+            "without minus estimates");
     return status == TACIT_OK ? check_all_claims(claims, figure, error) : status;
 }
 
@@ -311,6 +294,8 @@ enum tacit_status reproduction_load(struct reproduction *reproduction, const cha
         room_for(reproduction, claims->experiment_count, sizeof(struct tacit_experiment));
     reproduction->simulations =
         room_for(reproduction, claims->experiment_count, sizeof(struct simulation));
+    if (reproduction->is_out_of_memory)
+        status = TACIT_MEMORY;
     for (uint32_t i = 0; i < claims->figure_count && status == TACIT_OK; i++)
         status = check_figure(claims, &claims->figures[i], error);
     if (status != TACIT_OK)
@@ -322,9 +307,9 @@ void reproduction_free(struct reproduction *reproduction)
 {
     uint32_t const count =
         reproduction->claims == NULL ? 0 : reproduction->claims->experiment_count;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; reproduction->simulations != NULL && i < count; i++) {
         simulation_free(&reproduction->simulations[i]);
-        if (reproduction->experiments[i].config != NULL)
+        if (reproduction->experiments != NULL && reproduction->experiments[i].config != NULL)
             tacit_experiment_free(&reproduction->experiments[i]);
     }
     for (struct reproduction_room *room = reproduction->rooms; room != NULL;) {
@@ -353,7 +338,7 @@ static void want_experiments(struct reproduction *reproduction,
     }
 }
 
-/* What the fast version sets in an experiment; nothing in the full one. */
+/* What the fast version sets in an experiment; nothing in the full one. NULL: no memory. */
 static const char **settings_of(struct reproduction *reproduction, uint32_t index, bool is_fast,
                                 uint32_t *count)
 {
@@ -362,6 +347,8 @@ static const char **settings_of(struct reproduction *reproduction, uint32_t inde
     uint32_t const own = tacit_claims_fast_settings(claims, index, NULL);
     const char **const settings = room_for(reproduction, own + (size_t)1, sizeof *settings);
     char *const runs = room_for(reproduction, RUNS_BYTES, 1);
+    if (settings == NULL || runs == NULL)
+        return NULL;
     (void)snprintf(runs, RUNS_BYTES, "runs=%u", claims->fast_runs);
     settings[0] = runs;
     (void)tacit_claims_fast_settings(claims, index, settings + 1);
@@ -375,10 +362,10 @@ static enum tacit_status load_experiment(struct reproduction *reproduction, uint
     uint32_t count;
     const char **const settings = settings_of(reproduction, index, is_fast, &count);
     char *const path = tacit_claims_path(reproduction->claims, index);
-    if (path == NULL)
-        return TACIT_MEMORY;
-    enum tacit_status const status =
-        tacit_experiment_load(&reproduction->experiments[index], path, settings, count, error);
+    enum tacit_status const status = path == NULL || settings == NULL
+                                         ? TACIT_MEMORY
+                                         : tacit_experiment_load(&reproduction->experiments[index],
+                                                                 path, settings, count, error);
     free(path);
     return status;
 }
@@ -393,17 +380,13 @@ static enum tacit_status check_runs(const struct reproduction *reproduction,
         if (step->kind != TACIT_MEASURE_RESULT)
             continue;
         struct tacit_sim const *const sim = &reproduction->experiments[step->experiment].sim;
-        if (sim->run_count < 2 || (runs > 0 && sim->run_count != runs) ||
-            step->slot > sim->horizon) {
-            char text[200];
-            (void)snprintf(text, sizeof text,
-                           "%.60s has %u runs of %llu slots; allowed: at least 2 runs, the same "
-                           "number in all experiments of a measure, and slots up to the horizon",
-                           reproduction->claims->experiments[step->experiment], sim->run_count,
-                           (unsigned long long)sim->horizon);
-            tacit_claims_error(reproduction->claims, claim->line, "measure", text, error);
-            return TACIT_INVALID;
-        }
+        if (sim->run_count < 2 || (runs > 0 && sim->run_count != runs) || step->slot > sim->horizon)
+            return tacit_claims_refuse(
+                reproduction->claims, claim->line, "measure", error,
+                "%.60s has %u runs of %llu slots; allowed: at least 2 runs, the same number in all "
+                "experiments of a measure, and slots up to the horizon",
+                reproduction->claims->experiments[step->experiment], sim->run_count,
+                (unsigned long long)sim->horizon);
         runs = sim->run_count;
     }
     return TACIT_OK;
@@ -415,55 +398,38 @@ static enum tacit_status check_slot(const struct reproduction *reproduction,
                                     const struct tacit_measure_step *step,
                                     struct tacit_error *error)
 {
-    struct tacit_sim const *const sim = &reproduction->experiments[step->experiment].sim;
-    bool const is_of_series =
-        find_series(reproduction->experiments[step->experiment].family, step->metric) != UINT32_MAX;
-    uint64_t const last =
-        is_of_series ? sim->series_slots[sim->series_count - 1] : sim->points[sim->point_count - 1];
-    char text[200];
-    if (step->slot <= last)
-        return TACIT_OK;
-    (void)snprintf(text, sizeof text,
-                   "slot %llu is beyond the last checkpoint of %.60s; allowed: up to %llu",
-                   (unsigned long long)step->slot,
-                   reproduction->claims->experiments[step->experiment], (unsigned long long)last);
-    tacit_claims_error(reproduction->claims, claim->line, "measure", text, error);
-    return TACIT_INVALID;
+    struct tacit_experiment const *const experiment = &reproduction->experiments[step->experiment];
+    struct tacit_sim const *const sim = &experiment->sim;
+    uint64_t const last = find_series(experiment->family, step->metric) != UINT32_MAX
+                              ? sim->series_slots[sim->series_count - 1]
+                              : sim->points[sim->point_count - 1];
+    return step->slot <= last
+               ? TACIT_OK
+               : tacit_claims_refuse(
+                     reproduction->claims, claim->line, "measure", error,
+                     "slot %llu is beyond the last checkpoint of %.60s; allowed: up to %llu",
+                     (unsigned long long)step->slot,
+                     reproduction->claims->experiments[step->experiment], (unsigned long long)last);
 }
 
-/* Has each experiment of a claim what is asked of it? */
+/* Has that experiment what is asked of it, as one of these kinds? */
 static enum tacit_status check_has(const struct reproduction *reproduction, uint32_t line,
                                    const char *key, uint32_t index, const char *name,
-                                   struct tacit_error *error)
-{
-    struct tacit_family const *const family = reproduction->experiments[index].family;
-    char text[300];
-    if (find_extra(name) < EXTRA_COUNT || tacit_family_metric(family, name) != UINT32_MAX)
-        return TACIT_OK;
-    (void)snprintf(text, sizeof text, "%.60s runs protocol: %s, which has no metric '%.60s'",
-                   reproduction->claims->experiments[index], family->file.word, name);
-    tacit_claims_error(reproduction->claims, line, key, text, error);
-    return TACIT_INVALID;
-}
-
-/* Is it recorded over time in that experiment? */
-static enum tacit_status check_over_time(const struct reproduction *reproduction, uint32_t line,
-                                         const char *key, uint32_t index, const char *name,
-                                         struct tacit_error *error)
+                                   unsigned kinds, struct tacit_error *error)
 {
     struct tacit_experiment const *const experiment = &reproduction->experiments[index];
-    struct tacit_family const *const family = experiment->family;
-    bool const has_series = experiment->sim.profile_values > 0 && !experiment->sim.instance_per_run;
-    char text[300];
-    if (strcmp(name, "regret") == 0 || strcmp(name, "regret_per_agent") == 0 ||
-        tacit_family_curve(family, name) != UINT32_MAX ||
-        (has_series && find_series(family, name) != UINT32_MAX))
+    if ((kinds_at(experiment, name) & kinds) != 0)
         return TACIT_OK;
-    (void)snprintf(text, sizeof text,
-                   "%.60s runs protocol: %s, which does not record '%.60s' over time",
-                   reproduction->claims->experiments[index], family->file.word, name);
-    tacit_claims_error(reproduction->claims, line, key, text, error);
-    return TACIT_INVALID;
+    if (kinds == IS_BAND)
+        return tacit_claims_refuse(reproduction->claims, line, key, error,
+                                   "an experiment of this figure has no band of that name");
+    return tacit_claims_refuse(
+        reproduction->claims, line, key, error, "%.60s runs protocol: %s, which %s '%.60s'%s",
+        reproduction->claims->experiments[index], experiment->family->file.word,
+        kinds == IS_NUMBER   ? "has no metric"
+        : kinds == IS_SERIES ? "has no series"
+                             : "does not record",
+        name, (kinds & IS_CURVE) != 0 ? " over time" : "");
 }
 
 static enum tacit_status check_steps(const struct reproduction *reproduction,
@@ -472,47 +438,18 @@ static enum tacit_status check_steps(const struct reproduction *reproduction,
     enum tacit_status status = TACIT_OK;
     for (uint32_t i = 0; i < claim->measure.step_count && status == TACIT_OK; i++) {
         struct tacit_measure_step const *const step = &claim->measure.steps[i];
-        if (step->kind == TACIT_MEASURE_RESULT && (step->slot == 0 || !is_series(step->metric)))
+        if (step->kind != TACIT_MEASURE_RESULT)
+            continue;
+        if (step->slot == 0 || (kinds_of(step->metric) & IS_SERIES) == 0)
             status = check_has(reproduction, claim->line, "measure", step->experiment, step->metric,
-                               error);
-        if (step->kind == TACIT_MEASURE_RESULT && status == TACIT_OK)
+                               IS_NUMBER, error);
+        if (status == TACIT_OK)
             status = check_slot(reproduction, claim, step, error);
-        if (step->kind == TACIT_MEASURE_RESULT && status == TACIT_OK && step->slot > 0)
-            status = check_over_time(reproduction, claim->line, "measure", step->experiment,
-                                     step->metric, error);
+        if (status == TACIT_OK && step->slot > 0)
+            status = check_has(reproduction, claim->line, "measure", step->experiment, step->metric,
+                               IS_CURVE | IS_SERIES, error);
     }
     return status;
-}
-
-static enum tacit_status check_has_band(const struct reproduction *reproduction,
-                                        const struct tacit_claims_figure *figure, uint32_t index,
-                                        struct tacit_error *error)
-{
-    struct tacit_experiment const *const experiment = &reproduction->experiments[index];
-    struct tacit_band const *const band = experiment->family->band;
-    if (band != NULL && experiment->sim.profile_values > 0 && strcmp(band->name, figure->y) == 0)
-        return TACIT_OK;
-    tacit_claims_error(reproduction->claims, figure->plot_line, "plot.y",
-                       "an experiment of this figure has no band of that name", error);
-    return TACIT_INVALID;
-}
-
-static enum tacit_status check_has_series(const struct reproduction *reproduction,
-                                          const struct tacit_claims_figure *figure, uint32_t index,
-                                          struct tacit_error *error)
-{
-    struct tacit_experiment const *const experiment = &reproduction->experiments[index];
-    bool const has_values = experiment->sim.profile_values > 0 && !experiment->sim.instance_per_run;
-    bool const has_x =
-        strcmp(figure->x, "t") == 0 || find_series(experiment->family, figure->x) != UINT32_MAX;
-    char text[300];
-    if (has_values && has_x && find_series(experiment->family, figure->y) != UINT32_MAX)
-        return TACIT_OK;
-    (void)snprintf(text, sizeof text, "%.60s runs protocol: %s, which has no series '%.60s'",
-                   reproduction->claims->experiments[index], experiment->family->file.word,
-                   figure->y);
-    tacit_claims_error(reproduction->claims, figure->plot_line, "plot.y", text, error);
-    return TACIT_INVALID;
 }
 
 /* The metric of a figure's point. */
@@ -522,29 +459,33 @@ static const char *y_of(const struct tacit_claims_figure *figure,
     return curve->y != NULL ? curve->y : figure->y;
 }
 
+/* What a figure's y has to be in its experiments; 0: a number, over the number x. */
+static unsigned kinds_over_time(const struct tacit_claims_figure *figure)
+{
+    unsigned const kinds = kinds_of(figure->y);
+    return (kinds & IS_SERIES) != 0      ? IS_SERIES
+           : strcmp(figure->x, "t") != 0 ? 0
+           : (kinds & IS_CURVE) != 0     ? IS_CURVE | IS_SERIES
+                                         : IS_BAND;
+}
+
 static enum tacit_status check_plot(const struct reproduction *reproduction,
                                     const struct tacit_claims_figure *figure,
                                     struct tacit_error *error)
 {
+    unsigned const kinds = kinds_over_time(figure);
+    unsigned const asked = kinds == 0 ? IS_NUMBER : kinds;
     enum tacit_status status = TACIT_OK;
     for (uint32_t i = 0; i < figure->curve_count && status == TACIT_OK; i++) {
-        uint32_t const index = figure->curves[i].experiment;
-        if (is_series(figure->y)) {
-            status = check_has_series(reproduction, figure, index, error);
-            continue;
-        }
-        if (strcmp(figure->x, "t") == 0) {
-            status = is_known_over_time(figure->y)
-                         ? check_over_time(reproduction, figure->plot_line, "plot.y", index,
-                                           figure->y, error)
-                         : check_has_band(reproduction, figure, index, error);
-            continue;
-        }
-        status = check_has(reproduction, figure->plot_line, "plot.x", index, figure->x, error);
+        struct tacit_claims_curve const *const curve = &figure->curves[i];
+        if (strcmp(figure->x, "t") != 0)
+            status = check_has(reproduction, figure->plot_line, "plot.x", curve->experiment,
+                               figure->x, asked, error);
         if (status == TACIT_OK)
-            status = check_has(reproduction, figure->plot_line,
-                               figure->curves[i].y != NULL ? "curves.y" : "plot.y", index,
-                               y_of(figure, &figure->curves[i]), error);
+            status =
+                check_has(reproduction, figure->plot_line,
+                          kinds == 0 && curve->y != NULL ? "curves.y" : "plot.y", curve->experiment,
+                          kinds == 0 ? y_of(figure, curve) : figure->y, asked, error);
     }
     return status;
 }
@@ -561,11 +502,9 @@ static enum tacit_status check_minus(const struct reproduction *reproduction,
         if (sim->run_count == other->run_count && sim->point_count == other->point_count &&
             sim->horizon == other->horizon)
             continue;
-        tacit_claims_error(reproduction->claims, figure->plot_line, "plot.minus",
-                           "the experiments of this figure differ in runs, horizon or checkpoints; "
-                           "allowed: the same in all",
-                           error);
-        return TACIT_INVALID;
+        return tacit_claims_refuse(reproduction->claims, figure->plot_line, "plot.minus", error,
+                                   "the experiments of this figure differ in runs, horizon or "
+                                   "checkpoints; allowed: the same in all");
     }
     return TACIT_OK;
 }
@@ -646,6 +585,8 @@ enum tacit_status reproduction_prepare(struct reproduction *reproduction, bool i
     if (is_fast)
         tacit_claims_speed_up(claims);
     bool *const absent = room_for(reproduction, claims->experiment_count, sizeof *absent);
+    if (absent == NULL)
+        return TACIT_MEMORY;
     for (uint32_t i = 0; i < claims->figure_count; i++)
         if (reproduction->figures_wanted[i])
             want_experiments(reproduction, &claims->figures[i]);
@@ -692,8 +633,10 @@ static enum tacit_status run_one(struct reproduction *reproduction, uint32_t ind
         return simulate(simulation, experiment, NULL, thread_count, control, error);
     const char **const settings = settings_of(reproduction, index, is_fast, &count);
     char *const file = tacit_claims_path(claims, index);
-    if (file == NULL)
+    if (file == NULL || settings == NULL) {
+        free(file);
         return TACIT_MEMORY;
+    }
     kept_path(reproduction, index, folder, path);
     struct run_cache const cache = run_cache_at(path, experiment, file, settings, count);
     free(file);
@@ -727,16 +670,21 @@ void reproduction_forget(const struct reproduction *reproduction, const char *ke
 /* A measure over all runs but one: the rows belong to its steps. */
 struct sample {
     const struct tacit_measure *measure;
-    double **rows;
+    double *rows; /* run_count values a step, and as many for the measures */
     uint32_t run_count;
     uint32_t left_out; /* or NOBODY; the only one where runs are looked at by themselves */
 };
+
+static double *row_of(const struct sample *sample, const struct tacit_measure_step *step)
+{
+    return sample->rows + (size_t)(step - sample->measure->steps) * sample->run_count;
+}
 
 /* From the first value, so that equal values have exactly that mean. */
 static double mean_of(void *context, const struct tacit_measure_step *step)
 {
     struct sample const *const sample = context;
-    double const *const values = sample->rows[step - sample->measure->steps];
+    double const *const values = row_of(sample, step);
     double const first = values[sample->left_out == 0 ? 1 : 0];
     double shift = 0;
     if (!isfinite(first)) /* an epsilon: the same in all runs */
@@ -770,14 +718,13 @@ static double jackknife(struct sample *sample)
 static double value_of(void *context, const struct tacit_measure_step *step)
 {
     struct sample const *const sample = context;
-    return sample->rows[step - sample->measure->steps][sample->left_out];
+    return row_of(sample, step)[sample->left_out];
 }
 
 /* The measure of each run by itself, and their mean. */
-static void judge_each_run(struct reproduction *reproduction, struct sample *sample,
-                           struct tacit_report_claim *report)
+static void judge_each_run(struct sample *sample, struct tacit_report_claim *report)
 {
-    double *const values = room_for(reproduction, sample->run_count, sizeof *values);
+    double *const values = row_of(sample, sample->measure->steps + sample->measure->step_count);
     for (sample->left_out = 0; sample->left_out < sample->run_count; sample->left_out++)
         values[sample->left_out] = tacit_measure_value(sample->measure, value_of, sample);
     struct tacit_report_summary const summary =
@@ -808,18 +755,21 @@ static struct tacit_report_claim judge(struct reproduction *reproduction,
 {
     struct tacit_measure const *const measure = &claim->measure;
     struct sample sample = {.measure = measure, .left_out = NOBODY};
-    sample.rows = room_for(reproduction, measure->step_count, sizeof *sample.rows);
-    for (uint32_t i = 0; i < measure->step_count; i++) {
-        struct tacit_measure_step const *const step = &measure->steps[i];
-        if (step->kind != TACIT_MEASURE_RESULT)
-            continue;
-        sample.rows[i] = values_of(reproduction, step->experiment, step->metric, step->slot);
-        sample.run_count = reproduction->simulations[step->experiment].finished;
-    }
     struct tacit_report_claim report = report_claim(claim);
     report.was_run = true;
+    for (uint32_t i = 0; i < measure->step_count; i++)
+        if (measure->steps[i].kind == TACIT_MEASURE_RESULT)
+            sample.run_count = reproduction->simulations[measure->steps[i].experiment].finished;
+    sample.rows = room_for(reproduction, (size_t)sample.run_count * (measure->step_count + 1),
+                           sizeof *sample.rows);
+    if (sample.rows == NULL)
+        return report;
+    for (uint32_t i = 0; i < measure->step_count; i++)
+        if (measure->steps[i].kind == TACIT_MEASURE_RESULT)
+            get_values(reproduction, measure->steps[i].experiment, measure->steps[i].metric,
+                       measure->steps[i].slot, row_of(&sample, &measure->steps[i]));
     if (claim->is_each_run && sample.run_count > 0)
-        judge_each_run(reproduction, &sample, &report);
+        judge_each_run(&sample, &report);
     else {
         report.value = tacit_measure_value(measure, mean_of, &sample);
         report.ci95 = sample.run_count == 0 ? 0 : jackknife(&sample);
@@ -829,61 +779,60 @@ static struct tacit_report_claim judge(struct reproduction *reproduction,
 
 /* ---- Figures ---- */
 
-/* A series with room for `count` points. */
+/* A series with room for points, and for one value a run of what is drawn. */
 struct canvas {
     struct tacit_report_series series;
-    double *x;
+    double *x; /* NULL: no memory */
     double *y;
     double *ci95;
-    const char **names;
-    double *lo; /* NULL: the band is ci95 */
+    double *lo;
     double *hi;
+    const char **names;
+    double *values[2];
 };
 
+/* has_range: the band is from lo to hi, in place of ci95. */
 static struct canvas canvas_of(struct reproduction *reproduction, const char *label,
-                               uint32_t capacity, bool has_names)
+                               uint32_t capacity, uint32_t runs, bool has_range)
 {
     struct canvas canvas = {.series.label = label};
-    canvas.x = room_for(reproduction, capacity, sizeof(double));
-    canvas.y = room_for(reproduction, capacity, sizeof(double));
-    canvas.ci95 = room_for(reproduction, capacity, sizeof(double));
-    canvas.names = has_names ? room_for(reproduction, capacity, sizeof(char *)) : NULL;
-    canvas.series.x = canvas.x;
-    canvas.series.y = canvas.y;
-    canvas.series.ci95 = canvas.ci95;
-    canvas.series.names = canvas.names;
+    double *const x = room_for(reproduction, 5 * (size_t)capacity + 2 * (size_t)runs, sizeof *x);
+    canvas.names = room_for(reproduction, capacity, sizeof *canvas.names);
+    if (x == NULL || canvas.names == NULL)
+        return canvas;
+    canvas.series.x = canvas.x = x;
+    canvas.series.y = canvas.y = x + capacity;
+    canvas.series.ci95 = canvas.ci95 = canvas.y + capacity;
+    canvas.lo = canvas.ci95 + capacity;
+    canvas.hi = canvas.lo + capacity;
+    canvas.series.lo = has_range ? canvas.lo : NULL;
+    canvas.series.hi = has_range ? canvas.hi : NULL;
+    canvas.values[0] = canvas.hi + capacity;
+    canvas.values[1] = canvas.values[0] + runs;
     return canvas;
 }
 
-/* Values at one recorded slot, one a run. */
-static double *values_at(struct reproduction *reproduction, uint32_t index, const char *name,
-                         uint32_t point)
+static void add_point(struct canvas *canvas, double x, struct tacit_report_summary y)
 {
-    struct simulation const *const simulation = &reproduction->simulations[index];
-    double *const values = room_for(reproduction, simulation->finished, sizeof *values);
-    for (uint32_t run = 0; run < simulation->finished; run++)
-        values[run] = curve_of(reproduction, index, name, run)[point];
-    return values;
-}
-
-static void make_band(struct reproduction *reproduction, struct canvas *canvas, uint32_t capacity)
-{
-    canvas->lo = room_for(reproduction, capacity, sizeof(double));
-    canvas->hi = room_for(reproduction, capacity, sizeof(double));
-    canvas->series.lo = canvas->lo;
-    canvas->series.hi = canvas->hi;
+    uint32_t const at = canvas->series.count++;
+    canvas->x[at] = x;
+    canvas->y[at] = y.mean;
+    canvas->ci95[at] = y.ci95;
+    canvas->lo[at] = y.min;
+    canvas->hi[at] = y.max;
 }
 
 /* The family's band: the mean over the agents, between the lowest and the highest of them; each of
  * the three a mean over the runs. */
 static struct tacit_report_series draw_band(struct reproduction *reproduction,
+                                            const struct tacit_claims_figure *figure,
                                             const struct tacit_claims_curve *curve)
 {
     struct tacit_sim const *const sim = &reproduction->experiments[curve->experiment].sim;
     struct simulation const *const simulation = &reproduction->simulations[curve->experiment];
-    struct canvas canvas = canvas_of(reproduction, curve->label, sim->point_count, false);
-    make_band(reproduction, &canvas, sim->point_count);
-    for (uint32_t point = 0; point < sim->point_count; point++) {
+    struct canvas canvas = canvas_of(reproduction, curve->label, sim->point_count, 0, true);
+    (void)figure;
+    for (uint32_t point = 0; canvas.x != NULL && point < sim->point_count; point++) {
         double const *const first =
             simulation->results.profiles + (size_t)TACIT_BAND_VALUES * point;
         double parts[TACIT_BAND_VALUES];
@@ -891,12 +840,10 @@ static struct tacit_report_series draw_band(struct reproduction *reproduction,
             parts[part] =
                 tacit_report_summarise(first + part, simulation->finished, sim->profile_values)
                     .mean;
-        canvas.x[point] = (double)sim->points[point];
-        canvas.lo[point] = parts[0];
-        canvas.y[point] = parts[1];
-        canvas.hi[point] = parts[2];
+        add_point(
+            &canvas, (double)sim->points[point],
+            (struct tacit_report_summary){.min = parts[0], .mean = parts[1], .max = parts[2]});
     }
-    canvas.series.count = sim->point_count;
     return canvas.series;
 }
 
@@ -908,46 +855,39 @@ static struct tacit_report_series draw_curve(struct reproduction *reproduction,
     uint32_t const runs = reproduction->simulations[curve->experiment].finished;
     bool const is_per_agent = strcmp(figure->y, "regret_per_agent") == 0;
     double const share = is_per_agent ? 1.0 / sim->agent_count : 1;
-    struct canvas canvas = canvas_of(reproduction, curve->label, sim->point_count, false);
-    if (figure->band_is_range)
-        make_band(reproduction, &canvas, sim->point_count);
-    for (uint32_t point = 0; point < sim->point_count; point++) {
-        double *const regret = values_at(reproduction, curve->experiment, figure->y, point);
-        double const *const other =
-            figure->has_minus ? values_at(reproduction, figure->minus, figure->y, point) : NULL;
-        for (uint32_t run = 0; run < runs; run++)
-            regret[run] = share * (regret[run] - (other == NULL ? 0 : other[run]));
-        struct tacit_report_summary const summary = tacit_report_summarise(regret, runs, 1);
-        canvas.x[point] = (double)sim->points[point];
-        canvas.y[point] = summary.mean;
-        canvas.ci95[point] = summary.ci95;
-        if (figure->band_is_range) {
-            canvas.lo[point] = summary.min;
-            canvas.hi[point] = summary.max;
+    struct canvas canvas =
+        canvas_of(reproduction, curve->label, sim->point_count, runs, figure->band_is_range);
+    for (uint32_t point = 0; canvas.x != NULL && point < sim->point_count; point++) {
+        for (uint32_t run = 0; run < runs; run++) {
+            double const *const of = curve_of(reproduction, curve->experiment, figure->y, run);
+            double const other = figure->has_minus
+                                     ? curve_of(reproduction, figure->minus, figure->y, run)[point]
+                                     : 0;
+            canvas.values[0][run] = share * (of[point] - other);
         }
+        add_point(&canvas, (double)sim->points[point],
+                  tacit_report_summarise(canvas.values[0], runs, 1));
     }
-    canvas.series.count = sim->point_count;
     return canvas.series;
 }
 
-/* A series of all runs at one of its slots: the slot itself where the name is "t". NULL: nobody has
- * a value there. */
-static double *series_at(struct reproduction *reproduction, uint32_t index, const char *name,
-                         uint32_t slot)
+/* A series of all runs at one of its slots: the slot itself where the name is "t". False: nobody
+ * has a value there. */
+static bool get_series(const struct reproduction *reproduction, uint32_t index, const char *name,
+                       uint32_t slot, double *values)
 {
     struct tacit_experiment const *const experiment = &reproduction->experiments[index];
     struct tacit_sim const *const sim = &experiment->sim;
     struct simulation const *const simulation = &reproduction->simulations[index];
     uint32_t const series = find_series(experiment->family, name);
-    double *const values = room_for(reproduction, simulation->finished, sizeof *values);
     for (uint32_t run = 0; run < simulation->finished; run++) {
         const double *const row = simulation->results.profiles + (size_t)run * sim->profile_values;
         values[run] = series == UINT32_MAX ? (double)sim->series_slots[slot]
                                            : row[(size_t)series * sim->series_count + slot];
         if (isnan(values[run]))
-            return NULL;
+            return false;
     }
-    return values;
+    return true;
 }
 
 static struct tacit_report_series draw_series(struct reproduction *reproduction,
@@ -955,37 +895,16 @@ static struct tacit_report_series draw_series(struct reproduction *reproduction,
                                               const struct tacit_claims_curve *curve)
 {
     struct tacit_sim const *const sim = &reproduction->experiments[curve->experiment].sim;
-    uint32_t const runs = reproduction->simulations[curve->experiment].finished;
-    struct canvas canvas = canvas_of(reproduction, curve->label, sim->series_count, false);
-    bool const is_kept = reproduction->simulations[curve->experiment].results.profiles != NULL;
-    for (uint32_t slot = 0; is_kept && slot < sim->series_count; slot++) {
-        double const *const x = series_at(reproduction, curve->experiment, figure->x, slot);
-        double const *const y = series_at(reproduction, curve->experiment, figure->y, slot);
-        if (x == NULL || y == NULL)
-            continue;
-        struct tacit_report_summary const summary = tacit_report_summarise(y, runs, 1);
-        uint32_t const at = canvas.series.count++;
-        canvas.x[at] = tacit_report_summarise(x, runs, 1).mean;
-        canvas.y[at] = summary.mean;
-        canvas.ci95[at] = summary.ci95;
-    }
+    struct simulation const *const simulation = &reproduction->simulations[curve->experiment];
+    uint32_t const runs = simulation->finished;
+    struct canvas canvas = canvas_of(reproduction, curve->label, sim->series_count, runs, false);
+    bool const is_kept = canvas.x != NULL && simulation->results.profiles != NULL;
+    for (uint32_t slot = 0; is_kept && slot < sim->series_count; slot++)
+        if (get_series(reproduction, curve->experiment, figure->x, slot, canvas.values[0]) &&
+            get_series(reproduction, curve->experiment, figure->y, slot, canvas.values[1]))
+            add_point(&canvas, tacit_report_summarise(canvas.values[0], runs, 1).mean,
+                      tacit_report_summarise(canvas.values[1], runs, 1));
     return canvas.series;
-}
-
-static void add_point(struct reproduction *reproduction, const struct tacit_claims_figure *figure,
-                      const struct tacit_claims_curve *curve, struct canvas *canvas)
-{
-    uint32_t const index = curve->experiment;
-    uint32_t const runs = reproduction->simulations[index].finished;
-    struct tacit_report_summary const x =
-        tacit_report_summarise(values_of(reproduction, index, figure->x, 0), runs, 1);
-    struct tacit_report_summary const y =
-        tacit_report_summarise(values_of(reproduction, index, y_of(figure, curve), 0), runs, 1);
-    uint32_t const at = canvas->series.count++;
-    canvas->x[at] = x.mean;
-    canvas->y[at] = y.mean;
-    canvas->ci95[at] = y.ci95;
-    canvas->names[at] = curve->label;
 }
 
 static const char *series_name(const struct tacit_claims_curve *curve)
@@ -999,10 +918,23 @@ static struct tacit_report_series draw_points(struct reproduction *reproduction,
                                               uint32_t first)
 {
     char const *const name = series_name(&figure->curves[first]);
-    struct canvas canvas = canvas_of(reproduction, name, figure->curve_count, true);
+    uint32_t most = 0;
     for (uint32_t i = first; i < figure->curve_count; i++)
-        if (strcmp(series_name(&figure->curves[i]), name) == 0)
-            add_point(reproduction, figure, &figure->curves[i], &canvas);
+        if (reproduction->simulations[figure->curves[i].experiment].finished > most)
+            most = reproduction->simulations[figure->curves[i].experiment].finished;
+    struct canvas canvas = canvas_of(reproduction, name, figure->curve_count, most, false);
+    canvas.series.names = canvas.names;
+    for (uint32_t i = first; canvas.x != NULL && i < figure->curve_count; i++) {
+        struct tacit_claims_curve const *const curve = &figure->curves[i];
+        uint32_t const runs = reproduction->simulations[curve->experiment].finished;
+        if (strcmp(series_name(curve), name) != 0)
+            continue;
+        get_values(reproduction, curve->experiment, figure->x, 0, canvas.values[0]);
+        get_values(reproduction, curve->experiment, y_of(figure, curve), 0, canvas.values[1]);
+        canvas.names[canvas.series.count] = curve->label;
+        add_point(&canvas, tacit_report_summarise(canvas.values[0], runs, 1).mean,
+                  tacit_report_summarise(canvas.values[1], runs, 1));
+    }
     return canvas.series;
 }
 
@@ -1023,13 +955,13 @@ static struct tacit_report_figure draw_figure(struct reproduction *reproduction,
     struct tacit_family const *const family =
         reproduction->experiments[figure->curves[0].experiment].family;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < figure->curve_count; i++)
-        if (is_series(figure->y))
-            series[count++] = draw_series(reproduction, figure, &figure->curves[i]);
-        else if (is_curve && !is_known_over_time(figure->y))
-            series[count++] = draw_band(reproduction, &figure->curves[i]);
-        else if (is_curve)
-            series[count++] = draw_curve(reproduction, figure, &figure->curves[i]);
+    unsigned const kinds = kinds_over_time(figure);
+    for (uint32_t i = 0; series != NULL && i < figure->curve_count; i++)
+        if (kinds != 0)
+            series[count++] =
+                (kinds == IS_SERIES ? draw_series
+                 : kinds == IS_BAND ? draw_band
+                                    : draw_curve)(reproduction, figure, &figure->curves[i]);
         else if (begins_series(figure, i))
             series[count++] = draw_points(reproduction, figure, i);
     return (struct tacit_report_figure){
@@ -1051,7 +983,7 @@ static struct tacit_report_section report_figure(struct reproduction *reproducti
 {
     struct tacit_report_claim *const claims =
         room_for(reproduction, figure->claim_count, sizeof *claims);
-    for (uint32_t i = 0; i < figure->claim_count; i++)
+    for (uint32_t i = 0; claims != NULL && i < figure->claim_count; i++)
         claims[i] =
             was_run ? judge(reproduction, &figure->claims[i]) : report_claim(&figure->claims[i]);
     struct tacit_report_figure const drawn =
@@ -1072,7 +1004,7 @@ static struct tacit_report_experiment report_experiment(struct reproduction *rep
     struct tacit_family const *const family = reproduction->experiments[index].family;
     uint32_t const count = family->player.metric_count;
     struct tacit_report_metric *const metrics = room_for(reproduction, count, sizeof *metrics);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; metrics != NULL && i < count; i++)
         metrics[i] = (struct tacit_report_metric){
             &family->metrics[i], simulation->results.metrics + (size_t)i * simulation->finished};
     return (struct tacit_report_experiment){.name = reproduction->claims->experiments[index],
@@ -1081,7 +1013,7 @@ static struct tacit_report_experiment report_experiment(struct reproduction *rep
                                             .metric_count = count};
 }
 
-void reproduction_report(struct reproduction *reproduction, bool is_fast)
+enum tacit_status reproduction_report(struct reproduction *reproduction, bool is_fast)
 {
     struct tacit_claims const *const claims = reproduction->claims;
     struct tacit_report_section *const sections =
@@ -1090,6 +1022,8 @@ void reproduction_report(struct reproduction *reproduction, bool is_fast)
         room_for(reproduction, claims->experiment_count, sizeof *experiments);
     struct tacit_report_paper *const report = &reproduction->report;
     TACIT_ASSERT(reproduction->simulations != NULL);
+    if (sections == NULL || experiments == NULL)
+        return TACIT_MEMORY;
     *report = (struct tacit_report_paper){.id = claims->paper,
                                           .title = claims->title,
                                           .version = TACIT_VERSION,
@@ -1104,4 +1038,5 @@ void reproduction_report(struct reproduction *reproduction, bool is_fast)
     for (uint32_t i = 0; i < claims->experiment_count; i++)
         if (reproduction->experiments_wanted[i])
             experiments[report->experiment_count++] = report_experiment(reproduction, i);
+    return reproduction->is_out_of_memory ? TACIT_MEMORY : TACIT_OK;
 }

@@ -13,6 +13,7 @@ struct reproduction {
     struct tacit_experiment *experiments; /* the wanted ones are loaded */
     struct simulation *simulations;       /* the wanted ones have run */
     struct reproduction_room *rooms;      /* memory of the report */
+    bool is_out_of_memory;                /* some of it was not to be had */
     struct tacit_report_paper report;
 };
 
@@ -40,6 +41,6 @@ enum tacit_status reproduction_run(struct reproduction *reproduction, const char
 /* Removes these files. */
 void reproduction_forget(const struct reproduction *reproduction, const char *kept);
 
-/* Makes the report on the wanted figures. Requires: all has run. */
-void reproduction_report(struct reproduction *reproduction, bool is_fast);
+/* Makes the report on the wanted figures. Requires: all has run. Errors: TACIT_MEMORY. */
+enum tacit_status reproduction_report(struct reproduction *reproduction, bool is_fast);
 #endif
