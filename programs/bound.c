@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "commands.h"
 #include "tacit/bounds.h"
+#include "tacit/report.h"
 
 #define STEPS_LIMIT 0x1p62
 
@@ -147,11 +148,16 @@ static int bound_command(const struct command *command, int word_count, char **w
     double const lower = tacit_bounds_lower(&sum, request.epsilon, level);
     double const upper = tacit_bounds_upper(&sum, request.epsilon, level);
     double const radius = tacit_bounds_radius(sum.pulls, sum.noises, request.epsilon, level);
-    (void)printf(request.json ? "{\"mean\": %.12g, \"lower\": %.12g, \"upper\": %.12g, "
-                                "\"radius\": %.12g, \"level\": %.12g}\n"
-                              : "mean    %.12g\nlower   %.12g\nupper   %.12g\nradius  %.12g  (of "
-                                "the counts alone)\nlevel   %.12g\n",
-                 tacit_bounds_mean(&sum), lower, upper, radius, level);
+    double const mean = tacit_bounds_mean(&sum);
+    if (request.json)
+        tacit_report_print_json(stdout,
+                                "{\"mean\": %.12g, \"lower\": %.12g, \"upper\": %.12g, "
+                                "\"radius\": %.12g, \"level\": %.12g}\n",
+                                mean, lower, upper, radius, level);
+    else
+        (void)printf("mean    %.12g\nlower   %.12g\nupper   %.12g\nradius  %.12g  (of the counts "
+                     "alone)\nlevel   %.12g\n",
+                     mean, lower, upper, radius, level);
     return EXIT_DONE;
 }
 

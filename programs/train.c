@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "tacit/data.h"
 #include "tacit/learn.h"
+#include "tacit/report.h"
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -286,8 +287,9 @@ static int examine(struct lesson *lesson)
         sum += loss;
         right += hits;
     }
-    (void)printf("{\"rows\": %u, \"accuracy\": %.6g, \"loss\": %.6g}\n", lesson->rows.count,
-                 (double)right / lesson->rows.count, sum / lesson->rows.count);
+    tacit_report_print_json(stdout, "{\"rows\": %u, \"accuracy\": %.6g, \"loss\": %.6g}\n",
+                            lesson->rows.count, (double)right / lesson->rows.count,
+                            sum / lesson->rows.count);
     return EXIT_DONE;
 }
 

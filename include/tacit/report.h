@@ -393,6 +393,7 @@ enum tacit_status tacit_report_evaluation_write(const struct tacit_report_evalua
  */
 
 #define TACIT_REPORT_SETTING_BYTES 400u
+#define TACIT_REPORT_CHOICES_MAX 20u
 
 /* A protocol over a network, as settings of a file: "{kind: phased-index, confidence: 0.95}". NaN:
  * it is not known. */
@@ -440,6 +441,14 @@ enum tacit_status tacit_report_plan_json(const struct tacit_report_plan *plan, F
 enum tacit_status tacit_report_plan_table(const struct tacit_report_plan *plan, FILE *out);
 enum tacit_status tacit_report_plan_write(const struct tacit_report_plan *plan,
                                           const char *directory, struct tacit_error *error);
+
+/* ---- JSON by itself ---------------------------------------------------------------------------
+ */
+
+/* Prints text with values in it: %s a text in quotes, or null; %g a number, so that it reads back,
+ * %.12g in so many digits, null if it is not finite; %u a count. */
+void tacit_report_print_json(FILE *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* ---- Words ------------------------------------------------------------------------------------
  */

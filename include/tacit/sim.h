@@ -42,6 +42,9 @@ struct tacit_sim {
  * returns how many are different (<= wanted). Requires: wanted >= 1. */
 uint32_t tacit_sim_log_points(uint64_t horizon, uint32_t wanted, uint64_t *points);
 
+/* The first point >= slot, or `count`. Cost: O(log count). */
+uint32_t tacit_sim_first_point(const uint64_t *points, uint32_t count, uint64_t slot);
+
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* Room for `count` x `size` bytes, all zero, aligned for any type. With `owner`, the first block of

@@ -371,11 +371,13 @@ static void draw_curves(const struct tacit_report_comparison *comparison, struct
                                          .series_count = count};
 }
 
-/* Regret against one number, if that takes at least two values. */
-static void draw_trade(const struct tacit_report_comparison *comparison, const char *metric,
-                       const char *id, const char *title, struct drawing *drawing)
+/* Regret against one metric, if that takes at least two values; NULL: of each setting in a row of
+ * its own, of one without noise, too. */
+static void draw_points(const struct tacit_report_comparison *comparison, const char *metric,
+                        const char *title, struct drawing *drawing)
 {
     uint32_t const cells = comparison->cell_count;
+    bool const is_rows = metric == NULL;
     size_t const at = (size_t)drawing->figure_count * cells;
     double *const x = drawing->numbers + 3 * at;
     double *const y = x + cells;
@@ -383,77 +385,44 @@ static void draw_trade(const struct tacit_report_comparison *comparison, const c
     uint32_t count = 0;
     double lo = INFINITY;
     double hi = -INFINITY;
-    for (uint32_t i = 0; i < cells; i++) {
+    for (uint32_t i = 0; i < cells && (!is_rows || count < ROWS_MAX); i++) {
         const struct tacit_report_cell *const cell = &comparison->cells[i];
         const struct tacit_report_summary *const regret =
             report_cell_value(comparison, cell, "regret");
-        const struct tacit_report_summary *const paid = report_cell_value(comparison, cell, metric);
-        if (regret == NULL || paid == NULL)
+        const struct tacit_report_summary *const along =
+            is_rows ? regret : report_cell_value(comparison, cell, metric);
+        if (regret == NULL || along == NULL)
             continue;
-        double const place = paid->mean;
-        x[count] = place;
-        y[count] = regret->mean;
-        ci95[count] = regret->ci95;
-        drawing->names[at + count] = drawing->words[i];
-        lo = fmin(lo, place);
-        hi = fmax(hi, place);
-        count++;
-    }
-    if (!(lo < hi))
-        return;
-    struct tacit_report_series *const series = drawing->points[drawing->figure_count];
-    series[0] = (struct tacit_report_series){.label = "a setting, with its 95 % interval",
-                                             .count = count,
-                                             .x = x,
-                                             .y = y,
-                                             .ci95 = ci95,
-                                             .names = drawing->names + at};
-    uint32_t const line_count = draw_reference_lines(drawing, lo, hi, &series[1]);
-    drawing->figures[drawing->figure_count++] =
-        (struct tacit_report_figure){.id = id,
-                                     .title = title,
-                                     .x_label = metric,
-                                     .y_label = "regret",
-                                     .x_is_log = lo > 0 && hi / lo >= LOG_FROM,
-                                     .series = series,
-                                     .series_count = 1 + line_count};
-}
-
-/* The regret of each setting in a row of its own; of one without noise, too. */
-static void draw_settings(const struct tacit_report_comparison *comparison, struct drawing *drawing)
-{
-    size_t const at = (size_t)drawing->figure_count * comparison->cell_count;
-    double *const x = drawing->numbers + 3 * at;
-    double *const y = x + comparison->cell_count;
-    double *const ci95 = y + comparison->cell_count;
-    double lo = INFINITY;
-    double hi = -INFINITY;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < comparison->cell_count && count < ROWS_MAX; i++) {
-        const struct tacit_report_summary *const regret =
-            report_cell_value(comparison, &comparison->cells[i], "regret");
-        if (regret == NULL)
-            continue;
+        x[count] = is_rows ? 0 : along->mean;
         y[count] = regret->mean;
         ci95[count] = regret->ci95;
         drawing->names[at + count++] = drawing->words[i];
-        lo = fmin(lo, regret->mean);
-        hi = fmax(hi, regret->mean);
+        lo = fmin(lo, along->mean);
+        hi = fmax(hi, along->mean);
     }
-    if (count < 2)
+    if (is_rows ? count < 2 : !(lo < hi))
         return;
     struct tacit_report_series *const series = drawing->points[drawing->figure_count];
-    series[0] = (struct tacit_report_series){
-        .label = "", .count = count, .x = x, .y = y, .ci95 = ci95, .names = drawing->names + at};
-    uint32_t const line_count = draw_reference_lines(drawing, 0, 1, &series[1]);
+    series[0] =
+        (struct tacit_report_series){.label = is_rows ? "" : "a setting, with its 95 % interval",
+                                     .count = count,
+                                     .x = x,
+                                     .y = y,
+                                     .ci95 = ci95,
+                                     .names = drawing->names + at};
+    uint32_t const line_count =
+        draw_reference_lines(drawing, is_rows ? 0 : lo, is_rows ? 1 : hi, &series[1]);
+    bool const is_log = lo > 0 && hi / lo >= LOG_FROM;
     drawing->figures[drawing->figure_count++] =
-        (struct tacit_report_figure){.id = "settings",
-                                     .title = "Regret of each setting",
+        (struct tacit_report_figure){.id = is_rows ? "settings" : metric,
+                                     .title = title,
+                                     .x_label = metric,
                                      .y_label = "regret",
-                                     .y_is_log = lo > 0 && hi / lo >= LOG_FROM,
+                                     .x_is_log = !is_rows && is_log,
+                                     .y_is_log = is_rows && is_log,
                                      .series = series,
                                      .series_count = 1 + line_count,
-                                     .is_rows = true};
+                                     .is_rows = is_rows};
 }
 
 /* Errors: TACIT_MEMORY. */
@@ -469,9 +438,9 @@ static enum tacit_status draw(const struct tacit_report_comparison *comparison, 
         return TACIT_MEMORY;
     find_references(comparison, drawing);
     draw_curves(comparison, drawing);
-    draw_settings(comparison, drawing);
-    draw_trade(comparison, "cost", "cost", "Regret against cost", drawing);
-    draw_trade(comparison, "bytes", "bytes", "Regret against bytes", drawing);
+    draw_points(comparison, NULL, "Regret of each setting", drawing);
+    draw_points(comparison, "cost", "Regret against cost", drawing);
+    draw_points(comparison, "bytes", "Regret against bytes", drawing);
     return TACIT_OK;
 }
 

@@ -206,25 +206,17 @@ enum tacit_status tacit_report_plan_table(const struct tacit_report_plan *plan, 
 
 /* ---- The figure ---- */
 
-/* Numbers and names of the figure, as many of each as there are choices. */
 struct plan_drawing {
-    double *x;
-    double *y;
-    char (*names)[NAME_BYTES];
-    const char **labels;
+    double x[TACIT_REPORT_CHOICES_MAX]; /* rows have none */
+    double y[TACIT_REPORT_CHOICES_MAX];
+    char names[TACIT_REPORT_CHOICES_MAX][NAME_BYTES];
+    const char *labels[TACIT_REPORT_CHOICES_MAX];
     double have[2]; /* the line of the slots that there are */
     double ends[2];
     char have_label[100];
     struct tacit_report_series series[2];
     struct tacit_report_figure figure;
 };
-
-static void free_drawing(struct plan_drawing *drawing)
-{
-    free(drawing->x);
-    free(drawing->names);
-    free(drawing->labels);
-}
 
 /* "2. phased-index, confidence 0.95, over star": as in the table. */
 static void name_choice(const struct tacit_report_plan *plan, uint32_t index, char *name)
@@ -234,9 +226,11 @@ static void name_choice(const struct tacit_report_plan *plan, uint32_t index, ch
     (void)snprintf(name, NAME_BYTES, "%" PRIu32 ". %.200s", index + 1, words);
 }
 
-static void draw_points(const struct tacit_report_plan *plan, struct plan_drawing *drawing)
+static void draw(const struct tacit_report_plan *plan, struct plan_drawing *drawing)
 {
     uint32_t count = 0;
+    TACIT_ASSERT(plan->choice_count <= TACIT_REPORT_CHOICES_MAX);
+    *drawing = (struct plan_drawing){.have = {(double)plan->horizon, (double)plan->horizon}};
     for (uint32_t i = 0; i < plan->choice_count; i++) {
         if (!isfinite(plan->choices[i].slots_needed))
             continue;
@@ -245,38 +239,22 @@ static void draw_points(const struct tacit_report_plan *plan, struct plan_drawin
         drawing->labels[count] = drawing->names[count];
         count++;
     }
-    drawing->series[0] = (struct tacit_report_series){
-        .label = "", .count = count, .x = drawing->x, .y = drawing->y, .names = drawing->labels};
-}
-
-/* Errors: TACIT_MEMORY. */
-static enum tacit_status draw(const struct tacit_report_plan *plan, struct plan_drawing *drawing)
-{
-    size_t const room = plan->choice_count + (size_t)1;
-    *drawing = (struct plan_drawing){.x = calloc(2 * room, sizeof *drawing->x),
-                                     .names = calloc(room, sizeof *drawing->names),
-                                     .labels = calloc(room, sizeof *drawing->labels)};
-    if (drawing->x == NULL || drawing->names == NULL || drawing->labels == NULL)
-        return TACIT_MEMORY;
-    drawing->y = drawing->x + room;
-    draw_points(plan, drawing);
-    drawing->have[0] = drawing->have[1] = (double)plan->horizon;
     (void)snprintf(drawing->have_label, sizeof drawing->have_label, "slots that you have: %s",
                    report_grouped(plan->horizon).text);
+    drawing->series[0] = (struct tacit_report_series){
+        .label = "", .count = count, .x = drawing->x, .y = drawing->y, .names = drawing->labels};
     drawing->series[1] = (struct tacit_report_series){.label = drawing->have_label,
                                                       .count = 2,
                                                       .x = drawing->ends,
                                                       .y = drawing->have,
                                                       .is_reference = true};
-    drawing->figure =
-        (struct tacit_report_figure){.id = "slots",
-                                     .title = "Slots needed",
-                                     .y_label = "slots needed, a site",
-                                     .y_is_log = true,
-                                     .series = drawing->series,
-                                     .series_count = drawing->series[0].count > 0 ? 2 : 0,
-                                     .is_rows = true};
-    return TACIT_OK;
+    drawing->figure = (struct tacit_report_figure){.id = "slots",
+                                                   .title = "Slots needed",
+                                                   .y_label = "slots needed, a site",
+                                                   .y_is_log = true,
+                                                   .series = drawing->series,
+                                                   .series_count = count > 0 ? 2 : 0,
+                                                   .is_rows = true};
 }
 
 /* ---- The page ---- */
@@ -390,10 +368,8 @@ enum tacit_status tacit_report_plan_write(const struct tacit_report_plan *plan,
 {
     struct plan_drawing drawing;
     locale_t const before = report_locale_enter();
-    enum tacit_status status = draw(plan, &drawing);
-    if (status == TACIT_OK)
-        status = write_files(plan, &drawing.figure, directory, error);
-    free_drawing(&drawing);
+    draw(plan, &drawing);
+    enum tacit_status const status = write_files(plan, &drawing.figure, directory, error);
     report_locale_leave(before);
     return status;
 }

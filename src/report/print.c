@@ -60,10 +60,8 @@ static void put_unsigned(FILE *out, bool is_grouped, uint64_t value)
         (void)fprintf(out, "%" PRIu64, value);
 }
 
-void report_print(FILE *out, enum report_syntax syntax, const char *format, ...)
+static void print(FILE *out, enum report_syntax syntax, const char *format, va_list values)
 {
-    va_list values;
-    va_start(values, format);
     for (;;) {
         size_t const plain = strcspn(format, "%");
         struct conversion conversion;
@@ -93,5 +91,22 @@ void report_print(FILE *out, enum report_syntax syntax, const char *format, ...)
                          conversion.is_long ? va_arg(values, uint64_t) : va_arg(values, unsigned));
         }
     }
+}
+
+void report_print(FILE *out, enum report_syntax syntax, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    print(out, syntax, format, values);
     va_end(values);
+}
+
+void tacit_report_print_json(FILE *out, const char *format, ...)
+{
+    va_list values;
+    locale_t const before = report_locale_enter();
+    va_start(values, format);
+    print(out, REPORT_JSON, format, values);
+    va_end(values);
+    report_locale_leave(before);
 }

@@ -2,21 +2,6 @@
 #include "tacit/sim.h"
 #include <string.h>
 
-/* First point >= slot, or point_count. */
-static uint32_t first_point_from(const struct tacit_sim_curve *curve, uint64_t slot)
-{
-    uint32_t low = 0;
-    uint32_t high = curve->point_count;
-    while (low < high) {
-        uint32_t const middle = low + (high - low) / 2;
-        if (curve->points[middle] < slot)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Loss of the first `slots` slots of a plan whose arms are played in turn: each arm has had
  * floor(slots/arms) turns, the first slots mod arms one more. A plan that catches up an absent
  * agent may ask arms for unequal counts: none is then played beyond its count, the rest is in
@@ -80,7 +65,7 @@ void tacit_sim_curve_add_all(struct tacit_sim_curve *curve, uint64_t first,
         loss += (double)plan[i].count * gaps[plan[i].arm];
     }
     curve->total = plus_each(curve->total, loss, agent_count);
-    uint32_t point = first_point_from(curve, first + 1);
+    uint32_t point = tacit_sim_first_point(curve->points, curve->point_count, first + 1);
     for (; point < curve->point_count && curve->points[point] < first + length; point++)
         curve->partial[point] = plus_each(
             curve->partial[point],

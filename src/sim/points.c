@@ -19,3 +19,17 @@ uint32_t tacit_sim_log_points(uint64_t horizon, uint32_t wanted, uint64_t *point
     TACIT_ASSERT(points[count - 1] == horizon);
     return count;
 }
+
+uint32_t tacit_sim_first_point(const uint64_t *points, uint32_t count, uint64_t slot)
+{
+    uint32_t low = 0;
+    uint32_t high = count;
+    while (low < high) {
+        uint32_t const middle = low + (high - low) / 2;
+        if (points[middle] < slot)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

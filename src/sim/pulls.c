@@ -25,21 +25,6 @@ void tacit_sim_pulls_clear(struct tacit_sim_pulls *pulls)
     memset(pulls->waited, 0, pulls->arm_count * sizeof *pulls->waited);
 }
 
-/* First point >= slot, or point_count. */
-static uint32_t first_point_from(const struct tacit_sim_pulls *pulls, uint64_t slot)
-{
-    uint32_t low = 0;
-    uint32_t high = pulls->point_count;
-    while (low < high) {
-        uint32_t const middle = low + (high - low) / 2;
-        if (pulls->points[middle] < slot)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Pulls of each arm in the first `slots` slots of a plan whose arms take turns, none of them beyond
  * its count; what one does not need goes to those behind it. */
 static void add_first(const struct tacit_pull_block *plan, uint32_t plan_count, uint64_t slots,
@@ -71,7 +56,7 @@ void tacit_sim_pulls_add(struct tacit_sim_pulls *pulls, uint64_t first,
     uint64_t length = 0;
     for (uint32_t i = 0; i < plan_count; i++)
         length += plan[i].count;
-    uint32_t point = first_point_from(pulls, first + 1);
+    uint32_t point = tacit_sim_first_point(pulls->points, pulls->point_count, first + 1);
     for (; point < pulls->point_count && pulls->points[point] < first + length; point++)
         add_first(plan, plan_count, pulls->points[point] - first, times,
                   pulls->partial + point * arms);

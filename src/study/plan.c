@@ -44,7 +44,7 @@ static const struct offer offers[] = {
 #define OFFER_COUNT (sizeof offers / sizeof offers[0])
 #define NETWORK_COUNT (sizeof offers[0].networks / sizeof offers[0].networks[0])
 #define OFFERS_MAX (OFFER_COUNT * NETWORK_COUNT)
-_Static_assert(OFFERS_MAX < PLAN_CHOICES_MAX, "room for the file's own, too");
+_Static_assert(OFFERS_MAX < TACIT_REPORT_CHOICES_MAX, "room for the file's own, too");
 
 static const char *const weekdays[TACIT_WEEKDAYS] = {"Mon", "Tue", "Wed", "Thu",
                                                      "Fri", "Sat", "Sun"};
@@ -269,7 +269,7 @@ static double days_of(const struct plan *plan, double slots)
 static enum tacit_status try_choice(struct plan *plan, struct tacit_report_choice choice)
 {
     struct outcome outcome;
-    TACIT_ASSERT(plan->report.choice_count < PLAN_CHOICES_MAX && choice.samples >= 1);
+    TACIT_ASSERT(plan->report.choice_count < TACIT_REPORT_CHOICES_MAX && choice.samples >= 1);
     choice.is_own = is_own(plan, choice.protocol, choice.network);
     choice.formula = choice.regret_formula = choice.slots_needed = NAN;
     enum tacit_status status = try_horizon(plan, &choice, (double)plan->report.horizon, &outcome);

@@ -9,7 +9,6 @@
 #include "tacit/report.h"
 
 #define PLAN_SETTINGS_MAX 64u /* that the user has */
-#define PLAN_CHOICES_MAX 20u  /* all that are tried, and the file's own */
 
 /* What is asked. */
 struct plan_request {
@@ -40,7 +39,7 @@ struct plan {
     double traffic[TACIT_WEEKDAYS]; /* of the file's rows; all 0: nothing says when they were */
     char remark[sizeof((struct tacit_experiment *)0)->remark];
     char name[100];
-    struct tacit_report_choice choices[PLAN_CHOICES_MAX];
+    struct tacit_report_choice choices[TACIT_REPORT_CHOICES_MAX];
     struct tacit_report_plan report;
 };
 
