@@ -37,7 +37,7 @@ size=$(stat -L -c %s /usr/bin/tacitd)
 echo "   $more KB with libraries, the executable $size bytes"
 ! dpkg-query -W 2>/dev/null | grep -E 'dnnl|lapack|blas|gfortran' || fail "what only the simulator needs"
 [ "$(stat -c '%U %G %a' /etc/tacit)" = "tacit tacit 750" ] || fail "/etc/tacit"
-for unit in tacit-agent@ tacit-coordinator tacit-broker; do
+for unit in tacit-agent@ tacit-coordinator tacit-helper tacit-broker; do
     program=$(sed -n 's/^ExecStart=\([^ ]*\).*/\1/p' "/lib/systemd/system/$unit.service")
     [ -x "$program" ] || [ "$unit" = tacit-broker ] || fail "$unit starts $program"
 done
