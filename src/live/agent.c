@@ -1,15 +1,6 @@
 /* The agent daemon: start, timers, rounds, end. */
 #include "agent.h"
-#include "agent_api.h"
-#include "agent_chain.h"
-#include "agent_control.h"
-#include "agent_decisions.h"
-#include "agent_hear.h"
-#include "agent_rows.h"
-#include "agent_runs.h"
 #include "agent_state.h"
-#include "agent_step.h"
-#include "agent_task.h"
 #include "daemon/log.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,17 +12,6 @@ static void on_core_timer(void *context)
     struct agent *const agent = context;
     agent->core_deadline_us = TACIT_NEVER; /* it has come: what stands is no longer set */
     (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_TIMEOUT});
-}
-
-static void on_task(struct agent *agent, struct live_site_event event)
-{
-    (void)agent_step(agent, event);
-}
-
-/* The owner's word (agent_control.c). */
-static bool consent(struct agent *agent, uint64_t run_id, const char **objection)
-{
-    return agent_runs_consent(agent, run_id, agent_join, objection);
 }
 
 static void prepare(void *context)
@@ -76,8 +56,6 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
     agent->expiry_timer = live_timer_new(daemon->loop, agent_on_expiry, agent);
     if (agent->core_timer == NULL || agent->expiry_timer == NULL)
         return TACIT_MEMORY;
-    agent->task.tell = on_task;
-    agent->runs.consent = consent;
     enum tacit_status status = agent_task_open(agent, error);
     if (status == TACIT_OK)
         status = live_api_new(&agent->api, &api);

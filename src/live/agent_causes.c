@@ -1,11 +1,7 @@
 /* What keeps an agent from its work, worked out from its state each time that it is asked. */
-#include "agent_causes.h"
+#include "agent_state.h"
 #include "daemon/names.h"
 #include "show.h"
-#include "agent_chain.h"
-#include "agent_decisions.h"
-#include "agent_runs.h"
-#include "agent_step.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* A site keeps the newest entry of the coordinator's log and shows it to whoever asks. */
-#include "agent_chain.h"
+#include "agent_state.h"
 #include "bus/topics.h"
 #include "daemon/log.h"
 #include <stdio.h>

@@ -1,8 +1,5 @@
 /* Commands of the owner to the agent: arms refused, a run joined, a term taken. */
-#include "agent_control.h"
-#include "agent_chain.h"
-#include "agent_rows.h"
-#include "agent_step.h"
+#include "agent_state.h"
 #include "show.h"
 #include "daemon/log.h"
 #include <inttypes.h>
@@ -169,7 +166,7 @@ static void obey_join(struct agent *agent, struct live_request *request, const j
     char change[64];
     const char *objection;
     bool const was_waiting = agent->runs.waiting != NULL;
-    if (!agent->runs.consent(agent, run, &objection)) {
+    if (!agent_runs_consent(agent, run, &objection)) {
         live_control_refuse(agent->control, request, 409, objection);
         return;
     }

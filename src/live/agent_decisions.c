@@ -1,10 +1,6 @@
 /* The agent's decisions in time: what their deadlines bring, what of them is kept, what a round
  * waits for and when that is worth a word. */
-#include "agent_decisions.h"
-#include "agent_rows.h"
-#include "agent_step.h"
-#include "agent_times.h"
-#include "agent_units.h"
+#include "agent_state.h"
 #include "daemon/log.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -111,15 +107,6 @@ static void keep_clock(struct agent *agent)
     bool const is_open = view.open_planned + view.open_other > 0;
     if (is_open && agent_now_ms(agent) - agent->clock.kept_ms >= KEEP_IDLE_MS)
         (void)live_daemon_begin(&agent->daemon); /* agent_keep_times does the rest */
-}
-
-void agent_on_expiry(void *context)
-{
-    struct agent *const agent = context;
-    bool const is_done = agent_expire(agent);
-    keep_clock(agent);
-    agent_watch(agent);
-    set_timer(agent, is_done);
 }
 
 /* ---- What a round waits for ------------------------------------------------------------------ */
@@ -231,7 +218,7 @@ void agent_say_biased(const struct agent_waiting *waiting, char text[], size_t s
 }
 
 /* Once when it begins, and again when it lasts twice as long. */
-void agent_watch(struct agent *agent)
+static void watch(struct agent *agent)
 {
     agent_see_standstill(agent);
     struct agent_waiting const waiting = agent_waiting(agent);
@@ -248,6 +235,15 @@ void agent_watch(struct agent *agent)
         live_log(LIVE_LOG_WARNING, "missing", "%s", text);
     }
     agent->said_biased = waiting.is_biased;
+}
+
+void agent_on_expiry(void *context)
+{
+    struct agent *const agent = context;
+    bool const is_done = agent_expire(agent);
+    keep_clock(agent);
+    watch(agent);
+    set_timer(agent, is_done);
 }
 
 void agent_say_wait(const struct agent *agent)

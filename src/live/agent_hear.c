@@ -1,10 +1,6 @@
 /* Announcements and messages. Who said it is read from the topic, and proved by the signature; what
  * is not signed changes nothing. */
-#include "agent_hear.h"
-#include "agent_chain.h"
-#include "agent_rows.h"
-#include "agent_runs.h"
-#include "agent_step.h"
+#include "agent_state.h"
 #include "bus/topics.h"
 #include "daemon/entropy.h"
 #include "daemon/log.h"
@@ -114,7 +110,7 @@ static void enter(struct agent *agent, struct live_site *made, uint64_t term)
         take_term_of(agent, term);
 }
 
-static void join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_t size)
+void agent_join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_t size)
 {
     struct live_site_ops const *const protocol = agent->config->protocol;
     struct live_site *made = NULL;
@@ -270,7 +266,7 @@ static void hear_announcement(struct agent *agent, const struct tacit_wire_agree
     } else if (agent_runs_may_join(agent, agreement, term, bytes, size)) {
         if (agent->runs.all.count == 0)
             take_term(agent, term);
-        join(agent, term, bytes, size);
+        agent_join(agent, term, bytes, size);
     }
 }
 
@@ -282,11 +278,6 @@ static bool is_of(const struct tacit_wire_envelope *envelope,
     return tacit_wire_agreement_digest(agreement, digest, tacit_wire_heap()) == TACIT_OK &&
            memcmp(digest, envelope->agreement, sizeof digest) == 0 &&
            memcmp(agreement->run, envelope->run, sizeof agreement->run) == 0;
-}
-
-void agent_join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_t size)
-{
-    join(agent, term, bytes, size);
 }
 
 /* The status says so until the coordinator announces in a version that is spoken here. */

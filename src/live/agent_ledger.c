@@ -1,5 +1,5 @@
 /* Sums over the rows of the ledger: what one reward has lost, in this run and in all. */
-#include "agent_ledger.h"
+#include "agent_state.h"
 
 /* Names of the values in the store. They only grow, and belong to the state, not to a run. */
 #define SPENT "spent_nano"

@@ -1,6 +1,5 @@
 /* The statement and the ledger of a site, for its own operator. */
-#include "agent_promise.h"
-#include "agent_control.h"
+#include "agent_state.h"
 #include "tacit/privacy.h"
 #include <stdio.h>
 

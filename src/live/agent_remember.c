@@ -1,18 +1,24 @@
 /* Closed decisions on their way to the store's file (store.h). In memory are those that are open,
  * and some thousand that closed last. A batch hands over or drops a share of what is there, so that
  * nobody waits long for it. */
-#include "agent_remember.h"
-#include "agent_times.h"
+#include "agent_state.h"
 
 /* So many stay in memory; of what is more than that, a batch hands over this part of all. */
 #define CLOSED_HERE 1024u
 #define SHARE 8u
 
+/* What time it is: before decisions are asked for. */
+static void tell_time(struct agent *agent)
+{
+    live_store_remember_until(agent->daemon.store, agent_now_ms(agent),
+                              (uint64_t)agent->config->remember_s * 1000u);
+}
+
 static bool by_id(void *context, struct live_decision_id id, struct live_decision_row *row)
 {
     struct agent *const agent = context;
     bool found;
-    agent_remember_until(agent);
+    tell_time(agent);
     enum tacit_status const status = live_store_recall(agent->daemon.store, id, row, &found);
     if (status != TACIT_OK) /* then nothing of this round is answered */
         live_daemon_fail(&agent->daemon, status, "what is remembered cannot be read");
@@ -23,7 +29,7 @@ static bool by_key(void *context, const char *key, struct live_decision_row *row
 {
     struct agent *const agent = context;
     bool found;
-    agent_remember_until(agent);
+    tell_time(agent);
     enum tacit_status const status = live_store_recall_key(agent->daemon.store, key, row, &found);
     if (status != TACIT_OK)
         live_daemon_fail(&agent->daemon, status, "what is remembered cannot be read");
@@ -33,12 +39,6 @@ static bool by_key(void *context, const char *key, struct live_decision_row *row
 struct live_decision_memory agent_memory(struct agent *agent)
 {
     return (struct live_decision_memory){.context = agent, .by_id = by_id, .by_key = by_key};
-}
-
-void agent_remember_until(struct agent *agent)
-{
-    live_store_remember_until(agent->daemon.store, agent_now_ms(agent),
-                              (uint64_t)agent->config->remember_s * 1000u);
 }
 
 static void hand_over(void *context, const struct live_decision_row *row)
@@ -63,7 +63,7 @@ void agent_remember(struct agent *agent)
     TACIT_ASSERT(agent->daemon.batch_is_open);
     if (agent->daemon.status != TACIT_OK)
         return;
-    agent_remember_until(agent);
+    tell_time(agent);
     uint32_t const closed = live_decisions_closed(agent->decisions);
     uint32_t const share = closed < CLOSED_HERE ? 0 : closed / SHARE;
     bool const is_dropping =

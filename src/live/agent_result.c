@@ -1,7 +1,5 @@
 /* GET /v1/result (docs/openapi.yaml). */
-#include "agent_result.h"
-#include "agent_control.h"
-#include "agent_step.h"
+#include "agent_state.h"
 #include "show.h"
 #include <time.h>
 

@@ -1,8 +1,5 @@
 /* What an agent keeps: the core's bytes, decisions, units. */
-#include "agent_rows.h"
-#include "agent_ledger.h"
-#include "agent_remember.h"
-#include "agent_times.h"
+#include "agent_state.h"
 #include "daemon/entropy.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,6 @@
 /* From one run to the next: whether the site goes along, and what it leaves behind. */
-#include "agent_runs.h"
-#include "agent_result.h"
-#include "agent_rows.h"
-#include "agent_step.h"
-#include "agent_times.h"
-#include "agent_units.h"
+#include "agent_state.h"
 #include "daemon/log.h"
-#include "runs.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,12 +180,9 @@ bool agent_runs_may_join(struct agent *agent, const struct tacit_wire_agreement 
     return false;
 }
 
-bool agent_runs_consent(struct agent *agent, uint64_t run_id,
-                        void (*join)(struct agent *agent, uint64_t term, const uint8_t *bytes,
-                                     size_t size),
-                        const char **objection)
+bool agent_runs_consent(struct agent *agent, uint64_t run_id, const char **objection)
 {
-    TACIT_ASSERT(join != NULL && objection != NULL);
+    TACIT_ASSERT(objection != NULL);
     struct agent_runs *const runs = &agent->runs;
     struct live_run_row const *const now = live_runs_now(&runs->all);
     bool const is_in = agent->site != NULL && now != NULL && tacit_wire_run_id(now->run) == run_id;
@@ -200,7 +191,7 @@ bool agent_runs_consent(struct agent *agent, uint64_t run_id,
         return is_in;
     uint8_t *const bytes = runs->waiting;
     runs->waiting = NULL;
-    join(agent, runs->waiting_term, bytes, runs->waiting_size);
+    agent_join(agent, runs->waiting_term, bytes, runs->waiting_size);
     free(bytes);
     *objection = agent->refusal != NULL ? agent->refusal : "it cannot be joined; see the log";
     return agent->site != NULL && tacit_wire_run_id(live_runs_now(&runs->all)->run) == run_id;

@@ -1,11 +1,6 @@
 /* The core's effects. All changes of a round of the loop are one batch; nothing leaves before they
  * are durable. */
-#include "agent_step.h"
-#include "agent_ledger.h"
-#include "agent_rows.h"
-#include "agent_task.h"
-#include "agent_times.h"
-#include "agent_units.h"
+#include "agent_state.h"
 #include "bus/topics.h"
 #include "daemon/crash_point.h"
 #include "daemon/entropy.h"

@@ -1,5 +1,5 @@
 /* Work for the site's own command. */
-#include "agent_task.h"
+#include "agent_state.h"
 #include "daemon/files.h"
 #include "daemon/log.h"
 #include <errno.h>
@@ -35,7 +35,7 @@ static void tell(struct agent *agent, uint64_t number, enum live_command_end end
                     .is_late = end == LIVE_COMMAND_NOT_NOW,
                     .bytes = bytes,
                     .size = bytes == NULL ? 0 : agent->task.result_size}};
-    agent->task.tell(agent, event);
+    (void)agent_step(agent, event);
 }
 
 static void on_ended(void *context, enum live_command_end end)

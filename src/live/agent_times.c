@@ -1,5 +1,5 @@
 /* Times of an agent: what is kept of them, and how they come back. */
-#include "agent_times.h"
+#include "agent_state.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>

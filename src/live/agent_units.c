@@ -1,6 +1,5 @@
 /* How many rewards of one person have entered anything, by a keyed digest of the name. */
-#include "agent_units.h"
-#include "agent_ledger.h"
+#include "agent_state.h"
 #include "daemon/entropy.h"
 #include "tacit/commit.h"
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* Writes a site's ledger as signed lines, checks such lines, and overwrites a state at its end. */
 #include "audit.h"
-#include "agent_promise.h"
-#include "agent_rows.h"
+#include "agent_state.h"
 #include "daemon/lock.h"
 #include "daemon/private.h"
 #include "daemon/refusal.h"

@@ -9,14 +9,12 @@
 #include "daemon/files.h"
 #include "daemon/log.h"
 #include "daemon/names.h"
-#include "hub_causes.h"
+#include "hub_status.h"
 #include "hub_runs.h"
 #include "coordinator_helper.h"
-#include "coordinator_recover.h"
 #include "hub_chain.h"
 #include "member.h"
 #include "observe.h"
-#include "status_page.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

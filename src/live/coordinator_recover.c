@@ -1,5 +1,5 @@
 /* A coordinator without its state collects what the sites hold and rebuilds it. */
-#include "coordinator_recover.h"
+#include "coordinator.h"
 #include "api/numbers.h"
 #include "bus/envelope.h"
 #include "bus/topics.h"

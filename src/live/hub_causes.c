@@ -1,5 +1,5 @@
 /* What keeps a coordinator from its work, worked out from its state each time that it is asked. */
-#include "hub_causes.h"
+#include "hub_status.h"
 #include "show.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 /* What a coordinator knows of its run and of itself when it is asked. */
 #ifndef TACIT_LIVE_HUB_STATUS_H
 #define TACIT_LIVE_HUB_STATUS_H
+#include "api/api_json.h"
+#include "api/http.h"
 #include "bus/bus.h"
 #include "causes.h"
 #include "chain.h"
@@ -36,4 +38,27 @@ struct live_status {
     uint32_t disk_low_mib;
     bool is_noised; /* what the sites send */
 };
+
+/* ---- hub_causes.c ---------------------------------------------------------------------------- */
+
+/* What keeps a coordinator from its work, and what to do (causes.h). */
+
+struct live_causes live_hub_causes(const struct live_status *status);
+
+/* Of all that a run moves, as far as a coordinator hears of it (causes.h). Cost: O(A + K). */
+uint64_t live_hub_mark(const struct live_hub_view *hub, const struct live_hub_config *config);
+
+/* ---- status_page.c --------------------------------------------------------------------------- */
+
+/* What the coordinator shows: /status as JSON, / as a plain page, /health, /metrics. */
+
+/* The arm of the last order, by the means that were released: the best of those that are in.
+ * UINT32_MAX: it is not decided, or nothing is known of arms. */
+uint32_t live_hub_winner(const struct live_hub_view *hub, uint32_t arm_count);
+
+/* What /status says. */
+void live_status_write(const struct live_status *status, struct live_buffer *out);
+
+/* Answers a request. */
+void live_status_answer(const struct live_status *status, struct live_request *request);
 #endif

@@ -1,10 +1,9 @@
 /* The coordinator's status: for machines and for people. Shows what the network has seen anyway.
  * The page itself: board.c. */
-#include "status_page.h"
+#include "hub_status.h"
 #include "api/api_json.h"
 #include "api/numbers.h"
 #include "control.h"
-#include "hub_causes.h"
 #include "board.h"
 #include "show.h"
 #include <inttypes.h>

@@ -2,9 +2,7 @@
  * was. Crashes and failing disks are in store_faults.c. */
 #include "../support/testing.h"
 #include "../../src/live/store/store.h"
-#include "../../src/live/store/store_erase.h"
-#include "../../src/live/store/store_files.h"
-#include "../../src/live/store/store_log.h"
+#include "../../src/live/store/store_base.h"
 #include "../support/effort.h"
 #include "../support/fault_vfs.h"
 #include "../support/log_bytes.h"

@@ -5,10 +5,6 @@
  * machine's order. */
 #include "../support/testing.h"
 #include "../../src/live/store/store_base.h"
-#include "../../src/live/store/store_files.h"
-#include "../../src/live/store/store_log.h"
-#include "../../src/live/store/store_open.h"
-#include "../../src/live/store/store_high_water.h"
 #include "../support/digest.h"
 #include "../support/fault_vfs.h"
 #include "../support/log_bytes.h"

@@ -2,7 +2,7 @@
  * nothing is there in half. Killed, and without power: store_power.c. */
 #include "../support/testing.h"
 #include "../../src/live/store/store.h"
-#include "../../src/live/store/store_erase.h"
+#include "../../src/live/store/store_base.h"
 #include "../support/fault_vfs.h"
 #include "../support/store_model.h"
 #include "../support/temp.h"

@@ -2,7 +2,6 @@
  * and nothing is written. And the words that say which key of a configuration is another one. */
 #include "../support/testing.h"
 #include "../../src/live/store/store.h"
-#include "../../src/live/store/store_agreed.h"
 #include "../../src/live/store/store_base.h"
 #include "../support/fault_vfs.h"
 #include "../support/store_model.h"

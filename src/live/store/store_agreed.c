@@ -1,6 +1,6 @@
 /* The file `agreed`: written beside the database, and compared, key by key, to say which
  * differs. */
-#include "store_agreed.h"
+#include "store_base.h"
 #include "../daemon/files.h"
 #include <errno.h>
 #include <fcntl.h>

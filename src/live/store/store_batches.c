@@ -1,7 +1,5 @@
 /* Batches. */
-#include "store_erase.h"
-#include "store_remembered.h"
-#include "store_high_water.h"
+#include "store_base.h"
 
 enum tacit_status live_store_begin(struct live_store *store)
 {

@@ -2,8 +2,7 @@
  * little: only the parts that changed are summed and written. One sum is over the sums of all
  * parts, so that no part can be old or missing without being noticed. A copy of what is stored
  * stays in memory, to compare with. */
-#include "store_core.h"
-#include "store_sum.h"
+#include "store_base.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -13,9 +13,8 @@
  * each use of the log, and the last one before it is folded, count the file's turn on, in its
  * header: a log goes on from a file if its last turn is not behind the file's, and its first one
  * not ahead of the next. */
-#include "store_erase.h"
+#include "store_base.h"
 #include "../daemon/crash_point.h"
-#include "store_log.h"
 #include <stdio.h>
 
 #define BLOCK_BYTES 65536

@@ -1,5 +1,5 @@
 /* The main file before SQLite opens it: does it begin as ours does? */
-#include "store_files.h"
+#include "store_base.h"
 #include "../daemon/refusal.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * inverted: so damage shows. Written beside and renamed: after a crash it is the old one or the new
  * one. It is written after the commit that it tells of and before anything of it leaves, so it
  * never claims what is not on disk, and never lacks what left. */
-#include "store_high_water.h"
+#include "store_base.h"
 #include "../daemon/private.h"
 #include "../daemon/refusal.h"
 #include <errno.h>

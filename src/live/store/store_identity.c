@@ -1,10 +1,6 @@
 /* Whose state it is, and with which configuration it was made. */
-#include "store_identity.h"
+#include "store_base.h"
 #include "../daemon/entropy.h"
-#include "store_agreed.h"
-#include "store_core.h"
-#include "store_remembered.h"
-#include "store_rows.h"
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

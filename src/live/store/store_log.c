@@ -2,7 +2,7 @@
  * apart that SQLite treats alike: the torn end that a crash leaves, and damage to commits that were
  * on disk. In a ledger the second must not pass in silence. (Alagappan et al., FAST 2018: a crash
  * is not a corruption.) */
-#include "store_log.h"
+#include "store_base.h"
 #include "../daemon/refusal.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,7 @@
  * index beside the log. */
 #include "../daemon/private.h"
 #include "../daemon/refusal.h"
-#include "store_agreed.h"
-#include "store_open.h"
+#include "store_base.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

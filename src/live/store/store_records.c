@@ -1,5 +1,5 @@
 /* What is kept of releases, decisions, units, counts, runs and entries: rows of tables. */
-#include "store_rows.h"
+#include "store_base.h"
 #include <stdlib.h>
 #include <string.h>
 

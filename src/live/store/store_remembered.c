@@ -1,11 +1,9 @@
 /* A rollback journal, and none when nothing is being written: a transaction comes every two
  * thousand decisions, and no older version of a page stays on the disk. Pages carry checksums,
  * because the file is not read at start. */
-#include "store_remembered.h"
+#include "store_base.h"
 #include "../daemon/private.h"
 #include "../daemon/refusal.h"
-#include "store_rows.h"
-#include "store_sum.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SQL, binding, reading and checksums of rows, from a table's columns. */
-#include "store_rows.h"
-#include "store_core.h"
-#include "store_sum.h"
+#include "store_base.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* A checksum for every row. */
-#include "store_sum.h"
+#include "store_base.h"
 #include <string.h>
 
 void store_sum_start(struct live_store *store, const char *table)

@@ -1,6 +1,5 @@
 /* The tables, and whether a file that we open still has them, whole. */
-#include "store_tables.h"
-#include "store_rows.h"
+#include "store_base.h"
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
