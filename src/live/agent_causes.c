@@ -14,30 +14,26 @@
 static void add_announced(const struct agent *agent, bool is_connected, struct live_causes *causes)
 {
     char what[LINE_BYTES];
-    if (agent->refusal != NULL) {
-        (void)snprintf(what, sizeof what, "the run that is announced is refused: %.400s",
-                       agent->refusal);
-        live_causes_add(causes, LIVE_CAUSE_REFUSED, NULL, what);
-    } else if (agent_runs_say(agent, what, sizeof what)) {
-        live_causes_add(causes, LIVE_CAUSE_CONSENT, NULL, what);
-    } else if (agent->site == NULL && is_connected) {
+    if (agent->refusal != NULL)
+        live_causes_add(causes, LIVE_CAUSE_REFUSED, NULL,
+                        "the run that is announced is refused: %.400s", agent->refusal);
+    else if (agent_runs_say(agent, what, sizeof what))
+        live_causes_add(causes, LIVE_CAUSE_CONSENT, NULL, "%s", what);
+    else if (agent->site == NULL && is_connected)
         live_causes_add(causes, LIVE_CAUSE_UNANNOUNCED, NULL,
                         "no run was announced to this site yet");
-    }
 }
 
 /* This site in its run; whatever it is, it stays so. */
 static void add_trouble(const struct agent *agent, const struct live_site_view *view,
                         struct live_causes *causes)
 {
-    char what[LINE_BYTES];
-    uint32_t const rounds = agent->config->site.rounds_max;
     if (view->trouble != NULL)
         live_causes_add(causes,
                         view->forgetful != NULL ? LIVE_CAUSE_FORGOTTEN
                         : view->is_halted       ? LIVE_CAUSE_HALTED
                                                 : LIVE_CAUSE_BLOCKED,
-                        view->forgetful == NULL ? NULL : json_pack("[s]", view->forgetful),
+                        view->forgetful == NULL ? NULL : json_pack("[s]", view->forgetful), "%s",
                         view->trouble);
     else if (view->is_dropped)
         live_causes_add(causes, LIVE_CAUSE_REMOVED, NULL,
@@ -45,13 +41,11 @@ static void add_trouble(const struct agent *agent, const struct live_site_view *
     else if (view->refuses_all)
         live_causes_add(causes, LIVE_CAUSE_REFUSES_ALL, NULL,
                         "this site refuses all arms that are in");
-    if (!view->is_beyond_policy || view->is_dropped)
-        return;
-    (void)snprintf(what, sizeof what,
-                   "policy.rounds_max (%" PRIu32 ") is reached, and the run has more rounds: this "
-                   "site takes no part in them",
-                   rounds);
-    live_causes_add(causes, LIVE_CAUSE_ROUNDS, NULL, what);
+    if (view->is_beyond_policy && !view->is_dropped)
+        live_causes_add(causes, LIVE_CAUSE_ROUNDS, NULL,
+                        "policy.rounds_max (%" PRIu32 ") is reached, and the run has more rounds: "
+                        "this site takes no part in them",
+                        agent->config->site.rounds_max);
 }
 
 /* As the coordinator says, who says so again and again. */
@@ -71,23 +65,15 @@ static void add_helper(const struct agent *agent, struct live_causes *causes)
                                   "the helper left this site's report out of the last sum: its "
                                   "grants, its release or its envelope are not in order"}};
     uint64_t const age_s = (live_now_us() - agent->helper_noticed_us) / US_PER_S;
-    char what[LINE_BYTES];
+    enum live_cause const cause = known[agent->notice].cause;
     char const *const who = known[agent->notice].who;
+    char waited[32] = "";
     if (agent->helper_noticed_us == 0 || age_s > HELPER_FORGET_S)
         return;
-    (void)snprintf(what, sizeof what, "%s", known[agent->notice].what);
-    if (known[agent->notice].cause == LIVE_CAUSE_HELPER)
-        (void)snprintf(what, sizeof what, "%s (%" PRIu64 " s)", known[agent->notice].what,
-                       agent->helper_waited_s + age_s);
-    live_causes_add(causes, known[agent->notice].cause, who == NULL ? NULL : json_pack("[s]", who),
-                    what);
-}
-
-static void add_chain(const struct agent *agent, struct live_causes *causes)
-{
-    char const *const what = agent_chain_trouble(agent);
-    if (what != NULL)
-        live_causes_add(causes, LIVE_CAUSE_COORDINATOR, NULL, what);
+    if (cause == LIVE_CAUSE_HELPER)
+        (void)snprintf(waited, sizeof waited, " (%" PRIu64 " s)", agent->helper_waited_s + age_s);
+    live_causes_add(causes, cause, who == NULL ? NULL : json_pack("[s]", who), "%s%s",
+                    known[agent->notice].what, waited);
 }
 
 /* Those who have so many decisions open that they get no more. */
@@ -97,7 +83,6 @@ static void add_callers(const struct agent *agent, struct live_causes *causes)
     struct live_decisions_view decisions;
     json_t *const who = json_array();
     char name[32];
-    char what[LINE_BYTES];
     live_decisions_look(agent->decisions, &decisions);
     uint64_t const open = (uint64_t)decisions.open_planned + decisions.open_other;
     for (size_t i = 0; i < LIVE_CALLERS_MAX; i++) {
@@ -111,11 +96,10 @@ static void add_callers(const struct agent *agent, struct live_causes *causes)
         json_decref(who);
         return;
     }
-    (void)snprintf(what, sizeof what,
-                   "callers get no decisions any more: %" PRIu64 " are open, of at most %" PRIu32
-                   ", and %" PRIu32 " of one caller",
-                   open, agent->config->open_max, agent->config->caller_open_max);
-    live_causes_add(causes, LIVE_CAUSE_CALLERS, who, what);
+    live_causes_add(causes, LIVE_CAUSE_CALLERS, who,
+                    "callers get no decisions any more: %" PRIu64 " are open, of at most %" PRIu32
+                    ", and %" PRIu32 " of one caller",
+                    open, agent->config->open_max, agent->config->caller_open_max);
 }
 
 /* Sites by name where all are known, or they are neighbours; the others by their places alone. */
@@ -138,22 +122,26 @@ static json_t *names_of(const struct agent *agent, const uint64_t *sites)
     return who;
 }
 
+/* So many of a set, named in the sentence, too. */
+static void add_set(const struct agent *agent, enum live_cause cause, const uint64_t *sites,
+                    uint32_t count, const char *before, const char *behind,
+                    struct live_causes *causes)
+{
+    char names[LINE_BYTES / 2];
+    json_t *const who = names_of(agent, sites);
+    live_causes_name(who, count, names, sizeof names);
+    live_causes_add(causes, cause, who, "%s%.200s%s", before, names, behind);
+}
+
 /* Neighbours that follow what this site's state knows nothing of. */
 static void add_ahead(const struct agent *agent, const struct live_site_view *view,
                       struct live_causes *causes)
 {
-    char names[LINE_BYTES / 2];
-    char what[LINE_BYTES];
-    if (view->ahead_count == 0)
-        return;
-    json_t *const who = names_of(agent, view->ahead);
-    live_causes_name(who, view->ahead_count, names, sizeof names);
-    (void)snprintf(what, sizeof what,
-                   "this site's state is an old one: a grant of this site that it knows nothing of "
-                   "is shown by %.200s; another state of it gave it, or they do not say what is "
-                   "true",
-                   names);
-    live_causes_add(causes, LIVE_CAUSE_OLD_STATE, who, what);
+    if (view->ahead_count > 0)
+        add_set(agent, LIVE_CAUSE_OLD_STATE, view->ahead, view->ahead_count,
+                "this site's state is an old one: a grant of this site that it knows nothing of is "
+                "shown by ",
+                "; another state of it gave it, or they do not say what is true", causes);
 }
 
 static void add_forker(const struct agent *agent, const struct live_site_view *view,
@@ -164,31 +152,21 @@ static void add_forker(const struct agent *agent, const struct live_site_view *v
     live_site_place(agent->site, &place);
     agent_say_forker(&place, view, what, sizeof what);
     live_causes_add(causes, LIVE_CAUSE_FORKER, json_pack("[s]", place.sites[view->forker - 1]),
-                    what);
+                    "%s", what);
 }
 
 /* Sites of a graph that do not hold the same rows, or did not say so. */
 static void add_agreement(const struct agent *agent, const struct live_site_view *view,
                           struct live_causes *causes)
 {
-    char names[LINE_BYTES / 2];
-    char what[LINE_BYTES];
     if (view->forker > 0)
         add_forker(agent, view, causes);
-    if (view->differing_count > 0) {
-        json_t *const who = names_of(agent, view->differing);
-        live_causes_name(who, view->differing_count, names, sizeof names);
-        (void)snprintf(what, sizeof what,
-                       "not all sites hold the same rows: others than this one have %.250s", names);
-        live_causes_add(causes, LIVE_CAUSE_OTHER_ROWS, who, what);
-    }
-    if (view->is_unconfirmed && view->missing != NULL) {
-        json_t *const who = names_of(agent, view->missing);
-        live_causes_name(who, view->missing_count, names, sizeof names);
-        (void)snprintf(what, sizeof what, "the answer of this site is not confirmed by %.250s",
-                       names);
-        live_causes_add(causes, LIVE_CAUSE_UNCONFIRMED, who, what);
-    }
+    if (view->differing_count > 0)
+        add_set(agent, LIVE_CAUSE_OTHER_ROWS, view->differing, view->differing_count,
+                "not all sites hold the same rows: others than this one have ", "", causes);
+    if (view->is_unconfirmed && view->missing != NULL)
+        add_set(agent, LIVE_CAUSE_UNCONFIRMED, view->missing, view->missing_count,
+                "the answer of this site is not confirmed by ", "", causes);
 }
 
 /* Of whom a word is waited for: neighbours or members if it is among peers, else the coordinator.
@@ -201,23 +179,21 @@ static void add_others(const struct agent *agent, const struct live_site_view *v
     uint64_t const *const sites = is_grant ? view->grantors : view->missing;
     struct live_site_place place;
     char names[LINE_BYTES / 2];
-    char what[LINE_BYTES];
     live_site_place(agent->site, &place);
     uint32_t const count = sites == NULL ? 0 : tacit_bits_count(sites, place.agent_count);
     json_t *const who = count > 0 ? names_of(agent, sites) : json_pack("[s]", "coordinator");
     live_causes_name(who, count > 0 ? count : 1, names, sizeof names);
-    (void)snprintf(what, sizeof what,
-                   is_grant ? "round %u is drawn, and has waited %.0f s for its grant by %.250s"
-                   : count > 0
-                       ? "round %u is played here, and has waited %.0f s for other sites: %.250s"
-                       : "round %u is played here, and has waited %.0f s for an order of the "
-                         "%.250s, which may wait for other sites",
-                   view->epoch, (double)waiting->still_ms / 1e3, names);
     live_causes_add(causes,
                     is_grant    ? LIVE_CAUSE_GRANT
                     : count > 0 ? LIVE_CAUSE_NEIGHBOURS
                                 : LIVE_CAUSE_ORDER,
-                    who, what);
+                    who,
+                    is_grant ? "round %u is drawn, and has waited %.0f s for its grant by %.250s"
+                    : count > 0
+                        ? "round %u is played here, and has waited %.0f s for other sites: %.250s"
+                        : "round %u is played here, and has waited %.0f s for an order of the "
+                          "%.250s, which may wait for other sites",
+                    view->epoch, (double)waiting->still_ms / 1e3, names);
 }
 
 /* What the round waits for, once it has done so for long; and what is missing for good. */
@@ -230,21 +206,20 @@ static void add_waits(const struct agent *agent, const struct live_site_view *vi
     double const still_s = (double)waiting.still_ms / 1e3;
     if (waiting.is_long || (waiting.is_held && is_for_rewards)) {
         agent_say_waiting(&waiting, text, sizeof text);
-        live_causes_add(causes, LIVE_CAUSE_REWARDS, NULL, text);
+        live_causes_add(causes, LIVE_CAUSE_REWARDS, NULL, "%s", text);
     } else if (waiting.is_held && waiting.what == AGENT_WAITS_FOR_DECISIONS) {
-        (void)snprintf(text, sizeof text,
-                       "nobody has asked this site for a decision of its round for %.0f s",
-                       still_s);
-        live_causes_add(causes, LIVE_CAUSE_DECISIONS, NULL, text);
+        live_causes_add(causes, LIVE_CAUSE_DECISIONS, NULL,
+                        "nobody has asked this site for a decision of its round for %.0f s",
+                        still_s);
     } else if (waiting.is_held && waiting.what == AGENT_WAITS_FOR_TASK) {
-        (void)snprintf(text, sizeof text, "the command of this site has run for %.0f s", still_s);
-        live_causes_add(causes, LIVE_CAUSE_TASK, NULL, text);
+        live_causes_add(causes, LIVE_CAUSE_TASK, NULL,
+                        "the command of this site has run for %.0f s", still_s);
     } else if (waiting.is_held && !view->is_beyond_policy) {
         add_others(agent, view, &waiting, causes);
     }
     if (waiting.is_biased) {
         agent_say_biased(&waiting, text, sizeof text);
-        live_causes_add(causes, LIVE_CAUSE_BIASED, NULL, text);
+        live_causes_add(causes, LIVE_CAUSE_BIASED, NULL, "%s", text);
     }
 }
 
@@ -258,7 +233,8 @@ struct live_causes agent_causes(const struct agent *agent, const struct live_sit
     add_trouble(agent, view, &causes);
     add_ahead(agent, view, &causes);
     add_agreement(agent, view, &causes);
-    add_chain(agent, &causes);
+    if (agent_chain_trouble(agent) != NULL)
+        live_causes_add(&causes, LIVE_CAUSE_COORDINATOR, NULL, "%s", agent_chain_trouble(agent));
     add_helper(agent, &causes);
     add_callers(agent, &causes);
     add_waits(agent, view, &causes);

@@ -1,6 +1,7 @@
 /* The table of causes: how bad each is, what to do about it, and the command. */
 #include "causes.h"
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -286,9 +287,14 @@ static void add(struct live_causes *causes, enum live_cause cause, json_t *who, 
 }
 
 void live_causes_add(struct live_causes *causes, enum live_cause cause, json_t *who,
-                     const char *what)
+                     const char *format, ...)
 {
-    TACIT_ASSERT(what != NULL && cause < LIVE_CAUSE_COUNT && causes_known[cause].todo != NULL);
+    char what[LINE_BYTES];
+    va_list values;
+    TACIT_ASSERT(format != NULL && cause < LIVE_CAUSE_COUNT && causes_known[cause].todo != NULL);
+    va_start(values, format);
+    (void)vsnprintf(what, sizeof what, format, values);
+    va_end(values);
     add(causes, cause, who == NULL ? json_array() : who, what, causes_known[cause].todo,
         causes_known[cause].command);
 }
@@ -303,14 +309,12 @@ uint64_t live_disk_free(const char *directory)
 
 void live_causes_add_disk(struct live_causes *causes, uint32_t disk_low_mib)
 {
-    char what[LINE_BYTES];
     uint64_t const free_mib = live_disk_free(causes->directory) >> 20;
-    if (free_mib >= disk_low_mib)
-        return;
-    (void)snprintf(what, sizeof what,
-                   "the disk is almost full: %" PRIu64 " MiB are left where the state is, %.300s",
-                   free_mib, causes->directory);
-    live_causes_add(causes, LIVE_CAUSE_DISK, NULL, what);
+    if (free_mib < disk_low_mib)
+        live_causes_add(causes, LIVE_CAUSE_DISK, NULL,
+                        "the disk is almost full: %" PRIu64 " MiB are left where the state is, "
+                        "%.300s",
+                        free_mib, causes->directory);
 }
 
 void live_causes_name(const json_t *who, uint32_t count, char names[], size_t size)

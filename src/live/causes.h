@@ -73,17 +73,16 @@ struct live_causes live_causes_begin(const char *self, const char *directory);
 void live_causes_add_disk(struct live_causes *causes, uint32_t disk_low_mib);
 /* Bytes that are free there; UINT64_MAX: it cannot be found out. */
 uint64_t live_disk_free(const char *directory);
-/* what: in words. who: names, which it takes over; NULL: nobody in particular. */
+/* In words, as printf, up to 511 bytes. who: names, which it takes over; NULL: nobody in
+ * particular.
+ */
 void live_causes_add(struct live_causes *causes, enum live_cause cause, json_t *who,
-                     const char *what);
+                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Why there is no connection to the broker; nothing if there is one. */
 void live_causes_add_broker(struct live_causes *causes, const struct live_bus_trouble *trouble);
 
 /* Names so far, as a sentence has them: "north, south and 3 more". */
 void live_causes_name(const json_t *who, uint32_t count, char names[], size_t size);
-
-/* What to do about a refusal in the words of the bus. */
-const char *live_causes_broker_advice(const char *reason);
 
 /* "ok", "waiting", "attention" */
 const char *live_state_word(enum live_state state);

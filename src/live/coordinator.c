@@ -1,20 +1,13 @@
 /* The coordinator: a hub, a roster, a status. What it does is a function of the messages it
  * accepted; all of it is durable before the next word is said. */
 #include "coordinator.h"
-#include "bus/envelope.h"
 #include "bus/topics.h"
-#include "control.h"
-#include "daemon.h"
+#include "coordinator_state.h"
 #include "daemon/entropy.h"
 #include "daemon/files.h"
 #include "daemon/log.h"
 #include "daemon/names.h"
-#include "hub_status.h"
 #include "hub_runs.h"
-#include "coordinator_helper.h"
-#include "hub_chain.h"
-#include "member.h"
-#include "observe.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,38 +20,14 @@
     "it is ahead of this coordinator, whose state is lost or an old one: stop it, and see "        \
     "tacit coordinator --recover, and --new-term"
 
-struct coordinator {
-    const struct live_coordinator_config *config;
-    struct live_hub_config run; /* as the file says it, with the nonce of this state */
-    struct live_daemon daemon;
-    struct live_timer *timer;
-    struct live_timer *watch; /* of whether anything moves */
-    struct live_standstill standstill;
-    struct live_standstill round; /* since when it is open */
-    uint64_t started_us;
-    struct live_timer *look_around; /* ends the wait for what sites hold, before anything is said */
-    struct live_hub *hub;
-    struct live_hub_chain chain;
-    bool hub_is_dirty;  /* changed in this round: put it once, at the end */
-    uint64_t last_term; /* where one is to begin: the last before it */
-    bool has_spoken;
-    uint32_t *speaks; /* by site: the newest version of messages; 0: not known */
-    uint64_t *terms;  /* by site: of its last word that was signed; 0: none yet */
-    uint64_t accepted_count;
-    struct live_runs runs;
-    struct live_history history;
-    struct live_observe observe;
-    struct live_helper_desk desk; /* with two aggregators */
-    struct live_envelopes envelopes;
-    struct live_member member;
-    struct live_control *control; /* NULL until the start is done */
-    struct live_sender *senders;  /* by site */
-    uint64_t *heard_us;           /* by site: the last word that it signed */
-    struct live_sender strangers; /* all other names together */
-    uint32_t *by_name;            /* sites in the order of their names */
-};
-
 /* ---- Saying ---------------------------------------------------------------------------------- */
+
+static struct live_hub_view look(const struct coordinator *coordinator)
+{
+    struct live_hub_view view;
+    coordinator->config->protocol->look(coordinator->hub, &view);
+    return view;
+}
 
 static void publish(struct coordinator *coordinator, const struct live_message *message)
 {
@@ -199,34 +168,14 @@ static struct live_status status_of(const struct coordinator *coordinator,
                                     struct live_hub_view *view)
 {
     struct live_bus const *const bus = coordinator->daemon.bus; /* none while a run is only ended */
-    coordinator->config->protocol->look(coordinator->hub, view);
+    *view = look(coordinator);
     return (struct live_status){
+        .of = coordinator,
         .config = &coordinator->run,
         .hub = view,
         .broker = bus == NULL ? (struct live_bus_trouble){.reason = ""} : live_bus_why(bus),
         .now_us = live_now_us(),
-        .still_us = coordinator->standstill.since_us,
-        .round_us = coordinator->round.since_us,
-        .started_us = coordinator->started_us,
-        .waiting_after_us = UINT64_C(1000000) * coordinator->config->waiting_after_s,
-        .accepted_count = coordinator->accepted_count,
-        .refused_count = coordinator->member.refused_count,
-        .unsigned_count = coordinator->member.unsigned_count,
-        .senders = coordinator->senders,
-        .heard_us = coordinator->heard_us,
-        .term = coordinator->envelopes.term,
-        .version = coordinator->envelopes.version,
-        .speaks = coordinator->speaks,
-        .terms = coordinator->terms,
-        .strangers = &coordinator->strangers,
-        .helper_since_us = live_helper_desk_waits(view) ? coordinator->desk.since_us : 0,
-        .entry = &coordinator->chain.head,
-        .history = &coordinator->history,
-        .protocol = coordinator->config->protocol->word,
-        .program = coordinator->config->version,
-        .directory = coordinator->config->state_directory,
-        .disk_low_mib = coordinator->config->disk_low_mib,
-        .is_noised = coordinator->config->protocol->epsilon_nano != NULL};
+        .helper_since_us = live_helper_desk_waits(view) ? coordinator->desk.since_us : 0};
 }
 
 /* The run is over: what it came to is written down, in the batch of this round. */
@@ -280,12 +229,11 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     struct tacit_entropy const entropy =
         live_entropy(coordinator->run.has_helper ? LIVE_ENTROPY_NOISE : LIVE_ENTROPY_DECISIONS);
     struct live_hub_update update;
-    struct live_hub_view view;
     TACIT_ASSERT(coordinator->hub != NULL);
     event.now_us = live_now_us();
     event.term = coordinator->envelopes.term;
     event.seals = &seals;
-    coordinator->config->protocol->look(coordinator->hub, &view);
+    struct live_hub_view view = look(coordinator);
     bool const was_finished = view.is_finished;
     bool const was_asked = view.helper.is_asked;
     uint32_t const before = ahead_count(coordinator, &view);
@@ -298,7 +246,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     if (status == TACIT_ENTROPY)
         update.deadline_us = event.now_us + ENTROPY_PAUSE_US;
     carry_out(coordinator, &update);
-    coordinator->config->protocol->look(coordinator->hub, &view);
+    view = look(coordinator);
     if (view.is_finished && !was_finished)
         note_winner(coordinator, &view);
     note_end(coordinator, &view, update.persist);
@@ -346,9 +294,8 @@ static void prepare(void *context)
 static void on_timer(void *context)
 {
     struct coordinator *const coordinator = context;
-    struct live_hub_view view;
     (void)step(coordinator, (struct live_hub_event){.kind = LIVE_HUB_TIMEOUT});
-    coordinator->config->protocol->look(coordinator->hub, &view);
+    struct live_hub_view const view = look(coordinator);
     if (view.is_overdue)
         live_log(LIVE_LOG_WARNING, "waiting", "round %u: %u of the %u sites of the quorum reported",
                  view.epoch, view.covered_count, coordinator->run.quorum);
@@ -507,12 +454,11 @@ static void on_helper(struct coordinator *coordinator, const uint8_t *bytes, siz
 
 static void tick_helper(struct coordinator *coordinator)
 {
-    struct live_hub_view view;
     size_t size = 0;
     uint8_t *const said = live_helper_desk_file(&coordinator->desk, &size);
     on_helper(coordinator, said, size); /* nothing: what is owed is tried again */
     free(said);
-    coordinator->config->protocol->look(coordinator->hub, &view);
+    struct live_hub_view const view = look(coordinator);
     live_helper_desk_tick(&coordinator->desk, coordinator->hub, &view, live_now_us());
 }
 
@@ -603,8 +549,7 @@ static void on_connected(void *context)
 
 static void see_standstill(struct coordinator *coordinator)
 {
-    struct live_hub_view view;
-    coordinator->config->protocol->look(coordinator->hub, &view);
+    struct live_hub_view const view = look(coordinator);
     uint64_t const now_us = live_now_us();
     live_standstill_see(&coordinator->standstill, live_hub_mark(&view, &coordinator->run), now_us);
     live_standstill_see(&coordinator->round, view.epoch, now_us);
@@ -642,8 +587,7 @@ static struct live_control_names names_of(const struct coordinator *coordinator)
 static void answer_log(struct coordinator *coordinator, struct live_request *request)
 {
     struct live_control_names const names = names_of(coordinator);
-    struct live_hub_view view;
-    coordinator->config->protocol->look(coordinator->hub, &view);
+    struct live_hub_view const view = look(coordinator);
     live_control_answer(
         coordinator->control, request, 200,
         json_pack("{s:o}", "changes", live_control_list(view.changes, view.change_count, &names)));
@@ -674,14 +618,11 @@ static void answer_change(struct coordinator *coordinator, struct live_request *
 static void obey(struct coordinator *coordinator, struct live_request *request,
                  const struct live_control_entry *wanted)
 {
-    struct live_hub_ops const *const protocol = coordinator->config->protocol;
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_DECISIONS);
     struct live_hub_update update;
-    struct live_hub_view view;
     const char *objection = "it is not possible";
     uint32_t number = 0;
-    protocol->look(coordinator->hub, &view);
-    bool const was_finished = view.is_finished;
+    bool const was_finished = look(coordinator).is_finished;
     enum tacit_status const status = live_hub_change(coordinator->hub, wanted, live_now_us(),
                                                      &entropy, &update, &number, &objection);
     if (status != TACIT_OK) {
@@ -691,7 +632,7 @@ static void obey(struct coordinator *coordinator, struct live_request *request,
     }
     carry_out(coordinator, &update);
     answer_change(coordinator, request, wanted, number, update.persist);
-    protocol->look(coordinator->hub, &view);
+    struct live_hub_view const view = look(coordinator);
     if (view.is_finished && !was_finished)
         note_winner(coordinator, &view);
     note_end(coordinator, &view, update.persist);
@@ -703,7 +644,6 @@ static void on_word(void *context, struct live_request *request)
     struct live_hub_ops const *const protocol = coordinator->config->protocol;
     struct live_control_names const names = names_of(coordinator);
     struct tacit_error error = {""};
-    struct live_hub_view view;
     if (strcmp(request->method, "GET") == 0) {
         answer_log(coordinator, request);
         return;
@@ -716,7 +656,7 @@ static void on_word(void *context, struct live_request *request)
         live_control_refuse(coordinator->control, request, 409, error.text);
         return;
     }
-    protocol->look(coordinator->hub, &view);
+    struct live_hub_view const view = look(coordinator);
     struct live_control_entry wanted = {.quorum = view.quorum_wanted,
                                         .deadline_s = view.deadline_s};
     json_t *const body = live_api_read_body(request->body, request->size, &error);
@@ -923,8 +863,7 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
 /* Nobody is unflagged by a restart. */
 static void say_all_flagged(const struct coordinator *coordinator)
 {
-    struct live_hub_view view;
-    coordinator->config->protocol->look(coordinator->hub, &view);
+    struct live_hub_view const view = look(coordinator);
     for (uint32_t site = 0; site < coordinator->run.site_count; site++)
         if (is_flagged(&view, site))
             say_flagged(coordinator, site);

@@ -54,7 +54,7 @@ static void add_left_out(const struct helper *helper, struct live_causes *causes
     (void)snprintf(what, sizeof what,
                    "left out of the last sum, for grants, release or envelope are not in order: %s",
                    names);
-    live_causes_add(causes, LIVE_CAUSE_LEFT_OUT, who, what);
+    live_causes_add(causes, LIVE_CAUSE_LEFT_OUT, who, "%s", what);
 }
 
 static struct live_causes causes_of(const struct helper *helper)

@@ -1,5 +1,5 @@
 /* What keeps a coordinator from its work, worked out from its state each time that it is asked. */
-#include "hub_status.h"
+#include "coordinator_state.h"
 #include "show.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,29 +21,36 @@ static json_t *names_of(const struct live_status *status, const uint64_t *sites)
     return who;
 }
 
-static json_t *name_of(const struct live_status *status, uint32_t site)
-{
-    return json_pack("[s]", status->config->sites[site]);
-}
-
 /* A set, named in the sentence, too: what, with room for a %s. */
 static void add_set(const struct live_status *status, enum live_cause cause, const char *what,
                     const uint64_t *sites, struct live_causes *causes)
 {
     char names[LINE_BYTES / 2];
-    char line[LINE_BYTES];
     json_t *const who = names_of(status, sites);
     live_causes_name(who, tacit_bits_count(sites, status->config->site_count), names, sizeof names);
-    (void)snprintf(line, sizeof line, "%.250s: %.250s", what, names);
-    live_causes_add(causes, cause, who, line);
+    live_causes_add(causes, cause, who, "%.250s: %.250s", what, names);
+}
+
+/* If there are any; sites NULL: there are none. */
+static void add_some(const struct live_status *status, enum live_cause cause, const char *what,
+                     const uint64_t *sites, struct live_causes *causes)
+{
+    uint32_t const count = status->config->site_count;
+    if (sites != NULL && tacit_bits_next(sites, count, 0) < count)
+        add_set(status, cause, what, sites, causes);
+}
+
+static uint64_t waiting_after_us(const struct live_status *status)
+{
+    return US_PER_S * status->of->config->waiting_after_s;
 }
 
 /* Was nothing heard of it for so long that it may be gone? */
 static bool is_silent(const struct live_status *status, uint32_t site)
 {
-    uint64_t const heard_us = status->heard_us[site];
-    uint64_t const since_us = heard_us > status->started_us ? heard_us : status->started_us;
-    return status->now_us >= since_us + status->waiting_after_us;
+    uint64_t const heard_us = status->of->heard_us[site];
+    uint64_t const since_us = heard_us > status->of->started_us ? heard_us : status->of->started_us;
+    return status->now_us >= since_us + waiting_after_us(status);
 }
 
 /* Who has not said what the present round lacks. */
@@ -83,7 +90,7 @@ static void add_still(const struct live_status *status, bool is_asked, const uin
                       struct live_causes *causes)
 {
     char what[LINE_BYTES];
-    uint64_t const open_s = (status->now_us - status->round_us) / US_PER_S;
+    uint64_t const open_s = (status->now_us - status->of->round.since_us) / US_PER_S;
     if (tacit_bits_count(sites, status->config->site_count) == 0)
         return;
     if (is_asked)
@@ -91,7 +98,7 @@ static void add_still(const struct live_status *status, bool is_asked, const uin
                        status->hub->epoch, open_s);
     else
         (void)snprintf(what, sizeof what, "silent for %" PRIu64 " s or longer",
-                       status->waiting_after_us / US_PER_S);
+                       waiting_after_us(status) / US_PER_S);
     add_set(status, LIVE_CAUSE_SITES, what, sites, causes);
 }
 
@@ -101,7 +108,8 @@ static void add_waits(const struct live_status *status, struct live_causes *caus
     struct live_hub_view const *const hub = status->hub;
     uint64_t *const sites = calloc(TACIT_BITS_WORDS(status->config->site_count), sizeof *sites);
     bool const is_asked = hub->missing_count > 0;
-    bool const is_still = status->now_us >= status->still_us + status->waiting_after_us;
+    bool const is_still =
+        status->now_us >= status->of->standstill.since_us + waiting_after_us(status);
     if (sites == NULL || hub->is_finished) {
         free(sites);
         return;
@@ -129,7 +137,6 @@ static void add_helper(const struct live_status *status, struct live_causes *cau
         [TACIT_HELPER_OLD] = "its own state is an old one",
         [TACIT_HELPER_TOO_WEAK] = "the run's epsilon is more than its own file allows"};
     struct live_helper_view const *const helper = &status->hub->helper;
-    char what[LINE_BYTES];
     uint64_t const waited_s =
         status->helper_since_us == 0 || status->now_us < status->helper_since_us
             ? 0
@@ -139,27 +146,21 @@ static void add_helper(const struct live_status *status, struct live_causes *cau
                         "the helper answers what is not in order: not signed with the pinned key, "
                         "or not for what it was asked");
     } else if (helper->is_asked && helper->verdict > TACIT_HELPER_TOO_FEW) {
-        (void)snprintf(what, sizeof what, "the helper refuses to answer: %s",
-                       refusals[helper->verdict]);
-        live_causes_add(causes, LIVE_CAUSE_HELPER_REFUSES, json_pack("[s]", "helper"), what);
+        live_causes_add(causes, LIVE_CAUSE_HELPER_REFUSES, json_pack("[s]", "helper"),
+                        "the helper refuses to answer: %s", refusals[helper->verdict]);
     } else if (status->helper_since_us != 0 && waited_s >= HELPER_AFTER_S) {
-        (void)snprintf(what, sizeof what, "the run waits for the helper (%" PRIu64 " s)%s",
-                       waited_s, helper->has_agreed ? "" : ", which has not agreed to it yet");
-        live_causes_add(causes, LIVE_CAUSE_HELPER, json_pack("[s]", "helper"), what);
+        live_causes_add(causes, LIVE_CAUSE_HELPER, json_pack("[s]", "helper"),
+                        "the run waits for the helper (%" PRIu64 " s)%s", waited_s,
+                        helper->has_agreed ? "" : ", which has not agreed to it yet");
     }
-    if (tacit_bits_count(helper->left_out, status->config->site_count) > 0)
-        add_set(status, LIVE_CAUSE_LEFT_OUT,
-                "left out of the helper's last sum, for grants, release or envelope are not in "
-                "order",
-                helper->left_out, causes);
-    if (helper->void_count == 0)
-        return;
-    (void)snprintf(what, sizeof what,
-                   "%" PRIu32 " rounds in a row are void: sites reported what cannot be, or what "
-                   "the helper could not count; their rewards are spent",
-                   helper->void_count);
-    live_causes_add(causes, helper->awaits_word ? LIVE_CAUSE_VOID_WAITS : LIVE_CAUSE_VOID, NULL,
-                    what);
+    add_some(status, LIVE_CAUSE_LEFT_OUT,
+             "left out of the helper's last sum, for grants, release or envelope are not in order",
+             helper->left_out, causes);
+    if (helper->void_count > 0)
+        live_causes_add(causes, helper->awaits_word ? LIVE_CAUSE_VOID_WAITS : LIVE_CAUSE_VOID, NULL,
+                        "%" PRIu32 " rounds in a row are void: sites reported what cannot be, or "
+                        "what the helper could not count; their rewards are spent",
+                        helper->void_count);
 }
 
 /* Does it refuse all arms that are in, and stay? */
@@ -196,73 +197,51 @@ static void add_refusing(const struct live_status *status, struct live_causes *c
     free(sites);
 }
 
-/* Sites that follow what this state knows nothing of. */
-static void add_ahead(const struct live_status *status, struct live_causes *causes)
-{
-    uint64_t const *const ahead = status->hub->ahead;
-    uint32_t const count = status->config->site_count;
-    if (ahead != NULL && tacit_bits_next(ahead, count, 0) < count)
-        add_set(status, LIVE_CAUSE_OLD_COORDINATOR,
-                "this coordinator's state is an old one: what these sites show follows a grant "
-                "that it knows nothing of (or they do not say what is true)",
-                ahead, causes);
-}
-
-/* Sites that have shown different sites different rows. */
-static void add_forkers(const struct live_status *status, struct live_causes *causes)
-{
-    uint64_t const *const forkers = status->hub->forkers;
-    uint32_t const count = status->config->site_count;
-    if (forkers != NULL && tacit_bits_next(forkers, count, 0) < count)
-        add_set(status, LIVE_CAUSE_FORKER,
-                "signed two different rows of one round and showed them to different sites, which "
-                "is proved",
-                forkers, causes);
-}
-
 static void add_site(const struct live_status *status, uint32_t site, struct live_causes *causes)
 {
     TACIT_ASSERT(site < status->config->site_count);
     struct live_hub_view const *const hub = status->hub;
     char const *const name = status->config->sites[site];
-    char what[LINE_BYTES];
-    if (hub->flagged != NULL && tacit_bits_has(hub->flagged, site)) {
-        (void)snprintf(what, sizeof what, "two states of site %s", name);
-        live_causes_add(causes, LIVE_CAUSE_TWO_STATES, name_of(status, site), what);
-    }
-    uint32_t const speaks = status->speaks[site];
-    if (speaks > TACIT_WIRE_VERSION || (speaks > 0 && speaks < status->version)) {
-        (void)snprintf(what, sizeof what,
-                       "site %s says messages of version %" PRIu32 ", and this run is of version "
-                       "%" PRIu32 "; this coordinator speaks versions %u to %u",
-                       name, speaks, status->version, TACIT_WIRE_VERSION_OLDEST,
-                       TACIT_WIRE_VERSION);
-        live_causes_add(causes, LIVE_CAUSE_VERSION, name_of(status, site), what);
-    }
+    if (hub->flagged != NULL && tacit_bits_has(hub->flagged, site))
+        live_causes_add(causes, LIVE_CAUSE_TWO_STATES, json_pack("[s]", name),
+                        "two states of site %s", name);
+    uint32_t const speaks = status->of->speaks[site];
+    if (speaks > TACIT_WIRE_VERSION || (speaks > 0 && speaks < status->of->envelopes.version))
+        live_causes_add(causes, LIVE_CAUSE_VERSION, json_pack("[s]", name),
+                        "site %s says messages of version %" PRIu32 ", and this run is of version "
+                        "%" PRIu32 "; this coordinator speaks versions %u to %u",
+                        name, speaks, status->of->envelopes.version, TACIT_WIRE_VERSION_OLDEST,
+                        TACIT_WIRE_VERSION);
     /* A site that is a little behind follows by itself. */
-    uint64_t const term = status->terms[site];
-    if (term > status->term || (term > 0 && live_term_is_out_of_reach(term, status->term))) {
-        (void)snprintf(what, sizeof what,
-                       "site %s is in term %" PRIu64 " and this run in term %" PRIu64
-                       ": neither hears the other",
-                       name, term, status->term);
-        live_causes_add(causes, LIVE_CAUSE_TERM, name_of(status, site), what);
-    }
+    uint64_t const term = status->of->terms[site];
+    if (term > status->of->envelopes.term ||
+        (term > 0 && live_term_is_out_of_reach(term, status->of->envelopes.term)))
+        live_causes_add(causes, LIVE_CAUSE_TERM, json_pack("[s]", name),
+                        "site %s is in term %" PRIu64 " and this run in term %" PRIu64
+                        ": neither hears the other",
+                        name, term, status->of->envelopes.term);
 }
 
 struct live_causes live_hub_causes(const struct live_status *status)
 {
-    struct live_causes causes = live_causes_begin("coordinator", status->directory);
+    struct live_causes causes =
+        live_causes_begin("coordinator", status->of->config->state_directory);
     live_causes_add_broker(&causes, &status->broker);
     for (uint32_t site = 0; site < status->config->site_count; site++)
         add_site(status, site, &causes);
-    add_ahead(status, &causes);
-    add_forkers(status, &causes);
+    add_some(status, LIVE_CAUSE_OLD_COORDINATOR,
+             "this coordinator's state is an old one: what these sites show follows a grant that "
+             "it knows nothing of (or they do not say what is true)",
+             status->hub->ahead, &causes);
+    add_some(status, LIVE_CAUSE_FORKER,
+             "signed two different rows of one round and showed them to different sites, which is "
+             "proved",
+             status->hub->forkers, &causes);
     add_refusing(status, &causes);
     if (status->hub->helper.is_there)
         add_helper(status, &causes);
     add_waits(status, &causes);
-    live_causes_add_disk(&causes, status->disk_low_mib);
+    live_causes_add_disk(&causes, status->of->config->disk_low_mib);
     return causes;
 }
 

@@ -1,6 +1,6 @@
 /* The coordinator's status: for machines and for people. Shows what the network has seen anyway.
  * The page itself: board.c. */
-#include "hub_status.h"
+#include "coordinator_state.h"
 #include "api/api_json.h"
 #include "api/numbers.h"
 #include "control.h"
@@ -141,7 +141,7 @@ static json_t *headline(const struct live_status *status)
     uint32_t const arms = status->config->arm_count;
     struct live_buffer out = {0};
     uint64_t const horizon = hub->horizon > 0 ? hub->horizon : status->config->horizon;
-    uint32_t left = live_history_rounds_left(status->history, horizon);
+    uint32_t left = live_history_rounds_left(&status->of->history, horizon);
     if (hub->rounds_max > 0 && (left == 0 || left > hub->rounds_max - hub->round_count))
         left = hub->rounds_max - hub->round_count;
     if (winner(status) != NULL)
@@ -186,9 +186,9 @@ static size_t numbers_of(const struct live_status *status, struct live_number nu
         {"active_arms", "tacit_hub_active_arms", "Arms that are in.", judged, hub->active_count},
         {"reports", NULL, NULL, judged, hub->is_finished ? 0 : hub->report_count},
         {"still_s", "tacit_hub_still_seconds", "How long nothing has moved that the sites say.",
-         LIVE_WHOLE, (double)((status->now_us - status->still_us) / US_PER_S)},
+         LIVE_WHOLE, (double)((status->now_us - status->of->standstill.since_us) / US_PER_S)},
         {"round_s", "tacit_hub_round_seconds", "How long this round has been open.", LIVE_WHOLE,
-         (double)((status->now_us - status->round_us) / US_PER_S)},
+         (double)((status->now_us - status->of->round.since_us) / US_PER_S)},
         {"missing", "tacit_hub_reports_missing", "Reports that this round waits for.", judged,
          hub->missing_count},
         {"covered", NULL, NULL, judged, hub->covered_count},
@@ -214,14 +214,14 @@ static size_t numbers_of(const struct live_status *status, struct live_number nu
         {"helper_counted", "tacit_hub_helper_sites", "Sites in the helper's newest answer.",
          hub->helper.is_there ? LIVE_WHOLE : LIVE_ABSENT, hub->helper.counted_number},
         {"message_version", "tacit_hub_message_version", "Version of the messages of this run.",
-         LIVE_WHOLE, status->version},
+         LIVE_WHOLE, status->of->envelopes.version},
         {"accepted", "tacit_hub_messages_accepted_total", "Messages that were accepted.",
-         LIVE_WHOLE, (double)status->accepted_count},
+         LIVE_WHOLE, (double)status->of->accepted_count},
         {"refused", "tacit_hub_messages_refused_total", "Messages that were refused.", LIVE_WHOLE,
-         (double)status->refused_count},
+         (double)status->of->member.refused_count},
         {"unsigned", "tacit_hub_messages_unsigned_total",
          "Messages that whose name they came under did not sign.", LIVE_WHOLE,
-         (double)status->unsigned_count}};
+         (double)status->of->member.unsigned_count}};
     _Static_assert(sizeof all / sizeof all[0] <= NUMBERS_MAX, "room for all");
     memcpy(numbers, all, sizeof all);
     return sizeof all / sizeof all[0];
@@ -289,7 +289,7 @@ static json_t *site_tree(const struct live_status *status, uint32_t site)
     struct live_hub_view const *const hub = status->hub;
     struct live_hub_config const *const run = status->config;
     bool const is_asked = is_still_asked(hub, site);
-    uint64_t const heard_us = status->heard_us[site]; /* 0: not since the start */
+    uint64_t const heard_us = status->of->heard_us[site]; /* 0: not since the start */
     struct live_column columns[SITE_COLUMNS];
     json_t *const made = json_pack(
         "{s:s, s:b, s:b, s:b, s:o}", "name", run->sites[site], "asked", is_asked, "reported",
@@ -316,8 +316,8 @@ static json_t *offenders(const struct live_status *status)
 {
     json_t *const list = json_array();
     for (uint32_t site = 0; site < status->config->site_count; site++)
-        live_show_offender(status->config->sites[site], &status->senders[site], list);
-    live_show_offender("others", status->strangers, list);
+        live_show_offender(status->config->sites[site], &status->of->senders[site], list);
+    live_show_offender("others", &status->of->strangers, list);
     return list;
 }
 
@@ -384,7 +384,7 @@ static json_t *tree_of(const struct live_status *status)
                   live_show_bytes(run, sizeof run), "run_id", (json_int_t)status->config->run_id,
                   "phase", phase(status), "winner", winner(status));
     live_show_causes(&causes, &status->broker, made);
-    live_show_entry(status->term, status->entry, made);
+    live_show_entry(status->of->envelopes.term, &status->of->chain.head, made);
     live_numbers_show(numbers, numbers_of(status, numbers), made);
     (void)json_object_set_new(made, "headline", headline(status));
     add_answer(status, made);
@@ -409,7 +409,7 @@ static void write_json(const void *context, struct live_buffer *out)
 /* What stands on the page of a coordinator, who has no data of anybody. */
 static void say_privacy(const struct live_status *status, struct live_buffer *out)
 {
-    if (status->is_noised)
+    if (status->of->config->protocol->epsilon_nano != NULL)
         live_buffer_format(out,
                            "Each site adds noise to what it sends, reckoned with epsilon %.6g of "
                            "a reward, and keeps its own budget. This coordinator and this page "
@@ -431,10 +431,10 @@ static void write_page(const void *context, struct live_buffer *out)
     struct live_board const board = {.status = tree,
                                      .arms = json_object_get(tree, "arms"),
                                      .role = "coordinator",
-                                     .protocol = status->protocol,
-                                     .version = status->program,
+                                     .protocol = status->of->config->protocol->word,
+                                     .version = status->of->config->version,
                                      .arm_names = status->config->arm_names,
-                                     .history = status->history,
+                                     .history = &status->of->history,
                                      .lo = status->config->lo,
                                      .hi = status->config->hi,
                                      .statement = privacy.failed ? NULL : privacy.bytes};
@@ -453,7 +453,7 @@ static struct site_state states(const struct live_status *status)
                                     calloc(TACIT_BITS_WORDS(count), sizeof(uint64_t))};
     for (uint32_t site = 0; site < count && made.heard_s != NULL && made.missing != NULL; site++) {
         uint64_t const heard_us =
-            status->heard_us[site] > 0 ? status->heard_us[site] : status->started_us;
+            status->of->heard_us[site] > 0 ? status->of->heard_us[site] : status->of->started_us;
         made.heard_s[site] = (status->now_us - heard_us) / US_PER_S;
         if (is_still_asked(status->hub, site) && !tacit_bits_has(status->hub->received, site))
             tacit_bits_add(made.missing, site);
@@ -478,7 +478,7 @@ static void write_metrics(const void *context, struct live_buffer *out)
     arm_columns(status->hub, of_arms);
     live_numbers_write(&state, 1, out);
     live_numbers_write(numbers, numbers_of(status, numbers), out);
-    live_show_machine(status->directory, status->disk_low_mib, out);
+    live_show_machine(status->of->config->state_directory, status->of->config->disk_low_mib, out);
     live_columns_write(of_sites, SITE_COLUMNS, "site", run->sites, run->site_count, out);
     live_columns_write(of_arms, ARM_COLUMNS, "arm", run->arm_names, run->arm_count, out);
     free(state_of.heard_s);
