@@ -30,8 +30,7 @@ static enum tacit_status keep(struct agent *agent, const struct live_decision_an
         status = live_store_put_unit(store, answer->row.unit, answer->row.arm);
     if (status == TACIT_OK && answer->unit_forgotten != NULL)
         status = live_store_drop_unit(store, answer->unit_forgotten);
-    if (status != TACIT_OK)
-        live_daemon_fail(&agent->daemon, status, "a decision cannot be written");
+    live_daemon_check(&agent->daemon, status, "a decision cannot be written");
     return status;
 }
 
@@ -160,14 +159,6 @@ static const char *phase(const struct agent *agent, const struct live_site_view 
            : view->is_decided  ? "decided"
            : view->is_waiting  ? "waiting"
                                : "exploring";
-}
-
-static struct live_site_view look(const struct agent *agent)
-{
-    struct live_site_view view = {0};
-    if (agent->site != NULL)
-        agent->config->protocol->look(agent->site, &view);
-    return view;
 }
 
 #define NUMBERS_MAX 32u
@@ -439,7 +430,7 @@ static json_t *status(void *context)
 {
     struct agent *const agent = context;
     struct live_site_config const *const site = &agent->config->site;
-    struct live_site_view const view = look(agent);
+    struct live_site_view const view = agent_look(agent);
     struct live_number numbers[NUMBERS_MAX];
     agent_see_standstill(agent);
     json_t *const made =
@@ -517,7 +508,7 @@ static void statement(void *context, struct live_buffer *text)
 static void metrics(void *context, struct live_buffer *text)
 {
     struct agent *const agent = context;
-    struct live_site_view const view = look(agent);
+    struct live_site_view const view = agent_look(agent);
     struct live_causes const causes = agent_causes(agent, &view);
     struct live_number const state = {NULL, "tacit_agent_state",
                                       "0: ok, 1: waiting, 2: needs attention.", LIVE_WHOLE,
@@ -536,7 +527,7 @@ static void metrics(void *context, struct live_buffer *text)
 static json_t *health(void *context, bool *is_healthy)
 {
     struct agent const *const agent = context;
-    struct live_site_view const view = look(agent);
+    struct live_site_view const view = agent_look(agent);
     return agent_health(agent, &view, is_healthy);
 }
 

@@ -59,11 +59,7 @@ static void keep_basis(struct agent *agent, uint32_t arm, enum basis basis)
     TACIT_ASSERT(basis > UNTOLD && basis < BASIS_COUNT);
     char name[32];
     name_value(arm, name);
-    if (!live_daemon_begin(&agent->daemon))
-        return;
-    enum tacit_status const status = live_store_put_value(agent->daemon.store, name, basis);
-    if (status != TACIT_OK)
-        live_daemon_fail(&agent->daemon, status, "a refusal cannot be written");
+    live_daemon_put_value(&agent->daemon, name, basis);
 }
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
@@ -123,8 +119,7 @@ static bool is_refused(const struct agent *agent, uint32_t arm)
 {
     TACIT_ASSERT(agent->site != NULL);
     TACIT_ASSERT(arm < agent->config->site.arm_count);
-    struct live_site_view view = {0};
-    agent->config->protocol->look(agent->site, &view);
+    struct live_site_view const view = agent_look(agent);
     return view.refused != NULL && tacit_bits_has(view.refused, arm);
 }
 
@@ -150,9 +145,7 @@ static void obey(struct agent *agent, struct live_request *request, uint32_t arm
 static void answer_log(struct agent *agent, struct live_request *request)
 {
     struct live_control_names const names = names_of(agent);
-    struct live_site_view view = {0};
-    if (agent->site != NULL)
-        agent->config->protocol->look(agent->site, &view);
+    struct live_site_view const view = agent_look(agent);
     live_control_answer(
         agent->control, request, 200,
         json_pack("{s:o}", "changes", live_control_list(view.changes, view.change_count, &names)));
@@ -268,9 +261,7 @@ void agent_add_changes(const struct agent *agent, const struct live_site_view *v
 
 void agent_state_refusals(struct agent *agent, struct live_buffer *text)
 {
-    struct live_site_view view = {0};
-    if (agent->site != NULL)
-        agent->config->protocol->look(agent->site, &view);
+    struct live_site_view const view = agent_look(agent);
     for (uint32_t arm = 0; view.refused != NULL && arm < agent->config->site.arm_count; arm++) {
         if (!tacit_bits_has(view.refused, arm))
             continue;

@@ -49,10 +49,7 @@ static void on_change(void *context, const struct live_decision_change *change)
         agent_fill_place(agent, change->row, change->value);
         break;
     case LIVE_CHANGE_FORGOTTEN:
-        agent->has_forgotten = true;
-        if (live_daemon_begin(&agent->daemon) &&
-            live_store_drop_decision(agent->daemon.store, change->row->number) != TACIT_OK)
-            live_daemon_fail(&agent->daemon, TACIT_IO, "a decision cannot be dropped");
+        agent_drop_row(agent, change->row);
         break;
     }
 }
@@ -146,7 +143,6 @@ struct agent_waiting agent_waiting(const struct agent *agent)
     uint64_t const now_ms = agent_now_ms(agent);
     uint64_t const oldest_ms = live_decisions_oldest_ms(agent->decisions);
     struct agent_waiting waiting = {0};
-    struct live_site_view site;
     live_decisions_look(agent->decisions, &waiting.decisions);
     uint64_t const since_ms = waiting.decisions.waits_since_ms;
     uint64_t const longest_ms = PATIENT_WAITS * waiting.decisions.wait.wait_ms;
@@ -155,7 +151,7 @@ struct agent_waiting agent_waiting(const struct agent *agent)
     waiting.is_long = waiting.waited_ms > longest_ms;
     if (agent->site == NULL)
         return waiting;
-    agent->config->protocol->look(agent->site, &site);
+    struct live_site_view const site = agent_look(agent);
     waiting.what = what_it_waits_for(agent, &site, &waiting.decisions);
     waiting.still_ms = (live_now_us() - agent->standstill.since_us) / 1000u;
     waiting.is_held = waiting.what != AGENT_WAITS_FOR_NOTHING &&
@@ -172,10 +168,8 @@ struct agent_waiting agent_waiting(const struct agent *agent)
 void agent_see_standstill(struct agent *agent)
 {
     struct live_decisions_view decisions;
-    struct live_site_view site = {0};
+    struct live_site_view const site = agent_look(agent);
     live_decisions_look(agent->decisions, &decisions);
-    if (agent->site != NULL)
-        agent->config->protocol->look(agent->site, &site);
     bool const has_plan = decisions.unserved > 0 || decisions.open_planned > 0;
     uint64_t const parts[] = {agent->site != NULL,
                               what_it_waits_for(agent, &site, &decisions),

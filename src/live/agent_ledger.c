@@ -17,12 +17,10 @@ enum tacit_status agent_ledger_restore(struct agent *agent)
 
 static void grow(struct agent *agent, const char *name, uint64_t *value, uint64_t to)
 {
-    if (to <= *value || !live_daemon_begin(&agent->daemon))
+    if (to <= *value)
         return;
     *value = to;
-    enum tacit_status const status = live_store_put_value(agent->daemon.store, name, to);
-    if (status != TACIT_OK)
-        live_daemon_fail(&agent->daemon, status, "the ledger cannot be written");
+    live_daemon_put_value(&agent->daemon, name, to);
 }
 
 void agent_ledger_note(struct agent *agent, const struct live_site_view *view)

@@ -20,8 +20,8 @@ static bool by_id(void *context, struct live_decision_id id, struct live_decisio
     bool found;
     tell_time(agent);
     enum tacit_status const status = live_store_recall(agent->daemon.store, id, row, &found);
-    if (status != TACIT_OK) /* then nothing of this round is answered */
-        live_daemon_fail(&agent->daemon, status, "what is remembered cannot be read");
+    live_daemon_check(/* else nothing of this round is answered */
+                      &agent->daemon, status, "what is remembered cannot be read");
     return found;
 }
 
@@ -31,8 +31,7 @@ static bool by_key(void *context, const char *key, struct live_decision_row *row
     bool found;
     tell_time(agent);
     enum tacit_status const status = live_store_recall_key(agent->daemon.store, key, row, &found);
-    if (status != TACIT_OK)
-        live_daemon_fail(&agent->daemon, status, "what is remembered cannot be read");
+    live_daemon_check(&agent->daemon, status, "what is remembered cannot be read");
     return found;
 }
 
@@ -44,17 +43,13 @@ struct live_decision_memory agent_memory(struct agent *agent)
 static void hand_over(void *context, const struct live_decision_row *row)
 {
     struct agent *const agent = context;
-    enum tacit_status const status = live_store_remember(agent->daemon.store, row);
-    if (status != TACIT_OK)
-        live_daemon_fail(&agent->daemon, status, "a decision cannot be remembered");
+    live_daemon_check(&agent->daemon, live_store_remember(agent->daemon.store, row),
+                      "a decision cannot be remembered");
 }
 
 static void drop_row(void *context, const struct live_decision_row *row)
 {
-    struct agent *const agent = context;
-    agent->has_forgotten = true;
-    if (live_store_drop_decision(agent->daemon.store, row->number) != TACIT_OK)
-        live_daemon_fail(&agent->daemon, TACIT_IO, "a decision cannot be dropped");
+    agent_drop_row(context, row);
 }
 
 void agent_remember(struct agent *agent)

@@ -1,18 +1,7 @@
 /* GET /v1/result (docs/openapi.yaml). */
 #include "agent_state.h"
+#include "daemon/text.h"
 #include "show.h"
-#include <time.h>
-
-/* "2026-11-22T06:40:00Z"; null: there is no such time yet. */
-static json_t *time_text(uint64_t unix_s)
-{
-    char text[32];
-    struct tm parts;
-    time_t const at = (time_t)unix_s;
-    bool const is_known = unix_s > 0 && gmtime_r(&at, &parts) != NULL &&
-                          strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) > 0;
-    return is_known ? json_string(text) : json_null();
-}
 
 /* A part of the range, as a reward. */
 static json_t *value_of(const struct agent *agent, double part)
@@ -50,12 +39,12 @@ static json_t *arm_results(struct agent *agent, const struct live_site_view *vie
 
 json_t *agent_result(struct agent *agent)
 {
-    struct live_site_view view = {0};
-    if (agent->site != NULL)
-        agent->config->protocol->look(agent->site, &view);
+    struct live_site_view const view = agent_look(agent);
     uint32_t const winner = view.is_decided
                                 ? tacit_bits_next(view.active, agent->config->site.arm_count, 0)
                                 : agent->config->site.arm_count;
+    char since[LIVE_TIME_BYTES];
+    bool const is_dated = live_time_text((int64_t)agent->arms_since_unix_s, since);
     bool const has_means = view.estimates != NULL || view.confidence > 0;
     char const *const lack = has_means                   ? NULL
                              : view.no_estimates != NULL ? view.no_estimates
@@ -65,7 +54,7 @@ json_t *agent_result(struct agent *agent)
         "site", agent->config->site.site, "decided", view.is_decided, "winner",
         winner < agent->config->site.arm_count ? json_string(agent->config->site.arm_names[winner])
                                                : json_null(),
-        "since", time_text(agent->arms_since_unix_s), "confidence",
+        "since", is_dated ? json_string(since) : json_null(), "confidence",
         view.confidence > 0 ? json_real(view.confidence) : json_null(), "no_estimates", lack,
         "arms", arm_results(agent, &view));
     if (made != NULL)

@@ -9,11 +9,18 @@
 void agent_store_row(struct agent *agent, const struct live_decision_row *row)
 {
     TACIT_ASSERT(row != NULL);
-    if (!live_daemon_begin(&agent->daemon))
-        return;
-    enum tacit_status const status = live_store_put_decision(agent->daemon.store, row);
-    if (status != TACIT_OK)
-        live_daemon_fail(&agent->daemon, status, "a decision cannot be written");
+    if (live_daemon_begin(&agent->daemon))
+        live_daemon_check(&agent->daemon, live_store_put_decision(agent->daemon.store, row),
+                          "a decision cannot be written");
+}
+
+void agent_drop_row(struct agent *agent, const struct live_decision_row *row)
+{
+    agent->has_forgotten = true;
+    if (live_daemon_begin(&agent->daemon))
+        live_daemon_check(&agent->daemon,
+                          live_store_drop_decision(agent->daemon.store, row->number),
+                          "a decision cannot be dropped");
 }
 
 /* The core goes into the batch once a round, whatever number of rewards came. The next number is
@@ -34,8 +41,7 @@ void agent_prepare_commit(struct agent *agent)
     live_decisions_look(agent->decisions, &view);
     if (status == TACIT_OK && agent->has_forgotten)
         status = live_store_put_value(agent->daemon.store, "next_decision", view.next_number);
-    if (status != TACIT_OK)
-        live_daemon_fail(&agent->daemon, status, "the state cannot be written");
+    live_daemon_check(&agent->daemon, status, "the state cannot be written");
     agent->core_is_dirty = false;
     agent->has_forgotten = false;
 }
@@ -45,14 +51,9 @@ static const char awaits_term[] = "awaits_term";
 void agent_put_term(struct agent *agent, uint64_t term, bool awaits)
 {
     TACIT_ASSERT(term > 0);
-    if (!live_daemon_begin(&agent->daemon))
-        return;
-    struct live_store *const store = agent->daemon.store;
-    enum tacit_status status = live_store_put_value(store, LIVE_ENVELOPES_TERM, term);
-    if (status == TACIT_OK && awaits != agent->awaits_term)
-        status = live_store_put_value(store, awaits_term, awaits);
-    if (status != TACIT_OK)
-        live_daemon_fail(&agent->daemon, status, "the term cannot be written");
+    live_daemon_put_value(&agent->daemon, LIVE_ENVELOPES_TERM, term);
+    if (awaits != agent->awaits_term)
+        live_daemon_put_value(&agent->daemon, awaits_term, awaits);
     agent->envelopes.term = term;
     agent->awaits_term = awaits;
 }

@@ -1,6 +1,7 @@
 /* From one run to the next: whether the site goes along, and what it leaves behind. */
 #include "agent_state.h"
 #include "daemon/log.h"
+#include "daemon/text.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,11 +61,8 @@ static void keep_result(struct agent *agent)
 
 void agent_runs_note_end(struct agent *agent)
 {
-    struct live_site_view view;
-    if (agent->site == NULL || live_runs_is_over(&agent->runs.all))
-        return;
-    agent->config->protocol->look(agent->site, &view);
-    if (view.is_decided || view.is_finished)
+    struct live_site_view const view = agent_look(agent);
+    if (!live_runs_is_over(&agent->runs.all) && (view.is_decided || view.is_finished))
         keep_result(agent);
 }
 
@@ -100,8 +98,8 @@ void agent_runs_leave(struct agent *agent)
 static const char *say(struct agent *agent, const struct tacit_wire_agreement *announced,
                        const char *what)
 {
-    char run[LIVE_RUN_TEXT_BYTES];
-    live_runs_text(announced->run, run);
+    char run[LIVE_HEX_BYTES(LIVE_STORE_RUN_BYTES)];
+    live_hex(announced->run, sizeof announced->run, run);
     (void)snprintf(agent->runs.objection, sizeof agent->runs.objection,
                    "another run is announced, run %" PRIu64 " (%s): %s",
                    tacit_wire_run_id(announced->run), run, what);
@@ -201,13 +199,13 @@ bool agent_runs_consent(struct agent *agent, uint64_t run_id, const char **objec
 
 bool agent_runs_say(const struct agent *agent, char text[], size_t size)
 {
-    char run[LIVE_RUN_TEXT_BYTES];
+    char run[LIVE_HEX_BYTES(LIVE_STORE_RUN_BYTES)];
     struct agent_runs const *const runs = &agent->runs;
     if (runs->waiting == NULL)
         return false;
     uint64_t const id = tacit_wire_run_id(runs->waiting_run);
     bool const is_foreign = live_runs_kin(&runs->all, runs->waiting_run) == LIVE_RUN_FOREIGN;
-    live_runs_text(runs->waiting_run, run);
+    live_hex(runs->waiting_run, sizeof runs->waiting_run, run);
     (void)snprintf(text, size,
                    "run %" PRIu64 " (%s) is announced%s and waits for consent: tacit control %s "
                    "join %" PRIu64,
@@ -221,11 +219,11 @@ bool agent_runs_say(const struct agent *agent, char text[], size_t size)
 
 void agent_runs_add(const struct agent *agent, json_t *status)
 {
-    char run[LIVE_RUN_TEXT_BYTES];
+    char run[LIVE_HEX_BYTES(LIVE_STORE_RUN_BYTES)];
     struct agent_runs const *const runs = &agent->runs;
     json_t *waiting = json_null();
     if (runs->waiting != NULL) {
-        live_runs_text(runs->waiting_run, run);
+        live_hex(runs->waiting_run, sizeof runs->waiting_run, run);
         waiting = json_pack("{s:s, s:I}", "run", run, "run_id",
                             (json_int_t)tacit_wire_run_id(runs->waiting_run));
     }

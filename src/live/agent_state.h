@@ -272,8 +272,9 @@ json_t *agent_result(struct agent *agent);
 
 /* What an agent keeps on disk, and how it comes back. */
 
-/* Puts a decision into this round's batch. */
+/* Puts a decision into this round's batch; drops one. */
 void agent_store_row(struct agent *agent, const struct live_decision_row *row);
+void agent_drop_row(struct agent *agent, const struct live_decision_row *row);
 /* The term, and whether its owner set it; within this round's batch. */
 void agent_put_term(struct agent *agent, uint64_t term, bool awaits_term);
 /* The last changes before the commit of a round. */
@@ -322,6 +323,9 @@ bool agent_runs_say(const struct agent *agent, char text[], size_t size);
 /* ---- agent_step.c ---------------------------------------------------------------------------- */
 
 /* Steps of the agent's core, and what comes of them. */
+
+/* What may be shown of it; before a run all zero. */
+struct live_site_view agent_look(const struct agent *agent);
 
 /* Feeds the core and carries its update out within this round; the time is added. Requires: the
  * site has joined a run. */

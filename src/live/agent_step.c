@@ -30,12 +30,11 @@ static void keep_release(struct agent *agent, const struct live_site_release *ma
         live_daemon_fail(&agent->daemon, TACIT_MEMORY, "a release cannot be written");
         return;
     }
+    /* INVALID: the store holds other bytes of this epoch: never send a second draw. */
     enum tacit_status const status = live_store_put_release(agent->daemon.store, &release);
-    if (status ==
-        TACIT_INVALID) /* the store holds other bytes of this epoch: never send a second draw */
-        live_daemon_fail(&agent->daemon, status, "a second release of one round");
-    else if (status != TACIT_OK)
-        live_daemon_fail(&agent->daemon, status, "a release cannot be written");
+    live_daemon_check(&agent->daemon, status,
+                      status == TACIT_INVALID ? "a second release of one round"
+                                              : "a release cannot be written");
 }
 
 static void acknowledge(struct agent *agent, uint64_t number)
@@ -78,6 +77,14 @@ static void publish(struct agent *agent, const struct live_message *message)
         if (message->to == TACIT_NEIGHBOURS || message->to == place.neighbours[i].agent)
             post(agent, place.neighbours[i].site, message,
                  live_topic_peer(federation, site, place.neighbours[i].site, word).text);
+}
+
+struct live_site_view agent_look(const struct agent *agent)
+{
+    struct live_site_view view = {0};
+    if (agent->site != NULL)
+        agent->config->protocol->look(agent->site, &view);
+    return view;
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -297,11 +304,8 @@ static void note_round(struct agent *agent, const struct live_site_view *view)
 static enum tacit_status step(struct agent *agent, struct live_site_event event,
                               struct live_decision_request *choice)
 {
-    struct live_site_ops const *const protocol = agent->config->protocol;
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_NOISE);
     struct tacit_entropy const keys = live_entropy(LIVE_ENTROPY_KEYS);
-    struct live_site_view before;
-    struct live_site_view after;
     struct live_site_update update;
     TACIT_ASSERT(agent->site != NULL);
     event.now_us = live_now_us();
@@ -309,9 +313,9 @@ static enum tacit_status step(struct agent *agent, struct live_site_event event,
     event.keys = &keys;
     struct live_seals const seals = {agent, sign_seal, check_seal};
     event.seals = &seals;
-    protocol->look(agent->site, &before);
+    struct live_site_view const before = agent_look(agent);
     enum tacit_status const status = live_site_step(agent->site, &event, &entropy, &update);
-    protocol->look(agent->site, &after);
+    struct live_site_view const after = agent_look(agent);
     note_progress(&before, &after);
     if (after.flagged_count > before.flagged_count)
         say_flagged(agent, &after,
@@ -361,9 +365,7 @@ enum tacit_status agent_offer(struct agent *agent, const struct tacit_offer *off
 
 void agent_say_trouble(struct agent *agent)
 {
-    struct live_site_view view = {0};
-    if (agent->site != NULL)
-        agent->config->protocol->look(agent->site, &view);
+    struct live_site_view const view = agent_look(agent);
     if (view.trouble != NULL)
         live_log(LIVE_LOG_ERROR, view.is_blocked ? "two-states" : "halted", "%s", view.trouble);
     if (agent->site != NULL)
@@ -392,9 +394,7 @@ static void rank(struct agent *agent, const struct live_site_view *view)
 
 static struct live_fallback fall_back(struct agent *agent, bool is_ranked)
 {
-    struct live_site_view view = {0};
-    if (agent->site != NULL)
-        agent->config->protocol->look(agent->site, &view);
+    struct live_site_view const view = agent_look(agent);
     if (is_ranked && agent->ranking_is_stale)
         rank(agent, &view);
     return (struct live_fallback){is_ranked ? agent->active : NULL,

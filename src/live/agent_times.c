@@ -12,15 +12,6 @@ uint64_t agent_now_ms(const struct agent *agent)
     return live_state_clock_read(&agent->clock, live_now_us());
 }
 
-static void store_value(struct agent *agent, const char *name, uint64_t value)
-{
-    if (!live_daemon_begin(&agent->daemon))
-        return;
-    enum tacit_status const status = live_store_put_value(agent->daemon.store, name, value);
-    if (status != TACIT_OK)
-        live_daemon_fail(&agent->daemon, status, "the state cannot be written");
-}
-
 static const char *missed_name(uint32_t arm, char name[NAME_BYTES])
 {
     (void)snprintf(name, NAME_BYTES, "missed %" PRIu32, arm);
@@ -31,7 +22,8 @@ void agent_keep_missed(struct agent *agent, uint32_t arm)
 {
     TACIT_ASSERT(arm < agent->config->site.arm_count);
     char name[NAME_BYTES];
-    store_value(agent, missed_name(arm, name), live_decisions_missed(agent->decisions, arm));
+    live_daemon_put_value(&agent->daemon, missed_name(arm, name),
+                          live_decisions_missed(agent->decisions, arm));
 }
 
 static const char clock_name[] = "clock_ms";
@@ -44,7 +36,7 @@ void agent_keep_arms_since(struct agent *agent)
 {
     time_t const now = time(NULL);
     agent->arms_since_unix_s = now > 0 ? (uint64_t)now : 0;
-    store_value(agent, arms_since_name, agent->arms_since_unix_s);
+    live_daemon_put_value(&agent->daemon, arms_since_name, agent->arms_since_unix_s);
 }
 
 void agent_keep_times(struct agent *agent)
@@ -55,11 +47,11 @@ void agent_keep_times(struct agent *agent)
     bool const has_grown = view.wait.wait_ms != agent->kept_wait_ms;
     if (!has_grown && now_ms - agent->clock.kept_ms < KEEP_MS)
         return;
-    store_value(agent, clock_name, now_ms);
-    store_value(agent, in_time_name, view.wait.in_time);
-    store_value(agent, late_name, view.wait.late);
+    live_daemon_put_value(&agent->daemon, clock_name, now_ms);
+    live_daemon_put_value(&agent->daemon, in_time_name, view.wait.in_time);
+    live_daemon_put_value(&agent->daemon, late_name, view.wait.late);
     if (has_grown)
-        store_value(agent, wait_name, view.wait.wait_ms);
+        live_daemon_put_value(&agent->daemon, wait_name, view.wait.wait_ms);
     agent->clock.kept_ms = now_ms;
     agent->kept_wait_ms = view.wait.wait_ms;
 }

@@ -1,6 +1,7 @@
 /* How many rewards of one person have entered anything, by a keyed digest of the name. */
 #include "agent_state.h"
 #include "daemon/entropy.h"
+#include "daemon/text.h"
 #include "tacit/commit.h"
 #include <stdio.h>
 #include <string.h>
@@ -63,8 +64,7 @@ enum tacit_status agent_unit_digest(struct agent *agent, const char *unit,
     struct tacit_hmac hmac = tacit_hmac_init(agent->unit_key);
     tacit_hmac_update(&hmac, unit, length);
     tacit_hmac_final(&hmac, code);
-    for (unsigned i = 0; i < SHOWN_BYTES; i++)
-        (void)snprintf(digest + 2 * (size_t)i, 3, "%02x", code[i]);
+    live_hex(code, SHOWN_BYTES, digest);
     return TACIT_OK;
 }
 
@@ -74,18 +74,15 @@ static bool count_of(struct agent *agent, const char *unit, uint64_t *count)
 {
     TACIT_ASSERT(unit != NULL);
     enum tacit_status const status = live_store_get_count(agent->daemon.store, unit, count);
-    if (status != TACIT_OK)
-        live_daemon_fail(&agent->daemon, status, "the count of a unit cannot be read");
+    live_daemon_check(&agent->daemon, status, "the count of a unit cannot be read");
     return status == TACIT_OK;
 }
 
 static void put_count(struct agent *agent, const char *unit, uint64_t count)
 {
-    if (!live_daemon_begin(&agent->daemon))
-        return;
-    enum tacit_status const status = live_store_put_count(agent->daemon.store, unit, count);
-    if (status != TACIT_OK)
-        live_daemon_fail(&agent->daemon, status, "the count of a unit cannot be written");
+    if (live_daemon_begin(&agent->daemon))
+        live_daemon_check(&agent->daemon, live_store_put_count(agent->daemon.store, unit, count),
+                          "the count of a unit cannot be written");
 }
 
 bool agent_unit_has_room(struct agent *agent, const char *unit)

@@ -4,6 +4,7 @@
 #include "daemon/lock.h"
 #include "daemon/private.h"
 #include "daemon/refusal.h"
+#include "daemon/text.h"
 #include "tacit/commit.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -16,43 +17,24 @@
 #include <unistd.h>
 
 #define TOPIC "audit" /* no message has it */
-#define HEX(size) (2 * (size) + 1)
 #define TAIL_HEAD ",\"signature\":\""
 #define TAIL_BYTES (sizeof TAIL_HEAD - 1 + 2 * LIVE_SIGNATURE_BYTES + 2)
 
 static char *hex_of(const uint8_t *bytes, size_t size)
 {
-    char *const text = malloc(HEX(size));
-    for (size_t i = 0; text != NULL && i < size; i++)
-        (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-    if (text != NULL && size == 0)
-        text[0] = '\0';
+    char *const text = malloc(LIVE_HEX_BYTES(size));
+    if (text != NULL)
+        live_hex(bytes, size, text);
     return text;
 }
 
-/* False: it is not `size` bytes in hexadecimal digits. */
-static bool bytes_of(const char *text, size_t length, uint8_t *bytes, size_t size)
-{
-    static const char digits[] = "0123456789abcdef";
-    if (length != 2 * size)
-        return false;
-    for (size_t i = 0; i < length; i++) {
-        char const *const digit = text[i] == '\0' ? NULL : strchr(digits, text[i]);
-        if (digit == NULL)
-            return false;
-        bytes[i / 2] = (uint8_t)(bytes[i / 2] << 4 | (digit - digits));
-    }
-    return true;
-}
-
-static void digest_of(const char *line, size_t size, char digest[HEX(32)])
+static void digest_of(const char *line, size_t size, char digest[LIVE_HEX_BYTES(32)])
 {
     uint8_t bytes[32];
     struct tacit_sha256 sha = tacit_sha256_init();
     tacit_sha256_update(&sha, line, size);
     tacit_sha256_final(&sha, bytes);
-    for (size_t i = 0; i < sizeof bytes; i++)
-        (void)snprintf(digest + 2 * i, 3, "%02x", bytes[i]);
+    live_hex(bytes, sizeof bytes, digest);
 }
 
 /* ---- Writing ----------------------------------------------------------------------------------
@@ -63,7 +45,7 @@ struct writer {
     const struct live_signer *signer;
     const struct agent *agent;
     uint64_t line; /* that was written last */
-    char previous[HEX(32)];
+    char previous[LIVE_HEX_BYTES(32)];
     bool has_failed;
 };
 
@@ -71,7 +53,7 @@ struct writer {
 static void write_line(struct writer *writer, const char *kind, json_t *fields)
 {
     uint8_t signature[LIVE_SIGNATURE_BYTES];
-    TACIT_ASSERT(writer->signer != NULL && strlen(writer->previous) == HEX(32) - 1);
+    TACIT_ASSERT(writer->signer != NULL && strlen(writer->previous) == LIVE_HEX_BYTES(32) - 1);
     json_t *const made = json_pack("{s:I, s:s, s:s}", "line", (json_int_t)++writer->line,
                                    "previous", writer->previous, "kind", kind);
     bool const is_made = made != NULL && fields != NULL && json_object_update(made, fields) == 0;
@@ -116,8 +98,8 @@ static bool write_release(void *context, const struct live_release *release)
 static bool write_run(void *context, const struct live_run_row *row)
 {
     struct writer *const writer = context;
-    char run[LIVE_RUN_TEXT_BYTES];
-    live_runs_text(row->run, run);
+    char run[LIVE_HEX_BYTES(LIVE_STORE_RUN_BYTES)];
+    live_hex(row->run, LIVE_STORE_RUN_BYTES, run);
     json_t *const result = row->result == NULL
                                ? json_null()
                                : json_stringn((const char *)row->result, row->result_size);
@@ -302,7 +284,7 @@ static enum tacit_status take_key(struct live_keys *keys, const char *file, cons
     const char *why = "it shows no certificate";
     TACIT_ASSERT(keys != NULL);
     if (site != NULL && length <= 2 * sizeof certificate &&
-        bytes_of(text == NULL ? "" : text, length, certificate, length / 2)) {
+        live_hex_read(text == NULL ? "" : text, length, certificate, length / 2)) {
         (void)snprintf(name, 65, "%s", site);
         why = live_keys_take(keys, name, certificate, length / 2);
     }
@@ -318,8 +300,8 @@ static const char *objection_to(const struct live_keys *keys, const char *name, 
     size_t const size = strlen(line);
     if (said == NULL || size <= TAIL_BYTES ||
         memcmp(line + size - TAIL_BYTES, TAIL_HEAD, sizeof TAIL_HEAD - 1) != 0 ||
-        !bytes_of(line + size - 2 - 2 * sizeof signature, 2 * sizeof signature, signature,
-                  sizeof signature))
+        !live_hex_read(line + size - 2 - 2 * sizeof signature, 2 * sizeof signature, signature,
+                       sizeof signature))
         return "it was altered: it has not the form of a line";
     if (!live_keys_check(keys, name, TOPIC, (const uint8_t *)line, size - TAIL_BYTES, signature))
         return "it was altered, or signed with another key";
@@ -333,7 +315,7 @@ static enum tacit_status check_lines(const char *file, const struct lines *lines
                                      struct live_keys *keys, struct tacit_error *found,
                                      struct tacit_error *error)
 {
-    char previous[HEX(32)];
+    char previous[LIVE_HEX_BYTES(32)];
     char name[65] = "";
     enum tacit_status status = TACIT_OK;
     uint64_t releases = 0;

@@ -2,6 +2,7 @@
 #include "control.h"
 #include "api/numbers.h"
 #include "daemon/log.h"
+#include "daemon/text.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,11 +113,8 @@ static json_t *entry_tree(const struct live_control_entry *entry,
                           const struct live_control_names *names)
 {
     struct live_buffer words = {0};
-    struct tm parts;
-    char time_text[32] = "";
-    time_t const at = (time_t)entry->made_unix_s;
-    if (gmtime_r(&at, &parts) != NULL)
-        (void)strftime(time_text, sizeof time_text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    char time_text[LIVE_TIME_BYTES];
+    (void)live_time_text((int64_t)entry->made_unix_s, time_text);
     live_control_say(entry, names, &words);
     json_t *const made = json_pack(
         "{s:I, s:I, s:s, s:s%, s:s, s:s}", "number", (json_int_t)entry->number, "epoch",

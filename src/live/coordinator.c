@@ -93,8 +93,7 @@ static bool extend_chain(struct coordinator *coordinator, bool has_changed)
     enum tacit_status const status =
         live_hub_chain_advance(&coordinator->chain, &coordinator->daemon, &coordinator->envelopes,
                                coordinator->config->protocol, coordinator->hub);
-    if (status != TACIT_OK)
-        live_daemon_fail(&coordinator->daemon, status, "an entry cannot be written");
+    live_daemon_check(&coordinator->daemon, status, "an entry cannot be written");
     return status == TACIT_OK;
 }
 
@@ -285,9 +284,9 @@ static void prepare(void *context)
         return;
     void const *const bytes = live_hub_bytes(coordinator->hub, &size);
     TACIT_ASSERT(size > 0);
-    enum tacit_status const status = live_store_put_core(coordinator->daemon.store, bytes, size);
-    if (status != TACIT_OK)
-        live_daemon_fail(&coordinator->daemon, status, "the state cannot be written");
+    live_daemon_check(&coordinator->daemon,
+                      live_store_put_core(coordinator->daemon.store, bytes, size),
+                      "the state cannot be written");
     coordinator->hub_is_dirty = false;
 }
 

@@ -138,9 +138,7 @@ static enum tacit_status check_agreement(struct recovery *recovery)
     struct tacit_wire_announcement *announcement = NULL;
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
     size_t size;
-    run->run_nonce = 0;
-    for (unsigned i = 0; i < 8; i++)
-        run->run_nonce = run->run_nonce << 8 | recovery->best.run[i];
+    run->run_nonce = live_hub_nonce(recovery->best.run);
     uint8_t *const body = live_hub_announce(recovery->config->protocol, run, 0, &size);
     enum tacit_status status =
         body == NULL ? TACIT_MEMORY

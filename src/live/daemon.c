@@ -120,6 +120,19 @@ void live_daemon_fail(struct live_daemon *daemon, enum tacit_status status, cons
     live_loop_stop(daemon->loop);
 }
 
+void live_daemon_check(struct live_daemon *daemon, enum tacit_status status, const char *what)
+{
+    if (status != TACIT_OK)
+        live_daemon_fail(daemon, status, what);
+}
+
+void live_daemon_put_value(struct live_daemon *daemon, const char *name, uint64_t value)
+{
+    if (live_daemon_begin(daemon))
+        live_daemon_check(daemon, live_store_put_value(daemon->store, name, value),
+                          "the state cannot be written");
+}
+
 bool live_daemon_begin(struct live_daemon *daemon)
 {
     TACIT_ASSERT(daemon->store != NULL);

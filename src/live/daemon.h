@@ -43,6 +43,10 @@ bool live_daemon_begin(struct live_daemon *daemon);
 
 /* Ends the loop with a status: the state cannot be trusted any more. */
 void live_daemon_fail(struct live_daemon *daemon, enum tacit_status status, const char *what);
+/* The same, unless it is TACIT_OK: what became of a change. */
+void live_daemon_check(struct live_daemon *daemon, enum tacit_status status, const char *what);
+/* A value into the batch of this round. A failure stops the daemon. */
+void live_daemon_put_value(struct live_daemon *daemon, const char *name, uint64_t value);
 
 /* No bytes, retained: what was kept under this topic is forgotten.
  * Sends after the commit of this round, or as soon after it as the broker keeps up. Copies the

@@ -1,6 +1,7 @@
 /* What was released of the arms, round by round, thinned so that it stays small, in a file. */
 #include "history.h"
 #include "daemon/files.h"
+#include "daemon/text.h"
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -107,9 +108,8 @@ static void take(struct live_history *history)
 void live_history_open(struct live_history *history, const char *directory, const uint8_t run[16],
                        uint32_t arm_count)
 {
-    char name[33];
-    for (unsigned i = 0; i < 16; i++)
-        (void)snprintf(name + (size_t)2 * i, 3, "%02x", run[i]);
+    char name[LIVE_HEX_BYTES(16)];
+    live_hex(run, 16, name);
     if (history->points != NULL && strcmp(history->run, name) == 0)
         return;
     live_history_close(history);

@@ -39,6 +39,14 @@ static inline void live_hub_run(const struct live_hub_config *config,
         run[i] = (uint8_t)(config->run_nonce >> (56 - 8 * i));
 }
 
+static inline uint64_t live_hub_nonce(const uint8_t run[TACIT_WIRE_RUN_BYTES])
+{
+    uint64_t nonce = 0;
+    for (unsigned i = 0; i < 8; i++)
+        nonce = nonce << 8 | run[i];
+    return nonce;
+}
+
 enum live_hub_event_kind {
     LIVE_HUB_START,
     LIVE_HUB_RECEIVE,

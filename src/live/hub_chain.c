@@ -2,6 +2,7 @@
 #include "hub_chain.h"
 #include "bus/topics.h"
 #include "daemon/log.h"
+#include "daemon/text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,10 +160,9 @@ static void advise(const struct live_hub_chain *chain, enum live_chain_stop why,
 static void stop(struct live_hub_chain *chain, enum live_chain_stop why, const char *site,
                  const struct live_entry *found, const char *text)
 {
-    char run[2 * TACIT_WIRE_RUN_BYTES + 1];
+    char run[LIVE_HEX_BYTES(TACIT_WIRE_RUN_BYTES)];
     char advice[384];
-    for (size_t i = 0; i < TACIT_WIRE_RUN_BYTES; i++)
-        (void)snprintf(run + 2 * i, 3, "%02x", found->run[i]);
+    live_hex(found->run, sizeof found->run, run);
     TACIT_ASSERT(why != LIVE_CHAIN_GOES_ON && chain->stop == LIVE_CHAIN_GOES_ON);
     advise(chain, why, advice, sizeof advice);
     chain->stop = why;
@@ -237,19 +237,16 @@ const char *live_hub_chain_hear(struct live_hub_chain *chain,
 enum tacit_status live_hub_take_run(const char *text, struct live_hub_config *run,
                                     struct tacit_error *error)
 {
-    uint64_t halves[2] = {0, 0};
-    size_t const length = text == NULL ? 0 : strlen(text);
-    bool is_run = length == 32 && strspn(text, "0123456789abcdef") == 32;
-    for (size_t i = 0; is_run && i < length; i++)
-        halves[i / 16] =
-            halves[i / 16] << 4 | (uint64_t)(text[i] <= '9' ? text[i] - '0' : text[i] - 'a' + 10);
-    is_run = is_run && halves[1] == run->run_id;
+    uint8_t bytes[TACIT_WIRE_RUN_BYTES];
+    bool const is_run = live_hex_read(text, text == NULL ? 0 : strlen(text), bytes, sizeof bytes) &&
+                        tacit_wire_run_id(bytes) == run->run_id;
     if (!is_run)
         (void)snprintf(
             error->text, sizeof error->text,
             "this state knows of no run; name it, as `run` in the status of a site shows "
             "it, with --run (run.id of the file is %llu)",
             (unsigned long long)run->run_id);
-    run->run_nonce = halves[0];
+    else
+        run->run_nonce = live_hub_nonce(bytes);
     return is_run ? TACIT_OK : TACIT_INVALID;
 }

@@ -1,5 +1,6 @@
 /* The runs that a state was in: from the newest to the oldest, with their results. */
 #include "runs.h"
+#include "daemon/text.h"
 #include "tacit/wire.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -105,9 +106,8 @@ static int64_t now_s(void)
 
 static void put(struct live_daemon *daemon, const struct live_run_row *row)
 {
-    enum tacit_status const status = live_store_put_run(daemon->store, row);
-    if (status != TACIT_OK)
-        live_daemon_fail(daemon, status, "a run cannot be written down");
+    live_daemon_check(daemon, live_store_put_run(daemon->store, row),
+                      "a run cannot be written down");
 }
 
 void live_runs_begin(struct live_runs *runs, struct live_daemon *daemon, const uint8_t run[16])
@@ -143,20 +143,11 @@ void live_runs_end(struct live_runs *runs, struct live_daemon *daemon, const cha
 
 /* ---- Showing --------------------------------------------------------------------------------- */
 
-void live_runs_text(const uint8_t run[16], char text[LIVE_RUN_TEXT_BYTES])
-{
-    for (size_t i = 0; i < LIVE_STORE_RUN_BYTES; i++)
-        (void)snprintf(text + 2 * i, 3, "%02x", run[i]);
-}
-
 /* "2026-11-22T06:40:00Z", or null. */
 static void add_time(const char *name, int64_t unix_s, struct live_buffer *out)
 {
-    char text[32] = "";
-    struct tm parts;
-    time_t const at = (time_t)unix_s;
-    bool const is_known = unix_s > 0 && gmtime_r(&at, &parts) != NULL &&
-                          strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) > 0;
+    char text[LIVE_TIME_BYTES];
+    bool const is_known = live_time_text(unix_s, text);
     live_buffer_format(out, ", \"%s\": %s%s%s", name, is_known ? "\"" : "",
                        is_known ? text : "null", is_known ? "\"" : "");
 }
@@ -164,8 +155,8 @@ static void add_time(const char *name, int64_t unix_s, struct live_buffer *out)
 static bool add_run(void *context, const struct live_run_row *row)
 {
     struct live_buffer *const out = context;
-    char text[LIVE_RUN_TEXT_BYTES];
-    live_runs_text(row->run, text);
+    char text[LIVE_HEX_BYTES(LIVE_STORE_RUN_BYTES)];
+    live_hex(row->run, sizeof row->run, text);
     live_buffer_format(out, "%s{\"number\": %" PRIu64 ", \"run\": \"%s\", \"run_id\": %" PRIu64,
                        row->number > 1 ? ",\n " : "", row->number, text,
                        tacit_wire_run_id(row->run));

@@ -41,10 +41,6 @@ void live_runs_end(struct live_runs *runs, struct live_daemon *daemon, const cha
 const struct live_run_row *live_runs_of_release(const struct live_runs *runs, uint64_t number,
                                                 uint64_t *epoch);
 
-/* 32 hexadecimal digits. */
-#define LIVE_RUN_TEXT_BYTES 33u
-void live_runs_text(const uint8_t run[16], char text[LIVE_RUN_TEXT_BYTES]);
-
 /* {"runs": [{"number", "run", "run_id", "begun", "ended", "result"}, ..]} with what they came to.
  * Errors: what the store says. */
 enum tacit_status live_runs_list(struct live_store *store, struct live_buffer *out);

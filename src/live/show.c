@@ -1,6 +1,7 @@
 /* Members that the status of an agent and of a coordinator have in common. */
 #include "show.h"
 #include "api/numbers.h"
+#include "daemon/text.h"
 #include "tacit/dashboard.h"
 #include "tacit/linalg.h"
 #include <math.h>
@@ -12,11 +13,12 @@
 
 json_t *live_show_bytes(const uint8_t *bytes, size_t size)
 {
-    char text[2 * SHOWN_BYTES_MAX + 1];
+    char text[LIVE_HEX_BYTES(SHOWN_BYTES_MAX)];
     TACIT_ASSERT(size > 0 && size <= SHOWN_BYTES_MAX);
-    for (size_t i = 0; bytes != NULL && i < size; i++)
-        (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-    return bytes == NULL ? json_null() : json_string(text);
+    if (bytes == NULL)
+        return json_null();
+    live_hex(bytes, size, text);
+    return json_string(text);
 }
 
 /* Two sites that compare what they hold of one number prove that the coordinator has two states. */

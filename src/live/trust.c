@@ -2,6 +2,7 @@
  * written, read, checked. */
 #include "trust.h"
 #include "bus/envelope.h"
+#include "daemon/text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,8 +190,7 @@ void live_offer_code(const uint8_t *bytes, size_t size, char code[LIVE_FINGERPRI
     struct tacit_sha256 sha = tacit_sha256_init();
     tacit_sha256_update(&sha, bytes, size);
     tacit_sha256_final(&sha, digest);
-    for (size_t i = 0; i < sizeof digest; i++)
-        (void)snprintf(code + 2 * i, 3, "%02x", digest[i]);
+    live_hex(digest, sizeof digest, code);
 }
 
 /* ---- Pieces: type | SHA-256 of all | index, count, 4 bytes each, lowest first | bytes ---- */

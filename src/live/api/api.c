@@ -1,5 +1,6 @@
 /* Endpoints of the decision API, and the answers that are held for a round. */
 #include "api.h"
+#include "../daemon/text.h"
 #include "numbers.h"
 #include "tacit/dashboard.h"
 #include <inttypes.h>
@@ -73,9 +74,11 @@ static void add_decision(const struct live_api *api, const struct live_decision_
     TACIT_ASSERT(row->kind <= LIVE_DECISION_EARLY);
     TACIT_ASSERT(row->arm < api->names.arm_count);
     uint8_t id[LIVE_ID_BYTES];
+    char digits[LIVE_HEX_BYTES(LIVE_ID_BYTES)];
     live_ids_seal(api->ids, (struct live_decision_id){row->number, row->salt}, id);
     live_buffer_add(text, "{\"id\": \"");
-    live_buffer_add_id(text, id);
+    live_hex(id, sizeof id, digits);
+    live_buffer_add(text, digits);
     live_buffer_add(text, "\", \"arm\": ");
     live_buffer_add_u64(text, row->arm);
     if (api->names.names != NULL) {

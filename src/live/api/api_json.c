@@ -1,6 +1,7 @@
 /* Reads what callers send (parsed by jansson) and writes JSON text directly, which is faster than
  * trees. */
 #include "api_json.h"
+#include "../daemon/text.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -43,16 +44,6 @@ void live_buffer_add_bytes(struct live_buffer *buffer, const char *bytes, size_t
 void live_buffer_add(struct live_buffer *buffer, const char *text)
 {
     live_buffer_add_bytes(buffer, text, strlen(text));
-}
-
-static const char id_digits[] = "0123456789abcdef";
-
-void live_buffer_add_id(struct live_buffer *buffer, const uint8_t id[LIVE_ID_BYTES])
-{
-    char text[2 * LIVE_ID_BYTES];
-    for (size_t i = 0; i < sizeof text; i++)
-        text[i] = id_digits[i % 2 == 0 ? id[i / 2] >> 4 : id[i / 2] & 15];
-    live_buffer_add_bytes(buffer, text, sizeof text);
 }
 
 void live_buffer_add_u64(struct live_buffer *buffer, uint64_t value)
@@ -347,16 +338,7 @@ bool live_api_read_decision(const struct live_arm_names *names, const json_t *va
 
 bool live_api_read_id(const char *text, uint8_t id[LIVE_ID_BYTES])
 {
-    size_t const size = 2 * LIVE_ID_BYTES;
-    if (text == NULL || strnlen(text, size + 1) != size)
-        return false;
-    for (size_t i = 0; i < size; i++) {
-        unsigned const digit = (unsigned)(text[i] & 15) + (text[i] > '9' ? 9 : 0);
-        if (digit > 15 || text[i] != id_digits[digit])
-            return false;
-        id[i / 2] = (uint8_t)(i % 2 == 0 ? digit << 4 : id[i / 2] | digit);
-    }
-    return true;
+    return text != NULL && live_hex_read(text, strlen(text), id, LIVE_ID_BYTES);
 }
 
 static bool read_reward_member(const char *member, const json_t *value,

@@ -20,8 +20,6 @@ struct live_buffer {
 void live_buffer_add_bytes(struct live_buffer *buffer, const char *bytes, size_t size);
 void live_buffer_add(struct live_buffer *buffer, const char *text);
 void live_buffer_add_u64(struct live_buffer *buffer, uint64_t value);
-/* As live_api_read_id reads it. */
-void live_buffer_add_id(struct live_buffer *buffer, const uint8_t id[LIVE_ID_BYTES]);
 /* As a JSON text with its quotes. */
 void live_buffer_add_quoted(struct live_buffer *buffer, const char *text);
 /* Short pieces (up to 1000 bytes) in the manner of printf. */

@@ -4,6 +4,7 @@
  * the words keep a signature of ours from being one of another protocol. */
 #include "signing.h"
 #include "../daemon/refusal.h"
+#include "../daemon/text.h"
 #include "pki_files.h"
 #include "signing_form.h"
 #include <openssl/err.h>
@@ -78,17 +79,12 @@ void live_key_fingerprint(const uint8_t key[32], char text[LIVE_FINGERPRINT_BYTE
     /* RFC 8410: a SubjectPublicKeyInfo of Ed25519 is these bytes and the key. */
     static const uint8_t head[12] = {0x30, 0x2a, 0x30, 0x05, 0x06, 0x03,
                                      0x2b, 0x65, 0x70, 0x03, 0x21, 0x00};
-    static const char digits[] = "0123456789abcdef";
     uint8_t digest[TACIT_SHA256_BYTES];
     struct tacit_sha256 sha = tacit_sha256_init();
     tacit_sha256_update(&sha, head, sizeof head);
     tacit_sha256_update(&sha, key, 32);
     tacit_sha256_final(&sha, digest);
-    for (size_t i = 0; i < sizeof digest; i++) {
-        text[2 * i] = digits[digest[i] >> 4];
-        text[2 * i + 1] = digits[digest[i] & 15];
-    }
-    text[LIVE_FINGERPRINT_BYTES - 1] = '\0';
+    live_hex(digest, sizeof digest, text);
 }
 
 bool live_key_check(const uint8_t key[32], const char *topic, const uint8_t *bytes, size_t size,

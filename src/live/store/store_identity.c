@@ -1,6 +1,7 @@
 /* Whose state it is, and with which configuration it was made. */
 #include "store_base.h"
 #include "../daemon/entropy.h"
+#include "../daemon/text.h"
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -30,12 +31,6 @@ static enum tacit_status compare_text(struct live_store *store, const char *fiel
                        field, field, kept, wanted);
 }
 
-static void hexadecimal(char text[65], const uint8_t bytes[32])
-{
-    for (size_t i = 0; i < 32; i++)
-        (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-}
-
 /* Has the last run of this state ended? */
 static enum tacit_status run_has_ended(struct live_store *store, bool *has_ended)
 {
@@ -61,10 +56,10 @@ static enum tacit_status refuse_digest(struct live_store *store, const struct st
                    (int)(strlen(store->path) - strlen("/" STORE_FILE)), store->path);
     if (store_agreed_differ(directory, kept->config_digest, wanted->agreed, &words))
         return store_break(store, TACIT_INVALID, OTHER_CONFIG, bytes);
-    char kept_text[65];
-    char wanted_text[65];
-    hexadecimal(kept_text, kept->config_digest);
-    hexadecimal(wanted_text, wanted->config_digest);
+    char kept_text[LIVE_HEX_BYTES(32)];
+    char wanted_text[LIVE_HEX_BYTES(32)];
+    live_hex(kept->config_digest, 32, kept_text);
+    live_hex(wanted->config_digest, 32, wanted_text);
     (void)snprintf(bytes, sizeof bytes, "its digest was %s, now it is %s", kept_text, wanted_text);
     return store_break(store, TACIT_INVALID, OTHER_CONFIG, bytes);
 }
