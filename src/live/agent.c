@@ -22,15 +22,6 @@ static void prepare(void *context)
     agent_prepare_commit(agent);
 }
 
-static void release(void *context, bool durable)
-{
-    struct agent *const agent = context;
-    if (agent->api != NULL)
-        live_api_release(agent->api, durable);
-    if (agent->control != NULL)
-        live_control_release(agent->control, durable);
-}
-
 static void reload(void *context)
 {
     struct agent *const agent = context;
@@ -45,12 +36,15 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
     struct live_agent_config const *const config = agent->config;
     struct live_daemon *const daemon = &agent->daemon;
     struct live_bus_events const events = agent_bus_events(agent);
-    struct live_api_config const api = {
-        config->site.arm_count,  config->site.arm_names,     agent_api(agent),
-        config->caller_open_max, config->caller_calls_per_s, live_store_id_key(daemon->store)};
+    struct live_api_config const api = {config->site.arm_count,
+                                        config->site.arm_names,
+                                        agent_api(agent),
+                                        config->caller_open_max,
+                                        config->caller_calls_per_s,
+                                        live_store_id_key(daemon->store),
+                                        &daemon->held};
     daemon->context = agent;
     daemon->prepare = prepare;
-    daemon->release = release;
     daemon->reload = reload;
     agent->core_timer = live_timer_new(daemon->loop, on_core_timer, agent);
     agent->expiry_timer = live_timer_new(daemon->loop, agent_on_expiry, agent);
@@ -75,7 +69,6 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
 
 static void close_all(struct agent *agent)
 {
-    agent->daemon.release = NULL;
     live_observe_close(&agent->observe);
     if (agent->api != NULL)
         live_api_free(agent->api);

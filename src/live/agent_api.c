@@ -1,14 +1,14 @@
 /* What the decision API asks of the agent daemon. */
 #include "agent_state.h"
-#include "api/numbers.h"
 #include "board.h"
 #include "daemon/entropy.h"
 #include "show.h"
 #include "tacit/privacy.h"
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define MISSING_SHOWN_MAX 32u
 
@@ -426,9 +426,8 @@ static json_t *headline(struct agent *agent, const struct live_site_view *view)
     return made;
 }
 
-static json_t *status(void *context)
+static json_t *status(struct agent *agent)
 {
-    struct agent *const agent = context;
     struct live_site_config const *const site = &agent->config->site;
     struct live_site_view const view = agent_look(agent);
     struct live_number numbers[NUMBERS_MAX];
@@ -457,7 +456,7 @@ static json_t *status(void *context)
     return made;
 }
 
-static void page(void *context, struct live_buffer *text)
+static unsigned show_page(void *context, struct live_buffer *text)
 {
     struct agent *const agent = context;
     struct live_site_config const *const site = &agent->config->site;
@@ -482,30 +481,48 @@ static void page(void *context, struct live_buffer *text)
     live_buffer_free(&privacy);
     json_decref(known);
     json_decref(tree);
+    return 200;
 }
 
-static bool runs(void *context, struct live_buffer *text)
+static unsigned show_tree(json_t *tree, struct live_buffer *text)
+{
+    char *const words = tree == NULL ? NULL : json_dumps(tree, JSON_INDENT(2));
+    text->failed = text->failed || words == NULL;
+    live_buffer_add(text, words == NULL ? "" : words);
+    free(words);
+    json_decref(tree);
+    return 200;
+}
+
+static unsigned show_status(void *context, struct live_buffer *text)
+{
+    return show_tree(status(context), text);
+}
+
+static unsigned show_result(void *context, struct live_buffer *text)
+{
+    return show_tree(agent_result(context), text);
+}
+
+static unsigned show_ledger(void *context, struct live_buffer *text)
+{
+    return show_tree(agent_ledger(context), text);
+}
+
+static unsigned show_runs(void *context, struct live_buffer *text)
 {
     struct agent *const agent = context;
-    return live_runs_list(agent->daemon.store, text) == TACIT_OK;
+    text->failed = live_runs_list(agent->daemon.store, text) != TACIT_OK || text->failed;
+    return 200;
 }
 
-static json_t *result(void *context)
-{
-    return agent_result(context);
-}
-
-static json_t *ledger(void *context)
-{
-    return agent_ledger(context);
-}
-
-static void statement(void *context, struct live_buffer *text)
+static unsigned show_statement(void *context, struct live_buffer *text)
 {
     agent_statement(context, text);
+    return 200;
 }
 
-static void metrics(void *context, struct live_buffer *text)
+static unsigned show_metrics(void *context, struct live_buffer *text)
 {
     struct agent *const agent = context;
     struct live_site_view const view = agent_look(agent);
@@ -522,36 +539,58 @@ static void metrics(void *context, struct live_buffer *text)
     live_show_machine(agent->config->state_directory, agent->config->disk_low_mib, text);
     live_columns_write(columns, ARM_COLUMNS, "arm", agent->config->site.arm_names,
                        agent->config->site.arm_count, text);
+    live_api_write_counts(agent->api, text);
+    return 200;
 }
 
-static json_t *health(void *context, bool *is_healthy)
+static unsigned show_health(void *context, struct live_buffer *text)
 {
     struct agent const *const agent = context;
     struct live_site_view const view = agent_look(agent);
-    return agent_health(agent, &view, is_healthy);
+    bool is_healthy = false;
+    (void)show_tree(agent_health(agent, &view, &is_healthy), text);
+    return is_healthy ? 200 : 503;
 }
 
-static uint64_t clipped(void *context)
+/* Depends on rewards, as nothing else that is shown does. So it has a page of its own, for the
+ * site's operator: what machines collect (status, metrics) does not hold it (PRIVACY.md B.7). */
+static unsigned show_clipped(void *context, struct live_buffer *text)
 {
     struct agent const *const agent = context;
-    return agent->clipped_count;
+    live_buffer_format(text, "{\"clipped\": %" PRIu64 "}", agent->clipped_count);
+    return 200;
+}
+
+/* The same for machines; with it the share of what was clipped is known. Not on `observe`. */
+static unsigned show_clipped_metrics(void *context, struct live_buffer *text)
+{
+    struct agent const *const agent = context;
+    struct live_number const counts[] = {{NULL, "tacit_api_clipped_total",
+                                          "Rewards accepted that were outside the range.",
+                                          LIVE_WHOLE, (double)agent->clipped_count},
+                                         {NULL, "tacit_api_counted_total", "Rewards accepted.",
+                                          LIVE_WHOLE, (double)live_api_count(agent->api).rewards}};
+    live_numbers_write(counts, sizeof counts / sizeof counts[0], text);
+    return 200;
 }
 
 struct live_api_agent agent_api(struct agent *agent)
 {
-    return (struct live_api_agent){.context = agent,
-                                   .now_ms = now_ms,
-                                   .decide = decide,
-                                   .reward = reward,
-                                   .open = open_decisions,
-                                   .close = close_decision,
-                                   .status = status,
-                                   .result = result,
-                                   .ledger = ledger,
-                                   .runs = runs,
-                                   .statement = statement,
-                                   .metrics = metrics,
-                                   .page = page,
-                                   .clipped = clipped,
-                                   .health = health};
+    static const char json[] = "application/json";
+    static const char metrics[] = "text/plain; version=0.0.4; charset=utf-8";
+    static const struct live_page pages[] = {
+        {"/v1/status", json, show_status},
+        {"/v1/result", json, show_result},
+        {"/v1/ledger", json, show_ledger},
+        {"/v1/runs", json, show_runs},
+        {"/v1/statement", "text/plain; charset=utf-8", show_statement},
+        {"/v1/clipped", json, show_clipped},
+        {"/v1/clipped/metrics", metrics, show_clipped_metrics},
+        {"/", "text/html; charset=utf-8", show_page},
+        {"/dashboard.js", "text/javascript", live_show_script},
+        {"/health", json, show_health},
+        {"/metrics", metrics, show_metrics},
+        {.path = NULL}};
+    return (struct live_api_agent){agent,          now_ms,         decide, reward,
+                                   open_decisions, close_decision, pages};
 }

@@ -231,17 +231,9 @@ bool live_control_read(const json_t *body, const struct live_control_names *name
 
 /* ---- The line -------------------------------------------------------------------------------- */
 
-struct pending {
-    struct pending *next;
-    struct live_request *request;
-    unsigned code;
-    struct live_buffer text;
-};
-
 struct live_control {
     struct live_http *http;
-    struct pending *first;
-    struct pending **end;
+    struct live_held *held;
     void (*handle)(void *context, struct live_request *request);
     void *context;
 };
@@ -274,7 +266,7 @@ enum tacit_status live_control_open(struct live_control **control, struct live_d
     while (length > 1 && state_directory[length - 1] == '/')
         length--;
     (void)snprintf(path, sizeof path, "%.*s" LIVE_CONTROL_SUFFIX, (int)length, state_directory);
-    made->end = &made->first;
+    made->held = &daemon->held;
     made->handle = handle;
     made->context = context;
     struct live_http_config const config = {.unix_path = path, .is_private = true};
@@ -291,7 +283,6 @@ void live_control_close(struct live_control *control)
 {
     if (control == NULL)
         return;
-    live_control_release(control, false);
     if (control->http != NULL)
         live_http_close(control->http);
     free(control);
@@ -300,19 +291,9 @@ void live_control_close(struct live_control *control)
 void live_control_answer(struct live_control *control, struct live_request *request, unsigned code,
                          json_t *tree)
 {
-    struct pending *const pending = calloc(1, sizeof *pending);
-    static const char trouble[] = "{\"error\": \"out of memory; repeat the command\"}\n";
     struct live_buffer text = {0};
     live_buffer_add_tree(&text, tree);
-    if (pending == NULL || text.failed) {
-        free(pending);
-        live_buffer_free(&text);
-        live_http_answer(request, 503, "application/json", trouble, sizeof trouble - 1);
-        return;
-    }
-    *pending = (struct pending){.request = request, .code = code, .text = text};
-    *control->end = pending;
-    control->end = &pending->next;
+    live_held_add(control->held, request, code, "application/json", &text);
 }
 
 void live_control_done(struct live_control *control, struct live_request *request, uint32_t number,
@@ -330,22 +311,4 @@ void live_control_refuse(struct live_control *control, struct live_request *requ
                          const char *why)
 {
     live_control_answer(control, request, code, json_pack("{s:s}", "error", why));
-}
-
-void live_control_release(struct live_control *control, bool durable)
-{
-    static const char lost[] =
-        "{\"error\": \"it could not be written down; nothing was done, or it is not known\"}\n";
-    while (control->first != NULL) {
-        struct pending *const pending = control->first;
-        control->first = pending->next;
-        if (durable)
-            live_http_answer(pending->request, pending->code, "application/json",
-                             pending->text.bytes, pending->text.size);
-        else
-            live_http_answer(pending->request, 503, "application/json", lost, sizeof lost - 1);
-        live_buffer_free(&pending->text);
-        free(pending);
-    }
-    control->end = &control->first;
 }

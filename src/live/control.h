@@ -40,7 +40,7 @@ bool live_control_read(const json_t *body, const struct live_control_names *name
 
 /* ---- The line -------------------------------------------------------------------------------- */
 
-struct live_control; /* a socket, and answers that wait until they are durable */
+struct live_control; /* a socket */
 
 /* handle: answers by live_control_answer, at once. Errors: TACIT_MEMORY. Where the socket cannot be
  * made the log says why, and nobody can say anything: that stops no run. */
@@ -69,6 +69,4 @@ void live_control_done(struct live_control *control, struct live_request *reques
 /* {"error": ..} */
 void live_control_refuse(struct live_control *control, struct live_request *request, unsigned code,
                          const char *why);
-/* At the end of a round (live_daemon.release). */
-void live_control_release(struct live_control *control, bool durable);
 #endif

@@ -567,10 +567,8 @@ static void on_request(void *context, struct live_request *request)
 {
     struct coordinator *const coordinator = context;
     struct live_hub_view view;
-    if (live_hub_runs_answer(coordinator->daemon.store, request))
-        return;
     see_standstill(coordinator);
-    struct live_status const status = status_of(coordinator, &view);
+    struct live_status status = status_of(coordinator, &view);
     live_status_answer(&status, request);
 }
 
@@ -669,13 +667,6 @@ static void on_word(void *context, struct live_request *request)
     else
         live_control_refuse(coordinator->control, request, 400, error.text);
     json_decref(body);
-}
-
-static void release(void *context, bool durable)
-{
-    struct coordinator *const coordinator = context;
-    if (coordinator->control != NULL)
-        live_control_release(coordinator->control, durable);
 }
 
 static void reload(void *context)
@@ -876,7 +867,6 @@ static enum tacit_status connect_all(struct coordinator *coordinator, struct tac
                                            on_received};
     daemon->context = coordinator;
     daemon->prepare = prepare;
-    daemon->release = release;
     daemon->reload = reload;
     coordinator->timer = live_timer_new(daemon->loop, on_timer, coordinator);
     coordinator->look_around = live_timer_new(daemon->loop, on_looked_around, coordinator);
@@ -974,7 +964,6 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
         if (coordinator.chain.stop != LIVE_CHAIN_GOES_ON)
             *error = coordinator.chain.why;
     }
-    coordinator.daemon.release = NULL;
     live_observe_close(&coordinator.observe);
     live_control_close(coordinator.control);
     live_daemon_close(&coordinator.daemon);

@@ -72,5 +72,5 @@ uint32_t live_hub_winner(const struct live_hub_view *hub, uint32_t arm_count);
 void live_status_write(const struct live_status *status, struct live_buffer *out);
 
 /* Answers a request. */
-void live_status_answer(const struct live_status *status, struct live_request *request);
+void live_status_answer(struct live_status *status, struct live_request *request);
 #endif

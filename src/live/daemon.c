@@ -169,8 +169,7 @@ static void end_round(void *context)
         flush_outgoing(daemon);
     if (!durable || daemon->bus == NULL || !live_bus_is_connected(daemon->bus))
         drop_outgoing(daemon);
-    if (daemon->release != NULL)
-        daemon->release(daemon->context, durable);
+    live_held_release(&daemon->held, durable);
 }
 
 static void on_stop(void *context)
@@ -270,6 +269,7 @@ enum tacit_status live_daemon_run(struct live_daemon *daemon)
     end_round(daemon); /* what starting put into the batch */
     live_daemon_notify("READY=1");
     enum tacit_status const status = live_loop_run(daemon->loop);
+    live_held_release(&daemon->held, false);
     live_daemon_notify("STOPPING=1");
     return daemon->status != TACIT_OK ? daemon->status : status;
 }

@@ -5,7 +5,7 @@
 #ifndef TACIT_LIVE_DAEMON_H
 #define TACIT_LIVE_DAEMON_H
 #include "bus/bus.h"
-#include "api/http.h"
+#include "api/held.h"
 #include "daemon/tick.h"
 #include "store/store.h"
 
@@ -26,9 +26,9 @@ struct live_daemon {
     bool batch_is_open;
     enum tacit_status status; /* why the loop ended */
     void *context;
-    void (*prepare)(void *context);               /* last changes before the commit; may be NULL */
-    void (*release)(void *context, bool durable); /* held answers; may be NULL */
-    void (*reload)(void *context);                /* on SIGHUP; may be NULL */
+    struct live_held held;          /* answers */
+    void (*prepare)(void *context); /* last changes before the commit; may be NULL */
+    void (*reload)(void *context);  /* on SIGHUP; may be NULL */
 };
 
 /* Opens the loop, catches SIGTERM and SIGINT, forbids core dumps, sets the umask, opens the store.

@@ -75,7 +75,7 @@ static struct live_causes causes_of(const struct helper *helper)
                         "this helper's state is an old one: the coordinator shows an answer that "
                         "it never gave");
     else if (helper->verdict > TACIT_HELPER_TOO_FEW)
-        live_causes_add(&causes, LIVE_CAUSE_HELPER_REFUSES, json_pack("[s]", "coordinator"),
+        live_causes_add(&causes, LIVE_CAUSE_HELPER_REFUSES, json_pack("[s]", "coordinator"), "%s",
                         helper_words_of(helper->verdict));
     if (helper->kept != NULL)
         add_left_out(helper, &causes);
@@ -192,14 +192,19 @@ static json_t *tree_of(const struct helper *helper)
     return made;
 }
 
-static void write_status(const void *context, struct live_buffer *out)
+static unsigned show_status(void *context, struct live_buffer *out)
 {
-    live_buffer_add_tree(out, tree_of(context));
+    return live_show_status(tree_of(context), out);
+}
+
+static unsigned show_health(void *context, struct live_buffer *out)
+{
+    return live_show_health(tree_of(context), out);
 }
 
 /* ---- Page and metrics ---- */
 
-static void write_page(const void *context, struct live_buffer *out)
+static unsigned show_page(void *context, struct live_buffer *out)
 {
     struct helper const *const helper = context;
     json_t *const tree = tree_of(helper);
@@ -216,9 +221,10 @@ static void write_page(const void *context, struct live_buffer *out)
             "the noise of the sites' own, if the run has that."};
     live_board_write(&board, out);
     json_decref(tree);
+    return 200;
 }
 
-static void write_metrics(const void *context, struct live_buffer *out)
+static unsigned show_metrics(void *context, struct live_buffer *out)
 {
     struct helper const *const helper = context;
     struct live_causes const causes = causes_of(helper);
@@ -230,19 +236,19 @@ static void write_metrics(const void *context, struct live_buffer *out)
     numbers_of(helper, numbers);
     live_numbers_write(&state, 1, out);
     live_numbers_write(numbers, NUMBERS, out);
-}
-
-static bool needs_attention(const void *context)
-{
-    struct live_causes const causes = causes_of(context);
-    json_decref(causes.list);
-    return causes.state == LIVE_STATE_ATTENTION;
+    return 200;
 }
 
 void helper_status_answer(void *context, struct live_request *request)
 {
-    static const struct live_pages pages = {
-        write_page, write_status, write_metrics, needs_attention,
-        "{\"error\": \"not here; allowed: GET /, /status, /health, /metrics\"}\n"};
-    live_show_answer(&pages, context, request);
+    static const struct live_page pages[] = {
+        {"/", "text/html; charset=utf-8", show_page},
+        {"/dashboard.js", "text/javascript", live_show_script},
+        {"/status", "application/json", show_status},
+        {"/health", "application/json", show_health},
+        {"/metrics", "text/plain; version=0.0.4", show_metrics},
+        {.path = NULL}};
+    live_show_answer(pages, context,
+                     "{\"error\": \"not here; allowed: GET /, /status, /health, /metrics\"}\n",
+                     request);
 }

@@ -61,14 +61,3 @@ void live_hub_runs_enter(struct live_runs *runs, struct live_daemon *daemon,
                  run->run_id, tacit_wire_run_id(live_runs_now(runs)->run));
     live_runs_begin(runs, daemon, bytes);
 }
-
-bool live_hub_runs_answer(struct live_store *store, struct live_request *request)
-{
-    struct live_buffer text = {0};
-    if (strcmp(request->method, "GET") != 0 || strcmp(request->path, "/runs") != 0)
-        return false;
-    bool const is_good = live_runs_list(store, &text) == TACIT_OK && !text.failed;
-    live_http_answer(request, is_good ? 200 : 503, "application/json", text.bytes, text.size);
-    live_buffer_free(&text);
-    return true;
-}

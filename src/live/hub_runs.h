@@ -16,7 +16,4 @@ enum tacit_status live_hub_runs_open(struct live_runs *runs, struct live_daemon 
 /* Once the nonce is known: a run that is new has its row. */
 void live_hub_runs_enter(struct live_runs *runs, struct live_daemon *daemon,
                          const struct live_hub_config *run);
-
-/* GET /runs. false: the request is another one. */
-bool live_hub_runs_answer(struct live_store *store, struct live_request *request);
 #endif

@@ -1,6 +1,5 @@
 /* Members that the status of an agent and of a coordinator have in common. */
 #include "show.h"
-#include "api/numbers.h"
 #include "daemon/text.h"
 #include "tacit/dashboard.h"
 #include "tacit/linalg.h"
@@ -103,36 +102,36 @@ json_t *live_show_model(const struct live_model *model)
 
 /* ---- Pages ---- */
 
-static void write_script(const void *context, struct live_buffer *out)
+unsigned live_show_status(json_t *status, struct live_buffer *out)
+{
+    live_buffer_add_tree(out, status);
+    return 200;
+}
+
+unsigned live_show_health(json_t *status, struct live_buffer *out)
+{
+    char const *const state = json_string_value(json_object_get(status, "state"));
+    bool const is_sick = state == NULL || strcmp(state, live_state_word(LIVE_STATE_ATTENTION)) == 0;
+    live_buffer_add_tree(out, status);
+    return is_sick ? 503 : 200;
+}
+
+unsigned live_show_script(void *context, struct live_buffer *out)
 {
     (void)context;
     live_buffer_add(out, tacit_dashboard_script);
+    return 200;
 }
 
-void live_show_answer(const struct live_pages *pages, const void *context,
+void live_show_answer(const struct live_page *pages, void *context, const char *nowhere,
                       struct live_request *request)
 {
-    TACIT_ASSERT(context != NULL && pages->needs_attention != NULL);
-    struct {
-        const char *path;
-        const char *type;
-        void (*write)(const void *context, struct live_buffer *out);
-    } const all[] = {{"/", "text/html; charset=utf-8", pages->page},
-                     {"/dashboard.js", "text/javascript", write_script},
-                     {"/status", "application/json", pages->status},
-                     {"/health", "application/json", pages->status},
-                     {"/metrics", "text/plain; version=0.0.4", pages->metrics}};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        struct live_buffer text = {0};
-        if (strcmp(request->method, "GET") != 0 || strcmp(request->path, all[i].path) != 0)
-            continue;
-        all[i].write(context, &text);
-        bool const is_sick =
-            strcmp(request->path, "/health") == 0 && pages->needs_attention(context);
-        live_http_answer(request, text.failed || is_sick ? 503 : 200, all[i].type, text.bytes,
-                         text.size);
-        live_buffer_free(&text);
-        return;
-    }
-    live_http_answer(request, 404, "application/json", pages->nowhere, strlen(pages->nowhere));
+    TACIT_ASSERT(context != NULL && nowhere != NULL);
+    bool const is_get = strcmp(request->method, "GET") == 0;
+    struct live_page const *const page = is_get ? live_page_find(pages, request->path) : NULL;
+    struct live_buffer text = {0};
+    if (page == NULL)
+        live_buffer_add(&text, nowhere);
+    unsigned const code = page == NULL ? 404 : page->write(context, &text);
+    live_answer(request, code, page == NULL ? "application/json" : page->type, &text);
 }

@@ -2,8 +2,8 @@
  * refused, how the daemon is, a model. As members of a status. */
 #ifndef TACIT_LIVE_SHOW_H
 #define TACIT_LIVE_SHOW_H
-#include "api/api_json.h"
-#include "api/http.h"
+#include "api/held.h"
+#include "api/numbers.h"
 #include "causes.h"
 #include "chain.h"
 #include "sender.h"
@@ -33,14 +33,14 @@ json_t *live_show_names(const char *const *names, uint32_t count, const uint64_t
  * d rows of d numbers. NULL: null. */
 json_t *live_show_model(const struct live_model *model);
 
-/* What a daemon answers to GETs: / and /dashboard.js, /status and /health, /metrics. */
-struct live_pages {
-    void (*page)(const void *context, struct live_buffer *out);
-    void (*status)(const void *context, struct live_buffer *out);
-    void (*metrics)(const void *context, struct live_buffer *out);
-    bool (*needs_attention)(const void *context); /* /health is a 503 then */
-    const char *nowhere;                          /* the answer to everything else */
-};
-void live_show_answer(const struct live_pages *pages, const void *context,
+/* A status as it is; and as /health: 503 if its state asks for attention. The tree is given back.
+ */
+unsigned live_show_status(json_t *status, struct live_buffer *out);
+unsigned live_show_health(json_t *status, struct live_buffer *out);
+/* GET /dashboard.js */
+unsigned live_show_script(void *context, struct live_buffer *out);
+
+/* Answers a GET by the pages, up to a path of NULL; everything else by `nowhere`. */
+void live_show_answer(const struct live_page *pages, void *context, const char *nowhere,
                       struct live_request *request);
 #endif

@@ -1,9 +1,6 @@
 /* The coordinator's status: for machines and for people. Shows what the network has seen anyway.
  * The page itself: board.c. */
 #include "coordinator_state.h"
-#include "api/api_json.h"
-#include "api/numbers.h"
-#include "control.h"
 #include "board.h"
 #include "show.h"
 #include <inttypes.h>
@@ -399,9 +396,20 @@ static json_t *tree_of(const struct live_status *status)
     return made;
 }
 
-static void write_json(const void *context, struct live_buffer *out)
+static unsigned show_status(void *context, struct live_buffer *out)
 {
-    live_buffer_add_tree(out, tree_of(context));
+    return live_show_status(tree_of(context), out);
+}
+
+static unsigned show_health(void *context, struct live_buffer *out)
+{
+    return live_show_health(tree_of(context), out);
+}
+
+static unsigned show_runs(void *context, struct live_buffer *out)
+{
+    struct live_status const *const status = context;
+    return live_runs_list(status->of->daemon.store, out) == TACIT_OK ? 200 : 503;
 }
 
 /* ---- The page -------------------------------------------------------------------------------- */
@@ -422,7 +430,7 @@ static void say_privacy(const struct live_status *status, struct live_buffer *ou
     live_buffer_add_bytes(out, "", 1);
 }
 
-static void write_page(const void *context, struct live_buffer *out)
+static unsigned show_page(void *context, struct live_buffer *out)
 {
     struct live_status const *const status = context;
     struct live_buffer privacy = {0};
@@ -441,6 +449,7 @@ static void write_page(const void *context, struct live_buffer *out)
     live_board_write(&board, out);
     live_buffer_free(&privacy);
     json_decref(tree);
+    return 200;
 }
 
 /* ---- Metrics --------------------------------------------------------------------------------- */
@@ -461,7 +470,7 @@ static struct site_state states(const struct live_status *status)
     return made;
 }
 
-static void write_metrics(const void *context, struct live_buffer *out)
+static unsigned show_metrics(void *context, struct live_buffer *out)
 {
     struct live_status const *const status = context;
     struct live_hub_config const *const run = status->config;
@@ -483,27 +492,28 @@ static void write_metrics(const void *context, struct live_buffer *out)
     live_columns_write(of_arms, ARM_COLUMNS, "arm", run->arm_names, run->arm_count, out);
     free(state_of.heard_s);
     free(state_of.missing);
+    return 200;
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-static bool needs_attention(const void *context)
-{
-    struct live_causes const causes = live_hub_causes(context);
-    json_decref(causes.list);
-    return causes.state == LIVE_STATE_ATTENTION;
-}
-
 void live_status_write(const struct live_status *status, struct live_buffer *out)
 {
-    write_json(status, out);
+    live_buffer_add_tree(out, tree_of(status));
 }
 
-void live_status_answer(const struct live_status *status, struct live_request *request)
+void live_status_answer(struct live_status *status, struct live_request *request)
 {
     TACIT_ASSERT(status->hub != NULL && status->config != NULL);
-    static const struct live_pages pages = {
-        write_page, write_json, write_metrics, needs_attention,
-        "{\"error\": \"not here; allowed: GET /, /status, /runs, /health, /metrics\"}\n"};
-    live_show_answer(&pages, status, request);
+    static const struct live_page pages[] = {
+        {"/", "text/html; charset=utf-8", show_page},
+        {"/dashboard.js", "text/javascript", live_show_script},
+        {"/status", "application/json", show_status},
+        {"/health", "application/json", show_health},
+        {"/metrics", "text/plain; version=0.0.4", show_metrics},
+        {"/runs", "application/json", show_runs},
+        {.path = NULL}};
+    live_show_answer(
+        pages, status,
+        "{\"error\": \"not here; allowed: GET /, /status, /runs, /health, /metrics\"}\n", request);
 }

@@ -19,7 +19,6 @@
 #include <unistd.h>
 #include "../support/testing.h"
 #include "../../src/live/api/api.h"
-#include "tacit/dashboard.h"
 #include "../support/skip.h"
 #include "../support/temp.h"
 
@@ -41,7 +40,7 @@ struct fake {
     atomic_uint_least64_t now_ms;
     atomic_bool healthy;
     atomic_bool entropy_fails;
-    atomic_bool warns;
+    const struct live_api *api;
     double reward_sum;
     uint64_t last_id;
 };
@@ -99,51 +98,34 @@ static enum live_close_answer fake_close(void *context, struct live_decision_id 
     return live_decisions_close(fake->decisions, id, now_ms, &row);
 }
 
-static json_t *fake_status(void *context)
+static unsigned fake_status(void *context, struct live_buffer *text)
 {
     const struct fake *const fake = context;
-    return json_pack("{s:s, s:f}", "site", "north \"1\"", "sum", fake->reward_sum);
+    live_buffer_add_tree(text,
+                         json_pack("{s:s, s:f}", "site", "north \"1\"", "sum", fake->reward_sum));
+    return 200;
 }
 
-static json_t *fake_result(void *context)
-{
-    return json_pack("{s:b}", "decided", 1);
-}
-
-static json_t *fake_ledger(void *context)
-{
-    return json_pack("[{s:i}]", "epoch", 1);
-}
-
-static void fake_statement(void *context, struct live_buffer *text)
+static unsigned fake_statement(void *context, struct live_buffer *text)
 {
     live_buffer_add(text, "Nothing leaves.\n");
+    return 200;
 }
 
-static void fake_page(void *context, struct live_buffer *text)
-{
-    live_buffer_add(text, "<!doctype html>");
-}
-
-static void fake_metrics(void *context, struct live_buffer *text)
-{
-    live_buffer_add(text, "tacit_fake 1\n");
-}
-
-static uint64_t fake_clipped(void *context)
-{
-    return UINT64_MAX;
-}
-
-static json_t *fake_health(void *context, bool *is_healthy)
+static unsigned fake_metrics(void *context, struct live_buffer *text)
 {
     const struct fake *const fake = context;
-    *is_healthy = fake->healthy;
-    if (!fake->healthy)
-        return json_pack("{s:s}", "error", "the disk is full");
-    return fake->warns
-               ? json_pack("{s:s, s:[s]}", "status", "ok", "warnings", "one reward is awaited")
-               : json_pack("{s:s}", "status", "ok");
+    live_buffer_add(text, "tacit_fake 1\n");
+    live_api_write_counts(fake->api, text);
+    return 200;
+}
+
+static unsigned fake_health(void *context, struct live_buffer *text)
+{
+    const struct fake *const fake = context;
+    live_buffer_add(text,
+                    fake->healthy ? "{\"status\": \"ok\"}" : "{\"error\": \"the disk is full\"}");
+    return fake->healthy ? 200 : 503;
 }
 
 /* Ids that a test can foresee: 1, 2, 3, .. */
@@ -196,6 +178,7 @@ struct server {
     struct live_loop *loop;
     struct live_http *http;
     struct live_api *api;
+    struct live_held answers;
     pthread_t thread;
     int wake;
     atomic_bool stops;
@@ -230,8 +213,8 @@ static void on_round(void *context)
     struct server *const server = context;
     live_decisions_expire(server->fake.decisions, server->fake.now_ms, NULL, NULL);
     if (server->release != RELEASE_NOTHING)
-        live_api_release(server->api, server->release == RELEASE_DURABLE);
-    server->held = live_api_held(server->api);
+        live_held_release(&server->answers, server->release == RELEASE_DURABLE);
+    server->held = server->answers.count;
 }
 
 static void wake(struct server *server)
@@ -247,14 +230,14 @@ static void *run_server(void *context)
     return NULL;
 }
 
-static bool fake_runs(void *context, struct live_buffer *text)
-{
-    live_buffer_add(text, "{\"runs\": []}\n");
-    return true;
-}
-
 static struct live_api_agent agent_of(struct fake *fake)
 {
+    static const struct live_page fake_pages[] = {
+        {"/v1/status", "application/json", fake_status},
+        {"/v1/statement", "text/plain; charset=utf-8", fake_statement},
+        {"/health", "application/json", fake_health},
+        {"/metrics", "text/plain", fake_metrics},
+        {.path = NULL}};
     return (struct live_api_agent){
         .context = fake,
         .now_ms = fake_now_ms,
@@ -262,15 +245,7 @@ static struct live_api_agent agent_of(struct fake *fake)
         .reward = fake_reward,
         .open = fake_open_decisions,
         .close = fake_close,
-        .status = fake_status,
-        .result = fake_result,
-        .ledger = fake_ledger,
-        .runs = fake_runs,
-        .statement = fake_statement,
-        .metrics = fake_metrics,
-        .page = fake_page,
-        .clipped = fake_clipped,
-        .health = fake_health,
+        .pages = fake_pages,
     };
 }
 
@@ -306,8 +281,10 @@ static struct server *server_open(uint32_t open_max, uint64_t remember_ms)
                                            .agent = agent_of(&server->fake),
                                            .caller_open_max = caller_open_max,
                                            .caller_calls_per_s = caller_calls_per_s,
-                                           .id_key = id_key};
+                                           .id_key = id_key,
+                                           .held = &server->answers};
     assert_int_equal(live_api_new(&server->api, &config), TACIT_OK);
+    server->fake.api = server->api;
     http_open(server, live_api_handle, server->api);
     live_loop_set_hook(server->loop, on_round, server);
     assert_int_equal(pthread_create(&server->thread, NULL, run_server, server), 0);
@@ -323,6 +300,7 @@ static void server_stop(struct server *server)
 
 static void server_free(struct server *server)
 {
+    live_held_release(&server->answers, false);
     live_api_free(server->api);
     live_http_close(server->http);
     live_loop_close(server->loop);
@@ -638,25 +616,8 @@ TEST_WITH(what_is_to_be_seen_is_shown, setup, teardown)
     assert_string_equal(json_string_value(json_object_get(value, "site")), "north \"1\"");
     assert_true(json_real_value(json_object_get(value, "sum")) == 0.5);
     json_decref(value);
-    ask(server, "GET", "/v1/result", NULL);
-    value = answered_json(200);
-    assert_true(json_is_true(json_object_get(value, "decided")));
-    json_decref(value);
-    ask(server, "GET", "/v1/ledger", NULL);
-    value = answered_json(200);
-    assert_int_equal(json_array_size(value), 1);
-    json_decref(value);
     ask(server, "GET", "/v1/statement", NULL);
     assert_string_equal(reply.text, "Nothing leaves.\n");
-    ask(server, "GET", "/v1/clipped", NULL);
-    assert_string_equal(reply.text, "{\"clipped\": 18446744073709551615}");
-    ask(server, "GET", "/v1/clipped/metrics", NULL);
-    assert_non_null(strstr(reply.text, "\ntacit_api_clipped_total 1.84467440737096e+19\n"));
-    assert_non_null(strstr(reply.text, "\ntacit_api_counted_total 1\n"));
-    ask(server, "GET", "/", NULL);
-    assert_string_equal(reply.text, "<!doctype html>");
-    ask(server, "GET", "/dashboard.js", NULL);
-    assert_string_equal(reply.text, tacit_dashboard_script);
     ask(server, "GET", "/metrics", NULL);
     assert_non_null(strstr(reply.text, "tacit_fake 1\n"));
     assert_non_null(strstr(reply.text, "\ntacit_api_decisions_total 1\n"));
@@ -668,12 +629,6 @@ TEST_WITH(what_is_to_be_seen_is_shown, setup, teardown)
     assert_int_equal(reply.size, 0);
     ask(server, "GET", "/v1/status?pretty=1", NULL);
     json_decref(answered_json(200));
-    server->fake.warns = true;
-    ask(server, "GET", "/health", NULL);
-    value = answered_json(200);
-    assert_string_equal(json_string_value(json_object_get(value, "status")), "ok");
-    assert_int_equal(json_array_size(json_object_get(value, "warnings")), 1);
-    json_decref(value);
     server->fake.healthy = false;
     ask(server, "GET", "/health", NULL);
     assert_int_equal(reply.code, 503);
@@ -989,8 +944,7 @@ TEST(a_stopping_server_answers_what_it_holds)
     struct background *const caller = background_start(server, "/v1/decisions", "{}");
     wait_for_held(server, 1);
     server_stop(server);
-    live_api_free(server->api);
-    server->api = NULL;
+    live_held_release(&server->answers, false);
     live_http_close(server->http);
     server->http = NULL;
     background_end(caller, 503, "nothing is acknowledged");

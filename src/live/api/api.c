@@ -1,8 +1,6 @@
-/* Endpoints of the decision API, and the answers that are held for a round. */
+/* Endpoints of the decision API. */
 #include "api.h"
 #include "../daemon/text.h"
-#include "numbers.h"
-#include "tacit/dashboard.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,17 +15,8 @@
 #define UNAVAILABLE 503u
 
 static const char type_json[] = "application/json";
-static const char type_text[] = "text/plain; charset=utf-8";
-static const char type_metrics[] = "text/plain; version=0.0.4; charset=utf-8";
 
 static const char unknown_id[] = "no decision has this id, or it closed long ago and was forgotten";
-
-/* An answer that waits for the round to become durable. */
-struct held {
-    struct live_request *request;
-    struct live_api_reply reply;
-    struct held *next;
-};
 
 struct live_api {
     struct live_api_agent agent;
@@ -35,9 +24,7 @@ struct live_api {
     struct live_ids *ids;
     uint64_t *unavailable; /* room for one request's set, .. */
     double *contexts;      /* .. and for its contexts */
-    struct held *first;    /* in order of arrival */
-    struct held **end;
-    size_t held_count;
+    struct live_held *held;
     struct live_api_counts counts;
     uint32_t caller_open_max;
     uint32_t caller_calls_per_s;
@@ -319,195 +306,70 @@ static void close_decision(struct live_api *api, const uint8_t id[LIVE_ID_BYTES]
     }
 }
 
-/* ---- Looking --------------------------------------------------------------------------------- */
-
-static void answer_tree(json_t *tree, struct live_api_reply *reply)
-{
-    char *const text = tree == NULL ? NULL : json_dumps(tree, JSON_INDENT(2));
-    if (text == NULL)
-        reply->text.failed = true;
-    else
-        live_buffer_add(&reply->text, text);
-    free(text);
-    json_decref(tree);
-}
-
-static void on_status(struct live_api *api, struct live_api_reply *reply)
-{
-    answer_tree(api->agent.status(api->agent.context), reply);
-}
-
-static void on_result(struct live_api *api, struct live_api_reply *reply)
-{
-    answer_tree(api->agent.result(api->agent.context), reply);
-}
-
-static void on_runs(struct live_api *api, struct live_api_reply *reply)
-{
-    if (!api->agent.runs(api->agent.context, &reply->text))
-        reply->text.failed = true;
-}
-
-static void on_ledger(struct live_api *api, struct live_api_reply *reply)
-{
-    answer_tree(api->agent.ledger(api->agent.context), reply);
-}
-
-static void on_statement(struct live_api *api, struct live_api_reply *reply)
-{
-    reply->content_type = type_text;
-    api->agent.statement(api->agent.context, &reply->text);
-}
-
-static void on_health(struct live_api *api, struct live_api_reply *reply)
-{
-    bool is_healthy = false;
-    json_t *const answer = api->agent.health(api->agent.context, &is_healthy);
-    answer_tree(answer, reply);
-    if (answer != NULL && !is_healthy)
-        reply->code = UNAVAILABLE;
-}
-
-static void on_metrics(struct live_api *api, struct live_api_reply *reply)
-{
-    reply->content_type = type_metrics;
-    api->agent.metrics(api->agent.context, &reply->text);
-    struct live_number const counts[] = {
-        {NULL, "tacit_api_requests_total", "Requests to the decision API.", LIVE_WHOLE,
-         (double)api->counts.requests},
-        {NULL, "tacit_api_refusals_total", "Requests answered with 4xx.", LIVE_WHOLE,
-         (double)api->counts.refusals},
-        {NULL, "tacit_api_failures_total", "Requests answered with 5xx.", LIVE_WHOLE,
-         (double)api->counts.failures},
-        {NULL, "tacit_api_decisions_total", "Decisions handed out.", LIVE_WHOLE,
-         (double)api->counts.decisions},
-        {NULL, "tacit_api_rewards_total", "Rewards accepted.", LIVE_WHOLE,
-         (double)api->counts.rewards}};
-    live_numbers_write(counts, sizeof counts / sizeof counts[0], &reply->text);
-}
-
-/* Depends on rewards, as nothing else that is shown does. So it has a page of its own, for the
- * site's operator: what machines collect (status, metrics) does not hold it (PRIVACY.md B.7). */
-static void on_clipped(struct live_api *api, struct live_api_reply *reply)
-{
-    live_buffer_add(&reply->text, "{\"clipped\": ");
-    live_buffer_add_u64(&reply->text, api->agent.clipped(api->agent.context));
-    live_buffer_add(&reply->text, "}");
-}
-
-/* The same for machines; with it the share of what was clipped is known. Not on `observe`. */
-static void on_clipped_metrics(struct live_api *api, struct live_api_reply *reply)
-{
-    reply->content_type = type_metrics;
-    struct live_number const counts[] = {
-        {NULL, "tacit_api_clipped_total", "Rewards accepted that were outside the range.",
-         LIVE_WHOLE, (double)api->agent.clipped(api->agent.context)},
-        {NULL, "tacit_api_counted_total", "Rewards accepted.", LIVE_WHOLE,
-         (double)api->counts.rewards}};
-    live_numbers_write(counts, sizeof counts / sizeof counts[0], &reply->text);
-}
-
-static void on_page(struct live_api *api, struct live_api_reply *reply)
-{
-    reply->content_type = "text/html; charset=utf-8";
-    api->agent.page(api->agent.context, &reply->text);
-}
-
-static void on_script(struct live_api *api, struct live_api_reply *reply)
-{
-    (void)api;
-    reply->content_type = "text/javascript";
-    live_buffer_add(&reply->text, tacit_dashboard_script);
-}
-
 /* ---- Routes ---------------------------------------------------------------------------------- */
 
 static const struct route {
     const char *path;
-    const char *method;
-    void (*answer)(struct live_api *api, const uint8_t *body, size_t size,
-                   struct live_api_reply *reply);
-    void (*look)(struct live_api *api, struct live_api_reply *reply); /* without a body */
+    void (*post)(struct live_api *api, const uint8_t *body, size_t size,
+                 struct live_api_reply *reply);
+    void (*get)(struct live_api *api, struct live_api_reply *reply); /* or NULL */
 } routes[] = {
-    {"/v1/decisions", "POST", .answer = on_decision},
-    {"/v1/decisions", "GET", .look = on_open},
-    {"/v1/decisions/batch", "POST", .answer = on_decisions},
-    {"/v1/rewards", "POST", .answer = on_reward},
-    {"/v1/rewards/batch", "POST", .answer = on_rewards},
-    {"/v1/status", "GET", .look = on_status},
-    {"/v1/result", "GET", .look = on_result},
-    {"/v1/ledger", "GET", .look = on_ledger},
-    {"/v1/runs", "GET", .look = on_runs},
-    {"/v1/statement", "GET", .look = on_statement},
-    {"/v1/clipped", "GET", .look = on_clipped},
-    {"/v1/clipped/metrics", "GET", .look = on_clipped_metrics},
-    {"/", "GET", .look = on_page},
-    {"/dashboard.js", "GET", .look = on_script},
-    {"/health", "GET", .look = on_health},
-    {"/metrics", "GET", .look = on_metrics},
+    {"/v1/decisions", on_decision, on_open},
+    {"/v1/decisions/batch", on_decisions, NULL},
+    {"/v1/rewards", on_reward, NULL},
+    {"/v1/rewards/batch", on_rewards, NULL},
 };
 #define ROUTE_COUNT (sizeof routes / sizeof routes[0])
 
 static const char one_decision[] = "/v1/decisions/";
 
-static const struct route *find_route(const char *path, const char *method)
+static const struct route *find_route(const char *path)
 {
-    if (strcmp(method, "HEAD") == 0)
-        method = "GET";
-    for (size_t i = 0; i < ROUTE_COUNT; i++) {
-        if (strcmp(routes[i].path, path) == 0 && strcmp(routes[i].method, method) == 0)
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
+        if (strcmp(routes[i].path, path) == 0)
             return &routes[i];
-    }
     return NULL;
 }
 
-/* "POST or GET"; "": there is no such path. */
-static void find_methods(const char *path, char *text, size_t size)
+static void refuse_path(struct live_api_reply *reply)
 {
-    text[0] = '\0';
-    for (size_t i = 0; i < ROUTE_COUNT; i++) {
-        size_t const used = strlen(text);
-        if (strcmp(routes[i].path, path) == 0)
-            (void)snprintf(text + used, size - used, "%s%s", used > 0 ? " or " : "",
-                           routes[i].method);
-    }
-}
-
-static void refuse_method(const char *path, struct live_api_reply *reply)
-{
-    char methods[32];
-    char error[64];
-    find_methods(path, methods, sizeof methods);
-    if (methods[0] == '\0') {
-        refuse(reply, NOT_FOUND,
-               "there is nothing under this path; there are POST /v1/decisions, "
-               "/v1/decisions/batch, /v1/rewards, /v1/rewards/batch, DELETE /v1/decisions/ID and "
-               "GET /v1/decisions, /v1/status, /v1/result, /v1/ledger, /v1/runs, /v1/statement, "
-               "/v1/clipped, /v1/clipped/metrics, "
-               "/health, "
-               "/metrics, /");
-        return;
-    }
-    (void)snprintf(error, sizeof error, "this path takes %s only", methods);
-    refuse(reply, WRONG_METHOD, error);
+    refuse(reply, NOT_FOUND,
+           "there is nothing under this path; there are POST /v1/decisions, "
+           "/v1/decisions/batch, /v1/rewards, /v1/rewards/batch, DELETE /v1/decisions/ID and "
+           "GET /v1/decisions, /v1/status, /v1/result, /v1/ledger, /v1/runs, /v1/statement, "
+           "/v1/clipped, /v1/clipped/metrics, "
+           "/health, "
+           "/metrics, /");
 }
 
 static void dispatch(struct live_api *api, const char *method, const char *path,
                      const uint8_t *body, size_t size, struct live_api_reply *reply)
 {
-    const struct route *const route = find_route(path, method);
+    bool const is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    const struct route *const route = find_route(path);
+    const struct live_page *const page = live_page_find(api->agent.pages, path);
     size_t const prefix = sizeof one_decision - 1;
     uint8_t id[LIVE_ID_BYTES];
-    if (route != NULL && route->look != NULL)
-        route->look(api, reply);
-    else if (route != NULL)
-        route->answer(api, body, size, reply);
-    else if (strncmp(path, one_decision, prefix) != 0 || !live_api_read_id(path + prefix, id))
-        refuse_method(path, reply);
-    else if (strcmp(method, "DELETE") != 0)
+    if (route != NULL && route->get != NULL && is_get) {
+        route->get(api, reply);
+    } else if (route != NULL && strcmp(method, "POST") == 0) {
+        route->post(api, body, size, reply);
+    } else if (route != NULL) {
+        refuse(reply, WRONG_METHOD,
+               route->get == NULL ? "this path takes POST only"
+                                  : "this path takes POST or GET only");
+    } else if (page != NULL && is_get) {
+        reply->content_type = page->type;
+        reply->code = page->write(api->agent.context, &reply->text);
+    } else if (page != NULL) {
+        refuse(reply, WRONG_METHOD, "this path takes GET only");
+    } else if (strncmp(path, one_decision, prefix) != 0 || !live_api_read_id(path + prefix, id)) {
+        refuse_path(reply);
+    } else if (strcmp(method, "DELETE") != 0) {
         refuse(reply, WRONG_METHOD, "this path takes DELETE only");
-    else
+    } else {
         close_decision(api, id, reply);
+    }
 }
 
 void live_api_reply(struct live_api *api, const char *method, const char *path, const uint8_t *body,
@@ -526,23 +388,7 @@ void live_api_reply(struct live_api *api, const char *method, const char *path, 
         api->counts.refusals++;
 }
 
-/* ---- Held answers ---------------------------------------------------------------------------- */
-
-static void answer_unavailable(struct live_request *request, const char *text)
-{
-    live_http_answer(request, UNAVAILABLE, type_json, text, strlen(text));
-}
-
-/* Sends a reply and gives its memory back. */
-static void finish(struct live_request *request, struct live_api_reply *reply)
-{
-    if (reply->text.failed)
-        answer_unavailable(request, "{\"error\": \"out of memory\"}");
-    else
-        live_http_answer(request, reply->code, reply->content_type, reply->text.bytes,
-                         reply->text.size);
-    live_buffer_free(&reply->text);
-}
+/* ---- Callers ---------------------------------------------------------------------------- */
 
 /* Ensures: true: the caller has had its share, and was told when to come again. */
 static bool refuse_hasty(struct live_api *api, struct live_request *request)
@@ -576,23 +422,14 @@ static void reply_to(struct live_api *api, struct live_request *request,
 void live_api_handle(void *context, struct live_request *request)
 {
     struct live_api *const api = context;
+    struct live_api_reply reply;
     if (refuse_hasty(api, request))
         return;
-    struct held *const held = malloc(sizeof *held); /* before anything is promised */
-    if (held == NULL) {
-        answer_unavailable(request, "{\"error\": \"out of memory\"}");
-        return;
-    }
-    *held = (struct held){.request = request};
-    reply_to(api, request, &held->reply);
-    if (held->reply.promises) {
-        *api->end = held;
-        api->end = &held->next;
-        api->held_count++;
-        return;
-    }
-    finish(request, &held->reply);
-    free(held);
+    reply_to(api, request, &reply);
+    if (reply.promises)
+        live_held_add(api->held, request, reply.code, reply.content_type, &reply.text);
+    else
+        live_answer(request, reply.code, reply.content_type, &reply.text);
 }
 
 void live_api_show(void *context, struct live_request *request)
@@ -600,28 +437,7 @@ void live_api_show(void *context, struct live_request *request)
     struct live_api_reply reply;
     live_api_reply(context, request->method, request->path, NULL, 0, &reply);
     TACIT_ASSERT(!reply.promises);
-    finish(request, &reply);
-}
-
-void live_api_release(struct live_api *api, bool durable)
-{
-    struct held *held = api->first;
-    api->first = NULL;
-    api->end = &api->first;
-    api->held_count = 0;
-    while (held != NULL) {
-        struct held *const next = held->next;
-        if (durable) {
-            finish(held->request, &held->reply);
-        } else {
-            answer_unavailable(held->request, "{\"error\": \"the change could not be made durable; "
-                                              "nothing is acknowledged; ask again\"}");
-            live_buffer_free(&held->reply.text);
-            api->counts.failures++;
-        }
-        free(held);
-        held = next;
-    }
+    live_answer(request, reply.code, reply.content_type, &reply.text);
 }
 
 /* ---- Public ---------------------------------------------------------------------------------- */
@@ -635,7 +451,7 @@ enum tacit_status live_api_new(struct live_api **api, const struct live_api_conf
     opened->agent = config->agent;
     opened->caller_open_max = config->caller_open_max;
     opened->caller_calls_per_s = config->caller_calls_per_s;
-    opened->end = &opened->first;
+    opened->held = config->held;
     opened->contexts =
         calloc((size_t)config->arm_count * LIVE_API_DIMENSION_MAX, sizeof opened->contexts[0]);
     opened->unavailable =
@@ -657,7 +473,6 @@ void live_api_free(struct live_api *api)
 {
     if (api == NULL)
         return;
-    live_api_release(api, false);
     live_arm_names_free(&api->names);
     live_ids_free(api->ids);
     free(api->unavailable);
@@ -665,12 +480,23 @@ void live_api_free(struct live_api *api)
     free(api);
 }
 
-size_t live_api_held(const struct live_api *api)
-{
-    return api->held_count;
-}
-
 struct live_api_counts live_api_count(const struct live_api *api)
 {
     return api->counts;
+}
+
+void live_api_write_counts(const struct live_api *api, struct live_buffer *text)
+{
+    struct live_number const counts[] = {
+        {NULL, "tacit_api_requests_total", "Requests to the decision API.", LIVE_WHOLE,
+         (double)api->counts.requests},
+        {NULL, "tacit_api_refusals_total", "Requests answered with 4xx.", LIVE_WHOLE,
+         (double)api->counts.refusals},
+        {NULL, "tacit_api_failures_total", "Requests answered with 5xx.", LIVE_WHOLE,
+         (double)api->counts.failures},
+        {NULL, "tacit_api_decisions_total", "Decisions handed out.", LIVE_WHOLE,
+         (double)api->counts.decisions},
+        {NULL, "tacit_api_rewards_total", "Rewards accepted.", LIVE_WHOLE,
+         (double)api->counts.rewards}};
+    live_numbers_write(counts, sizeof counts / sizeof counts[0], text);
 }

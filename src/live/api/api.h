@@ -7,14 +7,16 @@
 #define TACIT_LIVE_API_H
 #include "api_json.h"
 #include "decisions.h"
-#include "http.h"
+#include "held.h"
+#include "numbers.h"
 
 #define LIVE_API_BATCH_MAX 1000u
 #define LIVE_API_OPEN_MAX 1000u /* open decisions that are listed */
 
 struct live_api;
 
-/* What the daemon does for the API; all required. Times are milliseconds of the state's clock. */
+/* What the daemon does for the API; all required but pages. Times are milliseconds of the state's
+ * clock. */
 struct live_api_agent {
     void *context;
     uint64_t (*now_ms)(void *context);
@@ -30,16 +32,7 @@ struct live_api_agent {
                  bool (*each)(void *each_context, const struct live_decision_row *row),
                  void *each_context);
     enum live_close_answer (*close)(void *context, struct live_decision_id id, uint64_t now_ms);
-    json_t *(*status)(void *context);                      /* a new reference; NULL: memory */
-    json_t *(*result)(void *context);                      /* the same */
-    json_t *(*ledger)(void *context);                      /* the same */
-    bool (*runs)(void *context, struct live_buffer *text); /* all of this state; false: trouble */
-    void (*statement)(void *context, struct live_buffer *text);
-    void (*metrics)(void *context, struct live_buffer *text); /* Prometheus' text format */
-    void (*page)(void *context, struct live_buffer *text);    /* HTML */
-    uint64_t (*clipped)(void *context); /* rewards outside the range, since the start */
-    /* What is wrong, as an object of its own; NULL: memory. Is it able to work? */
-    json_t *(*health)(void *context, bool *is_healthy);
+    const struct live_page *pages; /* what there is to be seen, up to a path of NULL */
 };
 
 struct live_api_config {
@@ -50,12 +43,12 @@ struct live_api_config {
      * element of a batch) and at once; 0: no limit. */
     uint32_t caller_open_max;
     uint32_t caller_calls_per_s;
-    const uint8_t *id_key; /* LIVE_STORE_ID_KEY_BYTES */
+    const uint8_t *id_key;  /* LIVE_STORE_ID_KEY_BYTES */
+    struct live_held *held; /* for answers that promise something */
 };
 
 /* Errors: TACIT_INVALID (an empty or repeated name), TACIT_MEMORY. */
 enum tacit_status live_api_new(struct live_api **api, const struct live_api_config *config);
-/* Answers what is still held with 503. Before live_http_close. */
 void live_api_free(struct live_api *api);
 
 /* Beyond a caller's limits it is answered 429, with Retry-After. The handler of live_http_open; its
@@ -65,13 +58,6 @@ void live_api_handle(void *api, struct live_request *request);
 /* The same for those who may look and nothing else (observe.h): at once, and on nobody's account.
  * Requires: a GET of a path that promises nothing. */
 void live_api_show(void *api, struct live_request *request);
-
-/* Ends a round: held answers go out if what they promise is durable; if not, each becomes a 503 and
- * nothing is acknowledged. */
-void live_api_release(struct live_api *api, bool durable);
-
-/* Answers that wait for live_api_release. */
-size_t live_api_held(const struct live_api *api);
 
 /* One request without HTTP. */
 struct live_api_reply {
@@ -91,4 +77,6 @@ struct live_api_counts {
     uint64_t rewards; /* accepted */
 };
 struct live_api_counts live_api_count(const struct live_api *api);
+/* The same, as metrics. */
+void live_api_write_counts(const struct live_api *api, struct live_buffer *text);
 #endif

@@ -99,6 +99,14 @@ void live_columns_write(const struct live_column *columns, size_t count, const c
     }
 }
 
+const struct live_page *live_page_find(const struct live_page *pages, const char *path)
+{
+    TACIT_ASSERT(path != NULL);
+    while (pages != NULL && pages->path != NULL && strcmp(pages->path, path) != 0)
+        pages++;
+    return pages == NULL || pages->path == NULL ? NULL : pages;
+}
+
 void live_buffer_add_tree(struct live_buffer *out, json_t *tree)
 {
     char *const text = tree == NULL ? NULL : json_dumps(tree, 0);

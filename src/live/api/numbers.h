@@ -40,4 +40,14 @@ void live_columns_write(const struct live_column *columns, size_t count, const c
 
 /* A tree as text, and a line end; it is given back. */
 void live_buffer_add_tree(struct live_buffer *out, json_t *tree);
+
+/* What is to be seen under a path. */
+struct live_page {
+    const char *path;
+    const char *type;
+    unsigned (*write)(void *context, struct live_buffer *out); /* the answer's code */
+};
+
+/* Of those up to a path of NULL, or of none. NULL: there is no such page. */
+const struct live_page *live_page_find(const struct live_page *pages, const char *path);
 #endif
