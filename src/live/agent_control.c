@@ -108,9 +108,9 @@ static void answer_refused(struct agent *agent, struct live_request *request, ui
 {
     struct live_control_done const done = {
         .change = "refuse",
-        .privacy = basis_text(basis),
-        .guarantee = "this site's reports are not counted while the arm is in; the coordinator "
-                     "shows it, and its operator may retire the arm for all",
+        .words = {basis_text(basis),
+                  "this site's reports are not counted while the arm is in; the coordinator "
+                  "shows it, and its operator may retire the arm for all"},
         .arm = agent->config->site.arm_names[arm]};
     live_control_done(agent->control, request, 0, is_new, &done);
 }
@@ -166,12 +166,11 @@ static void obey_join(struct agent *agent, struct live_request *request, const j
     (void)snprintf(change, sizeof change, "join run %" PRIu64, run);
     struct live_control_done const done = {
         .change = change,
-        .privacy = "each reward is released in one run only, so the loss per reward is that of one "
-                   "run; that of a person adds up over runs, unless policy.rewards_per_unit_max "
-                   "bounds it",
-        .guarantee = "the run before has its result; decisions that were open in it enter nothing "
-                     "any more",
-        .arm = NULL};
+        .words = {"each reward is released in one run only, so the loss per reward is that of one "
+                  "run; that of a person adds up over runs, unless policy.rewards_per_unit_max "
+                  "bounds it",
+                  "the run before has its result; decisions that were open in it enter nothing "
+                  "any more"}};
     live_control_done(agent->control, request, 0, was_waiting && agent->runs.waiting == NULL,
                       &done);
 }
@@ -204,11 +203,10 @@ static void obey_term(struct agent *agent, struct live_request *request, const j
     (void)snprintf(change, sizeof change, "term %" PRIu64, term);
     struct live_control_done const done = {
         .change = change,
-        .privacy = "as at every term that begins: what was released stands in the ledger, and "
-                   "rewards that no grant covers are dropped",
-        .guarantee = "the site waits for a later term, at most 65536 above, which the "
-                     "coordinator's operator begins: tacit coordinator --new-term",
-        .arm = NULL};
+        .words = {"as at every term that begins: what was released stands in the ledger, and "
+                  "rewards that no grant covers are dropped",
+                  "the site waits for a later term, at most 65536 above, which the "
+                  "coordinator's operator begins: tacit coordinator --new-term"}};
     live_control_done(agent->control, request, 0, is_new, &done);
 }
 

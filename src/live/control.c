@@ -11,116 +11,98 @@
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-static void say_site(uint32_t site, const struct live_control_names *names, struct live_buffer *out)
-{
-    if (names->sites != NULL && site < names->site_count)
-        live_buffer_add(out, names->sites[site]);
-    else
-        live_buffer_format(out, "site %" PRIu32, site);
-}
-
 static void say_quorum(const struct live_control_entry *entry, struct live_buffer *out)
 {
-    live_buffer_add(out, "quorum ");
     if (entry->quorum == 0)
-        live_buffer_add(out, "all");
+        live_buffer_add(out, " all");
     else
-        live_buffer_format(out, "%" PRIu32, entry->quorum);
+        live_buffer_format(out, " %" PRIu32, entry->quorum);
     if (entry->deadline_s == 0)
         live_buffer_add(out, ", no deadline");
     else
         live_buffer_format(out, ", deadline %" PRIu32 " s", entry->deadline_s);
 }
 
+/* The commands, and what they do to privacy and to the guarantee. */
+static const struct {
+    const char *command;
+    struct live_change_words words;
+} changes[LIVE_CHANGES] = {
+    [LIVE_CHANGE_DROP_SITE] =
+        {"drop",
+         {"no reward is released twice, and the loss per reward stays; what the site released "
+          "stays "
+          "released; if it comes back it releases as before, and nobody counts it",
+          "estimates are of the sites that are left, and so is the best arm; they are less "
+          "precise; "
+          "it holds if the site was not dropped because of its values"}},
+    [LIVE_CHANGE_SET_QUORUM_AND_DEADLINE] =
+        {"quorum",
+         {"nothing changes: each site releases each round once, whoever is waited for",
+          "a round that closes without all sites is judged by the number that reported, for their "
+          "mean; it holds if the change was not made because of values"}},
+    [LIVE_CHANGE_END_RUN] =
+        {"end",
+         {"nothing more is released in this run; rewards of the open round never leave",
+          "arms that were eliminated are worse with the run's confidence; of the others the best "
+          "mean is played, and how sure that is was not promised"}},
+    [LIVE_CHANGE_EXTEND_HORIZON] =
+        {"horizon",
+         {"the loss per reward stays; more rewards are released, each once; a site whose "
+          "policy.pulls_max is smaller does not follow",
+          "the bounds, their ladder and the chance of error stay those of the run's first horizon; "
+          "a site that has played its last pull stays finished"}},
+    [LIVE_CHANGE_RETIRE_ARM] =
+        {"retire",
+         {"the loss per reward stays; rewards of the arm that were not released yet never leave; "
+          "this rests on released values or on what is known from outside, as the coordinator has "
+          "no others",
+          "the best arm is the best of those that stay, with the same confidence; nothing is said "
+          "of the retired one any more"}},
+    [LIVE_CHANGE_REPEAT] =
+        {"repeat",
+         {"no reward is released twice: those of the void round are spent, and new ones are played "
+          "for it",
+          "nothing changes: a void round was never counted"}},
+};
+
+const struct live_change_words *live_control_words(enum live_change change)
+{
+    TACIT_ASSERT(change > 0 && change < LIVE_CHANGES);
+    return &changes[change].words;
+}
+
 void live_control_say(const struct live_control_entry *entry,
                       const struct live_control_names *names, struct live_buffer *out)
 {
     TACIT_ASSERT(entry != NULL && names != NULL);
-    switch (entry->change) {
-    case LIVE_CHANGE_DROP_SITE:
-        live_buffer_add(out, "drop ");
-        say_site(entry->site, names, out);
-        return;
-    case LIVE_CHANGE_SET_QUORUM_AND_DEADLINE:
+    live_buffer_add(out, changes[entry->change].command);
+    if (entry->change == LIVE_CHANGE_DROP_SITE && names->sites != NULL &&
+        entry->site < names->site_count)
+        live_buffer_format(out, " %s", names->sites[entry->site]);
+    else if (entry->change == LIVE_CHANGE_DROP_SITE)
+        live_buffer_format(out, " site %" PRIu32, entry->site);
+    else if (entry->change == LIVE_CHANGE_SET_QUORUM_AND_DEADLINE)
         say_quorum(entry, out);
-        return;
-    case LIVE_CHANGE_END_RUN:
-        live_buffer_add(out, "end");
-        return;
-    case LIVE_CHANGE_EXTEND_HORIZON:
-        live_buffer_format(out, "horizon %" PRIu64, entry->horizon);
-        return;
-    case LIVE_CHANGE_RETIRE_ARM:
-        TACIT_ASSERT(entry->arm < names->arm_count);
-        live_buffer_add(out, "retire ");
-        live_buffer_add(out, names->arms[entry->arm]);
-        return;
-    case LIVE_CHANGE_REPEAT:
-        live_buffer_add(out, "repeat");
-        return;
-    }
-}
-
-const char *live_control_privacy(enum live_change change)
-{
-    switch (change) {
-    case LIVE_CHANGE_DROP_SITE:
-        return "no reward is released twice, and the loss per reward stays; what the site released "
-               "stays released; if it comes back it releases as before, and nobody counts it";
-    case LIVE_CHANGE_SET_QUORUM_AND_DEADLINE:
-        return "nothing changes: each site releases each round once, whoever is waited for";
-    case LIVE_CHANGE_END_RUN:
-        return "nothing more is released in this run; rewards of the open round never leave";
-    case LIVE_CHANGE_EXTEND_HORIZON:
-        return "the loss per reward stays; more rewards are released, each once; a site whose "
-               "policy.pulls_max is smaller does not follow";
-    case LIVE_CHANGE_RETIRE_ARM:
-        return "the loss per reward stays; rewards of the arm that were not released yet never "
-               "leave; this rests on released values or on what is known from outside, as the "
-               "coordinator has no others";
-    case LIVE_CHANGE_REPEAT:
-        return "no reward is released twice: those of the void round are spent, and new ones are "
-               "played for it";
-    }
-    return "";
-}
-
-const char *live_control_guarantee(enum live_change change)
-{
-    switch (change) {
-    case LIVE_CHANGE_DROP_SITE:
-        return "estimates are of the sites that are left, and so is the best arm; they are less "
-               "precise; it holds if the site was not dropped because of its values";
-    case LIVE_CHANGE_SET_QUORUM_AND_DEADLINE:
-        return "a round that closes without all sites is judged by the number that reported, for "
-               "their mean; it holds if the change was not made because of values";
-    case LIVE_CHANGE_END_RUN:
-        return "arms that were eliminated are worse with the run's confidence; of the others the "
-               "best mean is played, and how sure that is was not promised";
-    case LIVE_CHANGE_EXTEND_HORIZON:
-        return "the bounds, their ladder and the chance of error stay those of the run's first "
-               "horizon; a site that has played its last pull stays finished";
-    case LIVE_CHANGE_RETIRE_ARM:
-        return "the best arm is the best of those that stay, with the same confidence; nothing is "
-               "said of the retired one any more";
-    case LIVE_CHANGE_REPEAT:
-        return "nothing changes: a void round was never counted";
-    }
-    return "";
+    else if (entry->change == LIVE_CHANGE_EXTEND_HORIZON)
+        live_buffer_format(out, " %" PRIu64, entry->horizon);
+    else if (entry->change == LIVE_CHANGE_RETIRE_ARM)
+        live_buffer_format(out, " %.900s", names->arms[entry->arm]);
 }
 
 static json_t *entry_tree(const struct live_control_entry *entry,
                           const struct live_control_names *names)
 {
     struct live_buffer words = {0};
+    struct live_change_words const *const does = live_control_words(entry->change);
     char time_text[LIVE_TIME_BYTES];
     (void)live_time_text((int64_t)entry->made_unix_s, time_text);
     live_control_say(entry, names, &words);
-    json_t *const made = json_pack(
-        "{s:I, s:I, s:s, s:s%, s:s, s:s}", "number", (json_int_t)entry->number, "epoch",
-        (json_int_t)entry->epoch, "time", time_text, "change", words.failed ? "" : words.bytes,
-        words.failed ? (size_t)0 : words.size, "privacy", live_control_privacy(entry->change),
-        "guarantee", live_control_guarantee(entry->change));
+    json_t *const made =
+        json_pack("{s:I, s:I, s:s, s:s%, s:s, s:s}", "number", (json_int_t)entry->number, "epoch",
+                  (json_int_t)entry->epoch, "time", time_text, "change",
+                  words.failed ? "" : words.bytes, words.failed ? (size_t)0 : words.size, "privacy",
+                  does->privacy, "guarantee", does->guarantee);
     live_buffer_free(&words);
     return made;
 }
@@ -171,7 +153,6 @@ static bool read_quorum(const json_t *body, const struct live_control_names *nam
     json_t const *const quorum = json_object_get(body, "quorum");
     json_t const *const deadline = json_object_get(body, "deadline_s");
     uint64_t number = 0;
-    wanted->change = LIVE_CHANGE_SET_QUORUM_AND_DEADLINE;
     if (json_is_string(quorum) && strcmp(json_string_value(quorum), "all") == 0)
         wanted->quorum = 0;
     else if (read_number(quorum, names->site_count, &number))
@@ -185,6 +166,27 @@ static bool read_quorum(const json_t *body, const struct live_control_names *nam
     return true;
 }
 
+/* 0: there is none. */
+static enum live_change change_of(const char *command)
+{
+    for (unsigned i = 1; i < LIVE_CHANGES; i++)
+        if (strcmp(changes[i].command, command) == 0)
+            return (enum live_change)i;
+    return strcmp(command, "deadline") == 0 ? LIVE_CHANGE_SET_QUORUM_AND_DEADLINE
+                                            : (enum live_change)0;
+}
+
+static bool refuse_command(const char *command, struct tacit_error *error)
+{
+    if (strcmp(command, "add") == 0)
+        return refuse(error, "no command adds an arm: arms come to runs of the phased index, by "
+                             "the coordinator's file (run.later, run.added); else begin a new run");
+    return refuse(error, strcmp(command, "refuse") == 0
+                             ? "refuse is a command of a site: send it to its agent"
+                             : "no such command; allowed: drop, quorum, deadline, end, horizon, "
+                               "retire, repeat");
+}
+
 bool live_control_read(const json_t *body, const struct live_control_names *names,
                        struct live_control_entry *wanted, struct tacit_error *error)
 {
@@ -193,40 +195,26 @@ bool live_control_read(const json_t *body, const struct live_control_names *name
     if (command == NULL)
         return refuse(
             error, "which command? allowed: drop, quorum, deadline, end, horizon, retire, repeat");
-    if (strcmp(command, "drop") == 0) {
-        wanted->change = LIVE_CHANGE_DROP_SITE;
+    wanted->change = change_of(command);
+    switch (wanted->change) {
+    case LIVE_CHANGE_DROP_SITE:
         return find_name(json_object_get(body, "site"), names->sites, names->site_count,
                          &wanted->site) ||
                refuse(error, "drop: there is no such site in this run");
-    }
-    if (strcmp(command, "quorum") == 0 || strcmp(command, "deadline") == 0)
+    case LIVE_CHANGE_SET_QUORUM_AND_DEADLINE:
         return read_quorum(body, names, wanted, error);
-    if (strcmp(command, "end") == 0) {
-        wanted->change = LIVE_CHANGE_END_RUN;
-        return true;
-    }
-    if (strcmp(command, "repeat") == 0) {
-        wanted->change = LIVE_CHANGE_REPEAT;
-        return true;
-    }
-    if (strcmp(command, "horizon") == 0) {
-        wanted->change = LIVE_CHANGE_EXTEND_HORIZON;
+    case LIVE_CHANGE_EXTEND_HORIZON:
         return read_number(json_object_get(body, "pulls"), TACIT_HORIZON_MAX, &wanted->horizon) ||
                refuse(error, "horizon: allowed: pulls of one site, from 1 to 2^40");
-    }
-    if (strcmp(command, "retire") == 0) {
-        wanted->change = LIVE_CHANGE_RETIRE_ARM;
+    case LIVE_CHANGE_RETIRE_ARM:
         return find_name(json_object_get(body, "arm"), names->arms, names->arm_count,
                          &wanted->arm) ||
                refuse(error, "retire: there is no such arm in this run");
+    case LIVE_CHANGE_END_RUN:
+    case LIVE_CHANGE_REPEAT:
+        return true;
     }
-    if (strcmp(command, "add") == 0)
-        return refuse(error, "no command adds an arm: arms come to runs of the phased index, by "
-                             "the coordinator's file (run.later, run.added); else begin a new run");
-    return refuse(error, strcmp(command, "refuse") == 0
-                             ? "refuse is a command of a site: send it to its agent"
-                             : "no such command; allowed: drop, quorum, deadline, end, horizon, "
-                               "retire, repeat");
+    return refuse_command(command, error);
 }
 
 /* ---- The line -------------------------------------------------------------------------------- */
@@ -299,9 +287,9 @@ void live_control_answer(struct live_control *control, struct live_request *requ
 void live_control_done(struct live_control *control, struct live_request *request, uint32_t number,
                        bool is_new, const struct live_control_done *done)
 {
-    json_t *const tree =
-        json_pack("{s:I, s:b, s:s, s:s, s:s}", "number", (json_int_t)number, "is_new", is_new,
-                  "change", done->change, "privacy", done->privacy, "guarantee", done->guarantee);
+    json_t *const tree = json_pack("{s:I, s:b, s:s, s:s, s:s}", "number", (json_int_t)number,
+                                   "is_new", is_new, "change", done->change, "privacy",
+                                   done->words.privacy, "guarantee", done->words.guarantee);
     if (tree != NULL && done->arm != NULL)
         (void)json_object_set_new(tree, "arm", json_string(done->arm));
     live_control_answer(control, request, 200, tree);

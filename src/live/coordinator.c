@@ -600,11 +600,9 @@ static void answer_change(struct coordinator *coordinator, struct live_request *
         change == LIVE_CHANGE_END_RUN ? coordinator->config->protocol->end_words : NULL;
     live_control_say(wanted, &names, &words);
     live_buffer_add_bytes(&words, "", 1);
-    struct live_control_done const done = {
-        .change = words.failed ? "" : words.bytes,
-        .privacy = own != NULL ? own->privacy : live_control_privacy(change),
-        .guarantee = own != NULL ? own->guarantee : live_control_guarantee(change),
-        .arm = NULL};
+    struct live_control_done const done = {.change = words.failed ? "" : words.bytes,
+                                           .words =
+                                               own != NULL ? *own : *live_control_words(change)};
     if (is_new)
         live_log(LIVE_LOG_WARNING, "change", "%u: %s", number, done.change);
     live_control_done(coordinator->control, request, number, is_new, &done);

@@ -168,8 +168,8 @@ static struct station *open_with(size_t index, const struct live_bus_config *con
 
 static struct station *open_as(size_t index, const char *name)
 {
-    struct papers papers;
-    struct live_bus_config const config = config_make(&papers, name);
+    static struct papers papers[STATIONS_MAX]; /* they stay as long as a bus */
+    struct live_bus_config const config = config_make(&papers[index], name);
     return open_with(index, &config);
 }
 

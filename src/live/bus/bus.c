@@ -63,7 +63,7 @@ struct live_bus {
     struct live_timer *timer;
     struct live_bus_events events;
     struct live_bus_counts counts;
-    struct live_bus_config config; /* its texts are ours */
+    struct live_bus_config config;
 
     struct mosquitto *client; /* NULL between two attempts */
     int descriptor;           /* duplicate of the client's socket; -1: not watched */
@@ -767,37 +767,9 @@ static void ignore_broken_pipes(void)
         (void)signal(SIGPIPE, SIG_IGN);
 }
 
-/* A copy of the text that replaces it; NULL stays NULL. */
-static bool own(const char **text)
-{
-    if (*text == NULL)
-        return true;
-    *text = strdup(*text);
-    return *text != NULL;
-}
-
-static bool own_texts(struct live_bus_config *config)
-{
-    const char **const texts[] = {&config->host, &config->ca_file, &config->certificate_file,
-                                  &config->key_file, &config->client_id};
-    bool is_good = true;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        is_good &= own(texts[i]);
-    return is_good;
-}
-
-static void free_texts(struct live_bus_config *config)
-{
-    const char *const texts[] = {config->host, config->ca_file, config->certificate_file,
-                                 config->key_file, config->client_id};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        free((void *)(uintptr_t)texts[i]);
-}
-
 static void deinit(struct live_bus *bus)
 {
     drop_copies(&bus->copies);
-    free_texts(&bus->config);
     free(bus);
     if (--open_count == 0)
         (void)mosquitto_lib_cleanup();
@@ -827,13 +799,11 @@ enum tacit_status live_bus_open(struct live_bus **bus, struct live_loop *loop,
     made->config = *config;
     made->descriptor = -1;
     made->copies = (struct copies){.files = {-1, -1, -1}};
-    bool const is_owner = own_texts(&made->config);
-    if (is_owner && config->ca_file != NULL && !make_copies(config, &made->copies, error)) {
+    if (config->ca_file != NULL && !make_copies(config, &made->copies, error)) {
         deinit(made);
         return TACIT_INVALID;
     }
-    if (is_owner)
-        made->timer = live_timer_new(loop, on_due, made);
+    made->timer = live_timer_new(loop, on_due, made);
     if (made->timer == NULL) {
         deinit(made);
         (void)snprintf(error->text, sizeof error->text, "out of memory");

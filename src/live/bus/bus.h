@@ -31,7 +31,7 @@ struct live_bus_events {
     void (*received)(void *context, const char *topic, const uint8_t *bytes, size_t size);
 };
 
-/* Starts to connect, in the next round of the loop; keeps no pointer into config. It reads the
+/* Starts to connect, in the next round of the loop; the texts of config have to stay. It reads the
  * files again for each attempt, so a renewed certificate needs no restart. Never blocks for longer
  * than a name look-up. Makes the process ignore SIGPIPE. Errors: TACIT_INVALID (configuration,
  * unreadable key), TACIT_MEMORY, with error->text. */
