@@ -76,6 +76,7 @@ void live_control_say(const struct live_control_entry *entry,
                       const struct live_control_names *names, struct live_buffer *out)
 {
     TACIT_ASSERT(entry != NULL && names != NULL);
+    TACIT_IMPLIES(entry->change == LIVE_CHANGE_RETIRE_ARM, entry->arm < names->arm_count);
     live_buffer_add(out, changes[entry->change].command);
     if (entry->change == LIVE_CHANGE_DROP_SITE && names->sites != NULL &&
         entry->site < names->site_count)
