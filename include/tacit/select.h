@@ -44,6 +44,13 @@ struct tacit_select_budget {
     const double *given;     /* GIVEN: epsilon of each, > 0, adding up to at most total; copied */
 };
 
+/* Two aggregators: noise of a user's own at this epsilon for all its rounds together (0: none) has
+ * in each round the round's part of it (HELPER 1.1). Is it kept, whatever a round takes? Then it is
+ * never at less than what the round itself takes, which fits into integers. */
+bool tacit_select_floor_is_kept(uint64_t floor_nano, double total);
+#define TACIT_SELECT_FLOOR_WORDS                                                                   \
+    "what a user loses to both together, in all of its rounds; allowed: epsilon or more"
+
 /* floor(2^63 e^-eta) for eta = eta_nano / 1e9, in integers only, so the same on every machine.
  * Requires: eta_nano <= 2e9. Tested by: tests/unit/select.c */
 uint64_t tacit_select_decay(uint64_t eta_nano);

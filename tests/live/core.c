@@ -6,6 +6,7 @@
 #include "../../src/families/elim/live.h"
 #include "../../src/families/elim/place.h"
 #include "../../src/families/elim/settings.h"
+#include "../../src/families/select/live.h"
 
 #define SITES_MAX 512u
 #define SITES 6u
@@ -1002,4 +1003,33 @@ TEST(invitations_that_do_not_fit_are_found_out)
     settings_of(&config)->network = &star->network;
     assert_string_equal(live_hub_too_large(&elim_hub_ops, &config), "network");
     topology_free(star);
+}
+
+TEST(a_training_whose_floor_is_not_kept_is_refused)
+{
+    static const struct tacit_wire_sealing sealing; /* of another helper */
+    struct select_hub_settings const settings = {
+        .core = {.dimension = 6, .round_count = 4, .clip = 1}, .batches = 1};
+    struct select_site_settings const own = {.eta = 0.04, .dimension = 6};
+    struct live_hub_config config = config_of(NULL);
+    struct live_site_config allowed = policy();
+    config.settings = &settings;
+    config.arm_names = names;
+    config.arm_count = SITES;
+    config.has_helper = true;
+    config.sealing = &sealing;
+    allowed.settings = &own;
+    for (uint32_t less = 0; less < 2; less++) {
+        struct live_site *site = NULL;
+        const char *objection = "";
+        size_t size;
+        config.floor_nano = wish_nano - less;
+        uint8_t *const announcement = live_hub_announce(&select_hub_ops, &config, 0, &size);
+        assert_non_null(announcement);
+        assert_int_equal(
+            live_site_join(&select_site_ops, &site, &allowed, announcement, size, &objection),
+            TACIT_REFUSED);
+        assert_non_null(strstr(objection, less > 0 ? "the run's floor" : "another key"));
+        free(announcement);
+    }
 }

@@ -188,10 +188,12 @@ def the_operator_ends_a_training_that_waits(federation_of):
 def what_two_aggregators_cannot_do_is_refused_in_words(federation_of):
     trial = made_by(federation_of)
     file = trial.folder / "coordinator.yaml"
-    for words, why in (('"sizes": [1, 2, 3], ', "weigh the same"), ('"users_per_round": 1, ', "of two sites or more")):
+    for words, why in (('"sizes": [1, 2, 3], ', "weigh the same"), ('"users_per_round": 1, ', "of two sites or more"),
+                       ('"floor": 1, ', "run.trust.floor: what a user loses to both together")):
         bad = trial.folder / "bad.yaml"
         text = file.read_text().replace('"users_per_round": 3, ', "") if "users" in words else file.read_text()
-        bad.write_text(text.replace('"eta"', words + '"eta"'))
+        beside = '"aggregators"' if "floor" in words else '"eta"'
+        bad.write_text(text.replace(beside, words + beside))
         done = subprocess.run([TACIT, "coordinator", "--check", bad], capture_output=True, text=True, check=False)
         require(done.returncode == 2 and why in done.stderr, f"{done}")
 

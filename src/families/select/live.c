@@ -90,6 +90,9 @@ static const char *site_objection(const struct live_site *site)
     struct select_site_settings const *const settings = config->settings;
     struct tacit_wire_select_run const *const run = &((const struct select_site *)site->own)->run;
     char const *const trust = live_site_trust_objection(site);
+    if (!tacit_select_floor_is_kept(live_site_agreement(site)->floor_nano,
+                                    (double)run->epsilon_nano / (double)TACIT_NANO))
+        return "the run's floor (trust.floor): " TACIT_SELECT_FLOOR_WORDS;
     if (trust != NULL)
         return trust;
     if (run->dimension != settings->dimension)

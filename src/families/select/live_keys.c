@@ -359,6 +359,10 @@ static void select_read_run(struct config_reader *reader, const struct config_no
         config_reader_refuse(reader, "run.sizes",
                              "two aggregators add up what they cannot weigh: all updates of a "
                              "round weigh the same; allowed: without this key");
+    if (reader->status == TACIT_OK &&
+        !tacit_select_floor_is_kept(coordinator->trust.floor_milli * (TACIT_NANO / 1000),
+                                    coordinator->epsilon))
+        config_reader_refuse(reader, "run.trust.floor", TACIT_SELECT_FLOOR_WORDS);
     if (coordinator->horizon > TACIT_SELECT_ROUNDS_MAX)
         config_reader_refuse(reader, "run.horizon", "the rounds of the run; allowed: 1 to %u",
                              TACIT_SELECT_ROUNDS_MAX);
