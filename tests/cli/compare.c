@@ -44,7 +44,6 @@ static json_t *parse(struct process_result *result)
         fail_msg("code %d: %s", result->code, result->err);
     json_t *const json = json_loads(result->out, 0, NULL);
     assert_non_null(json);
-    process_free(result);
     return json;
 }
 
@@ -105,9 +104,8 @@ TEST_WITH(results_do_not_depend_on_threads, open_folder, close_folder)
         if (i == 0)
             first = strdup(result.out);
         assert_string_equal(result.out, first);
-        process_free(&result);
     }
-    free(first);
+    testing_free(first);
 }
 
 TEST_WITH(a_cell_that_cannot_run_says_why_and_the_others_go_on, open_folder, close_folder)
@@ -129,13 +127,12 @@ TEST_WITH(a_cell_that_cannot_run_says_why_and_the_others_go_on, open_folder, clo
     result = TACIT("compare", one, "--json", "--over", "privacy.epsilom=1,2");
     assert_int_equal(result.code, 2);
     assert_non_null(strstr(result.err, "epsilon"));
-    process_free(&result);
 }
 
 static char *read_text(const char *name)
 {
     char path[TEMP_PATH_BYTES];
-    char *text = calloc(1, 1000000);
+    char *text = testing_calloc(1, 1000000);
     temp_path(path, out, name);
     FILE *const in = fopen(path, "rb");
     assert_non_null(in);
@@ -150,7 +147,6 @@ static void assert_shown(const char *name, const char *text)
     char *const all = read_text(name);
     if (strstr(all, text) == NULL)
         fail_msg("%s does not say %s", name, text);
-    free(all);
 }
 
 TEST_WITH(files_are_written, open_folder, close_folder)
@@ -160,7 +156,6 @@ TEST_WITH(files_are_written, open_folder, close_folder)
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "epsilon 0.5"));
     assert_non_null(strstr(result.out, "'none' is not allowed"));
-    process_free(&result);
     assert_shown("comparison.csv", "settings,error,epsilon,runs,uniform_regret,regret_mean");
     assert_shown("comparison.csv", "\"privacy.epsilon=1\",,1,5,");
     assert_shown("curves.csv", "\"privacy.epsilon=0.5\",5000,");
@@ -180,7 +175,6 @@ TEST_WITH(baselines_stand_in_every_figure, open_folder, close_folder)
     struct process_result result = TACIT("compare", one, "--set=baselines=[pooled-ucb1]",
                                          "--over=privacy.epsilon=0.2,2", "--out", out);
     assert_int_equal(result.code, 0);
-    process_free(&result);
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
         assert_shown(figures[i], "floor of theory: ");
         assert_shown(figures[i], "pooled-ucb1: ");
@@ -189,11 +183,9 @@ TEST_WITH(baselines_stand_in_every_figure, open_folder, close_folder)
     result = TACIT("compare", one, "--set=baselines=[pooled-ucb1]", "--over=horizon=4000,5000",
                    "--out", out);
     assert_int_equal(result.code, 0);
-    process_free(&result);
     char *const curves = read_text("regret.svg");
     assert_null(strstr(curves, "every arm alike"));
     assert_null(strstr(curves, "pooled-ucb1"));
-    free(curves);
 }
 
 /* Stopped in the midst: the second call takes the first
@@ -223,22 +215,18 @@ TEST_WITH(an_interrupted_comparison_goes_on_where_it_stopped, open_folder, close
     struct process_result second = process_run(&whole_plan);
     assert_int_equal(second.code, 0);
     char *const resumed = strdup(second.out);
-    process_free(&stopped);
-    process_free(&second);
 
     temp_path(out, folder, "fresh");
     struct process_result fresh = process_run(&whole_plan);
     assert_int_equal(fresh.code, 0);
     assert_string_equal(fresh.out, resumed);
-    process_free(&fresh);
-    free(resumed);
+    testing_free(resumed);
 }
 
 /* What lies there of other data is not taken. */
 TEST_WITH(changed_data_are_run_again, open_folder, close_folder)
 {
-    struct process_result before =
-        TACIT("compare", one, "--over=agents=2,3", "--json", "--out", out);
+    (void)TACIT("compare", one, "--over=agents=2,3", "--json", "--out", out);
     temp_file_write(folder, "means.csv", "0.4,0.5,0.6\n");
     struct process_result after =
         TACIT("compare", one, "--over=agents=2,3", "--json", "--out", out);
@@ -246,7 +234,6 @@ TEST_WITH(changed_data_are_run_again, open_folder, close_folder)
     assert_cell(json_array_get(json_object_get(json, "results"), 1), one, "--set=agents=3",
                 "--quiet");
     json_decref(json);
-    process_free(&before);
 }
 
 TEST_WITH(wrong_words_are_refused_in_a_line, open_folder, close_folder)
@@ -268,7 +255,6 @@ TEST_WITH(wrong_words_are_refused_in_a_line, open_folder, close_folder)
         assert_string_equal(result.out, "");
         assert_int_equal(process_line_count(result.err), 1);
         assert_non_null(strstr(result.err, cases[i][2]));
-        process_free(&result);
     }
 }
 
@@ -278,5 +264,4 @@ TEST_WITH(a_place_that_takes_no_files_is_found_before_the_runs, open_folder, clo
     assert_int_equal(result.code, 1);
     assert_string_equal(result.out, "");
     assert_non_null(strstr(result.err, "--out: /proc/none: "));
-    process_free(&result);
 }

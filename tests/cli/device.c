@@ -249,8 +249,7 @@ static void open_field(struct field *field, uint64_t loss_period, uint64_t epsil
                                                    .has_grants = true};
     tacit_commit_domain("pumps", field->mine.agreement, field->config.domain);
     assert_int_equal(tacit_mechanism_init(&field->config.mechanism, &mechanism), TACIT_OK);
-    field->hub = calloc(1, tacit_elim_hub_size(&field->config));
-    assert_non_null(field->hub);
+    field->hub = testing_calloc(1, tacit_elim_hub_size(&field->config));
     assert_int_equal(tacit_elim_hub_init(field->hub, &field->config), TACIT_OK);
     for (uint32_t i = 0; i < DEVICES; i++)
         announce(field, i);
@@ -259,7 +258,6 @@ static void open_field(struct field *field, uint64_t loss_period, uint64_t epsil
 
 static void close_field(struct field *field)
 {
-    free(field->hub);
     temp_directory_remove(field->folder);
 }
 
@@ -285,7 +283,7 @@ static void take(struct field *field, uint32_t i, const uint8_t *bytes, size_t s
     assert_int_equal(message->from, i);
     field->reports += message->kind == TACIT_ELIM_REPORT;
     step(field, (struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message});
-    free(message);
+    testing_free(message);
 }
 
 /* Hands messages on until the hub has seen so many epochs, or has finished. */

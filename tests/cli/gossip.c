@@ -25,7 +25,7 @@ struct bench {
 
 static int open_bench(void **state)
 {
-    struct bench *const bench = malloc(sizeof *bench);
+    struct bench *const bench = testing_malloc(sizeof *bench);
     if (bench == NULL)
         return -1;
     temp_directory_make(bench->directory);
@@ -42,7 +42,7 @@ static int close_bench(void **state)
 {
     struct bench *const bench = *state;
     temp_directory_remove(bench->directory);
-    free(bench);
+    testing_free(bench);
     return 0;
 }
 
@@ -75,7 +75,6 @@ static json_t *run_json(const struct bench *bench, const char *threads, const ch
     assert_int_equal(result.code, 0);
     json_t *const json = json_loads(result.out, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(json);
-    process_free(&result);
     return json;
 }
 
@@ -157,15 +156,12 @@ TEST_WITH(paper_mode_says_that_nothing_is_guaranteed, open_bench, close_bench)
     assert_non_null(strstr(result.out, "Theorem 2"));
     assert_non_null(strstr(result.out, "lambda_2  0.75"));
     assert_null(strstr(result.out, "which is for rewards in [0, 1]"));
-    process_free(&result);
     result = tacit(words, SETTINGS("privacy={mode: paper, epsilon: 1}", "environment.kind=gaussian",
                                    "environment.gaussian={sd: 1}"));
     assert_non_null(
         strstr(result.out, "(Theorem 2, which is for rewards in [0, 1], and these are not)"));
-    process_free(&result);
     result = tacit(words, SETTINGS("privacy={mode: sound, epsilon: 1}"));
     assert_non_null(strstr(result.out, "is protected with epsilon = 0.99999999"));
-    process_free(&result);
 }
 
 /* The small form of the claim of experiments/p2-gossip: at equal real epsilon doubling loses less
@@ -220,7 +216,6 @@ TEST_WITH(doubling_says_what_it_costs_and_gives_the_same_on_threads, open_bench,
     assert_non_null(strstr(result.out, "epsilon per reward: 0.5"));
     assert_non_null(strstr(result.out, "at most one noised sum"));
     assert_non_null(strstr(result.out, "first rung"));
-    process_free(&result);
     json_t *const one = run_json(*state, "1", settings);
     json_t *const three = run_json(*state, "3", settings);
     assert_int_equal(json_equal(one, three), 1);
@@ -241,7 +236,6 @@ TEST_WITH(noise_of_each_reward_is_paid_for_with_regret, open_bench, close_bench)
     assert_non_null(strstr(result.out, "epsilon per reward: 0.000333333")); /* 1/3000 */
     assert_non_null(strstr(result.out, "naive extension"));
     assert_null(strstr(result.out, "Theorem"));
-    process_free(&result);
     json_t *const each =
         run_json(*state, "1",
                  SETTINGS("privacy={mode: paper, epsilon: 1}",
@@ -275,8 +269,7 @@ static char *text_of(const char *directory, const char *name)
     long const size = ftell(in);
     assert_true(size >= 0);
     rewind(in);
-    char *const text = calloc((size_t)size + 1, 1);
-    assert_non_null(text);
+    char *const text = testing_calloc((size_t)size + 1, 1);
     assert_int_equal(fread(text, 1, (size_t)size, in), (size_t)size);
     (void)fclose(in);
     return text;
@@ -317,12 +310,10 @@ TEST_WITH(estimates_draw_together_on_the_page, open_bench, close_bench)
     const char *const words[] = {"run", bench->file, "--out", out, NULL};
     struct process_result result = tacit(words, settings);
     assert_int_equal(result.code, 0);
-    process_free(&result);
     char *const page = text_of(out, "report.html");
     assert_non_null(strstr(page, "What the agents think of the best arm"));
     assert_non_null(strstr(page, "lambda_2 of the gossip matrix is 0.75:"));
     assert_non_null(strstr(page, "to halve every 3 slots"));
-    free(page);
 }
 
 TEST_WITH(doubling_of_a_horizon_without_a_first_rung_is_refused, open_bench, close_bench)
@@ -334,12 +325,10 @@ TEST_WITH(doubling_of_a_horizon_without_a_first_rung_is_refused, open_bench, clo
                               "protocol={kind: gossip-ucb, release: doubling}"));
     assert_int_equal(result.code, 2);
     assert_non_null(strstr(result.err, "horizon: 20 is too short for the first rung"));
-    process_free(&result);
     result = tacit(words, SETTINGS("privacy={mode: paper, epsilon: 1}",
                                    "protocol={kind: gossip-ucb, release: doubling}"));
     assert_int_equal(result.code, 2);
     assert_non_null(strstr(result.err, "protocol.release"));
-    process_free(&result);
 }
 
 TEST_WITH(what_cannot_be_is_refused_with_its_key, open_bench, close_bench)
@@ -373,6 +362,5 @@ TEST_WITH(what_cannot_be_is_refused_with_its_key, open_bench, close_bench)
         assert_int_equal(result.code, 2);
         assert_non_null(strstr(result.err, cases[i].says));
         assert_string_equal(result.out, "");
-        process_free(&result);
     }
 }

@@ -54,7 +54,6 @@ static json_t *run(const char *name, const char *first, const char *second)
         fail_msg("code %d: %s", result.code, result.err);
     json_t *const json = json_loads(result.out, 0, NULL);
     assert_non_null(json);
-    process_free(&result);
     return json;
 }
 
@@ -127,8 +126,6 @@ TEST_WITH(runs_do_not_depend_on_threads, open_folder, close_folder)
                                                             "--set=protocol.index=thompson", NULL});
     assert_int_equal(one.code, 0);
     assert_string_equal(one.out, two.out);
-    process_free(&one);
-    process_free(&two);
 }
 
 TEST_WITH(what_cannot_be_is_refused_in_words, open_folder, close_folder)
@@ -156,7 +153,6 @@ TEST_WITH(what_cannot_be_is_refused_in_words, open_folder, close_folder)
             fail_msg("%s: code %d: %s", wrong[i].setting, result.code, result.err);
         assert_int_equal(process_line_count(result.err), 1);
         assert_string_equal(result.out, "");
-        process_free(&result);
     }
 }
 
@@ -177,5 +173,4 @@ TEST_WITH(beside_votes_one_learner_has_a_pull_a_sample, open_folder, close_folde
         "check", "votes.yaml", (const char *const[]){"--set=baselines=[alone-uniform]", NULL});
     assert_int_equal(result.code, 2);
     assert_non_null(strstr(result.err, "not every agent plays in every slot"));
-    process_free(&result);
 }

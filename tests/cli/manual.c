@@ -36,7 +36,6 @@ static uint32_t each_command(void (*found)(const char *command, const void *cont
         found(command, context);
         count++;
     }
-    process_free(&help);
     return count;
 }
 
@@ -52,7 +51,6 @@ static void each_option(const char *command,
         assert_int_equal(sscanf(at + 4, "%63[a-z-]", option), 1);
         found(option, command, text);
     }
-    process_free(&help);
 }
 
 static void option_is_in_man(const char *option, const char *command, const char *text)
@@ -102,8 +100,6 @@ TEST(the_man_pages_have_every_option)
     assert_int_equal(daemons.code, 0);
     struct pages const pages = {man.out, daemons.out};
     assert_true(each_command(command_is_in_man, &pages) >= 10);
-    process_free(&man);
-    process_free(&daemons);
 }
 
 /* What tacit says of the commands that it calls tacitd for, tacitd says of itself. */
@@ -119,8 +115,6 @@ TEST(the_daemons_commands_are_listed_alike)
             count++;
         }
     assert_true(count >= 7);
-    process_free(&own);
-    process_free(&daemons);
 }
 
 /* Completes "tacit WORD" or "tacit COMMAND WORD" in a real bash. */
@@ -143,7 +137,6 @@ static void assert_completes(const char *command, const char *word, const char *
     (void)snprintf(line, sizeof line, "%s\n", wanted);
     if (strstr(result.out, line) == NULL)
         fail_msg("'%s %s' becomes '%s', not '%s'", command, word, result.out, wanted);
-    process_free(&result);
 }
 
 static void command_completes(const char *command, const void *context)
@@ -169,7 +162,6 @@ TEST(the_other_shells_hear_of_every_command)
         assert_non_null(strstr(result.out, i == 0 ? "--over=[" : "-l over"));
         for (const char *byte = result.out; *byte != '\0'; byte++)
             assert_true(isascii(*byte));
-        process_free(&result);
     }
 }
 
@@ -180,7 +172,6 @@ TEST(another_word_is_refused)
         struct process_result result = tacit("manual", words[i]);
         assert_int_equal(result.code, 2);
         assert_non_null(strstr(result.err, "one of man, bash, zsh and fish is needed"));
-        process_free(&result);
     }
 }
 
@@ -209,6 +200,5 @@ TEST(stdout_that_is_full_is_said_by_every_command)
         struct process_result result = process_run(&full);
         if (result.code != 1 || strstr(result.err, "could not be printed: No space left") == NULL)
             fail_msg("tacit %s: code %d, \"%s\"", call[0], result.code, result.err);
-        process_free(&result);
     }
 }

@@ -21,7 +21,6 @@ static json_t *run(const char *first, const char *second)
         fail_msg("code %d: %s", result.code, result.err);
     json_t *const json = json_loads(result.out, 0, NULL);
     assert_non_null(json);
-    process_free(&result);
     return json;
 }
 
@@ -65,7 +64,6 @@ static void check_samples(const char *protocol, const char *network, unsigned ho
     if (rounds < 2)
         assert_int_equal((uint64_t)samples % 15, 0); /* all agents, all arms, as often */
     json_decref(json);
-    process_free(&result);
 }
 
 /* What T cuts enters no estimate: nothing of a round counts that does not end. */
@@ -157,8 +155,6 @@ TEST_WITH(runs_do_not_depend_on_threads, open_folder, on_file_close)
             "run", (const char *const[]){"--json", "--quiet", "--threads=3", protocols[i], NULL});
         assert_int_equal(one.code, 0);
         assert_string_equal(one.out, three.out);
-        process_free(&one);
-        process_free(&three);
     }
 }
 
@@ -206,7 +202,6 @@ static void refuse(const char *first, const char *second, const char *says)
         fail_msg("%s: code %d: %s", first, result.code, result.err);
     assert_int_equal(process_line_count(result.err), 1);
     assert_string_equal(result.out, "");
-    process_free(&result);
 }
 
 TEST_WITH(what_cannot_be_is_refused_in_words, open_folder, on_file_close)
@@ -236,7 +231,6 @@ TEST_WITH(a_horizon_below_the_first_plan_is_refused_with_the_least_one, open_fol
         assert_non_null(said);
         unsigned long const least = strtoul(said + strlen("allowed: at least "), NULL, 10);
         assert_true(least > 3);
-        process_free(&result);
         (void)snprintf(setting, sizeof setting, "--set=horizon=%lu", least);
         json_t *const json = run(protocols[i], setting);
         assert_true(on_file_metric(json, "rounds") >= 1);
@@ -253,9 +247,7 @@ TEST_WITH(check_says_what_it_promises, open_folder, on_file_close)
     assert_non_null(strstr(result.out, "is in at most one noised sum"));
     assert_non_null(strstr(result.out, "first plan "));
     assert_non_null(strstr(result.out, "with chance 0.95"));
-    process_free(&result);
     result = on_file_run("check", (const char *const[]){"--set=privacy={mode: none}", NULL});
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "nothing protects the rewards"));
-    process_free(&result);
 }

@@ -41,7 +41,6 @@ static json_t *parse(struct process_result result)
         fail_msg("code %d: %s", result.code, result.err);
     json_t *const json = json_loads(result.out, 0, NULL);
     assert_non_null(json);
-    process_free(&result);
     return json;
 }
 
@@ -170,11 +169,9 @@ TEST(check_and_run_say_how_long_it_would_take)
         const char *const said = strstr(result.out, "\nto tell 0.025 apart at epsilon 1 takes ");
         assert_non_null(said);
         assert_non_null(strstr(said, " slots a site; you have 20,000\n"));
-        process_free(&result);
         result = TACIT(commands[i], file, "--set=runs=20", "--set=horizon=1000000");
         assert_int_equal(result.code, 0);
         assert_null(strstr(result.out, "to tell 0.025 apart"));
-        process_free(&result);
     }
 }
 
@@ -206,7 +203,6 @@ TEST(a_plan_is_told_in_words)
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "to tell 0.003 apart at epsilon 1 takes "));
     assert_non_null(strstr(result.out, "; you have 2,000\n"));
-    process_free(&result);
 }
 
 /* The file's own protocol does not even begin in 50 slots: that is no reason not to say how many it
@@ -235,7 +231,6 @@ TEST(a_horizon_that_is_too_short_for_the_file_is_planned_for)
         TACIT("plan", file, "--set=horizon=50", "--set=protocol={kind: elimnation}");
     assert_int_equal(result.code, 2);
     assert_non_null(strstr(result.err, "'elimnation'"));
-    process_free(&result);
 }
 
 TEST(what_cannot_be_planned_is_said)
@@ -244,20 +239,16 @@ TEST(what_cannot_be_planned_is_said)
     struct process_result result = TACIT("plan", file);
     assert_int_equal(result.code, 2);
     assert_non_null(strstr(result.err, "two arms share the best mean"));
-    process_free(&result);
     result = TACIT("plan", file,
                    "--set=environment={kind: bernoulli, generated: {arms: 4, draw: uniform}}");
     assert_int_equal(result.code, 2);
     assert_non_null(strstr(result.err, "every run has its own means here"));
-    process_free(&result);
     result = TACIT("plan", file, "--runs=0");
     assert_int_equal(result.code, 2);
-    process_free(&result);
     result = TACIT("plan", file, "--gap=1.5");
     assert_int_equal(result.code, 2);
     assert_non_null(
         strstr(result.err, "--gap: '1.5' is not allowed; allowed: a number above 0 and up to 1"));
-    process_free(&result);
 }
 
 /* The gap that matters in place of the file's: the same plans as of a file with these means; what

@@ -81,7 +81,7 @@ static void write_experiment(const struct bench *bench, const char *name, const 
 
 static int open_bench(void **state)
 {
-    struct bench *const bench = malloc(sizeof *bench);
+    struct bench *const bench = testing_malloc(sizeof *bench);
     if (bench == NULL)
         return -1;
     temp_directory_make(bench->directory);
@@ -100,7 +100,7 @@ static int close_bench(void **state)
 {
     struct bench *const bench = *state;
     temp_directory_remove(bench->directory);
-    free(bench);
+    testing_free(bench);
     return 0;
 }
 
@@ -149,7 +149,6 @@ static double claim_value(const struct bench *bench, const char *measure, int co
     json_t const *const claim = json_array_get(json_object_get(figure, "claims"), 0);
     double const value = json_number_value(json_object_get(claim, "value"));
     json_decref(json);
-    process_free(&result);
     return value;
 }
 
@@ -161,7 +160,6 @@ TEST_WITH(list_names_papers_and_figures, open_bench, close_bench)
     expect_code(&result, 0);
     expect_has(result.out, "px            A paper\npx-fig1       Figure one\n");
     assert_string_equal(result.err, "");
-    process_free(&result);
 }
 
 TEST_WITH(papers_and_this_program_are_cited, open_bench, close_bench)
@@ -172,7 +170,6 @@ TEST_WITH(papers_and_this_program_are_cited, open_bench, close_bench)
     struct process_result result = REPRODUCE(bench, "--cite");
     expect_code(&result, 0);
     expect_has(result.out, "@article{a,\n  title = {A paper}\n}\n@software{tacit,\n");
-    process_free(&result);
 }
 
 TEST_WITH(unknown_ids_name_the_nearest, open_bench, close_bench)
@@ -190,7 +187,6 @@ TEST_WITH(unknown_ids_name_the_nearest, open_bench, close_bench)
         expect_has(result.err, cases[i].says);
         assert_int_equal(process_line_count(result.err), 1);
         assert_string_equal(result.out, "");
-        process_free(&result);
     }
 }
 
@@ -202,7 +198,6 @@ TEST_WITH(folders_without_papers_are_refused, open_bench, close_bench)
     expect_has(result.err, "no paper in '");
     expect_has(result.err, "allowed: a folder whose folders have a claims.yaml");
     assert_int_equal(process_line_count(result.err), 1);
-    process_free(&result);
 }
 
 TEST_WITH(options_are_checked, open_bench, close_bench)
@@ -210,15 +205,12 @@ TEST_WITH(options_are_checked, open_bench, close_bench)
     struct process_result result = REPRODUCE((struct bench const *)*state, "--threads", "0");
     expect_code(&result, 2);
     expect_has(result.err, "tacit reproduce: --threads: '0' is not allowed");
-    process_free(&result);
     result = REPRODUCE((struct bench const *)*state, "--format", "gif", "--out", "x");
     expect_code(&result, 2);
     expect_has(result.err, "--format: 'gif' is not allowed; allowed: svg, png, pdf");
-    process_free(&result);
     result = REPRODUCE((struct bench const *)*state, "--format", "pdf");
     expect_code(&result, 2);
     expect_has(result.err, "--format needs --out DIR");
-    process_free(&result);
 }
 
 /* ---- Verdicts ---- */
@@ -231,7 +223,6 @@ TEST_WITH(a_claim_that_holds, open_bench, close_bench)
     expect_has(result.out, ", band [1, inf]\n");
     expect_has(result.out, "1 claim: 1 hold, 0 do not hold, 0 undecided; all as recorded\n");
     assert_string_equal(result.err, "");
-    process_free(&result);
 }
 
 TEST_WITH(a_claim_that_does_not_hold_as_recorded, open_bench, close_bench)
@@ -256,9 +247,6 @@ TEST_WITH(a_claim_that_does_not_hold_as_recorded, open_bench, close_bench)
     expect_code(&right, 0);
     expect_has(right.out, "as it is");
     expect_has(right.out, "2 claims: 1 hold, 1 do not hold, 0 undecided; all as recorded\n");
-    process_free(&holds);
-    process_free(&wrong);
-    process_free(&right);
 }
 
 /* What finite runs do not come to is not reached: that is no failure, and no refutation. */
@@ -285,8 +273,6 @@ TEST_WITH(a_limit_is_reached_or_not, open_bench, close_bench)
     struct process_result other = REPRODUCE(bench, "px");
     expect_code(&other, 1);
     expect_has(other.out, "NOT AS RECORDED (holds)");
-    process_free(&right);
-    process_free(&other);
 }
 
 /* A figure that takes hours is run when it is asked for by its own ID, and in a fast version that
@@ -330,12 +316,6 @@ TEST_WITH(what_takes_hours_is_run_by_its_own_id, open_bench, close_bench)
                  "verdict: holds}\n");
     struct process_result smaller = REPRODUCE(bench, "px", "--fast");
     expect_has(smaller.out, "  holds          six: ");
-    process_free(&paper);
-    process_free(&own);
-    process_free(&both);
-    process_free(&fast);
-    process_free(&own_fast);
-    process_free(&smaller);
 }
 
 /* Of each run by itself: the mean of the ratios is not the ratio of the means, and a share of the
@@ -370,7 +350,6 @@ TEST_WITH(a_measure_is_worked_out_in_each_run, open_bench, close_bench)
     assert_true(fabs(values[3] * 20 - round(values[3] * 20)) < 1e-9); /* 20 runs */
     assert_true(values[4] > 1.01 * values[0] * values[0]);
     json_decref(json);
-    process_free(&told);
 }
 
 /* The band begins in the middle of the interval: the full version must say, the fast one need not.
@@ -392,8 +371,6 @@ TEST_WITH(undecided_counts_in_full_only, open_bench, close_bench)
     expect_code(&fast, 0);
     expect_has(fast.out, "  undecided      order: no value");
     expect_has(fast.out, "0 hold, 0 do not hold, 1 undecided; all as recorded\n");
-    process_free(&full);
-    process_free(&fast);
 }
 
 TEST_WITH(measures_are_arithmetic, open_bench, close_bench)
@@ -585,7 +562,6 @@ TEST_WITH(wrong_claims_say_what_is_allowed, open_bench, close_bench)
         assert_int_equal(process_line_count(result.err), 1);
         assert_string_equal(result.out, "");
         assert_int_equal(access(bench->out, F_OK), -1); /* nothing is written */
-        process_free(&result);
     }
 }
 
@@ -620,7 +596,6 @@ TEST_WITH(what_is_known_over_time_is_drawn_and_measured, open_bench, close_bench
     struct process_result result = REPRODUCE(bench, "px-fig2", "--out", bench->out);
     expect_code(&result, 0);
     expect_has(result.out, "steps");
-    process_free(&result);
 }
 
 /* The rest is done; where nothing is left, it fails. */
@@ -635,11 +610,9 @@ TEST_WITH(figures_without_their_data_are_left_out, open_bench, close_bench)
     expect_has(result.err, "px-fig2 is left out: its data are not here");
     expect_has(result.out, "order");
     assert_null(strstr(result.out, "steps"));
-    process_free(&result);
     result = REPRODUCE(bench, "px-fig2");
     expect_code(&result, 1);
     expect_has(result.err, "px: nothing is left");
-    process_free(&result);
 }
 
 TEST_WITH(wrong_experiments_are_found_before_anything_runs, open_bench, close_bench)
@@ -650,7 +623,6 @@ TEST_WITH(wrong_experiments_are_found_before_anything_runs, open_bench, close_be
     expect_code(&result, 2);
     expect_has(result.err, "plain.yaml:2: horizn: unknown key; did you mean 'horizon'?");
     assert_int_equal(process_line_count(result.err), 1);
-    process_free(&result);
 }
 
 TEST_WITH(a_paper_is_there_once, open_bench, close_bench)
@@ -667,7 +639,6 @@ TEST_WITH(a_paper_is_there_once, open_bench, close_bench)
     struct process_result result = REPRODUCE(bench, "px");
     expect_code(&result, 2);
     expect_has(result.err, "paper: 'px' is in another folder too");
-    process_free(&result);
 }
 
 /* ---- Outputs ---- */
@@ -682,8 +653,7 @@ static char *read_file(const char *directory, const char *name)
     assert_int_equal(fseek(file, 0, SEEK_END), 0);
     size_t const size = (size_t)ftell(file);
     rewind(file);
-    char *const text = malloc(size + 1);
-    assert_non_null(text);
+    char *const text = testing_malloc(size + 1);
     assert_int_equal(fread(text, 1, size, file), size);
     text[size] = '\0';
     (void)fclose(file);
@@ -735,9 +705,8 @@ TEST_WITH(figures_are_made_in_other_formats, open_bench, close_bench)
         assert_memory_equal(picture, cases[i].begins, strlen(cases[i].begins));
         char *const curve = read_file(out, "fig1.svg");
         expect_well_formed(curve);
-        free(picture);
-        free(curve);
-        process_free(&result);
+        testing_free(picture);
+        testing_free(curve);
     }
 }
 
@@ -758,7 +727,6 @@ TEST_WITH(what_makes_other_formats_must_be_there, open_bench, close_bench)
     assert_int_equal(result.out_size, 0);
     temp_path(out, bench->out, "px");
     assert_int_not_equal(access(out, F_OK), 0);
-    process_free(&result);
 }
 
 TEST_WITH(outputs_are_there_and_well_formed, open_bench, close_bench)
@@ -800,12 +768,6 @@ TEST_WITH(outputs_are_there_and_well_formed, open_bench, close_bench)
     assert_int_equal(json_array_size(json_object_get(parsed, "figures")), 2);
     assert_int_equal(json_array_size(json_object_get(parsed, "experiments")), 2);
     json_decref(parsed);
-    free(page);
-    free(table);
-    free(json);
-    free(curve);
-    free(points);
-    process_free(&result);
 }
 
 /* What the agents think over time, and a band from the least run to the greatest. */
@@ -835,9 +797,6 @@ TEST_WITH(bands_are_of_agents_or_from_the_least_run_to_the_greatest, open_bench,
     assert_null(strstr(range, "\xc2\xb1"));
     expect_has(estimates, "<title>gossip: 0.");
     expect_has(estimates, " to 0.");
-    free(range);
-    free(estimates);
-    process_free(&result);
 }
 
 /* A paper that takes long waits until it is asked for; the fast version has settings of its own;
@@ -865,7 +824,6 @@ TEST_WITH(series_are_drawn_and_long_papers_wait, open_bench, close_bench)
                     "privacy: {mode: paper, epsilon: 40}\n");
     struct process_result result = REPRODUCE(bench, "--fast");
     assert_null(strstr(result.out, "fig1")); /* nobody asked */
-    process_free(&result);
     result = REPRODUCE(bench, "px-fig2", "--fast", "--out", bench->out);
     expect_code(&result, 0);
     expect_has(result.out, "holds          c2: ");
@@ -875,11 +833,8 @@ TEST_WITH(series_are_drawn_and_long_papers_wait, open_bench, close_bench)
     char *const figure = read_file(out, "fig2.svg");
     expect_well_formed(figure);
     expect_has(figure, "<title>users: ");
-    free(figure);
-    process_free(&result);
     result = REPRODUCE(bench, "px-fig2"); /* 300 rounds in full, so the record is wrong */
     expect_code(&result, 1);
-    process_free(&result);
 }
 
 /* A curve minus itself is nothing, whatever the runs. */
@@ -896,8 +851,6 @@ TEST_WITH(curves_are_taken_off_run_by_run, open_bench, close_bench)
     expect_well_formed(figure);
     expect_has(figure, "above the noisy</text>");
     expect_has(figure, "<title>noisy: 0 \xc2\xb1 0 at the end</title>");
-    free(figure);
-    process_free(&result);
 }
 
 TEST_WITH(threads_do_not_matter, open_bench, close_bench)
@@ -921,11 +874,9 @@ TEST_WITH(threads_do_not_matter, open_bench, close_bench)
         char *const left = read_file(first, files[i]);
         char *const right = read_file(second, files[i]);
         assert_string_equal(left, right);
-        free(left);
-        free(right);
+        testing_free(left);
+        testing_free(right);
     }
-    process_free(&a);
-    process_free(&b);
 }
 
 /* The fast version may be another experiment: settings by the beginnings of names, later ones
@@ -960,11 +911,6 @@ TEST_WITH(fast_claims_speak_for_themselves, open_bench, close_bench)
     char *const claims = read_file(out, "claims.md");
     expect_has(page, "The noisy runs are short.");
     expect_has(claims, "**The fast version is another experiment:** The noisy runs are short.");
-    free(page);
-    free(claims);
-    process_free(&full);
-    process_free(&fast);
-    process_free(&told);
 }
 
 TEST_WITH(fast_takes_few_runs, open_bench, close_bench)
@@ -973,7 +919,6 @@ TEST_WITH(fast_takes_few_runs, open_bench, close_bench)
     expect_code(&result, 0);
     expect_has(result.out, "\"fast\": true");
     expect_has(result.out, "\"name\": \"noisy\", \"runs\": 3,");
-    process_free(&result);
 }
 
 TEST_WITH(an_interrupt_writes_nothing, open_bench, close_bench)
@@ -990,7 +935,6 @@ TEST_WITH(an_interrupt_writes_nothing, open_bench, close_bench)
     assert_string_equal(result.err, "tacit reproduce: stopped; nothing was written\n");
     assert_string_equal(result.out, "");
     assert_int_equal(access(bench->out, F_OK), -1);
-    process_free(&result);
 }
 
 /* Stopped again and again; what is printed in the end is what an uninterrupted call prints. */
@@ -1020,13 +964,11 @@ TEST_WITH(with_resume_it_goes_on_where_it_stopped, open_bench, close_bench)
             assert_int_equal(access(folder, F_OK), 0);
         }
         stops += is_stopped ? 1 : 0;
-        process_free(&result);
         if (!is_stopped)
             break;
     }
     assert_true(stops > 0);
     assert_int_equal(access(folder, F_OK), -1);
-    process_free(&whole);
 }
 
 /* ---- The papers of this project ---- */
@@ -1046,12 +988,11 @@ TEST(this_projects_papers_are_whole)
         (void)snprintf(name, sizeof name, "%.*s.svg", (int)strcspn(line + 3, " "), line + 3);
         char *const figure = read_file(folder, name); /* the README shows it */
         expect_well_formed(figure);
-        free(figure);
+        testing_free(figure);
         line++;
         figures++;
     }
     assert_int_equal(figures, 10);
-    process_free(&listed);
 }
 
 TEST(a_figure_is_reproduced_as_recorded)
@@ -1064,5 +1005,4 @@ TEST(a_figure_is_reproduced_as_recorded)
         reproduce(folder, (const char *const[]){"p1-fig5", "--fast", NULL});
     expect_code(&result, 0);
     expect_has(result.out, "holds          fig5-order: ");
-    process_free(&result);
 }

@@ -63,8 +63,7 @@ static char *read_file(const char *path, size_t *size)
     assert_int_equal(fseek(in, 0, SEEK_END), 0);
     *size = (size_t)ftell(in);
     rewind(in);
-    char *const bytes = calloc(1, *size + 1);
-    assert_non_null(bytes);
+    char *const bytes = testing_calloc(1, *size + 1);
     assert_int_equal(fread(bytes, 1, *size, in), *size);
     assert_int_equal(fclose(in), 0);
     return bytes;
@@ -80,8 +79,6 @@ static void assert_same_file(const char *one, const char *other, const char *nam
     char *const b = read_file(paths[1], &sizes[1]);
     assert_int_equal(sizes[0], sizes[1]);
     assert_memory_equal(a, b, sizes[0]);
-    free(a);
-    free(b);
 }
 
 /* tacit run FILE --json --out OUT [--resume KEPT]; stopped, or killed, after so long. */
@@ -128,7 +125,6 @@ TEST_WITH(an_interrupted_run_goes_on_and_ends_as_if_nothing_had_been, open_folde
             assert_true(finished_of(result.err) >= last); /* nothing is lost */
             last = finished_of(result.err);
         }
-        process_free(&result);
         if (is_done)
             break;
         assert_true(i + 1 < CALLS_MAX);
@@ -138,7 +134,6 @@ TEST_WITH(an_interrupted_run_goes_on_and_ends_as_if_nothing_had_been, open_folde
     assert_same_file(first, second, "runs.csv");
     assert_same_file(first, second, "curve.csv");
     assert_int_equal(access(kept, F_OK), -1); /* it has done its work */
-    process_free(&whole);
 }
 
 static void assert_refused(const char *why)
@@ -150,7 +145,6 @@ static void assert_refused(const char *why)
     if (strstr(result.err, why) == NULL)
         fail_msg("'%s' is not in '%s'", why, result.err);
     assert_string_equal(result.out, "");
-    process_free(&result);
 }
 
 /* Leaves a file of kept runs; the call is stopped sooner or later before its end. */
@@ -161,7 +155,6 @@ static void leave_some(void)
     for (uint32_t i = 0; i < CALLS_MAX && access(kept, F_OK) != 0; i++) {
         struct process_result result = call(out, true, 200 + 100 * i, 0);
         assert_int_equal(result.code, 130);
-        process_free(&result);
     }
     assert_int_equal(access(kept, F_OK), 0);
 }
@@ -185,7 +178,6 @@ TEST_WITH(what_another_call_kept_is_refused_in_words, open_folder, close_folder)
     assert_refused("kept.runs is damaged");
     temp_file_write(folder, "kept.runs", "something else");
     assert_refused("kept.runs is no file of kept runs");
-    free(bytes);
 }
 
 #if !NEEDS_ALL_ADDRESSES
@@ -209,6 +201,5 @@ TEST_WITH(memory_that_is_missing_is_said, open_folder, close_folder)
     double const megabytes = strtod(strstr(about, "about ") + 6, NULL);
     assert_true(megabytes > 4 * 1e10 / 8 / 1e6); /* four sets of all agents at each agent */
     assert_true(megabytes < 1.5 * 4 * 1e10 / 8 / 1e6);
-    process_free(&result);
 }
 #endif

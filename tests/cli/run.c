@@ -67,7 +67,7 @@ struct bench {
 
 static int open_bench(void **state)
 {
-    struct bench *const bench = malloc(sizeof *bench);
+    struct bench *const bench = testing_malloc(sizeof *bench);
     if (bench == NULL)
         return -1;
     temp_directory_make(bench->directory);
@@ -83,7 +83,7 @@ static int close_bench(void **state)
 {
     struct bench *const bench = *state;
     temp_directory_remove(bench->directory);
-    free(bench);
+    testing_free(bench);
     return 0;
 }
 
@@ -135,7 +135,6 @@ static json_t *run_json(const struct bench *bench, const char *first, const char
     struct process_result result = run_with(bench, "run", "--json", settings);
     assert_ok(&result);
     json_t *const json = parse(result.out);
-    process_free(&result);
     return json;
 }
 
@@ -156,8 +155,7 @@ static char *read_file(const char *directory, const char *name)
     assert_int_equal(fseek(file, 0, SEEK_END), 0);
     size_t const size = (size_t)ftell(file);
     rewind(file);
-    char *const text = malloc(size + 1);
-    assert_non_null(text);
+    char *const text = testing_malloc(size + 1);
     assert_int_equal(fread(text, 1, size, file), size);
     text[size] = '\0';
     (void)fclose(file);
@@ -333,12 +331,12 @@ TEST_WITH(threads_do_not_matter, open_bench, close_bench)
             TACIT("run", bench->file, "--runs", "60", "--json", "--threads", threads[i]);
         assert_ok(&result);
         outputs[i] = result.out;
-        free(result.err);
+        testing_free(result.err);
     }
     assert_string_equal(outputs[0], outputs[1]);
     assert_string_equal(outputs[0], outputs[2]);
     for (size_t i = 0; i < 3; i++)
-        free(outputs[i]);
+        testing_free(outputs[i]);
 }
 
 TEST_WITH(seeds_do_matter, open_bench, close_bench)
@@ -366,7 +364,6 @@ TEST_WITH(options_overrule_the_file, open_bench, close_bench)
     assert_string_equal(json_string_value(json_object_get(json, "name")), "other");
     assert_true(number_at(json, "metrics", "rounds", "mean") >= 1);
     json_decref(json);
-    process_free(&result);
 }
 
 /* The mean of the first arm, NaN if each run has its own. */
@@ -616,10 +613,10 @@ TEST_WITH(networks_do_not_depend_on_threads, open_bench, close_bench)
             else
                 assert_string_equal(result.out, first);
             if (first != result.out)
-                free(result.out);
-            free(result.err);
+                testing_free(result.out);
+            testing_free(result.err);
         }
-        free(first);
+        testing_free(first);
     }
 }
 
@@ -742,8 +739,6 @@ TEST_WITH(stdout_is_the_result, open_bench, close_bench)
     assert_string_equal(table.out, quiet.out);
     for (size_t i = 0; i < METRIC_COUNT; i++)
         assert_non_null(strstr(table.out, metric_names[i]));
-    process_free(&table);
-    process_free(&quiet);
 }
 
 TEST_WITH(bar_on_a_terminal_only, open_bench, close_bench)
@@ -764,9 +759,6 @@ TEST_WITH(bar_on_a_terminal_only, open_bench, close_bench)
     assert_null(strstr(piped.err, "\033["));
     assert_int_equal(process_line_count(piped.err), 1);
     assert_int_equal(seen.out[0], '{');
-    process_free(&seen);
-    process_free(&quiet);
-    process_free(&piped);
 }
 
 /* The bar is gone when all is over, and leaves nothing behind on stdout. */
@@ -784,7 +776,6 @@ TEST_WITH(bar_is_wiped, open_bench, close_bench)
     assert_true(result.err_size >= strlen(wipe));
     assert_string_equal(result.err + result.err_size - strlen(wipe), wipe);
     json_decref(parse(result.out));
-    process_free(&result);
 }
 
 TEST_WITH(help_and_version, open_bench, close_bench)
@@ -799,7 +790,6 @@ TEST_WITH(help_and_version, open_bench, close_bench)
         struct process_result result = TACIT(wanted[i][0], wanted[i][1]);
         assert_ok(&result);
         assert_non_null(strstr(result.out, wanted[i][2]));
-        process_free(&result);
     }
 }
 
@@ -821,7 +811,6 @@ static struct process_result stop_after_some(const char *const *arguments)
         assert_stopped(&result);
         if (strstr(result.err, " 0 of 100000 runs were finished") == NULL)
             return result;
-        process_free(&result);
     }
 }
 
@@ -854,9 +843,6 @@ TEST_WITH(interrupt_keeps_what_is_finished, open_bench, close_bench)
     assert_null(json_object_get(same, "runs_asked"));
     json_decref(json);
     json_decref(same);
-    free(summary);
-    process_free(&stopped);
-    process_free(&whole);
 }
 
 TEST_WITH(interrupt_shows_in_the_table, open_bench, close_bench)
@@ -866,7 +852,6 @@ TEST_WITH(interrupt_shows_in_the_table, open_bench, close_bench)
     struct process_result result = stop_after_some((const char *const[]){"run", bench->file, NULL});
     assert_non_null(strstr(result.out, "STOPPED: "));
     assert_non_null(strstr(result.out, " of 100000 runs finished"));
-    process_free(&result);
 }
 
 /* Rewards that are drawn one by one: a single run that takes minutes. */
@@ -882,7 +867,6 @@ TEST_WITH(interrupt_before_anything_is_finished, open_bench, close_bench)
     assert_non_null(strstr(result.err, "0 of 1 runs were finished; there are no results\n"));
     assert_string_equal(result.out, "");
     assert_int_equal(access(bench->out, F_OK), -1);
-    process_free(&result);
 }
 
 /* ---- --out ---- */
@@ -960,12 +944,6 @@ TEST_WITH(out_writes_the_five_files, open_bench, close_bench)
     assert_self_contained(html);
     assert_non_null(strstr(html, "</html>"));
     assert_non_null(strstr(svg, "</svg>"));
-    free(summary);
-    free(runs);
-    free(curve);
-    free(html);
-    free(svg);
-    process_free(&result);
 }
 
 TEST_WITH(out_may_exist, open_bench, close_bench)
@@ -976,7 +954,6 @@ TEST_WITH(out_may_exist, open_bench, close_bench)
         assert_ok(&result);
         assert_non_null(strstr(result.out, "/out/report.html\n"));
         assert_report_files(bench->out);
-        process_free(&result);
     }
 }
 
@@ -996,11 +973,9 @@ TEST_WITH(out_that_cannot_be_written, open_bench, close_bench)
         assert_int_equal(process_line_count(result.err), 1);
         assert_int_equal(strncmp(result.err, "tacit run: --out: ", 18), 0);
         assert_non_null(strstr(result.err, places[i]));
-        process_free(&result);
     }
     char *const untouched = read_file(bench->directory, "out");
     assert_string_equal(untouched, "a file");
-    free(untouched);
 }
 
 TEST_WITH(stdout_that_is_full, open_bench, close_bench)
@@ -1011,7 +986,6 @@ TEST_WITH(stdout_that_is_full, open_bench, close_bench)
     assert_int_equal(result.code, 1);
     assert_non_null(
         strstr(result.err, "the results could not be printed: No space left on device"));
-    process_free(&result);
 }
 
 /* Relative paths are those of the folder where the program was started. */
@@ -1028,8 +1002,6 @@ TEST_WITH(a_file_may_come_through_standard_input, open_bench, close_bench)
     struct process_result named = TACIT("run", bench->file, "--json");
     assert_ok(&piped);
     assert_string_equal(piped.out, named.out);
-    process_free(&piped);
-    process_free(&named);
 }
 
 /* A key without its section: the section is named. */
@@ -1039,7 +1011,6 @@ TEST_WITH(a_setting_without_its_section_names_the_whole_key, open_bench, close_b
     struct process_result result = TACIT("run", bench->file, "--set", "epsilon=2");
     assert_int_equal(result.code, 2);
     assert_non_null(strstr(result.err, "did you mean 'privacy.epsilon'?"));
-    process_free(&result);
 }
 
 /* ---- check ---- */
@@ -1064,7 +1035,6 @@ TEST_WITH(check_states_what_run_states, open_bench, close_bench)
     assert_non_null(strstr(result.out, json_string_value(statement)));
     assert_non_null(strstr(result.out, "epsilon per reward: 1\n"));
     json_decref(json);
-    process_free(&result);
 }
 
 TEST_WITH(check_shows_the_network, open_bench, close_bench)
@@ -1088,8 +1058,6 @@ TEST_WITH(check_shows_the_network, open_bench, close_bench)
     assert_non_null(strstr(hybrid.out, "    and 3 more\n"));
     assert_non_null(strstr(hybrid.out, "(1 a server link, 11 links a round; 1 a peer link, 25 "
                                        "links a round)\n"));
-    process_free(&ring);
-    process_free(&hybrid);
 }
 
 static const char bounds_text[] = "name: bounds\n"
@@ -1149,7 +1117,6 @@ TEST_WITH(bounds_hold, open_bench, close_bench)
             assert_true(found <= bound);
         }
         json_decref(json);
-        process_free(&check);
     }
 }
 
@@ -1177,7 +1144,6 @@ static void assert_data(const struct process_plan *plan, const char *verb, const
     assert_int_equal(result.code, code);
     assert_non_null(strstr(result.out, out));
     assert_non_null(strstr(result.err, err));
-    process_free(&result);
 }
 
 TEST_WITH(data_codes, open_bench, close_bench)
@@ -1215,7 +1181,6 @@ static void copy_hospital(const struct bench *bench, const char *name, const cha
     temp_path(folder, source == NULL ? "." : source, "experiments/hospital");
     char *const text = read_file(folder, name);
     temp_file_write(bench->directory, as, text);
-    free(text);
 }
 
 static void take_hospital(const struct bench *bench)
@@ -1273,9 +1238,6 @@ static void assert_hospital(const struct bench *bench, const char *const *enviro
     assert_arms(bench, parsed);
     assert_true(number_at(parsed, "metrics", "best_arm_fraction", "mean") == 1);
     json_decref(parsed);
-    free(html);
-    process_free(&table);
-    process_free(&json);
 }
 
 TEST_WITH(hospital_with_its_data, open_bench, close_bench)

@@ -41,7 +41,6 @@ static int open_folder(void **state)
     struct process_plan const plan = {.arguments = words};
     struct process_result made = process_run(&plan);
     assert_int_equal(made.code, 0);
-    process_free(&made);
     return 0;
 }
 
@@ -67,7 +66,6 @@ static void assert_refused(struct process_result result, const char *text)
     assert_int_equal(process_line_count(result.err), 1);
     if (strstr(result.err, text) == NULL)
         fail_msg("'%s' is not in: %s", text, result.err);
-    process_free(&result);
 }
 
 TEST(check_shows_what_the_data_are_read_as)
@@ -83,7 +81,6 @@ TEST(check_shows_what_the_data_are_read_as)
         &result,
         "  K\xc3\xb6ln                 two \"for\" one                   937     0.163287\n");
     assert_says(&result, "rows are drawn again and again");
-    process_free(&result);
 }
 
 TEST(the_run_finds_the_coupon_that_sells)
@@ -96,7 +93,6 @@ TEST(the_run_finds_the_coupon_that_sells)
     assert_string_equal(json_string_value(json_array_get(json_object_get(answer, "arms"), 0)),
                         "free delivery");
     json_decref(json);
-    process_free(&result);
 }
 
 TEST(ten_epsilons_stand_beside_each_other)
@@ -110,7 +106,6 @@ TEST(ten_epsilons_stand_beside_each_other)
     for (size_t i = 0; i < 10; i++)
         assert_null(json_object_get(json_array_get(results, i), "error"));
     json_decref(json);
-    process_free(&result);
 }
 
 TEST(slips_of_the_pen_are_refused_with_what_there_is)
@@ -148,7 +143,6 @@ TEST(what_is_missing_may_have_a_meaning)
     assert_int_equal(result.code, 0);
     assert_says(&result, "  rows used  20000\n");
     assert_says(&result, ": ok: 5 agents, 5 arms");
-    process_free(&result);
 }
 
 /* As a spreadsheet in German writes it. */
@@ -167,7 +161,6 @@ TEST(other_dialects_are_read)
     assert_int_equal(result.code, 0);
     assert_says(&result, "K\xc3\xb6ln");
     assert_says(&result, "         1         0.25\n");
-    process_free(&result);
     assert_refused(TACIT("run", other, "--set=environment.logged.encoding=utf-8"),
                    "other.csv:2: bytes that are not UTF-8; 'encoding' may say what they are");
 }

@@ -439,7 +439,6 @@ static int open_folder(void **state)
     struct process_plan const plan = {.arguments = arguments};
     struct process_result result = process_run(&plan);
     assert_int_equal(result.code, 0);
-    process_free(&result);
     copy_file("north.key", "open.key", 0644);
     copy_file("north.crt", "closed.crt", 0600);
     return 0;
@@ -518,7 +517,6 @@ static void assert_refused(const char *const *arguments, const char *begins, con
     assert_true(as_wanted);
     assert_string_equal(result.out, "");
     assert_int_equal(count_files(), files);
-    process_free(&result);
 }
 
 static bool is_about_keys(const struct wrong *wrong)
@@ -564,7 +562,6 @@ TEST(the_files_are_right)
         assert_int_equal(result.code, 1);
         assert_int_equal(process_line_count(result.err), 1);
         assert_non_null(strstr(result.err, "nowhere/state: cannot open the state directory"));
-        process_free(&result);
     }
 }
 
@@ -612,7 +609,6 @@ TEST(nobody_answers)
     assert_int_equal(process_line_count(result.out), 1);
     assert_int_equal(process_line_count(result.err), 1);
     assert_non_null(strstr(result.err, "nobody answers; is the daemon of "));
-    process_free(&result);
 }
 
 /* ---- The command line ---- */
@@ -733,7 +729,6 @@ TEST(broker_paths_are_whole)
     struct process_result result = process_run(&plan);
     assert_int_equal(chdir(here), 0);
     assert_int_equal(result.code, 0);
-    process_free(&result);
     temp_path(path, folder, "broker/mosquitto.conf");
     FILE *const file = fopen(path, "r");
     assert_non_null(file);
@@ -761,7 +756,6 @@ static void access_by_file(const char *line, char access[TEXT_BYTES])
     struct process_result result = process_run(&plan);
     assert_int_equal(result.code, 0);
     assert_string_equal(result.err, "");
-    process_free(&result);
     FILE *const stream = fopen(path, "r");
     assert_non_null(stream);
     access[fread(access, 1, TEXT_BYTES - 1, stream)] = '\0';
@@ -825,7 +819,6 @@ TEST(help_is_no_mistake)
         assert_int_equal(result.code, 0);
         assert_string_equal(result.err, "");
         assert_int_equal(strncmp(result.out, "Usage: tacit ", 13), 0);
-        process_free(&result);
     }
 }
 

@@ -46,7 +46,6 @@ TEST_WITH(wrong_keys_are_refused_in_words, open_folder, on_file_close)
             fail_msg("%s: code %d: %s", wrong[i].setting, result.code, result.err);
         assert_int_equal(process_line_count(result.err), 1);
         assert_string_equal(result.out, "");
-        process_free(&result);
     }
 }
 
@@ -56,7 +55,6 @@ TEST_WITH(a_committee_needs_its_members, open_folder, on_file_close)
         "check", (const char *const[]){"--set=agents=20", "--set=protocol.votes=committee", NULL});
     assert_int_equal(result.code, 2);
     assert_non_null(strstr(result.err, "a committee of 29 is needed and there are 20 agents"));
-    process_free(&result);
 }
 
 TEST_WITH(check_says_what_the_votes_are_worth, open_folder, on_file_close)
@@ -68,12 +66,10 @@ TEST_WITH(check_says_what_the_votes_are_worth, open_folder, on_file_close)
     assert_non_null(strstr(result.out, "0.05233")); /* 0.9^28 */
     assert_non_null(strstr(result.out, "(not kept)"));
     assert_non_null(strstr(result.out, "at most 279 (Theorem 1: m K - 1)"));
-    process_free(&result);
     result = on_file_run("check", (const char *const[]){"--set=protocol.votes=binomial", NULL});
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "62 of 64 players"));
     assert_null(strstr(result.out, "(not kept)"));
-    process_free(&result);
 }
 
 /* p* = 1/64; ser3 alone at eta = 0.9 needs T_Py = 10 tau, tau the first with 2 alpha <= 2 epsilon.
@@ -106,7 +102,6 @@ TEST_WITH(check_prints_the_theorems_and_the_cheapest_votes, open_folder, on_file
     assert_int_equal(sscanf(cheapest, "cheapest  %u of 64 players with eta %lf", &votes, &eta), 2);
     assert_in_range(votes, 1, 64);
     assert_true(eta > 0 && eta < 1);
-    process_free(&result);
 }
 
 TEST_WITH(resets_need_an_accuracy_that_theorem_4_speaks_of, open_folder, on_file_close)
@@ -119,14 +114,12 @@ TEST_WITH(resets_need_an_accuracy_that_theorem_4_speaks_of, open_folder, on_file
     assert_int_equal(result.code, 2);
     assert_non_null(strstr(result.err, "protocol.epsilon"));
     assert_non_null(strstr(result.err, "below eta/K = 0.09"));
-    process_free(&result);
     result = on_file_run(
         "check", (const char *const[]){"--set=protocol={kind: votes, subroutine: ser4, reset: "
                                        "1e-5, eta: 0.9, epsilon: 0.09}",
                                        NULL});
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "phi T (m K - 1) = 2.79e+05 messages"));
-    process_free(&result);
 }
 
 static double metric(const char *text, const char *name)
@@ -149,8 +142,6 @@ TEST_WITH(runs_do_not_depend_on_threads, open_folder, on_file_close)
     assert_true(metric(one.out, "messages") <= 279);
     assert_true(metric(one.out, "best_arm_fraction") == 1);
     assert_true(metric(one.out, "samples_vote") <= metric(one.out, "samples"));
-    process_free((struct process_result *)(uintptr_t)&one);
-    process_free((struct process_result *)(uintptr_t)&two);
 }
 
 /* All of the horizon, not only the samples until the players have ended: the means of Problem 1 are
@@ -167,7 +158,6 @@ TEST_WITH(the_uniform_baseline_plays_to_the_horizon, open_folder, on_file_close)
         json_number_value(json_object_get(json_object_get(uniform, "regret"), "mean"));
     assert_true(fabs(regret - 0.48 * 400000) < 1e-3);
     json_decref(root);
-    process_free(&result);
 }
 
 /* Sec. 6: each player's own means. The winner is the arm of most players; who likes another one
@@ -186,7 +176,6 @@ TEST_WITH(players_may_differ_and_means_may_move, open_folder, on_file_close)
     assert_true(metric(result.out, "answer_share") > 0.95);
     assert_true(fabs(metric(result.out, "best_arm_fraction") - 40.0 / 64) < 0.05);
     assert_non_null(strstr(result.out, "\"arms\": [\"arm 0\"]"));
-    process_free(&result);
     on_file_write("means.csv", "0.7,0.1,0.6\n");
     static const struct {
         const char *setting;
@@ -198,7 +187,6 @@ TEST_WITH(players_may_differ_and_means_may_move, open_folder, on_file_close)
         result = on_file_run("check", (const char *const[]){cases[i].setting, NULL});
         assert_int_equal(result.code, 0);
         assert_non_null(strstr(result.out, cases[i].says));
-        process_free(&result);
     }
 }
 
@@ -245,7 +233,6 @@ TEST_WITH(a_report_says_what_became_of_arms_and_of_players, open_folder, on_file
     assert_true(profile(result.out, "activity_by_activity", 3) < 0.5); /* 0.2/0.5 */
     assert_true(profile(result.out, "decided_by_activity", 0) <
                 profile(result.out, "decided_by_activity", 3));
-    process_free(&result);
 }
 
 /* 1-PRIVACY sends nothing; 0-PRIVACY a broadcast a sample, N - 1 per receiver. */
@@ -262,13 +249,11 @@ TEST_WITH(baselines_send_what_the_paper_counts, open_folder, on_file_close)
     assert_int_equal(all.code, 0);
     assert_true(metric(all.out, "messages") == metric(all.out, "samples"));
     assert_true(metric(all.out, "messages_per_receiver") == 63 * metric(all.out, "samples"));
-    process_free(&all);
     struct process_result none = on_file_run(
         "run", (const char *const[]){"--json", "--quiet", "--set=protocol.sharing=none", NULL});
     assert_int_equal(none.code, 0);
     assert_true(metric(none.out, "messages") == 0);
     assert_true(metric(none.out, "single_arm_fraction") == 1);
-    process_free(&none);
 }
 
 /* The same epsilon per reward: sums need about a tenth of the samples of private votes; randomised
@@ -291,7 +276,6 @@ TEST_WITH(sums_and_randomised_rewards_keep_the_epsilon_of_private_votes, open_fo
         samples[i] = metric(result.out, "samples");
         messages[i] = metric(result.out, "messages");
         assert_true(metric(result.out, "near_best_fraction") == 1);
-        process_free(&result);
     }
     assert_true(samples[1] < samples[0] / 8);
     assert_true(samples[2] < samples[0] / 8);
@@ -312,7 +296,6 @@ TEST_WITH(private_votes_start_again_at_resets, open_folder, on_file_close)
     assert_true(metric(result.out, "samples") == 300000);
     assert_true(metric(result.out, "resets") >= 1);
     assert_true(metric(result.out, "messages") > 29 * 9); /* more than one reset has room for */
-    process_free(&result);
 }
 
 /* The coordinator's file of a live run: what is wrong is said with its place. */
@@ -353,6 +336,5 @@ TEST_WITH(daemon_files_are_refused_in_words, open_folder, on_file_close)
         if (result.code != 2 || strstr(result.err, wrong[i].says) == NULL)
             fail_msg("%s: code %d: %s", wrong[i].run, result.code, result.err);
         assert_int_equal(process_line_count(result.err), 1);
-        process_free(&result);
     }
 }

@@ -725,7 +725,6 @@ static void assert_refused(const char *const *arguments, const char *begins, con
     assert_string_equal(result.out, "");
     assert_true(result.err_size > 0 && result.err[result.err_size - 1] == '\n');
     assert_true(as_wanted);
-    process_free(&result);
 }
 
 static void case_is_refused(void **state)
@@ -829,7 +828,6 @@ TEST(no_command)
     assert_int_equal(result.code, 2);
     assert_string_equal(result.out, "");
     assert_non_null(strstr(result.err, "Usage: tacit COMMAND"));
-    process_free(&result);
 }
 
 TEST(too_many_settings)
@@ -858,15 +856,13 @@ static void assert_refused_soon(const char *text, size_t size, const char *says)
     assert_int_equal(result.code, 2);
     assert_int_equal(process_line_count(result.err), 1);
     assert_non_null(strstr(result.err, says));
-    process_free(&result);
     temp_directory_remove(directory);
 }
 
 /* Repeats a pattern that may hold one %zu. */
 static char *repeat(const char *pattern, size_t count, size_t *size)
 {
-    char *const text = malloc(count * 16);
-    assert_non_null(text);
+    char *const text = testing_malloc(count * 16);
     *size = 0;
     for (size_t i = 0; i < count; i++) {
         char const *const number = strstr(pattern, "%zu");
@@ -897,7 +893,7 @@ TEST(hostile_files)
         size_t size;
         char *const text = repeat(files[i].pattern, files[i].count, &size);
         assert_refused_soon(text, size, files[i].says);
-        free(text);
+        testing_free(text);
     }
 }
 
@@ -932,7 +928,6 @@ TEST(a_contextual_experiment_needs_no_privacy_section)
     struct process_result result = run_with(directory, "check", no_options);
     assert_int_equal(result.code, 0);
     assert_string_equal(result.err, "");
-    process_free(&result);
     temp_directory_remove(directory);
 }
 
@@ -1001,7 +996,6 @@ TEST(limits_are_allowed)
             print_error("%s: %s", rights[i][0], result.err);
         assert_int_equal(result.code, 0);
         assert_string_equal(result.err, "");
-        process_free(&result);
     }
     temp_directory_remove(directory);
 }
@@ -1016,7 +1010,6 @@ static unsigned long long least_horizon(const char *directory,
     assert_int_equal(result.code, 2);
     assert_non_null(at);
     unsigned long long const least = strtoull(at + strlen(words), NULL, 10);
-    process_free(&result);
     return least;
 }
 
@@ -1057,7 +1050,6 @@ TEST(least_horizon_is_least)
         assert_int_equal(result.code, 0);
         assert_non_null(rounds);
         assert_true(strtod(rounds + strlen("  rounds "), NULL) >= 1);
-        process_free(&result);
     }
     temp_directory_remove(directory);
 }

@@ -120,7 +120,7 @@ TEST(quotas_are_those_of_the_readings)
 static uint64_t samples_until_decided(const struct tacit_best_arm_config *config,
                                       const double *rewards, uint32_t answer)
 {
-    struct tacit_best_arm *const state = malloc(tacit_best_arm_size(config));
+    struct tacit_best_arm *const state = testing_malloc(tacit_best_arm_size(config));
     struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_REWARD);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     assert_int_equal(tacit_best_arm_init(state, config), TACIT_OK);
@@ -134,7 +134,6 @@ static uint64_t samples_until_decided(const struct tacit_best_arm_config *config
     }
     uint64_t const samples = view.sample_count;
     assert_int_equal(view.answer, answer);
-    free(state);
     return samples;
 }
 
@@ -191,7 +190,7 @@ TEST(wrong_input_is_refused)
 {
     struct tacit_best_arm_config config = config_of(TACIT_BEST_ARM_SER3, 3, 0.25, 0.9);
     size_t const size = tacit_best_arm_size(&config);
-    struct tacit_best_arm *const arms = malloc(size);
+    struct tacit_best_arm *const arms = testing_malloc(size);
     struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_REWARD);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     assert_int_equal(tacit_best_arm_init(arms, &config), TACIT_OK);
@@ -205,7 +204,6 @@ TEST(wrong_input_is_refused)
     assert_int_equal(tacit_best_arm_check(arms, size - 1, &config), TACIT_MALFORMED);
     ((unsigned char *)arms)[0] ^= 1u;
     assert_int_equal(tacit_best_arm_check(arms, size, &config), TACIT_MALFORMED);
-    free(arms);
     config.failure = 1;
     assert_int_equal(tacit_best_arm_size(&config), 0);
     config.failure = 0.5;

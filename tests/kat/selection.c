@@ -18,8 +18,7 @@ static struct tacit_rng stream(uint32_t run, uint32_t agent)
 /* Memory of just so many bytes; whoever writes behind it is found out when it is freed. */
 static void *guarded_new(size_t size)
 {
-    unsigned char *const bytes = calloc(1, size + GUARD);
-    assert_non_null(bytes);
+    unsigned char *const bytes = testing_calloc(1, size + GUARD);
     memset(bytes + size, 0xa5, GUARD);
     return bytes;
 }
@@ -29,7 +28,7 @@ static void guarded_free(void *memory, size_t size)
     unsigned char const *const bytes = memory;
     for (size_t i = 0; i < GUARD; i++)
         assert_int_equal(bytes[size + i], 0xa5);
-    free(memory);
+    testing_free(memory);
 }
 
 static void expect_digest(struct tacit_sha256 *sha, const char *expected)

@@ -428,7 +428,6 @@ static void run_openssl(const char **arguments)
     struct process_result result = process_run(&plan);
     if (result.code != 0)
         fail_msg("%s", result.err);
-    process_free(&result);
 }
 
 /* Over from the moment when it is made. */
@@ -510,7 +509,6 @@ static int publish_with_mosquitto_pub(const char *name, const char *client_id, c
     struct process_plan const plan = {.arguments = arguments, .timeout_ms = PATIENCE_MS};
     struct process_result result = process_run(&plan);
     int const code = result.timed_out ? 0 : result.code;
-    process_free(&result);
     return code;
 }
 
@@ -558,7 +556,6 @@ TEST_WITH(old_tls_is_refused, set_up, tear_down)
     struct process_result result = process_run(&plan);
     assert_int_not_equal(result.code, 0);
     assert_false(result.timed_out);
-    process_free(&result);
 }
 
 TEST_WITH(bad_configurations_are_refused_at_once, set_up, tear_down)

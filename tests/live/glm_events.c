@@ -59,6 +59,5 @@ int main(void)
         for (uint32_t j = 0; j < d; j++)
             printf(" %.17g", view.matrix[i * TACIT_LINALG_STRIDE(d) + j]);
     printf("\n");
-    glm_driver_close(&driver);
     return 0;
 }

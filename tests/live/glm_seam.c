@@ -124,7 +124,6 @@ TEST(run_through_bytes_is_that_of_the_cores)
         assert_memory_equal(view.model->inverse, client.inverse,
                             TACIT_LINALG_MATRIX(D) * sizeof(double));
     }
-    glm_driver_close(&driver);
     world_free(world);
 }
 

@@ -80,7 +80,6 @@ static int openssl(const char **arguments, char words[TEXT_BYTES])
     struct process_result result = process_run(&plan);
     int const code = result.code;
     (void)snprintf(words, TEXT_BYTES, "%s%s", result.out, result.err);
-    process_free(&result);
     return code;
 }
 

@@ -16,11 +16,11 @@ static void leading(const double *x, uint32_t rows, uint32_t columns, uint32_t c
                     double *vectors, double *values)
 {
     uint32_t const least = rows < columns ? rows : columns;
-    double *const copy = malloc((size_t)rows * columns * sizeof *copy);
-    double *const s = malloc(least * sizeof *s);
-    double *const u = malloc((size_t)rows * rows * sizeof *u);
-    double *const v = malloc((size_t)columns * columns * sizeof *v);
-    double *const work = malloc(least * sizeof *work);
+    double *const copy = testing_malloc((size_t)rows * columns * sizeof *copy);
+    double *const s = testing_malloc(least * sizeof *s);
+    double *const u = testing_malloc((size_t)rows * rows * sizeof *u);
+    double *const v = testing_malloc((size_t)columns * columns * sizeof *v);
+    double *const work = testing_malloc(least * sizeof *work);
     memcpy(copy, x, (size_t)rows * columns * sizeof *copy);
     assert_int_equal(LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'A', 'A', (lapack_int)rows,
                                     (lapack_int)columns, copy, (lapack_int)columns, s, u,
@@ -35,21 +35,17 @@ static void leading(const double *x, uint32_t rows, uint32_t columns, uint32_t c
             vectors[(size_t)j * columns + i] = row[at] < 0 ? -row[i] : row[i];
         values[j] = s[j];
     }
-    free(copy);
-    free(s);
-    free(u);
-    free(v);
-    free(work);
 }
 
 static void make_sparse(const double *x, uint32_t rows, uint32_t columns, struct data_sparse *is)
 {
     size_t used = 0;
-    *is = (struct data_sparse){.row_count = rows,
-                               .column_count = columns,
-                               .start = calloc(rows + (size_t)1, sizeof *is->start),
-                               .columns = malloc((size_t)rows * columns * sizeof *is->columns),
-                               .values = malloc((size_t)rows * columns * sizeof *is->values)};
+    *is = (struct data_sparse){
+        .row_count = rows,
+        .column_count = columns,
+        .start = testing_calloc(rows + (size_t)1, sizeof *is->start),
+        .columns = testing_malloc((size_t)rows * columns * sizeof *is->columns),
+        .values = testing_malloc((size_t)rows * columns * sizeof *is->values)};
     for (uint32_t row = 0; row < rows; row++) {
         for (uint32_t column = 0; column < columns; column++) {
             if (x[(size_t)row * columns + column] == 0)
@@ -61,22 +57,15 @@ static void make_sparse(const double *x, uint32_t rows, uint32_t columns, struct
     }
 }
 
-static void free_sparse(struct data_sparse *is)
-{
-    free(is->start);
-    free(is->columns);
-    free(is->values);
-}
-
 TEST(leading_directions_are_those_of_lapack)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 1);
     for (uint32_t round = 0; round < 20; round++) {
         uint32_t const rows = 5 + (uint32_t)tacit_rng_below(&rng, 120);
         uint32_t const columns = D + (uint32_t)tacit_rng_below(&rng, 150);
-        double *const x = calloc((size_t)rows * columns, sizeof *x);
-        double *const ours = malloc((size_t)D * columns * sizeof *ours);
-        double *const theirs = malloc((size_t)D * columns * sizeof *theirs);
+        double *const x = testing_calloc((size_t)rows * columns, sizeof *x);
+        double *const ours = testing_malloc((size_t)D * columns * sizeof *ours);
+        double *const theirs = testing_malloc((size_t)D * columns * sizeof *theirs);
         double values[2][D];
         struct data_sparse sparse;
         for (size_t i = 0; i < (size_t)rows * columns; i++)
@@ -92,10 +81,9 @@ TEST(leading_directions_are_those_of_lapack)
                 dot += ours[(size_t)j * columns + i] * theirs[(size_t)j * columns + i];
             assert_true(fabs(dot) > 1 - 1e-7);
         }
-        free_sparse(&sparse);
-        free(x);
-        free(ours);
-        free(theirs);
+        testing_free(x);
+        testing_free(ours);
+        testing_free(theirs);
     }
 }
 
@@ -119,7 +107,6 @@ TEST(repeated_and_vanishing_values_are_found)
             assert_true(fabs(dot - (other == j ? 1 : 0)) < 1e-9);
         }
     }
-    free_sparse(&sparse);
 }
 
 /* Texts of random words, some twice; the twin counts them in a dense table. */

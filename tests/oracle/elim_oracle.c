@@ -147,10 +147,10 @@ static struct moments measure_sim(const struct setting *setting, const double *m
     uint64_t const third = setting->horizon / 3;
     struct elim_sim const sim = sim_setting(setting, means, &third);
     struct tacit_sim_results const results = {
-        .metrics = calloc(ELIM_METRIC_COUNT * runs, sizeof(double)),
-        .regret = calloc(runs, sizeof(double)),
-        .eliminated = calloc(runs * setting->arms, sizeof(uint32_t)),
-        .finished = calloc(runs, sizeof(bool))};
+        .metrics = testing_calloc(ELIM_METRIC_COUNT * runs, sizeof(double)),
+        .regret = testing_calloc(runs, sizeof(double)),
+        .eliminated = testing_calloc(runs * setting->arms, sizeof(uint32_t)),
+        .finished = testing_calloc(runs, sizeof(bool))};
     struct tacit_sim_control control = {0};
     assert_int_equal(elim_sim_run(&sim, 2, &results, &control), TACIT_OK);
     for (size_t run = 0; run < runs; run++) {
@@ -166,10 +166,6 @@ static struct moments measure_sim(const struct setting *setting, const double *m
                                          m[ELIM_SINGLE_ARM_FRACTION * runs + run]};
         add(&moments, values);
     }
-    free(results.metrics);
-    free(results.regret);
-    free(results.eliminated);
-    free(results.finished);
     return moments;
 }
 

@@ -115,7 +115,7 @@ static uint32_t part_count(const struct setting *setting)
 
 static struct world *world_new(const struct setting *setting)
 {
-    struct world *const world = calloc(1, sizeof *world);
+    struct world *const world = testing_calloc(1, sizeof *world);
     struct tacit_rng rng = tacit_rng_stream(SEED, setting->arms, 0, TACIT_PURPOSE_INSTANCE);
     double best = 0;
     assert_non_null(world);
@@ -143,7 +143,7 @@ static struct world *world_new(const struct setting *setting)
 static void world_free(struct world *world)
 {
     network_free(world->network);
-    free(world);
+    testing_free(world);
 }
 
 /* ---- The twin ---- */
@@ -363,7 +363,7 @@ static bool play_round(struct twin *twin)
 static void play_twin(const struct world *world, const struct traffic *traffic, uint32_t run,
                       double measure[MEASURES])
 {
-    struct twin *const twin = calloc(1, sizeof *twin);
+    struct twin *const twin = testing_calloc(1, sizeof *twin);
     bool const has_hub = world->setting->collection == TACIT_ELIM_GATHER;
     assert_non_null(twin);
     twin->world = world;
@@ -378,7 +378,6 @@ static void play_twin(const struct world *world, const struct traffic *traffic, 
     twin->measure[MESSAGES] += has_hub ? twin->measure[ROUNDS] + 1 : 0;
     twin->measure[BEST] = world->gaps[twin->leader] < 1e-12 ? 1 : 0;
     memcpy(measure, twin->measure, sizeof twin->measure);
-    free(twin);
 }
 
 /* ---- The simulator ---- */
@@ -480,7 +479,7 @@ static uint32_t compare(const struct setting *setting)
                   moments[0].sum[REGRET] / RUNS, moments[1].sum[REGRET] / RUNS,
                   moments[0].sum[ROUNDS] / RUNS);
     uint32_t const bad = count_differences(setting->name, &moments[0], &moments[1]);
-    free(row);
+    testing_free(row);
     elim_run_free(run);
     world_free(world);
     return bad;
@@ -523,8 +522,8 @@ static void expect_star(const struct setting *setting)
         for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
             assert_true(rows[0]->metrics[same[i]] == rows[1]->metrics[same[i]]);
     }
-    free(rows[0]);
-    free(rows[1]);
+    testing_free(rows[0]);
+    testing_free(rows[1]);
     elim_run_free(runs[0]);
     elim_run_free(runs[1]);
     world_free(world);
@@ -607,7 +606,7 @@ static bool play_with_faults(uint32_t seed)
     assert_true(row->metrics[ELIM_SAMPLES] <= (double)world->agents * (double)setting.horizon);
     assert_true(row->metrics[ELIM_REGRET] >= 0);
     bool const has_rounds = row->metrics[ELIM_ROUNDS] >= 1;
-    free(row);
+    testing_free(row);
     elim_run_free(run);
     world_free(world);
     return has_rounds;

@@ -41,14 +41,14 @@ static void outcome_make(struct outcome *outcome, const struct tacit_experiment 
     outcome->sim = *sim;
     outcome->sim.watches_sites = true;
     outcome->results = (struct tacit_sim_results){
-        .metrics = calloc(ELIM_METRIC_COUNT * runs, sizeof(double)),
-        .regret = calloc(runs * sim->point_count, sizeof(double)),
-        .finished = calloc(runs, sizeof(bool)),
-        .eliminated = calloc(runs * arms, sizeof(uint32_t)),
-        .ranking = calloc(runs * arms, sizeof(uint32_t)),
-        .ranked_count = calloc(runs, sizeof(uint32_t)),
-        .site_counts = calloc(runs * arms * sim->agent_count, sizeof(uint64_t)),
-        .site_sums = calloc(runs * arms * sim->agent_count, sizeof(double))};
+        .metrics = testing_calloc(ELIM_METRIC_COUNT * runs, sizeof(double)),
+        .regret = testing_calloc(runs * sim->point_count, sizeof(double)),
+        .finished = testing_calloc(runs, sizeof(bool)),
+        .eliminated = testing_calloc(runs * arms, sizeof(uint32_t)),
+        .ranking = testing_calloc(runs * arms, sizeof(uint32_t)),
+        .ranked_count = testing_calloc(runs, sizeof(uint32_t)),
+        .site_counts = testing_calloc(runs * arms * sim->agent_count, sizeof(uint64_t)),
+        .site_sums = testing_calloc(runs * arms * sim->agent_count, sizeof(double))};
     assert_non_null(outcome->results.site_counts);
     assert_non_null(outcome->results.site_sums);
     assert_non_null(outcome->results.metrics);
@@ -57,18 +57,6 @@ static void outcome_make(struct outcome *outcome, const struct tacit_experiment 
     assert_non_null(outcome->results.eliminated);
     assert_non_null(outcome->results.ranking);
     assert_non_null(outcome->results.ranked_count);
-}
-
-static void outcome_free(struct outcome *outcome)
-{
-    free(outcome->results.metrics);
-    free(outcome->results.regret);
-    free(outcome->results.finished);
-    free(outcome->results.eliminated);
-    free(outcome->results.ranking);
-    free(outcome->results.ranked_count);
-    free(outcome->results.site_counts);
-    free(outcome->results.site_sums);
 }
 
 static void play(const struct tacit_experiment *experiment, bool sends_messages,
@@ -227,8 +215,6 @@ static bool compare(const char *text)
     play(&experiment, false, &flood);
     play(&experiment, true, &cores);
     assert_same(&flood, &cores, text);
-    outcome_free(&flood);
-    outcome_free(&cores);
     tacit_experiment_free(&experiment);
     return true;
 }
@@ -277,8 +263,6 @@ TEST(the_comparison_sees_each_message)
     assert_true(narrow.results.metrics[ELIM_MESSAGES] > wide.results.metrics[ELIM_MESSAGES]);
     assert_true(narrow.results.metrics[ELIM_REGRET_EXPLOIT] !=
                 wide.results.metrics[ELIM_REGRET_EXPLOIT]);
-    outcome_free(&wide);
-    outcome_free(&narrow);
     tacit_experiment_free(&experiment);
 }
 

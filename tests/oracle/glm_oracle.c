@@ -89,7 +89,6 @@ static uint32_t compare(const struct tacit_glm_model *model, uint32_t seed, bool
     if (updates > 0 && model->variant != TACIT_GLM_DISLINUCB)
         for (uint32_t c = 0; c < DIMENSION; c++)
             assert_true(fabs(hub.theta[c] - theta[c]) < 1e-9);
-    glm_driver_close(&driver);
     return updates;
 }
 
@@ -258,7 +257,5 @@ TEST(states_do_not_depend_on_the_path)
             assert_memory_equal(a.clients[i], b.clients[i], size);
             assert_int_equal(tacit_glm_client_check(a.clients[i], size, &config), TACIT_OK);
         }
-        glm_driver_close(&a);
-        glm_driver_close(&b);
     }
 }

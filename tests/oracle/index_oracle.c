@@ -151,7 +151,7 @@ static void take_part(const struct tape *tape, struct tacit_arms *arms, uint32_t
 static void compare(const struct tape *tape, struct tally *tally)
 {
     struct twin twin = {0};
-    struct tacit_arms *const arms = malloc(tacit_arms_size(&tape->config));
+    struct tacit_arms *const arms = testing_malloc(tacit_arms_size(&tape->config));
     struct tacit_rng rng = tacit_rng_stream(SEED, tape->run, 0, TACIT_PURPOSE_FAULT);
     assert_int_equal(tacit_arms_init(arms, &tape->config), TACIT_OK);
     while (twin.t < tape->pulls) {
@@ -170,7 +170,6 @@ static void compare(const struct tape *tape, struct tally *tally)
         tally->pulls += block.count;
         tally->blocks++;
     }
-    free(arms);
 }
 
 static void compare_all(enum tacit_arms_kind kind, double pulls_per_block_min)

@@ -275,10 +275,9 @@ static void play_round(struct twin *twin, struct phased_core *hub, struct phased
             total[order->blocks[j].arm] += report->sums[j];
         reports++;
         assert_int_equal(phased_step(hub, phased_receive(report)), TACIT_OK);
-        free(report);
+        testing_free(report);
     }
     uint32_t const round = order->round;
-    free(order);
     if (phased_hub_view(hub).judge.round == round && !phased_hub_view(hub).judge.finished) {
         hub->now_us += setup->round_timeout_us;
         assert_int_equal(phased_step(hub, phased_timeout()), TACIT_OK);
@@ -330,9 +329,6 @@ static void compare(uint32_t run, struct tally *tally)
     while (!twin.finished)
         play_round(&twin, hub, agents, &faults, tally);
     tally->decided += twin.decided ? 1 : 0;
-    for (uint32_t i = 0; i < setup.schedule.agent_count; i++)
-        phased_free(agents[i]);
-    phased_free(hub);
 }
 
 TEST(hub_plans_as_its_twin)
@@ -400,7 +396,6 @@ static bool change(struct changing *run)
         return false;
     assert_true(update.message.round > run->order->round);
     hub->update = update;
-    free(run->order);
     run->order = phased_keep(hub);
     run->reopened += was_finished && !twin->finished ? 1 : 0;
     return true;
@@ -430,11 +425,10 @@ static bool play_changing_round(struct changing *run)
         for (uint32_t j = 0; j < report->block_count; j++)
             total[run->order->blocks[j].arm] += report->sums[j];
         assert_int_equal(phased_step(run->hub, phased_receive(report)), TACIT_OK);
-        free(report);
+        testing_free(report);
     }
     twin_close(&run->twin, agents, total);
     expect_same(&run->twin, run->hub);
-    free(run->order);
     run->order = phased_keep(run->hub);
     return true;
 }
@@ -481,10 +475,6 @@ static void play_changing(uint32_t number, struct changing *run)
             expect_last_word(run);
     }
     run->ended += run->is_over ? 1 : 0;
-    free(run->order);
-    for (uint32_t i = 0; i < run->setup.schedule.agent_count; i++)
-        phased_free(run->agents[i]);
-    phased_free(run->hub);
 }
 
 TEST(arms_may_come_and_go_at_any_time)
@@ -575,8 +565,7 @@ static void crowd_round(struct crowd *crowd, struct tacit_phased_judge *judge,
 /* Where there are many arms the judge looks at few of them, and keeps what did not change. */
 TEST(of_many_arms_those_are_played_that_a_look_at_all_would_choose)
 {
-    struct crowd *const crowd = calloc(1, sizeof *crowd);
-    assert_non_null(crowd);
+    struct crowd *const crowd = testing_calloc(1, sizeof *crowd);
     for (uint32_t setting = 0; setting < 8; setting++) {
         struct tacit_rng rng = tacit_rng_stream(SEED, setting, 1, TACIT_PURPOSE_REWARD);
         memset(crowd, 0, sizeof *crowd);
@@ -587,8 +576,8 @@ TEST(of_many_arms_those_are_played_that_a_look_at_all_would_choose)
                                                 .epsilon_per_reward = 1,
                                                 .growth = 2,
                                                 .arms_per_round = setting < 6 ? 4 : 60};
-        struct tacit_phased_judge *const judge = malloc(tacit_phased_judge_size(&crowd->schedule));
-        assert_non_null(judge);
+        struct tacit_phased_judge *const judge =
+            testing_malloc(tacit_phased_judge_size(&crowd->schedule));
         assert_int_equal(tacit_phased_judge_init(judge, &crowd->schedule), TACIT_OK);
         struct tacit_phased_judge_view view;
         tacit_phased_judge_look(judge, &view);
@@ -601,7 +590,6 @@ TEST(of_many_arms_those_are_played_that_a_look_at_all_would_choose)
                 check_crowd_plan(crowd, &view);
         }
         assert_true(view.round_count > 20);
-        free(judge);
+        testing_free(judge);
     }
-    free(crowd);
 }

@@ -128,7 +128,7 @@ static struct net scattered(uint32_t n, uint64_t count, struct tacit_rng *rng)
         edges[i].b = (uint32_t)((edges[i].a + 1 + tacit_rng_below(rng, n - 1)) % n);
     }
     struct net const net = net_of_edges(n, edges, count);
-    free(edges);
+    testing_free(edges);
     return net;
 }
 
@@ -147,8 +147,8 @@ static struct net tree(uint32_t n, uint32_t reach, struct tacit_rng *rng)
         edges[i - 1] = (struct tacit_edge){name[i], name[i - back]};
     }
     struct net const net = net_of_edges(n, edges, n - 1);
-    free(edges);
-    free(name);
+    testing_free(edges);
+    testing_free(name);
     return net;
 }
 
@@ -160,7 +160,7 @@ static struct net circulant(uint32_t n, const uint32_t *steps, uint32_t count)
         for (uint32_t j = 0; j < count; j++)
             edges[i * count + j] = (struct tacit_edge){i, (i + steps[j]) % n};
     struct net const net = net_of_edges(n, edges, (uint64_t)n * count);
-    free(edges);
+    testing_free(edges);
     return net;
 }
 
@@ -214,7 +214,7 @@ static void expect_twin_agrees(struct net *net, const uint32_t *d)
         assert_int_equal(net->distance[i], d[i * n + sink]);
         assert_int_equal(net->parent[i], parent_of(net, d, i, sink));
     }
-    free(largest);
+    testing_free(largest);
     assert_int_equal(net->delay, delay);
     assert_int_equal(tacit_graph_diameter(&net->graph, TACIT_GRAPH_EXACT, net->work).low, diameter);
     expect_spans_hold(net, diameter, delay);
@@ -236,7 +236,7 @@ static void expect_distances_agree(const struct net *net, const uint32_t *d)
         assert_int_equal(reach.agent_count, agents);
         assert_int_equal(reach.eccentricity, largest[i]);
     }
-    free(largest);
+    testing_free(largest);
 }
 
 static void expect_lambda_2_agrees(const struct net *net)
@@ -249,7 +249,7 @@ static void expect_lambda_2_agrees(const struct net *net)
     tacit_graph_gossip_matrix(&net->graph, matrix);
     assert_int_equal(topo_lambda_2(&net->graph, &lambda_2), TACIT_OK);
     assert_true(fabs(lambda_2 - jacobi_lambda_2(matrix, n)) < 1e-12);
-    free(matrix);
+    testing_free(matrix);
 }
 
 static void check_small(struct net *net)
@@ -259,7 +259,7 @@ static void check_small(struct net *net)
     expect_twin_agrees(net, d);
     if (net->graph.agent_count <= 24)
         expect_lambda_2_agrees(net);
-    free(d);
+    testing_free(d);
     net_close(net);
 }
 
@@ -268,7 +268,7 @@ static void check_large(struct net *net)
 {
     uint32_t *const d = search_from_each(net);
     expect_twin_agrees(net, d);
-    free(d);
+    testing_free(d);
     net_close(net);
 }
 
@@ -329,7 +329,7 @@ static struct net torus(uint32_t width, uint32_t height, bool is_whole)
         edges[2 * i + 1] = (struct tacit_edge){i, (i + width) % n};
     }
     struct net const net = net_of_edges(n, edges, 2 * (uint64_t)n - (is_whole ? 0 : 1));
-    free(edges);
+    testing_free(edges);
     return net;
 }
 

@@ -72,7 +72,7 @@ static void close_run(struct bench *bench, struct gossip_doubling_run *run,
                       struct tacit_sim_row *row)
 {
     gossip_doubling_free(run);
-    free(row);
+    testing_free(row);
     network_free(bench->network);
 }
 
@@ -90,7 +90,7 @@ static struct tacit_doubling_view view_of(const struct gossip_doubling_run *run,
 static uint32_t rounds_of_a_hub(const struct bench *bench, const struct gossip_doubling_run *run)
 {
     struct tacit_phases const *const schedule = &bench->plan.schedule;
-    struct tacit_phased_judge *const judge = malloc(tacit_phased_judge_size(schedule));
+    struct tacit_phased_judge *const judge = testing_malloc(tacit_phased_judge_size(schedule));
     struct tacit_doubling_view const view = view_of(run, 0);
     struct tacit_phased_judge_view hub;
     uint32_t used[ARMS_MAX] = {0};
@@ -121,7 +121,6 @@ static uint32_t rounds_of_a_hub(const struct bench *bench, const struct gossip_d
         assert_true(view.known[arm] <= used[arm]);
     if (hub.finished)
         assert_int_equal(hub.leader, view.leader);
-    free(judge);
     return rounds;
 }
 
@@ -320,7 +319,7 @@ TEST(of_copies_of_a_site_neighbours_hear_one_and_no_incarnation_says_two_sums)
         struct bench bench;
         struct tacit_sim_row *row;
         struct watcher watcher = {.arms = 3};
-        watcher.incarnations = calloc(INCARNATIONS_MAX, sizeof *watcher.incarnations);
+        watcher.incarnations = testing_calloc(INCARNATIONS_MAX, sizeof *watcher.incarnations);
         open_faulty(&bench, 5000 + seed, 1500);
         bench.faults.loss = bench.faults.duplication = 0;
         bench.faults.clones = (uint32_t)seed % 3;
@@ -330,7 +329,7 @@ TEST(of_copies_of_a_site_neighbours_hear_one_and_no_incarnation_says_two_sums)
         for (uint32_t node = 0; node < agents; node++)
             halted += view_of(run, node).halted;
         refusals += watcher.refusals;
-        free(watcher.incarnations);
+        testing_free(watcher.incarnations);
         close_run(&bench, run, row);
     }
     print_message("1000 schedules with copies: %llu refusals, %llu sites halted\n",

@@ -125,7 +125,8 @@ static void post(struct town *town, const struct tacit_gossip_message *message)
             note(seen, rows[i], ARMS * sizeof(uint64_t));
     }
     assert_true(town->queue_count < QUEUE_MAX);
-    struct tacit_gossip_message *const copy = malloc(tacit_gossip_message_size(message, ARMS));
+    struct tacit_gossip_message *const copy =
+        testing_malloc(tacit_gossip_message_size(message, ARMS));
     (void)tacit_gossip_message_copy(message, ARMS, copy);
     town->receivers[town->queue_count] = message->to;
     town->queue[town->queue_count++] = copy;
@@ -189,9 +190,9 @@ static void open_town(struct town *town, int world, enum tacit_privacy_mode mode
                                                .guards_incarnations = true};
         assert_int_equal(tacit_gossip_rule_init(&site->config.rule, &config), TACIT_OK);
         site->size = tacit_gossip_agent_size(&site->config);
-        site->agent = malloc(site->size);
-        site->disk = malloc(site->size);
-        site->memory = malloc(tacit_gossip_memory_size(&site->config.rule));
+        site->agent = testing_malloc(site->size);
+        site->disk = testing_malloc(site->size);
+        site->memory = testing_malloc(tacit_gossip_memory_size(&site->config.rule));
         site->entropy = tacit_rng_stream(92, 0, i, TACIT_PURPOSE_NOISE);
         site->rewards = tacit_rng_stream(93 + (uint64_t)world, 0, i, TACIT_PURPOSE_REWARD);
         assert_int_equal(tacit_gossip_agent_init(site->disk, &site->config), TACIT_OK);
@@ -202,12 +203,12 @@ static void open_town(struct town *town, int world, enum tacit_privacy_mode mode
 static void close_town(struct town *town)
 {
     for (uint32_t i = 0; i < AGENTS; i++) {
-        free(town->sites[i].agent);
-        free(town->sites[i].disk);
-        free(town->sites[i].memory);
+        testing_free(town->sites[i].agent);
+        testing_free(town->sites[i].disk);
+        testing_free(town->sites[i].memory);
     }
     for (uint32_t i = 0; i < town->queue_count; i++)
-        free(town->queue[i]);
+        testing_free(town->queue[i]);
     network_free(town->network);
 }
 
@@ -229,14 +230,14 @@ static void deliver(struct town *town)
         struct tacit_gossip_message *const message = town->queue[at];
         step(town, town->receivers[at],
              (struct tacit_gossip_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message});
-        free(message);
+        testing_free(message);
     }
     town->queue_count = 0;
 }
 
 static struct transcript play_trees(int world, enum tacit_privacy_mode mode)
 {
-    struct town *const town = malloc(sizeof *town);
+    struct town *const town = testing_malloc(sizeof *town);
     struct tacit_rng chance = tacit_rng_stream(94, 0, 0, TACIT_PURPOSE_FAULT);
     open_town(town, world, mode);
     for (town->now_us = 1; town->now_us < 3000; town->now_us++) {
@@ -252,7 +253,6 @@ static struct transcript play_trees(int world, enum tacit_privacy_mode mode)
     }
     struct transcript const seen = town->transcript;
     close_town(town);
-    free(town);
     return seen;
 }
 
@@ -354,7 +354,7 @@ static struct transcript play_doubling(int world, uint32_t seed)
         note(&seen, gossip_doubling_state(run, i), tacit_doubling_size(&config));
     }
     gossip_doubling_free(run);
-    free(row);
+    testing_free(row);
     network_free(network);
     return seen;
 }

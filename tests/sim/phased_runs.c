@@ -102,7 +102,8 @@ static void check_intervals(const struct tacit_phased_judge *judge,
 
 static struct told tell(const struct phased_sim *sim, uint32_t index)
 {
-    struct tacit_phased_judge *const judge = malloc(tacit_phased_judge_size(&sim->schedule));
+    struct tacit_phased_judge *const judge =
+        testing_malloc(tacit_phased_judge_size(&sim->schedule));
     struct tacit_rng reward[AGENTS_MAX];
     struct tacit_rng noise[AGENTS_MAX];
     struct told told = {0};
@@ -128,7 +129,6 @@ static struct told tell(const struct phased_sim *sim, uint32_t index)
     check_intervals(judge, &view, sim->schedule.confidence);
     told.leader = view.leader;
     told.regret += AGENTS_MAX * (double)(sim->common.horizon - view.slots) * gap_of(view.leader);
-    free(judge);
     return told;
 }
 
@@ -158,7 +158,7 @@ static void compare(const struct phased_sim *sim)
         assert_true(row->ranked_count >= 1);
         assert_int_equal(row->ranking[0], told.leader);
     }
-    free(row);
+    testing_free(row);
     phased_run_free(run);
 }
 
@@ -215,8 +215,8 @@ TEST(a_loop_and_the_cores_as_nodes_give_the_same_numbers_to_the_last_bit)
             assert_memory_equal(pair[0]->ranking, pair[1]->ranking,
                                 pair[0]->ranked_count * sizeof pair[0]->ranking[0]);
         }
-        free(pair[0]);
-        free(pair[1]);
+        testing_free(pair[0]);
+        testing_free(pair[1]);
         phased_run_free(direct);
         phased_run_free(nodes);
     }
@@ -252,7 +252,7 @@ static struct ended play_with_change(struct phased_sim *sim, const struct phased
     assert_true(fabs(row->regret[2] - outcome.totals.regret) <= 1e-9 * outcome.totals.regret);
     struct ended const ended = {row->regret[1], row->regret[2], outcome.best, row->ranked_count,
                                 row->ranking[0]};
-    free(row);
+    testing_free(row);
     phased_run_free(run);
     return ended;
 }
@@ -350,7 +350,7 @@ static bool play_with_faults(uint32_t seed)
     assert_true(outcome.samples <= (double)AGENTS_MAX * (double)horizon);
     assert_true(outcome.totals.regret >= 0);
     assert_true(outcome.totals.regret <= (double)AGENTS_MAX * (double)horizon * 0.52);
-    free(row);
+    testing_free(row);
     phased_run_free(run);
     return outcome.rounds >= 1;
 }
@@ -432,7 +432,7 @@ static uint32_t play_with_copies(uint32_t seed, bool has_grants)
     assert_int_equal(phased_run_play(run, 0, row, &stop, &healed, &outcome), TACIT_OK);
     if (!healed)
         fail_msg("seed %u: a site did not end", seed);
-    free(row);
+    testing_free(row);
     phased_run_free(run);
     return ear.second_count;
 }

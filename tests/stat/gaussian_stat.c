@@ -58,8 +58,7 @@ TEST(large_scales_are_normal)
         struct tacit_gaussian const gaussian = of_variance(1, shifts[s], 1);
         double const sd = sqrt(tacit_gaussian_variance(&gaussian));
         uint32_t const draws = 100000;
-        double *const sample = malloc(draws * sizeof *sample);
-        assert_non_null(sample);
+        double *const sample = testing_malloc(draws * sizeof *sample);
         struct tacit_rng rng = stream(100 + s);
         struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
         for (uint32_t i = 0; i < draws; i++) {
@@ -68,7 +67,7 @@ TEST(large_scales_are_normal)
             sample[i] = 0.5 * erfc(-(double)noise / sd / sqrt(2));
         }
         assert_true(gof_ks_p(sample, draws) > ALPHA);
-        free(sample);
+        testing_free(sample);
     }
 }
 

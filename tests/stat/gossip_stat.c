@@ -56,7 +56,7 @@ static void simulate(struct sample *sample, enum tacit_privacy_mode mode, const 
             sample->regret[point][i] = row->regret[point];
     }
     tacit_sim_delete(run);
-    free(row);
+    testing_free(row);
     network_free(network);
 }
 

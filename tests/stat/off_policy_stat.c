@@ -162,12 +162,12 @@ static void play(const struct index_plan *plan, const struct tacit_sim *sim,
                                                    .run_free = tacit_sim_delete};
     size_t const runs = sim->run_count;
     struct tacit_sim_control control = {.stop = false};
-    *results = (struct results){calloc(runs * INDEX_METRIC_COUNT, sizeof(double)),
-                                calloc(runs, sizeof(double)),
-                                calloc(runs, sizeof(bool)),
-                                calloc(runs * SITES * ARMS, sizeof(uint64_t)),
-                                calloc(runs * SITES * ARMS, sizeof(double)),
-                                calloc(runs, sizeof *results->replayed)};
+    *results = (struct results){testing_calloc(runs * INDEX_METRIC_COUNT, sizeof(double)),
+                                testing_calloc(runs, sizeof(double)),
+                                testing_calloc(runs, sizeof(bool)),
+                                testing_calloc(runs * SITES * ARMS, sizeof(uint64_t)),
+                                testing_calloc(runs * SITES * ARMS, sizeof(double)),
+                                testing_calloc(runs, sizeof *results->replayed)};
     struct tacit_sim_results const into = {.metrics = results->metrics,
                                            .regret = results->regret,
                                            .finished = results->finished,
@@ -179,12 +179,12 @@ static void play(const struct index_plan *plan, const struct tacit_sim *sim,
 
 static void free_results(struct results *results)
 {
-    free(results->metrics);
-    free(results->regret);
-    free(results->finished);
-    free(results->counts);
-    free(results->sums);
-    free(results->replayed);
+    testing_free(results->metrics);
+    testing_free(results->regret);
+    testing_free(results->finished);
+    testing_free(results->counts);
+    testing_free(results->sums);
+    testing_free(results->replayed);
 }
 
 /* What is earned a pull, by playing. */

@@ -68,7 +68,8 @@ static double loss_of(const struct world *world, const struct tacit_phased_judge
 
 static struct result play(const struct world *world, uint32_t run)
 {
-    struct tacit_phased_judge *const judge = malloc(tacit_phased_judge_size(&world->schedule));
+    struct tacit_phased_judge *const judge =
+        testing_malloc(tacit_phased_judge_size(&world->schedule));
     struct tacit_rng rng = tacit_rng_stream(17, run, 0, TACIT_PURPOSE_REWARD);
     struct tacit_mechanism mechanism;
     struct tacit_mechanism_config const config = {TACIT_PRIVACY_SOUND,
@@ -100,7 +101,6 @@ static struct result play(const struct world *world, uint32_t run)
     double const gap = best - world->means[view.played];
     guarded = guarded && world->means[0] - world->means[view.played] <= LOSS;
     regret += (double)(world->schedule.horizon - view.slots) * gap;
-    free(judge);
     return (struct result){regret * world->schedule.agent_count, view.decided, gap < 1e-12, covered,
                            guarded};
 }
@@ -115,7 +115,7 @@ static struct result play_elimination(const struct world *world, uint32_t run)
                                                  .epsilon_per_reward = phases->epsilon_per_reward,
                                                  .growth = phases->growth,
                                                  .confidence = phases->confidence};
-    struct tacit_elim_judge *const judge = malloc(tacit_elim_judge_size(&schedule));
+    struct tacit_elim_judge *const judge = testing_malloc(tacit_elim_judge_size(&schedule));
     struct tacit_rng rng = tacit_rng_stream(17, run, 0, TACIT_PURPOSE_REWARD);
     struct tacit_mechanism mechanism;
     struct tacit_mechanism_config const config = {TACIT_PRIVACY_SOUND, phases->epsilon_per_reward,
@@ -147,7 +147,6 @@ static struct result play_elimination(const struct world *world, uint32_t run)
                                             phases->agent_count,
                                   .decided = view.active_count == 1,
                                   .right = gap < 1e-12};
-    free(judge);
     return result;
 }
 

@@ -33,8 +33,7 @@ static struct tacit_rng stream(uint32_t run)
 
 static void *allocate(size_t count, size_t size)
 {
-    void *const memory = calloc(count, size);
-    assert_non_null(memory);
+    void *const memory = testing_calloc(count, size);
     return memory;
 }
 
@@ -448,7 +447,7 @@ static double paper_noise_p(const struct tacit_mechanism *mechanism, double scal
         levels[i] = laplace_cdf(noised.real - exact.real, scale);
     }
     double const p = gof_ks_p(levels, draws());
-    free(levels);
+    testing_free(levels);
     return p;
 }
 

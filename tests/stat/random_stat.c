@@ -35,8 +35,7 @@ static struct tacit_rng stream(uint32_t run)
 
 static void *allocate(size_t count, size_t size)
 {
-    void *const memory = calloc(count, size);
-    assert_non_null(memory);
+    void *const memory = testing_calloc(count, size);
     return memory;
 }
 
@@ -105,7 +104,7 @@ TEST(uniform_from_stream_and_entropy_have_the_uniform_cdf)
     for (uint32_t i = 0; i < DRAWS; i++)
         assert_int_equal(tacit_entropy_uniform(&entropy, &sample[i]), TACIT_OK);
     gof_expect_fit("uniform from entropy, KS", gof_ks_p(sample, DRAWS));
-    free(sample);
+    testing_free(sample);
 }
 
 TEST(below_is_uniform_at_bounds_that_are_not_powers_of_2)
@@ -182,7 +181,7 @@ static double continuous_p(uint32_t run, double (*draw)(struct tacit_rng *), dou
     for (uint32_t i = 0; i < DRAWS; i++)
         sample[i] = cdf(draw(&rng) / scale);
     double const p_value = gof_ks_p(sample, DRAWS);
-    free(sample);
+    testing_free(sample);
     return p_value;
 }
 
@@ -299,8 +298,6 @@ static double binomial_p(uint32_t run, uint64_t n, double p_drawn, double p_stat
     for (size_t i = 0; i < window.cells; i++)
         window.mass[i] *= DRAWS;
     double const p_value = gof_chi_square_p(counts, window.mass, window.cells);
-    free(counts);
-    free(window.mass);
     return p_value;
 }
 
@@ -394,7 +391,7 @@ static struct large_fit fit_large(uint32_t run, uint64_t n, double p_drawn, doub
         .variance_p = gof_normal_tail((squares - DRAWS) / sqrt(2.0 * DRAWS)),
         .law_p = gof_ks_p(sample, DRAWS),
     };
-    free(sample);
+    testing_free(sample);
     return fit;
 }
 

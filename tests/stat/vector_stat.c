@@ -245,8 +245,7 @@ static uint64_t price_of(uint32_t index)
         .zeta = 1,
         .latency_min = 1,
         .budget = {.kind = TACIT_SELECT_GEOMETRIC, .is_exact = true, .total = TOTAL, .eta = ETA}};
-    struct tacit_select *const select = malloc(tacit_select_size(&config));
-    assert_non_null(select);
+    struct tacit_select *const select = testing_malloc(tacit_select_size(&config));
     assert_int_equal(tacit_select_init(select, &config, NULL), TACIT_OK);
     uint64_t price = 0;
     for (uint32_t i = 0; i < index; i++) {
@@ -256,7 +255,6 @@ static uint64_t price_of(uint32_t index)
         assert_int_equal(tacit_select_observe(select, &user, 1, &latency, 1), TACIT_OK);
         price = tacit_select_spent_nano(select, 0) - before;
     }
-    free(select);
     return price;
 }
 

@@ -65,7 +65,7 @@ static void try_word(const struct damaged *damaged, size_t word)
 static struct damaged copy_of(const void *state, size_t size, damage_verdict *accepts,
                               void *context)
 {
-    struct damaged const copy = {malloc(size), size, accepts, context};
+    struct damaged const copy = {testing_malloc(size), size, accepts, context};
     assert_true(size > 0);
     assert_int_equal(size % sizeof(uint64_t), 0);
     assert_non_null(copy.bytes);
@@ -79,7 +79,7 @@ void damage_all(const void *state, size_t size, damage_verdict *accepts, void *c
     struct damaged const copy = copy_of(state, size, accepts, context);
     for (size_t word = 0; word < size / sizeof(uint64_t); word++)
         try_word(&copy, word);
-    free(copy.bytes);
+    testing_free(copy.bytes);
 }
 
 bool damage_is_due(uint64_t number)
@@ -96,7 +96,7 @@ void damage_some(const void *state, size_t size, damage_verdict *accepts, void *
     try_word(&copy, turn % (words < HEAD_WORDS ? words : HEAD_WORDS));
     try_word(&copy, turn * 7 % words);
     turn++;
-    free(copy.bytes);
+    testing_free(copy.bytes);
 }
 
 /* A word that a real number between 2^-255 and 2^256 would be is taken for one: an integer is not

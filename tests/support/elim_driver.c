@@ -75,8 +75,7 @@ static struct driver_core new_core(const struct driver_setup *setup, size_t size
     assert_true(size > 0);
     damage_words(&core.size, sizeof core.size);
     core.scale = driver_mechanism(setup).scale;
-    core.state = malloc(size);
-    assert_non_null(core.state);
+    core.state = testing_malloc(size);
     core.entropy.rng = tacit_rng_stream(1, 0, stream, TACIT_PURPOSE_NOISE);
     core.update.deadline_us = TACIT_NEVER;
     return core;
@@ -101,16 +100,9 @@ struct driver_core driver_hub_open(const struct driver_setup *setup)
     return core;
 }
 
-void driver_close(struct driver_core *core)
-{
-    free(core->state);
-    core->state = NULL;
-}
-
 static void *copy_state(const struct driver_core *core)
 {
-    void *const copy = malloc(core->size);
-    assert_non_null(copy);
+    void *const copy = testing_malloc(core->size);
     memcpy(copy, core->state, core->size);
     return copy;
 }
@@ -127,7 +119,7 @@ void driver_move(struct driver_core *core)
 {
     void *const copy = copy_state(core);
     memset(core->state, 0xa5, core->size);
-    free(core->state);
+    testing_free(core->state);
     core->state = copy;
     core->update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
 }
@@ -210,7 +202,7 @@ static bool is_state(const void *state, size_t size, void *context)
 static bool restores(const void *snapshot, size_t size, void *context)
 {
     struct driver_core const *const core = context;
-    void *const hub = malloc(core->size);
+    void *const hub = testing_malloc(core->size);
     uint64_t const size_said = *(const uint64_t *)snapshot;
     const uint8_t *const bytes = (const uint8_t *)snapshot + sizeof size_said;
     bool const is_taken =
@@ -218,7 +210,7 @@ static bool restores(const void *snapshot, size_t size, void *context)
         tacit_elim_hub_restore(hub, &core->hub_config, bytes, (size_t)size_said) == TACIT_OK;
     if (is_taken)
         damage_words(hub, core->size);
-    free(hub);
+    testing_free(hub);
     return is_taken;
 }
 
@@ -227,14 +219,13 @@ static void look_closer(struct driver_core *hub)
 {
     size_t const size = tacit_elim_hub_snapshot(hub->state, NULL, 0);
     size_t const room = sizeof(uint64_t) * (2 + size / sizeof(uint64_t));
-    uint64_t *const snapshot = calloc(1, room);
-    assert_non_null(snapshot);
+    uint64_t *const snapshot = testing_calloc(1, room);
     snapshot[0] = size;
     assert_int_equal(tacit_elim_hub_snapshot(hub->state, (uint8_t *)(snapshot + 1), size), size);
     assert_true(restores(snapshot, room, hub));
     damage_words(snapshot, room);
     damage_some(snapshot, room, restores, hub);
-    free(snapshot);
+    testing_free(snapshot);
     for (uint32_t arm = 0; driver_hub_view(hub).is_exact && arm < hub->arm_count; arm++) {
         struct tacit_bounds_interval const at = tacit_elim_hub_interval(hub->state, arm, 0.9);
         digest_real(at.mean);
@@ -250,7 +241,7 @@ static void look_at_draw(const struct driver_core *agent)
     struct tacit_elim_update const said = {.send = true,
                                            .message = tacit_elim_agent_draw(copy.state)};
     digest_elim(TACIT_OK, &said, copy.arm_count, copy.agent_count);
-    driver_close(&copy);
+    testing_free(copy.state);
 }
 
 static void digest_update(struct driver_core *core, enum tacit_status status)
@@ -314,7 +305,7 @@ static void fail_draw(const struct driver_core *before, const struct request *as
         digest_update(&copy, status);
         digest_word(number);
     }
-    driver_close(&copy);
+    testing_free(copy.state);
 }
 
 /* What a core did, it is asked to do in a copy of what it was, with entropy that fails at the first
@@ -331,7 +322,7 @@ static enum tacit_status ask_also_without_entropy(struct driver_core *core,
     for (uint64_t draw = 0; is_due && draw < draws; draw++)
         if (draw < 2 || draw == draws - 1)
             fail_draw(&before, request, draw);
-    driver_close(&before);
+    testing_free(before.state);
     return status;
 }
 
@@ -372,7 +363,7 @@ static void hear_other(const struct driver_core *core, const struct tacit_elim_e
             assert_int_equal(driver_check(&copy), TACIT_OK);
             digest_update(&copy, status);
         }
-        driver_close(&copy);
+        testing_free(copy.state);
     }
 }
 
@@ -404,7 +395,7 @@ enum tacit_status driver_change(struct driver_core *hub, enum tacit_elim_change_
     assert_int_equal(driver_check(hub), TACIT_OK);
     if (!hub->update.persist) /* refused, or said before */
         assert_memory_equal(hub->state, before, hub->size);
-    free(before);
+    testing_free(before);
     digest_update(hub, status);
     return status;
 }
@@ -438,7 +429,7 @@ static void expect_unchanged(struct driver_core *core, struct tacit_elim_event e
     assert_memory_equal(core->state, before, core->size);
     assert_false(core->update.persist);
     assert_int_equal(core->update.plan_count, 0);
-    free(before);
+    testing_free(before);
 }
 
 void driver_expect_nothing(struct driver_core *core, struct tacit_elim_event event,
@@ -494,7 +485,7 @@ struct tacit_elim_message *driver_keep(const struct driver_core *core)
     struct tacit_elim_message const *const message = &core->update.message;
     assert_true(core->update.send);
     void *const memory =
-        malloc(tacit_elim_message_size(message, core->arm_count, core->agent_count));
+        testing_malloc(tacit_elim_message_size(message, core->arm_count, core->agent_count));
     assert_non_null(memory);
     (void)tacit_elim_message_copy(message, core->arm_count, core->agent_count, memory);
     return memory;
@@ -535,7 +526,7 @@ static bool says_order_to_all(const struct driver_core *hub)
 
 static void keep_order(struct driver_run *run)
 {
-    free(run->order);
+    testing_free(run->order);
     run->order = says_order_to_all(&run->hub) ? driver_keep(&run->hub) : NULL;
 }
 
@@ -572,15 +563,6 @@ bool driver_run_round(struct driver_run *run)
             is_new = true;
         }
     }
-    free(order);
+    testing_free(order);
     return is_new;
-}
-
-void driver_run_close(struct driver_run *run)
-{
-    for (uint32_t agent = 0; agent < run->setup.agent_count; agent++)
-        driver_close(&run->agents[agent]);
-    driver_close(&run->hub);
-    free(run->order);
-    run->order = NULL;
 }

@@ -66,7 +66,6 @@ struct tacit_elim_hub_config driver_hub_config(const struct driver_setup *setup)
 /* Initialised, not started. */
 struct driver_core driver_agent_open(const struct driver_setup *setup, uint32_t agent_id);
 struct driver_core driver_hub_open(const struct driver_setup *setup);
-void driver_close(struct driver_core *core);
 
 /* A second core with the same bytes, entropy and clock. */
 struct driver_core driver_copy(const struct driver_core *core);
@@ -142,5 +141,4 @@ void driver_run_open(struct driver_run *run, const struct driver_setup *setup, c
 /* Everybody gets the order, plays its plan and reports, in agent order. Result: is there a new
  * order? */
 bool driver_run_round(struct driver_run *run);
-void driver_run_close(struct driver_run *run);
 #endif

@@ -1,8 +1,7 @@
 /* Clients and a hub of contextual bandits in one process; messages arrive at once. */
+#include "testing.h"
 #include "glm_driver.h"
 #include "digest.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define RESEND_US 1000000u
 
@@ -111,23 +110,15 @@ void glm_driver_open(struct glm_driver *driver, const struct tacit_glm_model *mo
     driver->path = path;
     driver->rng = tacit_rng_stream(7, 0, 0, 1);
     struct tacit_glm_hub_config const hub = {.model = *model, .resend_after_us = RESEND_US};
-    driver->hub = malloc(tacit_glm_hub_size(&hub));
+    driver->hub = testing_malloc(tacit_glm_hub_size(&hub));
     TACIT_ASSERT(tacit_glm_hub_init(driver->hub, &hub) == TACIT_OK);
-    driver->clients = malloc(model->client_count * sizeof(struct tacit_glm_client *));
+    driver->clients = testing_malloc(model->client_count * sizeof(struct tacit_glm_client *));
     for (uint32_t i = 0; i < model->client_count; i++) {
         struct tacit_glm_client_config const config = {
             .model = *model, .client_id = i, .resend_after_us = RESEND_US};
-        driver->clients[i] = malloc(tacit_glm_client_size(&config));
+        driver->clients[i] = testing_malloc(tacit_glm_client_size(&config));
         TACIT_ASSERT(tacit_glm_client_init(driver->clients[i], &config) == TACIT_OK);
     }
-}
-
-void glm_driver_close(struct glm_driver *driver)
-{
-    for (uint32_t i = 0; i < driver->model.client_count; i++)
-        free(driver->clients[i]);
-    free(driver->clients);
-    free(driver->hub);
 }
 
 static void count_message(struct glm_driver *driver, const struct tacit_glm_message *message)

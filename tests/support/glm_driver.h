@@ -25,7 +25,6 @@ struct glm_driver {
 
 void glm_driver_open(struct glm_driver *driver, const struct tacit_glm_model *model,
                      enum tacit_linalg_path path);
-void glm_driver_close(struct glm_driver *driver);
 uint32_t glm_driver_decide(struct glm_driver *driver, uint32_t client, uint32_t arm_count,
                            const double *contexts);
 /* Rewards the client, and carries an update out to its end if one is due. */

@@ -8,8 +8,7 @@
 
 static void *allocate(size_t count, size_t size)
 {
-    void *const memory = calloc(count == 0 ? 1 : count, size);
-    assert_non_null(memory);
+    void *const memory = testing_calloc(count == 0 ? 1 : count, size);
     return memory;
 }
 
@@ -31,8 +30,8 @@ struct gossip_tapes gossip_tapes_new(const struct gossip_setting *setting)
 
 void gossip_tapes_free(struct gossip_tapes *tapes)
 {
-    free(tapes->agents);
-    free(tapes->rewards);
+    testing_free(tapes->agents);
+    testing_free(tapes->rewards);
 }
 
 union tacit_sum gossip_tape_reward(const struct gossip_setting *setting, struct gossip_tapes *tapes,
@@ -99,9 +98,9 @@ void gossip_direct_slot(struct gossip_direct *direct)
 void gossip_direct_free(struct gossip_direct *direct)
 {
     gossip_tapes_free(&direct->tapes);
-    free(direct->network);
-    free(direct->entropies);
-    free(direct->rewards);
+    testing_free(direct->network);
+    testing_free(direct->entropies);
+    testing_free(direct->rewards);
 }
 
 /* ---- Agents ---- */
@@ -193,8 +192,8 @@ static void meet(struct gossip_cores *cores, struct tacit_edge edge)
     event.as.message = shift;
     struct tacit_gossip_update const taken = step(cores, edge.b, event);
     assert_true(taken.persist && !taken.send);
-    free(offer);
-    free(shift);
+    testing_free(offer);
+    testing_free(shift);
 }
 
 void gossip_cores_slot(struct gossip_cores *cores)
@@ -218,20 +217,20 @@ void gossip_cores_slot(struct gossip_cores *cores)
     meet(cores, gossip_tape_edge(cores->setting, &cores->tapes));
     for (uint32_t i = 0; i < agents; i++) {
         give_rewards(cores, i, &updates[i]);
-        free(counts[i]);
+        testing_free(counts[i]);
     }
-    free(counts);
-    free(updates);
+    testing_free(counts);
+    testing_free(updates);
 }
 
 void gossip_cores_free(struct gossip_cores *cores)
 {
     for (uint32_t i = 0; i < cores->rule.agent_count; i++) {
-        free(cores->agents[i]);
-        free(cores->memories[i]);
+        testing_free(cores->agents[i]);
+        testing_free(cores->memories[i]);
     }
-    free(cores->agents);
-    free(cores->memories);
-    free(cores->sizes);
+    testing_free(cores->agents);
+    testing_free(cores->memories);
+    testing_free(cores->sizes);
     gossip_tapes_free(&cores->tapes);
 }

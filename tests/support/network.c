@@ -15,14 +15,12 @@ static void make_edges(struct network *network, const struct tacit_graph_spec *s
     assert_int_equal(tacit_graph_check(specs, spec_count, &need, &why), TACIT_OK);
     assert_in_range(need.agent_count, 1, NETWORK_AGENTS_MAX);
     assert_in_range(need.edge_count, 0, NETWORK_EDGES_MAX);
-    void *const work = malloc(need.work_bytes + 1);
-    assert_non_null(work);
+    void *const work = testing_malloc(need.work_bytes + 1);
     assert_int_equal(
         tacit_graph_generate(specs, spec_count, rng, network->edges, &edge_count, work, &why),
         TACIT_OK);
-    free(work);
-    network->memory = malloc(tacit_graph_size(need.agent_count, edge_count));
-    assert_non_null(network->memory);
+    testing_free(work);
+    network->memory = testing_malloc(tacit_graph_size(need.agent_count, edge_count));
     assert_int_equal(tacit_graph_init(&network->graph, network->memory, need.agent_count,
                                       network->edges, edge_count),
                      TACIT_OK);
@@ -31,20 +29,19 @@ static void make_edges(struct network *network, const struct tacit_graph_spec *s
 static struct network *new_network(const struct tacit_graph_spec *specs, uint32_t spec_count,
                                    struct tacit_rng *rng)
 {
-    struct network *const network = calloc(1, sizeof *network);
+    struct network *const network = testing_calloc(1, sizeof *network);
     uint32_t queue[NETWORK_AGENTS_MAX];
     assert_non_null(network);
     make_edges(network, specs, spec_count, rng);
     struct tacit_graph const *const graph = &network->graph;
-    void *const work = malloc(tacit_graph_work_size(graph->agent_count));
-    assert_non_null(work);
+    void *const work = testing_malloc(tacit_graph_work_size(graph->agent_count));
     network->component_count = tacit_graph_components(graph, network->label, queue);
     network->diameter = tacit_graph_diameter(graph, TACIT_GRAPH_EXACT, work).low;
     (void)tacit_graph_sinks(graph, network->label, network->component_count, network->components,
                             network->parent, network->distance, TACIT_GRAPH_EXACT, work);
     for (uint32_t agent = 0; agent < graph->agent_count; agent++)
         tacit_bits_add(&network->members[network->label[agent]], agent);
-    free(work);
+    testing_free(work);
     return network;
 }
 
@@ -90,8 +87,8 @@ void network_free(struct network *network)
 {
     if (network == NULL)
         return;
-    free(network->memory);
-    free(network);
+    testing_free(network->memory);
+    testing_free(network);
 }
 
 struct tacit_elim_network network_for_sim(const struct network *network,

@@ -12,8 +12,7 @@ void on_file_write(const char *name, const char *text);
 /* Removes the folder; a cmocka teardown. */
 int on_file_close(void **state);
 
-/* tacit COMMAND FILE OPTIONS; options end with NULL, 12 at most. The result is to be given to
- * process_free. */
+/* tacit COMMAND FILE OPTIONS; options end with NULL, 12 at most. */
 struct process_result on_file_run(const char *command, const char *const *options);
 /* tacit COMMAND --config FILE, as daemons are started. */
 struct process_result on_file_start(const char *command);

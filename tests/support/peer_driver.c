@@ -31,13 +31,6 @@ static void set_place(struct peer_core *core, const struct peer_setup *setup,
     core->members[0] = network->members[network->label[agent]];
 }
 
-static void *new_memory(size_t size)
-{
-    void *const memory = malloc(size);
-    assert_non_null(memory);
-    return memory;
-}
-
 struct peer_core peer_open(const struct peer_setup *setup, const struct network *network,
                            uint32_t agent, struct tacit_elim_table *shared)
 {
@@ -58,12 +51,12 @@ struct peer_core peer_open(const struct peer_setup *setup, const struct network 
     core.size = tacit_elim_peer_size(&config);
     assert_true(core.size > 0);
     damage_words(&core.size, sizeof core.size);
-    core.state = new_memory(core.size);
+    core.state = testing_malloc(core.size);
     assert_int_equal(tacit_elim_peer_init(core.state, &config), TACIT_OK);
     if (shared == NULL) {
         core.table_size = tacit_elim_peer_table_size(&config);
         damage_words(&core.table_size, sizeof core.table_size);
-        core.table = new_memory(core.table_size);
+        core.table = testing_malloc(core.table_size);
         tacit_elim_peer_table_init(core.table, &config, false);
     }
     core.entropy.rng = tacit_rng_stream(1, 0, agent, TACIT_PURPOSE_NOISE);
@@ -72,18 +65,16 @@ struct peer_core peer_open(const struct peer_setup *setup, const struct network 
     return core;
 }
 
-void peer_close(struct peer_core *core)
+static void release(struct peer_core *core)
 {
-    free(core->state);
+    testing_free(core->state);
     if (core->table_size > 0)
-        free(core->table);
-    core->state = NULL;
-    core->table = NULL;
+        testing_free(core->table);
 }
 
 static void *copy_bytes(const void *bytes, size_t size)
 {
-    return memcpy(new_memory(size), bytes, size);
+    return memcpy(testing_malloc(size), bytes, size);
 }
 
 struct peer_core peer_copy(const struct peer_core *core)
@@ -102,7 +93,7 @@ void peer_move(struct peer_core *core)
     memset(core->state, 0xa5, core->size);
     if (core->table_size > 0)
         memset(core->table, 0xa5, core->table_size);
-    peer_close(core);
+    release(core);
     *core = copy;
 }
 
@@ -172,7 +163,7 @@ static void look_closer(const struct peer_core *core, const struct tacit_elim_pe
             .send = true, .message = tacit_elim_peer_release(copy.state, copy.table)};
         digest_elim(TACIT_OK, &said, core->config.agent.arm_count, core->config.agent.agent_count);
     }
-    peer_close(&copy);
+    release(&copy);
 }
 
 /* State and table are one story: each is damaged beside the other. */
@@ -223,7 +214,7 @@ static void fail_draw(const struct peer_core *before, struct tacit_elim_event ev
             ask(&copy, turn == 1 ? timeout : event, has_keys || turn > 0);
         look_at(&copy, status);
     }
-    peer_close(&copy);
+    release(&copy);
 }
 
 /* A peer with a table of its own takes the step also in a copy of what it was, with entropy that
@@ -242,7 +233,7 @@ static enum tacit_status ask_also_without_entropy(struct peer_core *core,
             fail_draw(&before, event, draw, true);
     if (is_due && core->config.agent.has_grants)
         fail_draw(&before, event, 0, false);
-    peer_close(&before);
+    release(&before);
     return status;
 }
 
@@ -295,8 +286,8 @@ void peer_expect_nothing(struct peer_core *core, const struct tacit_elim_message
         }
         assert_memory_equal(before.table, after.table, core->table_size);
     }
-    peer_close(&before);
-    peer_close(&after);
+    release(&before);
+    release(&after);
 }
 
 const struct tacit_elim_message *peer_expect_answer(struct peer_core *core,
@@ -348,7 +339,7 @@ struct tacit_elim_message *peer_keep(const struct peer_core *core)
     uint32_t const arms = core->config.agent.arm_count;
     uint32_t const agents = core->config.agent.agent_count;
     assert_true(core->update.send);
-    void *const memory = new_memory(tacit_elim_message_size(message, arms, agents));
+    void *const memory = testing_malloc(tacit_elim_message_size(message, arms, agents));
     (void)tacit_elim_message_copy(message, arms, agents, memory);
     return memory;
 }
@@ -425,9 +416,8 @@ static struct driver_core open_hub(const struct peer_setup *setup, const struct 
 struct peer_net *peer_net_open(const struct peer_setup *setup, const struct network *network,
                                const double *means, bool is_shared)
 {
-    struct peer_net *const net = calloc(1, sizeof *net);
+    struct peer_net *const net = testing_calloc(1, sizeof *net);
     uint32_t const agents = network->graph.agent_count;
-    assert_non_null(net);
     assert_int_equal(agents, setup->base.agent_count);
     assert_in_range(setup->base.arm_count, 1, PEER_ARMS_MAX);
     net->setup = *setup;
@@ -437,7 +427,7 @@ struct peer_net *peer_net_open(const struct peer_setup *setup, const struct netw
     if (is_shared) {
         struct tacit_elim_peer_config const config = {.agent =
                                                           driver_agent_config(&setup->base, 0)};
-        net->shared = new_memory(tacit_elim_peer_table_size(&config));
+        net->shared = testing_malloc(tacit_elim_peer_table_size(&config));
         tacit_elim_peer_table_init(net->shared, &config, true);
     }
     for (uint32_t agent = 0; agent < agents; agent++) {
@@ -454,23 +444,24 @@ struct peer_net *peer_net_open(const struct peer_setup *setup, const struct netw
     return net;
 }
 
-void peer_net_close(struct peer_net *net)
+/* At once: of hundreds in a row. */
+static void net_close(struct peer_net *net)
 {
     for (uint32_t agent = 0; agent < net->setup.base.agent_count; agent++)
-        peer_close(&net->peers[agent]);
+        release(&net->peers[agent]);
     if (has_hub(net)) {
-        free((void *)(uintptr_t)net->hub.hub_config.weights);
-        driver_close(&net->hub);
+        testing_free((void *)(uintptr_t)net->hub.hub_config.weights);
+        testing_free(net->hub.state);
     }
     for (size_t i = 0; i < net->mail_count; i++)
-        free(net->mail[i].message);
+        testing_free(net->mail[i].message);
     for (uint32_t i = 0; i <= net->setup.base.agent_count; i++) {
-        free(net->disks[i].state);
-        free(net->disks[i].table);
+        testing_free(net->disks[i].state);
+        testing_free(net->disks[i].table);
     }
-    free(net->mail);
-    free(net->shared);
-    free(net);
+    testing_free(net->mail);
+    testing_free(net->shared);
+    testing_free(net);
 }
 
 /* ---- Networks: mail ---- */
@@ -480,11 +471,14 @@ static void post(struct peer_net *net, uint32_t to, const struct tacit_elim_mess
     uint32_t const arms = net->setup.base.arm_count;
     uint32_t const agents = net->setup.base.agent_count;
     if (net->mail_count == net->mail_capacity) {
+        struct peer_mail *const before = net->mail;
         net->mail_capacity = 2 * net->mail_capacity + 64;
-        net->mail = realloc(net->mail, net->mail_capacity * sizeof *net->mail);
-        assert_non_null(net->mail);
+        net->mail = testing_calloc(net->mail_capacity, sizeof *net->mail);
+        if (before != NULL)
+            memcpy(net->mail, before, net->mail_count * sizeof *net->mail);
+        testing_free(before);
     }
-    void *const memory = new_memory(tacit_elim_message_size(message, arms, agents));
+    void *const memory = testing_malloc(tacit_elim_message_size(message, arms, agents));
     (void)tacit_elim_message_copy(message, arms, agents, memory);
     net->mail[net->mail_count++] = (struct peer_mail){to, memory};
 }
@@ -664,7 +658,7 @@ static void deliver(struct peer_net *net)
         step_hub(net, driver_receive(envelope.message));
     else
         step_and_play(net, envelope.to, driver_receive(envelope.message));
-    free(envelope.message);
+    testing_free(envelope.message);
 }
 
 /* The peer whose timer runs off next. */
@@ -740,7 +734,7 @@ static void expect_death_changes_nothing(const struct peer_world *world,
     net->death_at = step;
     peer_net_run(net);
     peer_expect_same_records(plain, net);
-    peer_net_close(net);
+    net_close(net);
 }
 
 void peer_expect_deaths_change_nothing(const struct peer_world *world)
@@ -750,7 +744,6 @@ void peer_expect_deaths_change_nothing(const struct peer_world *world)
     for (uint64_t step = 1; step <= plain->step_count; step += stride)
         for (uint32_t death = 0; death <= PEER_DIES_AFTER_SEND; death++)
             expect_death_changes_nothing(world, plain, step, (enum peer_death)death);
-    peer_net_close(plain);
 }
 
 uint32_t peer_damage_every_bit(const struct peer_core *core, void (*drive)(struct peer_core *))
@@ -765,7 +758,7 @@ uint32_t peer_damage_every_bit(const struct peer_core *core, void (*drive)(struc
             drive(&damaged);
         else
             refused += is_state ? 1 : 0;
-        peer_close(&damaged);
+        release(&damaged);
     }
     return refused;
 }

@@ -44,7 +44,6 @@ struct peer_setup peer_setup_plain(uint32_t agent_count, uint32_t arm_count, uin
  * components do not count (SPREAD) or are the sink's (GATHER). */
 struct peer_core peer_open(const struct peer_setup *setup, const struct network *network,
                            uint32_t agent, struct tacit_elim_table *shared);
-void peer_close(struct peer_core *core);
 
 /* A second core with the same bytes, entropy and clock. */
 struct peer_core peer_copy(const struct peer_core *core);
@@ -141,7 +140,6 @@ struct peer_net {
 
 struct peer_net *peer_net_open(const struct peer_setup *setup, const struct network *network,
                                const double *means, bool is_shared);
-void peer_net_close(struct peer_net *net);
 
 /* Everybody starts; then messages are delivered and timers run off until everybody plays its last
  * arm or is at T. Fails the test if that does not happen. */

@@ -49,11 +49,11 @@ struct tacit_phased_hub_config phased_hub_config(const struct phased_setup *setu
 
 static struct phased_core *core_new(const struct phased_setup *setup, size_t size)
 {
-    struct phased_core *const core = calloc(1, sizeof *core);
+    struct phased_core *const core = testing_calloc(1, sizeof *core);
     assert_true(size > 0);
     core->setup = setup;
     core->size = size;
-    core->state = malloc(size);
+    core->state = testing_malloc(size);
     memset(core->state, 0x5a, size); /* init leaves nothing of it */
     return core;
 }
@@ -78,18 +78,12 @@ struct phased_core *phased_hub_new(const struct phased_setup *setup)
     return core;
 }
 
-void phased_free(struct phased_core *core)
-{
-    free(core->state);
-    free(core);
-}
-
 void phased_move(struct phased_core *core)
 {
-    void *const moved = malloc(core->size);
+    void *const moved = testing_malloc(core->size);
     memcpy(moved, core->state, core->size);
     memset(core->state, 0xa5, core->size);
-    free(core->state);
+    testing_free(core->state);
     core->state = moved;
 }
 
@@ -168,8 +162,7 @@ static enum tacit_status fill_scarcely(void *context, void *bytes, size_t size)
 static struct phased_core copy_of(const struct other *other)
 {
     struct phased_core copy = *other->core;
-    copy.state = malloc(copy.size);
-    assert_non_null(copy.state);
+    copy.state = testing_malloc(copy.size);
     memcpy(copy.state, other->core->state, copy.size);
     return copy;
 }
@@ -181,7 +174,7 @@ static void end_copy(const struct other *other, struct phased_core *copy, enum t
     digest_phased(status, &copy->update);
     if (is_refused)
         assert_memory_equal(copy->state, other->core->state, copy->size);
-    free(copy->state);
+    testing_free(copy->state);
 }
 
 static void step_copy(void *context)
@@ -255,15 +248,14 @@ static void try_other_words(struct other *other)
         VARIANT_ANY(struct tacit_phased_message, leader),
         VARIANT(struct tacit_phased_message, block_count, 0, said->block_count),
         VARIANT(struct tacit_phased_message, closed, 0, 1)};
-    struct tacit_phased_message *const copy = malloc(tacit_phased_message_size(said));
-    assert_non_null(copy);
+    struct tacit_phased_message *const copy = testing_malloc(tacit_phased_message_size(said));
     other->message = *tacit_phased_message_copy(said, copy);
     other->event.as.message = &other->message;
     variants_of(&other->message, fields, sizeof fields / sizeof fields[0], step_copy, other);
     try_other_arrays(other);
     try_other_commits(other);
     other->event.as.message = said;
-    free(copy);
+    testing_free(copy);
 }
 
 static void hear_copy(struct other *other, const struct tacit_phased_message *message)
@@ -329,8 +321,7 @@ static void tell_copies(struct other *other)
     static const enum tacit_phased_message_kind kinds[] = {TACIT_PHASED_HELLO, TACIT_PHASED_REPORT,
                                                            TACIT_PHASED_COMMIT};
     struct tacit_phased_hub_view const view = phased_hub_view(other->core);
-    int64_t *const sums = calloc(view.judge.plan_count + 1, sizeof *sums);
-    assert_non_null(sums);
+    int64_t *const sums = testing_calloc(view.judge.plan_count + 1, sizeof *sums);
     for (uint32_t i = 0; i < 12; i++) {
         struct tacit_phased_message said = {.kind = kinds[i % 3],
                                             .to = TACIT_HUB,
@@ -346,7 +337,7 @@ static void tell_copies(struct other *other)
         for (; said.from < other->core->setup->schedule.agent_count; said.from++)
             hear_copy(other, &said);
     }
-    free(sums);
+    testing_free(sums);
 }
 
 /* .. and what may come in the place of the event that came. */
@@ -423,14 +414,14 @@ enum tacit_status phased_step(struct phased_core *core, struct tacit_phased_even
 void phased_expect_nothing(struct phased_core *core, struct tacit_phased_event event,
                            enum tacit_status status)
 {
-    unsigned char *const before = malloc(core->size);
+    unsigned char *const before = testing_malloc(core->size);
     memcpy(before, core->state, core->size);
     assert_int_equal(phased_step(core, event), status);
     assert_memory_equal(before, core->state, core->size);
     assert_false(core->update.persist);
     assert_false(core->update.send);
     assert_int_equal(core->update.plan_count, 0);
-    free(before);
+    testing_free(before);
 }
 
 struct tacit_phased_event phased_start(void)
@@ -463,7 +454,7 @@ struct tacit_phased_event phased_reward(uint32_t arm, uint64_t count, int64_t st
 enum tacit_status phased_play(struct phased_core *agent)
 {
     uint32_t const count = agent->update.plan_count;
-    struct tacit_pull_block *const plan = malloc((count + 1) * sizeof *plan);
+    struct tacit_pull_block *const plan = testing_malloc((count + 1) * sizeof *plan);
     enum tacit_status status = TACIT_OK;
     memcpy(plan, agent->update.plan, count * sizeof *plan);
     for (uint32_t i = 0; i < count; i++) {
@@ -472,7 +463,7 @@ enum tacit_status phased_play(struct phased_core *agent)
         status = phased_step(
             agent, phased_reward(plan[i].arm, plan[i].count, (int64_t)ones * TACIT_STEPS));
     }
-    free(plan);
+    testing_free(plan);
     return status;
 }
 
@@ -493,7 +484,7 @@ struct tacit_phased_hub_view phased_hub_view(const struct phased_core *hub)
 struct tacit_phased_message *phased_keep(const struct phased_core *core)
 {
     assert_true(core->update.send);
-    void *const memory = malloc(tacit_phased_message_size(&core->update.message));
+    void *const memory = testing_malloc(tacit_phased_message_size(&core->update.message));
     (void)tacit_phased_message_copy(&core->update.message, memory);
     return memory;
 }

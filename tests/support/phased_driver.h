@@ -41,7 +41,6 @@ struct tacit_phased_hub_config phased_hub_config(const struct phased_setup *setu
 
 struct phased_core *phased_agent_new(const struct phased_setup *setup, uint32_t agent_id);
 struct phased_core *phased_hub_new(const struct phased_setup *setup);
-void phased_free(struct phased_core *core);
 
 /* A crash: the bytes of the state go to other memory, the old ones are overwritten. No event. */
 void phased_move(struct phased_core *core);

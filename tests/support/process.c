@@ -49,10 +49,10 @@ static void stream_read(struct stream *stream)
         stream->handle = -1;
         return;
     }
-    char *const text = realloc(stream->text, stream->size + (size_t)got + 1);
-    if (text == NULL)
-        give_up("keep the output");
+    char *const text = testing_malloc(stream->size + (size_t)got + 1);
+    memcpy(text, stream->text, stream->size);
     memcpy(text + stream->size, bytes, (size_t)got);
+    testing_free(stream->text);
     stream->text = text;
     stream->size += (size_t)got;
     stream->text[stream->size] = '\0';
@@ -60,10 +60,7 @@ static void stream_read(struct stream *stream)
 
 static struct stream stream_make(int handle)
 {
-    struct stream const stream = {.handle = handle, .text = calloc(1, 1)};
-    if (stream.text == NULL)
-        give_up("keep the output");
-    return stream;
+    return (struct stream){.handle = handle, .text = testing_calloc(1, 1)};
 }
 
 /* ---- Starting ---- */
@@ -205,13 +202,6 @@ struct process_result process_run(const struct process_plan *plan)
                                    .out_size = watch.out.size,
                                    .err = watch.err.text,
                                    .err_size = watch.err.size};
-}
-
-void process_free(struct process_result *result)
-{
-    free(result->out);
-    free(result->err);
-    *result = (struct process_result){0};
 }
 
 /* ---- Small things ---- */

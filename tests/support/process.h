@@ -26,9 +26,8 @@ struct process_result {
     size_t err_size;
 };
 
-/* Ensures: the program is over; the result is to be given to process_free. */
+/* Ensures: the program is over; what it said is the test's (testing.h). */
 struct process_result process_run(const struct process_plan *plan);
-void process_free(struct process_result *result);
 
 /* Runs `tacit WORD...`; the words end with NULL. What the plan's arguments are does not matter. */
 struct process_result process_tacit_run(struct process_plan plan, const char *const *words);

@@ -18,13 +18,24 @@
 /* .. between these two. */
 #define TEST_WITH(name, set_up, tear_down)                                                         \
     static void name(void **state);                                                                \
+    static int name##_is_over(void **state)                                                        \
+    {                                                                                              \
+        return testing_over(tear_down, state);                                                     \
+    }                                                                                              \
     __attribute__((constructor)) static void name##_is_a_test(void)                                \
     {                                                                                              \
-        testing_add(&(struct CMUnitTest){#name, name, set_up, tear_down, NULL}, __LINE__);         \
+        testing_add(&(struct CMUnitTest){#name, name, set_up, name##_is_over, NULL}, __LINE__);    \
     }                                                                                              \
     static void name(void **state)
 
 void testing_add(const struct CMUnitTest *test, uint32_t line);
+int testing_over(CMFixtureFunction tear_down, void **state);
+
+/* Memory that a test has until it is over, or for testing_free, which takes any. In the set_up of
+ * all tests: until testing_free. They fail the test where there is none. */
+void *testing_malloc(size_t size);
+void *testing_calloc(size_t count, size_t size);
+void testing_free(void *memory);
 
 /* Runs all tests of the program, between these two; for main. A program without a main has one that
  * does only this, and then asks `end`s. Result: how many failed. */

@@ -178,8 +178,7 @@ static struct driver_setup setup_of(double epsilon)
 
 static struct trace *open_trace(struct driver_setup setup, const double *means)
 {
-    struct trace *const trace = calloc(1, sizeof *trace);
-    assert_non_null(trace);
+    struct trace *const trace = testing_calloc(1, sizeof *trace);
     trace->setup = setup;
     trace->means = means;
     trace->hub = driver_hub_open(&trace->setup);
@@ -194,10 +193,7 @@ static struct trace *open_trace(struct driver_setup setup, const double *means)
 static void close_trace(struct trace *trace, const char *wanted)
 {
     trace_log_end(&trace->log, wanted);
-    for (uint32_t agent = 0; agent < AGENTS; agent++)
-        driver_close(&trace->agents[agent]);
-    driver_close(&trace->hub);
-    free(trace);
+    testing_free(trace);
 }
 
 /* ---- A clean run ----------------------------------------------------------------------------- */
@@ -260,7 +256,7 @@ TEST(clean_run_of_2_agents_and_3_arms_is_this)
             if (core->update.send)
                 receive(trace, &trace->hub, &core->update.message);
         }
-        free(order);
+        testing_free(order);
         order = trace->hub.update.send ? driver_keep(&trace->hub) : NULL;
     }
     close_trace(trace, clean_log);
@@ -352,7 +348,6 @@ static struct tacit_elim_message *lost_order_and_hello(struct trace *trace)
     bad.epoch = 2;
     receive(trace, &trace->hub, &bad);
     receive(trace, &trace->hub, hello);
-    free(hello);
     return driver_keep(&trace->hub);
 }
 
@@ -441,9 +436,6 @@ TEST(lost_duplicated_late_and_hostile_messages_and_crashes_end_like_this)
     note(trace, "a0 gets the order again, and the one that was meant for a1");
     receive(trace, a0, second);
     receive(trace, a0, first);
-    free(first);
-    free(second);
-    free(report);
     close_trace(trace, troubled_log);
 }
 
@@ -566,7 +558,6 @@ static struct driver_core round_without_a1(struct trace *trace)
     set_clock(trace, 300);
     note(trace, "the deadline: one report is enough");
     step(trace, &trace->hub, driver_timeout());
-    free(order);
     return slow;
 }
 
@@ -585,12 +576,10 @@ static void rollback_of_a1(struct trace *trace, struct driver_core *backup)
     set_clock(trace, 400);
     backup->now_us = 400;
     note(trace, "the disk of a1 is put back to epoch 1: it is found out before it releases");
-    driver_close(a1);
     *a1 = *backup;
     step(trace, a1, driver_start());
     receive(trace, &trace->hub, &a1->update.message);
     receive(trace, a1, &trace->hub.update.message);
-    free(order);
 }
 
 TEST(quorum_a_late_report_a_rollback_and_a_policy_end_like_this)
@@ -609,6 +598,5 @@ TEST(quorum_a_late_report_a_rollback_and_a_policy_end_like_this)
     struct tacit_elim_message *const order = driver_keep(&trace->hub);
     take_part(trace, a0, order);
     receive(trace, a0, &trace->hub.update.message);
-    free(order);
     close_trace(trace, live_log);
 }

@@ -146,8 +146,7 @@ static void say_plan(struct trace *trace, uint32_t who, const struct tacit_elim_
 static void post(struct trace *trace, uint32_t to, const struct tacit_elim_message *message)
 {
     uint32_t const agents = trace->setup.base.agent_count;
-    void *const memory = malloc(tacit_elim_message_size(message, ARMS, agents));
-    assert_non_null(memory);
+    void *const memory = testing_malloc(tacit_elim_message_size(message, ARMS, agents));
     assert_in_range(trace->mail_count, 0, MAIL_MAX - 1);
     (void)tacit_elim_message_copy(message, ARMS, agents, memory);
     trace->mail[trace->mail_count++] = (struct envelope){to, memory};
@@ -183,7 +182,7 @@ static void lose(struct trace *trace, enum tacit_elim_message_kind kind, uint32_
 {
     for (size_t i = 0; i < trace->mail_count; i++)
         if (trace->mail[i].message->kind == kind && trace->mail[i].to == to) {
-            free(take_envelope(trace, i).message);
+            testing_free(take_envelope(trace, i).message);
             return;
         }
     fail();
@@ -244,7 +243,7 @@ static void deliver(struct trace *trace, uint32_t count)
     for (uint32_t i = 0; i < count && trace->mail_count > 0; i++) {
         struct envelope const envelope = take_envelope(trace, 0);
         step(trace, envelope.to, driver_receive(envelope.message));
-        free(envelope.message);
+        testing_free(envelope.message);
     }
 }
 
@@ -301,8 +300,7 @@ static void crash_and_restart(struct trace *trace, uint32_t who)
 static struct trace *open_trace(const struct peer_setup *setup,
                                 const struct tacit_graph_spec *specs, uint32_t spec_count)
 {
-    struct trace *const trace = calloc(1, sizeof *trace);
-    assert_non_null(trace);
+    struct trace *const trace = testing_calloc(1, sizeof *trace);
     trace->setup = *setup;
     trace->network = network_new(specs, spec_count, 1);
     uint32_t const agents = trace->network->graph.agent_count;
@@ -326,14 +324,10 @@ static struct trace *open_trace(const struct peer_setup *setup,
 static void close_trace(struct trace *trace, const char *wanted)
 {
     trace_log_end(&trace->log, wanted);
-    for (uint32_t agent = 0; agent < trace->setup.base.agent_count; agent++)
-        peer_close(&trace->peers[agent]);
-    if (trace->has_hub)
-        driver_close(&trace->hub);
     for (size_t i = 0; i < trace->mail_count; i++)
-        free(trace->mail[i].message);
+        testing_free(trace->mail[i].message);
     network_free(trace->network);
-    free(trace);
+    testing_free(trace);
 }
 
 /* ---- A path of three ------------------------------------------------------------------------- */
@@ -473,7 +467,7 @@ static const char trouble_log[] =
     "[  10] p1 nothing\n"
     "[  10] p1 nothing\n";
 
-/* What p2 would answer to p1, which has not asked; for free(). */
+/* What p2 would answer to p1, which has not asked; for testing_free(). */
 static struct tacit_elim_message *data_of_p2(struct trace *trace)
 {
     static const uint64_t only_2[] = {4};
@@ -509,7 +503,6 @@ TEST(lost_words_a_crash_and_a_liar_on_a_path_end_like_this)
     step(trace, 1, driver_receive(data));
     crash_and_restart(trace, 1);
     deliver(trace, MAIL_MAX);
-    free(data);
     close_trace(trace, trouble_log);
 }
 

@@ -73,9 +73,9 @@ static void expect_trip(const struct tacit_wire_announcement *announcement)
     assert_int_equal(
         tacit_wire_announcement_decode(coded.bytes, coded.size, &found, tacit_wire_heap()),
         TACIT_OK);
-    free(coded.bytes); /* what was found stands by itself */
+    testing_free(coded.bytes); /* what was found stands by itself */
     expect_equal(found, announcement);
-    free(found);
+    testing_free(found);
 }
 
 /* In memory that is exactly as long as the bytes, so that a sanitizer sees a read beyond them. */
@@ -86,7 +86,7 @@ static void expect_refused(const uint8_t *bytes, size_t size)
     assert_int_equal(tacit_wire_announcement_decode(exact, size, &found, tacit_wire_heap()),
                      TACIT_MALFORMED);
     assert_null(found);
-    free(exact);
+    testing_free(exact);
 }
 
 TEST(announcements_survive_the_trip)
@@ -135,7 +135,7 @@ TEST(bytes_are_as_published)
     struct tacit_wire_announcement const announcement = sample();
     struct wire_bytes const coded = encode(&announcement);
     wire_bytes_expect(coded, golden);
-    free(coded.bytes);
+    testing_free(coded.bytes);
 }
 
 TEST(another_length_is_refused)
@@ -143,7 +143,7 @@ TEST(another_length_is_refused)
     struct tacit_wire_announcement const announcement = sample();
     struct wire_bytes const coded = encode(&announcement);
     wire_bytes_expect_length(coded, 0x2a, expect_refused); /* an unknown field 5, of no bytes */
-    free(coded.bytes);
+    testing_free(coded.bytes);
 }
 
 /* Where they begin in the golden bytes. */
@@ -210,7 +210,7 @@ TEST(what_cannot_be_is_refused)
         put(coded.bytes + wrongs[i].at, wrongs[i].value, wrongs[i].size);
         assert_memory_not_equal(before, coded.bytes + wrongs[i].at, wrongs[i].size);
         expect_refused(coded.bytes, coded.size);
-        free(coded.bytes);
+        testing_free(coded.bytes);
     }
 }
 
@@ -262,15 +262,15 @@ TEST(a_flipped_bit_does_no_harm)
             struct wire_bytes const again = encode(found);
             assert_int_equal(again.size, coded.size);
             assert_memory_equal(again.bytes, coded.bytes, coded.size);
-            free(again.bytes);
-            free(found);
+            testing_free(again.bytes);
+            testing_free(found);
             taken++;
         }
         coded.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
     }
     assert_true(taken > 8 * 16); /* the run, at least */
     assert_true(taken < 8 * coded.size - 8 * 20);
-    free(coded.bytes);
+    testing_free(coded.bytes);
 }
 
 /* ---- Agreement ---- */
@@ -486,7 +486,7 @@ TEST(damaged_announcements_are_judged_as_they_were)
     for (int i = 0; i < 3; i++) {
         struct wire_bytes const word = encode(&announcement);
         wire_bytes_damage(word, look, NULL);
-        free(word.bytes);
+        testing_free(word.bytes);
         agreement->agent_count = i == 0 ? TACIT_AGENTS_MAX : 1;
         announcement.agent = agreement->agent_count - 1;
         agreement->horizon = i == 0 ? TACIT_HORIZON_MAX : 1;

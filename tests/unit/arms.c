@@ -18,7 +18,7 @@ static struct tacit_arms_config config_of(enum tacit_arms_kind kind, uint32_t ar
 
 static struct tacit_arms *arms_new(const struct tacit_arms_config *config)
 {
-    struct tacit_arms *const arms = malloc(tacit_arms_size(config));
+    struct tacit_arms *const arms = testing_malloc(tacit_arms_size(config));
     assert_int_equal(tacit_arms_init(arms, config), TACIT_OK);
     return arms;
 }
@@ -60,7 +60,7 @@ TEST(every_arm_is_played_once_first_by_index)
             tacit_arms_take(arms, arm, 1, real(arm == 1 ? 1 : 0), 0);
         }
         assert_int_equal(tacit_arms_next(arms, 100, 0).arm, 1);
-        free(arms);
+        testing_free(arms);
     }
 }
 
@@ -73,7 +73,7 @@ TEST(equal_arms_go_to_the_lowest_index)
             tacit_arms_take(arms, 5 - arm, 2, real(1), 0);
         assert_int_equal(tacit_arms_next(arms, 1, 0).arm, 0);
         assert_int_equal(tacit_arms_best(arms), 0);
-        free(arms);
+        testing_free(arms);
     }
 }
 
@@ -84,7 +84,7 @@ TEST(one_arm_takes_all_pulls_at_once)
         struct tacit_arms *const arms = arms_new(&config);
         tacit_arms_take(arms, 0, 1, real(0), 0);
         assert_int_equal(tacit_arms_next(arms, 999, 0).count, 999);
-        free(arms);
+        testing_free(arms);
     }
 }
 
@@ -97,7 +97,7 @@ TEST(rewards_without_bounds_give_blocks_of_one_pull)
         tacit_arms_take(arms, 0, 100, real(100), 0);
         tacit_arms_take(arms, 1, 100, real(0), 0);
         assert_int_equal(tacit_arms_next(arms, 50, 1).count, 1);
-        free(arms);
+        testing_free(arms);
     }
 }
 
@@ -113,7 +113,7 @@ TEST(asking_again_gives_the_same_block)
             assert_int_equal(block.count, again.count);
             tacit_arms_take(arms, block.arm, 1, real(t % 3 == 0 ? 1 : 0), 0);
         }
-        free(arms);
+        testing_free(arms);
     }
 }
 
@@ -143,7 +143,6 @@ TEST(thompson_makes_a_coin_of_a_reward_between_0_and_1)
     assert_true(tacit_arms_mean(arms, 0) == 0.75);
     tacit_arms_take(arms, 1, 1, real(7), 0); /* clipped */
     assert_true(tacit_arms_mean(arms, 1) == 0.5);
-    free(arms);
     config.scale = (struct tacit_scale){.kind = TACIT_SCALE_STEPS, .lo = -1, .hi = 5};
     config.bounded = false;
     arms = arms_new(&config);
@@ -153,5 +152,4 @@ TEST(thompson_makes_a_coin_of_a_reward_between_0_and_1)
                     UINT64_C(0x4000000000000000));
     assert_true(tacit_arms_mean(arms, 0) == 1);
     assert_true(tacit_arms_mean(arms, 1) == 0);
-    free(arms);
 }

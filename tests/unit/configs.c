@@ -17,8 +17,7 @@
 static void *room(size_t size)
 {
     assert_true(size > 0);
-    void *const state = calloc(1, size);
-    assert_non_null(state);
+    void *const state = testing_calloc(1, size);
     return state;
 }
 
@@ -90,7 +89,6 @@ TEST(boards_and_players_belong_to_one)
               has_committee ? NULL : &committee);
         OTHER(tacit_vote_board_check, board, size, config, committee, &another);
     }
-    free(board);
     struct tacit_vote_config player = {
         .run_id = 3,
         .player_id = 1,
@@ -108,7 +106,6 @@ TEST(boards_and_players_belong_to_one)
     OTHER(tacit_vote_player_check, made, bytes, player, sharing, TACIT_VOTE_SHARING_NONE);
     OTHER(tacit_vote_player_check, made, bytes, player, subroutine.accuracy, 0.5);
     OTHER(tacit_vote_player_check, made, bytes, player, subroutine.failure, 0.5);
-    free(made);
 }
 
 TEST(noised_players_belong_to_one)
@@ -119,7 +116,6 @@ TEST(noised_players_belong_to_one)
     assert_int_equal(tacit_vote_private_init(player, &config), TACIT_OK);
     OWN(tacit_vote_private_check, player, size, config);
     OTHER_BYTES(tacit_vote_private_check, player, size, config, 0, sizeof config)
-    free(player);
     struct tacit_vote_sums_config sums = {.run_id = 3,
                                           .player_id = 1,
                                           .player_count = PLAYERS,
@@ -133,7 +129,6 @@ TEST(noised_players_belong_to_one)
     assert_int_equal(tacit_vote_sums_init(made, &sums), TACIT_OK);
     OWN(tacit_vote_sums_check, made, bytes, sums);
     OTHER_BYTES(tacit_vote_sums_check, made, bytes, sums, 0, sizeof sums)
-    free(made);
 }
 
 TEST(pools_belong_to_one)
@@ -151,7 +146,6 @@ TEST(pools_belong_to_one)
     assert_int_equal(tacit_vote_pool_init(pool, &config), TACIT_OK);
     OWN(tacit_vote_pool_check, pool, size, config);
     OTHER_BYTES(tacit_vote_pool_check, pool, size, config, 0, sizeof config)
-    free(pool);
 }
 
 TEST(sites_and_hubs_of_votes_belong_to_one)
@@ -175,7 +169,6 @@ TEST(sites_and_hubs_of_votes_belong_to_one)
     OTHER(tacit_vote_site_check, site, size, config, cells_max, 10);
     OTHER(tacit_vote_site_check, site, size, config, goes_on, true);
     OTHER(tacit_vote_site_check, site, size, config, resend_after_us, 51);
-    free(site);
     struct tacit_vote_hub_config hub = {.board = board_config(), .reset_after_s = 3};
     size_t const bytes = tacit_vote_hub_size(&hub);
     struct tacit_vote_hub *const made = room(bytes);
@@ -184,7 +177,6 @@ TEST(sites_and_hubs_of_votes_belong_to_one)
     OTHER(tacit_vote_hub_check, made, bytes, hub, board.run_id, 4);
     OTHER(tacit_vote_hub_check, made, bytes, hub, board.votes_needed, 3);
     OTHER(tacit_vote_hub_check, made, bytes, hub, reset_after_s, 4);
-    free(made);
 }
 
 /* ---- User selection ---- */
@@ -224,7 +216,6 @@ TEST(selections_belong_to_one)
     OTHER(tacit_select_check, made, size, config, budget.total, 41);
     OTHER(tacit_select_check, made, size, config, budget.eta, 0.05);
     OTHER(tacit_select_check, made, size, config, budget.is_exact, false);
-    free(made);
 }
 
 TEST(training_sites_belong_to_one)
@@ -252,7 +243,6 @@ TEST(training_sites_belong_to_one)
     OTHER(tacit_select_site_check, site, size, config, domain[0], 8);
     OTHER(tacit_select_site_check, site, size, config, domain[31], 1);
     OTHER(tacit_select_site_check, site, size, config, resend_after_us, 51);
-    free(site);
 }
 
 TEST(training_hubs_belong_to_one)
@@ -286,7 +276,6 @@ TEST(training_hubs_belong_to_one)
     OTHER(tacit_select_hub_check, hub, size, config, clip, 2);
     OTHER(tacit_select_hub_check, hub, size, config, domain[0], 8);
     OTHER(tacit_select_hub_check, hub, size, config, domain[31], 1);
-    free(hub);
 }
 
 /* ---- Linear bandits ---- */
@@ -332,7 +321,6 @@ TEST(linear_bandits_belong_to_one)
     OTHER_MODELS(tacit_glm_client_check, client, size, config);
     OTHER(tacit_glm_client_check, client, size, config, client_id, 2);
     OTHER(tacit_glm_client_check, client, size, config, resend_after_us, 51);
-    free(client);
     struct tacit_glm_hub_config hub = {
         .model = model, .quorum = 2, .resend_after_us = 50, .deadline_us = 500, .backoff_us = 900};
     size_t const bytes = tacit_glm_hub_size(&hub);
@@ -344,7 +332,6 @@ TEST(linear_bandits_belong_to_one)
     OTHER(tacit_glm_hub_check, made, bytes, hub, resend_after_us, 51);
     OTHER(tacit_glm_hub_check, made, bytes, hub, deadline_us, 501);
     OTHER(tacit_glm_hub_check, made, bytes, hub, backoff_us, 901);
-    free(made);
 }
 
 /* ---- Elimination ---- */
@@ -387,7 +374,6 @@ TEST(agent_of_elimination_belongs_to_its_configuration)
     assert_int_equal(tacit_elim_agent_init(agent, &config), TACIT_OK);
     OWN(tacit_elim_agent_check, agent, size, config);
     OTHER_BYTES(tacit_elim_agent_check, agent, size, config, 0, sizeof config)
-    free(agent);
 }
 
 static void check_elim_hub(const struct tacit_elim_hub_config *made)
@@ -401,7 +387,6 @@ static void check_elim_hub(const struct tacit_elim_hub_config *made)
     OTHER_BYTES(tacit_elim_hub_check, hub, size, config, 0, weights)
     OTHER_BYTES(tacit_elim_hub_check, hub, size, config, weights + sizeof config.weights,
                 sizeof config)
-    free(hub);
 }
 
 TEST(hub_of_elimination_belongs_to_its_configuration)
@@ -458,8 +443,6 @@ TEST(peer_of_elimination_belongs_to_its_configuration)
     OTHER(CHECK_PEER, peer, size, own, has_clock, false);
     OTHER(CHECK_PEER, peer, size, own, round_us, 7);
     OTHER(CHECK_PEER, peer, size, own, gather_timeout_us, 10);
-    free(table);
-    free(peer);
 }
 
 /* ---- Play in phases ---- */
@@ -503,7 +486,6 @@ TEST(sites_that_play_in_phases_belong_to_one)
         OWN(tacit_phased_agent_check, agent, size, config);
         OTHER_BYTES(tacit_phased_agent_check, agent, size, config, 0, sizeof config)
     }
-    free(agent);
 }
 
 TEST(hubs_of_play_in_phases_belong_to_one)
@@ -524,7 +506,6 @@ TEST(hubs_of_play_in_phases_belong_to_one)
     assert_int_equal(tacit_phased_hub_init(hub, &config), TACIT_OK);
     OWN(tacit_phased_hub_check, hub, size, config);
     OTHER(tacit_phased_hub_check, hub, size, config, schedule.guard_arm, 1);
-    free(hub);
 }
 
 /* ---- Gossip ---- */
@@ -564,7 +545,6 @@ TEST(gossiping_agents_belong_to_one)
     OTHER(tacit_gossip_agent_check, agent, size, config, guards_incarnations, true);
     OTHER_MEMBER(tacit_gossip_agent_check, agent, size, config, struct tacit_gossip_agent_config,
                  rule)
-    free(agent);
 }
 
 TEST(agents_in_doubling_blocks_belong_to_one)
@@ -593,5 +573,4 @@ TEST(agents_in_doubling_blocks_belong_to_one)
     OTHER(tacit_doubling_check, agent, size, config, ask_us, 21);
     OTHER(tacit_doubling_check, agent, size, config, pull_us, 5);
     OTHER(tacit_doubling_check, agent, size, config, guards_incarnations, true);
-    free(agent);
 }

@@ -110,8 +110,8 @@ static void step_copy(void *context)
     struct bench copy = *other->bench;
     size_t const memory_size = tacit_doubling_memory_size(&copy.config);
     struct tacit_entropy const entropy = {fill, &copy};
-    copy.agent = malloc(copy.size);
-    copy.memory = malloc(memory_size);
+    copy.agent = testing_malloc(copy.size);
+    copy.memory = testing_malloc(memory_size);
     assert_true(copy.agent != NULL && copy.memory != NULL);
     memcpy(copy.agent, other->bench->agent, copy.size);
     memcpy(copy.memory, other->bench->memory, memory_size);
@@ -124,8 +124,6 @@ static void step_copy(void *context)
     assert_true(is_state(copy.agent, copy.size, &copy.config));
     if (status != TACIT_OK && !copy.update.persist)
         assert_memory_equal(copy.agent, other->bench->agent, copy.size);
-    free(copy.agent);
-    free(copy.memory);
 }
 
 static void try_other_entries(struct other *other, struct tacit_doubling_entry *entries)
@@ -153,8 +151,7 @@ static void try_other_words(struct other *other)
         VARIANT(struct tacit_doubling_message, more, 0, 1),
         VARIANT(struct tacit_doubling_message, entry_count, 0, said->entry_count)};
     static const struct variant_field byte[] = {{0, 1, 0, UINT8_MAX, false}};
-    void *const memory = malloc(tacit_doubling_message_size(said, cells));
-    assert_non_null(memory);
+    void *const memory = testing_malloc(tacit_doubling_message_size(said, cells));
     other->message = *tacit_doubling_message_copy(said, cells, memory);
     other->event.as.message = &other->message;
     variants_of(&other->message, fields, COUNT(fields), step_copy, other);
@@ -162,7 +159,6 @@ static void try_other_words(struct other *other)
         try_other_entries(other, (void *)(uintptr_t)other->message.entries);
     for (size_t cell = 0; other->message.known != NULL && cell < cells; cell += 1 + cell)
         variants_of((void *)(uintptr_t)&other->message.known[cell], byte, 1, step_copy, other);
-    free(memory);
 }
 
 static void try_other_kinds(struct other *other)
@@ -261,17 +257,11 @@ static void open_bench(struct bench *bench, double epsilon, uint64_t horizon)
     *bench = (struct bench){.config = config_of(epsilon, horizon), .draws_left = UINT32_MAX};
     bench->rng = tacit_rng_stream(77, 0, 0, TACIT_PURPOSE_NOISE);
     bench->size = tacit_doubling_size(&bench->config);
-    bench->agent = malloc(bench->size);
-    bench->memory = malloc(tacit_doubling_memory_size(&bench->config));
+    bench->agent = testing_malloc(bench->size);
+    bench->memory = testing_malloc(tacit_doubling_memory_size(&bench->config));
     assert_true(bench->size > 0 && bench->agent != NULL && bench->memory != NULL);
     assert_int_equal(tacit_doubling_init(bench->agent, &bench->config), TACIT_OK);
     restart(bench);
-}
-
-static void close_bench(struct bench *bench)
-{
-    free(bench->agent);
-    free(bench->memory);
 }
 
 /* `part` of the open block of the arm, with rewards of 1. */
@@ -352,7 +342,6 @@ TEST(blocks_double_and_hold_the_rewards_since_the_last_one)
     for (uint32_t i = 0; i < view.plan_count; i++)
         assert_true(view.plan[i].count == first); /* 2 S_1 - S_1 */
     assert_int_equal(tacit_doubling_check(bench.agent, bench.size, &bench.config), TACIT_OK);
-    close_bench(&bench);
 }
 
 TEST(agent_catches_up_with_who_is_a_rung_ahead)
@@ -371,7 +360,6 @@ TEST(agent_catches_up_with_who_is_a_rung_ahead)
     assert_true(view_of(&bench).plan[0].count == 2 * first); /* and once more */
     play_plan(&bench);
     assert_true(view_of(&bench).waiting && view_of(&bench).forced_count == 3 * first);
-    close_bench(&bench);
 }
 
 /* What is left of T is just the block that others have. */
@@ -397,7 +385,6 @@ TEST(agent_catches_up_in_a_block_that_ends_at_T)
             assert_true(view_of(&bench).finished);
             ended_there++;
         }
-        close_bench(&bench);
     }
     assert_true(ended_there > 0);
 }
@@ -420,7 +407,6 @@ TEST(noise_is_of_scale_one_over_epsilon_and_each_block_costs_epsilon)
                 (double)view.rungs[0];
             squares += noise * noise;
         }
-        close_bench(&bench);
     }
     digest_pause(false);
     /* Variance 2, of whose estimate the standard deviation is sqrt(20/6000) = 0.058: five of them
@@ -450,7 +436,6 @@ TEST(news_waits_a_hop_and_is_passed_on_once)
         .now_us = 11, .kind = TACIT_EVENT_RECEIVE, .as.message = &again};
     assert_int_equal(step(&bench, event), TACIT_OK); /* merging again changes nothing */
     assert_true(!bench.update.persist && bench.update.deadline_us == TACIT_NEVER);
-    close_bench(&bench);
 }
 
 TEST(who_waits_asks_and_gets_what_is_missing)
@@ -486,7 +471,6 @@ TEST(who_waits_asks_and_gets_what_is_missing)
     assert_int_equal(step(&bench, event), TACIT_OK);
     assert_int_equal(bench.update.message.kind, TACIT_DOUBLING_HAVE);
     assert_int_equal(bench.update.message.to, 2);
-    close_bench(&bench);
 }
 
 TEST(message_and_its_copy_say_the_same)
@@ -497,7 +481,7 @@ TEST(message_and_its_copy_say_the_same)
     struct tacit_doubling_message said[2] = {news(entries, first_blocks(entries))};
     said[1] = (struct tacit_doubling_message){.kind = TACIT_DOUBLING_HAVE, .known = known};
     for (size_t i = 0; i < 2; i++) {
-        void *const memory = malloc(tacit_doubling_message_size(&said[i], CELLS));
+        void *const memory = testing_malloc(tacit_doubling_message_size(&said[i], CELLS));
         struct tacit_doubling_message const *const copy =
             tacit_doubling_message_copy(&said[i], CELLS, memory);
         assert_int_equal(copy->entry_count, said[i].entry_count);
@@ -505,7 +489,7 @@ TEST(message_and_its_copy_say_the_same)
             assert_memory_equal(copy->entries, entries, copy->entry_count * sizeof entries[0]);
         else
             assert_memory_equal(copy->known, known, CELLS);
-        free(memory);
+        testing_free(memory);
     }
 }
 
@@ -528,7 +512,6 @@ TEST(death_takes_the_rewards_of_open_blocks_and_nothing_that_was_released)
     restart(&bench);
     assert_true(view_of(&bench).waiting && view_of(&bench).release_count == ARMS);
     assert_int_equal(tacit_doubling_check(bench.agent, bench.size, &bench.config), TACIT_OK);
-    close_bench(&bench);
 }
 
 TEST(without_entropy_nothing_is_released_until_it_is_there_again)
@@ -547,7 +530,6 @@ TEST(without_entropy_nothing_is_released_until_it_is_there_again)
                                                    .kind = TACIT_EVENT_TIMEOUT};
         assert_int_equal(step(&bench, event), TACIT_OK);
         assert_int_equal(view_of(&bench).release_count, ARMS);
-        close_bench(&bench);
     }
 }
 
@@ -584,7 +566,7 @@ TEST(what_does_not_fit_is_refused_and_changes_no_byte)
     words[11].known = known;
     for (size_t i = 0; i < COUNT(bad); i++)
         words[12 + i].entries = &bad[i];
-    unsigned char *const before = malloc(bench.size);
+    unsigned char *const before = testing_malloc(bench.size);
     memcpy(before, bench.agent, bench.size);
     for (size_t i = 0; i < COUNT(words); i++) {
         enum tacit_status const status = hear(&bench, words[i]);
@@ -604,8 +586,6 @@ TEST(what_does_not_fit_is_refused_and_changes_no_byte)
         assert_memory_equal(before, bench.agent, bench.size);
     }
     assert_int_equal(hear(&bench, news(&good, 1)), TACIT_OK);
-    free(before);
-    close_bench(&bench);
 }
 
 TEST(block_with_another_sum_is_counted_and_not_taken)
@@ -621,7 +601,6 @@ TEST(block_with_another_sum_is_counted_and_not_taken)
     entry = (struct tacit_doubling_entry){0, 0, 3, 0, 6}; /* leaves a gap: asked for later */
     assert_int_equal(hear(&bench, news(&entry, 1)), TACIT_OK);
     assert_int_equal(view_of(&bench).known[0], 1);
-    close_bench(&bench);
 }
 
 TEST(rung_that_nobody_can_have_climbed_forces_no_arm)
@@ -644,7 +623,6 @@ TEST(rung_that_nobody_can_have_climbed_forces_no_arm)
     event.now_us++;
     assert_int_equal(step(&bench, event), TACIT_OK);
     assert_int_equal(view_of(&bench).known[0], 1);
-    close_bench(&bench);
 }
 
 /* Blocks of agents 0 and 2, six of each arm: more than a message takes. */
@@ -668,11 +646,10 @@ TEST(news_that_does_not_fit_in_one_message_goes_on_in_the_next)
     uint8_t known[AGENTS * MANY_ARMS] = {0};
     uint32_t const rest = 2 * MANY_ARMS * MANY_BLOCKS - TACIT_DOUBLING_ENTRIES_MAX;
     open_bench(&bench, (double)INFINITY, 100000);
-    close_bench(&bench);
     bench.config.schedule.arm_count = MANY_ARMS;
     bench.size = tacit_doubling_size(&bench.config);
-    bench.agent = malloc(bench.size);
-    bench.memory = malloc(tacit_doubling_memory_size(&bench.config));
+    bench.agent = testing_malloc(bench.size);
+    bench.memory = testing_malloc(tacit_doubling_memory_size(&bench.config));
     assert_true(bench.size > 0 && bench.agent != NULL && bench.memory != NULL);
     assert_int_equal(tacit_doubling_init(bench.agent, &bench.config), TACIT_OK);
     restart(&bench);
@@ -709,7 +686,6 @@ TEST(news_that_does_not_fit_in_one_message_goes_on_in_the_next)
     event.as.message = &cut;
     assert_int_equal(step(&bench, event), TACIT_OK);
     assert_true(bench.update.send && bench.update.message.kind == TACIT_DOUBLING_HAVE);
-    close_bench(&bench);
 }
 
 TEST(rung_beyond_T_is_nobodys)
@@ -722,7 +698,6 @@ TEST(rung_beyond_T_is_nobodys)
         assert_int_equal(hear(&bench, news(&entry, 1)), TACIT_OK);
     }
     assert_int_equal(view_of(&bench).known[0], rungs - 1);
-    close_bench(&bench);
 }
 
 TEST(old_copies_and_second_incarnations_halt)
@@ -738,7 +713,6 @@ TEST(old_copies_and_second_incarnations_halt)
     event.now_us = 3;
     assert_int_equal(step(&bench, event), TACIT_OK);
     assert_true(view_of(&bench).halted && !bench.update.send);
-    close_bench(&bench);
     open_bench(&bench, 1, 100000);
     struct tacit_doubling_entry const entry = {0, 0, 0, 0, 5};
     assert_int_equal(hear(&bench, news(&entry, 1)), TACIT_OK);
@@ -759,7 +733,6 @@ TEST(old_copies_and_second_incarnations_halt)
     assert_int_equal(hear(&bench, second),
                      TACIT_OK); /* of another incarnation: not this one's matter */
     assert_false(view_of(&bench).halted);
-    close_bench(&bench);
 }
 
 /* ---- States from a disk ---- */
@@ -780,7 +753,7 @@ TEST(damaged_states_are_seen_or_do_no_harm)
     other.run_id = 10;
     assert_int_equal(tacit_doubling_check(bench.agent, bench.size, &other), TACIT_MALFORMED);
     damage_all(bench.agent, bench.size, is_state, &bench.config);
-    unsigned char *const good = malloc(bench.size);
+    unsigned char *const good = testing_malloc(bench.size);
     memcpy(good, bench.agent, bench.size);
     for (size_t byte = 0; byte < bench.size; byte++) {
         memcpy(bench.agent, good, bench.size);
@@ -797,8 +770,6 @@ TEST(damaged_states_are_seen_or_do_no_harm)
     }
     print_message("%u of %u damaged bytes are seen\n", refused, (unsigned)bench.size);
     assert_true(refused > bench.size / 3);
-    free(good);
-    close_bench(&bench);
     digest_pause(false);
 }
 
@@ -860,8 +831,7 @@ static void send_to(struct drive *drive, const struct tacit_doubling_message *me
     if (happens(drive, 8) || drive->word_count == WORDS_MAX)
         return;
     size_t const cells = cells_of(&drive->benches[0]);
-    void *const memory = malloc(tacit_doubling_message_size(message, cells));
-    assert_non_null(memory);
+    void *const memory = testing_malloc(tacit_doubling_message_size(message, cells));
     (void)tacit_doubling_message_copy(message, cells, memory);
     drive->words[drive->word_count++] = (struct word){memory, to};
 }
@@ -915,7 +885,7 @@ static void deliver(struct drive *drive)
                                                .as.message = word.message};
     (void)drive_step(drive, word.to, event);
     if (!comes_again)
-        free(word.message);
+        testing_free(word.message);
 }
 
 /* Some pulls of an open block, or of the leader while it waits. */
@@ -975,25 +945,15 @@ static void open_drive(struct drive *drive, uint32_t number)
         bench->config = drive_config(number, drive->agents, i, horizon);
         bench->rng = tacit_rng_stream(41, number, i, TACIT_PURPOSE_NOISE);
         bench->size = tacit_doubling_size(&bench->config);
-        bench->agent = malloc(bench->size);
-        bench->memory = malloc(tacit_doubling_memory_size(&bench->config));
-        drive->disks[i] = calloc(1, bench->size);
+        bench->agent = testing_malloc(bench->size);
+        bench->memory = testing_malloc(tacit_doubling_memory_size(&bench->config));
+        drive->disks[i] = testing_calloc(1, bench->size);
         assert_true(bench->size > 0 && bench->agent != NULL && bench->memory != NULL);
         assert_non_null(drive->disks[i]);
         assert_int_equal(tacit_doubling_init(drive->disks[i], &bench->config), TACIT_OK);
     }
     for (uint32_t i = 0; i < drive->agents; i++)
         start_again(drive, i);
-}
-
-static void close_drive(struct drive *drive)
-{
-    for (uint32_t i = 0; i < drive->agents; i++) {
-        close_bench(&drive->benches[i]);
-        free(drive->disks[i]);
-    }
-    for (uint32_t i = 0; i < drive->word_count; i++)
-        free(drive->words[i].message);
 }
 
 static bool is_over(const struct drive *drive)
@@ -1045,6 +1005,5 @@ TEST(lost_words_deaths_and_failing_entropy_end_at_the_horizon_in_agreement)
             damage_all(drive.benches[0].agent, drive.benches[0].size, is_state,
                        &drive.benches[0].config);
         assert_agreement(&drive);
-        close_drive(&drive);
     }
 }

@@ -206,7 +206,6 @@ TEST(agent_after_init_has_all_arms_and_spent_nothing)
     assert_true(view.waiting);
     assert_false(view.finished);
     assert_int_equal(tacit_ledger_spent_nano(view.ledger), 0);
-    driver_close(&agent);
 }
 
 /* ---- Agent: rewards -------------------------------------------------------------------------- */
@@ -236,7 +235,6 @@ TEST(reward_that_the_plan_did_not_ask_for_is_refused_without_trace)
     driver_expect_nothing(&agent, driver_reward(1, 2, steps(0)), TACIT_INVALID);
     driver_expect_nothing(&agent, driver_reward(3, 1, steps(0)), TACIT_INVALID);
     assert_int_equal(driver_agent_view(&agent).pull_count, 19);
-    driver_close(&agent);
 }
 
 TEST(reward_on_reals_is_refused_unless_finite)
@@ -249,7 +247,6 @@ TEST(reward_on_reals_is_refused_unless_finite)
         driver_expect_nothing(&agent, driver_reward(0, 1, real(bad[i])), TACIT_INVALID);
     driver_expect(&agent, driver_reward(0, 1, real(-1e300)), TACIT_OK);
     driver_expect(&agent, driver_reward(0, 1, real(1e300)), TACIT_OK);
-    driver_close(&agent);
 }
 
 TEST(reward_in_each_phase_without_a_plan_is_refused_without_trace)
@@ -262,7 +259,6 @@ TEST(reward_in_each_phase_without_a_plan_is_refused_without_trace)
     };
     for (size_t i = 0; i < sizeof agents / sizeof agents[0]; i++) {
         driver_expect_nothing(&agents[i], driver_reward(0, 1, steps(0)), TACIT_INVALID);
-        driver_close(&agents[i]);
     }
 }
 
@@ -276,7 +272,6 @@ TEST(exploited_in_phases_that_neither_wait_nor_pull_is_refused_without_trace)
     };
     for (size_t i = 0; i < sizeof agents / sizeof agents[0]; i++) {
         driver_expect_nothing(&agents[i], driver_exploited(1), TACIT_INVALID);
-        driver_close(&agents[i]);
     }
 }
 
@@ -305,8 +300,6 @@ TEST(exploited_while_pulling_takes_the_slots_beyond_the_plan_and_no_more)
     driver_play(&whole, means_3, 0);
     assert_true(driver_agent_view(&whole).finished);
     assert_int_equal(whole.update.message.kind, TACIT_ELIM_REPORT); /* the epoch was not cut */
-    driver_close(&whole);
-    driver_close(&agent);
 }
 
 TEST(exploited_while_the_plan_takes_every_slot_to_t_is_refused_without_trace)
@@ -321,8 +314,6 @@ TEST(exploited_while_the_plan_takes_every_slot_to_t_is_refused_without_trace)
     order.last = true;
     driver_expect(&last, driver_receive(&order), TACIT_OK);
     driver_expect_nothing(&last, driver_exploited(1), TACIT_INVALID);
-    driver_close(&cut);
-    driver_close(&last);
 }
 
 TEST(exploited_while_waiting_counts_to_t_and_enters_no_estimate)
@@ -342,8 +333,6 @@ TEST(exploited_while_waiting_counts_to_t_and_enters_no_estimate)
     driver_expect(&agent, driver_exploited(1), TACIT_OK);
     assert_true(driver_agent_view(&agent).finished);
     assert_false(driver_agent_view(&agent).waiting);
-    free(report);
-    driver_close(&agent);
 }
 
 /* ---- Agent: orders --------------------------------------------------------------------------- */
@@ -376,7 +365,6 @@ TEST(order_not_from_the_hub_or_not_for_this_agent_is_refused_without_trace)
     order.to = 0;
     driver_expect(&agent, driver_receive(&order), TACIT_OK);
     assert_int_equal(driver_agent_view(&agent).epoch, 2);
-    driver_close(&agent);
 }
 
 TEST(order_that_makes_no_sense_is_refused_without_trace)
@@ -400,7 +388,6 @@ TEST(order_that_makes_no_sense_is_refused_without_trace)
     refuse_order(&agent, order_of(3, 19, first_2), TACIT_MALFORMED); /* S falls */
     give_order(&agent, TACIT_ELIM_EPOCHS_MAX, 20, first_2);
     assert_int_equal(driver_agent_view(&agent).epoch, TACIT_ELIM_EPOCHS_MAX);
-    driver_close(&agent);
 }
 
 TEST(message_for_hubs_is_refused_by_an_agent_without_trace)
@@ -415,7 +402,6 @@ TEST(message_for_hubs_is_refused_by_an_agent_without_trace)
     driver_expect_nothing(&agent, driver_receive(&hello), TACIT_UNEXPECTED);
     driver_expect_nothing(&agent, driver_receive(&report), TACIT_UNEXPECTED);
     driver_expect_nothing(&agent, driver_receive(&unknown), TACIT_MALFORMED);
-    driver_close(&agent);
 }
 
 TEST(late_or_repeated_order_in_each_phase_changes_nothing)
@@ -432,7 +418,6 @@ TEST(late_or_repeated_order_in_each_phase_changes_nothing)
         refuse_order(&agents[i], order_of(1, 10, all_3), TACIT_OK);
         refuse_order(&agents[i], order_of(1, 5000, only_1), TACIT_OK);
         refuse_order(&agents[i], order_of(1, 0, none), TACIT_OK);
-        driver_close(&agents[i]);
     }
 }
 
@@ -457,7 +442,6 @@ TEST(new_order_to_an_agent_at_its_end_asks_for_nothing)
     assert_int_equal(driver_agent_view(&agents[0]).epoch, 0);
     for (size_t i = 0; i < sizeof agents / sizeof agents[0]; i++) {
         refuse_order(&agents[i], order_of(3, 10, only_1), TACIT_OK);
-        driver_close(&agents[i]);
     }
 }
 
@@ -470,7 +454,6 @@ TEST(order_while_the_release_is_not_drawn_is_refused_without_trace)
     driver_expect(&agent, driver_timeout(), TACIT_OK);
     give_order(&agent, 2, 20, first_2);
     assert_int_equal(driver_plan_length(&agent), 20);
-    driver_close(&agent);
 }
 
 /* ---- Agent: plans ---------------------------------------------------------------------------- */
@@ -493,7 +476,6 @@ TEST(order_of_a_later_epoch_lets_an_absent_agent_catch_up_to_s)
     assert_int_equal(report->pulls, 25);
     assert_int_equal(report->sum_count, 2);
     assert_int_equal(driver_agent_view(&agent).ledger->release_count, 1);
-    driver_close(&agent);
 }
 
 TEST(order_in_the_middle_of_a_plan_asks_for_the_rest_up_to_the_new_s)
@@ -512,7 +494,6 @@ TEST(order_in_the_middle_of_a_plan_asks_for_the_rest_up_to_the_new_s)
     /* One release covers both epochs' rewards, each once. */
     assert_true(agent.update.message.sums[0].steps == 25 * TACIT_STEPS / 4 * 3);
     assert_true(agent.update.message.sums[1].steps == 25 * TACIT_STEPS / 4);
-    driver_close(&agent);
 }
 
 TEST(plan_longer_than_t_is_cut_round_robin_by_index_and_releases_nothing)
@@ -534,7 +515,6 @@ TEST(plan_longer_than_t_is_cut_round_robin_by_index_and_releases_nothing)
         assert_true(driver_agent_view(&agent).finished);
         assert_int_equal(driver_agent_view(&agent).release_epoch, 0);
         assert_int_equal(tacit_ledger_spent_nano(driver_agent_view(&agent).ledger), 0);
-        driver_close(&agent);
     }
 }
 
@@ -548,7 +528,6 @@ TEST(plan_cut_at_t_gives_no_arm_more_than_it_still_needs)
     assert_int_equal(agent.update.plan[0].count, 12);
     assert_int_equal(agent.update.plan[1].count, 12);
     assert_int_equal(agent.update.plan[2].count, 16);
-    driver_close(&agent);
 }
 
 TEST(need_beyond_any_horizon_is_cut_at_the_longest_horizon)
@@ -565,7 +544,6 @@ TEST(need_beyond_any_horizon_is_cut_at_the_longest_horizon)
     driver_play(&agent, means_3, 0);
     assert_true(driver_agent_view(&agent).finished);
     assert_false(agent.update.send);
-    driver_close(&agent);
 }
 
 TEST(epoch_that_ends_exactly_at_t_is_released_reported_and_said_again)
@@ -581,8 +559,6 @@ TEST(epoch_that_ends_exactly_at_t_is_released_reported_and_said_again)
     agent.now_us = agent.update.deadline_us;
     driver_expect(&agent, driver_timeout(), TACIT_OK);
     driver_expect_same(&agent, report, &agent.update.message);
-    free(report);
-    driver_close(&agent);
 }
 
 TEST(last_order_plays_its_arm_until_t_and_says_no_more)
@@ -601,7 +577,6 @@ TEST(last_order_plays_its_arm_until_t_and_says_no_more)
     assert_false(agent.update.send);
     assert_true(driver_agent_view(&agent).finished);
     assert_int_equal(driver_agent_view(&agent).ledger->release_count, 1);
-    driver_close(&agent);
 }
 
 TEST(one_arm_needs_no_message)
@@ -624,8 +599,6 @@ TEST(one_arm_needs_no_message)
     assert_false(agent.update.send);
     assert_true(driver_agent_view(&agent).finished);
     assert_int_equal(agent.entropy.fill_count, 0);
-    driver_close(&agent);
-    driver_close(&hub);
 }
 
 /* ---- Agent: reports -------------------------------------------------------------------------- */
@@ -646,7 +619,6 @@ TEST(report_carries_the_history_of_the_active_arms_in_index_order)
     assert_true(report->sums[0].steps == 30 * TACIT_STEPS / 4 * 3); /* arm 0, both epochs */
     assert_true(report->sums[1].steps == 30 * TACIT_STEPS / 2);     /* arm 2 */
     assert_true(driver_agent_view(&agent).noised[1].steps == 10 * TACIT_STEPS / 4);
-    driver_close(&agent);
 }
 
 TEST(agent_that_is_not_asked_releases_but_says_hello_instead_of_a_report)
@@ -664,7 +636,6 @@ TEST(agent_that_is_not_asked_releases_but_says_hello_instead_of_a_report)
     agent.now_us += DRIVER_RESEND_US;
     driver_expect(&agent, driver_timeout(), TACIT_OK);
     expect_hello(&agent, 1);
-    driver_close(&agent);
 }
 
 TEST(waiting_agent_repeats_itself_at_deadlines_whose_pauses_double)
@@ -687,8 +658,6 @@ TEST(waiting_agent_repeats_itself_at_deadlines_whose_pauses_double)
         driver_expect_same(&agent, report, &agent.update.message);
     }
     assert_int_equal(agent.entropy.fill_count, fills);
-    free(report);
-    driver_close(&agent);
 }
 
 TEST(exploit_arm_is_the_best_noised_history_with_the_lowest_index_on_ties)
@@ -702,7 +671,6 @@ TEST(exploit_arm_is_the_best_noised_history_with_the_lowest_index_on_ties)
     uint64_t const without_1[] = {5};
     give_order(&agent, 2, 20, without_1);
     assert_int_equal(driver_agent_view(&agent).exploit_arm, 2);
-    driver_close(&agent);
 }
 
 TEST(exploit_arm_on_reals_compares_reals)
@@ -713,7 +681,6 @@ TEST(exploit_arm_on_reals_compares_reals)
     struct driver_core agent = pulling_agent(&setup, 8);
     driver_play(&agent, means, 0);
     assert_int_equal(driver_agent_view(&agent).exploit_arm, 1);
-    driver_close(&agent);
 }
 
 /* No honest hub says so; an agent must neither release again nor stop asking. */
@@ -737,9 +704,6 @@ TEST(order_that_asks_for_no_pulls_is_answered_at_once_without_a_release)
     assert_int_equal(waiting.update.message.epoch, 2);
     assert_int_equal(waiting.update.message.sums[0].steps, before.steps);
     assert_int_equal(driver_agent_view(&waiting).ledger->release_count, 1);
-    driver_close(&idle);
-    driver_close(&pulling);
-    driver_close(&waiting);
 }
 
 /* ---- Agent: budget and entropy --------------------------------------------------------------- */
@@ -762,7 +726,6 @@ TEST(budget_smaller_than_the_cost_halts_the_agent_for_good_without_sending)
     driver_expect(&agent, driver_start(), TACIT_OK);
     assert_false(agent.update.send);
     assert_int_equal(agent.update.plan_count, 0);
-    driver_close(&agent);
 }
 
 TEST(budget_equal_to_the_cost_lasts_for_every_epoch)
@@ -777,7 +740,6 @@ TEST(budget_equal_to_the_cost_lasts_for_every_epoch)
         assert_int_equal(view.ledger->release_count, epoch);
         assert_int_equal(tacit_ledger_spent_nano(view.ledger), NANO);
     }
-    driver_close(&agent);
 }
 
 static void expect_undrawn(const struct driver_core *agent)
@@ -828,8 +790,6 @@ static bool release_fails_at(uint64_t fill)
     driver_expect(&agent, driver_timeout(), TACIT_OK);
     driver_expect_same(&agent, report, &agent.update.message);
     assert_int_equal(agent.entropy.fill_count, fills); /* drawn once */
-    free(report);
-    driver_close(&agent);
     return failed;
 }
 
@@ -858,7 +818,6 @@ TEST(entropy_that_fails_again_and_again_is_asked_at_each_deadline)
     agent.now_us += DRIVER_RESEND_US;
     driver_expect(&agent, driver_timeout(), TACIT_OK);
     assert_true(agent.update.send);
-    driver_close(&agent);
 }
 
 TEST(without_noise_no_entropy_is_asked_for)
@@ -869,7 +828,6 @@ TEST(without_noise_no_entropy_is_asked_for)
     driver_play(&agent, means_3, 0);
     assert_true(agent.update.send);
     assert_int_equal(agent.entropy.fill_count, 0);
-    driver_close(&agent);
 }
 
 /* ---- Agent: restarts ------------------------------------------------------------------------- */
@@ -894,7 +852,6 @@ TEST(restart_before_any_order_waits_and_then_says_hello)
     agent.now_us = agent.update.deadline_us;
     driver_expect(&agent, driver_timeout(), TACIT_OK);
     expect_hello(&agent, 0);
-    driver_close(&agent);
 }
 
 TEST(restart_in_the_middle_of_a_plan_finds_what_is_left_of_it)
@@ -913,7 +870,6 @@ TEST(restart_in_the_middle_of_a_plan_finds_what_is_left_of_it)
     assert_int_equal(agent.update.plan[1].count, 10);
     driver_play(&agent, means_3, 0);
     assert_true(agent.update.message.sums[1].steps == 10 * TACIT_STEPS / 4);
-    driver_close(&agent);
 }
 
 TEST(restart_with_an_undrawn_release_sends_nothing_until_it_is_drawn)
@@ -925,7 +881,6 @@ TEST(restart_with_an_undrawn_release_sends_nothing_until_it_is_drawn)
     agent.now_us = agent.update.deadline_us;
     driver_expect(&agent, driver_timeout(), TACIT_OK);
     assert_int_equal(agent.update.message.kind, TACIT_ELIM_REPORT);
-    driver_close(&agent);
 }
 
 TEST(restart_after_a_report_sends_the_identical_report)
@@ -942,8 +897,7 @@ TEST(restart_after_a_report_sends_the_identical_report)
         driver_expect_same(&agent, report, &agent.update.message);
         assert_int_equal(agent.entropy.fill_count, fills);
         assert_int_equal(driver_agent_view(&agent).ledger->release_count, 1);
-        free(report);
-        driver_close(&agent);
+        testing_free(report);
     }
 }
 
@@ -958,7 +912,6 @@ TEST(restart_of_a_waiting_agent_that_was_not_asked_says_hello)
     driver_play(&agent, means_3, 0);
     restart(&agent);
     expect_hello(&agent, 1);
-    driver_close(&agent);
 }
 
 TEST(restart_at_t_after_a_cut_epoch_or_the_last_arm_asks_for_nothing)
@@ -978,7 +931,6 @@ TEST(restart_at_t_after_a_cut_epoch_or_the_last_arm_asks_for_nothing)
         assert_false(agent.update.send);
         assert_int_equal(agent.update.plan_count, 0);
         assert_int_equal(agent.update.deadline_us, TACIT_NEVER);
-        driver_close(&agent);
     }
 }
 
@@ -1029,7 +981,6 @@ TEST(order_whose_seen_is_beyond_its_epoch_is_refused_without_trace)
     assert_false(driver_agent_view(&agent).halted);
     tell(&agent, word_of(1, 10, all_3, 1), TACIT_OK); /* as far as its epoch, it makes sense */
     assert_true(driver_agent_view(&agent).reported);
-    driver_close(&agent);
 }
 
 TEST(seen_of_a_broadcast_or_of_an_order_to_another_agent_is_ignored)
@@ -1049,8 +1000,6 @@ TEST(seen_of_a_broadcast_or_of_an_order_to_another_agent_is_ignored)
     tell(&fresh, order, TACIT_OK);
     assert_int_equal(driver_plan_length(&fresh), 60);
     assert_false(driver_agent_view(&fresh).halted);
-    driver_close(&waiting);
-    driver_close(&fresh);
 }
 
 TEST(agent_whose_report_is_held_says_hello_until_the_hub_holds_it_no_more)
@@ -1076,8 +1025,6 @@ TEST(agent_whose_report_is_held_says_hello_until_the_hub_holds_it_no_more)
     assert_false(driver_agent_view(&agent).reported);
     pass_deadline(&agent);
     driver_expect_same(&agent, report, &agent.update.message);
-    free(report);
-    driver_close(&agent);
 }
 
 TEST(new_order_asks_for_a_new_report_whatever_the_hub_holds_of_the_one_before)
@@ -1099,7 +1046,6 @@ TEST(new_order_asks_for_a_new_report_whatever_the_hub_holds_of_the_one_before)
     tell(&agent, word_of(2, 20, all_3, 2), TACIT_OK);
     tell(&agent, word_of(1, 10, all_3, 1), TACIT_OK); /* late: it says nothing of epoch 2 */
     assert_true(driver_agent_view(&agent).reported);
-    driver_close(&agent);
 }
 
 TEST(word_of_the_hub_ends_the_doubling_and_a_repeated_broadcast_does_not)
@@ -1121,7 +1067,6 @@ TEST(word_of_the_hub_ends_the_doubling_and_a_repeated_broadcast_does_not)
     give_order(&agent, 2, 20, all_3); /* so does a new order, whoever it is for */
     driver_play(&agent, means_3, 0);
     assert_int_equal(agent.update.deadline_us, agent.now_us + DRIVER_RESEND_US);
-    driver_close(&agent);
 }
 
 /* An announcement that comes twenty times is twenty connections. */
@@ -1136,7 +1081,6 @@ TEST(many_starts_at_once_and_one_answer_leave_no_long_pause)
     assert_int_equal(agent.update.deadline_us, agent.now_us + DRIVER_RESEND_US);
     tell(&agent, word_of(1, 10, all_3, 0), TACIT_OK); /* nothing puts it off again */
     assert_int_equal(agent.update.deadline_us, agent.now_us + DRIVER_RESEND_US);
-    driver_close(&agent);
 }
 
 TEST(longest_pause_doubles_without_overflow)
@@ -1151,7 +1095,6 @@ TEST(longest_pause_doubles_without_overflow)
         assert_int_equal(agent.update.deadline_us,
                          agent.now_us + (TACIT_ELIM_PAUSE_US_MAX << (i < 6 ? i : 6)));
     }
-    driver_close(&agent);
 }
 
 /* ---- Agent: old copies ----------------------------------------------------------------------- */
@@ -1200,8 +1143,6 @@ TEST(hub_that_has_seen_more_than_was_released_halts_the_agent_in_each_phase)
         assert_true(agents[i].update.persist);
         assert_int_equal(driver_agent_view(&agents[i]).release_epoch, released[i]);
         expect_halted_for_good(&agents[i]);
-        driver_close(&known);
-        driver_close(&agents[i]);
     }
 }
 
@@ -1221,9 +1162,7 @@ TEST(any_order_to_an_old_copy_finds_it_out)
         struct driver_core agent = driver_copy(&old);
         tell(&agent, words[i], TACIT_ROLLBACK);
         expect_halted_for_good(&agent);
-        driver_close(&agent);
     }
-    driver_close(&old);
 }
 
 /* A backup from the middle of epoch 2 comes back when the hub already has the report of epoch 2. */
@@ -1250,8 +1189,6 @@ TEST(copy_from_before_a_release_is_found_out_before_it_releases_again)
     /* The true one is not disturbed by the same words. */
     driver_expect(lost, driver_receive(&run.hub.update.message), TACIT_OK);
     assert_true(driver_agent_view(lost).reported);
-    driver_close(&old);
-    driver_run_close(&run);
 }
 
 /* ---- Agent: policy --------------------------------------------------------------------------- */
@@ -1276,7 +1213,6 @@ TEST(order_beyond_epoch_max_is_refused_without_trace_but_the_last_is_taken)
     tell(&agent, last, TACIT_OK);
     assert_int_equal(driver_plan_length(&agent), setup.horizon - 30 - 20);
     assert_true(driver_agent_view(&agent).last);
-    driver_close(&agent);
 }
 
 TEST(epoch_max_of_0_is_no_limit_and_of_1_allows_one_epoch)
@@ -1291,8 +1227,6 @@ TEST(epoch_max_of_0_is_no_limit_and_of_1_allows_one_epoch)
         driver_expect(&other, driver_receive(&late), max == 0 ? TACIT_OK : TACIT_REFUSED);
         give_order(&agent, 1, 10, all_3);
         assert_int_equal(driver_plan_length(&agent), 30);
-        driver_close(&other);
-        driver_close(&agent);
     }
 }
 
@@ -1307,7 +1241,6 @@ TEST(order_beyond_epoch_max_at_t_ends_the_wait_for_the_report)
     tell(&agent, order_of(2, 20, all_3), TACIT_OK);
     assert_true(driver_agent_view(&agent).reported);
     assert_int_equal(agent.update.deadline_us, TACIT_NEVER);
-    driver_close(&agent);
 }
 
 /* ---- Agent: the last report ------------------------------------------------------------------ */
@@ -1331,8 +1264,6 @@ TEST(finished_agent_says_its_last_report_12_times_more_and_then_gives_up)
     restart(&agent); /* a new process tries once more */
     driver_expect_same(&agent, report, &agent.update.message);
     assert_int_equal(agent.update.deadline_us, TACIT_NEVER);
-    free(report);
-    driver_close(&agent);
 }
 
 TEST(finished_agent_whose_report_is_held_or_too_late_says_no_more)
@@ -1352,7 +1283,6 @@ TEST(finished_agent_whose_report_is_held_or_too_late_says_no_more)
         assert_int_equal(agent.update.plan_count, 0);
         restart(&agent);
         assert_false(agent.update.send);
-        driver_close(&agent);
     }
 }
 
@@ -1369,7 +1299,6 @@ TEST(finished_agent_that_was_not_asked_has_nothing_to_say)
     assert_true(driver_agent_view(&agent).finished);
     assert_false(agent.update.send);
     assert_int_equal(agent.update.deadline_us, TACIT_NEVER);
-    driver_close(&agent);
 }
 
 TEST(restart_with_the_last_arm_open_says_nothing)
@@ -1382,7 +1311,6 @@ TEST(restart_with_the_last_arm_open_says_nothing)
     restart(&agent);
     assert_false(agent.update.send);
     assert_int_equal(driver_plan_length(&agent), setup.horizon - 30);
-    driver_close(&agent);
 }
 
 /* A directed order does not even touch what is known of the hub. */
@@ -1391,7 +1319,6 @@ TEST(word_while_the_release_is_not_drawn_is_refused_without_trace)
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = releasing_agent(&setup, 10);
     refuse_order(&agent, word_of(2, 20, first_2, 0), TACIT_UNEXPECTED);
-    driver_close(&agent);
 }
 
 /* ---- Relocation ------------------------------------------------------------------------------ */
@@ -1434,8 +1361,6 @@ TEST(agent_that_moves_before_every_step_continues_identically)
         step_both(&still, &mover, driver_exploited(epoch));
     }
     assert_int_equal(driver_agent_view(&mover).release_epoch, 4);
-    driver_close(&still);
-    driver_close(&mover);
 }
 
 TEST(hub_that_moves_before_every_step_continues_identically)
@@ -1458,8 +1383,6 @@ TEST(hub_that_moves_before_every_step_continues_identically)
         }
     }
     assert_int_equal(driver_hub_view(&mover).round_count, 3);
-    driver_close(&still);
-    driver_close(&mover);
 }
 
 /* ---- Hub: configuration ---------------------------------------------------------------------- */
@@ -1562,7 +1485,6 @@ TEST(report_not_of_this_run_is_refused_without_trace)
     bad.run_id = 0;
     refuse_report(&hub, bad, TACIT_STRANGER);
     driver_expect(&hub, driver_receive(&good), TACIT_OK);
-    driver_close(&hub);
 }
 
 TEST(report_that_does_not_fit_its_order_is_refused_without_trace)
@@ -1590,7 +1512,6 @@ TEST(report_that_does_not_fit_its_order_is_refused_without_trace)
     refuse_report(&hub, report_of(1, 1, pulls - 1, all_3, sums, 3), TACIT_MALFORMED);
     refuse_report(&hub, report_of(1, 1, pulls + 1, all_3, sums, 3), TACIT_MALFORMED);
     refuse_report(&hub, report_of(1, 1, 0, all_3, sums, 3), TACIT_MALFORMED);
-    driver_close(&hub);
 }
 
 TEST(report_with_an_implausible_sum_is_refused_whole)
@@ -1607,7 +1528,6 @@ TEST(report_with_an_implausible_sum_is_refused_whole)
                           TACIT_MALFORMED);
         }
     }
-    driver_close(&exact);
     /* With noise of scale STEPS, 60 scales beyond either end are taken. */
     setup.epsilon = 1;
     struct driver_core noisy = started_hub(&setup);
@@ -1621,7 +1541,6 @@ TEST(report_with_an_implausible_sum_is_refused_whole)
     refuse_report(&noisy, report_of(0, 1, pulls, all_3, over, 3), TACIT_MALFORMED);
     struct tacit_elim_message const fine = report_of(0, 1, pulls, all_3, edge, 3);
     driver_expect(&noisy, driver_receive(&fine), TACIT_OK);
-    driver_close(&noisy);
 }
 
 TEST(report_on_reals_is_refused_unless_every_sum_is_finite)
@@ -1638,7 +1557,6 @@ TEST(report_on_reals_is_refused_unless_every_sum_is_finite)
                           TACIT_MALFORMED);
         }
     }
-    driver_close(&hub);
 }
 
 TEST(report_of_an_agent_that_was_not_asked_is_refused_without_trace)
@@ -1657,7 +1575,6 @@ TEST(report_of_an_agent_that_was_not_asked_is_refused_without_trace)
         refused++;
     }
     assert_int_equal(refused, 3);
-    driver_close(&hub);
 }
 
 TEST(second_report_is_taken_if_it_is_the_same_and_refused_if_it_differs)
@@ -1675,7 +1592,6 @@ TEST(second_report_is_taken_if_it_is_the_same_and_refused_if_it_differs)
     for (uint32_t i = 0; i < 3; i++)
         driver_expect_nothing(&hub, driver_receive(&report), TACIT_OK);
     refuse_report(&hub, report_of(1, 1, pulls, all_3, other, 3), TACIT_MALFORMED);
-    driver_close(&hub);
 }
 
 TEST(hub_before_its_start_refuses_every_message)
@@ -1686,7 +1602,6 @@ TEST(hub_before_its_start_refuses_every_message)
     struct tacit_elim_message const hello = hello_of(1, 0);
     refuse_report(&hub, report_of(1, 1, 0, all_3, sums, 3), TACIT_UNEXPECTED);
     driver_expect_nothing(&hub, driver_receive(&hello), TACIT_UNEXPECTED);
-    driver_close(&hub);
 }
 
 TEST(event_for_agents_is_refused_by_a_hub_without_trace)
@@ -1705,7 +1620,6 @@ TEST(event_for_agents_is_refused_by_a_hub_without_trace)
     driver_expect_nothing(&hub, driver_reward(0, 1, steps(0)), TACIT_INVALID);
     driver_expect_nothing(&hub, driver_exploited(1), TACIT_INVALID);
     driver_expect_nothing(&hub, driver_timeout(), TACIT_OK);
-    driver_close(&hub);
 }
 
 /* ---- Hub: late messages, restarts, entropy --------------------------------------------------- */
@@ -1737,7 +1651,6 @@ TEST(late_report_is_answered_with_the_standing_order_and_changes_nothing)
         driver_expect_answer(&hub, driver_receive(&same), 1);
         driver_expect_answer(&hub, driver_receive(&nonsense), 0);
     }
-    driver_close(&hub);
 }
 
 TEST(hello_is_answered_if_it_is_behind_and_refused_if_it_is_ahead)
@@ -1752,7 +1665,6 @@ TEST(hello_is_answered_if_it_is_behind_and_refused_if_it_is_ahead)
             driver_expect_nothing(&hub, driver_receive(&hello),
                                   epoch == 2 ? TACIT_OK : TACIT_ROLLBACK);
     }
-    driver_close(&hub);
 }
 
 TEST(restart_of_the_hub_repeats_the_standing_order_to_everyone)
@@ -1765,8 +1677,6 @@ TEST(restart_of_the_hub_repeats_the_standing_order_to_everyone)
     restart(&hub);
     assert_false(hub.update.persist);
     driver_expect_same(&hub, order, &hub.update.message);
-    free(order);
-    driver_close(&hub);
 }
 
 TEST(entropy_that_fails_at_the_start_leaves_the_hub_unstarted)
@@ -1780,7 +1690,6 @@ TEST(entropy_that_fails_at_the_start_leaves_the_hub_unstarted)
         driver_expect_nothing(&hub, driver_start(), TACIT_ENTROPY);
         driver_expect(&hub, driver_start(), TACIT_OK);
         assert_int_equal(tacit_bits_count(hub.update.message.uploaders, 5), 3);
-        driver_close(&hub);
     }
 }
 
@@ -1803,7 +1712,6 @@ TEST(entropy_that_fails_at_the_last_report_leaves_that_report_out)
         driver_expect_nothing(&hub, driver_receive(&second), TACIT_ENTROPY);
         driver_expect(&hub, driver_receive(&second), TACIT_OK);
         assert_int_equal(driver_hub_view(&hub).epoch, 2);
-        driver_close(&hub);
     }
 }
 
@@ -1846,12 +1754,9 @@ TEST(aggregate_in_any_order_of_arrival_is_the_same_to_the_last_bit)
             continue;
         struct driver_core hub = collect(&fresh, order);
         assert_memory_equal(hub.state, wanted.state, wanted.size);
-        driver_close(&hub);
         permutations++;
     }
     assert_int_equal(permutations, 24);
-    driver_close(&wanted);
-    driver_close(&fresh);
 }
 
 TEST(aggregate_is_the_mean_of_the_reports_on_the_scale_of_0_to_1)
@@ -1871,7 +1776,6 @@ TEST(aggregate_is_the_mean_of_the_reports_on_the_scale_of_0_to_1)
     assert_true(view.means[0] == 0.5);
     assert_true(view.means[1] == 0.5);
     assert_true(view.means[2] == 0.25);
-    driver_close(&hub);
 }
 
 /* The double whose quotient by `pulls` is `mean`, or 0 if there is none. */
@@ -1894,7 +1798,6 @@ static bool survives(uint64_t horizon, double best)
         report_of(0, 1, driver_hub_view(&hub).pulls, first_2, sums, 2);
     driver_expect(&hub, driver_receive(&report), TACIT_OK);
     bool const is_in = tacit_bits_has(driver_hub_view(&hub).arms, 1);
-    driver_close(&hub);
     return is_in;
 }
 
@@ -1938,8 +1841,6 @@ TEST(arms_that_tie_for_ever_end_with_the_last_epoch_that_has_a_number)
     driver_expect(&agent, driver_start(), TACIT_OK);
     driver_expect(&agent, driver_receive(&hub.update.message), TACIT_OK);
     assert_int_equal(driver_plan_length(&agent), setup.horizon);
-    driver_close(&agent);
-    driver_close(&hub);
 }
 
 /* ---- Hub: deadlines and quorums -------------------------------------------------------------- */
@@ -2012,7 +1913,6 @@ TEST(round_closes_at_its_deadline_with_the_quorum_and_not_before)
         assert_int_equal(view.report_count, 0);
         assert_int_equal(view.reports_missing, 4);
         assert_int_equal(hub.update.deadline_us, 2 * ROUND_US); /* of the next round */
-        driver_close(&hub);
     }
 }
 
@@ -2028,7 +1928,6 @@ TEST(round_with_every_report_closes_at_once_and_the_next_gets_the_full_time)
     driver_expect(&hub, driver_timeout(), TACIT_OK);
     assert_int_equal(driver_hub_view(&hub).epoch, 2);
     assert_false(driver_hub_view(&hub).overdue);
-    driver_close(&hub);
 }
 
 /* With 0, and with N, only everybody will do. */
@@ -2053,7 +1952,6 @@ TEST(overdue_round_closes_at_the_report_that_makes_the_quorum)
             expect_broadcast(&hub, 2);
             assert_false(driver_hub_view(&hub).overdue);
             assert_int_equal(hub.update.deadline_us, hub.now_us + ROUND_US);
-            driver_close(&hub);
         }
     }
 }
@@ -2067,7 +1965,6 @@ TEST(timeout_of_an_overdue_round_or_without_a_deadline_changes_nothing)
         driver_expect_nothing(&hub, driver_timeout(), TACIT_OK);
         expect_overdue(&hub, 1);
     }
-    driver_close(&hub);
     setup.round_timeout_us = 0;
     struct driver_core endless = hub_with_reports(&setup, 3);
     assert_int_equal(endless.update.deadline_us, TACIT_NEVER);
@@ -2075,7 +1972,6 @@ TEST(timeout_of_an_overdue_round_or_without_a_deadline_changes_nothing)
     driver_expect(&endless, driver_timeout(), TACIT_OK);
     assert_int_equal(driver_hub_view(&endless).epoch, 1);
     assert_false(driver_hub_view(&endless).overdue);
-    driver_close(&endless);
 }
 
 TEST(quorum_aggregates_only_what_was_received_and_its_radius_says_so)
@@ -2108,8 +2004,6 @@ TEST(quorum_aggregates_only_what_was_received_and_its_radius_says_so)
     assert_true(driver_hub_view(&lonely).means[2] == 3 / 8.0);
     assert_true(driver_hub_view(&lonely).radius ==
                 tacit_elim_radius(&lonely.hub_config.schedule, 1, 3, first_pulls, 1));
-    driver_close(&lonely);
-    driver_close(&hub);
 }
 
 /* With 4 reports an arm this far behind goes; with 2 of them the radius is too large to tell. */
@@ -2133,7 +2027,6 @@ TEST(quorum_eliminates_less_than_everybody_would)
             pass_deadline(&hub);
         assert_int_equal(driver_hub_view(&hub).epoch, 2);
         assert_int_equal(driver_hub_view(&hub).arms[0], reports == 4 ? 3 : 7);
-        driver_close(&hub);
     }
 }
 
@@ -2156,10 +2049,8 @@ TEST(quorum_in_any_order_of_arrival_is_the_same_to_the_last_bit)
             for (uint32_t j = early; j < 3; j++)
                 report_to(&hub, orders[i][j], TACIT_OK);
             assert_memory_equal(hub.state, wanted.state, wanted.size);
-            driver_close(&hub);
         }
     }
-    driver_close(&wanted);
 }
 
 TEST(report_after_its_round_was_closed_is_answered_and_not_taken_for_seen)
@@ -2177,7 +2068,6 @@ TEST(report_after_its_round_was_closed_is_answered_and_not_taken_for_seen)
     assert_int_equal(driver_hub_view(&hub).seen[3], 0);
     report_to(&hub, 3, TACIT_OK); /* of epoch 2 */
     assert_int_equal(driver_hub_view(&hub).seen[3], 2);
-    driver_close(&hub);
 }
 
 TEST(restart_in_an_overdue_round_goes_on_waiting_for_the_quorum)
@@ -2195,7 +2085,6 @@ TEST(restart_in_an_overdue_round_goes_on_waiting_for_the_quorum)
     report_to(&hub, 3, TACIT_OK);
     expect_broadcast(&hub, 2);
     assert_int_equal(hub.update.deadline_us, 3 + ROUND_US);
-    driver_close(&hub);
 }
 
 /* All are asked anew: who is quicker than the others does not close the round without them. */
@@ -2210,7 +2099,6 @@ TEST(a_new_term_gives_an_overdue_round_the_full_time)
     driver_expect(&hub, term, TACIT_OK);
     assert_false(driver_hub_view(&hub).overdue);
     assert_int_equal(hub.update.deadline_us, hub.now_us + ROUND_US);
-    driver_close(&hub);
 }
 
 TEST(restart_gives_the_full_time_but_puts_no_deadline_off)
@@ -2232,8 +2120,6 @@ TEST(restart_gives_the_full_time_but_puts_no_deadline_off)
     assert_int_equal(late.update.deadline_us, 500000 + 2 * ROUND_US);
     restart(&hub); /* another clock */
     assert_int_equal(hub.update.deadline_us, 3 + ROUND_US);
-    driver_close(&late);
-    driver_close(&hub);
 }
 
 /* Drawing the next participants may fail at the deadline, and at a report after it. */
@@ -2267,7 +2153,6 @@ TEST(entropy_that_fails_at_the_deadline_changes_nothing_and_it_is_tried_again)
             report_to(&hub, way == 1 ? two : one, TACIT_OK);
         expect_broadcast(&hub, 2);
         assert_int_equal(tacit_bits_count(hub.update.message.uploaders, 5), 2);
-        driver_close(&hub);
     }
 }
 
@@ -2293,7 +2178,6 @@ TEST(overdue_round_that_decides_leaves_a_finished_hub_that_waits_for_nobody)
         assert_int_equal(hub.update.deadline_us, TACIT_NEVER);
         restart(&hub);
         assert_int_equal(hub.update.deadline_us, TACIT_NEVER);
-        driver_close(&hub);
     }
 }
 
@@ -2315,8 +2199,6 @@ TEST(agent_that_was_away_for_rounds_catches_up_with_one_report)
     driver_expect(&hub, driver_receive(&agent.update.message), TACIT_OK);
     assert_int_equal(driver_hub_view(&hub).seen[2], 3);
     assert_int_equal(driver_hub_view(&hub).report_count, 1);
-    driver_close(&agent);
-    driver_close(&hub);
 }
 
 /* ---- Hub: answers ---------------------------------------------------------------------------- */
@@ -2333,7 +2215,6 @@ TEST(orders_to_one_agent_say_what_is_held_from_it)
     }
     restart(&hub);
     assert_int_equal(hub.update.message.seen, 0); /* to everyone */
-    driver_close(&hub);
 }
 
 TEST(live_hub_answers_every_report_and_hello_that_it_takes)
@@ -2359,7 +2240,6 @@ TEST(live_hub_answers_every_report_and_hello_that_it_takes)
     report_to(&hub, 0, TACIT_OK);
     report_to(&hub, 2, TACIT_OK); /* the last one is answered by the order to all */
     expect_broadcast(&hub, 2);
-    driver_close(&hub);
 }
 
 TEST(hub_without_answers_all_says_nothing_to_those_who_know_its_order)
@@ -2372,7 +2252,6 @@ TEST(hub_without_answers_all_says_nothing_to_those_who_know_its_order)
     assert_false(hub.update.send);
     report_to(&hub, 1, TACIT_OK);
     assert_false(hub.update.send);
-    driver_close(&hub);
 }
 
 /* ---- Federations ----------------------------------------------------------------------------- */
@@ -2432,7 +2311,6 @@ TEST(federation_of_3_agents_and_4_arms_does_what_the_oracle_computes)
     assert_int_equal(view.round_count, 3);
     expect_last(&run, 4, 0);
     assert_int_equal(run.report_count, 9);
-    driver_run_close(&run);
 }
 
 /* The same with "horizon": 3000; the third epoch is cut. */
@@ -2457,7 +2335,6 @@ TEST(federation_whose_third_epoch_passes_t_stops_after_two_rounds)
         assert_true(view.finished);
         assert_int_equal(view.release_epoch, 2);
     }
-    driver_run_close(&run);
 }
 
 /* echo '{"agents": 6, "means": [[0.55, 0.6]], "horizon": 1000, "rounds": 12, "gap": 0.95}' |
@@ -2486,7 +2363,6 @@ TEST(epochs_in_which_s_stands_still_cost_no_message)
     assert_int_equal(driver_hub_view(&run.hub).round_count, 8);
     expect_last(&run, 13, 1);
     assert_int_equal(run.report_count, 8 * 6);
-    driver_run_close(&run);
 }
 
 /* echo '{"agents": 2, "means": [[0.9, 0.52, 0.5, ..18 times..]], "horizon": 100000, "rounds": 40,
@@ -2518,7 +2394,6 @@ TEST(epoch_in_which_s_stands_still_may_eliminate)
     assert_int_equal(view.round_count, 6);
     expect_last(&run, 8, 0);
     assert_int_equal(run.report_count, 12);
-    driver_run_close(&run);
 }
 
 /* echo '{"agents": 3, "means": [[0.55, 0.62, 0.5, 0.1]], "horizon": 100000, "rounds": 2,
@@ -2539,7 +2414,6 @@ TEST(round_limit_with_several_arms_left_ends_with_the_best_mean)
         expect_round(&run, &rounds[i]);
     assert_int_equal(driver_hub_view(&run.hub).active_count, 2);
     expect_last(&run, 3, 1);
-    driver_run_close(&run);
 }
 
 TEST(round_limit_with_arms_that_tie_ends_with_the_lowest_index_of_the_best)
@@ -2553,7 +2427,6 @@ TEST(round_limit_with_arms_that_tie_ends_with_the_lowest_index_of_the_best)
     assert_true(driver_run_round(&run));
     assert_int_equal(driver_hub_view(&run.hub).active_count, 3);
     expect_last(&run, 2, 1);
-    driver_run_close(&run);
 }
 
 TEST(finished_hub_refuses_reports_and_answers_late_agents_with_its_last_order)
@@ -2576,7 +2449,6 @@ TEST(finished_hub_refuses_reports_and_answers_late_agents_with_its_last_order)
     assert_int_equal(run.hub.update.message.arms[0], 1);
     restart(&run.hub);
     assert_true(run.hub.update.message.last);
-    driver_run_close(&run);
 }
 
 TEST(participation_asks_exactly_n_agents_each_round_and_everyone_explores)
@@ -2604,7 +2476,6 @@ TEST(participation_asks_exactly_n_agents_each_round_and_everyone_explores)
     }
     assert_true(changes > 0);
     assert_true(tacit_bits_count(&seen, 8) > 3);
-    driver_run_close(&run);
 }
 
 TEST(noise_with_a_large_budget_still_finds_the_best_arm)
@@ -2617,7 +2488,6 @@ TEST(noise_with_a_large_budget_still_finds_the_best_arm)
     while (driver_run_round(&run))
         continue;
     assert_int_equal(driver_hub_view(&run.hub).arms[0], 1);
-    driver_run_close(&run);
 }
 
 /* ---- Checks of what comes back from a disk --------------------------------------------------- */
@@ -2648,8 +2518,6 @@ TEST(check_with_another_size_is_malformed)
     }
     assert_int_equal(driver_check(&agent), TACIT_OK);
     assert_int_equal(driver_check(&hub), TACIT_OK);
-    driver_close(&agent);
-    driver_close(&hub);
 }
 
 TEST(agent_check_with_another_configuration_is_malformed)
@@ -2680,7 +2548,6 @@ TEST(agent_check_with_another_configuration_is_malformed)
             tacit_elim_agent_check(agent.state, tacit_elim_agent_size(&bad[i]), &bad[i]),
             TACIT_MALFORMED);
     }
-    driver_close(&agent);
 }
 
 TEST(hub_check_with_another_configuration_is_malformed)
@@ -2710,7 +2577,6 @@ TEST(hub_check_with_another_configuration_is_malformed)
     bad[14].domain[31] ^= 1;
     for (size_t i = 0; i < 15; i++)
         assert_int_equal(tacit_elim_hub_check(hub.state, hub.size, &bad[i]), TACIT_MALFORMED);
-    driver_close(&hub);
 }
 
 /* Changes one word of a state, sees it refused, and puts it back. */
@@ -2761,7 +2627,6 @@ TEST(agent_state_with_two_lies_is_malformed)
     left[0]--; /* the sum is right, but arm 2 is out */
     left[2]++;
     assert_int_equal(driver_check(&agent), TACIT_MALFORMED);
-    driver_close(&agent);
 }
 
 TEST(hub_state_with_two_lies_is_malformed)
@@ -2785,7 +2650,6 @@ TEST(hub_state_with_two_lies_is_malformed)
             seen[asked] = 0;
         }
         assert_int_equal(driver_check(&hub), TACIT_MALFORMED);
-        driver_close(&hub);
     }
 }
 
@@ -2805,7 +2669,6 @@ TEST(agent_state_that_cannot_be_is_malformed)
     expect_impossible_word(&agent, &view.ledger->open_cell, 2);
     expect_impossible_word(&agent, &view.ledger->release_count, 0);
     expect_impossible_word(&agent, &view.ledger->release_count, 2);
-    driver_close(&agent);
     struct driver_core pulling = pulling_agent(&setup, 10);
     struct tacit_elim_agent_view const open = driver_agent_view(&pulling);
     uint64_t const *const left = open.arms + 1; /* agent.c: arms bits | left K | done K | .. */
@@ -2816,7 +2679,6 @@ TEST(agent_state_that_cannot_be_is_malformed)
     expect_impossible_word(&pulling, &left[3], 1);  /* more was done than was played */
     expect_impossible_word(&pulling, &left[3], 11); /* and more than S */
     expect_impossible_word(&pulling, &left[6], 1);  /* a sum of no rewards */
-    driver_close(&pulling);
 }
 
 TEST(hub_state_that_cannot_be_is_malformed)
@@ -2842,7 +2704,6 @@ TEST(hub_state_that_cannot_be_is_malformed)
     uint64_t const *const row_4 = (const uint64_t *)hub.state + hub.size / 8 - 3;
     expect_impossible_word(&hub, &row_4[1], (uint64_t)INT64_C(-1));
     expect_impossible_word(&hub, &row_4[2], INT64_MAX);
-    driver_close(&hub);
 }
 
 /* ---- Check: long drives ---------------------------------------------------------------------- */
@@ -2890,15 +2751,6 @@ static void drive_open(struct drive *drive, uint64_t seed)
     drive->cores[DRIVE_AGENTS] = driver_hub_open(&setup);
 }
 
-static void drive_close(struct drive *drive)
-{
-    for (uint32_t i = 0; i <= DRIVE_AGENTS; i++) {
-        driver_close(&drive->cores[i]);
-        free(drive->mail[i]);
-    }
-    free(drive->broadcast);
-}
-
 /* One step, after which driver_step looks at the state. What it says goes into the mail. */
 static void drive_step(struct drive *drive, uint32_t index, struct tacit_elim_event event)
 {
@@ -2915,7 +2767,7 @@ static void drive_step(struct drive *drive, uint32_t index, struct tacit_elim_ev
     struct tacit_elim_message **const box = to == TACIT_EVERYONE ? &drive->broadcast
                                             : to == TACIT_HUB    ? &drive->mail[DRIVE_AGENTS]
                                                                  : &drive->mail[to];
-    free(*box);
+    testing_free(*box);
     *box = driver_keep(core);
 }
 
@@ -2933,7 +2785,7 @@ static void drive_deliver(struct drive *drive, uint32_t index)
     if (*box == NULL && below(drive, 4) > 0)
         *box = message; /* it will come again */
     else
-        free(message);
+        testing_free(message);
 }
 
 /* Serves a part of what is left, as a restart shows it. */
@@ -3000,7 +2852,6 @@ TEST(check_takes_every_state_of_long_random_drives)
             halts += driver_agent_view(&drive.cores[agent]).halted;
         }
         quorum_rounds += drive.quorum_rounds;
-        drive_close(&drive);
     }
     assert_true(ends > 100); /* the drives get somewhere */
     assert_true(halts > 50);
@@ -3049,10 +2900,8 @@ TEST(state_with_any_bit_flipped_is_refused_or_can_be_stepped)
                 step_damaged(&damaged);
             else
                 refused++;
-            driver_close(&damaged);
         }
         assert_true(refused > 4 * cores[i].size); /* more than half of the bits */
-        driver_close(&cores[i]);
     }
     digest_pause(false);
 }
@@ -3078,6 +2927,4 @@ TEST(message_copy_points_into_its_own_memory_only)
     assert_int_equal(tacit_elim_message_size(&hello, 3, 2), sizeof hello);
     assert_int_equal(tacit_elim_message_scalars(&hello, 2), 0);
     assert_int_equal(tacit_elim_message_scalars(&order, 2), 0);
-    free(copy);
-    driver_close(&agent);
 }

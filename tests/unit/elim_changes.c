@@ -40,7 +40,6 @@ static void keep_order(struct star *star)
 {
     if (!star->hub.update.send || star->hub.update.message.to != TACIT_EVERYONE)
         return;
-    free(star->order);
     star->order = driver_keep(&star->hub);
 }
 
@@ -57,14 +56,6 @@ static struct star star_open(const struct driver_setup *setup)
     return star;
 }
 
-static void star_close(struct star *star)
-{
-    driver_close(&star->hub);
-    for (uint32_t i = 0; i < star->count; i++)
-        driver_close(&star->agents[i]);
-    free(star->order);
-}
-
 /* All that the two have to say to each other, from what the agent said last. */
 static void talk(struct star *star, uint32_t i)
 {
@@ -72,7 +63,7 @@ static void talk(struct star *star, uint32_t i)
     for (uint32_t words = 0; agent->update.send && words < 8; words++) {
         struct tacit_elim_message *const said = driver_keep(agent);
         enum tacit_status const status = driver_step(&star->hub, driver_receive(said));
-        free(said);
+        testing_free(said);
         assert_int_equal(status, TACIT_OK);
         keep_order(star);
         agent->update.send = false;
@@ -82,7 +73,7 @@ static void talk(struct star *star, uint32_t i)
         struct tacit_elim_message *const answer = is_ours ? driver_keep(&star->hub) : NULL;
         if (is_ours)
             (void)driver_step(agent, driver_receive(answer));
-        free(answer);
+        testing_free(answer);
     }
 }
 
@@ -162,7 +153,6 @@ TEST(site_that_is_dropped_lets_the_round_close_that_waited_for_it)
     expect_refused(&star, TACIT_ELIM_DROP_SITE, 3, 0, TACIT_INVALID);
     assert_int_equal(change(&star, TACIT_ELIM_DROP_SITE, 1, 0), 2);
     expect_refused(&star, TACIT_ELIM_DROP_SITE, 0, 0, TACIT_INVALID); /* the last one */
-    star_close(&star);
 }
 
 /* It is back: it follows, draws as all do, gets its grants, and reports nothing. */
@@ -184,7 +174,6 @@ TEST(dropped_site_that_comes_back_plays_along_and_is_not_counted)
     assert_int_equal(driver_hub_view(&star.hub).seen[2], 0);
     assert_int_equal(driver_agent_view(&star.agents[2]).release_epoch, 2);
     assert_int_equal(driver_agent_view(&star.agents[2]).ledger->release_count, 2);
-    star_close(&star);
 }
 
 TEST(report_that_is_here_stays_when_its_site_is_dropped)
@@ -197,7 +186,6 @@ TEST(report_that_is_here_stays_when_its_site_is_dropped)
     play_round(&star, 2);
     assert_int_equal(driver_hub_view(&star.hub).epoch, 2);
     assert_int_equal(driver_hub_view(&star.hub).reports_missing, 2);
-    star_close(&star);
 }
 
 /* Participants are drawn among the others, and where all who were asked are gone, others are. */
@@ -218,7 +206,6 @@ TEST(dropped_sites_are_not_drawn)
         assert_true(driver_hub_view(&star.hub).epoch > epoch); /* also who was asked in mid-epoch */
         assert_false(tacit_bits_has(driver_hub_view(&star.hub).uploaders, asked));
     }
-    star_close(&star);
 }
 
 TEST(without_entropy_nobody_is_dropped)
@@ -232,7 +219,6 @@ TEST(without_entropy_nobody_is_dropped)
     assert_int_equal(driver_change(&star.hub, TACIT_ELIM_DROP_SITE, 0, 0, &number), TACIT_ENTROPY);
     assert_int_equal(driver_change(&star.hub, TACIT_ELIM_DROP_SITE, 0, 0, &number), TACIT_OK);
     assert_int_equal(number, 1);
-    star_close(&star);
 }
 
 /* ---- Quorum, deadline, horizon, end ---- */
@@ -253,7 +239,6 @@ TEST(lower_quorum_closes_the_round_that_waited_for_it)
     assert_int_equal(change(&star, TACIT_ELIM_SET_QUORUM_AND_DEADLINE, 2, 5000), 0); /* so it is */
     assert_false(star.hub.update.persist);
     expect_refused(&star, TACIT_ELIM_SET_QUORUM_AND_DEADLINE, 4, 5000, TACIT_INVALID);
-    star_close(&star);
 }
 
 /* A run whose quorum and deadline are changed, and never needed, is the same run to the bit. */
@@ -275,8 +260,6 @@ TEST(a_quorum_that_is_not_needed_changes_no_result)
     assert_int_equal(with.pulls, without.pulls);
     assert_memory_equal(with.means, without.means, ARMS * sizeof *with.means);
     assert_int_equal(with.change_count, 6);
-    star_close(&stars[0]);
-    star_close(&stars[1]);
 }
 
 TEST(longer_horizon_lets_a_plan_be_played_that_did_not_fit)
@@ -299,7 +282,6 @@ TEST(longer_horizon_lets_a_plan_be_played_that_did_not_fit)
     struct tacit_elim_hub_view const view = driver_hub_view(&star.hub);
     for (uint32_t arm = 0; arm < ARMS; arm++) /* what was played before is in, once */
         assert_true(fabs(view.means[arm] - means[arm]) < 1e-6);
-    star_close(&star);
 }
 
 /* The site's own policy, and who has played its last pull, are not overruled. */
@@ -308,7 +290,6 @@ TEST(horizon_beyond_the_policy_is_not_taken)
     struct driver_setup setup = changing_setup(2);
     setup.horizon = 100;
     struct star star = star_open(&setup);
-    driver_close(&star.agents[1]);
     star.agents[1] = driver_agent_open(&setup, 1);
     star.agents[1].agent_config.horizon_max = 150;
     assert_int_equal(tacit_elim_agent_init(star.agents[1].state, &star.agents[1].agent_config),
@@ -324,7 +305,6 @@ TEST(horizon_beyond_the_policy_is_not_taken)
     assert_int_equal(driver_agent_view(&star.agents[0]).horizon, 100);
     assert_int_equal(driver_agent_view(&star.agents[1]).horizon, 100);
     assert_int_equal(driver_agent_view(&star.agents[1]).change_count, 1); /* it knows of it */
-    star_close(&star);
 }
 
 TEST(run_that_is_ended_gives_the_best_arm_by_what_is_known)
@@ -350,7 +330,6 @@ TEST(run_that_is_ended_gives_the_best_arm_by_what_is_known)
     assert_int_equal(change(&star, TACIT_ELIM_END_RUN, 0, 0), 1);
     expect_refused(&star, TACIT_ELIM_DROP_SITE, 0, 0, TACIT_UNEXPECTED);
     expect_refused(&star, TACIT_ELIM_EXTEND_HORIZON, 0, 2000000, TACIT_UNEXPECTED);
-    star_close(&star);
 }
 
 /* ---- Arms ---- */
@@ -390,7 +369,6 @@ TEST(arm_that_is_retired_is_played_no_more_and_the_round_goes_on)
         assert_int_equal(driver_agent_view(&star.agents[i]).exploit_arm, 1);
     }
     expect_refused(&star, TACIT_ELIM_RETIRE_ARM, 1, 0, TACIT_UNEXPECTED);
-    star_close(&star);
 }
 
 /* Only the retired arm was left to be pulled: the epoch is over with the word. */
@@ -406,7 +384,6 @@ TEST(epoch_ends_when_only_the_retired_arm_was_left_of_it)
     talk(&star, 0);
     assert_int_equal(driver_hub_view(&star.hub).epoch, 2);
     assert_int_equal(driver_agent_view(&star.agents[0]).ledger->release_count, 1);
-    star_close(&star);
 }
 
 TEST(site_that_refuses_an_arm_is_not_counted_while_the_arm_is_in)
@@ -432,7 +409,6 @@ TEST(site_that_refuses_an_arm_is_not_counted_while_the_arm_is_in)
     struct tacit_elim_hub_view const hub = driver_hub_view(&star.hub);
     for (uint32_t arm = 0; arm + 1 < ARMS; arm++)
         assert_true(fabs(hub.means[arm] - means[arm]) < 1e-6);
-    star_close(&star);
 }
 
 /* Its release waits for its grant: the word goes with the commitment, and nobody takes it for a
@@ -450,7 +426,6 @@ TEST(site_that_refuses_while_its_release_waits_is_not_flagged)
     assert_false(tacit_bits_has(driver_hub_view(&star.hub).flagged, 1));
     assert_int_equal(driver_agent_view(&star.agents[1]).release_epoch, 1);
     assert_int_equal(driver_hub_view(&star.hub).report_count, 0);
-    star_close(&star);
 }
 
 TEST(site_keeps_one_arm_and_refuses_even_the_winner)
@@ -467,7 +442,6 @@ TEST(site_keeps_one_arm_and_refuses_even_the_winner)
     assert_int_equal(driver_refuse(&star.agents[0], 3), TACIT_INVALID);
     assert_int_equal(driver_refuse(&star.agents[0], ARMS), TACIT_INVALID);
     assert_int_equal(driver_agent_view(&star.agents[0]).exploit_arm, 3);
-    star_close(&star);
 }
 
 /* A coordinator that has forgotten its log brings no arm back. */
@@ -483,7 +457,6 @@ TEST(new_term_leaves_retired_arms_out)
     assert_int_equal(view.change_count, 0);
     assert_true(tacit_bits_has(view.refused, 1));
     assert_false(tacit_bits_has(view.playable, 1));
-    star_close(&star);
 }
 
 /* ---- Words that do not fit ---- */
@@ -519,7 +492,6 @@ TEST(orders_with_a_log_that_does_not_fit_are_refused_without_trace)
     order.change_count = 0; /* an order from before, that was late */
     driver_expect_nothing(&star.agents[0], driver_receive(&order), TACIT_OK);
     assert_int_equal(driver_agent_view(&star.agents[0]).change_count, 1);
-    star_close(&star);
 }
 
 TEST(log_that_is_full_takes_no_more)
@@ -531,9 +503,7 @@ TEST(log_that_is_full_takes_no_more)
         assert_int_equal(change(&star, TACIT_ELIM_EXTEND_HORIZON, 0, setup.horizon + 1 + i), i + 1);
     expect_refused(&star, TACIT_ELIM_RETIRE_ARM, 0, 0, TACIT_REFUSED);
     expect_refused(&star, (enum tacit_elim_change_kind)0, 0, 0, TACIT_REFUSED);
-    star_close(&star);
     closed.change_max = 0;
     star = star_open(&closed);
     expect_refused(&star, TACIT_ELIM_RETIRE_ARM, 0, 0, TACIT_REFUSED);
-    star_close(&star);
 }

@@ -128,7 +128,7 @@ static void play_round(struct books *books, struct driver_core *hub, struct driv
                 books->total[books->round_count][arm] += report->sums[rank++].steps;
         books->agents[books->round_count]++;
         driver_expect(hub, driver_receive(report), TACIT_OK);
-        free(report);
+        testing_free(report);
     }
     if (books->agents[books->round_count] < AGENTS) {
         hub->now_us += 1000;
@@ -136,7 +136,6 @@ static void play_round(struct books *books, struct driver_core *hub, struct driv
     }
     books->round_count++;
     expect_books(books, hub, was_in);
-    free(order);
 }
 
 TEST(hub_judges_by_whole_rounds_and_by_histories_of_those_who_came)
@@ -166,9 +165,6 @@ TEST(hub_judges_by_whole_rounds_and_by_histories_of_those_who_came)
         for (uint32_t i = 0; i < books.round_count; i++)
             broken += books.agents[i] < AGENTS ? 1 : 0;
         rounds += books.round_count;
-        for (uint32_t i = 0; i < AGENTS; i++)
-            driver_close(&agents[i]);
-        driver_close(&hub);
     }
     assert_true(broken > rounds / 4 && broken < rounds); /* of both kinds */
 }
@@ -215,7 +211,6 @@ TEST(agent_that_waits_plays_the_leader_of_the_last_order)
     driver_play(&agent, quarters, 0);
     driver_move(&agent);
     assert_int_equal(driver_agent_view(&agent).exploit_arm, 1);
-    driver_close(&agent);
 }
 
 TEST(plan_that_no_longer_fits_is_the_leader_until_the_end_and_releases_nothing)
@@ -233,7 +228,6 @@ TEST(plan_that_no_longer_fits_is_the_leader_until_the_end_and_releases_nothing)
     assert_true(driver_agent_view(&agent).finished);
     assert_int_equal(driver_agent_view(&agent).release_epoch, 1);
     assert_int_equal(driver_agent_view(&agent).ledger->release_count, 1);
-    driver_close(&agent);
 }
 
 TEST(leader_that_is_not_in_is_refused)
@@ -246,7 +240,6 @@ TEST(leader_that_is_not_in_is_refused)
         struct tacit_elim_message const order = order_of(2, 20, &some, wrong[i]);
         driver_expect_nothing(&agent, driver_receive(&order), TACIT_MALFORMED);
     }
-    driver_close(&agent);
 }
 
 /* A confidence that is said: what states keep of it, and what the hub judges by it, is in the known
@@ -265,7 +258,6 @@ TEST(hub_judges_by_a_confidence_and_a_growth_that_are_said)
             if (!driver_run_round(&run))
                 break;
         assert_true(driver_hub_view(&run.hub).round_count > 3);
-        driver_run_close(&run);
     }
 }
 
@@ -334,10 +326,8 @@ TEST(damaged_state_is_refused_or_goes_on)
         } else {
             refused++;
         }
-        driver_close(&hub);
     }
     assert_true(refused > 1000);
-    driver_run_close(&run);
     digest_pause(false);
 }
 
@@ -356,5 +346,4 @@ TEST(each_damaged_word_of_a_hub_gets_the_verdict_that_it_always_got)
     while (driver_hub_view(&run.hub).active_count == ARMS)
         assert_true(driver_run_round(&run));
     damage_all(run.hub.state, run.hub.size, is_hub, &run.hub.hub_config);
-    driver_run_close(&run);
 }

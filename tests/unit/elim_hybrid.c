@@ -82,13 +82,6 @@ static struct hybrid hybrid_open(const struct peer_setup *setup)
     return hybrid;
 }
 
-static void hybrid_close(struct hybrid *hybrid)
-{
-    for (uint32_t agent = 0; agent < AGENTS; agent++)
-        peer_close(&hybrid->p[agent]);
-    network_free(hybrid->network);
-}
-
 /* The hub has spoken: the plan of epoch 1 is open. */
 static struct hybrid hybrid_pulling(const struct peer_setup *setup)
 {
@@ -130,7 +123,7 @@ static void wake(struct peer_core *core)
     peer_expect(core, driver_timeout(), TACIT_OK);
 }
 
-/* Plays the plan; the peer's report goes to its parent at once. Result: it, for free(). */
+/* Plays the plan; the peer's report goes to its parent at once. Result: it, for testing_free(). */
 static struct tacit_elim_message *play_and_send(struct peer_core *core)
 {
     assert_int_equal(peer_play(core, means_3, 0), TACIT_OK);
@@ -151,8 +144,8 @@ static void gather_all(struct hybrid *hybrid)
         wake(relay);
         peer_expect(sink, driver_receive(second), TACIT_OK);
         peer_expect(sink, driver_receive(&relay->update.message), TACIT_OK);
-        free(first);
-        free(second);
+        testing_free(first);
+        testing_free(second);
     }
     assert_int_equal(peer_view(sink).missing_count, 1);
 }
@@ -189,7 +182,6 @@ TEST(peer_of_a_hybrid_waits_for_the_hub)
     expect_message(&hybrid.p[2], TACIT_ELIM_HELLO, TACIT_HUB);
     wake(&hybrid.p[2]);
     expect_message(&hybrid.p[2], TACIT_ELIM_HELLO, TACIT_HUB);
-    hybrid_close(&hybrid);
 }
 
 TEST(report_goes_to_the_parent_at_once_and_what_comes_in_with_the_next_slot)
@@ -215,10 +207,6 @@ TEST(report_goes_to_the_parent_at_once_and_what_comes_in_with_the_next_slot)
     struct tacit_elim_message *const passed = peer_keep(relay);
     assert_memory_equal(passed->sums, data->sums, ARMS * 8);
     assert_int_equal(tacit_elim_message_scalars(passed, AGENTS), ARMS);
-    free(passed);
-    free(own);
-    free(data);
-    hybrid_close(&hybrid);
 }
 
 TEST(relay_that_still_pulls_passes_on_and_puts_its_own_report_to_what_waits)
@@ -234,8 +222,6 @@ TEST(relay_that_still_pulls_passes_on_and_puts_its_own_report_to_what_waits)
     assert_int_equal(peer_play(relay, means_3, 0), TACIT_OK);
     expect_message(relay, TACIT_ELIM_DATA, 2);
     expect_set(relay->update.message.origins, first_2);
-    free(data);
-    hybrid_close(&hybrid);
 }
 
 TEST(relay_repeats_all_it_has_and_asks_the_hub_in_turn)
@@ -244,7 +230,7 @@ TEST(relay_repeats_all_it_has_and_asks_the_hub_in_turn)
     struct hybrid hybrid = hybrid_pulling(&setup);
     struct peer_core *const relay = &hybrid.p[1];
     struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
-    struct tacit_elim_message *const own = play_and_send(relay);
+    (void)play_and_send(relay);
     peer_expect(relay, driver_receive(data), TACIT_OK);
     wake(relay);
     struct tacit_elim_message *first = NULL;
@@ -258,7 +244,7 @@ TEST(relay_repeats_all_it_has_and_asks_the_hub_in_turn)
         else
             assert_true(peer_same_message(relay, first, again));
         if (first != again)
-            free(again);
+            testing_free(again);
         wake(relay);
         expect_message(relay, TACIT_ELIM_HELLO, TACIT_HUB);
         assert_int_equal(relay->update.message.epoch, 1);
@@ -269,10 +255,7 @@ TEST(relay_repeats_all_it_has_and_asks_the_hub_in_turn)
         wake(relay);
     }
     assert_int_equal(peer_view(relay).agent.ledger->release_count, 1);
-    free(first);
-    free(own);
-    free(data);
-    hybrid_close(&hybrid);
+    testing_free(first);
 }
 
 TEST(more_rows_than_a_message_may_carry_go_with_the_slots_that_follow)
@@ -295,8 +278,6 @@ TEST(more_rows_than_a_message_may_carry_go_with_the_slots_that_follow)
         if (relay->update.message.kind == TACIT_ELIM_HELLO) /* to the hub, in turn */
             wake(relay);
     }
-    free(data);
-    hybrid_close(&hybrid);
 }
 
 TEST(data_that_came_before_is_answered_by_what_is_here)
@@ -314,8 +295,6 @@ TEST(data_that_came_before_is_answered_by_what_is_here)
         assert_false(relay->update.persist);
     }
     peer_expect_nothing(&hybrid.p[0], &relay->update.message, TACIT_OK);
-    free(data);
-    hybrid_close(&hybrid);
 }
 
 TEST(word_that_does_not_fit_a_relay_is_refused_without_trace)
@@ -355,8 +334,6 @@ TEST(word_that_does_not_fit_a_relay_is_refused_without_trace)
     memcpy(sums, data->sums, sizeof sums);
     sums[0].steps++;
     peer_expect_nothing(relay, &bad, TACIT_MALFORMED); /* two answers to one question */
-    free(data);
-    hybrid_close(&hybrid);
 }
 
 /* ---- Sinks ----------------------------------------------------------------------------------- */
@@ -388,7 +365,6 @@ TEST(sink_reports_the_sum_of_its_component_once_it_is_complete)
     wake(sink);
     assert_true(sink->update.persist);
     expect_sum_of(&hybrid, &sink->update.message, first_5);
-    hybrid_close(&hybrid);
 }
 
 TEST(sink_without_others_reports_at_once)
@@ -397,7 +373,6 @@ TEST(sink_without_others_reports_at_once)
     struct hybrid hybrid = hybrid_pulling(&setup);
     assert_int_equal(peer_play(&hybrid.p[5], means_3, 0), TACIT_OK);
     expect_sum_of(&hybrid, &hybrid.p[5].update.message, (const uint64_t[]){32});
-    hybrid_close(&hybrid);
 }
 
 TEST(sink_repeats_its_report_to_the_letter_and_asks_the_hub_in_turn)
@@ -419,8 +394,6 @@ TEST(sink_repeats_its_report_to_the_letter_and_asks_the_hub_in_turn)
         else
             expect_message(sink, TACIT_ELIM_HELLO, TACIT_HUB);
     }
-    free(report);
-    hybrid_close(&hybrid);
 }
 
 TEST(sink_that_is_not_complete_waits_and_says_for_whom)
@@ -439,8 +412,6 @@ TEST(sink_that_is_not_complete_waits_and_says_for_whom)
     }
     expect_set(peer_view(sink).known, (const uint64_t[]){6});
     assert_int_equal(peer_view(sink).missing_count, 3);
-    free(data);
-    hybrid_close(&hybrid);
 }
 
 /* 0 and 4 do not come before the time is over, which begins with the sink's own report. */
@@ -453,7 +424,7 @@ static struct hybrid hybrid_at_timeout(struct tacit_elim_message **late)
     for (uint32_t agent = 1; agent <= 3; agent += 2) {
         struct tacit_elim_message *const data = play_and_send(&hybrid.p[agent]);
         peer_expect(sink, driver_receive(data), TACIT_OK);
-        free(data);
+        testing_free(data);
     }
     assert_int_equal(sink->update.deadline_us, TACIT_NEVER);
     set_clock(&hybrid, 30);
@@ -468,7 +439,6 @@ static struct hybrid hybrid_at_timeout(struct tacit_elim_message **late)
     peer_expect(&hybrid.p[1], driver_receive(data), TACIT_OK);
     wake(&hybrid.p[1]);
     *late = peer_keep(&hybrid.p[1]);
-    free(data);
     return hybrid;
 }
 
@@ -488,14 +458,11 @@ TEST(sink_reports_what_it_has_when_its_time_is_over)
     assert_false(sink->update.persist);
     expect_set(peer_view(sink).known, middle);
     assert_memory_equal(sink->table, before.table, sink->table_size);
-    peer_close((struct peer_core *)&before);
     wake(sink);
     if (sink->update.message.kind != TACIT_ELIM_REPORT)
         wake(sink);
     assert_true(peer_same_message(sink, report, &sink->update.message));
-    free(report);
-    free(late);
-    hybrid_close(&hybrid);
+    testing_free(late);
 }
 
 /* One update carries one message: neither timer may swallow what the other one has to say. */
@@ -514,7 +481,6 @@ TEST(sink_whose_two_timers_run_off_at_once_still_reports)
     }
     assert_true(reports >= 1);
     expect_set(peer_view(sink).known, only_2);
-    hybrid_close(&hybrid);
 }
 
 TEST(sink_takes_rows_of_its_members_only)
@@ -530,8 +496,6 @@ TEST(sink_takes_rows_of_its_members_only)
     peer_expect_nothing(sink, &bad, TACIT_MALFORMED);
     peer_expect(sink, driver_receive(data), TACIT_OK);
     expect_set(peer_view(sink).known, only_1);
-    free(data);
-    hybrid_close(&hybrid);
 }
 
 /* ---- The hub's word -------------------------------------------------------------------------- */
@@ -555,9 +519,6 @@ TEST(new_order_begins_a_new_collection_wherever_the_peer_is)
     expect_set(next->arms, not_1);
     peer_expect(relay, driver_receive(next), TACIT_OK);
     expect_set(peer_view(relay).known, only_0);
-    free(next);
-    free(data);
-    hybrid_close(&hybrid);
 }
 
 /* Where the turn stood in the epoch before does not matter: the parent is first. */
@@ -567,15 +528,14 @@ TEST(relay_of_a_new_epoch_asks_its_parent_first)
     struct tacit_elim_message const order = order_of(2, 2 * PULLS, all_3);
     struct hybrid hybrid = hybrid_pulling(&setup);
     struct peer_core *const relay = &hybrid.p[1];
-    free(play_and_send(relay));
+    testing_free(play_and_send(relay));
     wake(relay); /* nobody answered: once more to the parent, so that it is the hub's turn */
     expect_message(relay, TACIT_ELIM_DATA, 2);
     peer_expect(relay, driver_receive(&order), TACIT_OK);
-    free(play_and_send(relay));
+    testing_free(play_and_send(relay));
     wake(relay);
     expect_message(relay, TACIT_ELIM_DATA, 2);
     assert_int_equal(relay->update.message.epoch, 2);
-    hybrid_close(&hybrid);
 }
 
 TEST(order_that_does_not_come_from_the_hub_is_refused)
@@ -592,7 +552,6 @@ TEST(order_that_does_not_come_from_the_hub_is_refused)
     order.from = TACIT_HUB;
     order.run_id++;
     peer_expect_nothing(&hybrid.p[1], &order, TACIT_STRANGER);
-    hybrid_close(&hybrid);
 }
 
 TEST(hub_that_holds_more_than_was_released_halts_a_sink)
@@ -605,7 +564,6 @@ TEST(hub_that_holds_more_than_was_released_halts_a_sink)
     peer_expect(&hybrid.p[2], driver_receive(&order), TACIT_ROLLBACK);
     assert_true(peer_view(&hybrid.p[2]).agent.halted);
     assert_int_equal(hybrid.p[2].update.deadline_us, TACIT_NEVER);
-    hybrid_close(&hybrid);
 }
 
 TEST(parent_that_holds_a_report_this_state_did_not_make_halts_a_relay)
@@ -621,10 +579,6 @@ TEST(parent_that_holds_a_report_this_state_did_not_make_halts_a_relay)
     (void)peer_expect_answer(&hybrid.p[2], hello, TACIT_ELIM_ADVERT, 1);
     peer_expect(&copy, driver_receive(&hybrid.p[2].update.message), TACIT_ROLLBACK);
     assert_true(peer_view(&copy).agent.halted);
-    free(hello);
-    free(data);
-    peer_close(&copy);
-    hybrid_close(&hybrid);
 }
 
 TEST(hello_is_answered_by_what_came_also_of_the_epoch_before)
@@ -643,8 +597,6 @@ TEST(hello_is_answered_by_what_came_also_of_the_epoch_before)
         peer_expect_answer(relay, &hello, TACIT_ELIM_ADVERT, 0);
     expect_set(advert->origins, only_0);
     assert_int_equal(advert->epoch, 1);
-    free(data);
-    hybrid_close(&hybrid);
 }
 
 /* Our hub never orders an epoch without pulls, but a peer must not depend on that. */
@@ -654,7 +606,7 @@ TEST(order_that_asks_for_no_pulls_leaves_a_state_that_can_be_gone_on_with)
     struct hybrid hybrid = hybrid_pulling(&setup);
     struct peer_core *const relay = &hybrid.p[1];
     struct peer_core *const sink = &hybrid.p[2];
-    free(play_and_send(relay));
+    testing_free(play_and_send(relay));
     struct tacit_elim_message const order = order_of(2, PULLS, all_3);
     peer_expect(sink, driver_receive(&order), TACIT_OK);
     peer_expect(relay, driver_receive(&order), TACIT_OK);
@@ -663,8 +615,6 @@ TEST(order_that_asks_for_no_pulls_leaves_a_state_that_can_be_gone_on_with)
     peer_expect(sink, driver_receive(data), TACIT_OK);
     (void)peer_expect_answer(sink, data, TACIT_ELIM_ADVERT, 1);
     peer_expect_nothing(relay, &sink->update.message, TACIT_OK); /* no old copy */
-    free(data);
-    hybrid_close(&hybrid);
 }
 
 /* The hub's word that it holds nothing of a relay is no answer to its report, which went to the
@@ -692,7 +642,6 @@ TEST(peer_at_t_asks_a_hub_that_waits_only_so_often)
             answer.seen = agent == 2 ? 1 : 0; /* the sink reported once */
             peer_expect(core, driver_receive(&answer), TACIT_OK);
         }
-        hybrid_close(&hybrid);
     }
 }
 
@@ -707,7 +656,6 @@ TEST(halted_relay_says_nothing_not_even_for_others)
     struct tacit_elim_message const hello = peer_word(TACIT_ELIM_HELLO, 0, 1, 1, none);
     peer_expect_nothing(relay, &hello, TACIT_OK);
     assert_int_equal(relay->update.deadline_us, TACIT_NEVER);
-    hybrid_close(&hybrid);
 }
 
 /* ---- The hub above sinks --------------------------------------------------------------------- */
@@ -804,7 +752,6 @@ TEST(hub_asks_the_sinks_only_and_orders_everybody)
     struct tacit_elim_message const hello = {
         .kind = TACIT_ELIM_HELLO, .from = 1, .to = TACIT_HUB, .run_id = DRIVER_RUN_ID, .epoch = 0};
     driver_expect_answer(&hub, driver_receive(&hello), 1); /* also who is no sink is told */
-    driver_close(&hub);
 }
 
 /* Two reports, whose means are a and b. Result: the means and the radius of the round. */
@@ -835,7 +782,6 @@ TEST(hub_weighs_components_by_their_agents_and_by_the_switch_alike)
         struct tacit_elim_hub_view const view = two_reports(&hub, 3, a, b);
         for (uint32_t arm = 0; arm < ARMS; arm++)
             assert_true(fabs(view.means[arm] - (i == 0 ? by_agents : alike)[arm]) < 1e-12);
-        driver_close(&hub);
     }
 }
 
@@ -849,7 +795,6 @@ TEST(radius_is_that_of_the_agents_that_are_covered)
         struct tacit_elim_hub_view const view = two_reports(&hub, agents, means_3, means_3);
         assert_true(view.radius == tacit_elim_radius(&schedule, 1, ARMS, pulls, agents + 1));
         assert_true(fabs(view.means[0] - means_3[0]) < 1e-6);
-        driver_close(&hub);
     }
 }
 
@@ -876,7 +821,6 @@ TEST(report_of_a_sink_that_does_not_fit_is_refused_without_trace)
     report.agents = 2;
     sums[1].steps = 0;
     driver_expect_nothing(&hub, driver_receive(&report), TACIT_MALFORMED);
-    driver_close(&hub);
 }
 
 TEST(report_that_names_no_number_is_of_one_agent)
@@ -891,7 +835,6 @@ TEST(report_that_names_no_number_is_of_one_agent)
     report = report_of(&hub, 0, 0, sums);
     driver_expect(&hub, driver_receive(&report), TACIT_OK);
     assert_true(fabs(driver_hub_view(&hub).means[0] - means_3[0]) < 1e-6);
-    driver_close(&hub);
 }
 
 TEST(bounds_of_a_sum_grow_with_the_agents_in_it)
@@ -910,7 +853,6 @@ TEST(bounds_of_a_sum_grow_with_the_agents_in_it)
     sums[0].steps = sum_max;
     sums[1].steps = -noise_max;
     driver_expect(&hub, driver_receive(&report), TACIT_OK);
-    driver_close(&hub);
 }
 
 TEST(quorum_of_a_hybrid_counts_agents)
@@ -938,7 +880,6 @@ TEST(quorum_of_a_hybrid_counts_agents)
             driver_expect(&hub, driver_receive(&other), TACIT_OK);
             assert_int_equal(driver_hub_view(&hub).round_count, 1);
         }
-        driver_close(&hub);
     }
 }
 
@@ -950,8 +891,7 @@ TEST(bounds_of_a_large_component_in_a_late_epoch_do_not_wrap)
     setup.epsilon = 10;
     setup.round_limit = TACIT_ELIM_EPOCHS_MAX - 1;
     setup.gap = 0.9;
-    uint32_t *const weights = calloc(agents, sizeof *weights);
-    assert_non_null(weights);
+    uint32_t *const weights = testing_calloc(agents, sizeof *weights);
     weights[0] = agents;
     struct driver_core hub = driver_hub_open(&setup);
     hub.hub_config.weights = weights;
@@ -969,8 +909,6 @@ TEST(bounds_of_a_large_component_in_a_late_epoch_do_not_wrap)
     sums[0].steps = -(int64_t)epoch * 100 * 60 * TACIT_STEPS; /* far within covered * epoch * 60 */
     struct tacit_elim_message const report = report_of(&hub, 0, covered, sums);
     driver_expect(&hub, driver_receive(&report), TACIT_OK);
-    driver_close(&hub);
-    free(weights);
 }
 
 /* ---- Sums of components ---------------------------------------------------------------------- */
@@ -1037,10 +975,8 @@ TEST(peer_with_any_bit_flipped_is_refused_or_can_be_stepped)
     setup.gather_timeout_us = 500;
     struct hybrid hybrid = hybrid_open(&setup);
     damage_every_bit(&hybrid.p[2]);
-    hybrid_close(&hybrid);
     hybrid = hybrid_pulling(&setup);
     damage_every_bit(&hybrid.p[1]);
-    hybrid_close(&hybrid);
     hybrid = hybrid_gathered(&setup);
     damage_every_bit(&hybrid.p[1]);
     damage_every_bit(&hybrid.p[2]);
@@ -1049,7 +985,6 @@ TEST(peer_with_any_bit_flipped_is_refused_or_can_be_stepped)
     struct tacit_elim_message const order = order_of(2, 2 * PULLS, not_1);
     peer_expect(&hybrid.p[1], driver_receive(&order), TACIT_OK);
     damage_every_bit(&hybrid.p[1]);
-    hybrid_close(&hybrid);
     digest_pause(false);
 }
 
@@ -1066,7 +1001,6 @@ TEST(hub_check_with_other_weights_is_malformed)
     bad = hub.hub_config;
     bad.components_alike = true;
     assert_int_equal(tacit_elim_hub_check(hub.state, hub.size, &bad), TACIT_MALFORMED);
-    driver_close(&hub);
 }
 
 /* What a driver would do first with a hub that came back. */
@@ -1102,10 +1036,8 @@ TEST(hub_with_any_bit_flipped_is_refused_or_can_be_stepped)
                 step_damaged_hub(&damaged);
             else
                 refused++;
-            driver_close(&damaged);
         }
         assert_true(refused > 4 * hub.size);
-        driver_close(&hub);
     }
     digest_pause(false);
 }
@@ -1204,9 +1136,7 @@ TEST(hub_of_any_hybrid_decides_the_same_in_any_order_of_delivery)
         for (uint32_t variant = 1; variant < 4; variant++) {
             struct peer_net *const other = peer_world_played(&world, variant != 2, variant >= 2);
             peer_expect_same_records(plain, other);
-            peer_net_close(other);
         }
-        peer_net_close(plain);
         network_free(world.network);
     }
     assert_true(rounds > 500);

@@ -73,13 +73,6 @@ static struct trio trio_open(const struct peer_setup *setup)
     return trio;
 }
 
-static void trio_close(struct trio *trio)
-{
-    for (uint32_t agent = 0; agent < AGENTS; agent++)
-        peer_close(&trio->p[agent]);
-    network_free(trio->network);
-}
-
 /* Everybody has made its report of epoch 1; nothing was delivered. */
 static struct trio trio_released(const struct peer_setup *setup)
 {
@@ -104,7 +97,7 @@ static void expect_known(const struct peer_core *core, const uint64_t *wanted)
 }
 
 /* `to` asks `from` for these reports of the epoch, which `from` has. Result: the answer, for
- * free(). */
+ * testing_free(). */
 static struct tacit_elim_message *data_from(struct peer_core *from, uint32_t to, uint32_t epoch,
                                             const uint64_t *origins)
 {
@@ -128,7 +121,6 @@ static void hand_over(struct peer_core *from, struct peer_core *to, uint32_t epo
     expect_set(request->origins, origins);
     struct tacit_elim_message *const data = data_from(from, taker, epoch, origins);
     peer_expect(to, driver_receive(data), TACIT_OK);
-    free(data);
 }
 
 /* Everybody knows everything of epoch 1: 0 and 2 last, through 1. */
@@ -281,7 +273,6 @@ TEST(peer_after_init_has_all_arms_and_knows_nothing)
     assert_false(view.is_sink);
     expect_set(view.known, none);
     assert_int_equal(tacit_ledger_spent_nano(view.agent.ledger), 0);
-    peer_close(&core);
     network_free(network);
 }
 
@@ -303,7 +294,6 @@ TEST(own_report_is_kept_and_advertised_to_the_neighbours_at_once)
     expect_set(core->update.message.origins, only_1);
     assert_int_equal(core->update.deadline_us, 50 + DRIVER_RESEND_US);
     expect_known(core, only_1);
-    trio_close(&trio);
 }
 
 TEST(advert_is_answered_by_a_request_of_exactly_what_lacks)
@@ -318,7 +308,6 @@ TEST(advert_is_answered_by_a_request_of_exactly_what_lacks)
     advert = peer_word(TACIT_ELIM_ADVERT, 2, 1, 1, all_3); /* 0 is asked for, 1 is its own */
     request = peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 2);
     expect_set(request->origins, only_2);
-    trio_close(&trio);
 }
 
 TEST(repeated_advert_asks_nothing_again)
@@ -334,8 +323,6 @@ TEST(repeated_advert_asks_nothing_again)
     peer_expect(&trio.p[1], driver_receive(data), TACIT_OK);
     for (uint32_t i = 0; i < 10; i++) /* it is here */
         peer_expect_nothing(&trio.p[1], &advert, TACIT_OK);
-    free(data);
-    trio_close(&trio);
 }
 
 TEST(own_timer_asks_again_for_what_was_lost)
@@ -351,7 +338,6 @@ TEST(own_timer_asks_again_for_what_was_lost)
     assert_int_equal(trio.p[1].update.message.to, TACIT_NEIGHBOURS);
     expect_set(trio.p[1].update.message.origins, only_1);
     (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
-    trio_close(&trio);
 }
 
 TEST(request_is_answered_by_the_rows_as_they_were_released)
@@ -375,8 +361,6 @@ TEST(request_is_answered_by_the_rows_as_they_were_released)
                                                      .epoch = 1,
                                                      .origins = all_3},
                         TACIT_UNEXPECTED);
-    free(data);
-    trio_close(&trio);
 }
 
 TEST(what_comes_in_during_a_slot_goes_on_together_with_the_next)
@@ -401,7 +385,6 @@ TEST(what_comes_in_during_a_slot_goes_on_together_with_the_next)
         assert_int_equal(core->update.message.kind, TACIT_ELIM_ADVERT);
         expect_set(core->update.message.origins, not_1);
         assert_int_equal(core->update.deadline_us, TACIT_NEVER);
-        trio_close(&trio);
     }
 }
 
@@ -424,7 +407,6 @@ TEST(all_three_close_the_round_with_the_same_verdict)
         expect_known(&trio.p[agent], none);
         assert_int_equal(peer_plan_length(&trio.p[agent]) % 2, 0);
     }
-    trio_close(&trio);
 }
 
 /* Without a clock nobody knows whether the neighbours have what came last. */
@@ -442,8 +424,6 @@ TEST(last_to_come_is_advertised_with_the_next_plan_where_no_clock_ends_the_round
     expect_set(core->update.message.origins, not_1);
     struct tacit_elim_message *const data = data_from(core, 0, 1, not_0); /* of the epoch before */
     assert_int_equal(data->epoch, 1);
-    free(data);
-    trio_close(&trio);
 }
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
@@ -478,8 +458,6 @@ TEST(data_not_asked_for_is_refused_without_trace)
     peer_expect(&trio.p[1], driver_receive(data), TACIT_OK);
     expect_known(&trio.p[1], (const uint64_t[]){3});
     peer_expect_nothing(&trio.p[1], data, TACIT_OK); /* the same again */
-    free(data);
-    trio_close(&trio);
 }
 
 TEST(data_that_does_not_fit_the_epoch_is_refused_whole)
@@ -502,8 +480,7 @@ TEST(data_that_does_not_fit_the_epoch_is_refused_whole)
     for (size_t i = 0; i < 8; i++)
         peer_expect_nothing(&trio.p[1], &bad[i], TACIT_MALFORMED);
     peer_expect(&trio.p[1], driver_receive(data), TACIT_OK);
-    free(data);
-    trio_close(&trio);
+    testing_free(data);
 }
 
 static void expect_bad_sum(struct peer_core *core, const struct tacit_elim_message *data,
@@ -530,16 +507,14 @@ TEST(data_with_a_sum_that_cannot_be_is_refused_whole)
     for (size_t i = 0; i < 4; i++)
         expect_bad_sum(&trio.p[1], data, (union tacit_sum){.steps = bad[i]});
     peer_expect(&trio.p[1], driver_receive(data), TACIT_OK);
-    free(data);
-    trio_close(&trio);
+    testing_free(data);
     setup = real_setup();
     trio = trio_with_data(&setup, &data);
     double const unreal[] = {NAN, -NAN, INFINITY, -INFINITY};
     for (size_t i = 0; i < 4; i++)
         expect_bad_sum(&trio.p[1], data, (union tacit_sum){.real = unreal[i]});
     peer_expect(&trio.p[1], driver_receive(data), TACIT_OK);
-    free(data);
-    trio_close(&trio);
+    testing_free(data);
 }
 
 TEST(row_that_differs_from_the_one_that_is_here_is_refused_whole)
@@ -563,9 +538,6 @@ TEST(row_that_differs_from_the_one_that_is_here_is_refused_whole)
     sums[2 * ARMS - 1].steps--;
     peer_expect(&trio.p[1], driver_receive(&both), TACIT_OK); /* said again to the letter */
     assert_int_equal(peer_view(&trio.p[1]).round_count, 1);
-    free(data);
-    free(other);
-    trio_close(&trio);
 }
 
 TEST(data_of_another_epoch_is_late_or_refused)
@@ -578,8 +550,6 @@ TEST(data_of_another_epoch_is_late_or_refused)
     peer_expect_nothing(&trio.p[1], &later, TACIT_UNEXPECTED);
     trio_spread(&trio);
     peer_expect_nothing(&trio.p[1], data, TACIT_OK); /* that round is over here */
-    free(data);
-    trio_close(&trio);
 }
 
 TEST(request_of_what_is_not_held_is_refused_without_trace)
@@ -596,7 +566,6 @@ TEST(request_of_what_is_not_held_is_refused_without_trace)
     request.origins = only_1;
     request.epoch = 2;
     peer_expect_nothing(&trio.p[1], &request, TACIT_UNEXPECTED);
-    trio_close(&trio);
 }
 
 TEST(request_for_the_epoch_before_the_previous_one_is_refused)
@@ -607,7 +576,6 @@ TEST(request_for_the_epoch_before_the_previous_one_is_refused)
     struct tacit_elim_message request = peer_word(TACIT_ELIM_REQUEST, 0, 1, 1, all_3);
     struct tacit_elim_message *const data = data_from(&trio.p[1], 0, 1, all_3);
     expect_set(data->arms, all_3);
-    free(data);
     for (uint32_t agent = 0; agent < AGENTS; agent++) {
         peer_expect(&trio.p[agent], driver_start(), TACIT_OK); /* shows the plan again */
         assert_int_equal(peer_play(&trio.p[agent], means_3, 0), TACIT_OK);
@@ -619,7 +587,6 @@ TEST(request_for_the_epoch_before_the_previous_one_is_refused)
     request.epoch = 2;
     (void)peer_expect_answer(&trio.p[1], &request, TACIT_ELIM_DATA, 0);
     expect_set(trio.p[1].update.message.arms, not_1);
-    trio_close(&trio);
 }
 
 TEST(message_of_a_stranger_is_refused_without_trace)
@@ -648,7 +615,6 @@ TEST(message_of_a_stranger_is_refused_without_trace)
     bad[3].pulls = 1;
     peer_expect_nothing(&trio.p[0], &bad[3], TACIT_STRANGER);
     (void)peer_expect_answer(&trio.p[0], &good, TACIT_ELIM_REQUEST, 1);
-    trio_close(&trio);
 }
 
 TEST(message_that_makes_no_sense_is_refused_without_trace)
@@ -675,7 +641,6 @@ TEST(message_that_makes_no_sense_is_refused_without_trace)
     peer_expect_nothing(&trio.p[0], &of_hubs, TACIT_UNEXPECTED);
     of_hubs.kind = (enum tacit_elim_message_kind)77;
     peer_expect_nothing(&trio.p[0], &of_hubs, TACIT_UNEXPECTED);
-    trio_close(&trio);
 }
 
 TEST(reward_that_the_plan_did_not_ask_for_is_refused_without_trace)
@@ -695,8 +660,6 @@ TEST(reward_that_the_plan_did_not_ask_for_is_refused_without_trace)
         peer_expect(core, driver_reward(1, 1, unreal), TACIT_INVALID);
         peer_expect(core, driver_exploited(0), TACIT_INVALID);
         assert_memory_equal(core->state, before.state, core->size);
-        peer_close((struct peer_core *)&before);
-        trio_close(&trio);
     }
 }
 
@@ -721,7 +684,6 @@ TEST(neighbour_is_heard_only_so_often_in_an_epoch)
     for (uint32_t i = 0; i < MESSAGES_MAX; i++)
         (void)peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 0);
     peer_expect_nothing(core, &hello, TACIT_REFUSED);
-    trio_close(&trio);
 }
 
 TEST(neighbour_gets_only_so_many_rows_in_an_epoch)
@@ -741,7 +703,6 @@ TEST(neighbour_gets_only_so_many_rows_in_an_epoch)
     hand_over(&trio.p[2], core, 1, only_2);                       /* a new epoch */
     assert_int_equal(peer_view(core).agent.epoch, 2);
     (void)peer_expect_answer(core, &request, TACIT_ELIM_DATA, 0);
-    trio_close(&trio);
 }
 
 TEST(restart_puts_off_no_bound)
@@ -760,7 +721,6 @@ TEST(restart_puts_off_no_bound)
     peer_expect_nothing(core, &hello, TACIT_REFUSED);
     core->now_us = 3 + 64 * DRIVER_RESEND_US;
     (void)peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 0);
-    trio_close(&trio);
 }
 
 /* ---- Rows in a message ----------------------------------------------------------------------- */
@@ -776,7 +736,6 @@ TEST(request_of_more_rows_than_a_message_may_carry_is_refused)
     peer_expect_nothing(core, &request, TACIT_REFUSED);
     request.origins = only_0;
     (void)peer_expect_answer(core, &request, TACIT_ELIM_DATA, 2);
-    trio_close(&trio);
 }
 
 /* Peer 2 of a path of five, whose two neighbours hold two reports each. */
@@ -785,13 +744,13 @@ static void serve(struct peer_core *core, struct peer_core *neighbour, uint32_t 
     while (core->update.send && core->update.message.to == neighbour->config.agent.agent_id) {
         struct tacit_elim_message *const word = peer_keep(core);
         peer_expect(neighbour, driver_receive(word), TACIT_OK);
-        free(word);
+        testing_free(word);
         if (!neighbour->update.send)
             return;
         *served += neighbour->update.message.kind == TACIT_ELIM_DATA ? 1 : 0;
         struct tacit_elim_message *const answer = peer_keep(neighbour);
         peer_expect(core, driver_receive(answer), TACIT_OK);
-        free(answer);
+        testing_free(answer);
     }
 }
 
@@ -827,10 +786,6 @@ TEST(what_did_not_fit_a_message_is_asked_for_after_it)
     serve(&p[2], &p[1], &served);
     assert_int_equal(peer_view(&p[2]).round_count, 1); /* without waiting for any timer */
     assert_int_equal(served, 2);
-    free(first);
-    free(second);
-    for (uint32_t agent = 0; agent < 5; agent++)
-        peer_close(&p[agent]);
     network_free(network);
 }
 
@@ -857,7 +812,6 @@ TEST(hello_is_answered_by_what_the_asker_lacks)
     peer_expect_nothing(core, &hello, TACIT_OK);
     hello.epoch = 2;
     peer_expect_nothing(core, &hello, TACIT_OK);
-    trio_close(&trio);
 }
 
 TEST(hello_of_the_epoch_before_is_answered_by_all_that_it_had)
@@ -873,7 +827,6 @@ TEST(hello_of_the_epoch_before_is_answered_by_all_that_it_had)
     hello.epoch = 2;
     hello.origins = none;
     peer_expect_nothing(&trio.p[1], &hello, TACIT_OK); /* nothing of this epoch is here */
-    trio_close(&trio);
 }
 
 /* 2 hears nothing of epoch 1 before the others are through with it. */
@@ -916,11 +869,6 @@ TEST(peer_that_missed_an_epoch_catches_up_from_one_who_is_in_the_next)
     assert_int_equal(peer_play(late, means_3, 0), TACIT_OK);
     hand_over(late, &trio.p[1], 2, only_2);
     assert_int_equal(peer_view(&trio.p[1]).round_count, 2);
-    free(hello);
-    free(advert);
-    free(request);
-    free(data);
-    trio_close(&trio);
 }
 
 /* ---- The clock of rounds --------------------------------------------------------------------- */
@@ -955,7 +903,6 @@ TEST(peer_that_was_ahead_of_by_a_neighbour_asks_as_soon_as_it_is_there)
     assert_true(late->update.send);
     assert_int_equal(late->update.message.kind, TACIT_ELIM_HELLO);
     assert_int_equal(late->update.message.epoch, 2);
-    trio_close(&trio);
 }
 
 TEST(complete_round_is_closed_by_the_clock_and_not_before)
@@ -981,7 +928,6 @@ TEST(complete_round_is_closed_by_the_clock_and_not_before)
     assert_int_equal(peer_view(core).round_count, 1);
     assert_true(peer_plan_length(core) > 0);
     assert_false(core->update.send); /* everybody has everything now */
-    trio_close(&trio);
 }
 
 TEST(round_that_is_not_complete_at_the_clock_is_closed_when_it_is)
@@ -1000,7 +946,6 @@ TEST(round_that_is_not_complete_at_the_clock_is_closed_when_it_is)
     set_clock(&trio, 40);
     hand_over(&trio.p[2], core, 1, only_2);
     assert_int_equal(peer_view(core).round_count, 1);
-    trio_close(&trio);
 }
 
 TEST(restart_with_a_new_clock_waits_no_longer_than_a_round)
@@ -1021,7 +966,6 @@ TEST(restart_with_a_new_clock_waits_no_longer_than_a_round)
     core->now_us = 3 + 5;
     peer_expect(core, driver_timeout(), TACIT_OK);
     assert_int_equal(peer_view(core).round_count, 1);
-    trio_close(&trio);
 }
 
 /* ---- What is played meanwhile ---------------------------------------------------------------- */
@@ -1054,7 +998,6 @@ static uint32_t count_other_choices(enum tacit_privacy_mode mode, uint32_t *nois
         others += view.agent.exploit_arm == 0 ? 0 : 1;
         *noised_choices +=
             view.agent.exploit_arm == best_noised(&view.agent, mode == TACIT_PRIVACY_PAPER) ? 1 : 0;
-        peer_close(&core);
     }
     network_free(network);
     return others;
@@ -1084,7 +1027,6 @@ TEST(exploit_arm_stays_while_the_peer_waits)
     peer_expect(core, driver_start(), TACIT_OK);
     assert_int_equal(peer_view(core).agent.exploit_arm, arm);
     assert_int_equal(peer_view(core).agent.pull_count % ARMS, 1); /* the ten are in no estimate */
-    trio_close(&trio);
 }
 
 /* False alarm of about 1e-6: 5 standard deviations of Binomial(900, 1/3). */
@@ -1100,7 +1042,6 @@ TEST(exploit_arm_among_equals_is_drawn_evenly)
         peer_expect(&core, driver_start(), TACIT_OK);
         assert_int_equal(peer_play(&core, alike, 0), TACIT_OK);
         counts[peer_view(&core).agent.exploit_arm]++;
-        peer_close(&core);
     }
     for (uint32_t arm = 0; arm < ARMS; arm++)
         assert_in_range(counts[arm], 300 - 71, 300 + 71);
@@ -1117,7 +1058,6 @@ TEST(entropy_that_fails_at_a_tie_takes_the_first_of_them)
     assert_int_equal(peer_play(&trio.p[0], alike, 0), TACIT_OK);
     assert_int_equal(peer_view(&trio.p[0]).agent.exploit_arm, 1);
     assert_true(trio.p[0].update.send);
-    trio_close(&trio);
 }
 
 /* Beside an open plan a driver may play other pulls, and an eliminated arm must not be among them.
@@ -1137,7 +1077,6 @@ TEST(exploit_arm_is_never_one_that_is_out)
     struct tacit_elim_peer_view const view = peer_view(&trio.p[1]);
     assert_false(tacit_bits_has(view.arms, 1));
     assert_true(tacit_bits_has(view.arms, view.agent.exploit_arm));
-    trio_close(&trio);
 }
 
 /* ---- Old copies ------------------------------------------------------------------------------ */
@@ -1182,9 +1121,7 @@ TEST(neighbour_that_holds_a_report_this_state_did_not_make_halts_it)
         word.kind = kinds[i];
         peer_expect(&copy, driver_receive(&word), TACIT_ROLLBACK);
         expect_halted_for_good(&copy, &trio.p[0]);
-        peer_close(&copy);
-        free(data);
-        trio_close(&trio);
+        testing_free(data);
     }
 }
 
@@ -1210,10 +1147,8 @@ TEST(neighbour_in_an_epoch_that_could_not_have_come_makes_an_old_copy_ask)
         struct tacit_elim_message *const advert = peer_keep(&trio.p[0]);
         peer_expect(&copy, driver_receive(advert), TACIT_ROLLBACK);
         expect_halted_for_good(&copy, &trio.p[0]);
-        free(hello);
-        free(advert);
-        peer_close(&copy);
-        trio_close(&trio);
+        testing_free(hello);
+        testing_free(advert);
     }
 }
 
@@ -1230,7 +1165,6 @@ TEST(neighbour_that_only_names_a_later_epoch_stops_nobody)
     peer_expect(core, driver_start(), TACIT_OK); /* says the plan again */
     assert_int_equal(peer_play(core, means_3, 0), TACIT_OK);
     assert_int_equal(peer_view(core).agent.release_epoch, 1);
-    trio_close(&trio);
 }
 
 TEST(neighbour_that_asks_for_a_report_that_was_not_made_halts_nobody)
@@ -1241,7 +1175,6 @@ TEST(neighbour_that_asks_for_a_report_that_was_not_made_halts_nobody)
     peer_expect_nothing(&trio.p[1], &request, TACIT_UNEXPECTED);
     struct tacit_elim_message const advert = peer_word(TACIT_ELIM_ADVERT, 0, 1, 1, only_2);
     (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
-    trio_close(&trio);
 }
 
 /* A restart in the middle of a plan asks, so that it hears what was seen before it releases. */
@@ -1260,10 +1193,6 @@ TEST(old_copy_that_restarts_is_found_out_by_the_answer_to_its_hello)
     (void)peer_expect_answer(&trio.p[0], hello, TACIT_ELIM_ADVERT, 1);
     struct tacit_elim_message *const advert = peer_keep(&trio.p[0]);
     peer_expect(&copy, driver_receive(advert), TACIT_ROLLBACK);
-    free(hello);
-    free(advert);
-    peer_close(&copy);
-    trio_close(&trio);
 }
 
 /* ---- Entropy, budget, policy ----------------------------------------------------------------- */
@@ -1293,7 +1222,6 @@ TEST(entropy_that_fails_at_any_fill_delays_the_report_and_it_is_drawn_once)
         assert_int_equal(core->update.message.kind, TACIT_ELIM_ADVERT);
         expect_known(core, only_1);
         assert_int_equal(peer_view(core).agent.ledger->release_count, 1);
-        trio_close(&trio);
     }
 }
 
@@ -1307,7 +1235,6 @@ TEST(budget_that_does_not_allow_the_release_halts_the_peer_and_nothing_leaves)
     assert_int_equal(tacit_ledger_spent_nano(peer_view(core).agent.ledger), 0);
     expect_known(core, none);
     expect_halted_for_good(core, &trio.p[0]);
-    trio_close(&trio);
 }
 
 /* It serves the epoch that it is in, closes no round twice, and goes no further. */
@@ -1339,8 +1266,6 @@ TEST(epoch_beyond_the_policy_is_judged_once_and_not_begun)
     }
     assert_int_equal(peer_view(core).round_count, 1);
     assert_true(peer_view(core).radius == radius);
-    free(data);
-    trio_close(&trio);
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */
@@ -1350,7 +1275,6 @@ TEST(round_that_is_complete_at_t_is_closed_once)
     struct peer_setup setup = noisy_setup();
     struct trio probe = trio_open(&setup);
     uint64_t const length = peer_plan_length(&probe.p[1]);
-    trio_close(&probe);
     setup.base.horizon = length + 10; /* S depends on T, but not that much */
     struct trio trio = trio_open(&setup);
     struct peer_core *const core = &trio.p[1];
@@ -1372,7 +1296,6 @@ TEST(round_that_is_complete_at_t_is_closed_once)
         assert_true(core->update.deadline_us > core->now_us);
     }
     assert_int_equal(peer_view(core).round_count, 1);
-    trio_close(&trio);
 }
 
 TEST(epoch_cut_at_t_releases_nothing_and_passes_on_what_others_say)
@@ -1390,7 +1313,6 @@ TEST(epoch_cut_at_t_releases_nothing_and_passes_on_what_others_say)
     struct tacit_elim_message const advert =
         peer_word(TACIT_ELIM_ADVERT, 0, TACIT_NEIGHBOURS, 1, only_0);
     (void)peer_expect_answer(core, &advert, TACIT_ELIM_REQUEST, 0);
-    trio_close(&trio);
 }
 
 TEST(one_arm_needs_no_message)
@@ -1407,7 +1329,6 @@ TEST(one_arm_needs_no_message)
     assert_int_equal(peer_play(&core, means_3, 0), TACIT_OK);
     assert_true(peer_view(&core).agent.finished);
     assert_int_equal(core.update.deadline_us, TACIT_NEVER);
-    peer_close(&core);
     network_free(network);
 }
 
@@ -1427,7 +1348,6 @@ TEST(peer_without_neighbours_judges_alone)
     assert_int_equal(peer_play(&core, far_means, 0), TACIT_OK);
     assert_true(peer_view(&core).agent.finished);
     assert_int_equal(core.update.deadline_us, TACIT_NEVER);
-    peer_close(&core);
     network_free(network);
 }
 
@@ -1454,7 +1374,6 @@ TEST(two_timers_that_run_off_at_once_lose_no_word)
     }
     assert_true(has_asked);
     assert_true(has_passed_on);
-    trio_close(&trio);
 }
 
 /* ---- Checks of what comes back from a disk --------------------------------------------------- */
@@ -1475,15 +1394,12 @@ TEST(check_with_another_size_or_table_is_malformed)
         assert_int_equal(
             tacit_elim_peer_check(core->state, core->size, core->table, tables[i], &config),
             TACIT_MALFORMED);
-    struct tacit_elim_table *const other = malloc(core->table_size);
-    assert_non_null(other);
+    struct tacit_elim_table *const other = testing_malloc(core->table_size);
     tacit_elim_table_init(other, AGENTS, ARMS, true); /* others' rows are not for a disk */
     assert_int_equal(
         tacit_elim_peer_check(core->state, core->size, other, core->table_size, &config),
         TACIT_MALFORMED);
-    free(other);
     assert_int_equal(peer_check(core), TACIT_OK);
-    trio_close(&trio);
 }
 
 TEST(check_with_another_configuration_is_malformed)
@@ -1516,7 +1432,6 @@ TEST(check_with_another_configuration_is_malformed)
         assert_int_equal(
             tacit_elim_peer_check(core->state, core->size, core->table, core->table_size, &bad[i]),
             TACIT_MALFORMED);
-    trio_close(&trio);
 }
 
 /* Changes one word, sees it refused, and puts it back. */
@@ -1546,7 +1461,6 @@ TEST(state_that_cannot_be_is_malformed)
     expect_impossible_word(core, view.arms, 8 + 7);
     expect_impossible_word(core, view.agent.arms, 3);
     expect_impossible_word(core, &view.agent.ledger->open_cell, 0);
-    trio_close(&trio);
 }
 
 /* The row that a table holds for a report that is here. */
@@ -1567,7 +1481,6 @@ TEST(table_that_cannot_be_is_malformed)
     uint64_t const sum = (uint64_t)peer_view(&trio.p[1]).agent.noised[2].steps;
     expect_impossible_word(&trio.p[1], word_with(&trio.p[1], sum), INT64_MAX);
     expect_impossible_word(&trio.p[1], word_with(&trio.p[1], sum), (uint64_t)INT64_MIN);
-    trio_close(&trio);
     setup = real_setup();
     trio = trio_released(&setup);
     uint64_t bits[2];
@@ -1575,7 +1488,6 @@ TEST(table_that_cannot_be_is_malformed)
     memcpy(&bits[0], &peer_view(&trio.p[1]).agent.noised[0], 8);
     memcpy(&bits[1], &unreal, 8);
     expect_impossible_word(&trio.p[1], word_with(&trio.p[1], bits[0]), bits[1]);
-    trio_close(&trio);
 }
 
 /* Steps a state that may be damaged with what any driver would do first, and a neighbour's words.
@@ -1613,17 +1525,14 @@ TEST(state_or_table_with_any_bit_flipped_is_refused_or_can_be_stepped)
         struct network *const network = path_of(AGENTS);
         struct peer_core fresh = peer_open(&setups[i], network, 1, NULL);
         damage_every_bit(&fresh);
-        peer_close(&fresh);
         network_free(network);
         struct trio trio = trio_open(&setups[i]);
         damage_every_bit(&trio.p[1]);
-        trio_close(&trio);
         trio = trio_released(&setups[i]);
         hand_over(&trio.p[0], &trio.p[1], 1, only_0);
         damage_every_bit(&trio.p[1]);
         hand_over(&trio.p[2], &trio.p[1], 1, only_2);
         damage_every_bit(&trio.p[1]);
-        trio_close(&trio);
     }
     digest_pause(false);
 }
@@ -1650,16 +1559,13 @@ TEST(copy_of_data_holds_its_rows_in_the_order_of_their_origins)
     assert_in_range((uintptr_t)copy->sums, (uintptr_t)copy, (uintptr_t)copy + size - 6 * 8);
     assert_in_range((uintptr_t)copy->origins, (uintptr_t)copy, (uintptr_t)copy + size);
     assert_int_equal(tacit_elim_message_scalars(copy, AGENTS), 2 * ARMS);
-    free(copy);
-    trio_close(&trio);
 }
 
 TEST(rows_of_a_shared_table_stay_where_they_are)
 {
     struct peer_setup const setup = noisy_setup();
     struct network *const network = path_of(AGENTS);
-    struct tacit_elim_table *const table = malloc(tacit_elim_table_size(AGENTS, ARMS));
-    assert_non_null(table);
+    struct tacit_elim_table *const table = testing_malloc(tacit_elim_table_size(AGENTS, ARMS));
     tacit_elim_table_init(table, AGENTS, ARMS, true);
     struct peer_core cores[2];
     for (uint32_t agent = 0; agent < 2; agent++) {
@@ -1675,11 +1581,7 @@ TEST(rows_of_a_shared_table_stay_where_they_are)
     peer_expect(&cores[1], driver_receive(data), TACIT_OK);
     assert_false(cores[1].update.persist_table);
     expect_known(&cores[1], (const uint64_t[]){3});
-    free(data);
-    peer_close(&cores[0]);
-    peer_close(&cores[1]);
     network_free(network);
-    free(table);
 }
 
 TEST(newest_release_is_shown_as_the_report_of_a_star)
@@ -1704,7 +1606,6 @@ TEST(newest_release_is_shown_as_the_report_of_a_star)
             trio_spread(&trio);
     }
     assert_int_equal(peer_view(&trio.p[1]).agent.epoch, 2);
-    trio_close(&trio);
 }
 
 /* ---- Whole networks -------------------------------------------------------------------------- */
@@ -1806,9 +1707,7 @@ TEST(all_peers_of_any_graph_decide_the_same_in_any_order_of_delivery)
         for (uint32_t variant = 1; variant < 4; variant++) {
             struct peer_net *const other = peer_world_played(&world, variant != 2, variant >= 2);
             peer_expect_same_records(plain, other);
-            peer_net_close(other);
         }
-        peer_net_close(plain);
         network_free(world.network);
     }
     assert_true(rounds > 500);
@@ -1830,8 +1729,6 @@ TEST(peers_that_move_before_every_step_continue_identically)
         for (uint32_t agent = 0; agent < world.setup.base.agent_count; agent++)
             assert_memory_equal(still->peers[agent].state, moving->peers[agent].state,
                                 still->peers[agent].size);
-        peer_net_close(still);
-        peer_net_close(moving);
         network_free(world.network);
     }
 }

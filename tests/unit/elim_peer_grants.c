@@ -50,7 +50,6 @@ static enum tacit_status pass(struct peer_core *from, struct peer_core *to)
 {
     struct tacit_elim_message *const kept = peer_keep(from);
     enum tacit_status const status = peer_step(to, driver_receive(kept));
-    free(kept);
     return status;
 }
 
@@ -87,13 +86,6 @@ static struct trio trio_drawn(void)
         assert_int_equal(peer_play(&trio.p[agent], means_3, 0), TACIT_OK);
     }
     return trio;
-}
-
-static void trio_close(struct trio *trio)
-{
-    for (uint32_t agent = 0; agent < 3; agent++)
-        peer_close(&trio->p[agent]);
-    network_free(trio->network);
 }
 
 /* Peer 1 has both grants, and 0 its one. */
@@ -145,7 +137,6 @@ TEST(draw_is_used_when_all_neighbours_have_granted_it_the_lowest_first)
     assert_int_equal(peer_view(middle).known_count, 1);
     assert_int_equal(peer_view(middle).agent.release_epoch, 1);
     assert_memory_equal(peer_view(middle).agent.head, commit.commitment, TACIT_SHA256_BYTES);
-    trio_close(&trio);
 }
 
 TEST(second_of_two_clones_is_refused_and_names_the_holder)
@@ -177,9 +168,6 @@ TEST(second_of_two_clones_is_refused_and_names_the_holder)
     }
     assert_int_equal(peer_view(&second).agent.release_epoch, 0);
     assert_int_equal(peer_view(&second).known_count, 0);
-    peer_close(&holder);
-    peer_close(&first);
-    peer_close(&second);
     network_free(network);
 }
 
@@ -212,8 +200,6 @@ TEST(copy_that_waits_for_a_grant_that_was_used_is_refused)
     peer_expect(&copy, driver_receive(&refusal), TACIT_OK);
     assert_true(peer_view(&copy).agent.blocked);
     assert_int_equal(peer_view(&copy).refused_by, 0);
-    peer_close(&copy);
-    trio_close(&trio);
 }
 
 /* What a HELLO shows must be the last grant, or the one before it, whose successor is on its way.
@@ -242,7 +228,6 @@ TEST(neighbours_read_the_head_that_a_hello_shows)
                         TACIT_SHA256_BYTES);
     assert_int_equal(pass(holder, &trio.p[1]), TACIT_OK); /* who has that grant is not blocked */
     assert_false(peer_view(&trio.p[1]).agent.blocked);
-    trio_close(&trio);
 }
 
 /* A neighbour that has lost its heads is told by a HELLO, and tells the site. */
@@ -271,8 +256,6 @@ TEST(neighbour_that_has_lost_its_heads_is_told_by_a_hello)
     assert_int_equal(peer_view(&trio.p[1]).known_count, 0);
     assert_int_equal(peer_view(&trio.p[1]).agent.release_epoch, 0);
     assert_int_equal(peer_view(&trio.p[1]).agent.draw_number, 1);
-    peer_close(&empty);
-    trio_close(&trio);
 }
 
 TEST(words_about_commitments_that_do_not_fit_are_refused_without_trace)
@@ -315,11 +298,9 @@ TEST(words_about_commitments_that_do_not_fit_are_refused_without_trace)
     struct peer_core without = peer_open(&plain, trio.network, 1, NULL);
     word = word_of(TACIT_ELIM_COMMIT, 0, 1, &ours);
     peer_expect_nothing(&without, &word, TACIT_UNEXPECTED);
-    peer_close(&without);
-    trio_close(&trio);
 }
 
-/* Peer 1's answer to what 0 asks for, for free(). */
+/* Peer 1's answer to what 0 asks for, for testing_free(). */
 static struct tacit_elim_message *asked_row(struct trio *trio)
 {
     struct tacit_elim_message const advert =
@@ -355,8 +336,6 @@ TEST(row_that_does_not_open_its_grant_is_kept_apart_and_flags_who_brings_it)
     assert_int_equal(peer_view(&trio.p[0]).known_count, 1);
     peer_expect(&trio.p[0], driver_receive(data), TACIT_OK);
     assert_int_equal(peer_view(&trio.p[0]).known_count, 2);
-    free(data);
-    trio_close(&trio);
 }
 
 TEST(row_travels_with_what_opens_it_as_far_as_it_goes)
@@ -377,9 +356,6 @@ TEST(row_travels_with_what_opens_it_as_far_as_it_goes)
     assert_memory_equal(first->sums, second->sums, ARMS * sizeof *first->sums);
     peer_expect(&trio.p[2], driver_receive(second), TACIT_OK); /* no holder of 0 */
     assert_int_equal(peer_view(&trio.p[2]).known[0], only_0[0]);
-    free(first);
-    free(second);
-    trio_close(&trio);
 }
 
 /* Steps a state that may be damaged with what any driver would do first, and a neighbour's words.
@@ -417,10 +393,8 @@ TEST(state_with_any_bit_flipped_is_refused_or_can_be_stepped)
     damage_every_bit(&trio.p[1]);
     assert_int_equal(pass(&trio.p[0], &trio.p[1]), TACIT_OK);
     assert_int_equal(pass(&trio.p[2], &trio.p[1]), TACIT_OK);
-    trio_close(&trio);
     trio = trio_granted();
     damage_every_bit(&trio.p[1]);
-    trio_close(&trio);
     digest_pause(false);
 }
 
@@ -431,7 +405,6 @@ static void expect_impossible(const struct peer_core *core,
     assert_int_equal(peer_check(&damaged), TACIT_OK);
     damage(damaged.state);
     assert_int_equal(peer_check(&damaged), TACIT_MALFORMED);
-    peer_close(&damaged);
 }
 
 static void grant_of_all(struct tacit_elim_peer *peer)
@@ -473,7 +446,6 @@ TEST(state_of_grants_that_cannot_be_is_malformed)
     expect_impossible(&trio.p[1], head_without_epoch);
     expect_impossible(&trio.p[1], flag_of_nobody);
     expect_impossible(&trio.p[1], refusal_of_nobody);
-    trio_close(&trio);
 }
 
 /* ---- Hybrids --------------------------------------------------------------------------------- */
@@ -507,23 +479,13 @@ static struct hybrid hybrid_pulling(void)
         peer_expect(&hybrid.p[agent], driver_receive(order), TACIT_OK);
         assert_int_equal(peer_play(&hybrid.p[agent], means_3, 0), TACIT_OK);
     }
-    free(order);
     return hybrid;
-}
-
-static void hybrid_close(struct hybrid *hybrid)
-{
-    for (uint32_t agent = 0; agent < 4; agent++)
-        peer_close(&hybrid->p[agent]);
-    driver_close(&hybrid->hub);
-    network_free(hybrid->network);
 }
 
 static enum tacit_status tell_hub(struct hybrid *hybrid, struct peer_core *from)
 {
     struct tacit_elim_message *const kept = peer_keep(from);
     enum tacit_status const status = driver_step(&hybrid->hub, driver_receive(kept));
-    free(kept);
     return status;
 }
 
@@ -531,7 +493,6 @@ static enum tacit_status hub_tells(struct hybrid *hybrid, struct peer_core *to)
 {
     struct tacit_elim_message *const kept = driver_keep(&hybrid->hub);
     enum tacit_status const status = peer_step(to, driver_receive(kept));
-    free(kept);
     return status;
 }
 
@@ -575,8 +536,6 @@ TEST(member_asks_its_parent_and_a_sink_the_hub)
     peer_expect_nothing(sink, &forged, TACIT_UNEXPECTED);
     peer_expect(sink, driver_receive(data), TACIT_OK);
     assert_int_equal(peer_view(sink).known[0], only_0[0] | only_2[0]);
-    free(data);
-    hybrid_close(&hybrid);
 }
 
 TEST(total_names_the_grant_of_its_sink_and_one_alone_opens_it)
@@ -624,10 +583,6 @@ TEST(total_names_the_grant_of_its_sink_and_one_alone_opens_it)
     driver_expect(&hybrid.hub, driver_receive(&forged), TACIT_FORKED); /* naming is not enough */
     driver_expect(&hybrid.hub, driver_receive(own), TACIT_OK);
     assert_int_equal(driver_hub_view(&hybrid.hub).epoch, 2);
-    free(own);
-    free(total);
-    free(grant);
-    hybrid_close(&hybrid);
 }
 
 TEST(parent_whose_epoch_is_over_grants_and_asks_for_no_report)
@@ -655,8 +610,6 @@ TEST(parent_whose_epoch_is_over_grants_and_asks_for_no_report)
     assert_int_equal(peer_view(leaf).known_count, 0); /* nothing of it leaves */
     peer_expect(leaf, driver_receive(&order), TACIT_OK);
     assert_int_equal(peer_view(leaf).agent.epoch, 2);
-    free(commit);
-    hybrid_close(&hybrid);
 }
 
 /* ---- Whole networks -------------------------------------------------------------------------- */
@@ -693,10 +646,8 @@ TEST(grants_change_no_result_in_any_order_of_delivery)
         for (uint32_t variant = 0; variant < 3; variant++) {
             struct peer_net *const net = peer_world_played(&with, variant > 0, variant == 2);
             peer_expect_same_records(plain, net);
-            peer_net_close(net);
         }
         rounds += plain->records[0].round_count;
-        peer_net_close(plain);
         network_free(with.network);
         network_free(without.network);
     }

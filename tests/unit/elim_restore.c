@@ -172,12 +172,6 @@ static void open_pair(struct pair *pair, uint32_t schedule)
     assert_true(agrees(pair));
 }
 
-static void close_pair(struct pair *pair)
-{
-    driver_close(&pair->whole);
-    driver_close(&pair->lost);
-}
-
 /* Arms a little apart: some rounds until the first goes. */
 static void draw_sums(struct pair *pair, uint32_t agent)
 {
@@ -295,7 +289,6 @@ TEST(hub_that_was_lost_closes_its_rounds_bit_for_bit)
         losses += pair.losses;
         rounds += driver_hub_view(&pair.whole).round_count;
         finished += driver_hub_view(&pair.whole).finished;
-        close_pair(&pair);
     }
     print_message("%u schedules, %llu lost hubs, %llu closed rounds, %llu runs ended\n", SCHEDULES,
                   (unsigned long long)losses, (unsigned long long)rounds,
@@ -358,7 +351,6 @@ TEST(comparison_sees_what_is_not_the_same)
     play_to(&pair, 2);
     assert_int_equal(put_back(&pair.lost, &old), TACIT_OK);
     assert_false(agrees(&pair));
-    close_pair(&pair);
 
     open_plain(&pair, 6);
     for (uint32_t agent = 0; agent < 6; agent++) {
@@ -368,7 +360,6 @@ TEST(comparison_sees_what_is_not_the_same)
         hear_report(&pair, &pair.lost, agent);
     }
     assert_false(agrees(&pair));
-    close_pair(&pair);
 
     open_plain(&pair, 3);
     bool differs = false;
@@ -392,7 +383,6 @@ TEST(comparison_sees_what_is_not_the_same)
         driver_expect(&pair.lost, driver_start(), TACIT_OK);
     }
     assert_true(differs);
-    close_pair(&pair);
 }
 
 /* A byte that is another one is refused, or it shows in what the hub writes; and no byte can be
@@ -427,7 +417,6 @@ TEST(snapshot_has_one_form)
     bad = pair.kept;
     bad.size += 8;
     assert_int_equal(put_back(&pair.lost, &bad), TACIT_MALFORMED);
-    close_pair(&pair);
 }
 
 TEST(snapshot_of_another_run_is_refused)
@@ -439,17 +428,13 @@ TEST(snapshot_of_another_run_is_refused)
     other.arm_count++;
     struct driver_core hub = driver_hub_open(&other);
     assert_int_equal(put_back(&hub, &pair.kept), TACIT_MALFORMED);
-    driver_close(&hub);
     other = pair.setup;
     other.change_max = 7;
     hub = driver_hub_open(&other);
     assert_int_equal(put_back(&hub, &pair.kept), TACIT_MALFORMED);
-    driver_close(&hub);
     hub = driver_hub_open(&pair.setup);
     hub.hub_config.run_id++;
     assert_int_equal(put_back(&hub, &pair.kept), TACIT_MALFORMED);
-    driver_close(&hub);
-    close_pair(&pair);
 }
 
 /* The site that was dropped does not report again: the hub that was lost does not wait for it. */
@@ -472,7 +457,6 @@ TEST(report_of_a_site_that_was_left_out_is_not_waited_for)
         hear_report(&pair, &pair.lost, agent);
     }
     assert_int_equal(driver_hub_view(&pair.lost).round_count, 1);
-    close_pair(&pair);
 }
 
 /* A hub that has not asked for anything yet is built from its snapshot, too. */
@@ -485,7 +469,6 @@ TEST(hub_that_never_started_starts)
     assert_int_equal(put_back(&hub, &first), TACIT_OK);
     driver_expect(&hub, driver_start(), TACIT_OK);
     assert_int_equal(driver_hub_view(&hub).epoch, 1);
-    driver_close(&hub);
 }
 
 /* ---- States that no run makes
@@ -506,7 +489,6 @@ TEST(report_that_speaks_for_nobody_or_for_two_is_no_state)
         assert_int_equal(tacit_elim_hub_check(hub, pair.whole.size, &pair.whole.hub_config),
                          covered == 1 ? TACIT_OK : TACIT_MALFORMED);
     }
-    close_pair(&pair);
 }
 
 /* ---- Intervals of arms that were taken out
@@ -530,5 +512,4 @@ TEST(interval_of_an_arm_that_is_taken_out_is_that_of_its_last_look)
     struct tacit_bounds_interval const last = tacit_elim_hub_interval(pair.whole.state, 1, 0.95);
     assert_true(!(never.mean > 0) && !(never.lower > 0) && !(never.upper < 1));
     assert_memory_equal(&first, &last, sizeof last);
-    close_pair(&pair);
 }

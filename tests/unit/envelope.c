@@ -68,7 +68,7 @@ static void expect_trip(const struct tacit_wire_envelope *envelope)
     expect_equal(&found, envelope);
     if (found.body_size > 0) /* where the bytes are */
         assert_true(found.body > coded.bytes && found.body < coded.bytes + coded.size);
-    free(coded.bytes);
+    testing_free(coded.bytes);
 }
 
 /* In memory that is exactly as long as the bytes, so that a sanitizer sees a read beyond them. */
@@ -81,7 +81,7 @@ static void expect_refused(const uint8_t *bytes, size_t size)
     memcpy(&before, &found, sizeof found);
     assert_int_equal(tacit_wire_envelope_decode(exact, size, &found), TACIT_MALFORMED);
     assert_memory_equal(&found, &before, sizeof found);
-    free(exact);
+    testing_free(exact);
 }
 
 TEST(envelopes_survive_the_trip)
@@ -132,7 +132,7 @@ TEST(bytes_are_as_published)
     struct tacit_wire_envelope const envelope = sample();
     struct wire_bytes const coded = encode(&envelope);
     wire_bytes_expect(coded, golden);
-    free(coded.bytes);
+    testing_free(coded.bytes);
 }
 
 TEST(another_length_is_refused)
@@ -140,7 +140,7 @@ TEST(another_length_is_refused)
     struct tacit_wire_envelope const envelope = sample();
     struct wire_bytes const coded = encode(&envelope);
     wire_bytes_expect_length(coded, 0x7a, expect_refused); /* an unknown field 15, of no bytes */
-    free(coded.bytes);
+    testing_free(coded.bytes);
 }
 
 /* The length of a name in two bytes, fields in another order, one of them twice: not our form. */
@@ -162,7 +162,7 @@ TEST(another_form_is_refused)
     other[17] = 0;
     memcpy(other + 18, coded.bytes + 17, coded.size - 17);
     expect_refused(other, coded.size + 1);
-    free(coded.bytes);
+    testing_free(coded.bytes);
 }
 
 /* One byte of a field that stands at the same place in every envelope of these names. */
@@ -191,7 +191,7 @@ TEST(what_cannot_be_is_refused)
         assert_int_not_equal(coded.bytes[wrongs[i].at], wrongs[i].byte);
         coded.bytes[wrongs[i].at] = wrongs[i].byte;
         expect_refused(coded.bytes, coded.size);
-        free(coded.bytes);
+        testing_free(coded.bytes);
     }
 }
 
@@ -207,7 +207,7 @@ TEST(a_signature_is_of_64_bytes_or_none)
         if (size != TACIT_WIRE_SIGNATURE_BYTES)
             expect_refused(other, coded.size + size);
     }
-    free(coded.bytes);
+    testing_free(coded.bytes);
 }
 
 /* One flipped bit gives another envelope that is possible, to the letter, or none. */
@@ -223,14 +223,14 @@ TEST(a_flipped_bit_does_no_harm)
             struct wire_bytes const again = encode(&found);
             assert_int_equal(again.size, coded.size);
             assert_memory_equal(again.bytes, coded.bytes, coded.size);
-            free(again.bytes);
+            testing_free(again.bytes);
             taken++;
         }
         coded.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
     }
     assert_true(taken > 8 * (16 + 32)); /* run, digest, numbers, letters of names */
     assert_true(taken < 8 * coded.size - 8 * 20);
-    free(coded.bytes);
+    testing_free(coded.bytes);
 }
 
 TEST(run_numbers_keep_their_64_bits)
@@ -284,7 +284,7 @@ TEST(damaged_envelopes_are_judged_as_they_were)
     for (int i = 0; i < 3; i++) {
         struct wire_bytes const word = encode(&envelope);
         wire_bytes_damage(word, look, NULL);
-        free(word.bytes);
+        testing_free(word.bytes);
         envelope.is_signed = i == 0;
         for (uint8_t at = 0; at < TACIT_WIRE_SIGNATURE_BYTES; at++)
             envelope.signature[at] = (uint8_t)(at + 64 * (i == 0));

@@ -48,23 +48,16 @@ static void open_federation(struct federation *f, enum tacit_glm_variant variant
                                                   .resend_after_us = RESEND_US,
                                                   .deadline_us = DEADLINE_US,
                                                   .backoff_us = BACKOFF_US};
-    f->hub = malloc(tacit_glm_hub_size(&f->hub_config));
+    f->hub = testing_malloc(tacit_glm_hub_size(&f->hub_config));
     assert_int_equal(tacit_glm_hub_init(f->hub, &f->hub_config), TACIT_OK);
     for (uint32_t i = 0; i < N; i++) {
         f->config[i] = (struct tacit_glm_client_config){
             .model = f->model, .client_id = i, .resend_after_us = RESEND_US};
-        f->client[i] = malloc(tacit_glm_client_size(&f->config[i]));
+        f->client[i] = testing_malloc(tacit_glm_client_size(&f->config[i]));
         assert_int_equal(tacit_glm_client_init(f->client[i], &f->config[i]), TACIT_OK);
         f->samples[i] = (struct tacit_linalg_samples){f->memory[i], D, true};
     }
     f->rng = tacit_rng_stream(3, 0, 0, 1);
-}
-
-static void close_federation(struct federation *f)
-{
-    for (uint32_t i = 0; i < N; i++)
-        free(f->client[i]);
-    free(f->hub);
 }
 
 static bool is_client(const void *state, size_t size, void *config)
@@ -272,7 +265,6 @@ TEST(before_any_data_the_lowest_index_wins)
     contexts[0] = 0.5; /* the others are longer, and so less certain */
     assert_int_equal(client_steps(&f, 0, &event), TACIT_OK);
     assert_int_equal(f.update.arm, 1);
-    close_federation(&f);
 }
 
 TEST(an_offer_may_have_1024_arms_and_no_more)
@@ -287,7 +279,6 @@ TEST(an_offer_may_have_1024_arms_and_no_more)
     assert_int_equal(f.update.arm, TACIT_GLM_ARMS_MAX - 1);
     event.as.offer.arm_count++;
     assert_int_equal(client_steps(&f, 0, &event), TACIT_INVALID);
-    close_federation(&f);
 }
 
 TEST(offers_that_do_not_fit_are_refused_without_a_trace)
@@ -295,7 +286,7 @@ TEST(offers_that_do_not_fit_are_refused_without_a_trace)
     struct federation f;
     open_federation(&f, TACIT_GLM_FEDGLB, 0);
     size_t const size = tacit_glm_client_size(&f.config[0]);
-    void *const before = malloc(size);
+    void *const before = testing_malloc(size);
     memcpy(before, f.client[0], size);
     double const bad[] = {NAN, INFINITY, -INFINITY, 1.1, 1 + 1e-6};
     for (uint32_t which = 0; which < 5; which++) {
@@ -318,8 +309,6 @@ TEST(offers_that_do_not_fit_are_refused_without_a_trace)
     event.as.reward = (struct tacit_glm_reward){one, NAN, 1, 0};
     assert_int_equal(client_steps(&f, 0, &event), TACIT_INVALID);
     assert_memory_equal(before, f.client[0], size);
-    free(before);
-    close_federation(&f);
 }
 
 /* 4,000 choices among 5 arms with explore = .4: the best has probability .68, the others .08. Six
@@ -346,7 +335,6 @@ TEST(exploration_has_the_probability_that_it_says)
         double const p = k == ARMS - 1 ? 0.68 : 0.08;
         assert_true(fabs(counts[k] - 4000 * p) < 6 * sqrt(4000 * p * (1 - p)));
     }
-    close_federation(&f);
 }
 
 /* ---- The trigger (Eq. 4) ---- */
@@ -364,7 +352,6 @@ static bool fires_at_the_fifth(double threshold, double *left_side)
         fired = reward(&f, 0, t);
     }
     *left_side = client_view(&f, 0).trigger;
-    close_federation(&f);
     return fired;
 }
 
@@ -395,7 +382,6 @@ TEST(time_since_the_update_is_literal)
     (void)reward(&f, next, slot);
     assert_true(client_view(&f, next).trigger == 0);
     assert_true(client_view(&f, next).log_det > 0);
-    close_federation(&f);
 }
 
 /* ---- Updates ---- */
@@ -445,7 +431,6 @@ TEST(committed_model_is_where_the_gradient_passed)
         assert_int_equal(client_view(&f, i).sync, 1);
         assert_memory_equal(client_view(&f, i).theta, view.theta, D * sizeof(double));
     }
-    close_federation(&f);
 }
 
 TEST(messages_and_scalars_are_those_of_the_readings)
@@ -479,7 +464,6 @@ TEST(messages_and_scalars_are_those_of_the_readings)
         assert_true((double)b <= tacit_glm_updates_bound(&model));
         if (which >= 3)
             assert_int_equal(j, b);
-        glm_driver_close(&driver);
     }
 }
 
@@ -505,7 +489,6 @@ TEST(every_kind_plays)
                 glm_driver_reward(&driver, i, t, contexts + arm * D, (double)((t + i + arm) % 2));
                 contexts[(t + i) % (3 * D)] *= -0.9;
             }
-        glm_driver_close(&driver);
     }
 }
 
@@ -568,8 +551,6 @@ TEST(order_and_repetition_of_answers_do_not_matter)
     }
     assert_int_equal(hub_view(&b).sync, 1);
     assert_memory_equal(hub_view(&a).theta, hub_view(&b).theta, D * sizeof(double));
-    close_federation(&a);
-    close_federation(&b);
 }
 
 /* Rounds enough that gradients are expanded, and come from the expansion. */
@@ -615,7 +596,6 @@ TEST(gradients_near_an_iterate_are_the_sums_to_1e_12_a_sample)
     }
     assert_int_equal(hub_view(&f).sync, 1);
     assert_true(near_count > N * 5);
-    close_federation(&f);
 }
 
 /* Clients that fall back to what they persisted last, at any message, and hear old iterates again:
@@ -638,7 +618,7 @@ TEST(restarted_clients_answer_with_the_same_bits)
     assert_true(carry(&f[0], 7, 100000));
     size_t const size = tacit_glm_client_size(&f[1].config[0]);
     for (uint32_t i = 0; i < N; i++) {
-        persisted[i] = malloc(size);
+        persisted[i] = testing_malloc(size);
         memcpy(persisted[i], f[1].client[i], size);
     }
     struct tacit_glm_message earlier = {0};
@@ -678,9 +658,7 @@ TEST(restarted_clients_answer_with_the_same_bits)
     assert_int_equal(hub_view(&f[0]).aggregation_count, hub_view(&f[1]).aggregation_count);
     assert_memory_equal(hub_view(&f[0]).theta, hub_view(&f[1]).theta, D * sizeof(double));
     for (uint32_t i = 0; i < N; i++)
-        free(persisted[i]);
-    close_federation(&f[0]);
-    close_federation(&f[1]);
+        testing_free(persisted[i]);
 }
 
 /* A hub that restarts in the midst of the rounds, from what it persisted, ends with the same bits.
@@ -707,7 +685,7 @@ TEST(restarted_hub_ends_with_the_same_bits)
         assert_int_equal(hub_gets(&b, &trigger), TACIT_OK);
         assert_true(b.update.persist);
         size_t const size = tacit_glm_hub_size(&b.hub_config);
-        void *const persisted = malloc(size);
+        void *const persisted = testing_malloc(size);
         memcpy(persisted, b.hub, size);
         (void)carry(&b, 7, rounds);
         for (uint32_t i = 0; i < N; i++)
@@ -722,9 +700,7 @@ TEST(restarted_hub_ends_with_the_same_bits)
         assert_memory_equal(hub_view(&a).theta, hub_view(&b).theta, D * sizeof(double));
         assert_memory_equal(hub_view(&a).matrix, hub_view(&b).matrix,
                             TACIT_LINALG_MATRIX(D) * sizeof(double));
-        free(persisted);
-        close_federation(&a);
-        close_federation(&b);
+        testing_free(persisted);
     }
     assert_true(all > 20); /* so gradients came from expansions, too */
 }
@@ -772,8 +748,6 @@ TEST(rewards_after_the_freeze_are_replayed)
         assert_memory_equal(x.estimate, y.estimate, D * sizeof(double));
         assert_true(x.alpha == y.alpha);
         assert_true(x.log_det == y.log_det);
-        close_federation(&a);
-        close_federation(&b);
     }
 }
 
@@ -815,7 +789,6 @@ TEST(lost_participant_is_left_out_of_the_next_attempt)
     assert_int_equal(client_view(&f, 0).sync, 1);
     assert_int_equal(client_view(&f, 0).included_count, 0);
     assert_true(client_view(&f, 0).log_det > 0);
-    close_federation(&f);
 }
 
 TEST(below_quorum_the_sync_is_abandoned_and_tried_later)
@@ -841,7 +814,6 @@ TEST(below_quorum_the_sync_is_abandoned_and_tried_later)
     assert_true(carry(&f, 7, 100000));
     assert_int_equal(hub_view(&f).sync, 2);
     assert_int_equal(client_view(&f, 0).sync, 2);
-    close_federation(&f);
 }
 
 /* Who asked for the update is lost, and the others have nothing yet: there is nothing to make a
@@ -865,19 +837,17 @@ TEST(an_update_without_a_sample_is_abandoned)
     assert_true(carry(&f, 7, 100000));
     assert_int_equal(hub_view(&f).sync, 2);
     assert_int_equal(hub_view(&f).model_count, client_view(&f, 0).sample_count);
-    close_federation(&f);
 }
 
 static void assert_refused(struct federation *f, const struct tacit_glm_message *message,
                            enum tacit_status status)
 {
     size_t const size = tacit_glm_hub_size(&f->hub_config);
-    void *const before = malloc(size);
+    void *const before = testing_malloc(size);
     memcpy(before, f->hub, size);
     f->now_us++;
     assert_int_equal(hub_gets(f, message), status);
     assert_memory_equal(before, f->hub, size);
-    free(before);
 }
 
 TEST(hostile_answers_are_refused_without_a_trace)
@@ -924,7 +894,6 @@ TEST(hostile_answers_are_refused_without_a_trace)
     assert_refused(&f, &gradient, TACIT_MALFORMED);
     gradient.vector = NULL;
     assert_refused(&f, &gradient, TACIT_MALFORMED);
-    close_federation(&f);
 }
 
 /* At each message of an update. */
@@ -949,7 +918,6 @@ TEST(damaged_states_get_the_verdicts_that_they_always_got)
         }
         (void)carry(&f, 3, 1); /* one is silent: some have answered */
         damage_all(f.hub, tacit_glm_hub_size(&f.hub_config), is_hub, &f.hub_config);
-        close_federation(&f);
     }
 }
 
@@ -959,7 +927,7 @@ TEST(client_refuses_models_that_cannot_be)
     open_federation(&f, TACIT_GLM_FEDGLB, 0);
     (void)reward(&f, 0, 1);
     size_t const size = tacit_glm_client_size(&f.config[0]);
-    void *const before = malloc(size);
+    void *const before = testing_malloc(size);
     double m[TACIT_LINALG_MATRIX(D)];
     double const vector[D] = {0.1};
     uint64_t const everybody = 7;
@@ -1009,8 +977,6 @@ TEST(client_refuses_models_that_cannot_be)
     assert_memory_equal(before, f.client[0], size);
     assert_int_equal(tacit_glm_client_check(f.client[0], size - 8, &f.config[0]), TACIT_MALFORMED);
     assert_int_equal(tacit_glm_client_check(f.client[0], size, &f.config[1]), TACIT_MALFORMED);
-    free(before);
-    close_federation(&f);
 }
 
 /* What an expansion is made of stays finite, and the state one that can be put back. */
@@ -1021,7 +987,7 @@ TEST(client_refuses_iterates_that_spoil_its_state)
     for (uint64_t slot = 1; slot <= D * D; slot++)
         (void)reward(&f, 0, slot);
     size_t const size = tacit_glm_client_size(&f.config[0]);
-    void *const before = malloc(size);
+    void *const before = testing_malloc(size);
     struct tacit_glm_message ask = {
         .kind = TACIT_GLM_FREEZE, .from = TACIT_HUB, .to = 0, .sync = 1, .run_id = 5, .attempt = 1};
     assert_int_equal(client_gets(&f, 0, &ask), TACIT_OK);
@@ -1037,8 +1003,6 @@ TEST(client_refuses_iterates_that_spoil_its_state)
     assert_int_equal(client_gets(&f, 0, &ask), TACIT_OK);
     assert_int_equal(client_view(&f, 0).anchor_round, 13);
     assert_int_equal(tacit_glm_client_check(f.client[0], size, &f.config[0]), TACIT_OK);
-    free(before);
-    close_federation(&f);
 }
 
 TEST(unanswered_triggers_are_sent_again_at_doubling_pauses)
@@ -1057,7 +1021,6 @@ TEST(unanswered_triggers_are_sent_again_at_doubling_pauses)
         assert_int_equal(f.update.message.kind, TACIT_GLM_TRIGGER);
         pause = pause < 64 * RESEND_US ? 2 * pause : pause;
     }
-    close_federation(&f);
 }
 
 /* Until the deadline, which is none of them. */
@@ -1077,7 +1040,6 @@ TEST(unanswered_requests_are_said_again_at_doubling_pauses)
         assert_true(f.update.send);
     }
     assert_int_equal(f.update.deadline_us, deadline_us);
-    close_federation(&f);
 }
 
 /* ---- Environment ---- */

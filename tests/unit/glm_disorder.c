@@ -141,8 +141,8 @@ static void open_world(struct world *w, uint32_t kind)
             .model = w->model, .client_id = i, .resend_after_us = 1 + 700 * below(w, 3)};
     for (uint32_t node = 0; node < node_count(w); node++) {
         size_t const size = size_of(w, node);
-        w->state[node] = malloc(size);
-        w->persisted[node] = malloc(size);
+        w->state[node] = testing_malloc(size);
+        w->persisted[node] = testing_malloc(size);
         w->deadline_us[node] = TACIT_NEVER;
         enum tacit_status const status =
             is_hub(w, node) ? tacit_glm_hub_init(w->state[node], &w->hub)
@@ -152,16 +152,7 @@ static void open_world(struct world *w, uint32_t kind)
     }
     size_t const client = size_of(w, 0);
     size_t const hub = size_of(w, w->model.client_count);
-    w->before = malloc(client > hub ? client : hub);
-}
-
-static void close_world(struct world *w)
-{
-    for (uint32_t node = 0; node < node_count(w); node++) {
-        free(w->state[node]);
-        free(w->persisted[node]);
-    }
-    free(w->before);
+    w->before = testing_malloc(client > hub ? client : hub);
 }
 
 /* ---- Envelopes ---- */
@@ -380,14 +371,13 @@ static void deliver_damaged(struct world *w)
     bool const is_up = envelope.said.to == TACIT_HUB;
     uint32_t const node = is_up ? w->model.client_count : below(w, w->model.client_count);
     damage_envelope(w, &envelope);
-    void *const sound = malloc(size_of(w, node));
+    void *const sound = testing_malloc(size_of(w, node));
     memcpy(sound, w->state[node], size_of(w, node));
     struct tacit_glm_event const event = {.kind = TACIT_EVENT_RECEIVE,
                                           .as.message = &envelope.said};
     enum tacit_status status;
     (void)step(w, node, event, NULL, &status);
     memcpy(w->state[node], sound, size_of(w, node));
-    free(sound);
 }
 
 /* ---- Decisions and rewards ---- */
@@ -547,7 +537,6 @@ TEST(disorder_leaves_the_steps_that_it_always_left)
         tacit_glm_hub_look(w.state[w.model.client_count], &view);
         updates += view.update_count;
         abandoned += view.abandoned_count;
-        close_world(&w);
     }
     assert_true(updates > 100);
     assert_true(abandoned > 20);
@@ -573,7 +562,6 @@ TEST(sixty_four_clients_play)
         tacit_glm_hub_look(driver.hub, &view);
         assert_true(view.update_count > 0);
         assert_true(view.participants[0] == UINT64_MAX);
-        glm_driver_close(&driver);
     }
 }
 
@@ -617,7 +605,6 @@ TEST(thirteen_dimensions_play)
     tacit_glm_client_look(driver.clients[1], &client);
     assert_int_equal(view.update_count, 1);
     assert_int_equal(client.anchor_round, 15 * 16);
-    glm_driver_close(&driver);
 }
 
 /* Answers that never come to rest: the last round is 10,000, then the hub stands still, says so and
@@ -629,7 +616,7 @@ TEST(a_hub_without_rest_halts)
         .resend_after_us = 100};
     config.model.suboptimality = 1e-30;
     size_t const size = tacit_glm_hub_size(&config);
-    struct tacit_glm_hub *const hub = malloc(size);
+    struct tacit_glm_hub *const hub = testing_malloc(size);
     assert_int_equal(tacit_glm_hub_init(hub, &config), TACIT_OK);
     double const matrix[TACIT_LINALG_MATRIX(1)] = {0.5};
     double pull[1] = {0.25};
@@ -666,5 +653,4 @@ TEST(a_hub_without_rest_halts)
         glm_digest_hub(hub, &config.model, status, &update);
         assert_false(update.send);
     }
-    free(hub);
 }

@@ -357,8 +357,8 @@ TEST(sensitivity_is_nine_halves_and_no_more)
 static struct tacit_glm_private_client *new_client(const struct tacit_glm_private_rule *rule,
                                                    uint32_t id)
 {
-    struct tacit_glm_private_client *const client = malloc(tacit_glm_private_client_size(rule));
-    assert_non_null(client);
+    struct tacit_glm_private_client *const client =
+        testing_malloc(tacit_glm_private_client_size(rule));
     assert_int_equal(tacit_glm_private_client_init(client, rule, id), TACIT_OK);
     return client;
 }
@@ -399,7 +399,7 @@ TEST(radius_is_the_sum_that_the_specification_says)
         assert_true(noise > 1e-3 * radius); /* each term can be seen */
         assert_true(confidence > 1e-3 * radius);
         assert_true(fabs(view.alpha - radius) <= 1e-12 * radius);
-        free(client);
+        testing_free(client);
     }
 }
 
@@ -445,8 +445,8 @@ TEST(prefixes_are_exact_sums_and_the_noise_of_their_nodes)
             for (uint32_t i = 0; i < S; i++)
                 assert_true(a.message.sums[i] - b.message.sums[i] == expected[i]);
         }
-        free(some);
-        free(none);
+        testing_free(some);
+        testing_free(none);
     }
 }
 
@@ -479,7 +479,6 @@ TEST(a_node_keeps_its_noise)
     assert_int_equal(view.release_count, 40);
     assert_true(view.spent_rho_nano <= rule.rho_nano);
     assert_true(view.spent_rho_nano == 6 * rule.node_rho_nano); /* all levels were used */
-    free(client);
 }
 
 /* How many words of the state are sums that a batch has gathered: they were not there before it. */
@@ -490,8 +489,8 @@ static size_t count_sums_left(const struct tacit_glm_private_rule *rule)
     struct tacit_glm_private_client *const client = new_client(rule, 0);
     size_t const words = tacit_glm_private_client_size(rule) / sizeof(int64_t);
     const int64_t *const now = (const int64_t *)(const void *)client;
-    int64_t *const before = calloc(words, sizeof *before);
-    int64_t *const gathered = calloc(words, sizeof *gathered);
+    int64_t *const before = testing_calloc(words, sizeof *before);
+    int64_t *const gathered = testing_calloc(words, sizeof *gathered);
     assert_true(before != NULL && gathered != NULL);
     memcpy(before, now, words * sizeof *now);
     double const x[D] = {0.61, -0.33, 0.17};
@@ -510,9 +509,6 @@ static size_t count_sums_left(const struct tacit_glm_private_rule *rule)
             left += now[j] == gathered[i];
     }
     assert_in_range(sum_count, D, words); /* of x y at the least */
-    free(gathered);
-    free(before);
-    free(client);
     return left;
 }
 
@@ -548,7 +544,7 @@ TEST(a_release_without_entropy_leaves_no_trace)
     size_t const size = tacit_glm_private_client_size(&rule);
     double const x[D] = {0.5, 0.25, 0};
     give(client, x, 1);
-    void *const before = malloc(size);
+    void *const before = testing_malloc(size);
     memcpy(before, client, size);
     for (uint32_t fills = 0; fills < 5; fills++) {
         struct tacit_glm_private_update update;
@@ -558,8 +554,6 @@ TEST(a_release_without_entropy_leaves_no_trace)
         assert_false(update.send);
         assert_memory_equal(before, client, size);
     }
-    free(before);
-    free(client);
 }
 
 TEST(batches_close_in_order_once_and_not_beyond_the_last)
@@ -579,7 +573,6 @@ TEST(batches_close_in_order_once_and_not_beyond_the_last)
     assert_int_equal(close_batch(client, 2, &entropy, &update), TACIT_OK);
     assert_int_equal(close_batch(client, 3, &entropy, &update), TACIT_BUDGET);
     assert_false(update.send);
-    free(client);
 }
 
 /* ---- Hub ---- */
@@ -595,16 +588,9 @@ static struct federation new_federation(const struct tacit_glm_private_model *mo
     struct federation made = {.rule = rule_of(model)};
     for (uint32_t i = 0; i < CLIENTS; i++)
         made.clients[i] = new_client(&made.rule, i);
-    made.hub = malloc(tacit_glm_private_hub_size(&made.rule));
+    made.hub = testing_malloc(tacit_glm_private_hub_size(&made.rule));
     assert_int_equal(tacit_glm_private_hub_init(made.hub, &made.rule, 0), TACIT_OK);
     return made;
-}
-
-static void free_federation(struct federation *federation)
-{
-    for (uint32_t i = 0; i < CLIENTS; i++)
-        free(federation->clients[i]);
-    free(federation->hub);
 }
 
 static enum tacit_status tell(struct tacit_glm_private_hub *hub,
@@ -669,7 +655,6 @@ TEST(the_model_is_that_of_all_releases_in_any_order)
             assert_true(fabs(left - (double)total[at + i] / unit) < 1e-9);
         }
     }
-    free_federation(&federation);
 }
 
 TEST(sums_that_no_client_can_have_are_refused)
@@ -677,7 +662,7 @@ TEST(sums_that_no_client_can_have_are_refused)
     struct tacit_glm_private_model const model = some_model();
     struct federation federation = new_federation(&model);
     size_t const size = tacit_glm_private_hub_size(&federation.rule);
-    void *const before = malloc(size);
+    void *const before = testing_malloc(size);
     memcpy(before, federation.hub, size);
     int64_t sums[S] = {0};
     struct tacit_glm_private_update update;
@@ -708,8 +693,6 @@ TEST(sums_that_no_client_can_have_are_refused)
     }
     sums[2] = 0;
     assert_int_equal(tell(federation.hub, &good, &update), TACIT_OK);
-    free(before);
-    free_federation(&federation);
 }
 
 TEST(a_model_that_is_none_is_refused_by_clients)
@@ -718,7 +701,7 @@ TEST(a_model_that_is_none_is_refused_by_clients)
     struct tacit_glm_private_rule const rule = rule_of(&model);
     struct tacit_glm_private_client *const client = new_client(&rule, 0);
     size_t const size = tacit_glm_private_client_size(&rule);
-    void *const before = malloc(size);
+    void *const before = testing_malloc(size);
     memcpy(before, client, size);
     double theta[TACIT_LINALG_STRIDE(D)] = {0.1, 0.2, 0.3};
     double matrix[TACIT_LINALG_MATRIX(D)];
@@ -746,8 +729,6 @@ TEST(a_model_that_is_none_is_refused_by_clients)
     struct tacit_glm_private_client_view view;
     tacit_glm_private_client_look(client, &view);
     assert_true(view.model_batch == 1 && view.theta[1] == 0.2);
-    free(before);
-    free(client);
 }
 
 /* ---- Decisions ---- */
@@ -776,8 +757,6 @@ TEST(decisions_do_not_know_own_rewards)
         give(one, contexts + (size_t)a.arm * D, 1);
         give(other, contexts + (size_t)((b.arm + 1) % 5) * D, -1);
     }
-    free(one);
-    free(other);
 }
 
 TEST(contexts_that_are_none_are_refused)
@@ -806,7 +785,6 @@ TEST(contexts_that_are_none_are_refused)
     assert_int_equal(update.arm, TACIT_GLM_ARMS_MAX - 1);
     event.as.offer.arm_count++;
     assert_int_equal(step(client, &event, NULL, &update), TACIT_INVALID);
-    free(client);
 }
 
 TEST(promise_says_what_small_federations_get)
@@ -874,6 +852,5 @@ TEST(every_kind_plays)
             if (turn % 10 == 9)
                 assert_int_equal(step(client, &start, NULL, &update), TACIT_OK);
         }
-        free_federation(&federation);
     }
 }

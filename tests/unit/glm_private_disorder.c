@@ -108,7 +108,7 @@ static void open_world(struct world *w, uint32_t kind)
     digest_rule(&w->rule);
     uint32_t const hub = hub_of(w);
     for (uint32_t i = 0; i <= hub; i++)
-        w->state[i] = malloc(size_of(w, i));
+        w->state[i] = testing_malloc(size_of(w, i));
     for (uint32_t i = 0; i <= hub; i++) {
         enum tacit_status const status =
             tacit_glm_private_client_init(w->state[i < hub ? i : 0], &w->rule, i);
@@ -117,14 +117,7 @@ static void open_world(struct world *w, uint32_t kind)
     assert_int_equal(tacit_glm_private_hub_init(w->state[hub], &w->rule, hub + 1), TACIT_INVALID);
     assert_int_equal(tacit_glm_private_hub_init(w->state[hub], &w->rule, below(w, hub + 1)),
                      TACIT_OK);
-    w->before = malloc(size_of(w, 0) > size_of(w, hub) ? size_of(w, 0) : size_of(w, hub));
-}
-
-static void close_world(struct world *w)
-{
-    for (uint32_t i = 0; i <= hub_of(w); i++)
-        free(w->state[i]);
-    free(w->before);
+    w->before = testing_malloc(size_of(w, 0) > size_of(w, hub) ? size_of(w, 0) : size_of(w, hub));
 }
 
 /* ---- Envelopes ---- */
@@ -340,14 +333,13 @@ static void deliver_damaged(struct world *w)
     write_envelope(w, &envelope, &w->envelopes[below(w, w->envelope_count)].said);
     uint32_t const node = envelope.said.to == TACIT_HUB ? hub_of(w) : below(w, hub_of(w));
     damage_envelope(w, &envelope);
-    void *const sound = malloc(size_of(w, node));
+    void *const sound = testing_malloc(size_of(w, node));
     memcpy(sound, w->state[node], size_of(w, node));
     struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_RECEIVE,
                                                   .as.message = &envelope.said};
     enum tacit_status status;
     (void)step(w, node, &event, NULL, &status);
     memcpy(w->state[node], sound, size_of(w, node));
-    free(sound);
 }
 
 /* ---- Decisions, rewards and the clock ---- */
@@ -431,7 +423,6 @@ TEST(disorder_leaves_the_steps_that_it_always_left)
         struct tacit_glm_private_hub_view view;
         tacit_glm_private_hub_look(w.state[hub_of(&w)], &view);
         models += view.model_count;
-        close_world(&w);
     }
     assert_true(models > 100);
 }

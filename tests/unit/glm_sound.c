@@ -41,7 +41,7 @@ static struct tacit_glm_sound_site_config site_config(const struct tacit_glm_pri
 
 static struct tacit_glm_sound_site *site_new(const struct tacit_glm_sound_site_config *config)
 {
-    struct tacit_glm_sound_site *const site = malloc(tacit_glm_sound_site_size(config));
+    struct tacit_glm_sound_site *const site = testing_malloc(tacit_glm_sound_site_size(config));
     assert_int_equal(tacit_glm_sound_site_init(site, config), TACIT_OK);
     return site;
 }
@@ -79,26 +79,16 @@ static void open_pair(struct pair *pair, const struct tacit_glm_private_model *m
 {
     struct tacit_glm_sound_hub_config const config = {.model = *model};
     assert_int_equal(tacit_glm_sound_rule(&pair->rule, model), TACIT_OK);
-    pair->hub = malloc(tacit_glm_sound_hub_size(&config));
+    pair->hub = testing_malloc(tacit_glm_sound_hub_size(&config));
     assert_int_equal(tacit_glm_sound_hub_init(pair->hub, &config), TACIT_OK);
-    pair->hub_of_simulator = malloc(tacit_glm_private_hub_size(&pair->rule));
+    pair->hub_of_simulator = testing_malloc(tacit_glm_private_hub_size(&pair->rule));
     assert_int_equal(tacit_glm_private_hub_init(pair->hub_of_simulator, &pair->rule, 0), TACIT_OK);
     for (uint32_t i = 0; i < SITES; i++) {
         struct tacit_glm_sound_site_config const own = site_config(model, i);
         pair->sites[i] = site_new(&own);
-        pair->clients[i] = malloc(tacit_glm_private_client_size(&pair->rule));
+        pair->clients[i] = testing_malloc(tacit_glm_private_client_size(&pair->rule));
         assert_int_equal(tacit_glm_private_client_init(pair->clients[i], &pair->rule, i), TACIT_OK);
         pair->noise[0][i] = pair->noise[1][i] = stream(i);
-    }
-}
-
-static void close_pair(struct pair *pair)
-{
-    free(pair->hub);
-    free(pair->hub_of_simulator);
-    for (uint32_t i = 0; i < SITES; i++) {
-        free(pair->sites[i]);
-        free(pair->clients[i]);
     }
 }
 
@@ -220,7 +210,6 @@ TEST(the_model_is_that_of_the_simulator)
         struct tacit_glm_sound_hub_view hub;
         tacit_glm_sound_hub_look(pair.hub, &hub);
         assert_true(hub.finished && view_of(pair.sites[0]).last);
-        close_pair(&pair);
     }
 }
 
@@ -316,7 +305,6 @@ TEST(rewards_go_into_the_batch_that_is_open_next)
     assert_true(llabs(draw.sums[0] - (BATCH + 2) * (int64_t)TACIT_GLM_PRIVATE_UNIT) < 50000);
     assert_int_equal(view_of(site).open_count, 0);
     assert_int_equal(view_of(site).pull_count, 2 * BATCH + 2);
-    free(site);
 }
 
 /* The site's own noise, not the run's: the variance of sums of nothing. */
@@ -342,7 +330,7 @@ TEST(the_noise_is_that_of_the_site_s_file)
         struct tacit_glm_sound_message const draw = tacit_glm_sound_site_draw(site);
         for (uint32_t k = 1; k < S; k++) /* all but the square of the first coordinate */
             squares += (double)draw.sums[k] * (double)draw.sums[k];
-        free(site);
+        testing_free(site);
     }
     double const variance = squares / (tries * (S - 1.0));
     double const spread = sqrt(2.0 / (tries * (S - 1.0)));
@@ -376,7 +364,6 @@ TEST(without_entropy_nothing_is_drawn_and_it_is_tried_again)
     assert_int_equal(tacit_glm_sound_site_step(site, &late, &entropy, &update), TACIT_OK);
     assert_true(update.send && (update.happened & TACIT_DREW) != 0);
     assert_int_equal(view_of(site).open_count, 0);
-    free(site);
 }
 
 TEST(budgets_and_policies_are_kept)
@@ -400,7 +387,6 @@ TEST(budgets_and_policies_are_kept)
     assert_int_equal(reward(site, 1, &entropy, &update), TACIT_BUDGET);
     assert_true(!update.send && view_of(site).halted && view_of(site).draw_round == 0);
     assert_int_equal(reward(site, 1, &entropy, &update), TACIT_INVALID);
-    free(site);
 }
 
 TEST(configurations_that_protect_less_or_do_not_fit_are_refused)

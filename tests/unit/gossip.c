@@ -144,8 +144,7 @@ struct schedule {
 
 static void *allocate(size_t size)
 {
-    void *const memory = calloc(1, size);
-    assert_non_null(memory);
+    void *const memory = testing_calloc(1, size);
     return memory;
 }
 
@@ -275,8 +274,6 @@ static void step_copy(void *context)
     if (status != TACIT_OK && !update.persist && !moves_timer)
         assert_memory_equal(agent, other->agent, size);
     assert_true(is_state(agent, size, (void *)(uintptr_t)other->config));
-    free(agent);
-    free(memory);
 }
 
 static void try_other_words(struct other *other)
@@ -300,7 +297,6 @@ static void try_other_words(struct other *other)
     for (size_t i = 0; i < COUNT(rows); i++)
         if (rows[i] != NULL)
             variants_of_words((void *)(uintptr_t)rows[i], ARMS, i > 0, step_copy, other);
-    free(copy);
 }
 
 /* All that may come in this state in the place of the event that comes. */
@@ -445,7 +441,7 @@ static void deliver_due(struct schedule *schedule)
         for (uint32_t i = 0; i < schedule->site_count; i++) /* to all who live under that name */
             if (schedule->sites[i].config.agent_id == due.to && !schedule->sites[i].halted)
                 step_site(schedule, i, event);
-        free(due.message);
+        testing_free(due.message);
     }
 }
 
@@ -526,12 +522,12 @@ static const struct site *incarnation_of(const struct schedule *schedule, uint32
 static void close_schedule(struct schedule *schedule)
 {
     for (uint32_t i = 0; i < schedule->site_count; i++) {
-        free(schedule->sites[i].agent);
-        free(schedule->sites[i].disk);
-        free(schedule->sites[i].memory);
+        testing_free(schedule->sites[i].agent);
+        testing_free(schedule->sites[i].disk);
+        testing_free(schedule->sites[i].memory);
     }
     for (uint32_t i = 0; i < schedule->flying_count; i++)
-        free(schedule->flying[i].message);
+        testing_free(schedule->flying[i].message);
     network_free(schedule->network);
 }
 
@@ -622,7 +618,7 @@ TEST(lost_late_repeated_messages_and_crashes_keep_the_average)
             exchanges += view.exchange_count;
         }
         close_schedule(schedule);
-        free(schedule);
+        testing_free(schedule);
     }
     print_message("%u schedules: %u deaths, %llu exchanges; out of balance by up to %.2g on the "
                   "way, never at the end\n",
@@ -668,7 +664,7 @@ TEST(of_clones_one_incarnation_is_heard_and_the_average_is_kept)
             gone += incarnations == 0;
         }
         close_schedule(schedule);
-        free(schedule);
+        testing_free(schedule);
     }
     print_message(
         "%u schedules: %u clones, %u incarnations halted, %u sites are gone with all of them\n",
@@ -692,7 +688,6 @@ TEST(mass_from_nowhere_is_seen_by_the_checkers)
                                               &schedule->sites[0].config),
                      TACIT_MALFORMED);
     close_schedule(schedule);
-    free(schedule);
 }
 
 /* ---- Incarnations
@@ -746,10 +741,7 @@ TEST(second_copy_of_a_site_halts)
         halted = view.halted;
     }
     assert_true(halted);
-    free(clone.agent);
-    free(clone.memory);
     close_schedule(schedule);
-    free(schedule);
 }
 
 /* ---- One agent ------------------------------------------------------------------------------- */
@@ -806,12 +798,6 @@ static struct bench_agent bench_agent_open(enum tacit_privacy_mode mode, uint64_
 static struct bench_agent bench_agent_new(enum tacit_privacy_mode mode)
 {
     return bench_agent_open(mode, 10);
-}
-
-static void bench_agent_free(struct bench_agent *bench)
-{
-    free(bench->agent);
-    free(bench->memory);
 }
 
 TEST(what_does_not_fit_is_refused_and_changes_no_byte)
@@ -871,8 +857,6 @@ TEST(what_does_not_fit_is_refused_and_changes_no_byte)
         assert_int_equal(step_bench(&bench, event, &update), TACIT_INVALID);
         assert_memory_equal(bench.agent, before, bench.size);
     }
-    free(before);
-    bench_agent_free(&bench);
 }
 
 TEST(neighbours_huge_count_is_cut_to_what_can_have_been_pulled)
@@ -903,7 +887,6 @@ TEST(neighbours_huge_count_is_cut_to_what_can_have_been_pulled)
     tacit_gossip_agent_look(bench.agent, &view);
     assert_true(view.counts[1] + 3 + 1 >= view.seen[1]); /* .. and is never far behind it */
     assert_true(view.finished);
-    bench_agent_free(&bench);
 }
 
 TEST(huge_count_is_cut_to_what_the_clock_allows)
@@ -937,7 +920,6 @@ TEST(huge_count_is_cut_to_what_the_clock_allows)
         largest = view.seen[1];
     }
     assert_true(largest > 20); /* it follows what could be true */
-    bench_agent_free(&bench);
 }
 
 /* theta less the flow of all edges stays, whatever was missed before. */
@@ -969,7 +951,6 @@ TEST(exchanges_that_were_missed_are_caught_up_with_by_the_flow)
         for (uint32_t arm = 0; arm < ARMS; arm++)
             assert_true(fabs(view.theta[arm] - (theta[arm] - flow[arm])) < 1e-12);
     }
-    bench_agent_free(&bench);
 }
 
 /* Nobody to meet: no timer, and pulls until T. After it nothing is planned, whatever comes. */
@@ -1010,7 +991,6 @@ TEST(who_has_no_neighbours_plays_until_the_end_without_a_word)
         event = (struct tacit_gossip_event){.now_us = horizon, .kind = TACIT_EVENT_TIMEOUT};
         assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
         assert_true(update.plan_count == 0 && !update.send);
-        bench_agent_free(&bench);
     }
 }
 
@@ -1038,7 +1018,6 @@ TEST(restart_closes_trees_and_goes_on_with_what_was_released)
                                         .as.reward = {after.arm, 1, {.steps = TACIT_STEPS}}};
     assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
     assert_int_equal(tacit_gossip_agent_check(bench.agent, bench.size, &bench.config), TACIT_OK);
-    bench_agent_free(&bench);
 }
 
 /* ---- Lemmas 1 to 3 --------------------------------------------------------------------------- */
@@ -1148,7 +1127,7 @@ TEST(lemmas_1_to_3_hold_in_every_slot)
         gossip_direct_free(&direct);
         network_free(network);
     }
-    free(history);
+    testing_free(history);
     assert_true(third > 10000); /* Lemma 3 had something to say */
 }
 
@@ -1258,7 +1237,7 @@ TEST(squared_disagreement_falls_at_least_by_lambda_2_a_slot)
     struct tacit_graph_spec const path = {.kind = TACIT_GRAPH_PATH, .agent_count = PATH};
     struct network *const network = network_new(&path, 1, 1);
     struct tacit_gossip_rule const rule = rule_of(PATH, 1, 1000, TACIT_PRIVACY_NONE, INFINITY);
-    struct tacit_gossip_network *const gossip = malloc(tacit_gossip_network_size(&rule));
+    struct tacit_gossip_network *const gossip = testing_malloc(tacit_gossip_network_size(&rule));
     struct tacit_rng edges = tacit_rng_stream(8, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_GRAPH);
     struct tacit_rng nobody = edges;
     struct tacit_entropy entropies[PATH];
@@ -1299,7 +1278,6 @@ TEST(squared_disagreement_falls_at_least_by_lambda_2_a_slot)
         assert_true(mean - 4 * error <= pow(lambda2, looks[look]));
         assert_true(look > 0 || fabs(mean - lambda2) <= 4 * error + 1e-4);
     }
-    free(gossip);
     network_free(network);
 }
 
@@ -1399,8 +1377,7 @@ TEST(both_surveys_find_what_the_lines_of_the_paper_say)
     struct tacit_edge edges[] = {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5},
                                  {0, 6}, {1, 2}, {1, 3}, {2, 3}, {4, 5}};
     struct tacit_graph graph;
-    void *const memory = malloc(tacit_graph_size(SURVEY_AGENTS, COUNT(edges)));
-    assert_non_null(memory);
+    void *const memory = testing_malloc(tacit_graph_size(SURVEY_AGENTS, COUNT(edges)));
     assert_int_equal(tacit_graph_init(&graph, memory, SURVEY_AGENTS, edges, COUNT(edges)),
                      TACIT_OK);
     for (uint32_t run = 0; run < 10000; run++) {
@@ -1420,7 +1397,6 @@ TEST(both_surveys_find_what_the_lines_of_the_paper_say)
         assert_survey_is_right(&rows, &graph, slot);
 #endif
     }
-    free(memory);
 }
 
 #define LONG_AGENTS 2u
@@ -1434,14 +1410,15 @@ TEST(horizon_beyond_half_a_word_is_played_as_any_other)
     static const uint64_t horizons[] = {UINT32_MAX - 1, UINT32_MAX, (uint64_t)UINT32_MAX + 1};
     struct tacit_edge edge = {0, 1};
     struct tacit_graph graph;
-    void *const memory = malloc(tacit_graph_size(LONG_AGENTS, 1));
+    void *const memory = testing_malloc(tacit_graph_size(LONG_AGENTS, 1));
     double theta[LONG_AGENTS * LONG_ARMS];
     assert_non_null(memory);
     assert_int_equal(tacit_graph_init(&graph, memory, LONG_AGENTS, &edge, 1), TACIT_OK);
     for (size_t i = 0; i < COUNT(horizons); i++) {
         struct tacit_gossip_rule const rule =
             rule_of(LONG_AGENTS, LONG_ARMS, horizons[i], TACIT_PRIVACY_NONE, 1);
-        struct tacit_gossip_network *const gossip = malloc(tacit_gossip_network_size(&rule));
+        struct tacit_gossip_network *const gossip =
+            testing_malloc(tacit_gossip_network_size(&rule));
         struct tacit_rng rngs[LONG_AGENTS];
         struct tacit_entropy entropies[LONG_AGENTS];
         union tacit_sum rewards[LONG_AGENTS * LONG_ARMS];
@@ -1468,9 +1445,8 @@ TEST(horizon_beyond_half_a_word_is_played_as_any_other)
         if (i == 0)
             memcpy(theta, view.theta, sizeof theta);
         assert_memory_equal(theta, view.theta, sizeof theta);
-        free(gossip);
+        testing_free(gossip);
     }
-    free(memory);
 }
 
 /* What is kept never holds an exact sum: of all rewards of an arm in this incarnation, or of the

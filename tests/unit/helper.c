@@ -153,8 +153,8 @@ static void begin(struct world *world)
     world->keys.context = world;
     world->entropy = tacit_rng_entropy(&world->rng);
     world->config = (struct tacit_helper_config){world->run, EPSILON, 2};
-    world->helper = calloc(1, tacit_helper_size(&world->config));
-    world->hub = calloc(1, tacit_helper_hub_size(&world->run));
+    world->helper = testing_calloc(1, tacit_helper_size(&world->config));
+    world->hub = testing_calloc(1, tacit_helper_hub_size(&world->run));
     assert_int_equal(tacit_helper_init(world->helper, &world->config), TACIT_OK);
     assert_int_equal(tacit_helper_hub_init(world->hub, &world->run), TACIT_OK);
     for (size_t i = 0; i < sizeof world->private_key; i++)
@@ -170,8 +170,6 @@ static void end(struct world *world)
     assert_int_equal(
         tacit_helper_hub_check(world->hub, tacit_helper_hub_size(&world->run), &world->run),
         TACIT_OK);
-    free(world->helper);
-    free(world->hub);
 }
 
 static struct tacit_helper_round round_of(const struct world *world)
@@ -223,7 +221,7 @@ static struct tacit_helper_request *ask(struct world *world)
     static uint8_t proofs[SITES * TACIT_HELPER_LINKS_MAX][TACIT_HELPER_SIGNATURE_BYTES];
     uint8_t digest[TACIT_SHA256_BYTES];
     size_t proof = 0;
-    void *const memory = malloc(tacit_helper_hub_request_size(world->hub));
+    void *const memory = testing_malloc(tacit_helper_hub_request_size(world->hub));
     struct tacit_helper_request *const request = tacit_helper_hub_request(world->hub, memory);
     for (uint32_t i = 0; i < request->entry_count; i++)
         for (uint32_t j = 0; j < request->entries[i].link_count; j++, proof++) {
@@ -236,7 +234,7 @@ static struct tacit_helper_request *ask(struct world *world)
     tacit_helper_request_digest(&world->run, request, digest);
     sign(HUB, digest, request->signature);
     size_t const size = tacit_wire_helper_request_bytes(request);
-    uint8_t *const bytes = malloc(size);
+    uint8_t *const bytes = testing_malloc(size);
     tacit_wire_helper_request_encode(request, bytes);
     struct tacit_helper_request *read;
     assert_int_equal(tacit_wire_helper_request_decode(bytes, size, SITES, &read, tacit_wire_heap()),
@@ -251,10 +249,8 @@ static struct tacit_helper_request *ask(struct world *world)
             continue;
         tacit_helper_request_digest(&world->run, other, again);
         assert_memory_not_equal(again, digest, sizeof digest);
-        free(other);
+        testing_free(other);
     }
-    free(bytes);
-    free(memory);
     return read;
 }
 
@@ -273,11 +269,10 @@ static struct tacit_helper_answer *step(struct world *world,
     sign(HELPER, digest, update.answer.signature);
     sign(HELPER, update.answer.head, update.answer.head_signature);
     size_t const size = tacit_wire_helper_answer_bytes(&update.answer);
-    uint8_t *const bytes = malloc(size);
+    uint8_t *const bytes = testing_malloc(size);
     tacit_wire_helper_answer_encode(&update.answer, bytes);
     assert_int_equal(tacit_wire_helper_answer_decode(bytes, size, SITES, &read, tacit_wire_heap()),
                      TACIT_OK);
-    free(bytes);
     uint8_t again[TACIT_SHA256_BYTES];
     tacit_helper_answer_digest(read, again);
     assert_memory_equal(again, digest, sizeof digest);
@@ -315,9 +310,9 @@ static void play(struct world *world, uint64_t counted)
     }
     assert_int_equal(tacit_helper_hub_close(world->hub, again, &range, &outcome, &agents, totals),
                      TACIT_UNEXPECTED);
-    free(answer);
-    free(again);
-    free(request);
+    testing_free(answer);
+    testing_free(again);
+    testing_free(request);
 }
 
 TEST(totals_carry_two_noises)
@@ -422,7 +417,7 @@ TEST(a_fault_is_named_and_costs_no_answer)
         }
         assert_int_equal(view.number,
                          fault == UNSIGNED || fault == TOO_MUCH || fault == OTHER_ORDER ? 1 : 2);
-        free(request);
+        testing_free(request);
         end(&world);
     }
 }
@@ -435,9 +430,9 @@ TEST(an_old_state_stops)
     begin(&world);
     size_t const size = tacit_helper_size(&world.config);
     size_t const hub_size = tacit_helper_hub_size(&world.run);
-    void *const old = malloc(size);
-    void *const newer = malloc(size);
-    void *const old_hub = malloc(hub_size);
+    void *const old = testing_malloc(size);
+    void *const newer = testing_malloc(size);
+    void *const old_hub = testing_malloc(hub_size);
     world.number = 1;
     for (uint32_t site = 0; site < SITES; site++)
         release(&world, site, true);
@@ -455,11 +450,11 @@ TEST(an_old_state_stops)
     struct tacit_helper_answer *answer = step(&world, request, &persist);
     assert_int_equal(answer->verdict, TACIT_HELPER_OLD);
     assert_true(persist);
-    free(answer);
+    testing_free(answer);
     answer = step(&world, request, &persist);
     assert_int_equal(answer->verdict, TACIT_HELPER_OLD);
     assert_false(persist);
-    free(answer);
+    testing_free(answer);
     world.term = 1; /* a later term goes on, from the answer that was shown */
     tacit_helper_hub_begin_term(world.hub, 1);
     for (uint32_t site = 0; site < SITES; site++)
@@ -473,7 +468,7 @@ TEST(an_old_state_stops)
     answer = step(&world, late, &persist); /* the very request that was answered */
     assert_int_equal(answer->verdict, TACIT_HELPER_ANSWERED);
     assert_false(persist);
-    free(answer);
+    testing_free(answer);
     other->quorum = 3;
     uint8_t digest[TACIT_SHA256_BYTES];
     tacit_helper_request_digest(&world.run, other, digest);
@@ -481,13 +476,10 @@ TEST(an_old_state_stops)
     answer = step(&world, other, &persist);
     assert_int_equal(answer->verdict, TACIT_HELPER_BEHIND);
     assert_int_equal(answer->number, 1);
-    free(answer);
-    free(request);
-    free(late);
-    free(other);
-    free(old);
-    free(newer);
-    free(old_hub);
+    testing_free(answer);
+    testing_free(request);
+    testing_free(late);
+    testing_free(other);
     end(&world);
 }
 
@@ -501,7 +493,7 @@ TEST(lies_are_seen)
     int64_t totals[COUNT];
     begin(&world);
     size_t const size = tacit_helper_size(&world.config);
-    void *const clone = malloc(size);
+    void *const clone = testing_malloc(size);
     world.number = 1;
     for (uint32_t site = 0; site < SITES; site++)
         release(&world, site, true);
@@ -521,10 +513,9 @@ TEST(lies_are_seen)
     tacit_helper_hub_look(world.hub, &view);
     assert_true(view.is_forked);
     assert_int_equal(view.void_count, 1);
-    free(one);
-    free(other);
-    free(request);
-    free(clone);
+    testing_free(one);
+    testing_free(other);
+    testing_free(request);
     end(&world);
 }
 
@@ -595,7 +586,7 @@ TEST(a_guess_is_not_confirmed)
         tacit_helper_blind_digest(&world.blinded[i], world.exact[i], COUNT); /* z it was */
         assert_memory_equal(world.blinded[i].digest, entry->release.digest, TACIT_SHA256_BYTES);
     }
-    free(request);
+    testing_free(request);
     end(&world);
 }
 
@@ -676,7 +667,7 @@ TEST(who_draws_on_stops_nobody)
         struct tacit_helper_request *const request = ask(&world);
         for (uint32_t i = 0; i < request->entry_count; i++)
             assert_int_equal(request->entries[i].link_count, 1);
-        free(request);
+        testing_free(request);
         if (world.number == 1)
             play(&world, 31);
     }
@@ -690,17 +681,15 @@ static bool is_harmless_hub(const void *state, size_t size, void *context)
     struct tacit_helper_hub_view view;
     if (tacit_helper_hub_check(state, size, &world->run) != TACIT_OK)
         return false;
-    struct tacit_helper_hub *const hub = malloc(size);
+    struct tacit_helper_hub *const hub = testing_malloc(size);
     memcpy(hub, state, size);
     tacit_helper_hub_look(hub, &view);
-    void *const memory = malloc(tacit_helper_hub_request_size(hub));
+    void *const memory = testing_malloc(tacit_helper_hub_request_size(hub));
     if (view.is_fixed) {
         struct tacit_helper_request const *const request = tacit_helper_hub_request(hub, memory);
         assert_int_equal(request->entry_count, view.here_count);
     }
     tacit_helper_hub_void(hub);
-    free(memory);
-    free(hub);
     return true;
 }
 
@@ -710,10 +699,9 @@ static bool is_harmless_helper(const void *state, size_t size, void *context)
     struct tacit_helper_update update;
     if (tacit_helper_check(state, size, &world->config) != TACIT_OK)
         return false;
-    struct tacit_helper *const helper = malloc(size);
+    struct tacit_helper *const helper = testing_malloc(size);
     memcpy(helper, state, size);
     (void)tacit_helper_step(helper, world->asked, &world->keys, &world->entropy, &update);
-    free(helper);
     return true;
 }
 
@@ -729,7 +717,7 @@ TEST(damaged_states_are_refused_or_harmless)
         damage_all(world.hub, tacit_helper_hub_size(&world.run), is_harmless_hub, &world);
         world.asked = ask(&world);
         damage_all(world.helper, tacit_helper_size(&world.config), is_harmless_helper, &world);
-        free(world.asked);
+        testing_free(world.asked);
         play(&world, 30);
     }
     end(&world);

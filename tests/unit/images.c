@@ -99,8 +99,7 @@ TEST(damaged_idx_files_are_refused)
 
 TEST(cifar_files_follow_one_on_the_other)
 {
-    unsigned char *const rows = calloc(3, ROW);
-    assert_non_null(rows);
+    unsigned char *const rows = testing_calloc(3, ROW);
     for (uint32_t i = 0; i < 3; i++) {
         rows[i * ROW] = (unsigned char)(i + 4);
         rows[i * ROW + 1] = (unsigned char)(10 * i + 1);
@@ -129,7 +128,6 @@ TEST(cifar_files_follow_one_on_the_other)
     assert_non_null(strstr(error.text, "label 10 of image 0"));
     write_bytes(folder.labels, rows, 0);
     assert_int_equal(tacit_images_read_cifar10(&images, paths, 2, &error), TACIT_INVALID);
-    free(rows);
 }
 
 TEST(missing_files_are_named)

@@ -22,8 +22,7 @@ struct lesson {
 
 static void *new_memory(size_t bytes)
 {
-    void *const memory = calloc(1, bytes);
-    assert_non_null(memory);
+    void *const memory = testing_calloc(1, bytes);
     return memory;
 }
 
@@ -69,9 +68,7 @@ static struct lesson lesson_new(const struct tacit_model *model)
 static void lesson_free(struct lesson *lesson)
 {
     tacit_learn_network_free(lesson->network);
-    free(lesson->parameters);
-    free(lesson->gradient);
-    free(lesson->images);
+    testing_free(lesson->images);
 }
 
 static double loss_at(struct lesson *lesson, const float *parameters)
@@ -84,8 +81,6 @@ static double loss_at(struct lesson *lesson, const float *parameters)
     assert_int_equal(tacit_learn_network_gradient(lesson->network, copy, lesson->images,
                                                   lesson->labels, gradient, &loss, NULL),
                      TACIT_OK);
-    free(copy);
-    free(gradient);
     return loss;
 }
 
@@ -120,8 +115,6 @@ static void compare_slope(struct lesson *lesson, const struct tacit_model_layer 
     double const measured = (losses[1] - losses[0]) / (2 * step);
     if (!(fabs(measured - slope) <= 0.02 * fabs(slope) + 1e-4))
         fail_msg("%s: slope %g, measured %g", layer->name, slope, measured);
-    free(moved);
-    free(direction);
 }
 
 static void compare_slopes(const struct tacit_model *model)
@@ -136,7 +129,6 @@ static void compare_slopes(const struct tacit_model *model)
                                                   lesson.labels, lesson.gradient, &loss, NULL),
                      TACIT_OK);
     memcpy(lesson.parameters, before, lesson.parameter_count * sizeof(float));
-    free(before);
     uint32_t compared = 0;
     for (uint32_t i = 0; i < lesson.layer_count; i++) {
         const char *const what = strchr(lesson.layers[i].name, '.') + 1;
@@ -372,8 +364,8 @@ static void train_by_heart(const struct tacit_model *model, enum tacit_optimizer
                                                   lesson.labels, 7, &loss, &seen),
                      TACIT_OK);
     assert_int_equal(seen, 7); /* running statistics have come near the batch's */
-    free(optimizer.first);
-    free(optimizer.second);
+    testing_free(optimizer.first);
+    testing_free(optimizer.second);
     lesson_free(&lesson);
 }
 

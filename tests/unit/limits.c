@@ -36,7 +36,7 @@
     do {                                                                                           \
         __typeof__(base) changed = (base);                                                         \
         size_t const size = core##_size(&changed);                                                 \
-        void *const memory = calloc(1, size);                                                      \
+        void *const memory = testing_calloc(1, size);                                              \
         assert_true(size > 0 && memory != NULL);                                                   \
         assert_int_equal(core##_init(memory, &changed), TACIT_OK);                                 \
         assert_int_equal(core##_check(memory, size, &changed), TACIT_OK);                          \
@@ -45,7 +45,7 @@
         assert_int_equal(core##_check(memory, size, &changed), TACIT_MALFORMED);                   \
         assert_int_equal(core##_check(memory, 0, &changed), TACIT_MALFORMED);                      \
         assert_int_equal(core##_init(memory, &changed), TACIT_INVALID);                            \
-        free(memory);                                                                              \
+        testing_free(memory);                                                                      \
     } while (0)
 /* .. in words of 8 bytes, from one value to another. */
 #define GROWTH(base, size, member, from, to)                                                       \
@@ -794,12 +794,12 @@ TEST(limits_of_a_learner_and_of_mechanisms)
 #define FRESH(config, size, state_of, check)                                                       \
     do {                                                                                           \
         size_t const bytes = size(&(config));                                                      \
-        void *const state_bytes = malloc(bytes);                                                   \
+        void *const state_bytes = testing_malloc(bytes);                                           \
         assert_non_null(state_bytes);                                                              \
         assert_int_equal(state_of(state_bytes, &(config)), TACIT_OK);                              \
         assert_int_equal(check(state_bytes, bytes, &(config)), TACIT_OK);                          \
         assert_int_equal(check(state_bytes, bytes - 8, &(config)), TACIT_MALFORMED);               \
-        free(state_bytes);                                                                         \
+        testing_free(state_bytes);                                                                 \
     } while (0)
 
 /* A process may die before its first event. */

@@ -23,10 +23,9 @@ static const struct tacit_off_policy_log small = {.row_count = ROWS,
 static void estimate(const struct tacit_off_policy_log *log, struct tacit_off_policy_arm *results)
 {
     double *const work =
-        calloc(tacit_off_policy_work_size(log->cell_count, log->arm_count), sizeof *work);
+        testing_calloc(tacit_off_policy_work_size(log->cell_count, log->arm_count), sizeof *work);
     assert_non_null(work);
     tacit_off_policy_arms(log, work, results);
-    free(work);
 }
 
 static void is_near(double got, double wanted)
@@ -173,8 +172,7 @@ struct bench {
 
 static struct bench *bench_new(double keep_of_first)
 {
-    struct bench *const bench = calloc(1, sizeof *bench);
-    assert_non_null(bench);
+    struct bench *const bench = testing_calloc(1, sizeof *bench);
     bench->start[1] = 1000;
     bench->start[2] = LOG_ROWS;
     for (uint32_t row = 0; row < LOG_ROWS; row++) {
@@ -223,7 +221,6 @@ TEST(rows_answer_pulls_of_their_arm_until_they_are_used_up)
     assert_int_equal(agent, 0);
     is_near(bench->replay.earned, 200 + 50 + sum);
     is_near(pull(bench, 1, 1, 10), 20); /* the other agent has rows of its own */
-    free(bench);
 }
 
 TEST(pulls_beyond_the_limit_do_not_count)
@@ -235,7 +232,6 @@ TEST(pulls_beyond_the_limit_do_not_count)
     assert_true(bench->replay.pulls == 7);
     is_near(bench->replay.earned, 5 * 1 + 2 * 2);
     assert_true(bench->slots[1] == 10);
-    free(bench);
 }
 
 /* A row of arm 0 answers with chance a half: of some 1500 rows 750 do. Binomial: outside 6 standard
@@ -245,7 +241,6 @@ TEST(rows_answer_with_the_chance_they_are_given)
     struct bench *const bench = bench_new(0.5);
     (void)pull(bench, 1, 0, 1000000);
     assert_true(fabs((double)bench->replay.ends[1] - 750) < 6 * 19.4);
-    free(bench);
 }
 
 TEST(every_row_comes_once_unless_they_are_drawn_anew)
@@ -266,7 +261,6 @@ TEST(every_row_comes_once_unless_they_are_drawn_anew)
     for (uint32_t i = 0; i < LOG_ROWS; i++)
         missing += seen[i] == 0;
     assert_true(missing > 1300 && missing < 1650); /* 1/e of them, 1472 */
-    free(bench);
 }
 
 TEST(a_watch_counts_what_was_drawn_and_changes_nothing)

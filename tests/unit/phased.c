@@ -120,7 +120,6 @@ TEST(rewards_that_the_plan_did_not_ask_for_are_refused_without_trace)
     assert_int_equal(phased_step(agent, phased_reward(1, 10, 0)), TACIT_OK);
     assert_int_equal(agent->update.message.kind, TACIT_PHASED_REPORT); /* at T: it still reports */
     assert_true(phased_agent_view(agent).finished);
-    phased_free(agent);
 }
 
 TEST(orders_that_make_no_sense_are_refused_without_trace)
@@ -154,7 +153,6 @@ TEST(orders_that_make_no_sense_are_refused_without_trace)
     phased_expect_nothing(agent, phased_receive(&report), TACIT_UNEXPECTED);
     struct tacit_phased_message const again = order_of(1, other_blocks, 2);
     phased_expect_nothing(agent, phased_receive(&again), TACIT_OK); /* known already */
-    phased_free(agent);
 }
 
 TEST(site_policy_refuses_rounds_and_small_plans)
@@ -174,7 +172,6 @@ TEST(site_policy_refuses_rounds_and_small_plans)
     assert_int_equal(phased_step(agent, phased_receive(&last)), TACIT_OK);
     assert_int_equal(agent->update.plan[0].arm, 3);
     assert_int_equal(agent->update.plan[0].count, 1000);
-    phased_free(agent);
 }
 
 /* Each block counts, and the last word may have the number after that of the last plan. */
@@ -195,7 +192,6 @@ TEST(policy_and_numbers_reach_to_their_last)
     assert_int_equal(phased_step(agent, phased_receive(&last)), TACIT_OK);
     assert_int_equal(phased_play(agent), TACIT_OK);
     assert_true(phased_agent_view(agent).finished);
-    phased_free(agent);
 }
 
 TEST(plan_of_all_slots_for_one_arm_is_released)
@@ -215,7 +211,6 @@ TEST(plan_of_all_slots_for_one_arm_is_released)
     assert_int_equal(agent->update.deadline_us, TACIT_NEVER);
     assert_int_equal(phased_step(agent, phased_receive(&next)), TACIT_OK);
     assert_false(agent->update.persist);
-    phased_free(agent);
 }
 
 TEST(of_equal_arms_the_first_is_played_while_nobody_leads)
@@ -226,7 +221,6 @@ TEST(of_equal_arms_the_first_is_played_while_nobody_leads)
     assert_int_equal(phased_step(agent, phased_reward(1, 10, 10)), TACIT_OK);
     assert_int_equal(phased_step(agent, phased_reward(3, 20, 20)), TACIT_OK);
     assert_int_equal(phased_agent_view(agent).exploit_arm, 1);
-    phased_free(agent);
 }
 
 /* The rewards of the plan before are dropped: the new release says nothing of them. */
@@ -247,7 +241,6 @@ TEST(order_overtakes_an_open_plan_and_its_rewards_are_dropped)
     assert_int_equal(agent->update.message.sums[1], 4);
     assert_int_equal(phased_agent_view(agent).pull_count, 22);
     assert_int_equal(phased_agent_view(agent).exploit_arm, 1); /* 4/5 > 3/7 */
-    phased_free(agent);
 }
 
 TEST(plan_that_does_not_fit_is_played_by_the_leader_and_never_released)
@@ -265,7 +258,6 @@ TEST(plan_that_does_not_fit_is_played_by_the_leader_and_never_released)
     assert_true(phased_agent_view(agent).finished);
     assert_int_equal(phased_agent_view(agent).ledger->release_count, 0);
     assert_int_equal(agent->update.deadline_us, TACIT_NEVER);
-    phased_free(agent);
     order.leader = TACIT_NO_ARM; /* nobody leads yet: in turn */
     agent = phased_agent_new(&setup, 0);
     assert_int_equal(phased_step(agent, phased_receive(&order)), TACIT_OK);
@@ -276,7 +268,6 @@ TEST(plan_that_does_not_fit_is_played_by_the_leader_and_never_released)
     }
     assert_int_equal(phased_play(agent), TACIT_OK);
     assert_false(agent->update.send);
-    phased_free(agent);
 }
 
 TEST(one_arm_is_played_until_T_without_a_word)
@@ -295,8 +286,6 @@ TEST(one_arm_is_played_until_T_without_a_word)
     assert_int_equal(phased_play(agent), TACIT_OK);
     assert_false(agent->update.send);
     assert_true(phased_agent_view(agent).finished);
-    phased_free(agent);
-    phased_free(hub);
 }
 
 TEST(entropy_that_fails_draws_nothing_and_is_asked_again)
@@ -316,7 +305,6 @@ TEST(entropy_that_fails_draws_nothing_and_is_asked_again)
     assert_int_equal(phased_step(agent, phased_timeout()), TACIT_OK);
     assert_int_equal(agent->update.message.kind, TACIT_PHASED_REPORT);
     assert_int_equal(phased_agent_view(agent).ledger->release_count, 1);
-    phased_free(agent);
 }
 
 TEST(budget_that_does_not_suffice_halts_before_anything_is_drawn)
@@ -331,7 +319,6 @@ TEST(budget_that_does_not_suffice_halts_before_anything_is_drawn)
     assert_false(agent->update.send);
     struct tacit_phased_message const order = order_of(2, other_blocks, 2);
     phased_expect_nothing(agent, phased_receive(&order), TACIT_OK);
-    phased_free(agent);
 }
 
 TEST(rounds_are_disjoint_rewards_and_cost_the_maximum)
@@ -345,7 +332,6 @@ TEST(rounds_are_disjoint_rewards_and_cost_the_maximum)
     }
     assert_int_equal(phased_agent_view(agent).ledger->release_count, 18);
     assert_int_equal(tacit_ledger_spent_nano(phased_agent_view(agent).ledger), TACIT_NANO);
-    phased_free(agent);
 }
 
 TEST(report_is_said_again_with_the_same_bytes_until_the_hub_has_it)
@@ -375,8 +361,6 @@ TEST(report_is_said_again_with_the_same_bytes_until_the_hub_has_it)
     agent->now_us += 100 * PHASED_RESEND_US;
     assert_int_equal(phased_step(agent, phased_timeout()), TACIT_OK);
     assert_int_equal(agent->update.message.kind, TACIT_PHASED_HELLO);
-    free(first);
-    phased_free(agent);
 }
 
 TEST(state_older_than_what_the_hub_holds_is_halted)
@@ -391,7 +375,6 @@ TEST(state_older_than_what_the_hub_holds_is_halted)
     assert_true(agent->update.plan_is_void);
     assert_true(phased_agent_view(agent).halted);
     phased_expect_nothing(agent, phased_reward(1, 10, 0), TACIT_INVALID);
-    phased_free(agent);
 }
 
 /* ---- Federations ---- */
@@ -432,9 +415,9 @@ static void *play_federation(const struct phased_setup *setup, bool dies, uint32
             assert_int_equal(phased_step(hub, phased_receive(report)), TACIT_OK);
             if (dies && i == 0)
                 phased_expect_nothing(hub, phased_receive(report), TACIT_OK);
-            free(report);
+            testing_free(report);
         }
-        free(order);
+        testing_free(order);
         *rounds = phased_hub_view(hub).judge.round_count;
     }
     order = phased_keep(hub);
@@ -443,12 +426,9 @@ static void *play_federation(const struct phased_setup *setup, bool dies, uint32
         assert_true(agents[i]->update.plan_count <= 1);
         assert_int_equal(phased_play(agents[i]), TACIT_OK);
         assert_true(phased_agent_view(agents[i]).finished);
-        phased_free(agents[i]);
     }
-    free(order);
-    void *const last = malloc(hub->size);
+    void *const last = testing_malloc(hub->size);
     memcpy(last, hub->state, hub->size);
-    phased_free(hub);
     return last;
 }
 
@@ -467,8 +447,8 @@ TEST(deaths_in_every_step_change_no_byte)
         assert_int_equal(view.judge.leader, 1);
         assert_true(view.judge.decided == (i == 1));
         assert_true(rounds > 3 && rounds == rounds_again);
-        free(calm);
-        free(stormy);
+        testing_free(calm);
+        testing_free(stormy);
     }
 }
 
@@ -522,7 +502,6 @@ TEST(reports_that_do_not_fit_are_refused_without_trace)
     phased_expect_nothing(hub, phased_receive(&message), TACIT_MALFORMED); /* two answers */
     phased_expect_nothing(hub, phased_reward(0, 1, 0), TACIT_INVALID);
     phased_expect_nothing(hub, phased_exploited(1), TACIT_INVALID);
-    phased_free(hub);
 }
 
 TEST(round_closes_at_the_deadline_with_its_quorum)
@@ -553,7 +532,6 @@ TEST(round_closes_at_the_deadline_with_its_quorum)
     assert_int_equal(hub->update.message.to, 1);
     assert_int_equal(hub->update.message.seen, 0);
     assert_int_equal(phased_hub_view(hub).report_count, 0);
-    phased_free(hub);
 }
 
 TEST(hub_that_answers_all_says_what_it_holds)
@@ -570,7 +548,6 @@ TEST(hub_that_answers_all_says_what_it_holds)
     assert_int_equal(phased_step(hub, phased_receive(&message)), TACIT_OK);
     assert_int_equal(hub->update.message.to, 2);
     assert_int_equal(hub->update.message.seen, 0);
-    phased_free(hub);
 }
 
 TEST(horizon_below_the_first_plan_ends_at_once_without_a_leader)
@@ -585,13 +562,10 @@ TEST(horizon_below_the_first_plan_ends_at_once_without_a_leader)
     struct phased_core *const agent = phased_agent_new(&setup, 0);
     assert_int_equal(phased_step(agent, phased_receive(&hub->update.message)), TACIT_OK);
     assert_int_equal(agent->update.plan_count, ARMS);
-    phased_free(agent);
-    phased_free(hub);
     setup.schedule.horizon = least;
     hub = phased_hub_new(&setup);
     assert_int_equal(phased_step(hub, phased_start()), TACIT_OK);
     assert_false(hub->update.message.last);
-    phased_free(hub);
 }
 
 /* Sites without a leader play all arms in turn: where not all are there, one is named. */
@@ -605,7 +579,6 @@ TEST(last_word_without_a_leader_names_an_arm_that_is_there)
         assert_true(hub->update.message.last);
         assert_int_equal(hub->update.message.leader, first_count < ARMS ? 0 : TACIT_NO_ARM);
         assert_int_equal(phased_hub_view(hub).judge.leader, TACIT_NO_ARM);
-        phased_free(hub);
     }
 }
 
@@ -647,7 +620,8 @@ TEST(schedules_out_of_range_are_refused)
 TEST(round_without_reports_is_repeated_with_the_same_plan)
 {
     struct phased_setup const setup = setup_of(3, 100000, 0);
-    struct tacit_phased_judge *const judge = malloc(tacit_phased_judge_size(&setup.schedule));
+    struct tacit_phased_judge *const judge =
+        testing_malloc(tacit_phased_judge_size(&setup.schedule));
     struct tacit_phased_judge_view first;
     struct tacit_phased_judge_view again;
     assert_int_equal(tacit_phased_judge_init(judge, &setup.schedule), TACIT_OK);
@@ -660,7 +634,6 @@ TEST(round_without_reports_is_repeated_with_the_same_plan)
     assert_int_equal(again.plan_count, first.plan_count);
     assert_int_equal(again.plan[2].count, tacit_phases_first_rung(&setup.schedule));
     assert_int_equal(again.leader, TACIT_NO_ARM);
-    free(judge);
 }
 
 /* Bits that the check lets pass leave a judge that goes on without stumbling. */
@@ -668,8 +641,8 @@ TEST(check_refuses_most_damaged_judges_and_survives_the_others)
 {
     struct phased_setup const setup = setup_of(3, 2000, 0.9);
     size_t const size = tacit_phased_judge_size(&setup.schedule);
-    struct tacit_phased_judge *const judge = malloc(size);
-    struct tacit_phased_judge *const copy = malloc(size);
+    struct tacit_phased_judge *const judge = testing_malloc(size);
+    struct tacit_phased_judge *const copy = testing_malloc(size);
     int64_t const sums[ARMS] = {0, 100 * TACIT_STEPS, 50 * TACIT_STEPS, 99 * TACIT_STEPS, 0};
     assert_int_equal(tacit_phased_judge_init(judge, &setup.schedule), TACIT_OK);
     tacit_phased_judge_close(judge, 3, sums);
@@ -686,8 +659,6 @@ TEST(check_refuses_most_damaged_judges_and_survives_the_others)
         passed++;
     }
     assert_true(passed < 8 * size / 4); /* means, bounds and noised sums may be nearly anything */
-    free(judge);
-    free(copy);
 }
 
 /* ---- Damaged states ---- */
@@ -745,7 +716,7 @@ static bool is_agent_state(const void *state, size_t size, void *config)
 
 static void damage_each_byte(struct phased_core *core, double refused_min)
 {
-    unsigned char *const before = malloc(core->size);
+    unsigned char *const before = testing_malloc(core->size);
     struct tacit_phased_hub_config hub_config;
     struct tacit_phased_agent_config agent_config;
     uint32_t refused = 0;
@@ -768,8 +739,6 @@ static void damage_each_byte(struct phased_core *core, double refused_min)
             refused++;
     }
     assert_true(refused > refused_min * (double)core->size);
-    free(before);
-    phased_free(core);
 }
 
 TEST(damaged_states_are_refused_or_go_on_without_stumbling)
@@ -809,7 +778,6 @@ TEST(damaged_states_are_refused_or_go_on_without_stumbling)
             report_some(core, &chance, true);
         struct tacit_phased_hub_config config = phased_hub_config(&other);
         damage_all(core->state, core->size, is_hub_state, &config);
-        phased_free(core);
     }
 }
 
@@ -819,7 +787,7 @@ static void expect_refused_change(struct phased_core *hub, bool is_added, uint32
                                   enum tacit_status wanted)
 {
     struct tacit_phased_update update;
-    void *const before = malloc(hub->size);
+    void *const before = testing_malloc(hub->size);
     memcpy(before, hub->state, hub->size);
     enum tacit_status const status =
         is_added ? tacit_phased_hub_add(hub->state, arm, hub->now_us, &update)
@@ -827,7 +795,6 @@ static void expect_refused_change(struct phased_core *hub, bool is_added, uint32
     assert_int_equal(status, wanted);
     assert_false(update.persist || update.send);
     assert_memory_equal(before, hub->state, hub->size);
-    free(before);
 }
 
 TEST(a_change_that_cannot_be_leaves_every_byte_as_it_was)
@@ -856,7 +823,6 @@ TEST(a_change_that_cannot_be_leaves_every_byte_as_it_was)
     expect_refused_change(hub, true, ARMS - 1, TACIT_INVALID);
     struct tacit_phased_hub_config const config = phased_hub_config(&setup);
     assert_int_equal(tacit_phased_hub_check(hub->state, hub->size, &config), TACIT_OK);
-    phased_free(hub);
 }
 
 #define CHANGED_RUNS 150u
@@ -926,7 +892,6 @@ TEST(arms_that_come_and_go_at_any_time_leave_a_state)
                 report_some(hub, &chance, run / 2 % 2 == 0);
         }
         rounds += phased_hub_view(hub).judge.round_count;
-        phased_free(hub);
     }
     print_message("%llu rounds\n", (unsigned long long)rounds);
     assert_true(rounds > 5 * CHANGED_RUNS);

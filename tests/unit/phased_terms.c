@@ -30,7 +30,6 @@ static enum tacit_status pass(struct phased_core *from, struct phased_core *to)
 {
     struct tacit_phased_message *const kept = phased_keep(from);
     enum tacit_status const status = phased_step(to, phased_receive(kept));
-    free(kept);
     return status;
 }
 
@@ -57,13 +56,6 @@ static void open_star(void)
     }
 }
 
-static void close_star(void)
-{
-    phased_free(hub);
-    for (uint32_t agent = 0; agent < SITES; agent++)
-        phased_free(agents[agent]);
-}
-
 /* To the grant that comes back, and that the site has not heard. */
 static struct tacit_phased_message *commit(uint32_t agent)
 {
@@ -80,7 +72,6 @@ static void report(uint32_t agent)
     assert_int_equal(phased_step(agents[agent], phased_receive(grant)), TACIT_OK);
     assert_int_equal(agents[agent]->update.message.kind, TACIT_PHASED_REPORT);
     assert_int_equal(pass(agents[agent], hub), TACIT_OK);
-    free(grant);
 }
 
 static void snapshot_of(const struct phased_core *core, struct entry *entry)
@@ -137,9 +128,6 @@ TEST(release_that_was_granted_is_said_again_and_counts_once)
     assert_int_equal(pass(hub, agents[0]), TACIT_OK);
     report(0);
     assert_false(tacit_bits_has(phased_hub_view(hub).flagged, 0));
-    free(order);
-    free(again);
-    close_star();
 }
 
 TEST(draw_that_was_not_granted_is_dropped_with_its_rewards)
@@ -162,9 +150,6 @@ TEST(draw_that_was_not_granted_is_dropped_with_its_rewards)
     assert_int_equal(view.release_number, 2); /* never the same number again */
     assert_int_equal(view.ledger->release_count, 2);
     assert_int_equal(phased_hub_view(hub).report_count, 1);
-    free(grant);
-    free(order);
-    close_star();
 }
 
 TEST(words_of_the_lost_hub_and_to_it_are_not_heard)
@@ -180,9 +165,6 @@ TEST(words_of_the_lost_hub_and_to_it_are_not_heard)
     said->term = 2;
     phased_expect_nothing(hub, phased_receive(said), TACIT_ROLLBACK);
     assert_int_equal(phased_hub_view(hub).report_count, 0);
-    free(grant);
-    free(said);
-    close_star();
 }
 
 /* Built again from an older entry: the site is ahead, and its round comes again. */
@@ -208,9 +190,6 @@ TEST(site_that_is_ahead_plays_its_round_anew)
     assert_int_equal(view.release_number, 3);
     assert_int_equal(view.ledger->release_count, 3);
     assert_int_equal(phased_hub_view(hub).report_count, 1);
-    free(grant);
-    free(order);
-    close_star();
 }
 
 /* Not another plan's: the round is the same, the arms are not. */
@@ -233,7 +212,6 @@ TEST(release_of_another_plan_is_not_said)
     assert_false(agents[0]->update.send);
     assert_int_equal(agents[0]->update.plan_count, 2);
     assert_int_equal(agents[0]->update.plan[1].count, 3);
-    close_star();
 }
 
 /* Nothing of an old copy could leave twice any more. */
@@ -270,7 +248,6 @@ TEST(old_copy_that_was_halted_goes_on_in_a_term)
     order.seen = 0;
     assert_int_equal(phased_step(agents[0], phased_receive(&order)), TACIT_OK);
     assert_int_equal(agents[0]->update.plan_count, 2);
-    close_star();
 }
 
 static bool holds(const struct phased_core *core, int64_t sum)
@@ -288,7 +265,6 @@ TEST(rewards_that_were_not_drawn_are_gone_with_the_term)
     assert_false(holds(agents[0], sum));
     assert_true(agents[0]->update.plan_is_void && agents[0]->update.persist);
     assert_int_equal(phased_agent_view(agents[0]).pull_count, 1); /* it was played all the same */
-    close_star();
 }
 
 /* The operator began a term because a site lost its state: what the hub knows of heads is of
@@ -297,7 +273,6 @@ TEST(hub_that_begins_a_term_forgets_what_it_granted)
 {
     open_star();
     report(0);
-    phased_free(agents[0]);
     agents[0] = phased_agent_new(&setup, 0);
     begin_term(hub, 1);
     assert_int_equal(phased_hub_view(hub).report_count, 0);
@@ -307,8 +282,6 @@ TEST(hub_that_begins_a_term_forgets_what_it_granted)
     report(0);
     assert_int_equal(phased_hub_view(hub).report_count, 1);
     assert_false(tacit_bits_has(phased_hub_view(hub).flagged, 0));
-    free(order);
-    close_star();
 }
 
 /* The operator's words are in what it is built from, also before a round is closed. */
@@ -343,7 +316,6 @@ TEST(arms_that_came_and_went_are_as_they_were)
     assert_int_equal(view.judge.standings[0], TACIT_PHASED_RETIRED);
     assert_int_equal(view.judge.standings[2], TACIT_PHASED_PRESENT);
     assert_int_equal(view.judge.round, 3);
-    phased_free(hub);
 }
 
 /* A byte that is another one is refused, or it shows in what the hub writes; none can be missing.
@@ -391,5 +363,4 @@ TEST(snapshot_has_one_form_and_is_of_one_run)
     config.quorum = 0;
     assert_int_equal(tacit_phased_hub_restore(hub->state, &config, kept.bytes, kept.size),
                      TACIT_OK);
-    close_star();
 }

@@ -189,9 +189,9 @@ static void set_up(struct world *world)
     for (size_t i = 0; i < sizeof world->secret; i++)
         world->secret[i] = (uint8_t)(3 * i + 1);
     assert_true(live_hpke_public(world->secret, world->public_key));
-    world->hub = calloc(1, tacit_phased_hub_size(&world->hub_config));
-    world->kept = calloc(1, tacit_helper_hub_size(&world->run));
-    world->helper = calloc(1, tacit_helper_size(&world->config));
+    world->hub = testing_calloc(1, tacit_phased_hub_size(&world->hub_config));
+    world->kept = testing_calloc(1, tacit_helper_hub_size(&world->run));
+    world->helper = testing_calloc(1, tacit_helper_size(&world->config));
     assert_int_equal(tacit_phased_hub_init(world->hub, &world->hub_config), TACIT_OK);
     assert_int_equal(tacit_helper_hub_init(world->kept, &world->run), TACIT_OK);
     assert_int_equal(tacit_helper_init(world->helper, &world->config), TACIT_OK);
@@ -207,7 +207,7 @@ static void set_up(struct world *world)
                                                .resend_after_us = 100,
                                                .has_grants = true,
                                                .has_helper = true};
-        world->sites[site] = calloc(1, tacit_phased_agent_size(&world->site_configs[site]));
+        world->sites[site] = testing_calloc(1, tacit_phased_agent_size(&world->site_configs[site]));
         assert_int_equal(tacit_phased_agent_init(world->sites[site], &world->site_configs[site]),
                          TACIT_OK);
     }
@@ -224,13 +224,10 @@ static void tear_down(struct world *world)
                                      tacit_phased_agent_size(&world->site_configs[site]),
                                      &world->site_configs[site]),
             TACIT_OK);
-        free(world->sites[site]);
+        testing_free(world->sites[site]);
     }
     for (uint32_t i = 0; i < world->queued; i++)
-        free(world->queue[i]);
-    free(world->hub);
-    free(world->kept);
-    free(world->helper);
+        testing_free(world->queue[i]);
 }
 
 /* Through the bytes of the wire. */
@@ -239,7 +236,7 @@ static void put(struct world *world, const struct tacit_phased_update *update)
     if (!update->send)
         return;
     size_t const size = tacit_wire_phased_bytes(&update->message);
-    uint8_t *const bytes = malloc(size);
+    uint8_t *const bytes = testing_malloc(size);
     tacit_wire_phased_encode(&update->message, bytes);
     tacit_sha256_update(&tape.seen, bytes, size);
     if (update->message.kind != TACIT_PHASED_REPORT)
@@ -249,7 +246,6 @@ static void put(struct world *world, const struct tacit_phased_update *update)
                                               &world->queue[world->queued], tacit_wire_heap()),
                      TACIT_OK);
     world->queued++;
-    free(bytes);
 }
 
 static void step_site(struct world *world, uint32_t site, struct tacit_phased_event event);
@@ -302,7 +298,7 @@ static void ask_helper(struct world *world)
     tape.is_hub = true;
     assert_int_equal(tacit_helper_hub_fix(world->kept, &round, 2, &world->entropy), TACIT_OK);
     tape.is_hub = false;
-    void *const memory = malloc(tacit_helper_hub_request_size(world->kept));
+    void *const memory = testing_malloc(tacit_helper_hub_request_size(world->kept));
     struct tacit_helper_request const *const request =
         tacit_helper_hub_request(world->kept, memory);
     assert_int_equal(
@@ -331,7 +327,6 @@ static void ask_helper(struct world *world)
     tacit_phased_hub_close(world->hub, agents, totals, world->now_us, &update);
     world->closed++;
     put(world, &update);
-    free(memory);
 }
 
 static void hear_hub(struct world *world, const struct tacit_phased_message *heard)
@@ -370,7 +365,7 @@ static void deliver(struct world *world)
         for (uint32_t site = 0; site < SITES && heard->to != TACIT_HUB; site++)
             if ((heard->to == TACIT_EVERYONE || heard->to == site) && world->closed < ROUNDS)
                 step_site(world, site, event);
-        free(heard);
+        testing_free(heard);
     }
 }
 
@@ -465,7 +460,7 @@ static void lose_a_report(bool is_dropped)
     tacit_helper_hub_look(world.kept, &view);
     assert_int_equal(view.counted[0], 3);
     for (uint32_t i = 0; i < world.queued; i++)
-        free(world.queue[i]);
+        testing_free(world.queue[i]);
     world.queued = 0;
     tear_down(&world);
 }
@@ -568,7 +563,7 @@ TEST(what_is_played_while_waiting_follows_no_reward)
         for (uint32_t site = 0; site < SITES && heard->to != TACIT_HUB; site++)
             if (heard->to == TACIT_EVERYONE || heard->to == site)
                 step_site(&world, site, event);
-        free(heard);
+        testing_free(heard);
     }
     tacit_phased_agent_look(world.sites[0], &before);
     struct tacit_phased_event const event = {.kind = TACIT_EVENT_EXPLOITED,

@@ -272,7 +272,7 @@ TEST(gaussians_are_what_they_were)
 
 static void play_tree(const struct tacit_tree_rule *rule, uint32_t run)
 {
-    struct tacit_tree *const tree = malloc(tacit_tree_size(rule));
+    struct tacit_tree *const tree = testing_malloc(tacit_tree_size(rule));
     struct tacit_rng rng = stream(1000 + run);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     assert_non_null(tree);
@@ -289,7 +289,6 @@ static void play_tree(const struct tacit_tree_rule *rule, uint32_t run)
     for (uint32_t level = 0; level < rule->level_count; level++)
         digest_bytes(&tree->nodes[level], sizeof tree->nodes[level]);
     digest_word(tacit_rng_next(&rng));
-    free(tree);
 }
 
 TEST(trees_are_what_they_were)

@@ -126,7 +126,7 @@ static json_t *parsed(const struct tacit_report *report)
     json_t *const root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
     if (root == NULL)
         fail_msg("line %d: %s in %s", error.line, error.text, text);
-    free(text);
+    testing_free(text);
     return root;
 }
 
@@ -139,7 +139,7 @@ struct scratch {
 
 static int scratch_new(void **state)
 {
-    struct scratch *const scratch = calloc(1, sizeof *scratch);
+    struct scratch *const scratch = testing_calloc(1, sizeof *scratch);
     if (scratch == NULL)
         return -1;
     const char *const base = getenv("TMPDIR");
@@ -173,7 +173,7 @@ static int scratch_free(void **state)
 {
     struct scratch *const scratch = *state;
     remove_tree(scratch->root);
-    free(scratch);
+    testing_free(scratch);
     return 0;
 }
 
@@ -200,8 +200,7 @@ static char *file_text(const char *directory, const char *name)
     long const size = ftell(in);
     assert_true(size >= 0);
     rewind(in);
-    char *const text = calloc((size_t)size + 1, 1);
-    assert_non_null(text);
+    char *const text = testing_calloc((size_t)size + 1, 1);
     assert_int_equal(fread(text, 1, (size_t)size, in), (size_t)size);
     (void)fclose(in);
     return text;
@@ -301,7 +300,7 @@ TEST(json_golden)
         "\"eliminated_epoch_mean\": null},\n"
         "  {\"index\": 1, \"name\": \"arm 1\", \"mean\": null, "
         "\"survived_fraction\": 0.3333333333333333, \"eliminated_epoch_mean\": 2.5}]}\n");
-    free(text);
+    testing_free(text);
 }
 
 TEST(json_network)
@@ -329,7 +328,7 @@ TEST(json_network)
         (void)snprintf(expected, sizeof expected, "\n \"network\": %s", cases[i].text);
         char *const text = printed(tacit_report_json, &report);
         expect_has(text, expected);
-        free(text);
+        testing_free(text);
     }
 }
 
@@ -388,7 +387,7 @@ TEST(json_numbersRoundTrip)
         (void)snprintf(expected, sizeof expected, "\"epsilon_per_reward\": %s, ", cases[i].text);
         char *const text = printed(tacit_report_json, &report);
         expect_has(text, expected);
-        free(text);
+        testing_free(text);
     }
 }
 
@@ -451,7 +450,7 @@ TEST(json_withoutElimination)
     report.arm_count = 1;
     char *const text = printed(tacit_report_json, &report);
     expect_has(text, "\"survived_fraction\": null, \"eliminated_epoch_mean\": null}");
-    free(text);
+    testing_free(text);
 }
 
 TEST(json_fullDisk)
@@ -475,7 +474,7 @@ TEST(json_decimalComma)
     struct tacit_report const report = small_report();
     char *const text = printed(tacit_report_json, &report);
     expect_has(text, "\"epsilon_per_reward\": 0.1,");
-    free(text);
+    testing_free(text);
     assert_non_null(setlocale(LC_NUMERIC, "C"));
 }
 
@@ -497,7 +496,7 @@ TEST(table_golden)
               "  fraction                        0.1            0          0.1          0.1\n"
               "\n"
               "  1 of 2 arms were eliminated in some run\n");
-    free(text);
+    testing_free(text);
 }
 
 TEST(table_network)
@@ -516,7 +515,7 @@ TEST(table_network)
         report.network = cases[i].network;
         char *const text = printed(tacit_report_table, &report);
         expect_has(text, cases[i].line);
-        free(text);
+        testing_free(text);
     }
 }
 
@@ -531,7 +530,7 @@ TEST(table_hostileNames)
     expect_lacks(text, "\x1b");
     expect_lacks(text, "</script>\n");
     expect_has(text, "</script> \\`touch pwned`@m $(x),%s \xc3\xa9\xe2\x82\xac\xef\xbf\xbd[2J");
-    free(text);
+    testing_free(text);
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
@@ -546,8 +545,6 @@ TEST_WITH(write_csv, scratch_new, scratch_free)
     assert_string_equal(curve, "t,regret_mean,regret_ci95\n10,2,2.4841377118949786\n"
                                "1000,12,4.968275423789957\n");
     assert_string_equal(runs, "run,regret,fraction\n0,10,0.1\n1,12,0.1\n2,14,0.1\n");
-    free(curve);
-    free(runs);
 }
 
 TEST_WITH(write_sameBytes, scratch_new, scratch_free)
@@ -565,8 +562,8 @@ TEST_WITH(write_sameBytes, scratch_new, scratch_free)
         char *const after = file_text(scratch->out, names[i]);
         assert_non_null(before[i]);
         assert_string_equal(before[i], after);
-        free(before[i]);
-        free(after);
+        testing_free(before[i]);
+        testing_free(after);
     }
 }
 
@@ -592,9 +589,6 @@ TEST_WITH(write_hostileNames, scratch_new, scratch_free)
     expect_has(figure, "q&quot;&#39;&lt;script&gt;alert(1)&lt;/script&gt; \\`touch pwned`@m");
     assert_int_equal(access("pwned", F_OK), -1);
     expect_has(runs, "run,\"q\"\"'<script>alert(1)</script>\n\\`touch");
-    free(page);
-    free(figure);
-    free(runs);
 }
 
 /* The page up to the section of this id: behind "data" stand copies of files, in which anything may
@@ -624,7 +618,6 @@ static void expect_page(const struct tacit_report_network *network, const char *
     char *const page = page_until(directory, "metrics");
     expect_has(page, has);
     expect_lacks(page, lacks);
-    free(page);
 }
 
 TEST_WITH(write_network, scratch_new, scratch_free)
@@ -666,8 +659,6 @@ TEST_WITH(write_epsilonInfinite, scratch_new, scratch_free)
     char *const page = file_text(scratch->out, "report.html");
     expect_has(summary, "\"epsilon_per_reward\": null");
     expect_has(page, "class=\"box warn\"><h2>What leaves a site");
-    free(summary);
-    free(page);
 }
 
 TEST_WITH(write_interrupted, scratch_new, scratch_free)
@@ -678,13 +669,11 @@ TEST_WITH(write_interrupted, scratch_new, scratch_free)
     char *page = file_text(scratch->out, "report.html");
     expect_lacks(page, "Stopped before the end");
     expect_lacks(page, "<div class=\"box warn\">");
-    free(page);
     report.runs_asked = 1000;
     expect_written(&report, scratch->out);
     page = file_text(scratch->out, "report.html");
     expect_has(page, "Stopped before the end");
     expect_has(page, "3 of 1,000 runs finished");
-    free(page);
 }
 
 /* The page asks nobody for anything. */
@@ -697,7 +686,6 @@ TEST_WITH(write_pageSelfContained, scratch_new, scratch_free)
     static const char *const asking[] = {"http:", "https:", "src=\"", "url(", "@import", "<script"};
     for (size_t i = 0; i < sizeof asking / sizeof asking[0]; i++)
         expect_lacks(page, asking[i]);
-    free(page);
 }
 
 static void expect_drawn(const struct tacit_report *report, const char *directory)
@@ -708,8 +696,6 @@ static void expect_drawn(const struct tacit_report *report, const char *director
     expect_lacks(page, "nan");
     expect_lacks(page, "inf");
     expect_has(figure, "</svg>");
-    free(page);
-    free(figure);
 }
 
 /* 100 * x / x is a little above 100 for this x; the best arm's bar is full all the same. */
@@ -725,7 +711,6 @@ TEST_WITH(write_fullBar, scratch_new, scratch_free)
     expect_written(&report, scratch->out);
     char *const page = file_text(scratch->out, "report.html");
     expect_has(page, "left:0.0%;width:100.0%");
-    free(page);
 }
 
 /* One run, one arm, one checkpoint, no regret: nothing to spread an axis over. */
@@ -748,7 +733,6 @@ TEST_WITH(write_leastReport, scratch_new, scratch_free)
     char *const summary = file_text(scratch->out, "summary.json");
     expect_has(summary,
                "\"regret\": {\"mean\": 0, \"sd\": 0, \"ci95\": 0, \"min\": 0, \"max\": 0}");
-    free(summary);
 }
 
 TEST_WITH(write_nothingAtAll, scratch_new, scratch_free)
@@ -759,7 +743,6 @@ TEST_WITH(write_nothingAtAll, scratch_new, scratch_free)
     expect_drawn(&report, scratch->out);
     char *const curve = file_text(scratch->out, "curve.csv");
     assert_string_equal(curve, "t\n");
-    free(curve);
 }
 
 TEST_WITH(write_regretAllZero, scratch_new, scratch_free)
@@ -783,7 +766,6 @@ TEST_WITH(write_curveNotFinite, scratch_new, scratch_free)
     expect_written(&report, scratch->out);
     char *const csv = file_text(scratch->out, "curve.csv");
     assert_string_equal(csv, "t,regret_mean,regret_ci95\n10,,\n1000,,\n");
-    free(csv);
 }
 
 /* The page stays readable, the JSON complete. */
@@ -809,7 +791,6 @@ TEST_WITH(write_manyArms, scratch_new, scratch_free)
     expect_has(page, "<tr class=\"win\"><th scope=\"row\"><div class=\"name\" title=\"arm 1234\">");
     expect_has(page, "<summary>985 more arms</summary>");
     expect_has(page, "And 1,000 more, in summary.json.");
-    free(page);
     json_t *const root = parsed(&report);
     assert_int_equal(json_array_size(json_object_get(root, "arms")), ARMS_MANY);
     json_decref(root);
@@ -953,7 +934,7 @@ TEST_WITH(answer_stands_first_everywhere, scratch_new, scratch_free)
     report.seed = 1;
     char *const table = printed(tacit_report_table, &report);
     assert_true(strncmp(table, "answer: undecided between four and arm 7\n", 41) == 0);
-    free(table);
+    testing_free(table);
     json_t *const root = parsed(&report);
     json_t const *const answer = json_object_get(root, "answer");
     assert_true(json_is_false(json_object_get(answer, "decided")));
@@ -966,7 +947,6 @@ TEST_WITH(answer_stands_first_everywhere, scratch_new, scratch_free)
     char const *const found = strstr(page, "undecided between four and arm 7");
     assert_true(found != NULL && found < strstr(page, "What leaves a site"));
     expect_lacks(page, "winner</i>");
-    free(page);
 }
 
 /* Worse than uniform play, equal up to rounding, and better. */
@@ -983,7 +963,7 @@ TEST_WITH(note_says_that_nothing_was_gained, scratch_new, scratch_free)
     report.baseline_count = 2;
     char *table = printed(tacit_report_table, &report);
     assert_true(strncmp(table, "note: no better than uniform play", 33) == 0);
-    free(table);
+    testing_free(table);
     json_t *root = parsed(&report);
     expect_has(json_string_value(json_object_get(root, "note")), "no better than uniform play");
     assert_true(json_is_null(json_object_get(json_object_get(root, "baselines"), "floor")));
@@ -991,12 +971,11 @@ TEST_WITH(note_says_that_nothing_was_gained, scratch_new, scratch_free)
     expect_written(&report, scratch->out);
     char *const page = file_text(scratch->out, "report.html");
     expect_has(page, "Nothing was gained");
-    free(page);
     baselines_of[0].regret = better;
     table = printed(tacit_report_table, &report);
     assert_true(strncmp(table, "small: ", 7) == 0);
     expect_has(table, "uniform");
-    free(table);
+    testing_free(table);
     root = parsed(&report);
     assert_true(json_is_null(json_object_get(root, "note")));
     json_decref(root);
@@ -1041,7 +1020,7 @@ TEST(profiles_are_means_over_the_runs_in_which_it_happened)
                                  "\"runs\": [0, 1]}"));
     assert_non_null(strstr(text, "\"parts\": {\"rows\": [\"quick & early\", \"slow\"], "
                                  "\"mean\": [2, 3], \"runs\": [2, 2]}"));
-    free(text);
+    testing_free(text);
     out = open_memstream(&text, &size);
     assert_int_equal(report_html(&report, out), TACIT_OK);
     assert_int_equal(fclose(out), 0);
@@ -1049,7 +1028,7 @@ TEST(profiles_are_means_over_the_runs_in_which_it_happened)
     assert_non_null(strstr(text, "arm 1</th><td class=\"n\">20</td><td class=\"n\">7 (1 of 2 "
                                  "runs)</td>"));
     assert_non_null(strstr(text, "quick &amp; early</th><td class=\"n\">2</td>"));
-    free(text);
+    testing_free(text);
 }
 
 static char *drawn(const struct tacit_report_figure *figure)
@@ -1118,7 +1097,7 @@ TEST(names_of_points_at_one_place_do_not_cover_each_other)
                 assert_true(found[i].left >= found[j].right || found[j].left >= found[i].right ||
                             fabs(found[i].line - found[j].line) > 13.8);
         with_keys += strstr(text, ">3  three, which is long<") != NULL ? 1 : 0;
-        free(text);
+        testing_free(text);
     }
     assert_true(with_keys > 0 && with_keys < 200);
 }
@@ -1154,7 +1133,7 @@ TEST(lines_join_values_and_no_kinds)
         char *const text = drawn(&figure);
         assert_int_equal(strstr(text, "<text stroke=\"none\"") != NULL, cases[i].is_named);
         assert_int_equal(strstr(text, "<polyline") != NULL, cases[i].is_joined);
-        free(text);
+        testing_free(text);
     }
 }
 
@@ -1186,7 +1165,7 @@ TEST(kinds_have_rows_and_long_intervals_arrows)
     for (const char *at = text; (at = strstr(at, "<polyline")) != NULL; at++)
         heads++;
     assert_int_equal(heads, 2); /* the first goes on to both sides */
-    free(text);
+    testing_free(text);
 }
 
 /* The x of the n-th element that begins like this. */
@@ -1226,17 +1205,17 @@ TEST(zero_of_a_logarithmic_axis_stands_beside_it)
     assert_true(fabs(zero - tick) < 0.11);
     assert_true(zero > 62 && zero < stroke && stroke < first);
     assert_true(place_of(text, "<polyline", "points=\"", 0) == first); /* not from 0 */
-    free(text);
+    testing_free(text);
     series.names = NULL;
     text = drawn(&figure);
     expect_lacks(text, ">0</text>");
     expect_has(text, "points=\"62.0,");
-    free(text);
+    testing_free(text);
     figure.x_is_log = false;
     series.names = names;
     text = drawn(&figure);
     assert_true(fabs(place_of(text, "<circle", "cx=\"", 1) - 62) < 0.11);
-    free(text);
+    testing_free(text);
 }
 
 TEST(t975_is_student_s)
@@ -1277,10 +1256,10 @@ TEST(band_is_drawn_from_the_lowest_agent_to_the_highest)
     expect_has(page, ": 4, 3 to 5 at the end");
     expect_has(json, "\"band\": {\"name\": \"estimates\", \"low\": [1, 3], \"mean\": [3, 4], "
                      "\"high\": [5, 5]}");
-    free(without);
-    free(json_without);
-    free(page);
-    free(json);
+    testing_free(without);
+    testing_free(json_without);
+    testing_free(page);
+    testing_free(json);
 }
 
 /* ---- Words, shares, lines to compare with -----------------------------------------------------
@@ -1362,18 +1341,18 @@ TEST(reference_leaves_the_figure_at_its_top)
     assert_true(fabs(left - 62) < 0.1);
     assert_true(right > 62 + 638 * 0.0135 && right < 62 + 638 * 0.0145); /* 14 of 1000 */
     assert_true(bottom - top > 299.8);
-    free(text);
+    testing_free(text);
     figure.series_count = 1; /* alone, the own line ends at the right */
     text = drawn(&figure);
     expect_has(text, "700.0,");
-    free(text);
+    testing_free(text);
     struct tacit_report_series const above[] = {
         series[0], {.label = "far: 1,000", .count = 2, .x = x, .y = higher, .is_reference = true}};
     figure.series = above;
     figure.series_count = 2;
     text = drawn(&figure);
     expect_lacks(text, "far: 1,000");
-    free(text);
+    testing_free(text);
 }
 
 /* ---- Texts of figures -------------------------------------------------------------------------
@@ -1449,7 +1428,7 @@ TEST(figure_without_a_point_has_axes)
         expect_has(text, ">10</text>");
         expect_lacks(text, "nan");
         expect_lacks(text, "inf");
-        free(text);
+        testing_free(text);
     }
     struct tacit_report_series const series = {
         .label = "s", .count = 2, .x = x, .y = one, .hi = endless};
@@ -1462,7 +1441,7 @@ TEST(figure_without_a_point_has_axes)
                                                .series_count = 1};
     char *const text = drawn(&figure);
     expect_has(text, ">3</text>");
-    free(text);
+    testing_free(text);
 }
 
 TEST(texts_of_figures_fit)
@@ -1498,7 +1477,7 @@ TEST(texts_of_figures_fit)
                                                    .series_count = 3};
         char *const text = drawn(&figure);
         count += expect_texts_fit(text);
-        free(text);
+        testing_free(text);
     }
     assert_true(count > 100 * 30);
 }
@@ -1511,14 +1490,14 @@ TEST(page_has_every_setting)
     struct tacit_report report = small_report();
     char *page = printed(put_page, &report);
     expect_lacks(page, "id=\"settings\"");
-    free(page);
+    testing_free(page);
     report.settings = given;
     report.setting_count = 2;
     page = printed(put_page, &report);
     expect_has(page, "<code>horizon</code></dt> <dd>5000</dd>");
     expect_has(page, "<code>privacy.&lt;epsilon&gt;</code></dt> <dd>&quot; <span class=\"tag\">set "
                      "for this run</span></dd>");
-    free(page);
+    testing_free(page);
 }
 
 /* A file that is too large for the page is only beside it. */
@@ -1534,7 +1513,7 @@ TEST(page_holds_copies_of_small_files_only)
     struct tacit_report report = small_report();
     char *page = printed(put_page, &report);
     expect_has(page, "download=\"curve.csv\"");
-    free(page);
+    testing_free(page);
     report.points = times;
     report.point_count = 60000;
     report.curves = curve;
@@ -1542,7 +1521,7 @@ TEST(page_holds_copies_of_small_files_only)
     expect_lacks(page, "download=\"curve.csv\"");
     expect_has(page, "<a href=\"curve.csv\">");
     expect_has(page, "download=\"runs.csv\"");
-    free(page);
+    testing_free(page);
 }
 
 /* A value is written as its place needs it: quoted, escaped, left out, grouped, rounded. */
@@ -1564,6 +1543,6 @@ TEST(values_are_written_as_their_place_needs_them)
                      text, none, text, 0.1, (double)NAN, 1.2346, 12345u, (uint64_t)12345, 0.5);
         assert_int_equal(fclose(out), 0);
         assert_string_equal(told, expected[syntax]);
-        free(told);
+        testing_free(told);
     }
 }

@@ -37,9 +37,8 @@ static struct selection selection_new(const struct tacit_select_config *config,
 {
     struct selection selection = {.size = tacit_select_size(config)};
     assert_true(selection.size > 0);
-    selection.select = malloc(selection.size);
-    selection.scratch = malloc(tacit_select_choice_size(config->user_count));
-    assert_non_null(selection.select);
+    selection.select = testing_malloc(selection.size);
+    selection.scratch = testing_malloc(tacit_select_choice_size(config->user_count));
     assert_non_null(selection.scratch);
     assert_int_equal(tacit_select_init(selection.select, config, sizes), TACIT_OK);
     return selection;
@@ -64,12 +63,6 @@ static void digest_selection(const struct selection *selection, uint32_t user_co
         digest_real(tacit_select_spent(selection->select, user));
         digest_real(tacit_select_next_budget(selection->select, user));
     }
-}
-
-static void selection_free(struct selection *selection)
-{
-    free(selection->select);
-    free(selection->scratch);
 }
 
 static uint32_t choose(struct selection *selection, enum tacit_selector selector,
@@ -150,13 +143,11 @@ TEST(geometric_budget_is_refused_at_participation_342_and_never_above_its_total)
     assert_true(sum <= UINT64_C(40000000000));
     double const latency = 1;
     size_t const size = selection.size;
-    void *const before = malloc(size);
-    assert_non_null(before);
+    void *const before = testing_malloc(size);
     memcpy(before, selection.select, size);
     assert_int_equal(tacit_select_observe(selection.select, &user, 1, &latency, 10), TACIT_BUDGET);
     assert_memory_equal(before, selection.select, size);
-    free(before);
-    selection_free(&selection);
+    testing_free(before);
 }
 
 TEST(uniform_budget_is_exact_over_a_million_rounds)
@@ -178,7 +169,6 @@ TEST(uniform_budget_is_exact_over_a_million_rounds)
         assert_true(tacit_select_spent_nano(selection.select, user) == UINT64_C(10000000000));
     uint32_t users[1];
     assert_int_equal(choose(&selection, TACIT_SELECTOR_EXACT, NULL, NULL, &rng, users), 0);
-    selection_free(&selection);
 }
 
 /* What dividing the budget leaves over would pay for once more: 2000 times 1908, and 1999. */
@@ -197,7 +187,6 @@ TEST(uniform_budget_is_paid_as_often_as_it_may_and_no_more)
     }
     assert_int_equal(tacit_select_spent_nano(selection.select, user), 2000 * 1908);
     assert_true(tacit_select_next_budget(selection.select, user) == 0);
-    selection_free(&selection);
 }
 
 TEST(given_budgets_are_paid_in_their_order_and_then_no_more)
@@ -220,7 +209,6 @@ TEST(given_budgets_are_paid_in_their_order_and_then_no_more)
             assert_true(tacit_select_spent(selection.select, user) == spent);
         }
         assert_true(tacit_select_next_budget(selection.select, user) == 0);
-        selection_free(&selection);
     }
 }
 
@@ -252,7 +240,6 @@ TEST(paper_s_series_is_never_exhausted)
         assert_true(fabs(tacit_select_spent(selection.select, user) - real) <= 1e-11);
     }
     assert_true(tacit_select_next_budget(selection.select, user) > 0);
-    selection_free(&selection);
 }
 
 /* ---- Rounds ---- */
@@ -274,7 +261,6 @@ TEST(first_rounds_choose_everybody_once)
             observe(&selection, users, 5, 1);
         }
         assert_true(seen == (UINT64_C(1) << USERS) - 1);
-        selection_free(&selection);
     }
 }
 
@@ -305,7 +291,6 @@ TEST(who_is_away_or_out_of_budget_is_not_chosen)
     assert_int_equal(choose(&selection, TACIT_SELECTOR_EXACT, NULL, &few, &rng, users), 3);
     uint64_t const nobody = 0x15;
     assert_int_equal(choose(&selection, TACIT_SELECTOR_EXACT, NULL, &nobody, &rng, users), 0);
-    selection_free(&selection);
 }
 
 TEST(fastest_and_genie_follow_the_true_means)
@@ -324,7 +309,6 @@ TEST(fastest_and_genie_follow_the_true_means)
     assert_memory_equal(users, best, sizeof best);
     assert_int_equal(choose(&selection, TACIT_SELECTOR_GENIE, expected, NULL, &rng, users), 5);
     assert_memory_equal(users, best, sizeof best);
-    selection_free(&selection);
 }
 
 /* User 0 has half of all rows: by Fraboni et al. it is drawn from half of the urns for sure. The
@@ -352,7 +336,6 @@ TEST(urns_represent_users_by_their_sizes)
         double const p = (double)sizes[user] / 100;
         assert_true(fabs(counts[user] - 20000 * p) <= 5 * sqrt(20000 * p * (1 - p)));
     }
-    selection_free(&selection);
 }
 
 /* ---- States and refusals ---- */
@@ -397,8 +380,7 @@ TEST(hostile_observations_change_nothing)
     struct selection selection = selection_new(&config, NULL);
     static const uint32_t first[] = {1, 2, 3, 4, 5};
     observe(&selection, first, 5, 0.3);
-    void *const before = malloc(selection.size);
-    assert_non_null(before);
+    void *const before = testing_malloc(selection.size);
     memcpy(before, selection.select, selection.size);
     static const struct {
         uint32_t users[2];
@@ -412,8 +394,6 @@ TEST(hostile_observations_change_nothing)
             TACIT_INVALID);
         assert_memory_equal(before, selection.select, selection.size);
     }
-    free(before);
-    selection_free(&selection);
 }
 
 TEST(a_copied_state_goes_on_alike_and_a_damaged_one_is_refused)
@@ -445,8 +425,6 @@ TEST(a_copied_state_goes_on_alike_and_a_damaged_one_is_refused)
     assert_int_equal(tacit_select_check(copy.select, copy.size - 8, &config), TACIT_MALFORMED);
     ((unsigned char *)copy.select)[0] ^= 1;
     assert_int_equal(tacit_select_check(copy.select, copy.size, &config), TACIT_MALFORMED);
-    selection_free(&copy);
-    selection_free(&selection);
 }
 
 TEST(no_answer_counts_as_the_deadline)
@@ -467,7 +445,6 @@ TEST(no_answer_counts_as_the_deadline)
     assert_int_equal(tacit_select_observe(selection.select, users, 1, latencies, INFINITY),
                      TACIT_OK);
     assert_true(view.means[0] == 0.005);
-    selection_free(&selection);
 }
 
 TEST(explanation_adds_up_and_its_runner_up_is_the_best_exchange)
@@ -504,7 +481,6 @@ TEST(explanation_adds_up_and_its_runner_up_is_the_best_exchange)
                 best = fmax(best, tacit_select_energy(columns[0], columns[3], other, 5));
         }
     assert_true(fabs(best - explanation.runner_up_energy) < 1e-9);
-    selection_free(&selection);
 }
 
 static enum tacit_status no_entropy(void *context, void *bytes, size_t size)
@@ -533,7 +509,6 @@ TEST(without_entropy_nothing_is_chosen)
         assert_int_equal(count, 77);
         assert_int_equal(users[0], 99);
     }
-    selection_free(&selection);
 }
 
 /* A hundred million sets at most, whether few are left out or few are taken. */
@@ -579,7 +554,6 @@ TEST(sizes_of_data_sets_have_a_limit)
     assert_int_equal(tacit_select_init(selection.select, &config, sizes), TACIT_INVALID);
     sizes[0] = 0;
     assert_int_equal(tacit_select_init(selection.select, &config, sizes), TACIT_INVALID);
-    selection_free(&selection);
 }
 
 TEST(brute_force_keeps_the_first_of_equals)
@@ -617,8 +591,6 @@ TEST(what_users_report_is_what_counts_as_spent)
     tacit_select_report(selection.select, 3, UINT64_MAX);
     assert_int_equal(tacit_select_spent_nano(selection.select, 3), UINT64_C(40000000000));
     assert_true(tacit_select_next_budget(selection.select, 3) == 0);
-    selection_free(&twin);
-    selection_free(&selection);
 }
 
 TEST(reports_follow_uniform_and_given_lists)
@@ -653,9 +625,6 @@ TEST(reports_follow_uniform_and_given_lists)
     assert_int_equal(tacit_select_observe(ended.select, both, 2, latencies, 10), TACIT_OK);
     tacit_select_report(ended.select, 1, UINT64_C(6000000000));
     assert_true(tacit_select_next_budget(ended.select, 1) == 0);
-    selection_free(&ended);
-    selection_free(&uniform);
-    selection_free(&given);
 }
 
 /* A round of a federation in which everything happens to somebody: nobody asks anything of it here
@@ -741,6 +710,5 @@ TEST(every_kind_plays)
             if (round % 8 != TACIT_SELECTOR_BRUTE || config.user_count < 8)
                 play_round(&selection, &config, kind, round, &rng);
         damage_all(selection.select, selection.size, is_state, &config);
-        selection_free(&selection);
     }
 }

@@ -138,8 +138,7 @@ TEST(a_site_takes_part_as_often_as_it_may_and_no_more)
                                                     .resend_after_us = 1000};
     struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    struct tacit_select_site *const site = malloc(tacit_select_site_size(&config));
-    assert_non_null(site);
+    struct tacit_select_site *const site = testing_malloc(tacit_select_site_size(&config));
     assert_int_equal(tacit_select_site_init(site, &config), TACIT_OK);
     struct tacit_select_site_view view;
     for (uint32_t round = 1; round <= 2000; round++) {
@@ -151,7 +150,6 @@ TEST(a_site_takes_part_as_often_as_it_may_and_no_more)
     assert_int_equal(view.spent_nano, 2000 * 1908);
     assert_true(view.is_exhausted);
     assert_false(take_part(site, 2001, &entropy));
-    free(site);
 }
 
 /* The price of the next one stands in the state once; if it is more than is left, nothing is paid.
@@ -169,8 +167,7 @@ TEST(a_site_whose_price_is_more_than_is_left_pays_nothing)
     struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     size_t const size = tacit_select_site_size(&config);
-    uint64_t *const words = malloc(size);
-    assert_non_null(words);
+    uint64_t *const words = testing_malloc(size);
     struct tacit_select_site *const site = (void *)words;
     assert_int_equal(tacit_select_site_init(site, &config), TACIT_OK);
     assert_true(take_part(site, 1, &entropy));
@@ -189,7 +186,6 @@ TEST(a_site_whose_price_is_more_than_is_left_pays_nothing)
     tacit_select_site_look(site, &view);
     assert_true(view.is_exhausted);
     assert_false(take_part(site, 2, &entropy));
-    free(words);
 }
 
 /* The block of a hub, part by part: as it grows from the smallest one on. */

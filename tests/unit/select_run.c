@@ -89,9 +89,8 @@ static void node_new(struct node *node, size_t size)
 {
     assert_true(size > 0);
     *node = (struct node){.size = size, .deadline_us = TACIT_NEVER};
-    node->state = calloc(1, size);
-    node->kept = calloc(1, size);
-    assert_non_null(node->state);
+    node->state = testing_calloc(1, size);
+    node->kept = testing_calloc(1, size);
     assert_non_null(node->kept);
 }
 
@@ -130,8 +129,7 @@ static struct tacit_helper_hub *kept_of(const struct world *world)
 
 static void add_helper(struct world *world)
 {
-    struct two *const two = world->two = calloc(1, sizeof *two);
-    assert_non_null(two);
+    struct two *const two = world->two = testing_calloc(1, sizeof *two);
     two->run = (struct tacit_helper_run){.federation = "clinics",
                                          .run_id = RUN_ID,
                                          .site_count = SITES,
@@ -143,8 +141,8 @@ static void add_helper(struct world *world)
     for (size_t i = 0; i < sizeof two->secret; i++)
         two->secret[i] = (uint8_t)(3 * i + 1);
     assert_true(live_hpke_public(two->secret, two->public_key));
-    two->helper = calloc(1, tacit_helper_size(&two->config));
-    two->kept = calloc(1, tacit_helper_size(&two->config));
+    two->helper = testing_calloc(1, tacit_helper_size(&two->config));
+    two->kept = testing_calloc(1, tacit_helper_size(&two->config));
     assert_int_equal(tacit_helper_init(two->helper, &two->config), TACIT_OK);
     assert_int_equal(tacit_helper_init(two->kept, &two->config), TACIT_OK);
     assert_int_equal(tacit_helper_hub_init(kept_of(world), &two->run), TACIT_OK);
@@ -152,8 +150,7 @@ static void add_helper(struct world *world)
 
 static struct world *world_of(uint64_t seed, uint32_t dimension, bool has_helper)
 {
-    struct world *const world = calloc(1, sizeof *world);
-    assert_non_null(world);
+    struct world *const world = testing_calloc(1, sizeof *world);
     world->rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_NOISE);
     world->faults = tacit_rng_stream(seed, 0, 1, TACIT_PURPOSE_NOISE);
     world->hub_config =
@@ -209,17 +206,15 @@ static struct world *world_new(uint64_t seed)
 static void world_free(struct world *world)
 {
     for (uint32_t i = 0; i <= SITES; i++) {
-        free(world->nodes[i].state);
-        free(world->nodes[i].kept);
+        testing_free(world->nodes[i].state);
+        testing_free(world->nodes[i].kept);
     }
     while (world->queue_start < world->queue_end)
-        free(world->queue[world->queue_start++ % QUEUE_MAX].bytes);
+        testing_free(world->queue[world->queue_start++ % QUEUE_MAX].bytes);
     if (world->two != NULL) {
-        free(world->two->helper);
-        free(world->two->kept);
+        testing_free(world->two->kept);
     }
-    free(world->two);
-    free(world);
+    testing_free(world);
 }
 
 static struct tacit_select_site *site_of(const struct world *world, uint32_t site)
@@ -241,8 +236,7 @@ static void post(struct world *world, uint32_t from, const struct tacit_select_m
     envelope->to = to;
     envelope->term = message->term;
     envelope->size = tacit_wire_select_bytes(message, SITES);
-    envelope->bytes = malloc(envelope->size);
-    assert_non_null(envelope->bytes);
+    envelope->bytes = testing_malloc(envelope->size);
     assert_true(envelope->size <= 50000);
     tacit_wire_select_encode(message, SITES, envelope->bytes);
     if (world->two == NULL)
@@ -410,13 +404,12 @@ static bool ask_helper(struct world *world)
     tacit_helper_hub_look(kept_of(world), &helper);
     if (!helper.is_fixed || chance(world, two->away_percent))
         return false;
-    void *const memory = malloc(tacit_helper_hub_request_size(kept_of(world)));
+    void *const memory = testing_malloc(tacit_helper_hub_request_size(kept_of(world)));
     assert_int_equal(tacit_helper_step(two->helper,
                                        tacit_helper_hub_request(kept_of(world), memory), &two->keys,
                                        &entropy, &answered),
                      TACIT_OK);
     assert_int_equal(answered.answer.verdict, TACIT_HELPER_ANSWERED);
-    free(memory);
     bool const is_dead = chance(world, world->death_percent);
     bool const is_lost = chance(world, world->lost_percent);
     if (answered.persist && !is_dead)
@@ -560,8 +553,7 @@ static void deliver(struct world *world)
             .kind = TACIT_SELECT_RECEIVE, .now_us = world->now_us, .message = message};
         (void)step(world, envelope.to, &event);
     }
-    free(message);
-    free(envelope.bytes);
+    testing_free(message);
     if (chance(world, world->death_percent))
         die(world, (uint32_t)tacit_rng_below(&world->faults, SITES + 1));
 }
@@ -794,7 +786,7 @@ static enum tacit_status say_to(struct world *world, uint32_t node,
                                 const struct tacit_select_message *message)
 {
     struct node *const here = &world->nodes[node];
-    void *const before = malloc(here->size);
+    void *const before = testing_malloc(here->size);
     struct tacit_select_update update;
     struct tacit_entropy const entropy = tacit_rng_entropy(&world->rng);
     struct tacit_select_event const event = {
@@ -808,7 +800,6 @@ static enum tacit_status say_to(struct world *world, uint32_t node,
         assert_memory_equal(before, here->state, here->size);
     if (status != TACIT_OK && status != TACIT_FORKED && status != TACIT_ROLLBACK)
         assert_int_equal(update.message_count, 0);
-    free(before);
     return status;
 }
 
@@ -990,8 +981,8 @@ TEST(every_selector_ends_its_run)
                                             .keep_last = options & 4u,
                                             .kappa = 2,
                                             .iterations = 7};
-        free(hub->state);
-        free(hub->kept);
+        testing_free(hub->state);
+        testing_free(hub->kept);
         node_new(hub, tacit_select_hub_size(&world->hub_config));
         assert_int_equal(tacit_select_hub_init(hub->state, &world->hub_config, NULL, NULL),
                          TACIT_OK);
@@ -1071,7 +1062,7 @@ TEST(only_one_form_is_taken)
                          TACIT_OK);
         bool const is_new = (kinds >> (message->kind - 1) & 1u) == 0;
         kinds |= 1u << (message->kind - 1);
-        free(message);
+        testing_free(message);
         for (size_t at = 0; is_new && at < envelope.size && at < 700; at++) {
             uint8_t const byte = envelope.bytes[at];
             uint8_t again[800];
@@ -1083,7 +1074,7 @@ TEST(only_one_form_is_taken)
                 tacit_wire_select_encode(message, SITES, again);
                 assert_memory_equal(again, envelope.bytes, envelope.size);
             }
-            free(message);
+            testing_free(message);
             envelope.bytes[at] = byte;
             message = NULL;
             assert_int_equal(
@@ -1169,7 +1160,7 @@ TEST(of_two_copies_of_a_site_one_is_granted)
     start(world);
     uint32_t const site = play_until(world, TACIT_SELECT_TRAINING);
     struct tacit_rng const rng = world->rng;
-    struct tacit_select_site *const copy = malloc(world->nodes[site].size);
+    struct tacit_select_site *const copy = testing_malloc(world->nodes[site].size);
     memcpy(copy, site_of(world, site), world->nodes[site].size);
     struct tacit_select_site_view view;
     struct tacit_select_update update;
@@ -1203,7 +1194,6 @@ TEST(of_two_copies_of_a_site_one_is_granted)
     struct tacit_select_site_view after;
     tacit_select_site_look(site_of(world, site), &after);
     assert_true(after.is_blocked && after.release_round == 0);
-    free(copy);
     world_free(world);
 }
 
@@ -1270,7 +1260,7 @@ TEST(nothing_masked_in_a_term_is_said_in_the_next)
     struct tacit_select_update said;
     struct tacit_select_update heard;
     assert_int_equal(tacit_select_hub_step(hub_of(world), &again, &entropy, &said), TACIT_OK);
-    struct tacit_select_site *const copy = malloc(world->nodes[site].size);
+    struct tacit_select_site *const copy = testing_malloc(world->nodes[site].size);
     memcpy(copy, site_of(world, site), world->nodes[site].size);
     assert_int_equal(tacit_select_site_step(copy, &event, &entropy, &heard), TACIT_OK);
     said.messages[0].term = 1; /* even if the round went on */
@@ -1280,7 +1270,6 @@ TEST(nothing_masked_in_a_term_is_said_in_the_next)
     struct tacit_select_site_view anew;
     tacit_select_site_look(copy, &anew);
     assert_true(anew.phase != TACIT_SELECT_RELEASED && heard.settled == before.release_number);
-    free(copy);
     world->two->aggregators.term = 1;
     tacit_helper_hub_begin_term(kept_of(world), 1);
     for (uint32_t i = 0; i <= SITES; i++)

@@ -94,12 +94,11 @@ TEST(size_is_what_init_writes_to_and_no_more)
 {
     struct tacit_edge edges[] = {{0, 1}, {1, 2}, {2, 3}};
     size_t const size = tacit_graph_size(4, 3);
-    uint8_t *const memory = malloc(size); /* the address sanitizer watches its end */
+    uint8_t *const memory = testing_malloc(size); /* the address sanitizer watches its end */
     struct tacit_graph graph;
     assert_int_equal(size, 5 * sizeof(uint64_t) + 6 * sizeof(uint32_t));
     assert_int_equal(tacit_graph_init(&graph, memory, 4, edges, 3), TACIT_OK);
     assert_ptr_equal(graph.neighbours + 6, memory + size);
-    free(memory);
 }
 
 TEST(adjacent_is_what_the_edges_say)
@@ -543,8 +542,8 @@ static void expect_unconnected(const struct tacit_graph_spec *specs, uint32_t co
                      TACIT_INVALID);
     assert_string_equal(bytes, expected);
     assert_int_equal(edge_count, 99);
-    free(edges);
-    free(work);
+    testing_free(edges);
+    testing_free(work);
 }
 
 TEST(too_few_edges_to_be_connected_are_told)
@@ -741,7 +740,7 @@ static void count_graphs(struct tacit_graph_spec spec, uint32_t draws, uint64_t 
         codes[kind] = all[i];
         counts[kind]++;
     }
-    free(all);
+    testing_free(all);
 }
 
 /* P(graph) is proportional to p^m (1-p)^(6-m) over the 38 connected graphs on 4 labelled agents, of
@@ -797,9 +796,9 @@ TEST(regular_is_uniform_over_connected_labelled_graphs)
                         p_value);
         assert_true(p_value > ALPHA);
         assert_true(p_value < 1 - ALPHA);
-        free(counts);
-        free(codes);
-        free(expected);
+        testing_free(counts);
+        testing_free(codes);
+        testing_free(expected);
     }
 }
 
@@ -888,7 +887,7 @@ TEST(gossip_matrix_is_symmetric_and_its_rows_sum_to_1)
         }
         assert_true(fabs(sum - 1) < 1e-14);
     }
-    free(matrix);
+    testing_free(matrix);
     net_close(&net);
 }
 

@@ -26,8 +26,7 @@ static struct tacit_tree_rule rule_of(enum tacit_privacy_mode mode, double epsil
 
 static struct tacit_tree *new_tree(const struct tacit_tree_rule *rule)
 {
-    struct tacit_tree *const tree = malloc(tacit_tree_size(rule));
-    assert_non_null(tree);
+    struct tacit_tree *const tree = testing_malloc(tacit_tree_size(rule));
     tacit_tree_init(tree, rule);
     return tree;
 }
@@ -133,7 +132,6 @@ TEST(golden_sums_name_the_intervals)
         assert_int_equal(counted.draws, leaf); /* without gaps: one new interval a leaf */
         assert_true(fabs(total.real + sums[leaf]) < 1e-9);
     }
-    free(tree);
 }
 
 /* 13 is [13,13], [9,12], [1,8] (READINGS P2.3): noise only where the interval holds a pull. */
@@ -165,7 +163,6 @@ TEST(golden_sums_with_gaps_leave_empty_intervals_alone)
         assert_int_equal(counted.draws, steps[i].draws);
         assert_true(fabs(total.real + steps[i].sum) < 1e-9);
     }
-    free(tree);
 }
 
 /* ---- Against the dictionary ------------------------------------------------------------------ */
@@ -217,7 +214,6 @@ static uint32_t compare_with_dictionary(enum tacit_privacy_mode mode, uint64_t l
     assert_int_equal(source.draws, twin.interval_count);
     uint32_t const intervals = twin.interval_count;
     twin_stream_free(&twin);
-    free(tree);
     return intervals;
 }
 
@@ -248,7 +244,6 @@ TEST(sum_without_noise_is_exact)
         assert_int_equal(tacit_tree_add(&rule, tree, leaf, reward, NULL, &total), TACIT_OK);
         assert_true(total.steps == expected);
     }
-    free(tree);
 }
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
@@ -272,7 +267,7 @@ TEST(tree_refuses_after_its_last_leaf)
         assert_true(total.steps == total_before);
         assert_true(tree->leaf == sizes[i]);
         assert_memory_equal(&rng, &rng_before, sizeof rng);
-        free(tree);
+        testing_free(tree);
     }
 }
 
@@ -316,6 +311,4 @@ TEST(failing_entropy_leaves_the_tree_as_it_was)
                          TACIT_OK);
         assert_int_equal(failing.fills_left, 0);
     }
-    free(tree);
-    free(copy);
 }

@@ -93,7 +93,7 @@ static struct tacit_vote_board_config board_config(uint32_t needed)
 
 static struct tacit_vote_board *new_board(const struct tacit_vote_board_config *config)
 {
-    struct tacit_vote_board *const board = malloc(tacit_vote_board_size(config));
+    struct tacit_vote_board *const board = testing_malloc(tacit_vote_board_size(config));
     assert_int_equal(tacit_vote_board_init(board, config), TACIT_OK);
     return board;
 }
@@ -155,7 +155,6 @@ TEST(board_is_never_empty_and_keeps_the_least_marked)
     assert_int_equal(voted(board), 0x04); /* arm 2 alone has two */
     assert_int_equal(tacit_vote_board_check(board, tacit_vote_board_size(&config), &config),
                      TACIT_OK);
-    free(board);
 }
 
 /* A message of the schedule, for the naive reading below. */
@@ -242,7 +241,7 @@ TEST(any_schedule_of_the_same_marks_leads_to_the_same_voted_set)
                      (unsigned long long)voted(board), (unsigned long long)expected);
         if (schedule % 5000 == 0)
             damage_all(board, tacit_vote_board_size(&config), is_board, &config);
-        free(board);
+        testing_free(board);
     }
 }
 
@@ -278,7 +277,6 @@ static void play_wide(struct tacit_vote_board_config *config, struct tacit_rng *
         digest_bytes(row.marks, width * sizeof *row.marks);
     }
     damage_some(board, tacit_vote_board_size(config), is_board, config);
-    free(board);
 }
 
 TEST(boards_of_any_number_of_words_are_played)
@@ -308,7 +306,6 @@ TEST(only_the_committee_counts)
     assert_int_equal(voted(board), 0x7f);
     mark(board, 2, 0, 0x1);
     assert_int_equal(voted(board), 0x7e);
-    free(board);
 }
 
 TEST(nobody_votes_twice_or_resets_others)
@@ -324,7 +321,6 @@ TEST(nobody_votes_twice_or_resets_others)
     assert_int_equal(voted(board), 0x7e);
     assert_int_equal(reset_to(board, 9, 3), TACIT_STRANGER);
     assert_int_equal(voted(board), 0x7e);
-    free(board);
 }
 
 TEST(only_marks_that_were_not_there_are_new)
@@ -343,7 +339,6 @@ TEST(only_marks_that_were_not_there_are_new)
         assert_int_equal(tacit_vote_board_take(board, &message, &marks_new), TACIT_OK);
         assert_int_equal(marks_new, expected[i]);
     }
-    free(board);
 }
 
 TEST(hostile_messages_change_nothing)
@@ -351,7 +346,7 @@ TEST(hostile_messages_change_nothing)
     struct tacit_vote_board_config const config = board_config(1);
     size_t const size = tacit_vote_board_size(&config);
     struct tacit_vote_board *const board = new_board(&config);
-    void *const before = malloc(size);
+    void *const before = testing_malloc(size);
     memcpy(before, board, size);
     assert_int_equal(mark(board, PLAYERS, 0, 1), TACIT_STRANGER);
     assert_int_equal(mark(board, 0, 0, 0x80), TACIT_MALFORMED); /* arm 7 of 7 */
@@ -366,8 +361,6 @@ TEST(hostile_messages_change_nothing)
     message.marks = NULL;
     assert_int_equal(tacit_vote_board_take(board, &message, NULL), TACIT_MALFORMED);
     assert_memory_equal(before, board, size);
-    free(before);
-    free(board);
 }
 
 TEST(a_board_of_one_of_each_is_allowed)
@@ -377,7 +370,6 @@ TEST(a_board_of_one_of_each_is_allowed)
     assert_true(tacit_vote_board_size(&config) > 0);
     struct tacit_vote_board *const board = new_board(&config);
     assert_int_equal(voted(board), 0x1);
-    free(board);
 }
 
 TEST(a_board_that_cannot_be_is_refused)
@@ -398,7 +390,6 @@ TEST(a_board_that_cannot_be_is_refused)
      * where there is none, and the half word that fills the counts up to a whole one. */
     assert_int_equal(accepted, (PLAYERS - 2) * 8 + 8 + 4);
     assert_int_equal(tacit_vote_board_check(board, size - 8, &config), TACIT_MALFORMED);
-    free(board);
 }
 
 /* ---- Player ---- */
@@ -428,16 +419,9 @@ static void set_players(struct table *table, enum tacit_best_arm_kind kind, uint
             .player_count = PLAYERS,
             .sharing = TACIT_VOTE_SHARING_VOTES,
             .subroutine = {.kind = kind, .arm_count = ARMS, .accuracy = 0.25, .failure = 0.7}};
-        table->player[i] = malloc(tacit_vote_player_size(&table->config[i]));
+        table->player[i] = testing_malloc(tacit_vote_player_size(&table->config[i]));
         assert_int_equal(tacit_vote_player_init(table->player[i], &table->config[i]), TACIT_OK);
     }
-}
-
-static void leave(struct table *table)
-{
-    for (uint32_t i = 0; i < PLAYERS; i++)
-        free(table->player[i]);
-    free(table->board);
 }
 
 static bool is_player(const void *state, size_t size, void *config)
@@ -536,7 +520,6 @@ TEST(players_end_with_one_arm_and_at_most_mK_minus_1_marks)
             for (uint32_t i = 1; i < PLAYERS; i++)
                 assert_int_equal(answer_of(&table, i), answer_of(&table, 0));
             assert_int_equal(voted(table.board), UINT64_C(1) << answer_of(&table, 0));
-            leave(&table);
         }
     }
 }
@@ -552,14 +535,13 @@ TEST(states_can_be_copied_at_any_time)
         damage_some(table.player[player], size, is_player, &table.config[player]);
         if (i % 500 == 0)
             damage_all(table.player[player], size, is_player, &table.config[player]);
-        void *const moved = malloc(size);
+        void *const moved = testing_malloc(size);
         memcpy(moved, table.player[player], size);
         memset(table.player[player], 0xee, size);
-        free(table.player[player]);
+        testing_free(table.player[player]);
         table.player[player] = moved;
     }
     assert_true(all_are_decided(&table));
-    leave(&table);
 }
 
 /* A restored old copy votes again: what it says is a part of what it said, and counts once. */
@@ -568,7 +550,7 @@ TEST(a_clone_has_no_second_vote)
     struct table table;
     set_players(&table, TACIT_BEST_ARM_SER3, PLAYERS, 6);
     size_t const size = tacit_vote_player_size(&table.config[0]);
-    void *const copy = malloc(size);
+    void *const copy = testing_malloc(size);
     memcpy(copy, table.player[0], size);
     uint64_t first_marks = 0;
     for (uint32_t life = 0; life < 2; life++) {
@@ -587,8 +569,6 @@ TEST(a_clone_has_no_second_vote)
     assert_int_equal(step(&table, 0, start, &update), TACIT_OK);
     assert_true(update.send); /* the standing vote, again */
     assert_int_equal(update.marks_new, 0);
-    free(copy);
-    leave(&table);
 }
 
 /* From its first vote on a player says it at each start, and before there is nothing to say. */
@@ -608,7 +588,6 @@ TEST(a_start_says_the_first_vote_again)
             assert_true(update.send == (view.mark_count > 0));
         }
         with_one_mark += view.mark_count == 1 ? 1 : 0;
-        leave(&table);
     }
     assert_true(with_one_mark > 0);
 }
@@ -636,7 +615,6 @@ TEST(a_reset_starts_everything_anew)
     assert_int_equal(view.subroutine.remaining_count, ARMS);
     while (!all_are_decided(&table))
         activate(&table, (uint32_t)tacit_rng_below(&table.rng, PLAYERS));
-    leave(&table);
 }
 
 TEST(rewards_that_were_not_planned_are_refused)
@@ -660,5 +638,4 @@ TEST(rewards_that_were_not_planned_are_refused)
     assert_int_equal(step(&table, 0, reward, &update), TACIT_INVALID);
     reward.as.reward.count = 1;
     assert_int_equal(step(&table, 0, reward, &update), TACIT_OK);
-    leave(&table);
 }

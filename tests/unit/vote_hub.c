@@ -101,27 +101,16 @@ static void open_world(struct world *world, double epsilon, uint64_t seed)
         for (uint32_t copy = 0; copy < COPIES; copy++) {
             struct tacit_vote_site_config const config = config_of(world, site);
             struct process *const process = &world->processes[site][copy];
-            process->memory = calloc(1, world->site_bytes);
-            process->disk = calloc(1, world->site_bytes);
+            process->memory = testing_calloc(1, world->site_bytes);
+            process->disk = testing_calloc(1, world->site_bytes);
             assert_int_equal(tacit_vote_site_init(process->memory, &config), TACIT_OK);
             memcpy(process->disk, process->memory, world->site_bytes);
             process->deadline_us = TACIT_NEVER;
         }
-    world->hub = calloc(1, world->hub_bytes);
-    world->hub_disk = calloc(1, world->hub_bytes);
+    world->hub = testing_calloc(1, world->hub_bytes);
+    world->hub_disk = testing_calloc(1, world->hub_bytes);
     assert_int_equal(tacit_vote_hub_init(world->hub, &world->hub_config), TACIT_OK);
     memcpy(world->hub_disk, world->hub, world->hub_bytes);
-}
-
-static void close_world(struct world *world)
-{
-    for (uint32_t site = 0; site < SITES; site++)
-        for (uint32_t copy = 0; copy < COPIES; copy++) {
-            free(world->processes[site][copy].memory);
-            free(world->processes[site][copy].disk);
-        }
-    free(world->hub);
-    free(world->hub_disk);
 }
 
 static void post(struct world *world, const struct tacit_vote_hub_message *message, uint32_t copy)
@@ -423,7 +412,6 @@ TEST(nothing_leaves_before_the_grant_but_the_commitment)
     deliver_all(&world);
     assert_false(look(&world, 0, 0).is_committed);
     assert_int_equal(look(&world, 0, 0).granted, 1);
-    close_world(&world);
 }
 
 /* Until two arms are out for this site alone. */
@@ -457,7 +445,6 @@ TEST(vote_leaves_on_the_tick_and_comes_back_to_all)
     deliver_all(&world);
     assert_true(look(&world, 0, 0).is_heard);
     assert_true(look(&world, 1, 0).board.mark_count > 0);
-    close_world(&world);
 }
 
 TEST(vote_that_is_lost_is_said_again_until_it_is_heard)
@@ -476,7 +463,6 @@ TEST(vote_that_is_lost_is_said_again_until_it_is_heard)
     deliver_all(&world);
     pass(&world, 2 * RESEND_US);
     assert_false(is_under_way(&world, TACIT_VOTE_CAST));
-    close_world(&world);
 }
 
 /* Another state's row, or an older one: the vote is not there yet. */
@@ -499,7 +485,6 @@ TEST(row_without_the_vote_is_no_answer_to_it)
     row.marks = cast.marks;
     assert_int_equal(hear(&world, 0, 0, &row), TACIT_OK);
     assert_true(look(&world, 0, 0).is_heard);
-    close_world(&world);
 }
 
 /* The vote is due when the refusal comes. */
@@ -521,7 +506,6 @@ TEST(vote_of_a_blocked_site_stays_where_it_is)
     assert_int_equal(hear(&world, 0, 0, &refusal), TACIT_OK);
     pass(&world, TICK_US);
     assert_false(is_under_way(&world, TACIT_VOTE_CAST));
-    close_world(&world);
 }
 
 TEST(late_joiner_learns_all_from_what_stands)
@@ -550,7 +534,6 @@ TEST(late_joiner_learns_all_from_what_stands)
     assert_true(late.is_decided);
     assert_true(tacit_bits_has(late.board.voted, 1));
     assert_int_equal(late.pull_count, 0);
-    close_world(&world);
 }
 
 TEST(idle_player_never_finishes_alone)
@@ -568,7 +551,6 @@ TEST(idle_player_never_finishes_alone)
     assert_true(look(&world, 0, 0).player.decided); /* for itself .. */
     assert_false(look(&world, 0, 0).is_decided);    /* .. and one vote of two is no decision */
     assert_false(look(&world, 1, 0).is_decided);
-    close_world(&world);
 }
 
 TEST(board_waits_for_the_grant)
@@ -594,7 +576,6 @@ TEST(board_waits_for_the_grant)
     assert_int_equal(tell_hub(&world, &commit), TACIT_OK);
     deliver_all(&world);
     assert_false(tacit_bits_has(look(&world, 0, 0).player.active, 0));
-    close_world(&world);
 }
 
 /* Two draws later, what was said before comes again: nobody is flagged, and what is said names the
@@ -628,7 +609,6 @@ TEST(what_comes_late_is_refused_by_its_draw)
     struct tacit_vote_hub_view view;
     tacit_vote_hub_look(world.hub, &view);
     assert_false(tacit_bits_has(view.flagged, 0));
-    close_world(&world);
 }
 
 /* A draw that was refused leaves nothing: not even a vote of it, however long one waits. */
@@ -656,7 +636,6 @@ TEST(blocked_site_says_nothing_more)
         }
     }
     assert_true(look(&world, 0, 1).is_blocked);
-    close_world(&world);
 }
 
 /* An old state says an old vote: nobody loses a mark by it. */
@@ -681,7 +660,6 @@ TEST(old_state_cannot_take_a_vote_back)
     message.marks = 7;
     assert_int_equal(tell_hub(&world, &message), TACIT_ROLLBACK);
     assert_int_equal(world.rows[0], before);
-    close_world(&world);
 }
 
 /* Whichever arm it is: also the first, also the last. */
@@ -709,7 +687,6 @@ TEST(one_mark_makes_a_voter)
         assert_int_equal(view.voter_count, 1);
         assert_int_equal(view.voters[0], 1);
         assert_true(is_under_way(&world, TACIT_VOTE_ROW));
-        close_world(&world);
     }
 }
 
@@ -762,7 +739,6 @@ TEST(lost_hub_has_all_votes_again_in_a_new_term)
     assert_int_equal(view.term, 1);
     for (uint32_t site = 0; site < NEEDED; site++)
         assert_true(look(&world, site, 0).is_heard);
-    close_world(&world);
 }
 
 /* A hub that has forgotten resets hears of the last one from whoever has seen it; in its first term
@@ -812,7 +788,6 @@ TEST(resets_that_are_forgotten_come_back)
     assert_int_equal(tell_hub(&world, &cast), TACIT_STRANGER);
     cast.message.term = 3;
     assert_int_equal(tell_hub(&world, &cast), TACIT_ROLLBACK);
-    close_world(&world);
 }
 
 TEST(site_whose_hub_says_it_was_granted_after_all_goes_on)
@@ -833,7 +808,6 @@ TEST(site_whose_hub_says_it_was_granted_after_all_goes_on)
     assert_int_equal(look(&world, 0, 0).granted, 1);
     struct tacit_vote_private_view const player = look(&world, 0, 0).player;
     assert_true(player.epoch == 2 || player.decided); /* it is judged, and goes on */
-    close_world(&world);
 }
 
 TEST(without_entropy_a_draw_is_neither_lost_nor_committed_to_twice)
@@ -851,7 +825,6 @@ TEST(without_entropy_a_draw_is_neither_lost_nor_committed_to_twice)
     pass(&world, 2000000);
     assert_true(is_under_way(&world, TACIT_VOTE_COMMIT));
     assert_int_equal(world.draws, 1);
-    close_world(&world);
 }
 
 TEST(draws_end_where_the_site_says_so)
@@ -867,7 +840,6 @@ TEST(draws_end_where_the_site_says_so)
     assert_true(look(&world, 0, 0).is_spent || look(&world, 0, 0).player.decided);
     assert_int_equal(world.processes[0][0].left[0], 0);
     assert_int_equal(world.draws, 1);
-    close_world(&world);
 }
 
 TEST(coin_of_the_hub_resets_everybody_whatever_was_voted)
@@ -900,5 +872,4 @@ TEST(coin_of_the_hub_resets_everybody_whatever_was_voted)
     assert_int_equal(look(&world, 0, 0).player.active_count, ARMS);
     assert_int_equal(view.voter_count, 0);
     assert_false(view.is_decided);
-    close_world(&world);
 }

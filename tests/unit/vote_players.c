@@ -95,8 +95,7 @@ static size_t words_of(const struct table *table)
 static void *room(size_t size)
 {
     assert_true(size > 0);
-    void *const state = calloc(1, size);
-    assert_non_null(state);
+    void *const state = testing_calloc(1, size);
     return state;
 }
 
@@ -105,8 +104,7 @@ static void *room(size_t size)
 static struct table *table_new(uint32_t seed)
 {
     static const uint32_t arms[] = {1, 2, 3, 3, 5, ARMS_MAX};
-    struct table *const table = calloc(1, sizeof *table);
-    assert_non_null(table);
+    struct table *const table = testing_calloc(1, sizeof *table);
     table->chance = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_REWARD);
     table->noise = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_NOISE);
     table->arms = arms[below(table, 6)];
@@ -120,15 +118,6 @@ static struct table *table_new(uint32_t seed)
     for (uint32_t i = 0; i < PLAYERS; i++)
         table->members[i] = (struct member){.now_us = 5000, .deadline_us = TACIT_NEVER};
     return table;
-}
-
-static void table_free(struct table *table)
-{
-    for (uint32_t i = 0; i < PLAYERS; i++) {
-        free(table->members[i].player);
-        free(table->members[i].board);
-    }
-    free(table);
 }
 
 static void give_boards(struct table *table)
@@ -327,8 +316,6 @@ static void step_hidden(struct table *table, uint32_t at, struct tacit_vote_even
         assert_memory_equal(board_before, member->board, board_size);
         assert_true(!update.persist && !update.persist_board && !update.send && !update.replan);
     }
-    free(before);
-    free(board_before);
     digest_step(status,
                 update.persist | (uint64_t)update.persist_board << 1 |
                     (uint64_t)update.commit << 2 | (uint64_t)update.send << 3 |
@@ -410,7 +397,6 @@ TEST(private_players_take_what_comes_or_nothing_of_it)
         }
         for (uint32_t i = 0; i < PLAYERS; i++)
             decided += tacit_vote_private_is_decided(table->members[i].player) ? 1 : 0;
-        table_free(table);
     }
     assert_true(sent > 50 && decided > 50);
 }
@@ -468,8 +454,6 @@ static uint64_t climb(double growth, double failure, double accuracy, uint64_t *
     tacit_vote_private_look(player, view);
     *active = view->active[0];
     assert_int_equal(tacit_vote_private_check(player, size, &config), TACIT_OK);
-    free(said);
-    free(player);
     return pulls;
 }
 
@@ -540,8 +524,6 @@ static void step_plain(struct table *table, uint32_t at, struct tacit_vote_event
         assert_memory_equal(board_before, member->board, board_size);
         assert_true(!update.persist && !update.persist_board && !update.send);
     }
-    free(before);
-    free(board_before);
     digest_step(status,
                 update.persist | (uint64_t)update.persist_board << 1 | (uint64_t)update.send << 3 |
                     (uint64_t)update.marks_new << 8,
@@ -605,7 +587,6 @@ TEST(plain_players_take_what_comes_or_nothing_of_it)
             }
             step_plain(table, at, event);
         }
-        table_free(table);
     }
 }
 
@@ -676,7 +657,7 @@ static void publish(struct table *table, uint32_t which, bool is_changed)
         enum tacit_status const status = tacit_vote_pool_take(table->members[i].board, &release);
         if (is_refused(status))
             assert_memory_equal(before, table->members[i].board, size);
-        free(before);
+        testing_free(before);
         digest_word((uint64_t)status);
         digest_pool(table, table->members[i].board);
         assert_true(is_pool(table->members[i].board, size, &table->pool));
@@ -727,7 +708,6 @@ static void step_sums(struct table *table, uint32_t at, struct tacit_vote_sums_e
         assert_memory_equal(before, member->player, size);
         assert_true(!update.persist && !update.commit && !update.send && !update.replan);
     }
-    free(before);
     digest_step(status,
                 update.persist | (uint64_t)update.commit << 1 | (uint64_t)update.send << 2 |
                     (uint64_t)update.replan << 3 | update.cell << 8,
@@ -821,7 +801,6 @@ TEST(publishers_take_what_comes_or_nothing_of_it)
         struct tacit_vote_pool_view view;
         tacit_vote_pool_look(table->members[0].board, &view);
         pools_decided += view.active_count == 1 && table->arms > 1 ? 1 : 0;
-        table_free(table);
     }
     assert_true(pools_decided > 5);
 }

@@ -55,18 +55,12 @@ static void open_site(struct site *site, double epsilon, uint64_t budget_nano)
                                                       .budget_nano = budget_nano,
                                                       .tick_us = TICK_US};
     assert_int_equal(tacit_mechanism_init(&site->config.mechanism, &mechanism), TACIT_OK);
-    site->board = malloc(tacit_vote_board_size(&board));
-    site->player = malloc(tacit_vote_private_size(&site->config));
+    site->board = testing_malloc(tacit_vote_board_size(&board));
+    site->player = testing_malloc(tacit_vote_private_size(&site->config));
     assert_int_equal(tacit_vote_board_init(site->board, &board), TACIT_OK);
     assert_int_equal(tacit_vote_private_init(site->player, &site->config), TACIT_OK);
     site->noise = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
     site->rewards = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_REWARD);
-}
-
-static void close_site(struct site *site)
-{
-    free(site->board);
-    free(site->player);
 }
 
 static void digest_player(const struct site *site)
@@ -198,7 +192,6 @@ TEST(first_plan_is_the_first_rung)
     uint64_t const rung = tacit_bounds_first_rung(1, 1, log(4.0 * ARMS / 0.5), 0.25);
     for (uint32_t arm = 0; arm < ARMS; arm++)
         assert_int_equal(site.left[arm], rung);
-    close_site(&site);
 }
 
 TEST(nothing_uses_a_draw_before_its_grant)
@@ -229,7 +222,6 @@ TEST(nothing_uses_a_draw_before_its_grant)
     assert_true(view_of(&site).waiting);
     assert_int_equal(grant(&site, 1, TACIT_HUB), TACIT_OK);
     assert_false(view_of(&site).waiting);
-    close_site(&site);
 }
 
 TEST(a_vote_leaves_on_the_tick_and_not_before)
@@ -252,7 +244,6 @@ TEST(a_vote_leaves_on_the_tick_and_not_before)
     assert_true(site.last.send);
     assert_true(site.last.marks_new > 0);
     assert_int_equal(site.last.message.marks[0] & 2u, 0); /* the best arm is arm 1 */
-    close_site(&site);
 }
 
 /* Two histories that differ only in rewards of an arm that is voted out in mid-epoch. */
@@ -275,8 +266,6 @@ TEST(a_partial_sum_leaves_no_trace)
     assert_int_equal(reward(&a, 0, 1, 0), TACIT_INVALID); /* it is not asked for any more */
     assert_int_equal(play_plan(&a), TACIT_OK);
     assert_true(a.last.commit);
-    close_site(&a);
-    close_site(&b);
 }
 
 TEST(a_failed_draw_is_tried_again_and_charged_once)
@@ -296,7 +285,6 @@ TEST(a_failed_draw_is_tried_again_and_charged_once)
     assert_true(site.last.commit);
     assert_false(site.last.send);
     assert_int_equal(view_of(&site).ledger->release_count, 1);
-    close_site(&site);
 }
 
 TEST(without_budget_nothing_is_drawn)
@@ -308,7 +296,6 @@ TEST(without_budget_nothing_is_drawn)
     assert_true(view_of(&site).halted);
     assert_false(site.last.commit);
     assert_int_equal(view_of(&site).ledger->release_count, 0);
-    close_site(&site);
 }
 
 TEST(every_epoch_costs_epsilon_of_other_rewards)
@@ -323,7 +310,6 @@ TEST(every_epoch_costs_epsilon_of_other_rewards)
     assert_true(view_of(&site).decided);
     assert_int_equal(view_of(&site).exploit_arm, 1);
     assert_int_equal(tacit_ledger_spent_nano(view_of(&site).ledger), 500000000);
-    close_site(&site);
 }
 
 /* The player has dropped all but arm 1, the others have voted arm 1 out: their set is its own now,
@@ -358,7 +344,6 @@ TEST(a_player_without_an_arm_in_common_takes_the_voted_set)
     reward(&site, 0, first, (int64_t)first * TACIT_STEPS);
     assert_int_equal(reward(&site, 3, first, 0), TACIT_OK);
     assert_true(site.last.commit);
-    close_site(&site);
 }
 
 /* DSER4: in mid-epoch, and while a draw waits for its grant. */
@@ -389,7 +374,6 @@ TEST(a_reset_starts_the_ladder_over_new_rewards)
         assert_int_equal(view_of(&site).epoch, 1); /* what came before the reset judges nothing */
         assert_int_equal(play_plan(&site), TACIT_OK);
         assert_int_equal(site.last.cell, waits + 1);
-        close_site(&site);
     }
 }
 
@@ -421,7 +405,6 @@ TEST(a_reset_takes_back_the_players_votes)
         start(&site);
         assert_int_equal(site.last.deadline_us, TACIT_NEVER); /* no vote stands */
     }
-    close_site(&site);
 }
 
 /* A vote that is due dies with the reset: its tick passes and nothing leaves. */
@@ -447,7 +430,6 @@ TEST(a_vote_that_has_not_left_is_none_after_a_reset)
     site.now_us = 2 * TICK_US;
     happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT});
     assert_false(site.last.send);
-    close_site(&site);
 }
 
 /* The exact sums are erased in the step that draws: no word of the state is one of them. */
@@ -467,7 +449,6 @@ TEST(after_the_draw_no_exact_sum_is_left)
     for (size_t i = 0; i < words; i++)
         for (uint32_t arm = 0; arm < ARMS; arm++)
             assert_true(all[i] != sums[arm]);
-    close_site(&site);
 }
 
 /* A player and its board, with sets of any number of words. */
@@ -491,12 +472,11 @@ static void open_wide(struct wide *wide, uint32_t arm_count)
     memset(wide, 0, sizeof *wide);
     wide->config = site.config;
     wide->config.arm_count = arm_count;
-    wide->board = malloc(tacit_vote_board_size(&board));
-    wide->player = malloc(tacit_vote_private_size(&wide->config));
+    wide->board = testing_malloc(tacit_vote_board_size(&board));
+    wide->player = testing_malloc(tacit_vote_private_size(&wide->config));
     assert_int_equal(tacit_vote_board_init(wide->board, &board), TACIT_OK);
     assert_int_equal(tacit_vote_private_init(wide->player, &wide->config), TACIT_OK);
     wide->noise = tacit_rng_stream(2, arm_count, 0, TACIT_PURPOSE_NOISE);
-    close_site(&site);
 }
 
 static void digest_wide(const struct wide *wide)
@@ -583,8 +563,8 @@ TEST(sets_of_any_number_of_words_are_played)
                          TACIT_OK);
         for (uint32_t epoch = 0; epoch < 8; epoch++)
             play_wide(&wide, epoch);
-        free(wide.board);
-        free(wide.player);
+        testing_free(wide.board);
+        testing_free(wide.player);
     }
 }
 
@@ -598,5 +578,4 @@ TEST(hostile_rewards_are_refused)
     assert_int_equal(reward(&site, 0, 1, TACIT_STEPS + 1), TACIT_INVALID);
     assert_int_equal(reward(&site, 0, UINT64_MAX, 0), TACIT_INVALID);
     assert_int_equal(reward(&site, 0, 0, 0), TACIT_INVALID);
-    close_site(&site);
 }

@@ -36,7 +36,7 @@ static struct tacit_vote_pool_config pool_config(double epsilon)
 
 static struct tacit_vote_pool *new_pool(const struct tacit_vote_pool_config *config)
 {
-    struct tacit_vote_pool *const pool = malloc(tacit_vote_pool_size(config));
+    struct tacit_vote_pool *const pool = testing_malloc(tacit_vote_pool_size(config));
     assert_int_equal(tacit_vote_pool_init(pool, config), TACIT_OK);
     return pool;
 }
@@ -141,7 +141,7 @@ TEST(each_arm_can_be_the_one_that_is_left)
             assert_int_equal(take(pool, number, sums, (1u << ARMS) - 1), TACIT_OK);
         }
         assert_true(tacit_bits_has(pool_view(pool).active, best));
-        free(pool);
+        testing_free(pool);
     }
 }
 
@@ -167,7 +167,7 @@ static void judge_as_naive_reading(bool are_two)
         }
         damage_all(pool, tacit_vote_pool_size(&config), is_pool, &config);
         decided += pool_view(pool).active_count == 1;
-        free(pool);
+        testing_free(pool);
     }
     assert_true(decided >= 15); /* else it compared little */
 }
@@ -221,8 +221,6 @@ TEST(looks_do_not_depend_on_what_was_released)
     assert_true(pool_view(a).look_count > 5);
     assert_true(pool_view(a).active_count < ARMS);
     assert_int_equal(pool_view(b).active_count, ARMS);
-    free(a);
-    free(b);
 }
 
 TEST(hostile_releases_change_nothing)
@@ -232,7 +230,7 @@ TEST(hostile_releases_change_nothing)
     struct tacit_vote_pool *const pool = new_pool(&config);
     int64_t sums[ARMS] = {1, 2, 3, 4, 5};
     assert_int_equal(take(pool, 0, sums, 31), TACIT_OK);
-    void *const before = malloc(size);
+    void *const before = testing_malloc(size);
     memcpy(before, pool, size);
     uint64_t const arms = 31;
     struct tacit_vote_release release = {
@@ -255,8 +253,6 @@ TEST(hostile_releases_change_nothing)
     sums[0] = INT64_MIN;
     assert_int_equal(take(pool, 1, sums, 31), TACIT_MALFORMED);
     assert_memory_equal(before, pool, size);
-    free(before);
-    free(pool);
 }
 
 /* Two sums of 2^60 fill an arm; not one step more, up or down. */
@@ -281,7 +277,7 @@ TEST(a_sum_has_room_for_what_it_may_hold_and_no_more)
         sums[2] = sign;
         assert_int_equal(take(pool, 4, sums, 31), TACIT_OK);
         assert_true(pool_view(pool).sums[2] == 2 * sign * most);
-        free(pool);
+        testing_free(pool);
     }
 }
 
@@ -297,7 +293,6 @@ TEST(of_equal_arms_the_first_stays)
         assert_int_equal(take(pool, number, sums, 31), TACIT_OK);
     }
     assert_int_equal(pool_view(pool).active[0], 2);
-    free(pool);
 }
 
 /* The counts of a state follow its configuration. 2^28 releases take too long: they are written. */
@@ -320,7 +315,6 @@ TEST(the_last_release_but_one_closes_a_pool)
         assert_int_equal(take(pool, number, sums, 31), TACIT_OK);
     assert_int_equal(pool_view(pool).release_count, last);
     assert_int_equal(pool_view(pool).sums[4], 5);
-    free(pool);
 }
 
 TEST(a_pool_that_cannot_be_is_refused)
@@ -342,7 +336,6 @@ TEST(a_pool_that_cannot_be_is_refused)
     assert_int_equal(accepted,
                      ARMS * 8 + 3); /* the sums may be anything, and so may a term below 2^24 */
     assert_int_equal(tacit_vote_pool_check(pool, size - 8, &config), TACIT_MALFORMED);
-    free(pool);
 }
 
 TEST(the_block_grows_with_the_noise_and_shrinks_with_the_players)
@@ -396,15 +389,9 @@ static void open_site(struct site *site, double epsilon, uint64_t budget_nano)
                                                    .tick_us = TICK_US};
     assert_int_equal(tacit_mechanism_init(&site->config.mechanism, &mechanism), TACIT_OK);
     site->pool = new_pool(&pool);
-    site->player = malloc(tacit_vote_sums_size(&site->config));
+    site->player = testing_malloc(tacit_vote_sums_size(&site->config));
     assert_int_equal(tacit_vote_sums_init(site->player, &site->config), TACIT_OK);
     site->noise = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
-}
-
-static void close_site(struct site *site)
-{
-    free(site->pool);
-    free(site->player);
 }
 
 static void digest_player(const struct site *site)
@@ -549,7 +536,6 @@ TEST(nothing_leaves_before_its_grant_or_off_the_tick)
     assert_int_equal(site.left[0], BLOCK);           /* the next block is open */
     assert_int_equal(grant(&site, 1, 43), TACIT_OK); /* said again: nothing */
     assert_false(site.last.persist);
-    close_site(&site);
 }
 
 TEST(the_same_bytes_leave_again_until_they_are_settled)
@@ -587,7 +573,6 @@ TEST(the_same_bytes_leave_again_until_they_are_settled)
     assert_true(site.last.commit);
     assert_int_equal(site.last.cell, 2);
     assert_false(site.last.send);
-    close_site(&site);
 }
 
 /* Two histories that differ only in rewards of an arm that goes out in mid-block. */
@@ -611,8 +596,6 @@ TEST(a_partial_sum_leaves_no_trace)
     assert_int_equal(reward(&a, 4, 1, 0), TACIT_INVALID); /* it is not asked for any more */
     assert_int_equal(play_block(&a), TACIT_OK);
     assert_true(a.last.commit);
-    close_site(&a);
-    close_site(&b);
 }
 
 TEST(a_block_ends_when_the_arms_that_are_left_are_done)
@@ -630,7 +613,6 @@ TEST(a_block_ends_when_the_arms_that_are_left_are_done)
     simple(&site, TACIT_EVENT_TIMEOUT);
     assert_int_equal(site.last.release.arms[0], 3);
     assert_int_equal(tacit_vote_pool_take(site.pool, &site.last.release), TACIT_OK);
-    close_site(&site);
 }
 
 /* The exact sums are erased in the step that draws: no word of the state is one of them. */
@@ -646,7 +628,6 @@ TEST(after_the_draw_no_exact_sum_is_left)
     for (size_t i = 0; i < words; i++)
         for (int64_t arm = 0; arm < (int64_t)ARMS; arm++)
             assert_true(all[i] != (int64_t)BLOCK * (arm + 1) * 1000);
-    close_site(&site);
 }
 
 /* The second block has two arms: nothing of the first one is said again for the others. */
@@ -674,7 +655,6 @@ TEST(a_release_has_the_arms_of_its_block_only)
     sums[4] = 1; /* a sum of an arm that it does not have */
     assert_int_equal(take(site.pool, site.last.release.number, sums, 3), TACIT_MALFORMED);
     assert_int_equal(tacit_vote_pool_take(site.pool, &site.last.release), TACIT_OK);
-    close_site(&site);
 }
 
 TEST(a_failed_draw_is_tried_again_and_charged_once)
@@ -691,7 +671,6 @@ TEST(a_failed_draw_is_tried_again_and_charged_once)
     assert_int_equal(simple(&site, TACIT_EVENT_TIMEOUT), TACIT_OK);
     assert_true(site.last.commit);
     assert_int_equal(view_of(&site).ledger->release_count, 1);
-    close_site(&site);
 }
 
 TEST(without_budget_nothing_is_drawn)
@@ -702,7 +681,6 @@ TEST(without_budget_nothing_is_drawn)
     assert_int_equal(play_block(&site), TACIT_BUDGET);
     assert_true(view_of(&site).halted);
     assert_false(site.last.commit);
-    close_site(&site);
 }
 
 /* A player and its pool, with sets of any number of words: each release goes to the pool. */
@@ -766,14 +744,13 @@ TEST(sets_of_any_number_of_words_are_played)
         pool_is.arm_count = arm_counts[i];
         pool_is.block = config.block = 64;
         struct tacit_vote_pool *const pool = new_pool(&pool_is);
-        struct tacit_vote_sums *const player = malloc(tacit_vote_sums_size(&config));
+        struct tacit_vote_sums *const player = testing_malloc(tacit_vote_sums_size(&config));
         assert_int_equal(tacit_vote_sums_init(player, &config), TACIT_OK);
         play_wide(&config, pool, player);
         damage_all(player, tacit_vote_sums_size(&config), is_state, &config);
         damage_all(pool, tacit_vote_pool_size(&pool_is), is_pool, &pool_is);
-        free(pool);
-        free(player);
-        close_site(&site);
+        testing_free(pool);
+        testing_free(player);
     }
 }
 
@@ -788,5 +765,4 @@ TEST(hostile_rewards_are_refused)
     assert_int_equal(reward(&site, 0, 0, 0), TACIT_INVALID);
     assert_int_equal(reward(&site, 1, 1, -1), TACIT_INVALID);
     assert_int_equal(reward(&site, 2, 1, TACIT_STEPS + 1), TACIT_INVALID);
-    close_site(&site);
 }

@@ -128,7 +128,7 @@ static struct tacit_vote_site_update tell_site(struct world *world, uint32_t sit
 
 static struct world *world_new(void)
 {
-    struct world *const world = calloc(1, sizeof *world);
+    struct world *const world = testing_calloc(1, sizeof *world);
     struct tacit_vote_hub_update update;
     world->keys = tacit_rng_stream(9, 0, 0, TACIT_PURPOSE_NOISE);
     for (uint32_t site = 0; site < SITES; site++) {
@@ -136,30 +136,19 @@ static struct world *world_new(void)
         struct tacit_vote_sums_config const is = player_is(world);
         for (int i = 0; i < 2; i++)
             world->noise[i][site] = tacit_rng_stream(3, site, 0, TACIT_PURPOSE_NOISE);
-        world->sites[site] = malloc(tacit_vote_site_size(&world->site_is));
-        world->players[site] = malloc(tacit_vote_sums_size(&is));
+        world->sites[site] = testing_malloc(tacit_vote_site_size(&world->site_is));
+        world->players[site] = testing_malloc(tacit_vote_sums_size(&is));
         assert_int_equal(tacit_vote_site_init(world->sites[site], &world->site_is), TACIT_OK);
         assert_int_equal(tacit_vote_sums_init(world->players[site], &is), TACIT_OK);
     }
-    world->hub = malloc(tacit_vote_hub_size(&world->hub_is));
-    world->pool = malloc(tacit_vote_pool_size(&world->hub_is.pool));
+    world->hub = testing_malloc(tacit_vote_hub_size(&world->hub_is));
+    world->pool = testing_malloc(tacit_vote_pool_size(&world->hub_is.pool));
     assert_int_equal(tacit_vote_hub_init(world->hub, &world->hub_is), TACIT_OK);
     assert_int_equal(tacit_vote_pool_init(world->pool, &world->hub_is.pool), TACIT_OK);
     assert_int_equal(tell_hub(world, NULL, &update), TACIT_OK);
     for (uint32_t site = 0; site < SITES; site++)
         start_site(world, site);
     return world;
-}
-
-static void world_free(struct world *world)
-{
-    for (uint32_t site = 0; site < SITES; site++) {
-        free(world->sites[site]);
-        free(world->players[site]);
-    }
-    free(world->hub);
-    free(world->pool);
-    free(world);
 }
 
 /* The block of this site, up to its draw: arm k brings as much a pull. */
@@ -275,7 +264,6 @@ TEST(a_hub_adds_up_what_the_simulator_adds_up)
     }
     assert_true(hub_view(world).pool.release_count > 2 * SITES);
     assert_true(tacit_bits_has(hub_view(world).board.voted, 0));
-    world_free(world);
 }
 
 /* Lost, said again, changed, by a copy: the pool has it once. */
@@ -311,7 +299,6 @@ TEST(a_release_is_added_up_once_as_it_was_committed_to)
         assert_int_equal(hub_view(world).pool.release_count, 1);
     }
     assert_int_equal(hub_view(world).voter_count, 1);
-    world_free(world);
 }
 
 /* Nothing is drawn over a release that nobody has, and a row of an earlier one says nothing. */
@@ -326,7 +313,6 @@ TEST(a_draw_waits_until_the_release_before_is_heard)
     assert_int_equal(release.cell, 2);
     assert_int_equal(publish(world, &release), TACIT_OK);
     assert_true(tell_site(world, 2, &world->row).has_draw);
-    world_free(world);
 }
 
 /* Until the hub has told two arms from the others. */
@@ -366,7 +352,6 @@ TEST(a_new_term_goes_on_from_the_pool_that_is_there)
     release = release_of(world, 0);
     assert_int_equal(publish(world, &release), TACIT_OK);
     assert_int_equal(hub_view(world).pool.release_count, 2);
-    world_free(world);
 }
 
 /* The same pool, put back, drops later: the levels of its looks were used before. */
@@ -383,7 +368,6 @@ TEST(looks_of_a_new_term_are_looks_of_their_own)
             start_site(world, site);
         play_until_arms_are_out(world);
         releases[term] = hub_view(world).pool.release_count;
-        world_free(world);
     }
     assert_true(releases[1] > releases[0]);
 }

@@ -164,11 +164,10 @@ static size_t size_of(const struct sample *sample)
     return tacit_wire_elim_bytes(&sample->message, sample->arm_count, sample->agent_count);
 }
 
-/* The encoding, for free(). */
+/* The encoding, for testing_free(). */
 static uint8_t *encode(const struct sample *sample)
 {
-    uint8_t *const bytes = malloc(size_of(sample));
-    assert_non_null(bytes);
+    uint8_t *const bytes = testing_malloc(size_of(sample));
     assert_int_equal(tacit_wire_elim_encode(&sample->message, sample->arm_count,
                                             sample->agent_count, bytes, tacit_wire_heap()),
                      TACIT_OK);
@@ -232,19 +231,17 @@ static void expect_same(const struct sample *sample, const struct tacit_elim_mes
 static void expect_refused(const struct sample *sample, const uint8_t *bytes, size_t size)
 {
     struct tacit_elim_message *message = (void *)(uintptr_t)0x10;
-    uint8_t *const exact = malloc(size > 0 ? size : 1);
-    assert_non_null(exact);
+    uint8_t *const exact = testing_malloc(size > 0 ? size : 1);
     memcpy(exact, bytes, size);
     assert_int_equal(decode(sample, exact, size, &message), TACIT_MALFORMED);
     assert_ptr_equal(message, (void *)(uintptr_t)0x10);
-    free(exact);
 }
 
 static void expect_taken(const struct sample *sample, const uint8_t *bytes, size_t size)
 {
     struct tacit_elim_message *message = NULL;
     assert_int_equal(decode(sample, bytes, size, &message), TACIT_OK);
-    free(message);
+    testing_free(message);
 }
 
 /* ---- Bytes by hand --------------------------------------------------------------------------- */
@@ -400,8 +397,7 @@ static void round_trip(const struct sample *sample)
     uint8_t *const bytes = encode(sample);
     assert_int_equal(decode(sample, bytes, size_of(sample), &message), TACIT_OK);
     expect_same(sample, message);
-    free(message);
-    free(bytes);
+    testing_free(message);
 }
 
 TEST(every_shape_of_every_message_survives_the_trip)
@@ -446,7 +442,7 @@ TEST(rows_from_a_table_are_the_same_bytes_as_packed_rows)
     static union tacit_sum rows[4];
     make(&sample, DATA_FROM_TABLE, 3, 3); /* arms 0, 2 and agents 0, 2 */
     uint8_t *const bytes = encode(&sample);
-    uint8_t *const again = malloc(size_of(&sample));
+    uint8_t *const again = testing_malloc(size_of(&sample));
     packed = sample.message;
     packed.row_stride = 0;
     packed.rows_stay = false;
@@ -457,8 +453,6 @@ TEST(rows_from_a_table_are_the_same_bytes_as_packed_rows)
     assert_int_equal(tacit_wire_elim_bytes(&packed, 3, 3), size_of(&sample));
     assert_int_equal(tacit_wire_elim_encode(&packed, 3, 3, again, tacit_wire_heap()), TACIT_OK);
     assert_memory_equal(again, bytes, size_of(&sample));
-    free(again);
-    free(bytes);
 }
 
 TEST(encode_writes_exactly_the_bytes_that_were_announced)
@@ -468,8 +462,7 @@ TEST(encode_writes_exactly_the_bytes_that_were_announced)
         for (size_t i = 0; i < ARM_COUNTS; i++) {
             make(&sample, (enum shape)shape, arm_counts[i], 50);
             size_t const size = size_of(&sample);
-            uint8_t *const bytes = malloc(size + 16);
-            assert_non_null(bytes);
+            uint8_t *const bytes = testing_malloc(size + 16);
             memset(bytes, 0xa5, size + 16);
             assert_int_equal(tacit_wire_elim_encode(&sample.message, arm_counts[i], 50, bytes,
                                                     tacit_wire_heap()),
@@ -477,7 +470,7 @@ TEST(encode_writes_exactly_the_bytes_that_were_announced)
             for (size_t guard = size; guard < size + 16; guard++)
                 assert_int_equal(bytes[guard], 0xa5);
             expect_taken(&sample, bytes, size);
-            free(bytes);
+            testing_free(bytes);
         }
     }
 }
@@ -490,8 +483,7 @@ TEST(decoded_message_is_addressed_as_the_caller_says)
     sample.message.to = 1234;
     assert_int_equal(decode(&sample, bytes, size_of(&sample), &message), TACIT_OK);
     assert_int_equal(message->to, 1234);
-    free(message);
-    free(bytes);
+    testing_free(message);
 }
 
 /* ---- Golden bytes ---------------------------------------------------------------------------- */
@@ -507,7 +499,6 @@ static void expect_hex(const struct sample *sample, const char *wanted)
         hex[2 * i + 1] = digits[bytes[i] & 15];
     }
     assert_string_equal(hex, wanted);
-    free(bytes);
 }
 
 /* Written by protoc --encode from text. */
@@ -563,7 +554,7 @@ static void expect_length_without_values(enum shape shape)
         assert_int_equal(size_of(&sample), size);
         uint8_t *const bytes = encode(&sample);
         expect_taken(&sample, bytes, size);
-        free(bytes);
+        testing_free(bytes);
     }
 }
 
@@ -640,8 +631,8 @@ TEST(length_of_an_order_does_not_depend_on_who_is_in_or_who_reported)
         uint8_t *const bytes = encode(&sample);
         assert_int_equal(decode(&sample, bytes, size, &message), TACIT_OK);
         assert_int_equal(message->seen, seens[i]); /* whether it makes sense is the core's matter */
-        free(message);
-        free(bytes);
+        testing_free(message);
+        testing_free(bytes);
     }
 }
 
@@ -677,7 +668,6 @@ TEST(every_other_version_is_refused)
             bytes[1 + byte] = (uint8_t)(versions[i] >> (8 * byte));
         expect_refused(&sample, bytes, size_of(&sample));
     }
-    free(bytes);
 }
 
 TEST(sender_outside_the_federation_or_epoch_too_large_is_refused)
@@ -704,7 +694,7 @@ TEST(sender_outside_the_federation_or_epoch_too_large_is_refused)
             expect_taken(&sample, bytes, size_of(&sample));
         else
             expect_refused(&sample, bytes, size_of(&sample));
-        free(bytes);
+        testing_free(bytes);
     }
 }
 
@@ -728,7 +718,7 @@ TEST(message_for_another_number_of_arms_or_agents_is_refused)
         sample.agent_count = 48; /* agents 48 and 49 do not exist */
         if (shape != ORDER)
             expect_refused(&sample, bytes, size);
-        free(bytes);
+        testing_free(bytes);
     }
 }
 
@@ -741,12 +731,12 @@ TEST(bits_beyond_the_last_arm_or_agent_are_refused)
         sample.arms[0] ^= beyond[i];
         uint8_t *bytes = encode(&sample);
         expect_refused(&sample, bytes, size_of(&sample));
-        free(bytes);
+        testing_free(bytes);
         sample.arms[0] ^= beyond[i];
         sample.agents[0] ^= beyond[i] << 2 | UINT64_C(1) << 63;
         bytes = encode(&sample);
         expect_refused(&sample, bytes, size_of(&sample));
-        free(bytes);
+        testing_free(bytes);
         sample.agents[0] ^= beyond[i] << 2 | UINT64_C(1) << 63;
     }
 }
@@ -770,8 +760,8 @@ TEST(leader_of_an_order_survives_the_trip_if_it_is_in)
         }
         memset(bytes + size - 4, 0, 4); /* 0 is no leader: it is left out */
         expect_refused(&sample, bytes, size);
-        free(message);
-        free(bytes);
+        testing_free(message);
+        testing_free(bytes);
     }
 }
 
@@ -799,17 +789,16 @@ TEST(changes_of_an_order_survive_the_trip)
         assert_int_equal(decode(&sample, bytes, size_of(&sample), &message), TACIT_OK);
         assert_int_equal(message->change_count, count);
         assert_memory_equal(message->changes, log, count * sizeof *log);
-        free(message);
+        testing_free(message);
         if (count == TACIT_ELIM_CHANGES_MAX) { /* one more of the same */
             size_t const one = 2 + 3 * 5 + 2 * 9;
-            uint8_t *const more = malloc(size_of(&sample) + one);
-            assert_non_null(more);
+            uint8_t *const more = testing_malloc(size_of(&sample) + one);
             memcpy(more, bytes, size_of(&sample));
             memcpy(more + size_of(&sample), bytes + size_of(&sample) - one, one);
             expect_refused(&sample, more, size_of(&sample) + one);
-            free(more);
+            testing_free(more);
         }
-        free(bytes);
+        testing_free(bytes);
     }
 }
 
@@ -827,12 +816,11 @@ TEST(refused_arms_survive_the_trip)
     assert_int_equal(size, without + 2 + sizeof refused);
     assert_int_equal(decode(&sample, bytes, size, &message), TACIT_OK);
     assert_memory_equal(message->refused, refused, sizeof refused);
-    free(message);
+    testing_free(message);
     memset(bytes + size - sizeof refused, 0, sizeof refused);
     expect_refused(&sample, bytes, size);
     bytes[size - 1] = 1;
     expect_refused(&sample, bytes, size);
-    free(bytes);
 }
 
 TEST(order_whose_last_is_neither_0_nor_1_is_refused)
@@ -1048,7 +1036,7 @@ TEST(words_of_grants_survive_the_trip)
                             TACIT_SHA256_BYTES);
         assert_memory_equal(heard->commit->salt, is_report ? commit.salt : zeros,
                             TACIT_SHA256_BYTES);
-        free(heard);
+        testing_free(heard);
         for (size_t cut = 1; cut <= size; cut++) {
             heard = NULL;
             assert_int_equal(tacit_wire_elim_decode(bytes, size - cut, 3, 2, TACIT_HUB, &heard,
@@ -1118,7 +1106,7 @@ TEST(rows_travel_with_what_opens_them)
     assert_int_equal(tacit_wire_elim_bytes(heard, 3, 12), size);
     assert_int_equal(tacit_wire_elim_encode(heard, 3, 12, again, tacit_wire_heap()), TACIT_OK);
     assert_memory_equal(bytes, again, size);
-    free(heard);
+    testing_free(heard);
     expect_all_cuts_refused(bytes, size, 3);
 }
 
@@ -1143,7 +1131,7 @@ TEST(rows_travel_with_their_seals)
     assert_memory_equal(heard->history.digest, said.history.digest, sizeof said.history.digest);
     assert_memory_equal(&heard->openings[0], &openings[2], sizeof openings[2]);
     assert_memory_equal(&heard->openings[1], &openings[9], sizeof openings[9]);
-    free(heard);
+    testing_free(heard);
 }
 
 /* Two seals of one agent, who is one of those that there are. */
@@ -1161,7 +1149,7 @@ TEST(proof_travels_and_is_of_a_site_of_the_run)
     assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard, tacit_wire_heap()),
                      TACIT_OK);
     assert_memory_equal(heard->proof, &proof, sizeof proof);
-    free(heard);
+    testing_free(heard);
     proof.agent = 12;
     assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes, tacit_wire_heap()), TACIT_OK);
     assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard, tacit_wire_heap()),
@@ -1198,7 +1186,7 @@ TEST(report_of_a_sink_names_its_grant_and_does_not_open_it)
         assert_memory_equal(heard->commit->commitment, is_total ? commit.commitment : zeros, 32);
         assert_memory_equal(heard->commit->previous, is_total ? zeros : commit.previous, 32);
         assert_memory_equal(heard->commit->salt, is_total ? zeros : commit.salt, 32);
-        free(heard);
+        testing_free(heard);
         expect_all_cuts_refused(bytes, size, TACIT_HUB);
     }
 }
@@ -1207,13 +1195,11 @@ TEST(nothing_and_too_much_are_refused)
 {
     struct sample const sample = small();
     struct tacit_elim_message *message = NULL;
-    uint8_t *const bytes = calloc(1, TACIT_WIRE_BYTES_MAX + 1);
-    assert_non_null(bytes);
+    uint8_t *const bytes = testing_calloc(1, TACIT_WIRE_BYTES_MAX + 1);
     assert_int_equal(decode(&sample, NULL, 0, &message), TACIT_MALFORMED);
     assert_int_equal(decode(&sample, bytes, TACIT_WIRE_BYTES_MAX, &message), TACIT_MALFORMED);
     assert_int_equal(decode(&sample, bytes, TACIT_WIRE_BYTES_MAX + 1, &message), TACIT_MALFORMED);
     assert_null(message);
-    free(bytes);
 }
 
 /* ---- Known answers --------------------------------------------------------------------------- */
@@ -1242,7 +1228,7 @@ static void damage(const struct sample *sample)
 {
     struct wire_bytes const word = {encode(sample), size_of(sample)};
     wire_bytes_damage(word, look, sample);
-    free(word.bytes);
+    testing_free(word.bytes);
 }
 
 TEST(damaged_words_of_each_shape_are_judged_as_they_were)

@@ -70,8 +70,7 @@ static struct tacit_wire_announcement announce(const struct tacit_wire_elim_run 
 /* In memory that is exactly as long as the bytes, so that a sanitizer sees a read beyond them. */
 static uint8_t *exact(const uint8_t *bytes, size_t size)
 {
-    uint8_t *const copy = malloc(size > 0 ? size : 1);
-    assert_non_null(copy);
+    uint8_t *const copy = testing_malloc(size > 0 ? size : 1);
     if (size > 0)
         memcpy(copy, bytes, size);
     return copy;
@@ -92,8 +91,6 @@ static enum tacit_status decode_with(const struct tacit_wire_elim_run *run,
     announcement.place = second;
     announcement.place_size = place_size;
     enum tacit_status const status = tacit_wire_elim_run_decode(&announcement, found, allocator);
-    free(first);
-    free(second);
     return status;
 }
 
@@ -433,7 +430,7 @@ static void expect_equal_networks(const struct tacit_wire_elim_run *a,
 
 static void free_network(struct tacit_wire_elim_run *run)
 {
-    free((void *)(uintptr_t)run->network);
+    testing_free((void *)(uintptr_t)run->network);
     run->network = NULL;
 }
 
@@ -444,11 +441,9 @@ static void expect_trip(const struct tacit_wire_elim_run *said)
     struct place const hand = by_hand(said);
     size_t const size = tacit_wire_elim_place_bytes(said);
     assert_int_equal(size, hand.bytes.size);
-    uint8_t *const bytes = malloc(size);
-    assert_non_null(bytes);
+    uint8_t *const bytes = testing_malloc(size);
     tacit_wire_elim_place_encode(said, bytes);
     assert_memory_equal(bytes, hand.bytes.data, size);
-    free(bytes);
     assert_int_equal(decode(&hand, &heard), TACIT_OK);
     assert_non_null(heard.network);
     expect_equal_networks(&heard, said);

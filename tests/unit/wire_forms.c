@@ -95,7 +95,7 @@ static size_t elim_again(const uint8_t *bytes, size_t size, uint8_t *again)
         return 0;
     assert_int_equal(tacit_wire_elim_encode(found, K, A, again, HEAP), TACIT_OK);
     size_t const written = tacit_wire_elim_bytes(found, K, A);
-    free(found);
+    testing_free(found);
     return written;
 }
 
@@ -116,7 +116,7 @@ static size_t elim_again(const uint8_t *bytes, size_t size, uint8_t *again)
             return 0;                                                                              \
         encoded;                                                                                   \
         size_t const written = bytes_of;                                                           \
-        free(said);                                                                                \
+        testing_free(said);                                                                        \
         return written;                                                                            \
     }
 
@@ -274,7 +274,7 @@ static void show(const struct layer *layer, const uint8_t *bytes, size_t size)
     if (written > 0)
         assert_memory_equal(again, exact, size);
     refused_count += written == 0;
-    free(exact);
+    testing_free(exact);
 }
 
 struct part {

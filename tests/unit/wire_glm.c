@@ -78,8 +78,7 @@ static void make(struct sample *sample, uint32_t shape)
 static uint8_t *encode(const struct tacit_glm_message *message, size_t *size)
 {
     *size = tacit_wire_glm_bytes(message, D, CLIENTS);
-    uint8_t *const bytes = malloc(*size);
-    assert_non_null(bytes);
+    uint8_t *const bytes = testing_malloc(*size);
     tacit_wire_glm_encode(message, D, CLIENTS, bytes);
     return bytes;
 }
@@ -119,8 +118,8 @@ TEST(every_message_survives_the_trip)
         assert_true(back->inverse == NULL);
         assert_int_equal(tacit_wire_glm_kind(back->kind), tacit_wire_glm_kind(message->kind));
         assert_int_equal(back->sync, 7);
-        free(back);
-        free(bytes);
+        testing_free(back);
+        testing_free(bytes);
     }
 }
 
@@ -140,7 +139,6 @@ TEST(what_does_not_fit_this_run_is_refused)
     assert_int_equal(
         tacit_wire_glm_decode(bytes, size, D, CLIENTS - 1, 3, &back, tacit_wire_heap()),
         TACIT_MALFORMED); /* a participant beyond the last */
-    free(bytes);
     double const bad[] = {NAN, INFINITY, -INFINITY};
     for (uint32_t i = 0; i < 3; i++)
         for (uint32_t where = 0; where < 4; where++) {
@@ -152,7 +150,7 @@ TEST(what_does_not_fit_this_run_is_refused)
             assert_int_equal(
                 tacit_wire_glm_decode(bytes, size, D, CLIENTS, 3, &back, tacit_wire_heap()),
                 TACIT_MALFORMED);
-            free(bytes);
+            testing_free(bytes);
         }
 }
 
@@ -214,13 +212,13 @@ TEST(sound_messages_survive_and_are_of_this_run)
         struct tacit_glm_sound_message *back;
         make_sound(&sample, shape, D);
         size_t const size = tacit_wire_glm_sound_bytes(&sample.message, D);
-        uint8_t *const bytes = malloc(size);
+        uint8_t *const bytes = testing_malloc(size);
         tacit_wire_glm_sound_encode(&sample.message, D, bytes);
         assert_int_equal(tacit_wire_glm_sound_decode(bytes, size, D, CLIENTS, TACIT_HUB, &back,
                                                      tacit_wire_heap()),
                          TACIT_OK);
         same_sound(back, &sample.message, shape == TACIT_GLM_SOUND_REPORT);
-        free(back);
+        testing_free(back);
         if (sample.message.sums != NULL) /* sums of another dimension */
             assert_int_equal(tacit_wire_glm_sound_decode(bytes, size, D - 1, CLIENTS, TACIT_HUB,
                                                          &back, tacit_wire_heap()),
@@ -229,7 +227,7 @@ TEST(sound_messages_survive_and_are_of_this_run)
             assert_int_equal(
                 tacit_wire_glm_sound_decode(bytes, size, D, 1, TACIT_HUB, &back, tacit_wire_heap()),
                 TACIT_MALFORMED);
-        free(bytes);
+        testing_free(bytes);
     }
 }
 
@@ -299,7 +297,7 @@ TEST(a_run_survives_and_others_are_refused)
     assert_true(run->model.explore == 0.1 && run->model.clock == TACIT_GLM_COUNTS);
     assert_true(run->model.curvature == model.curvature && run->model.horizon == 100);
     assert_string_equal(run->features[2], "dose");
-    free(run);
+    testing_free(run);
     for (uint32_t wrong = 0; wrong < 5; wrong++) {
         struct tacit_wire_announcement bad = good;
         bad.agreement.family += wrong == 0 ? 1u : 0u;
@@ -390,7 +388,7 @@ TEST(damaged_messages_are_judged_as_they_were)
             tacit_wire_glm_encode(&sample.message, places[i].dimension, clients, word.bytes);
             wire_bytes_damage(word, look, &places[i]);
             digest_word(tacit_wire_glm_bytes_max(places[i].dimension, clients));
-            free(word.bytes);
+            testing_free(word.bytes);
         }
 }
 
@@ -426,7 +424,7 @@ TEST(damaged_sound_messages_are_judged_as_they_were)
             wire_bytes_new(tacit_wire_glm_sound_bytes(&sample.message, d));
         tacit_wire_glm_sound_encode(&sample.message, d, word.bytes);
         wire_bytes_damage(word, look_at_sound, &d);
-        free(word.bytes);
+        testing_free(word.bytes);
     }
 }
 
@@ -478,7 +476,7 @@ TEST(a_sound_run_survives_and_others_are_refused)
     assert_memory_equal(&back->model, &run.model, sizeof run.model);
     for (uint32_t i = 0; i < 3; i++)
         assert_string_equal(back->features[i], features[i]);
-    free(back);
+    testing_free(back);
     for (uint32_t wrong = 0; wrong < 7; wrong++) {
         run = sound_run();
         run.model.batch_count = wrong == 5 ? TACIT_GLM_SOUND_BATCHES_MAX + 1 : 6;

@@ -54,8 +54,7 @@ static struct tacit_gossip_message message_of(enum tacit_gossip_message_kind kin
 static uint8_t *encode(const struct tacit_gossip_message *message, uint32_t arms, size_t *size)
 {
     *size = tacit_wire_gossip_bytes(message, arms);
-    uint8_t *const bytes = malloc(*size);
-    assert_non_null(bytes);
+    uint8_t *const bytes = testing_malloc(*size);
     tacit_wire_gossip_encode(message, arms, bytes);
     return bytes;
 }
@@ -64,12 +63,10 @@ static uint8_t *encode(const struct tacit_gossip_message *message, uint32_t arms
 static enum tacit_status decode(const uint8_t *bytes, size_t size, uint32_t arms,
                                 struct tacit_gossip_message **message)
 {
-    uint8_t *const copy = malloc(size > 0 ? size : 1);
-    assert_non_null(copy);
+    uint8_t *const copy = testing_malloc(size > 0 ? size : 1);
     memcpy(copy, bytes, size);
     enum tacit_status const status =
         tacit_wire_gossip_decode(copy, size, arms, AGENTS, 2, message, tacit_wire_heap());
-    free(copy);
     return status;
 }
 
@@ -117,8 +114,8 @@ TEST(every_message_survives_the_trip)
                 uint8_t *const bytes = encode(&sent, arm_counts[i], &size);
                 assert_int_equal(decode(bytes, size, arm_counts[i], &received), TACIT_OK);
                 expect_same(&sent, received, arm_counts[i]);
-                free(received);
-                free(bytes);
+                testing_free(received);
+                testing_free(bytes);
             }
 }
 
@@ -135,7 +132,7 @@ TEST(length_says_only_the_number_of_arms)
         for (uint64_t seed = 0; seed < 3; seed++) {
             size_t written;
             fill_rows(seed);
-            free(encode(&message, 10, &written));
+            testing_free(encode(&message, 10, &written));
             assert_int_equal(written, size);
         }
     }
@@ -151,7 +148,7 @@ TEST(rows_of_another_length_are_refused)
             size_t size;
             uint8_t *const bytes = encode(&sent, arms, &size);
             expect_refused(bytes, size, 3);
-            free(bytes);
+            testing_free(bytes);
         }
 }
 
@@ -168,7 +165,7 @@ TEST(impossible_numbers_are_refused)
             *places[i] = bad[j];
             uint8_t *const bytes = encode(i < 2 ? &offer : &move, 3, &size);
             expect_refused(bytes, size, 3);
-            free(bytes);
+            testing_free(bytes);
         }
     for (int kind = 0; kind < TACIT_GOSSIP_REFUSE; kind++) {
         struct tacit_gossip_message const sent =
@@ -178,7 +175,7 @@ TEST(impossible_numbers_are_refused)
         seen[1] = TACIT_HORIZON_MAX + 2;
         uint8_t *const bytes = encode(&sent, 3, &size);
         expect_refused(bytes, size, 3);
-        free(bytes);
+        testing_free(bytes);
     }
 }
 
@@ -190,14 +187,12 @@ TEST(strangers_and_other_versions_are_refused)
     sent.from = AGENTS;
     uint8_t *bytes = encode(&sent, 3, &size);
     expect_refused(bytes, size, 3);
-    free(bytes);
     sent.from = 0;
     bytes = encode(&sent, 3, &size);
     assert_int_equal(decode(bytes, size, 3, &message), TACIT_OK);
-    free(message);
+    testing_free(message);
     bytes[1]++; /* the version */
     expect_refused(bytes, size, 3);
-    free(bytes);
 }
 
 /* ---- To the hub ------------------------------------------------------------------------------ */
@@ -208,8 +203,7 @@ TEST(what_the_hub_is_told_survives_the_trip_in_one_form)
     struct tacit_wire_gossip_progress found;
     double row[3];
     size_t const size = tacit_wire_gossip_progress_bytes(3);
-    uint8_t *const bytes = malloc(size);
-    assert_non_null(bytes);
+    uint8_t *const bytes = testing_malloc(size);
     fill_rows(6);
     tacit_wire_gossip_progress_encode(&progress, 3, bytes);
     assert_int_equal(
@@ -239,7 +233,6 @@ TEST(what_the_hub_is_told_survives_the_trip_in_one_form)
     assert_int_equal(
         tacit_wire_gossip_progress_decode(bytes, size, 3, AGENTS, &found, row, tacit_wire_heap()),
         TACIT_MALFORMED);
-    free(bytes);
 }
 
 /* An agent plays T slots after a first pull of each arm, and no more. */
@@ -300,8 +293,8 @@ static enum tacit_status through(const struct tacit_wire_gossip_run *run,
                                  size_t place_less, struct tacit_wire_gossip_run *found)
 {
     size_t const size = tacit_wire_gossip_place_bytes(run);
-    uint8_t *const place = malloc(size + 1);
-    uint8_t *const parameters = malloc(TACIT_WIRE_GOSSIP_PARAMETERS_BYTES);
+    uint8_t *const place = testing_malloc(size + 1);
+    uint8_t *const parameters = testing_malloc(TACIT_WIRE_GOSSIP_PARAMETERS_BYTES);
     assert_true(place != NULL && parameters != NULL);
     tacit_wire_gossip_parameters_encode(run, parameters);
     tacit_wire_gossip_place_encode(run, place);
@@ -323,8 +316,6 @@ static enum tacit_status through(const struct tacit_wire_gossip_run *run,
     tacit_wire_run(run->run_id, announcement.agreement.run);
     enum tacit_status const status =
         tacit_wire_gossip_run_decode(&announcement, found, tacit_wire_heap());
-    free(place);
-    free(parameters);
     return status;
 }
 
@@ -340,7 +331,7 @@ TEST(run_survives_the_announcement)
         assert_int_equal(found.neighbours[i].agent, two[i].agent);
         assert_string_equal(found.neighbours[i].site, two[i].site);
     }
-    free((void *)(uintptr_t)found.neighbours);
+    testing_free((void *)(uintptr_t)found.neighbours);
 }
 
 static void spoil_base(uint8_t *parameters, uint8_t *place)
@@ -445,7 +436,7 @@ TEST(damaged_messages_are_judged_as_they_were)
                 struct wire_bytes word;
                 word.bytes = encode(&sent, counts[i], &word.size);
                 wire_bytes_damage(word, look, &counts[i]);
-                free(word.bytes);
+                testing_free(word.bytes);
             }
     for (uint32_t finished = 0; finished <= 1; finished++) {
         struct tacit_wire_gossip_progress const progress = {
@@ -453,7 +444,7 @@ TEST(damaged_messages_are_judged_as_they_were)
         struct wire_bytes const word = wire_bytes_new(tacit_wire_gossip_progress_bytes(3));
         tacit_wire_gossip_progress_encode(&progress, 3, word.bytes);
         wire_bytes_damage(word, look_at_told, NULL);
-        free(word.bytes);
+        testing_free(word.bytes);
     }
 }
 

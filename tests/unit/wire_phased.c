@@ -67,7 +67,7 @@ static void make(struct sample *sample, uint32_t shape, uint32_t count, uint64_t
 static uint8_t *encode(const struct tacit_phased_message *message, size_t *size)
 {
     *size = tacit_wire_phased_bytes(message);
-    uint8_t *const bytes = malloc(*size);
+    uint8_t *const bytes = testing_malloc(*size);
     tacit_wire_phased_encode(message, bytes);
     return bytes;
 }
@@ -75,11 +75,10 @@ static uint8_t *encode(const struct tacit_phased_message *message, size_t *size)
 static enum tacit_status decode(const uint8_t *bytes, size_t size, uint32_t to,
                                 struct tacit_phased_message **message)
 {
-    uint8_t *const copy = malloc(size > 0 ? size : 1);
+    uint8_t *const copy = testing_malloc(size > 0 ? size : 1);
     memcpy(copy, bytes, size);
     enum tacit_status const status =
         tacit_wire_phased_decode(copy, size, ARMS, AGENTS, to, message, tacit_wire_heap());
-    free(copy);
     return status;
 }
 
@@ -138,8 +137,8 @@ TEST(every_message_survives_the_trip_and_its_length_is_public)
             assert_int_equal(decode(bytes, size, sample.message.to, &back), TACIT_OK);
             expect_equal(&sample.message, back);
             assert_int_equal(back->round, 5);
-            free(back);
-            free(bytes);
+            testing_free(back);
+            testing_free(bytes);
         }
 }
 
@@ -150,7 +149,6 @@ static void expect_refused(const struct sample *sample)
     uint8_t *const bytes = encode(&sample->message, &size);
     assert_int_equal(decode(bytes, size, 0, &back), TACIT_MALFORMED);
     assert_null(back);
-    free(bytes);
 }
 
 TEST(plans_that_are_no_plans_are_refused)
@@ -325,11 +323,11 @@ TEST(damaged_messages_are_judged_as_they_were)
             wire_bytes_damage(word, look, &place);
             if (sample.message.leader != TACIT_NO_ARM) {
                 sample.message.leader = TACIT_NO_ARM;
-                free(word.bytes);
+                testing_free(word.bytes);
                 word.bytes = encode(&sample.message, &word.size);
                 wire_bytes_damage(word, look, &place);
             }
-            free(word.bytes);
+            testing_free(word.bytes);
         }
 }
 

@@ -168,8 +168,7 @@ static void expect_equal(const struct tacit_select_message *a, const struct taci
 static uint8_t *encoded(const struct tacit_select_message *message, size_t *size)
 {
     *size = tacit_wire_select_bytes(message, SITES);
-    uint8_t *const bytes = malloc(*size);
-    assert_non_null(bytes);
+    uint8_t *const bytes = testing_malloc(*size);
     tacit_wire_select_encode(message, SITES, bytes);
     return bytes;
 }
@@ -186,8 +185,8 @@ TEST(every_member_survives_the_trip)
                                                   tacit_wire_heap()),
                          TACIT_OK);
         expect_equal(heard, &sample.message);
-        free(heard);
-        free(bytes);
+        testing_free(heard);
+        testing_free(bytes);
     }
 }
 
@@ -201,7 +200,7 @@ TEST(what_opens_masked_words_is_whole)
     make(&sample, SHAPES - 1);
     uint8_t *const bytes = encoded(&sample.message, &size);
     for (uint32_t kept = 0; kept < 7; kept++) { /* bits: which of the three */
-        uint8_t *const part = malloc(size);
+        uint8_t *const part = testing_malloc(size);
         struct tacit_select_message *heard = NULL;
         size_t from = size;
         for (size_t i = 0; i < 3; i++)
@@ -224,10 +223,9 @@ TEST(what_opens_masked_words_is_whole)
         enum tacit_status const status =
             tacit_wire_select_decode(part, at, SITES, TACIT_HUB, &heard, tacit_wire_heap());
         assert_int_equal(status, kept == 0 ? TACIT_OK : TACIT_MALFORMED);
-        free(heard);
-        free(part);
+        testing_free(heard);
+        testing_free(part);
     }
-    free(bytes);
 }
 
 /* ---- Known answers ---- */
@@ -286,7 +284,6 @@ static void damage(const struct sample *sample)
     struct wire_bytes word;
     word.bytes = encoded(&sample->message, &word.size);
     wire_bytes_damage(word, look, &sample->message.to);
-    free(word.bytes);
 }
 
 TEST(damaged_messages_are_judged_as_they_were)
@@ -330,7 +327,7 @@ TEST(the_longest_messages_are_judged_as_they_were)
             }
             word.bytes = encoded(&sample.message, &word.size);
             look(word.bytes, word.size, &sample.message.to);
-            free(word.bytes);
+            testing_free(word.bytes);
         }
 }
 

@@ -71,7 +71,7 @@ static enum tacit_status decode(const uint8_t *bytes, size_t size, uint32_t arm_
     *found = NULL;
     enum tacit_status const status =
         tacit_wire_vote_decode(exact, size, arm_count, AGENTS, 7, found, tacit_wire_heap());
-    free(exact); /* what was found stands by itself */
+    testing_free(exact); /* what was found stands by itself */
     return status;
 }
 
@@ -108,8 +108,8 @@ TEST(messages_survive_the_trip)
                 assert_memory_equal(found->marks, marks,
                                     TACIT_BITS_WORDS(arm_counts[i]) * sizeof marks[0]);
             assert_int_equal(tacit_wire_vote_kind(found->kind), (uint32_t)kind + 1);
-            free(found);
-            free(coded.bytes);
+            testing_free(found);
+            testing_free(coded.bytes);
         }
 }
 
@@ -124,15 +124,15 @@ TEST(length_is_a_function_of_kind_and_arms)
     message.cell = UINT32_MAX;
     struct wire_bytes const all = encode(&message, ARMS_MAX);
     assert_int_equal(none.size, all.size);
-    free(none.bytes);
-    free(all.bytes);
+    testing_free(none.bytes);
+    testing_free(all.bytes);
 }
 
 static void expect_message_refused(struct tacit_vote_hub_message message, uint32_t arm_count)
 {
     struct wire_bytes const coded = encode(&message, arm_count);
     expect_refused(coded.bytes, coded.size, arm_count);
-    free(coded.bytes);
+    testing_free(coded.bytes);
 }
 
 TEST(messages_that_cannot_be_are_refused)
@@ -169,7 +169,7 @@ TEST(messages_that_cannot_be_are_refused)
     expect_refused(coded.bytes, coded.size, 65);
     coded.bytes[1] = 2; /* another version */
     expect_refused(coded.bytes, coded.size, 10);
-    free(coded.bytes);
+    testing_free(coded.bytes);
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
@@ -311,7 +311,7 @@ TEST(damaged_messages_are_judged_as_they_were)
             message.from = message.from == TACIT_HUB ? TACIT_HUB : AGENTS - 1;
             struct wire_bytes const word = encode(&message, counts[i]);
             wire_bytes_damage(word, look, &counts[i]);
-            free(word.bytes);
+            testing_free(word.bytes);
         }
 }
 
