@@ -92,11 +92,12 @@ static bool take_part(struct tacit_select_site *site, uint32_t round,
                       const struct tacit_entropy *entropy)
 {
     uint64_t const set = 1;
-    float const model = 0;
+    float numbers = 0;
     double const difference = 1;
     uint8_t digest[TACIT_SHA256_BYTES];
     struct tacit_select_update update;
-    select_digest_model(&model, 1, digest);
+    struct select_pieces const model = {TACIT_SELECT_MODEL, 1, &numbers, digest, NULL, NULL, NULL};
+    select_digest_pieces(&model);
     tell(site,
          &(struct tacit_select_message){.kind = TACIT_SELECT_ORDER,
                                         .round = round,
@@ -104,7 +105,7 @@ static bool take_part(struct tacit_select_site *site, uint32_t round,
                                         .digests = digest,
                                         .digest_count = 1},
          &update);
-    struct tacit_select_message piece = select_model_piece(&model, 1, 0);
+    struct tacit_select_message piece = select_piece(&model, 0);
     piece.round = round;
     if (!update.train && update.message_count > 0 &&
         update.messages[0].kind == TACIT_SELECT_REQUEST) /* the first time: the model stays */

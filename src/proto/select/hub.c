@@ -85,13 +85,11 @@ struct hub_parts {
     uint64_t *spent;       /* A */
     uint64_t *round_spent; /* slots: scratch */
     uint64_t *have;        /* slots x words of the pieces */
-    uint64_t *have_model;
     struct slot *slots;
     struct round_hub round;
-    uint8_t *model_digests;
     uint8_t *digests; /* slots x pieces */
     void *scratch;
-    float *model;
+    struct select_pieces model;
     uint32_t *seen;  /* A */
     uint32_t *users; /* slots: scratch */
 };
@@ -121,6 +119,10 @@ static struct hub_parts lay_out(const struct hub_head *head, size_t *size)
     TACIT_ASSERT(fixed->slot_count <= fixed->agent_count);
     size_t at = rounded(sizeof *head);
     struct hub_parts parts = {.head = (struct hub_head *)(uintptr_t)head};
+    parts.model = (struct select_pieces){.vector = TACIT_SELECT_MODEL,
+                                         .dimension = fixed->dimension,
+                                         .first = &parts.head->first,
+                                         .mask = &parts.head->mask};
     parts.select = take(&at, head, head->select_size);
     parts.theta = take(&at, head, numbers * sizeof(double));
     parts.latencies = take(&at, head, slots * sizeof(double));
@@ -132,14 +134,14 @@ static struct hub_parts lay_out(const struct hub_head *head, size_t *size)
     parts.spent = take(&at, head, sites * sizeof(uint64_t));
     parts.round_spent = take(&at, head, slots * sizeof(uint64_t));
     parts.have = take(&at, head, slots * TACIT_BITS_WORDS(pieces) * sizeof(uint64_t));
-    parts.have_model = take(&at, head, TACIT_BITS_WORDS(model_pieces) * sizeof(uint64_t));
+    parts.model.have = take(&at, head, TACIT_BITS_WORDS(model_pieces) * sizeof(uint64_t));
     parts.slots = take(&at, head, slots * sizeof(struct slot));
     uint64_t *const heads =
         take(&at, head, round_holder_words(fixed->agent_count) * sizeof(uint64_t));
-    parts.model_digests = take(&at, head, model_pieces * TACIT_SHA256_BYTES);
+    parts.model.digests = take(&at, head, model_pieces * TACIT_SHA256_BYTES);
     parts.digests = take(&at, head, slots * pieces * TACIT_SHA256_BYTES);
     parts.scratch = take(&at, head, tacit_select_choice_size(fixed->agent_count));
-    parts.model = take(&at, head, numbers * sizeof(float));
+    parts.model.numbers = take(&at, head, numbers * sizeof(float));
     parts.seen = take(&at, head, sites * sizeof(uint32_t));
     parts.users = take(&at, head, slots * sizeof(uint32_t));
     if (head->magic == HUB_MAGIC_TWO) {
@@ -258,13 +260,11 @@ size_t tacit_select_hub_size(const struct tacit_select_hub_config *config)
 /* The model as it goes out: rounded to single precision, and named. */
 static void present(const struct hub_parts *parts)
 {
-    struct hub_head *const head = parts->head;
-    uint32_t const numbers = head->fixed.dimension;
-    for (uint32_t i = 0; i < numbers; i++)
-        parts->model[i] = (float)parts->theta[i];
-    select_digest_model(parts->model, numbers, parts->model_digests);
-    select_name_of(parts->model_digests, tacit_select_piece_count(numbers, TACIT_SELECT_MODEL),
-                   head->model);
+    struct select_pieces const *const model = &parts->model;
+    for (uint32_t i = 0; i < model->dimension; i++)
+        ((float *)model->numbers)[i] = (float)parts->theta[i];
+    select_digest_pieces(model);
+    select_name_of(model, parts->head->model);
 }
 
 enum tacit_status tacit_select_hub_init(struct tacit_select_hub *hub,
@@ -326,19 +326,6 @@ enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, siz
 
 /* ---- Saying ---- */
 
-static struct tacit_select_message *say(const struct hub_parts *parts, uint32_t to,
-                                        struct tacit_select_message message,
-                                        struct tacit_select_update *update)
-{
-    TACIT_ASSERT(update->message_count < TACIT_SELECT_MESSAGES_MAX);
-    message.from = TACIT_HUB;
-    message.to = to;
-    message.run_id = parts->head->fixed.run_id;
-    message.term = parts->head->desk.term;
-    update->messages[update->message_count] = message;
-    return &update->messages[update->message_count++];
-}
-
 /* To one site it also says of which round nothing more is wanted from it. */
 static void say_order(const struct hub_parts *parts, uint32_t to,
                       struct tacit_select_update *update)
@@ -348,8 +335,8 @@ static void say_order(const struct hub_parts *parts, uint32_t to,
     bool const is_over = head->desk.phase == ROUND_CLOSED;
     if (head->round == 0 || head->lacks_model != 0)
         return;
-    (void)say(
-        parts, to,
+    select_say(
+        update, to,
         (struct tacit_select_message){
             .kind = TACIT_SELECT_ORDER,
             .round = head->round,
@@ -357,9 +344,8 @@ static void say_order(const struct hub_parts *parts, uint32_t to,
             .seen = to == TACIT_EVERYONE ? 0 : parts->seen[to],
             .set = is_over ? parts->nobody : parts->set,
             .epsilon_nano = parts->two == NULL ? 0 : parts->two->epsilon_nano,
-            .digests = parts->model_digests,
-            .digest_count = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_MODEL)},
-        update);
+            .digests = parts->model.digests,
+            .digest_count = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_MODEL)});
 }
 
 /* ---- Rounds ---- */
@@ -593,33 +579,19 @@ static size_t place_of(const struct hub_parts *parts, const struct slot *slot)
     return (size_t)(slot - parts->slots);
 }
 
-static uint64_t *have_of(const struct hub_parts *parts, const struct slot *slot)
+/* What a slot holds of its update. */
+static struct select_pieces update_of(const struct hub_parts *parts, struct slot *slot)
 {
-    size_t const pieces =
-        tacit_select_piece_count(parts->head->fixed.dimension, TACIT_SELECT_STEPS);
-    return parts->have + place_of(parts, slot) * TACIT_BITS_WORDS(pieces);
-}
-
-static uint8_t *digests_of(const struct hub_parts *parts, const struct slot *slot)
-{
-    size_t const pieces =
-        tacit_select_piece_count(parts->head->fixed.dimension, TACIT_SELECT_STEPS);
-    return parts->digests + place_of(parts, slot) * pieces * TACIT_SHA256_BYTES;
-}
-
-static void ask_for_pieces(const struct hub_parts *parts, struct slot *slot,
-                           struct tacit_select_update *update)
-{
-    uint32_t const pieces =
-        tacit_select_piece_count(parts->head->fixed.dimension, TACIT_SELECT_STEPS);
-    if (select_next_missing(have_of(parts, slot), pieces, &slot->first, &slot->mask))
-        (void)say(parts, slot->agent,
-                  (struct tacit_select_message){.kind = TACIT_SELECT_REQUEST,
-                                                .round = parts->head->round,
-                                                .vector = TACIT_SELECT_STEPS,
-                                                .first = slot->first,
-                                                .mask = slot->mask},
-                  update);
+    size_t const place = place_of(parts, slot);
+    uint32_t const dimension = parts->head->fixed.dimension;
+    size_t const pieces = tacit_select_piece_count(dimension, TACIT_SELECT_STEPS);
+    return (struct select_pieces){.vector = TACIT_SELECT_STEPS,
+                                  .dimension = dimension,
+                                  .numbers = parts->steps + place * dimension,
+                                  .digests = parts->digests + place * pieces * TACIT_SHA256_BYTES,
+                                  .have = parts->have + place * TACIT_BITS_WORDS(pieces),
+                                  .first = &slot->first,
+                                  .mask = &slot->mask};
 }
 
 static bool needs_no_update(const struct hub_parts *parts, uint32_t site, uint32_t round)
@@ -645,25 +617,9 @@ static enum tacit_status follow(const struct hub_parts *parts,
             .head = round_hub_answer(&parts->round, &message->head, &verdict)};
         if (is_grant && needs_no_update(parts, message->from, message->round))
             answer.closed = true;
-        (void)say(parts, message->from, answer, update);
+        select_say(update, message->from, answer);
     }
     return verdict.status;
-}
-
-static void ask_for_model(const struct hub_parts *parts, uint32_t site,
-                          struct tacit_select_update *update)
-{
-    struct hub_head *const head = parts->head;
-    uint32_t const pieces = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_MODEL);
-    TACIT_ASSERT(head->lacks_model != 0);
-    if (select_next_missing(parts->have_model, pieces, &head->first, &head->mask))
-        (void)say(parts, site,
-                  (struct tacit_select_message){.kind = TACIT_SELECT_REQUEST,
-                                                .round = head->round,
-                                                .vector = TACIT_SELECT_MODEL,
-                                                .first = head->first,
-                                                .mask = head->mask},
-                  update);
 }
 
 /* Before the first round there is nothing to say; without a model, a question. */
@@ -677,7 +633,7 @@ static enum tacit_status take_hello(const struct hub_parts *parts,
     if (verdict.status == TACIT_OK)
         hear_spent(parts, hello->from, hello->spent_nano);
     if (verdict.status == TACIT_OK && parts->head->lacks_model != 0) {
-        ask_for_model(parts, hello->from, update);
+        select_ask(&parts->model, hello->from, parts->head->round, update);
         return TACIT_OK;
     }
     return follow(parts, hello, verdict, update);
@@ -727,36 +683,31 @@ static enum tacit_status take_update(const struct hub_parts *parts,
     update->persist = verdict.persist;
     struct slot *const slot = slot_of(parts, message->from);
     TACIT_ASSERT(slot != NULL);
+    struct select_pieces const held = update_of(parts, slot);
     if (slot->state == SLOT_ASKED) {
         slot->state = SLOT_OPENED;
         slot->spent_nano = message->spent_nano;
         memcpy(slot->release, release, sizeof release);
-        memcpy(digests_of(parts, slot), message->digests, (size_t)pieces * TACIT_SHA256_BYTES);
+        memcpy(held.digests, message->digests, (size_t)pieces * TACIT_SHA256_BYTES);
         if (parts->two != NULL)
             parts->openings[place_of(parts, slot)] =
                 (struct opening){*message->commit, *message->masked};
     }
-    ask_for_pieces(parts, slot, update);
+    select_ask(&held, slot->agent, head->round, update);
     return TACIT_OK;
 }
 
-static const int64_t *steps_of(const struct hub_parts *parts, const struct slot *slot)
-{
-    return parts->steps + place_of(parts, slot) * parts->head->fixed.dimension;
-}
-
 /* Two aggregators: are these the masked words that the commitment is to? */
-static bool are_committed(const struct hub_parts *parts, const struct slot *slot)
+static bool are_committed(const struct hub_parts *parts, struct slot *slot)
 {
     struct tacit_helper_release const *const masked =
         &parts->openings[place_of(parts, slot)].masked;
     struct tacit_helper_release found = *masked;
-    tacit_helper_blind_digest(&found, (const uint64_t *)steps_of(parts, slot),
-                              parts->head->fixed.dimension);
+    tacit_helper_blind_digest(&found, update_of(parts, slot).numbers, parts->head->fixed.dimension);
     return memcmp(found.digest, masked->digest, sizeof found.digest) == 0;
 }
 
-static void tell_report(const struct hub_parts *parts, const struct slot *slot,
+static void tell_report(const struct hub_parts *parts, struct slot *slot,
                         const struct tacit_round_message *head, struct tacit_select_update *update)
 {
     struct opening const *const opening = &parts->openings[place_of(parts, slot)];
@@ -765,7 +716,7 @@ static void tell_report(const struct hub_parts *parts, const struct slot *slot,
     update->report = *head;
     update->report.commit = &opening->commit;
     update->masked = &opening->masked;
-    update->words = steps_of(parts, slot);
+    update->words = update_of(parts, slot).numbers;
 }
 
 /* All pieces of one update are there: it is counted, durably, before the site hears of it. */
@@ -797,24 +748,15 @@ static enum tacit_status take_model(const struct hub_parts *parts,
                                     struct tacit_select_update *update)
 {
     struct hub_head *const head = parts->head;
-    uint32_t const numbers = head->fixed.dimension;
-    uint32_t first;
-    uint32_t mask;
     if (head->lacks_model == 0)
         return TACIT_UNEXPECTED;
-    if (!select_piece_fits(piece, TACIT_SELECT_MODEL, numbers, parts->model_digests))
-        return TACIT_MALFORMED;
-    memcpy(parts->model + (size_t)piece->first * TACIT_SELECT_MODEL_NUMBERS, piece->model_piece,
-           piece->number_count * sizeof(float));
-    tacit_bits_add(parts->have_model, piece->first);
-    if (select_next_missing(parts->have_model,
-                            tacit_select_piece_count(numbers, TACIT_SELECT_MODEL), &first, &mask)) {
-        if (select_window_is_done(parts->have_model, head->first, head->mask))
-            ask_for_model(parts, piece->from, update);
-        return TACIT_OK;
-    }
-    for (uint32_t i = 0; i < numbers; i++)
-        parts->theta[i] = (double)parts->model[i];
+    bool is_whole = false;
+    enum tacit_status const status =
+        select_take(&parts->model, head->round, piece, update, &is_whole);
+    if (!is_whole)
+        return status;
+    for (uint32_t i = 0; i < head->fixed.dimension; i++)
+        parts->theta[i] = (double)((const float *)parts->model.numbers)[i];
     head->lacks_model = 0;
     head->started_us = now_us;
     update->persist = true;
@@ -829,33 +771,21 @@ static enum tacit_status take_piece(struct hub_parts *parts, const struct tacit_
 {
     struct hub_head const *const head = parts->head;
     struct tacit_select_message const *const piece = event->message;
-    uint32_t const pieces = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_STEPS);
     struct slot *const slot = slot_of(parts, piece->from);
-    uint32_t first;
-    uint32_t mask;
     if (piece->vector == TACIT_SELECT_MODEL)
         return take_model(parts, piece, event->now_us, update);
     if (head->desk.phase != ROUND_COLLECTING || piece->round != head->round || slot == NULL ||
         slot->state != SLOT_OPENED)
         return TACIT_UNEXPECTED;
-    if (!select_piece_fits(piece, TACIT_SELECT_STEPS, head->fixed.dimension,
-                           digests_of(parts, slot)))
-        return TACIT_MALFORMED;
-    TACIT_ASSERT(piece->first < pieces);
-    TACIT_ASSERT(piece->number_count <= TACIT_SELECT_UPDATE_NUMBERS);
-    memcpy(parts->steps + place_of(parts, slot) * head->fixed.dimension +
-               (size_t)piece->first * TACIT_SELECT_UPDATE_NUMBERS,
-           piece->step_piece, piece->number_count * sizeof(int64_t));
-    tacit_bits_add(have_of(parts, slot), piece->first);
-    if (!select_next_missing(have_of(parts, slot), pieces, &first, &mask)) {
-        if (parts->two == NULL || are_committed(parts, slot))
-            return complete(parts, slot, event, entropy, update);
-        tacit_bits_remove(have_of(parts, slot), piece->first);
-        return TACIT_MALFORMED;
-    }
-    if (select_window_is_done(have_of(parts, slot), slot->first, slot->mask))
-        ask_for_pieces(parts, slot, update);
-    return TACIT_OK;
+    struct select_pieces const held = update_of(parts, slot);
+    bool is_whole = false;
+    enum tacit_status const status = select_take(&held, head->round, piece, update, &is_whole);
+    if (!is_whole)
+        return status;
+    if (parts->two == NULL || are_committed(parts, slot))
+        return complete(parts, slot, event, entropy, update);
+    tacit_bits_remove(held.have, piece->first);
+    return TACIT_MALFORMED;
 }
 
 static enum tacit_status give_pieces(const struct hub_parts *parts,
@@ -863,22 +793,10 @@ static enum tacit_status give_pieces(const struct hub_parts *parts,
                                      struct tacit_select_update *update)
 {
     struct hub_head const *const head = parts->head;
-    uint32_t const pieces = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_MODEL);
     if (request->round != head->round || request->vector != TACIT_SELECT_MODEL ||
         head->lacks_model != 0)
         return TACIT_UNEXPECTED;
-    if (!select_request_fits(request, pieces))
-        return TACIT_MALFORMED;
-    uint32_t given = 0;
-    for (uint32_t i = 0; i < 32 && given < TACIT_SELECT_PIECES_AT_ONCE; i++) {
-        if ((request->mask >> i & 1u) == 0)
-            continue;
-        say(parts, request->from,
-            select_model_piece(parts->model, head->fixed.dimension, request->first + i), update)
-            ->round = head->round;
-        given++;
-    }
-    return TACIT_OK;
+    return select_give(&parts->model, request, update);
 }
 
 /* ---- Steps ---- */
@@ -997,6 +915,7 @@ enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
         round_desk_end_step(&head->desk, event->now_us, head->fixed.round_timeout_us, is_new,
                             event->kind == TACIT_SELECT_START);
     update->deadline_us = head->lacks_model == 0 ? head->desk.deadline_us : TACIT_NEVER;
+    select_sign(update, TACIT_HUB, head->fixed.run_id, head->desk.term);
     round_hub_check_invariants(&parts.round);
     TACIT_ASSERT(head->desk.covered_count <= head->asked_count);
     TACIT_ASSERT(head->asked_count <= head->fixed.slot_count);
@@ -1039,6 +958,7 @@ enum tacit_status tacit_select_hub_end(struct tacit_select_hub *hub, uint64_t no
         TACIT_ASSERT(status == TACIT_OK && head->desk.phase == ROUND_FINISHED);
     }
     update->deadline_us = head->lacks_model == 0 ? head->desk.deadline_us : TACIT_NEVER;
+    select_sign(update, TACIT_HUB, head->fixed.run_id, head->desk.term);
     round_hub_check_invariants(&parts.round);
     return status;
 }
@@ -1073,7 +993,7 @@ static void walk_hub(struct base_walk *walk, void *hub)
     walk_words(walk, phase == ROUND_COLLECTING ? parts.set : parts.nobody, words);
     walk_words(walk, parts.heard, words);
     walk_words(walk, parts.spent, fixed->agent_count * sizeof(uint64_t));
-    walk_words(walk, parts.model_digests,
+    walk_words(walk, parts.model.digests,
                TACIT_SHA256_BYTES * tacit_select_piece_count(fixed->dimension, TACIT_SELECT_MODEL));
 }
 
@@ -1112,11 +1032,10 @@ enum tacit_status tacit_select_hub_restore(struct tacit_select_hub *hub,
     memcpy(given, head->model, sizeof given);
     if (!base_walk_read(walk_hub, hub, bytes, size) || !fill_slots(&parts))
         return TACIT_MALFORMED;
-    select_name_of(parts.model_digests,
-                   tacit_select_piece_count(config->dimension, TACIT_SELECT_MODEL), head->model);
+    select_name_of(&parts.model, head->model);
     if (memcmp(given, head->model, sizeof given) != 0) {
         head->lacks_model = 1;
-        memset(parts.model, 0, config->dimension * sizeof *parts.model);
+        memset(parts.model.numbers, 0, config->dimension * sizeof(float));
         memset(parts.theta, 0, config->dimension * sizeof *parts.theta);
     }
     bool const is_state =
@@ -1151,7 +1070,7 @@ void tacit_select_hub_look(const struct tacit_select_hub *hub, struct tacit_sele
         .ahead = parts.round.holder.ahead,
         .seen = parts.seen,
         .spent_nano = parts.spent,
-        .model = parts.model,
+        .model = parts.model.numbers,
         .latencies = parts.latencies};
     tacit_select_look(parts.select, &view->select);
 }

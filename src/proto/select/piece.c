@@ -5,10 +5,18 @@
 #define BUFFER_NUMBERS 64u
 #define WINDOW_BITS 32u
 
+_Static_assert(TACIT_SELECT_MODEL_NUMBERS * sizeof(float) == TACIT_SELECT_PIECE_BYTES &&
+                   TACIT_SELECT_UPDATE_NUMBERS * sizeof(int64_t) == TACIT_SELECT_PIECE_BYTES,
+               "all pieces but the last are as long");
+
+static uint32_t width_of(enum tacit_select_vector vector)
+{
+    return vector == TACIT_SELECT_MODEL ? sizeof(float) : sizeof(int64_t);
+}
+
 uint32_t tacit_select_piece_count(uint32_t dimension, enum tacit_select_vector vector)
 {
-    uint32_t const whole =
-        vector == TACIT_SELECT_MODEL ? TACIT_SELECT_MODEL_NUMBERS : TACIT_SELECT_UPDATE_NUMBERS;
+    uint32_t const whole = TACIT_SELECT_PIECE_BYTES / width_of(vector);
     TACIT_ASSERT(dimension <= TACIT_SELECT_DIMENSION_MAX);
     return (dimension + whole - 1) / whole;
 }
@@ -16,11 +24,25 @@ uint32_t tacit_select_piece_count(uint32_t dimension, enum tacit_select_vector v
 uint32_t tacit_select_piece_numbers(uint32_t dimension, enum tacit_select_vector vector,
                                     uint32_t index)
 {
-    uint32_t const whole =
-        vector == TACIT_SELECT_MODEL ? TACIT_SELECT_MODEL_NUMBERS : TACIT_SELECT_UPDATE_NUMBERS;
+    uint32_t const whole = TACIT_SELECT_PIECE_BYTES / width_of(vector);
     TACIT_ASSERT(index < tacit_select_piece_count(dimension, vector));
     uint32_t const left = dimension - index * whole;
     return left < whole ? left : whole;
+}
+
+static uint32_t count_of(const struct select_pieces *pieces)
+{
+    return tacit_select_piece_count(pieces->dimension, pieces->vector);
+}
+
+static uint8_t *digest_of(const struct select_pieces *pieces, uint32_t index)
+{
+    return pieces->digests + (size_t)index * TACIT_SHA256_BYTES;
+}
+
+static void *numbers_of(const struct select_pieces *pieces, uint32_t index)
+{
+    return (uint8_t *)pieces->numbers + (size_t)index * TACIT_SELECT_PIECE_BYTES;
 }
 
 /* ---- Digests ---- */
@@ -31,55 +53,45 @@ static void put(uint8_t *bytes, uint64_t value, uint32_t count)
         bytes[i] = (uint8_t)(value >> (8 * i));
 }
 
-void select_digest_floats(const float *numbers, uint32_t count, uint8_t digest[TACIT_SHA256_BYTES])
+static uint64_t number_at(enum tacit_select_vector vector, const void *numbers, uint32_t index)
 {
-    struct tacit_sha256 sha = tacit_sha256_init();
-    uint8_t bytes[4 * BUFFER_NUMBERS];
-    for (uint32_t at = 0; at < count;) {
-        uint32_t filled = 0;
-        for (; filled < BUFFER_NUMBERS && at < count; filled++, at++) {
-            uint32_t word;
-            memcpy(&word, &numbers[at], sizeof word);
-            put(bytes + 4 * filled, word, 4);
-        }
-        tacit_sha256_update(&sha, bytes, 4 * (size_t)filled);
+    uint64_t wide;
+    uint32_t narrow;
+    if (vector == TACIT_SELECT_MODEL) {
+        memcpy(&narrow, (const float *)numbers + index, sizeof narrow);
+        return narrow;
     }
-    tacit_sha256_final(&sha, digest);
+    memcpy(&wide, (const int64_t *)numbers + index, sizeof wide);
+    return wide;
 }
 
-void select_digest_steps(const int64_t *numbers, uint32_t count, uint8_t digest[TACIT_SHA256_BYTES])
+static void digest_numbers(enum tacit_select_vector vector, const void *numbers, uint32_t count,
+                           uint8_t digest[TACIT_SHA256_BYTES])
 {
     struct tacit_sha256 sha = tacit_sha256_init();
+    uint32_t const width = width_of(vector);
     uint8_t bytes[8 * BUFFER_NUMBERS];
     for (uint32_t at = 0; at < count;) {
         uint32_t filled = 0;
         for (; filled < BUFFER_NUMBERS && at < count; filled++, at++)
-            put(bytes + 8 * filled, (uint64_t)numbers[at], 8);
-        tacit_sha256_update(&sha, bytes, 8 * (size_t)filled);
+            put(bytes + width * filled, number_at(vector, numbers, at), width);
+        tacit_sha256_update(&sha, bytes, (size_t)width * filled);
     }
     tacit_sha256_final(&sha, digest);
 }
 
-void select_digest_model(const float *model, uint32_t dimension, uint8_t *digests)
+void select_digest_pieces(const struct select_pieces *pieces)
 {
-    for (uint32_t i = 0; i < tacit_select_piece_count(dimension, TACIT_SELECT_MODEL); i++)
-        select_digest_floats(model + (size_t)i * TACIT_SELECT_MODEL_NUMBERS,
-                             tacit_select_piece_numbers(dimension, TACIT_SELECT_MODEL, i),
-                             digests + (size_t)i * TACIT_SHA256_BYTES);
+    for (uint32_t i = 0; i < count_of(pieces); i++)
+        digest_numbers(pieces->vector, numbers_of(pieces, i),
+                       tacit_select_piece_numbers(pieces->dimension, pieces->vector, i),
+                       digest_of(pieces, i));
 }
 
-void select_digest_update(const int64_t *steps, uint32_t dimension, uint8_t *digests)
-{
-    for (uint32_t i = 0; i < tacit_select_piece_count(dimension, TACIT_SELECT_STEPS); i++)
-        select_digest_steps(steps + (size_t)i * TACIT_SELECT_UPDATE_NUMBERS,
-                            tacit_select_piece_numbers(dimension, TACIT_SELECT_STEPS, i),
-                            digests + (size_t)i * TACIT_SHA256_BYTES);
-}
-
-void select_name_of(const uint8_t *digests, uint32_t count, uint8_t name[TACIT_SHA256_BYTES])
+void select_name_of(const struct select_pieces *pieces, uint8_t name[TACIT_SHA256_BYTES])
 {
     struct tacit_sha256 sha = tacit_sha256_init();
-    tacit_sha256_update(&sha, digests, (size_t)count * TACIT_SHA256_BYTES);
+    tacit_sha256_update(&sha, pieces->digests, (size_t)count_of(pieces) * TACIT_SHA256_BYTES);
     tacit_sha256_final(&sha, name);
 }
 
@@ -131,40 +143,95 @@ bool select_request_fits(const struct tacit_select_message *request, uint32_t co
     return left >= WINDOW_BITS || request->mask >> left == 0;
 }
 
+bool select_are_whole(const struct select_pieces *pieces)
+{
+    uint32_t first;
+    uint32_t mask;
+    return !select_next_missing(pieces->have, count_of(pieces), &first, &mask);
+}
+
 /* ---- Messages ---- */
 
-struct tacit_select_message select_model_piece(const float *model, uint32_t dimension,
-                                               uint32_t index)
+void select_say(struct tacit_select_update *update, uint32_t to,
+                struct tacit_select_message message)
 {
-    return (struct tacit_select_message){
-        .kind = TACIT_SELECT_PIECE,
-        .vector = TACIT_SELECT_MODEL,
-        .first = index,
-        .model_piece = model + (size_t)index * TACIT_SELECT_MODEL_NUMBERS,
-        .number_count = tacit_select_piece_numbers(dimension, TACIT_SELECT_MODEL, index)};
+    TACIT_ASSERT(update->message_count < TACIT_SELECT_MESSAGES_MAX);
+    message.to = to;
+    update->messages[update->message_count++] = message;
 }
 
-struct tacit_select_message select_step_piece(const int64_t *steps, uint32_t dimension,
-                                              uint32_t index)
+void select_sign(struct tacit_select_update *update, uint32_t from, uint64_t run_id, uint64_t term)
 {
-    return (struct tacit_select_message){
-        .kind = TACIT_SELECT_PIECE,
-        .vector = TACIT_SELECT_STEPS,
-        .first = index,
-        .step_piece = steps + (size_t)index * TACIT_SELECT_UPDATE_NUMBERS,
-        .number_count = tacit_select_piece_numbers(dimension, TACIT_SELECT_STEPS, index)};
+    for (uint32_t i = 0; i < update->message_count; i++) {
+        TACIT_ASSERT((from == TACIT_HUB) != (update->messages[i].to == TACIT_HUB));
+        update->messages[i].from = from;
+        update->messages[i].run_id = run_id;
+        update->messages[i].term = term;
+    }
 }
 
-bool select_piece_fits(const struct tacit_select_message *piece, enum tacit_select_vector vector,
-                       uint32_t dimension, const uint8_t *digests)
+void select_ask(const struct select_pieces *pieces, uint32_t to, uint32_t round,
+                struct tacit_select_update *update)
 {
+    if (select_next_missing(pieces->have, count_of(pieces), pieces->first, pieces->mask))
+        select_say(update, to,
+                   (struct tacit_select_message){.kind = TACIT_SELECT_REQUEST,
+                                                 .round = round,
+                                                 .vector = pieces->vector,
+                                                 .first = *pieces->first,
+                                                 .mask = *pieces->mask});
+}
+
+enum tacit_status select_take(const struct select_pieces *pieces, uint32_t round,
+                              const struct tacit_select_message *piece,
+                              struct tacit_select_update *update, bool *is_whole)
+{
+    enum tacit_select_vector const vector = pieces->vector;
     uint8_t digest[TACIT_SHA256_BYTES];
-    if (piece->vector != vector || piece->first >= tacit_select_piece_count(dimension, vector) ||
-        piece->number_count != tacit_select_piece_numbers(dimension, vector, piece->first))
-        return false;
-    if (vector == TACIT_SELECT_MODEL)
-        select_digest_floats(piece->model_piece, piece->number_count, digest);
-    else
-        select_digest_steps(piece->step_piece, piece->number_count, digest);
-    return memcmp(digest, digests + (size_t)piece->first * TACIT_SHA256_BYTES, sizeof digest) == 0;
+    if (piece->vector != vector || piece->first >= count_of(pieces) ||
+        piece->number_count != tacit_select_piece_numbers(pieces->dimension, vector, piece->first))
+        return TACIT_MALFORMED;
+    const void *const numbers = vector == TACIT_SELECT_MODEL ? (const void *)piece->model_piece
+                                                             : (const void *)piece->step_piece;
+    digest_numbers(vector, numbers, piece->number_count, digest);
+    if (memcmp(digest, digest_of(pieces, piece->first), sizeof digest) != 0)
+        return TACIT_MALFORMED;
+    memcpy(numbers_of(pieces, piece->first), numbers,
+           (size_t)piece->number_count * width_of(vector));
+    tacit_bits_add(pieces->have, piece->first);
+    *is_whole = select_are_whole(pieces);
+    if (!*is_whole && select_window_is_done(pieces->have, *pieces->first, *pieces->mask))
+        select_ask(pieces, piece->from, round, update);
+    return TACIT_OK;
+}
+
+enum tacit_status select_give(const struct select_pieces *pieces,
+                              const struct tacit_select_message *request,
+                              struct tacit_select_update *update)
+{
+    if (!select_request_fits(request, count_of(pieces)))
+        return TACIT_MALFORMED;
+    uint32_t given = 0;
+    for (uint32_t i = 0; i < WINDOW_BITS && given < TACIT_SELECT_PIECES_AT_ONCE; i++) {
+        if ((request->mask >> i & 1u) == 0)
+            continue;
+        struct tacit_select_message piece = select_piece(pieces, request->first + i);
+        piece.round = request->round;
+        select_say(update, request->from, piece);
+        given++;
+    }
+    return TACIT_OK;
+}
+
+struct tacit_select_message select_piece(const struct select_pieces *pieces, uint32_t index)
+{
+    const void *const numbers = numbers_of(pieces, index);
+    bool const is_model = pieces->vector == TACIT_SELECT_MODEL;
+    return (struct tacit_select_message){
+        .kind = TACIT_SELECT_PIECE,
+        .vector = pieces->vector,
+        .first = index,
+        .model_piece = is_model ? numbers : NULL,
+        .step_piece = is_model ? NULL : numbers,
+        .number_count = tacit_select_piece_numbers(pieces->dimension, pieces->vector, index)};
 }

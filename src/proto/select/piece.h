@@ -3,17 +3,22 @@
 #define TACIT_SELECT_PIECE_H
 #include "tacit/select.h"
 
-/* SHA-256 of a piece as it goes over the wire: numbers little-endian. */
-void select_digest_floats(const float *numbers, uint32_t count, uint8_t digest[TACIT_SHA256_BYTES]);
-void select_digest_steps(const int64_t *numbers, uint32_t count,
-                         uint8_t digest[TACIT_SHA256_BYTES]);
+/* A vector in pieces: a model's float32 or an update's int64. Where they lie in a state. */
+struct select_pieces {
+    enum tacit_select_vector vector;
+    uint32_t dimension;
+    void *numbers;
+    uint8_t *digests; /* SHA-256 of each piece as it goes over the wire: numbers little-endian */
+    uint64_t *have;   /* which are here */
+    uint32_t *first;  /* the window of them that was asked for, as in a REQUEST */
+    uint32_t *mask;
+};
 
-/* Of all pieces of a vector, one after the other. */
-void select_digest_model(const float *model, uint32_t dimension, uint8_t *digests);
-void select_digest_update(const int64_t *steps, uint32_t dimension, uint8_t *digests);
+/* Digests of all pieces, from the numbers. */
+void select_digest_pieces(const struct select_pieces *pieces);
 
-/* What a list of digests is called: its own digest. */
-void select_name_of(const uint8_t *digests, uint32_t count, uint8_t name[TACIT_SHA256_BYTES]);
+/* What the vector is called: the digest of the digests. */
+void select_name_of(const struct select_pieces *pieces, uint8_t name[TACIT_SHA256_BYTES]);
 
 /* What is committed to: everything of an update that leaves. */
 void select_release_of(const struct tacit_select_message *update,
@@ -28,13 +33,31 @@ bool select_window_is_done(const uint64_t *have, uint32_t first, uint32_t mask);
 /* Are there all the pieces that this REQUEST names? */
 bool select_request_fits(const struct tacit_select_message *request, uint32_t count);
 
-/* A message of PIECE, its numbers where they are. */
-struct tacit_select_message select_model_piece(const float *model, uint32_t dimension,
-                                               uint32_t index);
-struct tacit_select_message select_step_piece(const int64_t *steps, uint32_t dimension,
-                                              uint32_t index);
+bool select_are_whole(const struct select_pieces *pieces);
 
-/* Is this a PIECE of that vector, whole, with that digest? */
-bool select_piece_fits(const struct tacit_select_message *piece, enum tacit_select_vector vector,
-                       uint32_t dimension, const uint8_t *digests);
+/* ---- Messages: to whom, and what they are about ---- */
+
+void select_say(struct tacit_select_update *update, uint32_t to,
+                struct tacit_select_message message);
+
+/* Whom all of them are from, at the end of a step. */
+void select_sign(struct tacit_select_update *update, uint32_t from, uint64_t run_id, uint64_t term);
+
+/* A REQUEST for the next pieces that are missing, if any is. */
+void select_ask(const struct select_pieces *pieces, uint32_t to, uint32_t round,
+                struct tacit_select_update *update);
+
+/* A PIECE: the last one of those that were asked for at once asks for the next. *is_whole: there is
+ * none. Errors: TACIT_MALFORMED: it is no piece of this vector, whole, with its digest. */
+enum tacit_status select_take(const struct select_pieces *pieces, uint32_t round,
+                              const struct tacit_select_message *piece,
+                              struct tacit_select_update *update, bool *is_whole);
+
+/* A REQUEST: the pieces that it names. Errors: TACIT_MALFORMED, there are none such. */
+enum tacit_status select_give(const struct select_pieces *pieces,
+                              const struct tacit_select_message *request,
+                              struct tacit_select_update *update);
+
+/* A message of PIECE, its numbers where they are. */
+struct tacit_select_message select_piece(const struct select_pieces *pieces, uint32_t index);
 #endif

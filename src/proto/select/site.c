@@ -58,11 +58,8 @@ struct site_two {
 struct site_parts {
     struct site_head *head;
     struct site_two *two; /* NULL: one aggregator */
-    uint8_t *model_digests;
-    uint8_t *digests;
-    uint64_t *have;
-    int64_t *steps;
-    float *model;
+    struct select_pieces model;
+    struct select_pieces steps; /* its own, whole from the draw on */
 };
 
 static uint32_t model_pieces(const struct site_fixed *fixed)
@@ -90,15 +87,16 @@ static struct site_parts parts_of(const struct tacit_select_site *site)
         (uint64_t *)(void *)(digests + (size_t)step_pieces(&head->fixed) * TACIT_SHA256_BYTES);
     int64_t *const steps = (int64_t *)(have + TACIT_BITS_WORDS(model_pieces(&head->fixed)));
     uint8_t *const model = (uint8_t *)(steps + head->fixed.dimension);
-    return (struct site_parts){.head = head,
-                               .two = head->magic == SITE_MAGIC_TWO
-                                          ? (void *)(model + float_bytes(head->fixed.dimension))
-                                          : NULL,
-                               .model_digests = model_digests,
-                               .digests = digests,
-                               .have = have,
-                               .steps = steps,
-                               .model = (float *)(void *)model};
+    uint32_t const dimension = head->fixed.dimension;
+    return (struct site_parts){
+        .head = head,
+        .two = head->magic == SITE_MAGIC_TWO ? (void *)(model + float_bytes(dimension)) : NULL,
+        .model = {TACIT_SELECT_MODEL, dimension, model, model_digests, have, &head->first,
+                  &head->mask},
+        .steps = {.vector = TACIT_SELECT_STEPS,
+                  .dimension = dimension,
+                  .numbers = steps,
+                  .digests = digests}};
 }
 
 static uint32_t number_of(const struct site_head *head)
@@ -211,50 +209,22 @@ static bool can_pay(const struct site_head *head)
            head->next_nano <= prices->total_nano - head->spent_nano;
 }
 
-static struct tacit_select_message *say(const struct site_head *head,
-                                        struct tacit_select_message message,
-                                        struct tacit_select_update *update)
-{
-    TACIT_ASSERT(update->message_count < TACIT_SELECT_MESSAGES_MAX);
-    message.from = head->fixed.agent;
-    message.to = TACIT_HUB;
-    message.run_id = head->fixed.run_id;
-    message.term = head->term;
-    update->messages[update->message_count] = message;
-    return &update->messages[update->message_count++];
-}
-
 static void say_hello(struct site_head *head, struct tacit_select_update *update)
 {
     memcpy(head->shown.commitment, head->grants.head, sizeof head->shown.commitment);
-    (void)say(head,
-              (struct tacit_select_message){.kind = TACIT_SELECT_HELLO,
-                                            .round = head->unplaced != 0 ? 0 : head->round,
-                                            .commit = &head->shown,
-                                            .spent_nano = head->spent_nano},
-              update);
-}
-
-static void ask_for_pieces(const struct site_parts *parts, struct tacit_select_update *update)
-{
-    struct site_head *const head = parts->head;
-    if (select_next_missing(parts->have, model_pieces(&head->fixed), &head->first, &head->mask))
-        (void)say(head,
-                  (struct tacit_select_message){.kind = TACIT_SELECT_REQUEST,
-                                                .round = head->round,
-                                                .vector = TACIT_SELECT_MODEL,
-                                                .first = head->first,
-                                                .mask = head->mask},
-                  update);
+    select_say(update, TACIT_HUB,
+               (struct tacit_select_message){.kind = TACIT_SELECT_HELLO,
+                                             .round = head->unplaced != 0 ? 0 : head->round,
+                                             .commit = &head->shown,
+                                             .spent_nano = head->spent_nano});
 }
 
 static void ask_for_grant(const struct site_head *head, struct tacit_select_update *update)
 {
-    (void)say(head,
-              (struct tacit_select_message){.kind = TACIT_SELECT_COMMIT,
-                                            .round = head->draw_round,
-                                            .commit = &head->grants.commit},
-              update);
+    select_say(update, TACIT_HUB,
+               (struct tacit_select_message){.kind = TACIT_SELECT_COMMIT,
+                                             .round = head->draw_round,
+                                             .commit = &head->grants.commit});
 }
 
 struct tacit_select_message tacit_select_site_release(const struct tacit_select_site *site)
@@ -267,7 +237,7 @@ struct tacit_select_message tacit_select_site_release(const struct tacit_select_
                                            .run_id = head->fixed.run_id,
                                            .term = head->term,
                                            .round = head->draw_round,
-                                           .digests = parts.digests,
+                                           .digests = parts.steps.digests,
                                            .digest_count = step_pieces(&head->fixed),
                                            .spent_nano = head->spent_nano,
                                            .participation = head->participation,
@@ -283,7 +253,7 @@ static void say_release(const struct tacit_select_site *site, struct tacit_selec
 {
     struct site_head const *const head = (const struct site_head *)site;
     TACIT_ASSERT(head->phase == TACIT_SELECT_RELEASED);
-    (void)say(head, tacit_select_site_release(site), update);
+    select_say(update, TACIT_HUB, tacit_select_site_release(site));
 }
 
 static void say_again(const struct tacit_select_site *site, struct tacit_select_update *update)
@@ -296,7 +266,7 @@ static void say_again(const struct tacit_select_site *site, struct tacit_select_
         return;
     case TACIT_SELECT_FETCHING:
         say_hello(parts.head, update);
-        ask_for_pieces(&parts, update);
+        select_ask(&parts.model, TACIT_HUB, parts.head->round, update);
         return;
     case TACIT_SELECT_COMMITTED:
         say_hello(parts.head, update);
@@ -309,13 +279,6 @@ static void say_again(const struct tacit_select_site *site, struct tacit_select_
     case TACIT_SELECT_FINISHED:
         return;
     }
-}
-
-static bool has_model(const struct site_parts *parts)
-{
-    uint32_t first;
-    uint32_t mask;
-    return !select_next_missing(parts->have, model_pieces(&parts->head->fixed), &first, &mask);
 }
 
 static void set_deadline(struct site_head *head, uint64_t now_us)
@@ -382,11 +345,11 @@ static void take_model(const struct site_parts *parts, const struct tacit_select
     struct site_head *const head = parts->head;
     uint32_t const pieces = model_pieces(&head->fixed);
     size_t const bytes = (size_t)pieces * TACIT_SHA256_BYTES;
-    if (memcmp(parts->model_digests, order->digests, bytes) == 0)
+    if (memcmp(parts->model.digests, order->digests, bytes) == 0)
         return;
-    memcpy(parts->model_digests, order->digests, bytes);
-    memset(parts->have, 0, TACIT_BITS_WORDS(pieces) * sizeof *parts->have);
-    select_name_of(order->digests, pieces, head->model);
+    memcpy(parts->model.digests, order->digests, bytes);
+    memset(parts->model.have, 0, TACIT_BITS_WORDS(pieces) * sizeof *parts->model.have);
+    select_name_of(&parts->model, head->model);
 }
 
 static void begin_round(const struct tacit_select_site *site,
@@ -409,10 +372,10 @@ static void begin_round(const struct tacit_select_site *site,
         return;
     }
     head->phase = is_asked ? TACIT_SELECT_FETCHING : TACIT_SELECT_IDLE;
-    if (is_asked && has_model(&parts))
+    if (is_asked && select_are_whole(&parts.model))
         begin_training(&parts, update);
     else if (is_asked)
-        ask_for_pieces(&parts, update);
+        select_ask(&parts.model, TACIT_HUB, parts.head->round, update);
 }
 
 /* The round is over, or has this site's update: what it does for it is for nothing. */
@@ -459,19 +422,15 @@ static enum tacit_status take_piece(const struct site_parts *parts,
                                     const struct tacit_select_message *piece,
                                     struct tacit_select_update *update)
 {
-    struct site_head *const head = parts->head;
+    struct site_head const *const head = parts->head;
     if (head->phase != TACIT_SELECT_FETCHING || piece->round != head->round)
         return TACIT_UNEXPECTED;
-    if (!select_piece_fits(piece, TACIT_SELECT_MODEL, head->fixed.dimension, parts->model_digests))
-        return TACIT_MALFORMED;
-    memcpy(parts->model + (size_t)piece->first * TACIT_SELECT_MODEL_NUMBERS, piece->model_piece,
-           piece->number_count * sizeof(float));
-    tacit_bits_add(parts->have, piece->first);
-    if (has_model(parts))
+    bool is_whole;
+    enum tacit_status const status =
+        select_take(&parts->model, head->round, piece, update, &is_whole);
+    if (status == TACIT_OK && is_whole)
         begin_training(parts, update);
-    else if (select_window_is_done(parts->have, head->first, head->mask))
-        ask_for_pieces(parts, update);
-    return TACIT_OK;
+    return status;
 }
 
 /* ---- The release ---- */
@@ -494,7 +453,7 @@ static enum tacit_status add_noise(const struct site_parts *parts,
         two == NULL ? head->next_nano : (uint64_t)((double)two->epsilon_nano * two->floor_times);
     return two != NULL && nano == 0
                ? TACIT_OK
-               : tacit_vector_noise(parts->steps, head->fixed.dimension, nano, entropy);
+               : tacit_vector_noise(parts->steps.numbers, head->fixed.dimension, nano, entropy);
 }
 
 /* HELPER 1: from here on the steps are masked words. */
@@ -510,7 +469,7 @@ static enum tacit_status mask(const struct site_parts *parts,
                                        .epsilon_nano = parts->two->epsilon_nano};
     memcpy(round.order, head->model, sizeof round.order);
     return tacit_helper_mask(aggregators->run, &round, head->fixed.agent, aggregators->keys, keys,
-                             (uint64_t *)parts->steps, &parts->two->masked) == TACIT_OK
+                             parts->steps.numbers, &parts->two->masked) == TACIT_OK
                ? TACIT_OK
                : TACIT_ENTROPY; /* or sealing failed: it is tried again, too */
 }
@@ -526,13 +485,14 @@ static enum tacit_status draw(const struct tacit_select_site *site,
     struct site_head made = *head;
     const struct tacit_entropy *const keys = event->keys == NULL ? entropy : event->keys;
     uint8_t release[TACIT_SHA256_BYTES];
-    tacit_vector_quantise(event->difference, head->fixed.dimension, head->fixed.clip, parts.steps);
+    tacit_vector_quantise(event->difference, head->fixed.dimension, head->fixed.clip,
+                          parts.steps.numbers);
     enum tacit_status status = add_noise(&parts, entropy);
     if (status == TACIT_OK && parts.two != NULL)
         status = mask(&parts, event->aggregators, keys);
     if (status != TACIT_OK)
         return status;
-    select_digest_update(parts.steps, head->fixed.dimension, parts.digests);
+    select_digest_pieces(&parts.steps);
     made.draw_round = head->round;
     made.participation = head->participation + 1;
     made.price_nano = head->next_nano;
@@ -576,7 +536,7 @@ static enum tacit_status take_training(const struct tacit_select_site *site,
     *head = before;
     /* exact numbers may be among them */
     struct site_parts const parts = parts_of(site);
-    memset(parts.steps, 0, head->fixed.dimension * sizeof(int64_t));
+    memset(parts.steps.numbers, 0, head->fixed.dimension * sizeof(int64_t));
     if (parts.two != NULL)
         memset(&parts.two->masked, 0, sizeof parts.two->masked);
     return status;
@@ -625,26 +585,13 @@ static enum tacit_status give_pieces(const struct site_parts *parts,
                                      struct tacit_select_update *update)
 {
     struct site_head const *const head = parts->head;
-    uint32_t const numbers = head->fixed.dimension;
     bool const is_model = request->vector == TACIT_SELECT_MODEL;
     bool const is_released =
         head->phase == TACIT_SELECT_RELEASED && request->round == head->draw_round;
-    if (is_model ? !has_model(parts) : !is_released)
-        return TACIT_UNEXPECTED;
-    if (!select_request_fits(request, tacit_select_piece_count(numbers, request->vector)))
-        return TACIT_MALFORMED;
-    uint32_t given = 0;
-    for (uint32_t i = 0; i < 32 && given < TACIT_SELECT_PIECES_AT_ONCE; i++) {
-        if ((request->mask >> i & 1u) == 0)
-            continue;
-        say(head,
-            is_model ? select_model_piece(parts->model, numbers, request->first + i)
-                     : select_step_piece(parts->steps, numbers, request->first + i),
-            update)
-            ->round = request->round;
-        given++;
-    }
-    return TACIT_OK;
+    struct select_pieces const *const pieces = is_model ? &parts->model : &parts->steps;
+    return (is_model ? select_are_whole(&parts->model) : is_released)
+               ? select_give(pieces, request, update)
+               : TACIT_UNEXPECTED;
 }
 
 /* ---- Steps ---- */
@@ -762,6 +709,7 @@ enum tacit_status tacit_select_site_step(struct tacit_select_site *site,
         time_resend(head, event->now_us, is_answered, phase != head->phase, update);
     }
     update->deadline_us = head->grants.resend.due_us;
+    select_sign(update, head->fixed.agent, head->fixed.run_id, head->term);
     return status;
 }
 
@@ -775,7 +723,7 @@ void tacit_select_site_look(const struct tacit_select_site *site,
         (struct tacit_select_site_view){.phase = (enum tacit_select_site_phase)head->phase,
                                         .term = head->term,
                                         .round = head->round,
-                                        .model = parts.model,
+                                        .model = parts.model.numbers,
                                         .draw_round = head->draw_round,
                                         .release_round = head->release_round,
                                         .draw_number = number_of(head),
