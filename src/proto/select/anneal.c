@@ -18,11 +18,6 @@ struct graph {
     bool is_vanilla;
 };
 
-/* A vertex: members first, then the others. */
-struct vertex {
-    uint32_t *users; /* K: a permutation */
-};
-
 /* ---- Lists ---- */
 
 static void sort_lists(const struct tacit_select_scores *scores, struct select_scratch *scratch,
@@ -64,17 +59,17 @@ static bool is_first_list(const struct graph *graph, const struct surroundings *
     return true;
 }
 
-static struct surroundings look_around(const struct graph *graph, const struct vertex *vertex)
+static struct surroundings look_around(const struct graph *graph, const uint32_t *vertex)
 {
     TACIT_ASSERT(graph->m >= 1);
     struct surroundings here = {.minimum_count = 0};
     if (graph->is_vanilla) /* every exchange leads to a neighbour */
         return here;
     for (uint32_t list = 0; list < LISTS; list++) {
-        uint32_t least = vertex->users[0];
+        uint32_t least = vertex[0];
         for (uint32_t i = 1; i < graph->m; i++)
-            if (graph->rank[list][vertex->users[i]] < graph->rank[list][least])
-                least = vertex->users[i];
+            if (graph->rank[list][vertex[i]] < graph->rank[list][least])
+                least = vertex[i];
         here.limit[list] = graph->rank[list][least];
         bool is_new = true;
         for (uint32_t i = 0; i < here.minimum_count; i++)
@@ -125,18 +120,17 @@ static uint32_t user_before(const struct graph *graph, const struct surroundings
 
 /* The `index`-th member that is no minimum. */
 static uint32_t ordinary_member(const struct graph *graph, const struct surroundings *here,
-                                const struct vertex *vertex, uint32_t index)
+                                const uint32_t *vertex, uint32_t index)
 {
     for (uint32_t i = 0; i < graph->m; i++)
-        if (!is_minimum(here, vertex->users[i]) && index-- == 0)
-            return vertex->users[i];
+        if (!is_minimum(here, vertex[i]) && index-- == 0)
+            return vertex[i];
     TACIT_ASSERT(false);
     return 0;
 }
 
 static void neighbour_at(const struct graph *graph, const struct surroundings *here,
-                         const struct vertex *vertex, uint64_t index, uint32_t *leaves,
-                         uint32_t *comes)
+                         const uint32_t *vertex, uint64_t index, uint32_t *leaves, uint32_t *comes)
 {
     TACIT_ASSERT(graph->m < graph->user_count);
     uint64_t const others = graph->user_count - graph->m;
@@ -144,8 +138,8 @@ static void neighbour_at(const struct graph *graph, const struct surroundings *h
     TACIT_ASSERT(index < neighbour_count(graph, here));
     if (index < active) {
         uint32_t const which = (uint32_t)(index / others);
-        *leaves = graph->is_vanilla ? vertex->users[which] : here->minima[which];
-        *comes = vertex->users[graph->m + index % others];
+        *leaves = graph->is_vanilla ? vertex[which] : here->minima[which];
+        *comes = vertex[graph->m + index % others];
         return;
     }
     index -= active;
@@ -193,8 +187,8 @@ static double temperature_of(const struct tacit_select_config *config, const str
 
 struct walk {
     struct graph graph;
-    struct vertex vertex;
-    uint32_t *place; /* of each user in vertex.users */
+    uint32_t *vertex; /* K, a permutation: the members, then the others */
+    uint32_t *place;  /* of each user in vertex */
     uint32_t *best;
     double energy;
     double best_energy;
@@ -206,16 +200,31 @@ static void exchange(struct walk *walk, uint32_t leaves, uint32_t comes)
     uint32_t const to = walk->place[comes];
     TACIT_ASSERT(from < walk->graph.m);
     TACIT_ASSERT(to >= walk->graph.m);
-    walk->vertex.users[from] = comes;
-    walk->vertex.users[to] = leaves;
+    walk->vertex[from] = comes;
+    walk->vertex[to] = leaves;
     walk->place[comes] = from;
     walk->place[leaves] = to;
 }
 
 static double energy_of(const struct walk *walk)
 {
-    return tacit_select_energy(walk->graph.ucb, walk->graph.weight, walk->vertex.users,
-                               walk->graph.m);
+    return tacit_select_energy(walk->graph.ucb, walk->graph.weight, walk->vertex, walk->graph.m);
+}
+
+static void remember(struct walk *walk)
+{
+    walk->best_energy = walk->energy;
+    memcpy(walk->best, walk->vertex, walk->graph.m * sizeof *walk->best);
+}
+
+static void make_vertex(const uint64_t *members, uint32_t user_count, uint32_t m, uint32_t *vertex)
+{
+    uint32_t inside = 0;
+    uint32_t outside = m;
+    for (uint32_t user = 0; user < user_count; user++)
+        vertex[tacit_bits_has(members, user) ? inside++ : outside++] = user;
+    TACIT_ASSERT(inside == m);
+    TACIT_ASSERT(outside == user_count);
 }
 
 static enum tacit_status start_at_random(struct walk *walk, const struct tacit_entropy *entropy,
@@ -225,25 +234,12 @@ static enum tacit_status start_at_random(struct walk *walk, const struct tacit_e
     enum tacit_status const status = tacit_entropy_subset(entropy, walk->graph.m, users, members);
     if (status != TACIT_OK)
         return status;
-    uint32_t inside = 0;
-    uint32_t outside = walk->graph.m;
-    for (uint32_t user = 0; user < users; user++) {
-        uint32_t const place = tacit_bits_has(members, user) ? inside++ : outside++;
-        walk->vertex.users[place] = user;
-        walk->place[user] = place;
-    }
+    make_vertex(members, users, walk->graph.m, walk->vertex);
+    for (uint32_t i = 0; i < users; i++)
+        walk->place[walk->vertex[i]] = i;
     walk->energy = energy_of(walk);
-    walk->best_energy = walk->energy;
-    TACIT_ASSERT(inside == walk->graph.m);
-    TACIT_ASSERT(outside == users);
-    memcpy(walk->best, walk->vertex.users, walk->graph.m * sizeof *walk->best);
+    remember(walk);
     return TACIT_OK;
-}
-
-static void remember(struct walk *walk)
-{
-    walk->best_energy = walk->energy;
-    memcpy(walk->best, walk->vertex.users, walk->graph.m * sizeof *walk->best);
 }
 
 /* Alg. 2 l. 5-15: goes to the neighbour that was drawn, or back. */
@@ -276,7 +272,7 @@ static enum tacit_status wander(struct walk *walk, const struct tacit_select_ann
     TACIT_ASSERT(walk->graph.m < walk->graph.user_count);
     TACIT_ASSERT(top > 0);
     for (uint32_t j = 1; j <= annealing->iterations; j++) {
-        struct surroundings const here = look_around(&walk->graph, &walk->vertex);
+        struct surroundings const here = look_around(&walk->graph, walk->vertex);
         uint64_t index;
         enum tacit_status status =
             tacit_entropy_below(entropy, neighbour_count(&walk->graph, &here), &index);
@@ -284,7 +280,7 @@ static enum tacit_status wander(struct walk *walk, const struct tacit_select_ann
             return status;
         uint32_t leaves;
         uint32_t comes;
-        neighbour_at(&walk->graph, &here, &walk->vertex, index, &leaves, &comes);
+        neighbour_at(&walk->graph, &here, walk->vertex, index, &leaves, &comes);
         double const temperature = top / (annealing->kappa * log1p((double)j)); /* Alg. 2 l. 11 */
         status = decide(walk, annealing, temperature, leaves, comes, entropy);
         if (status != TACIT_OK)
@@ -331,7 +327,7 @@ enum tacit_status tacit_select_anneal(const struct tacit_select_config *config,
     TACIT_ASSERT(annealing->kappa > 0);
     struct select_scratch scratch = select_scratch_of(memory, user_count);
     struct walk walk = {.graph = graph_of(scores, user_count, m, &scratch),
-                        .vertex = {scratch.third},
+                        .vertex = scratch.third,
                         .place = scratch.place,
                         .best = scratch.fourth};
     walk.graph.is_vanilla = annealing->is_vanilla;
@@ -349,21 +345,6 @@ enum tacit_status tacit_select_anneal(const struct tacit_select_config *config,
     memcpy(users, walk.best, m * sizeof *users);
     *energy = tacit_select_energy(scores->ucb, scores->weight, users, m);
     return TACIT_OK;
-}
-
-static struct vertex vertex_of(const struct select_scratch *scratch, uint32_t user_count,
-                               const uint32_t *users, uint32_t m)
-{
-    struct vertex const vertex = {scratch->third};
-    memset(scratch->members, 0, TACIT_BITS_WORDS(user_count) * sizeof *scratch->members);
-    for (uint32_t i = 0; i < m; i++)
-        tacit_bits_add(scratch->members, users[i]);
-    uint32_t inside = 0;
-    uint32_t outside = m;
-    for (uint32_t user = 0; user < user_count; user++)
-        vertex.users[tacit_bits_has(scratch->members, user) ? inside++ : outside++] = user;
-    TACIT_ASSERT(inside == m);
-    return vertex;
 }
 
 /* Does a stand before b in the list by these values? As select_sort has them. */
@@ -403,8 +384,11 @@ void tacit_select_neighbour(const struct tacit_select_scores *scores, uint32_t u
 {
     struct select_scratch scratch = select_scratch_of(memory, user_count);
     struct graph const graph = graph_of(scores, user_count, m, &scratch);
-    struct vertex const vertex = vertex_of(&scratch, user_count, users, m);
-    struct surroundings const here = look_around(&graph, &vertex);
+    memset(scratch.members, 0, TACIT_BITS_WORDS(user_count) * sizeof *scratch.members);
+    for (uint32_t i = 0; i < m; i++)
+        tacit_bits_add(scratch.members, users[i]);
+    make_vertex(scratch.members, user_count, m, scratch.third);
+    struct surroundings const here = look_around(&graph, scratch.third);
     TACIT_ASSERT(index < neighbour_count(&graph, &here));
-    neighbour_at(&graph, &here, &vertex, index, leaves, comes);
+    neighbour_at(&graph, &here, scratch.third, index, leaves, comes);
 }

@@ -9,10 +9,7 @@ struct field {
     const struct tacit_select *select;
     const struct select_head *head;
     struct select_scratch scratch;
-    double *ucb;
-    double *generalization;
-    double *privacy;
-    double *weight;
+    struct tacit_select_scores scores;
     uint32_t *users; /* who they are, ascending */
     uint32_t count;
     uint32_t m; /* so many can be taken */
@@ -26,14 +23,12 @@ static struct field field_of(const struct tacit_select *select, void *memory)
     size_t const users = head->user_count;
     double *const columns = memory;
     uint32_t *const who = (uint32_t *)(columns + 4 * users);
-    return (struct field){.select = select,
-                          .head = head,
-                          .ucb = columns,
-                          .generalization = columns + users,
-                          .privacy = columns + 2 * users,
-                          .weight = columns + 3 * users,
-                          .users = who,
-                          .memory = columns + 4 * users + (users + 1) / 2};
+    return (struct field){
+        .select = select,
+        .head = head,
+        .scores = {columns, columns + users, columns + 2 * users, columns + 3 * users},
+        .users = who,
+        .memory = columns + 4 * users + (users + 1) / 2};
 }
 
 /* Moves a column's entries of the candidates to its front: who[i] >= i. */
@@ -57,22 +52,20 @@ static void find_candidates(struct field *field, const uint64_t *available)
 static void score_candidates(struct field *field, const double *expected)
 {
     TACIT_ASSERT(field->count <= field->head->user_count);
-    struct tacit_select_scores const scores = {field->ucb, field->generalization, field->privacy,
-                                               field->weight};
-    tacit_select_score(field->select, &scores);
+    tacit_select_score(field->select, &field->scores);
     if (expected != NULL)
-        memcpy(field->ucb, expected, field->head->user_count * sizeof *field->ucb);
-    gather(field->ucb, field);
-    gather(field->generalization, field);
-    gather(field->privacy, field);
-    gather(field->weight, field);
+        memcpy(field->scores.ucb, expected, field->head->user_count * sizeof *field->scores.ucb);
+    gather(field->scores.ucb, field);
+    gather(field->scores.generalization, field);
+    gather(field->scores.privacy, field);
+    gather(field->scores.weight, field);
 }
 
 static uint32_t unseen_count(const struct field *field)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < field->count; i++)
-        count += isinf(field->ucb[i]) ? 1 : 0;
+        count += isinf(field->scores.ucb[i]) ? 1 : 0;
     return count;
 }
 
@@ -96,16 +89,14 @@ static enum tacit_status search(struct field *field, const struct tacit_select_c
     bool const is_unseen_first = unseen_count(field) >= field->m; /* READINGS P5.3 */
     if (choice->selector == TACIT_SELECTOR_ANNEALING && !is_unseen_first) {
         struct tacit_select_config const config = config_of(field->head);
-        struct tacit_select_scores const scores = {field->ucb, field->generalization,
-                                                   field->privacy, field->weight};
-        return tacit_select_anneal(&config, &choice->annealing, &scores, field->count, field->m,
-                                   entropy, field->memory, places, energy);
+        return tacit_select_anneal(&config, &choice->annealing, &field->scores, field->count,
+                                   field->m, entropy, field->memory, places, energy);
     }
     if (choice->selector == TACIT_SELECTOR_BRUTE && !is_unseen_first)
-        return tacit_select_brute(field->ucb, field->weight, field->count, field->m, places,
-                                  energy);
-    *energy =
-        tacit_select_best(field->ucb, field->weight, field->count, field->m, field->memory, places);
+        return tacit_select_brute(field->scores.ucb, field->scores.weight, field->count, field->m,
+                                  places, energy);
+    *energy = tacit_select_best(field->scores.ucb, field->scores.weight, field->count, field->m,
+                                field->memory, places);
     return TACIT_OK;
 }
 
@@ -256,14 +247,14 @@ static void try_exchanges(const struct field *field, const uint32_t *users, uint
     double sum = 0;
     for (uint32_t i = 0; i < count; i++)
         if (users[i] != leaves) {
-            least = field->ucb[users[i]] < least ? field->ucb[users[i]] : least;
-            sum += field->weight[users[i]];
+            least = field->scores.ucb[users[i]] < least ? field->scores.ucb[users[i]] : least;
+            sum += field->scores.weight[users[i]];
         }
     for (uint32_t user = 0; user < field->head->user_count; user++) {
         if (tacit_bits_has(members, user) || !select_can_pay(field->select, user))
             continue;
-        double const first = field->ucb[user] < least ? field->ucb[user] : least;
-        double const energy = first + (sum + field->weight[user]);
+        double const first = field->scores.ucb[user] < least ? field->scores.ucb[user] : least;
+        double const energy = first + (sum + field->scores.weight[user]);
         if (explanation->has_runner_up && energy <= explanation->runner_up_energy)
             continue;
         explanation->has_runner_up = true;
@@ -278,23 +269,22 @@ void tacit_select_explain(const struct tacit_select *select, const uint32_t *use
 {
     TACIT_ASSERT(count >= 1);
     struct field field = field_of(select, memory);
-    struct tacit_select_scores const scores = {field.ucb, field.generalization, field.privacy,
-                                               field.weight};
     struct select_scratch const scratch = select_scratch_of(field.memory, field.head->user_count);
-    tacit_select_score(select, &scores);
+    tacit_select_score(select, &field.scores);
     memset(scratch.members, 0, TACIT_BITS_WORDS(field.head->user_count) * sizeof *scratch.members);
     *explanation = (struct tacit_select_explanation){.slowest = users[0]};
     double const m = field.head->users_per_round;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t const user = users[i];
         tacit_bits_add(scratch.members, user);
-        if (field.ucb[user] < field.ucb[explanation->slowest])
+        if (field.scores.ucb[user] < field.scores.ucb[explanation->slowest])
             explanation->slowest = user;
-        explanation->generalization_term += field.head->alpha * field.generalization[user] / m;
-        explanation->privacy_term += field.head->gamma * field.privacy[user] / m;
+        explanation->generalization_term +=
+            field.head->alpha * field.scores.generalization[user] / m;
+        explanation->privacy_term += field.head->gamma * field.scores.privacy[user] / m;
     }
-    explanation->latency_term = field.ucb[explanation->slowest];
-    explanation->energy = tacit_select_energy(field.ucb, field.weight, users, count);
+    explanation->latency_term = field.scores.ucb[explanation->slowest];
+    explanation->energy = tacit_select_energy(field.scores.ucb, field.scores.weight, users, count);
     for (uint32_t i = 0; i < count; i++)
         try_exchanges(&field, users, count, users[i], scratch.members, explanation);
 }
