@@ -249,36 +249,18 @@ struct tacit_select_message tacit_select_site_release(const struct tacit_select_
     return message;
 }
 
-static void say_release(const struct tacit_select_site *site, struct tacit_select_update *update)
-{
-    struct site_head const *const head = (const struct site_head *)site;
-    TACIT_ASSERT(head->phase == TACIT_SELECT_RELEASED);
-    select_say(update, TACIT_HUB, tacit_select_site_release(site));
-}
-
 static void say_again(const struct tacit_select_site *site, struct tacit_select_update *update)
 {
     struct site_parts const parts = parts_of(site);
-    switch ((enum tacit_select_site_phase)parts.head->phase) {
-    case TACIT_SELECT_IDLE:
-    case TACIT_SELECT_TRAINING:
+    uint32_t const phase = parts.head->phase;
+    if (phase != TACIT_SELECT_FINISHED)
         say_hello(parts.head, update);
-        return;
-    case TACIT_SELECT_FETCHING:
-        say_hello(parts.head, update);
+    if (phase == TACIT_SELECT_FETCHING)
         select_ask(&parts.model, TACIT_HUB, parts.head->round, update);
-        return;
-    case TACIT_SELECT_COMMITTED:
-        say_hello(parts.head, update);
+    else if (phase == TACIT_SELECT_COMMITTED)
         ask_for_grant(parts.head, update);
-        return;
-    case TACIT_SELECT_RELEASED:
-        say_hello(parts.head, update);
-        say_release(site, update);
-        return;
-    case TACIT_SELECT_FINISHED:
-        return;
-    }
+    else if (phase == TACIT_SELECT_RELEASED)
+        select_say(update, TACIT_HUB, tacit_select_site_release(site));
 }
 
 static void set_deadline(struct site_head *head, uint64_t now_us)
@@ -368,7 +350,7 @@ static void begin_round(const struct tacit_select_site *site,
     take_model(&parts, order);
     if (head->unplaced != 0 && place(&parts, is_asked, update)) {
         head->phase = TACIT_SELECT_RELEASED;
-        say_release(site, update);
+        select_say(update, TACIT_HUB, tacit_select_site_release(site));
         return;
     }
     head->phase = is_asked ? TACIT_SELECT_FETCHING : TACIT_SELECT_IDLE;
@@ -556,7 +538,7 @@ static enum tacit_status take_grant(const struct tacit_select_site *site,
     head->phase = TACIT_SELECT_RELEASED;
     update->persist = true;
     if (!grant->closed) {
-        say_release(site, update);
+        select_say(update, TACIT_HUB, tacit_select_site_release(site));
         return TACIT_OK;
     }
     rest(head, true, 0, update);
