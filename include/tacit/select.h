@@ -441,18 +441,20 @@ struct tacit_select_hub_config {
     double clip;
     uint8_t domain[TACIT_SHA256_BYTES];
     bool has_helper; /* two aggregators: a round rests until its totals come; quorum >= 2 */
+    /* Of the beginning alone, and kept in the state: public |D_k|, the weights of the average
+     * (NULL: all alike, as two aggregators have it whatever they are); and the first model, of d
+     * numbers (NULL: zeros). */
+    const uint64_t *sizes;
+    const float *initial;
 };
 
 struct tacit_select_hub; /* opaque, relocatable */
 
 /* Errors: 0 if the configuration is not valid. Cost, as of the memory: O(A + m d). */
 size_t tacit_select_hub_size(const struct tacit_select_hub_config *config);
-/* sizes: public |D_k|, the weights of the average; NULL: all alike, as two aggregators have it
- * whatever they are. initial: the first model; NULL:
- * zeros. Errors: TACIT_INVALID. */
+/* Errors: TACIT_INVALID. */
 enum tacit_status tacit_select_hub_init(struct tacit_select_hub *hub,
-                                        const struct tacit_select_hub_config *config,
-                                        const uint64_t *sizes, const float *initial);
+                                        const struct tacit_select_hub_config *config);
 /* Errors: TACIT_MALFORMED. */
 enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, size_t size,
                                          const struct tacit_select_hub_config *config);
@@ -506,12 +508,11 @@ enum tacit_status tacit_select_hub_end(struct tacit_select_hub *hub, uint64_t no
 
 /* What a hub that lost its state is built again from: all but the model, which is there by the
  * digests of its pieces. In the term that the next START has to begin it asks for it whoever
- * speaks: who has fetched it sends it; until then no round goes on. Unless `initial` is that model.
- * Else as tacit_elim_hub_snapshot and tacit_elim_hub_restore. */
+ * speaks: who has fetched it sends it; until then no round goes on. Unless config->initial is that
+ * model. Else as tacit_elim_hub_snapshot and tacit_elim_hub_restore. */
 size_t tacit_select_hub_snapshot(const struct tacit_select_hub *hub, uint8_t *bytes, size_t room);
 enum tacit_status tacit_select_hub_restore(struct tacit_select_hub *hub,
                                            const struct tacit_select_hub_config *config,
-                                           const uint64_t *sizes, const float *initial,
                                            const uint8_t *bytes, size_t size);
 
 /* As of a site. */

@@ -20,10 +20,6 @@
     {                                                                                              \
         return name##_init(state, &((const type *)own)->core);                                     \
     }                                                                                              \
-    LIVE_CORE_BEGUN_BY(name, type, name##_live_init)
-
-/* The same, with a function of the family's that begins it. */
-#define LIVE_CORE_BEGUN_BY(name, type, init)                                                       \
     static size_t name##_live_size(const void *own)                                                \
     {                                                                                              \
         return name##_size(&((const type *)own)->core);                                            \
@@ -32,7 +28,8 @@
     {                                                                                              \
         return name##_check(state, size, &((const type *)own)->core);                              \
     }                                                                                              \
-    static const struct live_core name##_live = {name##_live_size, init, name##_live_check}
+    static const struct live_core name##_live = {name##_live_size, name##_live_init,               \
+                                                 name##_live_check}
 
 /* Snapshots of a hub's core with such a configuration: live_hub_ops.snapshot and .restore, as
  * name_live_snapshot and name_live_restore. */

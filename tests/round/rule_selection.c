@@ -9,8 +9,6 @@
 
 struct own {
     uint32_t numbers;
-    bool has_sizes;
-    bool has_model;
     struct tacit_select_site_config sites[STORM_SITES_MAX];
     struct tacit_select_hub_config hub;
 };
@@ -40,6 +38,9 @@ static struct tacit_select_budget draw_budget(struct storm_world *world)
         .kind = TACIT_SELECT_GEOMETRIC, .is_exact = true, .total = totals[more], .eta = 0.5};
 }
 
+static const float initial[NUMBERS_MAX] = {1, -2, 0.5f, 0, 3, 4, -5};
+static const uint64_t sizes[STORM_SITES_MAX] = {3, 1, 7, 2, 9};
+
 static void configure(struct storm_world *world)
 {
     static const enum tacit_selector selectors[] = {TACIT_SELECTOR_EXACT,     TACIT_SELECTOR_BRUTE,
@@ -55,8 +56,8 @@ static void configure(struct storm_world *world)
     enum tacit_selector const selector = selectors[storm_below(world, 6)];
     bool const is_vanilla = storm_below(world, 2) == 0;
     struct tacit_select_budget const budget = draw_budget(world);
-    own->has_sizes = storm_below(world, 2) == 0;
-    own->has_model = storm_below(world, 2) == 0;
+    bool const has_sizes = storm_below(world, 2) == 0;
+    bool const has_model = storm_below(world, 2) == 0;
     own->hub = (struct tacit_select_hub_config){
         .run_id = STORM_RUN_ID,
         .select = {.user_count = world->sites,
@@ -73,7 +74,9 @@ static void configure(struct storm_world *world)
         .round_count = rounds,
         .quorum = quorum,
         .round_timeout_us = 20000,
-        .clip = 3};
+        .clip = 3,
+        .sizes = has_sizes ? sizes : NULL,
+        .initial = has_model ? initial : NULL};
     bool const is_as_thought = storm_below(world, 2) == 0;
     for (uint32_t site = 0; site < world->sites; site++)
         own->sites[site] = (struct tacit_select_site_config){
@@ -85,7 +88,7 @@ static void configure(struct storm_world *world)
             .clip = 3,
             .budget = is_as_thought ? own->hub.select.budget : draw_budget(world),
             .resend_after_us = 1000};
-    world->has_changes = own->has_model && own->has_sizes;
+    world->has_changes = has_model && has_sizes;
 }
 
 static void spoil(struct storm_world *world)
@@ -102,16 +105,10 @@ static size_t state_size(const struct storm_world *world, uint32_t node)
                                 : tacit_select_site_size(site_config(world, node));
 }
 
-static const float initial[NUMBERS_MAX] = {1, -2, 0.5f, 0, 3, 4, -5};
-static const uint64_t sizes[STORM_SITES_MAX] = {3, 1, 7, 2, 9};
-
 static enum tacit_status init(const struct storm_world *world, uint32_t node, void *state)
 {
-    struct own const *const own = own_of(world);
-    return node == world->sites
-               ? tacit_select_hub_init(state, &own->hub, own->has_sizes ? sizes : NULL,
-                                       own->has_model ? initial : NULL)
-               : tacit_select_site_init(state, site_config(world, node));
+    return node == world->sites ? tacit_select_hub_init(state, &own_of(world)->hub)
+                                : tacit_select_site_init(state, site_config(world, node));
 }
 
 static enum tacit_status check(const struct storm_world *world, uint32_t node, const void *state,
@@ -207,9 +204,7 @@ static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t
 static enum tacit_status restore(const struct storm_world *world, void *hub, const uint8_t *bytes,
                                  size_t size)
 {
-    struct own const *const own = own_of(world);
-    return tacit_select_hub_restore(hub, &own->hub, own->has_sizes ? sizes : NULL,
-                                    own->has_model ? initial : NULL, bytes, size);
+    return tacit_select_hub_restore(hub, &own_of(world)->hub, bytes, size);
 }
 
 /* ---- What is said and shown ---- */

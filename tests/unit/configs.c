@@ -259,7 +259,7 @@ TEST(training_hubs_belong_to_one)
                                              .domain = {7}};
     size_t const size = tacit_select_hub_size(&config);
     struct tacit_select_hub *const hub = room(size);
-    assert_int_equal(tacit_select_hub_init(hub, &config, NULL, NULL), TACIT_OK);
+    assert_int_equal(tacit_select_hub_init(hub, &config), TACIT_OK);
     OWN(tacit_select_hub_check, hub, size, config);
     OTHER(tacit_select_hub_check, hub, size, config, run_id, 4);
     OTHER(tacit_select_hub_check, hub, size, config, select.gamma, 4);

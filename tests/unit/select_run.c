@@ -175,8 +175,8 @@ static struct world *world_of(uint64_t seed, uint32_t dimension, bool has_helper
         .site_count = SITES, .count_max = dimension, .steps = 2 * (uint64_t)TACIT_VECTOR_STEPS};
     node_new(&world->nodes[SITES], tacit_select_hub_size(&world->hub_config) +
                                        (has_helper ? tacit_helper_hub_size(&run) : 0));
-    assert_int_equal(
-        tacit_select_hub_init(world->nodes[SITES].state, &world->hub_config, NULL, NULL), TACIT_OK);
+    assert_int_equal(tacit_select_hub_init(world->nodes[SITES].state, &world->hub_config),
+                     TACIT_OK);
     for (uint32_t site = 0; site < SITES; site++) {
         world->site_configs[site] = (struct tacit_select_site_config){.run_id = RUN_ID,
                                                                       .agent = site,
@@ -984,8 +984,7 @@ TEST(every_selector_ends_its_run)
         testing_free(hub->state);
         testing_free(hub->kept);
         node_new(hub, tacit_select_hub_size(&world->hub_config));
-        assert_int_equal(tacit_select_hub_init(hub->state, &world->hub_config, NULL, NULL),
-                         TACIT_OK);
+        assert_int_equal(tacit_select_hub_init(hub->state, &world->hub_config), TACIT_OK);
         memcpy(hub->kept, hub->state, hub->size);
         start(world);
         play(world);
@@ -1001,16 +1000,16 @@ TEST(a_hub_begins_with_the_model_it_is_given)
     struct node *const hub = &world->nodes[SITES];
     float initial[DIMENSION + 1] = {0.5f, -2, 3, 0, 1e-3f, NAN}; /* and what is behind it */
     struct tacit_select_hub_view view;
-    assert_int_equal(tacit_select_hub_init(hub->state, &world->hub_config, NULL, initial),
-                     TACIT_OK);
+    world->hub_config.initial = initial;
+    assert_int_equal(tacit_select_hub_init(hub->state, &world->hub_config), TACIT_OK);
     tacit_select_hub_look(hub->state, &view);
     assert_memory_equal(view.model, initial, DIMENSION * sizeof *initial);
     for (uint32_t i = 0; i < DIMENSION; i++) {
         float wrong[DIMENSION];
         memcpy(wrong, initial, sizeof wrong);
         wrong[i] = i % 2 == 0 ? INFINITY : NAN;
-        assert_int_equal(tacit_select_hub_init(hub->state, &world->hub_config, NULL, wrong),
-                         TACIT_INVALID);
+        world->hub_config.initial = wrong;
+        assert_int_equal(tacit_select_hub_init(hub->state, &world->hub_config), TACIT_INVALID);
     }
     world_free(world);
 }

@@ -304,20 +304,13 @@ const struct live_site_ops select_site_ops = {.word = TACIT_WIRE_SELECT_WORD,
 /* ---- The hub --------------------------------------------------------------------------------- */
 
 struct select_hub {
-    const struct select_hub_settings *settings;
     struct tacit_select_hub_config core;
     struct live_file model;
     uint32_t noted_round;
     bool noted_lack;
 };
 
-static enum tacit_status hub_init(void *state, const void *own)
-{
-    struct select_hub const *const hub = own;
-    return tacit_select_hub_init(state, &hub->core, hub->settings->sizes, hub->settings->initial);
-}
-
-LIVE_CORE_BEGUN_BY(tacit_select_hub, struct select_hub, hub_init);
+LIVE_CORE(tacit_select_hub, struct select_hub);
 
 static const struct select_hub_settings *settings_of(const struct live_hub_config *config)
 {
@@ -370,32 +363,21 @@ static void hub_describe(const struct live_hub_config *config, FILE *out)
                   "%.17g\nrun.latency_min_ms %.17g\n",
                   select->alpha, select->beta, select->gamma, select->zeta, select->budget.eta,
                   select->latency_min);
-    for (uint32_t site = 0; settings->sizes != NULL && site < config->site_count; site++)
-        (void)fprintf(out, "run.sizes %llu\n", (unsigned long long)settings->sizes[site]);
-    for (uint32_t i = 0; settings->initial != NULL && i < settings->core.dimension; i++)
-        (void)fprintf(out, "run.initial %a\n", (double)settings->initial[i]);
+    for (uint32_t site = 0; settings->core.sizes != NULL && site < config->site_count; site++)
+        (void)fprintf(out, "run.sizes %llu\n", (unsigned long long)settings->core.sizes[site]);
+    for (uint32_t i = 0; settings->core.initial != NULL && i < settings->core.dimension; i++)
+        (void)fprintf(out, "run.initial %a\n", (double)settings->core.initial[i]);
 }
 
 static void hub_configure(struct live_hub *hub)
 {
     struct select_hub *const own = hub->own;
-    own->settings = settings_of(hub->config);
-    own->core = own->settings->core;
+    own->core = settings_of(hub->config)->core;
     own->core.has_helper = hub->config->has_helper;
     memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
 }
 
-static size_t hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
-{
-    return tacit_select_hub_snapshot(hub->state, bytes, room);
-}
-
-static enum tacit_status hub_restore(struct live_hub *hub, const uint8_t *bytes, size_t size)
-{
-    struct select_hub const *const own = hub->own;
-    return tacit_select_hub_restore(hub->state, &own->core, own->settings->sizes,
-                                    own->settings->initial, bytes, size);
-}
+LIVE_SNAPSHOTS(tacit_select_hub, struct select_hub)
 
 static struct tacit_select_hub_view hub_view(const struct live_hub *hub)
 {
@@ -587,8 +569,8 @@ const struct live_hub_ops select_hub_ops = {.word = TACIT_WIRE_SELECT_WORD,
                                             .too_large = hub_too_large,
                                             .describe = hub_describe,
                                             .configure = hub_configure,
-                                            .snapshot = hub_snapshot,
-                                            .restore = hub_restore,
+                                            .snapshot = tacit_select_hub_live_snapshot,
+                                            .restore = tacit_select_hub_live_restore,
                                             .step = hub_step,
                                             .look = hub_look,
                                             .vector = take_vector,

@@ -21,8 +21,6 @@ struct select_site_settings {
 /* Of the coordinator's file: live_hub_config.settings. */
 struct select_hub_settings {
     struct tacit_select_hub_config core; /* but for its domain */
-    uint64_t *sizes;                     /* NULL: all alike */
-    float *initial;                      /* NULL: zeros */
     uint32_t batches;
 };
 #endif

@@ -380,20 +380,20 @@ static enum tacit_status read_initial(const struct tacit_config_coordinator *fil
     struct run_keys const *const keys = file->keys;
     char *const path = tacit_config_path(file->document, keys->initial);
     FILE *const in = path == NULL ? NULL : fopen(path, "rb");
-    settings->initial = calloc(keys->parameters + (size_t)1, sizeof(float));
-    size_t const got =
-        in == NULL || settings->initial == NULL
-            ? 0
-            : fread(settings->initial, sizeof(float), keys->parameters + (size_t)1, in);
+    float *const initial = calloc(keys->parameters + (size_t)1, sizeof *initial);
+    size_t const got = in == NULL || initial == NULL
+                           ? 0
+                           : fread(initial, sizeof *initial, keys->parameters + (size_t)1, in);
     if (in != NULL)
         (void)fclose(in);
     free(path);
-    if (got == keys->parameters)
-        return TACIT_OK;
-    tacit_config_error(file->document, "run.initial",
-                       "it cannot be read, or is not of run.parameters numbers of 4 bytes each",
-                       error);
-    return TACIT_INVALID;
+    settings->core.initial = initial;
+    return got == keys->parameters
+               ? TACIT_OK
+               : live_file_refuse(
+                     file, "run.initial",
+                     "it cannot be read, or is not of run.parameters numbers of 4 bytes each",
+                     error);
 }
 
 static struct tacit_select_hub_config core_of(const struct live_hub_config *hub,
@@ -418,16 +418,16 @@ static struct tacit_select_hub_config core_of(const struct live_hub_config *hub,
                                             .quorum = hub->quorum,
                                             .round_timeout_us =
                                                 (uint64_t)hub->deadline_s * 1000000u,
-                                            .clip = keys->clip};
+                                            .clip = keys->clip,
+                                            .sizes = keys->sizes}; /* the document's */
 }
 
 static void select_hub_settings_free(struct live_hub_config *hub)
 {
-    struct select_hub_settings *const settings = (void *)(uintptr_t)hub->settings;
+    struct select_hub_settings const *const settings = hub->settings;
     if (settings != NULL)
-        free(settings->initial);
-    free(settings);
-    hub->settings = NULL;
+        free((void *)(uintptr_t)settings->core.initial);
+    live_hub_settings_free(hub);
 }
 
 static enum tacit_status select_hub_settings_new(struct live_hub_config *hub,
@@ -445,7 +445,6 @@ static enum tacit_status select_hub_settings_new(struct live_hub_config *hub,
         hub->quorum = keys->users_per_round;
     made->core = core_of(hub, keys);
     made->batches = keys->batches;
-    made->sizes = keys->sizes; /* the document's */
     hub->settings = made;
     enum tacit_status status = TACIT_OK;
     if (keys->initial != NULL)
@@ -453,15 +452,12 @@ static enum tacit_status select_hub_settings_new(struct live_hub_config *hub,
     bool const is_kept = file->trust.has_helper; /* what any site reports, for the helper */
     if (status == TACIT_OK &&
         (tacit_select_hub_size(&made->core) == 0 ||
-         (is_kept && hub->site_count * (size_t)keys->parameters > UPDATES_MAX))) {
-        tacit_config_error(file->document, "run.parameters",
-                           is_kept ? "updates of so many numbers, of all sites, do not fit into "
-                                     "256 MiB"
-                                   : "users_per_round updates of so many numbers do not fit into "
-                                     "256 MiB",
-                           error);
-        status = TACIT_INVALID;
-    }
+         (is_kept && hub->site_count * (size_t)keys->parameters > UPDATES_MAX)))
+        status = live_file_refuse(
+            file, "run.parameters",
+            is_kept ? "updates of so many numbers, of all sites, do not fit into 256 MiB"
+                    : "users_per_round updates of so many numbers do not fit into 256 MiB",
+            error);
     if (status != TACIT_OK)
         select_hub_settings_free(hub);
     return status;

@@ -268,8 +268,7 @@ static void present(const struct hub_parts *parts)
 }
 
 enum tacit_status tacit_select_hub_init(struct tacit_select_hub *hub,
-                                        const struct tacit_select_hub_config *config,
-                                        const uint64_t *sizes, const float *initial)
+                                        const struct tacit_select_hub_config *config)
 {
     size_t const size = tacit_select_hub_size(config);
     TACIT_ASSERT(hub != NULL);
@@ -278,11 +277,12 @@ enum tacit_status tacit_select_hub_init(struct tacit_select_hub *hub,
     memset(hub, 0, size);
     (void)fill_head((struct hub_head *)hub, config);
     struct hub_parts const parts = parts_of(hub);
-    enum tacit_status const status = tacit_select_init(parts.select, &config->select, sizes);
-    for (uint32_t i = 0; initial != NULL && i < config->dimension; i++) {
-        if (!isfinite(initial[i]))
+    enum tacit_status const status =
+        tacit_select_init(parts.select, &config->select, config->sizes);
+    for (uint32_t i = 0; config->initial != NULL && i < config->dimension; i++) {
+        if (!isfinite(config->initial[i]))
             return TACIT_INVALID;
-        parts.theta[i] = (double)initial[i];
+        parts.theta[i] = (double)config->initial[i];
     }
     present(&parts);
     return status;
@@ -1020,10 +1020,9 @@ static bool fill_slots(const struct hub_parts *parts)
 
 enum tacit_status tacit_select_hub_restore(struct tacit_select_hub *hub,
                                            const struct tacit_select_hub_config *config,
-                                           const uint64_t *sizes, const float *initial,
                                            const uint8_t *bytes, size_t size)
 {
-    enum tacit_status const status = tacit_select_hub_init(hub, config, sizes, initial);
+    enum tacit_status const status = tacit_select_hub_init(hub, config);
     if (status != TACIT_OK)
         return status;
     struct hub_parts const parts = parts_of(hub);
