@@ -8,8 +8,6 @@
  * chance, but a source that is broken. */
 #define REFUSALS_MAX 4096u
 
-__extension__ typedef unsigned __int128 wide;
-
 #define NUMERATOR_BITS 126u
 
 /* ---- Scale ---- */

@@ -4,10 +4,7 @@
 #include <math.h>
 #include "wide.h"
 
-__extension__ typedef unsigned __int128 wide;
-
 #define WIDE_MAX (UINT64_C(1) << 62)
-#define DIVISOR_MAX (UINT64_C(1) << 48)
 #define STEP_MAX (UINT64_C(1) << 13) /* chance of coming so far: below e^-8192 */
 #define REFUSALS_MAX 256u            /* of draws that are kept with a chance of 1/2 or more */
 
@@ -121,26 +118,25 @@ static enum tacit_status whole_scales(const struct tacit_entropy *entropy, uint6
     return TACIT_ENTROPY;
 }
 
-/* Long division by 16 bits at a time, saturated; a compiler's own would call its run-time library.
- */
-static int64_t divide(wide dividend, uint64_t divisor)
+/* Long division by 16 bits at a time. */
+wide privacy_divide(wide dividend, uint64_t divisor)
 {
     wide quotient = 0;
     uint64_t rest = 0;
     TACIT_ASSERT(divisor > 0);
-    TACIT_ASSERT(divisor < DIVISOR_MAX);
+    TACIT_ASSERT(divisor < PRIVACY_DIVISOR_MAX);
     for (uint32_t shift = 128; shift > 0; shift -= 16) {
         rest = rest << 16 | (uint64_t)(dividend >> (shift - 16) & 0xffff);
         quotient = quotient << 16 | rest / divisor;
         rest %= divisor;
     }
-    return quotient > (wide)INT64_MAX ? INT64_MAX : (int64_t)quotient;
+    return quotient;
 }
 
 enum tacit_status tacit_discrete_laplace_wide(uint64_t t, uint64_t s,
                                               const struct tacit_entropy *entropy, int64_t *noise)
 {
-    if (t == 0 || t > WIDE_MAX || s == 0 || s >= DIVISOR_MAX)
+    if (t == 0 || t > WIDE_MAX || s == 0 || s >= PRIVACY_DIVISOR_MAX)
         return TACIT_INVALID;
     for (uint32_t refused = 0; refused < REFUSALS_MAX; refused++) { /* chance 1/2 at most */
         uint64_t u;
@@ -153,7 +149,9 @@ enum tacit_status tacit_discrete_laplace_wide(uint64_t t, uint64_t s,
             status = tacit_entropy_below(entropy, 2, &negative);
         if (status != TACIT_OK)
             return status;
-        int64_t const magnitude = divide((wide)t * v + u, s);
+        wide const quotient = privacy_divide((wide)t * v + u, s);
+        int64_t const magnitude =
+            quotient > (wide)INT64_MAX ? INT64_MAX : (int64_t)quotient; /* saturated */
         if (negative == 1 && magnitude == 0)
             continue; /* zero must not be counted twice */
         *noise = negative == 1 ? -magnitude : magnitude;
@@ -178,7 +176,7 @@ enum tacit_status tacit_vector_noise(int64_t *steps, uint32_t dimension, uint64_
 {
     TACIT_ASSERT(steps != NULL);
     TACIT_ASSERT(entropy != NULL);
-    if (epsilon_nano < TACIT_VECTOR_EPSILON_NANO_MIN || epsilon_nano >= DIVISOR_MAX)
+    if (epsilon_nano < TACIT_VECTOR_EPSILON_NANO_MIN || epsilon_nano >= PRIVACY_DIVISOR_MAX)
         return TACIT_BUDGET;
     uint64_t const t = 2 * (uint64_t)TACIT_VECTOR_STEPS * UINT64_C(1000000000);
     for (uint32_t j = 0; j < dimension; j++) {

@@ -279,17 +279,10 @@ struct expectations {
     double gap_in_ratio;
 };
 
-static int compare(const void *a, const void *b)
-{
-    double const x = *(const double *)a;
-    double const y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double least_gap(double *values, uint32_t count)
 {
     double gap = INFINITY;
-    qsort(values, count, sizeof *values, compare);
+    select_sort_reals(values, count);
     for (uint32_t i = 1; i < count; i++)
         gap = fmin(gap, values[i] - values[i - 1]);
     return gap;

@@ -441,6 +441,11 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void select_sort_reals(double *values, uint32_t count)
+{
+    qsort(values, count, sizeof *values, compare);
+}
+
 static void expect(struct select_run *run)
 {
     uint32_t const users = run->plan->config.user_count;
@@ -449,7 +454,7 @@ static void expect(struct select_run *run)
         tacit_latency_expect(&run->plan->latency, user, &mean, &run->expected[user]);
         run->columns[user] = run->expected[user];
     }
-    qsort(run->columns, users, sizeof *run->columns, compare);
+    select_sort_reals(run->columns, users);
     run->median = users % 2 == 1 ? run->columns[users / 2]
                                  : (run->columns[users / 2 - 1] + run->columns[users / 2]) / 2;
 }

@@ -97,6 +97,9 @@ enum tacit_status select_make_plan(struct tacit_experiment *experiment, struct t
 void select_free_plan(void *plan);
 enum tacit_status select_print_bounds(const struct tacit_experiment *experiment, FILE *out);
 
+/* Into ascending order. */
+void select_sort_reals(double *values, uint32_t count);
+
 void *select_run_new(const void *plan, enum tacit_status *status);
 enum tacit_status select_run_play(void *run, uint32_t index, struct tacit_sim_row *row,
                                   atomic_bool *stop);

@@ -2,27 +2,10 @@
  * real-valued series. */
 #include "budget.h"
 #include <math.h>
-
-__extension__ typedef unsigned __int128 wide;
+#include "../../privacy/wide.h"
 
 #define FRACTION_BITS 94u /* of the series: a term times eta_nano < 2^31 fits 128 bits */
 #define KEPT_BITS 75u
-
-/* Long division by 16 bits at a time: a compiler's own would call its run-time library, which a
- * device need not have. Requires: 0 < divisor < 2^48. */
-static wide divide(wide dividend, uint64_t divisor)
-{
-    TACIT_ASSERT(divisor > 0);
-    TACIT_ASSERT(divisor < UINT64_C(1) << 48);
-    wide quotient = 0;
-    uint64_t rest = 0;
-    for (uint32_t shift = 128; shift > 0; shift -= 16) {
-        rest = rest << 16 | (uint64_t)(dividend >> (shift - 16) & 0xffff);
-        quotient = quotient << 16 | rest / divisor;
-        rest %= divisor;
-    }
-    return quotient;
-}
 
 /* e^-x as 1 - x + x^2/2 - ...; the terms that are taken away are rounded down, so are the others,
  * and what is left out is below 2^-88. */
@@ -34,7 +17,7 @@ static wide exp_minus(uint64_t eta_nano)
     wide minus = 0;
     wide term = one;
     for (uint64_t n = 1; term > 0; n++) {
-        term = divide(term * eta_nano, TACIT_NANO * n);
+        term = privacy_divide(term * eta_nano, TACIT_NANO * n);
         if (n % 2 == 1)
             minus += term;
         else
