@@ -341,7 +341,7 @@ enum tacit_status tacit_select_anneal(const struct tacit_select_config *config,
         return status;
     if (annealing->keep_walk)
         remember(&walk);
-    select_sort_users(walk.best, m);
+    select_sort_users(walk.best, m, user_count, &scratch);
     memcpy(users, walk.best, m * sizeof *users);
     *energy = tacit_select_energy(scores->ucb, scores->weight, users, m);
     return TACIT_OK;

@@ -111,7 +111,7 @@ static uint32_t find_last(const double *ucb, const double *weight, uint32_t user
     return best;
 }
 
-static void collect(const double *weight, uint32_t last, uint32_t m, struct select_scratch *scratch,
+static void collect(uint32_t user_count, uint32_t last, uint32_t m, struct select_scratch *scratch,
                     struct heap *heap, uint32_t *users)
 {
     TACIT_ASSERT(last >= m - 1);
@@ -122,8 +122,7 @@ static void collect(const double *weight, uint32_t last, uint32_t m, struct sele
     for (uint32_t i = 0; i < m - 1; i++)
         users[i] = scratch->order[heap->ranks[i]];
     users[m - 1] = scratch->order[last];
-    select_sort_users(users, m);
-    (void)weight;
+    select_sort_users(users, m, user_count, scratch);
 }
 
 /* Those without a ucb yet come first, by their weights alone (READINGS P5.3). */
@@ -152,7 +151,7 @@ double tacit_select_best(const double *ucb, const double *weight, uint32_t user_
         order_by_falling_ucb(ucb, user_count, &scratch);
         struct heap heap = {.weight = weight, .ranks = scratch.place, .order = scratch.order};
         uint32_t const last = find_last(ucb, weight, user_count, m, &heap);
-        collect(weight, last, m, &scratch, &heap, users);
+        collect(user_count, last, m, &scratch, &heap, users);
     }
     return tacit_select_energy(ucb, weight, users, m);
 }

@@ -145,7 +145,7 @@ static enum tacit_status choose_by_urns(struct field *field, const struct tacit_
         if (taken == 0 || places[taken - 1] != scratch.order[next])
             places[taken++] = scratch.order[next];
     }
-    select_sort_users(places, taken);
+    select_sort_users(places, taken, field->count, &scratch);
     TACIT_ASSERT(taken >= 1);
     TACIT_ASSERT(taken <= field->m);
     TACIT_ASSERT(next < field->count);

@@ -28,6 +28,7 @@ void select_sort(const double *values, uint32_t user_count, struct select_scratc
 void select_largest(const double *values, uint32_t user_count, uint32_t m,
                     struct select_scratch *scratch, uint32_t *users);
 
-/* Puts users into ascending order. Cost: O(m log m). */
-void select_sort_users(uint32_t *users, uint32_t count);
+/* Puts different users into ascending order. Uses members. Cost: O(K/64 + m). */
+void select_sort_users(uint32_t *users, uint32_t count, uint32_t user_count,
+                       struct select_scratch *scratch);
 #endif

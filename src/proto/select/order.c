@@ -104,31 +104,16 @@ void select_sort(const double *values, uint32_t user_count, struct select_scratc
         memcpy(order, from, user_count * sizeof *order);
 }
 
-static void sift_users(uint32_t *users, uint32_t root, uint32_t count)
+void select_sort_users(uint32_t *users, uint32_t count, uint32_t user_count,
+                       struct select_scratch *scratch)
 {
-    TACIT_ASSERT(root < count);
-    uint32_t const user = users[root];
-    for (uint32_t child = 2 * root + 1; child < count; child = 2 * root + 1) {
-        if (child + 1 < count && users[child + 1] > users[child])
-            child++;
-        if (users[child] <= user)
-            break;
-        users[root] = users[child];
-        root = child;
-    }
-    users[root] = user;
-}
-
-void select_sort_users(uint32_t *users, uint32_t count)
-{
-    for (uint32_t root = count / 2; root-- > 0;)
-        sift_users(users, root, count);
-    for (uint32_t last = count; last-- > 1;) {
-        uint32_t const largest = users[0];
-        users[0] = users[last];
-        users[last] = largest;
-        sift_users(users, 0, last);
-    }
+    uint32_t taken = 0;
+    memset(scratch->members, 0, TACIT_BITS_WORDS(user_count) * sizeof *scratch->members);
+    for (uint32_t i = 0; i < count; i++)
+        tacit_bits_add(scratch->members, users[i]);
+    TACIT_BITS_EACH (user, scratch->members, user_count)
+        users[taken++] = user;
+    TACIT_ASSERT(taken == count);
 }
 
 void select_largest(const double *values, uint32_t user_count, uint32_t m,
@@ -148,5 +133,5 @@ void select_largest(const double *values, uint32_t user_count, uint32_t m,
             users[taken++] = order[i];
         end = start;
     }
-    select_sort_users(users, m);
+    select_sort_users(users, m, user_count, scratch);
 }
