@@ -42,15 +42,9 @@ static const struct config_choice modes[] = {{"paper", TACIT_PRIVACY_PAPER},
                                              {"sound", TACIT_PRIVACY_SOUND},
                                              {"none", TACIT_PRIVACY_NONE},
                                              {NULL, 0}};
-#define INSIDE                                                                                     \
-    {                                                                                              \
-        0, 1, true, false, false                                                                   \
-    }
+#define INSIDE CONFIG_ABOVE(0, 1)
 
-#define COST                                                                                       \
-    {                                                                                              \
-        0, VALUE_MAX, false, false, false                                                          \
-    }
+#define COST CONFIG_FROM(0, VALUE_MAX)
 static const struct config_key cost_keys[] = {
     {"server_link", "1", "c1 of the paper", CONFIG_TO_REAL(tacit_config, server_link_cost, COST)},
     {"peer_link", "1", "c2", CONFIG_TO_REAL(tacit_config, peer_link_cost, COST)},
@@ -99,7 +93,7 @@ static const struct config_key generated_keys[] = {
 
 static const struct config_key gaussian_keys[] = {
     {"sd", NULL, "standard deviation of a reward",
-     CONFIG_TO_REAL(tacit_config, sd, {0, VALUE_MAX, true, false, false})},
+     CONFIG_TO_REAL(tacit_config, sd, CONFIG_ABOVE(0, VALUE_MAX))},
     {"own", "", "rewards are those of a tacit.Environment in Python, whose means these are",
      CONFIG_TO_TEXT(tacit_config, source)},
     {.name = NULL}};
@@ -193,7 +187,7 @@ static const struct config_key trust_keys[] = {
     {"aggregators", NULL, "who add their noise to sums, and do not collude",
      CONFIG_TO_U32(trust, aggregators, 1, 2)},
     {"floor", "(none)", "epsilon of the noise that each site keeps adding, in thousandths",
-     CONFIG_TO_REAL(trust, floor, {1e-3, EPSILON_MAX, false, false, false})},
+     CONFIG_TO_REAL(trust, floor, CONFIG_FROM(1e-3, EPSILON_MAX))},
     {.name = NULL}};
 
 const struct config_section tacit_config_sections[] = {

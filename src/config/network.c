@@ -10,10 +10,7 @@
 /* Kinds of networks that are not one graph; graphs have the number of their kind. */
 enum { KIND_STAR = -4, KIND_HYBRID, KIND_ALONE, KIND_BROADCAST };
 
-#define CHANCE                                                                                     \
-    {                                                                                              \
-        0, 1, false, false, false                                                                  \
-    }
+#define CHANCE CONFIG_FROM(0, 1)
 
 static const struct config_choice kinds[] = {{"star", KIND_STAR},
 #define X(kind, text) {text, kind},

@@ -393,7 +393,7 @@ void config_reader_pair(struct config_reader *reader, const struct config_node *
 {
     TACIT_ASSERT(lo != NULL && hi != NULL);
     double const limit = is_band ? 1e15 : 1e9;
-    struct config_range const low = {-limit, limit, false, false, false};
+    struct config_range const low = CONFIG_FROM(-limit, limit);
     struct config_range const high = {-limit, limit, false, is_band, false};
     struct config_node const *const pair = config_node_member(map, leaf(key));
     if (pair == NULL || pair->kind != CONFIG_LIST || pair->first == NULL ||

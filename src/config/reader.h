@@ -47,6 +47,15 @@ struct config_range {
     bool infinity_is_allowed;
     bool max_is_open;
 };
+/* From low, or above it, to high. */
+#define CONFIG_FROM(low, high)                                                                     \
+    {                                                                                              \
+        .min = (low), .max = (high)                                                                \
+    }
+#define CONFIG_ABOVE(low, high)                                                                    \
+    {                                                                                              \
+        .min = (low), .max = (high), .min_is_open = true                                           \
+    }
 void config_reader_number(struct config_reader *reader, const struct config_node *map,
                           const char *key, bool is_required, struct config_range range,
                           double *value);

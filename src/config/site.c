@@ -54,10 +54,7 @@ static bool is_fingerprint(const char *text)
 
 static const struct config_choice runs_words[] = {{"ask", 0}, {"join", 1}, {NULL, 0}};
 static const struct config_choice log_formats[] = {{"text", 0}, {"json", 1}, {NULL, 0}};
-#define EPSILON_RANGE                                                                              \
-    {                                                                                              \
-        1e-6, 1e6, false, false, false                                                             \
-    }
+#define EPSILON_RANGE CONFIG_FROM(1e-6, 1e6)
 #define RANGE_FORM .form = "two numbers, like [0, 1], within -1e9 to 1e9"
 
 static const struct config_key broker_keys[] = {
@@ -105,7 +102,7 @@ static const struct config_key trust_keys[] = {
     {"aggregators", NULL, "2: of the phased index; a quorum is 2 or more",
      CONFIG_TO_U32(trust, aggregators, 1, 2)},
     {"floor", "(none)", "epsilon of the noise that each site keeps adding, in thousandths",
-     CONFIG_TO_REAL(trust, floor, {1e-3, 1e5, false, false, false})},
+     CONFIG_TO_REAL(trust, floor, CONFIG_FROM(1e-3, 1e5))},
     {"helper", "(must be given with 2)", "of the helper's key", CONFIG_TO_TEXT(trust, helper),
      FINGERPRINT_FORM},
     {.name = NULL}};
@@ -488,7 +485,7 @@ static void read_missing(struct config_reader *reader, const struct config_node 
         return;
     config_reader_table(reader, map, "missing", missing_keys, agent);
     config_reader_number(reader, map, "missing.counts_as", true,
-                         (struct config_range){agent->lo, agent->hi, false, false, false},
+                         (struct config_range)CONFIG_FROM(agent->lo, agent->hi),
                          &agent->missing_counts_as);
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++)
         if (config_reader_given(reader, waits[i]) != NULL)

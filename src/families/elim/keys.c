@@ -6,10 +6,7 @@
 
 static const struct config_choice weights[] = {{"agents", 0}, {"components", 1}, {NULL, 0}};
 static const struct config_choice delays[] = {{"farthest", 0}, {"one-less", 1}, {NULL, 0}};
-#define SHARE                                                                                      \
-    {                                                                                              \
-        0, 1, true, false, false                                                                   \
-    }
+#define SHARE CONFIG_ABOVE(0, 1)
 
 static const struct config_key protocol_keys[] = {
     {"kind", NULL, "", .form = "elimination"},

@@ -17,10 +17,7 @@ struct run_keys {
     struct elim_keys bounds; /* is_exact, growth, confidence */
 };
 
-#define SHARE                                                                                      \
-    {                                                                                              \
-        0, 1, true, false, false                                                                   \
-    }
+#define SHARE CONFIG_ABOVE(0, 1)
 
 static const struct config_key run_keys[] = {
     {"participation", "1", "share of the sites that report in a round; below 1 over a star only",

@@ -24,14 +24,8 @@ const struct config_choice glm_links[] = {{"logistic", TACIT_LINALG_LOGISTIC},
                                           {"poisson", TACIT_LINALG_POISSON},
                                           {"identity", TACIT_LINALG_IDENTITY},
                                           {NULL, 0}};
-#define DELTA                                                                                      \
-    {                                                                                              \
-        1e-9, 0.5, false, false, false                                                             \
-    }
-#define POSITIVE                                                                                   \
-    {                                                                                              \
-        0, VALUE_MAX, true, false, false                                                           \
-    }
+#define DELTA CONFIG_FROM(1e-9, 0.5)
+#define POSITIVE CONFIG_ABOVE(0, VALUE_MAX)
 
 static const struct config_key environment_keys[] = {
     {"kind", NULL, "", .form = "contextual"},
@@ -136,15 +130,15 @@ static const struct config_key protocol_keys[] = {
      CONFIG_TO_FLAG(glm_keys, every_pull, shared_words)},
     {"lambda", "2", "the regulariser", CONFIG_TO_REAL(glm_keys, lambda, POSITIVE)},
     {"delta", "0.01", "the failure probability",
-     CONFIG_TO_REAL(glm_keys, delta, {0, 1 - 1e-9, true, false, false})},
-    {"norm", "1", "S", CONFIG_TO_REAL(glm_keys, norm_bound, {0, 10, true, false, false})},
+     CONFIG_TO_REAL(glm_keys, delta, CONFIG_ABOVE(0, 1 - 1e-9))},
+    {"norm", "1", "S", CONFIG_TO_REAL(glm_keys, norm_bound, CONFIG_ABOVE(0, 10))},
     {"noise", "(of the link)", "R_max", CONFIG_TO_REAL(glm_keys, noise_bound, POSITIVE)},
     {"alpha", "(must be given for constant)", "the radius of exploration: constant",
-     CONFIG_TO_REAL(glm_keys, alpha, {0, VALUE_MAX, false, false, false})},
+     CONFIG_TO_REAL(glm_keys, alpha, CONFIG_FROM(0, VALUE_MAX))},
     {"suboptimality", "(1/n^2)", "eps_t of an update",
      CONFIG_TO_REAL(glm_keys, suboptimality, POSITIVE)},
     {"explore", "0", "probability of a uniform arm instead of the best one",
-     CONFIG_TO_REAL(glm_keys, explore, {0, 1, false, false, false})},
+     CONFIG_TO_REAL(glm_keys, explore, CONFIG_FROM(0, 1))},
     {"batches", "(T/5)",
      "sound mode: P; with few batches each is released by itself, with many in a binary tree",
      .form = "1 to the horizon"},

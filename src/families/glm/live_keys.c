@@ -14,10 +14,7 @@
 static const struct config_choice variants[] = {
     {"fedglb", TACIT_GLM_FEDGLB}, {"dislinucb", TACIT_GLM_DISLINUCB}, {NULL, 0}};
 
-#define POSITIVE                                                                                   \
-    {                                                                                              \
-        0, 1e9, true, false, false                                                                 \
-    }
+#define POSITIVE CONFIG_ABOVE(0, 1e9)
 
 static const struct config_key run_keys[] = {
     GLM_FEATURES_KEY(glm_hub_settings, model.dimension),
@@ -29,15 +26,12 @@ static const struct config_key run_keys[] = {
      "log-determinant reach it",
      CONFIG_TO_REAL(glm_hub_settings, model.threshold, POSITIVE)},
     {"lambda", "2", "", CONFIG_TO_REAL(glm_hub_settings, model.lambda, POSITIVE)},
-    {"delta", "0.01", "",
-     CONFIG_TO_REAL(glm_hub_settings, model.delta, {0, 1 - 1e-9, true, false, false})},
-    {"norm", "1", "",
-     CONFIG_TO_REAL(glm_hub_settings, model.norm_bound, {0, 10, true, false, false})},
+    {"delta", "0.01", "", CONFIG_TO_REAL(glm_hub_settings, model.delta, CONFIG_ABOVE(0, 1 - 1e-9))},
+    {"norm", "1", "", CONFIG_TO_REAL(glm_hub_settings, model.norm_bound, CONFIG_ABOVE(0, 10))},
     {"noise", "(of the link)", "", CONFIG_TO_REAL(glm_hub_settings, model.noise_bound, POSITIVE)},
     {"alpha", "(must be given for constant)", "",
-     CONFIG_TO_REAL(glm_hub_settings, model.alpha, {0, 1e9, false, false, false})},
-    {"explore", "0", "",
-     CONFIG_TO_REAL(glm_hub_settings, model.explore, {0, 1, false, false, false})},
+     CONFIG_TO_REAL(glm_hub_settings, model.alpha, CONFIG_FROM(0, 1e9))},
+    {"explore", "0", "", CONFIG_TO_REAL(glm_hub_settings, model.explore, CONFIG_FROM(0, 1))},
     {"exploration", "practical", "",
      CONFIG_TO_WORD(glm_hub_settings, model.exploration, glm_explorations)},
     {"suboptimality", "(1/n^2)", "",

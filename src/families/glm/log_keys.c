@@ -43,7 +43,7 @@ const struct config_key glm_rating_keys[] = {
     {"item", NULL, "column of what was chosen", CONFIG_TO_TEXT(tacit_context_spec, item)},
     {"value", NULL, "column of how it was liked", CONFIG_TO_TEXT(tacit_context_spec, value)},
     {"above", "(the value is the reward)", "the reward is 1 where the value is above, else 0",
-     CONFIG_TO_REAL(tacit_context_spec, above, {-VALUE_MAX, VALUE_MAX, false, false, false})},
+     CONFIG_TO_REAL(tacit_context_spec, above, CONFIG_FROM(-VALUE_MAX, VALUE_MAX))},
     {"time", "(rows have no order)", "column of a number that orders the rows",
      CONFIG_TO_TEXT(tacit_context_spec, time)},
     {.name = NULL}};

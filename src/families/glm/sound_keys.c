@@ -9,14 +9,8 @@
 
 static const struct config_choice links[] = {
     {"logistic", TACIT_LINALG_LOGISTIC}, {"identity", TACIT_LINALG_IDENTITY}, {NULL, 0}};
-#define POSITIVE                                                                                   \
-    {                                                                                              \
-        0, 1e9, true, false, false                                                                 \
-    }
-#define DELTA                                                                                      \
-    {                                                                                              \
-        1e-9, 0.5, false, false, false                                                             \
-    }
+#define POSITIVE CONFIG_ABOVE(0, 1e9)
+#define DELTA CONFIG_FROM(1e-9, 0.5)
 
 static const struct config_key run_keys[] = {
     GLM_FEATURES_KEY(tacit_wire_glm_sound_run, model.dimension),
@@ -28,14 +22,14 @@ static const struct config_key run_keys[] = {
     {"delta", NULL, "of (epsilon, delta), of an interaction",
      CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.delta, DELTA)},
     {"failure", "0.01", "the intervals hold with probability 1 - failure",
-     CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.failure, {0, 1 - 1e-9, true, false, false})},
+     CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.failure, CONFIG_ABOVE(0, 1 - 1e-9))},
     {"norm", "1", "as in an experiment, like what follows",
-     CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.norm_bound, {0, 10, true, false, false})},
+     CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.norm_bound, CONFIG_ABOVE(0, 10))},
     {"noise", "0.5", "", CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.noise_bound, POSITIVE)},
     {"alpha", "(must be given for constant)", "",
-     CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.alpha, {0, 1e9, false, false, false})},
+     CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.alpha, CONFIG_FROM(0, 1e9))},
     {"explore", "0", "",
-     CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.explore, {0, 1, false, false, false})},
+     CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.explore, CONFIG_FROM(0, 1))},
     {"exploration", "practical", "",
      CONFIG_TO_WORD(tacit_wire_glm_sound_run, model.exploration, glm_explorations)},
     {.name = NULL}};

@@ -15,9 +15,9 @@ struct run_keys {
 static const struct config_choice bases[] = {{"e", 0}, {"10", 1}, {NULL, 0}};
 static const struct config_key run_keys[] = {
     {"exchange_s", "1", "between two exchanges that a site begins, up to a quarter more",
-     CONFIG_TO_REAL(run_keys, exchange_s, {0.001, 86400, false, false, false})},
+     CONFIG_TO_REAL(run_keys, exchange_s, CONFIG_FROM(0.001, 86400))},
     {"pulls_per_second", "1000", "no site pulls faster; what a neighbour says is cut to it",
-     CONFIG_TO_REAL(run_keys, pulls_per_second, {0.001, 1e6, false, false, false})},
+     CONFIG_TO_REAL(run_keys, pulls_per_second, CONFIG_FROM(0.001, 1e6))},
     {"log_base", "e", "of the radius (12); 10 is nearer to the paper's figures",
      CONFIG_TO_FLAG(run_keys, log_base_10, bases)},
     {.name = NULL}};

@@ -62,10 +62,7 @@ extern const struct config_key phased_guard_keys[];
     {                                                                                              \
         "guard", "", "an arm that the play never falls far behind", .form = "a map"                \
     }
-#define PHASED_GROWTH_RANGE                                                                        \
-    {                                                                                              \
-        1, 4, true, false, false                                                                   \
-    }
+#define PHASED_GROWTH_RANGE CONFIG_ABOVE(1, 4)
 #define PHASED_CONFIDENCE_RANGE                                                                    \
     {                                                                                              \
         0.5, 1, false, false, true                                                                 \

@@ -9,14 +9,8 @@
 #define ROWS_DEFAULT 60000u
 #define ITERATIONS_MAX 10000000u
 
-#define POSITIVE                                                                                   \
-    {                                                                                              \
-        0, VALUE_MAX, true, false, false                                                           \
-    }
-#define NOT_NEGATIVE                                                                               \
-    {                                                                                              \
-        0, VALUE_MAX, false, false, false                                                          \
-    }
+#define POSITIVE CONFIG_ABOVE(0, VALUE_MAX)
+#define NOT_NEGATIVE CONFIG_FROM(0, VALUE_MAX)
 
 /* ---- protocol ---- */
 
@@ -54,8 +48,7 @@ static const struct config_key protocol_keys[] = {
      .choices = selectors},
     {"users_per_round", "(must be given, but for all)", "m", .form = "1 to agents"},
     {"alpha", "100", "weight of generalisation", CONFIG_TO_REAL(select_keys, alpha, NOT_NEGATIVE)},
-    {"beta", "2", "its exponent",
-     CONFIG_TO_REAL(select_keys, beta, {1, 1000, false, false, false})},
+    {"beta", "2", "its exponent", CONFIG_TO_REAL(select_keys, beta, CONFIG_FROM(1, 1000))},
     {"gamma", "5", "weight of privacy", CONFIG_TO_REAL(select_keys, gamma, NOT_NEGATIVE)},
     {"zeta", "1", "factor on the observed mean in Eq. (13); the paper's large network: 3",
      CONFIG_TO_REAL(select_keys, zeta, POSITIVE)},
@@ -94,10 +87,7 @@ static void read_protocol(struct config_reader *reader, const struct config_node
 
 /* ---- environment ---- */
 
-#define SPREAD                                                                                     \
-    {                                                                                              \
-        0, 10, false, false, false                                                                 \
-    }
+#define SPREAD CONFIG_FROM(0, 10)
 static const struct config_key log_normal_keys[] = {
     {"median", "0.5", "of all latencies", CONFIG_TO_REAL(select_keys, median, POSITIVE)},
     {"users", "0.5", "spread over users, of the logarithm",
@@ -147,7 +137,7 @@ static void read_environment(struct config_reader *reader, const struct config_n
 
 static const struct config_key size_keys[] = {
     {"dirichlet", NULL, "the parameter; each user has at least 20 rows",
-     CONFIG_TO_REAL(select_keys, dirichlet, {1e-3, 1e6, false, false, false})},
+     CONFIG_TO_REAL(select_keys, dirichlet, CONFIG_FROM(1e-3, 1e6))},
     {"rows", "60000", "of all users", CONFIG_TO_U64(select_keys, row_count, 1, UINT64_C(1) << 32)},
     {.name = NULL}};
 
@@ -176,10 +166,7 @@ static const struct config_choice budgets[] = {{"geometric", TACIT_SELECT_GEOMET
                                                {"uniform", TACIT_SELECT_UNIFORM},
                                                {"given", TACIT_SELECT_GIVEN},
                                                {NULL, 0}};
-#define ETA                                                                                        \
-    {                                                                                              \
-        1e-9, TACIT_SELECT_ETA_MAX, false, false, false                                            \
-    }
+#define ETA CONFIG_FROM(1e-9, TACIT_SELECT_ETA_MAX)
 static const struct config_key privacy_keys[] = {
     {"eta", "0.04", "budget: geometric", .range = ETA},
     {"budget", "geometric",

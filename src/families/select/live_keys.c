@@ -15,18 +15,9 @@
 #define MEBI (UINT64_C(1) << 20)
 #define UPDATES_MAX (256 * MEBI / sizeof(int64_t))
 
-#define POSITIVE                                                                                   \
-    {                                                                                              \
-        0, 1e100, true, false, false                                                               \
-    }
-#define WEIGHT                                                                                     \
-    {                                                                                              \
-        0, 1e100, false, false, false                                                              \
-    }
-#define ETA                                                                                        \
-    {                                                                                              \
-        1e-9, TACIT_SELECT_ETA_MAX, false, false, false                                            \
-    }
+#define POSITIVE CONFIG_ABOVE(0, 1e100)
+#define WEIGHT CONFIG_FROM(0, 1e100)
+#define ETA CONFIG_FROM(1e-9, TACIT_SELECT_ETA_MAX)
 
 /* ---- A site: its command --------------------------------------------------------------------- */
 
@@ -304,7 +295,7 @@ static const struct config_key run_keys[] = {
     {"users_per_round", "(all)", "m", .form = "1 to all sites"},
     {"alpha", "100", "as in an experiment, like what follows",
      CONFIG_TO_REAL(run_keys, alpha, WEIGHT)},
-    {"beta", "2", "", CONFIG_TO_REAL(run_keys, beta, {1, 1000, false, false, false})},
+    {"beta", "2", "", CONFIG_TO_REAL(run_keys, beta, CONFIG_FROM(1, 1000))},
     {"gamma", "5", "", CONFIG_TO_REAL(run_keys, gamma, WEIGHT)},
     {"zeta", "1", "", CONFIG_TO_REAL(run_keys, zeta, POSITIVE)},
     {"eta", "0.04", "that of policy.eta", CONFIG_TO_REAL(run_keys, eta, ETA)},

@@ -15,10 +15,7 @@ static const struct config_choice models[] = {{"logistic", TACIT_MODEL_LOGISTIC}
 static const struct config_choice switches[] = {{"off", 0}, {"on", 1}, {NULL, 0}};
 static const struct config_choice optimizers[] = {
     {"adam", TACIT_OPTIMIZER_ADAM}, {"sgd", TACIT_OPTIMIZER_SGD}, {NULL, 0}};
-#define POSITIVE                                                                                   \
-    {                                                                                              \
-        0, 1e6, true, false, false                                                                 \
-    }
+#define POSITIVE CONFIG_ABOVE(0, 1e6)
 
 const struct config_choice training_labels[] = {{"iid", 0}, {"dominant", 1}, {NULL, 0}};
 
@@ -50,7 +47,7 @@ const struct config_key training_key_table[] = {
     {"exam", "(all)", "the model is examined on so many pictures, the first ones",
      CONFIG_TO_U32(training_keys, pictures.exam, 1, 1000000000u)},
     {"target", "(none)", "an accuracy; time_to_target is the time that it takes",
-     CONFIG_TO_REAL(training_keys, target, {0, 1, true, false, false})},
+     CONFIG_TO_REAL(training_keys, target, CONFIG_ABOVE(0, 1))},
     {"classes", "10", "only pictures with a label below it",
      CONFIG_TO_U32(training_keys, pictures.classes, 2, TRAINING_LABELS_MAX)},
     {"frozen", "",

@@ -11,10 +11,7 @@ static const struct config_choice sharings[] = {{"votes", VOTE_SHARING_VOTES},
                                                 {"all", VOTE_SHARING_ALL},
                                                 {"sums", VOTE_SHARING_SUMS},
                                                 {NULL, 0}};
-#define CHANCE                                                                                     \
-    {                                                                                              \
-        0, 1, true, false, false                                                                   \
-    }
+#define CHANCE CONFIG_ABOVE(0, 1)
 
 static const struct config_key protocol_keys[] = {
     {"kind", NULL, "", .form = "votes"},
@@ -60,11 +57,10 @@ static const struct config_key environment_keys[] = {
     {"drift", "", "means that move with the samples of all", .form = "a map"}, {.name = NULL}};
 static const struct config_key drift_keys[] = {
     {"per_sample", NULL, "what a sample adds to a mean",
-     CONFIG_TO_REAL(vote_keys, drift, {-1, 1, false, false, false})},
+     CONFIG_TO_REAL(vote_keys, drift, CONFIG_FROM(-1, 1))},
     {"arms", "suboptimal", "which arms' means move",
      CONFIG_TO_FLAG(vote_keys, drifts_all, drifting)},
-    {"floor", "0", "no mean goes below",
-     CONFIG_TO_REAL(vote_keys, drift_floor, {0, 1, false, false, false})},
+    {"floor", "0", "no mean goes below", CONFIG_TO_REAL(vote_keys, drift_floor, CONFIG_FROM(0, 1))},
     {.name = NULL}};
 
 const struct config_section vote_sections[] = {{"", root_keys},

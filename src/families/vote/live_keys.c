@@ -23,10 +23,7 @@ struct run_keys {
     uint32_t tick_ms;
 };
 
-#define INSIDE                                                                                     \
-    {                                                                                              \
-        0, 1, true, false, false                                                                   \
-    }
+#define INSIDE CONFIG_ABOVE(0, 1)
 
 static const struct config_key run_keys[] = {
     {"accuracy", NULL, "epsilon of an experiment, as a part of the range",
