@@ -665,10 +665,7 @@ static enum tacit_status take_update(const struct hub_parts *parts,
         return TACIT_MALFORMED;
     struct round_verdict verdict = round_hub_hear(&parts->round, &message->head);
     if (verdict.status == TACIT_OK && verdict.answer == ROUND_NOTHING) {
-        if (message->masked != NULL)
-            tacit_helper_release_digest(message->masked, release);
-        else
-            select_release_of(message, release);
+        select_release_of(message, release);
         verdict = round_hub_open(&parts->round, &message->head, release);
         if (verdict.status == TACIT_OK &&
             (needs_no_update(parts, message->from, message->round) ||

@@ -101,6 +101,10 @@ void select_release_of(const struct tacit_select_message *update,
     struct tacit_sha256 sha = tacit_sha256_init();
     uint8_t numbers[24];
     TACIT_ASSERT(update->digests != NULL);
+    if (update->masked != NULL) {
+        tacit_helper_release_digest(update->masked, release);
+        return;
+    }
     put(numbers, update->participation, 8);
     put(numbers + 8, update->price_nano, 8);
     put(numbers + 16, update->spent_nano, 8);

@@ -20,7 +20,8 @@ void select_digest_pieces(const struct select_pieces *pieces);
 /* What the vector is called: the digest of the digests. */
 void select_name_of(const struct select_pieces *pieces, uint8_t name[TACIT_SHA256_BYTES]);
 
-/* What is committed to: everything of an update that leaves. */
+/* What is committed to: everything of an update that leaves; with two aggregators, what opens it.
+ */
 void select_release_of(const struct tacit_select_message *update,
                        uint8_t release[TACIT_SHA256_BYTES]);
 

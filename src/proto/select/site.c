@@ -484,10 +484,7 @@ static enum tacit_status draw(const struct tacit_select_site *site,
     *head = made; /* the release is read from there; nothing is kept unless all goes well */
     struct tacit_select_message const message = tacit_select_site_release(site);
     struct tacit_commit_scope const scope = scope_of(head, head->draw_round);
-    if (message.masked != NULL)
-        tacit_helper_release_digest(message.masked, release);
-    else
-        select_release_of(&message, release);
+    select_release_of(&message, release);
     status = round_site_commit(&head->grants, &scope, release, keys);
     if (status != TACIT_OK)
         return status;
