@@ -223,8 +223,10 @@ static bool seal(void *context, const uint8_t *ephemeral, const uint8_t *meant, 
         hash_of(helper, scope, size, envelope, seed, code);
         memcpy(envelope + 64, code, 16);
     }
+    uint8_t sealed[TACIT_HELPER_ENVELOPE_BYTES];
+    memcpy(sealed, envelope, sizeof sealed); /* that is of the scope, whatever is said */
     lie(helper, meant, size, envelope);
-    memcpy(helper->sealed, envelope, sizeof helper->sealed);
+    memcpy(helper->sealed, sealed, sizeof sealed);
     memcpy(helper->sealed_scope, meant, size);
     return true;
 }

@@ -4,6 +4,6 @@
 int main(int argc, char **argv)
 {
     struct storm_rule const rule =
-        rule_with_helper(&rule_phased, UINT64_C(0x60a81684147e1989), UINT64_C(0xd158dec115f55886));
+        rule_with_helper(&rule_phased, UINT64_C(0x07fb56e62ae66862), UINT64_C(0xd158dec115f55886));
     return storm_main(&rule, argc, argv);
 }
