@@ -219,7 +219,8 @@ struct live_agent_config daemons_agent_config(const struct tacit_config_agent *c
     if (config->group_readable)
         live_private_allow_group();
     return (struct live_agent_config){
-        .protocol = live_family_find(config->family->word)->site,
+        .protocol =
+            live_family_site(live_family_find(config->family->word), config->trust.has_helper),
         .site = {.federation = config->federation,
                  .site = config->site,
                  .arm_names = config->arm_names,
@@ -366,7 +367,7 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
 {
     struct live_family const *const family = live_family_find(config->family->word);
     struct live_coordinator_config coordinator = {
-        .protocol = family->hub,
+        .protocol = live_family_hub(family, config->trust.has_helper),
         .hub = hub_config(config),
         .state_directory = config->state_directory,
         .version = TACIT_VERSION,
@@ -456,7 +457,7 @@ static void take_helper_word(const struct command *command, void *into, int key,
 static const struct live_hub_ops *find_hub(const char *word)
 {
     struct live_family const *const family = live_family_find(word);
-    return family == NULL ? NULL : family->hub;
+    return family == NULL ? NULL : live_family_hub(family, true);
 }
 
 static struct live_helper_config helper_config(const struct tacit_config_helper *config)

@@ -266,7 +266,7 @@ def main():
     if options.protocol not in live:
         parser.error(f"the protocol '{options.protocol}' is not live; those that are: {', '.join(live)}")
     if options.trust == 2 and (options.protocol not in ("elimination", "phased-index") or options.network not in (None, "star")):
-        parser.error("two aggregators are for elimination and phased-index over a star when they are live; allowed: one of them, "
+        parser.error("two aggregators are shown for elimination and phased-index over a star; allowed: one of them, "
                      "and no other network")
     if options.protocol == "select":  # no arms and no patients: a model
         print("protocol: select", flush=True)

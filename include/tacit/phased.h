@@ -33,7 +33,8 @@ struct tacit_phased_judge; /* opaque, relocatable */
 enum tacit_phased_standing {
     TACIT_PHASED_PRESENT,
     TACIT_PHASED_TO_COME, /* it may be added */
-    TACIT_PHASED_RETIRED  /* for good; what is known of it stays */
+    TACIT_PHASED_RETIRED, /* for good; what is known of it stays */
+    TACIT_PHASED_BEATEN   /* sums: another one is surely better, or as good but for the accuracy */
 };
 
 /* Pointers are valid until the next step. */
@@ -42,13 +43,13 @@ struct tacit_phased_judge_view {
     uint32_t round_count;                /* rounds that closed with reports */
     bool finished;                       /* no plan follows: `leader` until T */
     bool decided;                        /* with confidence: the leader is best */
-    uint32_t leader;                     /* TACIT_NO_ARM before the first round has closed */
+    uint32_t leader;                     /* TACIT_NO_ARM before the first look */
     uint32_t played;                     /* what sites play while they wait, and at the end: the
                                           * leader, or the guard's arm */
     uint64_t slots;                      /* slots of a site in all plans so far */
     uint32_t plan_count;                 /* 0: finished */
     const struct tacit_pull_block *plan; /* in arm order */
-    const uint64_t *releases;            /* K: e of each arm */
+    const uint64_t *releases;            /* K: e of each arm; of sums, looks at it */
     const uint64_t *standings;           /* K: enum tacit_phased_standing */
     const double *means;  /* K: y over the suffix in use; of its last look if dropped */
     const double *uppers; /* K: UCB; for regret, arms that are not taken may have y + c instead */

@@ -12,8 +12,11 @@
 #define TACIT_PHASES_GROWTH 2.0
 
 enum tacit_phases_rule {
-    TACIT_PHASES_INDEX,      /* EXACT-BOUNDS 5 */
-    TACIT_PHASES_ELIMINATION /* EXACT-BOUNDS 4; decides at delta = 1/T without a confidence */
+    TACIT_PHASES_INDEX,       /* EXACT-BOUNDS 5 */
+    TACIT_PHASES_ELIMINATION, /* EXACT-BOUNDS 4; decides at delta = 1/T without a confidence */
+    TACIT_PHASES_SUMS /* published sums (tacit/vote.h) in rounds: each is of S_1 pulls of each arm
+                       * that is left, and looks are at numbers of rounds that grow. The ladder is
+                       * that of the looks; a confidence is needed, and all arms are there */
 };
 
 /* Public to all. */
@@ -36,7 +39,10 @@ struct tacit_phases {
      * Its arm is played alone until the others may be. */
     uint32_t guard_arm;
     uint32_t spare;
-    double guard_loss; /* in (0, 1), a part of the range; 0: no guard */
+    union {
+        double guard_loss; /* in (0, 1), a part of the range; 0: no guard */
+        double accuracy;   /* sums: in (0, 1]; who is surely better by no more may go */
+    };
 };
 TACIT_NO_GAPS_END
 

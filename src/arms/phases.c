@@ -6,17 +6,28 @@
 #define EPSILON_MAX 1e6
 #define NOISE_SCALES 60.0 /* tacit_mechanism_plausible */
 
+static bool has_sums(const struct tacit_phases *schedule)
+{
+    return schedule->rule == TACIT_PHASES_SUMS;
+}
+
+static bool is_guarded(const struct tacit_phases *schedule)
+{
+    return !has_sums(schedule) && schedule->guard_loss > 0;
+}
+
 struct tacit_phases tacit_phases_kept(const struct tacit_phases *schedule)
 {
     struct tacit_phases kept = *schedule;
-    if (!(schedule->guard_loss > 0))
+    if (!is_guarded(schedule))
         kept.guard_arm = 0;
     return kept;
 }
 
+/* Do all arms that are left climb together? */
 static bool eliminates(const struct tacit_phases *schedule)
 {
-    return schedule->rule == TACIT_PHASES_ELIMINATION;
+    return schedule->rule == TACIT_PHASES_ELIMINATION || has_sums(schedule);
 }
 
 /* Are the intervals meant to hold at all times? */
@@ -43,11 +54,6 @@ uint64_t tacit_phases_first_rung(const struct tacit_phases *schedule)
     return tacit_bounds_first_rung_of(schedule->agent_count, &noise, level, width);
 }
 
-static bool is_guarded(const struct tacit_phases *schedule)
-{
-    return schedule->guard_loss > 0;
-}
-
 uint32_t tacit_phases_first_count(const struct tacit_phases *schedule)
 {
     return schedule->first_count > 0 ? schedule->first_count : schedule->arm_count;
@@ -66,14 +72,23 @@ uint64_t tacit_phases_horizon_min(const struct tacit_phases *schedule)
     return others + alone;
 }
 
-static uint32_t climb_from(uint64_t rung, const struct tacit_phases *schedule, uint64_t *rungs)
+/* Of sums, so many rounds of S_1 more. */
+static uint64_t rung_after(const struct tacit_phases *schedule, uint64_t first, uint64_t rung)
 {
+    uint64_t const unit = has_sums(schedule) ? first : 1;
+    uint64_t const next = tacit_bounds_next_rung(rung / unit, schedule->growth);
+    return next < TACIT_HORIZON_MAX / unit ? next * unit : TACIT_HORIZON_MAX;
+}
+
+static uint32_t climb_from(uint64_t first, const struct tacit_phases *schedule, uint64_t *rungs)
+{
+    uint64_t rung = first;
     for (uint32_t count = 1; count <= TACIT_BOUNDS_RELEASES_MAX; count++) {
         if (rungs != NULL)
             rungs[count - 1] = rung;
         if (rung > schedule->horizon || rung == TACIT_HORIZON_MAX)
             return count;
-        rung = tacit_bounds_next_rung(rung, schedule->growth);
+        rung = rung_after(schedule, first, rung);
     }
     return 0;
 }
@@ -98,8 +113,11 @@ bool tacit_phases_is_valid(const struct tacit_phases *schedule)
         (schedule->floor_milli == TACIT_ONE_AGGREGATOR || schedule->agent_count >= 2);
     bool const has_confidence =
         (confidence >= 0 && confidence <= 0) || (confidence >= 0.5 && confidence < 1);
-    bool const has_rule = eliminates(schedule) ||
-                          (schedule->rule == TACIT_PHASES_INDEX && schedule->arms_per_round >= 2);
+    bool const has_rule = has_sums(schedule)
+                              ? schedule->accuracy > 0 && schedule->accuracy <= 1 &&
+                                    confidence > 0 && schedule->first_count == 0
+                              : eliminates(schedule) || (schedule->rule == TACIT_PHASES_INDEX &&
+                                                         schedule->arms_per_round >= 2);
     bool const has_guard = !is_guarded(schedule)
                                ? schedule->guard_loss >= 0
                                : !eliminates(schedule) &&

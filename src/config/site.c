@@ -99,7 +99,8 @@ struct trust {
     const char *helper;
 };
 static const struct config_key trust_keys[] = {
-    {"aggregators", NULL, "2: of the phased index; a quorum is 2 or more",
+    {"aggregators", NULL,
+     "2: of elimination, phased-index, select and votes; a quorum is 2 or more",
      CONFIG_TO_U32(trust, aggregators, 1, 2)},
     {"floor", "(none)", "epsilon of the noise that each site keeps adding, in thousandths",
      CONFIG_TO_REAL(trust, floor, CONFIG_FROM(1e-3, 1e5))},
@@ -425,7 +426,7 @@ static void read_trust(struct config_reader *reader, const char *section,
     if (trust->has_helper && !family->takes_trust)
         config_reader_refuse(reader, name,
                              "%s has no second aggregator when it is live; allowed: 1, or a "
-                             "protocol that has one (elimination, phased-index, select)",
+                             "protocol that has one (elimination, phased-index, select, votes)",
                              family->word);
     (void)snprintf(key, sizeof key, "%s.floor", name);
     double const milli = nearbyint(values.floor * 1e3);

@@ -11,6 +11,9 @@ struct live_family {
     struct tacit_config_live file; /* its word, and what its files may hold */
     const struct live_site_ops *site;
     const struct live_hub_ops *hub;
+    /* With two aggregators; NULL, both: the same. */
+    const struct live_site_ops *(*site_of_two)(void);
+    const struct live_hub_ops *(*hub_of_two)(void);
     /* From the coordinator's file to hub->settings; the rest of *hub is there, and hub->quorum may
      * be lowered. `network` is NULL over a star, and outlives the settings. Refuses a run that
      * cannot learn anything. Errors: TACIT_INVALID with error->text, TACIT_MEMORY. */
@@ -37,4 +40,8 @@ uint32_t live_file_floor(const struct tacit_config_coordinator *file);
 
 /* Requires: a word of the list. */
 const struct live_family *live_family_find(const char *word);
+
+/* Those of runs with one aggregator, or with two. */
+const struct live_site_ops *live_family_site(const struct live_family *family, bool has_helper);
+const struct live_hub_ops *live_family_hub(const struct live_family *family, bool has_helper);
 #endif

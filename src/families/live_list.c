@@ -62,3 +62,13 @@ const struct live_family *live_family_find(const char *word)
     TACIT_ASSERT(families[i] != NULL);
     return families[i];
 }
+
+const struct live_site_ops *live_family_site(const struct live_family *family, bool has_helper)
+{
+    return has_helper && family->site_of_two != NULL ? family->site_of_two() : family->site;
+}
+
+const struct live_hub_ops *live_family_hub(const struct live_family *family, bool has_helper)
+{
+    return has_helper && family->hub_of_two != NULL ? family->hub_of_two() : family->hub;
+}

@@ -16,7 +16,7 @@ import wire
 from wire import STEPS
 
 
-LIVE = ("phased-index", "elimination")
+LIVE = ("phased-index", "elimination", "votes")
 
 
 def made_by(federation_of, *arguments, **options):
@@ -121,6 +121,21 @@ def a_floor_is_the_sites_own_noise(federation_of):
         shown = federation.begin()
         require("noise of the sites' own: epsilon 2000" in shown, shown)
         check_end(federation)
+
+
+@test
+def totals_of_published_sums_have_the_noise_of_two(federation_of):
+    """Each arm brings 1/2 each time, so that what its mean is beyond that is noise: of two in each round, however many sites."""
+    arms, epsilon = 400, 8.0
+    federation = made_by(federation_of, [0.5] * arms, protocol="votes", epsilon=epsilon, horizon=30_000)
+    federation.begin()
+    status = wait_for("the run ends", federation.is_finished, 150)
+    rounds, pulls = status["rounds"], status["pulls"] / arms  # of a site and an arm
+    require(rounds in (1, 2, 3, 4, 5, 7), f"{rounds} rounds: no look is the last of them")
+    noises = [(arm["mean"] - 0.5) * pulls * len(federation.sites) for arm in status["arms"]]
+    ratio = sum(noise ** 2 for noise in noises) / arms / (2 * rounds * 2 / epsilon ** 2)
+    print(f"           {rounds} rounds of {pulls / rounds:g} pulls: noise is {ratio:.3f} of what it has to be", flush=True)
+    require(abs(ratio - 1) < 4 * (2.75 / arms) ** 0.5, f"{ratio} of the variance")
 
 
 @test
@@ -229,7 +244,7 @@ def hooked_liar_voids_rounds_and_is_dropped_by_the_operator(federation_of):
 
 
 def drop_a_liar(federation):
-    is_index = federation.protocol == "phased-index"
+    is_elimination = federation.protocol == "elimination"
     federation.start_all(["coordinator", "site-0", "site-1"])
     federation.start("site-2", TACIT_TEST_MASK="lie")
     federation.start("helper")
@@ -238,7 +253,7 @@ def drop_a_liar(federation):
     named("two void rounds", lambda: "2 rounds in a row are void" in causes_of(federation.status()))
     require(federation.status()["rounds"] == 0 and federation.status()["helper_answers"] == 2, f"{federation.status()}")
     for words, code, said in ((("drop", "site-9"), 2, "no such site"), (("retire", "arm 1"), 1, "sites are dropped"),
-                              (("end",), 1, "no round is closed yet" if is_index else "nothing is known yet"), (("drop", "site-2"), 0, "done: drop site-2"),
+                              (("end",), 1, "nothing is known yet" if is_elimination else "no round is closed yet"), (("drop", "site-2"), 0, "done: drop site-2"),
                               (("drop", "site-1"), 1, "no more would be left")):
         done = control(federation, *words)
         require(done.returncode == code and said in done.stdout + done.stderr, f"{words}: {done}")
@@ -446,7 +461,11 @@ def a_helper_that_has_lost_its_state_answers_nothing_and_is_named(federation_of)
 
 @test
 def a_helper_that_is_away_is_named_and_nothing_goes_on_without_it(federation_of):
-    federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
+    for protocol in ("phased-index", "votes"):
+        miss_the_helper(made_by(federation_of, [0.875, 0.5, 0.825, 0.125], protocol=protocol))
+
+
+def miss_the_helper(federation):
     federation.begin(allowance=2000)
     wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
     federation.stop("helper")
@@ -589,12 +608,13 @@ def a_site_joins_only_what_its_own_file_says(federation_of):
         wait_for(f"{site} says why", lambda site=site, words=words: words in causes_of(federation.site_status(site)), 30)
     wait_for("the third one joins", lambda: federation.has_joined("site-2"), 30)
     for text, words in (("protocol: elimination", "allowed with run.bounds: exact over a star"),
-                        ("protocol: votes", "has no second aggregator"), ("quorum: 1", "two sites or more")):
+                        ("protocol: gossip-ucb", "has no second aggregator"), ("protocol: votes", "allowed with sharing: sums"),
+                        ("quorum: 1", "two sites or more")):
         file = federation.folder / "coordinator.yaml"
         lines = [line for line in file.read_text().splitlines() if not line.startswith(("protocol", "run"))]
         run = federation.run_section(quorum=1 if "quorum" in text else 2)
         if "protocol" in text:
-            run = {"horizon": 1000, "epsilon": 1, **federation.trust()}
+            run = {"horizon": 1000, "epsilon": 1, **federation.trust(), **({"accuracy": 0.1, "eta": 0.3} if "votes" in text else {})}
         word = text.split()[1] if "protocol" in text else "phased-index"
         bad = federation.folder / "bad.yaml"
         bad.write_text("\n".join(lines) + f"\nprotocol: {word}\nrun: {support.federation.json.dumps(run)}\n")

@@ -394,6 +394,8 @@ class Two(Federation):
 
     def run_section(self, **values):
         confidence = {"confidence": self.confidence} if self.confidence else {}
+        if self.protocol == "votes":
+            confidence = {"sharing": "sums", "accuracy": 0.02, "delta": 1 - self.confidence}
         bounds = {"bounds": "exact"} if self.protocol == "elimination" else {}
         return {"id": 1, "horizon": self.horizon, "epsilon": self.epsilon, "quorum": self.quorum,
                 "deadline_s": self.deadline_s, **bounds, **confidence, **self.trust(**self.more), **values}

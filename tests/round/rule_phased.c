@@ -5,6 +5,7 @@
 #include "../support/digest.h"
 #include "../support/digest_views.h"
 #include "tacit/phased.h"
+#include "tacit/vote.h"
 
 struct own {
     struct tacit_phased_agent_config sites[STORM_SITES_MAX];
@@ -22,7 +23,21 @@ static const struct tacit_phased_agent_config *site_config(const struct storm_wo
     return &own_of(world)->sites[node % (world->sites + 1)];
 }
 
-static struct tacit_phases draw_schedule(struct storm_world *world, double epsilon)
+/* Published sums: a few rounds of all arms that are left. */
+static struct tacit_phases draw_sums(struct storm_world *world, double epsilon)
+{
+    return (struct tacit_phases){.rule = TACIT_PHASES_SUMS,
+                                 .arm_count = world->arms,
+                                 .agent_count = world->sites,
+                                 .horizon = 3000 + storm_below(world, 6000),
+                                 .epsilon_per_reward = epsilon,
+                                 .growth = TACIT_VOTE_POOL_GROWTH,
+                                 .floor_milli = world->floor_milli,
+                                 .confidence = 0.9,
+                                 .accuracy = 0.05};
+}
+
+static struct tacit_phases draw_index(struct storm_world *world, double epsilon)
 {
     static const double confidences[] = {0, 0.9};
     uint64_t const horizon = 1500 + storm_below(world, 3000);
@@ -43,7 +58,8 @@ static struct tacit_phases draw_schedule(struct storm_world *world, double epsil
                                  .guard_loss = has_guard ? 0.2 : 0};
 }
 
-static void configure(struct storm_world *world)
+static void configure_with(struct storm_world *world,
+                           struct tacit_phases (*draw_schedule)(struct storm_world *, double))
 {
     static const double epsilons[] = {INFINITY, 1, 5};
     static const uint64_t budgets[] = {UINT64_MAX, 20 * (uint64_t)TACIT_NANO, TACIT_NANO / 2};
@@ -88,6 +104,17 @@ static void configure(struct storm_world *world)
             .has_helper = world->has_helper,
             .domain = {own->hub.domain[0]}};
     }
+}
+
+static void configure(struct storm_world *world)
+{
+    configure_with(world, draw_index);
+}
+
+static void configure_sums(struct storm_world *world)
+{
+    configure_with(world, draw_sums);
+    world->gap = 0.15; /* so that a look or two are not enough */
 }
 
 static void spoil(struct storm_world *world)
@@ -399,3 +426,11 @@ const struct storm_rule rule_phased = {.name = "phased",
                                        .found = {4818, 7703},
                                        .digest = UINT64_C(0xa6277d3f2a1f54a8),
                                        .verdicts = UINT64_C(0x0e0b152d36ef0179)};
+
+struct storm_rule rule_sums_in_rounds(void)
+{
+    struct storm_rule rule = rule_phased;
+    rule.name = "sums in rounds";
+    rule.configure = configure_sums;
+    return rule;
+}

@@ -292,8 +292,9 @@ struct storm_rule {
 
 extern const struct storm_rule rule_elimination, rule_phased, rule_votes, rule_selection,
     rule_private_glm;
-struct storm_rule rule_peers(void); /* grown from rule_elimination */
-struct storm_rule rule_sums(void);  /* grown from rule_votes */
+struct storm_rule rule_peers(void);          /* grown from rule_elimination */
+struct storm_rule rule_sums(void);           /* grown from rule_votes */
+struct storm_rule rule_sums_in_rounds(void); /* grown from rule_phased; with a helper */
 /* One of a protocol that has `two`, with a helper (rule_helper.c). */
 struct storm_rule rule_with_helper(const struct storm_rule *rule, uint64_t digest,
                                    uint64_t verdicts);

@@ -3,6 +3,7 @@
 #include "../support/testing.h"
 #include <math.h>
 #include "tacit/bounds.h"
+#include "tacit/phased.h"
 #include "tacit/sim.h"
 #include "tacit/vote.h"
 #include "../support/damage.h"
@@ -201,6 +202,66 @@ TEST(a_total_has_the_noise_of_two_whoever_is_in_it)
         double const variance = 4 / (0.5 * 0.5); /* kurtosis 4.5: 3.5/DRAWS is its own */
         assert_true(fabs(squares / DRAWS - variance) < 4.5 * variance * sqrt(3.5 / DRAWS));
         assert_true(fabs(sum / DRAWS) < 4.5 * sqrt(variance / DRAWS));
+    }
+}
+
+/* A round of all players: the same total to the judge of play in phases and to a pool. */
+static void close_in_both(struct tacit_phased_judge *judge, struct tacit_vote_pool *pool,
+                          struct tacit_rng *rng)
+{
+    struct tacit_phased_judge_view view;
+    int64_t planned[ARMS];
+    int64_t sums[ARMS] = {0};
+    uint64_t arms = 0;
+    tacit_phased_judge_look(judge, &view);
+    for (uint32_t i = 0; i < view.plan_count; i++) {
+        uint32_t const arm = view.plan[i].arm;
+        double const pulls = (double)view.plan[i].count * PLAYERS;
+        double const level = 0.6 - 0.04 * arm + 0.2 * (tacit_rng_uniform(rng) - 0.5);
+        planned[i] = sums[arm] = llround(level * pulls * TACIT_STEPS);
+        arms |= UINT64_C(1) << arm;
+    }
+    struct tacit_vote_release const release = {
+        .run_id = RUN, .number = view.round_count, .arms = &arms, .sums = sums};
+    assert_int_equal(tacit_vote_pool_take(pool, &release), TACIT_OK);
+    tacit_phased_judge_close(judge, PLAYERS, planned);
+}
+
+/* Live the judge of play in phases has the rounds of two aggregators, in simulations a pool: the
+ * same arms go after the same rounds. */
+TEST(rounds_of_two_aggregators_are_judged_as_a_pool_judges)
+{
+    for (uint32_t seed = 0; seed < 20; seed++) {
+        struct tacit_phases const schedule = {.rule = TACIT_PHASES_SUMS,
+                                              .arm_count = ARMS,
+                                              .agent_count = PLAYERS,
+                                              .horizon = 1 << 20,
+                                              .epsilon_per_reward = 1,
+                                              .growth = TACIT_VOTE_POOL_GROWTH,
+                                              .confidence = 0.95,
+                                              .floor_milli = seed % 2 == 0 ? TACIT_NO_FLOOR : 2000,
+                                              .accuracy = 0.02};
+        struct tacit_vote_pool_config config = pool_config(1);
+        config.accuracy = schedule.accuracy;
+        config.failure = tacit_phases_delta(&schedule);
+        config.block = tacit_phases_first_rung(&schedule);
+        config.together = PLAYERS;
+        config.floor_milli = schedule.floor_milli;
+        struct tacit_vote_pool *const pool = new_pool(&config);
+        struct tacit_phased_judge *const judge = malloc(tacit_phased_judge_size(&schedule));
+        struct tacit_rng rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_REWARD);
+        struct tacit_phased_judge_view view;
+        assert_int_equal(tacit_phased_judge_init(judge, &schedule), TACIT_OK);
+        do {
+            close_in_both(judge, pool, &rng);
+            tacit_phased_judge_look(judge, &view);
+            for (uint32_t arm = 0; arm < ARMS; arm++)
+                assert_int_equal(view.standings[arm] == TACIT_PHASED_PRESENT,
+                                 tacit_bits_has(pool_view(pool).active, arm));
+        } while (!view.finished);
+        assert_true(view.decided && view.leader == 0 && view.round_count > 4);
+        free(judge);
+        free(pool);
     }
 }
 

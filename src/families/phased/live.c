@@ -50,16 +50,15 @@ struct phased_site {
     bool is_beyond_policy; /* a plan was refused that is beyond it */
 };
 
-static enum tacit_status site_configure(struct live_site *site)
+static enum tacit_status configure(struct live_site *site, enum tacit_status decoded)
 {
     struct phased_site *const own = site->own;
     struct tacit_phases const *const schedule = &own->run.schedule;
-    enum tacit_status status = live_site_mechanism(&site->config, &site->mechanism);
+    enum tacit_status status = decoded;
     if (status == TACIT_OK)
-        status = tacit_wire_phased_run_decode(site->announcement, &own->run);
-    if (status != TACIT_OK)
-        return status;
-    status = live_site_trust(site, &own->trust);
+        status = live_site_mechanism(&site->config, &site->mechanism);
+    if (status == TACIT_OK)
+        status = live_site_trust(site, &own->trust);
     if (status != TACIT_OK)
         return status;
     own->core =
@@ -78,6 +77,21 @@ static enum tacit_status site_configure(struct live_site *site)
     own->active =
         live_room_take(&site->room, TACIT_BITS_WORDS(schedule->arm_count), sizeof *own->active);
     return TACIT_OK;
+}
+
+static enum tacit_status site_configure(struct live_site *site)
+{
+    struct phased_site *const own = site->own;
+    return configure(site, tacit_wire_phased_run_decode(site->announcement, &own->run));
+}
+
+enum tacit_status phased_site_take(struct live_site *site, uint64_t run_id, uint32_t agent,
+                                   const struct tacit_phases *schedule)
+{
+    struct phased_site *const own = site->own;
+    own->run =
+        (struct tacit_wire_phased_run){.run_id = run_id, .agent = agent, .schedule = *schedule};
+    return configure(site, TACIT_OK);
 }
 
 LIVE_CORE(tacit_phased_agent, struct phased_site);
@@ -355,7 +369,7 @@ static void note_intervals(struct live_hub *hub)
         own->uppers[arm] = interval.upper;
         bool const is_there = judge.standings[arm] == TACIT_PHASED_PRESENT;
         bar = is_there && interval.lower > bar ? interval.lower : bar;
-        if (is_there)
+        if (is_there || judge.standings[arm] == TACIT_PHASED_BEATEN)
             tacit_bits_remove(own->absent, arm);
         else
             tacit_bits_add(own->absent, arm);
@@ -502,9 +516,10 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
     (void)entropy; /* it draws nothing */
     *number = 0;
     *objection = wanted->change != LIVE_CHANGE_END_RUN
-                     ? "a run of the phased index is ended (end), and with two aggregators sites "
-                       "are dropped (drop) and void rounds repeated (repeat); arms come and go by "
-                       "the coordinator's file (run.added, run.retired); else begin a new run"
+                     ? "a run in phases is ended (end), and with two aggregators sites are dropped "
+                       "(drop) and void rounds repeated (repeat); arms of the phased index come "
+                       "and go by the coordinator's file (run.added, run.retired); else begin a "
+                       "new run"
                      : "no round is closed yet, so that no arm leads: stop the coordinator, and "
                        "begin a new run";
     if (wanted->change != LIVE_CHANGE_END_RUN || stays == TACIT_NO_ARM)

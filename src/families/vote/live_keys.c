@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DELTA_OF_TWO_MAX 0.5  /* of schedules */
 #define TICK_MS_MAX 3600000u  /* an hour */
 #define RESET_S_MAX 31536000u /* a year */
 
@@ -47,7 +48,8 @@ static const struct config_key run_keys[] = {
      "DSER4: everything begins again after so long in the mean, by a coin each second; accuracy is "
      "at least eta/K (Theorem 4)",
      CONFIG_TO_U32(run_keys, reset_after_s, 1, RESET_S_MAX)},
-    {"tick_ms", "1000", "votes and sums leave at its multiples",
+    {"tick_ms", "1000",
+     "votes and sums leave at its multiples; with two aggregators a round is one",
      CONFIG_TO_U32(run_keys, tick_ms, 1, TICK_MS_MAX)},
     {.name = NULL}};
 static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, NULL}};
@@ -105,8 +107,16 @@ static void vote_read_run(struct config_reader *reader, const struct config_node
         config_reader_idle(reader, run, votes_only[i], has_sums, "belongs to sharing: votes");
     if (reader->status == TACIT_OK && !has_sums)
         read_votes(reader, run, &keys->threshold);
+    bool const is_of_two = coordinator->trust.has_helper;
+    if (is_of_two && !has_sums)
+        config_reader_refuse(reader, "run.trust",
+                             "two aggregators add up sums; allowed with sharing: sums");
+    if (is_of_two && threshold->delta > DELTA_OF_TWO_MAX)
+        config_reader_refuse(reader, "run.delta", "allowed with two aggregators: at most 0.5");
+    config_reader_idle(reader, run, "run.tick_ms", is_of_two,
+                       "with two aggregators a round is a tick; allowed: leave it out");
     for (int i = 0; i < 2; i++)
-        config_reader_idle(reader, run, i == 0 ? "run.quorum" : "run.deadline_s", true,
+        config_reader_idle(reader, run, i == 0 ? "run.quorum" : "run.deadline_s", !is_of_two,
                            "votes have no rounds that wait for sites; allowed: leave it out");
 }
 
@@ -161,8 +171,10 @@ static enum tacit_status vote_hub_settings_new(struct live_hub_config *hub,
     struct run_keys const *const keys = file->keys;
     struct tacit_best_arm_config const subroutine = {
         .kind = TACIT_BEST_ARM_SUCCESSIVE, .arm_count = hub->arm_count, .accuracy = keys->accuracy};
-    struct tacit_wire_vote_run *const made = calloc(1, sizeof *made);
     TACIT_ASSERT(network == NULL);
+    if (file->trust.has_helper)
+        return vote_settle_two(hub, file, keys->accuracy, keys->threshold.delta, error);
+    struct tacit_wire_vote_run *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return TACIT_MEMORY;
     bool const has_sums =
@@ -204,9 +216,12 @@ extern const struct live_family vote_live;
 
 const struct live_family vote_live = {.file = {.word = "votes",
                                                .networks = 1u << TACIT_CONFIG_BROADCAST,
+                                               .takes_trust = true,
                                                .run_keys = run_sections,
                                                .read_run = vote_read_run},
                                       .site = &vote_site_ops,
                                       .hub = &vote_hub_ops,
+                                      .site_of_two = vote_site_of_two,
+                                      .hub_of_two = vote_hub_of_two,
                                       .hub_settings = vote_hub_settings_new,
                                       .hub_settings_free = live_hub_settings_free};

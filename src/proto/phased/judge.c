@@ -1,9 +1,11 @@
 /* Which arms are played next: ladder, intervals, leader, and who challenges it (EXACT-BOUNDS 5).
  * Values of releases enter here and nowhere else at the hub; everything that comes out is
- * post-processing. */
+ * post-processing. Of published sums a rung is a look, and all that rounds bring until then is
+ * added up for it. */
 #include <math.h>
 #include <string.h>
 #include "internal.h"
+#include "tacit/elimination.h"
 
 #define FAR 1e-9 /* an arm is far below where not even rounding could lift it */
 
@@ -98,14 +100,19 @@ static bool decides(const struct tacit_phases *schedule)
     return schedule->confidence > 0;
 }
 
+static bool has_sums(const struct tacit_phased_judge *judge)
+{
+    return judge->schedule.rule == TACIT_PHASES_SUMS;
+}
+
 static bool is_guarded(const struct tacit_phases *schedule)
 {
-    return schedule->guard_loss > 0;
+    return schedule->rule != TACIT_PHASES_SUMS && schedule->guard_loss > 0;
 }
 
 size_t tacit_phased_judge_size(const struct tacit_phases *schedule)
 {
-    if (!tacit_phases_is_valid(schedule) || schedule->rule != TACIT_PHASES_INDEX)
+    if (!tacit_phases_is_valid(schedule) || schedule->rule == TACIT_PHASES_ELIMINATION)
         return 0;
     size_t const rungs = tacit_phases_climb(schedule, NULL);
     size_t const arms = schedule->arm_count;
@@ -115,13 +122,34 @@ size_t tacit_phased_judge_size(const struct tacit_phases *schedule)
 
 /* ---- Plans ---- */
 
+static uint64_t rung_before(struct tacit_phased_judge *judge, uint64_t e)
+{
+    TACIT_ASSERT(e < judge->rung_count);
+    return e == 0 ? 0 : rungs_of(judge)[e - 1];
+}
+
+/* Pulls of a site in a round of the e-th rung, from 0. */
+static uint64_t step_of(struct tacit_phased_judge *judge, uint64_t e)
+{
+    TACIT_ASSERT(e < judge->rung_count);
+    TACIT_ASSERT(rungs_of(judge)[e] > rung_before(judge, e));
+    return has_sums(judge) ? rungs_of(judge)[0] : rungs_of(judge)[e] - rung_before(judge, e);
+}
+
+/* Rounds of the e-th rung. */
+static uint64_t rounds_of(struct tacit_phased_judge *judge, uint64_t e)
+{
+    uint64_t const step = step_of(judge, e);
+    TACIT_ASSERT((rungs_of(judge)[e] - rung_before(judge, e)) % step == 0 ||
+                 e + 1 == judge->rung_count);
+    return (rungs_of(judge)[e] - rung_before(judge, e)) / step;
+}
+
 /* n of an arm's next release. There is one: the ladder's last rung is beyond T. */
 static uint64_t next_pulls(struct tacit_phased_judge *judge, uint32_t arm)
 {
     TACIT_ASSERT(arm < judge->schedule.arm_count);
-    TACIT_ASSERT(releases_of(judge)[arm] < judge->rung_count);
-    uint64_t const e = releases_of(judge)[arm];
-    return rungs_of(judge)[e] - (e == 0 ? 0 : rungs_of(judge)[e - 1]);
+    return step_of(judge, releases_of(judge)[arm]);
 }
 
 static void clear_plan(struct tacit_phased_judge *judge)
@@ -203,7 +231,23 @@ static struct tacit_bounds_noise noise_of(const struct tacit_phased_judge *judge
     return tacit_bounds_noise_of(judge->schedule.epsilon_per_reward, judge->schedule.floor_milli);
 }
 
-/* *noise: what the bounds of this sum are to be told. */
+/* The releases of an arm from this one on. */
+static struct tacit_bounds_sum sum_from(struct tacit_phased_judge *judge, uint32_t arm,
+                                        uint32_t first)
+{
+    TACIT_ASSERT(first < releases_of(judge)[arm]);
+    struct tacit_bounds_sum const *const sums = sums_of(judge, arm);
+    struct tacit_bounds_sum sum = {0};
+    for (uint32_t e = first; e < releases_of(judge)[arm]; e++) {
+        sum.pulls += sums[e].pulls;
+        sum.noises += sums[e].noises;
+        sum.steps += sums[e].steps;
+    }
+    return sum;
+}
+
+/* *noise: what the bounds of this sum are to be told. Of published sums: all, each round one
+ * release. */
 static struct tacit_bounds_sum suffix_of(struct tacit_phased_judge *judge, uint32_t arm,
                                          double level, struct tacit_bounds_noise *noise)
 {
@@ -211,6 +255,11 @@ static struct tacit_bounds_sum suffix_of(struct tacit_phased_judge *judge, uint3
     TACIT_ASSERT(releases_of(judge)[arm] <= judge->rung_count);
     struct tacit_bounds_sum sum;
     *noise = noise_of(judge);
+    if (has_sums(judge)) {
+        noise->releases =
+            (uint32_t)(rungs_of(judge)[releases_of(judge)[arm] - 1] / rungs_of(judge)[0]);
+        return sum_from(judge, arm, 0);
+    }
     (void)tacit_bounds_suffix_of(sums_of(judge, arm), (uint32_t)releases_of(judge)[arm], noise,
                                  level, &sum);
     return sum;
@@ -298,12 +347,12 @@ static uint32_t count_in(struct tacit_phased_judge *judge, bool is_released)
     return count;
 }
 
-/* The first rung of all arms that have none; 5.2: at first none has. */
+/* The first rung of all arms that have none; 5.2: at first none has. Of published sums all. */
 static void plan_first(struct tacit_phased_judge *judge)
 {
     TACIT_ASSERT(judge->plan_count == 0);
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
-        if (is_in(judge, arm) && releases_of(judge)[arm] == 0)
+        if (is_in(judge, arm) && (has_sums(judge) || releases_of(judge)[arm] == 0))
             plan_arm(judge, arm);
     issue_guarded(judge);
 }
@@ -414,21 +463,6 @@ static bool are_whole(struct tacit_phased_judge *judge)
         if (releases_of(judge)[arm] > 0)
             pulls += rungs_of(judge)[releases_of(judge)[arm] - 1];
     return pulls * judge->schedule.agent_count == judge->pull_count;
-}
-
-/* The releases of an arm from this one on. */
-static struct tacit_bounds_sum sum_from(struct tacit_phased_judge *judge, uint32_t arm,
-                                        uint32_t first)
-{
-    TACIT_ASSERT(first < releases_of(judge)[arm]);
-    struct tacit_bounds_sum const *const sums = sums_of(judge, arm);
-    struct tacit_bounds_sum sum = {0};
-    for (uint32_t e = first; e < releases_of(judge)[arm]; e++) {
-        sum.pulls += sums[e].pulls;
-        sum.noises += sums[e].noises;
-        sum.steps += sums[e].steps;
-    }
-    return sum;
 }
 
 /* Which releases count, by those of one arm of the group. */
@@ -639,16 +673,21 @@ static bool knows_all(struct tacit_phased_judge *judge)
     return !is_guarded(&judge->schedule) || count_in(judge, false) == 0;
 }
 
-/* 5.3 to 5.5, once the intervals are known. */
-static void go_on_with_index(struct tacit_phased_judge *judge)
+/* 5.3 to 5.5, once the intervals are known; of published sums the same of all arms that are left,
+ * until one is. */
+static void go_on(struct tacit_phased_judge *judge)
 {
     judge->leader = best_mean(judge);
     judge->played = judge->leader == TACIT_NO_ARM ? TACIT_NO_ARM : arm_to_play(judge);
     clear_plan(judge);
-    if (knows_all(judge) && judge->leader != TACIT_NO_ARM)
+    if (has_sums(judge) && count_in(judge, true) + count_in(judge, false) == 1) {
+        judge->decided = judge->leader != TACIT_NO_ARM;
+        finish(judge);
+    } else if (!has_sums(judge) && knows_all(judge) && judge->leader != TACIT_NO_ARM) {
         plan_next(judge);
-    else
+    } else {
         plan_first(judge);
+    }
 }
 
 static void close_index(struct tacit_phased_judge *judge, uint64_t pulls_before)
@@ -659,7 +698,54 @@ static void close_index(struct tacit_phased_judge *judge, uint64_t pulls_before)
         bound_all(judge, pulls_before);
     else
         mean_released(judge);
-    go_on_with_index(judge);
+    go_on(judge);
+}
+
+/* ---- Published sums ---- */
+
+/* All arms that are left have the same rounds behind them. */
+static void drop_beaten(struct tacit_phased_judge *judge)
+{
+    uint32_t const arms = judge->schedule.arm_count;
+    uint32_t const any = plan_of(judge)[0].arm;
+    TACIT_ASSERT(has_sums(judge));
+    TACIT_ASSERT(judge->plan_count > 1);
+    uint64_t left[TACIT_BITS_WORDS(TACIT_ARMS_MAX)] = {0};
+    struct tacit_bounds_noise noise;
+    struct tacit_bounds_sum const sum = suffix_of(judge, any, level_of(judge, any), &noise);
+    struct tacit_elimination const look = {.steps = &sums_of(judge, 0)->steps,
+                                           .arm_stride = 3 * (size_t)judge->rung_count,
+                                           .release_stride = 3,
+                                           .arm_count = arms,
+                                           .last = (uint32_t)releases_of(judge)[any],
+                                           .pulls = sum.pulls,
+                                           .noises = sum.noises,
+                                           .noise = noise,
+                                           .level = level_of(judge, any),
+                                           .accuracy = judge->schedule.accuracy};
+    for (uint32_t i = 0; i < judge->plan_count; i++)
+        tacit_bits_add(left, plan_of(judge)[i].arm);
+    uint32_t const gone = tacit_elimination_drop(&look, left, NULL);
+    TACIT_ASSERT(gone < judge->plan_count);
+    TACIT_ASSERT(tacit_bits_count(left, arms) == judge->plan_count - gone);
+    for (uint32_t i = 0; i < judge->plan_count; i++)
+        if (!tacit_bits_has(left, plan_of(judge)[i].arm))
+            standings_of(judge)[plan_of(judge)[i].arm] = TACIT_PHASED_BEATEN;
+}
+
+/* Looks are at numbers of rounds that are fixed beforehand. */
+static void close_sums(struct tacit_phased_judge *judge)
+{
+    uint64_t const looks = releases_of(judge)[plan_of(judge)[0].arm];
+    TACIT_ASSERT(judge->plan_count > 1);
+    TACIT_ASSERT(judge->round_count * rungs_of(judge)[0] <= rungs_of(judge)[looks]);
+    if (judge->round_count * rungs_of(judge)[0] == rungs_of(judge)[looks]) {
+        for (uint32_t i = 0; i < judge->plan_count; i++)
+            releases_of(judge)[plan_of(judge)[i].arm]++;
+        bound_released(judge);
+        drop_beaten(judge);
+    }
+    go_on(judge);
 }
 
 static void keep_releases(struct tacit_phased_judge *judge, uint32_t agents, const int64_t *sums)
@@ -670,11 +756,12 @@ static void keep_releases(struct tacit_phased_judge *judge, uint32_t agents, con
         struct tacit_pull_block const *const block = &plan_of(judge)[i];
         TACIT_ASSERT(releases_of(judge)[block->arm] < judge->rung_count);
         struct tacit_bounds_sum *const sum =
-            &sums_of(judge, block->arm)[releases_of(judge)[block->arm]++];
-        sum->pulls = block->count * agents;
-        sum->noises = agents;
-        sum->steps = sums[i];
-        judge->pull_count += sum->pulls;
+            &sums_of(judge, block->arm)[releases_of(judge)[block->arm]];
+        sum->pulls += block->count * agents;
+        sum->noises += agents;
+        sum->steps += sums[i];
+        judge->pull_count += block->count * agents;
+        releases_of(judge)[block->arm] += has_sums(judge) ? 0 : 1;
     }
 }
 
@@ -690,7 +777,10 @@ void tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
     uint64_t const pulls_before = judge->pull_count;
     keep_releases(judge, agents, sums);
     judge->round_count++;
-    close_index(judge, pulls_before);
+    if (has_sums(judge))
+        close_sums(judge);
+    else
+        close_index(judge, pulls_before);
     TACIT_ASSERT(judge->finished == (judge->plan_count == 0));
     TACIT_ASSERT(judge->slots <= judge->schedule.horizon);
     TACIT_ASSERT(judge->round_count <= judge->round);
@@ -718,7 +808,7 @@ static void begin_anew(struct tacit_phased_judge *judge, uint64_t played)
     bool const knows_some = best_mean(judge) != TACIT_NO_ARM;
     if (!decides(&judge->schedule) && knows_some && knows_all(judge))
         bound_all(judge, 0); /* the others' intervals stand since their last release */
-    go_on_with_index(judge);
+    go_on(judge);
 }
 
 enum tacit_status tacit_phased_judge_add(struct tacit_phased_judge *judge, uint32_t arm,
@@ -801,24 +891,27 @@ static void walk_plan(struct base_walk *walk, struct tacit_phased_judge *judge)
     }
 }
 
-/* Of each arm's releases: how many sites are not in it, then what they say. Pulls follow. */
+/* Of each arm's releases, and of published sums of the one that is added up: how many sites are not
+ * in it, then what they say. Pulls follow. */
 static void walk_releases(struct base_walk *walk, struct tacit_phased_judge *judge)
 {
     uint32_t const arms = judge->schedule.arm_count;
     uint64_t const agents = judge->schedule.agent_count;
+    uint64_t const open = has_sums(judge) ? 1 : 0;
     base_walk_words(walk, releases_of(judge), arms);
     for (uint32_t arm = 0; arm < arms; arm++)
         walk->failed = walk->failed || releases_of(judge)[arm] >= judge->rung_count;
     for (uint32_t arm = 0; arm < arms && !walk->failed; arm++)
-        for (uint64_t e = 0; e < releases_of(judge)[arm]; e++) {
+        for (uint64_t e = 0; e < releases_of(judge)[arm] + open; e++) {
             struct tacit_bounds_sum *const sum = &sums_of(judge, arm)[e];
-            uint64_t missing = agents - sum->noises;
+            uint64_t const all = agents * rounds_of(judge, e);
+            uint64_t missing = all - sum->noises;
             base_walk_word(walk, &missing);
-            sum->noises = agents - missing; /* the check knows how many there may be */
-            sum->pulls = (rungs_of(judge)[e] - (e == 0 ? 0 : rungs_of(judge)[e - 1])) * sum->noises;
+            sum->noises = all - missing; /* the check knows how many there may be */
+            sum->pulls = step_of(judge, e) * sum->noises;
         }
     for (uint32_t arm = 0; arm < arms && !walk->failed; arm++)
-        for (uint64_t e = 0; e < releases_of(judge)[arm]; e++) {
+        for (uint64_t e = 0; e < releases_of(judge)[arm] + open; e++) {
             uint64_t steps = (uint64_t)sums_of(judge, arm)[e].steps;
             base_walk_word(walk, &steps);
             sums_of(judge, arm)[e].steps = (int64_t)steps;
@@ -859,6 +952,26 @@ static bool plan_is_possible(struct tacit_phased_judge *judge)
     return true;
 }
 
+/* May an arm have so many releases? Of published sums, looks: the arms that are left have all. */
+static bool count_is_possible(struct tacit_phased_judge *judge, uint32_t arm)
+{
+    uint64_t const count = releases_of(judge)[arm];
+    uint64_t const standing = standings_of(judge)[arm];
+    TACIT_ASSERT(arm < judge->schedule.arm_count);
+    TACIT_ASSERT(count < judge->rung_count);
+    if (has_sums(judge)) {
+        uint64_t const pulls = judge->round_count * rungs_of(judge)[0];
+        return (count == 0 || rungs_of(judge)[count - 1] <= pulls) &&
+               (standing != TACIT_PHASED_PRESENT || rungs_of(judge)[count] > pulls) &&
+               (standing != TACIT_PHASED_BEATEN || count > 0);
+    }
+    bool const is_guard = is_guarded(&judge->schedule) && arm == judge->schedule.guard_arm;
+    bool const may_wait = (is_guarded(&judge->schedule) && !is_guard) ||
+                          standing != TACIT_PHASED_PRESENT ||
+                          arm >= tacit_phases_first_count(&judge->schedule);
+    return count > 0 ? judge->round_count > 0 : judge->round_count == 0 || may_wait;
+}
+
 /* Every release is of its rung, of so many sites; what is beyond the last one is zero. */
 static bool releases_are_possible(struct tacit_phased_judge *judge)
 {
@@ -869,19 +982,15 @@ static bool releases_are_possible(struct tacit_phased_judge *judge)
             return false;
         for (uint32_t e = 0; e < judge->rung_count; e++) {
             struct tacit_bounds_sum const *const sum = &sums_of(judge, arm)[e];
-            uint64_t const rung = rungs_of(judge)[e] - (e == 0 ? 0 : rungs_of(judge)[e - 1]);
-            bool const is_there = e < count;
-            if (sum->noises > judge->schedule.agent_count || (sum->noises > 0) != is_there ||
-                sum->pulls != rung * sum->noises || (!is_there && sum->steps != 0))
+            bool const is_there = sum->noises > 0;
+            bool const is_open = has_sums(judge) && e == count;
+            if (sum->noises > judge->schedule.agent_count * rounds_of(judge, e) ||
+                (!is_open && is_there != (e < count)) ||
+                sum->pulls != step_of(judge, e) * sum->noises || (!is_there && sum->steps != 0))
                 return false;
             pulls += sum->pulls;
         }
-        bool const is_guard = is_guarded(&judge->schedule) && arm == judge->schedule.guard_arm;
-        bool const may_wait = (is_guarded(&judge->schedule) && !is_guard) ||
-                              standings_of(judge)[arm] != TACIT_PHASED_PRESENT ||
-                              arm >= tacit_phases_first_count(&judge->schedule);
-        if ((count > 0 && judge->round_count == 0) ||
-            (count == 0 && judge->round_count > 0 && !may_wait))
+        if (!count_is_possible(judge, arm))
             return false;
     }
     return pulls == judge->pull_count;
@@ -918,8 +1027,9 @@ static bool numbers_are_possible(struct tacit_phased_judge *judge)
 /* Somebody is there; who is to come has no release. */
 static bool standings_are_possible(struct tacit_phased_judge *judge)
 {
+    uint64_t const last = has_sums(judge) ? TACIT_PHASED_BEATEN : TACIT_PHASED_RETIRED;
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
-        if (standings_of(judge)[arm] > TACIT_PHASED_RETIRED ||
+        if (standings_of(judge)[arm] > last ||
             (standings_of(judge)[arm] == TACIT_PHASED_TO_COME &&
              (arm < tacit_phases_first_count(&judge->schedule) || releases_of(judge)[arm] > 0)))
             return false;
