@@ -468,6 +468,7 @@ static struct live_helper_config helper_config(const struct tacit_config_helper 
         .state_directory = config->state_directory,
         .hub = config->hub,
         .epsilon = config->epsilon,
+        .delta = config->delta,
         .sites_min = config->sites_min,
         .find = find_hub,
         .bus = bus_config(&config->broker, LIVE_HELPER),

@@ -18,7 +18,6 @@ OFFERED = {
     "tacit_ledger_next_scope": "privacy: a host that collects data anew over the same people",
     "tacit_bernoulli_exp": "privacy: a sampler of its own right, as proved",
     "tacit_rho_of_pure_nano": "privacy: adds a pure loss to a Gaussian ledger",
-    "tacit_glm_private_sensitivity_square": "glm: the number that a host's own proof starts from",
     "tacit_glm_private_client_look": "a view of a core's state, as every core has",
     "tacit_gossip_agent_flow": "a view of a core's state, as every core has",
     "tacit_gossip_message_copy": "messages of a core, for hosts that queue them",

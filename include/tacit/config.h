@@ -373,7 +373,8 @@ struct tacit_config_helper {
     const char *state_directory;
     struct tacit_config_broker broker; /* host NULL: by file only; its pair for signing is there */
     const char *hub;                   /* fingerprint of the coordinator's key */
-    double epsilon;                    /* the largest that it serves */
+    double epsilon;                    /* the largest that it serves; .. */
+    double delta;                      /* .. with this delta at most; 0: with none */
     uint32_t sites_min;
     struct tacit_config_listener status;
     bool log_is_json;

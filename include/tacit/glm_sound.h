@@ -11,7 +11,9 @@
  * M sites, d dimension, P batches of floor(T/P) rewards. */
 #ifndef TACIT_GLM_SOUND_H
 #define TACIT_GLM_SOUND_H
+#include "tacit/bounds.h"
 #include "tacit/glm_private.h"
+#include "tacit/helper.h"
 #include "tacit/round.h"
 
 /* With more batches the rule would have trees of them. */
@@ -41,14 +43,23 @@ struct tacit_glm_sound_message {
     const int64_t *sums; /* REPORT: of the batch; ORDER: of all closed ones, of all sites;
                             TACIT_GLM_PRIVATE_SUMS(d) in units of 2^-20 */
     uint64_t releases;   /* ORDER: that are in its sums */
+    const struct tacit_helper_release *masked; /* REPORT, of two aggregators: what opens its sums */
 };
 
 /* ---- What both sides agree on ---------------------------------------------------------------- */
 
-/* The rule of a run's releases. Errors: TACIT_INVALID, as tacit_glm_private_rule_init, or for more
- * batches than there may be. */
+/* The rule of a run's releases; floor_milli: TACIT_ONE_AGGREGATOR, .. (tacit/bounds.h). Errors:
+ * TACIT_INVALID, as tacit_glm_private_rule_init, or for more batches than there may be. */
 enum tacit_status tacit_glm_sound_rule(struct tacit_glm_private_rule *rule,
-                                       const struct tacit_glm_private_model *model);
+                                       const struct tacit_glm_private_model *model,
+                                       uint32_t floor_milli);
+
+/* Two aggregators: what one interaction moves the sums by, squared, as tacit_helper_run has it. */
+uint64_t tacit_glm_sound_steps(enum tacit_linalg_link link);
+
+/* .. and the digest of an order. */
+void tacit_glm_sound_order_digest(const int64_t *sums, uint32_t dimension,
+                                  uint8_t digest[TACIT_SHA256_BYTES]);
 
 /* What can be learnt from such sums: V^-1, theta, the factor of the intervals. Errors:
  * TACIT_INVALID (V is not positive definite, with a chance of at most `failure`); what is known
@@ -68,8 +79,10 @@ enum tacit_status tacit_glm_sound_learn(const struct tacit_glm_private_rule *rul
 struct tacit_glm_sound_event {
     uint64_t now_us;
     enum tacit_event_kind kind;
-    enum tacit_linalg_path path;      /* of the machine; nothing depends on it */
-    const struct tacit_entropy *keys; /* of commitments; NULL: as of the noise */
+    enum tacit_linalg_path path;                 /* of the machine; nothing depends on it */
+    const uint64_t *dropped;                     /* as of tacit_phased_event; W(M) */
+    const struct tacit_entropy *keys;            /* of commitments; NULL: as of the noise */
+    const struct tacit_aggregators *aggregators; /* sites: where there are two; epsilon is rho */
     union {
         uint64_t term; /* START: 0 in the first */
         struct tacit_offer offer;
@@ -94,14 +107,16 @@ struct tacit_glm_sound_update {
 TACIT_NO_GAPS
 struct tacit_glm_sound_site_config {
     struct tacit_glm_private_model model; /* of the run */
-    double epsilon;     /* what it draws with is its own: not below the run's, .. */
-    double delta;       /* .. and neither is this */
-    uint64_t horizon;   /* T */
+    double epsilon;   /* what it draws with is its own: not below the run's, .. */
+    double delta;     /* .. and neither is this; with two aggregators it draws the floor's noise */
+    uint64_t horizon; /* T */
     uint64_t cost_nano; /* of a release, for one interaction */
     uint64_t budget_nano;
     uint64_t resend_after_us; /* > 0; doubles with every unanswered message, up to 64 times this */
     uint32_t site_id;         /* < M */
     uint32_t round_max;       /* policy: orders of later rounds are refused; 0: no limit */
+    uint32_t floor_milli;     /* as of tacit_glm_sound_rule */
+    uint32_t spare;
     uint8_t domain[TACIT_SHA256_BYTES]; /* the federation, and what it agreed on */
 };
 TACIT_NO_GAPS_END
@@ -169,7 +184,7 @@ struct tacit_glm_sound_hub_config {
     uint64_t round_timeout_us; /* 0: none */
     uint32_t quorum;           /* sites that suffice once the deadline is over; 0: all */
     uint8_t domain[TACIT_SHA256_BYTES];
-    uint8_t spare[4];
+    uint32_t floor_milli; /* as of tacit_glm_sound_rule */
 };
 TACIT_NO_GAPS_END
 
@@ -208,6 +223,17 @@ enum tacit_status tacit_glm_sound_hub_check(const struct tacit_glm_sound_hub *hu
 enum tacit_status tacit_glm_sound_hub_step(struct tacit_glm_sound_hub *hub,
                                            const struct tacit_glm_sound_event *event,
                                            struct tacit_glm_sound_update *update);
+
+/* With two aggregators: closes the batch that is open by the totals of so many sites; none: it is
+ * void, and brings nothing. Requires: it stands. */
+void tacit_glm_sound_hub_close(struct tacit_glm_sound_hub *hub, uint32_t sites,
+                               const int64_t *totals, uint64_t now_us,
+                               struct tacit_glm_sound_update *update);
+
+/* The operator's word, with two aggregators: no batch is closed any more, and the model that stands
+ * is the last; what the helper was asked is not taken any more. Requires: it has started. */
+void tacit_glm_sound_hub_end(struct tacit_glm_sound_hub *hub, uint64_t now_us,
+                             struct tacit_glm_sound_update *update);
 
 /* What a hub that lost its state is built again from, and back, as tacit_phased_hub_snapshot and
  * …_restore: closed batches, nothing of the open one. */

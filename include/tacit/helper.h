@@ -35,7 +35,7 @@
 
 enum tacit_helper_mechanism {
     TACIT_HELPER_LAPLACE, /* scale steps/epsilon */
-    TACIT_HELPER_GAUSSIAN /* sigma^2 = steps^2/(2 rho), steps a power of two */
+    TACIT_HELPER_GAUSSIAN /* sigma^2 = steps/(2 rho) */
 };
 
 /* What stays the same in a run, public to all. A plain value. */
@@ -48,7 +48,9 @@ struct tacit_helper_run {
     uint32_t site_count;                   /* A */
     uint32_t count_max;                    /* n is at most */
     enum tacit_helper_mechanism mechanism;
-    uint64_t steps; /* what is protected moves the integers by so many at most; <= 2^31 */
+    uint64_t
+        steps; /* what is protected moves the integers by so many at most, <= 2^31; Gaussian: by
+                * their square in the Euclidean norm, a number < 2^16 times a power of two */
 };
 
 /* Is every parameter in its range? */

@@ -132,6 +132,9 @@ struct tacit_wire_agreement {
     uint64_t floor_nano; /* .. and this much of the site's own; 0: none */
 };
 
+/* That of an agreement as schedules have it (tacit/bounds.h). */
+uint32_t tacit_wire_floor_milli(bool has_helper, uint64_t floor_nano);
+
 /* What the hub tells one site about a run. */
 struct tacit_wire_announcement {
     struct tacit_wire_agreement agreement;

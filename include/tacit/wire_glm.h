@@ -89,6 +89,7 @@ uint32_t tacit_wire_glm_sound_kind(enum tacit_glm_sound_kind kind);
 /* What the announcement says beside run_id, client_count and epsilon. */
 struct tacit_wire_glm_sound_run {
     struct tacit_glm_private_model model;
+    uint32_t floor_milli; /* as of tacit_glm_sound_rule */
     const char *const *features;
 };
 

@@ -266,6 +266,8 @@ static const struct config_key helper_keys[] = {
      FINGERPRINT_FORM},
     {"epsilon", NULL, "the largest that it serves",
      CONFIG_TO_REAL(tacit_config_helper, epsilon, EPSILON_RANGE)},
+    {"delta", "0", "the largest of a run with (epsilon, delta); 0: no such run",
+     CONFIG_TO_REAL(tacit_config_helper, delta, {0, 0.5, false, false, false})},
     {"sites_min", "2", "so many sites are in a sum, or it draws nothing",
      CONFIG_TO_U32(tacit_config_helper, sites_min, 2, TACIT_AGENTS_MAX)},
     {"status", NULL, "page, /status, /health, /metrics; one of",
@@ -426,7 +428,8 @@ static void read_trust(struct config_reader *reader, const char *section,
     if (trust->has_helper && !family->takes_trust)
         config_reader_refuse(reader, name,
                              "%s has no second aggregator when it is live; allowed: 1, or a "
-                             "protocol that has one (elimination, phased-index, select, votes)",
+                             "protocol that has one (elimination, phased-index, select, votes, "
+                             "glm-ucb-sound)",
                              family->word);
     (void)snprintf(key, sizeof key, "%s.floor", name);
     double const milli = nearbyint(values.floor * 1e3);

@@ -171,8 +171,10 @@ static void say_offer(const struct live_offer *offer, const struct live_hub_ops 
 {
     struct tacit_wire_agreement const *const agreement = &offer->announcement->agreement;
     char const *const epsilon_of = ops == NULL ? NULL : ops->epsilon_of;
+    struct tacit_helper_run run;
+    double const delta = ops == NULL || ops->vector == NULL ? 0 : ops->vector(agreement, &run);
     (void)fprintf(out, "run %" PRIu64 ": %s, ", offer->run.run_id, agreement->protocol);
-    if (epsilon_of == NULL)
+    if (epsilon_of == NULL || delta > 0)
         (void)fprintf(out, "%u arms, %" PRIu64 " pulls a site\n", agreement->arm_count,
                       agreement->horizon);
     else /* its sites are its arms */
@@ -180,6 +182,8 @@ static void say_offer(const struct live_offer *offer, const struct live_hub_ops 
     (void)fprintf(out, "epsilon %s: %.9g, by your noise alone against the coordinator\n",
                   epsilon_of == NULL ? "per reward" : epsilon_of,
                   (double)agreement->epsilon_nano / (double)TACIT_NANO);
+    if (delta > 0)
+        (void)fprintf(out, "delta: %.9g\n", delta);
     if (agreement->floor_nano > 0)
         (void)fprintf(out, "noise of the sites' own: epsilon %.9g\n",
                       (double)agreement->floor_nano / (double)TACIT_NANO);

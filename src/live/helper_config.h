@@ -13,7 +13,8 @@ struct live_helper_config {
     const char *federation;
     const char *state_directory;
     const char *hub; /* fingerprint of the coordinator's key */
-    double epsilon;  /* the largest that it serves */
+    double epsilon;  /* the largest that it serves; .. */
+    double delta;    /* .. with this delta at most; 0: with none */
     uint32_t sites_min;
     const struct live_hub_ops *(*find)(const char *word); /* NULL: not a protocol that is live */
     struct live_bus_config bus;

@@ -23,8 +23,11 @@ enum tacit_status helper_identify(const struct live_helper_config *config,
                                   struct live_store_identity *identity)
 {
     char *text = NULL;
-    if (asprintf(&text, "hub %s\nepsilon %.17g\nsites_min %u\n", config->hub, config->epsilon,
-                 config->sites_min) < 0)
+    char delta[48] = "";
+    if (config->delta > 0)
+        (void)snprintf(delta, sizeof delta, "delta %.17g\n", config->delta);
+    if (asprintf(&text, "hub %s\nepsilon %.17g\n%ssites_min %u\n", config->hub, config->epsilon,
+                 delta, config->sites_min) < 0)
         return TACIT_MEMORY;
     /* The tables know two roles, and no site is called so: a third would be another format. */
     *identity = (struct live_store_identity){.role = "coordinator",
@@ -58,14 +61,19 @@ static const char *read_offer(struct helper *helper, const uint8_t *bytes, size_
     if (helper->ops == NULL || helper->ops->commit == NULL ||
         helper->ops->family != agreement->family)
         return "an offer of a protocol that has no second aggregator here";
-    if (helper->ops->vector != NULL)
-        helper->ops->vector(agreement, &helper->offer.run);
-    helper->core_config =
-        (struct tacit_helper_config){.run = helper->offer.run,
-                                     .epsilon_nano_max = tacit_nano_of(helper->config->epsilon),
-                                     .sites_min = helper->config->sites_min};
-    if (agreement->epsilon_nano > helper->core_config.epsilon_nano_max)
+    helper->delta =
+        helper->ops->vector == NULL ? 0 : helper->ops->vector(agreement, &helper->offer.run);
+    uint64_t const epsilon_nano_max = tacit_nano_of(helper->config->epsilon);
+    if (agreement->epsilon_nano > epsilon_nano_max)
         return "an offer of a larger epsilon than this file allows (epsilon)";
+    if (helper->delta > helper->config->delta)
+        return "an offer of a larger delta than this file allows (delta)";
+    helper->core_config = (struct tacit_helper_config){
+        .run = helper->offer.run,
+        .epsilon_nano_max = helper->delta > 0
+                                ? live_trust_noise_nano(agreement->epsilon_nano, helper->delta)
+                                : epsilon_nano_max,
+        .sites_min = helper->config->sites_min};
     helper->faulty =
         live_room_take(&helper->room, TACIT_BITS_WORDS(agreement->agent_count), sizeof(uint64_t));
     return helper->room.is_short                          ? "out of memory"
@@ -216,6 +224,7 @@ static bool adopt(struct helper *helper, const uint8_t *offer, size_t size)
                   tacit_helper_init(state, &helper->core_config) == TACIT_OK;
     }
     if (!is_good) {
+        (void)snprintf(helper->said, sizeof helper->said, "there is no entropy for a key");
         free(made);
         return false;
     }
@@ -237,7 +246,9 @@ bool helper_look_for_word(struct helper *helper)
         live_offer_code(offer, size, code);
         bool const is_meant = memcmp(word, code, sizeof word) == 0;
         live_file_drop(helper->config->state_directory, LIVE_HELPER_ACCEPTED_FILE);
-        if (is_meant && adopt(helper, offer, size)) {
+        if (is_meant && !adopt(helper, offer, size)) {
+            live_log(LIVE_LOG_ERROR, "refused", "%s", helper->said);
+        } else if (is_meant) {
             live_file_drop(helper->config->state_directory, LIVE_HELPER_OFFER_FILE);
             helper->awaits_word = false;
             has_agreed = true;
@@ -440,8 +451,9 @@ static void note_answer(struct helper *helper, const struct tacit_helper_request
     uint32_t const sites =
         is_answer ? tacit_bits_count(answer->sites, answer->site_count) : request->entry_count;
     (void)snprintf(helper->said, sizeof helper->said,
-                   "round %" PRIu32 " of term %" PRIu64 ", %" PRIu32 " sites, epsilon %.6g: %s",
+                   "round %" PRIu32 " of term %" PRIu64 ", %" PRIu32 " sites, %s %.6g: %s",
                    request->round.round, request->round.term + 1, sites,
+                   helper->delta > 0 ? "rho" : "epsilon",
                    EPSILON_SHOWN(request->round.epsilon_nano), helper_words_of(answer->verdict));
     helper->verdict = answer->verdict;
     if (update->persist || answer->verdict == TACIT_HELPER_TOO_FEW)

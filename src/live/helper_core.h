@@ -21,6 +21,7 @@ struct helper {
     struct live_room room; /* of the offer */
     struct live_offer offer;
     const struct live_hub_ops *ops;
+    double delta; /* of the offer's (epsilon, delta); 0: pure */
     struct tacit_helper_config core_config;
     struct helper_kept *kept; /* the block; NULL: nothing was agreed to */
     size_t size;

@@ -89,6 +89,10 @@ static void numbers_of(const struct helper *helper, struct live_number numbers[N
     TACIT_ASSERT(helper->daemon.bus != NULL);
     struct tacit_helper_view const view = look(helper);
     bool const is_there = helper->kept != NULL;
+    uint64_t const most_nano =
+        view.epsilon_nano_most == 0 || helper->delta == 0 /* each sum has the run's */
+            ? view.epsilon_nano_most
+            : helper->offer.announcement->agreement.epsilon_nano;
     struct live_number const all[NUMBERS] = {
         {"connected", "tacit_helper_connected", "Is there a connection to the broker?", LIVE_FLAG,
          live_bus_is_connected(helper->daemon.bus)},
@@ -102,7 +106,7 @@ static void numbers_of(const struct helper *helper, struct live_number numbers[N
          is_there ? tacit_bits_count(view.sites, helper->core_config.run.site_count) : 0},
         {"epsilon_most", "tacit_helper_epsilon_most",
          "Epsilon of a reward by this helper's noise alone, at most.", LIVE_REAL,
-         (double)view.epsilon_nano_most / (double)TACIT_NANO},
+         (double)most_nano / (double)TACIT_NANO},
         {"refused", "tacit_helper_messages_refused_total", "Messages that were refused.",
          LIVE_WHOLE, (double)helper->refused_count}};
     memcpy(numbers, all, sizeof all);

@@ -214,8 +214,9 @@ struct live_hub_ops {
     /* ---- Two aggregators; NULL, all three: this family has one ---- */
 
     /* Of an agreement whose sites do not report a sum of rewards for each arm: how many integers
-     * they do, and what moves them by how many steps; NULL: there are none such. */
-    void (*vector)(const struct tacit_wire_agreement *agreement, struct tacit_helper_run *run);
+     * they do, and what moves them by how many steps. Result: the delta of (epsilon, delta), whose
+     * noise is Gaussian; 0: pure. NULL: there are none such. */
+    double (*vector)(const struct tacit_wire_agreement *agreement, struct tacit_helper_run *run);
     const char *epsilon_of; /* whose, for people; NULL: a reward's */
     /* The round whose reports are here; its epsilon is 0 where it is the run's; highs: what a
      * site's integers are at most, as many as round->count; NULL: not asked. */
@@ -223,7 +224,7 @@ struct live_hub_ops {
     /* Closes it by the totals of so many sites; 0: it is void. */
     void (*close)(struct live_hub *hub, uint32_t agents, const int64_t *totals, uint64_t now_us,
                   struct live_hub_update *update);
-    int64_t low; /* a site's integers are at least this; <= 0 */
+    bool is_signed; /* a site's integers may be as much below 0 as above */
     /* A site's COMMIT in this round as a message of the codec, to be given to free(): so that who
      * has not seen it can check its signature. NULL: out of memory. */
     void *(*commit)(const struct tacit_round_message *asks);

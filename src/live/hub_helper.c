@@ -181,7 +181,8 @@ static void want_totals(struct live_hub *hub, uint64_t now_us, const struct taci
     }
     hub->ops->round(hub, &round, NULL);
     if (round.epsilon_nano == 0)
-        round.epsilon_nano = live_hub_epsilon_nano(hub->config);
+        round.epsilon_nano =
+            live_trust_noise_nano(hub->ops->epsilon_nano(hub->config), hub->helper->delta);
     hub->helper->owes =
         tacit_helper_hub_fix(hub->helper->core, &round, quorum, entropy) != TACIT_OK;
 }
@@ -320,7 +321,8 @@ static uint64_t floor_nano(const struct live_hub *hub, const struct tacit_helper
     TACIT_ASSERT(hub->ops->epsilon_nano != NULL);
     double const run = (double)hub->ops->epsilon_nano(hub->config);
     double const share = round->epsilon_nano == 0 ? 1 : (double)round->epsilon_nano / run;
-    return (uint64_t)((double)hub->config->floor_nano * share);
+    uint64_t const nano = (uint64_t)((double)hub->config->floor_nano * share);
+    return live_trust_noise_nano(nano, hub->helper->delta);
 }
 
 static enum tacit_status close_round(struct live_hub *hub, const struct live_hub_event *event,
@@ -340,8 +342,9 @@ static enum tacit_status close_round(struct live_hub *hub, const struct live_hub
         return TACIT_MEMORY;
     memcpy(asked, view_of(hub).here, words * sizeof *asked);
     hub->ops->round(hub, &round, highs);
-    struct tacit_helper_range const range = {
-        .low = hub->ops->low, .highs = highs, .floor_nano = floor_nano(hub, &round)};
+    struct tacit_helper_range const range = {.low = hub->ops->is_signed ? -(int64_t)highs[0] : 0,
+                                             .highs = highs,
+                                             .floor_nano = floor_nano(hub, &round)};
     enum tacit_status const status =
         tacit_helper_hub_close(hub->helper->core, answer, &range, &outcome, &agents, totals);
     update->persist = status != TACIT_MALFORMED;

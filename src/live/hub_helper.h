@@ -8,6 +8,7 @@
 
 struct live_hub_helper {
     struct tacit_helper_run run;
+    double delta; /* of (epsilon, delta); 0: pure */
     struct live_helper_kept *kept;
     uint64_t *dropped;             /* W(A): in no U any more, by the operator's word */
     uint64_t *left_out;            /* W(A): of the last U by the helper, .. */

@@ -161,7 +161,7 @@ static enum tacit_status describe(struct live_hub *hub)
     if (hub->helper != NULL)
         hub->helper->run = live_trust_run(hub->config->federation, &agreement, digest);
     if (hub->helper != NULL && hub->ops->vector != NULL)
-        hub->ops->vector(&agreement, &hub->helper->run);
+        hub->helper->delta = hub->ops->vector(&agreement, &hub->helper->run);
     hub->ops->configure(hub);
     return hub->room.is_short ? TACIT_MEMORY : TACIT_OK;
 }

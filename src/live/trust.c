@@ -3,6 +3,7 @@
 #include "trust.h"
 #include "bus/envelope.h"
 #include "daemon/text.h"
+#include "tacit/gaussian.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,14 @@ struct tacit_helper_run live_trust_run(const char *federation,
     memcpy(run.agreement, digest, sizeof run.agreement);
     tacit_commit_domain(federation, digest, run.domain);
     return run;
+}
+
+uint64_t live_trust_noise_nano(uint64_t epsilon_nano, double delta)
+{
+    TACIT_ASSERT(delta >= 0 && delta < 1);
+    return delta > 0 && epsilon_nano > 0
+               ? tacit_rho_of_epsilon_nano((double)epsilon_nano / (double)TACIT_NANO, delta)
+               : epsilon_nano;
 }
 
 /* The names of what is signed are of one length, or stand last. */

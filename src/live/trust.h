@@ -30,6 +30,11 @@ struct tacit_helper_run live_trust_run(const char *federation,
                                        const struct tacit_wire_agreement *agreement,
                                        const uint8_t digest[TACIT_WIRE_DIGEST_BYTES]);
 
+/* What noise of this epsilon is reckoned with: itself, or, with a delta, nano-rho. 0: there is
+ * none.
+ */
+uint64_t live_trust_noise_nano(uint64_t epsilon_nano, double delta);
+
 /* Signs the run's sealing key; sealing->key is given. Errors: false: libcrypto failed. */
 bool live_trust_sign(const struct live_signer *signer, const struct tacit_helper_run *run,
                      struct tacit_wire_sealing *sealing);

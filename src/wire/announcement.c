@@ -2,7 +2,9 @@
 #include <math.h>
 #include <string.h>
 #include "form.h"
+#include "tacit/bounds.h"
 #include "tacit/commit.h"
+#include "tacit/privacy.h"
 #include "tacit/wire.h"
 #include "walk.h"
 
@@ -133,6 +135,13 @@ enum tacit_status tacit_wire_announcement_decode(const uint8_t *bytes, size_t si
                                                  const struct tacit_wire_allocator *allocator)
 {
     return wire_make(&announcements, wire_no_sizes, bytes, size, allocator, announcement);
+}
+
+uint32_t tacit_wire_floor_milli(bool has_helper, uint64_t floor_nano)
+{
+    uint64_t const milli = floor_nano / (TACIT_NANO / 1000);
+    bool const is_none = milli == 0 || milli >= TACIT_NO_FLOOR;
+    return !has_helper ? TACIT_ONE_AGGREGATOR : is_none ? TACIT_NO_FLOOR : (uint32_t)milli;
 }
 
 enum tacit_status tacit_wire_agreement_digest(const struct tacit_wire_agreement *agreement,

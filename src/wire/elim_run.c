@@ -161,10 +161,7 @@ enum tacit_status tacit_wire_elim_run_decode(const struct tacit_wire_announcemen
         status = take_place(announcement, &found, &found.run.network, allocator);
     else if (announcement->place_size != 0)
         status = TACIT_MALFORMED;
-    found.run.floor_milli = !agreement->has_helper ? TACIT_ONE_AGGREGATOR
-                            : agreement->floor_nano == 0
-                                ? TACIT_NO_FLOOR
-                                : (uint32_t)(agreement->floor_nano / (TACIT_NANO / 1000));
+    found.run.floor_milli = tacit_wire_floor_milli(agreement->has_helper, agreement->floor_nano);
     if (agreement->has_helper && (found.network != NETWORK_STAR || found.run.growth <= 0))
         status = TACIT_MALFORMED;
     if (status == TACIT_OK)

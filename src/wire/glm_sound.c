@@ -16,6 +16,8 @@
 
 #define MESSAGE struct tacit_glm_sound_message
 
+#define MASKED(n, name) EACH(n, WIRE_BYTES, masked, struct tacit_helper_release, name, IF(masked))
+
 static const struct wire_field hello[] = {GRANTED(1, commitment)};
 static const struct wire_field order[] = {
     FLAG(1, last),
@@ -27,6 +29,8 @@ static const struct wire_field report[] = {
     ROW(1, sums, PER(WIRE_PRIVATE_SUMS)),
     GRANTED(2, previous),
     GRANTED(3, salt),
+    MASKED(4, envelope),
+    MASKED(5, blind),
 };
 WIRE_ROUND_FIELDS
 
@@ -49,7 +53,8 @@ static const struct wire_table messages =
 
 size_t tacit_wire_glm_sound_bytes(const struct tacit_glm_sound_message *message, uint32_t dimension)
 {
-    TACIT_ASSERT(dimension > 0 && dimension <= TACIT_LINALG_DIMENSION_MAX);
+    TACIT_ASSERT(dimension <= TACIT_LINALG_DIMENSION_MAX);
+    TACIT_ASSERT(dimension > 0 || message->sums == NULL);
     return wire_length(&messages, message, SIZES(dimension, 0, 0));
 }
 
@@ -124,7 +129,8 @@ tacit_wire_glm_sound_run_decode(const struct tacit_wire_announcement *announceme
     model->run_id = tacit_wire_run_id(agreement->run);
     model->client_count = agreement->agent_count;
     model->epsilon = (double)agreement->epsilon_nano / (double)TACIT_NANO;
-    if (tacit_glm_sound_rule(&rule, model) != TACIT_OK) {
+    made->floor_milli = tacit_wire_floor_milli(agreement->has_helper, agreement->floor_nano);
+    if (tacit_glm_sound_rule(&rule, model, made->floor_milli) != TACIT_OK) {
         wire_give(allocator, made);
         return TACIT_MALFORMED;
     }

@@ -375,8 +375,8 @@ class Private(Trial):
         code, answer = self.ask(name or site, "POST", "/v1/rewards", {"id": decision["id"], "reward": value})
         require(code == 200 and answer["status"] in ("accepted", "repeated"), f"{code} {answer}")
         if name is None:
-            clipped = min(max(value, -1), 1)
-            self.given[site] = [a + b for a, b in zip(self.given[site], moments(contexts[decision["arm"]], clipped))]
+            self.last = moments(contexts[decision["arm"]], min(max(value, -1), 1))
+            self.given[site] = [a + b for a, b in zip(self.given[site], self.last)]
 
     def is_open(self, batch, sites=None):
         hub = self.status()

@@ -235,8 +235,9 @@ static void operate(struct storm_world *world)
 
 /* ---- Two aggregators ---- */
 
-static struct storm_heard heard(const void *message)
+static struct storm_heard heard(const struct storm_world *world, const void *message)
 {
+    (void)world;
     struct tacit_elim_message const *const said = message;
     return (struct storm_heard){&said->head, said->masked,
                                 (const uint64_t *)(const void *)said->sums, said->sum_count};
@@ -264,7 +265,7 @@ static void close(struct storm_world *world, uint32_t sites, const int64_t *tota
     report(TACIT_OK, false, out);
 }
 
-static const struct storm_two two = {heard, round_of, close};
+static const struct storm_two two = {.heard = heard, .round = round_of, .close = close};
 
 static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,
                        size_t room)

@@ -107,7 +107,7 @@ static struct tacit_helper_round round_of(const struct storm_world *world,
 {
     struct tacit_helper_round round =
         base.two->round(world, world->nodes[world->sites].state, blocks);
-    round.epsilon_nano = EPSILON;
+    round.epsilon_nano = world->helper->config.epsilon_nano_max;
     return round;
 }
 
@@ -357,11 +357,17 @@ static void look_at_totals(struct storm_world *world, const struct tacit_helper_
     struct storm_helper const *const helper = world->helper;
     struct tacit_pull_block blocks[STORM_ARMS_MAX];
     struct tacit_helper_round const round = round_of(world, blocks);
-    double const slack =
-        tacit_helper_slack(&helper->config.run, EPSILON, helper->floor_nano, agents, round.count);
+    double const slack = tacit_helper_slack(&helper->config.run, round.epsilon_nano,
+                                            helper->floor_nano, agents, round.count);
+    const char *const wrong = base.two->wrong == NULL || world->kind == STORM_WILD
+                                  ? NULL
+                                  : base.two->wrong(world, totals, slack);
     if (agents != tacit_bits_count(answer->sites, world->sites))
         storm_breaks(world, "totals are of another number of sites", world->sites);
-    for (uint32_t j = 0; j < round.count && world->kind != STORM_WILD; j++) {
+    if (wrong != NULL)
+        storm_breaks(world, wrong, world->sites);
+    bool const is_planned = base.two->wrong == NULL && world->kind != STORM_WILD;
+    for (uint32_t j = 0; j < round.count && is_planned; j++) {
         double const sum =
             (double)storm_pull(world, blocks[j].arm) * (double)blocks[j].count * agents;
         if (fabs((double)totals[j] - sum) > slack)
@@ -448,7 +454,7 @@ static void note(struct storm_world *world, const struct storm_event *event,
 {
     struct storm_helper *const helper = world->helper;
     bool const is_late = world->bug == STORM_LAST_LINK_ONLY; /* what is not reported is not noted */
-    struct storm_heard const heard = base.two->heard(event->message);
+    struct storm_heard const heard = base.two->heard(world, event->message);
     if ((out->happened & TACIT_GRANTED_DRAW) != 0) {
         helper->granted[heard.head->from] = *heard.head->commit;
         if (!is_late)
@@ -512,15 +518,17 @@ static void hear_answer(struct storm_world *world, const struct packet *packet,
     struct tacit_pull_block blocks[STORM_ARMS_MAX];
     uint64_t highs[STORM_ARMS_MAX] = {0};
     int64_t totals[STORM_ARMS_MAX];
-    struct tacit_helper_range const range = {.highs = highs,
-                                             .floor_nano = world->helper->floor_nano};
+    bool const is_planned = base.two->high == NULL;
+    uint64_t const high = is_planned ? 0 : base.two->high(world);
+    struct tacit_helper_range const range = {
+        .low = -(int64_t)high, .highs = highs, .floor_nano = world->helper->floor_nano};
     struct tacit_helper_round const round = round_of(world, blocks);
     enum tacit_helper_outcome outcome = TACIT_HELPER_FREED;
     struct tacit_helper_answer *answer;
     uint8_t digest[TACIT_SHA256_BYTES];
     uint32_t agents = 0;
     for (uint32_t j = 0; j < round.count; j++)
-        highs[j] = blocks[j].count * (uint64_t)TACIT_STEPS;
+        highs[j] = is_planned ? blocks[j].count * (uint64_t)TACIT_STEPS : high;
     assert_int_equal(tacit_wire_helper_answer_decode(packet->bytes, packet->size, world->sites,
                                                      &answer, tacit_wire_heap()),
                      TACIT_OK);
@@ -661,8 +669,10 @@ static void step_site(struct storm_world *world, uint32_t node, const struct sto
     struct storm_event told = *event;
     bool const lies = helper->has_liars && !world->is_calm && storm_below(world, 8) == 0;
     helper->lie = lies ? (enum lie)(1 + storm_below(world, LIES - 1)) : NO_LIE;
+    uint64_t const epsilon_nano = helper->config.epsilon_nano_max;
     struct tacit_aggregators const aggregators = {
-        &helper->config.run, &helper->keys, helper->lie == OTHER_EPSILON ? EPSILON / 2 : EPSILON,
+        &helper->config.run, &helper->keys,
+        helper->lie == OTHER_EPSILON ? epsilon_nano / 2 : epsilon_nano,
         world->term + (helper->lie == OTHER_TERM ? 1 : 0)};
     told.aggregators = &aggregators;
     base.step(world, node, &told, entropy, out);
@@ -716,6 +726,8 @@ static void configure(struct storm_world *world)
                                                           .steps = TACIT_STEPS},
                                                   .epsilon_nano_max = EPSILON,
                                                   .sites_min = TACIT_HELPER_SITES_MIN};
+    if (base.two->configure != NULL)
+        base.two->configure(world, &helper->config, &helper->floor_nano);
     helper->keys =
         (struct tacit_helper_keys){helper, seal, open_seed, is_of_site, is_of_hub, is_of_helper};
     helper->before = calloc(1, tacit_helper_size(&helper->config));

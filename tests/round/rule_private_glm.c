@@ -4,10 +4,12 @@
 #include "../support/digest.h"
 #include "storm.h"
 #include <math.h>
+#include "tacit/gaussian.h"
 #include "tacit/glm_sound.h"
 
 #define D_MAX 5u
 #define LARGE_EPSILON 1e5
+#define DELTA 1e-6
 
 struct own {
     struct tacit_glm_sound_site_config sites[STORM_SITES_MAX];
@@ -42,12 +44,15 @@ static void configure(struct storm_world *world)
     static const double epsilons[] = {LARGE_EPSILON, 1, 5};
     struct own *const own = world->own = calloc(1, sizeof *own);
     assert_non_null(own);
-    world->sites = 1 + storm_below(world, 4);
+    world->sites = (world->has_helper ? 2 : 1) + storm_below(world, 4);
     world->arms = 2 + storm_below(world, D_MAX - 1);
     world->is_noised = true;
     uint64_t const batches = 1 + storm_below(world, 5);
-    uint64_t const horizon = batches * (1 + storm_below(world, 6)) + storm_below(world, 2);
-    double const epsilon = epsilons[storm_below(world, 3)];
+    uint64_t const horizon =
+        batches * (1 + storm_below(world, world->has_helper ? 16 : 6)) + storm_below(world, 2);
+    double const epsilon = world->has_helper ? LARGE_EPSILON : epsilons[storm_below(world, 3)];
+    if (world->has_helper && world->floor_milli != TACIT_NO_FLOOR)
+        world->floor_milli = (uint32_t)(LARGE_EPSILON * 1e3);
     bool const has_quorum = storm_below(world, 2) == 0;
     own->hub.model = (struct tacit_glm_private_model){
         .run_id = STORM_RUN_ID,
@@ -57,26 +62,28 @@ static void configure(struct storm_world *world)
         .dimension = world->arms,
         .batch_count = batches,
         .epsilon = epsilon,
-        .delta = 1e-6,
+        .delta = DELTA,
         .failure = 0.05,
         .norm_bound = 1,
         .noise_bound = 0.5,
         .explore = storm_below(world, 2) == 0 ? 0.25 : 0};
     own->hub.quorum = has_quorum ? 1 + storm_below(world, world->sites) : 0;
     own->hub.round_timeout_us = has_quorum ? 3000 : 0;
+    own->hub.floor_milli = world->has_helper ? world->floor_milli : TACIT_ONE_AGGREGATOR;
     own->hub.domain[0] = 7;
     for (uint32_t site = 0; site < world->sites; site++) {
         bool const is_poor = storm_below(world, 6) == 0;
         own->sites[site] =
             (struct tacit_glm_sound_site_config){.model = own->hub.model,
                                                  .epsilon = epsilon,
-                                                 .delta = 1e-6,
+                                                 .delta = DELTA,
                                                  .horizon = horizon,
                                                  .cost_nano = 1000,
                                                  .budget_nano = is_poor ? 500 : 1000,
                                                  .resend_after_us = 700,
                                                  .site_id = site,
                                                  .round_max = storm_below(world, 10) == 0 ? 2 : 0,
+                                                 .floor_milli = own->hub.floor_milli,
                                                  .domain = {7}};
     }
 }
@@ -132,6 +139,7 @@ static void report(enum tacit_status status, struct storm_update *out)
         (struct storm_update){.status = status,
                               .persist = update.persist,
                               .drew = (update.happened & TACIT_DREW) != 0,
+                              .happened = update.happened,
                               .flags = update.send | (uint64_t)update.decided << 1 |
                                        (uint64_t)update.happened << 2 | (uint64_t)update.arm << 40,
                               .deadline_us = update.deadline_us,
@@ -155,8 +163,10 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
 {
     void *const state = world->nodes[node].state;
     double context[D_MAX] = {0};
-    struct tacit_glm_sound_event made = {
-        .now_us = event->now_us, .kind = event->kind, .keys = event->keys};
+    struct tacit_glm_sound_event made = {.now_us = event->now_us,
+                                         .kind = event->kind,
+                                         .keys = event->keys,
+                                         .aggregators = event->aggregators};
     if (event->kind == TACIT_EVENT_RECEIVE)
         made.as.message = event->message;
     else if (event->kind == TACIT_EVENT_START)
@@ -261,7 +271,7 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
                                 .spent_nano = tacit_ledger_spent_nano(view.ledger)};
     if (view.committed) {
         struct tacit_glm_sound_message const draw = tacit_glm_sound_site_draw(site);
-        if (!is_of_interactions(world, draw.sums))
+        if (!world->has_helper && !is_of_interactions(world, draw.sums))
             look->broken = "a draw is not the sum of what was played";
         look->waiting = *draw.commit;
     }
@@ -290,6 +300,76 @@ static void look(const struct storm_world *world, uint32_t node, struct storm_lo
         look->broken = "closed batches are not those of what was played";
 }
 
+/* ---- Two aggregators ---- */
+
+static struct storm_heard heard(const struct storm_world *world, const void *message)
+{
+    struct tacit_glm_sound_message const *const said = message;
+    return (struct storm_heard){&said->head, said->masked, (const uint64_t *)said->sums,
+                                (uint32_t)TACIT_GLM_PRIVATE_SUMS(world->arms)};
+}
+
+static struct tacit_helper_round round_of(const struct storm_world *world, const void *hub,
+                                          struct tacit_pull_block *blocks)
+{
+    struct tacit_glm_sound_hub_view view;
+    (void)blocks;
+    tacit_glm_sound_hub_look(hub, &view);
+    struct tacit_helper_round round = {.term = view.term,
+                                       .round = view.round,
+                                       .count = (uint32_t)TACIT_GLM_PRIVATE_SUMS(world->arms)};
+    tacit_glm_sound_order_digest(view.sums, world->arms, round.order);
+    return round;
+}
+
+static void close_round(struct storm_world *world, uint32_t sites, const int64_t *totals,
+                        struct storm_update *out)
+{
+    struct storm_node *const hub = &world->nodes[world->sites];
+    tacit_glm_sound_hub_close(hub->state, sites, totals, hub->now_us, &update);
+    report(TACIT_OK, out);
+}
+
+static uint64_t rho_nano(void)
+{
+    return tacit_rho_of_epsilon_nano(LARGE_EPSILON, DELTA);
+}
+
+static void configure_helper(const struct storm_world *world, struct tacit_helper_config *config,
+                             uint64_t *floor_nano)
+{
+    config->run.mechanism = TACIT_HELPER_GAUSSIAN;
+    config->run.count_max = (uint32_t)TACIT_GLM_PRIVATE_SUMS(world->arms);
+    config->run.steps = tacit_glm_sound_steps(own_of(world)->hub.model.link);
+    config->epsilon_nano_max = rho_nano();
+    *floor_nano = *floor_nano == 0 ? 0 : rho_nano();
+}
+
+static uint64_t high(const struct storm_world *world)
+{
+    return own_of(world)->sites[0].horizon * TACIT_GLM_PRIVATE_UNIT;
+}
+
+/* Contexts are unit vectors: there is nothing beside the diagonal, and each reward is its arm's. */
+static const char *find_wrong(const struct storm_world *world, const int64_t *totals, double slack)
+{
+    uint32_t const d = world->arms;
+    size_t at = 0;
+    bool is_wrong = !is_of_interactions(world, totals);
+    for (uint32_t i = 0; i < d; i++)
+        for (uint32_t j = i; j < d; j++, at++)
+            is_wrong = is_wrong ||
+                       (j > i ? fabs((double)totals[at]) > slack : (double)totals[at] < -slack);
+    return is_wrong ? "a total is not the sum of what was counted" : NULL;
+}
+
+static const struct storm_two two = {.heard = heard,
+                                     .round = round_of,
+                                     .close = close_round,
+                                     .configure = configure_helper,
+                                     .high = high,
+                                     .wrong = find_wrong};
+
 static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,
                        size_t room)
 {
@@ -309,7 +389,8 @@ static size_t message_size(const struct storm_world *world, const void *message)
 {
     struct tacit_glm_sound_message const *const said = message;
     return sizeof *said + sums_bytes(world, said) +
-           (said->commit == NULL ? 0 : sizeof *said->commit);
+           (said->commit == NULL ? 0 : sizeof *said->commit) +
+           (said->masked == NULL ? 0 : sizeof *said->masked);
 }
 
 static void *message_copy(const struct storm_world *world, const void *message, void *memory)
@@ -326,6 +407,11 @@ static void *message_copy(const struct storm_world *world, const void *message, 
     if (said->commit != NULL) {
         memcpy(end, said->commit, sizeof *said->commit);
         copy->commit = (const struct tacit_commit *)(const void *)end;
+        end += sizeof *said->commit;
+    }
+    if (said->masked != NULL) {
+        memcpy(end, said->masked, sizeof *said->masked);
+        copy->masked = (const struct tacit_helper_release *)(const void *)end;
     }
     return memory;
 }
@@ -365,6 +451,7 @@ static const struct storm_field fields[] = {
     FIELD(seen), FIELD(last), FIELD(closed), FIELD(forgot), FIELD(releases)};
 
 const struct storm_rule rule_private_glm = {.name = "private glm",
+                                            .two = &two,
                                             .has_terms = true,
                                             .configure = configure,
                                             .spoil = spoil,
@@ -387,4 +474,4 @@ const struct storm_rule rule_private_glm = {.name = "private glm",
                                             /* no two draws are the same: all are noised */
                                             .impossible = 1u << STORM_HAS_NO_SALT,
                                             .digest = UINT64_C(0x88e1455a7309d4be),
-                                            .verdicts = UINT64_C(0x2467bd547bb9f865)};
+                                            .verdicts = UINT64_C(0x8b4f90f0db5b41e7)};

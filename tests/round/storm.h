@@ -232,13 +232,20 @@ struct storm_heard {
     uint32_t count;
 };
 struct storm_two {
-    struct storm_heard (*heard)(const void *message);
+    struct storm_heard (*heard)(const struct storm_world *world, const void *message);
     /* The round that stands, of a hub: all but epsilon; what each site plays of it. */
     struct tacit_helper_round (*round)(const struct storm_world *world, const void *hub,
                                        struct tacit_pull_block *blocks);
     /* tacit_..._hub_close */
     void (*close)(struct storm_world *world, uint32_t sites, const int64_t *totals,
                   struct storm_update *update);
+    /* All three NULL: a sum of rewards for each arm of a plan. Else what a release is, with its
+     * noise, and its floor; what a site's words are at most, as much below 0 as above; and what is
+     * wrong with totals. */
+    void (*configure)(const struct storm_world *world, struct tacit_helper_config *config,
+                      uint64_t *floor_nano);
+    uint64_t (*high)(const struct storm_world *world);
+    const char *(*wrong)(const struct storm_world *world, const int64_t *totals, double slack);
 };
 
 struct storm_rule {

@@ -41,7 +41,7 @@ static struct tacit_glm_sound_site_config site_config(const struct tacit_glm_pri
 
 static struct tacit_glm_sound_site *site_new(const struct tacit_glm_sound_site_config *config)
 {
-    struct tacit_glm_sound_site *const site = testing_malloc(tacit_glm_sound_site_size(config));
+    struct tacit_glm_sound_site *const site = malloc(tacit_glm_sound_site_size(config));
     assert_int_equal(tacit_glm_sound_site_init(site, config), TACIT_OK);
     return site;
 }
@@ -73,23 +73,109 @@ struct pair {
     struct tacit_glm_sound_site *sites[SITES];
     struct tacit_glm_private_client *clients[SITES];
     struct tacit_rng noise[2][SITES]; /* alike */
+    /* Two aggregators, who are clients of the simulator's without data. */
+    bool has_helper;
+    struct tacit_helper_run run;
+    struct tacit_helper_keys keys;
+    struct tacit_aggregators aggregators;
+    struct tacit_glm_private_client *owners[2];
+    struct tacit_rng owners_noise[2][2]; /* alike */
+    uint64_t totals[S];
 };
 
-static void open_pair(struct pair *pair, const struct tacit_glm_private_model *model)
+/* Anybody can open it. */
+static bool seal(void *context, const uint8_t *ephemeral, const uint8_t *scope, size_t size,
+                 const uint8_t *seed, uint8_t *envelope)
 {
-    struct tacit_glm_sound_hub_config const config = {.model = *model};
-    assert_int_equal(tacit_glm_sound_rule(&pair->rule, model), TACIT_OK);
-    pair->hub = testing_malloc(tacit_glm_sound_hub_size(&config));
+    (void)context, (void)ephemeral, (void)scope, (void)size;
+    memset(envelope, 0, TACIT_HELPER_ENVELOPE_BYTES);
+    memcpy(envelope, seed, TACIT_HELPER_SEED_BYTES);
+    return true;
+}
+
+static void open_owners(struct pair *pair, const struct tacit_glm_private_model *model)
+{
+    struct tacit_glm_private_model two = *model;
+    struct tacit_glm_private_rule rule;
+    two.client_count = 2;
+    assert_int_equal(tacit_glm_sound_rule(&rule, &two, TACIT_ONE_AGGREGATOR), TACIT_OK);
+    pair->run = (struct tacit_helper_run){.federation = "pair",
+                                          .site_count = SITES,
+                                          .count_max = S,
+                                          .mechanism = TACIT_HELPER_GAUSSIAN,
+                                          .steps = tacit_glm_sound_steps(model->link)};
+    assert_true(tacit_helper_run_is_valid(&pair->run));
+    pair->keys = (struct tacit_helper_keys){.seal = seal};
+    pair->aggregators = (struct tacit_aggregators){&pair->run, &pair->keys, rule.rho_nano, 0};
+    for (uint32_t i = 0; i < 2; i++) {
+        pair->owners[i] = malloc(tacit_glm_private_client_size(&rule));
+        assert_int_equal(tacit_glm_private_client_init(pair->owners[i], &rule, i), TACIT_OK);
+        pair->owners_noise[0][i] = pair->owners_noise[1][i] = stream(300 + i);
+    }
+}
+
+static void open_pair(struct pair *pair, const struct tacit_glm_private_model *model,
+                      uint32_t floor_milli)
+{
+    struct tacit_glm_sound_hub_config const config = {.model = *model, .floor_milli = floor_milli};
+    *pair = (struct pair){.has_helper = floor_milli != TACIT_ONE_AGGREGATOR};
+    open_owners(pair, model);
+    assert_int_equal(tacit_glm_sound_rule(&pair->rule, model, floor_milli), TACIT_OK);
+    pair->hub = malloc(tacit_glm_sound_hub_size(&config));
     assert_int_equal(tacit_glm_sound_hub_init(pair->hub, &config), TACIT_OK);
-    pair->hub_of_simulator = testing_malloc(tacit_glm_private_hub_size(&pair->rule));
+    pair->hub_of_simulator = malloc(tacit_glm_private_hub_size(&pair->rule));
     assert_int_equal(tacit_glm_private_hub_init(pair->hub_of_simulator, &pair->rule, 0), TACIT_OK);
     for (uint32_t i = 0; i < SITES; i++) {
-        struct tacit_glm_sound_site_config const own = site_config(model, i);
+        struct tacit_glm_sound_site_config own = site_config(model, i);
+        own.floor_milli = floor_milli;
         pair->sites[i] = site_new(&own);
-        pair->clients[i] = testing_malloc(tacit_glm_private_client_size(&pair->rule));
+        pair->clients[i] = malloc(tacit_glm_private_client_size(&pair->rule));
         assert_int_equal(tacit_glm_private_client_init(pair->clients[i], &pair->rule, i), TACIT_OK);
         pair->noise[0][i] = pair->noise[1][i] = stream(i);
     }
+}
+
+static void close_pair(struct pair *pair)
+{
+    free(pair->hub);
+    free(pair->hub_of_simulator);
+    free(pair->owners[0]);
+    free(pair->owners[1]);
+    for (uint32_t i = 0; i < SITES; i++) {
+        free(pair->sites[i]);
+        free(pair->clients[i]);
+    }
+}
+
+/* As the helper does with what it opens, and the hub with masked words. */
+static void unmask(struct pair *pair, const struct tacit_glm_sound_message *report)
+{
+    uint8_t scope[TACIT_HELPER_SCOPE_BYTES_MAX];
+    uint64_t words[S];
+    struct tacit_glm_sound_hub_view hub;
+    tacit_glm_sound_hub_look(pair->hub, &hub);
+    struct tacit_helper_round round = {
+        .round = report->round, .count = S, .epsilon_nano = pair->aggregators.epsilon_nano};
+    tacit_glm_sound_order_digest(hub.sums, D, round.order);
+    size_t const size = tacit_helper_scope(&pair->run, &round, report->from, scope);
+    memcpy(words, report->sums, sizeof words);
+    assert_true(llabs((int64_t)words[0]) > INT64_C(1) << 40); /* nobody could read that */
+    tacit_helper_add_mask(report->masked->envelope, scope, size, false, words, S);
+    for (uint32_t i = 0; i < S; i++)
+        pair->totals[i] += words[i];
+}
+
+/* Both add their noise. */
+static void close_round(struct pair *pair, struct tacit_glm_sound_update *update)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        struct tacit_entropy const entropy = tacit_rng_entropy(&pair->owners_noise[0][i]);
+        assert_int_equal(tacit_helper_noise(&pair->run, pair->aggregators.epsilon_nano, &entropy,
+                                            pair->totals, S),
+                         TACIT_OK);
+    }
+    tacit_glm_sound_hub_close(pair->hub, SITES, (const int64_t *)pair->totals, 0, update);
+    memset(pair->totals, 0, sizeof pair->totals);
 }
 
 /* All that follows from a message, until nobody says anything. */
@@ -98,7 +184,13 @@ static void tell(struct pair *pair, const struct tacit_glm_sound_message *messag
     struct tacit_glm_sound_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
     struct tacit_glm_sound_update update;
     if (message->to == TACIT_HUB) {
+        assert_true((message->masked != NULL) ==
+                    (pair->has_helper && message->kind == TACIT_GLM_SOUND_REPORT));
+        if (message->masked != NULL)
+            unmask(pair, message);
         assert_int_equal(tacit_glm_sound_hub_step(pair->hub, &event, &update), TACIT_OK);
+        if ((update.happened & TACIT_WANTS_TOTALS) != 0)
+            close_round(pair, &update);
         if (update.send)
             tell(pair, &update.message);
         return;
@@ -109,12 +201,27 @@ static void tell(struct pair *pair, const struct tacit_glm_sound_message *messag
         struct tacit_entropy const keys = tacit_rng_entropy(&salts);
         struct tacit_glm_sound_event heard = event;
         heard.keys = &keys;
+        heard.aggregators = &pair->aggregators;
         if (message->to != TACIT_EVERYONE && message->to != i)
             continue;
         assert_int_equal(tacit_glm_sound_site_step(pair->sites[i], &heard, &entropy, &update),
                          TACIT_OK);
         if (update.send)
             tell(pair, &update.message);
+    }
+}
+
+static void add_owners(struct pair *pair, uint64_t batch, int64_t sums[S])
+{
+    for (uint32_t i = 0; i < 2 && pair->has_helper; i++) {
+        struct tacit_entropy const entropy = tacit_rng_entropy(&pair->owners_noise[1][i]);
+        struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_TIMEOUT,
+                                                      .as.batch = batch};
+        struct tacit_glm_private_update update;
+        assert_int_equal(tacit_glm_private_client_step(pair->owners[i], &event, &entropy, &update),
+                         TACIT_OK);
+        for (uint32_t k = 0; k < S; k++)
+            sums[k] += update.message.sums[k];
     }
 }
 
@@ -128,6 +235,11 @@ static void simulate_batch(struct pair *pair, uint64_t batch)
         struct tacit_glm_private_update update;
         assert_int_equal(tacit_glm_private_client_step(pair->clients[i], &event, &entropy, &update),
                          TACIT_OK);
+        int64_t sums[S];
+        memcpy(sums, update.message.sums, sizeof sums);
+        if (i == 0)
+            add_owners(pair, batch, sums);
+        update.message.sums = sums;
         event = (struct tacit_glm_private_event){.kind = TACIT_EVENT_RECEIVE,
                                                  .as.message = &update.message};
         assert_int_equal(tacit_glm_private_hub_step(pair->hub_of_simulator, &event, &said),
@@ -161,8 +273,10 @@ static void interact(struct pair *pair, uint32_t site, struct tacit_rng *rng)
     struct tacit_entropy const entropy = tacit_rng_entropy(&pair->noise[0][site]);
     struct tacit_rng salts = stream(99);
     struct tacit_entropy const keys = tacit_rng_entropy(&salts);
-    event = (struct tacit_glm_sound_event){
-        .kind = TACIT_EVENT_REWARD, .keys = &keys, .as.reward = reward};
+    event = (struct tacit_glm_sound_event){.kind = TACIT_EVENT_REWARD,
+                                           .keys = &keys,
+                                           .aggregators = &pair->aggregators,
+                                           .as.reward = reward};
     other = (struct tacit_glm_private_event){.kind = TACIT_EVENT_REWARD, .as.reward = reward};
     assert_int_equal(tacit_glm_private_client_step(pair->clients[site], &other, NULL, &simulated),
                      TACIT_OK);
@@ -173,16 +287,18 @@ static void interact(struct pair *pair, uint32_t site, struct tacit_rng *rng)
         tell(pair, &live.message);
 }
 
+/* With one aggregator; with two, whose noise is theirs to the bit, too; and with a floor. */
 TEST(the_model_is_that_of_the_simulator)
 {
     static const enum tacit_linalg_link links[] = {TACIT_LINALG_IDENTITY, TACIT_LINALG_LOGISTIC};
-    for (uint32_t link = 0; link < 2; link++) {
+    static const uint32_t floors[] = {TACIT_ONE_AGGREGATOR, TACIT_NO_FLOOR, 2500};
+    for (uint32_t link = 0; link < 6; link++) {
         struct pair pair;
-        struct tacit_glm_private_model const model = some_model(links[link]);
+        struct tacit_glm_private_model const model = some_model(links[link % 2]);
         struct tacit_glm_sound_event const start = {.kind = TACIT_EVENT_START};
         struct tacit_glm_sound_update update;
         struct tacit_rng rng = stream(50 + link);
-        open_pair(&pair, &model);
+        open_pair(&pair, &model, floors[link / 2]);
         assert_int_equal(tacit_glm_sound_hub_step(pair.hub, &start, &update), TACIT_OK);
         tell(&pair, &update.message);
         for (uint64_t batch = 1; batch <= BATCHES; batch++) {
@@ -210,6 +326,7 @@ TEST(the_model_is_that_of_the_simulator)
         struct tacit_glm_sound_hub_view hub;
         tacit_glm_sound_hub_look(pair.hub, &hub);
         assert_true(hub.finished && view_of(pair.sites[0]).last);
+        close_pair(&pair);
     }
 }
 
@@ -305,6 +422,7 @@ TEST(rewards_go_into_the_batch_that_is_open_next)
     assert_true(llabs(draw.sums[0] - (BATCH + 2) * (int64_t)TACIT_GLM_PRIVATE_UNIT) < 50000);
     assert_int_equal(view_of(site).open_count, 0);
     assert_int_equal(view_of(site).pull_count, 2 * BATCH + 2);
+    free(site);
 }
 
 /* The site's own noise, not the run's: the variance of sums of nothing. */
@@ -316,7 +434,7 @@ TEST(the_noise_is_that_of_the_site_s_file)
     own.epsilon = config.epsilon = 8;
     own.delta = config.delta = 1e-4;
     struct tacit_glm_private_rule rule;
-    assert_int_equal(tacit_glm_sound_rule(&rule, &own), TACIT_OK);
+    assert_int_equal(tacit_glm_sound_rule(&rule, &own, TACIT_ONE_AGGREGATOR), TACIT_OK);
     struct tacit_rng rng = stream(3);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     double squares = 0;
@@ -330,7 +448,7 @@ TEST(the_noise_is_that_of_the_site_s_file)
         struct tacit_glm_sound_message const draw = tacit_glm_sound_site_draw(site);
         for (uint32_t k = 1; k < S; k++) /* all but the square of the first coordinate */
             squares += (double)draw.sums[k] * (double)draw.sums[k];
-        testing_free(site);
+        free(site);
     }
     double const variance = squares / (tries * (S - 1.0));
     double const spread = sqrt(2.0 / (tries * (S - 1.0)));
@@ -364,6 +482,7 @@ TEST(without_entropy_nothing_is_drawn_and_it_is_tried_again)
     assert_int_equal(tacit_glm_sound_site_step(site, &late, &entropy, &update), TACIT_OK);
     assert_true(update.send && (update.happened & TACIT_DREW) != 0);
     assert_int_equal(view_of(site).open_count, 0);
+    free(site);
 }
 
 TEST(budgets_and_policies_are_kept)
@@ -387,6 +506,7 @@ TEST(budgets_and_policies_are_kept)
     assert_int_equal(reward(site, 1, &entropy, &update), TACIT_BUDGET);
     assert_true(!update.send && view_of(site).halted && view_of(site).draw_round == 0);
     assert_int_equal(reward(site, 1, &entropy, &update), TACIT_INVALID);
+    free(site);
 }
 
 TEST(configurations_that_protect_less_or_do_not_fit_are_refused)
@@ -420,7 +540,7 @@ TEST(releases_are_flat)
     for (uint64_t batches = 1; batches <= TACIT_GLM_SOUND_BATCHES_MAX; batches++) {
         struct tacit_glm_private_rule rule;
         model.batch_count = batches;
-        assert_int_equal(tacit_glm_sound_rule(&rule, &model), TACIT_OK);
+        assert_int_equal(tacit_glm_sound_rule(&rule, &model, TACIT_ONE_AGGREGATOR), TACIT_OK);
         assert_int_equal(rule.level_count, 1);
         assert_int_equal(rule.node_count, batches);
     }

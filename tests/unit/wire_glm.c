@@ -78,7 +78,8 @@ static void make(struct sample *sample, uint32_t shape)
 static uint8_t *encode(const struct tacit_glm_message *message, size_t *size)
 {
     *size = tacit_wire_glm_bytes(message, D, CLIENTS);
-    uint8_t *const bytes = testing_malloc(*size);
+    uint8_t *const bytes = malloc(*size);
+    assert_non_null(bytes);
     tacit_wire_glm_encode(message, D, CLIENTS, bytes);
     return bytes;
 }
@@ -118,8 +119,8 @@ TEST(every_message_survives_the_trip)
         assert_true(back->inverse == NULL);
         assert_int_equal(tacit_wire_glm_kind(back->kind), tacit_wire_glm_kind(message->kind));
         assert_int_equal(back->sync, 7);
-        testing_free(back);
-        testing_free(bytes);
+        free(back);
+        free(bytes);
     }
 }
 
@@ -139,6 +140,7 @@ TEST(what_does_not_fit_this_run_is_refused)
     assert_int_equal(
         tacit_wire_glm_decode(bytes, size, D, CLIENTS - 1, 3, &back, tacit_wire_heap()),
         TACIT_MALFORMED); /* a participant beyond the last */
+    free(bytes);
     double const bad[] = {NAN, INFINITY, -INFINITY};
     for (uint32_t i = 0; i < 3; i++)
         for (uint32_t where = 0; where < 4; where++) {
@@ -150,7 +152,7 @@ TEST(what_does_not_fit_this_run_is_refused)
             assert_int_equal(
                 tacit_wire_glm_decode(bytes, size, D, CLIENTS, 3, &back, tacit_wire_heap()),
                 TACIT_MALFORMED);
-            testing_free(bytes);
+            free(bytes);
         }
 }
 
@@ -160,18 +162,23 @@ struct sound_sample {
     struct tacit_glm_sound_message message;
     int64_t sums[TACIT_GLM_PRIVATE_SUMS(D)];
     struct tacit_commit commit;
+    struct tacit_helper_release masked;
 };
 
-/* shape: the kind. */
+#define SOUND_MASKED (TACIT_GLM_SOUND_REFUSAL + 1u) /* a report of two aggregators */
+
+/* shape: the kind, or SOUND_MASKED. */
 static void make_sound(struct sound_sample *sample, uint32_t shape, uint32_t d)
 {
-    enum tacit_glm_sound_kind const kind = (enum tacit_glm_sound_kind)shape;
+    enum tacit_glm_sound_kind const kind =
+        shape == SOUND_MASKED ? TACIT_GLM_SOUND_REPORT : (enum tacit_glm_sound_kind)shape;
     bool const is_order = kind == TACIT_GLM_SOUND_ORDER;
     bool const is_of_hub = is_order || kind >= TACIT_GLM_SOUND_GRANT;
     memset(sample, 0, sizeof *sample);
     for (size_t i = 0; i < TACIT_GLM_PRIVATE_SUMS(d); i++)
         sample->sums[i] = -7 + 1000003 * (int64_t)i;
     memset(&sample->commit, 5, sizeof sample->commit);
+    memset(&sample->masked, 9, sizeof sample->masked);
     sample->message = (struct tacit_glm_sound_message){
         .kind = kind,
         .from = is_of_hub ? TACIT_HUB : 1,
@@ -184,6 +191,7 @@ static void make_sound(struct sound_sample *sample, uint32_t shape, uint32_t d)
         .closed = kind == TACIT_GLM_SOUND_GRANT,
         .forgot = kind == TACIT_GLM_SOUND_REFUSAL,
         .releases = is_order ? 15 : 0,
+        .masked = shape == SOUND_MASKED ? &sample->masked : NULL,
         .sums = is_order || kind == TACIT_GLM_SOUND_REPORT ? sample->sums : NULL};
 }
 
@@ -199,6 +207,11 @@ static void same_sound(const struct tacit_glm_sound_message *back,
     if (said->sums != NULL)
         assert_memory_equal(back->sums, said->sums, TACIT_GLM_PRIVATE_SUMS(D) * sizeof(int64_t));
     assert_true((back->commit == NULL) == (said->commit == NULL));
+    assert_true((back->masked == NULL) == (said->masked == NULL));
+    if (said->masked != NULL)
+        assert_true(memcmp(back->masked->envelope, said->masked->envelope,
+                           sizeof said->masked->envelope) == 0 &&
+                    memcmp(back->masked->blind, said->masked->blind, TACIT_SHA256_BYTES) == 0);
     if (opens)
         assert_memory_equal(back->commit->salt, said->commit->salt, TACIT_SHA256_BYTES);
     else if (said->commit != NULL)
@@ -207,18 +220,18 @@ static void same_sound(const struct tacit_glm_sound_message *back,
 
 TEST(sound_messages_survive_and_are_of_this_run)
 {
-    for (uint32_t shape = 0; shape <= TACIT_GLM_SOUND_REFUSAL; shape++) {
+    for (uint32_t shape = 0; shape <= SOUND_MASKED; shape++) {
         struct sound_sample sample;
         struct tacit_glm_sound_message *back;
         make_sound(&sample, shape, D);
         size_t const size = tacit_wire_glm_sound_bytes(&sample.message, D);
-        uint8_t *const bytes = testing_malloc(size);
+        uint8_t *const bytes = malloc(size);
         tacit_wire_glm_sound_encode(&sample.message, D, bytes);
         assert_int_equal(tacit_wire_glm_sound_decode(bytes, size, D, CLIENTS, TACIT_HUB, &back,
                                                      tacit_wire_heap()),
                          TACIT_OK);
-        same_sound(back, &sample.message, shape == TACIT_GLM_SOUND_REPORT);
-        testing_free(back);
+        same_sound(back, &sample.message, sample.message.kind == TACIT_GLM_SOUND_REPORT);
+        free(back);
         if (sample.message.sums != NULL) /* sums of another dimension */
             assert_int_equal(tacit_wire_glm_sound_decode(bytes, size, D - 1, CLIENTS, TACIT_HUB,
                                                          &back, tacit_wire_heap()),
@@ -227,7 +240,7 @@ TEST(sound_messages_survive_and_are_of_this_run)
             assert_int_equal(
                 tacit_wire_glm_sound_decode(bytes, size, D, 1, TACIT_HUB, &back, tacit_wire_heap()),
                 TACIT_MALFORMED);
-        testing_free(bytes);
+        free(bytes);
     }
 }
 
@@ -297,7 +310,7 @@ TEST(a_run_survives_and_others_are_refused)
     assert_true(run->model.explore == 0.1 && run->model.clock == TACIT_GLM_COUNTS);
     assert_true(run->model.curvature == model.curvature && run->model.horizon == 100);
     assert_string_equal(run->features[2], "dose");
-    testing_free(run);
+    free(run);
     for (uint32_t wrong = 0; wrong < 5; wrong++) {
         struct tacit_wire_announcement bad = good;
         bad.agreement.family += wrong == 0 ? 1u : 0u;
@@ -388,7 +401,7 @@ TEST(damaged_messages_are_judged_as_they_were)
             tacit_wire_glm_encode(&sample.message, places[i].dimension, clients, word.bytes);
             wire_bytes_damage(word, look, &places[i]);
             digest_word(tacit_wire_glm_bytes_max(places[i].dimension, clients));
-            testing_free(word.bytes);
+            free(word.bytes);
         }
 }
 
@@ -409,6 +422,8 @@ static void look_at_sound(const uint8_t *bytes, size_t size, const void *context
         digest_bytes(found->sums, TACIT_GLM_PRIVATE_SUMS(d) * sizeof *found->sums);
     if (found->commit != NULL)
         digest_bytes(found->commit, sizeof *found->commit);
+    if (found->masked != NULL)
+        digest_bytes(found->masked, sizeof *found->masked);
     wire_bytes_give(found);
 }
 
@@ -416,7 +431,7 @@ TEST(damaged_sound_messages_are_judged_as_they_were)
 {
     static uint32_t const dimensions[] = {1, 3};
     wire_bytes_sizes(look_at_sound, &dimensions[0]);
-    for (uint32_t i = 0; i < 2 * (TACIT_GLM_SOUND_REFUSAL + 1); i++) {
+    for (uint32_t i = 0; i < 2 * (SOUND_MASKED + 1); i++) {
         struct sound_sample sample;
         uint32_t const d = dimensions[i % 2];
         make_sound(&sample, i / 2, d);
@@ -424,7 +439,7 @@ TEST(damaged_sound_messages_are_judged_as_they_were)
             wire_bytes_new(tacit_wire_glm_sound_bytes(&sample.message, d));
         tacit_wire_glm_sound_encode(&sample.message, d, word.bytes);
         wire_bytes_damage(word, look_at_sound, &d);
-        testing_free(word.bytes);
+        free(word.bytes);
     }
 }
 
@@ -476,7 +491,7 @@ TEST(a_sound_run_survives_and_others_are_refused)
     assert_memory_equal(&back->model, &run.model, sizeof run.model);
     for (uint32_t i = 0; i < 3; i++)
         assert_string_equal(back->features[i], features[i]);
-    testing_free(back);
+    free(back);
     for (uint32_t wrong = 0; wrong < 7; wrong++) {
         run = sound_run();
         run.model.batch_count = wrong == 5 ? TACIT_GLM_SOUND_BATCHES_MAX + 1 : 6;
@@ -544,4 +559,4 @@ TEST(damaged_parameters_are_judged_as_they_were)
     }
 }
 
-DIGEST_IS(UINT64_C(0x7bc4eb8d257a13ac))
+DIGEST_IS(UINT64_C(0xdd2ee4a16d1525d1))

@@ -57,6 +57,7 @@ struct tacit_wire_glm_sound_run glm_sound_run(const struct live_hub_config *conf
     run.model.run_id = config->run_id;
     run.model.client_count = config->site_count;
     run.model.epsilon = (double)tacit_nano_up(config->epsilon) / (double)TACIT_NANO;
+    run.floor_milli = tacit_wire_floor_milli(config->has_helper, config->floor_nano);
     return run;
 }
 
@@ -78,7 +79,7 @@ static enum tacit_status settings_new(struct live_hub_config *hub,
         return live_file_refuse(file, "run.horizon",
                                 "a batch would have no reward; allowed: at least run.batches",
                                 error);
-    if (tacit_glm_sound_rule(&rule, &run.model) != TACIT_OK)
+    if (tacit_glm_sound_rule(&rule, &run.model, run.floor_milli) != TACIT_OK)
         return live_file_refuse(file, "run.epsilon",
                                 "its noise does not fit into integers; allowed: a larger epsilon "
                                 "or delta, or fewer batches",
@@ -88,7 +89,8 @@ static enum tacit_status settings_new(struct live_hub_config *hub,
                                                      .delta = run.model.delta,
                                                      .horizon = hub->horizon,
                                                      .cost_nano = 1,
-                                                     .resend_after_us = 1};
+                                                     .resend_after_us = 1,
+                                                     .floor_milli = run.floor_milli};
     return tacit_glm_sound_site_size(&site) > 0
                ? TACIT_OK
                : live_file_refuse(file, "run.horizon",
@@ -122,6 +124,7 @@ extern const struct live_family glm_sound_live;
 
 const struct live_family glm_sound_live = {.file = {.word = TACIT_WIRE_GLM_SOUND_WORD,
                                                     .networks = 1u << TACIT_CONFIG_STAR,
+                                                    .takes_trust = true,
                                                     .run_keys = run_sections,
                                                     .read_run = read_run,
                                                     .site_keys = policy_sections,

@@ -1,9 +1,11 @@
 /* The private linear bandit as the daemons drive it (live/protocol.h): decisions by contexts as
  * those of live.c, releases as those of the phased index. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "../../live/bus/envelope.h"
-#include "../../live/protocol.h"
+#include "../../live/hub_helper.h"
+#include "../../live/site_helper.h"
 #include "live.h"
 
 /* ---- Messages -------------------------------------------------------------------------------- */
@@ -24,6 +26,24 @@ LIVE_CODEC(static, codec, struct tacit_glm_sound_message, label,
            tacit_wire_glm_sound_bytes(said, shape->dimension),
            (tacit_wire_glm_sound_encode(said, shape->dimension, bytes), TACIT_OK));
 
+/* Two aggregators: what an interaction moves the sums by, and the delta of the run. An agreement
+ * that is none leaves a run that is not valid. */
+static double take_vector(const struct tacit_wire_agreement *agreement,
+                          struct tacit_helper_run *run)
+{
+    struct tacit_wire_announcement const announcement = {.agreement = *agreement};
+    struct tacit_wire_glm_sound_run *found;
+    run->mechanism = TACIT_HELPER_GAUSSIAN;
+    run->count_max = 0;
+    if (tacit_wire_glm_sound_run_decode(&announcement, &found, tacit_wire_heap()) != TACIT_OK)
+        return 0;
+    double const delta = found->model.delta;
+    run->count_max = (uint32_t)TACIT_GLM_PRIVATE_SUMS(found->model.dimension);
+    run->steps = tacit_glm_sound_steps(found->model.link);
+    free(found);
+    return delta;
+}
+
 /* What decides, for people. Of rewards it has a batch a release at least. */
 static struct live_model show(const struct tacit_wire_glm_sound_run *run, uint64_t horizon,
                               uint32_t batches, uint64_t releases)
@@ -38,6 +58,7 @@ static struct live_model show(const struct tacit_wire_glm_sound_run *run, uint64
 
 struct sound_site {
     struct tacit_glm_sound_site_config core;
+    struct live_site_trust trust;
     struct tacit_wire_glm_sound_run *run;
     uint8_t *kept;
     struct live_model shown;
@@ -60,20 +81,24 @@ static enum tacit_status site_configure(struct live_site *site)
     enum tacit_status status = live_site_mechanism(&site->config, &site->mechanism);
     if (status == TACIT_OK)
         status = tacit_wire_glm_sound_run_decode(site->announcement, &own->run, &allocator);
+    if (status == TACIT_OK)
+        status = live_site_trust(site, &own->trust);
     if (status != TACIT_OK)
         return status;
     uint32_t const d = site->shape.dimension = own->run->model.dimension;
-    uint64_t const cost_nano = tacit_mechanism_cost_nano(&site->mechanism);
+    uint64_t const own_nano = tacit_mechanism_cost_nano(&site->mechanism);
+    (void)take_vector(live_site_agreement(site), &own->trust.run);
     own->core =
         (struct tacit_glm_sound_site_config){.model = own->run->model,
-                                             .epsilon = (double)cost_nano / (double)TACIT_NANO,
+                                             .epsilon = (double)own_nano / (double)TACIT_NANO,
                                              .delta = policy_delta(&site->config),
                                              .horizon = live_site_agreement(site)->horizon,
-                                             .cost_nano = cost_nano,
+                                             .cost_nano = own->trust.cost_nano,
                                              .budget_nano = tacit_nano_of(site->config.budget),
                                              .resend_after_us = site->config.resend_after_us,
                                              .site_id = site->announcement->agent,
-                                             .round_max = site->config.rounds_max};
+                                             .round_max = site->config.rounds_max,
+                                             .floor_milli = own->run->floor_milli};
     memcpy(own->core.domain, site->domain, sizeof own->core.domain);
     own->kept = live_room_take(&site->room, 1, glm_kept_bytes_max(d, site->config.arm_count));
     return TACIT_OK;
@@ -83,9 +108,12 @@ static const char *site_objection(const struct live_site *site)
 {
     struct sound_site const *const own = site->own;
     struct tacit_glm_private_model const *const model = &own->run->model;
+    const char *const trust = live_site_trust_objection(site);
     const char *const reckoning = live_site_reckoning(site);
     const char *const features =
         glm_features_objection(own->run->features, model->dimension, site->config.settings);
+    if (trust != NULL)
+        return trust;
     if (reckoning != NULL)
         return "the run reckons with a larger epsilon per interaction than policy.epsilon";
     if (model->delta > own->core.delta)
@@ -132,7 +160,8 @@ static enum tacit_status step_core(struct live_site *site,
         struct tacit_glm_sound_event const start = {.now_us = event->now_us,
                                                     .kind = TACIT_EVENT_START,
                                                     .path = event->path,
-                                                    .keys = event->keys};
+                                                    .keys = event->keys,
+                                                    .aggregators = event->aggregators};
         (void)step_core(site, &start, entropy, &next, update);
     }
     return status;
@@ -168,13 +197,17 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
 {
     struct sound_site *const own = site->own;
     struct tacit_glm_sound_site_view const view = site_view(site);
+    struct tacit_helper_keys const seals = live_site_seals(&own->trust);
+    struct tacit_aggregators aggregators = live_site_aggregators(&own->trust, &seals, event->term);
     struct tacit_glm_sound_event made = {.now_us = event->now_us,
                                          .kind = live_event_kind(event),
                                          .path = tacit_linalg_fastest(),
-                                         .keys = event->keys};
+                                         .keys = event->keys,
+                                         .aggregators = &aggregators};
     double context[TACIT_LINALG_VECTOR_MAX];
     struct tacit_glm_sound_update done;
     struct tacit_glm_sound_message *const said = message;
+    aggregators.epsilon_nano = live_trust_noise_nano(own->trust.cost_nano, own->run->model.delta);
     if (made.kind == TACIT_EVENT_EXPLOITED)
         return TACIT_OK;                /* it has no plan, so nothing is beside it */
     if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
@@ -208,11 +241,12 @@ static void site_promise(const struct live_site *site, const struct live_site_co
         .model = {.epsilon = config->epsilon, .delta = policy_delta(config)},
         .rho_nano = tacit_rho_of_epsilon_nano(config->epsilon, policy_delta(config))};
     promise->mechanism = tacit_glm_private_promise(&rule);
+    live_site_promise_trust(config, promise);
     if (site == NULL)
         return;
     struct sound_site *const own = site->own;
     struct tacit_text remark = tacit_text_init(own->remark, sizeof own->remark);
-    if (tacit_glm_sound_rule(&rule, &own->run->model) == TACIT_OK)
+    if (tacit_glm_sound_rule(&rule, &own->run->model, own->run->floor_milli) == TACIT_OK)
         tacit_glm_private_remark(&rule, own->core.horizon, &remark);
     promise->remark = own->remark;
 }
@@ -291,8 +325,10 @@ static size_t hub_parameters(const struct live_hub_config *config, uint8_t *byte
 static const char *hub_too_large(const struct live_hub_config *config)
 {
     static const struct tacit_commit commit;
+    static const struct tacit_helper_release masked;
     struct tacit_glm_sound_message const report = {.kind = TACIT_GLM_SOUND_REPORT,
-                                                   .commit = &commit};
+                                                   .commit = &commit,
+                                                   .masked = config->has_helper ? &masked : NULL};
     return tacit_wire_glm_sound_bytes(&report, glm_sound_run(config).model.dimension) >
                    LIVE_ENVELOPE_BYTES_MAX
                ? "run.features"
@@ -322,7 +358,8 @@ static void hub_configure(struct live_hub *hub)
     own->core = (struct tacit_glm_sound_hub_config){.model = own->run.model,
                                                     .round_timeout_us =
                                                         (uint64_t)config->deadline_s * 1000000u,
-                                                    .quorum = config->quorum};
+                                                    .quorum = config->quorum,
+                                                    .floor_milli = own->run.floor_milli};
     memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
     hub->shape.dimension = own->run.model.dimension;
     own->arms = live_room_take_all(&hub->room, config->arm_count);
@@ -347,7 +384,7 @@ static void note_model(struct live_hub *hub)
     struct tacit_glm_sound_hub_view const view = core_view(hub);
     struct tacit_glm_private_rule rule;
     struct tacit_glm_sound_estimate next;
-    if (tacit_glm_sound_rule(&rule, &own->run.model) != TACIT_OK ||
+    if (tacit_glm_sound_rule(&rule, &own->run.model, own->run.floor_milli) != TACIT_OK ||
         tacit_glm_sound_learn(&rule, tacit_linalg_fastest(), view.sums, &next) != TACIT_OK)
         return;
     *own->estimate = next;
@@ -358,22 +395,19 @@ static void note_model(struct live_hub *hub)
     own->shown.radius = own->estimate->radius;
 }
 
-static enum tacit_status step_hub(struct live_hub *hub, const struct tacit_glm_sound_event *event,
-                                  struct live_hub_update *update)
+static void carry_out(struct live_hub *hub, const struct tacit_glm_sound_update *made,
+                      struct live_hub_update *update)
 {
-    struct tacit_glm_sound_update made;
-    enum tacit_status const status = tacit_glm_sound_hub_step(hub->state, event, &made);
-    update->persist = update->persist || made.persist;
-    update->deadline_us = made.deadline_us;
-    if ((made.happened & TACIT_CLOSED_ROUND) != 0)
+    update->persist = update->persist || made->persist;
+    update->deadline_us = made->deadline_us;
+    if ((made->happened & TACIT_CLOSED_ROUND) != 0)
         note_model(hub);
-    if (!made.send)
-        return status;
-    (void)live_hub_send(hub, &made.message);
-    if (made.message.kind == TACIT_GLM_SOUND_ORDER && made.message.to == TACIT_EVERYONE)
-        live_hub_note(hub, update, "batch %u%s", made.message.round,
-                      made.message.last ? ": none, the last model stands" : " is open");
-    return status;
+    if (!made->send)
+        return;
+    (void)live_hub_send(hub, &made->message);
+    if (made->message.kind == TACIT_GLM_SOUND_ORDER && made->message.to == TACIT_EVERYONE)
+        live_hub_note(hub, update, "batch %u%s", made->message.round,
+                      made->message.last ? ": none, the last model stands" : " is open");
 }
 
 static void hub_answer(struct live_hub *hub, uint32_t site, uint64_t now_us,
@@ -386,11 +420,12 @@ static void hub_answer(struct live_hub *hub, uint32_t site, uint64_t now_us,
                                                      .run_id = hub->config->run_id,
                                                      .term = view.term,
                                                      .round = view.round};
+    struct tacit_glm_sound_event const asked = {
+        .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &question};
+    struct tacit_glm_sound_update made;
     (void)entropy; /* it draws nothing */
-    (void)step_hub(hub,
-                   &(struct tacit_glm_sound_event){
-                       .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &question},
-                   update);
+    (void)tacit_glm_sound_hub_step(hub->state, &asked, &made);
+    carry_out(hub, &made, update);
 }
 
 static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_event *event,
@@ -398,19 +433,80 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   struct live_hub_update *update)
 {
     struct tacit_glm_sound_message *const said = message;
+    struct live_heard heard = {.head = NULL};
+    struct tacit_glm_sound_update done;
     struct tacit_glm_sound_event made = {
         .now_us = event->now_us,
+        .dropped = live_hub_dropped(hub),
         .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START : TACIT_EVENT_TIMEOUT};
-    (void)entropy; /* it draws nothing */
     if (event->kind == LIVE_HUB_START && event->term > 0)
         made.as.term = event->term - 1; /* the core counts from 0 */
-    if (said == NULL)
-        return step_hub(hub, &made, update);
-    made.kind = TACIT_EVENT_RECEIVE;
-    said->term = core_view(hub).term; /* as its envelope said */
-    made.as.message = said;
-    return step_hub(hub, &made, update);
+    if (said != NULL) {
+        made.kind = TACIT_EVENT_RECEIVE;
+        said->term = core_view(hub).term; /* as its envelope said */
+        made.as.message = said;
+        heard = (struct live_heard){&said->head, said->masked, said->sums,
+                                    (uint32_t)TACIT_GLM_PRIVATE_SUMS(hub->shape.dimension)};
+    }
+    enum tacit_status const status = tacit_glm_sound_hub_step(hub->state, &made, &done);
+    carry_out(hub, &done, update);
+    if (hub->helper != NULL)
+        live_hub_note_helper(hub, event, &heard, done.happened, entropy, update);
+    return status;
 }
+
+/* ---- Two aggregators ---- */
+
+/* A site's batch may have all its rewards, each of which is within a unit. */
+static void hub_round(const struct live_hub *hub, struct tacit_helper_round *round, uint64_t *highs)
+{
+    struct tacit_glm_sound_hub_view const view = core_view(hub);
+    uint32_t const d = hub->shape.dimension;
+    *round = (struct tacit_helper_round){
+        .term = view.term, .round = view.round, .count = (uint32_t)TACIT_GLM_PRIVATE_SUMS(d)};
+    tacit_glm_sound_order_digest(view.sums, d, round->order);
+    for (uint32_t i = 0; highs != NULL && i < round->count; i++)
+        highs[i] = hub->config->horizon * TACIT_GLM_PRIVATE_UNIT;
+}
+
+static void hub_close(struct live_hub *hub, uint32_t sites, const int64_t *totals, uint64_t now_us,
+                      struct live_hub_update *update)
+{
+    struct tacit_glm_sound_update made;
+    tacit_glm_sound_hub_close(hub->state, sites, totals, now_us, &made);
+    carry_out(hub, &made, update);
+}
+
+LIVE_COMMIT(hub_commit, struct tacit_glm_sound_message, TACIT_GLM_SOUND_COMMIT)
+
+/* Of the operator's words one; sites are dropped, and void rounds repeated, without it. */
+static enum tacit_status hub_change(struct live_hub *hub, const struct live_control_entry *wanted,
+                                    uint64_t now_us, const struct tacit_entropy *entropy,
+                                    struct live_hub_update *update, uint32_t *number,
+                                    const char **objection)
+{
+    struct tacit_glm_sound_hub_view const view = core_view(hub);
+    struct tacit_glm_sound_update made;
+    (void)entropy; /* it draws nothing */
+    *number = 0;
+    *objection =
+        hub->helper == NULL
+            ? "a run of the private linear bandit with one aggregator is not changed under "
+              "way: stop the coordinator, and begin a new run"
+            : "a run of the private linear bandit is ended (end), sites are dropped (drop) "
+              "and void rounds repeated (repeat); else begin a new run";
+    if (hub->helper == NULL || wanted->change != LIVE_CHANGE_END_RUN || view.round == 0)
+        return TACIT_REFUSED;
+    if (view.finished)
+        return TACIT_OK;
+    tacit_glm_sound_hub_end(hub->state, now_us, &made);
+    carry_out(hub, &made, update);
+    return TACIT_OK;
+}
+
+static const struct live_change_words end_words = {
+    .privacy = "nothing more is released in this run; rewards of the open batch never leave",
+    .guarantee = "the model stays as it is: it has fewer batches than were meant"};
 
 static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
 {
@@ -433,6 +529,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                    .model = &own->shown,
                                    .flagged = core.flagged,
                                    .ahead = core.ahead};
+    live_hub_show_helper(hub, view);
 }
 
 const struct live_hub_ops glm_sound_hub_ops = {.word = TACIT_WIRE_GLM_SOUND_WORD,
@@ -453,4 +550,12 @@ const struct live_hub_ops glm_sound_hub_ops = {.word = TACIT_WIRE_GLM_SOUND_WORD
                                                .restore = tacit_glm_sound_hub_live_restore,
                                                .step = hub_step,
                                                .answer = hub_answer,
-                                               .look = hub_look};
+                                               .look = hub_look,
+                                               .vector = take_vector,
+                                               .epsilon_of = "per interaction",
+                                               .is_signed = true,
+                                               .round = hub_round,
+                                               .close = hub_close,
+                                               .commit = hub_commit,
+                                               .end_words = &end_words,
+                                               .change = hub_change};

@@ -47,10 +47,12 @@ struct select_site {
 LIVE_CORE(tacit_select_site, struct select_site);
 
 /* A whole data set moves an update by twice its norm. */
-static void take_vector(const struct tacit_wire_agreement *agreement, struct tacit_helper_run *run)
+static double take_vector(const struct tacit_wire_agreement *agreement,
+                          struct tacit_helper_run *run)
 {
     run->count_max = tacit_wire_select_dimension(agreement);
     run->steps = 2 * (uint64_t)TACIT_VECTOR_STEPS;
+    return 0;
 }
 
 static enum tacit_status site_configure(struct live_site *site)
@@ -78,7 +80,7 @@ static enum tacit_status site_configure(struct live_site *site)
                                                   .has_helper = own->trust.is_there};
     if (own->trust.is_there && own->run.epsilon_nano > 0)
         own->core.floor_times = (double)agreement->floor_nano / whole;
-    take_vector(agreement, &own->trust.run);
+    (void)take_vector(agreement, &own->trust.run);
     memcpy(own->core.domain, site->domain, sizeof own->core.domain);
     return TACIT_OK;
 }
@@ -577,7 +579,7 @@ const struct live_hub_ops select_hub_ops = {.word = TACIT_WIRE_SELECT_WORD,
                                             .epsilon_of = "of a site's data set, in all rounds",
                                             .round = hub_round,
                                             .close = hub_close,
-                                            .low = -TACIT_VECTOR_STEPS,
+                                            .is_signed = true,
                                             .commit = hub_commit,
                                             .objections = objections,
                                             .end_words = &end_words,

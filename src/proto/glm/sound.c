@@ -1,15 +1,34 @@
 /* Flat releases: what site and hub share. */
 #include "sound.h"
+#include <math.h>
 #include <string.h>
 
 enum tacit_status tacit_glm_sound_rule(struct tacit_glm_private_rule *rule,
-                                       const struct tacit_glm_private_model *model)
+                                       const struct tacit_glm_private_model *model,
+                                       uint32_t floor_milli)
 {
+    struct tacit_glm_private_rule made;
     if (model->batch_count > TACIT_GLM_SOUND_BATCHES_MAX)
         return TACIT_INVALID;
-    enum tacit_status const status = tacit_glm_private_rule_init(rule, model);
-    TACIT_IMPLIES(status == TACIT_OK, rule->level_count == 1);
+    enum tacit_status status = tacit_glm_private_rule_init(&made, model);
+    TACIT_IMPLIES(status == TACIT_OK, made.level_count == 1);
+    if (status == TACIT_OK && floor_milli != TACIT_ONE_AGGREGATOR)
+        status = tacit_glm_private_rule_mask(
+            &made, floor_milli == TACIT_NO_FLOOR ? (double)INFINITY : floor_milli / 1e3);
+    if (status == TACIT_OK)
+        glm_private_rule_copy(rule, &made);
     return status;
+}
+
+uint64_t tacit_glm_sound_steps(enum tacit_linalg_link link)
+{
+    return (uint64_t)(tacit_glm_private_sensitivity_square(link) * 32) << 35; /* 2^40/32 */
+}
+
+void tacit_glm_sound_order_digest(const int64_t *sums, uint32_t dimension,
+                                  uint8_t digest[TACIT_SHA256_BYTES])
+{
+    glm_sound_digest(sums, (uint32_t)TACIT_GLM_PRIVATE_SUMS(dimension), digest);
 }
 
 enum tacit_status tacit_glm_sound_learn(const struct tacit_glm_private_rule *rule,

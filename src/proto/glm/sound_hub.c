@@ -60,6 +60,11 @@ static bool is_last(const struct tacit_glm_sound_hub *hub)
     return hub->round > hub->config.model.batch_count;
 }
 
+static bool has_helper(const struct tacit_glm_sound_hub *hub)
+{
+    return hub->config.floor_milli != TACIT_ONE_AGGREGATOR;
+}
+
 static struct round_hub round_of(void *state)
 {
     struct tacit_glm_sound_hub *const hub = state;
@@ -78,13 +83,14 @@ static struct round_hub round_of(void *state)
                               .round_max = (uint32_t)hub->config.model.batch_count,
                               .timeout_us = hub->config.round_timeout_us,
                               .is_last = is_last(hub),
-                              .answers_all = true};
+                              .answers_all = true,
+                              .has_helper = has_helper(hub)};
 }
 
 size_t tacit_glm_sound_hub_size(const struct tacit_glm_sound_hub_config *config)
 {
     struct tacit_glm_private_rule rule;
-    if (tacit_glm_sound_rule(&rule, &config->model) != TACIT_OK ||
+    if (tacit_glm_sound_rule(&rule, &config->model, config->floor_milli) != TACIT_OK ||
         config->quorum > config->model.client_count ||
         config->round_timeout_us > TACIT_GLM_SOUND_PAUSE_US_MAX)
         return 0;
@@ -113,7 +119,8 @@ enum tacit_status tacit_glm_sound_hub_init(struct tacit_glm_sound_hub *hub,
 static bool is_plausible(const struct tacit_glm_sound_hub *hub, const int64_t *sums)
 {
     struct tacit_glm_private_rule rule;
-    enum tacit_status const status = tacit_glm_sound_rule(&rule, &hub->config.model);
+    enum tacit_status const status =
+        tacit_glm_sound_rule(&rule, &hub->config.model, hub->config.floor_milli);
     TACIT_ASSERT(status == TACIT_OK);
     int64_t const most = glm_sound_most(&rule);
     bool is_within = true;
@@ -128,9 +135,11 @@ static uint32_t quorum_of(void *state)
     return hub->config.quorum > 0 ? hub->config.quorum : sites_of(hub);
 }
 
+/* What is masked may be anything. */
 static enum tacit_status check_report(void *hub, const struct round_heard *heard)
 {
-    return heard->words != NULL && is_plausible(hub, (const int64_t *)heard->words)
+    return heard->words != NULL &&
+                   (heard->masked != NULL || is_plausible(hub, (const int64_t *)heard->words))
                ? TACIT_OK
                : TACIT_MALFORMED;
 }
@@ -145,11 +154,14 @@ static void digest_report(void *hub, const struct round_heard *heard,
 static void close_round(void *state, uint32_t sites, const int64_t *totals)
 {
     struct tacit_glm_sound_hub *const hub = state;
-    TACIT_ASSERT(totals == NULL);
-    TACIT_ASSERT(sites == hub->desk.covered_count && !is_last(hub));
-    TACIT_BITS_EACH (site, received_of(hub), sites_of(hub))
+    uint32_t const rows = has_helper(hub) ? 0 : sites_of(hub);
+    TACIT_ASSERT(!is_last(hub) && sites <= sites_of(hub));
+    TACIT_IMPLIES(!has_helper(hub), sites == hub->desk.covered_count && totals == NULL);
+    TACIT_BITS_EACH (site, received_of(hub), rows)
         for (uint32_t i = 0; i < sum_count(hub); i++)
             total_of(hub)[i] += row_of(hub, site)[i];
+    for (uint32_t i = 0; i < sum_count(hub) && has_helper(hub) && sites > 0; i++)
+        total_of(hub)[i] += totals[i];
     hub->releases += sites;
     hub->round++;
 }
@@ -169,6 +181,7 @@ static struct round_heard heard_of(const struct tacit_glm_sound_hub *hub,
                                 .head = &message->head,
                                 .message = message,
                                 .sites = 1,
+                                .masked = message->masked,
                                 .words = (const uint64_t *)message->sums,
                                 .word_count = sum_count(hub)};
 }
@@ -199,6 +212,28 @@ static void say(struct tacit_glm_sound_hub *hub, const struct round_made *made,
         .last = is_last(hub)};
 }
 
+void tacit_glm_sound_hub_close(struct tacit_glm_sound_hub *hub, uint32_t sites,
+                               const int64_t *totals, uint64_t now_us,
+                               struct tacit_glm_sound_update *update)
+{
+    struct round_made made;
+    round_close(&rule, hub, sites, totals, now_us, &made);
+    say(hub, &made, update);
+}
+
+void tacit_glm_sound_hub_end(struct tacit_glm_sound_hub *hub, uint64_t now_us,
+                             struct tacit_glm_sound_update *update)
+{
+    struct round_made made = {.persist = true};
+    TACIT_ASSERT(has_helper(hub) && hub->desk.phase != ROUND_NEW);
+    hub->round = hub->config.model.batch_count + 1;
+    struct round_hub const round = round_of(hub);
+    round_hub_await(&round, true);
+    round_say_order(&made, TACIT_EVERYONE);
+    round_desk_end_step(&hub->desk, now_us, round.timeout_us, true, false);
+    say(hub, &made, update);
+}
+
 enum tacit_status tacit_glm_sound_hub_step(struct tacit_glm_sound_hub *hub,
                                            const struct tacit_glm_sound_event *event,
                                            struct tacit_glm_sound_update *update)
@@ -208,6 +243,7 @@ enum tacit_status tacit_glm_sound_hub_step(struct tacit_glm_sound_hub *hub,
     struct round_made made;
     struct round_event const what = {.kind = event->kind,
                                      .now_us = event->now_us,
+                                     .dropped = event->dropped,
                                      .term = is_start ? event->as.term : 0,
                                      .heard = is_heard ? heard_of(hub, event->as.message)
                                                        : (struct round_heard){.sites = 1}};
@@ -243,7 +279,8 @@ static bool total_is_possible(struct tacit_glm_sound_hub *hub)
 static bool round_is_possible(const struct tacit_glm_sound_hub *hub)
 {
     return hub->round >= 1 && hub->round <= hub->config.model.batch_count + 1 &&
-           (hub->desk.phase != ROUND_NEW || hub->round == 1) && hub->releases >= hub->round - 1 &&
+           (hub->desk.phase != ROUND_NEW || hub->round == 1) &&
+           (has_helper(hub) || hub->releases >= hub->round - 1) && /* that may have been void */
            hub->releases <= (hub->round - 1) * sites_of(hub) &&
            (hub->desk.phase == ROUND_FINISHED) == is_last(hub);
 }

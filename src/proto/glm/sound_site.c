@@ -18,8 +18,14 @@ struct tacit_glm_sound_site {
     uint64_t model;      /* closed batches in what decides */
     uint64_t releases;   /* .. of all sites */
     double alpha;
-    /* inverse M | theta s | open S | drawn S, the last two in integers */
+    /* inverse M | theta s | open S | drawn S, the last two in integers | with two aggregators:
+     * struct masking */
     double values[];
+};
+
+struct masking {
+    uint8_t order[TACIT_SHA256_BYTES]; /* digest of the order that stands */
+    struct tacit_helper_release release;
 };
 
 /* ---- Layout ---- */
@@ -44,6 +50,18 @@ static int64_t *drawn_of(struct tacit_glm_sound_site *site)
     return open_of(site) + TACIT_GLM_PRIVATE_SUMS(site->config.model.dimension);
 }
 
+static bool has_helper(const struct tacit_glm_sound_site_config *config)
+{
+    return config->floor_milli != TACIT_ONE_AGGREGATOR;
+}
+
+static struct masking *masking_of(struct tacit_glm_sound_site *site)
+{
+    TACIT_ASSERT(has_helper(&site->config));
+    return (struct masking *)(drawn_of(site) +
+                              TACIT_GLM_PRIVATE_SUMS(site->config.model.dimension));
+}
+
 static uint32_t sum_count(const struct tacit_glm_sound_site *site)
 {
     return (uint32_t)TACIT_GLM_PRIVATE_SUMS(site->config.model.dimension);
@@ -62,16 +80,19 @@ static enum tacit_status rules_of(const struct tacit_glm_sound_site_config *conf
                                   struct tacit_glm_private_rule *own)
 {
     struct tacit_glm_private_model model = config->model;
-    enum tacit_status const status = tacit_glm_sound_rule(run, &model);
-    model.epsilon = config->epsilon;
-    model.delta = config->delta;
-    return status == TACIT_OK ? tacit_glm_sound_rule(own, &model) : status;
+    enum tacit_status const status = tacit_glm_sound_rule(run, &model, config->floor_milli);
+    if (!has_helper(config)) { /* else the floor is the same to all */
+        model.epsilon = config->epsilon;
+        model.delta = config->delta;
+    }
+    return status == TACIT_OK ? tacit_glm_sound_rule(own, &model, config->floor_milli) : status;
 }
 
 static struct tacit_glm_private_rule rule_of(const struct tacit_glm_sound_site *site)
 {
     struct tacit_glm_private_rule rule;
-    enum tacit_status const status = tacit_glm_sound_rule(&rule, &site->config.model);
+    enum tacit_status const status =
+        tacit_glm_sound_rule(&rule, &site->config.model, site->config.floor_milli);
     TACIT_ASSERT(status == TACIT_OK);
     return rule;
 }
@@ -109,7 +130,8 @@ size_t tacit_glm_sound_site_size(const struct tacit_glm_sound_site_config *confi
     uint32_t const d = config->model.dimension;
     return sizeof(struct tacit_glm_sound_site) +
            (TACIT_LINALG_MATRIX(d) + TACIT_LINALG_STRIDE(d) + 2 * TACIT_GLM_PRIVATE_SUMS(d)) *
-               sizeof(double);
+               sizeof(double) +
+           (has_helper(config) ? sizeof(struct masking) : 0);
 }
 
 /* ---- The model ---- */
@@ -173,11 +195,18 @@ static void learn_order(struct tacit_glm_sound_site *site, const struct round_ag
     struct tacit_glm_sound_event const *const event = heard->event;
     struct tacit_glm_sound_message const *const order = event->as.message;
     learn(site, event->path, order->sums, order->round - 1, order->releases);
+    if (has_helper(&site->config))
+        tacit_glm_sound_order_digest(order->sums, site->config.model.dimension,
+                                     masking_of(site)->order);
 }
 
-/* The batch of a round is what it is, whatever else the order says. */
-static bool is_answered(void *site, const struct round_agent_event *heard)
+/* The batch of a round is what it is, whatever else the order says. With two aggregators none is
+ * answered: what was said in a term before is of no sum of this one. */
+static bool is_answered(void *state, const struct round_agent_event *heard)
 {
+    struct tacit_glm_sound_site *const site = state;
+    if (has_helper(&site->config))
+        return false;
     learn_order(site, heard);
     return true;
 }
@@ -228,11 +257,17 @@ static enum tacit_status draw(void *state, const struct tacit_entropy *entropy,
     struct tacit_glm_private_rule own;
     enum tacit_status status = rules_of(&site->config, &run, &own);
     TACIT_ASSERT(status == TACIT_OK);
-    *made = (struct round_draw){.words = (uint64_t *)drawn_of(site), .count = sum_count(site)};
+    bool const is_masked = has_helper(&site->config);
+    *made = (struct round_draw){.words = (uint64_t *)drawn_of(site),
+                                .count = sum_count(site),
+                                .masked = is_masked ? &masking_of(site)->release : NULL};
     status = glm_private_draw(&own, entropy, drawn_of(site));
     for (uint32_t i = 0; i < sum_count(site) && status == TACIT_OK; i++)
         drawn_of(site)[i] += open_of(site)[i];
-    glm_sound_digest(drawn_of(site), sum_count(site), made->digest);
+    if (is_masked)
+        memcpy(made->digest, masking_of(site)->order, sizeof made->digest);
+    else
+        glm_sound_digest(drawn_of(site), sum_count(site), made->digest);
     return status;
 }
 
@@ -267,10 +302,13 @@ static struct tacit_glm_sound_message message_of(struct tacit_glm_sound_site *si
                                                  enum tacit_glm_sound_kind kind)
 {
     struct round_agent const round = round_of(site);
+    bool const is_report = kind == TACIT_GLM_SOUND_REPORT;
+    bool const is_masked = is_report && has_helper(&site->config);
     return (struct tacit_glm_sound_message){.kind = kind,
                                             .head = round_agent_head(&round),
-                                            .sums = kind == TACIT_GLM_SOUND_REPORT ? drawn_of(site)
-                                                                                   : NULL};
+                                            .sums = is_report ? drawn_of(site) : NULL,
+                                            .masked =
+                                                is_masked ? &masking_of(site)->release : NULL};
 }
 
 static void say(struct tacit_glm_sound_site *site, const struct round_agent_made *made,
@@ -308,20 +346,10 @@ enum tacit_status tacit_glm_sound_site_step(struct tacit_glm_sound_site *site,
                                             struct tacit_glm_sound_update *update)
 {
     struct round_agent_made made;
-    struct round_agent_event heard = {.kind = event->kind,
-                                      .now_us = event->now_us,
-                                      .event = event,
-                                      .entropy = entropy,
-                                      .keys = event->keys};
+    struct round_agent_event const heard = ROUND_AGENT_EVENT(event, entropy, glm_sound_word);
     check_invariants(site);
     if (event->kind == TACIT_EVENT_OFFER)
         return on_offer(site, event, entropy, update);
-    if (event->kind == TACIT_EVENT_START)
-        heard.term = event->as.term;
-    if (event->kind == TACIT_EVENT_RECEIVE) {
-        heard.head = &event->as.message->head;
-        heard.word = glm_sound_word(event->as.message);
-    }
     enum tacit_status const status = round_agent_step(&site_rule, site, &heard, &made);
     check_invariants(site);
     say(site, &made, update);
@@ -339,8 +367,9 @@ static bool sums_are_possible(struct tacit_glm_sound_site *site)
     for (uint32_t i = 0; i < sum_count(site); i++) {
         int64_t const open = open_of(site)[i];
         int64_t const drawn = drawn_of(site)[i];
-        if (open < -open_most || open > open_most || drawn < -most || drawn > most ||
-            (!is_drawn && drawn != 0))
+        bool const is_large = drawn < -most || drawn > most;
+        if (open < -open_most || open > open_most || (!is_drawn && drawn != 0) ||
+            (is_large && !has_helper(&site->config))) /* what is masked may be anything */
             return false;
     }
     return true;

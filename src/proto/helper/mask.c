@@ -6,6 +6,7 @@
 #include "tacit/vector.h"
 
 #define STEPS_MAX (UINT64_C(1) << 31)
+#define SQUARE_FACTOR_MAX (UINT64_C(1) << 16)
 #define WIDE_S_MAX (UINT64_C(1) << 48) /* of tacit_discrete_laplace_wide */
 #define SLACK_FAILURE 1e-12
 #define SECTION_STEPS 100
@@ -70,32 +71,35 @@ size_t tacit_helper_scope(const struct tacit_helper_run *run,
 
 /* ---- Runs and rounds ---- */
 
-static bool is_power_of_two(uint64_t number)
+/* The square is factor 2^shift. */
+static bool split_square(uint64_t square, uint64_t *factor, uint32_t *shift)
 {
-    return number > 0 && (number & (number - 1)) == 0;
+    for (*shift = 0, *factor = square; *factor > 0 && *factor % 2 == 0; *factor /= 2)
+        (*shift)++;
+    return *factor > 0 && *factor<SQUARE_FACTOR_MAX && * shift> 0;
 }
 
 bool tacit_helper_run_is_valid(const struct tacit_helper_run *run)
 {
+    uint64_t factor;
+    uint32_t shift;
     return helper_name_bytes(run) <= TACIT_HELPER_NAME_BYTES_MAX &&
            run->site_count >= TACIT_HELPER_SITES_MIN && run->site_count <= TACIT_AGENTS_MAX &&
-           run->count_max > 0 && run->count_max <= TACIT_HELPER_COUNT_MAX && run->steps > 0 &&
-           run->steps <= STEPS_MAX &&
-           (run->mechanism == TACIT_HELPER_LAPLACE ||
-            (run->mechanism == TACIT_HELPER_GAUSSIAN && run->steps > 1 &&
-             is_power_of_two(run->steps)));
+           run->count_max > 0 && run->count_max <= TACIT_HELPER_COUNT_MAX &&
+           (run->mechanism == TACIT_HELPER_LAPLACE ? run->steps > 0 && run->steps <= STEPS_MAX
+                                                   : run->mechanism == TACIT_HELPER_GAUSSIAN &&
+                                                         split_square(run->steps, &factor, &shift));
 }
 
-/* sigma^2 = steps^2 1e9/(2 rho_nano). */
+/* sigma^2 = steps 1e9/(2 rho_nano). */
 static enum tacit_status gaussian_of(const struct tacit_helper_run *run, uint64_t rho_nano,
                                      struct tacit_gaussian *gaussian)
 {
-    uint32_t log2_steps = 0;
-    TACIT_ASSERT(is_power_of_two(run->steps));
-    while (UINT64_C(1) << log2_steps < run->steps)
-        log2_steps++;
-    return rho_nano == 0 ? TACIT_INVALID
-                         : tacit_gaussian_init(gaussian, TACIT_NANO, 2 * log2_steps - 1, rho_nano);
+    uint64_t factor;
+    uint32_t shift;
+    return rho_nano == 0 || !split_square(run->steps, &factor, &shift)
+               ? TACIT_INVALID
+               : tacit_gaussian_init(gaussian, factor * TACIT_NANO, shift - 1, rho_nano);
 }
 
 /* t/s = steps 1e9/epsilon_nano, in lowest terms. */
@@ -197,7 +201,7 @@ double tacit_helper_slack(const struct tacit_helper_run *run, uint64_t epsilon_n
     double const floor = (double)floor_nano / (double)TACIT_NANO;
     if (run->mechanism == TACIT_HELPER_GAUSSIAN) {
         double const terms = 1 / epsilon + (floor > 0 ? (double)agents / (2 * floor) : 0);
-        return (double)run->steps * sqrt(2 * level * terms);
+        return sqrt(2 * level * terms * (double)run->steps);
     }
     double low = 0;
     double high = floor > 0 && floor < epsilon ? floor : epsilon;

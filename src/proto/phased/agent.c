@@ -435,19 +435,8 @@ enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
                                           struct tacit_phased_update *update)
 {
     struct round_agent_made made;
-    struct round_agent_event heard = {.kind = event->kind,
-                                      .now_us = event->now_us,
-                                      .event = event,
-                                      .entropy = entropy,
-                                      .keys = event->keys,
-                                      .aggregators = event->aggregators};
+    struct round_agent_event const heard = ROUND_AGENT_EVENT(event, entropy, phased_word);
     check_invariants(agent);
-    if (event->kind == TACIT_EVENT_START)
-        heard.term = event->as.term;
-    if (event->kind == TACIT_EVENT_RECEIVE) {
-        heard.head = &event->as.message->head;
-        heard.word = phased_word(event->as.message);
-    }
     enum tacit_status const status = round_agent_step(&rule, agent, &heard, &made);
     check_invariants(agent);
     say(agent, &made, update);
