@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 
-from support import TACIT, Skipped, main, require, test, wait_for
+from support import TACIT, Skipped, Two, main, require, test, wait_for
 
 UNITS = sorted((pathlib.Path(__file__).resolve().parents[2] / "docs/systemd").glob("*.service"))
 
@@ -110,20 +110,21 @@ def daemons_make_only_the_system_calls_that_their_units_allow(federation_of):
     require_tracing()
     if any(name in pathlib.Path(TACIT).read_bytes() for name in (b"__asan_init", b"__tsan_init")):
         raise Skipped("a sanitizer makes system calls of its own")
-    federation = federation_of([0.875, 0.5, 0.125], sites=2)
-    federation.start_all(["site-1"])
+    federation = federation_of([0.875, 0.5, 0.125], kind=Two)
+    federation.start_all(["site-1", "site-2"])
     traces = {}
-    for name in ("coordinator", "site-0"):
+    for name in ("coordinator", "helper", "site-0"):
         traces[name] = federation.folder / f"{name}.trace"
         strace = ["strace", "-D", "--follow-forks", "-qq", "-o", str(traces[name])]
         federation.start(name, strace + federation.words_of(name))
+    federation.agree()
     federation.apply()
     wait_for("the run ends", federation.is_finished, 60)
     federation.end_applications()
     for name in traces:
         federation.stop(name)
     for name, trace in traces.items():
-        unit = next(unit for unit in UNITS if ("coordinator" if name == "coordinator" else "agent") in unit.name)
+        unit = next(unit for unit in UNITS if ("agent" if name == "site-0" else name) in unit.name)
         lines = trace.read_text().splitlines()
         made = {match.group(1) for line in lines if (match := re.match(r"\d+ +(\w+)\(", line))}
         require(len(made) > 30, f"{name}: no trace: {made}")
