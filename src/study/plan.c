@@ -346,30 +346,32 @@ static enum tacit_status try_all(struct plan *plan)
     return status;
 }
 
-/* The best choice whose hub only adds up is tried with a second aggregator, too. */
+/* The best choice that takes a second aggregator, as its family says, is tried with one, too. */
 static enum tacit_status try_two(struct plan *plan)
 {
     struct tacit_report_plan *const report = &plan->report;
     struct tacit_report_choice const *best = NULL;
+    struct tacit_experiment experiment;
     struct outcome outcome = {.ran = false};
-    for (uint32_t i = 0; i < report->choice_count && best == NULL; i++) {
-        struct tacit_report_choice const *const choice = &plan->choices[i];
-        bool const adds_up = strstr(choice->protocol, "phased-index") != NULL ||
-                             strstr(choice->protocol, "bounds: exact") != NULL;
-        if (adds_up && strcmp(choice->network, "{kind: star}") == 0 && isfinite(choice->regret))
-            best = choice;
-    }
-    if (best == NULL || !isfinite(plan->epsilon) || plan->has_two)
+    enum tacit_status status = TACIT_OK;
+    if (!isfinite(plan->epsilon) || plan->has_two)
         return TACIT_OK;
     plan->extra = "privacy.trust.aggregators=2";
-    report->two = *best;
-    report->two.formula = NAN;
-    ask_formulas(plan, &report->two);
-    enum tacit_status const status = try_horizon(plan, best, (double)report->horizon, &outcome);
+    for (uint32_t i = 0; i < report->choice_count && best == NULL; i++)
+        if (isfinite(plan->choices[i].regret) &&
+            load_trial(plan, &plan->choices[i], (double)report->horizon, &experiment)) {
+            best = &plan->choices[i];
+            tacit_experiment_free(&experiment);
+        }
+    if (best != NULL) {
+        report->two = *best;
+        report->two.formula = NAN;
+        ask_formulas(plan, &report->two);
+        status = try_horizon(plan, best, (double)report->horizon, &outcome);
+        report->two.regret = report->width * outcome.regret;
+        report->best = outcome.ran ? best : NULL;
+    }
     plan->extra = NULL;
-    report->two.regret = report->width * outcome.regret;
-    report->best =
-        status == TACIT_OK && outcome.ran ? best : NULL; /* paper mode, say: another file */
     return status;
 }
 
