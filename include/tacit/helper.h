@@ -301,6 +301,12 @@ enum tacit_status tacit_helper_hub_init(struct tacit_helper_hub *hub,
 enum tacit_status tacit_helper_hub_check(const struct tacit_helper_hub *hub, size_t size,
                                          const struct tacit_helper_run *run);
 
+/* Does it go with a hub of this round, which is not over: it waits for totals, or for more than
+ * these reports (W(A))? Two parts of a state that a disk has kept from two rounds do not. */
+bool tacit_helper_hub_fits(const struct tacit_helper_hub *hub,
+                           const struct tacit_helper_round *round, bool awaits_totals,
+                           const uint64_t *received);
+
 /* Whatever was granted or reported is forgotten. The newest answer is not. */
 void tacit_helper_hub_begin_term(struct tacit_helper_hub *hub, uint64_t term);
 

@@ -110,7 +110,8 @@ struct live_helper_view {
 struct live_hub_view {
     bool judges; /* false: the sites judge for themselves; nothing is known of arms */
     bool is_finished;
-    bool is_overdue; /* the deadline is over, but the quorum is not there */
+    bool is_overdue;    /* the deadline is over, but the quorum is not there */
+    bool awaits_totals; /* two aggregators: no report is waited for, but the round is not over */
     uint32_t epoch;
     uint32_t round_count;
     uint32_t rounds_max; /* the run has no more; 0: no such limit */

@@ -138,6 +138,19 @@ static struct tacit_helper_hub_view view_of(const struct live_hub *hub)
     return view;
 }
 
+bool live_hub_helper_fits(const struct live_hub *hub)
+{
+    struct live_helper_kept const *const kept = hub->helper->kept;
+    struct tacit_helper_round round;
+    struct live_hub_view view;
+    hub->ops->look(hub, &view);
+    hub->ops->round(hub, &round, NULL);
+    return kept->term == round.term && (kept->awaits_word == 0 || view.awaits_totals) &&
+           (view.is_finished ? !view_of(hub).is_fixed
+                             : tacit_helper_hub_fits(hub->helper->core, &round, view.awaits_totals,
+                                                     view.received));
+}
+
 /* The same plan is played with new rewards; after two such rounds the operator decides. */
 static void end_void(struct live_hub *hub, const char *why, uint64_t now_us,
                      struct live_hub_update *update)

@@ -58,6 +58,9 @@ void live_hub_note_helper(struct live_hub *hub, const struct live_hub_event *eve
 
 /* ---- For the adapter ---- */
 
+/* Do the two parts of a state go together? Each is in order by itself. */
+bool live_hub_helper_fits(const struct live_hub *hub);
+
 /* A message of the helper, checked by its signature; of no bytes: what is owed is tried again.
  * Errors: as of a message; TACIT_FORKED: the helper has answered twice. */
 enum tacit_status live_hub_hear_helper(struct live_hub *hub, const struct live_hub_event *event,

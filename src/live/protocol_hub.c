@@ -219,14 +219,15 @@ static enum tacit_status make(const struct live_hub_ops *ops, struct live_hub **
     if (status == TACIT_OK && snapshot != NULL)
         status = made->keeps_nothing ? (snapshot_size == 0 ? TACIT_OK : TACIT_MALFORMED)
                                      : recall(made, snapshot, snapshot_size);
-    if (status != TACIT_OK) {
-        live_hub_free(made);
-        return status;
-    }
-    if (ops->begin != NULL)
+    if (status == TACIT_OK && ops->begin != NULL)
         ops->begin(made);
-    *hub = made;
-    return TACIT_OK;
+    if (status == TACIT_OK && made->helper != NULL && size > 0 && !live_hub_helper_fits(made))
+        status = TACIT_MALFORMED;
+    if (status == TACIT_OK)
+        *hub = made;
+    else
+        live_hub_free(made);
+    return status;
 }
 
 enum tacit_status live_hub_open(const struct live_hub_ops *ops, struct live_hub **hub,

@@ -108,6 +108,8 @@ struct world {
     struct tacit_phased_agent *sites[SITES];
     struct tacit_phased_hub *hub;
     struct tacit_helper_hub *kept;
+    struct tacit_phased_hub *old_hub; /* both as they were when the helper was asked first */
+    struct tacit_helper_hub *old_kept;
     struct tacit_helper *helper;
     struct tacit_rng rng;
     struct tacit_entropy entropy;
@@ -192,6 +194,8 @@ static void set_up(struct world *world)
     world->hub = testing_calloc(1, tacit_phased_hub_size(&world->hub_config));
     world->kept = testing_calloc(1, tacit_helper_hub_size(&world->run));
     world->helper = testing_calloc(1, tacit_helper_size(&world->config));
+    world->old_hub = testing_calloc(1, tacit_phased_hub_size(&world->hub_config));
+    world->old_kept = testing_calloc(1, tacit_helper_hub_size(&world->run));
     assert_int_equal(tacit_phased_hub_init(world->hub, &world->hub_config), TACIT_OK);
     assert_int_equal(tacit_helper_hub_init(world->kept, &world->run), TACIT_OK);
     assert_int_equal(tacit_helper_init(world->helper, &world->config), TACIT_OK);
@@ -279,6 +283,37 @@ static void step_site(struct world *world, uint32_t site, struct tacit_phased_ev
         play(world, site, update.plan, update.plan_count);
 }
 
+static struct tacit_helper_round round_of(const struct tacit_phased_hub_view *view)
+{
+    struct tacit_helper_round round = {
+        .round = view->judge.round, .count = view->judge.plan_count, .epsilon_nano = TACIT_NANO};
+    tacit_phased_plan_digest(view->judge.plan, view->judge.plan_count, round.order);
+    return round;
+}
+
+/* Do these two go together? */
+static bool fit(const struct tacit_phased_hub *hub, const struct tacit_helper_hub *kept)
+{
+    struct tacit_phased_hub_view view;
+    tacit_phased_hub_look(hub, &view);
+    struct tacit_helper_round const round = round_of(&view);
+    bool const awaits_totals = !view.judge.finished && round.round > 0 && view.reports_missing == 0;
+    return tacit_helper_hub_fits(kept, &round, awaits_totals, view.received);
+}
+
+/* What is of one time does; of two rounds it does not. */
+static void check_fit(struct world *world, bool is_asked)
+{
+    assert_true(fit(world->hub, world->kept));
+    if (world->closed > 0) {
+        assert_false(fit(world->hub, world->old_kept));
+        assert_int_equal(fit(world->old_hub, world->kept), false);
+    } else if (is_asked) {
+        memcpy(world->old_hub, world->hub, tacit_phased_hub_size(&world->hub_config));
+        memcpy(world->old_kept, world->kept, tacit_helper_hub_size(&world->run));
+    }
+}
+
 /* What the helper answers closes the round. */
 static void ask_helper(struct world *world)
 {
@@ -290,14 +325,13 @@ static void ask_helper(struct world *world)
     uint64_t highs[ARMS];
     int64_t totals[ARMS];
     tacit_phased_hub_look(world->hub, &view);
-    struct tacit_helper_round round = {
-        .round = view.judge.round, .count = view.judge.plan_count, .epsilon_nano = TACIT_NANO};
-    tacit_phased_plan_digest(view.judge.plan, view.judge.plan_count, round.order);
+    struct tacit_helper_round const round = round_of(&view);
     for (uint32_t i = 0; i < view.judge.plan_count; i++)
         highs[i] = view.judge.plan[i].count * (uint64_t)TACIT_STEPS;
     tape.is_hub = true;
     assert_int_equal(tacit_helper_hub_fix(world->kept, &round, 2, &world->entropy), TACIT_OK);
     tape.is_hub = false;
+    check_fit(world, true);
     void *const memory = testing_malloc(tacit_helper_hub_request_size(world->kept));
     struct tacit_helper_request const *const request =
         tacit_helper_hub_request(world->kept, memory);
@@ -345,6 +379,7 @@ static void hear_hub(struct world *world, const struct tacit_phased_message *hea
                               (const uint64_t *)heard->sums, heard->block_count);
     }
     put(world, &update);
+    check_fit(world, false);
     if ((update.happened & TACIT_WANTS_TOTALS) != 0 && !world->is_away)
         ask_helper(world);
 }

@@ -534,6 +534,8 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
     *view = (struct live_hub_view){.judges = true,
                                    .is_finished = core.finished,
                                    .is_overdue = core.overdue,
+                                   .awaits_totals = hub->helper != NULL && !core.finished &&
+                                                    core.epoch > 0 && core.reports_missing == 0,
                                    .epoch = core.epoch,
                                    .round_count = core.round_count - core.void_count,
                                    .rounds_max = elim_hub_settings(hub->config)->round_limit,

@@ -515,6 +515,8 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
     *view = (struct live_hub_view){.judges = true,
                                    .is_finished = core.finished,
                                    .is_overdue = core.overdue,
+                                   .awaits_totals = hub->helper != NULL && !core.finished &&
+                                                    core.round > 0 && core.reports_missing == 0,
                                    .epoch = core.round,
                                    .round_count = core.round == 0 ? 0 : core.round - 1,
                                    .rounds_max = (uint32_t)own->run.model.batch_count,

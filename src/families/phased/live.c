@@ -576,6 +576,8 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
         .judges = true,
         .is_finished = core.judge.finished,
         .is_overdue = core.overdue,
+        .awaits_totals = hub->helper != NULL && !core.judge.finished && core.judge.round > 0 &&
+                         core.reports_missing == 0,
         .epoch = core.judge.finished ? core.judge.round + 1 : core.judge.round,
         .round_count = core.judge.round_count,
         .pulls = core.judge.slots,

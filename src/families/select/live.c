@@ -543,6 +543,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                    .is_finished = core.is_finished,
                                    .is_overdue =
                                        !core.is_open && !core.is_finished && !core.awaits_totals,
+                                   .awaits_totals = core.awaits_totals,
                                    .epoch = core.round,
                                    .round_count = core.round_count,
                                    .active_count = hub->config->arm_count,

@@ -489,6 +489,23 @@ enum tacit_status tacit_helper_hub_check(const struct tacit_helper_hub *state, s
     return good ? TACIT_OK : TACIT_MALFORMED;
 }
 
+bool tacit_helper_hub_fits(const struct tacit_helper_hub *state,
+                           const struct tacit_helper_round *round, bool awaits_totals,
+                           const uint64_t *received)
+{
+    struct tacit_helper_hub *const hub = writable(state);
+    bool const is_asked = hub->is_fixed != 0;
+    bool const may_ask_again = hub->is_void != 0 || hub->verdict == TACIT_HELPER_TOO_FEW;
+    uint32_t const last = hub->round.term == round->term ? hub->round.round : 0;
+    TACIT_ASSERT(hub->is_fixed <= 1);
+    if (hub->term != round->term || !tacit_bits_within(here_of(hub), received, hub->run.site_count))
+        return false;
+    if (!is_asked)
+        return last == 0 || last < round->round || (last == round->round && may_ask_again);
+    return awaits_totals && last == round->round && hub->round.count == round->count &&
+           tacit_commit_is_same(hub->round.order, round->order);
+}
+
 void tacit_helper_hub_look(const struct tacit_helper_hub *state, struct tacit_helper_hub_view *view)
 {
     struct tacit_helper_hub *const hub = writable(state);
