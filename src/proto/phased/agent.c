@@ -216,6 +216,7 @@ static void fill_plan(struct tacit_phased_agent *agent, struct tacit_phased_upda
 static uint64_t cost_nano(void *state, const struct round_agent_event *event)
 {
     struct tacit_phased_agent const *const agent = state;
+    TACIT_IMPLIES(agent->config.has_helper, event->aggregators != NULL);
     return agent->config.has_helper ? event->aggregators->epsilon_nano
                                     : tacit_mechanism_cost_nano(&agent->config.mechanism);
 }
@@ -228,6 +229,7 @@ static enum tacit_status draw(void *state, const struct tacit_entropy *entropy,
     *made = (struct round_draw){.words = (uint64_t *)noised_of(agent),
                                 .count = agent->block_count,
                                 .masked = agent->config.has_helper ? masked_of(agent) : NULL};
+    TACIT_ASSERT(agent->left_count == 0 && agent->block_count >= 1);
     for (uint32_t i = 0; i < agent->block_count; i++) {
         union tacit_sum sum = {.steps = exact_of(agent)[i]};
         enum tacit_status const status =
@@ -247,6 +249,7 @@ static enum tacit_status draw(void *state, const struct tacit_entropy *entropy,
 static void erase_exact(void *state)
 {
     struct tacit_phased_agent *const agent = state;
+    TACIT_ASSERT(agent->left_count == 0);
     memset(exact_of(agent), 0, agent->config.arm_count * sizeof(uint64_t));
 }
 
@@ -268,6 +271,7 @@ static bool begin_alone(void *state)
     struct tacit_phased_agent *const agent = state;
     if (agent->config.arm_count > 1)
         return false;
+    TACIT_ASSERT(agent->block_count == 0);
     agent->unplaced = false;
     agent->last = true;
     agent->leader = 0;
@@ -357,6 +361,7 @@ static void lay_plan(void *state, const struct round_agent_event *heard)
 {
     struct tacit_phased_agent *const agent = state;
     struct tacit_phased_message const *const order = order_of(heard);
+    TACIT_ASSERT(agent->block_count == 0 && agent->left_count == 0);
     agent->leader = order->leader;
     if (order->last)
         plan_rest(agent, NULL, 0);

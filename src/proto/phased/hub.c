@@ -231,6 +231,7 @@ static void say(struct tacit_phased_hub *hub, const struct round_made *made,
                 struct tacit_phased_update *update)
 {
     bool const is_grant = made->answer == ROUND_GRANT;
+    TACIT_IMPLIES(is_grant, hub->config.has_grants);
     *update = (struct tacit_phased_update){
         .persist = made->persist, .happened = made->happened, .deadline_us = hub->desk.deadline_us};
     if (made->answer == ROUND_ORDER)
