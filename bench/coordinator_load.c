@@ -348,7 +348,7 @@ static void hear(struct site *site, uint32_t to, const struct live_arrival *arri
         fail(site->name, "an order does not decode");
     step(site, (struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message});
     free(message);
-    tacit_elim_agent_look(site->core, &view);
+    tacit_elim_agent_view(site->core, &view);
     if (view.epoch == site->epoch)
         return;
     site->epoch = view.epoch;

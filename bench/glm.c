@@ -69,7 +69,7 @@ static void step_hub(struct world *world, const struct tacit_glm_message *messag
 static void count_gradient(struct world *world, uint32_t i, uint32_t round)
 {
     struct tacit_glm_client_view view;
-    tacit_glm_client_look(client_at(world, i), &view);
+    tacit_glm_client_view(client_at(world, i), &view);
     double const samples = (double)view.sample_count;
     world->gradient_samples += samples;
     world->near_count += view.is_near ? 1 : 0;
@@ -228,7 +228,7 @@ static bool print_model(const struct world *world, double operations, double uni
 {
     struct tacit_glm_model const *const model = &world->model;
     struct tacit_glm_hub_view view;
-    tacit_glm_hub_look(world->hub, &view);
+    tacit_glm_hub_view(world->hub, &view);
     double const decisions = (double)model->client_count * (double)model->horizon;
     double const coordinates = decisions * world->env.arm_count * model->dimension;
     double const messages = (double)view.aggregation_count * model->client_count;
@@ -303,7 +303,7 @@ int main(int argc, char **argv)
             regret += play(&world, i, t, &contexts[i], &rewards[i], rows);
     double const total = seconds() - start;
     struct tacit_glm_hub_view view;
-    tacit_glm_hub_look(world.hub, &view);
+    tacit_glm_hub_view(world.hub, &view);
     printf("glm N=%u T=%llu d=%u K=%u D=%g path=%s: %.2f s (updates %.2f s), regret %.6f, B=%llu, "
            "J=%llu, %.3g ns a decision\n",
            clients, (unsigned long long)slots, d, arms, threshold,

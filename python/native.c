@@ -74,7 +74,7 @@ enum tacit_status tacit_python_choose(const struct tacit_select *select,
                                       double *energy)
 {
     struct tacit_select_view view;
-    tacit_select_look(select, &view);
+    tacit_select_view(select, &view);
     struct tacit_rng rng =
         tacit_rng_stream(seed, (uint32_t)(view.round_count >> 32), (uint32_t)view.round_count,
                          TACIT_PURPOSE_OF_FAMILY(SELECT_NUMBER, CHOICE));

@@ -18,7 +18,7 @@ OFFERED = {
     "tacit_ledger_next_scope": "privacy: a host that collects data anew over the same people",
     "tacit_bernoulli_exp": "privacy: a sampler of its own right, as proved",
     "tacit_rho_of_pure_nano": "privacy: adds a pure loss to a Gaussian ledger",
-    "tacit_glm_private_client_look": "a view of a core's state, as every core has",
+    "tacit_glm_private_client_view": "a view of a core's state, as every core has",
     "tacit_gossip_agent_flow": "a view of a core's state, as every core has",
     "tacit_gossip_message_copy": "messages of a core, for hosts that queue them",
     "tacit_gossip_radius": "gossip: the paper's (12), for who explains a choice",
@@ -39,6 +39,7 @@ PASTED = re.compile(r"##\s*(\w+)")
 DEFINED = re.compile(r"^(?!static\b|typedef\b|struct \w+\s*\{|enum\b\s*\w*\s*\{|#|extern\b)[A-Za-z_][\w\s\*]*?\b(\w+)\([^;{]*\)\s*\n\{", re.M)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", re.S)
 PROTOTYPE = re.compile(r"^(?:extern\s+)?(?:const\s+)?(?:struct\s+|enum\s+|union\s+|unsigned\s+)?\w+[\s\*]+(\w+)\([^;{}=]*\)\s*(?:__attribute__\(\(.*?\)\)\s*)?;", re.M | re.S)
+TAG = re.compile(r"\b(?:struct|enum|union)\s+\w+") # a view and what fills it are of one name
 
 
 def product(root):
@@ -59,6 +60,7 @@ def main(root):
             text = DEFINED.sub(lambda found: found[0].replace(found[1] + "(", "(", 1), text)
             if path.suffix == ".h":
                 text = PROTOTYPE.sub(" ", text)
+        text = TAG.sub(" ", text)
         for word in re.findall(r"\b[A-Za-z_]\w+\b", text):
             uses[word] = uses.get(word, 0) + 1
     offered = lambda name: next((entry for entry in OFFERED if name == entry or entry.endswith("*") and name.startswith(entry[:-1])), None)

@@ -145,5 +145,5 @@ uint64_t tacit_best_arm_epochs(const struct tacit_best_arm *state);
 bool tacit_best_arm_is_decided(const struct tacit_best_arm *state);
 
 /* Shows a state without changing it. Cost: O(K). */
-void tacit_best_arm_look(const struct tacit_best_arm *state, struct tacit_best_arm_view *view);
+void tacit_best_arm_view(const struct tacit_best_arm *state, struct tacit_best_arm_view *view);
 #endif

@@ -66,10 +66,6 @@ struct tacit_bounds_interval {
 };
 
 /* y, LCB and UCB. Requires and costs: both of them. */
-struct tacit_bounds_interval tacit_bounds_interval(const struct tacit_bounds_sum *sum,
-                                                   double epsilon, double log_level);
-
-/* The same with two kinds of terms. */
 struct tacit_bounds_interval tacit_bounds_interval_of(const struct tacit_bounds_sum *sum,
                                                       const struct tacit_bounds_noise *noise,
                                                       double log_level);

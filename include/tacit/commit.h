@@ -3,7 +3,7 @@
  * releases keeps one head a site and grants a commitment only if it follows the head; the release
  * leaves after the grant, with its salt, and is held against the head. Pure.
  *
- * Guarantee: if one holder whose grant is needed neither lies nor forgets, each reward enters at
+ * Guarantee: if one grantor whose grant is needed neither lies nor forgets, each reward enters at
  * most one draw of which anything leaves; refused commitments hide what they commit to
  * (computationally). */
 #ifndef TACIT_COMMIT_H
@@ -96,7 +96,7 @@ enum tacit_status tacit_commit_make(const struct tacit_commit_scope *scope,
 
 #define TACIT_COMMIT_RECENT 8u
 
-/* What a holder keeps of one site. All zero: nothing was granted. */
+/* What a grantor keeps of one site. All zero: nothing was granted. */
 struct tacit_commit_head {
     uint8_t head[TACIT_SHA256_BYTES];     /* the last commitment that was granted */
     uint8_t before[TACIT_SHA256_BYTES];   /* the one before that: what comes again late is known */
@@ -122,7 +122,7 @@ enum tacit_commit_answer tacit_commit_ask(struct tacit_commit_head *head,
 
 /* Was it granted here, as far back as the head tells? That nothing was granted is known, too. A
  * site whose state is its only one follows nothing else, so that what it shows beyond this was
- * granted by another state of this holder. */
+ * granted by another state of this grantor. */
 bool tacit_commit_knows(const struct tacit_commit_head *head,
                         const uint8_t commitment[TACIT_SHA256_BYTES]);
 

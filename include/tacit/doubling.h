@@ -170,6 +170,6 @@ enum tacit_status tacit_doubling_step(struct tacit_doubling_agent *agent,
                                       struct tacit_doubling_update *update);
 
 /* Shows an agent's state without changing it. Cost: O(A K). */
-void tacit_doubling_look(const struct tacit_doubling_agent *agent,
+void tacit_doubling_view(const struct tacit_doubling_agent *agent,
                          struct tacit_doubling_view *view);
 #endif

@@ -102,9 +102,9 @@ enum tacit_elim_message_kind {
     TACIT_ELIM_REQUEST, /* peer -> neighbour: "send me the reports of these agents" (l. 9) */
     TACIT_ELIM_DATA,    /* peer -> neighbour: the reports of these agents (l. 7; Alg. 5 l. 8) */
     /* With grants (tacit/commit.h), between an agent and whoever holds its releases: */
-    TACIT_ELIM_COMMIT,  /* agent -> holder: "may this release leave?" */
-    TACIT_ELIM_GRANT,   /* holder -> agent: "it may" */
-    TACIT_ELIM_REFUSAL, /* holder -> agent: "another one was granted: this" */
+    TACIT_ELIM_COMMIT,  /* agent -> grantor: "may this release leave?" */
+    TACIT_ELIM_GRANT,   /* grantor -> agent: "it may" */
+    TACIT_ELIM_REFUSAL, /* grantor -> agent: "another one was granted: this" */
     /* With seals. */
     TACIT_ELIM_PROOF /* peer -> neighbours, hub: "this agent sealed two different rows" */
 };
@@ -220,13 +220,13 @@ uint64_t tacit_elim_message_scalars(const struct tacit_elim_message *message, ui
 
 /* ---- Terms -----------------------------------------------------------------------------------
  *
- * A holder that lost its state, or was put back to an older one, has forgotten what it granted:
+ * A grantor that lost its state, or was put back to an older one, has forgotten what it granted:
  * it goes on only in a new term, which the START of everybody says. Words of another term are not
  * heard (TACIT_STRANGER). An agent that begins a term drops what no grant covers: the draw that
  * waits, with its rewards, and the rewards that were not drawn yet. So no reward from before can be
  * in a draw of the new term. What was granted stands, if the first order of the term has room for
  * it: the report of the epoch that the order asks for, or a history that it continues; else the
- * agent begins its history anew and pulls all that the order says. A holder keeps no head of the
+ * agent begins its history anew and pulls all that the order says. A grantor keeps no head of the
  * terms before, and takes the first that a site shows: its grant. */
 
 /* ---- Events and updates ---------------------------------------------------------------------- */
@@ -275,7 +275,7 @@ struct tacit_elim_agent_config {
     uint64_t budget_nano;
     uint64_t resend_after_us; /* > 0; doubles with every unanswered message, up to 64 times this */
     uint32_t epoch_max;       /* policy: orders of later epochs are refused; 0: no limit */
-    bool has_grants;          /* a release is used and leaves only when its holders granted it */
+    bool has_grants;          /* a release is used and leaves only when its grantors granted it */
     bool numbered_commits;    /* with grants: see tacit_commit_scope; never where data are real */
     uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: the federation, and what it agreed on */
     bool has_helper; /* two aggregators: exact bounds, with grants, without changes */
@@ -374,7 +374,7 @@ enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32
 struct tacit_elim_message tacit_elim_agent_draw(const struct tacit_elim_agent *agent);
 
 /* Shows an agent's state without changing it. Cost: O(K). */
-void tacit_elim_agent_look(const struct tacit_elim_agent *agent,
+void tacit_elim_agent_view(const struct tacit_elim_agent *agent,
                            struct tacit_elim_agent_view *view);
 
 /* ---- Peer ------------------------------------------------------------------------------------ */
@@ -498,7 +498,7 @@ enum tacit_status tacit_elim_peer_check(const struct tacit_elim_peer *peer, size
  * O(A/64 + rows K) a message, O(A K) an epoch.
  *
  * With grants, a peer holds a head of each neighbour, as a hub does of each agent, and grants and
- * refuses likewise. Its own draw enters the collection when its holders have granted it: SPREAD:
+ * refuses likewise. Its own draw enters the collection when its grantors have granted it: SPREAD:
  * the lowest neighbour, who is asked first, then all others; GATHER: the parent; a sink: the hub. A
  * row travels with what opens its commitment, and who granted that holds the row against it:
  * TACIT_FORKED, with update->persist, flags who brought a row that does not open it. What follows a
@@ -515,7 +515,7 @@ enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct taci
                                        const struct tacit_entropy *entropy,
                                        struct tacit_elim_update *update);
 
-/* The agent in it, for tacit_elim_agent_look. */
+/* The agent in it, for tacit_elim_agent_view. */
 const struct tacit_elim_agent *tacit_elim_peer_agent(const struct tacit_elim_peer *peer);
 
 /* The newest release as the report that an agent of a star would send: for a ledger of what left.
@@ -524,7 +524,7 @@ struct tacit_elim_message tacit_elim_peer_release(const struct tacit_elim_peer *
                                                   const struct tacit_elim_table *table);
 
 /* Shows a peer's state without changing it. Cost: O(K + A/64). */
-void tacit_elim_peer_look(const struct tacit_elim_peer *peer, struct tacit_elim_peer_view *view);
+void tacit_elim_peer_view(const struct tacit_elim_peer *peer, struct tacit_elim_peer_view *view);
 
 /* The arm's interval that is valid at all times, from the releases of all members: the chance that
  * any arm's is wrong at any of its looks is at most 1 - confidence. Of an arm that was dropped,
@@ -565,7 +565,7 @@ void tacit_elim_judge_close(struct tacit_elim_judge *judge, const double *means,
                             const int64_t *totals);
 
 /* Shows a judge's state without changing it. Cost: O(1). */
-void tacit_elim_judge_look(const struct tacit_elim_judge *judge,
+void tacit_elim_judge_view(const struct tacit_elim_judge *judge,
                            struct tacit_elim_judge_view *view);
 
 /* ---- Hub ------------------------------------------------------------------------------------- */
@@ -700,7 +700,7 @@ enum tacit_status tacit_elim_hub_restore(struct tacit_elim_hub *hub,
                                          const uint8_t *bytes, size_t size);
 
 /* Shows a hub's state without changing it. Cost: O(1). */
-void tacit_elim_hub_look(const struct tacit_elim_hub *hub, struct tacit_elim_hub_view *view);
+void tacit_elim_hub_view(const struct tacit_elim_hub *hub, struct tacit_elim_hub_view *view);
 
 /* As tacit_elim_peer_interval, from all reports that came. Requires: exact bounds. */
 struct tacit_bounds_interval tacit_elim_hub_interval(const struct tacit_elim_hub *hub, uint32_t arm,

@@ -259,7 +259,7 @@ enum tacit_status tacit_glm_client_step(struct tacit_glm_client *client,
                                         struct tacit_glm_update *update);
 
 /* Shows a client's state without changing it. Cost: O(1). */
-void tacit_glm_client_look(const struct tacit_glm_client *client,
+void tacit_glm_client_view(const struct tacit_glm_client *client,
                            struct tacit_glm_client_view *view);
 
 /* ---- Hub ---------------------------------------------------------------------------------------
@@ -314,5 +314,5 @@ enum tacit_status tacit_glm_hub_step(struct tacit_glm_hub *hub, const struct tac
                                      struct tacit_glm_update *update);
 
 /* Shows the hub's state without changing it. Cost: O(1). */
-void tacit_glm_hub_look(const struct tacit_glm_hub *hub, struct tacit_glm_hub_view *view);
+void tacit_glm_hub_view(const struct tacit_glm_hub *hub, struct tacit_glm_hub_view *view);
 #endif

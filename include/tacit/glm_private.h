@@ -172,7 +172,7 @@ enum tacit_status tacit_glm_private_client_step(struct tacit_glm_private_client 
                                                 struct tacit_glm_private_update *update);
 
 /* Shows a client's state without changing it. Cost: O(1). */
-void tacit_glm_private_client_look(const struct tacit_glm_private_client *client,
+void tacit_glm_private_client_view(const struct tacit_glm_private_client *client,
                                    struct tacit_glm_private_client_view *view);
 
 /* ---- Hub --------------------------------------------------------------------------------------
@@ -202,6 +202,6 @@ enum tacit_status tacit_glm_private_hub_step(struct tacit_glm_private_hub *hub,
                                              struct tacit_glm_private_update *update);
 
 /* Shows the hub's state without changing it. Cost: O(1). */
-void tacit_glm_private_hub_look(const struct tacit_glm_private_hub *hub,
+void tacit_glm_private_hub_view(const struct tacit_glm_private_hub *hub,
                                 struct tacit_glm_private_hub_view *view);
 #endif

@@ -170,7 +170,7 @@ enum tacit_status tacit_glm_sound_site_step(struct tacit_glm_sound_site *site,
                                             struct tacit_glm_sound_update *update);
 
 /* Shows a site's state without changing it. Cost: O(1). */
-void tacit_glm_sound_site_look(const struct tacit_glm_sound_site *site,
+void tacit_glm_sound_site_view(const struct tacit_glm_sound_site *site,
                                struct tacit_glm_sound_site_view *view);
 
 /* The report of the last draw, as tacit_phased_agent_draw. Requires: it waits for its grant. */
@@ -244,6 +244,6 @@ enum tacit_status tacit_glm_sound_hub_restore(struct tacit_glm_sound_hub *hub,
                                               const uint8_t *bytes, size_t size);
 
 /* Shows the hub's state without changing it. Cost: O(1). */
-void tacit_glm_sound_hub_look(const struct tacit_glm_sound_hub *hub,
+void tacit_glm_sound_hub_view(const struct tacit_glm_sound_hub *hub,
                               struct tacit_glm_sound_hub_view *view);
 #endif

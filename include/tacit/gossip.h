@@ -216,7 +216,7 @@ enum tacit_status tacit_gossip_agent_step(struct tacit_gossip_agent *agent,
                                           struct tacit_gossip_update *update);
 
 /* Shows an agent's state without changing it. Cost: O(K). */
-void tacit_gossip_agent_look(const struct tacit_gossip_agent *agent,
+void tacit_gossip_agent_view(const struct tacit_gossip_agent *agent,
                              struct tacit_gossip_agent_view *view);
 
 /* What the edge to this neighbour has moved to this agent in all: K numbers, NULL if they are no
@@ -275,6 +275,6 @@ enum tacit_status tacit_gossip_network_absorb(struct tacit_gossip_network *netwo
                                               const struct tacit_entropy *entropies);
 
 /* Shows the network without changing it. */
-void tacit_gossip_network_look(const struct tacit_gossip_network *network,
+void tacit_gossip_network_view(const struct tacit_gossip_network *network,
                                struct tacit_gossip_network_view *view);
 #endif

@@ -285,7 +285,7 @@ struct tacit_helper_view {
 };
 
 /* Shows a helper's state without changing it. Cost: O(1). */
-void tacit_helper_look(const struct tacit_helper *helper, struct tacit_helper_view *view);
+void tacit_helper_view(const struct tacit_helper *helper, struct tacit_helper_view *view);
 
 /* ---- Hub: what it keeps for the helper, beside its rounds -------------------------------------
  */
@@ -386,5 +386,5 @@ struct tacit_helper_hub_view {
 };
 
 /* Shows what a hub keeps, without changing it. Cost: O(A). */
-void tacit_helper_hub_look(const struct tacit_helper_hub *hub, struct tacit_helper_hub_view *view);
+void tacit_helper_hub_view(const struct tacit_helper_hub *hub, struct tacit_helper_hub_view *view);
 #endif

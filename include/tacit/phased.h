@@ -93,7 +93,7 @@ enum tacit_status tacit_phased_judge_retire(struct tacit_phased_judge *judge, ui
                                             uint64_t played);
 
 /* Shows a judge's state without changing it. Cost: O(1). */
-void tacit_phased_judge_look(const struct tacit_phased_judge *judge,
+void tacit_phased_judge_view(const struct tacit_phased_judge *judge,
                              struct tacit_phased_judge_view *view);
 
 /* The arm's interval that is valid at all times: the chance that any arm's is wrong at any of its
@@ -277,7 +277,7 @@ enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
 struct tacit_phased_message tacit_phased_agent_draw(const struct tacit_phased_agent *agent);
 
 /* Shows an agent's state without changing it. Cost: O(K). */
-void tacit_phased_agent_look(const struct tacit_phased_agent *agent,
+void tacit_phased_agent_view(const struct tacit_phased_agent *agent,
                              struct tacit_phased_agent_view *view);
 
 /* ---- Hub ------------------------------------------------------------------------------------- */
@@ -364,7 +364,7 @@ enum tacit_status tacit_phased_hub_restore(struct tacit_phased_hub *hub,
                                            const uint8_t *bytes, size_t size);
 
 /* Shows a hub's state without changing it. Cost: O(1). */
-void tacit_phased_hub_look(const struct tacit_phased_hub *hub, struct tacit_phased_hub_view *view);
+void tacit_phased_hub_view(const struct tacit_phased_hub *hub, struct tacit_phased_hub_view *view);
 
 /* As tacit_phased_judge_interval, of the hub's judge. */
 struct tacit_bounds_interval tacit_phased_hub_interval(const struct tacit_phased_hub *hub,

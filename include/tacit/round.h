@@ -18,7 +18,7 @@
     const struct tacit_commit *commit;                                                             \
     bool last;   /* ORDER: no round follows */                                                     \
     bool closed; /* GRANT: the round needs no report any more; another order stands */             \
-    bool forgot; /* REFUSAL: the holder knows nothing of what the question follows */
+    bool forgot; /* REFUSAL: the grantor knows nothing of what the question follows */
 
 struct tacit_round_message {
     TACIT_ROUND_MEMBERS(round)

@@ -92,7 +92,7 @@ struct tacit_select_view {
 };
 
 /* Shows a state; pointers are valid until its next change. Cost: O(1). */
-void tacit_select_look(const struct tacit_select *select, struct tacit_select_view *view);
+void tacit_select_view(const struct tacit_select *select, struct tacit_select_view *view);
 
 /* Epsilon that this user has spent. Cost: O(1). */
 double tacit_select_spent(const struct tacit_select *select, uint32_t user);
@@ -421,7 +421,7 @@ struct tacit_select_site_view {
     uint8_t head[TACIT_SHA256_BYTES];
 };
 /* Shows a state; pointers are valid until its next change. Cost: O(1). */
-void tacit_select_site_look(const struct tacit_select_site *site,
+void tacit_select_site_view(const struct tacit_select_site *site,
                             struct tacit_select_site_view *view);
 
 /* The newest draw as it leaves. Requires: view.draw_round > 0; pointers as of the state. */
@@ -516,5 +516,5 @@ enum tacit_status tacit_select_hub_restore(struct tacit_select_hub *hub,
                                            const uint8_t *bytes, size_t size);
 
 /* As of a site. */
-void tacit_select_hub_look(const struct tacit_select_hub *hub, struct tacit_select_hub_view *view);
+void tacit_select_hub_view(const struct tacit_select_hub *hub, struct tacit_select_hub_view *view);
 #endif

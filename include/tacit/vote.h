@@ -132,7 +132,7 @@ struct tacit_vote_message tacit_vote_board_row(const struct tacit_vote_board *bo
                                                uint32_t player);
 
 /* Shows a board without changing it. Cost: O(1). */
-void tacit_vote_board_look(const struct tacit_vote_board *board,
+void tacit_vote_board_view(const struct tacit_vote_board *board,
                            struct tacit_vote_board_view *view);
 
 /* ---- Player ---------------------------------------------------------------------------------- */
@@ -208,7 +208,7 @@ enum tacit_status tacit_vote_player_step(struct tacit_vote_player *player,
 bool tacit_vote_player_is_decided(const struct tacit_vote_player *player);
 
 /* Shows a player's state without changing it. Cost: O(K). */
-void tacit_vote_player_look(const struct tacit_vote_player *player,
+void tacit_vote_player_view(const struct tacit_vote_player *player,
                             struct tacit_vote_player_view *view);
 
 /* ---- Private player -------------------------------------------------------------------------- */
@@ -324,7 +324,7 @@ void tacit_vote_private_begin_term(struct tacit_vote_private *player);
 int64_t tacit_vote_private_total(const struct tacit_vote_private *player, uint32_t arm);
 
 /* Shows a state without changing it. Cost: O(K epochs). */
-void tacit_vote_private_look(const struct tacit_vote_private *player,
+void tacit_vote_private_view(const struct tacit_vote_private *player,
                              struct tacit_vote_private_view *view);
 
 /* ---- Published sums -------------------------------------------------------------------------- */
@@ -415,7 +415,7 @@ enum tacit_status tacit_vote_pool_take(struct tacit_vote_pool *pool,
                                        const struct tacit_vote_release *release);
 
 /* Shows a pool without changing it. Cost: O(1). */
-void tacit_vote_pool_look(const struct tacit_vote_pool *pool, struct tacit_vote_pool_view *view);
+void tacit_vote_pool_view(const struct tacit_vote_pool *pool, struct tacit_vote_pool_view *view);
 
 TACIT_NO_GAPS
 struct tacit_vote_sums_config {
@@ -511,5 +511,5 @@ void tacit_vote_sums_begin_term(struct tacit_vote_sums *player);
 int64_t tacit_vote_sums_total(const struct tacit_vote_sums *player, uint32_t arm);
 
 /* Shows a state without changing it. Cost: O(1). */
-void tacit_vote_sums_look(const struct tacit_vote_sums *player, struct tacit_vote_sums_view *view);
+void tacit_vote_sums_view(const struct tacit_vote_sums *player, struct tacit_vote_sums_view *view);
 #endif

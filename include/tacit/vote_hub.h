@@ -149,7 +149,7 @@ struct tacit_vote_hub_message tacit_vote_site_release(const struct tacit_vote_si
 int64_t tacit_vote_site_total(const struct tacit_vote_site *site, uint32_t arm);
 
 /* Shows a state without changing it. Cost: O(K epochs). */
-void tacit_vote_site_look(const struct tacit_vote_site *site, struct tacit_vote_site_view *view);
+void tacit_vote_site_view(const struct tacit_vote_site *site, struct tacit_vote_site_view *view);
 
 /* ---- Hub ------------------------------------------------------------------------------------- */
 
@@ -244,5 +244,5 @@ enum tacit_status tacit_vote_hub_restore(struct tacit_vote_hub *hub,
                                          const uint8_t *bytes, size_t size);
 
 /* Shows a state without changing it. Cost: O(1). */
-void tacit_vote_hub_look(const struct tacit_vote_hub *hub, struct tacit_vote_hub_view *view);
+void tacit_vote_hub_view(const struct tacit_vote_hub *hub, struct tacit_vote_hub_view *view);
 #endif

@@ -33,7 +33,7 @@ struct tacit_select_explanation {
 size_t tacit_select_size(const struct tacit_select_config *config);
 int tacit_select_init(struct tacit_select *select, const struct tacit_select_config *config, const uint64_t *sizes);
 int tacit_select_check(const struct tacit_select *select, size_t size, const struct tacit_select_config *config);
-void tacit_select_look(const struct tacit_select *select, struct tacit_select_view *view);
+void tacit_select_view(const struct tacit_select *select, struct tacit_select_view *view);
 double tacit_select_spent(const struct tacit_select *select, uint32_t user);
 uint64_t tacit_select_spent_nano(const struct tacit_select *select, uint32_t user);
 void tacit_select_score(const struct tacit_select *select, const struct tacit_select_scores *scores);

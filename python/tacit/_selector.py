@@ -153,7 +153,7 @@ class Selector:
 
     def _view(self) -> Any:
         view = ffi.new("struct tacit_select_view *")
-        lib.tacit_select_look(self._state, view)
+        lib.tacit_select_view(self._state, view)
         return view
 
     def select(self, *, available: Optional[ArrayLike] = None) -> NDArray[np.int64]:

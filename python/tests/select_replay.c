@@ -76,7 +76,7 @@ int main(int argument_count, char **words)
     for (uint32_t round = 0; round < rounds; round++)
         play_round(select, &choice, scratch, round);
     struct tacit_select_view view;
-    tacit_select_look(select, &view);
+    tacit_select_view(select, &view);
     for (uint32_t user = 0; user < USERS; user++)
         (void)printf("%u %a %a\n", view.counts[user], view.means[user],
                      tacit_select_spent(select, user));

@@ -705,7 +705,7 @@ static double failure_spent(const struct tacit_best_arm *state)
     return share * state->failure;
 }
 
-void tacit_best_arm_look(const struct tacit_best_arm *state, struct tacit_best_arm_view *view)
+void tacit_best_arm_view(const struct tacit_best_arm *state, struct tacit_best_arm_view *view)
 {
     TACIT_ASSERT(state != NULL);
     TACIT_ASSERT(view != NULL);

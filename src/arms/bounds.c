@@ -214,13 +214,6 @@ struct tacit_bounds_interval tacit_bounds_interval_of(const struct tacit_bounds_
                                           tacit_bounds_upper_of(sum, noise, log_level)};
 }
 
-struct tacit_bounds_interval tacit_bounds_interval(const struct tacit_bounds_sum *sum,
-                                                   double epsilon, double log_level)
-{
-    return tacit_bounds_interval_of(sum, &(struct tacit_bounds_noise){.epsilon = epsilon},
-                                    log_level);
-}
-
 /* ---- Radius ---- */
 
 /* With u = (lambda/epsilon)^2 the minimum is the root of F(u) = N epsilon^2 u/8 + 2 m u/(1-u) + m

@@ -82,7 +82,7 @@ static void close_all(struct agent *agent)
     free(agent->runs.waiting);
     live_runs_close(&agent->runs.all);
     live_member_close(&agent->member);
-    agent_close_chain(agent);
+    agent_close_replicated_log(agent);
     live_history_close(&agent->history);
     live_site_free(agent->site);
 }
@@ -108,7 +108,7 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
     if (status == TACIT_OK && agent.site != NULL)
         status = agent_open_senders(&agent);
     if (status == TACIT_OK && agent.site != NULL)
-        status = agent_open_chain(&agent);
+        status = agent_open_replicated_log(&agent);
     if (status == TACIT_OK)
         status = live_member_open(&agent.member, &agent.daemon, &agent.envelopes, &config->signing,
                                   config->site.agents_max + 1, error);

@@ -386,7 +386,8 @@ static void add_waiting(const struct agent *agent, const struct live_site_view *
                   waiting.waited_ms > 0 ? seconds(waiting.waited_ms) : json_null(), "still_s",
                   (json_int_t)(waiting.still_ms / 1000u));
     (void)json_object_set_new(status, "winner", winner(agent, view));
-    char const *const trouble = view->trouble != NULL ? view->trouble : agent_chain_trouble(agent);
+    char const *const trouble =
+        view->trouble != NULL ? view->trouble : agent_replicated_log_trouble(agent);
     (void)json_object_set_new(status, "trouble",
                               trouble == NULL ? json_null() : json_string(trouble));
     (void)json_object_set_new(status, "waits_for", made);
@@ -398,7 +399,7 @@ static void add_run(const struct agent *agent, json_t *status)
     struct tacit_wire_agreement const *const agreement = live_site_agreement(agent->site);
     (void)json_object_set_new(status, "run",
                               live_show_bytes(agreement->run, sizeof agreement->run));
-    live_show_entry(agent->envelopes.term, &agent->chain.head, status);
+    live_show_entry(agent->envelopes.term, &agent->replicated_log.head, status);
 }
 
 /* The answer first, as far as this site knows one. */

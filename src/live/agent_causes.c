@@ -233,8 +233,9 @@ struct live_causes agent_causes(const struct agent *agent, const struct live_sit
     add_trouble(agent, view, &causes);
     add_ahead(agent, view, &causes);
     add_agreement(agent, view, &causes);
-    if (agent_chain_trouble(agent) != NULL)
-        live_causes_add(&causes, LIVE_CAUSE_COORDINATOR, NULL, "%s", agent_chain_trouble(agent));
+    if (agent_replicated_log_trouble(agent) != NULL)
+        live_causes_add(&causes, LIVE_CAUSE_COORDINATOR, NULL, "%s",
+                        agent_replicated_log_trouble(agent));
     add_helper(agent, &causes);
     add_callers(agent, &causes);
     add_waits(agent, view, &causes);

@@ -193,8 +193,8 @@ static void obey_term(struct agent *agent, struct live_request *request, const j
     bool const is_new = !agent->awaits_term || agent->envelopes.term != term;
     agent_put_term(agent, term, true);
     if (is_new) {
-        (void)agent_open_chain(agent);
-        agent_show_chain(agent);
+        (void)agent_open_replicated_log(agent);
+        agent_show_replicated_log(agent);
         live_log(LIVE_LOG_WARNING, "term",
                  "its owner has set the term of this site to %" PRIu64
                  ": it sends and accepts nothing until a later one begins",

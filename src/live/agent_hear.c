@@ -125,8 +125,8 @@ void agent_join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_t
     if (status == TACIT_OK)
         status = agent_open_senders(agent);
     if (status == TACIT_OK) {
-        status = agent_open_chain(agent);
-        agent_ask_for_chain(agent);
+        status = agent_open_replicated_log(agent);
+        agent_ask_for_replicated_log(agent);
     }
     if (status == TACIT_MALFORMED)
         refuse(agent, "an announcement that does not decode");
@@ -260,7 +260,7 @@ static void hear_announcement(struct agent *agent, const struct tacit_wire_agree
         bool const begins_term = term != agent->envelopes.term;
         take_term(agent, term);
         if (begins_term) /* a coordinator that recovers reads it there */
-            agent_show_chain(agent);
+            agent_show_replicated_log(agent);
         (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_CONNECTED,
                                                          .as.begins_term = begins_term});
     } else if (agent_runs_may_join(agent, agreement, term, bytes, size)) {
@@ -453,8 +453,8 @@ static void on_connected(void *context)
     char const *const word = agent->config->protocol->word;
     live_member_connected(&agent->member);
     (void)live_bus_subscribe(bus, live_topic_to(federation, site, "announce").text);
-    agent_ask_for_chain(agent);
-    agent_show_chain(agent);
+    agent_ask_for_replicated_log(agent);
+    agent_show_replicated_log(agent);
     (void)live_bus_subscribe(bus, live_topic_to(federation, site, word).text);
     (void)live_bus_subscribe(bus, live_topic_down(federation, word).text);
     if (agent->config->protocol->hears_of_each)

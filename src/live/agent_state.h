@@ -6,7 +6,7 @@
 #include "api/decisions.h"
 #include "bus/envelope.h"
 #include "causes.h"
-#include "chain.h"
+#include "replicated_log.h"
 #include "control.h"
 #include "daemon.h"
 #include "daemon/command.h"
@@ -41,8 +41,8 @@ struct agent_runs {
     char objection[TACIT_WIRE_DIFFERENCE_BYTES + 256];
 };
 
-/* What this site holds of the coordinator's chain. */
-struct agent_chain {
+/* What this site holds of the coordinator's replicated log. */
+struct agent_replicated_log {
     struct live_entry head; /* number 0: nothing yet */
     uint8_t *envelope;      /* as the coordinator signed it */
     size_t size;
@@ -94,7 +94,7 @@ struct agent {
     bool awaits_term; /* its owner has set the term: nothing is said or heard until the next begins
                        */
     struct live_member member;
-    struct agent_chain chain;
+    struct agent_replicated_log replicated_log;
     struct agent_task task;
     struct agent_runs runs;
     struct live_history history; /* where the site knows means or intervals of arms */
@@ -123,19 +123,21 @@ void agent_add_causes(const struct agent *agent, const struct live_site_view *vi
 json_t *agent_health(const struct agent *agent, const struct live_site_view *view,
                      bool *is_healthy);
 
-/* ---- agent_chain.c --------------------------------------------------------------------------- */
+/* ---- agent_replicated_log.c
+ * --------------------------------------------------------------------------- */
 
-/* The coordinator's chain as a site keeps it: the newest entry, which it shows to whoever asks. */
+/* The coordinator's replicated log as a site keeps it: the newest entry, which it shows to whoever
+ * asks. */
 
 /* The entry of the run that this site is in, as it was kept. Requires: the envelopes have begun.
  * Errors: TACIT_MALFORMED, TACIT_MEMORY, and what the store says. */
-enum tacit_status agent_open_chain(struct agent *agent);
-void agent_close_chain(struct agent *agent);
+enum tacit_status agent_open_replicated_log(struct agent *agent);
+void agent_close_replicated_log(struct agent *agent);
 
 /* At each connection, before the orders are asked for. */
-void agent_ask_for_chain(struct agent *agent);
+void agent_ask_for_replicated_log(struct agent *agent);
 /* To the coordinator, retained: a coordinator that comes later hears of it. */
-void agent_show_chain(struct agent *agent);
+void agent_show_replicated_log(struct agent *agent);
 
 /* An entry that the coordinator published. NULL, or why it is refused. */
 const char *agent_hear_entry(struct agent *agent, const struct live_arrival *arrival,
@@ -145,7 +147,7 @@ const char *agent_hear_entry(struct agent *agent, const struct live_arrival *arr
 const char *agent_objection_to_entry(struct agent *agent, uint64_t entry);
 
 /* What is wrong with the coordinator, for people; NULL: nothing. */
-const char *agent_chain_trouble(const struct agent *agent);
+const char *agent_replicated_log_trouble(const struct agent *agent);
 
 /* ---- agent_control.c ------------------------------------------------------------------------- */
 

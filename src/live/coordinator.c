@@ -85,14 +85,14 @@ static void keep_file(const struct coordinator *coordinator, const struct live_f
 }
 
 /* The entry of what is said next goes out before it. Errors: false: nothing must be said. */
-static bool extend_chain(struct coordinator *coordinator, bool has_changed)
+static bool extend_replicated_log(struct coordinator *coordinator, bool has_changed)
 {
-    if (!has_changed && coordinator->chain.head.number > 0 &&
-        coordinator->chain.head.term == coordinator->envelopes.term)
+    if (!has_changed && coordinator->replicated_log.head.number > 0 &&
+        coordinator->replicated_log.head.term == coordinator->envelopes.term)
         return true;
-    enum tacit_status const status =
-        live_hub_chain_advance(&coordinator->chain, &coordinator->daemon, &coordinator->envelopes,
-                               coordinator->config->protocol, coordinator->hub);
+    enum tacit_status const status = live_hub_replicated_log_advance(
+        &coordinator->replicated_log, &coordinator->daemon, &coordinator->envelopes,
+        coordinator->config->protocol, coordinator->hub);
     live_daemon_check(&coordinator->daemon, status, "an entry cannot be written");
     return status == TACIT_OK;
 }
@@ -102,7 +102,7 @@ static void carry_out(struct coordinator *coordinator, const struct live_hub_upd
 {
     if (update->persist && live_daemon_begin(&coordinator->daemon))
         coordinator->hub_is_dirty = true;
-    if (!extend_chain(coordinator, update->persist))
+    if (!extend_replicated_log(coordinator, update->persist))
         return;
     for (size_t i = 0; i < update->message_count; i++)
         publish(coordinator, &update->messages[i]);
@@ -410,25 +410,25 @@ static void on_envelope(struct coordinator *coordinator, uint32_t site,
                            status == TACIT_ROLLBACK ? IS_AHEAD : tacit_status_text(status), false);
 }
 
-/* What a site holds of the chain; it may show that this coordinator must not go on. */
+/* What a site holds of the replicated log; it may show that this coordinator must not go on. */
 static void on_entry(struct coordinator *coordinator, uint32_t site,
                      const struct live_arrival *arrival)
 {
     struct live_opened opened;
-    struct live_hub_chain *const chain = &coordinator->chain;
+    struct live_hub_replicated_log *const replicated_log = &coordinator->replicated_log;
     if (arrival->size == 0)
         return; /* it holds none */
     char const *objection = live_envelope_open_entry(&coordinator->envelopes, arrival, &opened);
     note_term(coordinator, site, &opened);
     if (objection == NULL)
-        objection =
-            live_hub_chain_hear(chain, &coordinator->envelopes, arrival->from, &opened.envelope);
+        objection = live_hub_replicated_log_hear(replicated_log, &coordinator->envelopes,
+                                                 arrival->from, &opened.envelope);
     (void)live_member_accepts(&coordinator->member, &coordinator->senders[site], arrival->from,
                               objection, &opened);
-    if (chain->stop != LIVE_CHAIN_GOES_ON)
+    if (replicated_log->stop != LIVE_CHAIN_GOES_ON)
         live_daemon_fail(&coordinator->daemon,
-                         chain->stop == LIVE_CHAIN_FORKED ? TACIT_FORKED : TACIT_ROLLBACK,
-                         chain->why.text);
+                         replicated_log->stop == LIVE_CHAIN_FORKED ? TACIT_FORKED : TACIT_ROLLBACK,
+                         replicated_log->why.text);
     else if (objection == NULL || opened.foreign != 0)
         note_version(coordinator, site, &opened);
 }
@@ -506,8 +506,9 @@ static void speak(struct coordinator *coordinator)
         return; /* the helper agrees first */
     coordinator->has_spoken = true;
     announce(coordinator);
-    (void)live_hub_chain_sign(&coordinator->chain, &coordinator->envelopes);
-    live_hub_chain_publish(&coordinator->chain, &coordinator->daemon, &coordinator->envelopes);
+    (void)live_hub_replicated_log_sign(&coordinator->replicated_log, &coordinator->envelopes);
+    live_hub_replicated_log_publish(&coordinator->replicated_log, &coordinator->daemon,
+                                    &coordinator->envelopes);
     (void)step(coordinator, (struct live_hub_event){.kind = LIVE_HUB_START});
 }
 
@@ -538,7 +539,7 @@ static void on_connected(void *context)
     (void)live_bus_subscribe(coordinator->daemon.bus, entries.text);
     if (coordinator->run.has_helper)
         live_helper_desk_connected(&coordinator->desk);
-    if (coordinator->chain.head.number > 1)
+    if (coordinator->replicated_log.head.number > 1)
         listen_and_speak(coordinator);
     else /* nothing is closed: the state may be new because it was lost */
         live_timer_set(coordinator->look_around, live_now_us() + LOOK_AROUND_US);
@@ -824,8 +825,9 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
     if (status == TACIT_OK)
         status = take_term(coordinator);
     if (status == TACIT_OK)
-        status = live_hub_chain_open(&coordinator->chain, coordinator->config->protocol,
-                                     coordinator->daemon.store, &coordinator->envelopes);
+        status = live_hub_replicated_log_open(&coordinator->replicated_log,
+                                              coordinator->config->protocol,
+                                              coordinator->daemon.store, &coordinator->envelopes);
     if (status == TACIT_OK)
         status = sort_sites(coordinator);
     if (status == TACIT_OK)
@@ -959,8 +961,8 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
                  config->hub.federation, config->hub.site_count, config->hub.arm_count);
         say_all_flagged(&coordinator);
         status = live_daemon_run(&coordinator.daemon);
-        if (coordinator.chain.stop != LIVE_CHAIN_GOES_ON)
-            *error = coordinator.chain.why;
+        if (coordinator.replicated_log.stop != LIVE_CHAIN_GOES_ON)
+            *error = coordinator.replicated_log.why;
     }
     live_observe_close(&coordinator.observe);
     live_control_close(coordinator.control);
@@ -968,7 +970,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     live_hub_free(coordinator.hub);
     live_pieces_free(&coordinator.desk.pieces);
     live_member_close(&coordinator.member);
-    live_hub_chain_close(&coordinator.chain);
+    live_hub_replicated_log_close(&coordinator.replicated_log);
     free(coordinator.senders);
     free(coordinator.heard_us);
     free(coordinator.terms);

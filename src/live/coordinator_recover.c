@@ -7,7 +7,7 @@
 #include "daemon.h"
 #include "daemon/log.h"
 #include "daemon/names.h"
-#include "hub_chain.h"
+#include "hub_replicated_log.h"
 #include "member.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,7 +210,7 @@ static enum tacit_status write_state(struct recovery *recovery)
         (void)snprintf(recovery->why.text, sizeof recovery->why.text,
                        "what the sites hold of this run does not build its state again: it was too "
                        "large for a message; %s",
-                       live_hub_chain_over(protocol->one_run != NULL));
+                       live_hub_replicated_log_over(protocol->one_run != NULL));
         return TACIT_ROLLBACK;
     }
     status = live_hub_rebuild(protocol, &hub, &recovery->run, best->state, best->state_size);
@@ -589,7 +589,7 @@ enum tacit_status live_coordinator_recover(const struct live_coordinator_config 
         (void)snprintf(error->text, sizeof error->text,
                        "the protocol %s is not built again from what its sites hold: %s",
                        config->protocol->word,
-                       live_hub_chain_over(config->protocol->one_run != NULL));
+                       live_hub_replicated_log_over(config->protocol->one_run != NULL));
         return TACIT_INVALID;
     }
     enum tacit_status status =

@@ -6,7 +6,7 @@
 #include "coordinator_config.h"
 #include "coordinator_helper.h"
 #include "history.h"
-#include "hub_chain.h"
+#include "hub_replicated_log.h"
 #include "observe.h"
 #include "runs.h"
 
@@ -21,7 +21,7 @@ struct coordinator {
     uint64_t started_us;
     struct live_timer *look_around; /* ends the wait for what sites hold, before anything is said */
     struct live_hub *hub;
-    struct live_hub_chain chain;
+    struct live_hub_replicated_log replicated_log;
     bool hub_is_dirty;  /* changed in this round: put it once, at the end */
     uint64_t last_term; /* where one is to begin: the last before it */
     bool has_spoken;

@@ -14,7 +14,7 @@ static struct tacit_helper_view look(const struct helper *helper)
 {
     struct tacit_helper_view view = {.number = 0};
     if (helper->kept != NULL)
-        tacit_helper_look(helper->core, &view);
+        tacit_helper_view(helper->core, &view);
     return view;
 }
 

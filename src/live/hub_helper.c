@@ -134,7 +134,7 @@ const uint64_t *live_hub_dropped(const struct live_hub *hub)
 static struct tacit_helper_hub_view view_of(const struct live_hub *hub)
 {
     struct tacit_helper_hub_view view;
-    tacit_helper_hub_look(hub->helper->core, &view);
+    tacit_helper_hub_view(hub->helper->core, &view);
     return view;
 }
 
@@ -495,7 +495,7 @@ void live_hub_helper_write_entry(const struct live_hub_helper *helper, uint8_t *
 {
     struct tacit_helper_hub_view view;
     TACIT_ASSERT(bytes != NULL);
-    tacit_helper_hub_look(helper->core, &view);
+    tacit_helper_hub_view(helper->core, &view);
     live_trust_put(bytes, view.number, 8);
     live_trust_put(bytes + 8, helper->kept->counted_number, 8);
     memcpy(bytes + 16, helper->kept->counted, TACIT_SHA256_BYTES);

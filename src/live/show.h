@@ -1,18 +1,18 @@
-/* What agent and coordinator show of the same things: the run and its chain, whose words were
- * refused, how the daemon is, a model. As members of a status. */
+/* What agent and coordinator show of the same things: the run and its replicated log, whose words
+ * were refused, how the daemon is, a model. As members of a status. */
 #ifndef TACIT_LIVE_SHOW_H
 #define TACIT_LIVE_SHOW_H
 #include "api/held.h"
 #include "api/numbers.h"
 #include "causes.h"
-#include "chain.h"
+#include "replicated_log.h"
 #include "sender.h"
 #include "site.h"
 
 /* Bytes as hexadecimal digits; NULL: null. */
 json_t *live_show_bytes(const uint8_t *bytes, size_t size);
 
-/* "term", "entry", "entry_digest": of the newest entry of the chain. */
+/* "term", "entry", "entry_digest": of the newest entry of the replicated log. */
 void live_show_entry(uint64_t term, const struct live_entry *entry, json_t *status);
 
 /* One more of the list, if words under its name were refused, or were too many to be read. */

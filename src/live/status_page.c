@@ -381,7 +381,7 @@ static json_t *tree_of(const struct live_status *status)
                   live_show_bytes(run, sizeof run), "run_id", (json_int_t)status->config->run_id,
                   "phase", phase(status), "winner", winner(status));
     live_show_causes(&causes, &status->broker, made);
-    live_show_entry(status->of->envelopes.term, &status->of->chain.head, made);
+    live_show_entry(status->of->envelopes.term, &status->of->replicated_log.head, made);
     live_numbers_show(numbers, numbers_of(status, numbers), made);
     (void)json_object_set_new(made, "headline", headline(status));
     add_answer(status, made);

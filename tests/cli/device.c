@@ -264,7 +264,7 @@ static void close_field(struct field *field)
 static struct tacit_elim_hub_view look(const struct field *field)
 {
     struct tacit_elim_hub_view view;
-    tacit_elim_hub_look(field->hub, &view);
+    tacit_elim_hub_view(field->hub, &view);
     return view;
 }
 

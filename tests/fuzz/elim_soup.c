@@ -187,14 +187,14 @@ static void close_soup(struct soup *soup)
 static struct tacit_elim_agent_view agent_view(const void *state)
 {
     struct tacit_elim_agent_view view;
-    tacit_elim_agent_look(state, &view);
+    tacit_elim_agent_view(state, &view);
     return view;
 }
 
 static struct tacit_elim_hub_view hub_view(const void *state)
 {
     struct tacit_elim_hub_view view;
-    tacit_elim_hub_look(state, &view);
+    tacit_elim_hub_view(state, &view);
     return view;
 }
 

@@ -125,12 +125,12 @@ static uint64_t samples_until_decided(const struct tacit_best_arm_config *config
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     assert_int_equal(tacit_best_arm_init(state, config), TACIT_OK);
     struct tacit_best_arm_view view;
-    tacit_best_arm_look(state, &view);
+    tacit_best_arm_view(state, &view);
     while (!view.decided) {
         uint32_t arm;
         assert_int_equal(tacit_best_arm_next(state, &entropy, &arm), TACIT_OK);
         assert_int_equal(tacit_best_arm_observe(state, arm, rewards[arm]), TACIT_OK);
-        tacit_best_arm_look(state, &view);
+        tacit_best_arm_view(state, &view);
     }
     uint64_t const samples = view.sample_count;
     assert_int_equal(view.answer, answer);

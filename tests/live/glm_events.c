@@ -51,7 +51,7 @@ int main(void)
     for (uint32_t site; scanf("%u", &site) == 1;)
         play(&driver, site, (uint32_t)number());
     struct tacit_glm_hub_view view;
-    tacit_glm_hub_look(driver.hub, &view);
+    tacit_glm_hub_view(driver.hub, &view);
     printf("%u %llu", view.sync, (unsigned long long)view.model_count);
     for (uint32_t i = 0; i < d; i++)
         printf(" %.17g", view.theta[i]);

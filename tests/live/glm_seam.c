@@ -107,7 +107,7 @@ TEST(run_through_bytes_is_that_of_the_cores)
     struct live_hub_view hub;
     struct tacit_glm_hub_view cores;
     glm_hub_ops.look(world->hub, &hub);
-    tacit_glm_hub_look(driver.hub, &cores);
+    tacit_glm_hub_view(driver.hub, &cores);
     assert_true(cores.update_count >= 3);
     assert_int_equal(hub.model->number, cores.sync);
     assert_int_equal(hub.model->observation_count, cores.model_count);
@@ -116,7 +116,7 @@ TEST(run_through_bytes_is_that_of_the_cores)
         struct live_site_view view;
         struct tacit_glm_client_view client;
         glm_site_ops.look(world->sites[index].live, &view);
-        tacit_glm_client_look(driver.clients[index], &client);
+        tacit_glm_client_view(driver.clients[index], &client);
         assert_int_equal(view.pull_count, 40);
         assert_true(world->sites[index].release == 0 && world->sites[index].plan_count == 0);
         assert_int_equal(view.model->number, client.sync);

@@ -72,7 +72,7 @@ static void print_release(uint32_t site, uint32_t arm)
     struct tacit_gossip_agent_view view;
     uint8_t bytes[TACIT_WIRE_GOSSIP_RELEASE_BYTES];
     char word[32];
-    tacit_gossip_agent_look(sites[site].agent, &view);
+    tacit_gossip_agent_view(sites[site].agent, &view);
     struct tacit_wire_gossip_release const release = {
         arm, view.counts[arm] - (view.arm == arm ? 1 : 0),
         tacit_gossip_agent_sum(sites[site].agent, arm).steps};
@@ -84,7 +84,7 @@ static void print_release(uint32_t site, uint32_t arm)
 static void print_theta(uint32_t site)
 {
     struct tacit_gossip_agent_view view;
-    tacit_gossip_agent_look(sites[site].agent, &view);
+    tacit_gossip_agent_view(sites[site].agent, &view);
     (void)printf("theta %" PRIu32, site);
     for (uint32_t arm = 0; arm < rule.arm_count; arm++)
         (void)printf(" %.17g", view.theta[arm]);

@@ -92,7 +92,7 @@ static void expect_average_kept(struct live_site *const cores[WORLD_SITES])
         double apart = 0;
         for (uint32_t i = 0; i < WORLD_SITES; i++) {
             struct tacit_gossip_agent_view view;
-            tacit_gossip_agent_look(cores[i]->state, &view);
+            tacit_gossip_agent_view(cores[i]->state, &view);
             apart += view.theta[arm] - view.mean[arm];
         }
         assert_true(fabs(apart) < 1e-9);

@@ -43,7 +43,7 @@ static void print_state(const struct live_site *site)
 {
     uint32_t const arms = site->shape.arm_count;
     struct tacit_gossip_agent_view view;
-    tacit_gossip_agent_look(site->state, &view);
+    tacit_gossip_agent_view(site->state, &view);
     (void)printf("{");
     print_numbers("theta", view.theta, arms);
     print_numbers("mean", view.mean, arms);

@@ -24,7 +24,7 @@ class Entry:
         self.previous, self.has_state, self.state = self.body[:32], self.body[32] == 1, self.body[33:]
 
     def digest(self, agreement):
-        """As src/live/chain.c has it, written down once more."""
+        """As src/live/replicated_log.c has it, written down once more."""
         def number(value):
             return value.to_bytes(8, "little")
         return hashlib.sha256(b"tacit entry 1\0" + self.run + agreement + number(self.term) + number(self.number) +

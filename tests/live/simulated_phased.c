@@ -62,7 +62,7 @@ bool __wrap_tacit_sim_pull(const struct tacit_env *env, uint32_t agent, uint32_t
 static void print_order(const struct tacit_phased_judge *judge)
 {
     struct tacit_phased_judge_view view;
-    tacit_phased_judge_look(judge, &view);
+    tacit_phased_judge_view(judge, &view);
     struct tacit_phased_message const order = {.kind = TACIT_PHASED_ORDER,
                                                .from = TACIT_HUB,
                                                .to = TACIT_EVERYONE,
@@ -79,7 +79,7 @@ void __wrap_tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t 
                                      const int64_t *totals)
 {
     struct tacit_phased_judge_view view;
-    tacit_phased_judge_look(judge, &view);
+    tacit_phased_judge_view(judge, &view);
     if (two != NULL && view.round == 1)
         print_order(judge);
     if (two != NULL)

@@ -269,8 +269,12 @@ TEST_WITH(a_log_over_an_older_one_has_a_known_verdict, make_place, remove_place)
 TEST_WITH(a_log_goes_on_from_some_turns_only, make_place, remove_place)
 {
     static struct log log;
-    static const uint32_t firsts[] = {
-        0, 5, STORE_TURN_MASK / 2, STORE_TURN_MASK - 1, STORE_TURN_MASK, STORE_TURN_MASK - 3};
+    static const uint32_t firsts[] = {0,
+                                      5,
+                                      STORE_GENERATION_MASK / 2,
+                                      STORE_GENERATION_MASK - 1,
+                                      STORE_GENERATION_MASK,
+                                      STORE_GENERATION_MASK - 3};
     static uint8_t file[4 * STORE_PAGE_BYTES];
     file_put(STORE_FILE, file, sizeof file);
     for (size_t i = 0; i < sizeof firsts / sizeof firsts[0]; i++) {
@@ -278,15 +282,17 @@ TEST_WITH(a_log_goes_on_from_some_turns_only, make_place, remove_place)
         log_fill(&log, firsts[i]);
         file_put(STORE_LOG, log.bytes, log.size);
         for (uint32_t behind = 0; behind < 8; behind++) {
-            uint32_t const turn = (firsts[i] + behind - 3) & STORE_TURN_MASK;
+            uint32_t const turn = (firsts[i] + behind - 3) & STORE_GENERATION_MASK;
             /* a turn before its first one, to its last one: in page 1, which the last commit left
              */
             bool const goes_on = behind >= 2 && behind <= 4;
             assert_int_equal(check_log(log.size, turn), goes_on ? TACIT_OK : TACIT_MALFORMED);
         }
-        (void)check_log(log.size, (firsts[i] + STORE_TURN_MASK / 2) & STORE_TURN_MASK);
-        (void)check_log(log.size, (firsts[i] + STORE_TURN_MASK / 2 + 1) & STORE_TURN_MASK);
-        (void)check_log(log.size, (firsts[i] + STORE_TURN_MASK / 2 + 2) & STORE_TURN_MASK);
+        (void)check_log(log.size, (firsts[i] + STORE_GENERATION_MASK / 2) & STORE_GENERATION_MASK);
+        (void)check_log(log.size,
+                        (firsts[i] + STORE_GENERATION_MASK / 2 + 1) & STORE_GENERATION_MASK);
+        (void)check_log(log.size,
+                        (firsts[i] + STORE_GENERATION_MASK / 2 + 2) & STORE_GENERATION_MASK);
     }
     log_begin(&log, 9, false); /* the first commit has no page 1: of no time */
     log_add(&log, 2, 4, 5);
@@ -301,7 +307,7 @@ TEST_WITH(a_log_goes_on_from_some_turns_only, make_place, remove_place)
 
 TEST_WITH(a_mark_is_of_one_turn, make_place, remove_place)
 {
-    static const uint32_t turns[] = {0, 1, 255, 256, 65535, STORE_TURN_MASK};
+    static const uint32_t turns[] = {0, 1, 255, 256, 65535, STORE_GENERATION_MASK};
     static struct log log;
     static uint8_t file[4 * STORE_PAGE_BYTES];
     file_put(STORE_FILE, file, sizeof file);
@@ -312,7 +318,7 @@ TEST_WITH(a_mark_is_of_one_turn, make_place, remove_place)
         digest_bytes(log.bytes, STORE_LOG_HEADER_BYTES);
         file_put(STORE_LOG, log.bytes, log.size);
         for (uint32_t more = 0; more < 6; more++)
-            assert_int_equal(check_log(log.size, (turns[i] + more - 3) & STORE_TURN_MASK),
+            assert_int_equal(check_log(log.size, (turns[i] + more - 3) & STORE_GENERATION_MASK),
                              more == 3 ? TACIT_OK : TACIT_MALFORMED);
         for (size_t at = 0; at < STORE_LOG_HEADER_BYTES; at++)
             (void)change_log(&log, at, turns[i]);

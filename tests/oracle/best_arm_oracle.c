@@ -34,7 +34,7 @@ static void shuffle(void *context, int count, int *arms)
 static bool same_sets(const struct both *both)
 {
     struct tacit_best_arm_view view;
-    tacit_best_arm_look(both->state, &view);
+    tacit_best_arm_view(both->state, &view);
     for (uint32_t k = 0; k < both->arms; k++)
         if (tacit_bits_has(view.remaining, k) != both->twin.in[k] ||
             tacit_bits_has(view.dropped, k) != both->twin.dropped[k])
@@ -157,7 +157,7 @@ static bool run_is_wrong(const struct tacit_best_arm_config *config, const doubl
     assert_int_equal(tacit_best_arm_init(memory, config), TACIT_OK);
     struct tacit_best_arm_view view;
     for (;;) {
-        tacit_best_arm_look(memory, &view);
+        tacit_best_arm_view(memory, &view);
         if (view.decided)
             break;
         uint32_t arm;

@@ -249,7 +249,7 @@ static void record_hub(void *context, const struct tacit_elim_hub *state)
 {
     struct record *const record = context;
     struct tacit_elim_hub_view view;
-    tacit_elim_hub_look(state, &view);
+    tacit_elim_hub_view(state, &view);
     if (view.round_count == 0 || view.reports_missing == 0 || record->count == EPOCHS_MAX) {
         if (view.finished && record->count < EPOCHS_MAX) {
             record->radius[record->count] = view.radius;

@@ -70,7 +70,7 @@ static uint32_t compare(const struct tacit_glm_model *model, uint32_t seed, bool
     for (uint32_t at = 0; at < DECISIONS; at++) {
         uint32_t const i = at % CLIENTS;
         struct tacit_glm_client_view view;
-        tacit_glm_client_look(driver.clients[i], &view);
+        tacit_glm_client_view(driver.clients[i], &view);
         if (!(fabs(view.alpha - decisions[at].alpha) < 1e-9))
             fail_msg("seed %u, decision %u: alpha %.12g, twin %.12g", seed, at, view.alpha,
                      decisions[at].alpha);
@@ -79,7 +79,7 @@ static uint32_t compare(const struct tacit_glm_model *model, uint32_t seed, bool
         assert_int_equal(arm, decisions[at].arm);
         glm_driver_reward(&driver, i, at / CLIENTS + 1, rows + arm * DIMENSION,
                           rewards[at * ARMS + arm]);
-        tacit_glm_hub_look(driver.hub, &hub);
+        tacit_glm_hub_view(driver.hub, &hub);
         assert_int_equal(hub.update_count - updates, decisions[at].rounds > 0);
         if (decisions[at].rounds > 0 && model->variant != TACIT_GLM_ONE_UCB)
             assert_int_equal(hub.aggregation_count - aggregations, decisions[at].rounds);

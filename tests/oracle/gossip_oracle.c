@@ -153,7 +153,7 @@ TEST(network_acts_like_the_twin_for_400_slots_of_60_runs)
         for (uint32_t slot = 1; slot <= SLOTS; slot++) {
             gossip_twin_slot(&twin);
             gossip_direct_slot(&direct);
-            tacit_gossip_network_look(direct.network, &view);
+            tacit_gossip_network_view(direct.network, &view);
             expect_equal_slot(&twin, &view, number);
             for (uint32_t i = 0; i < twin.config.agents; i++)
                 forced_by_twin += twin.forced[i];
@@ -178,7 +178,7 @@ static void expect_equal_bytes(const struct gossip_cores *cores,
     uint64_t forced = 0;
     for (uint32_t i = 0; i < cores->rule.agent_count; i++) {
         struct tacit_gossip_agent_view agent;
-        tacit_gossip_agent_look(cores->agents[i], &agent);
+        tacit_gossip_agent_view(cores->agents[i], &agent);
         size_t const row = (size_t)i * arms;
         forced += agent.forced_count;
         assert_memory_equal(agent.counts, view->counts + row, arms * sizeof agent.counts[0]);
@@ -202,12 +202,12 @@ TEST(agents_and_network_hold_the_same_bytes_in_30_runs)
             struct tacit_gossip_network_view view;
             gossip_direct_slot(&direct);
             gossip_cores_slot(&cores);
-            tacit_gossip_network_look(direct.network, &view);
+            tacit_gossip_network_view(direct.network, &view);
             expect_equal_bytes(&cores, &view);
         }
         assert_int_equal(cores.message_count, SLOTS * (cores.rule.agent_count + 2));
         struct tacit_gossip_agent_view last;
-        tacit_gossip_agent_look(cores.agents[0], &last);
+        tacit_gossip_agent_view(cores.agents[0], &last);
         assert_true(last.finished == (run.setting.config.horizon == SLOTS));
         gossip_direct_free(&direct);
         gossip_cores_free(&cores);
@@ -233,8 +233,8 @@ TEST(without_noise_all_modes_in_doubles_hold_the_same_bytes)
             struct tacit_gossip_network_view views[2];
             gossip_direct_slot(&fed);
             gossip_direct_slot(&gossip);
-            tacit_gossip_network_look(fed.network, &views[0]);
-            tacit_gossip_network_look(gossip.network, &views[1]);
+            tacit_gossip_network_view(fed.network, &views[0]);
+            tacit_gossip_network_view(gossip.network, &views[1]);
             size_t const cells = (size_t)fed.rule.agent_count * fed.rule.arm_count;
             assert_memory_equal(views[0].theta, views[1].theta, cells * sizeof(double));
             assert_memory_equal(views[0].counts, views[1].counts, cells * sizeof(uint64_t));

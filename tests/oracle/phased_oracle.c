@@ -546,7 +546,7 @@ static void crowd_round(struct crowd *crowd, struct tacit_phased_judge *judge,
 {
     static int64_t sums[CROWD];
     struct tacit_phased_judge_view view;
-    tacit_phased_judge_look(judge, &view);
+    tacit_phased_judge_view(judge, &view);
     uint32_t const missing = may_miss && tacit_rng_below(rng, 4) == 0 ? 1 : 0;
     uint32_t const agents = crowd->schedule.agent_count - missing;
     for (uint32_t i = 0; i < view.plan_count; i++) {
@@ -580,10 +580,10 @@ TEST(of_many_arms_those_are_played_that_a_look_at_all_would_choose)
             testing_malloc(tacit_phased_judge_size(&crowd->schedule));
         assert_int_equal(tacit_phased_judge_init(judge, &crowd->schedule), TACIT_OK);
         struct tacit_phased_judge_view view;
-        tacit_phased_judge_look(judge, &view);
+        tacit_phased_judge_view(judge, &view);
         for (uint32_t round = 0; round < CROWD_ROUNDS && !view.finished; round++) {
             crowd_round(crowd, judge, &rng, setting % 3 == 0 ? 1 : 0.1, setting % 4 == 3);
-            tacit_phased_judge_look(judge, &view);
+            tacit_phased_judge_view(judge, &view);
             assert_int_equal(view.leader, crowd_leader(crowd, view.releases));
             assert_memory_equal(view.means, crowd->means, sizeof crowd->means);
             if (!view.finished)

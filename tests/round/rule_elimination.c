@@ -199,9 +199,9 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
     }
     struct tacit_elim_agent_view before;
     struct tacit_elim_agent_view after;
-    tacit_elim_agent_look(agent_at(world, node), &before);
+    tacit_elim_agent_view(agent_at(world, node), &before);
     enum tacit_status const status = own_of(world)->is->step(world, node, &made, entropy, &update);
-    tacit_elim_agent_look(agent_at(world, node), &after);
+    tacit_elim_agent_view(agent_at(world, node), &after);
     bool const is_anew =
         after.term != before.term || (after.epoch != before.epoch && !before.committed);
     report(status, is_anew, out);
@@ -248,7 +248,7 @@ static struct tacit_helper_round round_of(const struct storm_world *world, const
 {
     struct tacit_elim_hub_view view;
     uint32_t count = 0;
-    tacit_elim_hub_look(hub, &view);
+    tacit_elim_hub_view(hub, &view);
     struct tacit_helper_round round = {
         .term = view.term, .round = view.epoch, .count = view.active_count};
     tacit_elim_order_digest(view.new_pulls, view.arms, world->arms, round.order);
@@ -288,7 +288,7 @@ static bool is_anybody_gone(const struct storm_world *world)
     bool is_gone = world->copied != 0 || world->changes > 0;
     for (uint32_t site = 0; site < world->sites; site++) {
         struct tacit_elim_agent_view view;
-        tacit_elim_agent_look(agent_at(world, site), &view);
+        tacit_elim_agent_view(agent_at(world, site), &view);
         is_gone |=
             view.halted || view.blocked || view.finished || site_config(world, site)->epoch_max > 0;
     }
@@ -330,7 +330,7 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
 {
     struct tacit_elim_agent_view view;
     struct tacit_elim_agent const *const site = agent_at(world, node);
-    tacit_elim_agent_look(site, &view);
+    tacit_elim_agent_view(site, &view);
     digest_elim_agent_view(&view, world->arms);
     bool const says_why = view.halted || view.blocked || (view.waiting && is_anybody_gone(world));
     *look = (struct storm_look){.head = view.head,
@@ -357,7 +357,7 @@ static void look(const struct storm_world *world, uint32_t node, struct storm_lo
         look_at_site(world, node, look);
         return;
     }
-    tacit_elim_hub_look(world->nodes[node].state, &view);
+    tacit_elim_hub_view(world->nodes[node].state, &view);
     bool const waits = view.overdue || view.reports_missing > 0; /* and says for whom */
     digest_elim_hub_view(&view, world->arms, world->sites);
     for (uint32_t arm = 0; view.is_exact && arm < world->arms; arm++) {

@@ -98,7 +98,7 @@ static struct tacit_helper_hub *kept_in(const struct storm_world *world)
 static struct tacit_helper_hub_view view_of(const struct storm_world *world)
 {
     struct tacit_helper_hub_view view;
-    tacit_helper_hub_look(kept_in(world), &view);
+    tacit_helper_hub_view(kept_in(world), &view);
     return view;
 }
 
@@ -614,7 +614,7 @@ static void forget(struct storm_helper *helper, struct tacit_helper_request *req
     struct storm_node const *const node = &helper->world->nodes[STORM_HELPER];
     struct tacit_helper_view view;
     uint8_t digest[TACIT_SHA256_BYTES];
-    tacit_helper_look(node->state, &view);
+    tacit_helper_view(node->state, &view);
     tacit_helper_request_digest(&helper->config.run, request, digest);
     bool const is_again =
         view.number > 0 && view.term == request->round.term && view.round == request->round.round;
@@ -778,7 +778,7 @@ static void look(const struct storm_world *world, uint32_t node, struct storm_lo
 {
     if (node == STORM_HELPER) {
         struct tacit_helper_view view;
-        tacit_helper_look(world->nodes[node].state, &view);
+        tacit_helper_view(world->nodes[node].state, &view);
         digest_word(view.number);
         digest_bytes(view.head, TACIT_SHA256_BYTES);
         *look = (struct storm_look){.end = STORM_IS_OVER};
@@ -800,7 +800,7 @@ static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t
 {
     struct tacit_helper_hub_view view;
     size_t const written = base.snapshot(world, hub, bytes, room);
-    tacit_helper_hub_look(kept_of(world, hub), &view);
+    tacit_helper_hub_view(kept_of(world, hub), &view);
     uint8_t *const entry = bytes + written;
     assert_true(written + ENTRY_BYTES <= room);
     memcpy(entry, &view.number, sizeof view.number);

@@ -68,13 +68,13 @@ static void connect(struct storm_world *world, struct rule_elim *own)
     }
 }
 
-/* Of each that is copied one holder is not. */
+/* Of each that is copied one grantor is not. */
 static void choose_copies(struct storm_world *world)
 {
     uint32_t const all = (1u << world->sites) - 1;
     uint32_t copies = 1 + storm_below(world, all);
     for (uint32_t site = 0; site < world->sites; site++)
-        if ((world->holders[site] & ~copies) == 0)
+        if ((world->grantors[site] & ~copies) == 0)
             copies &= ~(1u << site);
     world->may_be_copied = copies;
 }
@@ -96,9 +96,9 @@ static void configure(struct storm_world *world)
         for (uint32_t other = 0; other < world->sites; other++)
             if ((world->near[site] >> other & 1) != 0)
                 place->neighbours[place->neighbour_count++] = other;
-        world->holders[site] = !own->gathers           ? world->near[site]
-                               : place->parent == site ? 1u << world->sites
-                                                       : 1u << place->parent;
+        world->grantors[site] = !own->gathers           ? world->near[site]
+                                : place->parent == site ? 1u << world->sites
+                                                        : 1u << place->parent;
     }
     own->hub.weights = own->gathers ? own->weights : NULL;
     choose_copies(world);
@@ -182,7 +182,7 @@ static void look(const struct storm_world *world, uint32_t node, struct storm_lo
     rule_elimination.look(world, node, look);
     if (is_hub)
         return;
-    tacit_elim_peer_look(world->nodes[node].state, &view);
+    tacit_elim_peer_view(world->nodes[node].state, &view);
     digest_elim_peer_view(&view, world->arms, world->sites);
     look->flagged = by_site(place_of(world, node), view.flagged);
     look->ahead = by_site(place_of(world, node), view.ahead);

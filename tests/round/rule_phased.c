@@ -187,9 +187,9 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
     }
     struct tacit_phased_agent_view before;
     struct tacit_phased_agent_view after;
-    tacit_phased_agent_look(state, &before);
+    tacit_phased_agent_view(state, &before);
     enum tacit_status const status = tacit_phased_agent_step(state, &made, entropy, &update);
-    tacit_phased_agent_look(state, &after);
+    tacit_phased_agent_view(state, &after);
     bool const is_anew =
         after.term != before.term || (after.round != before.round && !before.committed);
     report(status, is_anew, out);
@@ -225,7 +225,7 @@ static struct tacit_helper_round round_of(const struct storm_world *world, const
                                           struct tacit_pull_block *blocks)
 {
     struct tacit_phased_hub_view view;
-    tacit_phased_hub_look(hub, &view);
+    tacit_phased_hub_view(hub, &view);
     uint32_t const count = view.judge.plan_count;
     struct tacit_helper_round round = {
         .term = view.term, .round = view.judge.round, .count = count};
@@ -267,7 +267,7 @@ static bool is_anybody_gone(const struct storm_world *world)
     bool is_gone = world->copied != 0;
     for (uint32_t site = 0; site < world->sites; site++) {
         struct tacit_phased_agent_view view;
-        tacit_phased_agent_look(world->nodes[site].state, &view);
+        tacit_phased_agent_view(world->nodes[site].state, &view);
         is_gone |= view.halted || view.blocked || view.finished ||
                    site_config(world, site)->round_max > 0 ||
                    site_config(world, site)->pulls_min > 0;
@@ -308,7 +308,7 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
 {
     struct tacit_phased_agent_view view;
     void const *const site = world->nodes[node].state;
-    tacit_phased_agent_look(site, &view);
+    tacit_phased_agent_view(site, &view);
     digest_phased_agent_view(&view);
     bool const says_why = view.halted || view.blocked || (view.waiting && is_anybody_gone(world));
     *look = (struct storm_look){.head = view.head,
@@ -329,7 +329,7 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
 static void look(const struct storm_world *world, uint32_t node, struct storm_look *look)
 {
     struct tacit_phased_hub_view view;
-    tacit_phased_hub_look(world->nodes[world->sites].state, &view);
+    tacit_phased_hub_view(world->nodes[world->sites].state, &view);
     bool const waits = view.overdue || view.reports_missing > 0; /* and says for whom */
     if (node != world->sites) {
         look_at_site(world, node, look);

@@ -186,10 +186,10 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
     }
     struct tacit_glm_sound_site_view before;
     struct tacit_glm_sound_site_view after;
-    tacit_glm_sound_site_look(state, &before);
+    tacit_glm_sound_site_view(state, &before);
     uint64_t const term = before.term;
     enum tacit_status const status = tacit_glm_sound_site_step(state, &made, entropy, &update);
-    tacit_glm_sound_site_look(state, &after);
+    tacit_glm_sound_site_view(state, &after);
     report(status, out);
     out->voids_rewards = after.term != term;
     invite(world, &after, out);
@@ -209,7 +209,7 @@ static bool is_anybody_gone(const struct storm_world *world)
     struct tacit_glm_sound_site_view view;
     uint32_t gone = world->copied == 0 ? 0 : 1;
     for (uint32_t site = 0; site < world->sites; site++) {
-        tacit_glm_sound_site_look(world->nodes[site].state, &view);
+        tacit_glm_sound_site_view(world->nodes[site].state, &view);
         gone += view.halted || view.blocked || site_config(world, site)->round_max > 0 ? 1 : 0;
     }
     return gone > 0;
@@ -251,7 +251,7 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
 {
     struct tacit_glm_sound_site_view view;
     void const *const site = world->nodes[node].state;
-    tacit_glm_sound_site_look(site, &view);
+    tacit_glm_sound_site_view(site, &view);
     uint64_t const words[] = {
         view.round,     view.draw_round,  view.release_round,
         view.waiting,   view.last,        view.halted,
@@ -280,7 +280,7 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
 static void look(const struct storm_world *world, uint32_t node, struct storm_look *look)
 {
     struct tacit_glm_sound_hub_view view;
-    tacit_glm_sound_hub_look(world->nodes[world->sites].state, &view);
+    tacit_glm_sound_hub_view(world->nodes[world->sites].state, &view);
     bool const waits = view.reports_missing > 0 || view.overdue; /* and says for whom */
     if (node < world->sites || node > world->sites) {
         look_at_site(world, node, look);
@@ -314,7 +314,7 @@ static struct tacit_helper_round round_of(const struct storm_world *world, const
 {
     struct tacit_glm_sound_hub_view view;
     (void)blocks;
-    tacit_glm_sound_hub_look(hub, &view);
+    tacit_glm_sound_hub_view(hub, &view);
     struct tacit_helper_round round = {.term = view.term,
                                        .round = view.round,
                                        .count = (uint32_t)TACIT_GLM_PRIVATE_SUMS(world->arms)};

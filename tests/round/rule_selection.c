@@ -156,7 +156,7 @@ static void operate(struct storm_world *world)
     struct storm_update out;
     void *const before = storm_before(world, world->sites);
     enum tacit_status const status = tacit_select_hub_end(hub->state, hub->now_us, &update);
-    tacit_select_hub_look(hub->state, &view);
+    tacit_select_hub_view(hub->state, &view);
     assert_true(status == TACIT_OK ? view.is_ended && view.is_finished : !update.persist);
     world->changes += status == TACIT_OK ? 1 : 0;
     report(status, &out);
@@ -176,7 +176,7 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
     struct storm_node *const at = &world->nodes[node];
     struct tacit_select_site_view view = {0};
     if (node != world->sites)
-        tacit_select_site_look(at->state, &view);
+        tacit_select_site_view(at->state, &view);
     struct tacit_select_event const made = {.kind = kinds[event->kind],
                                             .now_us = event->now_us,
                                             .term = event->term,
@@ -239,7 +239,7 @@ static void look_at_hub(const struct storm_world *world, const void *hub, struct
 {
     struct tacit_select_hub_view view;
     uint32_t const sites = world->sites;
-    tacit_select_hub_look(hub, &view);
+    tacit_select_hub_view(hub, &view);
     uint64_t const words[] = {view.term,           view.lacks_model, view.round,
                               view.round_count,    view.is_open,     view.is_finished,
                               view.is_exhausted,   view.is_ended,    view.asked_count,
@@ -266,7 +266,7 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
     struct tacit_select_site_view view;
     struct tacit_select_hub_view hub;
     void const *const site = world->nodes[node].state;
-    tacit_select_site_look(site, &view);
+    tacit_select_site_view(site, &view);
     uint64_t const words[] = {view.term,          view.draw_number, view.release_number,
                               view.phase,         view.round,       view.draw_round,
                               view.release_round, view.price_nano,  view.participation,
@@ -276,7 +276,7 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
     digest_bytes(view.head, sizeof view.head);
     digest_bytes(view.model, own_of(world)->numbers * sizeof *view.model);
     memcpy(head, view.head, sizeof head);
-    tacit_select_hub_look(world->nodes[world->sites].state, &hub);
+    tacit_select_hub_view(world->nodes[world->sites].state, &hub);
     bool const waits = view.phase == TACIT_SELECT_IDLE && !hub.is_open; /* for others with budget */
     bool const says_why = view.is_blocked || view.is_exhausted || waits;
     *look = (struct storm_look){

@@ -287,7 +287,7 @@ static void look_at_hub(const struct storm_world *world, const void *hub, struct
 {
     struct tacit_vote_hub_view view;
     struct tacit_vote_hub_message vote_message;
-    tacit_vote_hub_look(hub, &view);
+    tacit_vote_hub_view(hub, &view);
     digest_board(world, &view.board);
     uint64_t const words[] = {view.is_decided, view.voter_count, view.voters[0], view.flagged[0],
                               view.ahead[0]};
@@ -319,7 +319,7 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
     static uint8_t head[TACIT_SHA256_BYTES];
     struct tacit_vote_site_view view;
     void const *const site = world->nodes[node].state;
-    tacit_vote_site_look(site, &view);
+    tacit_vote_site_view(site, &view);
     struct tacit_vote_private_view const *const player = &view.player;
     uint64_t const words[] = {
         player->epoch,     player->cell,        player->decided,   player->waiting,

@@ -124,14 +124,14 @@ bool storm_share_a_reward(const struct storm_draw *a, const struct storm_draw *b
     return false;
 }
 
-/* A draw of which something may leave from here on: its holders granted it, and no reward of it is
+/* A draw of which something may leave from here on: its grantors granted it, and no reward of it is
  * in another such draw. */
 static void use_draw(struct storm_world *world, uint32_t node, struct storm_draw *draw)
 {
-    uint32_t const holders = world->holders[draw->site];
+    uint32_t const grantors = world->grantors[draw->site];
     uint32_t const granted = draw->granted | draw->granted >> (world->sites + 1); /* by clones */
     draw->is_used = true;
-    if (world->term == 0 && (granted & holders) != holders)
+    if (world->term == 0 && (granted & grantors) != grantors)
         storm_breaks(world, "a draw was used before it was granted", node);
     for (uint32_t i = 0; i < world->draw_count; i++) {
         struct storm_draw const *const other = &world->draws[i];
@@ -255,7 +255,7 @@ static bool is_old(const struct storm_world *world, uint32_t at)
                               : (world->copied >> world->nodes[at].site & 1) != 0;
 }
 
-/* A holder grants one draw after another. */
+/* A grantor grants one draw after another. */
 static void note_grant(struct storm_world *world, uint32_t at, const struct storm_head *head)
 {
     struct storm_draw *const draw = draw_of(world, head->to, head->commitment);
@@ -337,8 +337,8 @@ static struct storm_world *world_new(const struct storm_rule *rule, uint32_t see
     for (uint32_t site = 0; site < world->sites; site++) {
         node_new(world, site, site);
         node_new(world, twin_of(world, site), site);
-        if (world->has_hub && world->holders[site] == 0)
-            world->holders[site] = 1u << world->sites;
+        if (world->has_hub && world->grantors[site] == 0)
+            world->grantors[site] = 1u << world->sites;
     }
     if (world->has_hub)
         node_new(world, world->sites, world->sites);
@@ -485,7 +485,7 @@ static void say(struct storm_world *world, uint32_t at, const struct storm_updat
     }
 }
 
-/* A fault of a holder, or of a site that asks: who asks has its grant. */
+/* A fault of a grantor, or of a site that asks: who asks has its grant. */
 static void grant_anyway(struct storm_world *world, uint32_t at, const struct storm_event *event,
                          const struct storm_update *update)
 {
@@ -500,9 +500,9 @@ static void grant_anyway(struct storm_world *world, uint32_t at, const struct st
         void *const asked =
             copy_message(world, grants_itself ? update->messages[i] : event->message);
         void *const grant = copy_message(world, asked);
-        uint32_t const holders = grants_itself ? world->holders[world->nodes[at].site] : 1;
+        uint32_t const grantors = grants_itself ? world->grantors[world->nodes[at].site] : 1;
         for (uint32_t from = 0; from <= world->sites; from++) {
-            if ((holders >> from & 1) == 0)
+            if ((grantors >> from & 1) == 0)
                 continue;
             world->rule->grant(asked,
                                !grants_itself         ? head.from
@@ -712,7 +712,7 @@ static void note_copy(struct storm_world *world, uint32_t site)
     if (world->bug != STORM_HIDES_COPY)
         world->copied |= UINT64_C(1) << site;
     for (uint32_t i = 0; i < world->sites; i++)
-        world->was_put_back |= (world->holders[i] >> site & 1) != 0;
+        world->was_put_back |= (world->grantors[i] >> site & 1) != 0;
 }
 
 static void put_back(struct storm_world *world, uint32_t at)

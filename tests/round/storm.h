@@ -65,7 +65,7 @@ struct storm_look {
     struct tacit_commit waiting; /* a site: the draw that waits for its grant; zeros: none */
     uint64_t spent_nano;         /* a site, .. */
     uint64_t budget_nano;        /* .. of this */
-    uint64_t flagged;            /* a holder: who speaks from two states, .. */
+    uint64_t flagged;            /* a grantor: who speaks from two states, .. */
     uint64_t ahead;              /* .. and who follows what it never granted */
     enum storm_end end;
     uint32_t answer;    /* 1 + the arm that is the last; 0: none yet */
@@ -129,7 +129,7 @@ struct storm_draw {
 /* Faults that are planted to see whether they are found. */
 enum storm_bug {
     STORM_NO_BUG,
-    STORM_GRANTS_TWICE,    /* a holder grants what it should refuse */
+    STORM_GRANTS_TWICE,    /* a grantor grants what it should refuse */
     STORM_GRANTS_ITSELF,   /* a site does not wait for its grant */
     STORM_FORGETS_DRAW,    /* a draw is not durable before it is asked for */
     STORM_HAS_NO_SALT,     /* two draws of the same have one commitment */
@@ -192,11 +192,11 @@ struct storm_world {
     uint32_t loss;    /* of 100 */
     uint32_t deaths;  /* of 100 steps */
     struct storm_node nodes[STORM_NODES_MAX];
-    uint32_t holders[STORM_SITES_MAX]; /* nodes whose grants a draw needs; none: the hub's */
-    uint32_t near[STORM_SITES_MAX];    /* of peers: who hears what is said to neighbours */
-    uint64_t may_be_copied;            /* sites: of each a holder is not */
-    uint64_t copied;                   /* sites that had another state */
-    bool was_put_back;                 /* a holder was */
+    uint32_t grantors[STORM_SITES_MAX]; /* nodes whose grants a draw needs; none: the hub's */
+    uint32_t near[STORM_SITES_MAX];     /* of peers: who hears what is said to neighbours */
+    uint64_t may_be_copied;             /* sites: of each a grantor is not */
+    uint64_t copied;                    /* sites that had another state */
+    bool was_put_back;                  /* a grantor was */
     bool hub_was_put_back;
     bool helper_was_put_back;
     bool has_helper;
@@ -254,7 +254,7 @@ struct storm_rule {
     bool has_terms;  /* a hub that forgot goes on in a new one */
     bool trains;     /* an answer is a vector, no arms are played */
     bool has_helper; /* of rule_helper.c */
-    /* Draws a world: counts, configurations (own), holders. */
+    /* Draws a world: counts, configurations (own), grantors. */
     void (*configure)(struct storm_world *world);
     /* Makes the configurations ones that are refused. */
     void (*spoil)(struct storm_world *world);

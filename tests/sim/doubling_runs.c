@@ -79,7 +79,7 @@ static void close_run(struct bench *bench, struct gossip_doubling_run *run,
 static struct tacit_doubling_view view_of(const struct gossip_doubling_run *run, uint32_t node)
 {
     struct tacit_doubling_view view;
-    tacit_doubling_look(gossip_doubling_state(run, node), &view);
+    tacit_doubling_view(gossip_doubling_state(run, node), &view);
     return view;
 }
 
@@ -96,7 +96,7 @@ static uint32_t rounds_of_a_hub(const struct bench *bench, const struct gossip_d
     uint32_t used[ARMS_MAX] = {0};
     uint32_t rounds = 0;
     assert_int_equal(tacit_phased_judge_init(judge, schedule), TACIT_OK);
-    for (tacit_phased_judge_look(judge, &hub); !hub.finished; rounds++) {
+    for (tacit_phased_judge_view(judge, &hub); !hub.finished; rounds++) {
         int64_t sums[ARMS_MAX] = {0};
         uint32_t there = 0;
         for (uint32_t i = 0; i < hub.plan_count; i++) {
@@ -115,7 +115,7 @@ static uint32_t rounds_of_a_hub(const struct bench *bench, const struct gossip_d
         if (there < hub.plan_count * schedule->agent_count)
             break; /* T came before */
         tacit_phased_judge_close(judge, schedule->agent_count, sums);
-        tacit_phased_judge_look(judge, &hub);
+        tacit_phased_judge_view(judge, &hub);
     }
     for (uint32_t arm = 0; arm < schedule->arm_count; arm++) /* and nothing else was released */
         assert_true(view.known[arm] <= used[arm]);

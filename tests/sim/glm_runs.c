@@ -152,7 +152,7 @@ static double square_of(struct glm_run *run)
         for (uint32_t k = 0; k < TACIT_LINALG_PACKED(D); k++)
             sums[k] += (double)update.message.sums[k] / (double)TACIT_GLM_PRIVATE_UNIT;
     }
-    tacit_glm_private_hub_look(run->hub, &view);
+    tacit_glm_private_hub_view(run->hub, &view);
     assert_int_equal(view.batch, run->rule.model.batch_count);
     for (uint32_t i = 0, k = 0; i < d; i++)
         for (uint32_t j = i; j < d; j++, k++) {

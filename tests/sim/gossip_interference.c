@@ -349,7 +349,7 @@ static struct transcript play_doubling(int world, uint32_t seed)
                                                      .hop_us = 1,
                                                      .ask_us = 1};
         struct tacit_doubling_view view;
-        tacit_doubling_look(gossip_doubling_state(run, i), &view);
+        tacit_doubling_view(gossip_doubling_state(run, i), &view);
         seen.restarts += view.incarnation_number;
         note(&seen, gossip_doubling_state(run, i), tacit_doubling_size(&config));
     }

@@ -113,7 +113,7 @@ static struct told tell(const struct phased_sim *sim, uint32_t index)
         noise[i] = tacit_rng_stream(sim->common.seed, index, i, TACIT_PURPOSE_NOISE);
     }
     assert_int_equal(tacit_phased_judge_init(judge, &sim->schedule), TACIT_OK);
-    tacit_phased_judge_look(judge, &view);
+    tacit_phased_judge_view(judge, &view);
     while (!view.finished) {
         int64_t sums[ARMS];
         release_all(sim, &view, reward, noise, sums);
@@ -124,7 +124,7 @@ static struct told tell(const struct phased_sim *sim, uint32_t index)
         told.scalars += AGENTS_MAX * view.plan_count;
         told.rounds++;
         tacit_phased_judge_close(judge, AGENTS_MAX, sums);
-        tacit_phased_judge_look(judge, &view);
+        tacit_phased_judge_view(judge, &view);
     }
     check_intervals(judge, &view, sim->schedule.confidence);
     told.leader = view.leader;

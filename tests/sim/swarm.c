@@ -243,7 +243,7 @@ static struct {
 static void show_hub(void *context, const struct tacit_elim_hub *state)
 {
     struct tacit_elim_hub_view view;
-    tacit_elim_hub_look(state, &view);
+    tacit_elim_hub_view(state, &view);
     if (show.bug != NULL && show.bug->hub != NULL)
         show.bug->hub(&view);
     show.hub_lacks = view.uploaders[0] & ~view.received[0];
@@ -253,7 +253,7 @@ static void show_hub(void *context, const struct tacit_elim_hub *state)
 static void show_peer(void *context, uint32_t agent, const struct tacit_elim_peer *state)
 {
     struct tacit_elim_peer_view view;
-    tacit_elim_peer_look(state, &view);
+    tacit_elim_peer_view(state, &view);
     if (show.bug != NULL && show.bug->peer != NULL)
         show.bug->peer(&view);
     show.known[agent] = view.known[0];
@@ -756,7 +756,7 @@ static void make_a_storm(void *context, uint32_t agent, struct tacit_elim_agent 
     static const union tacit_sum rows[AGENTS_MAX * ARMS_MAX];
     static uint64_t arms[1];
     struct tacit_elim_agent_view view;
-    tacit_elim_agent_look(state, &view);
+    tacit_elim_agent_view(state, &view);
     if (agent != 0 || update->send || view.halted || view.releasing ||
         view.release_epoch != view.epoch)
         return;
@@ -825,7 +825,7 @@ static void redraw_when_speaking(void *context, uint32_t agent, struct tacit_eli
 {
     struct tacit_elim_agent_view view;
     (void)context, (void)agent;
-    tacit_elim_agent_look(state, &view);
+    tacit_elim_agent_view(state, &view);
     if (!update->send || update->persist || view.release_epoch == 0)
         return;
     union tacit_sum *const noised = (union tacit_sum *)(uintptr_t)view.noised;
@@ -838,7 +838,7 @@ static void spend_twice(void *context, uint32_t agent, struct tacit_elim_agent *
 {
     struct tacit_elim_agent_view view;
     (void)context, (void)agent;
-    tacit_elim_agent_look(state, &view);
+    tacit_elim_agent_view(state, &view);
     struct tacit_ledger *const ledger = (struct tacit_ledger *)(uintptr_t)view.ledger;
     if (ledger->release_count == 0 ||
         !(sends(update, TACIT_ELIM_REPORT) || (update->send && update->persist_table)))
@@ -853,7 +853,7 @@ static void pull_an_eliminated_arm(void *context, uint32_t agent, struct tacit_e
 {
     struct tacit_elim_agent_view view;
     (void)context, (void)agent;
-    tacit_elim_agent_look(state, &view);
+    tacit_elim_agent_view(state, &view);
     for (uint32_t arm = 0; update->plan_count > 0 && arm < 2; arm++)
         if (!tacit_bits_has(view.arms, arm))
             ((struct tacit_pull_block *)(uintptr_t)update->plan)->arm = arm;
@@ -908,7 +908,7 @@ static void count_the_sink_twice(void *context, uint32_t agent, struct tacit_eli
     (void)context, (void)agent;
     if (!sends(update, TACIT_ELIM_REPORT))
         return;
-    tacit_elim_agent_look(state, &view);
+    tacit_elim_agent_view(state, &view);
     for (uint32_t arm = 0; arm < ARMS_MAX; arm++)
         if (tacit_bits_has(update->message.arms, arm)) {
             sums[rank].steps = /* whatever they are: other bits */
@@ -1191,7 +1191,7 @@ static void commit_to_zeros(const struct tacit_elim_peer *state, struct tacit_el
     uint8_t digest[TACIT_SHA256_BYTES];
     struct tacit_commit_scope const scope = {
         .domain = no_domain, .run_id = commit->run_id, .site = 0, .epoch = commit->epoch};
-    tacit_elim_peer_look(state, &view);
+    tacit_elim_peer_view(state, &view);
     elim_release_digest(view.agent.pulls, view.agent.arms, ARMS_MAX, zeros,
                         tacit_bits_count(view.agent.arms, ARMS_MAX), digest);
     split.drawn = *commit->commit;

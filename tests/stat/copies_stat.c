@@ -5,7 +5,7 @@
  * and repeated messages. The worlds differ in one reward of it, the first one of its first arm: 0
  * or 1. The attacker holds everything that agent 0 was granted, from whatever state of it (whoever
  * asks for a granted row gets it), and knows all other rewards, and which states have the reward.
- * Grants that are given twice must be refuted; with honest holders the claim must stand.
+ * Grants that are given twice must be refuted; with honest grantors the claim must stand.
  *
  * False alarms: a true claim is refuted with chance 1e-3 at most per audit (AUDIT_CONFIDENCE).
  * Seeds are fixed. */
@@ -102,7 +102,7 @@ static void on_stepped(void *context, uint32_t node, uint32_t agent,
         return;
     if (audited->is_under_way && update->persist)
         audited->has_reward[TACIT_SIM_MEMORY][node] = true;
-    tacit_elim_agent_look(state, &view);
+    tacit_elim_agent_view(state, &view);
     if (audited->has_reward[TACIT_SIM_MEMORY][node] && view.ledger->release_count == 1 &&
         view.release_epoch > 0 && view.release_epoch <= 2)
         note_granted(audited, &view);

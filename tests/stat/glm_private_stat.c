@@ -321,8 +321,8 @@ static double distance_of(const struct federation *federation, const double *the
 {
     struct tacit_glm_private_hub_view view;
     struct tacit_glm_private_client_view client;
-    tacit_glm_private_hub_look(federation->hub, &view);
-    tacit_glm_private_client_look(federation->clients[0], &client);
+    tacit_glm_private_hub_view(federation->hub, &view);
+    tacit_glm_private_client_view(federation->clients[0], &client);
     assert_true(client.model_batch == view.batch);
     size_t const stride = TACIT_LINALG_STRIDE(D);
     double square = 0;

@@ -173,7 +173,7 @@ static void release(const void *context, int which, struct tacit_rng *rng,
         talk(&world, &world.copy);
     }
     struct tacit_phased_hub_view view; /* and what the hub makes of it: the plan that follows */
-    tacit_phased_hub_look((void *)&world.hub, &view);
+    tacit_phased_hub_view((void *)&world.hub, &view);
     out->value[AUDIT_VALUES_MAX - 1].steps =
         view.judge.plan_count > 0 ? view.judge.plan[0].arm + 2 * view.judge.plan_count : 0;
 }

@@ -82,7 +82,7 @@ static struct result play(const struct world *world, uint32_t run)
     struct tacit_phased_judge_view view;
     assert_int_equal(tacit_mechanism_init(&mechanism, &config), TACIT_OK);
     assert_int_equal(tacit_phased_judge_init(judge, &world->schedule), TACIT_OK);
-    tacit_phased_judge_look(judge, &view);
+    tacit_phased_judge_view(judge, &view);
     while (!view.finished) {
         int64_t sums[64];
         loss += loss_of(world, &view); /* as if its worst pulls all came at its first slot */
@@ -95,7 +95,7 @@ static struct result play(const struct world *world, uint32_t run)
             regret += (double)view.plan[i].count * (best - world->means[view.plan[i].arm]);
         }
         tacit_phased_judge_close(judge, world->schedule.agent_count, sums);
-        tacit_phased_judge_look(judge, &view);
+        tacit_phased_judge_view(judge, &view);
         covered = covered && covers(world, &view);
     }
     double const gap = best - world->means[view.played];
@@ -141,7 +141,7 @@ static struct result play_elimination(const struct world *world, uint32_t run)
         pulls = order.pulls;
         tacit_elim_judge_close(judge, NULL, totals);
     }
-    tacit_elim_judge_look(judge, &view);
+    tacit_elim_judge_view(judge, &view);
     double const gap = best - world->means[tacit_bits_next(order.arms, phases->arm_count, 0)];
     struct result const result = {.regret = (regret + (double)(phases->horizon - slots) * gap) *
                                             phases->agent_count,

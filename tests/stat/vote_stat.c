@@ -84,7 +84,7 @@ static uint64_t grant(struct run *run, struct tacit_vote_private_update *update)
     *update =
         step(run, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &message});
     struct tacit_vote_private_view view;
-    tacit_vote_private_look(run->player, &view);
+    tacit_vote_private_view(run->player, &view);
     return view.dropped[0];
 }
 
@@ -149,7 +149,7 @@ static void release_votes(const void *context, int world, struct tacit_rng *rng,
     if (release->value[0].steps != 0)
         release->value[2].steps = (int64_t)vote_time(&run, &update);
     struct tacit_vote_private_view view;
-    tacit_vote_private_look(run.player, &view);
+    tacit_vote_private_view(run.player, &view);
     if (!view.decided && votes->bug == NO_BUG) { /* the second epoch, of other rewards */
         int64_t const middle = (int64_t)(votes->pulls / 2) * TACIT_STEPS;
         reward(&run, 1, votes->pulls, middle);
@@ -266,7 +266,7 @@ static void publish(const struct sums *sums, int world, struct tacit_rng *rng,
     struct tacit_vote_sums_update update;
     struct tacit_vote_sums_event event = {.kind = TACIT_EVENT_START};
     struct tacit_vote_pool_view view;
-    tacit_vote_pool_look(sums->pool, &view);
+    tacit_vote_pool_view(sums->pool, &view);
     assert_int_equal(tacit_vote_sums_init(player, &sums->config), TACIT_OK);
     assert_int_equal(tacit_vote_sums_step(player, &event, &entropy, &update), TACIT_OK);
     for (uint32_t block = 0; block < blocks; block++) {

@@ -81,7 +81,7 @@ static void on_agent_persisted(void *context, uint32_t agent, const struct tacit
     struct elim_checker *const checker = context;
     struct watched_agent *const watched = &checker->agents[agent];
     struct tacit_elim_agent_view view;
-    tacit_elim_agent_look(state, &view);
+    tacit_elim_agent_view(state, &view);
     if (view.active_count == 0 || !tacit_bits_within(view.arms, watched->arms, checker->arm_count))
         elim_checker_blame(checker, "agent %u: the arm set of epoch %u did not shrink", agent,
                            view.epoch);
@@ -318,7 +318,7 @@ static void on_hub_persisted(void *context, const struct tacit_elim_hub *state)
 {
     struct elim_checker *const checker = context;
     struct tacit_elim_hub_view view;
-    tacit_elim_hub_look(state, &view);
+    tacit_elim_hub_view(state, &view);
     check_flags(checker, &view);
     if (view.active_count == 0 ||
         !tacit_bits_within(view.arms, checker->hub_arms, checker->arm_count))

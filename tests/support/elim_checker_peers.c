@@ -223,7 +223,7 @@ void elim_checker_on_peer_persisted(void *context, uint32_t agent,
     struct elim_checker *const checker = context;
     struct watched_agent *const watched = &checker->agents[agent];
     struct tacit_elim_peer_view view;
-    tacit_elim_peer_look(state, &view);
+    tacit_elim_peer_view(state, &view);
     memcpy(watched->known, view.known,
            TACIT_BITS_WORDS(checker->experiment->common.agent_count) * sizeof(uint64_t));
     watched->last = view.agent.last;

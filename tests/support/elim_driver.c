@@ -128,7 +128,7 @@ struct tacit_elim_agent_view driver_agent_view(const struct driver_core *agent)
 {
     struct tacit_elim_agent_view view;
     assert_false(agent->is_hub);
-    tacit_elim_agent_look(agent->state, &view);
+    tacit_elim_agent_view(agent->state, &view);
     return view;
 }
 
@@ -136,7 +136,7 @@ struct tacit_elim_hub_view driver_hub_view(const struct driver_core *hub)
 {
     struct tacit_elim_hub_view view;
     assert_true(hub->is_hub);
-    tacit_elim_hub_look(hub->state, &view);
+    tacit_elim_hub_view(hub->state, &view);
     return view;
 }
 

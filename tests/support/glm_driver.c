@@ -46,7 +46,7 @@ void glm_digest_client(const struct tacit_glm_client *client, const struct tacit
                        enum tacit_status status, const struct tacit_glm_update *update)
 {
     struct tacit_glm_client_view view;
-    tacit_glm_client_look(client, &view);
+    tacit_glm_client_view(client, &view);
     uint64_t const words[] = {view.sync,         view.frozen,         view.triggered,
                               view.sample_count, view.included_count, view.model_count,
                               view.anchor_round, view.is_near};
@@ -64,7 +64,7 @@ void glm_digest_hub(const struct tacit_glm_hub *hub, const struct tacit_glm_mode
                     enum tacit_status status, const struct tacit_glm_update *update)
 {
     struct tacit_glm_hub_view view;
-    tacit_glm_hub_look(hub, &view);
+    tacit_glm_hub_view(hub, &view);
     uint64_t const words[] = {view.sync,
                               view.busy,
                               view.backs_off,

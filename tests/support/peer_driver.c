@@ -108,7 +108,7 @@ struct tacit_elim_peer_config peer_config(const struct peer_core *core)
 struct tacit_elim_peer_view peer_view(const struct peer_core *core)
 {
     struct tacit_elim_peer_view view;
-    tacit_elim_peer_look(core->state, &view);
+    tacit_elim_peer_view(core->state, &view);
     return view;
 }
 

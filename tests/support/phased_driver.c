@@ -470,14 +470,14 @@ enum tacit_status phased_play(struct phased_core *agent)
 struct tacit_phased_agent_view phased_agent_view(const struct phased_core *agent)
 {
     struct tacit_phased_agent_view view;
-    tacit_phased_agent_look(agent->state, &view);
+    tacit_phased_agent_view(agent->state, &view);
     return view;
 }
 
 struct tacit_phased_hub_view phased_hub_view(const struct phased_core *hub)
 {
     struct tacit_phased_hub_view view;
-    tacit_phased_hub_look(hub->state, &view);
+    tacit_phased_hub_view(hub->state, &view);
     return view;
 }
 

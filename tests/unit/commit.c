@@ -1,5 +1,5 @@
 /* SHA-256 and HMAC against the published vectors and against libcrypto; commitments that bind and
- * hide; holders that grant along one chain. */
+ * hide; grantors that grant along one chain. */
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include "../support/testing.h"
@@ -248,7 +248,7 @@ TEST(without_entropy_nothing_is_committed)
 
 /* ---- Holders ---- */
 
-TEST(a_holder_grants_along_one_chain)
+TEST(a_grantor_grants_along_one_chain)
 {
     struct tacit_rng rng = tacit_rng_stream(6, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_commit_head head = {{0}, {0}, {0}};
@@ -307,8 +307,8 @@ TEST(a_clone_that_skips_an_epoch_is_refused)
                      TACIT_COMMIT_REFUSED);
 }
 
-/* Of a simulation in which nobody has two states: holders grant along the chain as ever, nothing is
- * drawn, and every release opens. */
+/* Of a simulation in which nobody has two states: grantors grant along the chain as ever, nothing
+ * is drawn, and every release opens. */
 TEST(numbered_commitments_are_chained_and_bind_nothing)
 {
     struct tacit_entropy const none = {.fill = no_entropy};

@@ -74,7 +74,7 @@ static void digest_stepped(const struct bench *bench, enum tacit_status status)
                 update->plan, update->plan_count);
     if (update->send)
         digest_said(&update->message, cells_of(bench));
-    tacit_doubling_look(bench->agent, &view);
+    tacit_doubling_view(bench->agent, &view);
     uint64_t const words[] = {view.waiting,
                               view.resting,
                               view.finished,
@@ -166,7 +166,7 @@ static void try_other_kinds(struct other *other)
     static const struct variant_field count[] = {
         VARIANT_ANY(struct tacit_doubling_event, as.exploited_count)};
     struct tacit_doubling_view view;
-    tacit_doubling_look(other->bench->agent, &view);
+    tacit_doubling_view(other->bench->agent, &view);
     other->event =
         (struct tacit_doubling_event){.now_us = other->event.now_us, .kind = TACIT_EVENT_TIMEOUT};
     step_copy(other);
@@ -218,7 +218,7 @@ static enum tacit_status step(struct bench *bench, struct tacit_doubling_event e
 static struct tacit_doubling_view view_of(const struct bench *bench)
 {
     struct tacit_doubling_view view;
-    tacit_doubling_look(bench->agent, &view);
+    tacit_doubling_view(bench->agent, &view);
     return view;
 }
 

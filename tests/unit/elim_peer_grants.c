@@ -139,27 +139,27 @@ TEST(draw_is_used_when_all_neighbours_have_granted_it_the_lowest_first)
     assert_memory_equal(peer_view(middle).agent.head, commit.commitment, TACIT_SHA256_BYTES);
 }
 
-TEST(second_of_two_clones_is_refused_and_names_the_holder)
+TEST(second_of_two_clones_is_refused_and_names_the_grantor)
 {
     struct peer_setup const setup = granting_setup(3);
     struct network *const network = network_of(TACIT_GRAPH_PATH, 3);
-    struct peer_core holder = peer_open(&setup, network, 0, NULL);
+    struct peer_core grantor = peer_open(&setup, network, 0, NULL);
     struct peer_core first = peer_open(&setup, network, 1, NULL);
-    peer_expect(&holder, driver_start(), TACIT_OK);
+    peer_expect(&grantor, driver_start(), TACIT_OK);
     peer_expect(&first, driver_start(), TACIT_OK);
     struct peer_core second = peer_copy(&first);
     second.entropy.rng = tacit_rng_stream(55, 0, 1, TACIT_PURPOSE_NOISE);
     peer_expect(&second, driver_start(), TACIT_OK); /* shows its plan */
     assert_int_equal(peer_play(&first, means_3, 0), TACIT_OK);
     assert_int_equal(peer_play(&second, means_3, 0), TACIT_OK);
-    assert_int_equal(pass(&first, &holder), TACIT_OK);
-    assert_int_equal(pass(&holder, &first), TACIT_OK);
-    assert_int_equal(pass(&second, &holder), TACIT_FORKED);
-    expect_message(&holder, TACIT_ELIM_REFUSAL, 1);
-    assert_true(holder.update.persist);
-    assert_int_equal(peer_view(&holder).flagged[0], 1);
+    assert_int_equal(pass(&first, &grantor), TACIT_OK);
+    assert_int_equal(pass(&grantor, &first), TACIT_OK);
+    assert_int_equal(pass(&second, &grantor), TACIT_FORKED);
+    expect_message(&grantor, TACIT_ELIM_REFUSAL, 1);
+    assert_true(grantor.update.persist);
+    assert_int_equal(peer_view(&grantor).flagged[0], 1);
     assert_int_equal(peer_view(&second).refused_by, TACIT_NO_AGENT);
-    assert_int_equal(pass(&holder, &second), TACIT_OK);
+    assert_int_equal(pass(&grantor, &second), TACIT_OK);
     assert_true(peer_view(&second).agent.blocked);
     assert_int_equal(peer_view(&second).refused_by, 0);
     for (uint32_t i = 0; i < 3; i++) {
@@ -171,27 +171,27 @@ TEST(second_of_two_clones_is_refused_and_names_the_holder)
     network_free(network);
 }
 
-/* A holder whose site went on while a copy of it still waits for the grant before. */
+/* A grantor whose site went on while a copy of it still waits for the grant before. */
 TEST(copy_that_waits_for_a_grant_that_was_used_is_refused)
 {
     struct trio trio = trio_drawn();
-    struct peer_core *const holder = &trio.p[0];
+    struct peer_core *const grantor = &trio.p[0];
     static const struct tacit_commit none = {.commitment = {0}};
     struct peer_core copy = peer_copy(&trio.p[1]);
     struct tacit_commit const first = *trio.p[1].update.message.commit;
     struct tacit_commit second = none;
     second.commitment[0] = 5;
     memcpy(second.previous, first.commitment, sizeof second.previous);
-    assert_int_equal(pass(&trio.p[1], holder), TACIT_OK);
+    assert_int_equal(pass(&trio.p[1], grantor), TACIT_OK);
     struct tacit_elim_message next = word_of(TACIT_ELIM_COMMIT, 1, 0, &second);
     next.epoch = 2;
-    peer_expect(holder, driver_receive(&next), TACIT_OK); /* it went on */
-    expect_message(holder, TACIT_ELIM_GRANT, 1);
+    peer_expect(grantor, driver_receive(&next), TACIT_OK); /* it went on */
+    expect_message(grantor, TACIT_ELIM_GRANT, 1);
     peer_expect(&copy, driver_start(), TACIT_OK);
-    assert_int_equal(pass(&copy, holder), TACIT_OK);
-    expect_message(holder, TACIT_ELIM_REFUSAL, 1);
-    assert_int_equal(peer_view(holder).flagged[0], 0); /* it may be an echo */
-    struct tacit_elim_message refusal = holder->update.message;
+    assert_int_equal(pass(&copy, grantor), TACIT_OK);
+    expect_message(grantor, TACIT_ELIM_REFUSAL, 1);
+    assert_int_equal(peer_view(grantor).flagged[0], 0); /* it may be an echo */
+    struct tacit_elim_message refusal = grantor->update.message;
     struct tacit_commit const shown = *refusal.commit;
     refusal.commit = &shown;
     refusal.epoch = 2;
@@ -207,26 +207,26 @@ TEST(copy_that_waits_for_a_grant_that_was_used_is_refused)
 TEST(neighbours_read_the_head_that_a_hello_shows)
 {
     struct trio trio = trio_granted();
-    struct peer_core *const holder = &trio.p[0];
+    struct peer_core *const grantor = &trio.p[0];
     struct tacit_commit shown = {.commitment = {0}};
     struct tacit_elim_message hello = peer_word(TACIT_ELIM_HELLO, 1, 0, 1, only_1);
     hello.commit = &shown;
-    peer_expect(holder, driver_receive(&hello), TACIT_OK); /* before its first grant came */
+    peer_expect(grantor, driver_receive(&hello), TACIT_OK); /* before its first grant came */
     memcpy(shown.commitment, peer_view(&trio.p[1]).agent.head, sizeof shown.commitment);
-    peer_expect(holder, driver_receive(&hello), TACIT_OK);
-    assert_int_equal(peer_view(holder).flagged[0], 0);
+    peer_expect(grantor, driver_receive(&hello), TACIT_OK);
+    assert_int_equal(peer_view(grantor).flagged[0], 0);
     shown.commitment[3] ^= 1; /* of another state */
     hello.epoch = 2;
-    peer_expect(holder, driver_receive(&hello), TACIT_OK); /* of another epoch: not read */
+    peer_expect(grantor, driver_receive(&hello), TACIT_OK); /* of another epoch: not read */
     hello.epoch = 1;
-    peer_expect(holder, driver_receive(&hello), TACIT_OK);
-    expect_message(holder, TACIT_ELIM_REFUSAL, 1);
-    assert_true(holder->update.persist && holder->update.message.forgot);
-    assert_int_equal(peer_view(holder).flagged[0], 0);
-    assert_int_equal(peer_view(holder).ahead[0], 1);
-    assert_memory_equal(holder->update.message.commit->commitment, peer_view(&trio.p[1]).agent.head,
-                        TACIT_SHA256_BYTES);
-    assert_int_equal(pass(holder, &trio.p[1]), TACIT_OK); /* who has that grant is not blocked */
+    peer_expect(grantor, driver_receive(&hello), TACIT_OK);
+    expect_message(grantor, TACIT_ELIM_REFUSAL, 1);
+    assert_true(grantor->update.persist && grantor->update.message.forgot);
+    assert_int_equal(peer_view(grantor).flagged[0], 0);
+    assert_int_equal(peer_view(grantor).ahead[0], 1);
+    assert_memory_equal(grantor->update.message.commit->commitment,
+                        peer_view(&trio.p[1]).agent.head, TACIT_SHA256_BYTES);
+    assert_int_equal(pass(grantor, &trio.p[1]), TACIT_OK); /* who has that grant is not blocked */
     assert_false(peer_view(&trio.p[1]).agent.blocked);
 }
 
@@ -354,7 +354,7 @@ TEST(row_travels_with_what_opens_it_as_far_as_it_goes)
     struct tacit_elim_message *const second = peer_keep(&trio.p[1]);
     assert_memory_equal(first->openings, second->openings, sizeof *first->openings);
     assert_memory_equal(first->sums, second->sums, ARMS * sizeof *first->sums);
-    peer_expect(&trio.p[2], driver_receive(second), TACIT_OK); /* no holder of 0 */
+    peer_expect(&trio.p[2], driver_receive(second), TACIT_OK); /* no grantor of 0 */
     assert_int_equal(peer_view(&trio.p[2]).known[0], only_0[0]);
 }
 
@@ -424,12 +424,12 @@ static void draw_without_commitment(struct tacit_elim_peer *peer)
 
 static void head_without_epoch(struct tacit_elim_peer *peer)
 {
-    elim_peer_holder(peer).heads[0].head[3] = 1;
+    elim_peer_grantor(peer).heads[0].head[3] = 1;
 }
 
 static void flag_of_nobody(struct tacit_elim_peer *peer)
 {
-    elim_peer_holder(peer).flagged[0] = 4;
+    elim_peer_grantor(peer).flagged[0] = 4;
 }
 
 static void refusal_of_nobody(struct tacit_elim_peer *peer)
@@ -504,7 +504,7 @@ TEST(member_asks_its_parent_and_a_sink_the_hub)
     expect_message(leaf, TACIT_ELIM_COMMIT, 1);
     struct tacit_commit const commit = *leaf->update.message.commit;
     struct tacit_elim_message const wrong = word_of(TACIT_ELIM_GRANT, TACIT_HUB, 0, &commit);
-    peer_expect_nothing(leaf, &wrong, TACIT_UNEXPECTED); /* not its holder */
+    peer_expect_nothing(leaf, &wrong, TACIT_UNEXPECTED); /* not its grantor */
     expect_message(sink, TACIT_ELIM_COMMIT, TACIT_HUB);
     struct tacit_commit const sinks = *sink->update.message.commit;
     struct tacit_elim_message const child = word_of(TACIT_ELIM_GRANT, 0, 1, &sinks);
@@ -654,7 +654,7 @@ TEST(grants_change_no_result_in_any_order_of_delivery)
     assert_true(rounds > 60);
 }
 
-/* A peer, as site or as holder, or the hub dies in the step number n and comes back with its disk.
+/* A peer, as site or as grantor, or the hub dies in the step number n and comes back with its disk.
  */
 TEST(death_in_any_step_changes_no_release_and_no_decision)
 {

@@ -144,14 +144,14 @@ static uint32_t play_to_trigger(struct federation *f, uint64_t *slot)
 static struct tacit_glm_hub_view hub_view(const struct federation *f)
 {
     struct tacit_glm_hub_view view;
-    tacit_glm_hub_look(f->hub, &view);
+    tacit_glm_hub_view(f->hub, &view);
     return view;
 }
 
 static struct tacit_glm_client_view client_view(const struct federation *f, uint32_t i)
 {
     struct tacit_glm_client_view view;
-    tacit_glm_client_look(f->client[i], &view);
+    tacit_glm_client_view(f->client[i], &view);
     return view;
 }
 
@@ -451,7 +451,7 @@ TEST(messages_and_scalars_are_those_of_the_readings)
                 glm_driver_reward(&driver, i, t, contexts + arm * D, (double)((t + i) % 2));
             }
         struct tacit_glm_hub_view view;
-        tacit_glm_hub_look(driver.hub, &view);
+        tacit_glm_hub_view(driver.hub, &view);
         uint64_t const b = view.update_count;
         uint64_t const j = view.aggregation_count;
         uint64_t const d = D;

@@ -208,7 +208,7 @@ static bool has_halted(const struct world *w, uint32_t node)
 {
     struct tacit_glm_hub_view view = {0};
     if (is_hub(w, node))
-        tacit_glm_hub_look(w->state[node], &view);
+        tacit_glm_hub_view(w->state[node], &view);
     return view.halted;
 }
 
@@ -534,7 +534,7 @@ TEST(disorder_leaves_the_steps_that_it_always_left)
         for (uint32_t i = 0; i < TURNS; i++)
             turn(&w);
         struct tacit_glm_hub_view view;
-        tacit_glm_hub_look(w.state[w.model.client_count], &view);
+        tacit_glm_hub_view(w.state[w.model.client_count], &view);
         updates += view.update_count;
         abandoned += view.abandoned_count;
     }
@@ -559,7 +559,7 @@ TEST(sixty_four_clients_play)
                 glm_driver_reward(&driver, i, t, x, (double)((t + i) % 2));
             }
         struct tacit_glm_hub_view view;
-        tacit_glm_hub_look(driver.hub, &view);
+        tacit_glm_hub_view(driver.hub, &view);
         assert_true(view.update_count > 0);
         assert_true(view.participants[0] == UINT64_MAX);
     }
@@ -601,8 +601,8 @@ TEST(thirteen_dimensions_play)
         }
     struct tacit_glm_hub_view view;
     struct tacit_glm_client_view client;
-    tacit_glm_hub_look(driver.hub, &view);
-    tacit_glm_client_look(driver.clients[1], &client);
+    tacit_glm_hub_view(driver.hub, &view);
+    tacit_glm_client_view(driver.clients[1], &client);
     assert_int_equal(view.update_count, 1);
     assert_int_equal(client.anchor_round, 15 * 16);
 }
@@ -641,7 +641,7 @@ TEST(a_hub_without_rest_halts)
         pull[0] = -pull[0];
     }
     struct tacit_glm_hub_view view;
-    tacit_glm_hub_look(hub, &view);
+    tacit_glm_hub_view(hub, &view);
     assert_true(view.halted && !view.busy && !view.backs_off && update.persist);
     assert_int_equal(view.round, TACIT_GLM_ROUNDS_MAX);
     assert_true(update.deadline_us == TACIT_NEVER);

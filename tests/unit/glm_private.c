@@ -76,7 +76,7 @@ static enum tacit_status step(struct tacit_glm_private_client *client,
 {
     enum tacit_status const status = tacit_glm_private_client_step(client, event, entropy, update);
     struct tacit_glm_private_client_view view;
-    tacit_glm_private_client_look(client, &view);
+    tacit_glm_private_client_view(client, &view);
     uint64_t const words[] = {view.batch, view.model_batch, view.spent_rho_nano,
                               view.release_count};
     digest_update(status, update);
@@ -391,7 +391,7 @@ TEST(radius_is_the_sum_that_the_specification_says)
         struct tacit_glm_private_rule const rule = rule_of(&model);
         struct tacit_glm_private_client *const client = new_client(&rule, 0);
         struct tacit_glm_private_client_view view;
-        tacit_glm_private_client_look(client, &view);
+        tacit_glm_private_client_view(client, &view);
         double const confidence = 0.5 * sqrt(2 * log(3 / 0.05) + D * log(2));
         double const regular = sqrt(3 * rule.shift);
         double const noise = rule.drift / sqrt(rule.shift);
@@ -475,7 +475,7 @@ TEST(a_node_keeps_its_noise)
         assert_true(prefix[14][i] == prefix[8][i] + four + two);
     }
     struct tacit_glm_private_client_view view;
-    tacit_glm_private_client_look(client, &view);
+    tacit_glm_private_client_view(client, &view);
     assert_int_equal(view.release_count, 40);
     assert_true(view.spent_rho_nano <= rule.rho_nano);
     assert_true(view.spent_rho_nano == 6 * rule.node_rho_nano); /* all levels were used */
@@ -601,7 +601,7 @@ static enum tacit_status tell(struct tacit_glm_private_hub *hub,
                                                   .as.message = message};
     enum tacit_status const status = tacit_glm_private_hub_step(hub, &event, update);
     struct tacit_glm_private_hub_view view;
-    tacit_glm_private_hub_look(hub, &view);
+    tacit_glm_private_hub_view(hub, &view);
     uint64_t const words[] = {view.batch, view.model_count, view.skipped_count};
     digest_update(status, update);
     digest_bytes(words, sizeof words);
@@ -638,7 +638,7 @@ TEST(the_model_is_that_of_all_releases_in_any_order)
             assert_false(again.send);
         }
         struct tacit_glm_private_hub_view view;
-        tacit_glm_private_hub_look(federation.hub, &view);
+        tacit_glm_private_hub_view(federation.hub, &view);
         assert_int_equal(view.batch, batch);
         double const unit = (double)TACIT_GLM_PRIVATE_UNIT;
         uint32_t at = 0;
@@ -727,7 +727,7 @@ TEST(a_model_that_is_none_is_refused_by_clients)
     assert_memory_equal(before, client, size);
     assert_int_equal(step(client, &event, NULL, &update), TACIT_OK);
     struct tacit_glm_private_client_view view;
-    tacit_glm_private_client_look(client, &view);
+    tacit_glm_private_client_view(client, &view);
     assert_true(view.model_batch == 1 && view.theta[1] == 0.2);
 }
 
@@ -835,7 +835,7 @@ TEST(every_kind_plays)
             give(client, contexts + (size_t)update.arm * D, 0.25 * (double)(turn % 5) - 0.5);
             contexts[turn % (4 * D)] *= -0.95;
             struct tacit_glm_private_client_view view;
-            tacit_glm_private_client_look(client, &view);
+            tacit_glm_private_client_view(client, &view);
             (void)close_batch(client, view.batch + 1, &entropy, &update);
             if (update.send && turn % 7 != 6) { /* some are lost */
                 (void)tell(federation.hub, &update.message, &answer);

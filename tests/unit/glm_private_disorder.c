@@ -186,9 +186,9 @@ static void digest_node(const struct world *w, uint32_t node)
     struct tacit_glm_private_hub_view hub = {0};
     struct tacit_glm_private_client_view client = {0};
     if (node == hub_of(w))
-        tacit_glm_private_hub_look(w->state[node], &hub);
+        tacit_glm_private_hub_view(w->state[node], &hub);
     else
-        tacit_glm_private_client_look(w->state[node], &client);
+        tacit_glm_private_client_view(w->state[node], &client);
     uint64_t const words[] = {hub.batch,           hub.model_count,    hub.skipped_count,
                               client.batch,        client.model_batch, client.spent_rho_nano,
                               client.release_count};
@@ -385,7 +385,7 @@ static void reward(struct world *w, uint32_t client)
 static void ring(struct world *w, uint32_t client)
 {
     struct tacit_glm_private_client_view view;
-    tacit_glm_private_client_look(w->state[client], &view);
+    tacit_glm_private_client_view(w->state[client], &view);
     uint32_t const chance = below(w, 8);
     uint64_t const batch = view.batch + (chance == 0 ? 2 : chance == 1 ? 0 : 1);
     run(w, client,
@@ -421,7 +421,7 @@ TEST(disorder_leaves_the_steps_that_it_always_left)
         for (uint32_t i = 0; i < TURNS; i++)
             turn(&w);
         struct tacit_glm_private_hub_view view;
-        tacit_glm_private_hub_look(w.state[hub_of(&w)], &view);
+        tacit_glm_private_hub_view(w.state[hub_of(&w)], &view);
         models += view.model_count;
     }
     assert_true(models > 100);

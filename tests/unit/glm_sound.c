@@ -49,7 +49,7 @@ static struct tacit_glm_sound_site *site_new(const struct tacit_glm_sound_site_c
 static struct tacit_glm_sound_site_view view_of(const struct tacit_glm_sound_site *site)
 {
     struct tacit_glm_sound_site_view view;
-    tacit_glm_sound_site_look(site, &view);
+    tacit_glm_sound_site_view(site, &view);
     return view;
 }
 
@@ -153,7 +153,7 @@ static void unmask(struct pair *pair, const struct tacit_glm_sound_message *repo
     uint8_t scope[TACIT_HELPER_SCOPE_BYTES_MAX];
     uint64_t words[S];
     struct tacit_glm_sound_hub_view hub;
-    tacit_glm_sound_hub_look(pair->hub, &hub);
+    tacit_glm_sound_hub_view(pair->hub, &hub);
     struct tacit_helper_round round = {
         .round = report->round, .count = S, .epsilon_nano = pair->aggregators.epsilon_nano};
     tacit_glm_sound_order_digest(hub.sums, D, round.order);
@@ -307,14 +307,14 @@ TEST(the_model_is_that_of_the_simulator)
             simulate_batch(&pair, batch);
             struct tacit_glm_private_hub_view simulated;
             struct tacit_glm_sound_hub_view live;
-            tacit_glm_private_hub_look(pair.hub_of_simulator, &simulated);
-            tacit_glm_sound_hub_look(pair.hub, &live);
+            tacit_glm_private_hub_view(pair.hub_of_simulator, &simulated);
+            tacit_glm_sound_hub_view(pair.hub, &live);
             assert_int_equal(live.round, batch + 1);
             assert_int_equal(live.releases, SITES * batch);
             for (uint32_t i = 0; i < SITES; i++) {
                 struct tacit_glm_sound_site_view const site = view_of(pair.sites[i]);
                 struct tacit_glm_private_client_view client;
-                tacit_glm_private_client_look(pair.clients[i], &client);
+                tacit_glm_private_client_view(pair.clients[i], &client);
                 assert_int_equal(site.model, client.model_batch);
                 assert_int_equal(site.model, simulated.batch);
                 assert_memory_equal(site.theta, client.theta, D * sizeof(double));
@@ -324,7 +324,7 @@ TEST(the_model_is_that_of_the_simulator)
             }
         }
         struct tacit_glm_sound_hub_view hub;
-        tacit_glm_sound_hub_look(pair.hub, &hub);
+        tacit_glm_sound_hub_view(pair.hub, &hub);
         assert_true(hub.finished && view_of(pair.sites[0]).last);
         close_pair(&pair);
     }

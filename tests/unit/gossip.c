@@ -43,7 +43,7 @@ static void digest_network(const struct tacit_gossip_network *network, uint32_t 
 {
     size_t const cells = (size_t)agents * arms;
     struct tacit_gossip_network_view view;
-    tacit_gossip_network_look(network, &view);
+    tacit_gossip_network_view(network, &view);
     digest_word(view.slot);
     digest_word(view.forced_count);
     digest_bytes(view.arms, agents * sizeof *view.arms);
@@ -56,7 +56,7 @@ static void digest_network(const struct tacit_gossip_network *network, uint32_t 
 static double drift(const struct tacit_gossip_network *network, uint32_t agents, uint32_t arms)
 {
     struct tacit_gossip_network_view view;
-    tacit_gossip_network_look(network, &view);
+    tacit_gossip_network_view(network, &view);
     double most = 0;
     for (uint32_t k = 0; k < arms; k++) {
         double sum = 0;
@@ -177,7 +177,7 @@ static void digest_state(const struct tacit_gossip_agent *agent,
                          const struct tacit_gossip_agent_config *config)
 {
     struct tacit_gossip_agent_view view;
-    tacit_gossip_agent_look(agent, &view);
+    tacit_gossip_agent_view(agent, &view);
     uint64_t const words[] = {view.slot,
                               view.waiting,
                               view.finished,
@@ -379,7 +379,7 @@ static void step_site(struct schedule *schedule, uint32_t i, struct tacit_gossip
         step_agent(site->agent, site->memory, &site->config, &event, &site->entropy, &update);
     assert_true(status == TACIT_OK || status == TACIT_ROLLBACK);
     struct tacit_gossip_agent_view view;
-    tacit_gossip_agent_look(site->agent, &view);
+    tacit_gossip_agent_view(site->agent, &view);
     site->halted = site->halted || view.halted;
     site->deadline_us =
         update.deadline_us == TACIT_NEVER ? TACIT_NEVER : update.deadline_us + site->started_us;
@@ -544,7 +544,7 @@ static double imbalance(const struct schedule *schedule)
             uint64_t exchange;
             if (site == NULL)
                 continue;
-            tacit_gossip_agent_look(site->agent, &view);
+            tacit_gossip_agent_view(site->agent, &view);
             sum += view.theta[k] - site->config.weight * view.mean[k];
             for (uint32_t j = 0; j < site->config.neighbour_count; j++)
                 if (incarnation_of(schedule, site->config.neighbours[j]) == NULL)
@@ -614,7 +614,7 @@ TEST(lost_late_repeated_messages_and_crashes_keep_the_average)
         for (uint32_t i = 0; i < schedule->agents; i++) {
             struct tacit_gossip_agent_view view;
             assert_false(schedule->sites[i].halted);
-            tacit_gossip_agent_look(schedule->sites[i].agent, &view);
+            tacit_gossip_agent_view(schedule->sites[i].agent, &view);
             exchanges += view.exchange_count;
         }
         close_schedule(schedule);
@@ -653,14 +653,14 @@ TEST(of_clones_one_incarnation_is_heard_and_the_average_is_kept)
             halted += schedule->sites[i].halted;
         for (uint32_t i = 0; i < schedule->agents; i++) {
             uint32_t incarnations = 0;
-            uint32_t holders = 0; /* neighbours that go on: they hear one incarnation */
+            uint32_t grantors = 0; /* neighbours that go on: they hear one incarnation */
             for (uint32_t j = 0; j < schedule->site_count; j++)
                 incarnations +=
                     schedule->sites[j].config.agent_id == i && !schedule->sites[j].halted;
             for (uint32_t j = 0; j < schedule->agents; j++)
-                holders += graph_adjacent(&schedule->network->graph, i, j) &&
-                           incarnation_of(schedule, j) != NULL;
-            assert_true(incarnations <= 1 || holders == 0);
+                grantors += graph_adjacent(&schedule->network->graph, i, j) &&
+                            incarnation_of(schedule, j) != NULL;
+            assert_true(incarnations <= 1 || grantors == 0);
             gone += incarnations == 0;
         }
         close_schedule(schedule);
@@ -681,7 +681,7 @@ TEST(mass_from_nowhere_is_seen_by_the_checkers)
     settle(schedule);
     assert_true(imbalance(schedule) <= 1e-9);
     struct tacit_gossip_agent_view view;
-    tacit_gossip_agent_look(schedule->sites[0].agent, &view);
+    tacit_gossip_agent_view(schedule->sites[0].agent, &view);
     ((double *)(uintptr_t)view.theta)[0] += 0.125; /* planted */
     assert_true(imbalance(schedule) > 1e-3);
     assert_int_equal(tacit_gossip_agent_check(schedule->sites[0].agent, schedule->sites[0].size,
@@ -737,7 +737,7 @@ TEST(second_copy_of_a_site_halts)
             step_agent(clone.agent, clone.memory, &clone.config, &event, &clone.entropy, &update),
             TACIT_ROLLBACK);
         struct tacit_gossip_agent_view view;
-        tacit_gossip_agent_look(clone.agent, &view);
+        tacit_gossip_agent_view(clone.agent, &view);
         halted = view.halted;
     }
     assert_true(halted);
@@ -871,7 +871,7 @@ TEST(neighbours_huge_count_is_cut_to_what_can_have_been_pulled)
         struct tacit_gossip_agent_view view;
         struct tacit_gossip_event event = {.now_us = slot * 10, .kind = TACIT_EVENT_TIMEOUT};
         assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
-        tacit_gossip_agent_look(bench.agent, &view);
+        tacit_gossip_agent_view(bench.agent, &view);
         assert_int_equal(view.slot, slot);
         assert_true(view.seen[1] <= slot + 1);
         forced += view.forced;
@@ -884,7 +884,7 @@ TEST(neighbours_huge_count_is_cut_to_what_can_have_been_pulled)
     }
     assert_true(forced > 0); /* it follows what could be true, .. */
     struct tacit_gossip_agent_view view;
-    tacit_gossip_agent_look(bench.agent, &view);
+    tacit_gossip_agent_view(bench.agent, &view);
     assert_true(view.counts[1] + 3 + 1 >= view.seen[1]); /* .. and is never far behind it */
     assert_true(view.finished);
 }
@@ -909,13 +909,13 @@ TEST(huge_count_is_cut_to_what_the_clock_allows)
         assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
         event = (struct tacit_gossip_event){.now_us = now_us, .kind = TACIT_EVENT_TIMEOUT};
         assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
-        tacit_gossip_agent_look(bench.agent, &view);
+        tacit_gossip_agent_view(bench.agent, &view);
         if (view.arm != TACIT_NO_ARM) {
             event = (struct tacit_gossip_event){
                 .now_us = now_us, .kind = TACIT_EVENT_REWARD, .as.reward = {view.arm, 1, {0}}};
             assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
         }
-        tacit_gossip_agent_look(bench.agent, &view);
+        tacit_gossip_agent_view(bench.agent, &view);
         assert_true(view.seen[1] <= now_us / 7 + 1);
         largest = view.seen[1];
     }
@@ -929,7 +929,7 @@ TEST(exchanges_that_were_missed_are_caught_up_with_by_the_flow)
     static const double shift[ARMS] = {9, 9, 9}; /* of the last exchange alone: not to be used */
     double theta[ARMS];
     struct tacit_gossip_agent_view view;
-    tacit_gossip_agent_look(bench.agent, &view);
+    tacit_gossip_agent_view(bench.agent, &view);
     memcpy(theta, view.theta, sizeof theta);
     for (uint64_t exchange = 2; exchange <= 6; exchange += 2) {
         double const moved = 0.25 / (double)exchange;
@@ -947,7 +947,7 @@ TEST(exchanges_that_were_missed_are_caught_up_with_by_the_flow)
             .now_us = 1, .kind = TACIT_EVENT_RECEIVE, .as.message = &word};
         struct tacit_gossip_update update;
         assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
-        tacit_gossip_agent_look(bench.agent, &view);
+        tacit_gossip_agent_view(bench.agent, &view);
         for (uint32_t arm = 0; arm < ARMS; arm++)
             assert_true(fabs(view.theta[arm] - (theta[arm] - flow[arm])) < 1e-12);
     }
@@ -986,7 +986,7 @@ TEST(who_has_no_neighbours_plays_until_the_end_without_a_word)
             assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
         }
         struct tacit_gossip_agent_view view;
-        tacit_gossip_agent_look(bench.agent, &view);
+        tacit_gossip_agent_view(bench.agent, &view);
         assert_true(view.finished && update.plan_count == 0);
         event = (struct tacit_gossip_event){.now_us = horizon, .kind = TACIT_EVENT_TIMEOUT};
         assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
@@ -1002,14 +1002,14 @@ TEST(restart_closes_trees_and_goes_on_with_what_was_released)
     struct tacit_gossip_update update;
     struct tacit_gossip_event event = {.now_us = 10, .kind = TACIT_EVENT_TIMEOUT};
     assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
-    tacit_gossip_agent_look(bench.agent, &before);
+    tacit_gossip_agent_view(bench.agent, &before);
     double mean[ARMS];
     memcpy(mean, before.mean, sizeof mean);
     tacit_gossip_memory_init(bench.memory, &bench.config.rule);
     assert_int_equal(
         step_bench(&bench, (struct tacit_gossip_event){.kind = TACIT_EVENT_START}, &update),
         TACIT_OK);
-    tacit_gossip_agent_look(bench.agent, &after);
+    tacit_gossip_agent_view(bench.agent, &after);
     assert_memory_equal(after.mean, mean, sizeof mean);
     assert_int_equal(update.plan_count, 1); /* the pull that was planned, not given twice */
     assert_int_equal(update.plan[0].arm, after.arm);
@@ -1058,7 +1058,7 @@ static void check_lemmas(const struct gossip_direct *direct, uint32_t slot,
 {
     uint32_t const agents = direct->rule.agent_count;
     struct tacit_gossip_network_view view;
-    tacit_gossip_network_look(direct->network, &view);
+    tacit_gossip_network_view(direct->network, &view);
     for (uint32_t cell = 0; cell < agents * ARMS; cell++)
         history[slot][cell] = view.counts[cell];
     for (uint32_t i = 0; i < agents; i++)
@@ -1266,7 +1266,7 @@ TEST(squared_disagreement_falls_at_least_by_lambda_2_a_slot)
                              TACIT_OK);
             if (slot < looks[look])
                 continue;
-            tacit_gossip_network_look(gossip, &view);
+            tacit_gossip_network_view(gossip, &view);
             double const left = squared_disagreement(view.theta, PATH) / before;
             sum[look] += left;
             squares[look++] += left * left;
@@ -1441,7 +1441,7 @@ TEST(horizon_beyond_half_a_word_is_played_as_any_other)
             assert_int_equal(tacit_gossip_network_absorb(gossip, &edge, rewards, entropies),
                              TACIT_OK);
         }
-        tacit_gossip_network_look(gossip, &view);
+        tacit_gossip_network_view(gossip, &view);
         if (i == 0)
             memcpy(theta, view.theta, sizeof theta);
         assert_memory_equal(theta, view.theta, sizeof theta);

@@ -405,7 +405,7 @@ TEST(a_fault_is_named_and_costs_no_answer)
             tacit_helper_step(world.helper, request, &world.keys, &world.entropy, &update);
         assert_int_equal(status, fault == UNSIGNED ? TACIT_STRANGER : TACIT_OK);
         struct tacit_helper_view view;
-        tacit_helper_look(world.helper, &view);
+        tacit_helper_view(world.helper, &view);
         if (fault == TOO_MUCH)
             assert_int_equal(update.answer.verdict, TACIT_HELPER_TOO_WEAK);
         else if (fault == OTHER_ORDER) /* nothing opens */
@@ -510,7 +510,7 @@ TEST(lies_are_seen)
     assert_int_equal(tacit_helper_hub_close(world.hub, other, &range, &outcome, &agents, totals),
                      TACIT_FORKED);
     struct tacit_helper_hub_view view;
-    tacit_helper_hub_look(world.hub, &view);
+    tacit_helper_hub_view(world.hub, &view);
     assert_true(view.is_forked);
     assert_int_equal(view.void_count, 1);
     testing_free(one);
@@ -660,7 +660,7 @@ TEST(who_draws_on_stops_nobody)
         for (uint32_t i = 0; i <= TACIT_HELPER_LINKS_MAX && world.number == 2; i++)
             release(&world, 0, false);
         fix(&world, 2);
-        tacit_helper_hub_look(world.hub, &view);
+        tacit_helper_hub_view(world.hub, &view);
         assert_int_equal(view.here_count, world.number == 1 ? SITES : SITES - 1);
         for (uint32_t i = 0; i <= TACIT_HELPER_LINKS_MAX && world.number == 2; i++)
             release(&world, 1, false);
@@ -683,7 +683,7 @@ static bool is_harmless_hub(const void *state, size_t size, void *context)
         return false;
     struct tacit_helper_hub *const hub = testing_malloc(size);
     memcpy(hub, state, size);
-    tacit_helper_hub_look(hub, &view);
+    tacit_helper_hub_view(hub, &view);
     void *const memory = testing_malloc(tacit_helper_hub_request_size(hub));
     if (view.is_fixed) {
         struct tacit_helper_request const *const request = tacit_helper_hub_request(hub, memory);

@@ -443,7 +443,7 @@ TEST(deaths_in_every_step_change_no_byte)
         void *const stormy = play_federation(&setup, true, &rounds_again);
         assert_memory_equal(calm, stormy, tacit_phased_hub_size(&config));
         struct tacit_phased_hub_view view;
-        tacit_phased_hub_look(calm, &view);
+        tacit_phased_hub_view(calm, &view);
         assert_int_equal(view.judge.leader, 1);
         assert_true(view.judge.decided == (i == 1));
         assert_true(rounds > 3 && rounds == rounds_again);
@@ -625,9 +625,9 @@ TEST(round_without_reports_is_repeated_with_the_same_plan)
     struct tacit_phased_judge_view first;
     struct tacit_phased_judge_view again;
     assert_int_equal(tacit_phased_judge_init(judge, &setup.schedule), TACIT_OK);
-    tacit_phased_judge_look(judge, &first);
+    tacit_phased_judge_view(judge, &first);
     tacit_phased_judge_close(judge, 0, NULL);
-    tacit_phased_judge_look(judge, &again);
+    tacit_phased_judge_view(judge, &again);
     assert_int_equal(again.round, first.round + 1);
     assert_int_equal(again.round_count, 0);
     assert_int_equal(again.slots, 2 * first.slots);
@@ -653,7 +653,7 @@ TEST(check_refuses_most_damaged_judges_and_survives_the_others)
         if (tacit_phased_judge_check(copy, size, &setup.schedule) != TACIT_OK)
             continue;
         struct tacit_phased_judge_view view;
-        tacit_phased_judge_look(copy, &view);
+        tacit_phased_judge_view(copy, &view);
         if (!view.finished)
             tacit_phased_judge_close(copy, 1, sums);
         passed++;

@@ -295,7 +295,7 @@ static struct tacit_helper_round round_of(const struct tacit_phased_hub_view *vi
 static bool fit(const struct tacit_phased_hub *hub, const struct tacit_helper_hub *kept)
 {
     struct tacit_phased_hub_view view;
-    tacit_phased_hub_look(hub, &view);
+    tacit_phased_hub_view(hub, &view);
     struct tacit_helper_round const round = round_of(&view);
     bool const awaits_totals = !view.judge.finished && round.round > 0 && view.reports_missing == 0;
     return tacit_helper_hub_fits(kept, &round, awaits_totals, view.received);
@@ -324,7 +324,7 @@ static void ask_helper(struct world *world)
     uint32_t agents = 0;
     uint64_t highs[ARMS];
     int64_t totals[ARMS];
-    tacit_phased_hub_look(world->hub, &view);
+    tacit_phased_hub_view(world->hub, &view);
     struct tacit_helper_round const round = round_of(&view);
     for (uint32_t i = 0; i < view.judge.plan_count; i++)
         highs[i] = view.judge.plan[i].count * (uint64_t)TACIT_STEPS;
@@ -422,11 +422,11 @@ TEST(closed_rounds_hold_the_noise_of_two)
     start(&world);
     deliver(&world);
     assert_int_equal(world.closed, ROUNDS);
-    tacit_phased_hub_look(world.hub, &view);
+    tacit_phased_hub_view(world.hub, &view);
     assert_int_equal(view.judge.leader, 1);
     for (uint32_t site = 0; site < SITES; site++) { /* charged once, for what two are worth */
         struct tacit_phased_agent_view at;
-        tacit_phased_agent_look(world.sites[site], &at);
+        tacit_phased_agent_view(world.sites[site], &at);
         assert_int_equal(tacit_ledger_spent_nano(at.ledger), TACIT_NANO);
     }
     tear_down(&world);
@@ -492,7 +492,7 @@ static void lose_a_report(bool is_dropped)
     ask_helper(&world);
     assert_int_equal(world.closed, 1);
     struct tacit_helper_hub_view view;
-    tacit_helper_hub_look(world.kept, &view);
+    tacit_helper_hub_view(world.kept, &view);
     assert_int_equal(view.counted[0], 3);
     for (uint32_t i = 0; i < world.queued; i++)
         testing_free(world.queue[i]);
@@ -524,14 +524,14 @@ TEST(a_dropped_site_is_not_of_the_quorum)
     deliver(&world); /* site 0 reports, and so does site 1 */
     assert_int_equal(time_out(&world, true, &update), TACIT_OK);
     assert_int_equal(world.closed, 0);
-    tacit_helper_hub_look(world.kept, &view);
+    tacit_helper_hub_view(world.kept, &view);
     assert_int_equal(view.here[0], 2);
     world.missing = SITES;
     struct tacit_phased_event const again = {.kind = TACIT_EVENT_TIMEOUT};
     step_site(&world, 2, again); /* says its report again */
     deliver(&world);
     assert_int_equal(world.closed, 1);
-    tacit_helper_hub_look(world.kept, &view);
+    tacit_helper_hub_view(world.kept, &view);
     assert_int_equal(view.counted[0], 6);
     assert_int_equal(view.here[0], 6); /* .. and nobody else is waited for in the next round */
     assert_int_equal(time_out(&world, false, &update), TACIT_OK);
@@ -553,7 +553,7 @@ TEST(a_helper_that_is_away_is_waited_for)
     world.is_away = true;
     start(&world);
     deliver(&world);
-    tacit_phased_hub_look(world.hub, &before);
+    tacit_phased_hub_view(world.hub, &before);
     assert_int_equal(before.report_count, SITES);
     for (uint32_t i = 1; i <= 1000; i++) {
         world.now_us = i * UINT64_C(3600000000);
@@ -565,7 +565,7 @@ TEST(a_helper_that_is_away_is_waited_for)
         assert_true(update.deadline_us ==
                     TACIT_NEVER); /* it rests, and is not called for nothing */
     }
-    tacit_phased_hub_look(world.hub, &after);
+    tacit_phased_hub_view(world.hub, &after);
     assert_int_equal(after.judge.round, before.judge.round);
     assert_int_equal(world.closed, 0);
     world.is_away = false; /* it is back */
@@ -600,11 +600,11 @@ TEST(what_is_played_while_waiting_follows_no_reward)
                 step_site(&world, site, event);
         testing_free(heard);
     }
-    tacit_phased_agent_look(world.sites[0], &before);
+    tacit_phased_agent_view(world.sites[0], &before);
     struct tacit_phased_event const event = {.kind = TACIT_EVENT_EXPLOITED,
                                              .as.exploited_count = 1};
     step_site(&world, 0, event);
-    tacit_phased_agent_look(world.sites[0], &after);
+    tacit_phased_agent_view(world.sites[0], &after);
     assert_true(before.leader == TACIT_NO_ARM && after.leader == TACIT_NO_ARM);
     assert_int_equal(after.exploit_arm, (before.exploit_arm + 1) % ARMS);
     tear_down(&world);

@@ -941,20 +941,20 @@ TEST(statement_of_a_person_goes_by_what_was_spent)
 
 TEST(statement_of_a_live_site_says_who_holds_its_releases)
 {
-    static const char *const holders[] = {
+    static const char *const grantors[] = {
         [TACIT_AUDIENCE_STAR] = "as long as the coordinator neither",
         [TACIT_AUDIENCE_GRAPH] = "as long as one of its neighbours neither",
         [TACIT_AUDIENCE_HYBRID] = "the sink (of a sink: the coordinator) neither",
         [TACIT_AUDIENCE_ALONE] = "",
         [TACIT_AUDIENCE_VOTES] = "as long as the coordinator neither"};
-    for (uint32_t i = 0; i < COUNT(holders); i++) {
+    for (uint32_t i = 0; i < COUNT(grantors); i++) {
         char bytes[TACIT_STATEMENT_BYTES];
         struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
         struct tacit_promise promise = sound_promise(TACIT_NANO);
         promise.trust =
             (struct tacit_promise_trust){.is_live = true, .audience = (enum tacit_audience)i};
         tacit_promise_state(&promise, &text);
-        assert_non_null(strstr(bytes, holders[i]));
+        assert_non_null(strstr(bytes, grantors[i]));
         assert_non_null(strstr(bytes, "given the times at which rewards come"));
         promise.trust.is_in_memory = promise.trust.is_settled = true;
         text = tacit_text_init(bytes, sizeof bytes);

@@ -344,8 +344,8 @@ static void digest_head(const struct tacit_commit_head *head)
     digest_bytes(head->recent, sizeof head->recent);
 }
 
-/* A holder that is asked for any of a few commitments after any other. */
-TEST(holders_answer_as_they_did)
+/* A grantor that is asked for any of a few commitments after any other. */
+TEST(grantors_answer_as_they_did)
 {
     uint8_t names[TACIT_COMMIT_RECENT + 6][TACIT_SHA256_BYTES] = {{0}};
     struct tacit_rng rng = stream(500);

@@ -21,10 +21,10 @@ struct place {
 static void open_place(struct place *place, enum round_phase phase, uint32_t round)
 {
     memset(place, 0, sizeof *place);
-    assert_true(round_holder_words(SITES) <= sizeof place->words / sizeof place->words[0]);
+    assert_true(round_grantor_words(SITES) <= sizeof place->words / sizeof place->words[0]);
     place->desk = (struct round_desk){.deadline_us = TACIT_NEVER, .term = TERM, .phase = phase};
     place->hub = (struct round_hub){.desk = &place->desk,
-                                    .holder = round_holder_at(place->words, SITES, false),
+                                    .grantor = round_grantor_at(place->words, SITES, false),
                                     .received = place->received,
                                     .seen = place->seen,
                                     .run_id = RUN,
@@ -131,7 +131,7 @@ TEST(grant_says_whether_the_round_is_open)
     struct round_verdict const refusal = {.answer = ROUND_REFUSAL, .is_unknown = true};
     struct tacit_round_message heard = {.from = SITE, .round = 3};
     open_place(&place, ROUND_COLLECTING, 3);
-    place.hub.holder.heads[SITE].head[0] = 7;
+    place.hub.grantor.heads[SITE].head[0] = 7;
     assert_false(round_hub_answer(&place.hub, &heard, &grant).closed);
     assert_int_equal(round_hub_answer(&place.hub, &heard, &grant).commit->commitment[0], 7);
     assert_true(round_hub_answer(&place.hub, &heard, &refusal).forgot);
@@ -202,7 +202,7 @@ TEST(only_states_that_steps_can_leave_are_possible)
             place.received[1] |= UINT64_C(1) << 63;
             break; /* beyond the last site */
         case 8:
-            place.hub.holder.flagged[1] |= UINT64_C(1) << 63;
+            place.hub.grantor.flagged[1] |= UINT64_C(1) << 63;
             break;
         default:
             memset(&place.desk.overdue, 2, 1);

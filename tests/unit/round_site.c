@@ -1,4 +1,4 @@
-/* What a site makes of what its holder shows, as a table; every family's site judges by this. */
+/* What a site makes of what its grantor shows, as a table; every family's site judges by this. */
 #include "../support/testing.h"
 #include "../../src/proto/round/site.h"
 

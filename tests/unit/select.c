@@ -50,7 +50,7 @@ static void digest_selection(const struct selection *selection, uint32_t user_co
     struct tacit_select_view view;
     double columns[4][128];
     struct tacit_select_scores const scores = {columns[0], columns[1], columns[2], columns[3]};
-    tacit_select_look(selection->select, &view);
+    tacit_select_view(selection->select, &view);
     digest_word(view.round_count);
     digest_bytes(view.counts, user_count * sizeof *view.counts);
     digest_bytes(view.sizes, user_count * sizeof *view.sizes);
@@ -435,7 +435,7 @@ TEST(no_answer_counts_as_the_deadline)
     static const double latencies[] = {NAN, 0.01, 0.1};
     assert_int_equal(tacit_select_observe(selection.select, users, 3, latencies, 5), TACIT_OK);
     struct tacit_select_view view;
-    tacit_select_look(selection.select, &view);
+    tacit_select_view(selection.select, &view);
     assert_true(view.means[0] == 0.01); /* 0.05 / 5 */
     assert_true(view.means[1] == 1);    /* never above 1 */
     assert_true(view.means[2] == 0.5);
@@ -543,7 +543,7 @@ TEST(sizes_of_data_sets_have_a_limit)
     uint64_t sizes[2] = {UINT64_C(1) << 32, UINT64_C(1) << 32};
     struct selection selection = selection_new(&config, sizes);
     struct tacit_select_view view;
-    tacit_select_look(selection.select, &view);
+    tacit_select_view(selection.select, &view);
     uint64_t *const kept = (uint64_t *)(uintptr_t)view.sizes;
     assert_int_equal(tacit_select_check(selection.select, selection.size, &config), TACIT_OK);
     kept[0]++; /* and the sum is the same */
@@ -584,7 +584,7 @@ TEST(what_users_report_is_what_counts_as_spent)
     assert_true(tacit_select_next_budget(selection.select, 3) ==
                 tacit_select_next_budget(twin.select, 3)); /* the sixth price */
     struct tacit_select_view view;
-    tacit_select_look(selection.select, &view);
+    tacit_select_view(selection.select, &view);
     assert_int_equal(view.counts[9], 1);
     tacit_select_report(selection.select, 3, 1); /* less than it said before */
     assert_int_equal(tacit_select_spent_nano(selection.select, 3), spent[0]);

@@ -143,11 +143,11 @@ TEST(a_site_takes_part_as_often_as_it_may_and_no_more)
     assert_int_equal(tacit_select_site_init(site, &config), TACIT_OK);
     struct tacit_select_site_view view;
     for (uint32_t round = 1; round <= 2000; round++) {
-        tacit_select_site_look(site, &view);
+        tacit_select_site_view(site, &view);
         assert_false(view.is_exhausted);
         assert_true(take_part(site, round, &entropy));
     }
-    tacit_select_site_look(site, &view);
+    tacit_select_site_view(site, &view);
     assert_int_equal(view.spent_nano, 2000 * 1908);
     assert_true(view.is_exhausted);
     assert_false(take_part(site, 2001, &entropy));
@@ -173,7 +173,7 @@ TEST(a_site_whose_price_is_more_than_is_left_pays_nothing)
     assert_int_equal(tacit_select_site_init(site, &config), TACIT_OK);
     assert_true(take_part(site, 1, &entropy));
     struct tacit_select_site_view view;
-    tacit_select_site_look(site, &view);
+    tacit_select_site_view(site, &view);
     struct select_prices const prices = select_prices_of(&config.budget);
     uint64_t const next = select_price_after(&prices, view.price_nano);
     uint64_t const left = prices.total_nano - view.spent_nano;
@@ -181,10 +181,10 @@ TEST(a_site_whose_price_is_more_than_is_left_pays_nothing)
     while (words[at] != next)
         at++;
     words[at] = left;
-    tacit_select_site_look(site, &view);
+    tacit_select_site_view(site, &view);
     assert_false(view.is_exhausted);
     words[at] = left + 1;
-    tacit_select_site_look(site, &view);
+    tacit_select_site_view(site, &view);
     assert_true(view.is_exhausted);
     assert_false(take_part(site, 2, &entropy));
 }

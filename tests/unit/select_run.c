@@ -246,7 +246,7 @@ static void post(struct world *world, uint32_t from, const struct tacit_select_m
 static void digest_site(const struct tacit_select_site *site, uint32_t dimension)
 {
     struct tacit_select_site_view view;
-    tacit_select_site_look(site, &view);
+    tacit_select_site_view(site, &view);
     uint64_t const words[] = {view.phase,         view.round,      view.draw_round,
                               view.release_round, view.price_nano, view.participation,
                               view.spent_nano,    view.is_blocked, view.is_exhausted};
@@ -259,7 +259,7 @@ static void digest_site(const struct tacit_select_site *site, uint32_t dimension
 static void digest_hub(const struct tacit_select_hub *hub, uint32_t dimension)
 {
     struct tacit_select_hub_view view;
-    tacit_select_hub_look(hub, &view);
+    tacit_select_hub_view(hub, &view);
     uint64_t const words[] = {view.round,          view.round_count,       view.is_open,
                               view.is_finished,    view.is_exhausted,      view.asked_count,
                               view.received_count, view.asked[0],          view.received[0],
@@ -363,7 +363,7 @@ static void note_helper(struct world *world, const struct tacit_select_event *ev
     struct tacit_entropy const entropy = tacit_rng_entropy(&world->rng);
     struct tacit_select_hub_view view;
     struct tacit_helper_hub_view helper;
-    tacit_select_hub_look(hub_of(world), &view);
+    tacit_select_hub_view(hub_of(world), &view);
     if ((update->happened & TACIT_GRANTED_DRAW) != 0)
         tacit_helper_hub_grant(kept, event->message->from, event->message->commit);
     if ((update->happened & TACIT_TOOK_REPORT) != 0) {
@@ -372,10 +372,10 @@ static void note_helper(struct world *world, const struct tacit_select_event *ev
         tacit_helper_hub_take(kept, update->report.from, update->report.commit->salt, &release,
                               (const uint64_t *)update->words, NUMBERS);
         struct tacit_select_site_view site;
-        tacit_select_site_look(site_of(world, update->report.from), &site);
+        tacit_select_site_view(site_of(world, update->report.from), &site);
         world->two->newest[update->report.from] = site.release_number;
     }
-    tacit_helper_hub_look(kept, &helper);
+    tacit_helper_hub_view(kept, &helper);
     if ((update->happened & TACIT_WANTS_TOTALS) != 0 && !helper.is_fixed) {
         struct tacit_helper_round const round = round_of(&view);
         assert_int_equal(helper.here_count, view.received_count);
@@ -401,7 +401,7 @@ static bool ask_helper(struct world *world)
     enum tacit_helper_outcome outcome;
     uint32_t agents = 0;
     size_t const size = tacit_helper_size(&two->config);
-    tacit_helper_hub_look(kept_of(world), &helper);
+    tacit_helper_hub_view(kept_of(world), &helper);
     if (!helper.is_fixed || chance(world, two->away_percent))
         return false;
     void *const memory = testing_malloc(tacit_helper_hub_request_size(kept_of(world)));
@@ -418,14 +418,14 @@ static bool ask_helper(struct world *world)
         memcpy(two->helper, two->kept, size);
     if (is_dead || is_lost)
         return false;
-    tacit_select_hub_look(hub_of(world), &view);
+    tacit_select_hub_view(hub_of(world), &view);
     struct tacit_helper_range const range = {.low = -TACIT_VECTOR_STEPS,
                                              .high = (uint64_t)TACIT_VECTOR_STEPS};
     assert_int_equal(
         tacit_helper_hub_close(kept_of(world), &answered.answer, &range, &outcome, &agents, totals),
         TACIT_OK);
     assert_int_equal(outcome, TACIT_HELPER_CLOSED);
-    tacit_helper_hub_look(kept_of(world), &helper);
+    tacit_helper_hub_view(kept_of(world), &helper);
     check_totals(world, &view, helper.counted, totals);
     tacit_select_hub_close(hub_of(world), agents, totals, world->now_us, &update);
     carry_out(world, SITES, &update);
@@ -443,12 +443,12 @@ static enum tacit_status step(struct world *world, uint32_t node,
     struct tacit_entropy const entropy = tacit_rng_entropy(&world->rng);
     struct tacit_select_hub_view before;
     struct tacit_select_hub_view after;
-    tacit_select_hub_look(hub_of(world), &before);
+    tacit_select_hub_view(hub_of(world), &before);
     uint32_t const round = before.round;
     enum tacit_status const status =
         node == SITES ? tacit_select_hub_step(hub_of(world), event, &entropy, &update)
                       : tacit_select_site_step(site_of(world, node), event, &entropy, &update);
-    tacit_select_hub_look(hub_of(world), &after);
+    tacit_select_hub_view(hub_of(world), &after);
     if (world->two != NULL) {
         if (node == SITES)
             note_helper(world, event, &update);
@@ -483,7 +483,7 @@ static enum tacit_status step(struct world *world, uint32_t node,
 static void note_draw(struct world *world, uint32_t site)
 {
     struct tacit_select_site_view view;
-    tacit_select_site_look(site_of(world, site), &view);
+    tacit_select_site_view(site_of(world, site), &view);
     world->draws[site][view.draw_round]++;
     world->spent[site] = view.spent_nano;
 }
@@ -493,7 +493,7 @@ static void train(struct world *world, uint32_t site)
     static double difference[NUMBERS];
     struct tacit_select_site_view view;
     struct tacit_select_site_view after;
-    tacit_select_site_look(site_of(world, site), &view);
+    tacit_select_site_view(site_of(world, site), &view);
     learn(site, view.round, difference);
     struct tacit_select_event const event = {.kind = TACIT_SELECT_TRAINED,
                                              .now_us = world->now_us,
@@ -501,7 +501,7 @@ static void train(struct world *world, uint32_t site)
                                              .difference = world->fails[site] ? NULL : difference};
     world->nodes[site].is_training = false;
     assert_int_equal(step(world, site, &event), TACIT_OK);
-    tacit_select_site_look(site_of(world, site), &after);
+    tacit_select_site_view(site_of(world, site), &after);
     if (after.draw_round > view.draw_round)
         note_draw(world, site);
 }
@@ -578,7 +578,7 @@ static bool is_over(const struct world *world)
 {
     for (uint32_t site = 0; site < SITES; site++) {
         struct tacit_select_site_view view;
-        tacit_select_site_look(site_of(world, site), &view);
+        tacit_select_site_view(site_of(world, site), &view);
         if (view.phase != TACIT_SELECT_FINISHED)
             return false;
     }
@@ -619,7 +619,7 @@ static void play(struct world *world)
 static void check_models(const struct world *world)
 {
     struct tacit_select_hub_view hub;
-    tacit_select_hub_look(hub_of(world), &hub);
+    tacit_select_hub_view(hub_of(world), &hub);
     assert_true(hub.is_finished);
     assert_int_equal(hub.round_count, ROUNDS);
     assert_int_equal(hub.asked_count, 0);
@@ -629,7 +629,7 @@ static void check_models(const struct world *world)
                     1e-5 * (1 + fabs(world->twin[i])));
     for (uint32_t site = 0; site < SITES; site++) {
         struct tacit_select_site_view view;
-        tacit_select_site_look(site_of(world, site), &view);
+        tacit_select_site_view(site_of(world, site), &view);
         assert_memory_equal(view.model, hub.model, NUMBERS * sizeof(float));
         assert_true(hub.spent_nano[site] <= view.spent_nano);
         for (uint32_t round = 0; round < ROUNDS + 2; round++)
@@ -666,12 +666,12 @@ TEST(losses_and_deaths_change_nothing_but_time)
         start(world);
         play(world);
         struct tacit_select_hub_view hub;
-        tacit_select_hub_look(hub_of(world), &hub);
+        tacit_select_hub_view(hub_of(world), &hub);
         assert_int_equal(hub.round_count, ROUNDS);
         assert_int_equal(tacit_bits_count(hub.flagged, SITES), 0);
         for (uint32_t site = 0; site < SITES; site++) {
             struct tacit_select_site_view view;
-            tacit_select_site_look(site_of(world, site), &view);
+            tacit_select_site_view(site_of(world, site), &view);
             assert_memory_equal(view.model, hub.model, NUMBERS * sizeof(float));
             assert_false(view.is_blocked);
         }
@@ -686,7 +686,7 @@ TEST(a_site_that_never_trains_costs_the_deadline_and_nothing_else)
     start(world);
     play(world);
     struct tacit_select_hub_view hub;
-    tacit_select_hub_look(hub_of(world), &hub);
+    tacit_select_hub_view(hub_of(world), &hub);
     assert_int_equal(hub.round_count, ROUNDS);
     assert_int_equal(hub.spent_nano[0], 0);
     assert_true(hub.spent_nano[2] > 0);
@@ -701,7 +701,7 @@ static uint32_t play_until(struct world *world, enum tacit_select_site_phase pha
     for (uint32_t i = 0; i < 10000; i++) {
         for (uint32_t site = 0; site < SITES; site++) {
             struct tacit_select_site_view view;
-            tacit_select_site_look(site_of(world, site), &view);
+            tacit_select_site_view(site_of(world, site), &view);
             if (view.phase == phase)
                 return site;
         }
@@ -757,7 +757,7 @@ TEST(no_exact_number_of_a_vector_is_in_the_state)
     for (uint32_t i = 0; i < NUMBERS; i++)
         difference[i] = 1e-4 * (i % KINDS + 1);
     struct tacit_select_site_view view;
-    tacit_select_site_look(site_of(world, site), &view);
+    tacit_select_site_view(site_of(world, site), &view);
     struct tacit_select_event const event = {.kind = TACIT_SELECT_TRAINED,
                                              .now_us = world->now_us,
                                              .round = view.round,
@@ -806,7 +806,7 @@ static enum tacit_status say_to(struct world *world, uint32_t node,
 static struct tacit_select_site_view view_of(const struct world *world, uint32_t site)
 {
     struct tacit_select_site_view view;
-    tacit_select_site_look(site_of(world, site), &view);
+    tacit_select_site_view(site_of(world, site), &view);
     return view;
 }
 
@@ -827,7 +827,7 @@ TEST(what_comes_late_is_refused_by_its_round)
     assert_int_equal(say_to(world, SITES, &update), TACIT_OK);
     update.kind = TACIT_SELECT_COMMIT;
     assert_int_equal(say_to(world, SITES, &update), TACIT_OK);
-    tacit_select_hub_look(hub_of(world), &view);
+    tacit_select_hub_view(hub_of(world), &view);
     assert_false(tacit_bits_has(view.flagged, site));
     struct tacit_select_message refusal = {.kind = TACIT_SELECT_REFUSAL,
                                            .from = TACIT_HUB,
@@ -1002,7 +1002,7 @@ TEST(a_hub_begins_with_the_model_it_is_given)
     struct tacit_select_hub_view view;
     world->hub_config.initial = initial;
     assert_int_equal(tacit_select_hub_init(hub->state, &world->hub_config), TACIT_OK);
-    tacit_select_hub_look(hub->state, &view);
+    tacit_select_hub_view(hub->state, &view);
     assert_memory_equal(view.model, initial, DIMENSION * sizeof *initial);
     for (uint32_t i = 0; i < DIMENSION; i++) {
         float wrong[DIMENSION];
@@ -1117,8 +1117,8 @@ TEST(losses_and_deaths_of_all_three_change_nothing_but_time)
         play(world);
         struct tacit_select_hub_view hub;
         struct tacit_helper_view helper;
-        tacit_select_hub_look(hub_of(world), &hub);
-        tacit_helper_look(world->two->helper, &helper);
+        tacit_select_hub_view(hub_of(world), &hub);
+        tacit_helper_view(world->two->helper, &helper);
         assert_int_equal(hub.round_count, ROUNDS);
         assert_true(world->two->totals >= ROUNDS / 2 && helper.number >= world->two->totals);
         assert_int_equal(tacit_bits_count(hub.flagged, SITES), 0);
@@ -1140,7 +1140,7 @@ TEST(who_has_less_than_the_round_takes_does_not_take_part)
     start(world);
     play(world);
     struct tacit_select_hub_view hub;
-    tacit_select_hub_look(hub_of(world), &hub);
+    tacit_select_hub_view(hub_of(world), &hub);
     assert_int_equal(hub.round_count, ROUNDS);
     assert_int_equal(world->spent[0], 0);
     assert_true(hub.select.counts[0] > 0); /* it was asked */
@@ -1163,7 +1163,7 @@ TEST(of_two_copies_of_a_site_one_is_granted)
     memcpy(copy, site_of(world, site), world->nodes[site].size);
     struct tacit_select_site_view view;
     struct tacit_select_update update;
-    tacit_select_site_look(copy, &view);
+    tacit_select_site_view(copy, &view);
     uint32_t const round = view.round;
     for (uint32_t i = 0; i < 2; i++) {
         learn(site, round + i, difference);
@@ -1191,7 +1191,7 @@ TEST(of_two_copies_of_a_site_one_is_granted)
     for (uint32_t i = 0; i < 500; i++)
         go_on(world);
     struct tacit_select_site_view after;
-    tacit_select_site_look(site_of(world, site), &after);
+    tacit_select_site_view(site_of(world, site), &after);
     assert_true(after.is_blocked && after.release_round == 0);
     world_free(world);
 }
@@ -1238,7 +1238,7 @@ TEST(words_that_are_not_those_committed_to_are_no_report)
         assert_true((heard.happened & TACIT_TOOK_REPORT) == 0);
     }
     struct tacit_select_hub_view view;
-    tacit_select_hub_look(hub_of(world), &view);
+    tacit_select_hub_view(hub_of(world), &view);
     assert_false(tacit_bits_has(view.received, site));
     world_free(world);
 }
@@ -1251,7 +1251,7 @@ TEST(nothing_masked_in_a_term_is_said_in_the_next)
     start(world);
     uint32_t const site = play_until(world, TACIT_SELECT_RELEASED);
     struct tacit_select_site_view before;
-    tacit_select_site_look(site_of(world, site), &before);
+    tacit_select_site_view(site_of(world, site), &before);
     struct tacit_select_event const event = {
         .kind = TACIT_SELECT_START, .now_us = world->now_us, .term = 1};
     struct tacit_select_event again = {.kind = TACIT_SELECT_AGAIN, .now_us = world->now_us};
@@ -1267,7 +1267,7 @@ TEST(nothing_masked_in_a_term_is_said_in_the_next)
         .kind = TACIT_SELECT_RECEIVE, .now_us = world->now_us, .message = &said.messages[0]};
     assert_int_equal(tacit_select_site_step(copy, &again, &entropy, &heard), TACIT_OK);
     struct tacit_select_site_view anew;
-    tacit_select_site_look(copy, &anew);
+    tacit_select_site_view(copy, &anew);
     assert_true(anew.phase != TACIT_SELECT_RELEASED && heard.settled == before.release_number);
     world->two->aggregators.term = 1;
     tacit_helper_hub_begin_term(kept_of(world), 1);
@@ -1275,7 +1275,7 @@ TEST(nothing_masked_in_a_term_is_said_in_the_next)
         assert_int_equal(step(world, SITES - i, &event), TACIT_OK);
     play(world);
     struct tacit_select_hub_view view;
-    tacit_select_hub_look(hub_of(world), &view);
+    tacit_select_hub_view(hub_of(world), &view);
     assert_int_equal(view.round_count, ROUNDS);
     assert_int_equal(world->two->totals, ROUNDS - 1);
     assert_true(world->settled[site][before.release_number]);
@@ -1296,7 +1296,7 @@ TEST(a_round_without_totals_leaves_the_model)
         struct tacit_select_hub_view view = {.awaits_totals = false};
         for (uint32_t i = 0; i < 5000 && !view.awaits_totals; i++) {
             go_on(world);
-            tacit_select_hub_look(hub_of(world), &view);
+            tacit_select_hub_view(hub_of(world), &view);
         }
         assert_true(view.awaits_totals && !view.is_open && view.round_count == 0);
         struct tacit_select_update update;
@@ -1307,7 +1307,7 @@ TEST(a_round_without_totals_leaves_the_model)
         tacit_helper_hub_void(kept_of(world));
         carry_out(world, SITES, &update);
         world->two->away_percent = 0;
-        tacit_select_hub_look(hub_of(world), &view);
+        tacit_select_hub_view(hub_of(world), &view);
         for (uint32_t i = 0; i < NUMBERS; i++)
             assert_true(view.model[i] == 0);
         assert_int_equal(view.round_count, 1);

@@ -128,7 +128,7 @@ static bool is_board(const void *state, size_t size, void *config)
 static void digest_board(const struct tacit_vote_board *board)
 {
     struct tacit_vote_board_view view;
-    tacit_vote_board_look(board, &view);
+    tacit_vote_board_view(board, &view);
     uint64_t const words[] = {view.reset, view.voted[0], view.voted_count, view.mark_count};
     digest_bytes(words, sizeof words);
     digest_bytes(view.counts, ARMS * sizeof *view.counts);
@@ -137,7 +137,7 @@ static void digest_board(const struct tacit_vote_board *board)
 static uint64_t voted(const struct tacit_vote_board *board)
 {
     struct tacit_vote_board_view view;
-    tacit_vote_board_look(board, &view);
+    tacit_vote_board_view(board, &view);
     return view.voted[0];
 }
 
@@ -264,7 +264,7 @@ static void play_wide(struct tacit_vote_board_config *config, struct tacit_rng *
         struct tacit_vote_board_view view;
         digest_word((uint64_t)tacit_vote_board_take(board, &message, &marks_new));
         digest_word(marks_new);
-        tacit_vote_board_look(board, &view);
+        tacit_vote_board_view(board, &view);
         digest_bytes(view.voted, width * sizeof *view.voted);
         digest_bytes(view.counts, config->arm_count * sizeof *view.counts);
         uint64_t const words[] = {view.reset, view.voted_count, view.mark_count};
@@ -432,7 +432,7 @@ static bool is_player(const void *state, size_t size, void *config)
 static void digest_player(const struct tacit_vote_player *player)
 {
     struct tacit_vote_player_view view;
-    tacit_vote_player_look(player, &view);
+    tacit_vote_player_view(player, &view);
     struct tacit_best_arm_view const *const inner = &view.subroutine;
     uint64_t const words[] = {
         inner->arm_count,    inner->remaining[0], inner->remaining_count,
@@ -494,7 +494,7 @@ static bool all_are_decided(const struct table *table)
 {
     for (uint32_t i = 0; i < PLAYERS; i++) {
         struct tacit_vote_player_view view;
-        tacit_vote_player_look(table->player[i], &view);
+        tacit_vote_player_view(table->player[i], &view);
         if (!view.decided)
             return false;
     }
@@ -504,7 +504,7 @@ static bool all_are_decided(const struct table *table)
 static uint32_t answer_of(const struct table *table, uint32_t player)
 {
     struct tacit_vote_player_view view;
-    tacit_vote_player_look(table->player[player], &view);
+    tacit_vote_player_view(table->player[player], &view);
     return view.subroutine.answer;
 }
 
@@ -558,7 +558,7 @@ TEST(a_clone_has_no_second_vote)
         for (uint32_t i = 0; i < 4000; i++)
             activate(&table, 0);
         struct tacit_vote_board_view view;
-        tacit_vote_board_look(table.board, &view);
+        tacit_vote_board_view(table.board, &view);
         for (uint32_t arm = 0; arm < ARMS; arm++)
             assert_true(view.counts[arm] <= 1);
         assert_true(view.mark_count >= first_marks); /* nothing is taken back */
@@ -583,7 +583,7 @@ TEST(a_start_says_the_first_vote_again)
         for (uint32_t i = 0; i < 4000 && view.mark_count == 0; i++) {
             struct tacit_vote_update update;
             activate(&table, 0);
-            tacit_vote_board_look(table.board, &view);
+            tacit_vote_board_view(table.board, &view);
             assert_int_equal(step(&table, 0, start, &update), TACIT_OK);
             assert_true(update.send == (view.mark_count > 0));
         }
@@ -609,7 +609,7 @@ TEST(a_reset_starts_everything_anew)
     assert_int_equal(step(&table, 3, event, &update), TACIT_OK); /* taken and forgotten */
     activate(&table, 3);
     struct tacit_vote_player_view view;
-    tacit_vote_player_look(table.player[3], &view);
+    tacit_vote_player_view(table.player[3], &view);
     assert_int_equal(view.reset, 1);
     assert_int_equal(view.subroutine.sample_count, 1);
     assert_int_equal(view.subroutine.remaining_count, ARMS);

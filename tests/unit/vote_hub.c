@@ -146,7 +146,7 @@ static void digest_board(const struct tacit_vote_board_view *board)
 static void digest_site(const struct tacit_vote_site *site)
 {
     struct tacit_vote_site_view view;
-    tacit_vote_site_look(site, &view);
+    tacit_vote_site_view(site, &view);
     struct tacit_vote_private_view const *const player = &view.player;
     uint64_t const words[] = {player->epoch,      player->cell,     player->active[0],
                               player->dropped[0], player->decided,  player->active_count,
@@ -217,7 +217,7 @@ static enum tacit_status step(struct world *world, uint32_t site, uint32_t copy,
 static struct tacit_vote_site_view look(const struct world *world, uint32_t site, uint32_t copy)
 {
     struct tacit_vote_site_view view;
-    tacit_vote_site_look(world->processes[site][copy].memory, &view);
+    tacit_vote_site_view(world->processes[site][copy].memory, &view);
     return view;
 }
 
@@ -282,7 +282,7 @@ static void digest_hub(const struct tacit_vote_hub *hub)
 {
     struct tacit_vote_hub_view view;
     struct tacit_vote_hub_message anew;
-    tacit_vote_hub_look(hub, &view);
+    tacit_vote_hub_view(hub, &view);
     digest_board(&view.board);
     uint64_t const words[] = {view.is_decided, view.voter_count, view.voters[0], view.flagged[0],
                               tacit_vote_hub_anew(hub, &anew)};
@@ -523,7 +523,7 @@ TEST(late_joiner_learns_all_from_what_stands)
         }
     }
     struct tacit_vote_hub_view view;
-    tacit_vote_hub_look(world.hub, &view);
+    tacit_vote_hub_view(world.hub, &view);
     assert_true(view.is_decided);
     assert_int_equal(view.voter_count, NEEDED);
     start(&world, 4, 0); /* it has played nothing, and knows of nothing */
@@ -607,7 +607,7 @@ TEST(what_comes_late_is_refused_by_its_draw)
         assert_false(refusal.message.forgot);
     }
     struct tacit_vote_hub_view view;
-    tacit_vote_hub_look(world.hub, &view);
+    tacit_vote_hub_view(world.hub, &view);
     assert_false(tacit_bits_has(view.flagged, 0));
 }
 
@@ -678,12 +678,12 @@ TEST(one_mark_makes_a_voter)
         memcpy(message.message.commitment, look(&world, 0, 0).head, TACIT_SHA256_BYTES);
         struct tacit_vote_hub_view view;
         assert_int_equal(tell_hub(&world, &message), TACIT_OK); /* without any mark */
-        tacit_vote_hub_look(world.hub, &view);
+        tacit_vote_hub_view(world.hub, &view);
         assert_int_equal(view.voter_count, 0);
         assert_int_equal(world.rows[0], 0);
         message.marks = UINT64_C(1) << arm;
         assert_int_equal(tell_hub(&world, &message), TACIT_OK);
-        tacit_vote_hub_look(world.hub, &view);
+        tacit_vote_hub_view(world.hub, &view);
         assert_int_equal(view.voter_count, 1);
         assert_int_equal(view.voters[0], 1);
         assert_true(is_under_way(&world, TACIT_VOTE_ROW));
@@ -716,7 +716,7 @@ TEST(lost_hub_has_all_votes_again_in_a_new_term)
         play_until_it_votes(&world, site, 0);
         deliver_all(&world);
     }
-    tacit_vote_hub_look(world.hub, &view);
+    tacit_vote_hub_view(world.hub, &view);
     uint64_t const marks = view.board.mark_count;
     assert_true(marks > 0);
     start(&world, 3, 0);
@@ -726,7 +726,7 @@ TEST(lost_hub_has_all_votes_again_in_a_new_term)
     assert_in_range(size, 1, sizeof bytes);
     assert_int_equal(tacit_vote_hub_restore(world.hub, &world.hub_config, bytes, size), TACIT_OK);
     begin_term(&world, 1);
-    tacit_vote_hub_look(world.hub, &view);
+    tacit_vote_hub_view(world.hub, &view);
     assert_int_equal(view.board.mark_count, 0);
     assert_false(look(&world, 3, 0).is_committed);
     assert_true(world.processes[3][0].left[0] > 0); /* played anew; what was drawn stays spent */
@@ -734,7 +734,7 @@ TEST(lost_hub_has_all_votes_again_in_a_new_term)
     deliver_all(&world);
     pass(&world, RESEND_US);
     deliver_all(&world);
-    tacit_vote_hub_look(world.hub, &view);
+    tacit_vote_hub_view(world.hub, &view);
     assert_int_equal(view.board.mark_count, marks);
     assert_int_equal(view.term, 1);
     for (uint32_t site = 0; site < NEEDED; site++)
@@ -764,7 +764,7 @@ TEST(resets_that_are_forgotten_come_back)
     deliver_all(&world);
     pass(&world, RESEND_US);
     deliver_all(&world);
-    tacit_vote_hub_look(world.hub, &view);
+    tacit_vote_hub_view(world.hub, &view);
     assert_int_equal(view.board.reset, 5);
     struct message cast = {.message = {.kind = TACIT_VOTE_CAST,
                                        .from = 0,
@@ -782,7 +782,7 @@ TEST(resets_that_are_forgotten_come_back)
     assert_int_equal(tell_hub(&world, &cast), TACIT_ROLLBACK);
     cast.message.reset = 6;
     assert_int_equal(tell_hub(&world, &cast), TACIT_OK);
-    tacit_vote_hub_look(world.hub, &view);
+    tacit_vote_hub_view(world.hub, &view);
     assert_int_equal(view.board.reset, 6);
     cast.message.term = 0;
     assert_int_equal(tell_hub(&world, &cast), TACIT_STRANGER);
@@ -865,7 +865,7 @@ TEST(coin_of_the_hub_resets_everybody_whatever_was_voted)
         memset(world.rows, 0, sizeof world.rows);
         deliver_all(&world);
     }
-    tacit_vote_hub_look(world.hub, &view);
+    tacit_vote_hub_view(world.hub, &view);
     assert_int_equal(view.board.reset, resets);
     assert_in_range(resets, 60, 140); /* 100 expected, sd 8: false alarm below 1e-5 */
     assert_int_equal(look(&world, 0, 0).board.reset, resets);

@@ -131,7 +131,7 @@ static void give_boards(struct table *table)
 static void digest_board(const struct table *table, const struct tacit_vote_board *board)
 {
     struct tacit_vote_board_view view;
-    tacit_vote_board_look(board, &view);
+    tacit_vote_board_view(board, &view);
     uint64_t const words[] = {view.reset, view.voted_count, view.mark_count};
     digest_bytes(words, sizeof words);
     digest_bytes(view.voted, words_of(table) * sizeof(uint64_t));
@@ -173,7 +173,7 @@ static struct said any_message(struct table *table, const struct member *member,
         said.message = (struct tacit_vote_message){
             .kind = TACIT_VOTE_MARKS, .from = which % PLAYERS, .run_id = RUN_ID};
         struct tacit_vote_board_view board;
-        tacit_vote_board_look(member->board, &board);
+        tacit_vote_board_view(member->board, &board);
         said.message.reset = board.reset;
         said.marks[0] = said.marks[1] = 0;
         tacit_bits_add(said.marks, below(table, table->arms));
@@ -280,7 +280,7 @@ static bool is_hidden(const void *state, size_t size, void *config)
 static void digest_hidden(const struct table *table, const struct tacit_vote_private *player)
 {
     struct tacit_vote_private_view view;
-    tacit_vote_private_look(player, &view);
+    tacit_vote_private_view(player, &view);
     struct tacit_vote_private_summary const summary = tacit_vote_private_summary(player);
     uint64_t const words[] = {
         view.epoch,     view.cell,        view.decided,    view.active_count,  view.waiting,
@@ -451,7 +451,7 @@ static uint64_t climb(double growth, double failure, double accuracy, uint64_t *
                          TACIT_OK);
         event = (struct tacit_vote_event){.kind = TACIT_EVENT_START}; /* shows the plan again */
     }
-    tacit_vote_private_look(player, view);
+    tacit_vote_private_view(player, view);
     *active = view->active[0];
     assert_int_equal(tacit_vote_private_check(player, size, &config), TACIT_OK);
     return pulls;
@@ -490,7 +490,7 @@ static bool is_plain(const void *state, size_t size, void *config)
 static void digest_plain(const struct table *table, const struct tacit_vote_player *player)
 {
     struct tacit_vote_player_view view;
-    tacit_vote_player_look(player, &view);
+    tacit_vote_player_view(player, &view);
     uint64_t const words[] = {view.reset,
                               view.decided,
                               view.is_open,
@@ -605,7 +605,7 @@ static bool is_pool(const void *state, size_t size, void *config)
 static void digest_pool(const struct table *table, const struct tacit_vote_pool *pool)
 {
     struct tacit_vote_pool_view view;
-    tacit_vote_pool_look(pool, &view);
+    tacit_vote_pool_view(pool, &view);
     uint64_t const words[] = {view.release_count, view.look_count, view.next_look,
                               view.active_count};
     digest_bytes(words, sizeof words);
@@ -668,7 +668,7 @@ static void publish(struct table *table, uint32_t which, bool is_changed)
 static void digest_sums(const struct table *table, const struct tacit_vote_sums *player)
 {
     struct tacit_vote_sums_view view;
-    tacit_vote_sums_look(player, &view);
+    tacit_vote_sums_view(player, &view);
     uint64_t const words[] = {view.cell, view.decided, view.waiting, view.halted,
                               view.active_count};
     digest_bytes(words, sizeof words);
@@ -698,7 +698,7 @@ static void step_sums(struct table *table, uint32_t at, struct tacit_vote_sums_e
     struct tacit_entropy const entropy = entropy_of(table);
     struct tacit_vote_sums_update update;
     struct tacit_vote_pool_view pool;
-    tacit_vote_pool_look(member->board, &pool);
+    tacit_vote_pool_view(member->board, &pool);
     event.now_us = member->now_us;
     if (event.kind == TACIT_EVENT_OFFER)
         event.as.standing = (struct tacit_vote_standing){pool.active, UINT64_MAX};
@@ -790,7 +790,7 @@ TEST(publishers_take_what_comes_or_nothing_of_it)
             if (i >= PLAYERS)
                 event = any_event(table, &table->members[at]);
             struct tacit_vote_sums_view view;
-            tacit_vote_sums_look(table->members[at].player, &view);
+            tacit_vote_sums_view(table->members[at].player, &view);
             bool const is_new = event.kind == TACIT_EVENT_RECEIVE && view.waiting &&
                                 event.as.grant.cell == view.cell;
             step_sums(table, at, event);
@@ -799,7 +799,7 @@ TEST(publishers_take_what_comes_or_nothing_of_it)
                 publish(table, below(table, table->count < SAID ? table->count : SAID), true);
         }
         struct tacit_vote_pool_view view;
-        tacit_vote_pool_look(table->members[0].board, &view);
+        tacit_vote_pool_view(table->members[0].board, &view);
         pools_decided += view.active_count == 1 && table->arms > 1 ? 1 : 0;
     }
     assert_true(pools_decided > 5);

@@ -66,7 +66,7 @@ static void open_site(struct site *site, double epsilon, uint64_t budget_nano)
 static void digest_player(const struct site *site)
 {
     struct tacit_vote_private_view view;
-    tacit_vote_private_look(site->player, &view);
+    tacit_vote_private_view(site->player, &view);
     struct tacit_vote_private_summary const summary = tacit_vote_private_summary(site->player);
     uint64_t const words[] = {view.epoch,
                               view.cell,
@@ -180,7 +180,7 @@ static enum tacit_status play_plan(struct site *site)
 static struct tacit_vote_private_view view_of(const struct site *site)
 {
     struct tacit_vote_private_view view;
-    tacit_vote_private_look(site->player, &view);
+    tacit_vote_private_view(site->player, &view);
     return view;
 }
 
@@ -484,8 +484,8 @@ static void digest_wide(const struct wide *wide)
     struct tacit_vote_private_view view;
     struct tacit_vote_board_view board;
     size_t const width = TACIT_BITS_WORDS(wide->config.arm_count) * sizeof(uint64_t);
-    tacit_vote_private_look(wide->player, &view);
-    tacit_vote_board_look(wide->board, &board);
+    tacit_vote_private_view(wide->player, &view);
+    tacit_vote_board_view(wide->board, &board);
     uint64_t const words[] = {view.epoch, view.cell, view.active_count, view.exploit_arm};
     digest_bytes(words, sizeof words);
     digest_bytes(view.active, width);

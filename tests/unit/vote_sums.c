@@ -50,7 +50,7 @@ static bool is_pool(const void *state, size_t size, void *config)
 static struct tacit_vote_pool_view pool_view(const struct tacit_vote_pool *pool)
 {
     struct tacit_vote_pool_view view;
-    tacit_vote_pool_look(pool, &view);
+    tacit_vote_pool_view(pool, &view);
     return view;
 }
 
@@ -213,7 +213,7 @@ static void close_in_both(struct tacit_phased_judge *judge, struct tacit_vote_po
     int64_t planned[ARMS];
     int64_t sums[ARMS] = {0};
     uint64_t arms = 0;
-    tacit_phased_judge_look(judge, &view);
+    tacit_phased_judge_view(judge, &view);
     for (uint32_t i = 0; i < view.plan_count; i++) {
         uint32_t const arm = view.plan[i].arm;
         double const pulls = (double)view.plan[i].count * PLAYERS;
@@ -254,7 +254,7 @@ TEST(rounds_of_two_aggregators_are_judged_as_a_pool_judges)
         assert_int_equal(tacit_phased_judge_init(judge, &schedule), TACIT_OK);
         do {
             close_in_both(judge, pool, &rng);
-            tacit_phased_judge_look(judge, &view);
+            tacit_phased_judge_view(judge, &view);
             for (uint32_t arm = 0; arm < ARMS; arm++)
                 assert_int_equal(view.standings[arm] == TACIT_PHASED_PRESENT,
                                  tacit_bits_has(pool_view(pool).active, arm));
@@ -458,7 +458,7 @@ static void open_site(struct site *site, double epsilon, uint64_t budget_nano)
 static void digest_player(const struct site *site)
 {
     struct tacit_vote_sums_view view;
-    tacit_vote_sums_look(site->player, &view);
+    tacit_vote_sums_view(site->player, &view);
     uint64_t const words[] = {view.cell,   view.decided,      view.waiting,
                               view.halted, view.active_count, view.active[0]};
     digest_bytes(words, sizeof words);
@@ -544,7 +544,7 @@ static enum tacit_status play_block(struct site *site)
 static struct tacit_vote_sums_view view_of(const struct site *site)
 {
     struct tacit_vote_sums_view view;
-    tacit_vote_sums_look(site->player, &view);
+    tacit_vote_sums_view(site->player, &view);
     return view;
 }
 
@@ -759,7 +759,7 @@ static void play_wide(const struct tacit_vote_sums_config *config, struct tacit_
         enum tacit_status const status = tacit_vote_sums_step(player, &event, &entropy, &update);
         struct tacit_vote_sums_view view;
         size_t const width = TACIT_BITS_WORDS(config->arm_count) * sizeof(uint64_t);
-        tacit_vote_sums_look(player, &view);
+        tacit_vote_sums_view(player, &view);
         digest_step(status, update.cell, update.deadline_us, update.plan, update.plan_count);
         digest_bytes(view.active, width);
         digest_bytes(pool_view(pool).active, width);

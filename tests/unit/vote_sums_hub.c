@@ -76,7 +76,7 @@ static struct tacit_vote_sums_config player_is(const struct world *world)
 static struct tacit_vote_hub_view hub_view(const struct world *world)
 {
     struct tacit_vote_hub_view view;
-    tacit_vote_hub_look(world->hub, &view);
+    tacit_vote_hub_view(world->hub, &view);
     return view;
 }
 
@@ -222,7 +222,7 @@ static struct tacit_vote_sums_update step_player(struct world *world, uint32_t s
 static void simulate_block(struct world *world, uint32_t site, uint64_t number)
 {
     struct tacit_vote_pool_view view;
-    tacit_vote_pool_look(world->pool, &view);
+    tacit_vote_pool_view(world->pool, &view);
     step_player(world, site, (struct tacit_vote_sums_event){.kind = TACIT_EVENT_START});
     struct tacit_vote_sums_update update =
         step_player(world, site,
@@ -254,7 +254,7 @@ TEST(a_hub_adds_up_what_the_simulator_adds_up)
         assert_true(number < 1000);
         block_of(world, number % SITES);
         simulate_block(world, number % SITES, number);
-        tacit_vote_pool_look(world->pool, &simulated);
+        tacit_vote_pool_view(world->pool, &simulated);
         struct tacit_vote_hub_view const live = hub_view(world);
         assert_int_equal(live.pool.release_count, number + 1);
         assert_int_equal(live.pool.look_count, simulated.look_count);

@@ -381,7 +381,7 @@ static void add_handshakes(struct elim_flood *flood, double commits, double gran
     add_messages(flood, &grant, grants, 1);
 }
 
-/* An agent asks its lowest neighbour, then all; each of them grants (holder.c). */
+/* An agent asks its lowest neighbour, then all; each of them grants (grantor.c). */
 static void add_grants(struct elim_flood *flood, uint32_t agent)
 {
     double const degree = tacit_graph_degree(flood->experiment->network->graph, agent);
@@ -638,5 +638,5 @@ void elim_flood_look(const struct elim_flood *flood, uint32_t agent,
     TACIT_ASSERT(agent < flood->agent_count);
     uint32_t const component =
         is_star(flood->experiment) ? 0 : flood->experiment->network->label[agent];
-    tacit_elim_judge_look(judge_of(flood, component), view);
+    tacit_elim_judge_view(judge_of(flood, component), view);
 }

@@ -82,13 +82,13 @@ enum tacit_status elim_site_feed(const struct live_site *site, const struct taci
 static bool look_at_peer(const struct live_site *site, struct tacit_elim_peer_view *view)
 {
     if (!is_star(site))
-        tacit_elim_peer_look(site->state, view);
+        tacit_elim_peer_view(site->state, view);
     return !is_star(site);
 }
 
 void elim_site_look(const struct live_site *site, struct tacit_elim_agent_view *view)
 {
-    tacit_elim_agent_look(is_star(site) ? site->state : tacit_elim_peer_agent(site->state), view);
+    tacit_elim_agent_view(is_star(site) ? site->state : tacit_elim_peer_agent(site->state), view);
 }
 
 struct tacit_elim_message elim_site_release(const struct live_site *site)

@@ -237,7 +237,7 @@ static void note_intervals(struct live_hub *hub)
     struct tacit_elim_hub_view view;
     if (own_of(hub)->lowers == NULL)
         return;
-    tacit_elim_hub_look(hub->state, &view);
+    tacit_elim_hub_view(hub->state, &view);
     for (uint32_t arm = 0; arm < hub->config->arm_count; arm++) {
         struct tacit_bounds_interval const interval =
             tacit_elim_hub_interval(hub->state, arm, confidence);
@@ -299,7 +299,7 @@ static enum tacit_status step_core(struct live_hub *hub, const struct tacit_elim
 static void hub_round(const struct live_hub *hub, struct tacit_helper_round *round, uint64_t *highs)
 {
     struct tacit_elim_hub_view view;
-    tacit_elim_hub_look(hub->state, &view);
+    tacit_elim_hub_view(hub->state, &view);
     *round = (struct tacit_helper_round){
         .term = view.term, .round = view.epoch, .count = view.active_count};
     tacit_elim_order_digest(view.new_pulls, view.arms, hub->config->arm_count, round->order);
@@ -321,7 +321,7 @@ static void hub_answer(struct live_hub *hub, uint32_t site, uint64_t now_us,
                        const struct tacit_entropy *entropy, struct live_hub_update *update)
 {
     struct tacit_elim_hub_view view;
-    tacit_elim_hub_look(hub->state, &view);
+    tacit_elim_hub_view(hub->state, &view);
     struct tacit_elim_message const question = {.kind = TACIT_ELIM_HELLO,
                                                 .from = site,
                                                 .to = TACIT_HUB,
@@ -376,7 +376,7 @@ static uint64_t term_of(const struct live_hub *hub)
 {
     struct tacit_elim_hub_view view = {0};
     if (hub->state != NULL)
-        tacit_elim_hub_look(hub->state, &view);
+        tacit_elim_hub_view(hub->state, &view);
     return view.term;
 }
 
@@ -426,7 +426,7 @@ static const char *objection_to(const struct live_hub *hub, enum live_change cha
                                 enum tacit_status status)
 {
     struct tacit_elim_hub_view view;
-    tacit_elim_hub_look(hub->state, &view);
+    tacit_elim_hub_view(hub->state, &view);
     if (status == TACIT_REFUSED)
         return "the log of this run is full: 64 changes; end the run, and begin a new one";
     if (status == TACIT_UNEXPECTED)
@@ -530,7 +530,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
         look_at_sites(hub, view);
         return;
     }
-    tacit_elim_hub_look(hub->state, &core);
+    tacit_elim_hub_view(hub->state, &core);
     *view = (struct live_hub_view){.judges = true,
                                    .is_finished = core.finished,
                                    .is_overdue = core.overdue,

@@ -27,10 +27,10 @@ void elim_run_look(const struct elim_run *run, uint32_t agent, struct tacit_elim
     void const *const state = tacit_sim_nodes_state(run->nodes, agent);
     struct tacit_elim_peer_view peer;
     if (run->experiment->network == NULL) {
-        tacit_elim_agent_look(state, view);
+        tacit_elim_agent_view(state, view);
         return;
     }
-    tacit_elim_peer_look(state, &peer);
+    tacit_elim_peer_view(state, &peer);
     *view = peer.agent;
 }
 

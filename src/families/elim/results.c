@@ -22,11 +22,11 @@ static struct verdict verdict_of(const struct elim_run *run, uint32_t agent)
                                 judge.eliminated};
     }
     if (elim_run_has_hub(run)) {
-        tacit_elim_hub_look(elim_run_hub(run), &hub);
+        tacit_elim_hub_view(elim_run_hub(run), &hub);
         return (struct verdict){hub.round_count, hub.active_count, hub.arms, hub.means,
                                 hub.eliminated};
     }
-    tacit_elim_peer_look(tacit_sim_nodes_state(run->nodes, agent), &peer);
+    tacit_elim_peer_view(tacit_sim_nodes_state(run->nodes, agent), &peer);
     return (struct verdict){peer.round_count, peer.active_count, peer.arms, peer.means,
                             peer.eliminated};
 }

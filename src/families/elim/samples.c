@@ -20,7 +20,7 @@ static void count_component(struct elim_run *run, uint32_t sink)
 {
     struct tacit_elim_network const *const network = run->experiment->network;
     struct tacit_elim_peer_view view;
-    tacit_elim_peer_look(tacit_sim_nodes_state(run->nodes, sink), &view);
+    tacit_elim_peer_view(tacit_sim_nodes_state(run->nodes, sink), &view);
     for (uint32_t agent = 0; agent < run->agent_count; agent++)
         if (network->label[agent] == network->label[sink] && tacit_bits_has(view.known, agent))
             count_agent(run, agent);
@@ -29,7 +29,7 @@ static void count_component(struct elim_run *run, uint32_t sink)
 void elim_run_count_hub(struct elim_run *run)
 {
     struct tacit_elim_hub_view view;
-    tacit_elim_hub_look(elim_run_hub(run), &view);
+    tacit_elim_hub_view(elim_run_hub(run), &view);
     bool const is_judged = view.round_count > run->round.round_count;
     for (uint32_t agent = 0; is_judged && agent < run->agent_count; agent++) {
         if (view.seen[agent] != run->round.epoch)
@@ -94,7 +94,7 @@ void elim_run_count_judges(struct elim_run *run)
     }
     for (uint32_t agent = 0; agent < run->agent_count; agent++) {
         struct tacit_elim_peer_view view;
-        tacit_elim_peer_look(tacit_sim_nodes_state(run->nodes, agent), &view);
+        tacit_elim_peer_view(tacit_sim_nodes_state(run->nodes, agent), &view);
         run->samples += pulls_judged(&schedule, view.round_count, view.eliminated);
     }
 }

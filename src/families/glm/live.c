@@ -67,7 +67,7 @@ static const char *site_objection(const struct live_site *site)
 static struct tacit_glm_client_view client_view(const struct live_site *site)
 {
     struct tacit_glm_client_view view;
-    tacit_glm_client_look(site->state, &view);
+    tacit_glm_client_view(site->state, &view);
     return view;
 }
 
@@ -217,7 +217,7 @@ static void hub_configure(struct live_hub *hub)
 static struct tacit_glm_hub_view core_view(const struct live_hub *hub)
 {
     struct tacit_glm_hub_view view;
-    tacit_glm_hub_look(hub->state, &view);
+    tacit_glm_hub_view(hub->state, &view);
     return view;
 }
 

@@ -104,7 +104,7 @@ static void compare_rounds(struct glm_run *run, uint64_t aggregations_before)
     struct tacit_glm_model const *const model = &run->plan->model;
     struct tacit_glm_hub_view view;
     double square = 0;
-    tacit_glm_hub_look(run->hub, &view);
+    tacit_glm_hub_view(run->hub, &view);
     double const rounds = (double)(view.aggregation_count - aggregations_before);
     if (model->variant > TACIT_GLM_V2 || view.model_count == 0 || rounds <= run->rounds)
         return;
@@ -119,7 +119,7 @@ static enum tacit_status carry_out(struct glm_run *run, const struct tacit_glm_m
 {
     struct tacit_glm_update update;
     struct tacit_glm_hub_view before;
-    tacit_glm_hub_look(run->hub, &before);
+    tacit_glm_hub_view(run->hub, &before);
     memcpy(run->theta, before.theta, run->plan->model.dimension * sizeof run->theta[0]);
     if (run->plan->model.start == TACIT_GLM_START_ZERO)
         memset(run->theta, 0, sizeof run->theta);
@@ -166,7 +166,7 @@ static void write_results(const struct glm_run *run, double *metrics)
 {
     struct tacit_glm_model const *const model = &run->plan->model;
     struct tacit_glm_hub_view view;
-    tacit_glm_hub_look(run->hub, &view);
+    tacit_glm_hub_view(run->hub, &view);
     double const clients = model->client_count;
     metrics[GLM_UPDATES] = (double)view.update_count;
     metrics[GLM_AGGREGATIONS] = (double)view.aggregation_count;
@@ -189,7 +189,7 @@ static void write_model(const struct glm_run *run, double *profiles)
     double inverse[TACIT_LINALG_MATRIX_MAX];
     double reciprocal[TACIT_LINALG_VECTOR_MAX];
     struct tacit_glm_hub_view view;
-    tacit_glm_hub_look(run->hub, &view);
+    tacit_glm_hub_view(run->hub, &view);
     if (view.update_count == 0 ||
         !tacit_linalg_cholesky(plan->path, d, view.matrix, 0, factor, reciprocal))
         return;

@@ -151,7 +151,7 @@ static enum tacit_status take(struct glm_run *run, uint32_t client,
 static void write_results(const struct glm_run *run, double *metrics)
 {
     struct tacit_glm_private_hub_view view;
-    tacit_glm_private_hub_look(run->hub, &view);
+    tacit_glm_private_hub_view(run->hub, &view);
     metrics[GLM_UPDATES] = (double)view.model_count;
     metrics[GLM_AGGREGATIONS] = (double)view.model_count; /* J = 1 */
     metrics[GLM_LINKS] = run->plan->model.client_count * (double)view.model_count;

@@ -126,7 +126,7 @@ static const char *site_objection(const struct live_site *site)
 static struct tacit_glm_sound_site_view site_view(const struct live_site *site)
 {
     struct tacit_glm_sound_site_view view;
-    tacit_glm_sound_site_look(site->state, &view);
+    tacit_glm_sound_site_view(site->state, &view);
     return view;
 }
 
@@ -372,7 +372,7 @@ LIVE_SNAPSHOTS(tacit_glm_sound_hub, struct sound_hub)
 static struct tacit_glm_sound_hub_view core_view(const struct live_hub *hub)
 {
     struct tacit_glm_sound_hub_view view;
-    tacit_glm_sound_hub_look(hub->state, &view);
+    tacit_glm_sound_hub_view(hub->state, &view);
     return view;
 }
 

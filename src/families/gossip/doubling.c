@@ -118,7 +118,7 @@ static bool exploit(void *family, uint32_t node, uint32_t *arm, uint64_t *count_
 {
     struct gossip_doubling_run const *const run = family;
     struct tacit_doubling_view view;
-    tacit_doubling_look(tacit_sim_nodes_state(run->nodes, node), &view);
+    tacit_doubling_view(tacit_sim_nodes_state(run->nodes, node), &view);
     *arm = view.exploit_arm;
     *count_max = run->plan->common.horizon - view.pull_count;
     return view.waiting;
@@ -234,7 +234,7 @@ static double disagreement(const struct gossip_doubling_run *run)
         double high = -INFINITY;
         for (uint32_t i = 0; i < run->plan->schedule.agent_count; i++) {
             struct tacit_doubling_view view;
-            tacit_doubling_look(gossip_doubling_state(run, i), &view);
+            tacit_doubling_view(gossip_doubling_state(run, i), &view);
             low = fmin(low, view.means[arm]);
             high = fmax(high, view.means[arm]);
         }
@@ -263,7 +263,7 @@ static void write_results(const struct gossip_doubling_run *run, struct tacit_si
     double right = 0;
     for (uint32_t i = 0; i < agents; i++) {
         struct tacit_doubling_view view;
-        tacit_doubling_look(gossip_doubling_state(run, i), &view);
+        tacit_doubling_view(gossip_doubling_state(run, i), &view);
         forced += (double)view.forced_count;
         pulls += (double)view.pull_count;
         row->ranking[view.exploit_arm] += is_leading(&view, arms) ? 1 : 0;

@@ -132,7 +132,7 @@ static const char *site_objection(const struct live_site *site)
 static struct tacit_gossip_agent_view view_of(const struct live_site *site)
 {
     struct tacit_gossip_agent_view view;
-    tacit_gossip_agent_look(site->state, &view);
+    tacit_gossip_agent_view(site->state, &view);
     return view;
 }
 

@@ -176,7 +176,7 @@ static void write_results(const struct run *run, double regret, struct tacit_sim
     uint32_t const arms = plan->rule.arm_count;
     bool const is_real = plan->rule.tree.node.scale.kind == TACIT_SCALE_REAL;
     struct tacit_gossip_network_view view;
-    tacit_gossip_network_look(run->network, &view);
+    tacit_gossip_network_view(run->network, &view);
     row->metrics[GOSSIP_REGRET] = regret;
     row->metrics[GOSSIP_REGRET_PER_AGENT] = regret / agents;
     row->metrics[GOSSIP_MESSAGES] = slots * (agents + 2);
@@ -203,7 +203,7 @@ static void write_band(const struct run *run, double *values)
     while (run->instance.gaps[best] > 0)
         best++;
     TACIT_ASSERT(best < arms);
-    tacit_gossip_network_look(run->network, &view);
+    tacit_gossip_network_view(run->network, &view);
     double low = INFINITY;
     double high = -INFINITY;
     double sum = 0;

@@ -124,7 +124,7 @@ static void note_gaps(struct phased_direct *direct)
     uint32_t const arms = direct->sim->common.env.arm_count;
     struct tacit_phased_judge_view view;
     double least = INFINITY;
-    tacit_phased_judge_look(direct->judge, &view);
+    tacit_phased_judge_view(direct->judge, &view);
     for (uint32_t arm = 0; arm < arms; arm++)
         if (view.standings[arm] == TACIT_PHASED_PRESENT && direct->instance->gaps[arm] < least)
             least = direct->instance->gaps[arm];
@@ -154,7 +154,7 @@ static bool change_arms(struct phased_direct *direct)
     struct phased_sim const *const sim = direct->sim;
     struct tacit_phased_judge_view before;
     struct tacit_phased_judge_view after;
-    tacit_phased_judge_look(direct->judge, &before);
+    tacit_phased_judge_view(direct->judge, &before);
     for (; direct->change < sim->change_count && sim->changes[direct->change].slot <= direct->slot;
          direct->change++) {
         struct phased_change const *const change = &sim->changes[direct->change];
@@ -162,7 +162,7 @@ static bool change_arms(struct phased_direct *direct)
                    ? tacit_phased_judge_add(direct->judge, change->arm, direct->slot)
                    : tacit_phased_judge_retire(direct->judge, change->arm, direct->slot));
     }
-    tacit_phased_judge_look(direct->judge, &after);
+    tacit_phased_judge_view(direct->judge, &after);
     note_gaps(direct);
     return after.round != before.round || after.finished != before.finished;
 }
@@ -297,7 +297,7 @@ enum tacit_status phased_direct_play(struct phased_direct *direct, uint32_t inde
     direct->stop = stop;
     *result = (struct phased_direct_result){.samples = 0};
     set_up(direct, index);
-    tacit_phased_judge_look(direct->judge, &view);
+    tacit_phased_judge_view(direct->judge, &view);
     TACIT_ASSERT(!view.finished);
     bool is_told;
     do {
@@ -306,7 +306,7 @@ enum tacit_status phased_direct_play(struct phased_direct *direct, uint32_t inde
             play_rest(direct, &view, result);
         else if (!play_round(direct, &view, result))
             return TACIT_INTERRUPTED;
-        tacit_phased_judge_look(direct->judge, &view);
+        tacit_phased_judge_view(direct->judge, &view);
     } while (!is_told || direct->slot < direct->sim->schedule.horizon);
     result->totals.regret = direct->curve.total;
     tacit_sim_curve_read(&direct->curve, regret);

@@ -109,7 +109,7 @@ static const char *site_objection(const struct live_site *site)
 static struct tacit_phased_agent_view agent_view(const struct live_site *site)
 {
     struct tacit_phased_agent_view view;
-    tacit_phased_agent_look(site->state, &view);
+    tacit_phased_agent_view(site->state, &view);
     return view;
 }
 
@@ -339,7 +339,7 @@ LIVE_SNAPSHOTS(tacit_phased_hub, struct phased_hub)
 static struct tacit_phased_hub_view core_view(const struct live_hub *hub)
 {
     struct tacit_phased_hub_view view;
-    tacit_phased_hub_look(hub->state, &view);
+    tacit_phased_hub_view(hub->state, &view);
     return view;
 }
 

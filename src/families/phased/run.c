@@ -72,7 +72,7 @@ static void count_release(struct phased_run *run, uint32_t node)
 {
     struct tacit_phased_agent_view view;
     uint32_t const agent = tacit_sim_nodes_agent(run->nodes, node);
-    tacit_phased_agent_look(tacit_sim_nodes_state(run->nodes, node), &view);
+    tacit_phased_agent_view(tacit_sim_nodes_state(run->nodes, node), &view);
     if (view.release_round <= run->released[agent])
         return;
     run->released[agent] = view.release_round;
@@ -108,7 +108,7 @@ static bool exploit(void *family, uint32_t node, uint32_t *arm, uint64_t *count_
 {
     struct phased_run *const run = family;
     struct tacit_phased_agent_view view;
-    tacit_phased_agent_look(tacit_sim_nodes_state(run->nodes, node), &view);
+    tacit_phased_agent_view(tacit_sim_nodes_state(run->nodes, node), &view);
     *arm = view.exploit_arm;
     *count_max = run->sim->common.horizon - view.pull_count;
     return view.waiting;
@@ -264,10 +264,10 @@ static struct tacit_phased_judge_view judge_view(const struct phased_run *run)
     struct tacit_phased_hub_view hub;
     struct tacit_phased_judge_view view;
     if (run->direct != NULL) {
-        tacit_phased_judge_look(phased_direct_judge(run->direct), &view);
+        tacit_phased_judge_view(phased_direct_judge(run->direct), &view);
         return view;
     }
-    tacit_phased_hub_look(hub_of(run), &hub);
+    tacit_phased_hub_view(hub_of(run), &hub);
     return hub.judge;
 }
 

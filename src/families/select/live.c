@@ -109,7 +109,7 @@ static const char *site_objection(const struct live_site *site)
 static struct tacit_select_site_view site_view(const struct live_site *site)
 {
     struct tacit_select_site_view view;
-    tacit_select_site_look(site->state, &view);
+    tacit_select_site_view(site->state, &view);
     return view;
 }
 
@@ -384,7 +384,7 @@ LIVE_SNAPSHOTS(tacit_select_hub, struct select_hub)
 static struct tacit_select_hub_view hub_view(const struct live_hub *hub)
 {
     struct tacit_select_hub_view view;
-    tacit_select_hub_look(hub->state, &view);
+    tacit_select_hub_view(hub->state, &view);
     return view;
 }
 

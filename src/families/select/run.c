@@ -252,7 +252,7 @@ static enum tacit_status record(struct select_run *run, bool is_examined)
     struct tacit_select_scores const scores = scores_of(run); /* nobody needs the old ones */
     struct tacit_select_view view;
     tacit_select_score(run->select, &scores);
-    tacit_select_look(run->select, &view);
+    tacit_select_view(run->select, &view);
     series_of(run, SELECT_SHARE_BY_ROUND)[at] =
         view.round_count > 0 ? view.counts[0] / (double)view.round_count : 0;
     series_of(run, SELECT_GENERALIZATION_BY_ROUND)[at] = scores.generalization[0];
@@ -393,7 +393,7 @@ static void finish(struct select_run *run, struct tacit_sim_row *row)
         run->metrics[SELECT_NEIGHBOURS] /= run->metrics[SELECT_ROUNDS];
     memcpy(row->metrics, run->metrics, sizeof run->metrics);
     struct tacit_select_view view;
-    tacit_select_look(run->select, &view);
+    tacit_select_view(run->select, &view);
     double *const by_user =
         row->profiles + (size_t)SELECT_SERIES_COUNT * run->plan->common.series_count;
     for (uint32_t user = 0; user < run->plan->users_shown; user++)

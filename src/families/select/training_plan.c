@@ -290,7 +290,7 @@ static enum tacit_status freeze(const struct tacit_experiment *experiment,
 struct shelf {
     struct training_pictures pictures;
     uint64_t seed; /* of frozen features */
-    uint32_t holders;
+    uint32_t grantors;
     struct tacit_images lessons;
     struct tacit_images exam_images;
 };
@@ -325,7 +325,7 @@ static enum tacit_status read_pictures(const struct tacit_experiment *experiment
 static void put_on_shelf(uint64_t seed, struct training_plan *plan)
 {
     for (uint32_t i = 0; i < SHELF_MAX; i++)
-        if (shelves[i].holders == 0) {
+        if (shelves[i].grantors == 0) {
             shelves[i] = (struct shelf){plan->keys.pictures, seed, 1, plan->lessons, plan->exam};
             plan->shelf = i + 1;
             return;
@@ -337,10 +337,10 @@ static bool take_from_shelf(uint64_t seed, struct training_plan *plan)
 {
     for (uint32_t i = 0; i < SHELF_MAX; i++) {
         struct shelf *const shelf = &shelves[i];
-        if (shelf->holders == 0 || !are_same(&shelf->pictures, &plan->keys.pictures) ||
+        if (shelf->grantors == 0 || !are_same(&shelf->pictures, &plan->keys.pictures) ||
             (shelf->pictures.frozen.pictures > 0 && shelf->seed != seed))
             continue;
-        shelf->holders++;
+        shelf->grantors++;
         plan->lessons = shelf->lessons;
         plan->exam = shelf->exam_images;
         plan->shelf = i + 1;
@@ -351,7 +351,7 @@ static bool take_from_shelf(uint64_t seed, struct training_plan *plan)
 
 static bool gives_back_to_shelf(struct training_plan *plan)
 {
-    return plan->shelf > 0 && --shelves[plan->shelf - 1].holders > 0;
+    return plan->shelf > 0 && --shelves[plan->shelf - 1].grantors > 0;
 }
 
 enum tacit_status training_plan_make(const struct tacit_experiment *experiment,

@@ -305,7 +305,7 @@ static void note_votes(struct direct_run *direct)
 static void read_voted(struct direct_run *direct)
 {
     struct tacit_vote_board_view view;
-    tacit_vote_board_look(direct->board, &view);
+    tacit_vote_board_view(direct->board, &view);
     vote_trace_counts(direct->trace, view.counts, direct->world, direct->outcome->samples);
     direct->voted = view.voted[0];
 }

@@ -144,7 +144,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     struct tacit_vote_site_update done;
     struct tacit_vote_hub_message *const vote_message = message;
     struct tacit_vote_site_view view;
-    tacit_vote_site_look(site->state, &view);
+    tacit_vote_site_view(site->state, &view);
     if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
         made.as.term = view.term + (event->as.begins_term ? 1 : 0);
     else if (made.kind == TACIT_EVENT_REWARD)
@@ -192,7 +192,7 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
 {
     struct tacit_vote_site_view core;
     struct tacit_vote_private_view const *const player = &core.player;
-    tacit_vote_site_look(site->state, &core);
+    tacit_vote_site_view(site->state, &core);
     *view = (struct live_site_view){
         .epoch = player->epoch,
         .is_waiting = player->waiting || player->decided,
@@ -311,7 +311,7 @@ static void note(struct live_hub *hub, const struct tacit_vote_hub_update *made,
                  struct live_hub_update *update)
 {
     struct tacit_vote_hub_view view;
-    tacit_vote_hub_look(hub->state, &view);
+    tacit_vote_hub_view(hub->state, &view);
     if (made->send && made->message.kind == TACIT_VOTE_ANEW)
         live_hub_note(hub, update, "reset %llu: %u arms are in",
                       (unsigned long long)view.board.reset, view.board.voted_count);
@@ -334,7 +334,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                                   : TACIT_VOTE_HUB_TIMEOUT,
         .message = vote_message};
     struct tacit_vote_hub_update done;
-    tacit_vote_hub_look(hub->state, &view);
+    tacit_vote_hub_view(hub->state, &view);
     if (vote_message != NULL)
         vote_message->term = view.term; /* as its envelope said */
     enum tacit_status const status = tacit_vote_hub_step(hub->state, &made, entropy, &done);
@@ -352,7 +352,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
 {
     struct vote_hub const *const own = hub->own;
     struct tacit_vote_hub_view core;
-    tacit_vote_hub_look(hub->state, &core);
+    tacit_vote_hub_view(hub->state, &core);
     uint32_t const asked = tacit_bits_count(own->asked, hub->config->site_count);
     TACIT_ASSERT(core.voter_count <= asked);
     *view = (struct live_hub_view){.judges = true,

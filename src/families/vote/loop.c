@@ -70,7 +70,7 @@ enum tacit_status vote_loop_share_board(struct vote_loop *loop)
 void vote_loop_marked(struct vote_loop *loop, uint32_t marks_new)
 {
     struct tacit_vote_board_view view;
-    tacit_vote_board_look(loop->shared, &view);
+    tacit_vote_board_view(loop->shared, &view);
     TACIT_ASSERT(view.voted_count > 0);
     loop->outcome->messages += marks_new;
     vote_trace_counts(loop->trace, view.counts, loop->world, loop->outcome->samples);

@@ -66,7 +66,7 @@ static bool is_decided(const struct vote_loop *loop, uint32_t player)
 static uint32_t answer(const struct vote_loop *loop, uint32_t player, const uint64_t **left)
 {
     struct tacit_vote_player_view view;
-    tacit_vote_player_look(vote_loop_player(loop, player), &view);
+    tacit_vote_player_view(vote_loop_player(loop, player), &view);
     *left = view.subroutine.remaining;
     return view.subroutine.answer;
 }
@@ -147,7 +147,7 @@ static uint32_t answer_learner(const struct vote_loop *loop, uint32_t learner,
                                const uint64_t **left)
 {
     struct tacit_best_arm_view view;
-    tacit_best_arm_look(vote_loop_player(loop, learner), &view);
+    tacit_best_arm_view(vote_loop_player(loop, learner), &view);
     *left = view.remaining;
     return view.answer;
 }

@@ -72,7 +72,7 @@ static enum tacit_status start(struct vote_loop *loop, uint32_t player)
 static uint32_t answer(const struct vote_loop *loop, uint32_t player, const uint64_t **left)
 {
     struct tacit_vote_private_view view;
-    tacit_vote_private_look(vote_loop_player(loop, player), &view);
+    tacit_vote_private_view(vote_loop_player(loop, player), &view);
     *left = view.active;
     return view.exploit_arm;
 }

@@ -101,7 +101,7 @@ static void publish(struct vote_loop *loop, const struct tacit_vote_release *rel
     enum tacit_status const status = tacit_vote_pool_take(loop->shared, release);
     TACIT_ASSERT(status == TACIT_OK);
     loop->outcome->messages += tacit_bits_count(release->arms, loop->world->subroutine.arm_count);
-    tacit_vote_pool_look(loop->shared, &view);
+    tacit_vote_pool_view(loop->shared, &view);
     vote_loop_out(loop, view.active, view.active_count);
 }
 
@@ -126,7 +126,7 @@ static void close_round(struct vote_loop *loop)
     uint32_t const arms = loop->world->subroutine.arm_count;
     int64_t *const totals = totals_of(loop);
     struct tacit_vote_pool_view view;
-    tacit_vote_pool_look(loop->shared, &view);
+    tacit_vote_pool_view(loop->shared, &view);
     TACIT_ASSERT(round->count == loop->world->together);
     tacit_sim_aggregators_add(&round->aggregators, totals, arms);
     for (uint32_t arm = 0; arm < arms; arm++)
@@ -163,7 +163,7 @@ static void add_up(struct vote_loop *loop, const struct tacit_vote_release *rele
 static void grant(struct vote_loop *loop, uint32_t player, uint64_t now_us)
 {
     struct tacit_vote_sums_view view;
-    tacit_vote_sums_look(vote_loop_player(loop, player), &view);
+    tacit_vote_sums_view(vote_loop_player(loop, player), &view);
     TACIT_ASSERT(view.waiting);
     struct tacit_vote_sums_update update =
         step(loop, player,
@@ -224,7 +224,7 @@ static uint32_t answer(const struct vote_loop *loop, uint32_t player, const uint
     struct tacit_vote_pool_view view;
     uint32_t const arms = loop->world->subroutine.arm_count;
     (void)player;
-    tacit_vote_pool_look(loop->shared, &view);
+    tacit_vote_pool_view(loop->shared, &view);
     *left = view.active;
     uint32_t best = tacit_bits_next(view.active, arms, 0);
     for (uint32_t arm = best; arm < arms; arm = tacit_bits_next(view.active, arms, arm + 1))
@@ -237,7 +237,7 @@ static uint32_t offer(struct vote_loop *loop, uint32_t player)
 {
     uint64_t const *left;
     struct tacit_vote_pool_view view;
-    tacit_vote_pool_look(loop->shared, &view);
+    tacit_vote_pool_view(loop->shared, &view);
     happen(loop, player,
            &(struct tacit_vote_sums_event){.now_us = loop->outcome->samples * 2,
                                            .kind = TACIT_EVENT_OFFER,
@@ -257,7 +257,7 @@ static void reward(struct vote_loop *loop, uint32_t player, uint32_t arm, double
 static bool is_decided(const struct vote_loop *loop, uint32_t player)
 {
     struct tacit_vote_sums_view view;
-    tacit_vote_sums_look(vote_loop_player(loop, player), &view);
+    tacit_vote_sums_view(vote_loop_player(loop, player), &view);
     return view.decided;
 }
 

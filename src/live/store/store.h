@@ -202,8 +202,8 @@ enum tacit_status live_store_recall_key(struct live_store *store, const char *ke
                                         struct live_decision_row *row, bool *found);
 uint64_t live_store_remembered_count(const struct live_store *store);
 
-/* The newest entry of the coordinator's chain, by run. Get: a block of its own, to be given to
- * free(); *bytes is NULL if there is none. Errors of get: TACIT_MEMORY. */
+/* The newest entry of the coordinator's replicated log, by run. Get: a block of its own, to be
+ * given to free(); *bytes is NULL if there is none. Errors of get: TACIT_MEMORY. */
 enum tacit_status live_store_put_entry(struct live_store *store,
                                        const uint8_t run[LIVE_STORE_RUN_BYTES],
                                        const uint8_t *bytes, size_t size);

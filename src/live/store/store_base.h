@@ -19,10 +19,11 @@
 #define STORE_FORMAT 11
 #define STORE_FORMAT_OLDEST 11
 #endif
-/* The header's user version: the format, and above it the number of the turn (store_erase.c). */
+/* The header's user version: the format, and above it the number of its generation (store_erase.c).
+ */
 #define STORE_USER_VERSION_AT 60 /* in the file's header */
 #define STORE_FORMAT_BITS 8u
-#define STORE_TURN_MASK ((UINT32_C(1) << 23) - 1)
+#define STORE_GENERATION_MASK ((UINT32_C(1) << 23) - 1)
 #define STORE_SUM_BYTES 32u
 #define STORE_LOG_HEADER_BYTES 32
 #define STORE_LOG_FRAME_BYTES (24 + STORE_PAGE_BYTES)
@@ -120,7 +121,7 @@ struct live_store {
     int directory; /* -1: not open */
     struct store_high_water high_water;
     uint32_t format;           /* that was found; the next batch makes it ours */
-    uint32_t turn;             /* of the file and its log (store_erase.c) */
+    uint32_t generation;       /* of the file and its log (store_erase.c) */
     uint64_t put_release;      /* the newest in the state, with this batch */
     bool takes_config;         /* the run has ended, and the configuration is another one: .. */
     uint8_t wanted_digest[32]; /* .. of this digest */
@@ -187,9 +188,9 @@ enum tacit_status store_configure(struct live_store *store, sqlite3 *database);
 /* Prepares, binds nothing, steps to the only row; the caller finalizes. */
 enum tacit_status store_query(struct live_store *store, const char *sql, sqlite3_stmt **row);
 
-static inline uint32_t store_turn_of(uint32_t user_version)
+static inline uint32_t store_generation_of(uint32_t user_version)
 {
-    return user_version >> STORE_FORMAT_BITS & STORE_TURN_MASK;
+    return user_version >> STORE_FORMAT_BITS & STORE_GENERATION_MASK;
 }
 
 static inline uint32_t store_format_of(uint32_t user_version)
@@ -391,15 +392,16 @@ enum tacit_status store_remembered_forget(struct live_store *store);
 /* Is the write-ahead log whole? */
 
 /* Is the log whole, or torn at its end as a crash tears it? SQLite reads a log up to the first bad
- * byte and drops the rest without a word. And does it go on from the file, which has this turn?
- * Errors: TACIT_MALFORMED (damage before the last commits; one of the two is an older one),
- * TACIT_IO. */
+ * byte and drops the rest without a word. And does it go on from the file, which is of this
+ * generation? Errors: TACIT_MALFORMED (damage before the last commits; one of the two is an older
+ * one), TACIT_IO. */
 enum tacit_status store_log_check(int directory, const char *directory_name, int64_t size,
-                                  uint32_t file_turn, struct tacit_error *error);
+                                  uint32_t file_generation, struct tacit_error *error);
 
-/* In the place of a header: the log is overwritten, and a file of this turn holds all that it held.
+/* In the place of a header: the log is overwritten, and a file of this generation holds all that it
+ * held.
  */
-void store_log_mark(uint8_t mark[STORE_LOG_HEADER_BYTES], uint32_t turn);
+void store_log_mark(uint8_t mark[STORE_LOG_HEADER_BYTES], uint32_t generation);
 
 /* ---- store_agreed.c -------------------------------------------------------------------------- */
 
@@ -467,17 +469,16 @@ enum tacit_status store_erase_log(struct live_store *store);
 /* The same with a batch of its own, for a log that was found, or that goes away. */
 enum tacit_status store_end_log(struct live_store *store);
 /* In the batch that is the first of the log, or the last before it is folded. */
-enum tacit_status store_turn(struct live_store *store);
+enum tacit_status store_next_generation(struct live_store *store);
 
 /* ---- store_files.c --------------------------------------------------------------------------- */
 
 /* Is the main file ours, before SQLite opens it? */
 
-/* Are the first bytes those of our file, of our format? Before SQLite touches it. *turn: of the
- * file.
- * Errors: TACIT_MALFORMED, TACIT_INVALID (format), TACIT_IO. */
+/* Are the first bytes those of our file, of our format? Before SQLite touches it. *generation: of
+ * the file. Errors: TACIT_MALFORMED, TACIT_INVALID (format), TACIT_IO. */
 enum tacit_status store_header_check(int directory, const char *directory_name, int64_t size,
-                                     bool has_log, uint32_t *turn, struct tacit_error *error);
+                                     bool has_log, uint32_t *generation, struct tacit_error *error);
 
 /* ---- store_sum.c ----------------------------------------------------------------------------- */
 

@@ -15,7 +15,7 @@ enum tacit_status live_store_begin(struct live_store *store)
 }
 
 /* When the batch is on disk. */
-static enum tacit_status end_turn(struct live_store *store)
+static enum tacit_status end_generation(struct live_store *store)
 {
     if (store->erases_past)
         return store_erase_log(store);
@@ -28,14 +28,14 @@ enum tacit_status live_store_commit(struct live_store *store)
     if (status == TACIT_OK)
         status = store_remembered_commit(store);
     if (status == TACIT_OK && (store->log_pages == 0 || store->folds || store->erases_past))
-        status = store_turn(store);
+        status = store_next_generation(store);
     if (status == TACIT_OK)
         status = store_run(store, STORE_COMMIT, "commit");
     store->in_batch = false;
     if (status == TACIT_OK)
         status = store_high_water_commit(store);
     if (status == TACIT_OK)
-        status = end_turn(store);
+        status = end_generation(store);
     if (status == TACIT_OK)
         status = store_remembered_end(store);
     return status == TACIT_OK ? TACIT_OK : TACIT_IO;

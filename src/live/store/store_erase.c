@@ -10,9 +10,9 @@
  * before its first frame.
  *
  * A log that is put beside a file of another time would be mixed with it. So the first batch of
- * each use of the log, and the last one before it is folded, count the file's turn on, in its
- * header: a log goes on from a file if its last turn is not behind the file's, and its first one
- * not ahead of the next. */
+ * each use of the log, and the last one before it is folded, count the file's generation on, in its
+ * header: a log goes on from a file if its last generation is not behind the file's, and its first
+ * one not ahead of the next. */
 #include "store_base.h"
 #include "../daemon/crash_point.h"
 #include <stdio.h>
@@ -21,13 +21,13 @@
 
 /* ---- Turns ----------------------------------------------------------------------------------- */
 
-enum tacit_status store_turn(struct live_store *store)
+enum tacit_status store_next_generation(struct live_store *store)
 {
     char sql[64];
-    store->turn = (store->turn + 1) & STORE_TURN_MASK;
+    store->generation = (store->generation + 1) & STORE_GENERATION_MASK;
     (void)snprintf(sql, sizeof sql, "PRAGMA user_version = %lu",
-                   (unsigned long)(store->turn << STORE_FORMAT_BITS | STORE_FORMAT));
-    return store_execute(store, sql, "count the turn");
+                   (unsigned long)(store->generation << STORE_FORMAT_BITS | STORE_FORMAT));
+    return store_execute(store, sql, "count the generation");
 }
 
 /* ---- Folding ----------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ static int sync_log(sqlite3_file *log)
 static int put_mark(const struct live_store *store, sqlite3_file *log)
 {
     uint8_t mark[STORE_LOG_HEADER_BYTES];
-    store_log_mark(mark, store->turn);
+    store_log_mark(mark, store->generation);
     int const code = log->pMethods->xWrite(log, mark, sizeof mark, 0);
     return code == SQLITE_OK ? sync_log(log) : code;
 }
@@ -125,7 +125,7 @@ enum tacit_status store_end_log(struct live_store *store)
         return TACIT_OK;
     enum tacit_status status = store_run(store, STORE_BEGIN, "begin a batch");
     if (status == TACIT_OK)
-        status = store_turn(store);
+        status = store_next_generation(store);
     if (status == TACIT_OK)
         status = store_run(store, STORE_COMMIT, "commit");
     return status == TACIT_OK ? store_erase_log(store) : status;

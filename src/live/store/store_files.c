@@ -15,7 +15,7 @@ static uint32_t load_u32(const uint8_t *bytes)
 }
 
 /* Offsets of https://sqlite.org/fileformat.html, section 1.3. All of it lies in the first sector,
- * which a crash leaves old or new, and of what is looked at only the turn ever changes. */
+ * which a crash leaves old or new, and of what is looked at only the generation ever changes. */
 static enum tacit_status check_header(const uint8_t header[HEADER_BYTES],
                                       const char *directory_name, struct tacit_error *error)
 {
@@ -48,10 +48,10 @@ static enum tacit_status check_header(const uint8_t header[HEADER_BYTES],
 }
 
 enum tacit_status store_header_check(int directory, const char *directory_name, int64_t size,
-                                     bool has_log, uint32_t *turn, struct tacit_error *error)
+                                     bool has_log, uint32_t *generation, struct tacit_error *error)
 {
     TACIT_ASSERT(size >= 0);
-    *turn = 0;
+    *generation = 0;
     if (size == 0)
         return live_refuse(error, TACIT_MALFORMED, "%s/%s is empty (0 bytes)", directory_name,
                            STORE_FILE);
@@ -70,7 +70,7 @@ enum tacit_status store_header_check(int directory, const char *directory_name, 
     enum tacit_status const status = check_header(header, directory_name, error);
     if (status != TACIT_OK)
         return status;
-    *turn = store_turn_of(load_u32(header + STORE_USER_VERSION_AT));
+    *generation = store_generation_of(load_u32(header + STORE_USER_VERSION_AT));
     /* While there is a log, a crash may have left part of a page at the end; the log has the whole
      * one. */
     if (size < FILE_BYTES_MIN || (!has_log && size % STORE_PAGE_BYTES != 0))

@@ -15,7 +15,7 @@
 #define LOG_MAGIC UINT32_C(0x377f0682) /* the lowest bit says: checksums of big-endian words */
 #define LOG_VERSION UINT32_C(3007000)
 #define MARK_BYTES (STORE_LOG_HEADER_BYTES / 2) /* and once more, inverted: so damage shows */
-#define MARK_TURN_AT 8
+#define MARK_GENERATION_AT 8
 
 struct log_reader {
     int file;
@@ -23,12 +23,12 @@ struct log_reader {
     bool is_big_endian;
     uint32_t sum[2]; /* over everything up to here */
     uint8_t salts[8];
-    bool has_commit; /* whole frames, up to the end of one */
-    bool has_turn;   /* was there a page 1 so far? */
-    bool first_has_turn;
-    uint32_t turn;       /* of the last page 1 */
-    uint32_t first_turn; /* behind the first commit */
-    uint32_t last_turn;  /* behind the last one */
+    bool has_commit;     /* whole frames, up to the end of one */
+    bool has_generation; /* was there a page 1 so far? */
+    bool first_has_generation;
+    uint32_t generation;       /* of the last page 1 */
+    uint32_t first_generation; /* behind the first commit */
+    uint32_t last_generation;  /* behind the last one */
     uint8_t frame[STORE_LOG_FRAME_BYTES];
 };
 
@@ -96,21 +96,21 @@ static bool frame_is_whole(struct log_reader *reader)
 }
 
 /* Of a frame that is whole. */
-static void note_turn(struct log_reader *reader)
+static void note_generation(struct log_reader *reader)
 {
     if (load_u32(reader->frame) == 1) { /* the file's header is in page 1 */
         uint8_t const *const page = reader->frame + FRAME_HEADER_BYTES;
-        reader->turn = store_turn_of(load_u32(page + STORE_USER_VERSION_AT));
-        reader->has_turn = true;
+        reader->generation = store_generation_of(load_u32(page + STORE_USER_VERSION_AT));
+        reader->has_generation = true;
     }
     if (!frame_ends_commit(reader))
         return;
-    reader->last_turn = reader->turn;
+    reader->last_generation = reader->generation;
     if (reader->has_commit)
         return;
     reader->has_commit = true;
-    reader->first_has_turn = reader->has_turn;
-    reader->first_turn = reader->turn;
+    reader->first_has_generation = reader->has_generation;
+    reader->first_generation = reader->generation;
 }
 
 /* From the first bad frame on: a crash leaves pieces of one commit at most, because the next one
@@ -143,7 +143,7 @@ static enum tacit_status check_frames(struct log_reader *reader, const char *dir
             return live_refuse(error, TACIT_IO, "%s/%s: cannot read", directory_name, STORE_LOG);
         if (!frame_is_whole(reader))
             return check_rest(reader, i, directory_name, error);
-        note_turn(reader);
+        note_generation(reader);
     }
     return TACIT_OK;
 }
@@ -198,43 +198,45 @@ static bool is_folded(struct log_reader *reader, int file)
 
 /* ---- The mark -------------------------------------------------------------------------------- */
 
-void store_log_mark(uint8_t mark[STORE_LOG_HEADER_BYTES], uint32_t turn)
+void store_log_mark(uint8_t mark[STORE_LOG_HEADER_BYTES], uint32_t generation)
 {
     memset(mark, 0, MARK_BYTES);
-    memcpy(mark, "overlaid", MARK_TURN_AT);
+    memcpy(mark, "overlaid", MARK_GENERATION_AT);
     for (unsigned i = 0; i < 4; i++)
-        mark[MARK_TURN_AT + i] = (uint8_t)(turn >> (24 - 8 * i));
+        mark[MARK_GENERATION_AT + i] = (uint8_t)(generation >> (24 - 8 * i));
     for (unsigned i = 0; i < MARK_BYTES; i++)
         mark[MARK_BYTES + i] = (uint8_t)~mark[i];
 }
 
-static bool is_mark(const uint8_t header[STORE_LOG_HEADER_BYTES], uint32_t *turn)
+static bool is_mark(const uint8_t header[STORE_LOG_HEADER_BYTES], uint32_t *generation)
 {
     uint8_t expected[STORE_LOG_HEADER_BYTES];
-    *turn = load_u32(header + MARK_TURN_AT);
-    store_log_mark(expected, *turn);
+    *generation = load_u32(header + MARK_GENERATION_AT);
+    store_log_mark(expected, *generation);
     return memcmp(header, expected, sizeof expected) == 0;
 }
 
-/* ---- The turns ------------------------------------------------------------------------------- */
+/* ---- Generations -------------------------------------------------------------------------------
+ */
 
 /* Turns go round. */
-static bool is_ahead(uint32_t turn, uint32_t of)
+static bool is_ahead(uint32_t generation, uint32_t of)
 {
-    return ((turn - of) & STORE_TURN_MASK) <= STORE_TURN_MASK / 2;
+    return ((generation - of) & STORE_GENERATION_MASK) <= STORE_GENERATION_MASK / 2;
 }
 
-static bool goes_on_from(const struct log_reader *reader, uint32_t file_turn)
+static bool goes_on_from(const struct log_reader *reader, uint32_t file_generation)
 {
     return !reader->has_commit ||
-           (reader->first_has_turn && is_ahead(reader->last_turn, file_turn) &&
-            is_ahead(file_turn + 1, reader->first_turn));
+           (reader->first_has_generation && is_ahead(reader->last_generation, file_generation) &&
+            is_ahead(file_generation + 1, reader->first_generation));
 }
 
-static enum tacit_status check_turns(const struct log_reader *reader, uint32_t file_turn,
-                                     const char *directory_name, struct tacit_error *error)
+static enum tacit_status check_generations(const struct log_reader *reader,
+                                           uint32_t file_generation, const char *directory_name,
+                                           struct tacit_error *error)
 {
-    if (goes_on_from(reader, file_turn))
+    if (goes_on_from(reader, file_generation))
         return TACIT_OK;
     return live_refuse(
         error, TACIT_MALFORMED,
@@ -262,7 +264,7 @@ static enum tacit_status check_without_header(struct log_reader *reader, int dir
 }
 
 enum tacit_status store_log_check(int directory, const char *directory_name, int64_t size,
-                                  uint32_t file_turn, struct tacit_error *error)
+                                  uint32_t file_generation, struct tacit_error *error)
 {
     uint32_t mark;
     if (size <= STORE_LOG_HEADER_BYTES)
@@ -279,15 +281,16 @@ enum tacit_status store_log_check(int directory, const char *directory_name, int
     if (pread(reader.file, header, sizeof header, 0) != (ssize_t)sizeof header)
         status = live_refuse(error, TACIT_IO, "%s/%s: cannot read", directory_name, STORE_LOG);
     else if (is_mark(header, &mark)) { /* what the zeros have not reached is in the file */
-        reader.has_commit = reader.first_has_turn = true;
-        reader.first_turn = mark == file_turn ? mark : file_turn + 2; /* no other one goes on */
-        reader.last_turn = reader.first_turn;
+        reader.has_commit = reader.first_has_generation = true;
+        reader.first_generation =
+            mark == file_generation ? mark : file_generation + 2; /* no other one goes on */
+        reader.last_generation = reader.first_generation;
     } else if (!header_is_whole(&reader, header))
         status = check_without_header(&reader, directory, directory_name, error);
     else
         status = check_frames(&reader, directory_name, error);
     if (status == TACIT_OK)
-        status = check_turns(&reader, file_turn, directory_name, error);
+        status = check_generations(&reader, file_generation, directory_name, error);
     (void)close(reader.file);
     return status;
 }

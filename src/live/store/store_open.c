@@ -178,7 +178,7 @@ static enum tacit_status refuse_remains(const char *directory_name, const char *
 enum tacit_status store_check_files(struct live_store *store, int directory, const char *name,
                                     struct store_sizes *sizes, struct tacit_error *error)
 {
-    uint32_t turn = 0;
+    uint32_t generation = 0;
     int64_t journal = -1;
     enum tacit_status status =
         live_private_file_check(directory, name, STORE_FILE, &sizes->file, error);
@@ -198,9 +198,9 @@ enum tacit_status store_check_files(struct live_store *store, int directory, con
     if (journal >= 0)
         return live_refuse(error, TACIT_MALFORMED, "%s/%s does not belong there", name,
                            STORE_JOURNAL);
-    status = store_header_check(directory, name, sizes->file, sizes->log > 0, &turn, error);
+    status = store_header_check(directory, name, sizes->file, sizes->log > 0, &generation, error);
     if (status == TACIT_OK)
-        status = store_log_check(directory, name, sizes->log, turn, error);
+        status = store_log_check(directory, name, sizes->log, generation, error);
     if (status == TACIT_OK)
         status = store_high_water_check(store, directory, name, sizes->log, error);
     return status;

@@ -172,7 +172,8 @@ enum tacit_status live_store_get_count(struct live_store *store, const char *uni
     return get_pair(store, STORE_UNIT_COUNTS, unit, count, &found);
 }
 
-/* ---- Runs, and the newest entry of the coordinator's chain of each --------------------------- */
+/* ---- Runs, and the newest entry of the coordinator's replicated log of each
+ * --------------------------- */
 
 enum tacit_status live_store_put_run(struct live_store *store, const struct live_run_row *row)
 {

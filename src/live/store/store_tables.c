@@ -251,14 +251,14 @@ static enum tacit_status check_schema(struct live_store *store)
                         STORE_TABLE_COUNT + (int64_t)OTHER_COUNT, TACIT_MALFORMED);
 }
 
-/* The same; and takes the turn. */
+/* The same; and takes the generation. */
 static enum tacit_status check_format(struct live_store *store)
 {
     int64_t found;
     enum tacit_status const status = read_number(store, "PRAGMA user_version", &found);
     if (status != TACIT_OK)
         return status;
-    store->turn = store_turn_of((uint32_t)found);
+    store->generation = store_generation_of((uint32_t)found);
     store->format = store_format_of((uint32_t)found);
     if (store_format_is_read((uint32_t)found))
         return TACIT_OK;

@@ -90,7 +90,7 @@ static enum tacit_status on_start(struct tacit_elim_agent *agent, uint64_t term,
             elim_agent_send_hello(agent, update);
     }
     if (agent->phase == PHASE_IDLE && agent->config.arm_count == 1) {
-        agent->unplaced = false;
+        agent->awaiting_first_order = false;
         agent->last = true; /* one arm: nothing to learn and nothing to say (PRIVACY.md D.48) */
         elim_agent_open_plan(agent, update);
         update->persist = true;
@@ -162,7 +162,7 @@ static enum tacit_status on_receive(struct tacit_elim_agent *agent,
         round = round_of(agent);
         return round_agent_hear_refusal(&round, &message->head, &update->persist);
     case TACIT_ELIM_COMMIT:
-        return TACIT_UNEXPECTED; /* only holders do */
+        return TACIT_UNEXPECTED; /* only grantors do */
     }
     return TACIT_MALFORMED;
 }
@@ -355,7 +355,7 @@ uint32_t elim_agent_happened(const struct elim_agent_marks *before,
            (after.epoch != before->epoch ? TACIT_ELIM_WENT_ON : 0);
 }
 
-void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_elim_agent_view *view)
+void tacit_elim_agent_view(const struct tacit_elim_agent *state, struct tacit_elim_agent_view *view)
 {
     struct tacit_elim_agent *const agent = (struct tacit_elim_agent *)(uintptr_t)state;
     bool const is_at_end = agent->pull_count == agent->horizon;

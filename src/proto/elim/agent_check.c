@@ -8,7 +8,8 @@ static bool history_is_possible(struct tacit_elim_agent *agent)
     uint32_t const arms = agent->config.arm_count;
     return agent->pulls <= TACIT_HORIZON_MAX &&
            (agent->config.has_helper || agent->release_pulls <= agent->pulls) &&
-           (!agent->unplaced || (agent->pulls == agent->release_pulls && !agent->upload)) &&
+           (!agent->awaiting_first_order ||
+            (agent->pulls == agent->release_pulls && !agent->upload)) &&
            tacit_bits_within(arms_of(agent), arms_of(agent), arms) &&
            agent->active_count == tacit_bits_count(arms_of(agent), arms) &&
            agent->active_count >= 1 && (!agent->last || agent->active_count == 1) &&

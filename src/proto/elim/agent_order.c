@@ -25,7 +25,8 @@ static enum tacit_status check_order(struct tacit_elim_agent *agent,
     if (order->arms == NULL || order->pulls > TACIT_HORIZON_MAX)
         return TACIT_MALFORMED;
     uint32_t const count = tacit_bits_count(order->arms, arms);
-    if (agent->unplaced) /* it may ask for anything; what stands of before is in continues */
+    if (agent->awaiting_first_order) /* it may ask for anything; what stands of before is in
+                                        continues */
         return count == 0 || !tacit_bits_within(order->arms, order->arms, arms) ||
                        (order->last && count != 1) || (!order->last && order->pulls == 0) ||
                        !leader_fits(agent, order)
@@ -118,9 +119,9 @@ static bool continues(struct tacit_elim_agent *agent, const struct tacit_elim_me
 static void take_place(struct tacit_elim_agent *agent, const struct round_agent *round,
                        const struct tacit_elim_message *order, struct tacit_elim_update *update)
 {
-    TACIT_ASSERT(agent->unplaced);
+    TACIT_ASSERT(agent->awaiting_first_order);
     TACIT_ASSERT(agent->draw_epoch == agent->release_epoch);
-    agent->unplaced = false;
+    agent->awaiting_first_order = false;
     update->persist = true;
     if (agent->phase == PHASE_FINISHED && !is_answered(agent, order)) {
         agent->reported = true; /* nobody waits for this agent */
@@ -163,14 +164,15 @@ static enum tacit_status follow(struct tacit_elim_agent *agent, const struct rou
                                 const struct tacit_elim_message *order,
                                 struct tacit_elim_update *update)
 {
-    bool const is_new = agent->unplaced || (order->epoch > agent->epoch && !agent->last);
+    bool const is_new =
+        agent->awaiting_first_order || (order->epoch > agent->epoch && !agent->last);
     bool const is_over = agent->phase == PHASE_FINISHED;
     if (is_new && !is_over && is_beyond_policy(agent, order))
         return TACIT_REFUSED;
     /* The epoch before is released first; the hub says the order again. */
     if (is_new && (agent->phase == PHASE_RELEASING || agent->phase == PHASE_COMMITTED))
         return TACIT_UNEXPECTED;
-    if (agent->unplaced) {
+    if (agent->awaiting_first_order) {
         take_place(agent, round, order, update);
         return TACIT_OK;
     }

@@ -666,7 +666,7 @@ static bool tells_of_a_later_state(const struct tacit_elim_peer *peer,
     struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
     uint32_t const self = peer->config.agent.agent_id;
     /* An order without pulls is answered by an older release. Of what is drawn and not granted the
-     * holders decide. */
+     * grantors decide. */
     bool const is_made =
         message->epoch <= agent.draw_epoch || (message->epoch == peer->epoch && knows(peer, self));
     return tacit_bits_has(message->origins, self) && !is_made &&

@@ -222,7 +222,7 @@ void tacit_elim_hub_close(struct tacit_elim_hub *hub, uint32_t agents, const int
     elim_hub_check_invariants(hub);
 }
 
-void tacit_elim_hub_look(const struct tacit_elim_hub *state, struct tacit_elim_hub_view *view)
+void tacit_elim_hub_view(const struct tacit_elim_hub *state, struct tacit_elim_hub_view *view)
 {
     struct tacit_elim_hub *const hub = (struct tacit_elim_hub *)(uintptr_t)state;
     struct round_hub const round = round_of(hub);
@@ -249,8 +249,8 @@ void tacit_elim_hub_look(const struct tacit_elim_hub *state, struct tacit_elim_h
         .is_exact = is_exact,
         .means = judge.means,
         .eliminated = judge.eliminated,
-        .flagged = round.holder.flagged,
-        .ahead = round.holder.ahead,
+        .flagged = round.grantor.flagged,
+        .ahead = round.grantor.ahead,
         .term = hub->desk.term,
         .quorum = elim_hub_quorum(hub),
         .quorum_wanted = hub->quorum,

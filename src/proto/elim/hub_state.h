@@ -132,14 +132,14 @@ static inline struct round_hub round_of(void *state)
                               .answers_all = config->answers_all,
                               .is_numbered = config->numbered_commits};
     if (config->has_grants)
-        round.holder = round_holder_at((uint64_t *)(void *)row_of(hub, config->agent_count),
-                                       config->agent_count, hub->desk.term > 0);
+        round.grantor = round_grantor_at((uint64_t *)(void *)row_of(hub, config->agent_count),
+                                         config->agent_count, hub->desk.term > 0);
     return round;
 }
 
 static inline size_t grants_words(const struct tacit_elim_hub_config *config)
 {
-    return config->has_grants ? round_holder_words(config->agent_count) : 0;
+    return config->has_grants ? round_grantor_words(config->agent_count) : 0;
 }
 
 static inline struct tacit_elim_change *changes_of(struct tacit_elim_hub *hub)

@@ -263,7 +263,7 @@ static enum tacit_status give_rollback(struct elim_peer_step *step, uint32_t see
     return tell_agent(step, &event);
 }
 
-/* What the holders say, as a hub would. */
+/* What the grantors say, as a hub would. */
 static enum tacit_status give_answer(struct elim_peer_step *step,
                                      const struct tacit_elim_message *answer)
 {
@@ -282,7 +282,7 @@ static enum tacit_status give_answer(struct elim_peer_step *step,
     return tell_agent(step, &event);
 }
 
-/* Somebody alone has no holder, and nothing of it leaves. */
+/* Somebody alone has no grantor, and nothing of it leaves. */
 static void take_commitment(struct elim_peer_step *step, const struct tacit_elim_message *word)
 {
     TACIT_ASSERT(word->kind == TACIT_ELIM_COMMIT);
@@ -832,7 +832,7 @@ struct tacit_elim_message tacit_elim_peer_release(const struct tacit_elim_peer *
                                        .sums = elim_table_row(table, half, self)};
 }
 
-void tacit_elim_peer_look(const struct tacit_elim_peer *peer, struct tacit_elim_peer_view *view)
+void tacit_elim_peer_view(const struct tacit_elim_peer *peer, struct tacit_elim_peer_view *view)
 {
     uint32_t const agents = peer->config.agent.agent_count;
     bool const is_judge = peer->config.collection == TACIT_ELIM_SPREAD;
@@ -843,15 +843,15 @@ void tacit_elim_peer_look(const struct tacit_elim_peer *peer, struct tacit_elim_
         .missing_count = peer->missing_count,
         .is_sink = elim_peer_is_sink(peer),
         .refused_by = peer->refuser == 0 ? TACIT_NO_AGENT : peer->refuser - 1,
-        .flagged = peer->config.agent.has_grants ? elim_peer_holder(peer).flagged : NULL,
-        .ahead = peer->config.agent.has_grants ? elim_peer_holder(peer).ahead : NULL,
+        .flagged = peer->config.agent.has_grants ? elim_peer_grantor(peer).flagged : NULL,
+        .ahead = peer->config.agent.has_grants ? elim_peer_grantor(peer).ahead : NULL,
         .granted = peer->config.agent.has_grants ? elim_peer_granted(peer) : NULL,
         .proof = peer->proof_epoch > 0 ? &peer->proof : NULL,
         .proof_epoch = peer->proof_epoch,
         .differing = peer->config.has_seals ? elim_peer_differing(peer) : NULL,
         .confirms = peer->confirms,
         .confirmed = !peer->config.has_seals || peer->confirmed};
-    tacit_elim_agent_look(elim_peer_agent(peer), &view->agent);
+    tacit_elim_agent_view(elim_peer_agent(peer), &view->agent);
     bool const is_own_choice = peer->config.agent.mechanism.scale.kind == TACIT_SCALE_REAL &&
                                tacit_bits_has(view->agent.arms, peer->exploit_arm);
     if (is_own_choice) /* and not out since */

@@ -1,7 +1,7 @@
 /* The state of a peer, shared by peer.c (what drives it) and collect.c (what it says to others). */
 #ifndef TACIT_ELIM_PEER_STATE_H
 #define TACIT_ELIM_PEER_STATE_H
-#include "../round/holder.h"
+#include "../round/grantor.h"
 #include "../round/pauses.h"
 #include "internal.h"
 
@@ -79,7 +79,7 @@ struct elim_peer_step {
     const struct tacit_entropy *entropy;
     struct tacit_elim_update *update;
     uint64_t now_us;
-    const struct tacit_elim_message *answer; /* of the holders, for the agent inside; NULL: none */
+    const struct tacit_elim_message *answer; /* of the grantors, for the agent inside; NULL: none */
     const struct tacit_elim_seals *seals;    /* with seals */
     uint32_t culprit; /* whose row of a message was not granted, or not as it is */
 };
@@ -100,10 +100,10 @@ bool elim_peer_is_sink(const struct tacit_elim_peer *peer);
 /* The rank of a neighbour, or the number of neighbours. */
 uint32_t elim_peer_rank(const struct tacit_elim_peer *peer, uint32_t agent);
 
-/* ---- holder.c: requires grants ---- */
+/* ---- grantor.c: requires grants ---- */
 
 /* What it keeps of its neighbours, by their rank. */
-struct round_holder elim_peer_holder(const struct tacit_elim_peer *peer);
+struct round_grantor elim_peer_grantor(const struct tacit_elim_peer *peer);
 /* Who has granted the draw that waits. */
 uint64_t *elim_peer_granted(const struct tacit_elim_peer *peer);
 uint64_t *elim_peer_agreeing(const struct tacit_elim_peer *peer);
@@ -111,7 +111,7 @@ uint64_t *elim_peer_agreeing(const struct tacit_elim_peer *peer);
 /* Words of all of it. */
 size_t elim_peer_holding_words(uint32_t neighbour_count);
 
-/* The agent's commitment goes to who is to grant it next. Returns false if it has no holders. */
+/* The agent's commitment goes to who is to grant it next. Returns false if it has no grantors. */
 bool elim_peer_commit(struct elim_peer_step *step, const struct tacit_elim_message *word);
 
 /* COMMIT, GRANT, REFUSAL of the neighbour with this rank. What the agent inside is to hear of it is
@@ -120,7 +120,8 @@ enum tacit_status elim_peer_on_commitment(struct elim_peer_step *step, uint32_t 
                                           const struct tacit_elim_message *message);
 
 /* A neighbour in this epoch shows the last grant that it knows of. Another one than was given last
- * is refused, as a hub does (hub.c): it is a copy behind its head, or this holder has forgotten. */
+ * is refused, as a hub does (hub.c): it is a copy behind its head, or this grantor has forgotten.
+ */
 enum tacit_status elim_peer_read_head(struct elim_peer_step *step, uint32_t rank,
                                       const struct tacit_elim_message *hello);
 

@@ -914,7 +914,7 @@ enum tacit_status tacit_glm_client_check(const struct tacit_glm_client *client, 
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
-void tacit_glm_client_look(const struct tacit_glm_client *state, struct tacit_glm_client_view *view)
+void tacit_glm_client_view(const struct tacit_glm_client *state, struct tacit_glm_client_view *view)
 {
     struct tacit_glm_client *const client = (struct tacit_glm_client *)(uintptr_t)state;
     *view = (struct tacit_glm_client_view){.sync = client->sync,

@@ -868,7 +868,7 @@ enum tacit_status tacit_glm_hub_check(const struct tacit_glm_hub *state, size_t 
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
-void tacit_glm_hub_look(const struct tacit_glm_hub *state, struct tacit_glm_hub_view *view)
+void tacit_glm_hub_view(const struct tacit_glm_hub *state, struct tacit_glm_hub_view *view)
 {
     struct tacit_glm_hub *const hub = (struct tacit_glm_hub *)(uintptr_t)state;
     *view = (struct tacit_glm_hub_view){.sync = hub->sync,

@@ -271,7 +271,7 @@ enum tacit_status tacit_glm_private_client_step(struct tacit_glm_private_client 
     return TACIT_INVALID;
 }
 
-void tacit_glm_private_client_look(const struct tacit_glm_private_client *state,
+void tacit_glm_private_client_view(const struct tacit_glm_private_client *state,
                                    struct tacit_glm_private_client_view *view)
 {
     struct tacit_glm_private_client *const client =

@@ -194,7 +194,7 @@ enum tacit_status tacit_glm_private_hub_step(struct tacit_glm_private_hub *hub,
     return on_release(hub, event->path, message, update);
 }
 
-void tacit_glm_private_hub_look(const struct tacit_glm_private_hub *state,
+void tacit_glm_private_hub_view(const struct tacit_glm_private_hub *state,
                                 struct tacit_glm_private_hub_view *view)
 {
     struct tacit_glm_private_hub *const hub = (struct tacit_glm_private_hub *)(uintptr_t)state;

@@ -71,7 +71,7 @@ static struct round_hub round_of(void *state)
     uint32_t const sites = sites_of(hub);
     uint64_t *const heads = (uint64_t *)(void *)seen_of(hub) + seen_words(sites);
     return (struct round_hub){.desk = &hub->desk,
-                              .holder = round_holder_at(heads, sites, hub->desk.term > 0),
+                              .grantor = round_grantor_at(heads, sites, hub->desk.term > 0),
                               .received = received_of(hub),
                               .seen = seen_of(hub),
                               .rows = (uint64_t *)row_of(hub, 0),
@@ -97,7 +97,7 @@ size_t tacit_glm_sound_hub_size(const struct tacit_glm_sound_hub_config *config)
     uint32_t const sites = config->model.client_count;
     size_t const sums = TACIT_GLM_PRIVATE_SUMS(config->model.dimension);
     return sizeof(struct tacit_glm_sound_hub) + ((1 + sites) * sums + TACIT_BITS_WORDS(sites) +
-                                                 seen_words(sites) + round_holder_words(sites)) *
+                                                 seen_words(sites) + round_grantor_words(sites)) *
                                                     sizeof(uint64_t);
 }
 
@@ -340,7 +340,7 @@ enum tacit_status tacit_glm_sound_hub_restore(struct tacit_glm_sound_hub *hub,
                : TACIT_MALFORMED;
 }
 
-void tacit_glm_sound_hub_look(const struct tacit_glm_sound_hub *state,
+void tacit_glm_sound_hub_view(const struct tacit_glm_sound_hub *state,
                               struct tacit_glm_sound_hub_view *view)
 {
     struct tacit_glm_sound_hub *const hub = (struct tacit_glm_sound_hub *)(uintptr_t)state;
@@ -355,6 +355,6 @@ void tacit_glm_sound_hub_look(const struct tacit_glm_sound_hub *state,
                                               .releases = hub->releases,
                                               .received = round.received,
                                               .seen = round.seen,
-                                              .flagged = round.holder.flagged,
-                                              .ahead = round.holder.ahead};
+                                              .flagged = round.grantor.flagged,
+                                              .ahead = round.grantor.ahead};
 }

@@ -413,7 +413,7 @@ struct tacit_glm_sound_message tacit_glm_sound_site_draw(const struct tacit_glm_
     return message_of(site, TACIT_GLM_SOUND_REPORT);
 }
 
-void tacit_glm_sound_site_look(const struct tacit_glm_sound_site *state,
+void tacit_glm_sound_site_view(const struct tacit_glm_sound_site *state,
                                struct tacit_glm_sound_site_view *view)
 {
     struct tacit_glm_sound_site *const site = (struct tacit_glm_sound_site *)(uintptr_t)state;

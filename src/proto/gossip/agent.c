@@ -270,7 +270,7 @@ enum tacit_status tacit_gossip_agent_step(struct tacit_gossip_agent *agent,
 
 /* ---- Looking ---- */
 
-void tacit_gossip_agent_look(const struct tacit_gossip_agent *state,
+void tacit_gossip_agent_view(const struct tacit_gossip_agent *state,
                              struct tacit_gossip_agent_view *view)
 {
     struct tacit_gossip_agent *const agent = (struct tacit_gossip_agent *)(uintptr_t)state;

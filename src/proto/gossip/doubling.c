@@ -591,7 +591,7 @@ static uint32_t exploit_arm(struct tacit_doubling_agent *agent)
     return best;
 }
 
-void tacit_doubling_look(const struct tacit_doubling_agent *state, struct tacit_doubling_view *view)
+void tacit_doubling_view(const struct tacit_doubling_agent *state, struct tacit_doubling_view *view)
 {
     struct tacit_doubling_agent *const agent = (struct tacit_doubling_agent *)(uintptr_t)state;
     *view = (struct tacit_doubling_view){.waiting = agent->phase == DOUBLING_WAITING,

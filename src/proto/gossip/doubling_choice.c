@@ -11,12 +11,12 @@ uint32_t doubling_level(struct tacit_doubling_agent *agent, uint32_t arm)
 {
     TACIT_ASSERT(arm < agent->schedule.arm_count);
     TACIT_ASSERT(agent->rung_count <= TACIT_BOUNDS_RELEASES_MAX);
-    uint32_t holders[TACIT_BOUNDS_RELEASES_MAX + 1] = {0};
+    uint32_t grantors[TACIT_BOUNDS_RELEASES_MAX + 1] = {0};
     for (uint32_t i = 0; i < agent->schedule.agent_count; i++)
-        holders[doubling_known_of(agent, i, arm)]++;
+        grantors[doubling_known_of(agent, i, arm)]++;
     uint32_t count = 0;
     for (uint32_t level = agent->rung_count; level > 0; level--) {
-        count += holders[level];
+        count += grantors[level];
         if (count >= agent->quorum)
             return level;
     }

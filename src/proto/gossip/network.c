@@ -260,7 +260,7 @@ enum tacit_status tacit_gossip_network_absorb(struct tacit_gossip_network *netwo
     return status;
 }
 
-void tacit_gossip_network_look(const struct tacit_gossip_network *state,
+void tacit_gossip_network_view(const struct tacit_gossip_network *state,
                                struct tacit_gossip_network_view *view)
 {
     struct tacit_gossip_network *const network = (struct tacit_gossip_network *)(uintptr_t)state;

@@ -388,7 +388,7 @@ enum tacit_status tacit_helper_check(const struct tacit_helper *state, size_t si
     return good ? TACIT_OK : TACIT_MALFORMED;
 }
 
-void tacit_helper_look(const struct tacit_helper *state, struct tacit_helper_view *view)
+void tacit_helper_view(const struct tacit_helper *state, struct tacit_helper_view *view)
 {
     struct tacit_helper *const helper = (struct tacit_helper *)(uintptr_t)state;
     *view = (struct tacit_helper_view){.number = helper->number,

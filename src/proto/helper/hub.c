@@ -506,7 +506,7 @@ bool tacit_helper_hub_fits(const struct tacit_helper_hub *state,
            tacit_commit_is_same(hub->round.order, round->order);
 }
 
-void tacit_helper_hub_look(const struct tacit_helper_hub *state, struct tacit_helper_hub_view *view)
+void tacit_helper_hub_view(const struct tacit_helper_hub *state, struct tacit_helper_hub_view *view)
 {
     struct tacit_helper_hub *const hub = writable(state);
     *view = (struct tacit_helper_hub_view){.is_fixed = hub->is_fixed != 0,

@@ -272,7 +272,7 @@ static bool begin_alone(void *state)
     if (agent->config.arm_count > 1)
         return false;
     TACIT_ASSERT(agent->block_count == 0);
-    agent->unplaced = false;
+    agent->awaiting_first_order = false;
     agent->last = true;
     agent->leader = 0;
     add_block(agent, agent->leader, agent->horizon - agent->pull_count);
@@ -551,7 +551,7 @@ static uint32_t exploit_arm(struct tacit_phased_agent *agent)
     return best;
 }
 
-void tacit_phased_agent_look(const struct tacit_phased_agent *state,
+void tacit_phased_agent_view(const struct tacit_phased_agent *state,
                              struct tacit_phased_agent_view *view)
 {
     struct tacit_phased_agent *const agent = (struct tacit_phased_agent *)(uintptr_t)state;

@@ -53,7 +53,7 @@ static int64_t *totals_of(struct tacit_phased_hub *hub)
 static struct tacit_phased_judge_view judge_view(const struct tacit_phased_hub *hub)
 {
     struct tacit_phased_judge_view view;
-    tacit_phased_judge_look(judge_of((struct tacit_phased_hub *)(uintptr_t)hub), &view);
+    tacit_phased_judge_view(judge_of((struct tacit_phased_hub *)(uintptr_t)hub), &view);
     return view;
 }
 
@@ -86,8 +86,8 @@ static struct round_hub round_of(void *state)
                               .is_silent = config->schedule.arm_count == 1,
                               .has_helper = config->has_helper};
     if (config->has_grants)
-        round.holder = round_holder_at((uint64_t *)totals_of(hub) + config->schedule.arm_count,
-                                       agents, hub->desk.term > 0);
+        round.grantor = round_grantor_at((uint64_t *)totals_of(hub) + config->schedule.arm_count,
+                                         agents, hub->desk.term > 0);
     return round;
 }
 
@@ -108,7 +108,7 @@ size_t tacit_phased_hub_size(const struct tacit_phased_hub_config *config)
     size_t const agents = config->schedule.agent_count;
     size_t const words = TACIT_BITS_WORDS(agents) + seen_words((uint32_t)agents) +
                          (agents + 1) * config->schedule.arm_count +
-                         (config->has_grants ? round_holder_words((uint32_t)agents) : 0);
+                         (config->has_grants ? round_grantor_words((uint32_t)agents) : 0);
     return sizeof(struct tacit_phased_hub) + tacit_phased_judge_size(&config->schedule) +
            words * sizeof(uint64_t);
 }
@@ -396,7 +396,7 @@ enum tacit_status tacit_phased_hub_restore(struct tacit_phased_hub *hub,
     return is_state ? TACIT_OK : TACIT_MALFORMED;
 }
 
-void tacit_phased_hub_look(const struct tacit_phased_hub *state, struct tacit_phased_hub_view *view)
+void tacit_phased_hub_view(const struct tacit_phased_hub *state, struct tacit_phased_hub_view *view)
 {
     struct tacit_phased_hub *const hub = (struct tacit_phased_hub *)(uintptr_t)state;
     struct round_hub const round = round_of(hub);
@@ -407,8 +407,8 @@ void tacit_phased_hub_look(const struct tacit_phased_hub *state, struct tacit_ph
                                            .term = hub->desk.term,
                                            .received = round.received,
                                            .seen = round.seen,
-                                           .flagged = round.holder.flagged,
-                                           .ahead = round.holder.ahead};
+                                           .flagged = round.grantor.flagged,
+                                           .ahead = round.grantor.ahead};
 }
 
 struct tacit_bounds_interval tacit_phased_hub_interval(const struct tacit_phased_hub *hub,

@@ -848,7 +848,7 @@ enum tacit_status tacit_phased_judge_retire(struct tacit_phased_judge *judge, ui
     return TACIT_OK;
 }
 
-void tacit_phased_judge_look(const struct tacit_phased_judge *state,
+void tacit_phased_judge_view(const struct tacit_phased_judge *state,
                              struct tacit_phased_judge_view *view)
 {
     struct tacit_phased_judge *const judge = writable(state);

@@ -30,7 +30,8 @@ static void say(const struct stepped *at, enum round_word word)
 static void ask_again(const struct stepped *at)
 {
     struct round_play const *const play = at->round.play;
-    say(at, owes_report(play) && !play->unplaced ? ROUND_SAYS_REPORT : ROUND_SAYS_HELLO);
+    say(at,
+        owes_report(play) && !play->awaiting_first_order ? ROUND_SAYS_REPORT : ROUND_SAYS_HELLO);
 }
 
 /* ---- Draws ---- */
@@ -134,7 +135,7 @@ static enum tacit_status on_grant(const struct stepped *at)
 static void forget_release(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
-    TACIT_ASSERT(play->unplaced);
+    TACIT_ASSERT(play->awaiting_first_order);
     play->number_base = round_play_draw_number(play);
     play->round = play->draw_round = play->release_round = 0;
     at->rule->drop(at->site);
@@ -201,7 +202,7 @@ static enum tacit_status take_place(const struct stepped *at)
     at->made->persist = true;
     if (play->round > 0 && order->round == play->round && !order->last &&
         at->rule->is_answered(at->site, at->event)) {
-        play->unplaced = false;
+        play->awaiting_first_order = false;
         round_agent_take_seen(&at->round, order);
         if (!play->reported)
             say(at, ROUND_SAYS_REPORT);
@@ -209,7 +210,7 @@ static enum tacit_status take_place(const struct stepped *at)
     }
     if (order->round <= play->round)
         forget_release(at);
-    play->unplaced = false;
+    play->awaiting_first_order = false;
     if (play->phase != PHASE_FINISHED)
         return take_order(at);
     play->reported = true; /* nobody waits for this site */
@@ -248,12 +249,12 @@ static enum tacit_status on_order(const struct stepped *at)
     if (round_agent_is_old_copy(&at->round, order))
         return halt_old_copy(at);
     /* Also after a last word: what is played may come and go. */
-    bool const is_new = play->unplaced || order->round > play->round;
+    bool const is_new = play->awaiting_first_order || order->round > play->round;
     if (is_new && is_refused(at))
         return TACIT_REFUSED;
     if (is_new && play->phase == PHASE_COMMITTED) /* the round before is settled first */
         return TACIT_UNEXPECTED;
-    if (play->unplaced)
+    if (play->awaiting_first_order)
         return take_place(at);
     round_agent_take_seen(&at->round, order);
     if (is_new && play->phase != PHASE_FINISHED)

@@ -32,14 +32,14 @@ struct round_verdict round_hub_greet(const struct round_hub *hub,
                                      const struct tacit_round_message *hello)
 {
     bool const shows_head =
-        hub->holder.heads != NULL && hello->commit != NULL && hello->round == hub->round;
+        hub->grantor.heads != NULL && hello->commit != NULL && hello->round == hub->round;
     if (hub->desk->phase == ROUND_NEW)
         return say(TACIT_UNEXPECTED, ROUND_NOTHING);
     if (hello->round > hub->round)
         return say(TACIT_ROLLBACK, ROUND_NOTHING);
     if (shows_head) {
         struct round_verdict const verdict =
-            round_holder_greet(&hub->holder, hello->from, hello->commit->commitment, true);
+            round_grantor_greet(&hub->grantor, hello->from, hello->commit->commitment, true);
         if (verdict.status != TACIT_OK)
             return verdict;
     }
@@ -50,7 +50,7 @@ struct round_verdict round_hub_greet(const struct round_hub *hub,
 enum tacit_status round_hub_check_commit(const struct round_hub *hub,
                                          const struct tacit_round_message *commit)
 {
-    if (hub->holder.heads == NULL || hub->desk->phase == ROUND_NEW)
+    if (hub->grantor.heads == NULL || hub->desk->phase == ROUND_NEW)
         return TACIT_UNEXPECTED;
     if (commit->commit == NULL || commit->round == 0 || commit->round > hub->round_max)
         return TACIT_MALFORMED;
@@ -60,7 +60,7 @@ enum tacit_status round_hub_check_commit(const struct round_hub *hub,
 struct round_verdict round_hub_ask(const struct round_hub *hub,
                                    const struct tacit_round_message *commit)
 {
-    return round_holder_ask(&hub->holder, commit->from, commit->commit);
+    return round_grantor_ask(&hub->grantor, commit->from, commit->commit);
 }
 
 struct round_verdict round_hub_hear(const struct round_hub *hub,
@@ -86,9 +86,9 @@ struct round_verdict round_hub_open(const struct round_hub *hub,
                                              .site = report->from,
                                              .epoch = report->round,
                                              .is_numbered = hub->is_numbered};
-    if (hub->holder.heads == NULL)
+    if (hub->grantor.heads == NULL)
         return say(TACIT_OK, ROUND_NOTHING);
-    return round_holder_open(&hub->holder, &scope, report->commit, digest);
+    return round_grantor_open(&hub->grantor, &scope, report->commit, digest);
 }
 
 void round_hub_take(const struct round_hub *hub, const struct tacit_round_message *report,
@@ -112,7 +112,7 @@ struct tacit_round_message round_hub_answer(const struct round_hub *hub,
     struct tacit_commit *const answer = &hub->desk->answer;
     bool const is_open = hub->desk->phase == ROUND_COLLECTING && heard->round == hub->round;
     memset(answer, 0, sizeof *answer);
-    memcpy(answer->commitment, hub->holder.heads[heard->from].head, sizeof answer->commitment);
+    memcpy(answer->commitment, hub->grantor.heads[heard->from].head, sizeof answer->commitment);
     return (struct tacit_round_message){.from = TACIT_HUB,
                                         .to = heard->from,
                                         .run_id = hub->run_id,
@@ -166,8 +166,8 @@ void round_hub_begin_term(const struct round_hub *hub, uint64_t term)
         memset(hub->received, 0, set_bytes(hub));
     else if (hub->desk->phase != ROUND_NEW)
         await(hub, hub->desk->phase == ROUND_FINISHED);
-    if (hub->holder.heads != NULL)
-        round_holder_forget(&hub->holder);
+    if (hub->grantor.heads != NULL)
+        round_grantor_forget(&hub->grantor);
 }
 
 bool round_hub_waits_for_dropped(const struct round_hub *hub)
@@ -254,5 +254,5 @@ bool round_hub_is_possible(const struct round_hub *hub)
     uint32_t const asked = collects ? asked_count(hub) : desk->phase == ROUND_CLOSED ? here : 0;
     return desk->missing_count == asked - here && collects == (desk->missing_count > 0) &&
            (collects || !desk->overdue) &&
-           (hub->holder.heads == NULL || round_holder_is_possible(&hub->holder));
+           (hub->grantor.heads == NULL || round_grantor_is_possible(&hub->grantor));
 }

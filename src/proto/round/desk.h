@@ -3,7 +3,7 @@
  */
 #ifndef TACIT_ROUND_DESK_H
 #define TACIT_ROUND_DESK_H
-#include "holder.h"
+#include "grantor.h"
 #include "pauses.h"
 #include "tacit/core.h"
 #include "tacit/round.h"
@@ -31,12 +31,12 @@ struct round_desk {
 /* The same with what it speaks of, wherever the protocol has it. */
 struct round_hub {
     struct round_desk *desk;
-    struct round_holder holder; /* heads NULL: nothing is granted */
-    uint64_t *asked;            /* W(A); NULL: all sites, in all rounds */
-    uint64_t *next;             /* W(A): who is asked in the round to come; NULL: the same */
-    uint64_t *received;         /* W(A) */
-    uint32_t *seen;             /* A: last round whose report was here */
-    uint64_t *rows;             /* A x row_words: what the reports that are here hold */
+    struct round_grantor grantor; /* heads NULL: nothing is granted */
+    uint64_t *asked;              /* W(A); NULL: all sites, in all rounds */
+    uint64_t *next;               /* W(A): who is asked in the round to come; NULL: the same */
+    uint64_t *received;           /* W(A) */
+    uint32_t *seen;               /* A: last round whose report was here */
+    uint64_t *rows;               /* A x row_words: what the reports that are here hold */
     uint32_t row_words;
     uint32_t *covered;     /* A: how many sites' sums each of them holds; NULL: one's */
     const uint8_t *domain; /* of commitments */
@@ -55,7 +55,8 @@ struct round_hub {
     bool is_numbered;        /* struct tacit_commit_scope */
 };
 
-/* ---- Messages: nothing but the desk and the holder changes, and nothing if all is not well ------
+/* ---- Messages: nothing but the desk and the grantor changes, and nothing if all is not well
+ * ------
  */
 
 /* Is it for this run, from one of its sites? */

@@ -48,7 +48,7 @@ struct tacit_round_message round_agent_head(const struct round_agent *agent)
                                         .to = TACIT_HUB,
                                         .run_id = agent->run_id,
                                         .term = play->term,
-                                        .round = play->unplaced ? 0 : play->round,
+                                        .round = play->awaiting_first_order ? 0 : play->round,
                                         .commit = agent->has_grants ? &play->grants.commit : NULL};
 }
 
@@ -131,7 +131,7 @@ void round_play_use_draw(struct round_play *play)
     play->release_number = round_play_draw_number(play);
 }
 
-/* A word of the holder about a commitment. */
+/* A word of the grantor about a commitment. */
 static enum tacit_status check_answer(const struct round_agent *agent,
                                       const struct tacit_round_message *answer)
 {
@@ -178,13 +178,13 @@ void round_play_begin_term(struct round_play *play, uint64_t term, bool is_grant
     play->term = term;
     play->left_count = 0;
     play->last = play->reported = play->cut = false;
-    play->unplaced = true;
+    play->awaiting_first_order = true;
     round_site_begin_term(&play->grants, is_granted);
 }
 
 void round_play_rest(struct round_play *play)
 {
-    TACIT_ASSERT(play->unplaced);
+    TACIT_ASSERT(play->awaiting_first_order);
     bool const is_at_end = play->pull_count == play->horizon;
     play->phase = is_at_end ? PHASE_FINISHED : play->round > 0 ? PHASE_WAITING : PHASE_IDLE;
 }
@@ -215,7 +215,8 @@ void round_play_check_invariants(const struct round_play *play, uint32_t round_m
     TACIT_IMPLIES(play->phase == PHASE_FINISHED, play->pull_count == play->horizon);
     TACIT_IMPLIES(play->phase == PHASE_WAITING, play->pull_count < play->horizon);
     TACIT_IMPLIES(play->phase == PHASE_IDLE, play->round == 0);
-    TACIT_IMPLIES(play->unplaced, play->left_count == 0 && play->draw_round == play->round);
+    TACIT_IMPLIES(play->awaiting_first_order,
+                  play->left_count == 0 && play->draw_round == play->round);
     TACIT_ASSERT((play->phase == PHASE_PULLING) == (play->left_count > 0));
     TACIT_ASSERT(play->pull_count <= play->horizon);
     TACIT_ASSERT(play->left_count <= play->horizon - play->pull_count);
@@ -252,9 +253,9 @@ static bool term_is_possible(const struct round_play *play)
 {
     bool const is_granted = play->draw_round == play->round && play->release_round == play->round;
     if (play->term == 0)
-        return play->number_base == 0 && !play->unplaced &&
+        return play->number_base == 0 && !play->awaiting_first_order &&
                play->release_number == play->release_round;
-    return !play->unplaced ||
+    return !play->awaiting_first_order ||
            (is_granted && play->left_count == 0 && !play->last && !play->reported);
 }
 
@@ -286,7 +287,7 @@ bool round_agent_is_possible(const struct round_agent *agent, uint64_t budget_na
 {
     struct round_play const *const play = agent->play;
     return flag_is_possible(&play->last) && flag_is_possible(&play->reported) &&
-           flag_is_possible(&play->cut) && flag_is_possible(&play->unplaced) &&
+           flag_is_possible(&play->cut) && flag_is_possible(&play->awaiting_first_order) &&
            round_site_is_possible(&play->grants) && play->round <= agent->round_max &&
            play->pull_count <= play->horizon &&
            play->left_count <= play->horizon - play->pull_count &&

@@ -31,12 +31,12 @@ enum phase {
     uint64_t release_number; /* of the last draw that was granted; 0: none */                      \
     enum phase phase;                                                                              \
     uint32_t round;                                                                                \
-    uint32_t draw_round;    /* last round whose sums were noised; ahead while COMMITTED */         \
-    uint32_t release_round; /* last one whose release may be used */                               \
-    bool last;              /* the order said that no round follows */                             \
-    bool reported;          /* the hub holds this round's report, or needs none */                 \
-    bool cut;               /* T comes before the end of the plan: nothing is released */          \
-    bool unplaced;          /* no order of this term was taken yet */                              \
+    uint32_t draw_round;       /* last round whose sums were noised; ahead while COMMITTED */      \
+    uint32_t release_round;    /* last one whose release may be used */                            \
+    bool last;                 /* the order said that no round follows */                          \
+    bool reported;             /* the hub holds this round's report, or needs none */              \
+    bool cut;                  /* T comes before the end of the plan: nothing is released */       \
+    bool awaiting_first_order; /* no order of this term was taken yet */                           \
     bool spare[4];
 
 struct round_play {

@@ -114,10 +114,10 @@ static struct round_verdict open_report(const struct round_rule *rule, void *hub
 {
     uint8_t digest[TACIT_SHA256_BYTES] = {0};
     struct tacit_commit const *const commit = report->head->commit;
-    if (round->holder.heads == NULL || commit == NULL)
+    if (round->grantor.heads == NULL || commit == NULL)
         return round_hub_open(round, report->head, digest);
     if (report->sites > 1)
-        return round_holder_name(&round->holder, report->head->from, commit->commitment, true);
+        return round_grantor_name(&round->grantor, report->head->from, commit->commitment, true);
     if (report->masked != NULL) {
         struct tacit_helper_release release = *report->masked;
         tacit_helper_blind_digest(&release, report->words, report->word_count);
@@ -227,7 +227,7 @@ static enum tacit_status on_receive(const struct round_rule *rule, void *hub,
     if (status != TACIT_OK)
         return status;
     if (heard->is_held_elsewhere)
-        round.holder.heads = NULL;
+        round.grantor.heads = NULL;
     if (heard->word == ROUND_SAYS_REPORT)
         return on_report(rule, hub, &round, heard, entropy, made);
     if (heard->word == ROUND_SAYS_HELLO || heard->word == ROUND_SAYS_COMMIT)

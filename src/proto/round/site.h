@@ -11,7 +11,7 @@ struct round_site {
     struct round_resend resend;       /* of what waits for an answer */
     struct tacit_commit commit;       /* of the last draw */
     uint8_t head[TACIT_SHA256_BYTES]; /* the last commitment that was granted */
-    uint32_t blocked;                 /* 1: the holder has granted another one, .. */
+    uint32_t blocked;                 /* 1: the grantor has granted another one, .. */
     uint32_t forgotten;               /* .. or, 1, knows nothing of the one before */
 };
 
@@ -24,16 +24,16 @@ enum tacit_status round_site_commit(struct round_site *site, const struct tacit_
  * repeated, and nothing changed. Requires: a draw waits. */
 bool round_site_take_grant(struct round_site *site, const uint8_t granted[TACIT_SHA256_BYTES]);
 
-/* What a holder shows that does not grant. */
+/* What a grantor shows that does not grant. */
 struct round_refusal {
     uint64_t round;            /* of what it answers */
     uint64_t draw_round;       /* of the last draw */
     bool is_waiting;           /* .. which is not granted */
-    bool forgot;               /* the holder knows nothing of what was followed */
-    const uint8_t *commitment; /* the holder's head of this site */
+    bool forgot;               /* the grantor knows nothing of what was followed */
+    const uint8_t *commitment; /* the grantor's head of this site */
 };
 
-/* It is the holder's word alone and does not show the other state's signature, so it stops nobody
+/* It is the grantor's word alone and does not show the other state's signature, so it stops nobody
  * for good: the site asks on, and shows that it is blocked. What answers a question of before the
  * last draw says nothing. Ensures: true if anything is another than it was. */
 bool round_site_take_refusal(struct round_site *site, const struct round_refusal *refusal);

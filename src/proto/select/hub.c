@@ -137,7 +137,7 @@ static struct hub_parts lay_out(const struct hub_head *head, size_t *size)
     parts.model.have = take(&at, head, TACIT_BITS_WORDS(model_pieces) * sizeof(uint64_t));
     parts.slots = take(&at, head, slots * sizeof(struct slot));
     uint64_t *const heads =
-        take(&at, head, round_holder_words(fixed->agent_count) * sizeof(uint64_t));
+        take(&at, head, round_grantor_words(fixed->agent_count) * sizeof(uint64_t));
     parts.model.digests = take(&at, head, model_pieces * TACIT_SHA256_BYTES);
     parts.digests = take(&at, head, slots * pieces * TACIT_SHA256_BYTES);
     parts.scratch = take(&at, head, tacit_select_choice_size(fixed->agent_count));
@@ -151,7 +151,7 @@ static struct hub_parts lay_out(const struct hub_head *head, size_t *size)
     *size = at;
     parts.round = (struct round_hub){
         .desk = &parts.head->desk,
-        .holder = round_holder_at(heads, fixed->agent_count, head->desk.term > 0),
+        .grantor = round_grantor_at(heads, fixed->agent_count, head->desk.term > 0),
         .asked = parts.set,
         .received = parts.received,
         .seen = parts.seen,
@@ -479,7 +479,7 @@ static void average(const struct hub_parts *parts)
     struct tacit_select_view view;
     double const unit = head->fixed.clip / (double)TACIT_VECTOR_STEPS;
     double total = 0;
-    tacit_select_look(parts->select, &view);
+    tacit_select_view(parts->select, &view);
     for (uint32_t i = 0; i < head->asked_count; i++)
         if (parts->slots[i].state == SLOT_COMPLETE)
             total += (double)view.sizes[parts->slots[i].agent];
@@ -1040,7 +1040,7 @@ enum tacit_status tacit_select_hub_restore(struct tacit_select_hub *hub,
     return is_state ? TACIT_OK : TACIT_MALFORMED;
 }
 
-void tacit_select_hub_look(const struct tacit_select_hub *hub, struct tacit_select_hub_view *view)
+void tacit_select_hub_view(const struct tacit_select_hub *hub, struct tacit_select_hub_view *view)
 {
     struct hub_parts const parts = parts_of(hub);
     struct hub_head const *const head = parts.head;
@@ -1062,11 +1062,11 @@ void tacit_select_hub_look(const struct tacit_select_hub *hub, struct tacit_sele
         .received_count = head->desk.covered_count,
         .asked = parts.set,
         .received = parts.received,
-        .flagged = parts.round.holder.flagged,
-        .ahead = parts.round.holder.ahead,
+        .flagged = parts.round.grantor.flagged,
+        .ahead = parts.round.grantor.ahead,
         .seen = parts.seen,
         .spent_nano = parts.spent,
         .model = parts.model.numbers,
         .latencies = parts.latencies};
-    tacit_select_look(parts.select, &view->select);
+    tacit_select_view(parts.select, &view->select);
 }

@@ -36,8 +36,8 @@ struct site_head {
     uint32_t participation;
     uint32_t first; /* the window of pieces that was asked for */
     uint32_t mask;
-    uint32_t unplaced;    /* 1: no order of this term was taken yet */
-    uint32_t number_base; /* of a draw: this and its round; 0 in the first term */
+    uint32_t awaiting_first_order; /* 1: no order of this term was taken yet */
+    uint32_t number_base;          /* of a draw: this and its round; 0 in the first term */
     uint64_t term;
     uint64_t price_nano; /* of the newest draw */
     uint64_t spent_nano;
@@ -171,8 +171,9 @@ static bool is_possible(const struct site_head *head)
     struct site_fixed const *const fixed = &head->fixed;
     bool const is_pending = head->draw_round > head->release_round;
     return head->phase <= TACIT_SELECT_FINISHED && head->round <= fixed->round_count + 1 &&
-           head->last <= 1 && head->unplaced <= 1 && round_site_is_possible(&head->grants) &&
-           (head->term > 0 || (head->unplaced == 0 && head->number_base == 0)) &&
+           head->last <= 1 && head->awaiting_first_order <= 1 &&
+           round_site_is_possible(&head->grants) &&
+           (head->term > 0 || (head->awaiting_first_order == 0 && head->number_base == 0)) &&
            head->number_base <= UINT32_MAX / 2 && head->draw_round <= head->round &&
            head->release_round <= head->draw_round && head->participation <= number_of(head) &&
            head->spent_nano <= fixed->prices.total_nano &&
@@ -212,11 +213,12 @@ static bool can_pay(const struct site_head *head)
 static void say_hello(struct site_head *head, struct tacit_select_update *update)
 {
     memcpy(head->shown.commitment, head->grants.head, sizeof head->shown.commitment);
-    select_say(update, TACIT_HUB,
-               (struct tacit_select_message){.kind = TACIT_SELECT_HELLO,
-                                             .round = head->unplaced != 0 ? 0 : head->round,
-                                             .commit = &head->shown,
-                                             .spent_nano = head->spent_nano});
+    select_say(
+        update, TACIT_HUB,
+        (struct tacit_select_message){.kind = TACIT_SELECT_HELLO,
+                                      .round = head->awaiting_first_order != 0 ? 0 : head->round,
+                                      .commit = &head->shown,
+                                      .spent_nano = head->spent_nano});
 }
 
 static void ask_for_grant(const struct site_head *head, struct tacit_select_update *update)
@@ -308,7 +310,7 @@ static bool place(const struct site_parts *parts, bool is_asked, struct tacit_se
                            head->release_round == head->round &&
                            round_site_may_open(&head->grants) &&
                            memcmp(head->start, head->model, sizeof head->start) == 0;
-    head->unplaced = 0;
+    head->awaiting_first_order = 0;
     update->persist = true;
     if (is_wanted)
         return true;
@@ -348,7 +350,7 @@ static void begin_round(const struct tacit_select_site *site,
     if (parts.two != NULL)
         parts.two->epsilon_nano = order->epsilon_nano;
     take_model(&parts, order);
-    if (head->unplaced != 0 && place(&parts, is_asked, update)) {
+    if (head->awaiting_first_order != 0 && place(&parts, is_asked, update)) {
         head->phase = TACIT_SELECT_RELEASED;
         select_say(update, TACIT_HUB, tacit_select_site_release(site));
         return;
@@ -390,11 +392,11 @@ static enum tacit_status take_order(const struct tacit_select_site *site,
         (needs_epsilon && order->epsilon_nano < SELECT_PRICE_MIN_NANO) ||
         (head->magic == SITE_MAGIC && order->epsilon_nano > 0))
         return TACIT_MALFORMED;
-    bool const is_present = head->unplaced == 0 && order->round == head->round;
-    if (head->unplaced == 0)
+    bool const is_present = head->awaiting_first_order == 0 && order->round == head->round;
+    if (head->awaiting_first_order == 0)
         rest(head, is_present && !is_asked, order->to == fixed->agent ? order->seen : 0, update);
     if (head->phase == TACIT_SELECT_COMMITTED || head->phase == TACIT_SELECT_FINISHED ||
-        (head->unplaced == 0 && order->round <= head->round))
+        (head->awaiting_first_order == 0 && order->round <= head->round))
         return TACIT_OK;
     begin_round(site, order, is_asked, update);
     return TACIT_OK;
@@ -612,7 +614,7 @@ static void begin_term(struct site_head *head, uint64_t term, struct tacit_selec
     update->stop = head->phase == TACIT_SELECT_TRAINING;
     round_site_begin_term(&head->grants, head->draw_round == head->release_round);
     head->term = term;
-    head->unplaced = 1;
+    head->awaiting_first_order = 1;
     head->last = 0;
     head->number_base += head->draw_round - head->release_round;
     head->round = head->draw_round = head->release_round;
@@ -692,7 +694,7 @@ enum tacit_status tacit_select_site_step(struct tacit_select_site *site,
     return status;
 }
 
-void tacit_select_site_look(const struct tacit_select_site *site,
+void tacit_select_site_view(const struct tacit_select_site *site,
                             struct tacit_select_site_view *view)
 {
     struct site_parts const parts = parts_of(site);

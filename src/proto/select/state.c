@@ -290,7 +290,7 @@ enum tacit_status tacit_select_check(const struct tacit_select *select, size_t s
     return total == head->size_total ? TACIT_OK : TACIT_MALFORMED;
 }
 
-void tacit_select_look(const struct tacit_select *select, struct tacit_select_view *view)
+void tacit_select_view(const struct tacit_select *select, struct tacit_select_view *view)
 {
     TACIT_ASSERT(select != NULL);
     TACIT_ASSERT(view != NULL);

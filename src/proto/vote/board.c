@@ -310,7 +310,7 @@ struct tacit_vote_message tacit_vote_board_row(const struct tacit_vote_board *bo
                                        .marks = row + 1};
 }
 
-void tacit_vote_board_look(const struct tacit_vote_board *board, struct tacit_vote_board_view *view)
+void tacit_vote_board_view(const struct tacit_vote_board *board, struct tacit_vote_board_view *view)
 {
     TACIT_ASSERT(board != NULL);
     TACIT_ASSERT(view != NULL);

@@ -2,7 +2,7 @@
  * published sums it adds up what was granted, and the board has the arms that its pool has out. */
 #include "tacit/vote_hub.h"
 #include "../../base/walk.h"
-#include "../round/holder.h"
+#include "../round/grantor.h"
 #include "pool.h"
 #include <string.h>
 
@@ -53,17 +53,17 @@ static size_t words_before_heads(uint64_t player_count)
     return 2 * TACIT_BITS_WORDS(player_count) + (player_count + 1) / 2;
 }
 
-static struct round_holder holder_of(struct tacit_vote_hub *hub)
+static struct round_grantor grantor_of(struct tacit_vote_hub *hub)
 {
-    return round_holder_at(hub->words + words_before_heads(hub->player_count),
-                           (uint32_t)hub->player_count, hub->term > 0);
+    return round_grantor_at(hub->words + words_before_heads(hub->player_count),
+                            (uint32_t)hub->player_count, hub->term > 0);
 }
 
 static struct tacit_vote_board *board_of(const struct tacit_vote_hub *hub)
 {
     return (struct tacit_vote_board *)(uintptr_t)(hub->words +
                                                   words_before_heads(hub->player_count) +
-                                                  round_holder_words((uint32_t)hub->player_count));
+                                                  round_grantor_words((uint32_t)hub->player_count));
 }
 
 static bool has_sums(const struct tacit_vote_hub *hub)
@@ -119,7 +119,7 @@ size_t tacit_vote_hub_size(const struct tacit_vote_hub_config *config)
         return 0;
     uint64_t const players = config->board.player_count;
     return sizeof(struct tacit_vote_hub) +
-           (words_before_heads(players) + round_holder_words((uint32_t)players)) *
+           (words_before_heads(players) + round_grantor_words((uint32_t)players)) *
                sizeof(uint64_t) +
            board + sums_bytes(config);
 }
@@ -148,7 +148,7 @@ static void answer(struct tacit_vote_hub *hub, enum tacit_vote_hub_message_kind 
     update->send = true;
     update->message = message_of(hub, kind, message->from);
     update->message.cell = message->cell;
-    memcpy(update->message.commitment, holder_of(hub).heads[message->from].head,
+    memcpy(update->message.commitment, grantor_of(hub).heads[message->from].head,
            sizeof update->message.commitment);
 }
 
@@ -159,7 +159,7 @@ static void say_row(const struct tacit_vote_hub *hub, uint32_t player,
     update->send = true;
 }
 
-/* What the holder makes of this site's message. */
+/* What the grantor makes of this site's message. */
 static enum tacit_status follow(struct tacit_vote_hub *hub,
                                 const struct tacit_vote_hub_message *message,
                                 struct round_verdict verdict, struct tacit_vote_hub_update *update)
@@ -200,8 +200,8 @@ static void mark_out(struct tacit_vote_hub *hub, uint32_t player)
     uint64_t out[TACIT_BITS_WORDS(TACIT_ARMS_MAX)];
     struct tacit_vote_board_view board;
     struct tacit_vote_pool_view pool;
-    tacit_vote_board_look(board_of(hub), &board);
-    tacit_vote_pool_look(pool_of(hub), &pool);
+    tacit_vote_board_view(board_of(hub), &board);
+    tacit_vote_pool_view(pool_of(hub), &pool);
     tacit_bits_fill(out, (uint32_t)hub->arm_count);
     for (size_t i = 0; i < TACIT_BITS_WORDS(hub->arm_count); i++)
         out[i] &= ~pool.active[i];
@@ -222,8 +222,8 @@ static void begin_term(struct tacit_vote_hub *hub, uint64_t term,
 {
     TACIT_ASSERT(term > hub->term);
     hub->term = term;
-    struct round_holder const holder = holder_of(hub);
-    round_holder_forget(&holder);
+    struct round_grantor const grantor = grantor_of(hub);
+    round_grantor_forget(&grantor);
     memset(cells_of(hub), 0, hub->player_count * sizeof *cells_of(hub));
     memset(told_of(hub), 0, set_words(hub) * sizeof(uint64_t));
     update->persist = true;
@@ -243,11 +243,11 @@ static enum tacit_status on_commit(struct tacit_vote_hub *hub,
 {
     TACIT_ASSERT(message->cell > 0);
     TACIT_ASSERT(message->from < hub->player_count);
-    struct round_holder const holder = holder_of(hub);
+    struct round_grantor const grantor = grantor_of(hub);
     struct tacit_commit asked = {.salt = {0}};
     memcpy(asked.commitment, message->commitment, sizeof asked.commitment);
     memcpy(asked.previous, message->previous, sizeof asked.previous);
-    struct round_verdict const verdict = round_holder_ask(&holder, message->from, &asked);
+    struct round_verdict const verdict = round_grantor_ask(&grantor, message->from, &asked);
     if (verdict.answer == ROUND_GRANT && verdict.persist)
         cells_of(hub)[message->from] = message->cell;
     return follow(hub, message, verdict, update);
@@ -257,9 +257,9 @@ static enum tacit_status on_commit(struct tacit_vote_hub *hub,
 static struct round_verdict name(struct tacit_vote_hub *hub,
                                  const struct tacit_vote_hub_message *message)
 {
-    struct round_holder const holder = holder_of(hub);
+    struct round_grantor const grantor = grantor_of(hub);
     struct round_verdict const verdict =
-        round_holder_name(&holder, message->from, message->commitment, false);
+        round_grantor_name(&grantor, message->from, message->commitment, false);
     if (verdict.persist && verdict.status == TACIT_OK) {
         cells_of(hub)[message->from] = message->cell > 0 ? message->cell : 1;
         if (has_sums(hub)) /* of a term before: its site has dropped it */
@@ -273,9 +273,9 @@ static enum tacit_status on_hello(struct tacit_vote_hub *hub,
                                   const struct tacit_vote_hub_message *message,
                                   struct tacit_vote_hub_update *update)
 {
-    struct round_holder const holder = holder_of(hub);
+    struct round_grantor const grantor = grantor_of(hub);
     struct round_verdict verdict =
-        round_holder_greet(&holder, message->from, message->commitment, false);
+        round_grantor_greet(&grantor, message->from, message->commitment, false);
     if (verdict.answer == ROUND_NOTHING && !tacit_commit_is_nothing(message->commitment)) {
         verdict = name(hub, message);
         verdict.answer = ROUND_GRANT;
@@ -289,7 +289,7 @@ static void note_voter(struct tacit_vote_hub *hub, const struct tacit_vote_messa
     TACIT_ASSERT(row->from < hub->player_count);
     TACIT_ASSERT(hub->voter_count <= hub->player_count);
     struct tacit_vote_board_view view;
-    tacit_vote_board_look(board_of(hub), &view);
+    tacit_vote_board_view(board_of(hub), &view);
     if (row->reset != view.reset || tacit_bits_has(voters_of(hub), row->from) ||
         tacit_bits_next(row->marks, (uint32_t)hub->arm_count, 0) == hub->arm_count)
         return;
@@ -300,7 +300,7 @@ static void note_voter(struct tacit_vote_hub *hub, const struct tacit_vote_messa
 static uint32_t voted_count(const struct tacit_vote_hub *hub)
 {
     struct tacit_vote_board_view view;
-    tacit_vote_board_look(board_of(hub), &view);
+    tacit_vote_board_view(board_of(hub), &view);
     return view.voted_count;
 }
 
@@ -321,7 +321,7 @@ static enum tacit_status on_cast(struct tacit_vote_hub *hub,
     TACIT_ASSERT(message->from < hub->player_count);
     uint32_t const before = voted_count(hub);
     struct tacit_vote_board_view view;
-    tacit_vote_board_look(board_of(hub), &view);
+    tacit_vote_board_view(board_of(hub), &view);
     if (tacit_commit_is_nothing(message->commitment) ||
         !tacit_vote_board_counts(board_of(hub), message->from))
         return TACIT_STRANGER;
@@ -357,7 +357,7 @@ static void settle(struct tacit_vote_hub *hub, const struct tacit_vote_hub_messa
 {
     uint32_t const before = voted_count(hub);
     struct tacit_vote_pool_view pool;
-    tacit_vote_pool_look(pool_of(hub), &pool);
+    tacit_vote_pool_view(pool_of(hub), &pool);
     struct tacit_vote_release const release = {.run_id = hub->run_id,
                                                .from = message->from,
                                                .number = pool.release_count,
@@ -383,15 +383,15 @@ static enum tacit_status on_release(struct tacit_vote_hub *hub,
                                              .run_id = hub->run_id,
                                              .site = message->from,
                                              .epoch = message->cell};
-    struct round_holder holder = holder_of(hub);
+    struct round_grantor grantor = grantor_of(hub);
     struct tacit_commit opening = {.commitment = {0}};
     uint8_t digest[TACIT_SHA256_BYTES];
-    holder.takes_first = false; /* what is released in a term was granted in it */
+    grantor.takes_first = false; /* what is released in a term was granted in it */
     if (message->cell > settled_of(hub)[message->from]) {
         memcpy(opening.previous, message->previous, sizeof opening.previous);
         memcpy(opening.salt, message->salt, sizeof opening.salt);
         vote_release_digest(message->marks, message->sums, (uint32_t)hub->arm_count, digest);
-        struct round_verdict const verdict = round_holder_open(&holder, &scope, &opening, digest);
+        struct round_verdict const verdict = round_grantor_open(&grantor, &scope, &opening, digest);
         if (verdict.status != TACIT_OK)
             return follow(hub, message, verdict, update);
         cells_of(hub)[message->from] = message->cell;
@@ -453,7 +453,7 @@ static enum tacit_status flip_coin(struct tacit_vote_hub *hub, const struct taci
     if (status != TACIT_OK)
         return status;
     struct tacit_vote_board_view view;
-    tacit_vote_board_look(board_of(hub), &view);
+    tacit_vote_board_view(board_of(hub), &view);
     return chance == 0 ? reset(hub, view.reset + 1, update) : TACIT_OK;
 }
 
@@ -490,8 +490,8 @@ static bool pool_is_right(struct tacit_vote_hub *hub, const struct tacit_vote_hu
         tacit_vote_pool_check(pool_of(hub), tacit_vote_pool_size(&config->pool), &config->pool) !=
             TACIT_OK)
         return false;
-    tacit_vote_board_look(board_of(hub), &board);
-    tacit_vote_pool_look(pool_of(hub), &pool);
+    tacit_vote_board_view(board_of(hub), &board);
+    tacit_vote_pool_view(pool_of(hub), &pool);
     for (uint32_t player = 0; player < hub->player_count; player++)
         if (settled_of(hub)[player] == 0 && tacit_bits_has(voters_of(hub), player))
             return false;
@@ -504,7 +504,7 @@ static bool voters_are_right(struct tacit_vote_hub *hub)
 {
     struct tacit_vote_board_view view;
     uint64_t count = 0;
-    tacit_vote_board_look(board_of(hub), &view);
+    tacit_vote_board_view(board_of(hub), &view);
     for (uint32_t player = 0; player < hub->player_count; player++) {
         struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), player);
         bool const has_marks =
@@ -531,17 +531,17 @@ enum tacit_status tacit_vote_hub_check(const struct tacit_vote_hub *hub, size_t 
         return TACIT_MALFORMED;
     struct tacit_vote_hub *const read = (struct tacit_vote_hub *)(uintptr_t)hub;
     uint32_t const players = (uint32_t)hub->player_count;
-    struct round_holder const holder = holder_of(read);
+    struct round_grantor const grantor = grantor_of(read);
     enum tacit_status const status = tacit_vote_board_check(
         board_of(hub), tacit_vote_board_size(&config->board), &config->board);
     if (status != TACIT_OK)
         return status;
     for (uint32_t player = 0; player < players; player++)
-        if ((cells_of(read)[player] == 0) != tacit_commit_is_nothing(holder.heads[player].head))
+        if ((cells_of(read)[player] == 0) != tacit_commit_is_nothing(grantor.heads[player].head))
             return TACIT_MALFORMED;
     bool const is_possible = tacit_bits_within(voters_of(read), voters_of(read), players) &&
                              tacit_bits_within(told_of(read), told_of(read), players) &&
-                             round_holder_is_possible(&holder) && voters_are_right(read) &&
+                             round_grantor_is_possible(&grantor) && voters_are_right(read) &&
                              pool_is_right(read, config);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
@@ -589,7 +589,7 @@ static void walk_hub(struct base_walk *walk, void *state)
 {
     struct tacit_vote_hub *const hub = state;
     struct tacit_vote_board_view view;
-    tacit_vote_board_look(board_of(hub), &view);
+    tacit_vote_board_view(board_of(hub), &view);
     base_walk_same(walk, MARK);
     base_walk_same(walk, hub->run_id);
     base_walk_same(walk, hub->player_count);
@@ -649,13 +649,13 @@ bool tacit_vote_hub_anew(const struct tacit_vote_hub *hub, struct tacit_vote_hub
     TACIT_ASSERT(message != NULL);
     TACIT_ASSERT(hub != NULL);
     struct tacit_vote_board_view view;
-    tacit_vote_board_look(board_of(hub), &view);
+    tacit_vote_board_view(board_of(hub), &view);
     *message = message_of(hub, TACIT_VOTE_ANEW, TACIT_EVERYONE);
     message->reset = view.reset;
     return view.reset > 0;
 }
 
-void tacit_vote_hub_look(const struct tacit_vote_hub *hub, struct tacit_vote_hub_view *view)
+void tacit_vote_hub_view(const struct tacit_vote_hub *hub, struct tacit_vote_hub_view *view)
 {
     TACIT_ASSERT(hub != NULL);
     TACIT_ASSERT(view != NULL);
@@ -663,11 +663,11 @@ void tacit_vote_hub_look(const struct tacit_vote_hub *hub, struct tacit_vote_hub
     *view = (struct tacit_vote_hub_view){.term = hub->term,
                                          .voter_count = (uint32_t)hub->voter_count,
                                          .voters = voters_of(read),
-                                         .flagged = holder_of(read).flagged,
-                                         .ahead = holder_of(read).ahead,
+                                         .flagged = grantor_of(read).flagged,
+                                         .ahead = grantor_of(read).ahead,
                                          .cells = cells_of(read)};
-    tacit_vote_board_look(board_of(hub), &view->board);
+    tacit_vote_board_view(board_of(hub), &view->board);
     if (has_sums(hub))
-        tacit_vote_pool_look(pool_of(hub), &view->pool);
+        tacit_vote_pool_view(pool_of(hub), &view->pool);
     view->is_decided = (hub->reset_after_s == 0 || has_sums(hub)) && view->board.voted_count == 1;
 }

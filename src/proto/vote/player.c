@@ -79,7 +79,7 @@ static void send_marks(struct tacit_vote_player *player, struct tacit_vote_updat
 {
     TACIT_ASSERT(!update->send);
     struct tacit_best_arm_view view;
-    tacit_best_arm_look(subroutine_of(player), &view);
+    tacit_best_arm_view(subroutine_of(player), &view);
     uint64_t marks = 0;
     for (uint32_t arm = 0; arm < view.arm_count; arm++)
         marks += tacit_bits_has(view.dropped, arm) ? 1u : 0u;
@@ -107,7 +107,7 @@ static void read_board(struct tacit_vote_player *player, const struct tacit_vote
 {
     TACIT_ASSERT(player->open_arm == TACIT_NO_ARM);
     struct tacit_vote_board_view view;
-    tacit_vote_board_look(board, &view);
+    tacit_vote_board_view(board, &view);
     TACIT_ASSERT(view.reset >= player->reset);
     if (view.reset > player->reset) {
         player->reset = view.reset;
@@ -148,7 +148,7 @@ static enum tacit_status on_reward(struct tacit_vote_player *player, struct taci
                                    struct tacit_vote_update *update)
 {
     struct tacit_vote_board_view board_view;
-    tacit_vote_board_look(board, &board_view);
+    tacit_vote_board_view(board, &board_view);
     if (player->open_arm == TACIT_NO_ARM || reward->arm != player->open_arm || reward->count != 1)
         return TACIT_INVALID;
     if (!(reward->sum.real >= 0 && reward->sum.real <= 1))
@@ -214,12 +214,12 @@ bool tacit_vote_player_is_decided(const struct tacit_vote_player *player)
     return tacit_best_arm_is_decided((const struct tacit_best_arm *)(const void *)player->words);
 }
 
-void tacit_vote_player_look(const struct tacit_vote_player *player,
+void tacit_vote_player_view(const struct tacit_vote_player *player,
                             struct tacit_vote_player_view *view)
 {
     TACIT_ASSERT(player != NULL);
     TACIT_ASSERT(view != NULL);
-    tacit_best_arm_look((const struct tacit_best_arm *)(const void *)player->words,
+    tacit_best_arm_view((const struct tacit_best_arm *)(const void *)player->words,
                         &view->subroutine);
     view->reset = player->reset;
     view->decided = view->subroutine.decided;

@@ -298,7 +298,7 @@ enum tacit_status tacit_vote_pool_take(struct tacit_vote_pool *pool,
     return TACIT_OK;
 }
 
-void tacit_vote_pool_look(const struct tacit_vote_pool *pool, struct tacit_vote_pool_view *view)
+void tacit_vote_pool_view(const struct tacit_vote_pool *pool, struct tacit_vote_pool_view *view)
 {
     TACIT_ASSERT(pool != NULL);
     TACIT_ASSERT(view != NULL);

@@ -340,7 +340,7 @@ static enum tacit_status read_board(struct tacit_vote_private *player,
     struct tacit_vote_board_view view;
     if (player->phase == PHASE_IDLE || player->phase == PHASE_HALTED)
         return TACIT_OK;
-    tacit_vote_board_look(board, &view);
+    tacit_vote_board_view(board, &view);
     bool const is_reset = view.reset > player->reset;
     bool const shrinks = !tacit_bits_within(active_of(player), view.voted, arms_of(player));
     if (!is_reset && !shrinks)
@@ -579,7 +579,7 @@ tacit_vote_private_summary(const struct tacit_vote_private *player)
                                                    vote_earlier(player->vote_us, player->retry_us)};
 }
 
-void tacit_vote_private_look(const struct tacit_vote_private *player,
+void tacit_vote_private_view(const struct tacit_vote_private *player,
                              struct tacit_vote_private_view *view)
 {
     TACIT_ASSERT(player != NULL);

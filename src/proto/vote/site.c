@@ -116,7 +116,7 @@ size_t tacit_vote_site_size(const struct tacit_vote_site_config *config)
 static struct tacit_vote_sums_view sums_view(const struct tacit_vote_site *site)
 {
     struct tacit_vote_sums_view view;
-    tacit_vote_sums_look(sums_of(site), &view);
+    tacit_vote_sums_view(sums_of(site), &view);
     return view;
 }
 
@@ -137,7 +137,7 @@ static struct tacit_vote_private_summary summary(const struct tacit_vote_site *s
 static struct tacit_vote_board_view board_view(const struct tacit_vote_site *site)
 {
     struct tacit_vote_board_view view;
-    tacit_vote_board_look(board_of(site), &view);
+    tacit_vote_board_view(board_of(site), &view);
     return view;
 }
 
@@ -758,7 +758,7 @@ static void look_at_sums(const struct tacit_vote_site *site, struct tacit_vote_p
         .ledger = sums.ledger};
 }
 
-void tacit_vote_site_look(const struct tacit_vote_site *site, struct tacit_vote_site_view *view)
+void tacit_vote_site_view(const struct tacit_vote_site *site, struct tacit_vote_site_view *view)
 {
     TACIT_ASSERT(site != NULL);
     TACIT_ASSERT(view != NULL);
@@ -782,6 +782,6 @@ void tacit_vote_site_look(const struct tacit_vote_site *site, struct tacit_vote_
     if (has_sums(site))
         look_at_sums(site, &view->player);
     else
-        tacit_vote_private_look(player_of(site), &view->player);
+        tacit_vote_private_view(player_of(site), &view->player);
     memcpy(view->head, site->grants.head, sizeof view->head);
 }

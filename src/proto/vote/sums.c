@@ -417,7 +417,7 @@ int64_t tacit_vote_sums_total(const struct tacit_vote_sums *player, uint32_t arm
     return total_of((struct tacit_vote_sums *)(uintptr_t)player)[arm];
 }
 
-void tacit_vote_sums_look(const struct tacit_vote_sums *player, struct tacit_vote_sums_view *view)
+void tacit_vote_sums_view(const struct tacit_vote_sums *player, struct tacit_vote_sums_view *view)
 {
     TACIT_ASSERT(player != NULL);
     TACIT_ASSERT(view != NULL);

@@ -9,7 +9,7 @@ _Static_assert(sizeof(struct elim_peer_epochs) == sizeof(uint64_t), "two epochs 
 
 size_t elim_peer_holding_words(uint32_t neighbour_count)
 {
-    return round_holder_words(neighbour_count) + neighbour_count +
+    return round_grantor_words(neighbour_count) + neighbour_count +
            2 * TACIT_BITS_WORDS(neighbour_count);
 }
 
@@ -21,17 +21,17 @@ static uint64_t *holdings_of(const struct tacit_elim_peer *state)
 }
 
 /* In a later term the first grant that a neighbour shows is taken for its head, as a hub does. */
-struct round_holder elim_peer_holder(const struct tacit_elim_peer *peer)
+struct round_grantor elim_peer_grantor(const struct tacit_elim_peer *peer)
 {
-    return round_holder_at(holdings_of(peer), peer->config.neighbour_count,
-                           elim_agent_brief(elim_peer_agent(peer)).term > 0);
+    return round_grantor_at(holdings_of(peer), peer->config.neighbour_count,
+                            elim_agent_brief(elim_peer_agent(peer)).term > 0);
 }
 
 /* Of the heads, by rank. */
 static struct elim_peer_epochs *epochs_of(const struct tacit_elim_peer *peer)
 {
     return (struct elim_peer_epochs *)(void *)(holdings_of(peer) +
-                                               round_holder_words(peer->config.neighbour_count));
+                                               round_grantor_words(peer->config.neighbour_count));
 }
 
 uint64_t *elim_peer_granted(const struct tacit_elim_peer *peer)
@@ -50,7 +50,7 @@ static bool spreads(const struct tacit_elim_peer *peer)
 }
 
 /* Is this peer's own release one that the neighbour grants? */
-static bool is_holder(const struct tacit_elim_peer *peer, uint32_t rank)
+static bool is_grantor(const struct tacit_elim_peer *peer, uint32_t rank)
 {
     TACIT_ASSERT(rank < peer->config.neighbour_count);
     return spreads(peer) || elim_peer_neighbours(peer)[rank] == peer->config.parent;
@@ -58,8 +58,8 @@ static bool is_holder(const struct tacit_elim_peer *peer, uint32_t rank)
 
 enum tacit_status elim_peer_blame(struct elim_peer_step *step, uint32_t rank, bool is_fork)
 {
-    struct round_holder const holder = elim_peer_holder(step->peer);
-    uint64_t *const set = is_fork ? holder.flagged : holder.ahead;
+    struct round_grantor const grantor = elim_peer_grantor(step->peer);
+    uint64_t *const set = is_fork ? grantor.flagged : grantor.ahead;
     TACIT_ASSERT(rank < step->peer->config.neighbour_count);
     step->update->persist = step->update->persist || !tacit_bits_has(set, rank);
     tacit_bits_add(set, rank);
@@ -69,7 +69,7 @@ enum tacit_status elim_peer_blame(struct elim_peer_step *step, uint32_t rank, bo
 /* ---- The own commitment ---- */
 
 /* Whom to ask next. Requires: there is somebody. */
-static uint32_t next_holder(const struct tacit_elim_peer *peer)
+static uint32_t next_grantor(const struct tacit_elim_peer *peer)
 {
     TACIT_IMPLIES(spreads(peer), peer->config.neighbour_count > 0);
     if (elim_peer_is_sink(peer))
@@ -85,7 +85,7 @@ static void say_commit(struct elim_peer_step *step, uint32_t epoch,
 {
     TACIT_ASSERT(commit != NULL);
     TACIT_ASSERT(epoch == step->peer->commit_epoch);
-    elim_peer_say(step, TACIT_ELIM_COMMIT, next_holder(step->peer), epoch)->commit = commit;
+    elim_peer_say(step, TACIT_ELIM_COMMIT, next_grantor(step->peer), epoch)->commit = commit;
 }
 
 bool elim_peer_commit(struct elim_peer_step *step, const struct tacit_elim_message *word)
@@ -148,7 +148,7 @@ static enum tacit_status on_refusal(struct elim_peer_step *step, uint32_t rank,
     struct tacit_elim_peer *const peer = step->peer;
     struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
     if (!agent.committed) { /* the answer to a HELLO: another state of this site had a grant */
-        if (refusal->epoch == peer->epoch && is_holder(peer, rank) &&
+        if (refusal->epoch == peer->epoch && is_grantor(peer, rank) &&
             !tacit_commit_is_same(refusal->commit->commitment, agent.head)) {
             peer->refuser = refusal->from + 1;
             step->update->persist = true;
@@ -187,7 +187,7 @@ static void say_head(struct elim_peer_step *step, enum tacit_elim_message_kind k
     answer->closed = kind == TACIT_ELIM_GRANT && is_closed(peer, commit->epoch);
 }
 
-/* What the holder makes of a neighbour's message. Nobody is blamed for being ahead of this state.
+/* What the grantor makes of a neighbour's message. Nobody is blamed for being ahead of this state.
  */
 static enum tacit_status follow(struct elim_peer_step *step, uint32_t rank,
                                 const struct tacit_elim_message *asked,
@@ -196,7 +196,7 @@ static enum tacit_status follow(struct elim_peer_step *step, uint32_t rank,
     step->update->persist = step->update->persist || verdict.persist;
     if (verdict.answer != ROUND_NOTHING) {
         say_head(step, verdict.answer == ROUND_GRANT ? TACIT_ELIM_GRANT : TACIT_ELIM_REFUSAL,
-                 &elim_peer_holder(step->peer).heads[rank], asked);
+                 &elim_peer_grantor(step->peer).heads[rank], asked);
         step->update->message.forgot = verdict.is_unknown;
     }
     return verdict.status == TACIT_ROLLBACK ? TACIT_OK : verdict.status;
@@ -210,10 +210,10 @@ enum tacit_status elim_peer_read_head(struct elim_peer_step *step, uint32_t rank
         return TACIT_OK;
     if (!spreads(peer) && epochs_of(peer)[rank].epoch == 0)
         return TACIT_OK; /* another parent's */
-    struct round_holder const holder = elim_peer_holder(peer);
+    struct round_grantor const grantor = elim_peer_grantor(peer);
     bool const is_present = epochs_of(peer)[rank].epoch <= hello->epoch; /* else it came late */
     return follow(step, rank, hello,
-                  round_holder_greet(&holder, rank, hello->commit->commitment, is_present));
+                  round_grantor_greet(&grantor, rank, hello->commit->commitment, is_present));
 }
 
 /* No state draws for an epoch that is behind it. */
@@ -222,15 +222,15 @@ static enum tacit_status on_commit(struct elim_peer_step *step, uint32_t rank,
 {
     TACIT_ASSERT(commit->commit != NULL);
     TACIT_ASSERT(rank < step->peer->config.neighbour_count);
-    struct round_holder const holder = elim_peer_holder(step->peer);
+    struct round_grantor const grantor = elim_peer_grantor(step->peer);
     struct elim_peer_epochs *const granted = &epochs_of(step->peer)[rank];
-    struct tacit_commit_head const before = holder.heads[rank];
+    struct tacit_commit_head const before = grantor.heads[rank];
     if (commit->epoch == 0 || commit->epoch > TACIT_ELIM_EPOCHS_MAX)
         return TACIT_MALFORMED;
-    struct round_verdict const verdict = round_holder_ask(&holder, rank, commit->commit);
+    struct round_verdict const verdict = round_grantor_ask(&grantor, rank, commit->commit);
     if (verdict.answer == ROUND_GRANT && verdict.persist) {
         if (commit->epoch <= granted->epoch) {
-            holder.heads[rank] = before;
+            grantor.heads[rank] = before;
             return TACIT_MALFORMED;
         }
         granted->epoch_before = granted->epoch;
@@ -246,8 +246,8 @@ enum tacit_status elim_peer_on_commitment(struct elim_peer_step *step, uint32_t 
     TACIT_ASSERT(step->answer == NULL);
     struct tacit_elim_peer const *const peer = step->peer;
     bool const is_question = message->kind == TACIT_ELIM_COMMIT;
-    bool const is_parent = !spreads(peer) && is_holder(peer, rank);
-    if (!peer->config.agent.has_grants || (is_question ? is_parent : !is_holder(peer, rank)))
+    bool const is_parent = !spreads(peer) && is_grantor(peer, rank);
+    if (!peer->config.agent.has_grants || (is_question ? is_parent : !is_grantor(peer, rank)))
         return TACIT_UNEXPECTED;
     if (message->commit == NULL)
         return TACIT_MALFORMED;
@@ -282,7 +282,7 @@ enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
         return TACIT_OK; /* a neighbour that has another parent */
     if (data->epoch < granted.epoch_before)
         return TACIT_UNEXPECTED; /* too late: that head is gone */
-    struct tacit_commit_head head = elim_peer_holder(peer).heads[rank];
+    struct tacit_commit_head head = elim_peer_grantor(peer).heads[rank];
     if (data->epoch == granted.epoch_before)
         memcpy(head.head, head.before, sizeof head.head);
     else if (data->epoch != granted.epoch)
@@ -323,12 +323,12 @@ bool elim_peer_grants_are_possible(const struct tacit_elim_peer *peer)
     if (!peer->config.agent.has_grants)
         return peer->commit_epoch == 0 && peer->refuser == 0;
     uint64_t const *const granted = elim_peer_granted(peer);
-    struct round_holder const holder = elim_peer_holder(peer);
+    struct round_grantor const grantor = elim_peer_grantor(peer);
     if (peer->commit_epoch != agent.draw_epoch || peer->refuser > peer->config.agent.agent_count ||
-        !tacit_bits_within(granted, granted, neighbours) || !round_holder_is_possible(&holder))
+        !tacit_bits_within(granted, granted, neighbours) || !round_grantor_is_possible(&grantor))
         return false;
     for (uint32_t rank = 0; rank < neighbours; rank++)
-        if (!head_is_possible(&holder.heads[rank], &epochs_of(peer)[rank], agent.term == 0))
+        if (!head_is_possible(&grantor.heads[rank], &epochs_of(peer)[rank], agent.term == 0))
             return false;
     uint32_t const count = tacit_bits_count(granted, neighbours);
     /* The lowest grants first; the last grant is the end of the waiting. */

@@ -18,43 +18,44 @@ static const char behind_text[] =
 /* Takes the bytes over. Errors: TACIT_MALFORMED. */
 static enum tacit_status hold(struct agent *agent, uint8_t *bytes, size_t size)
 {
-    struct agent_chain *const chain = &agent->chain;
-    free(chain->envelope);
-    chain->envelope = bytes;
-    chain->size = size;
-    chain->head = (struct live_entry){0};
-    if (bytes != NULL && !live_entry_read(bytes, size, &chain->head))
+    struct agent_replicated_log *const replicated_log = &agent->replicated_log;
+    free(replicated_log->envelope);
+    replicated_log->envelope = bytes;
+    replicated_log->size = size;
+    replicated_log->head = (struct live_entry){0};
+    if (bytes != NULL && !live_entry_read(bytes, size, &replicated_log->head))
         return TACIT_MALFORMED;
-    agent->envelopes.entry = chain->head.number;
+    agent->envelopes.entry = replicated_log->head.number;
     return TACIT_OK;
 }
 
-enum tacit_status agent_open_chain(struct agent *agent)
+enum tacit_status agent_open_replicated_log(struct agent *agent)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
     enum tacit_status const status =
         live_store_get_entry(agent->daemon.store, agent->envelopes.run, &bytes, &size);
-    agent->chain.is_forked = false;
+    agent->replicated_log.is_forked = false;
     if (status != TACIT_OK) {
         free(bytes);
         return status;
     }
     if (hold(agent, bytes, size) != TACIT_OK)
         return TACIT_MALFORMED;
-    bool const was_left = agent->chain.head.term > agent->envelopes.term; /* by its owner's word */
+    bool const was_left =
+        agent->replicated_log.head.term > agent->envelopes.term; /* by its owner's word */
     return was_left ? hold(agent, NULL, 0) : TACIT_OK;
 }
 
-void agent_close_chain(struct agent *agent)
+void agent_close_replicated_log(struct agent *agent)
 {
-    free(agent->chain.envelope);
-    agent->chain = (struct agent_chain){0};
+    free(agent->replicated_log.envelope);
+    agent->replicated_log = (struct agent_replicated_log){0};
 }
 
-void agent_ask_for_chain(struct agent *agent)
+void agent_ask_for_replicated_log(struct agent *agent)
 {
-    agent->chain.asked_us = live_now_us();
+    agent->replicated_log.asked_us = live_now_us();
     (void)live_bus_subscribe(
         agent->daemon.bus, live_topic_down(agent->config->site.federation, LIVE_TOPIC_CHAIN).text);
 }
@@ -64,14 +65,15 @@ static void ask_again(struct agent *agent)
 {
     char const *const federation = agent->config->site.federation;
     uint64_t const now_us = live_now_us();
-    if (agent->chain.asked_us != 0 && now_us - agent->chain.asked_us < ASK_AGAIN_US)
+    if (agent->replicated_log.asked_us != 0 &&
+        now_us - agent->replicated_log.asked_us < ASK_AGAIN_US)
         return;
-    agent_ask_for_chain(agent);
+    agent_ask_for_replicated_log(agent);
     (void)live_bus_subscribe(agent->daemon.bus,
                              live_topic_down(federation, agent->config->protocol->word).text);
 }
 
-void agent_show_chain(struct agent *agent)
+void agent_show_replicated_log(struct agent *agent)
 {
     struct live_topic const topic =
         live_topic_up(agent->config->site.federation, agent->config->site.site, LIVE_TOPIC_CHAIN);
@@ -79,9 +81,9 @@ void agent_show_chain(struct agent *agent)
                                            .to = TACIT_WIRE_COORDINATOR,
                                            .kind = TACIT_WIRE_KIND_ENTRY,
                                            .epoch = LIVE_VERSION_SAID | TACIT_WIRE_VERSION,
-                                           .body = agent->chain.envelope,
-                                           .size = agent->chain.size};
-    if (agent->chain.envelope == NULL) /* what an earlier state showed is void */
+                                           .body = agent->replicated_log.envelope,
+                                           .size = agent->replicated_log.size};
+    if (agent->replicated_log.envelope == NULL) /* what an earlier state showed is void */
         live_daemon_send(&agent->daemon, topic.text, NULL, 0, true);
     else
         live_member_post(&agent->member, &envelope, true);
@@ -109,14 +111,14 @@ static void keep(struct agent *agent, const struct live_arrival *arrival)
     if (status != TACIT_OK)
         live_daemon_fail(&agent->daemon, status, "an entry of the log cannot be written");
     else
-        agent_show_chain(agent);
+        agent_show_replicated_log(agent);
 }
 
 static void alarm_fork(struct agent *agent)
 {
-    if (!agent->chain.is_forked)
+    if (!agent->replicated_log.is_forked)
         live_log(LIVE_LOG_ERROR, "fork", "%s", fork_text);
-    agent->chain.is_forked = true;
+    agent->replicated_log.is_forked = true;
 }
 
 /* Is it of the run of this site? */
@@ -130,7 +132,7 @@ const char *agent_hear_entry(struct agent *agent, const struct live_arrival *arr
                              struct live_opened *opened)
 {
     struct live_entry found;
-    struct agent_chain *const chain = &agent->chain;
+    struct agent_replicated_log *const replicated_log = &agent->replicated_log;
     char const *const objection = live_envelope_open_entry(&agent->envelopes, arrival, opened);
     if (objection != NULL)
         return objection;
@@ -140,12 +142,13 @@ const char *agent_hear_entry(struct agent *agent, const struct live_arrival *arr
         return NULL; /* it is asked for again once its announcement is here */
     if (!is_of_here(agent, &found))
         return "an entry of another run";
-    switch (live_entry_compare(&chain->head, &found)) {
+    switch (live_entry_compare(&replicated_log->head, &found)) {
     case LIVE_ENTRY_FORK:
         alarm_fork(agent);
         return fork_text;
     case LIVE_ENTRY_BEFORE:
-        agent_show_chain(agent); /* a coordinator that means it stops when it hears of the newest */
+        agent_show_replicated_log(
+            agent); /* a coordinator that means it stops when it hears of the newest */
         return behind_text;
     case LIVE_ENTRY_SAME:
         break;
@@ -158,19 +161,21 @@ const char *agent_hear_entry(struct agent *agent, const struct live_arrival *arr
 
 const char *agent_objection_to_entry(struct agent *agent, uint64_t entry)
 {
-    struct agent_chain *const chain = &agent->chain;
-    TACIT_ASSERT(agent->site != NULL && agent->envelopes.entry == chain->head.number);
-    bool const is_late = entry > chain->head.number || chain->head.term != agent->envelopes.term;
-    if (chain->is_forked)
+    struct agent_replicated_log *const replicated_log = &agent->replicated_log;
+    TACIT_ASSERT(agent->site != NULL && agent->envelopes.entry == replicated_log->head.number);
+    bool const is_late =
+        entry > replicated_log->head.number || replicated_log->head.term != agent->envelopes.term;
+    if (replicated_log->is_forked)
         return fork_text;
     if (is_late) {
         ask_again(agent);
         return "a message that needs an entry of the log which has not come yet";
     }
-    return entry < chain->head.number ? "a message older than the newest entry of the log" : NULL;
+    return entry < replicated_log->head.number ? "a message older than the newest entry of the log"
+                                               : NULL;
 }
 
-const char *agent_chain_trouble(const struct agent *agent)
+const char *agent_replicated_log_trouble(const struct agent *agent)
 {
-    return agent->chain.is_forked ? fork_text : NULL;
+    return agent->replicated_log.is_forked ? fork_text : NULL;
 }

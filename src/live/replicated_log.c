@@ -1,6 +1,6 @@
 /* Entries of the coordinator's log: written and signed, read, and checked where a site shows
  * one. */
-#include "chain.h"
+#include "replicated_log.h"
 #include "bus/topics.h"
 #include "tacit/commit.h"
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* The coordinator's chain: each step of a run that the coordinator says in public is an entry,
- * numbered and signed, which names the one before by its digest. Every site keeps the newest and
- * shows it, so that a coordinator that has lost its state, or has an old one, is told so, and is
- * built again from what the sites hold; and so that two words of one number prove that it has two
- * states. */
+/* The coordinator's replicated log: each step of a run that the coordinator says in public is an
+ * entry, numbered and signed, which names the one before by its digest. Every site keeps the newest
+ * and shows it, so that a coordinator that has lost its state, or has an old one, is told so, and
+ * is built again from what the sites hold; and so that two words of one number prove that it has
+ * two states. */
 #ifndef TACIT_LIVE_CHAIN_H
 #define TACIT_LIVE_CHAIN_H
 #include "bus/envelope.h"
@@ -49,7 +49,7 @@ enum live_entry_order {
     LIVE_ENTRY_SAME,
     LIVE_ENTRY_BEFORE, /* found is older than known */
     LIVE_ENTRY_AFTER,  /* found is newer: of a later number, or of a later term */
-    LIVE_ENTRY_FORK    /* both cannot be of one chain */
+    LIVE_ENTRY_FORK    /* both cannot be of one replicated log */
 };
 
 /* Requires: of the same run; found->number > 0. Between terms nothing is compared but the term: the

@@ -1,14 +1,14 @@
-/* Who is granted what, as a table: what a holder knows, what is shown to it, what it makes of that.
- * Every family's hub and every peer judges by this and by nothing else (docs/adr/0049). */
+/* Who is granted what, as a table: what a grantor knows, what is shown to it, what it makes of
+ * that. Every family's hub and every peer judges by this and by nothing else (docs/adr/0049). */
 #include "../support/testing.h"
-#include "../../src/proto/round/holder.h"
+#include "../../src/proto/round/grantor.h"
 
 #define SITES 70u
 #define SITE 66u /* in the second word of a set */
 #define WORDS 2048u
 
 /* Commitments by their number: 0 is nothing; 1, 2, ... were granted in this order; BEYOND was
- * granted by another state of the holder; NEXT follows. */
+ * granted by another state of the grantor; NEXT follows. */
 enum { NONE = 0, BEYOND = 100, NEXT = 101, OTHER = 102 };
 
 enum deed { ASK, GREET, GREET_LATE, NAME, NAME_LATE };
@@ -83,35 +83,35 @@ static void put(uint8_t commitment[TACIT_SHA256_BYTES], uint32_t number)
     commitment[0] = (uint8_t)number;
 }
 
-/* A holder whose other sites are not to change. */
-static struct round_holder holder_new(uint64_t *words, uint32_t granted, bool later_term)
+/* A grantor whose other sites are not to change. */
+static struct round_grantor grantor_new(uint64_t *words, uint32_t granted, bool later_term)
 {
-    assert_true(round_holder_words(SITES) <= WORDS);
+    assert_true(round_grantor_words(SITES) <= WORDS);
     memset(words, 0, WORDS * sizeof *words);
-    struct round_holder const holder = round_holder_at(words, SITES, later_term);
+    struct round_grantor const grantor = round_grantor_at(words, SITES, later_term);
     for (uint32_t i = 1; i <= granted; i++) {
         struct tacit_commit commit;
         put(commit.commitment, i);
         put(commit.previous, i - 1);
-        assert_int_equal(round_holder_ask(&holder, SITE, &commit).answer, ROUND_GRANT);
+        assert_int_equal(round_grantor_ask(&grantor, SITE, &commit).answer, ROUND_GRANT);
     }
-    return holder;
+    return grantor;
 }
 
-static struct round_verdict judge(const struct round_holder *holder, const struct row *row)
+static struct round_verdict judge(const struct round_grantor *grantor, const struct row *row)
 {
     struct tacit_commit commit;
     put(commit.commitment, row->shown);
     put(commit.previous, row->follows);
     bool const is_present = row->deed == GREET || row->deed == NAME;
     if (row->deed == ASK)
-        return round_holder_ask(holder, SITE, &commit);
+        return round_grantor_ask(grantor, SITE, &commit);
     if (row->deed <= GREET_LATE)
-        return round_holder_greet(holder, SITE, commit.commitment, is_present);
-    return round_holder_name(holder, SITE, commit.commitment, is_present);
+        return round_grantor_greet(grantor, SITE, commit.commitment, is_present);
+    return round_grantor_name(grantor, SITE, commit.commitment, is_present);
 }
 
-static void expect_verdict(const struct round_holder *holder, const struct row *row,
+static void expect_verdict(const struct round_grantor *grantor, const struct row *row,
                            struct round_verdict found)
 {
     uint8_t head[TACIT_SHA256_BYTES];
@@ -119,14 +119,14 @@ static void expect_verdict(const struct round_holder *holder, const struct row *
     assert_int_equal(found.status, row->status);
     assert_int_equal(found.answer, row->answer);
     assert_int_equal(found.is_unknown, row->is_unknown);
-    assert_memory_equal(holder->heads[SITE].head, head, sizeof head);
+    assert_memory_equal(grantor->heads[SITE].head, head, sizeof head);
     bool const is_flagged = row->status == TACIT_FORKED;
     bool const is_ahead = row->status == TACIT_ROLLBACK;
-    assert_int_equal(tacit_bits_has(holder->flagged, SITE), is_flagged);
-    assert_int_equal(tacit_bits_has(holder->ahead, SITE), is_ahead);
-    assert_int_equal(tacit_bits_count(holder->flagged, SITES), is_flagged ? 1 : 0);
-    assert_int_equal(tacit_bits_count(holder->ahead, SITES), is_ahead ? 1 : 0);
-    assert_true(round_holder_is_possible(holder));
+    assert_int_equal(tacit_bits_has(grantor->flagged, SITE), is_flagged);
+    assert_int_equal(tacit_bits_has(grantor->ahead, SITE), is_ahead);
+    assert_int_equal(tacit_bits_count(grantor->flagged, SITES), is_flagged ? 1 : 0);
+    assert_int_equal(tacit_bits_count(grantor->ahead, SITES), is_ahead ? 1 : 0);
+    assert_true(round_grantor_is_possible(grantor));
 }
 
 TEST(each_situation_has_its_verdict)
@@ -137,18 +137,18 @@ TEST(each_situation_has_its_verdict)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct row const *const row = &rows[i];
         print_message("%s\n", row->what);
-        struct round_holder const holder =
-            holder_new(words, row->later_term ? 0 : row->granted, row->later_term);
+        struct round_grantor const grantor =
+            grantor_new(words, row->later_term ? 0 : row->granted, row->later_term);
         for (uint32_t k = 1; row->later_term && k <= row->granted; k++)
-            put(holder.heads[SITE].head, k);
+            put(grantor.heads[SITE].head, k);
         memcpy(before, words, sizeof before);
-        struct round_verdict const found = judge(&holder, row);
-        expect_verdict(&holder, row, found);
+        struct round_verdict const found = judge(&grantor, row);
+        expect_verdict(&grantor, row, found);
         assert_int_equal(found.persist, memcmp(before, words, sizeof before) != 0);
         memcpy(after, words, sizeof after); /* again: the same, and nothing changes any more */
         if (row->deed != ASK || row->answer != ROUND_GRANT)
-            expect_verdict(&holder, row, judge(&holder, row));
-        assert_int_equal(judge(&holder, row).persist, false);
+            expect_verdict(&grantor, row, judge(&grantor, row));
+        assert_int_equal(judge(&grantor, row).persist, false);
         assert_memory_equal(words, after, sizeof after);
     }
 }
@@ -176,19 +176,19 @@ TEST(a_release_is_held_against_the_head)
     uint8_t first[TACIT_SHA256_BYTES];
     uint8_t const release[TACIT_SHA256_BYTES] = {1, 2};
     uint8_t const other[TACIT_SHA256_BYTES] = {1, 3};
-    struct round_holder holder = holder_new(words, 2, false);
+    struct round_grantor grantor = grantor_new(words, 2, false);
     put(first, 2);
     struct tacit_commit const commit = made(first, release);
-    struct round_verdict found = round_holder_open(&holder, &scope, &commit, release);
-    assert_int_equal(found.status, TACIT_ROLLBACK); /* another state of the holder granted it */
+    struct round_verdict found = round_grantor_open(&grantor, &scope, &commit, release);
+    assert_int_equal(found.status, TACIT_ROLLBACK); /* another state of the grantor granted it */
     assert_true(found.answer == ROUND_REFUSAL && found.is_unknown && found.persist);
-    holder = holder_new(words, 2, false);
-    assert_int_equal(round_holder_ask(&holder, SITE, &commit).answer, ROUND_GRANT);
-    found = round_holder_open(&holder, &scope, &commit, release);
+    grantor = grantor_new(words, 2, false);
+    assert_int_equal(round_grantor_ask(&grantor, SITE, &commit).answer, ROUND_GRANT);
+    found = round_grantor_open(&grantor, &scope, &commit, release);
     assert_true(found.status == TACIT_OK && found.answer == ROUND_NOTHING && !found.persist);
-    found = round_holder_open(&holder, &scope, &commit, other); /* two values for one grant */
+    found = round_grantor_open(&grantor, &scope, &commit, other); /* two values for one grant */
     assert_true(found.status == TACIT_FORKED && found.answer == ROUND_NOTHING && found.persist);
-    found = round_holder_open(&holder, &scope, NULL, release);
+    found = round_grantor_open(&grantor, &scope, NULL, release);
     assert_true(found.status == TACIT_FORKED && !found.persist);
 }
 
@@ -198,31 +198,31 @@ TEST(a_term_takes_what_was_granted_before)
     static uint64_t words[WORDS];
     uint8_t before[TACIT_SHA256_BYTES];
     uint8_t const release[TACIT_SHA256_BYTES] = {1, 2};
-    struct round_holder holder = holder_new(words, 5, false);
-    tacit_bits_add(holder.flagged, 1);
-    tacit_bits_add(holder.ahead, 2);
-    round_holder_forget(&holder);
-    for (size_t i = 0; i < round_holder_words(SITES); i++)
+    struct round_grantor grantor = grantor_new(words, 5, false);
+    tacit_bits_add(grantor.flagged, 1);
+    tacit_bits_add(grantor.ahead, 2);
+    round_grantor_forget(&grantor);
+    for (size_t i = 0; i < round_grantor_words(SITES); i++)
         assert_true(words[i] == 0);
-    holder.takes_first = true;
+    grantor.takes_first = true;
     put(before, BEYOND);
     struct tacit_commit const commit = made(before, release);
-    struct round_verdict const found = round_holder_open(&holder, &scope, &commit, release);
+    struct round_verdict const found = round_grantor_open(&grantor, &scope, &commit, release);
     assert_true(found.status == TACIT_OK && found.persist);
-    assert_memory_equal(holder.heads[SITE].head, commit.commitment, TACIT_SHA256_BYTES);
+    assert_memory_equal(grantor.heads[SITE].head, commit.commitment, TACIT_SHA256_BYTES);
     struct tacit_commit next;
     put(next.commitment, NEXT);
     memcpy(next.previous, commit.commitment, sizeof next.previous);
-    assert_int_equal(round_holder_ask(&holder, SITE, &next).answer, ROUND_GRANT);
+    assert_int_equal(round_grantor_ask(&grantor, SITE, &next).answer, ROUND_GRANT);
 }
 
 TEST(a_set_with_a_site_beyond_the_last_is_none)
 {
     static uint64_t words[WORDS];
     for (uint32_t set = 0; set < 2; set++) {
-        struct round_holder const holder = holder_new(words, 1, false);
-        tacit_bits_add(set == 0 ? holder.flagged : holder.ahead, SITES);
-        assert_false(round_holder_is_possible(&holder));
+        struct round_grantor const grantor = grantor_new(words, 1, false);
+        tacit_bits_add(set == 0 ? grantor.flagged : grantor.ahead, SITES);
+        assert_false(round_grantor_is_possible(&grantor));
     }
 }
 

@@ -1,19 +1,19 @@
-/* The coordinator's end of the chain: it makes entries, and hears what the sites hold. */
+/* The coordinator's end of the replicated log: it makes entries, and hears what the sites hold. */
 #ifndef TACIT_LIVE_HUB_CHAIN_H
 #define TACIT_LIVE_HUB_CHAIN_H
-#include "chain.h"
+#include "replicated_log.h"
 #include "daemon.h"
 #include "hub.h"
 
 /* Why a coordinator goes no further; NONE: it does. */
-enum live_chain_stop {
+enum live_replicated_log_stop {
     LIVE_CHAIN_GOES_ON,
     LIVE_CHAIN_LOST, /* the sites are in a run with this number of which nothing is known here */
     LIVE_CHAIN_BEHIND,
     LIVE_CHAIN_FORKED
 };
 
-struct live_hub_chain {
+struct live_hub_replicated_log {
     struct live_entry head; /* number 0: none yet */
     uint8_t *envelope;      /* as it was signed; the head's state lies in it */
     size_t size;
@@ -24,40 +24,43 @@ struct live_hub_chain {
     bool has_one_run;     /* as live_hub_ops has it */
     bool said_too_large;
     bool said_other; /* that the sites hold entries of another run with this number */
-    enum live_chain_stop stop;
+    enum live_replicated_log_stop stop;
     struct tacit_error why;
 };
 
 /* As it was kept. Errors: TACIT_MALFORMED, TACIT_MEMORY, and what the store says. Ensures: the
  * envelopes name the newest entry. */
-enum tacit_status live_hub_chain_open(struct live_hub_chain *chain,
-                                      const struct live_hub_ops *protocol, struct live_store *store,
-                                      struct live_envelopes *envelopes);
+enum tacit_status live_hub_replicated_log_open(struct live_hub_replicated_log *replicated_log,
+                                               const struct live_hub_ops *protocol,
+                                               struct live_store *store,
+                                               struct live_envelopes *envelopes);
 /* Signs the newest entry again, with the key that counts now. Errors: TACIT_MEMORY; it stays. */
-enum tacit_status live_hub_chain_sign(struct live_hub_chain *chain,
-                                      struct live_envelopes *envelopes);
-void live_hub_chain_close(struct live_hub_chain *chain);
+enum tacit_status live_hub_replicated_log_sign(struct live_hub_replicated_log *replicated_log,
+                                               struct live_envelopes *envelopes);
+void live_hub_replicated_log_close(struct live_hub_replicated_log *replicated_log);
 
 /* After a step: an entry more, in the batch of this round and to be sent behind it, if what the hub
  * would be built from is another than before. Errors: TACIT_MEMORY, TACIT_IO; what the step had to
  * say must then not be said. */
-enum tacit_status live_hub_chain_advance(struct live_hub_chain *chain, struct live_daemon *daemon,
-                                         struct live_envelopes *envelopes,
-                                         const struct live_hub_ops *protocol,
-                                         const struct live_hub *hub);
+enum tacit_status live_hub_replicated_log_advance(struct live_hub_replicated_log *replicated_log,
+                                                  struct live_daemon *daemon,
+                                                  struct live_envelopes *envelopes,
+                                                  const struct live_hub_ops *protocol,
+                                                  const struct live_hub *hub);
 
 /* To all, retained. */
-void live_hub_chain_publish(const struct live_hub_chain *chain, struct live_daemon *daemon,
-                            const struct live_envelopes *envelopes);
+void live_hub_replicated_log_publish(const struct live_hub_replicated_log *replicated_log,
+                                     struct live_daemon *daemon,
+                                     const struct live_envelopes *envelopes);
 
-/* What a site holds, in an envelope that it signed. NULL, or why it is refused; chain->stop
- * says whether this coordinator may go on. */
-const char *live_hub_chain_hear(struct live_hub_chain *chain,
-                                const struct live_envelopes *envelopes, const char *site,
-                                const struct tacit_wire_envelope *envelope);
+/* What a site holds, in an envelope that it signed. NULL, or why it is refused; replicated
+ * log->stop says whether this coordinator may go on. */
+const char *live_hub_replicated_log_hear(struct live_hub_replicated_log *replicated_log,
+                                         const struct live_envelopes *envelopes, const char *site,
+                                         const struct tacit_wire_envelope *envelope);
 
 /* What there is to be done where a state is lost and cannot be built again. */
-const char *live_hub_chain_over(bool has_one_run);
+const char *live_hub_replicated_log_over(bool has_one_run);
 
 /* A run as a site's status names it, 32 hexadecimal digits, into run->run_nonce. Errors:
  * TACIT_INVALID, with error->text; NULL is one. */
