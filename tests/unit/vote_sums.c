@@ -248,7 +248,7 @@ TEST(rounds_of_two_aggregators_are_judged_as_a_pool_judges)
         config.together = PLAYERS;
         config.floor_milli = schedule.floor_milli;
         struct tacit_vote_pool *const pool = new_pool(&config);
-        struct tacit_phased_judge *const judge = malloc(tacit_phased_judge_size(&schedule));
+        struct tacit_phased_judge *const judge = testing_malloc(tacit_phased_judge_size(&schedule));
         struct tacit_rng rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_REWARD);
         struct tacit_phased_judge_view view;
         assert_int_equal(tacit_phased_judge_init(judge, &schedule), TACIT_OK);
@@ -260,8 +260,6 @@ TEST(rounds_of_two_aggregators_are_judged_as_a_pool_judges)
                                  tacit_bits_has(pool_view(pool).active, arm));
         } while (!view.finished);
         assert_true(view.decided && view.leader == 0 && view.round_count > 4);
-        free(judge);
-        free(pool);
     }
 }
 
