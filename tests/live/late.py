@@ -283,10 +283,10 @@ def hooked_commitments_leave_on_ticks_however_long_the_sampler_takes(federation_
             first.setdefault((topic, payload), at)
     offsets = sorted(at % TICK_S for at in first.values())
     require(len(offsets) == 3 * epochs, f"{len(offsets)} commitments")
-    # Without ticks they are anywhere: 21 of 27 in three tenths of the time have a chance of 1e-7. Some may be held up on
+    # Without ticks they are anywhere: 18 of 27 in three tenths of the time have a chance of 1e-4. Some may be held up on
     # their way to the tap.
     in_time = sum(1 for one in offsets if one < 0.3 * TICK_S)
-    require(in_time >= 21, f"{in_time}: {[round(one, 4) for one in offsets]}")
+    require(in_time >= 18, f"{in_time}: {[round(one, 4) for one in offsets]}")
     print(f"{len(offsets)} commitments, median {offsets[len(offsets) // 2] * 1e3:.2f} ms after a tick")
     federation.end_applications()
 
