@@ -186,7 +186,7 @@ REFUSED = [(ELIMINATION, TWO % 2, "the paper's bounds"), (RING + EXACT, TWO % 2,
            (GLM, "privacy: {mode: none, trust: {aggregators: 2}}\n", "privacy.trust: belongs to mode: sound"), (GLM, TWO_DELTA % "2, floor: 0.001", "does not fit into integers"),
            ("", TWO % 2, "allowed with sharing: sums"), (PHASED, "privacy: {mode: none, trust: {aggregators: 2}}\n", "privacy.trust: belongs to mode: sound"),
            (USER % ", quorum: 2", TWO % 2, "allowed with the section training"), (USER % "" + TRAINED, TWO % 2, "protocol.quorum 2 or more"),
-           (USER % ", quorum: 2" + TRAINED, TWO % "2, floor: 0.9", "allowed: privacy.epsilon or more")]
+           (USER % ", quorum: 2" + TRAINED, TWO % "2, floor: 0.9", "allowed: epsilon or more")]
 
 
 def two_aggregators_are_refused_where_nobody_adds_up(folder):
