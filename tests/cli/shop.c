@@ -41,6 +41,8 @@ static int open_folder(void **state)
     struct process_plan const plan = {.arguments = words};
     struct process_result made = process_run(&plan);
     assert_int_equal(made.code, 0);
+    testing_free(made.out); /* no test has begun whose own it could be */
+    testing_free(made.err);
     return 0;
 }
 
