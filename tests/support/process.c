@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TIMEOUT_MS_DEFAULT 120000u
+#define TIMEOUT_MS_DEFAULT 240000u
 #define POLL_MS 5
 #define READ_BYTES 65536u
 #define VARIABLES_MAX 512u
