@@ -264,7 +264,7 @@ void live_hub_free(struct live_hub *hub); /* NULL is allowed */
 /* What is to be kept; *size = 0: nothing. */
 const void *live_hub_bytes(const struct live_hub *hub, size_t *size);
 
-/* What a hub that lost its state is built again from, as the sites keep it (replicated log.h): the
+/* What a hub that lost its state is built again from, as the sites keep it (replicated_log.h): the
  * state of closed rounds, in bytes that change with it. As tacit_elim_hub_snapshot; no bytes: the
  * hub keeps nothing. Requires: ops->is_rebuilt. */
 size_t live_hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room);

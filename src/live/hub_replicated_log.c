@@ -57,7 +57,7 @@ void live_hub_replicated_log_close(struct live_hub_replicated_log *replicated_lo
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-/* What a hub would be built from now, in replicated log->room. */
+/* What a hub would be built from now, in replicated_log->room. */
 static struct live_entry state_of(struct live_hub_replicated_log *replicated_log,
                                   const struct live_hub_ops *protocol, const struct live_hub *hub)
 {
