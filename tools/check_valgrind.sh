@@ -1,21 +1,26 @@
-#!/bin/sh
-# Memory errors and leaks: the core's tests, and the program from file to report.
+#!/bin/bash
+# Memory errors and leaks: the core's tests, and the program from file to report. Builds what it needs.
 #
 # usage: check_valgrind.sh BUILD_DIRECTORY
-set -eu
+set -euo pipefail
 build=$1
-quietly() {
-    valgrind --quiet --leak-check=full --show-leak-kinds=all --error-exitcode=99 "$@" >"$build/valgrind.log" 2>&1 || {
-        cat "$build/valgrind.log" >&2
-        echo "valgrind: $*" >&2
-        exit 1
-    }
-}
-for name in unit_base unit_env unit_elim unit_privacy unit_wire kat_random kat_samplers trace_elim_trace; do
-    quietly "$build/tests/$name"
-done
+tests=(sim_swarm unit_base unit_env unit_elim unit_privacy unit_wire kat_random kat_samplers trace_elim_trace) # the longest first
+TARGETS="tacit ${tests[*]/#/tests/}" tools/build.sh "$build" -Dtests=true
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-quietly "$build/tacit" run experiments/hospital/hospital.yaml --runs 3 --threads 2 --quiet --out "$out/report"
-quietly "$build/tacit" check experiments/hospital/hospital.yaml
-quietly "$build/tests/sim_swarm" --seed 7
+quietly() {
+    local log
+    log=$(mktemp -p "$out")
+    valgrind --quiet --leak-check=full --show-leak-kinds=all --error-exitcode=99 "$@" >"$log" 2>&1 || {
+        cat "$log" >&2
+        echo "valgrind: $*" >&2
+        return 1
+    }
+}
+export -f quietly
+export out
+{
+    printf '%s\n' "$build/tests/${tests[0]} --seed 7" "$build/tacit run experiments/hospital/hospital.yaml --runs 3 --threads 2 --quiet --out $out/report" \
+        "$build/tacit check experiments/hospital/hospital.yaml"
+    printf "$build/tests/%s\n" "${tests[@]:1}"
+} | xargs -P "$(getconf _NPROCESSORS_ONLN)" -I '{}' bash -euc 'quietly {}'

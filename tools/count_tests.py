@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Counts the tests that really ran, from what each test program printed (cmocka's own lines), and names
-every skip with its reason.
+what failed and every skip with its reason.
 
 usage: count_tests.py TESTLOG.JSON [AGAIN.JSON]       last line: N passed, N failed, N skipped
        count_tests.py --federations-that-failed TESTLOG.JSON      their names, one a line
@@ -91,9 +91,12 @@ def count(program, total):
             print(f"skipped: {program['name']} {test}: {reason or 'says no reason'}"
                   f"{'' if allowed else ' (no reason that is allowed)'}")
             verdict = "skipped" if allowed else "failed"
+        elif verdict == "failed":
+            print(f"failed: {program['name']} {test}")
         total[verdict] += 1
     failed = any(verdict == "failed" for verdict, _ in tests.values())
     if has_failed(program) and not failed:
+        print(f"failed: {program['name']}: {program['result']}")
         total["failed"] += 1
     if program["result"] == "OK" and not tests:
         total["passed"] += 1

@@ -2,7 +2,6 @@
 """The exact sums of an epoch are in no file of a site once they are drawn: not in its database, not in the database's
 log, not after a kill at any step of overwriting that; and a source of entropy that is none starts nothing. See support.py."""
 import signal
-import sys
 
 from support import STEPS, main, require, test, wait_for
 
@@ -114,4 +113,4 @@ def hooked_source_that_gives_one_byte_for_ever_starts_nothing(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

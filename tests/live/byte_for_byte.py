@@ -9,7 +9,6 @@ import re
 import shutil
 import struct
 import subprocess
-import sys
 import time
 
 from patients import Patients, distinct, told_by
@@ -312,4 +311,4 @@ def hooked_noise_makes_other_data_look_the_same_everywhere(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

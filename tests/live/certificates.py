@@ -7,7 +7,6 @@ import signal
 import socket
 import ssl
 import subprocess
-import sys
 import threading
 import time
 import warnings
@@ -199,4 +198,4 @@ def impostor_of_the_broker_is_told_nothing(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

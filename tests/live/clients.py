@@ -143,4 +143,4 @@ def what_a_client_asks_for_in_vain_is_said_in_the_agents_words(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -5,7 +5,6 @@ import os
 import pathlib
 import signal
 import subprocess
-import sys
 import tempfile
 
 from support import TACIT, federation, main, require, test, wait_for
@@ -83,4 +82,4 @@ def secrets_through_links_probes_and_a_time_of_grace(_):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -595,4 +595,4 @@ def demo_ends_by_itself_with_the_model(_):
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -244,4 +244,4 @@ def a_helper_refuses_a_larger_delta_than_its_file_says(federation_of):
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -322,4 +322,4 @@ if IS_LONG:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

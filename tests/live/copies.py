@@ -3,7 +3,6 @@
 In every try a copy is made when the plan is nearly served; the original releases; then the copy plays on. See
 support.py."""
 import shutil
-import sys
 
 from copying import COPY, SITE, Trial, clone_often, lose_log_often, restore_often
 from support import IS_LONG, main, require, test
@@ -74,4 +73,4 @@ def site_without_its_log_and_witness_releases_nothing_anew(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

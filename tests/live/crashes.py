@@ -6,7 +6,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 
@@ -297,4 +296,4 @@ def coordinator_on_a_full_disk_stops_and_goes_on(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -125,4 +125,4 @@ def dashboards_in_a_browser(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

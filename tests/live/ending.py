@@ -3,7 +3,6 @@
 another's without being named; and erases its state, of which then no byte is left. See support.py."""
 import json
 import subprocess
-import sys
 import time
 
 from support import TACIT, main, require, test, wait_for
@@ -128,4 +127,4 @@ def a_state_is_kept_while_its_run_is_under_way(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

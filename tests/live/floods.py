@@ -9,7 +9,6 @@ import pathlib
 import random
 import signal
 import socket
-import sys
 import threading
 import time
 
@@ -384,4 +383,4 @@ def one_site_that_floods_costs_the_others_nothing(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

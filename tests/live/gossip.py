@@ -815,4 +815,4 @@ def hospitals_gossip_without_a_hub_and_the_demo_ends_by_itself(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

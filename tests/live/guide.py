@@ -8,7 +8,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 
 from support import TACIT, federation, main, require, test, wait_for
@@ -203,4 +202,4 @@ def the_first_day_is_followed_from_nothing_to_a_first_decision(_):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -338,7 +338,7 @@ def end_what_waits(federation):
     early = control(federation, "horizon", "800000")
     require(early.returncode == 1 and "begin a new run" in early.stderr, f"{early}")
     done = control(federation, "end")
-    said = "the leader is played" if federation.protocol == "phased-index" else "the best mean is played"
+    said = "the best mean is played" if federation.protocol == "elimination" else "the leader is played"
     require(done.returncode == 0 and said in done.stdout, f"{done}")
     require(federation.is_finished() and federation.status()["winner"] == "arm 0", f"{federation.status()}")
     again = control(federation, "end")

@@ -7,7 +7,6 @@ import random
 import signal
 import socket
 import struct
-import sys
 import threading
 import time
 
@@ -389,4 +388,4 @@ def one_report_a_thousand_times_counts_once(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -3,7 +3,6 @@
 import collections
 import math
 import random
-import sys
 import time
 
 from support import Application, UnixConnection, call, check_end, main, require, test, wait_for
@@ -292,4 +291,4 @@ def hooked_commitments_leave_on_ticks_however_long_the_sampler_takes(federation_
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -336,4 +336,4 @@ def over_a_broker_that_lies_a_training_ends_everywhere(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(support.main())
+    support.main()

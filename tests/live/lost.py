@@ -168,4 +168,4 @@ def lost_gossip_is_built_again_and_the_run_goes_on(federation_of):
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -4,7 +4,6 @@ what is none: restarts and replays. See support.py."""
 import http.client
 import math
 import ssl
-import sys
 
 from support import check_answers, federation, main, metrics_of, require, test, text_at, wait_for
 
@@ -191,4 +190,4 @@ def is_connected(federation, name):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

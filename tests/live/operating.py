@@ -8,7 +8,6 @@ import signal
 import socket
 import sqlite3
 import subprocess
-import sys
 import time
 
 import wire
@@ -334,4 +333,4 @@ def what_leaves_a_site_is_what_the_page_says(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

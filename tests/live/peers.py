@@ -7,7 +7,6 @@ import random
 import shutil
 import struct
 import subprocess
-import sys
 import time
 
 import wire
@@ -564,4 +563,4 @@ def run_that_does_not_fit_into_messages_is_refused(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

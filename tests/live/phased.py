@@ -5,7 +5,6 @@ import math
 import re
 import shutil
 import signal
-import sys
 import threading
 import time
 
@@ -395,4 +394,4 @@ def arm_that_is_added_is_tried_and_one_that_is_retired_is_played_no_more(federat
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

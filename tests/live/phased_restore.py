@@ -151,4 +151,4 @@ def coordinators_that_are_lost_in_every_hasty_way_come_back(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -7,7 +7,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import time
 import urllib.parse
 import urllib.request
@@ -217,4 +216,4 @@ def every_alarm_has_fired_and_every_panel_was_filled(_):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -4,7 +4,6 @@ restarts and kills. TACIT_TEST_LONG=1: ten million of them. See support.py."""
 import os
 import random
 import signal
-import sys
 import time
 
 from support import IS_LONG, UnixConnection, call, main, require, test, wait_for
@@ -151,4 +150,4 @@ def what_is_remembered_is_forgotten_in_time(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

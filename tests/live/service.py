@@ -7,7 +7,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 
 from support import TACIT, Skipped, Two, main, require, test, wait_for
 
@@ -139,4 +138,4 @@ def daemons_make_only_the_system_calls_that_their_units_allow(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

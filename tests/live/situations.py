@@ -10,7 +10,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 
 from votes import Votes  # first: support, which it imports, has another file of this name in its path
@@ -522,4 +521,4 @@ def the_next_run_waits_for_a_word(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -6,7 +6,6 @@ import hmac
 import select
 import struct
 import subprocess
-import sys
 import threading
 import time
 
@@ -202,4 +201,4 @@ def answer_is_said_when_all_agree(federation_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -646,4 +646,4 @@ def main():
         failed += not is_good
         print(f"[ {'      OK' if is_good else ' FAILED '} ] {name}", flush=True)
         print(f"{time.monotonic() - started:.1f} s", flush=True)
-    return 1 if failed else 0
+    sys.exit(1 if failed else 0)

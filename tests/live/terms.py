@@ -450,4 +450,4 @@ def coordinator_out_of_reach_is_built_again_in_the_terms_of_its_sites(federation
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

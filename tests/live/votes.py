@@ -707,4 +707,4 @@ def demo_of_many_mostly_idle_players_ends_by_itself(_):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
