@@ -204,12 +204,11 @@ struct live_hub_ops {
     enum tacit_status (*step)(struct live_hub *hub, const struct live_hub_event *event,
                               void *message, const struct tacit_entropy *entropy,
                               struct live_hub_update *update);
-    /* Of hubs that lead rounds: the core is asked what it would tell this site if it said HELLO.
+    /* Of hubs that lead rounds: a site's HELLO as a message of the codec, to be given to free().
      * The order to everyone that ends a round does not say whose reports were counted, and whose
-     * report ended it has had no other answer: it hears so first, of the next order and that it
-     * was counted in one message. NULL: nobody is answered so. */
-    void (*answer)(struct live_hub *hub, uint32_t site, uint64_t now_us,
-                   const struct tacit_entropy *entropy, struct live_hub_update *update);
+     * report ended it has had no other answer: it hears first what it would be told if it had said
+     * HELLO, the next order and that it was counted in one message. NULL: nobody is answered so. */
+    void *(*hello)(const struct tacit_round_message *asks);
     void (*look)(const struct live_hub *hub, struct live_hub_view *view);
 
     /* ---- Two aggregators; NULL, all three: this family has one ---- */

@@ -5,6 +5,7 @@
 #define TACIT_LIVE_HUB_HELPER_H
 #include "protocol.h"
 #include "trust.h"
+#include <stdlib.h>
 
 struct live_hub_helper {
     struct tacit_helper_run run;
@@ -44,8 +45,9 @@ void live_hub_note_helper(struct live_hub *hub, const struct live_hub_event *eve
                           const struct live_heard *heard, uint32_t happened,
                           const struct tacit_entropy *entropy, struct live_hub_update *update);
 
-/* live_hub_ops.commit, of a family whose messages of this type have a kind and a head. */
-#define LIVE_COMMIT(name, type, word)                                                              \
+/* live_hub_ops.commit and .hello, of a family whose messages of this type have a kind and a head.
+ */
+#define LIVE_QUESTION(name, type, word)                                                            \
     static void *name(const struct tacit_round_message *asks)                                      \
     {                                                                                              \
         type *const made = calloc(1, sizeof *made);                                                \

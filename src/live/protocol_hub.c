@@ -286,10 +286,18 @@ static void answer_reporter(struct live_hub *hub, const struct live_hub_event *e
                             const struct tacit_entropy *entropy, struct live_hub_update *update)
 {
     struct live_messages *const out = &hub->out;
-    if (hub->ops->answer == NULL || out->count == 0 || out->items[0].to != TACIT_EVERYONE)
+    struct live_hub_view view;
+    if (hub->ops->hello == NULL || out->count == 0 || out->items[0].to != TACIT_EVERYONE)
         return;
     struct live_message const order = out->items[0];
-    hub->ops->answer(hub, event->from, event->now_us, entropy, update);
+    hub->ops->look(hub, &view);
+    struct tacit_round_message const asks = {
+        .from = event->from, .to = TACIT_HUB, .run_id = hub->config->run_id, .round = view.epoch};
+    void *const hello = hub->ops->hello(&asks);
+    if (hello == NULL)
+        return; /* it asks itself */
+    (void)hub->ops->step(hub, event, hello, entropy, update);
+    free(hello);
     TACIT_ASSERT(out->count > 0 && out->items[0].bytes == order.bytes);
     memmove(out->items, out->items + 1, (out->count - 1) * sizeof order);
     out->items[out->count - 1] = order;

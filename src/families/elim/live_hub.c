@@ -273,7 +273,6 @@ static void carry_out(struct live_hub *hub, const struct tacit_elim_update *made
         send_order(hub, &made->message, update);
 }
 
-/* event: as it came; NULL: it is a question of ours. */
 static enum tacit_status step_core(struct live_hub *hub, const struct tacit_elim_event *event,
                                    const struct live_hub_event *came,
                                    const struct tacit_entropy *entropy,
@@ -283,7 +282,7 @@ static enum tacit_status step_core(struct live_hub *hub, const struct tacit_elim
     struct live_heard heard = {.head = NULL};
     enum tacit_status const status = tacit_elim_hub_step(hub->state, event, entropy, &made);
     carry_out(hub, &made, update);
-    if (hub->helper == NULL || came == NULL)
+    if (hub->helper == NULL)
         return status;
     if (event->kind == TACIT_EVENT_RECEIVE) {
         struct tacit_elim_message const *const said = event->as.message;
@@ -315,23 +314,8 @@ static void hub_close(struct live_hub *hub, uint32_t agents, const int64_t *tota
     carry_out(hub, &made, update);
 }
 
-LIVE_COMMIT(hub_commit, struct tacit_elim_message, TACIT_ELIM_COMMIT)
-
-static void hub_answer(struct live_hub *hub, uint32_t site, uint64_t now_us,
-                       const struct tacit_entropy *entropy, struct live_hub_update *update)
-{
-    struct tacit_elim_hub_view view;
-    tacit_elim_hub_view(hub->state, &view);
-    struct tacit_elim_message const question = {.kind = TACIT_ELIM_HELLO,
-                                                .from = site,
-                                                .to = TACIT_HUB,
-                                                .run_id = hub->config->run_id,
-                                                .term = view.term,
-                                                .epoch = view.epoch};
-    struct tacit_elim_event const event = {
-        .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &question};
-    (void)step_core(hub, &event, NULL, entropy, update);
-}
+LIVE_QUESTION(hub_commit, struct tacit_elim_message, TACIT_ELIM_COMMIT)
+LIVE_QUESTION(hub_hello, struct tacit_elim_message, TACIT_ELIM_HELLO)
 
 static bool check_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
                        const uint8_t seal[TACIT_ELIM_SEAL_BYTES])
@@ -586,7 +570,7 @@ const struct live_hub_ops elim_hub_ops = {.word = TACIT_WIRE_ELIM_WORD,
                                           .snapshot = tacit_elim_hub_live_snapshot,
                                           .restore = tacit_elim_hub_live_restore,
                                           .step = hub_step,
-                                          .answer = hub_answer,
+                                          .hello = hub_hello,
                                           .look = hub_look,
                                           .change = hub_change,
                                           .round = hub_round,

@@ -410,23 +410,7 @@ static void carry_out(struct live_hub *hub, const struct tacit_glm_sound_update 
                       made->message.last ? ": none, the last model stands" : " is open");
 }
 
-static void hub_answer(struct live_hub *hub, uint32_t site, uint64_t now_us,
-                       const struct tacit_entropy *entropy, struct live_hub_update *update)
-{
-    struct tacit_glm_sound_hub_view const view = core_view(hub);
-    struct tacit_glm_sound_message const question = {.kind = TACIT_GLM_SOUND_HELLO,
-                                                     .from = site,
-                                                     .to = TACIT_HUB,
-                                                     .run_id = hub->config->run_id,
-                                                     .term = view.term,
-                                                     .round = view.round};
-    struct tacit_glm_sound_event const asked = {
-        .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &question};
-    struct tacit_glm_sound_update made;
-    (void)entropy; /* it draws nothing */
-    (void)tacit_glm_sound_hub_step(hub->state, &asked, &made);
-    carry_out(hub, &made, update);
-}
+LIVE_QUESTION(hub_hello, struct tacit_glm_sound_message, TACIT_GLM_SOUND_HELLO)
 
 static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_event *event,
                                   void *message, const struct tacit_entropy *entropy,
@@ -477,7 +461,7 @@ static void hub_close(struct live_hub *hub, uint32_t sites, const int64_t *total
     carry_out(hub, &made, update);
 }
 
-LIVE_COMMIT(hub_commit, struct tacit_glm_sound_message, TACIT_GLM_SOUND_COMMIT)
+LIVE_QUESTION(hub_commit, struct tacit_glm_sound_message, TACIT_GLM_SOUND_COMMIT)
 
 /* Of the operator's words one; sites are dropped, and void rounds repeated, without it. */
 static enum tacit_status hub_change(struct live_hub *hub, const struct live_control_entry *wanted,
@@ -551,7 +535,7 @@ const struct live_hub_ops glm_sound_hub_ops = {.word = TACIT_WIRE_GLM_SOUND_WORD
                                                .snapshot = tacit_glm_sound_hub_live_snapshot,
                                                .restore = tacit_glm_sound_hub_live_restore,
                                                .step = hub_step,
-                                               .answer = hub_answer,
+                                               .hello = hub_hello,
                                                .look = hub_look,
                                                .vector = take_vector,
                                                .epsilon_of = "per interaction",

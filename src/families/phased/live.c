@@ -404,15 +404,6 @@ static void carry_out(struct live_hub *hub, const struct tacit_phased_update *ma
                       (unsigned long long)pulls);
 }
 
-static enum tacit_status step_core(struct live_hub *hub, const struct tacit_phased_event *event,
-                                   struct live_hub_update *update)
-{
-    struct tacit_phased_update made;
-    enum tacit_status const status = tacit_phased_hub_step(hub->state, event, &made);
-    carry_out(hub, &made, update);
-    return status;
-}
-
 /* ---- Two aggregators ---- */
 
 static void hub_round(const struct live_hub *hub, struct tacit_helper_round *round, uint64_t *highs)
@@ -426,25 +417,8 @@ static void hub_round(const struct live_hub *hub, struct tacit_helper_round *rou
         highs[i] = view.judge.plan[i].count * (uint64_t)TACIT_STEPS;
 }
 
-LIVE_COMMIT(hub_commit, struct tacit_phased_message, TACIT_PHASED_COMMIT)
-
-static void hub_answer(struct live_hub *hub, uint32_t site, uint64_t now_us,
-                       const struct tacit_entropy *entropy, struct live_hub_update *update)
-{
-    struct tacit_phased_hub_view const view = core_view(hub);
-    uint32_t const rounds = view.judge.round + (view.judge.finished ? 1 : 0);
-    struct tacit_phased_message const question = {.kind = TACIT_PHASED_HELLO,
-                                                  .from = site,
-                                                  .to = TACIT_HUB,
-                                                  .run_id = hub->config->run_id,
-                                                  .term = view.term,
-                                                  .round = rounds};
-    (void)entropy; /* it draws nothing */
-    (void)step_core(hub,
-                    &(struct tacit_phased_event){
-                        .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &question},
-                    update);
-}
+LIVE_QUESTION(hub_commit, struct tacit_phased_message, TACIT_PHASED_COMMIT)
+LIVE_QUESTION(hub_hello, struct tacit_phased_message, TACIT_PHASED_HELLO)
 
 /* ---- Arms that come and go ---- */
 
@@ -614,7 +588,7 @@ const struct live_hub_ops phased_hub_ops = {.word = TACIT_WIRE_PHASED_WORD,
                                             .snapshot = tacit_phased_hub_live_snapshot,
                                             .restore = tacit_phased_hub_live_restore,
                                             .step = hub_step,
-                                            .answer = hub_answer,
+                                            .hello = hub_hello,
                                             .look = hub_look,
                                             .round = hub_round,
                                             .close = hub_close,

@@ -453,7 +453,7 @@ static void hub_round(const struct live_hub *hub, struct tacit_helper_round *rou
         highs[i] = (uint64_t)TACIT_VECTOR_STEPS;
 }
 
-LIVE_COMMIT(hub_commit, struct tacit_select_message, TACIT_SELECT_COMMIT)
+LIVE_QUESTION(hub_commit, struct tacit_select_message, TACIT_SELECT_COMMIT)
 
 /* A round that is over by itself, with fewer updates than the quorum, asks no helper. */
 static void note_helper(struct live_hub *hub, const struct live_hub_event *event,
