@@ -14,23 +14,17 @@
 
 /* ---- protocol ---- */
 
-static const struct config_choice selectors[] = {
-    {"exact", 0},  {"brute", 1},     {"sa", 2},      {"vanilla-sa", 3}, {"genie", 4},
-    {"random", 5}, {"clustered", 6}, {"fastest", 7}, {"all", 8},        {NULL, 0}};
-
-static void read_selector(struct config_reader *reader, const struct config_node *protocol,
-                          struct select_keys *keys)
-{
-    static const enum tacit_selector kinds[] = {
-        TACIT_SELECTOR_EXACT,     TACIT_SELECTOR_BRUTE,   TACIT_SELECTOR_ANNEALING,
-        TACIT_SELECTOR_ANNEALING, TACIT_SELECTOR_GENIE,   TACIT_SELECTOR_RANDOM,
-        TACIT_SELECTOR_CLUSTERED, TACIT_SELECTOR_FASTEST, TACIT_SELECTOR_ALL};
-    int selector = 0;
-    config_reader_choice(reader, protocol, "protocol.selector", false, selectors, &selector);
-    keys->choice.selector = kinds[selector];
-    keys->choice.annealing.is_vanilla = selector == 3;
-    keys->selector = selectors[selector].name;
-}
+#define VANILLA 100 /* the annealing, too */
+static const struct config_choice selectors[] = {{"exact", TACIT_SELECTOR_EXACT},
+                                                 {"brute", TACIT_SELECTOR_BRUTE},
+                                                 {"sa", TACIT_SELECTOR_ANNEALING},
+                                                 {"vanilla-sa", VANILLA},
+                                                 {"genie", TACIT_SELECTOR_GENIE},
+                                                 {"random", TACIT_SELECTOR_RANDOM},
+                                                 {"clustered", TACIT_SELECTOR_CLUSTERED},
+                                                 {"fastest", TACIT_SELECTOR_FASTEST},
+                                                 {"all", TACIT_SELECTOR_ALL},
+                                                 {NULL, 0}};
 
 enum { KEEP_BEST, KEEP_LAST, KEEP_WALK };
 static const struct config_choice signs[] = {{"right", 0}, {"printed", 1}, {NULL, 0}};
@@ -72,8 +66,12 @@ static void read_protocol(struct config_reader *reader, const struct config_node
     struct config_node const *const protocol = config_node_member(root, "protocol");
     struct tacit_select_annealing *const annealing = &keys->choice.annealing;
     int keep = KEEP_BEST;
+    int selector = TACIT_SELECTOR_EXACT;
     config_reader_table(reader, protocol, "protocol", protocol_keys, keys);
-    read_selector(reader, protocol, keys);
+    config_reader_choice(reader, protocol, "protocol.selector", false, selectors, &selector);
+    annealing->is_vanilla = selector == VANILLA;
+    keys->choice.selector =
+        annealing->is_vanilla ? TACIT_SELECTOR_ANNEALING : (enum tacit_selector)selector;
     keys->users_per_round = config->agent_count;
     config_reader_u32(reader, protocol, "protocol.users_per_round",
                       keys->choice.selector != TACIT_SELECTOR_ALL, 1, config->agent_count,
@@ -168,10 +166,10 @@ static const struct config_choice budgets[] = {{"geometric", TACIT_SELECT_GEOMET
                                                {NULL, 0}};
 #define ETA CONFIG_FROM(1e-9, TACIT_SELECT_ETA_MAX)
 static const struct config_key privacy_keys[] = {
-    {"eta", "0.04", "budget: geometric", .range = ETA},
+    {"eta", "0.04", "budget: geometric", CONFIG_TO_REAL(select_keys, eta, ETA)}, /* READINGS P5.6 */
     {"budget", "geometric",
      "what the i-th participation costs. geometric: epsilon (e^eta - 1) e^(-eta i)",
-     .choices = budgets},
+     CONFIG_TO_WORD(select_keys, budget, budgets)},
     {"participations", "(must be given for uniform)", "epsilon is spread over so many",
      .form = "a number from 1"},
     {"budgets", "(must be given for given)", "together at most epsilon",
@@ -223,36 +221,26 @@ static void read_budgets(struct config_reader *reader, const struct config_node 
             return;
 }
 
-static void refuse_unless(struct config_reader *reader, const struct config_node *privacy,
-                          const char *name, bool is_right, const char *owner)
-{
-    struct config_node const *const node = config_node_member(privacy, name);
-    if (node != NULL && !is_right)
-        config_reader_fail(reader, node, "privacy", "'%s' belongs to %s", name, owner);
-}
-
 static void read_privacy(struct config_reader *reader, const struct config_node *root,
                          const struct tacit_config *config, struct select_keys *keys)
 {
     struct config_node const *const privacy = config_node_member(root, "privacy");
     bool const is_none = config->privacy == TACIT_PRIVACY_NONE;
-    int kind = TACIT_SELECT_GEOMETRIC;
-    keys->eta = 0.04; /* READINGS P5.6 */
-    refuse_unless(reader, privacy, "budget", !is_none, "mode: paper or sound");
-    config_reader_choice(reader, privacy, "privacy.budget", false, budgets, &kind);
-    keys->budget = (enum tacit_select_budget_kind)kind;
-    refuse_unless(reader, privacy, "eta", !is_none && kind == TACIT_SELECT_GEOMETRIC,
-                  "budget: geometric");
-    refuse_unless(reader, privacy, "participations", !is_none && kind == TACIT_SELECT_UNIFORM,
-                  "budget: uniform");
-    refuse_unless(reader, privacy, "budgets", !is_none && kind == TACIT_SELECT_GIVEN,
-                  "budget: given");
-    config_reader_number(reader, privacy, "privacy.eta", false, (struct config_range)ETA,
-                         &keys->eta);
-    if (kind == TACIT_SELECT_UNIFORM)
+    config_reader_values(reader, privacy, "privacy", privacy_keys, keys);
+    config_reader_idle(reader, privacy, "privacy.budget", is_none,
+                       "belongs to mode: paper or sound");
+    config_reader_idle(reader, privacy, "privacy.eta",
+                       is_none || keys->budget != TACIT_SELECT_GEOMETRIC,
+                       "belongs to budget: geometric");
+    config_reader_idle(reader, privacy, "privacy.participations",
+                       is_none || keys->budget != TACIT_SELECT_UNIFORM,
+                       "belongs to budget: uniform");
+    config_reader_idle(reader, privacy, "privacy.budgets",
+                       is_none || keys->budget != TACIT_SELECT_GIVEN, "belongs to budget: given");
+    if (keys->budget == TACIT_SELECT_UNIFORM)
         config_reader_u32(reader, privacy, "privacy.participations", true, 1, 1000000000u,
                           &keys->participations);
-    if (kind == TACIT_SELECT_GIVEN && reader->status == TACIT_OK)
+    if (keys->budget == TACIT_SELECT_GIVEN && reader->status == TACIT_OK)
         read_budgets(reader, privacy, keys);
 }
 

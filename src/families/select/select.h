@@ -53,7 +53,6 @@ extern const struct tacit_profile select_series[];
 /* What the file says. */
 struct select_keys {
     struct tacit_select_choice choice; /* selector and annealing */
-    const char *selector;              /* its word */
     uint32_t users_per_round;
     uint32_t quorum;
     double alpha;
