@@ -38,17 +38,11 @@ struct rows {
 struct lesson {
     struct request request;
     struct rows rows;
-    uint64_t numbers; /* of the model */
     uint32_t round;
     uint32_t batches;
-    float *start;
-    float *model;
-    float *gradient;
+    float *start;   /* the model of the round */
     float *moments; /* 2 d */
-    float *images;
-    uint8_t *labels;
-    uint32_t *order;
-    struct tacit_learn_network *network;
+    struct tacit_learner learner;
 };
 
 /* ---- Files ----------------------------------------------------------------------------------- */
@@ -143,7 +137,7 @@ static bool read_round(struct lesson *lesson)
     json_int_t const number = json_integer_value(json_object_get(round, "round"));
     json_int_t const batches = json_integer_value(json_object_get(round, "batches"));
     json_decref(round);
-    if (numbers < 0 || (uint64_t)numbers != lesson->numbers || number < 1 || batches < 1 ||
+    if (numbers < 0 || (uint64_t)numbers != lesson->learner.count || number < 1 || batches < 1 ||
         batches > 1000000)
         return false;
     lesson->round = (uint32_t)number;
@@ -155,22 +149,18 @@ static bool read_round(struct lesson *lesson)
 
 static void forget(struct lesson *lesson)
 {
-    tacit_learn_network_free(lesson->network);
+    tacit_learner_free(&lesson->learner);
     free(lesson->rows.inputs);
     free(lesson->rows.labels);
     free(lesson->start);
-    free(lesson->model);
-    free(lesson->gradient);
     free(lesson->moments);
-    free(lesson->images);
-    free(lesson->labels);
-    free(lesson->order);
 }
 
 static int prepare(struct lesson *lesson)
 {
     struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
     struct request *const request = &lesson->request;
+    uint64_t numbers;
     int const code = read_rows(lesson);
     if (code != EXIT_DONE)
         return code;
@@ -178,45 +168,27 @@ static int prepare(struct lesson *lesson)
         request->batch = lesson->rows.count;
     request->model.channels = request->model.height = 1;
     request->model.width = lesson->rows.width;
-    if (tacit_model_layers(&request->model, layers, &lesson->numbers) == 0 ||
-        lesson->numbers > NUMBERS_MAX)
+    if (tacit_model_layers(&request->model, layers, &numbers) == 0 || numbers > NUMBERS_MAX)
         return fail(request->data, "too many inputs for this model");
-    size_t const numbers = lesson->numbers;
     lesson->start = calloc(numbers, sizeof(float));
-    lesson->model = calloc(numbers, sizeof(float));
-    lesson->gradient = calloc(numbers, sizeof(float));
     lesson->moments = calloc(2 * numbers, sizeof(float));
-    lesson->images = calloc((size_t)request->batch * lesson->rows.width, sizeof(float));
-    lesson->labels = calloc(request->batch, 1);
-    lesson->order = calloc(lesson->rows.count, sizeof *lesson->order);
-    if (lesson->start == NULL || lesson->model == NULL || lesson->gradient == NULL ||
-        lesson->moments == NULL || lesson->images == NULL || lesson->labels == NULL ||
-        lesson->order == NULL ||
-        tacit_learn_network_new(&lesson->network, &request->model, request->batch) != TACIT_OK)
+    if (lesson->start == NULL || lesson->moments == NULL ||
+        tacit_learner_init(&lesson->learner, &request->model, request->batch, lesson->rows.count) !=
+            TACIT_OK)
         return fail(request->data, "out of memory");
     return EXIT_DONE;
 }
 
 /* ---- Training -------------------------------------------------------------------------------- */
 
-static void shuffle(struct lesson *lesson, struct tacit_rng *rng)
-{
-    for (uint32_t i = lesson->rows.count; i > 1; i--) {
-        uint32_t const other = (uint32_t)tacit_rng_below(rng, i);
-        uint32_t const row = lesson->order[i - 1];
-        lesson->order[i - 1] = lesson->order[other];
-        lesson->order[other] = row;
-    }
-}
-
 static void load(struct lesson *lesson, uint32_t at, uint32_t count)
 {
     struct rows const *const rows = &lesson->rows;
     for (uint32_t i = 0; i < count; i++) {
-        size_t const row = lesson->order[at + i];
-        memcpy(lesson->images + (size_t)i * rows->width, rows->inputs + row * rows->width,
+        size_t const row = lesson->learner.order[at + i];
+        memcpy(lesson->learner.inputs + (size_t)i * rows->width, rows->inputs + row * rows->width,
                rows->width * sizeof(float));
-        lesson->labels[i] = rows->labels[row];
+        lesson->learner.labels[i] = rows->labels[row];
     }
 }
 
@@ -229,18 +201,14 @@ static enum tacit_status train(struct lesson *lesson, struct tacit_optimizer *op
     enum tacit_status status = TACIT_OK;
     uint32_t at = lesson->rows.count;
     for (uint32_t i = 0; i < lesson->rows.count; i++)
-        lesson->order[i] = i;
+        lesson->learner.order[i] = i;
     for (uint32_t i = 0; i < lesson->batches && status == TACIT_OK; i++, at += request->batch) {
-        double loss;
         if (at + request->batch > lesson->rows.count) {
-            shuffle(lesson, &rng);
+            tacit_rng_shuffle(&rng, lesson->rows.count, lesson->learner.order);
             at = 0;
         }
         load(lesson, at, request->batch);
-        status = tacit_learn_network_gradient(lesson->network, lesson->model, lesson->images,
-                                              lesson->labels, lesson->gradient, &loss, NULL);
-        if (status == TACIT_OK)
-            tacit_optimizer_step(optimizer, lesson->gradient, lesson->numbers, lesson->model);
+        status = tacit_learner_step(&lesson->learner, optimizer);
     }
     return status;
 }
@@ -251,38 +219,40 @@ static int train_round(struct lesson *lesson)
     struct tacit_optimizer optimizer = {.kind = lesson->request.optimizer,
                                         .rate = lesson->request.rate,
                                         .first = lesson->moments,
-                                        .second = lesson->moments + lesson->numbers};
+                                        .second = lesson->moments + lesson->learner.count};
     if (!read_round(lesson))
         return fail(lesson->request.directory, "round.json is not that of this model");
     (void)snprintf(path, sizeof path, "%s/model.f32", lesson->request.directory);
-    if (!read_numbers(path, lesson->start, lesson->numbers))
+    if (!read_numbers(path, lesson->start, lesson->learner.count))
         return fail(path, "it is not there, or of another size");
-    memcpy(lesson->model, lesson->start, lesson->numbers * sizeof(float));
+    memcpy(lesson->learner.model, lesson->start, lesson->learner.count * sizeof(float));
     if (train(lesson, &optimizer) != TACIT_OK)
         return fail(path, "out of memory");
-    for (uint64_t i = 0; i < lesson->numbers; i++)
-        lesson->model[i] -= lesson->start[i];
+    for (uint64_t i = 0; i < lesson->learner.count; i++)
+        lesson->learner.model[i] -= lesson->start[i];
     (void)snprintf(path, sizeof path, "%s/update.f32", lesson->request.directory);
-    return write_numbers(path, lesson->model, lesson->numbers) ? EXIT_DONE
-                                                               : fail(path, "cannot be written");
+    return write_numbers(path, lesson->learner.model, lesson->learner.count)
+               ? EXIT_DONE
+               : fail(path, "cannot be written");
 }
 
 static int examine(struct lesson *lesson)
 {
     double sum = 0;
     uint32_t right = 0;
-    if (!read_numbers(lesson->request.examined, lesson->model, lesson->numbers))
+    if (!read_numbers(lesson->request.examined, lesson->learner.model, lesson->learner.count))
         return fail(lesson->request.examined, "it is not there, or of another size");
     for (uint32_t i = 0; i < lesson->rows.count; i++)
-        lesson->order[i] = i;
+        lesson->learner.order[i] = i;
     for (uint32_t at = 0; at < lesson->rows.count; at += lesson->request.batch) {
         uint32_t const left = lesson->rows.count - at;
         uint32_t const count = left < lesson->request.batch ? left : lesson->request.batch;
         double loss;
         uint32_t hits;
         load(lesson, at, count);
-        if (tacit_learn_network_evaluate(lesson->network, lesson->model, lesson->images,
-                                         lesson->labels, count, &loss, &hits) != TACIT_OK)
+        if (tacit_learn_network_evaluate(lesson->learner.network, lesson->learner.model,
+                                         lesson->learner.inputs, lesson->learner.labels, count,
+                                         &loss, &hits) != TACIT_OK)
             return fail(lesson->request.examined, "out of memory");
         sum += loss;
         right += hits;

@@ -114,4 +114,29 @@ struct tacit_optimizer {
 /* One step; the statistics of batch norms have gradient 0 and stay. Cost: O(d). */
 void tacit_optimizer_step(struct tacit_optimizer *optimizer, const float *gradient, uint64_t count,
                           float *parameters);
+
+/* ---- Learning -------------------------------------------------------------------------------- */
+
+/* A network, the numbers of its model, and a batch of examples. */
+struct tacit_learner {
+    struct tacit_learn_network *network;
+    uint64_t count; /* d */
+    uint32_t batch_size;
+    float *model; /* d; zeros at first */
+    float *gradient;
+    float *inputs; /* batch_size rows */
+    uint8_t *labels;
+    uint32_t *order; /* of all examples: the caller's */
+};
+
+/* Errors: as of a network. Ensures: it is to be given to tacit_learner_free, whatever the status.
+ */
+enum tacit_status tacit_learner_init(struct tacit_learner *learner, const struct tacit_model *model,
+                                     uint32_t batch_size, uint32_t example_count);
+/* Of zeros there is nothing to give back. */
+void tacit_learner_free(struct tacit_learner *learner);
+
+/* One step on the batch. Errors: TACIT_MEMORY. */
+enum tacit_status tacit_learner_step(struct tacit_learner *learner,
+                                     struct tacit_optimizer *optimizer);
 #endif

@@ -57,6 +57,9 @@ void tacit_rng_words_avx2(struct tacit_rng *rng, size_t count, uint64_t *words);
 /* Uniform on {0, .., bound-1}, without bias. Requires: bound > 0. */
 uint64_t tacit_rng_below(struct tacit_rng *rng, uint64_t bound);
 
+/* Puts the items into an order that is uniform over all. Cost: O(count). */
+void tacit_rng_shuffle(struct tacit_rng *rng, uint32_t count, uint32_t *items);
+
 /* Uniform on the 2^52 midpoints (j + 1/2)/2^52 of (0, 1): never 0, 1/2 or 1. */
 double tacit_rng_uniform(struct tacit_rng *rng);
 

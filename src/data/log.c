@@ -329,17 +329,6 @@ static enum tacit_status split_equally(struct builder *builder)
     return TACIT_OK;
 }
 
-/* Fisher-Yates on whose each row is: as good as shuffling the rows and cutting them. */
-static void shuffle(uint32_t *agents, uint32_t n, struct tacit_rng *rng)
-{
-    for (uint32_t left = n; left > 1; left--) {
-        uint64_t const chosen = tacit_rng_below(rng, left);
-        uint32_t const held = agents[left - 1];
-        agents[left - 1] = agents[chosen];
-        agents[chosen] = held;
-    }
-}
-
 static enum tacit_status split_rows(struct builder *builder, struct tacit_rng *rng)
 {
     builder->agents = malloc(builder->n * sizeof *builder->agents);
@@ -349,7 +338,8 @@ static enum tacit_status split_rows(struct builder *builder, struct tacit_rng *r
         return split_by_column(builder);
     enum tacit_status const status = split_equally(builder);
     if (status == TACIT_OK && builder->spec->split == TACIT_LOG_RANDOM)
-        shuffle(builder->agents, builder->n, rng);
+        tacit_rng_shuffle(rng, builder->n,
+                          builder->agents); /* as good as shuffling the rows and cutting them */
     return status;
 }
 

@@ -2,16 +2,6 @@
  * all arms alike likely to be answered. */
 #include "replay.h"
 
-static void shuffle(uint32_t *rows, uint32_t count, struct tacit_rng *rng)
-{
-    for (uint32_t left = count; left > 1; left--) {
-        uint64_t const chosen = tacit_rng_below(rng, left);
-        uint32_t const held = rows[left - 1];
-        rows[left - 1] = rows[chosen];
-        rows[chosen] = held;
-    }
-}
-
 void tacit_env_replay_start(struct tacit_env_replay *replay, uint64_t seed, uint32_t run,
                             bool resamples)
 {
@@ -28,7 +18,7 @@ void tacit_env_replay_start(struct tacit_env_replay *replay, uint64_t seed, uint
             replay->order[first + i] =
                 first + (resamples ? (uint32_t)tacit_rng_below(&replay->rng, count) : i);
         if (!resamples)
-            shuffle(replay->order + first, count, &replay->rng);
+            tacit_rng_shuffle(&replay->rng, count, replay->order + first);
         replay->next[agent] = first;
         replay->slots[agent] = 0;
         replay->ends[agent] = UINT64_MAX;

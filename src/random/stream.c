@@ -165,6 +165,17 @@ uint64_t tacit_rng_below(struct tacit_rng *rng, uint64_t bound)
     return random_below(rng, bound);
 }
 
+void tacit_rng_shuffle(struct tacit_rng *rng, uint32_t count, uint32_t *items)
+{
+    TACIT_ASSERT(items != NULL || count == 0);
+    for (uint32_t left = count; left > 1; left--) {
+        uint64_t const chosen = tacit_rng_below(rng, left);
+        uint32_t const held = items[left - 1];
+        items[left - 1] = items[chosen];
+        items[chosen] = held;
+    }
+}
+
 double tacit_rng_uniform(struct tacit_rng *rng)
 {
     return random_uniform_of(random_next_word(rng));

@@ -2,16 +2,6 @@
 #include "deal.h"
 #include <math.h>
 
-void training_shuffle(uint32_t *items, uint32_t count, struct tacit_rng *rng)
-{
-    for (uint32_t i = count; i > 1; i--) {
-        uint32_t const other = (uint32_t)tacit_rng_below(rng, i);
-        uint32_t const item = items[i - 1];
-        items[i - 1] = items[other];
-        items[other] = item;
-    }
-}
-
 /* Sizes that add up to at most all pictures, none below its least, in the proportion asked for. */
 static void cut_sizes(const struct training_deal *deal, uint64_t *sizes)
 {
@@ -51,7 +41,7 @@ static void make_stacks(const struct training_deal *deal, struct tacit_rng *rng,
     for (uint32_t i = 0; i < deal->count; i++)
         stacks->rows[stacks->end[deal->labels[i]]++] = i;
     for (uint32_t label = 0; label < deal->classes; label++)
-        training_shuffle(stacks->rows + stacks->start[label], counts[label], rng);
+        tacit_rng_shuffle(rng, counts[label], stacks->rows + stacks->start[label]);
 }
 
 static bool has_any(const struct stacks *stacks, uint32_t label)
@@ -109,5 +99,5 @@ void training_deal_out(const struct training_deal *deal, struct tacit_rng *rng, 
     }
     for (uint32_t i = 0; i < deal->count; i++)
         rows[i] = i;
-    training_shuffle(rows, deal->count, rng);
+    tacit_rng_shuffle(rng, deal->count, rows);
 }

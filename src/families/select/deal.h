@@ -15,9 +15,6 @@ struct training_deal {
                          uniform over the other labels, while there are any of them */
 };
 
-/* Uniform over all orders. */
-void training_shuffle(uint32_t *items, uint32_t count, struct tacit_rng *rng);
-
 /* sizes: shares in any unit; then how many pictures each user got, none below TRAINING_SIZE_MIN.
  * User k's are rows[first[k]] .. rows[first[k + 1] - 1]; no picture twice.
  * rows, scratch: count places; first: user_count + 1. Requires: user_count * TRAINING_SIZE_MIN <=

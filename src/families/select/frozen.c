@@ -50,76 +50,36 @@ static void split(const struct training_frozen *frozen, struct tacit_images *les
 
 /* ---- Learning from them ---- */
 
-struct school {
-    const struct tacit_images *shown;
-    struct tacit_learn_network *network;
-    uint64_t parameter_count;
-    float *parameters;
-    float *gradient;
-    float *moments; /* two rows */
-    float *images;  /* a batch */
-    uint32_t *order;
-    uint8_t labels[BATCH];
-};
-
-static void school_free(struct school *school)
+void training_load(struct tacit_learner *learner, const struct tacit_images *images,
+                   const uint32_t *rows, uint32_t count, float zero, float unit)
 {
-    tacit_learn_network_free(school->network);
-    free(school->parameters);
-    free(school->gradient);
-    free(school->moments);
-    free(school->images);
-    free(school->order);
+    TACIT_ASSERT(count <= learner->batch_size);
+    tacit_learn_pictures(images->pixels, pixels_of(images), rows, count, zero, unit,
+                         learner->inputs);
+    for (uint32_t i = 0; i < count; i++)
+        learner->labels[i] = images->labels[rows[i]];
 }
 
-static enum tacit_status school_new(struct school *school, const struct tacit_model *model,
-                                    const struct tacit_images *shown)
+static enum tacit_status study(struct tacit_learner *learner, const struct tacit_images *shown,
+                               uint32_t epochs, struct tacit_rng *rng)
 {
-    struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
-    *school = (struct school){.shown = shown};
-    (void)tacit_model_layers(model, layers, &school->parameter_count);
-    school->parameters = malloc(school->parameter_count * sizeof(float));
-    school->gradient = malloc(school->parameter_count * sizeof(float));
-    school->moments = calloc(2 * school->parameter_count, sizeof(float));
-    school->images = malloc(BATCH * pixels_of(shown) * sizeof(float));
-    school->order = malloc(shown->count * sizeof *school->order);
-    if (school->parameters == NULL || school->gradient == NULL || school->moments == NULL ||
-        school->images == NULL || school->order == NULL)
-        return TACIT_MEMORY;
-    return tacit_learn_network_new(&school->network, model, BATCH);
-}
-
-static void load(struct school *school, const uint32_t *rows)
-{
-    tacit_learn_pictures(school->shown->pixels, pixels_of(school->shown), rows, BATCH, 0,
-                         1.0F / 255, school->images);
-    for (uint32_t i = 0; i < BATCH; i++)
-        school->labels[i] = school->shown->labels[rows[i]];
-}
-
-static enum tacit_status study(struct school *school, uint32_t epochs, struct tacit_rng *rng)
-{
+    float *const moments = calloc(2 * learner->count, sizeof *moments);
     struct tacit_optimizer optimizer = {.kind = TACIT_OPTIMIZER_ADAM,
                                         .rate = RATE,
-                                        .first = school->moments,
-                                        .second = school->moments + school->parameter_count};
-    for (uint32_t i = 0; i < school->shown->count; i++)
-        school->order[i] = i;
-    for (uint32_t epoch = 0; epoch < epochs; epoch++) {
-        training_shuffle(school->order, school->shown->count, rng);
-        for (uint32_t at = 0; at + BATCH <= school->shown->count; at += BATCH) {
-            double loss;
-            load(school, school->order + at);
-            enum tacit_status const status =
-                tacit_learn_network_gradient(school->network, school->parameters, school->images,
-                                             school->labels, school->gradient, &loss, NULL);
-            if (status != TACIT_OK)
-                return status;
-            tacit_optimizer_step(&optimizer, school->gradient, school->parameter_count,
-                                 school->parameters);
+                                        .first = moments,
+                                        .second = moments + learner->count};
+    enum tacit_status status = moments == NULL ? TACIT_MEMORY : TACIT_OK;
+    for (uint32_t i = 0; i < shown->count; i++)
+        learner->order[i] = i;
+    for (uint32_t epoch = 0; epoch < epochs && status == TACIT_OK; epoch++) {
+        tacit_rng_shuffle(rng, shown->count, learner->order);
+        for (uint32_t at = 0; at + BATCH <= shown->count && status == TACIT_OK; at += BATCH) {
+            training_load(learner, shown, learner->order + at, BATCH, 0, 1.0F / 255);
+            status = tacit_learner_step(learner, &optimizer);
         }
     }
-    return TACIT_OK;
+    free(moments);
+    return status;
 }
 
 /* ---- What the hidden layers make of a picture ---- */
@@ -229,23 +189,23 @@ static enum tacit_status learn_and_apply(const struct training_frozen *frozen, u
                                       .height = lessons->height,
                                       .width = lessons->width,
                                       .classes = classes};
-    struct school school;
+    struct tacit_learner learner;
     struct trunk trunk = {0};
     split(frozen, lessons, shown);
-    enum tacit_status status = school_new(&school, &model, shown);
+    enum tacit_status status = tacit_learner_init(&learner, &model, BATCH, shown->count);
     if (status == TACIT_OK) {
-        tacit_model_draw(&model, rng, school.parameters);
-        status = study(&school, frozen->epochs, rng);
+        tacit_model_draw(&model, rng, learner.model);
+        status = study(&learner, shown, frozen->epochs, rng);
     }
     if (status == TACIT_OK)
-        status = trunk_new(&trunk, school.parameters, pixels_of(shown));
+        status = trunk_new(&trunk, learner.model, pixels_of(shown));
     if (status == TACIT_OK) {
         find_scale(&trunk, shown);
         transform(&trunk, lessons);
         transform(&trunk, exam);
     }
     free(trunk.first);
-    school_free(&school);
+    tacit_learner_free(&learner);
     return status;
 }
 

@@ -2,7 +2,12 @@
 #ifndef FAMILIES_SELECT_FROZEN_H
 #define FAMILIES_SELECT_FROZEN_H
 #include "tacit/data.h"
+#include "tacit/learn.h"
 #include "tacit/random.h"
+
+/* These rows of pictures become the learner's batch, or the beginning of it: (byte - zero) unit. */
+void training_load(struct tacit_learner *learner, const struct tacit_images *images,
+                   const uint32_t *rows, uint32_t count, float zero, float unit);
 
 /* training.frozen */
 struct training_frozen {

@@ -14,12 +14,7 @@
 /* What one thread needs to train one user after the other. */
 struct worker {
     struct training *training;
-    struct tacit_learn_network *network;
-    float *parameters;
-    float *gradient;
-    float *images;
-    uint8_t *labels;
-    uint32_t *order;
+    struct tacit_learner learner;
     uint32_t number;
     enum tacit_status status;
 };
@@ -50,16 +45,10 @@ static bool open_worker(struct training *training, uint32_t number)
 {
     struct training_plan const *const plan = training->plan;
     struct worker *const worker = &training->workers[number];
-    size_t const pixels =
-        (size_t)plan->lessons.channels * plan->lessons.height * plan->lessons.width;
-    *worker = (struct worker){.training = training, .number = number};
-    worker->parameters = tacit_sim_new(training, plan->parameter_count, sizeof(float));
-    worker->gradient = tacit_sim_new(training, plan->parameter_count, sizeof(float));
-    worker->images = tacit_sim_new(training, plan->keys.batch * pixels, sizeof(float));
-    worker->labels = tacit_sim_new(training, plan->keys.batch, 1);
-    worker->order = tacit_sim_new(training, plan->lessons.count, sizeof *worker->order);
-    return tacit_sim_is_whole(training) &&
-           tacit_learn_network_new(&worker->network, &plan->model, plan->keys.batch) == TACIT_OK;
+    worker->training = training;
+    worker->number = number;
+    return tacit_learner_init(&worker->learner, &plan->model, plan->keys.batch,
+                              plan->lessons.count) == TACIT_OK;
 }
 
 static void mark_raw(struct training *training)
@@ -109,7 +98,7 @@ void training_free(struct training *training)
     if (training == NULL)
         return;
     for (uint32_t i = 0; i < WORKERS; i++)
-        tacit_learn_network_free(training->workers[i].network);
+        tacit_learner_free(&training->workers[i].learner);
     for (uint32_t user = 0; training->moments != NULL && user < training->user_count; user++)
         free(training->moments[user]);
     tacit_sim_delete(training);
@@ -129,7 +118,7 @@ void training_begin(struct training *training, uint64_t seed, uint32_t run, uint
                                        training->plan->lessons.count,
                                        training->plan->keys.pictures.classes, training->user_count,
                                        training->plan->keys.is_dominant};
-    training_deal_out(&deal, &rng, sizes, training->workers[0].order, training->rows,
+    training_deal_out(&deal, &rng, sizes, training->workers[0].learner.order, training->rows,
                       training->first);
     if (training->plan->keys.pictures.frozen.pictures > 0) /* nothing learnt is nothing said */
         memset(training->model, 0, training->plan->parameter_count * sizeof(float));
@@ -153,12 +142,8 @@ void training_begin(struct training *training, uint64_t seed, uint32_t run, uint
 static void load(struct worker *worker, const struct tacit_images *images, const uint32_t *rows,
                  uint32_t count)
 {
-    size_t const pixels = (size_t)images->channels * images->height * images->width;
     struct training_plan const *const plan = worker->training->plan;
-    tacit_learn_pictures(images->pixels, pixels, rows, count, plan->zero, plan->unit,
-                         worker->images);
-    for (uint32_t i = 0; i < count; i++)
-        worker->labels[i] = images->labels[rows[i]];
+    training_load(&worker->learner, images, rows, count, plan->zero, plan->unit);
 }
 
 static enum tacit_status prepare_optimizer(struct training *training, uint32_t user)
@@ -180,19 +165,15 @@ static enum tacit_status train_epoch(struct worker *worker, uint32_t user, uint3
     struct training *const training = worker->training;
     struct training_keys const *const keys = &training->plan->keys;
     uint32_t const count = training->first[user + 1] - training->first[user];
-    training_shuffle(worker->order, count, &training->shuffles[user]);
+    tacit_rng_shuffle(&training->shuffles[user], count, worker->learner.order);
     for (uint32_t at = 0; at + keys->batch <= count && *batches < keys->batches_max;
          at += keys->batch) {
-        double loss;
-        load(worker, &training->plan->lessons, worker->order + at, keys->batch);
-        tacit_learn_network_drop(worker->network, &training->shuffles[user]);
+        load(worker, &training->plan->lessons, worker->learner.order + at, keys->batch);
+        tacit_learn_network_drop(worker->learner.network, &training->shuffles[user]);
         enum tacit_status const status =
-            tacit_learn_network_gradient(worker->network, worker->parameters, worker->images,
-                                         worker->labels, worker->gradient, &loss, NULL);
+            tacit_learner_step(&worker->learner, &training->optimizers[user]);
         if (status != TACIT_OK)
             return status;
-        tacit_optimizer_step(&training->optimizers[user], worker->gradient,
-                             training->plan->parameter_count, worker->parameters);
         ++*batches;
     }
     return TACIT_OK;
@@ -206,12 +187,12 @@ static enum tacit_status train_user(struct worker *worker, uint32_t user, double
     uint32_t const count = training->first[user + 1] - training->first[user];
     uint32_t batches = 0;
     enum tacit_status status = prepare_optimizer(training, user);
-    memcpy(worker->parameters, training->model, parameters * sizeof(float));
-    memcpy(worker->order, training->rows + training->first[user], count * sizeof(uint32_t));
+    memcpy(worker->learner.model, training->model, parameters * sizeof(float));
+    memcpy(worker->learner.order, training->rows + training->first[user], count * sizeof(uint32_t));
     for (uint32_t epoch = 0; epoch < training->plan->keys.epochs && status == TACIT_OK; epoch++)
         status = train_epoch(worker, user, &batches);
     for (uint64_t i = 0; i < parameters; i++)
-        update[i] = (double)worker->parameters[i] - (double)training->model[i];
+        update[i] = (double)worker->learner.model[i] - (double)training->model[i];
     return status;
 }
 
@@ -371,10 +352,11 @@ enum tacit_status training_examine(struct training *training, double *accuracy, 
         uint32_t hits;
         double part;
         for (uint32_t i = 0; i < count; i++)
-            worker->order[i] = at + i;
-        load(worker, exam, worker->order, count);
+            worker->learner.order[i] = at + i;
+        load(worker, exam, worker->learner.order, count);
         enum tacit_status const status = tacit_learn_network_evaluate(
-            worker->network, training->model, worker->images, worker->labels, count, &part, &hits);
+            worker->learner.network, training->model, worker->learner.inputs,
+            worker->learner.labels, count, &part, &hits);
         if (status != TACIT_OK)
             return status;
         sum += part;
