@@ -290,20 +290,14 @@ struct tacit_elim_agent; /* opaque, relocatable */
 
 /* What a driver, a status page or a checker may look at. Pointers are valid until the next step. */
 struct tacit_elim_agent_view {
-    uint32_t epoch; /* of the last order accepted; 0: none yet */
-    bool waiting;   /* no open plan, and not at the horizon */
-    bool last;      /* the order said that no epoch follows: the plan is the last arm */
-    bool finished;  /* T pulls were played */
-    bool
-        releasing; /* all rewards are here, and the noise is not drawn: the entropy source failed */
-    bool halted; /* a release was refused, or the hub has seen more than this state knows; for good
-                  */
-    bool reported;        /* the hub said that it holds the report of this epoch */
+    union {
+        struct tacit_round_view play;
+        struct {
+            TACIT_ROUND_VIEW_MEMBERS(epoch, draw_epoch, release_epoch)
+        };
+    };
     bool is_asked;        /* the report of this epoch is asked for */
-    bool committed;       /* a release is drawn and waits for its grant */
-    bool blocked;         /* the hub has granted another one instead, .. */
-    bool forgotten;       /* .. or it knows nothing of a grant that this state had of it */
-    const uint8_t *head;  /* with grants: the last commitment that was granted; else NULL */
+    bool dropped;         /* its reports are asked for no more */
     const uint64_t *arms; /* active set */
     uint32_t active_count;
     const uint64_t *playable; /* those of them that were neither retired nor refused; where none is,
@@ -313,20 +307,11 @@ struct tacit_elim_agent_view {
                               * for changes, as below */
     const struct tacit_elim_change *changes;
     uint32_t change_count;
-    bool dropped;            /* its reports are asked for no more */
-    uint64_t horizon;        /* T, as it was extended */
-    uint64_t pulls;          /* S(r) of the last order accepted */
-    uint64_t pull_count;     /* pulls acknowledged so far, exploration and exploitation */
-    uint32_t exploit_arm;    /* the order's leader; without one the best noised history mean of the
-                              * active arms, lowest index on ties */
-    uint64_t release_epoch;  /* last epoch whose sums were noised, and granted; 0: none */
-    uint64_t term;           /* 0: the first */
-    uint64_t draw_number;    /* of the newest draw: its epoch, but in later terms larger than all
-                              * before; 0: none */
-    uint64_t release_number; /* of the newest that was granted */
+    uint32_t exploit_arm; /* the order's leader; without one the best noised history mean of the
+                           * active arms, lowest index on ties */
+    uint64_t pulls;       /* S(r) of the last order accepted */
     const union tacit_sum
-        *noised; /* K noised history sums of these releases; two aggregators: NULL */
-    const struct tacit_ledger *ledger;
+        *noised; /* K noised history sums of the releases; two aggregators: NULL */
 };
 
 /* Bytes of a state. Errors: 0 if the configuration is not valid. */

@@ -125,28 +125,18 @@ struct tacit_glm_sound_site; /* opaque, relocatable; holds exact sums */
 
 /* Pointers are valid until the next step. */
 struct tacit_glm_sound_site_view {
-    uint32_t round; /* of the last order accepted; 0: none yet */
-    uint32_t draw_round;
-    uint32_t release_round; /* of the newest draw that may be used */
-    bool waiting;           /* for an order */
-    bool last;              /* no batch follows: nothing is learnt any more */
-    bool halted;
-    bool committed;
-    bool blocked;
-    bool forgotten;
-    bool reported;
-    uint64_t pull_count; /* rewards */
-    uint64_t open_count; /* .. that are in no draw */
-    uint64_t term;
-    uint64_t draw_number;
-    uint64_t release_number;
-    uint32_t model;    /* batches in the model that decides */
-    uint64_t releases; /* .. of all sites */
+    union {
+        struct tacit_round_view play;
+        struct {
+            TACIT_ROUND_VIEW_MEMBERS(round, draw_round, release_round)
+        };
+    };
+    uint64_t open_count; /* rewards that are in no draw */
+    uint32_t model;      /* batches in the model that decides */
+    uint64_t releases;   /* .. of all sites */
     double alpha;
     const double *theta;
     const double *inverse;
-    const uint8_t *head;
-    const struct tacit_ledger *ledger;
 };
 
 /* Bytes of a state: O(d^2). Errors: 0 if the configuration is not valid. */

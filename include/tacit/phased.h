@@ -217,30 +217,17 @@ struct tacit_phased_agent; /* opaque, relocatable */
 
 /* Pointers are valid until the next step. */
 struct tacit_phased_agent_view {
-    uint32_t round;      /* of the last order accepted; 0: none yet */
-    bool waiting;        /* no open plan, and not at the horizon */
-    bool last;           /* no plan follows */
-    bool finished;       /* T pulls were played */
-    bool halted;         /* a release was refused, or the hub has seen more than this state knows */
-    bool releasing;      /* all rewards are here, and the entropy source failed */
-    bool committed;      /* a release is drawn and waits for its grant */
-    bool blocked;        /* the hub has granted another one instead, .. */
-    bool forgotten;      /* .. or knows nothing of a grant that it gave */
-    const uint8_t *head; /* with grants: the last commitment that was granted; else NULL */
-    bool reported;       /* the hub said that it holds the report of this round */
-    uint64_t pull_count; /* pulls acknowledged so far, planned and others */
-    uint32_t leader;     /* of the last order; TACIT_NO_ARM: none yet */
-    uint32_t exploit_arm;    /* the leader; before: best own released mean, lowest index on ties */
-    uint64_t term;           /* 0: the first */
-    uint64_t draw_number;    /* of the newest draw: its round, but larger than all before in later
-                                terms; 0: none */
-    uint64_t release_number; /* of the newest draw that may be used; 0: none */
-    uint32_t draw_round;     /* last round of this term whose sums were noised; 0: none */
-    uint32_t release_round;  /* last one that may be used; behind it while a draw waits */
-    uint32_t block_count;    /* of the last order's plan */
+    union {
+        struct tacit_round_view play;
+        struct {
+            TACIT_ROUND_VIEW_MEMBERS(round, draw_round, release_round)
+        };
+    };
+    uint32_t leader;      /* of the last order; TACIT_NO_ARM: none yet */
+    uint32_t exploit_arm; /* the leader; before: best own released mean, lowest index on ties */
+    uint32_t block_count; /* of the last order's plan */
     const struct tacit_pull_block *blocks;
     const int64_t *noised; /* block_count sums, if release_round == round; else NULL */
-    const struct tacit_ledger *ledger;
 };
 
 /* Bytes of a state: O(K). Errors: 0 if the configuration is not valid. */

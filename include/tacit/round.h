@@ -23,4 +23,34 @@
 struct tacit_round_message {
     TACIT_ROUND_MEMBERS(round)
 };
+
+/* A site's view has these, with its own word for a round; pointers are valid until its next step.
+ */
+#define TACIT_ROUND_VIEW_MEMBERS(round, draw_round, release_round)                                 \
+    uint32_t round;          /* of the last order accepted; 0: none yet */                         \
+    uint32_t draw_round;     /* last one of this term whose sums were noised; 0: none */           \
+    uint32_t release_round;  /* last one that may be used; behind it while a draw waits */         \
+    bool waiting;            /* no open plan, and not at the horizon */                            \
+    bool last;               /* the order said that no round follows */                            \
+    bool finished;           /* T pulls were played */                                             \
+    bool releasing;          /* all rewards are here, and the entropy source failed */             \
+    bool halted;             /* a release was refused, or the hub has seen more than this state    \
+                                knows; for good */                                                 \
+    bool reported;           /* the hub said that it holds the report of this round */             \
+    bool committed;          /* a release is drawn and waits for its grant */                      \
+    bool blocked;            /* the hub has granted another one instead, .. */                     \
+    bool forgotten;          /* .. or knows nothing of a grant that it gave */                     \
+    const uint8_t *head;     /* with grants: the last commitment that was granted; else NULL */    \
+    uint64_t horizon;        /* T, as it was extended */                                           \
+    uint64_t pull_count;     /* pulls acknowledged so far, planned and others */                   \
+    uint64_t term;           /* 0: the first */                                                    \
+    uint64_t draw_number;    /* of the newest draw: its round, but larger than all before in later \
+                                terms; 0: none */                                                  \
+    uint64_t release_number; /* of the newest draw that may be used; 0: none */                    \
+    const struct tacit_ledger *ledger;
+
+struct tacit_ledger;
+struct tacit_round_view {
+    TACIT_ROUND_VIEW_MEMBERS(round, draw_round, release_round)
+};
 #endif

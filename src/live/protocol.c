@@ -89,16 +89,34 @@ const char *live_site_halt(const struct live_site *site, struct tacit_ledger led
                  "or an old one, and nothing is released from it";
 }
 
-const char *live_site_trouble(const struct live_site *site, const struct live_site_stop *stop)
+static const char *trouble_of(const struct live_site *site, const struct tacit_round_view *play)
 {
-    TACIT_IMPLIES(stop->is_forgotten, stop->is_blocked);
-    if (stop->is_forgotten)
+    TACIT_IMPLIES(play->forgotten, play->blocked);
+    if (play->forgotten)
         return LIVE_SITE_FORGOTTEN;
-    if (stop->is_blocked)
+    if (play->blocked)
         return "blocked: the coordinator has granted another release of this site instead; either "
                "this state is a copy or an old one, and nothing is released from it, or the state "
                "of the coordinator is old, or it does not say what is true";
-    return stop->is_halted ? live_site_halt(site, *stop->ledger, stop->draw_number + 1) : NULL;
+    return play->halted ? live_site_halt(site, *play->ledger, play->draw_number + 1) : NULL;
+}
+
+struct live_site_view live_site_show(const struct live_site *site,
+                                     const struct tacit_round_view *play)
+{
+    return (struct live_site_view){.epoch = play->round,
+                                   .is_waiting = play->waiting || play->releasing,
+                                   .is_decided = play->last,
+                                   .is_finished = play->finished,
+                                   .is_halted = play->halted,
+                                   .pull_count = play->pull_count,
+                                   .is_committed = play->committed,
+                                   .is_blocked = play->blocked,
+                                   .forgetful = play->forgotten ? TACIT_WIRE_COORDINATOR : NULL,
+                                   .trouble = trouble_of(site, play),
+                                   .draw_number = play->draw_number,
+                                   .release_number = play->release_number,
+                                   .spent_nano = tacit_ledger_spent_nano(play->ledger)};
 }
 
 void live_site_promise(const struct live_site_config *config, enum tacit_leaving leaving,

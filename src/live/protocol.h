@@ -132,17 +132,9 @@ const char *live_site_reckoning(const struct live_site *site);
 const char *live_site_halt(const struct live_site *site, struct tacit_ledger ledger,
                            uint64_t number);
 
-/* What a core that is granted its draws says of itself. */
-struct live_site_stop {
-    bool is_blocked;
-    bool is_forgotten;
-    bool is_halted;
-    const struct tacit_ledger *ledger;
-    uint64_t draw_number;
-};
-
-/* Why it is halted or blocked, for people; NULL: it is neither. */
-const char *live_site_trouble(const struct live_site *site, const struct live_site_stop *stop);
+/* What such a site shows: all but its arms. trouble: why it is halted or blocked, for people. */
+struct live_site_view live_site_show(const struct live_site *site,
+                                     const struct tacit_round_view *play);
 
 /* What is promised of rewards that are noised so and leave as this. */
 void live_site_promise(const struct live_site_config *config, enum tacit_leaving leaving,

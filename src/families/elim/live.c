@@ -789,24 +789,14 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
 {
     struct tacit_elim_agent_view agent;
     elim_site_look(site, &agent);
-    *view = (struct live_site_view){.epoch = agent.epoch,
-                                    .is_waiting = agent.waiting || agent.releasing,
-                                    .is_decided = agent.last,
-                                    .is_finished = agent.finished,
-                                    .is_halted = agent.halted,
-                                    .active = agent.playable,
-                                    .active_count = agent.playable_count,
-                                    .pull_count = agent.pull_count,
-                                    .round_pulls = agent.pulls,
-                                    .radius = radius_of(site),
-                                    .is_committed = agent.committed,
-                                    .is_blocked = agent.blocked,
-                                    .trouble = trouble_of(site, &agent),
-                                    .forgetful = agent.forgotten ? refuser_of(site) : NULL,
-                                    .draw_number =
-                                        agent.committed ? agent.draw_number : agent.release_number,
-                                    .release_number = agent.release_number,
-                                    .spent_nano = tacit_ledger_spent_nano(agent.ledger)};
+    *view = live_site_show(site, &agent.play);
+    view->active = agent.playable;
+    view->active_count = agent.playable_count;
+    view->round_pulls = agent.pulls;
+    view->radius = radius_of(site);
+    view->trouble = trouble_of(site, &agent);
+    view->forgetful = agent.forgotten ? refuser_of(site) : NULL;
+    view->draw_number = agent.committed ? agent.draw_number : agent.release_number;
     view->is_beyond_policy = own_of(site)->is_beyond_policy && !agent.last;
     view->no_estimates = has_helper(run_of(site)) ? LIVE_SITE_MASKED
                          : judges_for_itself(site)

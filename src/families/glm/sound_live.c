@@ -259,23 +259,12 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
     own->shown.coefficients = core.theta;
     own->shown.inverse = core.inverse;
     own->shown.radius = core.alpha;
-    struct live_site_stop const stop = {core.blocked, core.forgotten, core.halted, core.ledger,
-                                        core.draw_number};
-    *view = (struct live_site_view){.epoch = core.round,
-                                    .is_waiting = core.waiting,
-                                    .is_finished = core.last,
-                                    .is_halted = core.halted,
-                                    .active_count = site->config.arm_count,
-                                    .no_estimates = GLM_NO_ESTIMATES,
-                                    .pull_count = core.pull_count,
-                                    .is_committed = core.committed,
-                                    .is_blocked = core.blocked,
-                                    .forgetful = core.forgotten ? TACIT_WIRE_COORDINATOR : NULL,
-                                    .trouble = live_site_trouble(site, &stop),
-                                    .draw_number = core.draw_number,
-                                    .release_number = core.release_number,
-                                    .spent_nano = tacit_ledger_spent_nano(core.ledger),
-                                    .model = &own->shown};
+    *view = live_site_show(site, &core.play);
+    view->is_decided = false; /* no arm is the best for all contexts */
+    view->is_finished = core.last;
+    view->active_count = site->config.arm_count;
+    view->no_estimates = GLM_NO_ESTIMATES;
+    view->model = &own->shown;
 }
 
 const struct live_site_ops glm_sound_site_ops = {.word = TACIT_WIRE_GLM_SOUND_WORD,

@@ -215,26 +215,11 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
 {
     struct phased_site const *const own = site->own;
     struct tacit_phased_agent_view const agent = agent_view(site);
-    uint32_t const active_count = find_active(site, &agent);
-    struct live_site_stop const stop = {agent.blocked, agent.forgotten, agent.halted, agent.ledger,
-                                        agent.draw_number};
-    *view = (struct live_site_view){.epoch = agent.round,
-                                    .is_waiting = agent.waiting || agent.releasing,
-                                    .is_decided = agent.last,
-                                    .is_finished = agent.finished,
-                                    .is_halted = agent.halted,
-                                    .active = own->active,
-                                    .active_count = active_count,
-                                    .pull_count = agent.pull_count,
-                                    .is_committed = agent.committed,
-                                    .is_blocked = agent.blocked,
-                                    .forgetful = agent.forgotten ? TACIT_WIRE_COORDINATOR : NULL,
-                                    .no_estimates = LIVE_SITE_MASKED,
-                                    .is_beyond_policy = own->is_beyond_policy && !agent.last,
-                                    .trouble = live_site_trouble(site, &stop),
-                                    .draw_number = agent.draw_number,
-                                    .release_number = agent.release_number,
-                                    .spent_nano = tacit_ledger_spent_nano(agent.ledger)};
+    *view = live_site_show(site, &agent.play);
+    view->active_count = find_active(site, &agent);
+    view->active = own->active;
+    view->no_estimates = LIVE_SITE_MASKED;
+    view->is_beyond_policy = own->is_beyond_policy && !agent.last;
 }
 
 /* The arm to play while it waits; all others after it, in their order. */

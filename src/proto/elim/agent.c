@@ -358,37 +358,18 @@ uint32_t elim_agent_happened(const struct elim_agent_marks *before,
 void tacit_elim_agent_view(const struct tacit_elim_agent *state, struct tacit_elim_agent_view *view)
 {
     struct tacit_elim_agent *const agent = (struct tacit_elim_agent *)(uintptr_t)state;
-    bool const is_at_end = agent->pull_count == agent->horizon;
-    bool const is_committed = agent->phase == PHASE_COMMITTED;
+    struct round_agent const round = round_of(agent);
     *view = (struct tacit_elim_agent_view){
-        .epoch = agent->epoch,
-        .waiting = agent->phase == PHASE_IDLE || agent->phase == PHASE_WAITING ||
-                   (is_committed && !is_at_end),
-        .last = agent->last,
-        .reported = agent->reported,
+        .play = round_agent_view(&round),
         .is_asked = agent->upload,
-        .committed = is_committed,
-        .blocked = agent->grants.blocked != 0,
-        .forgotten = agent->grants.forgotten != 0,
-        .head = agent->config.has_grants ? agent->grants.head : NULL,
-        .finished = agent->phase == PHASE_FINISHED || (is_committed && is_at_end),
-        .releasing = agent->phase == PHASE_RELEASING,
-        .halted = agent->phase == PHASE_HALTED,
+        .dropped = agent->dropped,
         .arms = arms_of(agent),
         .active_count = agent->active_count,
-        .pulls = agent->pulls,
-        .pull_count = agent->pull_count,
-        .exploit_arm = elim_agent_arm_to_exploit(agent),
-        .release_epoch = agent->release_epoch,
-        .term = agent->term,
-        .draw_number = round_play_draw_number(&agent->play),
-        .release_number = agent->release_number,
-        .noised = agent->config.has_helper ? NULL : noised_of(agent),
-        .ledger = &agent->ledger,
         .playable = playable_of(agent),
         .playable_count = tacit_bits_count(playable_of(agent), agent->config.arm_count),
-        .dropped = agent->dropped,
-        .horizon = agent->horizon};
+        .exploit_arm = elim_agent_arm_to_exploit(agent),
+        .pulls = agent->pulls,
+        .noised = agent->config.has_helper ? NULL : noised_of(agent)};
     if (agent->config.change_max == 0)
         return;
     view->refused = refused_of(agent);

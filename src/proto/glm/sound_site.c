@@ -417,28 +417,13 @@ void tacit_glm_sound_site_view(const struct tacit_glm_sound_site *state,
                                struct tacit_glm_sound_site_view *view)
 {
     struct tacit_glm_sound_site *const site = (struct tacit_glm_sound_site *)(uintptr_t)state;
-    *view = (struct tacit_glm_sound_site_view){
-        .round = site->round,
-        .draw_round = site->draw_round,
-        .release_round = site->release_round,
-        .waiting = site->phase == PHASE_IDLE || site->phase == PHASE_WAITING ||
-                   site->phase == PHASE_RELEASING || site->phase == PHASE_COMMITTED,
-        .last = site->last,
-        .halted = site->phase == PHASE_HALTED,
-        .committed = site->phase == PHASE_COMMITTED,
-        .blocked = site->grants.blocked != 0,
-        .forgotten = site->grants.forgotten != 0,
-        .reported = site->reported,
-        .pull_count = site->pull_count,
-        .open_count = site->open_count,
-        .term = site->term,
-        .draw_number = round_play_draw_number(&site->play),
-        .release_number = site->release_number,
-        .model = (uint32_t)site->model,
-        .releases = site->releases,
-        .alpha = site->alpha,
-        .theta = theta_of(site),
-        .inverse = inverse_of(site),
-        .head = site->grants.head,
-        .ledger = &site->ledger};
+    struct round_agent const round = round_of(site);
+    *view = (struct tacit_glm_sound_site_view){.play = round_agent_view(&round),
+                                               .open_count = site->open_count,
+                                               .model = (uint32_t)site->model,
+                                               .releases = site->releases,
+                                               .alpha = site->alpha,
+                                               .theta = theta_of(site),
+                                               .inverse = inverse_of(site)};
+    view->waiting = view->waiting || view->releasing || view->committed; /* there is no plan */
 }

@@ -555,31 +555,12 @@ void tacit_phased_agent_view(const struct tacit_phased_agent *state,
                              struct tacit_phased_agent_view *view)
 {
     struct tacit_phased_agent *const agent = (struct tacit_phased_agent *)(uintptr_t)state;
-    bool const is_at_end = agent->pull_count == agent->horizon;
-    bool const is_committed = agent->phase == PHASE_COMMITTED;
+    struct round_agent const round = round_of(agent);
     *view = (struct tacit_phased_agent_view){
-        .round = agent->round,
-        .waiting = agent->phase == PHASE_IDLE || agent->phase == PHASE_WAITING ||
-                   (is_committed && !is_at_end),
-        .last = agent->last,
-        .finished = agent->phase == PHASE_FINISHED || (is_committed && is_at_end),
-        .halted = agent->phase == PHASE_HALTED,
-        .releasing = agent->phase == PHASE_RELEASING,
-        .committed = is_committed,
-        .blocked = agent->grants.blocked != 0,
-        .forgotten = agent->grants.forgotten != 0,
-        .head = agent->config.has_grants ? agent->grants.head : NULL,
-        .reported = agent->reported,
-        .pull_count = agent->pull_count,
+        .play = round_agent_view(&round),
         .leader = agent->leader,
         .exploit_arm = exploit_arm(agent),
-        .term = agent->term,
-        .draw_number = round_play_draw_number(&agent->play),
-        .release_number = agent->release_number,
-        .draw_round = agent->draw_round,
-        .release_round = agent->release_round,
         .block_count = agent->block_count,
         .blocks = ordered_of(agent),
-        .noised = agent->release_round == agent->round ? noised_of(agent) : NULL,
-        .ledger = &agent->ledger};
+        .noised = agent->release_round == agent->round ? noised_of(agent) : NULL};
 }

@@ -52,6 +52,34 @@ struct tacit_round_message round_agent_head(const struct round_agent *agent)
                                         .commit = agent->has_grants ? &play->grants.commit : NULL};
 }
 
+struct tacit_round_view round_agent_view(const struct round_agent *agent)
+{
+    struct round_play const *const play = agent->play;
+    bool const is_at_end = play->pull_count == play->horizon;
+    bool const is_committed = play->phase == PHASE_COMMITTED;
+    return (struct tacit_round_view){
+        .round = play->round,
+        .draw_round = play->draw_round,
+        .release_round = play->release_round,
+        .waiting = play->phase == PHASE_IDLE || play->phase == PHASE_WAITING ||
+                   (is_committed && !is_at_end),
+        .last = play->last,
+        .finished = play->phase == PHASE_FINISHED || (is_committed && is_at_end),
+        .releasing = play->phase == PHASE_RELEASING,
+        .halted = play->phase == PHASE_HALTED,
+        .reported = play->reported,
+        .committed = is_committed,
+        .blocked = play->grants.blocked != 0,
+        .forgotten = play->grants.forgotten != 0,
+        .head = agent->has_grants ? play->grants.head : NULL,
+        .horizon = play->horizon,
+        .pull_count = play->pull_count,
+        .term = play->term,
+        .draw_number = round_play_draw_number(play),
+        .release_number = play->release_number,
+        .ledger = &play->ledger};
+}
+
 /* ---- Orders ---- */
 
 /* Is it the hub's, for this site, in this term? */

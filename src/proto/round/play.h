@@ -71,6 +71,9 @@ enum tacit_status round_play_exploit(struct round_play *play, uint64_t count);
 /* What every message says of its sender. HELLO: the round is 0 before the first order of a term. */
 struct tacit_round_message round_agent_head(const struct round_agent *agent);
 
+/* Shows it. */
+struct tacit_round_view round_agent_view(const struct round_agent *agent);
+
 /* ---- Orders ---------------------------------------------------------------------------------- */
 
 /* Is it for this site, in this term, of a round that can be? */
