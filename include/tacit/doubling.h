@@ -152,11 +152,6 @@ void tacit_doubling_memory_init(struct tacit_doubling_memory *memory,
 enum tacit_status tacit_doubling_init(struct tacit_doubling_agent *agent,
                                       const struct tacit_doubling_config *config);
 
-/* Are these bytes, put back from where they were persisted, a state of this configuration?
- * Errors: TACIT_MALFORMED. */
-enum tacit_status tacit_doubling_check(const struct tacit_doubling_agent *agent, size_t size,
-                                       const struct tacit_doubling_config *config);
-
 /* One step. START opens a new incarnation with a memory that was just made. Late and repeated
  * messages are normal: TACIT_OK. What does not fit is refused with a status and changes nothing,
  * byte for byte. TACIT_ENTROPY: the blocks' last reward was taken in, but nothing was released; the

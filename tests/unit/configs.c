@@ -2,7 +2,6 @@
  * state, wherever the member stands and whatever it is for. */
 #include <math.h>
 #include "../support/testing.h"
-#include "tacit/doubling.h"
 #include "tacit/elim.h"
 #include "tacit/glm.h"
 #include "tacit/gossip.h"
@@ -459,15 +458,6 @@ static struct tacit_phases phases(void)
 }
 
 /* Others of the same size. */
-#define OTHER_PHASES(check, state, bytes, base)                                                    \
-    do {                                                                                           \
-        OTHER(check, state, bytes, base, schedule.first_count, ARMS);                              \
-        OTHER(check, state, bytes, base, schedule.horizon, 10001);                                 \
-        OTHER(check, state, bytes, base, schedule.epsilon_per_reward, 0.999);                      \
-        OTHER(check, state, bytes, base, schedule.growth, 2.001);                                  \
-        OTHER(check, state, bytes, base, schedule.arms_per_round, 3);                              \
-    } while (0)
-
 TEST(sites_that_play_in_phases_belong_to_one)
 {
     struct tacit_phased_agent_config config = {.run_id = 3,
@@ -545,32 +535,4 @@ TEST(gossiping_agents_belong_to_one)
     OTHER(tacit_gossip_agent_check, agent, size, config, guards_incarnations, true);
     OTHER_MEMBER(tacit_gossip_agent_check, agent, size, config, struct tacit_gossip_agent_config,
                  rule)
-}
-
-TEST(agents_in_doubling_blocks_belong_to_one)
-{
-    struct tacit_doubling_config config = {.schedule = phases(),
-                                           .mechanism = mechanism_of(1),
-                                           .run_id = 3,
-                                           .agent_id = 1,
-                                           .neighbours = beside,
-                                           .neighbour_count = 2,
-                                           .quorum = 2,
-                                           .hop_us = 10,
-                                           .ask_us = 20};
-    size_t const size = tacit_doubling_size(&config);
-    struct tacit_doubling_agent *const agent = room(size);
-    assert_int_equal(tacit_doubling_init(agent, &config), TACIT_OK);
-    OWN(tacit_doubling_check, agent, size, config);
-    OTHER_PHASES(tacit_doubling_check, agent, size, config);
-    OTHER_MEMBER(tacit_doubling_check, agent, size, config, struct tacit_doubling_config, mechanism)
-    OTHER(tacit_doubling_check, agent, size, config, run_id, 4);
-    OTHER(tacit_doubling_check, agent, size, config, agent_id, 3);
-    OTHER(tacit_doubling_check, agent, size, config, neighbours, first_moved);
-    OTHER(tacit_doubling_check, agent, size, config, neighbours, last_moved);
-    OTHER(tacit_doubling_check, agent, size, config, quorum, 3);
-    OTHER(tacit_doubling_check, agent, size, config, hop_us, 11);
-    OTHER(tacit_doubling_check, agent, size, config, ask_us, 21);
-    OTHER(tacit_doubling_check, agent, size, config, pull_us, 5);
-    OTHER(tacit_doubling_check, agent, size, config, guards_incarnations, true);
 }

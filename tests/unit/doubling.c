@@ -1,6 +1,6 @@
 /* An agent whose releases double, one property at a time: what it plays and releases, what it
- * passes on and asks for, what a death takes away, hostile messages, states from a disk. Whole runs
- * are in tests/sim/doubling_runs.c. */
+ * passes on and asks for, what a death takes away, hostile messages. Whole runs are in
+ * tests/sim/doubling_runs.c. */
 #include <math.h>
 #include "../support/testing.h"
 #include "tacit/doubling.h"
@@ -10,8 +10,8 @@
 
 /* Of all steps below: digest.h. */
 DIGEST_IS(UINT64_C(0xe0ce514e0b869ade))
-/* Verdicts over damaged states: damage.h. */
-VERDICTS_ARE(UINT64_C(0x8d37fa8239533654))
+/* What states keep: damage.h. */
+VERDICTS_ARE(UINT64_C(0x408cf15e0fd521ad))
 
 #define ARMS 3u
 #define AGENTS 3u
@@ -59,11 +59,6 @@ static void digest_said(const struct tacit_doubling_message *message, size_t cel
         digest_bytes(message->entries, message->entry_count * sizeof *message->entries);
     if (message->known != NULL)
         digest_bytes(message->known, cells);
-}
-
-static bool is_state(const void *state, size_t size, void *config)
-{
-    return tacit_doubling_check(state, size, config) == TACIT_OK;
 }
 
 static void digest_stepped(const struct bench *bench, enum tacit_status status)
@@ -121,7 +116,6 @@ static void step_copy(void *context)
     digest_stepped(&copy, status);
     damage_words(copy.agent, copy.size);
     damage_words(copy.memory, memory_size);
-    assert_true(is_state(copy.agent, copy.size, &copy.config));
     if (status != TACIT_OK && !copy.update.persist)
         assert_memory_equal(copy.agent, other->bench->agent, copy.size);
 }
@@ -211,7 +205,6 @@ static enum tacit_status step(struct bench *bench, struct tacit_doubling_event e
         tacit_doubling_step(bench->agent, bench->memory, &event, &entropy, &bench->update);
     digest_stepped(bench, status);
     damage_words(bench->agent, bench->size);
-    damage_some(bench->agent, bench->size, is_state, &bench->config);
     return status;
 }
 
@@ -341,7 +334,6 @@ TEST(blocks_double_and_hold_the_rewards_since_the_last_one)
     assert_true(!view.waiting && view.plan_count > 0);
     for (uint32_t i = 0; i < view.plan_count; i++)
         assert_true(view.plan[i].count == first); /* 2 S_1 - S_1 */
-    assert_int_equal(tacit_doubling_check(bench.agent, bench.size, &bench.config), TACIT_OK);
 }
 
 TEST(agent_catches_up_with_who_is_a_rung_ahead)
@@ -511,7 +503,6 @@ TEST(death_takes_the_rewards_of_open_blocks_and_nothing_that_was_released)
     assert_true(view.pull_count == first + ARMS * first);
     restart(&bench);
     assert_true(view_of(&bench).waiting && view_of(&bench).release_count == ARMS);
-    assert_int_equal(tacit_doubling_check(bench.agent, bench.size, &bench.config), TACIT_OK);
 }
 
 TEST(without_entropy_nothing_is_released_until_it_is_there_again)
@@ -735,44 +726,6 @@ TEST(old_copies_and_second_incarnations_halt)
     assert_false(view_of(&bench).halted);
 }
 
-/* ---- States from a disk ---- */
-
-TEST(damaged_states_are_seen_or_do_no_harm)
-{
-    digest_pause(true);
-    struct bench bench;
-    struct tacit_doubling_entry entries[CELLS];
-    uint32_t refused = 0;
-    open_bench(&bench, 1, 100000);
-    play_plan(&bench);
-    assert_int_equal(hear(&bench, news(entries, first_blocks(entries))), TACIT_OK);
-    assert_int_equal(tacit_doubling_check(bench.agent, bench.size, &bench.config), TACIT_OK);
-    assert_int_equal(tacit_doubling_check(bench.agent, bench.size - 8, &bench.config),
-                     TACIT_MALFORMED);
-    struct tacit_doubling_config other = bench.config;
-    other.run_id = 10;
-    assert_int_equal(tacit_doubling_check(bench.agent, bench.size, &other), TACIT_MALFORMED);
-    damage_all(bench.agent, bench.size, is_state, &bench.config);
-    unsigned char *const good = testing_malloc(bench.size);
-    memcpy(good, bench.agent, bench.size);
-    for (size_t byte = 0; byte < bench.size; byte++) {
-        memcpy(bench.agent, good, bench.size);
-        ((unsigned char *)bench.agent)[byte] ^= 0x40;
-        if (tacit_doubling_check(bench.agent, bench.size, &bench.config) != TACIT_OK) {
-            refused++;
-            continue;
-        }
-        restart(&bench); /* lives on without breaking an assertion */
-        (void)hear(&bench, news(entries, first_blocks(entries)));
-        struct tacit_doubling_view const view = view_of(&bench);
-        for (uint32_t i = 0; i < view.plan_count; i++)
-            (void)reward(&bench, view.plan[i].arm, view.plan[i].count);
-    }
-    print_message("%u of %u damaged bytes are seen\n", refused, (unsigned)bench.size);
-    assert_true(refused > bench.size / 3);
-    digest_pause(false);
-}
-
 TEST(configurations_that_cannot_be_are_refused)
 {
     struct tacit_doubling_config const good = config_of(1, 1000);
@@ -845,7 +798,6 @@ static enum tacit_status drive_step(struct drive *drive, uint32_t i,
     bench->draws_left = happens(drive, 16) ? 0 : UINT32_MAX;
     enum tacit_status const status = step(bench, event);
     assert_true(status == TACIT_OK || status == TACIT_ENTROPY);
-    assert_int_equal(tacit_doubling_check(bench->agent, bench->size, &bench->config), TACIT_OK);
     struct tacit_doubling_update const *const update = &bench->update;
     if (update->persist)
         memcpy(drive->disks[i], bench->agent, bench->size);
@@ -1001,9 +953,6 @@ TEST(lost_words_deaths_and_failing_entropy_end_at_the_horizon_in_agreement)
                 pull(&drive, i);
         }
         assert_true(turn < DRIVE_TURNS);
-        if (number < 4)
-            damage_all(drive.benches[0].agent, drive.benches[0].size, is_state,
-                       &drive.benches[0].config);
         assert_agreement(&drive);
     }
 }

@@ -826,8 +826,6 @@ TEST(what_was_just_made_can_be_put_back)
     FRESH(client, tacit_glm_client_size, tacit_glm_client_init, tacit_glm_client_check);
     struct tacit_gossip_agent_config const gossip = gossip_agent();
     FRESH(gossip, tacit_gossip_agent_size, tacit_gossip_agent_init, tacit_gossip_agent_check);
-    struct tacit_doubling_config const doubles = doubling();
-    FRESH(doubles, tacit_doubling_size, tacit_doubling_init, tacit_doubling_check);
 }
 
 TEST(what_is_beyond_a_limit_makes_no_state)
@@ -862,6 +860,5 @@ TEST(what_is_beyond_a_limit_makes_no_state)
     struct tacit_glm_hub_config glm = {.model = glm_client().model, .resend_after_us = 1};
     NO_STATE(tacit_glm_hub, glm, quorum, 11);
     NO_STATE(tacit_gossip_agent, gossip_agent(), exchange_us, 0);
-    NO_STATE(tacit_doubling, doubling(), hop_us, 0);
     NO_STATE(tacit_select_site, training_site(), clip, 0);
 }
