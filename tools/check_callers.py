@@ -2,8 +2,8 @@
 """Dead functions: what is not static in src, include and programs is called by the product, or is offered to hosts.
 
 usage: check_callers.py ROOT
-A function counts as called where its name stands in product code outside of its own definition and of declarations. Names that macros
-paste together count as called where the macro's last part of them stands (PASTED). What only hosts call is in OFFERED, with the reason;
+A function counts as called where its name stands in product code outside of its own definition and of declarations, or where a macro that
+pastes its name together is used with what makes it (pasted_names). What only hosts call is in OFFERED, with the reason;
 an entry that the product calls, or that is not there, is an error, too. Tests do not count: what they alone need belongs to tests/support.
 """
 import pathlib
@@ -24,6 +24,7 @@ OFFERED = {
     "tacit_gossip_radius": "gossip: the paper's (12), for who explains a choice",
     "tacit_select_temperature": "select: one step of the annealing, for who checks it",
     "tacit_select_neighbour": "select: one step of the annealing, for who checks it",
+    "tacit_wire_arena_init": "wire: a device's memory (docs/device.md)",
     "tacit_learn_network_implementation": "learn: which kernels oneDNN chose, for who measures",
     "learn_network_bare": "learn: passes without the rest, for who measures",
     "tacit_env_ones": "env: rewards as counts, for who measures",
@@ -35,7 +36,8 @@ OFFERED = {
     "live_http_port": "the port that the system chose",
     "live_store_use_*": "faults of the disk under test",
 }
-PASTED = re.compile(r"##\s*(\w+)")
+MACRO = re.compile(r"^#define (\w+)\(([^)]*)\)((?:[^\n]*\\\n)*[^\n]*)", re.M)
+PASTED = re.compile(r"\w+(?:\s*##\s*\w+)+")
 DEFINED = re.compile(r"^(?!static\b|typedef\b|struct \w+\s*\{|enum\b\s*\w*\s*\{|#|extern\b)[A-Za-z_][\w\s\*]*?\b(\w+)\([^;{]*\)\s*\n\{", re.M)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", re.S)
 PROTOTYPE = re.compile(r"^(?:extern\s+)?(?:const\s+)?(?:struct\s+|enum\s+|union\s+|unsigned\s+)?\w+[\s\*]+(\w+)\([^;{}=]*\)\s*(?:__attribute__\(\(.*?\)\)\s*)?;", re.M | re.S)
@@ -47,12 +49,22 @@ def product(root):
         yield from sorted(path for path in (root / room).rglob("*") if path.suffix in (".c", ".h", ".cpp", ".py", ".build"))
 
 
+def pasted_names(text):
+    made = set()
+    for macro, names, body in MACRO.findall(text):
+        pasted = [re.split(r"\s*##\s*", found) for found in PASTED.findall(body)]
+        for given in re.findall(rf"\b{macro}\(([^()]*)\)", text) if pasted else ():
+            values = dict(zip(re.split(r",\s*", names), re.split(r",\s*", given.strip())))
+            made.update("".join(values.get(part, part) for part in parts) for parts in pasted)
+    return made
+
+
 def main(root):
-    defined, uses, pasted = {}, {}, set()
+    defined, uses = {}, {}
+    pasted = pasted_names("\n".join(path.read_text() for path in product(root) if path.suffix in (".c", ".h")))
     for path in product(root):
         text = path.read_text()
         if path.suffix in (".c", ".h", ".cpp"):
-            pasted.update(PASTED.findall(text))
             text = COMMENT.sub(" ", text)
             if path.suffix == ".c":
                 for found in DEFINED.finditer(text):
@@ -66,7 +78,7 @@ def main(root):
     offered = lambda name: next((entry for entry in OFFERED if name == entry or entry.endswith("*") and name.startswith(entry[:-1])), None)
     bad = []
     for name, where in sorted(defined.items(), key=lambda item: item[1]):
-        is_called = uses.get(name, 0) > 0 or name == "main" or any(name.endswith(part) and part.startswith("_") for part in pasted)
+        is_called = uses.get(name, 0) > 0 or name == "main" or name in pasted
         if not is_called and offered(name) is None:
             bad.append(f"{where}: {name}: nobody in the product calls it")
         elif is_called and name in OFFERED:

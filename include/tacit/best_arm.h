@@ -110,11 +110,6 @@ size_t tacit_best_arm_size(const struct tacit_best_arm_config *config);
 enum tacit_status tacit_best_arm_init(struct tacit_best_arm *state,
                                       const struct tacit_best_arm_config *config);
 
-/* Are these bytes a state of this configuration that steps can have left?
- * Errors: TACIT_MALFORMED. */
-enum tacit_status tacit_best_arm_check(const struct tacit_best_arm *state, size_t size,
-                                       const struct tacit_best_arm_config *config);
-
 /* *arm is what to play next; asked again before its reward was observed, the same arm. Chance is
  * used by ser3 and ser4 only, to draw the order of a round.
  * Errors: TACIT_ENTROPY, nothing changed. Cost: O(K/64). */

@@ -187,10 +187,6 @@ size_t tacit_vote_player_size(const struct tacit_vote_config *config);
 enum tacit_status tacit_vote_player_init(struct tacit_vote_player *player,
                                          const struct tacit_vote_config *config);
 
-/* As tacit_elim_agent_check. */
-enum tacit_status tacit_vote_player_check(const struct tacit_vote_player *player, size_t size,
-                                          const struct tacit_vote_config *config);
-
 /* One step. OFFER is "player n is active" (Alg. 2 l. 2-13): it reads the board, shrinks its set and
  * plans one pull; while one is open, an offer plans nothing. REWARD closes the pull (l. 13-20) and
  * may vote. RECEIVE puts a message on the board. START sends the standing vote again. EXPLOITED

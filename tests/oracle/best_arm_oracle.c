@@ -95,8 +95,7 @@ static bool play_case(enum tacit_best_arm_kind kind, uint32_t number, double fac
                                                  .arm_count = both.arms,
                                                  .accuracy = 0.3 + 0.7 * tacit_rng_uniform(&rng),
                                                  .failure = 0.02 + 0.95 * tacit_rng_uniform(&rng)};
-    size_t const size = tacit_best_arm_size(&config);
-    both.state = malloc(size);
+    both.state = malloc(tacit_best_arm_size(&config));
     assert_int_equal(tacit_best_arm_init(both.state, &config), TACIT_OK);
     best_twin_start(&both.twin, tacit_best_arm_name(kind), (int)both.arms, config.accuracy,
                     config.failure);
@@ -115,7 +114,6 @@ static bool play_case(enum tacit_best_arm_kind kind, uint32_t number, double fac
             vote_some_out(&both, &rng);
         is_same = play_one(&both, &rng, law, means);
     }
-    assert_int_equal(tacit_best_arm_check(both.state, size, &config), TACIT_OK);
     free(both.state);
     return is_same;
 }

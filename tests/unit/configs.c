@@ -69,7 +69,7 @@ static struct tacit_vote_private_config private_config(void)
                                               .tick_us = 1000};
 }
 
-TEST(boards_and_players_belong_to_one)
+TEST(boards_belong_to_one)
 {
     uint64_t const committee = 5;
     uint64_t const another = 6;
@@ -88,23 +88,6 @@ TEST(boards_and_players_belong_to_one)
               has_committee ? NULL : &committee);
         OTHER(tacit_vote_board_check, board, size, config, committee, &another);
     }
-    struct tacit_vote_config player = {
-        .run_id = 3,
-        .player_id = 1,
-        .player_count = PLAYERS,
-        .sharing = TACIT_VOTE_SHARING_VOTES,
-        .subroutine = {
-            .kind = TACIT_BEST_ARM_SER3, .arm_count = ARMS, .accuracy = 0.25, .failure = 0.7}};
-    size_t const bytes = tacit_vote_player_size(&player);
-    struct tacit_vote_player *const made = room(bytes);
-    assert_int_equal(tacit_vote_player_init(made, &player), TACIT_OK);
-    OWN(tacit_vote_player_check, made, bytes, player);
-    OTHER(tacit_vote_player_check, made, bytes, player, run_id, 4);
-    OTHER(tacit_vote_player_check, made, bytes, player, player_id, 2);
-    OTHER(tacit_vote_player_check, made, bytes, player, player_count, PLAYERS + 1);
-    OTHER(tacit_vote_player_check, made, bytes, player, sharing, TACIT_VOTE_SHARING_NONE);
-    OTHER(tacit_vote_player_check, made, bytes, player, subroutine.accuracy, 0.5);
-    OTHER(tacit_vote_player_check, made, bytes, player, subroutine.failure, 0.5);
 }
 
 TEST(noised_players_belong_to_one)

@@ -849,11 +849,6 @@ TEST(what_is_beyond_a_limit_makes_no_state)
                                           .budget_nano = TACIT_NANO,
                                           .tick_us = 1};
     NO_STATE(tacit_vote_sums, sums, block, 0);
-    struct tacit_vote_config alone = {
-        .player_id = 1,
-        .player_count = 10,
-        .subroutine = {.arm_count = 10, .accuracy = 0.5, .failure = 0.5}};
-    NO_STATE(tacit_vote_player, alone, player_id, 10);
     struct tacit_vote_hub_config vote = {.board = vote_board()};
     NO_STATE(tacit_vote_hub, vote, board.arm_count, 0);
     NO_STATE(tacit_glm_client, glm_client(), client_id, 10);

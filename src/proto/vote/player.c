@@ -56,24 +56,6 @@ enum tacit_status tacit_vote_player_init(struct tacit_vote_player *player,
     return tacit_best_arm_init(subroutine_of(player), &config->subroutine);
 }
 
-enum tacit_status tacit_vote_player_check(const struct tacit_vote_player *player, size_t size,
-                                          const struct tacit_vote_config *config)
-{
-    TACIT_ASSERT(player != NULL);
-    size_t const wanted = tacit_vote_player_size(config);
-    if (wanted == 0 || size != wanted)
-        return TACIT_MALFORMED;
-    bool const is_possible =
-        player->run_id == config->run_id && player->player_id == config->player_id &&
-        player->player_count == config->player_count &&
-        player->sharing == (uint64_t)config->sharing && player->open_reset <= player->reset &&
-        (player->open_arm == TACIT_NO_ARM || player->open_arm < config->subroutine.arm_count);
-    if (!is_possible)
-        return TACIT_MALFORMED;
-    return tacit_best_arm_check((const struct tacit_best_arm *)(const void *)player->words,
-                                size - sizeof(struct tacit_vote_player), &config->subroutine);
-}
-
 /* l. 16-19: the whole set of what this player has eliminated, and how many marks of it are new. */
 static void send_marks(struct tacit_vote_player *player, struct tacit_vote_update *update)
 {
