@@ -268,7 +268,7 @@ static bool is_whole(const struct live_pieces *pieces)
     return memcmp(digest, pieces->digest, sizeof digest) == 0;
 }
 
-bool live_pieces_take(struct live_pieces *pieces, const uint8_t *piece, size_t size)
+static bool take_piece(struct live_pieces *pieces, const uint8_t *piece, size_t size)
 {
     if (size <= PIECE_HEAD_BYTES || piece[0] != LIVE_TRUST_PIECE)
         return false;
@@ -297,7 +297,7 @@ bool live_pieces_hear(struct live_pieces *pieces, const uint8_t **bytes, size_t 
 {
     if (*size == 0 || (*bytes)[0] != LIVE_TRUST_PIECE)
         return *size > 0;
-    if (!live_pieces_take(pieces, *bytes, *size))
+    if (!take_piece(pieces, *bytes, *size))
         return false;
     *bytes = pieces->bytes;
     *size = pieces->size;

@@ -94,10 +94,8 @@ struct live_pieces {
     uint32_t count;
     uint32_t next; /* index */
 };
-/* True: it was the last one, and pieces->bytes are the message, until the next call. A piece that
- * does not follow the one before is passed over: all of them are said again. */
-bool live_pieces_take(struct live_pieces *pieces, const uint8_t *piece, size_t size);
-/* The same for whatever came, in pieces or whole. True: *bytes are all of it. */
+/* Of whatever came, in pieces or whole. True: *bytes are all of it, until the next call. A piece
+ * that does not follow the one before is passed over: all of them are said again. */
 bool live_pieces_hear(struct live_pieces *pieces, const uint8_t **bytes, size_t *size);
 void live_pieces_free(struct live_pieces *pieces);
 

@@ -214,14 +214,12 @@ TEST_WITH(what_is_closed_leaves_no_sums_in_the_blocks_of_its_log, store_place_ma
 /* Is the state that was found the one before the end of its past, or the one after it? */
 static bool is_after(struct live_store *store, size_t core_bytes)
 {
-    static uint8_t core[CORE_BYTES_MAX];
-    size_t size;
-    assert_int_equal(live_store_get_core(store, core, sizeof core, &size), TACIT_OK);
-    assert_int_equal(size, core_bytes);
+    assert_int_equal(store->core.size, core_bytes);
+    uint8_t const *const core = store->core.bytes;
     struct sums const sums = sums_of(PAST);
     uint8_t const first = core[0];
     bool const is_new = first == PAST && core[1] == PAST;
-    for (size_t i = 0; i < size; i++)
+    for (size_t i = 0; i < core_bytes; i++)
         assert_int_equal(core[i], is_new ? PAST : sums.bytes[i % SUM_BYTES]);
     return is_new;
 }

@@ -65,14 +65,9 @@ const char *live_store_trouble(const struct live_store *store);
 /* Core state: one block, with its SHA-256 beside it. Put inside a batch. Cost: O(size) to find what
  * has changed since it was put last, and what has changed is written. */
 enum tacit_status live_store_put_core(struct live_store *store, const void *bytes, size_t size);
-/* Bytes of the core state that was put last; 0: none yet. */
-size_t live_store_core_size(const struct live_store *store);
-/* *size = 0 if none was put yet. Errors: TACIT_MALFORMED (larger than the capacity), TACIT_IO. */
-enum tacit_status live_store_get_core(struct live_store *store, void *bytes, size_t capacity,
-                                      size_t *size);
-/* The same, to be given to free(); *bytes is NULL if none was put yet. Errors: also TACIT_MEMORY.
- */
-enum tacit_status live_store_copy_core(struct live_store *store, void **bytes, size_t *size);
+/* What was put last, to be given to free(); *bytes is NULL, *size 0 if none was put yet. Errors:
+ * TACIT_MEMORY, TACIT_IO. */
+enum tacit_status live_store_copy_core(const struct live_store *store, void **bytes, size_t *size);
 
 /* Outbox = ledger: one row a release, written once, never changed but for `acknowledged`. The same
  * release again is TACIT_OK and changes nothing. To acknowledge what is not there is TACIT_INVALID.

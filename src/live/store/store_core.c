@@ -173,25 +173,6 @@ enum tacit_status store_core_read(struct live_store *store)
     return status;
 }
 
-size_t live_store_core_size(const struct live_store *store)
-{
-    return store->core.size;
-}
-
-enum tacit_status live_store_get_core(struct live_store *store, void *bytes, size_t capacity,
-                                      size_t *size)
-{
-    TACIT_ASSERT(size != NULL);
-    if (store->is_broken)
-        return TACIT_IO;
-    if (store->core.size > capacity)
-        return TACIT_MALFORMED;
-    if (store->core.size > 0)
-        memcpy(bytes, store->core.bytes, store->core.size);
-    *size = store->core.size;
-    return TACIT_OK;
-}
-
 void store_core_free(struct store_core *core)
 {
     free(core->bytes);
@@ -209,13 +190,19 @@ enum tacit_status store_core_drop(struct live_store *store)
     return status;
 }
 
-enum tacit_status live_store_copy_core(struct live_store *store, void **bytes, size_t *size)
+enum tacit_status live_store_copy_core(const struct live_store *store, void **bytes, size_t *size)
 {
-    size_t const kept = live_store_core_size(store);
+    TACIT_ASSERT(size != NULL);
     *bytes = NULL;
     *size = 0;
-    if (kept == 0)
+    if (store->core.size == 0)
         return TACIT_OK;
-    *bytes = malloc(kept);
-    return *bytes == NULL ? TACIT_MEMORY : live_store_get_core(store, *bytes, kept, size);
+    if (store->is_broken)
+        return TACIT_IO;
+    *bytes = malloc(store->core.size);
+    if (*bytes == NULL)
+        return TACIT_MEMORY;
+    memcpy(*bytes, store->core.bytes, store->core.size);
+    *size = store->core.size;
+    return TACIT_OK;
 }
