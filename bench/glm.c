@@ -106,15 +106,18 @@ static double play(struct world *world, uint32_t i, uint64_t slot, struct tacit_
                    struct tacit_rng *rewards, double *rows)
 {
     struct tacit_glm_update update;
+    struct tacit_linalg_rule rule;
+    if (!tacit_glm_client_rule(client_at(world, i), &rule))
+        exit(1);
+    uint32_t const arms = tacit_context_contenders(&world->env, world->path, contexts, &rule, rows);
     struct tacit_glm_event event = {.kind = TACIT_EVENT_OFFER,
                                     .path = world->path,
-                                    .as.offer = {world->env.arm_count, world->env.dimension, rows}};
-    tacit_context_offer(&world->env, world->path, contexts, rows);
+                                    .as.offer = {arms, world->env.dimension, rows}};
     if (tacit_glm_client_step(client_at(world, i), &event, NULL, &update) != TACIT_OK)
         exit(1);
     double best;
     double mean;
-    tacit_context_means(&world->env, world->path, rows, update.arm, &best, &mean);
+    tacit_context_means(&world->env, world->path, arms, rows, update.arm, &best, &mean);
     event.kind = TACIT_EVENT_REWARD;
     event.as.reward =
         (struct tacit_glm_reward){rows + (size_t)update.arm * world->env.dimension,

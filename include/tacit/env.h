@@ -212,9 +212,17 @@ double tacit_context_log_reward(const struct tacit_context_log *log, uint64_t ro
 void tacit_context_offer(const struct tacit_context_env *env, enum tacit_linalg_path path,
                          struct tacit_rng *rng, double *contexts);
 
+/* The same draw, for who decides by this rule: only those contexts, in order, that it
+ * could choose, or that have the highest mean; the others are not made. Returns how many. Their
+ * bits are those of tacit_context_offer; how many there are depends on the path. */
+uint32_t tacit_context_contenders(const struct tacit_context_env *env, enum tacit_linalg_path path,
+                                  struct tacit_rng *rng, const struct tacit_linalg_rule *rule,
+                                  double *contexts);
+
 /* Means of the best context of an offer and of the chosen one. Cost: O(K d). */
 void tacit_context_means(const struct tacit_context_env *env, enum tacit_linalg_path path,
-                         const double *contexts, uint32_t arm, double *best, double *chosen);
+                         uint32_t arm_count, const double *contexts, uint32_t arm, double *best,
+                         double *chosen);
 
 /* One reward with this mean: a coin (logistic, probit), a Poisson count, or a normal. */
 double tacit_context_reward(const struct tacit_context_env *env, double mean,

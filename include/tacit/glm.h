@@ -262,6 +262,10 @@ enum tacit_status tacit_glm_client_step(struct tacit_glm_client *client,
 void tacit_glm_client_view(const struct tacit_glm_client *client,
                            struct tacit_glm_client_view *view);
 
+/* The rule of the next decision: arms that it does not take need not be offered. False: all must
+ * be, since it explores. */
+bool tacit_glm_client_rule(const struct tacit_glm_client *client, struct tacit_linalg_rule *rule);
+
 /* ---- Hub ---------------------------------------------------------------------------------------
  */
 

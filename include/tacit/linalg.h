@@ -84,6 +84,24 @@ void tacit_linalg_linear(enum tacit_linalg_path path, uint32_t d, const double *
 void tacit_linalg_unit_rows(enum tacit_linalg_path path, uint32_t d, double norm, uint32_t count,
                             double *rows);
 
+/* Who takes the arm with the highest x' centre + width sqrt(x' form x), or the first of those
+ * within 1e-9 of it. */
+struct tacit_linalg_rule {
+    const double *form;
+    const double *centre;
+    double width;
+};
+
+/* Of K rows, which tacit_linalg_normals and tacit_linalg_unit_rows (length 1, or less by rounding)
+ * would make of these words: indices, in order, of all that could be taken, or have the highest x'
+ * theta. Single precision, with a bound on its error, so a few more; how many depends on the path,
+ * and may be all. Requires: form positive semidefinite; K d <= TACIT_LINALG_CONTENDERS_MAX; room
+ * for K indices. Cost: O(K d^2). */
+#define TACIT_LINALG_CONTENDERS_MAX 1024u
+uint32_t tacit_linalg_contenders(enum tacit_linalg_path path, uint32_t d, uint32_t arm_count,
+                                 const uint64_t *words, const struct tacit_linalg_rule *rule,
+                                 const double *theta, uint32_t *kept);
+
 /* Upper triangle of m, packed; and back, both triangles and padding. */
 void tacit_linalg_pack(uint32_t d, const double *m, double *packed);
 void tacit_linalg_unpack(uint32_t d, const double *packed, double *m);

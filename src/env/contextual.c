@@ -8,6 +8,8 @@
  */
 #define UNIT (1.0 - 0x1p-23)
 #define MEANS_AT_ONCE 64u
+#define NORMALS_OF_FOUR 8u  /* words */
+#define ROWS_ALONE_SHARE 5u /* of an offer, at most, are made one by one */
 #define POISSON_MEAN_MAX 700.0
 
 /* Rounded to 24 bits (Veltkamp 1968), in double arithmetic alone: gcc 12 drops a conversion to
@@ -18,16 +20,22 @@ static double single(double x)
     return wide - (wide - x);
 }
 
+static void draw_words(enum tacit_linalg_path path, struct tacit_rng *rng, size_t count,
+                       uint64_t *words)
+{
+    if (path == TACIT_LINALG_AVX2)
+        tacit_rng_words_avx2(rng, count, words);
+    else
+        tacit_rng_words(rng, count, words);
+}
+
 static void draw_normals(enum tacit_linalg_path path, struct tacit_rng *rng, size_t count,
                          double *normals)
 {
     uint64_t words[WORDS_AT_ONCE];
     while (count > 0) {
         size_t const part = count < 2 * WORDS_AT_ONCE ? count : 2 * WORDS_AT_ONCE;
-        if (path == TACIT_LINALG_AVX2)
-            tacit_rng_words_avx2(rng, (part + 1) / 2, words);
-        else
-            tacit_rng_words(rng, (part + 1) / 2, words);
+        draw_words(path, rng, (part + 1) / 2, words);
         tacit_linalg_normals(path, words, part, normals);
         normals += part;
         count -= part;
@@ -98,15 +106,58 @@ void tacit_context_offer(const struct tacit_context_env *env, enum tacit_linalg_
     tacit_linalg_unit_rows(path, env->dimension, UNIT, env->arm_count, contexts);
 }
 
-void tacit_context_means(const struct tacit_context_env *env, enum tacit_linalg_path path,
-                         const double *contexts, uint32_t arm, double *best, double *chosen)
+/* The normals of row k alone: words come by fours (tacit_linalg_normals). */
+static void make_row(const struct tacit_context_env *env, enum tacit_linalg_path path,
+                     const uint64_t *words, uint32_t k, double *row)
 {
-    TACIT_ASSERT(arm < env->arm_count);
+    double normals[TACIT_LINALG_DIMENSION_MAX + 2 * NORMALS_OF_FOUR];
+    size_t const d = env->dimension;
+    size_t const count = env->arm_count * d;
+    size_t const first = k * d / NORMALS_OF_FOUR * NORMALS_OF_FOUR;
+    size_t const whole = ((k + 1) * d + NORMALS_OF_FOUR - 1) / NORMALS_OF_FOUR * NORMALS_OF_FOUR;
+    size_t const end = whole < count ? whole : count;
+    TACIT_ASSERT(end - first <= sizeof normals / sizeof normals[0]);
+    tacit_linalg_normals(path, words + first / 2, end - first, normals);
+    memcpy(row, normals + (k * d - first), d * sizeof *row);
+}
+
+uint32_t tacit_context_contenders(const struct tacit_context_env *env, enum tacit_linalg_path path,
+                                  struct tacit_rng *rng, const struct tacit_linalg_rule *rule,
+                                  double *contexts)
+{
+    uint64_t words[WORDS_AT_ONCE];
+    uint32_t kept[TACIT_LINALG_CONTENDERS_MAX];
+    size_t const d = env->dimension;
+    size_t const count = env->arm_count * d;
+    if (env->source != TACIT_CONTEXT_SPHERE || path == TACIT_LINALG_PORTABLE ||
+        count > TACIT_LINALG_CONTENDERS_MAX) {
+        tacit_context_offer(env, path, rng, contexts);
+        return env->arm_count;
+    }
+    draw_words(path, rng, (count + 1) / 2, words);
+    uint32_t kept_count = tacit_linalg_contenders(path, env->dimension, env->arm_count, words, rule,
+                                                  env->theta, kept);
+    if (kept_count > env->arm_count / ROWS_ALONE_SHARE) { /* sooner made together */
+        kept_count = env->arm_count;
+        tacit_linalg_normals(path, words, count, contexts);
+    } else {
+        for (uint32_t i = 0; i < kept_count; i++)
+            make_row(env, path, words, kept[i], contexts + i * d);
+    }
+    tacit_linalg_unit_rows(path, env->dimension, UNIT, kept_count, contexts);
+    return kept_count;
+}
+
+void tacit_context_means(const struct tacit_context_env *env, enum tacit_linalg_path path,
+                         uint32_t arm_count, const double *contexts, uint32_t arm, double *best,
+                         double *chosen)
+{
+    TACIT_ASSERT(arm < arm_count);
     double highest = -INFINITY;
     double at_arm = 0;
-    for (uint32_t first = 0; first < env->arm_count; first += MEANS_AT_ONCE) {
+    for (uint32_t first = 0; first < arm_count; first += MEANS_AT_ONCE) {
         double z[MEANS_AT_ONCE];
-        uint32_t const rest = env->arm_count - first;
+        uint32_t const rest = arm_count - first;
         uint32_t const count = rest < MEANS_AT_ONCE ? rest : MEANS_AT_ONCE;
         tacit_linalg_linear(path, env->dimension, env->theta, count,
                             contexts + (size_t)first * env->dimension, z);

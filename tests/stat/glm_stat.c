@@ -178,7 +178,7 @@ static void copy_world(const struct glm_plan *plan, uint32_t run)
     glm_world_set_up(world, run);
     for (size_t at = 0; at < CLIENTS * plan->sim.horizon; at++) {
         uint32_t const client = (uint32_t)(at % CLIENTS);
-        struct tacit_offer const offer = glm_world_offer(world, client);
+        struct tacit_offer const offer = glm_world_offer(world, client, NULL);
         memcpy(contexts + at * ARMS * DIMENSION, offer.contexts, sizeof(double) * ARMS * DIMENSION);
         set_rewards(at, world->env.theta, next_fraction(&world->reward_rng[client]));
         (void)next_fraction(&world->exploration_rng[client]); /* whether to explore: always */

@@ -1064,6 +1064,92 @@ TEST(contexts_of_the_sphere_are_not_above_one_and_of_single_precision)
     }
 }
 
+/* A rule in d dimensions: a positive definite form whose eigenvalues are up to 10^spread apart, and
+ * a centre. */
+static struct tacit_linalg_rule make_rule(uint32_t d, double spread, struct tacit_rng *rng,
+                                          double *form, double *centre)
+{
+    double x[TACIT_LINALG_VECTOR_MAX] = {0};
+    tacit_linalg_identity(d, 0.01, form);
+    for (uint32_t i = 0; i < d; i++) {
+        tacit_context_theta(d, 1.0, rng, x);
+        tacit_linalg_rank_one(TACIT_LINALG_PORTABLE, d, pow(10, spread * tacit_rng_uniform(rng)), x,
+                              form);
+    }
+    tacit_context_theta(d, tacit_rng_uniform(rng), rng, centre);
+    return (struct tacit_linalg_rule){form, centre, 2 * tacit_rng_uniform(rng)};
+}
+
+struct choice {
+    double context[TACIT_LINALG_VECTOR_MAX];
+    double best;
+    double chosen;
+};
+
+/* Eq. (5) over the contexts that are offered. */
+static struct choice choose(const struct tacit_context_env *env,
+                            const struct tacit_linalg_rule *rule, uint32_t arm_count,
+                            const double *contexts)
+{
+    double linear[256];
+    double form[256];
+    double square[256];
+    struct choice choice = {{0}, 0, 0};
+    enum tacit_linalg_path const path = tacit_linalg_fastest();
+    tacit_linalg_arms(path, env->dimension, rule->form, rule->centre, arm_count, contexts, linear,
+                      form, square);
+    double best = -INFINITY;
+    uint32_t arm = 0;
+    for (uint32_t k = 0; k < arm_count; k++)
+        best = fmax(best, linear[k] + rule->width * sqrt(form[k]));
+    while (linear[arm] + rule->width * sqrt(form[arm]) < best - 1e-9)
+        arm++;
+    memcpy(choice.context, contexts + (size_t)arm * env->dimension,
+           env->dimension * sizeof *contexts);
+    tacit_context_means(env, path, arm_count, contexts, arm, &choice.best, &choice.chosen);
+    return choice;
+}
+
+/* Contenders are rows of the whole offer, in its order, and whoever decides between them decides as
+ * between all; the stream goes on from the same place. */
+TEST(contenders_have_the_choice_and_the_best_of_the_whole_offer)
+{
+    enum tacit_linalg_path const path = tacit_linalg_fastest();
+    struct tacit_rng rng = tacit_rng_stream(4, 0, 0, 1);
+    struct tacit_rng shapes = tacit_rng_stream(4, 0, 0, 2);
+    uint64_t all = 0;
+    uint64_t kept = 0;
+    for (uint32_t round = 0; round < 20000; round++) {
+        uint32_t const d = 1 + (uint32_t)tacit_rng_below(&shapes, round % 10 == 0 ? 64 : 12);
+        uint32_t const most = TACIT_LINALG_CONTENDERS_MAX / d;
+        uint32_t const arms = 1 + (uint32_t)tacit_rng_below(&shapes, most < 60 ? most : 60);
+        double form[TACIT_LINALG_MATRIX_MAX];
+        double centre[TACIT_LINALG_VECTOR_MAX];
+        double whole[TACIT_LINALG_CONTENDERS_MAX];
+        double few[TACIT_LINALG_CONTENDERS_MAX];
+        struct tacit_linalg_rule const rule = make_rule(d, round % 7, &shapes, form, centre);
+        struct tacit_context_env env = {
+            .source = TACIT_CONTEXT_SPHERE, .dimension = d, .arm_count = arms};
+        tacit_context_theta(d, 1.0, &shapes, env.theta);
+        struct tacit_rng again = rng;
+        tacit_context_offer(&env, path, &rng, whole);
+        uint32_t const count = tacit_context_contenders(&env, path, &again, &rule, few);
+        assert_true(count >= 1 && count <= arms);
+        assert_int_equal(tacit_rng_next(&again), tacit_rng_next(&rng));
+        uint32_t found = 0;
+        for (uint32_t k = 0; k < arms && found < count; k++)
+            found += memcmp(whole + k * d, few + found * d, d * sizeof(double)) == 0 ? 1 : 0;
+        assert_int_equal(found, count);
+        struct choice const of_all = choose(&env, &rule, arms, whole);
+        struct choice const of_few = choose(&env, &rule, count, few);
+        assert_memory_equal(&of_all, &of_few, sizeof of_all);
+        all += arms;
+        kept += count;
+    }
+    if (path == TACIT_LINALG_AVX2)
+        assert_true(kept < all / 4);
+}
+
 TEST(offers_of_a_pool_are_different_rows_of_length_root_two)
 {
     struct tacit_rng rng = tacit_rng_stream(2, 0, 0, 1);

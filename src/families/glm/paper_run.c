@@ -136,6 +136,11 @@ static enum tacit_status carry_out(struct glm_run *run, const struct tacit_glm_m
 
 /* ---- A slot ---- */
 
+static bool rule_of(const struct glm_run *run, uint32_t client, struct tacit_linalg_rule *rule)
+{
+    return tacit_glm_client_rule(glm_run_client(run, client), rule);
+}
+
 static enum tacit_status offer(struct glm_run *run, uint32_t client,
                                const struct tacit_offer *offered, uint32_t *arm)
 {
@@ -206,6 +211,7 @@ static void write_model(const struct glm_run *run, double *profiles)
 const struct glm_rule glm_paper_rule = {.hub_size = hub_size,
                                         .client_size = client_size,
                                         .set_up = set_up,
+                                        .rule = rule_of,
                                         .offer = offer,
                                         .take = take,
                                         .results = write_results,

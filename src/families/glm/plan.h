@@ -151,6 +151,7 @@ struct glm_world {
     struct glm_plan const *plan;
     struct tacit_context_env env;
     double *contexts; /* K d: of the client that decides */
+    uint32_t offered; /* how many */
     double *pool;     /* or NULL */
     uint32_t *items;  /* K: of a log, those that are offered */
     uint32_t *order;  /* of its rows; NULL: their own */
@@ -175,8 +176,10 @@ struct tacit_rng glm_world_stream(const struct glm_plan *plan, uint32_t index, u
  * next. */
 uint32_t glm_world_client(struct glm_world *world, uint32_t index, uint64_t position);
 
-/* The client's next contexts; they stand until the next offer. */
-struct tacit_offer glm_world_offer(struct glm_world *world, uint32_t client);
+/* The client's next contexts; they stand until the next offer. Of a rule's, NULL: of all arms,
+ * those that it does not take may be left out. */
+struct tacit_offer glm_world_offer(struct glm_world *world, uint32_t client,
+                                   const struct tacit_linalg_rule *rule);
 
 /* What that arm brings; adds its regret. */
 struct tacit_glm_reward glm_world_reward(struct glm_world *world, uint32_t client, uint32_t arm,

@@ -38,7 +38,9 @@ static enum tacit_status play_client(struct glm_run *run, uint32_t client, uint6
                                      uint64_t order, double *regret)
 {
     uint32_t arm;
-    struct tacit_offer const offer = glm_world_offer(run->world, client);
+    struct tacit_linalg_rule rule;
+    bool const has_rule = run->protocol->rule != NULL && run->protocol->rule(run, client, &rule);
+    struct tacit_offer const offer = glm_world_offer(run->world, client, has_rule ? &rule : NULL);
     enum tacit_status const status = run->protocol->offer(run, client, &offer, &arm);
     if (status != TACIT_OK)
         return status;

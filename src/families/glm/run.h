@@ -26,6 +26,8 @@ struct glm_rule {
     size_t (*hub_size)(const struct glm_plan *plan);
     size_t (*client_size)(const struct glm_plan *plan); /* 0: the plan is not valid */
     enum tacit_status (*set_up)(struct glm_run *run, uint32_t index, uint64_t run_id);
+    /* Of the client's next decision; NULL or false: any arm may be taken. */
+    bool (*rule)(const struct glm_run *run, uint32_t client, struct tacit_linalg_rule *rule);
     enum tacit_status (*offer)(struct glm_run *run, uint32_t client,
                                const struct tacit_offer *offered, uint32_t *arm);
     enum tacit_status (*take)(struct glm_run *run, uint32_t client,

@@ -80,17 +80,21 @@ uint32_t glm_world_client(struct glm_world *world, uint32_t index, uint64_t posi
     return log->agents[world->row];
 }
 
-struct tacit_offer glm_world_offer(struct glm_world *world, uint32_t client)
+struct tacit_offer glm_world_offer(struct glm_world *world, uint32_t client,
+                                   const struct tacit_linalg_rule *rule)
 {
     struct tacit_context_log const *const log = world->plan->log;
-    if (log != NULL) {
-        tacit_context_log_offer(log, world->row, world->env.arm_count, &world->context_rng[client],
-                                world->items, world->contexts);
-        return (struct tacit_offer){world->env.arm_count, world->env.dimension, world->contexts};
-    }
-    tacit_context_offer(&world->env, world->plan->path, &world->context_rng[client],
-                        world->contexts);
-    return (struct tacit_offer){world->env.arm_count, world->env.dimension, world->contexts};
+    struct tacit_rng *const rng = &world->context_rng[client];
+    world->offered = world->env.arm_count;
+    if (log != NULL)
+        tacit_context_log_offer(log, world->row, world->env.arm_count, rng, world->items,
+                                world->contexts);
+    else if (rule != NULL)
+        world->offered =
+            tacit_context_contenders(&world->env, world->plan->path, rng, rule, world->contexts);
+    else
+        tacit_context_offer(&world->env, world->plan->path, rng, world->contexts);
+    return (struct tacit_offer){world->offered, world->env.dimension, world->contexts};
 }
 
 struct tacit_glm_reward glm_world_reward(struct glm_world *world, uint32_t client, uint32_t arm,
@@ -107,7 +111,8 @@ struct tacit_glm_reward glm_world_reward(struct glm_world *world, uint32_t clien
         world->uniform += mean;
         return (struct tacit_glm_reward){context, reward, slot, 0};
     }
-    tacit_context_means(&world->env, world->plan->path, world->contexts, arm, &best, &mean);
+    tacit_context_means(&world->env, world->plan->path, world->offered, world->contexts, arm, &best,
+                        &mean);
     *regret += best - mean;
     return (struct tacit_glm_reward){
         context, tacit_context_reward(&world->env, mean, &world->reward_rng[client]), slot, 0};

@@ -314,6 +314,11 @@ enum tacit_status glm_explore(double share, const struct tacit_entropy *entropy,
     return TACIT_OK;
 }
 
+static double share_explored(const struct tacit_glm_model *model)
+{
+    return model->variant == TACIT_GLM_RANDOM ? 1.0 : model->explore;
+}
+
 static enum tacit_status on_offer(struct tacit_glm_client *client,
                                   const struct tacit_glm_event *event,
                                   const struct tacit_entropy *entropy,
@@ -332,7 +337,7 @@ static enum tacit_status on_offer(struct tacit_glm_client *client,
     if (!contexts_are_valid(model, offer->arm_count, squares))
         return TACIT_INVALID;
     update->arm = glm_best_arm(offer->arm_count, client->alpha, linear, quadratic);
-    double const share = model->variant == TACIT_GLM_RANDOM ? 1.0 : model->explore;
+    double const share = share_explored(model);
     enum tacit_status const status =
         glm_explore(share, entropy, offer->arm_count, &update->arm, &update->probability);
     update->decided = status == TACIT_OK;
@@ -931,4 +936,12 @@ void tacit_glm_client_view(const struct tacit_glm_client *state, struct tacit_gl
                                            .theta = theta_of(client),
                                            .estimate = estimate_of(client),
                                            .inverse = inverse_of(client)};
+}
+
+bool tacit_glm_client_rule(const struct tacit_glm_client *state, struct tacit_linalg_rule *rule)
+{
+    struct tacit_glm_client *const client = (struct tacit_glm_client *)(uintptr_t)state;
+    *rule = (struct tacit_linalg_rule){
+        .form = inverse_of(client), .centre = estimate_of(client), .width = client->alpha};
+    return share_explored(&client->config.model) == 0;
 }
