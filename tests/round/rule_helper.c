@@ -107,8 +107,16 @@ static struct tacit_helper_round round_of(const struct storm_world *world,
 {
     struct tacit_helper_round round =
         base.two->round(world, world->nodes[world->sites].state, blocks);
-    round.epsilon_nano = world->helper->config.epsilon_nano_max;
+    if (round.epsilon_nano == 0)
+        round.epsilon_nano = world->helper->config.epsilon_nano_max;
     return round;
+}
+
+/* A round that has a part of the run's epsilon has the same part of its floor. */
+static uint64_t floor_of(const struct storm_helper *helper, const struct tacit_helper_round *round)
+{
+    double const share = (double)round->epsilon_nano / (double)helper->config.epsilon_nano_max;
+    return (uint64_t)((double)helper->floor_nano * share);
 }
 
 static bool is_same(const uint8_t *a, const uint8_t *b)
@@ -211,6 +219,8 @@ static bool seal(void *context, const uint8_t *ephemeral, const uint8_t *meant, 
     uint8_t code[TACIT_SHA256_BYTES];
     uint8_t scope[TACIT_HELPER_SCOPE_BYTES_MAX] = {0};
     memcpy(scope, meant, size);
+    if (base.trains && helper->lie == OTHER_EPSILON) /* the order's is the core's own to take */
+        scope[size - 1] ^= 1;
     forget_member(helper, scope, size);
     if (helper->is_real) {
         assert_true(
@@ -351,17 +361,18 @@ static void said(struct storm_world *world, const void *message)
 }
 
 /* What every site of U' played, and noise of a size that noise has. */
-static void look_at_totals(struct storm_world *world, const struct tacit_helper_answer *answer,
-                           uint32_t agents, const int64_t *totals)
+static void look_at_totals(struct storm_world *world, const struct tacit_helper_request *request,
+                           const struct tacit_helper_answer *answer, uint32_t agents,
+                           const int64_t *totals)
 {
     struct storm_helper const *const helper = world->helper;
     struct tacit_pull_block blocks[STORM_ARMS_MAX];
     struct tacit_helper_round const round = round_of(world, blocks);
     double const slack = tacit_helper_slack(&helper->config.run, round.epsilon_nano,
-                                            helper->floor_nano, agents, round.count);
+                                            floor_of(helper, &round), agents, round.count);
     const char *const wrong = base.two->wrong == NULL || world->kind == STORM_WILD
                                   ? NULL
-                                  : base.two->wrong(world, totals, slack);
+                                  : base.two->wrong(world, request, answer->sites, totals, slack);
     if (agents != tacit_bits_count(answer->sites, world->sites))
         storm_breaks(world, "totals are of another number of sites", world->sites);
     if (wrong != NULL)
@@ -491,9 +502,9 @@ static void spoil_totals(const struct storm_world *world,
         *agents = request->entry_count;
 }
 
-static void take_totals(struct storm_world *world, const struct tacit_helper_answer *answer,
-                        enum tacit_helper_outcome outcome, uint32_t agents, int64_t *totals,
-                        struct storm_update *out)
+static void take_totals(struct storm_world *world, const struct tacit_helper_request *request,
+                        const struct tacit_helper_answer *answer, enum tacit_helper_outcome outcome,
+                        uint32_t agents, int64_t *totals, struct storm_update *out)
 {
     struct tacit_pull_block blocks[STORM_ARMS_MAX];
     struct storm_helper *const helper = world->helper;
@@ -506,8 +517,8 @@ static void take_totals(struct storm_world *world, const struct tacit_helper_ans
     }
     if (outcome == TACIT_HELPER_VOID && world->kind != STORM_WILD)
         storm_breaks(world, "honest sites' totals are void", world->sites);
-    spoil_totals(world, helper->request, round_of(world, blocks).count, &agents, totals);
-    look_at_totals(world, answer, agents, totals);
+    spoil_totals(world, request, round_of(world, blocks).count, &agents, totals);
+    look_at_totals(world, request, answer, agents, totals);
     if (world->broken[0] == '\0')
         close_round(world, outcome == TACIT_HELPER_VOID ? 0 : agents, totals, out);
 }
@@ -520,9 +531,9 @@ static void hear_answer(struct storm_world *world, const struct packet *packet,
     int64_t totals[STORM_ARMS_MAX];
     bool const is_planned = base.two->high == NULL;
     uint64_t const high = is_planned ? 0 : base.two->high(world);
-    struct tacit_helper_range const range = {
-        .low = -(int64_t)high, .highs = highs, .floor_nano = world->helper->floor_nano};
     struct tacit_helper_round const round = round_of(world, blocks);
+    struct tacit_helper_range const range = {
+        .low = -(int64_t)high, .highs = highs, .floor_nano = floor_of(world->helper, &round)};
     enum tacit_helper_outcome outcome = TACIT_HELPER_FREED;
     struct tacit_helper_answer *answer;
     uint8_t digest[TACIT_SHA256_BYTES];
@@ -535,6 +546,9 @@ static void hear_answer(struct storm_world *world, const struct packet *packet,
     tacit_helper_answer_digest(answer, digest);
     assert_true(is_of_helper(NULL, digest, answer->signature));
     bool const was_fixed = view_of(world).is_fixed;
+    void *const memory = malloc(tacit_helper_hub_request_size(kept_in(world)));
+    struct tacit_helper_request const *const request =
+        was_fixed ? tacit_helper_hub_request(kept_in(world), memory) : NULL;
     enum tacit_status const status =
         tacit_helper_hub_close(kept_in(world), answer, &range, &outcome, &agents, totals);
     *out = (struct storm_update){
@@ -542,7 +556,8 @@ static void hear_answer(struct storm_world *world, const struct packet *packet,
         .persist = status != TACIT_MALFORMED,
         .deadline_us = world->nodes[world->sites].deadline_us};
     if (status == TACIT_OK)
-        take_totals(world, answer, outcome, agents, totals, out);
+        take_totals(world, request, answer, outcome, agents, totals, out);
+    free(memory);
     if (status == TACIT_FORKED && !world->helper_was_put_back && !world->hub_was_put_back)
         storm_breaks(world, "two answers of one number", world->sites);
     if (status == TACIT_FORKED) { /* it stops, and says so */
@@ -578,6 +593,10 @@ static void step_hub(struct storm_world *world, const struct storm_event *event,
     }
     if (is_message)
         note(world, event, out);
+    if (out->ends_alone) {
+        tacit_helper_hub_void(kept_in(world)); /* what is here is of that round */
+        helper->owes = false;
+    }
     bool const is_due = event->kind == TACIT_EVENT_START || event->now_us >= helper->ask_us;
     bool const wants = (out->happened & TACIT_WANTS_TOTALS) != 0;
     bool const is_heard = out->status == TACIT_OK;

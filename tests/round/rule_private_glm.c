@@ -351,8 +351,12 @@ static uint64_t high(const struct storm_world *world)
 }
 
 /* Contexts are unit vectors: there is nothing beside the diagonal, and each reward is its arm's. */
-static const char *find_wrong(const struct storm_world *world, const int64_t *totals, double slack)
+static const char *find_wrong(const struct storm_world *world,
+                              const struct tacit_helper_request *request, const uint64_t *counted,
+                              const int64_t *totals, double slack)
 {
+    (void)request;
+    (void)counted;
     uint32_t const d = world->arms;
     size_t at = 0;
     bool is_wrong = !is_of_interactions(world, totals);

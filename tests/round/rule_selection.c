@@ -6,11 +6,23 @@
 #include "tacit/select.h"
 
 #define NUMBERS_MAX 7u
+#define CLIP 3.0
+#define DRAWS 512u
+#define FLOOR_TIMES 2 /* of two aggregators, if there is a floor */
+#define LARGE_EPSILON 1e5
+
+/* Exact numbers of a draw. */
+struct trained {
+    uint8_t commitment[TACIT_SHA256_BYTES];
+    int64_t steps[NUMBERS_MAX];
+};
 
 struct own {
     uint32_t numbers;
     struct tacit_select_site_config sites[STORM_SITES_MAX];
     struct tacit_select_hub_config hub;
+    struct trained trained[DRAWS]; /* the newest */
+    uint32_t trained_count;
 };
 
 static const struct own *own_of(const struct storm_world *world)
@@ -27,15 +39,21 @@ static const struct tacit_select_site_config *site_config(const struct storm_wor
 static struct tacit_select_budget draw_budget(struct storm_world *world)
 {
     static const double totals[] = {500, 1e-5, 1.2e-5};
+    static const double totals_two[] = {LARGE_EPSILON, LARGE_EPSILON, 1.2e-5};
+    double const even = world->has_helper ? LARGE_EPSILON : 300;
     uint32_t const kind = storm_below(world, 3);
     uint32_t const more = storm_below(world, 3);
     if (kind == 0)
         return (struct tacit_select_budget){.kind = TACIT_SELECT_UNIFORM,
                                             .is_exact = true,
-                                            .total = 300,
-                                            .participations = 1 + more};
-    return (struct tacit_select_budget){
-        .kind = TACIT_SELECT_GEOMETRIC, .is_exact = true, .total = totals[more], .eta = 0.5};
+                                            .total = even,
+                                            .participations =
+                                                (world->has_helper ? 6 : 1) * (1 + more)};
+    return (struct tacit_select_budget){.kind = TACIT_SELECT_GEOMETRIC,
+                                        .is_exact = true,
+                                        .total =
+                                            world->has_helper ? totals_two[more] : totals[more],
+                                        .eta = world->has_helper ? 0.1 : 0.5};
 }
 
 static const float initial[NUMBERS_MAX] = {1, -2, 0.5f, 0, 3, 4, -5};
@@ -48,11 +66,14 @@ static void configure(struct storm_world *world)
                                                     TACIT_SELECTOR_CLUSTERED, TACIT_SELECTOR_ALL};
     struct own *const own = world->own = calloc(1, sizeof *own);
     assert_non_null(own);
-    world->sites = 1 + storm_below(world, 5);
+    uint32_t const least = world->has_helper ? TACIT_HELPER_SITES_MIN : 1;
+    world->sites = least + storm_below(world, 6 - least);
     own->numbers = 1 + storm_below(world, NUMBERS_MAX);
-    uint32_t const rounds = 1 + storm_below(world, 4);
-    uint32_t const users = 1 + storm_below(world, world->sites);
-    uint32_t const quorum = 1 + storm_below(world, world->sites);
+    uint32_t const rounds =
+        world->has_helper ? 5 + storm_below(world, 5) : 1 + storm_below(world, 4);
+    uint32_t const users = least + storm_below(world, world->sites + 1 - least);
+    uint32_t const quorum =
+        least + storm_below(world, (world->has_helper ? users : world->sites) + 1 - least);
     enum tacit_selector const selector = selectors[storm_below(world, 6)];
     bool const is_vanilla = storm_below(world, 2) == 0;
     struct tacit_select_budget const budget = draw_budget(world);
@@ -73,11 +94,14 @@ static void configure(struct storm_world *world)
         .dimension = own->numbers,
         .round_count = rounds,
         .quorum = quorum,
-        .round_timeout_us = 20000,
-        .clip = 3,
+        .round_timeout_us = world->has_helper ? 30000 : 20000,
+        .clip = CLIP,
+        .domain = {world->has_helper ? 7 : 0},
+        .has_helper = world->has_helper,
         .sizes = has_sizes ? sizes : NULL,
         .initial = has_model ? initial : NULL};
-    bool const is_as_thought = storm_below(world, 2) == 0;
+    bool const is_as_thought =
+        storm_below(world, 2) == 0 || (world->has_helper && storm_below(world, 4) > 0);
     for (uint32_t site = 0; site < world->sites; site++)
         own->sites[site] = (struct tacit_select_site_config){
             .run_id = STORM_RUN_ID,
@@ -85,7 +109,11 @@ static void configure(struct storm_world *world)
             .agent_count = world->sites,
             .dimension = own->numbers,
             .round_count = rounds,
-            .clip = 3,
+            .clip = CLIP,
+            .domain = {world->has_helper ? 7 : 0},
+            .has_helper = world->has_helper,
+            .floor_times =
+                world->has_helper && world->floor_milli != TACIT_NO_FLOOR ? FLOOR_TIMES : 0,
             .budget = is_as_thought ? own->hub.select.budget : draw_budget(world),
             .resend_after_us = 1000};
     world->has_changes = has_model && has_sizes;
@@ -118,15 +146,18 @@ static enum tacit_status check(const struct storm_world *world, uint32_t node, c
                                 : tacit_select_site_check(state, size, site_config(world, node));
 }
 
-/* The last part of a hub's block, the users of a choice, holds nothing between two steps. */
+/* The last part of a hub's block (but for what is of two aggregators), the users of a choice, holds
+ * nothing between two steps. */
 static void spoil_scratch(struct storm_world *world)
 {
-    struct storm_node *const hub = &world->nodes[world->sites];
-    struct tacit_select_hub_config const *const config = &own_of(world)->hub;
+    struct tacit_select_hub_config config = own_of(world)->hub;
     size_t const slots =
-        config->selector == TACIT_SELECTOR_ALL ? world->sites : config->select.users_per_round;
+        config.selector == TACIT_SELECTOR_ALL ? world->sites : config.select.users_per_round;
     size_t const bytes = (slots + 1) / 2 * sizeof(uint64_t);
-    memset((unsigned char *)hub->state + hub->size - bytes, 0x5a, bytes);
+    config.has_helper = false;
+    memset((unsigned char *)world->nodes[world->sites].state + tacit_select_hub_size(&config) -
+               bytes,
+           0x5a, bytes);
 }
 
 static struct tacit_select_update update; /* what it says is heard after the step */
@@ -137,6 +168,8 @@ static void report(enum tacit_status status, struct storm_update *out)
         .status = status,
         .persist = update.persist,
         .drew = update.drawn,
+        .ends_alone = update.round_is_over,
+        .happened = update.happened,
         .flags = update.train | (uint64_t)update.stop << 1 | (uint64_t)update.drawn << 2 |
                  (uint64_t)update.has_model << 3 | (uint64_t)update.round_is_over << 4 |
                  (uint64_t)update.message_count << 5 | (uint64_t)update.settled << 16,
@@ -164,6 +197,16 @@ static void operate(struct storm_world *world)
     storm_after(world, world->sites, before, &event, &out);
 }
 
+static void note_trained(const struct storm_world *world, const void *site,
+                         const double *difference)
+{
+    struct own *const own = world->own;
+    struct trained *const trained = &own->trained[own->trained_count++ % DRAWS];
+    struct tacit_select_message const release = tacit_select_site_release(site);
+    memcpy(trained->commitment, release.commit->commitment, sizeof trained->commitment);
+    tacit_vector_quantise(difference, own->numbers, CLIP, trained->steps);
+}
+
 static void step(struct storm_world *world, uint32_t node, const struct storm_event *event,
                  const struct tacit_entropy *entropy, struct storm_update *out)
 {
@@ -183,11 +226,14 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
                                             .keys = event->keys,
                                             .message = event->message,
                                             .round = event->round > 0 ? event->round : view.round,
+                                            .aggregators = event->aggregators,
                                             .difference = event->difference};
     enum tacit_status const status =
         node == world->sites ? tacit_select_hub_step(at->state, &made, entropy, &update)
                              : tacit_select_site_step(at->state, &made, entropy, &update);
     at->is_training = (at->is_training && !update.stop) || update.train;
+    if (update.drawn)
+        note_trained(world, at->state, event->difference);
     report(status, out);
     out->round = made.round;
     spoil_scratch(world);
@@ -233,6 +279,8 @@ static void digest_message(const struct tacit_select_message *message)
         digest_bytes(message->model_piece, numbers_of(message) * sizeof(float));
     if (message->step_piece != NULL)
         digest_bytes(message->step_piece, numbers_of(message) * sizeof(int64_t));
+    if (message->masked != NULL)
+        digest_bytes(message->masked, sizeof *message->masked);
 }
 
 static void look_at_hub(const struct storm_world *world, const void *hub, struct storm_look *look)
@@ -253,11 +301,13 @@ static void look_at_hub(const struct storm_world *world, const void *hub, struct
     digest_reals(view.latencies, view.asked_count);
     for (uint32_t i = 0; i < own_of(world)->numbers; i++)
         digest_real((double)view.model[i]);
+    if (world->has_helper)
+        digest_word(view.epsilon_nano | (uint64_t)view.awaits_totals << 63);
     *look = (struct storm_look){.flagged = view.flagged[0],
                                 .ahead = view.ahead[0],
-                                .end = view.is_finished ? STORM_IS_OVER
-                                       : view.is_open   ? STORM_GOES_ON
-                                                        : STORM_SAYS_WHY};
+                                .end = view.is_finished                     ? STORM_IS_OVER
+                                       : view.is_open || view.awaits_totals ? STORM_GOES_ON
+                                                                            : STORM_SAYS_WHY};
 }
 
 static void look_at_site(const struct storm_world *world, uint32_t node, struct storm_look *look)
@@ -302,6 +352,95 @@ static void look(const struct storm_world *world, uint32_t node, struct storm_lo
         look_at_site(world, node, look);
 }
 
+/* ---- Two aggregators ---- */
+
+/* A report is of the piece that made it whole. */
+static struct storm_heard heard(const struct storm_world *world, const void *message)
+{
+    struct tacit_select_message const *const said = message;
+    return (struct storm_heard){update.masked != NULL ? &update.report : &said->head, update.masked,
+                                (const uint64_t *)update.words, own_of(world)->numbers};
+}
+
+static struct tacit_helper_round round_of(const struct storm_world *world, const void *hub,
+                                          struct tacit_pull_block *blocks)
+{
+    struct tacit_select_hub_view view;
+    (void)blocks;
+    tacit_select_hub_view(hub, &view);
+    struct tacit_helper_round round = {.term = view.term,
+                                       .round = view.round,
+                                       .count = own_of(world)->numbers,
+                                       .epsilon_nano = view.epsilon_nano};
+    memcpy(round.order, view.model_name, sizeof round.order);
+    return round;
+}
+
+static void close_round(struct storm_world *world, uint32_t sites, const int64_t *totals,
+                        struct storm_update *out)
+{
+    struct storm_node *const hub = &world->nodes[world->sites];
+    tacit_select_hub_close(hub->state, sites, totals, hub->now_us, &update);
+    report(TACIT_OK, out);
+    spoil_scratch(world);
+}
+
+static void configure_helper(const struct storm_world *world, struct tacit_helper_config *config,
+                             uint64_t *floor_nano)
+{
+    config->run.count_max = own_of(world)->numbers;
+    config->run.steps = 2 * (uint64_t)TACIT_VECTOR_STEPS;
+    config->epsilon_nano_max = (uint64_t)LARGE_EPSILON * TACIT_NANO;
+    *floor_nano = *floor_nano == 0 ? 0 : FLOOR_TIMES * config->epsilon_nano_max;
+}
+
+static uint64_t high(const struct storm_world *world)
+{
+    (void)world;
+    return (uint64_t)TACIT_VECTOR_STEPS;
+}
+
+static const int64_t *trained_in(const struct storm_world *world, const uint8_t *commitment)
+{
+    struct own const *const own = own_of(world);
+    for (uint32_t i = 0; i < own->trained_count && i < DRAWS; i++)
+        if (memcmp(own->trained[i].commitment, commitment, TACIT_SHA256_BYTES) == 0)
+            return own->trained[i].steps;
+    return NULL;
+}
+
+/* What each counted site trained, in the draw that it committed to. */
+static const char *find_wrong(const struct storm_world *world,
+                              const struct tacit_helper_request *request, const uint64_t *counted,
+                              const int64_t *totals, double slack)
+{
+    int64_t rest[NUMBERS_MAX];
+    uint32_t const numbers = own_of(world)->numbers;
+    memcpy(rest, totals, numbers * sizeof *rest);
+    for (uint32_t i = 0; i < request->entry_count; i++) {
+        struct tacit_helper_entry const *const entry = &request->entries[i];
+        int64_t const *const steps =
+            trained_in(world, entry->links[entry->link_count - 1].commitment);
+        if (!tacit_bits_has(counted, entry->site))
+            continue;
+        if (steps == NULL)
+            return "what was counted nobody drew";
+        for (uint32_t j = 0; j < numbers; j++)
+            rest[j] -= steps[j];
+    }
+    for (uint32_t j = 0; j < numbers; j++)
+        if (fabs((double)rest[j]) > slack)
+            return "a total is not the sum of what was counted";
+    return NULL;
+}
+
+static const struct storm_two two = {.heard = heard,
+                                     .round = round_of,
+                                     .close = close_round,
+                                     .configure = configure_helper,
+                                     .high = high,
+                                     .wrong = find_wrong};
+
 /* ---- Messages: each with all that one may point to ---- */
 
 struct envelope {
@@ -311,21 +450,22 @@ struct envelope {
     float model[NUMBERS_MAX + 1];
     uint64_t set;
     uint8_t digests[2 * TACIT_SHA256_BYTES];
+    struct tacit_helper_release masked; /* with two aggregators alone */
 };
 
 static size_t message_size(const struct storm_world *world, const void *message)
 {
-    (void)world;
     (void)message;
-    return sizeof(struct envelope);
+    return world->has_helper ? sizeof(struct envelope) : offsetof(struct envelope, masked);
 }
 
 static void *message_copy(const struct storm_world *world, const void *message, void *memory)
 {
     struct tacit_select_message const *const from = message;
     struct envelope *const to = memory;
-    (void)world;
-    *to = (struct envelope){.message = *from, .set = storm_set_word(from->set)};
+    memset(to, 0, message_size(world, message));
+    to->message = *from;
+    to->set = storm_set_word(from->set);
     if (from->digests != NULL)
         memcpy(to->digests, from->digests, TACIT_SHA256_BYTES);
     if (from->model_piece != NULL)
@@ -335,6 +475,10 @@ static void *message_copy(const struct storm_world *world, const void *message, 
     if (from->commit != NULL) {
         to->commit = *from->commit;
         to->message.commit = &to->commit;
+    }
+    if (from->masked != NULL) {
+        to->masked = *from->masked;
+        to->message.masked = &to->masked;
     }
     to->message.set = &to->set;
     to->message.digests = to->digests;
@@ -373,13 +517,15 @@ static void grant(const void *asked, uint32_t from, void *message)
 
 #define FIELD(member) STORM_FIELD(struct tacit_select_message, member)
 static const struct storm_field fields[] = {
-    FIELD(kind),       FIELD(from),   FIELD(to),     FIELD(run_id),       FIELD(term),
-    FIELD(round),      FIELD(last),   FIELD(seen),   FIELD(digest_count), FIELD(spent_nano),
-    FIELD(model),      FIELD(round),  FIELD(first),  FIELD(mask),         FIELD(participation),
-    FIELD(price_nano), FIELD(closed), FIELD(forgot), FIELD(vector),       FIELD(number_count)};
+    FIELD(kind),        FIELD(from),   FIELD(to),     FIELD(run_id),       FIELD(term),
+    FIELD(round),       FIELD(last),   FIELD(seen),   FIELD(digest_count), FIELD(spent_nano),
+    FIELD(model),       FIELD(round),  FIELD(first),  FIELD(mask),         FIELD(participation),
+    FIELD(price_nano),  FIELD(closed), FIELD(forgot), FIELD(vector),       FIELD(number_count),
+    FIELD(epsilon_nano)};
 
 const struct storm_rule rule_selection = {
     .name = "selection",
+    .two = &two,
     .has_terms = true,
     .trains = true,
     .impossible = 1u << STORM_HAS_NO_SALT, /* its noise cannot be left out */
@@ -395,7 +541,7 @@ const struct storm_rule rule_selection = {
     .read = read,
     .head_bytes = sizeof(struct tacit_select_message),
     .fields = fields,
-    .field_count = sizeof fields / sizeof *fields,
+    .field_count = sizeof fields / sizeof *fields - 1, /* an epsilon is of two aggregators */
     .mend = mend,
     .grant = grant,
     .operate = operate,

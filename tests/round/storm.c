@@ -41,6 +41,12 @@ int64_t storm_pull(const struct storm_world *world, uint32_t arm)
     return (int64_t)(mean * (double)TACIT_STEPS);
 }
 
+/* A round of a training takes many messages, and is over at its deadline, whoever is in it. */
+static bool is_slow(const struct storm_world *world)
+{
+    return world->has_helper && world->rule->trains;
+}
+
 static bool happens(struct storm_world *world, uint32_t of_hundred)
 {
     return storm_below(world, 100) < of_hundred;
@@ -552,7 +558,8 @@ void storm_after(struct storm_world *world, uint32_t at, void *before,
     bool const dies = !world->is_calm && world->deaths > 0 && happens(world, world->deaths);
     uint32_t const when = dies ? storm_below(world, 3) : 2; /* before it is durable, before it is
                                                                said, or after */
-    if (world->has_helper && storm_below(world, 16) == 0)   /* of a moment ago */
+    bool const is_midway = is_slow(world) && (update->happened & TACIT_TOOK_REPORT) != 0;
+    if (world->has_helper && storm_below(world, is_midway ? 2 : 16) == 0) /* of a moment ago */
         keep_old(node);
     if (update->persist && when > 0 && !(world->bug == STORM_FORGETS_DRAW && update->drew))
         persist(node, update->persists_part);
@@ -685,7 +692,8 @@ static void play(struct storm_world *world, uint32_t at, bool is_wild)
 static void time_out(struct storm_world *world, uint32_t at)
 {
     struct storm_node *const node = &world->nodes[at];
-    uint32_t const when = storm_below(world, 4);
+    bool const is_patient = is_slow(world) && at == world->sites && !world->hub_was_put_back;
+    uint32_t const when = storm_below(world, is_patient ? 80 : 4);
     uint64_t const due = node->deadline_us - (when == 0 ? 1 : 0);
     if (when < 3 && node->deadline_us != TACIT_NEVER && due > node->now_us)
         node->now_us = due;
@@ -814,6 +822,8 @@ static void come_back(struct storm_world *world, uint32_t at)
     uint32_t const site = at % world->sites;
     bool const is_wild = world->kind == STORM_WILD;
     bool const forgets = world->bug == STORM_FORGETS_HEADS && !world->has_hub;
+    if (is_slow(world) && storm_below(world, 6) > 0)
+        return;
     if (world->kind == STORM_COPIES && !forgets && (world->may_be_copied >> site & 1) == 0)
         return;
     if ((is_wild || world->kind == STORM_COPIES) && happens(world, 50) &&
@@ -856,7 +866,8 @@ static void happen(struct storm_world *world)
     world->nodes[at].now_us += storm_below(world, 500);
     if (world->wants_term)
         begin_term(world);
-    else if (what < 70 && world->next < world->end)
+    else if (what < (is_slow(world) && !world->nodes[at].is_training ? 150 : 70) &&
+             world->next < world->end)
         hear_next(world);
     else if (what < 100 && any < world->end)
         hear(world, &world->envelopes[any], is_wild && what < 88);
@@ -957,7 +968,7 @@ static void weather(const struct storm_rule *rule, uint32_t seed, enum storm_bug
     for (uint32_t at = 0; at <= world->sites; at++)
         if (world->nodes[at].is_there && world->nodes[at].size > 0)
             start(world, at);
-    uint32_t const events = world->has_helper ? 3 * EVENTS : EVENTS;
+    uint32_t const events = is_slow(world) ? 12 * EVENTS : world->has_helper ? 3 * EVENTS : EVENTS;
     for (uint32_t i = 0; i < events && world->broken[0] == '\0'; i++)
         happen(world);
     calm_down(world);

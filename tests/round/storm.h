@@ -46,6 +46,7 @@ struct storm_update {
     bool persists_part; /* .. only the first bytes of the node, where it has some (part_bytes) */
     bool drew;          /* all rewards so far are in a draw that waits for its grant */
     bool voids_rewards; /* those that were not drawn are in none any more */
+    bool ends_alone;    /* a hub of two aggregators: the round is over, with no totals */
     uint32_t round;     /* of selection's training */
     uint32_t happened;  /* TACIT_DREW and so on */
     uint64_t flags;     /* what else it asks for, for the digest */
@@ -233,7 +234,7 @@ struct storm_heard {
 };
 struct storm_two {
     struct storm_heard (*heard)(const struct storm_world *world, const void *message);
-    /* The round that stands, of a hub: all but epsilon; what each site plays of it. */
+    /* The round that stands, of a hub; epsilon 0: the run's. What each site plays of it. */
     struct tacit_helper_round (*round)(const struct storm_world *world, const void *hub,
                                        struct tacit_pull_block *blocks);
     /* tacit_..._hub_close */
@@ -241,11 +242,13 @@ struct storm_two {
                   struct storm_update *update);
     /* All three NULL: a sum of rewards for each arm of a plan. Else what a release is, with its
      * noise, and its floor; what a site's words are at most, as much below 0 as above; and what is
-     * wrong with totals. */
+     * wrong with totals of these sites of a request. */
     void (*configure)(const struct storm_world *world, struct tacit_helper_config *config,
                       uint64_t *floor_nano);
     uint64_t (*high)(const struct storm_world *world);
-    const char *(*wrong)(const struct storm_world *world, const int64_t *totals, double slack);
+    const char *(*wrong)(const struct storm_world *world,
+                         const struct tacit_helper_request *request, const uint64_t *counted,
+                         const int64_t *totals, double slack);
 };
 
 struct storm_rule {
