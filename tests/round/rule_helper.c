@@ -881,29 +881,28 @@ static void see_all(uint32_t worlds)
     assert_true(seen.forks > worlds / 500);
 }
 
-struct storm_rule rule_with_helper(const struct storm_rule *rule, uint64_t digest,
-                                   uint64_t verdicts)
+int storm_main_of_two(struct storm_rule rule, uint64_t digest, uint64_t verdicts, int argc,
+                      char **argv)
 {
-    base = *rule;
-    struct storm_rule made = base;
-    made.has_helper = true;
-    made.configure = configure;
-    made.clear = clear;
-    made.see_all = see_all;
-    made.size = size;
-    made.init = init;
-    made.check = check;
-    made.step = step;
-    made.look = look;
-    made.said = said;
-    made.snapshot = snapshot;
-    made.restore = restore;
-    made.message_size = message_size;
-    made.message_copy = message_copy;
-    made.read = read;
-    made.operate = NULL;
-    memset(made.found, 0, sizeof made.found);
-    made.digest = digest;
-    made.verdicts = verdicts;
-    return made;
+    base = rule;
+    rule.has_helper = true;
+    rule.configure = configure;
+    rule.clear = clear;
+    rule.see_all = see_all;
+    rule.size = size;
+    rule.init = init;
+    rule.check = check;
+    rule.step = step;
+    rule.look = look;
+    rule.said = said;
+    rule.snapshot = snapshot;
+    rule.restore = restore;
+    rule.message_size = message_size;
+    rule.message_copy = message_copy;
+    rule.read = read;
+    rule.operate = NULL;
+    memset(rule.found, 0, sizeof rule.found);
+    rule.digest = digest;
+    rule.verdicts = verdicts;
+    return storm_main(&rule, argc, argv);
 }

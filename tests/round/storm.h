@@ -305,9 +305,7 @@ extern const struct storm_rule rule_elimination, rule_phased, rule_votes, rule_s
 struct storm_rule rule_peers(void);          /* grown from rule_elimination */
 struct storm_rule rule_sums(void);           /* grown from rule_votes */
 struct storm_rule rule_sums_in_rounds(void); /* grown from rule_phased; with a helper */
-/* One of a protocol that has `two`, with a helper (rule_helper.c). */
-struct storm_rule rule_with_helper(const struct storm_rule *rule, uint64_t digest,
-                                   uint64_t verdicts);
+struct storm_rule rule_trainings(void);      /* grown from rule_selection; with a helper */
 
 /* What each pull of an arm brings, in steps. */
 int64_t storm_pull(const struct storm_world *world, uint32_t arm);
@@ -329,4 +327,12 @@ void storm_digest_commit(const struct tacit_commit *commit);
 
 /* For main. */
 int storm_main(const struct storm_rule *rule, int argc, char **argv);
+/* .. of a protocol that has `two`, with a helper (rule_helper.c). */
+int storm_main_of_two(struct storm_rule rule, uint64_t digest, uint64_t verdicts, int argc,
+                      char **argv);
+#define STORM_MAIN_OF_TWO(rule, digest, verdicts)                                                  \
+    int main(int argc, char **argv)                                                                \
+    {                                                                                              \
+        return storm_main_of_two(rule, UINT64_C(digest), UINT64_C(verdicts), argc, argv);          \
+    }
 #endif
