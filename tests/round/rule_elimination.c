@@ -5,6 +5,7 @@
 #include "../support/digest.h"
 #include "../support/digest_views.h"
 #include "tacit/elim.h"
+#include "tacit/wire_elim.h"
 
 static const struct rule_elim *own_of(const struct storm_world *world)
 {
@@ -265,7 +266,19 @@ static void close(struct storm_world *world, uint32_t sites, const int64_t *tota
     report(TACIT_OK, false, out);
 }
 
-static const struct storm_two two = {.heard = heard, .round = round_of, .close = close};
+static size_t wire(const struct storm_world *world, const void *message, uint8_t *bytes,
+                   bool *has_words)
+{
+    struct tacit_elim_message const *const said = message;
+    *has_words = said->masked != NULL;
+    assert_int_equal(
+        tacit_wire_elim_encode(said, world->arms, world->sites, bytes, tacit_wire_heap()),
+        TACIT_OK);
+    return tacit_wire_elim_bytes(said, world->arms, world->sites);
+}
+
+static const struct storm_two two = {
+    .heard = heard, .round = round_of, .wire = wire, .close = close};
 
 static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,
                        size_t room)

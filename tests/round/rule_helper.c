@@ -85,6 +85,100 @@ static struct {
 
 static struct storm_rule base;
 
+/* As it is, all that is masked is recorded. The hub's view: played with other rewards the masks
+ * move by what those differ, so that z is what it was; the blinded digests and the envelopes, which
+ * show nothing of what is in them, are, too. The helper's view: the masks that it opens stay, z
+ * moves, and the noise that the hub draws makes up for it. (The linker puts this in the place of
+ * these functions.) */
+static struct {
+    bool is_on;
+    enum storm_view view;
+    uint32_t next;
+    uint32_t differed;
+    uint32_t reported; /* masked words that were said */
+    struct masked {
+        uint64_t exact[STORM_ARMS_MAX];
+        uint64_t words[STORM_ARMS_MAX];
+        uint64_t moved[STORM_ARMS_MAX];
+        struct tacit_helper_release release;
+    } masked[RECORDS];
+    const uint64_t *moved;      /* by so much is what the hub adds up; NULL: it draws no noise */
+    struct tacit_sha256 hub;    /* all that is said, and its states and the helper's */
+    struct tacit_sha256 helper; /* all but masked words, and its states */
+    uint8_t seen[STORM_VIEWS][2][TACIT_SHA256_BYTES];
+    bool is_whole; /* nobody of U is left out */
+} tape;
+
+#define MASK_PARAMETERS                                                                            \
+    const struct tacit_helper_run *run, const struct tacit_helper_round *round, uint32_t site,     \
+        const struct tacit_helper_keys *keys, const struct tacit_entropy *entropy,                 \
+        uint64_t *words, struct tacit_helper_release *release
+enum tacit_status __real_tacit_helper_mask(MASK_PARAMETERS);
+enum tacit_status __wrap_tacit_helper_mask(MASK_PARAMETERS);
+
+enum tacit_status __wrap_tacit_helper_mask(MASK_PARAMETERS)
+{
+    uint64_t exact[STORM_ARMS_MAX];
+    memcpy(exact, words, round->count * sizeof *words);
+    enum tacit_status const status =
+        __real_tacit_helper_mask(run, round, site, keys, entropy, words, release);
+    if (!tape.is_on || status != TACIT_OK)
+        return status;
+    assert_true(tape.next < RECORDS && round->count <= STORM_ARMS_MAX);
+    struct masked *const masked = &tape.masked[tape.next++];
+    if (tape.view == STORM_AS_IT_IS) {
+        memcpy(masked->exact, exact, round->count * sizeof *words);
+        memcpy(masked->words, words, round->count * sizeof *words);
+        masked->release = *release;
+        return status;
+    }
+    tape.differed += memcmp(masked->exact, exact, round->count * sizeof *words) != 0 ? 1 : 0;
+    *release = masked->release;
+    for (uint32_t j = 0; j < round->count; j++) {
+        masked->moved[j] = exact[j] - masked->exact[j];
+        words[j] = masked->words[j] + (tape.view == STORM_OF_HELPER ? masked->moved[j] : 0);
+    }
+    return status;
+}
+
+#define NOISE_PARAMETERS                                                                           \
+    const struct tacit_helper_run *run, uint64_t epsilon_nano,                                     \
+        const struct tacit_entropy *entropy, uint64_t *words, uint32_t count
+enum tacit_status __real_tacit_helper_noise(NOISE_PARAMETERS);
+enum tacit_status __wrap_tacit_helper_noise(NOISE_PARAMETERS);
+
+enum tacit_status __wrap_tacit_helper_noise(NOISE_PARAMETERS)
+{
+    enum tacit_status const status =
+        __real_tacit_helper_noise(run, epsilon_nano, entropy, words, count);
+    for (uint32_t j = 0; j < count && tape.moved != NULL; j++)
+        words[j] -= tape.moved[j];
+    return status;
+}
+
+static const struct masked *masked_of(const struct tacit_helper_release *release)
+{
+    for (uint32_t i = 0; i < tape.next; i++)
+        if (memcmp(release->envelope, tape.masked[i].release.envelope, sizeof release->envelope) ==
+            0)
+            return &tape.masked[i];
+    return NULL;
+}
+
+#define DIGEST_PARAMETERS                                                                          \
+    struct tacit_helper_release *release, const uint64_t *words, uint32_t count
+void __real_tacit_helper_blind_digest(DIGEST_PARAMETERS);
+void __wrap_tacit_helper_blind_digest(DIGEST_PARAMETERS);
+
+void __wrap_tacit_helper_blind_digest(DIGEST_PARAMETERS)
+{
+    __real_tacit_helper_blind_digest(release, words, count);
+    struct masked const *const masked =
+        tape.is_on && tape.view == STORM_OF_HELPER ? masked_of(release) : NULL;
+    if (masked != NULL)
+        *release = masked->release;
+}
+
 static struct tacit_helper_hub *kept_of(const struct storm_world *world, const void *hub)
 {
     return (struct tacit_helper_hub *)((uintptr_t)hub + world->helper->hub_bytes);
@@ -351,9 +445,36 @@ static void look_at_answer(struct storm_helper *helper, const struct packet *pac
     free(answer);
 }
 
+/* A message is seen by the hub, and by the helper but for masked words. */
+static void see_message(const struct storm_world *world, const void *message)
+{
+    uint8_t bytes[STORM_WIRE_BYTES];
+    struct packet const *const packet = message;
+    bool const is_packet = packet->kind == SIGNED;
+    bool has_words = false;
+    size_t const size =
+        is_packet ? packet->size : base.two->wire(world, message, bytes, &has_words);
+    assert_true(is_packet || size <= sizeof bytes);
+    tacit_sha256_update(&tape.hub, is_packet ? packet->bytes : bytes, size);
+    tape.reported += has_words ? 1 : 0;
+    if (!has_words)
+        tacit_sha256_update(&tape.helper, is_packet ? packet->bytes : bytes, size);
+}
+
+static void see_state(const struct storm_world *world, uint32_t node)
+{
+    struct storm_node const *const at = &world->nodes[node];
+    if (node == world->sites || node == STORM_HELPER)
+        tacit_sha256_update(&tape.hub, at->state, at->size);
+    if (node == STORM_HELPER)
+        tacit_sha256_update(&tape.helper, at->state, at->size);
+}
+
 static void said(struct storm_world *world, const void *message)
 {
     struct packet const *const packet = message;
+    if (tape.is_on)
+        see_message(world, message);
     if (packet->kind == SIGNED && packet->to == STORM_HELPER)
         look_at_request(world->helper, packet);
     else if (packet->kind == SIGNED)
@@ -370,14 +491,16 @@ static void look_at_totals(struct storm_world *world, const struct tacit_helper_
     struct tacit_helper_round const round = round_of(world, blocks);
     double const slack = tacit_helper_slack(&helper->config.run, round.epsilon_nano,
                                             floor_of(helper, &round), agents, round.count);
-    const char *const wrong = base.two->wrong == NULL || world->kind == STORM_WILD
-                                  ? NULL
-                                  : base.two->wrong(world, request, answer->sites, totals, slack);
+    const char *const wrong =
+        base.two->wrong == NULL || world->kind == STORM_WILD || world->view != STORM_AS_IT_IS
+            ? NULL
+            : base.two->wrong(world, request, answer->sites, totals, slack);
     if (agents != tacit_bits_count(answer->sites, world->sites))
         storm_breaks(world, "totals are of another number of sites", world->sites);
     if (wrong != NULL)
         storm_breaks(world, wrong, world->sites);
-    bool const is_planned = base.two->wrong == NULL && world->kind != STORM_WILD;
+    bool const is_planned =
+        base.two->wrong == NULL && world->kind != STORM_WILD && world->view == STORM_AS_IT_IS;
     for (uint32_t j = 0; j < round.count && is_planned; j++) {
         double const sum =
             (double)storm_pull(world, blocks[j].arm) * (double)blocks[j].count * agents;
@@ -440,6 +563,26 @@ static void close_round(struct storm_world *world, uint32_t agents, const int64_
     out->persist = true;
 }
 
+/* By how much more than they were the masked words are that U would have. */
+static const uint64_t *moved_here(const struct storm_world *world,
+                                  const struct tacit_helper_round *round, uint64_t *moved)
+{
+    struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    size_t const size = tacit_helper_hub_size(&world->helper->config.run);
+    void *const kept = memcpy(malloc(size), kept_in(world), size);
+    memset(moved, 0, STORM_ARMS_MAX * sizeof *moved);
+    assert_int_equal(tacit_helper_hub_fix(kept, round, TACIT_HELPER_SITES_MIN, &entropy), TACIT_OK);
+    void *const memory = malloc(tacit_helper_hub_request_size(kept));
+    struct tacit_helper_request const *const request = tacit_helper_hub_request(kept, memory);
+    for (uint32_t i = 0; i < request->entry_count; i++)
+        for (uint32_t j = 0; j < round->count; j++)
+            moved[j] += masked_of(&request->entries[i].release)->moved[j];
+    free(memory);
+    free(kept);
+    return moved;
+}
+
 static void fix(struct storm_world *world, const struct tacit_entropy *entropy,
                 struct storm_update *out)
 {
@@ -453,8 +596,12 @@ static void fix(struct storm_world *world, const struct tacit_entropy *entropy,
         seen.voids++;
         return;
     }
+    uint64_t moved[STORM_ARMS_MAX];
+    tape.moved =
+        tape.is_on && tape.view == STORM_OF_HELPER ? moved_here(world, &round, moved) : NULL;
     world->helper->owes =
         tacit_helper_hub_fix(kept_in(world), &round, TACIT_HELPER_SITES_MIN, entropy) != TACIT_OK;
+    tape.moved = NULL;
     if (!world->helper->owes && world->bug == STORM_HUB_FORGETS)
         out->persist = false;
 }
@@ -711,6 +858,8 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
         step_hub(world, event, entropy, out);
     else
         step_site(world, node, event, entropy, out);
+    if (tape.is_on)
+        see_state(world, node);
 }
 
 static void configure(struct storm_world *world)
@@ -719,6 +868,11 @@ static void configure(struct storm_world *world)
     struct storm_helper *const helper = world->helper = calloc(1, sizeof *helper);
     assert_non_null(helper);
     world->has_helper = true;
+    tape.is_on = world->is_viewed;
+    tape.view = world->view;
+    tape.next = tape.differed = tape.reported = 0;
+    tape.is_whole = world->kind == STORM_PLAIN || world->kind == STORM_LOST;
+    tape.hub = tape.helper = tacit_sha256_init();
     world->old_helpers = world->bug == STORM_OLD_HELPER_GOES_ON ||
                          (world->bug != STORM_ANSWERS_EACH_U && storm_below(world, 2) == 0);
     world->floor_milli = floors[world->bug == STORM_HAS_NO_SALT ? 0 : storm_below(world, 2)];
@@ -728,8 +882,8 @@ static void configure(struct storm_world *world)
     helper->floor_nano =
         world->floor_milli == TACIT_NO_FLOOR ? 0 : UINT64_C(1000000) * world->floor_milli;
     bool const is_for_liars = world->bug >= STORM_SCOPE_HAS_NO_SITE; /* a fault that needs them */
-    helper->has_liars = world->bug != STORM_LAST_LINK_ONLY && world->kind != STORM_COPIES &&
-                        (is_for_liars || storm_below(world, 2) == 0);
+    helper->has_liars = !world->is_viewed && world->bug != STORM_LAST_LINK_ONLY &&
+                        world->kind != STORM_COPIES && (is_for_liars || storm_below(world, 2) == 0);
     helper->is_real = storm_below(world, 16) == 0;
     for (size_t i = 0; i < sizeof helper->secret; i++)
         helper->secret[i] = (uint8_t)(i * 7 + storm_below(world, 256));
@@ -755,6 +909,8 @@ static void configure(struct storm_world *world)
 
 static void clear(struct storm_world *world)
 {
+    tacit_sha256_final(&tape.hub, tape.seen[world->view][0]);
+    tacit_sha256_final(&tape.helper, tape.seen[world->view][1]);
     free(world->helper->request);
     free(world->helper->before);
     free(world->helper->packet);
@@ -881,6 +1037,18 @@ static void see_all(uint32_t worlds)
     assert_true(seen.forks > worlds / 500);
 }
 
+static void see_views(void)
+{
+    uint8_t(*const as_it_is)[TACIT_SHA256_BYTES] = tape.seen[STORM_AS_IT_IS];
+    assert_int_equal(tape.differed, tape.next);
+    assert_memory_equal(tape.seen[STORM_OF_HUB][0], as_it_is[0], TACIT_SHA256_BYTES);
+    if (!tape.is_whole)
+        return; /* the hub's noise makes up for all of U */
+    assert_memory_equal(tape.seen[STORM_OF_HELPER][1], as_it_is[1], TACIT_SHA256_BYTES);
+    if (tape.reported > 0) /* z moved */
+        assert_memory_not_equal(tape.seen[STORM_OF_HELPER][0], as_it_is[0], TACIT_SHA256_BYTES);
+}
+
 int storm_main_of_two(struct storm_rule rule, uint64_t digest, uint64_t verdicts, int argc,
                       char **argv)
 {
@@ -889,6 +1057,7 @@ int storm_main_of_two(struct storm_rule rule, uint64_t digest, uint64_t verdicts
     rule.configure = configure;
     rule.clear = clear;
     rule.see_all = see_all;
+    rule.see_views = see_views;
     rule.size = size;
     rule.init = init;
     rule.check = check;

@@ -6,6 +6,7 @@
 #include "../support/digest_views.h"
 #include "tacit/phased.h"
 #include "tacit/vote.h"
+#include "tacit/wire_phased.h"
 
 struct own {
     struct tacit_phased_agent_config sites[STORM_SITES_MAX];
@@ -244,7 +245,18 @@ static void close(struct storm_world *world, uint32_t sites, const int64_t *tota
     report(TACIT_OK, false, out);
 }
 
-static const struct storm_two two = {.heard = heard, .round = round_of, .close = close};
+static size_t wire(const struct storm_world *world, const void *message, uint8_t *bytes,
+                   bool *has_words)
+{
+    struct tacit_phased_message const *const said = message;
+    (void)world;
+    *has_words = said->masked != NULL;
+    tacit_wire_phased_encode(said, bytes);
+    return tacit_wire_phased_bytes(said);
+}
+
+static const struct storm_two two = {
+    .heard = heard, .round = round_of, .wire = wire, .close = close};
 
 static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,
                        size_t room)

@@ -6,6 +6,7 @@
 #include <math.h>
 #include "tacit/gaussian.h"
 #include "tacit/glm_sound.h"
+#include "tacit/wire_glm.h"
 
 #define D_MAX 5u
 #define LARGE_EPSILON 1e5
@@ -28,15 +29,14 @@ static const struct tacit_glm_sound_site_config *site_config(const struct storm_
 }
 
 /* In steps of the sums: 1 of the context's coordinate, and a reward of the arm's own. */
-static int64_t reward_steps(uint32_t arm)
+static int64_t reward_steps(const struct storm_world *world, uint32_t arm)
 {
-    return 301 + 7 * (int64_t)arm;
+    return (world->view == STORM_AS_IT_IS ? 301 : 401) + 7 * (int64_t)arm;
 }
 
 static int64_t pull(const struct storm_world *world, uint32_t arm)
 {
-    (void)world;
-    return reward_steps(arm) * 1024;
+    return reward_steps(world, arm) * 1024;
 }
 
 static void configure(struct storm_world *world)
@@ -176,7 +176,7 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
         double const half = own_of(world)->hub.model.link == TACIT_LINALG_LOGISTIC ? 0.5 : 0;
         context[event->reward.arm] = 1;
         made.as.reward.context = context;
-        made.as.reward.value = half + (double)reward_steps(event->reward.arm) / 1024;
+        made.as.reward.value = half + (double)reward_steps(world, event->reward.arm) / 1024;
     } else if (event->kind != TACIT_EVENT_TIMEOUT) {
         offer(world, event->count + event->reward.count, &made);
     }
@@ -220,7 +220,8 @@ static bool is_anybody_gone(const struct storm_world *world)
 static bool is_of_interactions(const struct storm_world *world, const int64_t *sums)
 {
     uint32_t const d = world->arms;
-    bool const is_exact = own_of(world)->hub.model.epsilon >= LARGE_EPSILON;
+    bool const is_exact =
+        own_of(world)->hub.model.epsilon >= LARGE_EPSILON && world->view == STORM_AS_IT_IS;
     size_t diagonal = 0;
     for (uint32_t arm = 0; is_exact && world->kind != STORM_WILD && arm < d; arm++) {
         double const count = round((double)sums[diagonal] / (double)TACIT_GLM_PRIVATE_UNIT);
@@ -367,8 +368,18 @@ static const char *find_wrong(const struct storm_world *world,
     return is_wrong ? "a total is not the sum of what was counted" : NULL;
 }
 
+static size_t wire(const struct storm_world *world, const void *message, uint8_t *bytes,
+                   bool *has_words)
+{
+    struct tacit_glm_sound_message const *const said = message;
+    *has_words = said->masked != NULL;
+    tacit_wire_glm_sound_encode(said, world->arms, bytes);
+    return tacit_wire_glm_sound_bytes(said, world->arms);
+}
+
 static const struct storm_two two = {.heard = heard,
                                      .round = round_of,
+                                     .wire = wire,
                                      .close = close_round,
                                      .configure = configure_helper,
                                      .high = high,

@@ -4,6 +4,7 @@
 #include "storm.h"
 #include "../support/digest.h"
 #include "tacit/select.h"
+#include "tacit/wire_select.h"
 
 #define NUMBERS_MAX 7u
 #define CLIP 3.0
@@ -434,8 +435,18 @@ static const char *find_wrong(const struct storm_world *world,
     return NULL;
 }
 
+static size_t wire(const struct storm_world *world, const void *message, uint8_t *bytes,
+                   bool *has_words)
+{
+    struct tacit_select_message const *const said = message;
+    *has_words = said->masked != NULL || said->step_piece != NULL; /* and their digests */
+    tacit_wire_select_encode(said, world->sites, bytes);
+    return tacit_wire_select_bytes(said, world->sites);
+}
+
 static const struct storm_two two = {.heard = heard,
                                      .round = round_of,
+                                     .wire = wire,
                                      .close = close_round,
                                      .configure = configure_helper,
                                      .high = high,

@@ -9,6 +9,7 @@
 #define WORLDS_HELPER 600u /* thrice as long, with longer states */
 #define WORLDS_LONG 100000u
 #define BUG_WORLDS 500u
+#define VIEW_WORLDS 20u
 #define EVENTS 220u
 #define CALM_TURNS 1500u
 #define SNAPSHOT_BYTES 65536u
@@ -38,7 +39,7 @@ int64_t storm_pull(const struct storm_world *world, uint32_t arm)
         return world->rule->pull(world, arm);
     double const least = world->bug == STORM_TOTALS_UNSIGNED ? 0 : 0.3; /* totals may be below 0 */
     double const mean = least + (arm == world->best ? world->gap : 0.001 * arm);
-    return (int64_t)(mean * (double)TACIT_STEPS);
+    return (int64_t)((world->view == STORM_AS_IT_IS ? mean : 1 - mean / 2) * (double)TACIT_STEPS);
 }
 
 /* A round of a training takes many messages, and is over at its deadline, whoever is in it. */
@@ -328,6 +329,9 @@ static uint32_t twin_of(const struct storm_world *world, uint32_t site)
     return world->sites + 1 + site;
 }
 
+static enum storm_view view_now; /* .. */
+static bool are_viewed;          /* .. of worlds from here on */
+
 static struct storm_world *world_new(const struct storm_rule *rule, uint32_t seed,
                                      enum storm_bug bug)
 {
@@ -340,6 +344,8 @@ static struct storm_world *world_new(const struct storm_rule *rule, uint32_t see
     world->has_hub = true;
     world->has_grants = true;
     world->may_be_copied = UINT64_MAX;
+    world->is_viewed = are_viewed;
+    world->view = view_now;
     rule->configure(world);
     for (uint32_t site = 0; site < world->sites; site++) {
         node_new(world, site, site);
@@ -645,6 +651,8 @@ static void train(struct storm_world *world, uint32_t at, bool is_wild)
     for (uint32_t i = 0; i < 8; i++)
         difference[i] = tacit_rng_uniform(&world->chance) - 0.5;
     difference[0] *= storm_below(world, 4) == 0 ? 40 : 1; /* longer than the clip */
+    for (uint32_t i = 0; i < 8 && world->view != STORM_AS_IT_IS; i++)
+        difference[i] *= -0.5;
     bool const is_old = is_wild && storm_below(world, 3) == 0;
     bool const has_none = is_wild && storm_below(world, 4) == 0;
     if (!world->nodes[at].is_training && !is_wild)
@@ -1056,6 +1064,28 @@ static void what_breaks_a_promise_is_found(void **state)
     digest_pause(false);
 }
 
+/* HELPER 7, whatever is lost, doubled, late, killed, put back or lost for good. One aggregator sees
+ * what was drawn, which follows rewards. */
+static void views_follow_no_reward(void **state)
+{
+    digest_pause(true);
+    are_viewed = true;
+    uint32_t const worlds = rule_now->has_helper ? effort_of(VIEW_WORLDS, VIEW_WORLDS * 50) : 0;
+    for (uint32_t seed = 0; seed < worlds; seed++) {
+        char promise[160];
+        if (seed % STORM_KINDS == STORM_WILD)
+            continue;
+        for (view_now = STORM_AS_IT_IS; view_now < STORM_VIEWS; view_now++) {
+            weather(rule_now, seed, STORM_NO_BUG, promise);
+            assert_string_equal(promise, "");
+        }
+        rule_now->see_views();
+    }
+    view_now = STORM_AS_IT_IS;
+    are_viewed = false;
+    digest_pause(false);
+}
+
 /* Of a configuration that is refused no bytes are a state, nor are more or fewer of a good one. */
 static void nothing_else_is_a_state(void **state)
 {
@@ -1126,6 +1156,7 @@ int storm_main(const struct storm_rule *rule, int argc, char **argv)
         cmocka_unit_test(every_promise_is_kept_and_everybody_ends),
         cmocka_unit_test(the_storm_has_missed_nothing),
         cmocka_unit_test(what_breaks_a_promise_is_found),
+        cmocka_unit_test(views_follow_no_reward),
     };
     int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), rule->digest);
     return damage_end(argc, failed, rule->verdicts);

@@ -22,6 +22,7 @@
 #define STORM_NODES_MAX (2 * STORM_SITES_MAX + 2) /* sites, the hub, clones of sites; a helper */
 #define STORM_RUN_ID UINT64_C(0x123456789)
 #define STORM_SAID_MAX 4u
+#define STORM_WIRE_BYTES 8192u
 #define STORM_REWARDS_WORDS 64u
 #define STORM_EPSILON 2.0 /* of each of two aggregators */
 
@@ -167,6 +168,9 @@ enum storm_kind {
     STORM_KINDS
 };
 
+/* A world that is played again with other rewards, and what makes up for them: HELPER 7. */
+enum storm_view { STORM_AS_IT_IS, STORM_OF_HUB, STORM_OF_HELPER, STORM_VIEWS };
+
 struct storm_envelope {
     uint32_t to; /* the node */
     uint32_t from_node;
@@ -200,6 +204,8 @@ struct storm_world {
     bool was_put_back;                  /* a grantor was */
     bool hub_was_put_back;
     bool helper_was_put_back;
+    bool is_viewed; /* it is played once more for each view */
+    enum storm_view view;
     bool has_helper;
     bool old_helpers;            /* where hubs are put back it is the helper instead */
     uint32_t floor_milli;        /* .. of schedules, .. */
@@ -237,6 +243,10 @@ struct storm_two {
     /* The round that stands, of a hub; epsilon 0: the run's. What each site plays of it. */
     struct tacit_helper_round (*round)(const struct storm_world *world, const void *hub,
                                        struct tacit_pull_block *blocks);
+    /* The bytes of a message, at most STORM_WIRE_BYTES; and whether there are masked words in it.
+     */
+    size_t (*wire)(const struct storm_world *world, const void *message, uint8_t *bytes,
+                   bool *has_words);
     /* tacit_..._hub_close */
     void (*close)(struct storm_world *world, uint32_t sites, const int64_t *totals,
                   struct storm_update *update);
@@ -290,6 +300,7 @@ struct storm_rule {
     void (*said)(struct storm_world *world, const void *message);
     void (*clear)(struct storm_world *world);
     void (*see_all)(uint32_t worlds);
+    void (*see_views)(void); /* of the world that was played last, in all of them */
     /* Something that an operator says. NULL: nothing. */
     void (*operate)(struct storm_world *world);
     uint32_t
