@@ -39,22 +39,20 @@ static const struct tacit_select_site_config *site_config(const struct storm_wor
 
 static struct tacit_select_budget draw_budget(struct storm_world *world)
 {
-    static const double totals[] = {500, 1e-5, 1.2e-5};
-    static const double totals_two[] = {LARGE_EPSILON, LARGE_EPSILON, 1.2e-5};
-    double const even = world->has_helper ? LARGE_EPSILON : 300;
+    bool const are_two = world->has_helper; /* whose totals are exact but for little noise */
+    double const large = are_two ? LARGE_EPSILON : 500;
+    double const totals[] = {large, are_two ? large : 1e-5, 1.2e-5};
     uint32_t const kind = storm_below(world, 3);
     uint32_t const more = storm_below(world, 3);
     if (kind == 0)
         return (struct tacit_select_budget){.kind = TACIT_SELECT_UNIFORM,
                                             .is_exact = true,
-                                            .total = even,
-                                            .participations =
-                                                (world->has_helper ? 6 : 1) * (1 + more)};
+                                            .total = are_two ? large : 300,
+                                            .participations = (are_two ? 6 : 1) * (1 + more)};
     return (struct tacit_select_budget){.kind = TACIT_SELECT_GEOMETRIC,
                                         .is_exact = true,
-                                        .total =
-                                            world->has_helper ? totals_two[more] : totals[more],
-                                        .eta = world->has_helper ? 0.1 : 0.5};
+                                        .total = totals[more],
+                                        .eta = are_two ? 0.1 : 0.5};
 }
 
 static const float initial[NUMBERS_MAX] = {1, -2, 0.5f, 0, 3, 4, -5};
@@ -70,7 +68,7 @@ static void configure(struct storm_world *world)
     uint32_t const least = world->has_helper ? TACIT_HELPER_SITES_MIN : 1;
     world->sites = least + storm_below(world, 6 - least);
     own->numbers = 1 + storm_below(world, NUMBERS_MAX);
-    uint32_t const rounds =
+    uint32_t const rounds = /* a copy is known for TACIT_COMMIT_RECENT + 1 grants */
         world->has_helper ? 5 + storm_below(world, 5) : 1 + storm_below(world, 4);
     uint32_t const users = least + storm_below(world, world->sites + 1 - least);
     uint32_t const quorum =
