@@ -119,19 +119,22 @@ static void hold(struct site *site, uint8_t *bytes, size_t size)
 static void say(struct site *site, const struct tacit_elim_message *message)
 {
     struct load *const load = site->load;
-    size_t const body_size = tacit_wire_elim_bytes(message, load->arm_count, load->site_count);
+    struct tacit_wire_shape const shape = {.arm_count = load->arm_count,
+                                           .agent_count = load->site_count};
+    size_t const body_size = tacit_wire_bytes(tacit_wire_elim.messages, &shape, message);
     uint8_t *const body = malloc(body_size);
     size_t size;
-    if (body == NULL || tacit_wire_elim_encode(message, load->arm_count, load->site_count, body,
-                                               tacit_wire_heap()) != TACIT_OK)
+    if (body == NULL)
         fail(site->name, "out of memory");
+    tacit_wire_encode(tacit_wire_elim.messages, &shape, message, body);
     struct live_topic const topic = topic_up(site);
-    struct live_envelope const envelope = {.topic = topic.text,
-                                           .to = TACIT_WIRE_COORDINATOR,
-                                           .kind = tacit_wire_elim_kind(message->kind),
-                                           .epoch = message->epoch,
-                                           .body = body,
-                                           .size = body_size};
+    struct live_envelope const envelope = {
+        .topic = topic.text,
+        .to = TACIT_WIRE_COORDINATOR,
+        .kind = tacit_wire_label(tacit_wire_elim.messages, message).kind,
+        .epoch = message->epoch,
+        .body = body,
+        .size = body_size};
     uint8_t *const bytes = live_envelope_close(&site->envelopes, &envelope, &size);
     if (bytes == NULL)
         fail(site->name, "out of memory");
@@ -279,12 +282,14 @@ static void join(struct site *site, const struct live_arrival *arrival)
         live_envelope_open_announcement(&site->envelopes, arrival, &opened);
     if (objection != NULL)
         fail(site->name, objection);
-    if (tacit_wire_announcement_decode(opened.envelope.body, opened.envelope.body_size,
-                                       &announcement, tacit_wire_heap()) != TACIT_OK ||
-        tacit_wire_elim_run_decode(announcement, &run, tacit_wire_heap()) != TACIT_OK ||
+    if (tacit_wire_decode(&tacit_wire_announcement, NULL, opened.envelope.body,
+                          opened.envelope.body_size, &announcement,
+                          tacit_wire_heap()) != TACIT_OK ||
+        tacit_wire_run_decode(&tacit_wire_elim, announcement, &run, tacit_wire_heap()) !=
+            TACIT_OK ||
         live_envelopes_begin(&site->envelopes, &announcement->agreement) != TACIT_OK ||
         run.agent != site->index || run.agent_count != load->site_count ||
-        run.arm_count != load->arm_count || run.network != NULL)
+        run.arm_count != load->arm_count || run.network != TACIT_WIRE_ELIM_STAR)
         fail(site->name, "another run is announced");
     struct tacit_elim_agent_config config = {
         .run_id = run.run_id,
@@ -340,11 +345,13 @@ static void hear(struct site *site, uint32_t to, const struct live_arrival *arri
     struct live_opened opened;
     struct tacit_elim_message *message;
     struct tacit_elim_agent_view view;
+    struct tacit_wire_shape const shape = {
+        .arm_count = load->arm_count, .agent_count = load->site_count, .to = to};
     if (site->core == NULL)
         return;
     check(site, to, arrival, &opened);
-    if (tacit_wire_elim_decode(opened.envelope.body, opened.envelope.body_size, load->arm_count,
-                               load->site_count, to, &message, tacit_wire_heap()) != TACIT_OK)
+    if (tacit_wire_decode(tacit_wire_elim.messages, &shape, opened.envelope.body,
+                          opened.envelope.body_size, &message, tacit_wire_heap()) != TACIT_OK)
         fail(site->name, "an order does not decode");
     step(site, (struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message});
     free(message);

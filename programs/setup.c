@@ -196,7 +196,7 @@ static void take_words(struct broker_request *request, struct live_broker_config
         TACIT_ASSERT(i < PROTOCOLS_MAX);
         bool const is_wanted = only == NULL || strcmp(families[i]->file.word, only) == 0;
         if (is_wanted)
-            request->words[config->word_count++] = families[i]->site->word;
+            request->words[config->word_count++] = families[i]->site->wire->word;
     }
     config->words = request->words;
 }

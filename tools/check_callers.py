@@ -30,7 +30,6 @@ OFFERED = {
     "tacit_env_ones": "env: rewards as counts, for who measures",
     "gossip_doubling_*": "looks on at a run: to become a matter of tests/support",
     "tacit_helper_*": "the second aggregator, for the daemons that are to have it",
-    "tacit_wire_helper_*": "the same",
     "live_hpke_*": "the same",
     "live_api_*": "what a server under test holds",
     "live_http_port": "the port that the system chose",

@@ -32,20 +32,24 @@ static struct tacit_elim_agent *agent(void)
     return (struct tacit_elim_agent *)(void *)state;
 }
 
+static struct tacit_wire_shape shape_of(uint32_t to)
+{
+    return (struct tacit_wire_shape){
+        .arm_count = config.arm_count, .agent_count = config.agent_count, .to = to};
+}
+
 static void say(const struct tacit_elim_message *message)
 {
+    struct tacit_wire_shape const shape = shape_of(TACIT_HUB);
     static uint8_t bytes[BYTES_MAX + TACIT_WIRE_ENVELOPE_BYTES_MAX];
     static uint8_t body[BYTES_MAX];
-    tacit_wire_arena_init(&arena, room, sizeof room);
-    mine.kind = tacit_wire_elim_kind(message->kind);
+    mine.kind = tacit_wire_label(tacit_wire_elim.messages, message).kind;
     mine.epoch = message->epoch;
     mine.sequence++;
     mine.body = body;
-    mine.body_size = tacit_wire_elim_bytes(message, config.arm_count, config.agent_count);
+    mine.body_size = tacit_wire_bytes(tacit_wire_elim.messages, &shape, message);
     TACIT_ASSERT(mine.body_size <= sizeof body);
-    if (tacit_wire_elim_encode(message, config.arm_count, config.agent_count, body,
-                               &arena.allocator) != TACIT_OK)
-        return; /* as if it were lost: it is said again */
+    tacit_wire_encode(tacit_wire_elim.messages, &shape, message, body);
     tacit_wire_envelope_encode(&mine, bytes);
     board_say(bytes, tacit_wire_envelope_bytes(&mine));
 }
@@ -81,8 +85,8 @@ static bool configure(const struct tacit_wire_agreement *agreement,
                                              .budget_nano = BUDGET_NANO,
                                              .resend_after_us = RESEND_US,
                                              .has_grants = true};
-    if (run->network != NULL || run->arm_count > ARMS_MAX || run->agent_count > AGENTS_MAX ||
-        agreement->lo != 0 || agreement->hi != 1 ||
+    if (run->network != TACIT_WIRE_ELIM_STAR || run->arm_count > ARMS_MAX ||
+        run->agent_count > AGENTS_MAX || agreement->lo != 0 || agreement->hi != 1 ||
         tacit_mechanism_init(&wanted.mechanism, &noise) != TACIT_OK ||
         run->epsilon_nano > tacit_mechanism_cost_nano(&wanted.mechanism) ||
         tacit_wire_agreement_digest(agreement, mine.agreement, &arena.allocator) != TACIT_OK)
@@ -99,9 +103,9 @@ static void hear_announcement(const struct tacit_wire_envelope *envelope)
     struct tacit_wire_announcement *announcement;
     struct tacit_wire_elim_run run;
     if (config.arm_count > 0 ||
-        tacit_wire_announcement_decode(envelope->body, envelope->body_size, &announcement,
-                                       &arena.allocator) != TACIT_OK ||
-        tacit_wire_elim_run_decode(announcement, &run, &arena.allocator) != TACIT_OK ||
+        tacit_wire_decode(&tacit_wire_announcement, NULL, envelope->body, envelope->body_size,
+                          &announcement, &arena.allocator) != TACIT_OK ||
+        tacit_wire_run_decode(&tacit_wire_elim, announcement, &run, &arena.allocator) != TACIT_OK ||
         !configure(&announcement->agreement, &run))
         return;
     mine.version = envelope->version;
@@ -118,12 +122,14 @@ static void hear_announcement(const struct tacit_wire_envelope *envelope)
 static void hear_hub(const struct tacit_wire_envelope *envelope)
 {
     struct tacit_elim_message *message;
-    uint32_t const to = envelope->to[0] == '\0' ? TACIT_EVERYONE : config.agent_id;
+    struct tacit_wire_shape const shape =
+        shape_of(envelope->to[0] == '\0' ? TACIT_EVERYONE : config.agent_id);
     if (config.arm_count == 0 || envelope->term != mine.term ||
         memcmp(envelope->agreement, mine.agreement, sizeof mine.agreement) != 0 ||
-        tacit_wire_elim_decode(envelope->body, envelope->body_size, config.arm_count,
-                               config.agent_count, to, &message, &arena.allocator) != TACIT_OK ||
-        envelope->kind != tacit_wire_elim_kind(message->kind) || envelope->epoch != message->epoch)
+        tacit_wire_decode(tacit_wire_elim.messages, &shape, envelope->body, envelope->body_size,
+                          &message, &arena.allocator) != TACIT_OK ||
+        envelope->kind != tacit_wire_label(tacit_wire_elim.messages, message).kind ||
+        envelope->epoch != message->epoch)
         return;
     message->term = mine.term - 1; /* the core counts them from 0 */
     step((struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message});

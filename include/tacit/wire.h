@@ -55,6 +55,83 @@ struct tacit_wire_arena {
  * Cost: O(1). */
 void tacit_wire_arena_init(struct tacit_wire_arena *arena, void *block, size_t size);
 
+/* ---- Messages of all protocols --------------------------------------------------------------- */
+
+/* A message as a table of its fields (src/wire/walk.h). What it describes is the struct that the
+ * cores have of it, to which the functions below are given a pointer. */
+struct tacit_wire_table;
+
+/* Sizes of a run, which its messages depend on; and of what is read, to whom it came: that is the
+ * envelope's to say, and never in the message. */
+struct tacit_wire_shape {
+    uint32_t arm_count;
+    uint32_t agent_count;
+    uint32_t dimension; /* of contexts, or of a model; 0: there are none */
+    uint32_t to;        /* agent, TACIT_EVERYONE or TACIT_HUB */
+};
+
+/* Bytes that tacit_wire_encode writes, without an envelope. shape: NULL: there are no such sizes.
+ * Cost: O(fields), and O(A/64) with a set of agents. */
+size_t tacit_wire_bytes(const struct tacit_wire_table *table, const struct tacit_wire_shape *shape,
+                        const void *message);
+
+/* Requires: a message of this shape; tacit_wire_bytes of room, at most TACIT_WIRE_BYTES_MAX.
+ * Ensures: exactly that many bytes are written. Cost: O(bytes). */
+void tacit_wire_encode(const struct tacit_wire_table *table, const struct tacit_wire_shape *shape,
+                       const void *message, uint8_t *bytes);
+
+/* message: where a pointer to the struct is. On TACIT_OK it points to one block of the allocator's,
+ * with all that it points to. Errors: TACIT_MALFORMED (another version or form, missing or extra
+ * parts, sizes other than the shape's, numbers out of their limits or not finite, trailing bytes),
+ * TACIT_MEMORY; it is untouched. Cost: O(size). */
+enum tacit_status tacit_wire_decode(const struct tacit_wire_table *table,
+                                    const struct tacit_wire_shape *shape, const uint8_t *bytes,
+                                    size_t size, void *message,
+                                    const struct tacit_wire_allocator *allocator);
+
+/* What stands in a message of any protocol beside what it says. */
+struct tacit_wire_label {
+    uint32_t from;
+    uint32_t to;
+    uint32_t kind;  /* as an envelope calls it: from 1 */
+    uint32_t epoch; /* the protocol's word for a round; 0 where it has none */
+};
+
+/* Requires: a table of such messages. Cost: O(1). */
+struct tacit_wire_label tacit_wire_label(const struct tacit_wire_table *table, const void *message);
+
+/* A protocol on the wire. What it adds to an announcement is in the struct of its runs: members
+ * that all sites share are its parameters, those of a site alone its place. */
+struct tacit_wire_protocol {
+    const char *word; /* its name */
+    uint32_t family;  /* its number */
+    uint32_t version;
+    const struct tacit_wire_table *messages;
+    const struct tacit_wire_table *parameters;
+    const struct tacit_wire_table *place; /* NULL: there is none */
+    size_t run_size;                      /* of the struct, which begins with its head */
+};
+
+/* What every announcement says of a run, as cores need it. */
+#define TACIT_WIRE_RUN_MEMBERS                                                                     \
+    uint64_t run_id;                                                                               \
+    uint64_t horizon;                                                                              \
+    uint64_t epsilon_nano; /* per reward, or what the protocol's is of; 0: none */                 \
+    uint32_t agent;                                                                                \
+    uint32_t agent_count;                                                                          \
+    uint32_t arm_count;                                                                            \
+    uint32_t floor_milli; /* tacit/bounds.h: TACIT_ONE_AGGREGATOR, .. */
+struct tacit_wire_run {
+    TACIT_WIRE_RUN_MEMBERS
+};
+#define TACIT_WIRE_RUN_HEAD                                                                        \
+    union {                                                                                        \
+        struct tacit_wire_run head;                                                                \
+        struct {                                                                                   \
+            TACIT_WIRE_RUN_MEMBERS                                                                 \
+        };                                                                                         \
+    };
+
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
 /* The run that the cores call `run_id`, in the 128 bits that the wire has room for. */
@@ -160,19 +237,17 @@ struct tacit_wire_neighbour {
 /* Is it 1 to 64 bytes of UTF-8 without control characters? */
 bool tacit_wire_is_arm_name(const char *text);
 
-/* Bytes that tacit_wire_announcement_encode writes. Cost: O(K). */
-size_t tacit_wire_announcement_bytes(const struct tacit_wire_announcement *announcement);
+/* Of struct tacit_wire_announcement. Requires, of what is encoded: names that are names, an agent
+ * that is one of the agreement's. */
+extern const struct tacit_wire_table tacit_wire_announcement;
 
-/* Requires: …_bytes of room. Ensures: exactly that many bytes are written. */
-void tacit_wire_announcement_encode(const struct tacit_wire_announcement *announcement,
-                                    uint8_t *bytes);
-
-/* On TACIT_OK *announcement is one block of the allocator's. Errors: TACIT_MALFORMED (another
- * form or version, numbers out of their limits, names that are none), TACIT_MEMORY; *announcement
- * untouched. Cost: O(size). */
-enum tacit_status tacit_wire_announcement_decode(const uint8_t *bytes, size_t size,
-                                                 struct tacit_wire_announcement **announcement,
-                                                 const struct tacit_wire_allocator *allocator);
+/* The run that an announcement speaks of, into the protocol's struct; what it points to is one
+ * block of the allocator's, which begins where its first pointer points to. Errors: TACIT_MALFORMED
+ * (another protocol or version of it, numbers out of their limits, a place that cannot be),
+ * TACIT_MEMORY; *run untouched. */
+enum tacit_status tacit_wire_run_decode(const struct tacit_wire_protocol *protocol,
+                                        const struct tacit_wire_announcement *announcement,
+                                        void *run, const struct tacit_wire_allocator *allocator);
 
 /* SHA-256 of the agreement as it is encoded. Errors: TACIT_MEMORY. */
 enum tacit_status tacit_wire_agreement_digest(const struct tacit_wire_agreement *agreement,

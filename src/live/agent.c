@@ -93,7 +93,7 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
                           .core_deadline_us = TACIT_NEVER,
                           .envelopes = {.federation = config->site.federation,
                                         .self = config->site.site,
-                                        .family = config->protocol->family}};
+                                        .family = config->protocol->wire->family}};
     struct live_store_identity identity = {0};
     TACIT_ASSERT(config->protocol != NULL);
     enum tacit_status status = agent_identify(config, &identity);

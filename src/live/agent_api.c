@@ -471,7 +471,7 @@ static unsigned show_page(void *context, struct live_buffer *text)
     struct live_board const board = {.status = tree,
                                      .arms = json_object_get(known, "arms"),
                                      .role = role,
-                                     .protocol = agent->config->protocol->word,
+                                     .protocol = agent->config->protocol->wire->word,
                                      .version = agent->config->version,
                                      .arm_names = site->arm_names,
                                      .history = &agent->history,

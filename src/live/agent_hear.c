@@ -142,9 +142,9 @@ void agent_join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_t
 static struct tacit_wire_agreement own_agreement(const struct agent *agent)
 {
     struct live_site_config const *const site = &agent->config->site;
-    return (struct tacit_wire_agreement){.protocol = agent->config->protocol->word,
-                                         .family = agent->config->protocol->family,
-                                         .protocol_version = agent->config->protocol->version,
+    return (struct tacit_wire_agreement){.protocol = agent->config->protocol->wire->word,
+                                         .family = agent->config->protocol->wire->family,
+                                         .protocol_version = agent->config->protocol->wire->version,
                                          .arm_count = site->arm_count,
                                          .arms = site->arm_names,
                                          .lo = site->lo,
@@ -310,8 +310,8 @@ static void on_announcement(struct agent *agent, const char *topic, const uint8_
         return;
     }
     struct tacit_wire_envelope const *const envelope = &opened.envelope;
-    if (tacit_wire_announcement_decode(envelope->body, envelope->body_size, &announcement,
-                                       tacit_wire_heap()) != TACIT_OK)
+    if (tacit_wire_decode(&tacit_wire_announcement, NULL, envelope->body, envelope->body_size,
+                          &announcement, tacit_wire_heap()) != TACIT_OK)
         objection = "an announcement that does not decode";
     else if (!is_of(envelope, &announcement->agreement))
         objection = "an announcement whose envelope says something else";
@@ -400,7 +400,7 @@ static enum what classify(const struct agent *agent, const char *topic, char fro
 {
     char const *const federation = agent->config->site.federation;
     char const *const site = agent->config->site.site;
-    char const *const word = agent->config->protocol->word;
+    char const *const word = agent->config->protocol->wire->word;
     if (live_topic_key_of(topic, federation, from))
         return KEY;
     if (live_topic_peer_from(topic, federation, site, word, from))
@@ -450,7 +450,7 @@ static void on_connected(void *context)
     struct live_bus *const bus = agent->daemon.bus;
     char const *const federation = agent->config->site.federation;
     char const *const site = agent->config->site.site;
-    char const *const word = agent->config->protocol->word;
+    char const *const word = agent->config->protocol->wire->word;
     live_member_connected(&agent->member);
     (void)live_bus_subscribe(bus, live_topic_to(federation, site, "announce").text);
     agent_ask_for_replicated_log(agent);

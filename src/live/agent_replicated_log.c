@@ -70,7 +70,7 @@ static void ask_again(struct agent *agent)
         return;
     agent_ask_for_replicated_log(agent);
     (void)live_bus_subscribe(agent->daemon.bus,
-                             live_topic_down(federation, agent->config->protocol->word).text);
+                             live_topic_down(federation, agent->config->protocol->wire->word).text);
 }
 
 void agent_show_replicated_log(struct agent *agent)

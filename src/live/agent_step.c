@@ -66,7 +66,7 @@ static void publish(struct agent *agent, const struct live_message *message)
     if (agent->awaits_term)
         return;
     struct live_agent_config const *const config = agent->config;
-    char const *const word = config->protocol->word;
+    char const *const word = config->protocol->wire->word;
     char const *const federation = config->site.federation;
     char const *const site = config->site.site;
     struct live_site_place place;

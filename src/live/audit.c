@@ -121,7 +121,7 @@ static void write_head(struct writer *writer, struct agent *agent)
     write_line(writer, "site",
                json_pack("{s:i, s:s, s:s, s:s, s:I, s:s}", "format", 1, "federation",
                          site->federation, "site", site->site, "protocol",
-                         agent->config->protocol->word, "made_unix_s", (json_int_t)time(NULL),
+                         agent->config->protocol->wire->word, "made_unix_s", (json_int_t)time(NULL),
                          "certificate", certificate));
     free(certificate);
     agent_statement(agent, &statement);

@@ -32,7 +32,7 @@ static struct live_hub_view look(const struct coordinator *coordinator)
 static void publish(struct coordinator *coordinator, const struct live_message *message)
 {
     struct live_hub_config const *const config = &coordinator->run;
-    char const *const word = coordinator->config->protocol->word;
+    char const *const word = coordinator->config->protocol->wire->word;
     TACIT_ASSERT(message->to == TACIT_EVERYONE || message->to < config->site_count);
     TACIT_ASSERT(!message->is_about_one || message->about < config->site_count);
     struct live_topic const topic =
@@ -477,7 +477,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     bool const is_key = live_topic_key_of(topic, federation, name);
     bool const is_entry = !is_key && live_topic_site(topic, federation, LIVE_TOPIC_CHAIN, name);
     if (!is_key && !is_entry &&
-        !live_topic_site(topic, federation, coordinator->config->protocol->word, name))
+        !live_topic_site(topic, federation, coordinator->config->protocol->wire->word, name))
         return;
     if (is_key && strcmp(name, TACIT_WIRE_COORDINATOR) == 0)
         return; /* our own, which the broker keeps */
@@ -516,7 +516,7 @@ static void listen_and_speak(struct coordinator *coordinator)
 {
     char const *const federation = coordinator->run.federation;
     struct live_topic const topic =
-        live_topic_all_up(federation, coordinator->config->protocol->word);
+        live_topic_all_up(federation, coordinator->config->protocol->wire->word);
     (void)live_bus_subscribe(coordinator->daemon.bus, topic.text);
     speak(coordinator);
 }
@@ -648,7 +648,7 @@ static void on_word(void *context, struct live_request *request)
         (void)snprintf(error.text, sizeof error.text,
                        "the protocol %s cannot be changed under way; stop the coordinator, and "
                        "begin a new run",
-                       protocol->word);
+                       protocol->wire->word);
         live_control_refuse(coordinator->control, request, 409, error.text);
         return;
     }
@@ -691,7 +691,7 @@ static enum tacit_status identify(const struct live_coordinator_config *config,
     *identity = (struct live_store_identity){
         .role = "coordinator", .federation = hub->federation, .site = ""};
     (void)fprintf(out, "protocol %s\nrun.id %llu\nrun.horizon %llu\nrun.epsilon %.17g\n",
-                  config->protocol->word, (unsigned long long)hub->run_id,
+                  config->protocol->wire->word, (unsigned long long)hub->run_id,
                   (unsigned long long)hub->horizon, hub->epsilon);
     (void)fprintf(out, "run.quorum %u\nrun.deadline_s %u\nrun.range [%.17g, %.17g]\n", hub->quorum,
                   hub->deadline_s, hub->lo, hub->hi);
@@ -720,10 +720,11 @@ static enum tacit_status begin_envelopes(struct coordinator *coordinator)
         (struct live_envelopes){.federation = config->federation,
                                 .self = TACIT_WIRE_COORDINATOR,
                                 .version = TACIT_WIRE_VERSION_OLDEST,
-                                .family = coordinator->config->protocol->family};
-    enum tacit_status status =
-        body == NULL ? TACIT_MEMORY
-                     : tacit_wire_announcement_decode(body, size, &announcement, tacit_wire_heap());
+                                .family = coordinator->config->protocol->wire->family};
+    enum tacit_status status = body == NULL
+                                   ? TACIT_MEMORY
+                                   : tacit_wire_decode(&tacit_wire_announcement, NULL, body, size,
+                                                       &announcement, tacit_wire_heap());
     if (status == TACIT_OK)
         status = live_envelopes_begin(&coordinator->envelopes, &announcement->agreement);
     free(announcement);
@@ -925,7 +926,8 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     TACIT_ASSERT(config->protocol != NULL);
     if (config->begins_term && !config->protocol->has_terms) {
         (void)snprintf(error->text, sizeof error->text,
-                       "the protocol %s does not go on in a new term", config->protocol->word);
+                       "the protocol %s does not go on in a new term",
+                       config->protocol->wire->word);
         return TACIT_INVALID;
     }
     bool goes_on = true;

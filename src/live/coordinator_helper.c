@@ -100,8 +100,9 @@ static void notice(struct live_helper_desk *desk, enum live_notice what, const c
     char const *const federation = desk->run->federation;
     uint8_t const body = (uint8_t)what;
     uint64_t const since_us = desk->since_us == 0 ? now_us : desk->since_us;
-    struct live_topic const topic = site == NULL ? live_topic_down(federation, desk->ops->word)
-                                                 : live_topic_to(federation, site, desk->ops->word);
+    struct live_topic const topic = site == NULL
+                                        ? live_topic_down(federation, desk->ops->wire->word)
+                                        : live_topic_to(federation, site, desk->ops->wire->word);
     TACIT_ASSERT(now_us >= since_us && what < LIVE_NOTICES);
     struct live_envelope const envelope = {.topic = topic.text,
                                            .to = site,

@@ -140,9 +140,10 @@ static enum tacit_status check_agreement(struct recovery *recovery)
     size_t size;
     run->run_nonce = live_hub_nonce(recovery->best.run);
     uint8_t *const body = live_hub_announce(recovery->config->protocol, run, 0, &size);
-    enum tacit_status status =
-        body == NULL ? TACIT_MEMORY
-                     : tacit_wire_announcement_decode(body, size, &announcement, tacit_wire_heap());
+    enum tacit_status status = body == NULL
+                                   ? TACIT_MEMORY
+                                   : tacit_wire_decode(&tacit_wire_announcement, NULL, body, size,
+                                                       &announcement, tacit_wire_heap());
     if (status == TACIT_OK)
         status = tacit_wire_agreement_digest(&announcement->agreement, digest, tacit_wire_heap());
     bool const is_same =
@@ -582,13 +583,13 @@ enum tacit_status live_coordinator_recover(const struct live_coordinator_config 
                                 .run = config->hub,
                                 .envelopes = {.federation = config->hub.federation,
                                               .self = TACIT_WIRE_COORDINATOR,
-                                              .family = config->protocol->family,
+                                              .family = config->protocol->wire->family,
                                               .term = 1}};
     *goes_on = false;
     if (!config->protocol->is_rebuilt && !config->begins_term) {
         (void)snprintf(error->text, sizeof error->text,
                        "the protocol %s is not built again from what its sites hold: %s",
-                       config->protocol->word,
+                       config->protocol->wire->word,
                        live_hub_replicated_log_over(config->protocol->one_run != NULL));
         return TACIT_INVALID;
     }

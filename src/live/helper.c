@@ -167,12 +167,13 @@ enum tacit_status live_helper_answer(const struct live_helper_config *config, co
 
 /* ---- The operator's word ---- */
 
-static void say_offer(const struct live_offer *offer, const struct live_hub_ops *ops, FILE *out)
+static void say_offer(const struct live_offer *offer, const struct live_hub_ops *ops,
+                      struct live_room *room, FILE *out)
 {
     struct tacit_wire_agreement const *const agreement = &offer->announcement->agreement;
     char const *const epsilon_of = ops == NULL ? NULL : ops->epsilon_of;
     struct tacit_helper_run run;
-    double const delta = ops == NULL || ops->vector == NULL ? 0 : ops->vector(agreement, &run);
+    double const delta = helper_vector(ops, offer, room, &run);
     (void)fprintf(out, "run %" PRIu64 ": %s, ", offer->run.run_id, agreement->protocol);
     if (epsilon_of == NULL || delta > 0)
         (void)fprintf(out, "%u arms, %" PRIu64 " pulls a site\n", agreement->arm_count,
@@ -224,7 +225,7 @@ enum tacit_status live_helper_agree(const char *state_directory, const char *cod
         return live_refuse(error, TACIT_INVALID, "%.1024s: %s", path, why);
     }
     live_key_fingerprint(offer.hub, hub);
-    say_offer(&offer, find(offer.announcement->agreement.protocol), out);
+    say_offer(&offer, find(offer.announcement->agreement.protocol), &room, out);
     (void)fprintf(out, "the coordinator's key: %s\n", hub);
     live_room_free(&room);
     if (code == NULL) {

@@ -47,6 +47,20 @@ static uint8_t *offer_bytes(const struct helper_kept *kept)
     return (uint8_t *)(uintptr_t)(kept + 1);
 }
 
+double helper_vector(const struct live_hub_ops *ops, const struct live_offer *offer,
+                     struct live_room *room, struct tacit_helper_run *made)
+{
+    struct tacit_wire_allocator const allocator = live_room_allocator(room);
+    if (ops == NULL || ops->vector == NULL)
+        return 0;
+    void *const run = live_room_take(room, 1, ops->wire->run_size);
+    if (run != NULL &&
+        tacit_wire_run_decode(ops->wire, offer->announcement, run, &allocator) == TACIT_OK)
+        return ops->vector(run, made);
+    made->count_max = 0;
+    return 0;
+}
+
 /* Reads the offer of a block into the room, and what follows from it. NULL: it is in order. */
 static const char *read_offer(struct helper *helper, const uint8_t *bytes, size_t size)
 {
@@ -59,10 +73,9 @@ static const char *read_offer(struct helper *helper, const uint8_t *bytes, size_
     struct tacit_wire_agreement const *const agreement = &helper->offer.announcement->agreement;
     helper->ops = helper->config->find(agreement->protocol);
     if (helper->ops == NULL || helper->ops->commit == NULL ||
-        helper->ops->family != agreement->family)
+        helper->ops->wire->family != agreement->family)
         return "an offer of a protocol that has no second aggregator here";
-    helper->delta =
-        helper->ops->vector == NULL ? 0 : helper->ops->vector(agreement, &helper->offer.run);
+    helper->delta = helper_vector(helper->ops, &helper->offer, &helper->room, &helper->offer.run);
     uint64_t const epsilon_nano_max = tacit_nano_of(helper->config->epsilon);
     if (agreement->epsilon_nano > epsilon_nano_max)
         return "an offer of a larger epsilon than this file allows (epsilon)";
@@ -329,9 +342,11 @@ static uint8_t *commit_of(const struct helper *helper, uint32_t site, uint64_t t
 {
     TACIT_ASSERT(site < helper->core_config.run.site_count && link->proof_size == LIVE_PROOF_BYTES);
     struct tacit_helper_run const *const run = &helper->core_config.run;
-    struct live_shape const shape = {.arm_count = run->count_max, .agent_count = run->site_count};
+    struct tacit_wire_table const *const table = helper->ops->wire->messages;
+    struct tacit_wire_shape const shape = {.arm_count = run->count_max,
+                                           .agent_count = run->site_count};
     struct tacit_wire_envelope envelope = {
-        .family = helper->ops->family, .term = term + 1, .is_signed = true};
+        .family = helper->ops->wire->family, .term = term + 1, .is_signed = true};
     struct tacit_commit commit = {.salt = {0}};
     live_proof_read(link->proof, &envelope);
     if (envelope.version < TACIT_WIRE_VERSION_OLDEST || envelope.version > TACIT_WIRE_VERSION)
@@ -343,11 +358,12 @@ static uint8_t *commit_of(const struct helper *helper, uint32_t site, uint64_t t
                                                                             .run_id = run->run_id,
                                                                             .round = envelope.epoch,
                                                                             .commit = &commit});
-    size_t const body_size = message == NULL ? 0 : helper->ops->codec->bytes(&shape, message);
+    size_t const body_size = message == NULL ? 0 : tacit_wire_bytes(table, &shape, message);
     uint8_t *const body = message == NULL ? NULL : malloc(body_size);
     uint8_t *bytes = NULL;
-    if (body != NULL && helper->ops->codec->encode(&shape, message, body) == TACIT_OK) {
-        envelope.kind = helper->ops->codec->label(message).message.kind;
+    if (body != NULL) {
+        tacit_wire_encode(table, &shape, message, body);
+        envelope.kind = tacit_wire_label(table, message).kind;
         envelope.body = body;
         envelope.body_size = body_size;
         (void)snprintf(envelope.federation, sizeof envelope.federation, "%s", run->federation);
@@ -373,8 +389,8 @@ static bool is_of_site(void *context, uint32_t site, uint64_t term,
     if (link->proof_size != LIVE_PROOF_BYTES || site >= helper->core_config.run.site_count)
         return false;
     uint8_t *const bytes = commit_of(helper, site, term, link, &size);
-    struct live_topic const topic =
-        live_topic_up(helper->config->federation, helper->offer.names[site], helper->ops->word);
+    struct live_topic const topic = live_topic_up(
+        helper->config->federation, helper->offer.names[site], helper->ops->wire->word);
     size_t const at = bytes == NULL ? 0 : tacit_wire_envelope_signature(bytes, size);
     bool const is_good =
         at > 0 && live_key_check(helper->offer.keys[site], topic.text, bytes,
@@ -409,12 +425,13 @@ static uint8_t *encode(const struct helper *helper, struct tacit_helper_answer *
         !live_signer_sign(helper->signer, LIVE_SIGNED_ANSWER, answer->head, sizeof answer->head,
                           answer->head_signature))
         return NULL;
-    *size = 1 + tacit_wire_helper_answer_bytes(answer);
+    struct tacit_wire_shape const shape = {.agent_count = answer->site_count};
+    *size = 1 + tacit_wire_bytes(&tacit_wire_helper_answer, &shape, answer);
     uint8_t *const bytes = malloc(*size);
     if (bytes == NULL)
         return NULL;
     bytes[0] = LIVE_TRUST_ANSWER;
-    tacit_wire_helper_answer_encode(answer, bytes + 1);
+    tacit_wire_encode(&tacit_wire_helper_answer, &shape, answer, bytes + 1);
     return bytes;
 }
 
@@ -479,8 +496,9 @@ static enum tacit_status hear_request(struct helper *helper, const uint8_t *byte
         helper->is_asked_in_vain = helper->kept == NULL;
         return TACIT_REFUSED;
     }
-    enum tacit_status status = tacit_wire_helper_request_decode(
-        bytes, size, helper->core_config.run.site_count, &request, tacit_wire_heap());
+    struct tacit_wire_shape const shape = {.agent_count = helper->core_config.run.site_count};
+    enum tacit_status status = tacit_wire_decode(&tacit_wire_helper_request, &shape, bytes, size,
+                                                 &request, tacit_wire_heap());
     if (status != TACIT_OK)
         return status;
     status = tacit_helper_step(helper->core, request, &keys, &entropy, &update);

@@ -53,6 +53,11 @@ enum tacit_status helper_say_sealing(struct helper *helper, uint8_t **reply, siz
 enum tacit_status helper_hear(struct helper *helper, const uint8_t *bytes, size_t size,
                               uint8_t **reply, size_t *reply_size);
 
+/* Notes what a site reports, where an offer is not of sums of rewards (live_hub_ops.vector, whose
+ * result it is); of a run that is none, that it is nothing. The room has what was read. */
+double helper_vector(const struct live_hub_ops *ops, const struct live_offer *offer,
+                     struct live_room *room, struct tacit_helper_run *made);
+
 /* What came of a request, in words. */
 const char *helper_words_of(enum tacit_helper_verdict verdict);
 

@@ -160,14 +160,12 @@ struct live_room;
 
 /* One family: what protocol_hub.c does not know of a hub. */
 struct live_hub_ops {
-    const char *word;
-    uint32_t family;     /* its number */
-    uint32_t version;    /* of the protocol */
-    const char *one_run; /* as the sites' */
-    bool has_terms;      /* the same */
-    bool is_rebuilt;     /* a hub that lost its state is built again, from what the sites keep */
-    uint32_t only_kind;  /* of messages that it hears: others are TACIT_UNEXPECTED; 0: any */
-    const struct live_codec *codec;
+    const struct tacit_wire_protocol *wire;
+    const struct tacit_wire_table *hears; /* messages, of which it says none; NULL: those of wire */
+    const char *one_run;                  /* as the sites' */
+    bool has_terms;                       /* the same */
+    bool is_rebuilt;    /* a hub that lost its state is built again, from what the sites keep */
+    uint32_t only_kind; /* of messages that it hears: others are TACIT_UNEXPECTED; 0: any */
     const struct live_core *core; /* NULL: as if hub->keeps_nothing */
     size_t own_size; /* of what the family has beside the state: hub->own, zeros at first */
 
@@ -175,13 +173,11 @@ struct live_hub_ops {
 
     /* What sites are expected to noise with; NULL: not at all. */
     uint64_t (*epsilon_nano)(const struct live_hub_config *config);
-    /* Writes the part of the agreement that only this family has; bytes NULL: does not. Ensures:
-     * the result is their number. */
-    size_t (*parameters)(const struct live_hub_config *config, uint8_t *bytes);
-    /* A site's own part, in this room; NULL: out of memory, unless *size is 0. NULL: there is none.
-     */
-    const uint8_t *(*place)(const struct live_hub_config *config, uint32_t site,
-                            struct live_room *room, size_t *size);
+    /* Fills in the parameters of this family's struct of runs, behind the head that is there. */
+    void (*parameters)(const struct live_hub_config *config, void *run);
+    /* The same with a site's own part, in this room. false: out of memory. NULL: there is none. */
+    bool (*place)(const struct live_hub_config *config, uint32_t site, struct live_room *room,
+                  void *run);
     /* NULL: all that is said in this run fits into the payloads, beside announcements. Else the key
      * that makes it too large. */
     const char *(*too_large)(const struct live_hub_config *config);
@@ -204,19 +200,21 @@ struct live_hub_ops {
     enum tacit_status (*step)(struct live_hub *hub, const struct live_hub_event *event,
                               void *message, const struct tacit_entropy *entropy,
                               struct live_hub_update *update);
-    /* Of hubs that lead rounds: a site's HELLO as a message of the codec, to be given to free().
+    /* Of hubs that lead rounds: a site's HELLO as a message, to be given to free().
      * The order to everyone that ends a round does not say whose reports were counted, and whose
      * report ended it has had no other answer: it hears first what it would be told if it had said
      * HELLO, the next order and that it was counted in one message. NULL: nobody is answered so. */
     void *(*hello)(const struct tacit_round_message *asks);
+    /* More than that a message to everyone is retained; NULL: there is no more. */
+    void (*mark)(const void *message, struct live_message *made);
     void (*look)(const struct live_hub *hub, struct live_hub_view *view);
 
     /* ---- Two aggregators; NULL, all three: this family has one ---- */
 
-    /* Of an agreement whose sites do not report a sum of rewards for each arm: how many integers
-     * they do, and what moves them by how many steps. Result: the delta of (epsilon, delta), whose
-     * noise is Gaussian; 0: pure. NULL: there are none such. */
-    double (*vector)(const struct tacit_wire_agreement *agreement, struct tacit_helper_run *run);
+    /* Of a run, as its protocol has it, whose sites do not report a sum of rewards for each arm:
+     * how many integers they do, and what moves them by how many steps. Result: the delta of
+     * (epsilon, delta), whose noise is Gaussian; 0: pure. NULL: there are none such. */
+    double (*vector)(const void *run, struct tacit_helper_run *made);
     const char *epsilon_of; /* whose, for people; NULL: a reward's */
     /* The round whose reports are here; its epsilon is 0 where it is the run's; highs: what a
      * site's integers are at most, as many as round->count; NULL: not asked. */
@@ -225,7 +223,7 @@ struct live_hub_ops {
     void (*close)(struct live_hub *hub, uint32_t agents, const int64_t *totals, uint64_t now_us,
                   struct live_hub_update *update);
     bool is_signed; /* a site's integers may be as much below 0 as above */
-    /* A site's COMMIT in this round as a message of the codec, to be given to free(): so that who
+    /* A site's COMMIT in this round as a message, to be given to free(): so that who
      * has not seen it can check its signature. NULL: out of memory. */
     void *(*commit)(const struct tacit_round_message *asks);
 

@@ -271,12 +271,12 @@ uint8_t *live_hub_request(const struct live_hub *hub, const struct live_signer *
     add_proofs(hub, request);
     tacit_helper_request_digest(&hub->helper->run, request, digest);
     if (live_signer_sign(signer, LIVE_SIGNED_REQUEST, digest, sizeof digest, request->signature)) {
-        *size = 1 + tacit_wire_helper_request_bytes(request);
+        *size = 1 + tacit_wire_bytes(&tacit_wire_helper_request, NULL, request);
         bytes = malloc(*size);
     }
     if (bytes != NULL) {
         bytes[0] = LIVE_TRUST_REQUEST;
-        tacit_wire_helper_request_encode(request, bytes + 1);
+        tacit_wire_encode(&tacit_wire_helper_request, NULL, request, bytes + 1);
     }
     free(memory);
     return bytes;
@@ -391,8 +391,9 @@ static enum tacit_status hear_helper(struct live_hub *hub, const struct live_hub
         return hear_sealing(hub, event->bytes + 1, event->size - 1, update);
     if (event->bytes[0] != LIVE_TRUST_ANSWER || helper->kept->has_sealing != 1)
         return TACIT_UNEXPECTED;
-    enum tacit_status const status = tacit_wire_helper_answer_decode(
-        event->bytes + 1, event->size - 1, helper->run.site_count, &answer, &allocator);
+    struct tacit_wire_shape const shape = {.agent_count = helper->run.site_count};
+    enum tacit_status const status = tacit_wire_decode(
+        &tacit_wire_helper_answer, &shape, event->bytes + 1, event->size - 1, &answer, &allocator);
     if (status != TACIT_OK)
         return status;
     return is_signed(hub, answer) ? close_round(hub, event, answer, update) : TACIT_STRANGER;

@@ -27,10 +27,10 @@ enum tacit_status live_hub_replicated_log_open(struct live_hub_replicated_log *r
                                                struct live_envelopes *envelopes)
 {
     bool found;
-    *replicated_log =
-        (struct live_hub_replicated_log){.room = malloc(LIVE_ENTRY_STATE_BYTES_MAX),
-                                         .protocol = !protocol->is_rebuilt ? protocol->word : NULL,
-                                         .has_one_run = protocol->one_run != NULL};
+    *replicated_log = (struct live_hub_replicated_log){
+        .room = malloc(LIVE_ENTRY_STATE_BYTES_MAX),
+        .protocol = !protocol->is_rebuilt ? protocol->wire->word : NULL,
+        .has_one_run = protocol->one_run != NULL};
     if (replicated_log->room == NULL)
         return TACIT_MEMORY;
     enum tacit_status status = live_store_get_entry(

@@ -23,20 +23,27 @@ static bool reserve(struct live_messages *list)
     return true;
 }
 
-const uint8_t *live_messages_add(struct live_messages *list, const struct live_codec *codec,
-                                 const struct live_shape *shape, const void *message, size_t *size)
+struct live_message *live_messages_add(struct live_messages *list,
+                                       const struct tacit_wire_table *table,
+                                       const struct tacit_wire_shape *shape, const void *message)
 {
-    struct live_message made = codec->label(message).message;
-    made.size = *size = codec->bytes(shape, message);
-    TACIT_ASSERT(made.size > 0);
-    uint8_t *const bytes = reserve(list) ? live_room_take(&list->room, 1, made.size) : NULL;
-    if (bytes == NULL || codec->encode(shape, message, bytes) != TACIT_OK) {
+    struct tacit_wire_label const label = tacit_wire_label(table, message);
+    size_t const size = tacit_wire_bytes(table, shape, message);
+    uint8_t *const bytes = reserve(list) ? live_room_take(&list->room, 1, size) : NULL;
+    TACIT_ASSERT(size > 0);
+    if (bytes == NULL) {
         live_log(LIVE_LOG_WARNING, "memory", "a message was not sent now; it will be sent again");
         return NULL;
     }
-    made.bytes = bytes;
-    list->items[list->count++] = made;
-    return bytes;
+    tacit_wire_encode(table, shape, message, bytes);
+    struct live_message *const made = &list->items[list->count++];
+    *made = (struct live_message){.to = label.to,
+                                  .kind = label.kind,
+                                  .epoch = label.epoch,
+                                  .is_retained = label.to == TACIT_EVERYONE,
+                                  .bytes = bytes,
+                                  .size = size};
+    return made;
 }
 
 void live_messages_clear(struct live_messages *list)
@@ -144,13 +151,13 @@ static enum tacit_status describe(struct live_site *site, const uint8_t *bytes, 
                                   uint8_t digest[TACIT_WIRE_DIGEST_BYTES])
 {
     struct tacit_wire_allocator const allocator = live_room_allocator(&site->room);
-    enum tacit_status status =
-        tacit_wire_announcement_decode(bytes, size, &site->announcement, &allocator);
+    enum tacit_status status = tacit_wire_decode(&tacit_wire_announcement, NULL, bytes, size,
+                                                 &site->announcement, &allocator);
     if (status != TACIT_OK)
         return status;
     struct tacit_wire_agreement const *const agreement = &site->announcement->agreement;
-    site->shape = (struct live_shape){.arm_count = agreement->arm_count,
-                                      .agent_count = agreement->agent_count};
+    site->shape = (struct tacit_wire_shape){.arm_count = agreement->arm_count,
+                                            .agent_count = agreement->agent_count};
     status = tacit_wire_agreement_digest(agreement, digest, tacit_wire_heap());
     if (status != TACIT_OK)
         return status;
@@ -159,9 +166,13 @@ static enum tacit_status describe(struct live_site *site, const uint8_t *bytes, 
         live_site_resend_us(site->config.resend_after_us, agreement->agent_count);
     site->own = live_room_take(&site->room, 1, site->ops->own_size);
     site->plan = live_room_take(&site->room, agreement->arm_count, sizeof *site->plan);
-    if (site->own == NULL || site->plan == NULL)
+    void *const run = live_room_take(&site->room, 1, site->ops->wire->run_size);
+    if (site->own == NULL || site->plan == NULL || run == NULL)
         return TACIT_MEMORY;
-    status = site->ops->configure(site);
+    site->run = run;
+    status = tacit_wire_run_decode(site->ops->wire, site->announcement, run, &allocator);
+    if (status == TACIT_OK)
+        status = site->ops->configure(site);
     return status == TACIT_OK && site->room.is_short ? TACIT_MEMORY : status;
 }
 
@@ -329,8 +340,7 @@ struct tacit_reward live_event_reward(const struct live_site *site,
 
 void live_site_send(struct live_site *site, const void *message)
 {
-    size_t size;
-    (void)live_messages_add(&site->out, site->ops->codec, &site->shape, message, &size);
+    (void)live_messages_add(&site->out, site->ops->wire->messages, &site->shape, message);
 }
 
 /* Without bytes the daemon stops: nothing may leave unwritten. */
@@ -347,10 +357,9 @@ static void keep(const struct live_site_release *release, const uint8_t *bytes, 
 void live_site_reveal(struct live_site *site, const void *message,
                       const struct live_site_release *release, struct live_site_update *update)
 {
-    size_t size;
-    const uint8_t *const bytes =
-        live_messages_add(&site->out, site->ops->codec, &site->shape, message, &size);
-    keep(release, bytes, size, update);
+    struct live_message const *const made =
+        live_messages_add(&site->out, site->ops->wire->messages, &site->shape, message);
+    keep(release, made == NULL ? NULL : made->bytes, made == NULL ? 1 : made->size, update);
 }
 
 uint8_t *live_site_write(struct live_site *site, const struct live_site_release *release,
@@ -364,11 +373,11 @@ uint8_t *live_site_write(struct live_site *site, const struct live_site_release 
 void live_site_keep(struct live_site *site, const void *message,
                     const struct live_site_release *release, struct live_site_update *update)
 {
-    struct live_codec const *const codec = site->ops->codec;
+    struct tacit_wire_table const *const table = site->ops->wire->messages;
     uint8_t *const bytes =
-        live_site_write(site, release, codec->bytes(&site->shape, message), update);
-    if (bytes != NULL && codec->encode(&site->shape, message, bytes) != TACIT_OK)
-        update->release.bytes = NULL;
+        live_site_write(site, release, tacit_wire_bytes(table, &site->shape, message), update);
+    if (bytes != NULL)
+        tacit_wire_encode(table, &site->shape, message, bytes);
 }
 
 void live_site_settle(struct live_site *site, uint64_t number, struct live_site_update *update)
@@ -406,19 +415,20 @@ static enum tacit_status receive(struct live_site *site, const struct live_site_
                                  const struct tacit_entropy *entropy,
                                  struct live_site_update *update)
 {
-    struct live_codec const *const codec = site->ops->codec;
+    struct tacit_wire_table const *const table = site->ops->wire->messages;
+    struct tacit_wire_shape shape = site->shape;
     bool const is_broadcast = event->as.message.is_broadcast;
     void *message;
     if (site->ops->hub_is_silent && (is_broadcast || event->as.message.from == TACIT_HUB))
         return TACIT_UNEXPECTED;
+    shape.to = is_broadcast ? TACIT_EVERYONE : site->announcement->agent;
     enum tacit_status status =
-        codec->decode(&site->shape, event->as.message.bytes, event->as.message.size,
-                      is_broadcast ? TACIT_EVERYONE : site->announcement->agent, &message);
+        tacit_wire_decode(table, &shape, event->as.message.bytes, event->as.message.size, &message,
+                          tacit_wire_heap());
     if (status != TACIT_OK)
         return status;
-    struct live_label const label = codec->label(message);
-    if (label.message.kind != event->as.message.kind ||
-        label.message.epoch != event->as.message.epoch)
+    struct tacit_wire_label const label = tacit_wire_label(table, message);
+    if (label.kind != event->as.message.kind || label.epoch != event->as.message.epoch)
         status = TACIT_MALFORMED;
     else if (label.from != event->as.message.from)
         status = TACIT_STRANGER;

@@ -44,34 +44,6 @@
         return name##_restore(hub->state, &((const type *)hub->own)->core, bytes, size);           \
     }
 
-/* How a message of this type is decoded from `bytes` and `size` for `to` into `made`; how many
- * bytes `said` has; how it is encoded into `bytes`; each in a run of this `shape`. labelled: as
- * live_codec.label. storage: static, or nothing. */
-#define LIVE_CODEC(storage, name, type, labelled, decoded, counted, encoded)                       \
-    static enum tacit_status name##_decode(const struct live_shape *shape, const uint8_t *bytes,   \
-                                           size_t size, uint32_t to, void **message)               \
-    {                                                                                              \
-        type *made = NULL;                                                                         \
-        (void)shape, (void)to;                                                                     \
-        enum tacit_status const status = (decoded);                                                \
-        *message = made;                                                                           \
-        return status;                                                                             \
-    }                                                                                              \
-    static size_t name##_bytes(const struct live_shape *shape, const void *message)                \
-    {                                                                                              \
-        type const *const said = message;                                                          \
-        (void)shape, (void)said;                                                                   \
-        return (counted);                                                                          \
-    }                                                                                              \
-    static enum tacit_status name##_encode(const struct live_shape *shape, const void *message,    \
-                                           uint8_t *bytes)                                         \
-    {                                                                                              \
-        type const *const said = message;                                                          \
-        (void)shape;                                                                               \
-        return (encoded);                                                                          \
-    }                                                                                              \
-    storage const struct live_codec name = {name##_decode, name##_bytes, name##_encode, labelled}
-
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 /* Encoded, of one step: they stay where they are until the next one. All zero is empty. */
@@ -82,10 +54,12 @@ struct live_messages {
     struct live_room room; /* of their bytes, and of what else lives as long */
 };
 
-/* One more that leaves; it is encoded, so it may change then. Its bytes, and how many. NULL: out of
- * memory; the log says so, and whoever needs the message says it again later. */
-const uint8_t *live_messages_add(struct live_messages *list, const struct live_codec *codec,
-                                 const struct live_shape *shape, const void *message, size_t *size);
+/* One more that leaves; it is encoded, so it may change then. It stands where the next one is
+ * added. NULL: out of memory; the log says so, and whoever needs the message says it again later.
+ */
+struct live_message *live_messages_add(struct live_messages *list,
+                                       const struct tacit_wire_table *table,
+                                       const struct tacit_wire_shape *shape, const void *message);
 
 void live_messages_clear(struct live_messages *list);
 
@@ -101,7 +75,8 @@ struct live_site {
     struct live_site_config config; /* a copy */
     struct live_room room;          /* of what the family needs; freed with the site */
     struct tacit_wire_announcement *announcement;
-    struct live_shape shape;            /* dimension: the family's to set, if it has one */
+    const void *run;                    /* what that says, as the protocol's struct of runs */
+    struct tacit_wire_shape shape;      /* dimension: the family's to set, if it has one */
     uint8_t domain[TACIT_SHA256_BYTES]; /* of commitments */
     struct tacit_mechanism mechanism;   /* the family's to set, if it noises rewards */
     unsigned char *block;               /* what is kept */
@@ -189,8 +164,8 @@ void live_site_plan(struct live_site *site, const struct tacit_pull_block *plan,
 struct live_hub {
     const struct live_hub_ops *ops;
     const struct live_hub_config *config;
-    struct live_room room;   /* of what the family needs; freed with the hub */
-    struct live_shape shape; /* as a site's */
+    struct live_room room;         /* of what the family needs; freed with the hub */
+    struct tacit_wire_shape shape; /* as a site's */
     uint8_t domain[TACIT_SHA256_BYTES];
     bool keeps_nothing; /* the family's to set: the sites judge for themselves */
     void *state;        /* NULL: it keeps nothing */

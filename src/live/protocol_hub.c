@@ -46,19 +46,53 @@ void live_hub_describe_edges(const struct live_hub_config *config, const struct 
             (void)fprintf(out, "network.edges %u,%u\n", site, graph->neighbours[i]);
 }
 
-/* What all sites must agree on; it points into config and the room. Errors: TACIT_MEMORY. */
-static enum tacit_status agree(const struct live_hub_ops *ops, const struct live_hub_config *config,
-                               struct live_room *room, struct tacit_wire_agreement *made)
+/* The bytes of this table, in the room. false: out of memory. */
+static bool encode(const struct tacit_wire_table *table, const struct tacit_wire_shape *shape,
+                   const void *run, struct live_room *room, const uint8_t **made, size_t *size)
 {
-    size_t const size = ops->parameters(config, NULL);
-    uint8_t *const parameters = live_room_take(room, 1, size);
-    if (parameters == NULL)
-        return TACIT_MEMORY;
-    (void)ops->parameters(config, parameters);
+    *size = tacit_wire_bytes(table, shape, run);
+    uint8_t *const bytes = live_room_take(room, 1, *size);
+    if (bytes != NULL)
+        tacit_wire_encode(table, shape, run, bytes);
+    *made = bytes;
+    return bytes != NULL;
+}
+
+static struct tacit_wire_shape shape_of(const struct live_hub_config *config)
+{
+    return (struct tacit_wire_shape){
+        .arm_count = config->arm_count, .agent_count = config->site_count, .to = TACIT_HUB};
+}
+
+/* The run as its protocol has it, without a place. NULL: out of memory. */
+static void *run_of(const struct live_hub_ops *ops, const struct live_hub_config *config,
+                    uint32_t site, struct live_room *room)
+{
+    struct tacit_wire_run const head = {
+        .run_id = config->run_id,
+        .horizon = config->horizon,
+        .epsilon_nano = ops->epsilon_nano == NULL ? 0 : ops->epsilon_nano(config),
+        .agent = site,
+        .agent_count = config->site_count,
+        .arm_count = config->arm_count,
+        .floor_milli = tacit_wire_floor_milli(config->has_helper, config->floor_nano)};
+    void *const run = live_room_take(room, 1, ops->wire->run_size);
+    if (run == NULL)
+        return NULL;
+    memcpy(run, &head, sizeof head);
+    ops->parameters(config, run);
+    return run;
+}
+
+/* What all sites must agree on; it points into config and the room. false: out of memory. */
+static bool agree(const struct live_hub_ops *ops, const struct live_hub_config *config,
+                  const void *run, struct live_room *room, struct tacit_wire_agreement *made)
+{
+    struct tacit_wire_shape const shape = shape_of(config);
     *made = (struct tacit_wire_agreement){
-        .protocol = ops->word,
-        .family = ops->family,
-        .protocol_version = ops->version,
+        .protocol = ops->wire->word,
+        .family = ops->wire->family,
+        .protocol_version = ops->wire->version,
         .agent_count = config->site_count,
         .arm_count = config->arm_count,
         .arms = config->arm_names,
@@ -66,12 +100,11 @@ static enum tacit_status agree(const struct live_hub_ops *ops, const struct live
         .hi = config->hi,
         .horizon = config->horizon,
         .epsilon_nano = ops->epsilon_nano == NULL ? 0 : ops->epsilon_nano(config),
-        .parameters = parameters,
-        .parameters_size = size,
         .has_helper = config->has_helper,
         .floor_nano = config->floor_nano};
     live_hub_run(config, made->run);
-    return TACIT_OK;
+    return run != NULL && encode(ops->wire->parameters, &shape, run, room, &made->parameters,
+                                 &made->parameters_size);
 }
 
 /* has_place: it is longer for some than for others. */
@@ -80,20 +113,22 @@ static uint8_t *announce(const struct live_hub_ops *ops, const struct live_hub_c
 {
     struct live_room room = {0};
     struct tacit_wire_announcement announcement = {.agent = site, .sealing = config->sealing};
+    struct tacit_wire_shape const shape = shape_of(config);
     uint8_t *bytes = NULL;
     TACIT_ASSERT(site < config->site_count);
-    bool is_made = agree(ops, config, &room, &announcement.agreement) == TACIT_OK;
-    if (is_made && ops->place != NULL) {
-        announcement.place = ops->place(config, site, &room, &announcement.place_size);
-        is_made = announcement.place != NULL || announcement.place_size == 0;
-    }
+    void *const run = run_of(ops, config, site, &room);
+    bool is_made = agree(ops, config, run, &room, &announcement.agreement);
+    if (is_made && ops->place != NULL)
+        is_made = ops->place(config, site, &room, run) &&
+                  encode(ops->wire->place, &shape, run, &room, &announcement.place,
+                         &announcement.place_size);
     *has_place = announcement.place_size > 0;
     if (is_made) {
-        *size = tacit_wire_announcement_bytes(&announcement);
+        *size = tacit_wire_bytes(&tacit_wire_announcement, NULL, &announcement);
         bytes = malloc(*size);
     }
     if (bytes != NULL)
-        tacit_wire_announcement_encode(&announcement, bytes);
+        tacit_wire_encode(&tacit_wire_announcement, NULL, &announcement, bytes);
     live_room_free(&room);
     return bytes;
 }
@@ -143,15 +178,13 @@ static enum tacit_status describe(struct live_hub *hub)
 {
     struct tacit_wire_agreement agreement;
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
-    hub->shape = (struct live_shape){.arm_count = hub->config->arm_count,
-                                     .agent_count = hub->config->site_count};
+    hub->shape = shape_of(hub->config);
     hub->keeps_nothing = hub->ops->core == NULL;
     hub->deadline_us = TACIT_NEVER;
-    enum tacit_status status = agree(hub->ops, hub->config, &hub->room, &agreement);
-    if (status == TACIT_OK)
-        status = tacit_wire_agreement_digest(&agreement, digest, tacit_wire_heap());
-    if (status != TACIT_OK)
-        return status;
+    void const *const run = run_of(hub->ops, hub->config, 0, &hub->room);
+    if (!agree(hub->ops, hub->config, run, &hub->room, &agreement) ||
+        tacit_wire_agreement_digest(&agreement, digest, tacit_wire_heap()) != TACIT_OK)
+        return TACIT_MEMORY;
     tacit_commit_domain(hub->config->federation, digest, hub->domain);
     hub->own = live_room_take(&hub->room, 1, hub->ops->own_size);
     if (hub->config->has_helper)
@@ -161,7 +194,7 @@ static enum tacit_status describe(struct live_hub *hub)
     if (hub->helper != NULL)
         hub->helper->run = live_trust_run(hub->config->federation, &agreement, digest);
     if (hub->helper != NULL && hub->ops->vector != NULL)
-        hub->helper->delta = hub->ops->vector(&agreement, &hub->helper->run);
+        hub->helper->delta = hub->ops->vector(run, &hub->helper->run);
     hub->ops->configure(hub);
     return hub->room.is_short ? TACIT_MEMORY : TACIT_OK;
 }
@@ -268,8 +301,11 @@ size_t live_hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room
 
 bool live_hub_send(struct live_hub *hub, const void *message)
 {
-    size_t size;
-    return live_messages_add(&hub->out, hub->ops->codec, &hub->shape, message, &size) != NULL;
+    struct live_message *const made =
+        live_messages_add(&hub->out, hub->ops->wire->messages, &hub->shape, message);
+    if (made != NULL && hub->ops->mark != NULL)
+        hub->ops->mark(message, made);
+    return made != NULL;
 }
 
 void live_hub_note(struct live_hub *hub, struct live_hub_update *update, const char *format, ...)
@@ -307,16 +343,17 @@ static enum tacit_status receive(struct live_hub *hub, const struct live_hub_eve
                                  const struct tacit_entropy *entropy,
                                  struct live_hub_update *update)
 {
-    struct live_codec const *const codec = hub->ops->codec;
+    struct tacit_wire_table const *const table =
+        hub->ops->hears != NULL ? hub->ops->hears : hub->ops->wire->messages;
     void *message;
     if (hub->ops->only_kind != 0 && event->message_kind != hub->ops->only_kind)
         return TACIT_UNEXPECTED;
-    enum tacit_status status =
-        codec->decode(&hub->shape, event->bytes, event->size, TACIT_HUB, &message);
+    enum tacit_status status = tacit_wire_decode(table, &hub->shape, event->bytes, event->size,
+                                                 &message, tacit_wire_heap());
     if (status != TACIT_OK)
         return status;
-    struct live_label const label = codec->label(message);
-    if (label.message.kind != event->message_kind || label.message.epoch != event->message_epoch)
+    struct tacit_wire_label const label = tacit_wire_label(table, message);
+    if (label.kind != event->message_kind || label.epoch != event->message_epoch)
         status = TACIT_MALFORMED;
     else if (label.from != event->from)
         status = TACIT_STRANGER;

@@ -263,30 +263,6 @@ struct live_site_view {
 
 /* ---- The family's functions ------------------------------------------------------------------ */
 
-/* Sizes that messages depend on. */
-struct live_shape {
-    uint32_t arm_count;
-    uint32_t agent_count;
-    uint32_t dimension; /* of contexts, or of a model; 0: there are none */
-};
-
-/* What stands in a message beside what it says. */
-struct live_label {
-    uint32_t from;
-    struct live_message message; /* all but its bytes and their number */
-};
-
-/* A family's messages, one table for sites and hub. A message is the core's own struct. */
-struct live_codec {
-    /* On TACIT_OK *message is to be given to free(). to: agent, TACIT_EVERYONE or TACIT_HUB. */
-    enum tacit_status (*decode)(const struct live_shape *shape, const uint8_t *bytes, size_t size,
-                                uint32_t to, void **message);
-    size_t (*bytes)(const struct live_shape *shape, const void *message);
-    enum tacit_status (*encode)(const struct live_shape *shape, const void *message,
-                                uint8_t *bytes);
-    struct live_label (*label)(const void *message);
-};
-
 /* A core, whose configuration is in what the family has beside the state (ops->own_size). */
 struct live_core {
     size_t (*size)(const void *own); /* of the state; 0: there can be none */
@@ -300,9 +276,7 @@ struct live_site; /* protocol.h; the daemon knows it by the functions below */
 
 /* One family: what protocol.c does not know of a site. */
 struct live_site_ops {
-    const char *word;       /* of the protocol: in the files, and the last part of its topics */
-    uint32_t family;        /* its number */
-    uint32_t version;       /* of the protocol */
+    const struct tacit_wire_protocol *wire; /* its messages are the core's own structs */
     bool hears_of_each;     /* the hub also says what is about one site on a topic of its own */
     const char *one_run;    /* why a state has one run only, in words; NULL: it has any number */
     bool has_terms;         /* it can go on in a new term, with a hub that has lost its state */
@@ -314,12 +288,12 @@ struct live_site_ops {
     bool keeps_objecting;   /* an objection holds against a state that was kept, too */
     bool hub_is_silent;     /* it has nothing to say beside the announcement */
     uint32_t events;        /* a set of 1u << kind; others are TACIT_UNEXPECTED */
-    const struct live_codec *codec;
     const struct live_core *core;
     size_t own_size; /* of what the family has beside the state: site->own, zeros at first */
 
-    /* From site->announcement and site->config to the core's configuration, and room for what is
-     * shown; that the room had all is seen afterwards. Errors: TACIT_MALFORMED, TACIT_MEMORY. */
+    /* From site->run, site->announcement and site->config to the core's configuration, and room for
+     * what is shown; that the room had all is seen afterwards. Errors: TACIT_MALFORMED,
+     * TACIT_MEMORY. */
     enum tacit_status (*configure)(struct live_site *site);
     /* What the run wants against this site's own file; static. NULL: nothing. */
     const char *(*objection)(const struct live_site *site);

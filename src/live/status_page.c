@@ -439,7 +439,7 @@ static unsigned show_page(void *context, struct live_buffer *out)
     struct live_board const board = {.status = tree,
                                      .arms = json_object_get(tree, "arms"),
                                      .role = "coordinator",
-                                     .protocol = status->of->config->protocol->word,
+                                     .protocol = status->of->config->protocol->wire->word,
                                      .version = status->of->config->version,
                                      .arm_names = status->config->arm_names,
                                      .history = &status->of->history,

@@ -163,8 +163,8 @@ static const char *look(const uint8_t *bytes, size_t size, const char *federatio
     for (unsigned i = 0; i < 4; i++)
         length = length << 8 | bytes[HEAD_BYTES - 4 + i];
     if (length > size - HEAD_BYTES ||
-        tacit_wire_announcement_decode(bytes + HEAD_BYTES, length, &offer->announcement,
-                                       &allocator) != TACIT_OK ||
+        tacit_wire_decode(&tacit_wire_announcement, NULL, bytes + HEAD_BYTES, length,
+                          &offer->announcement, &allocator) != TACIT_OK ||
         !read_sites(bytes + HEAD_BYTES + length, size - HEAD_BYTES - length, room, offer) ||
         tacit_wire_agreement_digest(&offer->announcement->agreement, digest, &allocator) !=
             TACIT_OK)

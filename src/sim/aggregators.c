@@ -35,8 +35,10 @@ double tacit_sim_aggregators_bytes(uint32_t agents, uint32_t count)
     struct tacit_helper_request request = {.entries = entries, .entry_count = 1};
     struct tacit_helper_answer const answer = {
         .count = count, .site_count = agents, .sites = nothing};
-    double const one = (double)tacit_wire_helper_request_bytes(&request);
+    struct tacit_wire_shape const shape = {.agent_count = agents};
+    double const one = (double)tacit_wire_bytes(&tacit_wire_helper_request, NULL, &request);
     request.entry_count = 2;
-    double const two = (double)tacit_wire_helper_request_bytes(&request);
-    return one + (agents - 1) * (two - one) + (double)tacit_wire_helper_answer_bytes(&answer);
+    double const two = (double)tacit_wire_bytes(&tacit_wire_helper_request, NULL, &request);
+    return one + (agents - 1) * (two - one) +
+           (double)tacit_wire_bytes(&tacit_wire_helper_answer, &shape, &answer);
 }

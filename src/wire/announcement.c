@@ -90,7 +90,7 @@ static const struct wire_field agreement_fields[] = {
     BLOB(11, parameters, parameters_size, ANY),
     NUMBER(12, floor_nano, IF(has_helper)),
 };
-static const struct wire_table agreements =
+static const struct tacit_wire_table agreements =
     TABLE("Agreement", FIELDS(agreement_fields), .check = check_agreement);
 
 #undef MESSAGE
@@ -112,30 +112,10 @@ static const struct wire_field fields[] = {
     SEALING(6, key),
     SEALING(7, signature),
 };
-static const struct wire_table announcements =
+const struct tacit_wire_table tacit_wire_announcement =
     TABLE("Announcement", FIELDS(fields), .check = check_announcement);
 
-/* ---- Bytes ---- */
-
-size_t tacit_wire_announcement_bytes(const struct tacit_wire_announcement *announcement)
-{
-    return wire_length(&announcements, announcement, wire_no_sizes);
-}
-
-void tacit_wire_announcement_encode(const struct tacit_wire_announcement *announcement,
-                                    uint8_t *bytes)
-{
-    TACIT_ASSERT(is_possible(&announcement->agreement));
-    TACIT_ASSERT(announcement->agent < announcement->agreement.agent_count);
-    wire_write(&announcements, announcement, wire_no_sizes, bytes);
-}
-
-enum tacit_status tacit_wire_announcement_decode(const uint8_t *bytes, size_t size,
-                                                 struct tacit_wire_announcement **announcement,
-                                                 const struct tacit_wire_allocator *allocator)
-{
-    return wire_make(&announcements, wire_no_sizes, bytes, size, allocator, announcement);
-}
+/* ---- The digest ---- */
 
 uint32_t tacit_wire_floor_milli(bool has_helper, uint64_t floor_nano)
 {
@@ -148,15 +128,45 @@ enum tacit_status tacit_wire_agreement_digest(const struct tacit_wire_agreement 
                                               uint8_t digest[TACIT_WIRE_DIGEST_BYTES],
                                               const struct tacit_wire_allocator *allocator)
 {
-    size_t const size = wire_length(&agreements, agreement, wire_no_sizes);
+    size_t const size = tacit_wire_bytes(&agreements, NULL, agreement);
     uint8_t *const bytes = wire_take(allocator, size);
     struct tacit_sha256 sha = tacit_sha256_init();
     TACIT_ASSERT(is_possible(agreement));
     if (bytes == NULL)
         return TACIT_MEMORY;
-    wire_write(&agreements, agreement, wire_no_sizes, bytes);
+    tacit_wire_encode(&agreements, NULL, agreement, bytes);
     tacit_sha256_update(&sha, bytes, size);
     tacit_sha256_final(&sha, digest);
     wire_give(allocator, bytes);
     return TACIT_OK;
+}
+
+/* ---- Runs ---- */
+
+enum tacit_status tacit_wire_run_decode(const struct tacit_wire_protocol *protocol,
+                                        const struct tacit_wire_announcement *announcement,
+                                        void *run, const struct tacit_wire_allocator *allocator)
+{
+    struct tacit_wire_agreement const *const agreement = &announcement->agreement;
+    struct tacit_wire_shape const shape = {.arm_count = agreement->arm_count,
+                                           .agent_count = agreement->agent_count};
+    struct tacit_wire_run const head = {
+        .run_id = tacit_wire_run_id(agreement->run),
+        .horizon = agreement->horizon,
+        .epsilon_nano = agreement->epsilon_nano,
+        .agent = announcement->agent,
+        .agent_count = agreement->agent_count,
+        .arm_count = agreement->arm_count,
+        .floor_milli = tacit_wire_floor_milli(agreement->has_helper, agreement->floor_nano)};
+    struct wire_parts const parts = {
+        .parts = {{protocol->parameters, agreement->parameters, agreement->parameters_size},
+                  {protocol->place, announcement->place, announcement->place_size}},
+        .size = protocol->run_size,
+        .head = &head};
+    TACIT_IMPLIES(agreement->parameters_size > 0, agreement->parameters != NULL);
+    if (strcmp(agreement->protocol, protocol->word) != 0 || agreement->family != protocol->family ||
+        agreement->protocol_version != protocol->version ||
+        (protocol->place == NULL && announcement->place_size != 0))
+        return TACIT_MALFORMED;
+    return wire_build(&parts, &shape, run, allocator);
 }

@@ -15,13 +15,12 @@ static const struct wire_field change_fields[] = {
     NUMBER(1, kind, ANY),  NUMBER(2, epoch, ANY),       NUMBER(3, subject, ANY),
     NUMBER(4, value, ANY), NUMBER(5, made_unix_s, ANY),
 };
-static const struct wire_table change_table = TABLE("ElimChange", FIELDS(change_fields));
+static const struct tacit_wire_table change_table = TABLE("ElimChange", FIELDS(change_fields));
 
 #undef MESSAGE
 #define MESSAGE struct tacit_elim_message
 #define COMMITTED(n, name, ...) EACH(n, WIRE_BYTES, commit, struct tacit_commit, name, __VA_ARGS__)
 #define PROVED(n, what, name, ...) EACH(n, what, proof, struct tacit_elim_proof, name, __VA_ARGS__)
-#define MASKED(n, name) EACH(n, WIRE_BYTES, masked, struct tacit_helper_release, name, IF(masked))
 #define REFUSED(n) SET(n, refused, PER(WIRE_ARMS), IF(refused))
 /* What its sender holds: the rounds, and one more field. */
 #define HISTORY(n)                                                                                 \
@@ -148,9 +147,10 @@ static const struct wire_field data[] = {
     NUMBER(1, pulls, ANY),
     SET(2, arms, PER(WIRE_ARMS)),
     SPAN(3, origins, PER(WIRE_AGENTS)),
-    ROW(5, sums, RULE(row_sums)),
-    POINTED(6, WIRE_BYTES, openings, OPENING_BYTES, RULE(row_openings)),
-    EACH(7, WIRE_BYTES, openings, struct tacit_elim_opening, seal, RULE(row_seals), IF(is_sealed)),
+    ROW(5, sums, RULE(row_sums), IN_TABLE),
+    POINTED(6, WIRE_BYTES, openings, OPENING_BYTES, RULE(row_openings), IN_TABLE),
+    EACH(7, WIRE_BYTES, openings, struct tacit_elim_opening, seal, RULE(row_seals), IF(is_sealed),
+         IN_TABLE),
     HISTORY(8),
 };
 static const struct wire_field commit[] = {
@@ -166,7 +166,7 @@ static const struct wire_field proof[] = {
     PROVED(3, WIRE_BYTES, seals, ALWAYS),
 };
 
-static const struct wire_table *const bodies[] = {
+static const struct tacit_wire_table *const bodies[] = {
     [TACIT_ELIM_HELLO] = SIZED_BODY("ElimHello", hello, check_refused),
     [TACIT_ELIM_ORDER] = SIZED_BODY("ElimOrder", order, check_order),
     [TACIT_ELIM_REPORT] = SIZED_BODY("ElimReport", report, check_report),
@@ -184,14 +184,8 @@ static const struct wire_field head[] = {
     NUMBER(3, run_id, ANY),
     NUMBER(4, epoch, UP_TO(TACIT_ELIM_EPOCHS_MAX)),
 };
-static const struct wire_table messages =
-    TABLE("ElimMessage", FIELDS(head), BODIES(bodies, TACIT_ELIM_HELLO), TO);
-
-size_t tacit_wire_elim_bytes(const struct tacit_elim_message *message, uint32_t arm_count,
-                             uint32_t agent_count)
-{
-    return wire_length(&messages, message, (uint32_t[WIRE_SIZES]){1, arm_count, agent_count});
-}
+const struct tacit_wire_table wire_elim_messages =
+    TABLE("ElimMessage", FIELDS(head), BODIES(bodies, TACIT_ELIM_HELLO), LABEL, EPOCH(epoch));
 
 /* The fields of the body, then of the message around it: tag and length, then what they hold. An
  * empty message has both, too. */
@@ -211,60 +205,4 @@ size_t tacit_wire_elim_rows_bytes(enum tacit_elim_message_kind kind,
                     wire_part_bytes(rows->has_seals ? rows->row_count * TACIT_ELIM_SEAL_BYTES : 0);
     }
     return (1 + 4) + (1 + 4) + (1 + 8) + (1 + 4) + 2 + wire_part_bytes(body);
-}
-
-/* Rows that are in a table, one after the other, with what opens them: in a block of the
- * allocator's. NULL: there is none. */
-static void *pack_rows(struct tacit_elim_message *message, uint32_t agent_count,
-                       const struct tacit_wire_allocator *allocator)
-{
-    size_t const rows = tacit_bits_count(message->origins, agent_count);
-    size_t const opening = message->openings == NULL ? 0 : sizeof *message->openings;
-    union tacit_sum *const sums =
-        wire_take(allocator, rows * (message->sum_count * sizeof *sums + opening) + 1);
-    if (sums == NULL)
-        return NULL;
-    struct tacit_elim_opening *const openings =
-        (struct tacit_elim_opening *)(void *)(sums + rows * message->sum_count);
-    uint32_t origin = tacit_bits_next(message->origins, agent_count, 0);
-    for (size_t i = 0; i < rows; i++) {
-        memcpy(sums + i * message->sum_count, message->sums + (size_t)origin * message->row_stride,
-               message->sum_count * sizeof *sums);
-        if (opening > 0)
-            openings[i] = message->openings[origin];
-        origin = tacit_bits_next(message->origins, agent_count, origin + 1);
-    }
-    message->sums = sums;
-    message->openings = opening > 0 ? openings : NULL;
-    return sums;
-}
-
-enum tacit_status tacit_wire_elim_encode(const struct tacit_elim_message *message,
-                                         uint32_t arm_count, uint32_t agent_count, uint8_t *bytes,
-                                         const struct tacit_wire_allocator *allocator)
-{
-    struct tacit_elim_message packed = *message;
-    void *rows = NULL;
-    if (message->kind == TACIT_ELIM_DATA && message->row_stride > 0) {
-        rows = pack_rows(&packed, agent_count, allocator);
-        if (rows == NULL)
-            return TACIT_MEMORY;
-    }
-    wire_write(&messages, &packed, (uint32_t[WIRE_SIZES]){1, arm_count, agent_count}, bytes);
-    wire_give(allocator, rows);
-    return TACIT_OK;
-}
-
-enum tacit_status tacit_wire_elim_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
-                                         uint32_t agent_count, uint32_t to,
-                                         struct tacit_elim_message **message,
-                                         const struct tacit_wire_allocator *allocator)
-{
-    uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count, to};
-    return wire_make(&messages, sizes, bytes, size, allocator, message);
-}
-
-uint32_t tacit_wire_elim_kind(enum tacit_elim_message_kind kind)
-{
-    return TACIT_WIRE_KIND_ANNOUNCEMENT + 1 + (uint32_t)kind;
 }

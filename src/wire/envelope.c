@@ -50,17 +50,18 @@ static const struct wire_field fields[] = {
     NUMBER(13, entry, ANY),
     BYTES(14, signature, COUNT(is_signed)),
 };
-static const struct wire_table envelopes = TABLE("Envelope", FIELDS(fields), .check = check_names);
+static const struct tacit_wire_table envelopes =
+    TABLE("Envelope", FIELDS(fields), .check = check_names);
 
 size_t tacit_wire_envelope_bytes(const struct tacit_wire_envelope *envelope)
 {
-    return wire_length(&envelopes, envelope, wire_no_sizes);
+    return tacit_wire_bytes(&envelopes, NULL, envelope);
 }
 
 void tacit_wire_envelope_encode(const struct tacit_wire_envelope *envelope, uint8_t *bytes)
 {
     TACIT_ASSERT(is_possible(envelope));
-    wire_write(&envelopes, envelope, wire_no_sizes, bytes);
+    tacit_wire_encode(&envelopes, NULL, envelope, bytes);
 }
 
 size_t tacit_wire_envelope_signature(const uint8_t *bytes, size_t size)
@@ -84,8 +85,7 @@ enum tacit_status tacit_wire_envelope_decode(const uint8_t *bytes, size_t size,
                                              struct tacit_wire_envelope *envelope)
 {
     struct tacit_wire_envelope found = {0};
-    if (size == 0 || size > TACIT_WIRE_BYTES_MAX ||
-        !wire_read(&envelopes, wire_no_sizes, bytes, size, &found))
+    if (size == 0 || size > TACIT_WIRE_BYTES_MAX || !wire_read(&envelopes, bytes, size, &found))
         return TACIT_MALFORMED;
     *envelope = found;
     return TACIT_OK;

@@ -19,7 +19,7 @@ bool wire_is_name(const char *text)
 #define MESSAGE struct tacit_wire_neighbour
 static const struct wire_field neighbour[] = {NUMBER(1, agent, ANY),
                                               FIELD(2, WIRE_TEXT, site, OF(wire_is_name))};
-const struct wire_table wire_neighbours = TABLE("ElimNeighbour", FIELDS(neighbour));
+const struct tacit_wire_table wire_neighbours = TABLE("ElimNeighbour", FIELDS(neighbour));
 
 bool wire_are_neighbours(const struct tacit_wire_neighbour *neighbours, uint32_t count,
                          uint32_t agent, uint32_t agent_count)

@@ -28,12 +28,12 @@ static const struct wire_field shift[] = {
     REALS(4, flow),
 };
 
-static const struct wire_table *const bodies[] = {
+static const struct tacit_wire_table *const bodies[] = {
     [TACIT_GOSSIP_COUNTS] = BODY("GossipCounts", counts, NULL),
     [TACIT_GOSSIP_ASK] = BODY("GossipAsk", ask, NULL),
     [TACIT_GOSSIP_OFFER] = BODY("GossipOffer", offer, NULL),
     [TACIT_GOSSIP_SHIFT] = BODY("GossipShift", shift, NULL),
-    [TACIT_GOSSIP_REFUSE] = &(const struct wire_table)TABLE("GossipRefuse", .field_count = 0),
+    [TACIT_GOSSIP_REFUSE] = &(const struct tacit_wire_table)TABLE("GossipRefuse", .field_count = 0),
 };
 static const struct wire_field head[] = {
     VERSION(1, TACIT_WIRE_GOSSIP_VERSION),
@@ -42,34 +42,8 @@ static const struct wire_field head[] = {
     NUMBER(4, incarnation_number, ANY),
     NUMBER(5, incarnation, ANY),
 };
-static const struct wire_table messages =
-    TABLE("GossipMessage", FIELDS(head), BODIES(bodies, TACIT_GOSSIP_COUNTS), TO);
-
-size_t tacit_wire_gossip_bytes(const struct tacit_gossip_message *message, uint32_t arm_count)
-{
-    return wire_length(&messages, message, (uint32_t[WIRE_SIZES]){1, arm_count});
-}
-
-void tacit_wire_gossip_encode(const struct tacit_gossip_message *message, uint32_t arm_count,
-                              uint8_t *bytes)
-{
-    wire_write(&messages, message, (uint32_t[WIRE_SIZES]){1, arm_count}, bytes);
-}
-
-enum tacit_status tacit_wire_gossip_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
-                                           uint32_t agent_count, uint32_t to,
-                                           struct tacit_gossip_message **message,
-                                           const struct tacit_wire_allocator *allocator)
-{
-    uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count, to};
-    return wire_make(&messages, sizes, bytes, size, allocator, message);
-}
-
-uint32_t tacit_wire_gossip_kind(enum tacit_gossip_message_kind kind)
-{
-    TACIT_ASSERT(kind <= TACIT_GOSSIP_REFUSE);
-    return TACIT_WIRE_KIND_ANNOUNCEMENT + 1 + (uint32_t)kind;
-}
+static const struct tacit_wire_table messages =
+    TABLE("GossipMessage", FIELDS(head), BODIES(bodies, TACIT_GOSSIP_COUNTS), LABEL);
 
 /* ---- To the hub ------------------------------------------------------------------------------ */
 
@@ -90,39 +64,9 @@ static const struct wire_field where[] = {
     FLAG(5, finished),
     REALS(6, theta),
 };
-static const struct wire_table progress_table =
-    TABLE("GossipTold", FIELDS(where), .fits = check_progress);
-
-size_t tacit_wire_gossip_progress_bytes(uint32_t arm_count)
-{
-    static const struct tacit_wire_gossip_progress progress;
-    return wire_length(&progress_table, &progress, (uint32_t[WIRE_SIZES]){1, arm_count});
-}
-
-void tacit_wire_gossip_progress_encode(const struct tacit_wire_gossip_progress *progress,
-                                       uint32_t arm_count, uint8_t *bytes)
-{
-    wire_write(&progress_table, progress, (uint32_t[WIRE_SIZES]){1, arm_count}, bytes);
-}
-
-enum tacit_status tacit_wire_gossip_progress_decode(const uint8_t *bytes, size_t size,
-                                                    uint32_t arm_count, uint32_t agent_count,
-                                                    struct tacit_wire_gossip_progress *progress,
-                                                    double *theta,
-                                                    const struct tacit_wire_allocator *allocator)
-{
-    struct tacit_wire_gossip_progress found = {.from = 0};
-    uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count};
-    enum tacit_status const status =
-        wire_fill(&progress_table, sizes, bytes, size, allocator, &found);
-    if (status != TACIT_OK)
-        return status;
-    memcpy(theta, found.theta, arm_count * sizeof *theta);
-    wire_give(allocator, (void *)(uintptr_t)found.theta);
-    found.theta = theta;
-    *progress = found;
-    return TACIT_OK;
-}
+const struct tacit_wire_table tacit_wire_gossip_progress =
+    TABLE("GossipTold", FIELDS(where), .fits = check_progress, .from = WIRE_PLACE(from),
+          .first_kind = TACIT_WIRE_GOSSIP_KIND_TOLD - 1);
 
 /* ---- In an outbox ---------------------------------------------------------------------------- */
 
@@ -134,13 +78,7 @@ static const struct wire_field drawn[] = {
     NUMBER(2, pull_count, ANY),
     NUMBER(3, steps, ANY),
 };
-static const struct wire_table releases = TABLE("GossipRelease", FIELDS(drawn));
-
-void tacit_wire_gossip_release_encode(const struct tacit_wire_gossip_release *release,
-                                      uint8_t bytes[TACIT_WIRE_GOSSIP_RELEASE_BYTES])
-{
-    wire_write(&releases, release, wire_no_sizes, bytes);
-}
+const struct tacit_wire_table tacit_wire_gossip_release = TABLE("GossipRelease", FIELDS(drawn));
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
@@ -152,54 +90,25 @@ static const struct wire_field numbers[] = {
     NUMBER(2, pull_us, ANY),
     FLAG(3, log_base_10),
 };
-static const struct wire_table parameters = TABLE("GossipParameters", FIELDS(numbers));
+static const struct tacit_wire_table parameters = TABLE("GossipParameters", FIELDS(numbers));
 
 static bool check_neighbours(void *message)
 {
     const struct tacit_wire_gossip_run *const run = message;
-    return wire_are_neighbours(run->neighbours, run->neighbour_count, run->agent, run->agent_count);
+    return run->epsilon_nano > 0 &&
+           wire_are_neighbours(run->neighbours, run->neighbour_count, run->agent, run->agent_count);
 }
 
 static const struct wire_field place_fields[] = {
     PARTS(1, neighbours, wire_neighbours, COUNT(neighbour_count), FROM(1)),
 };
-static const struct wire_table place =
+static const struct tacit_wire_table place =
     TABLE("GossipPlace", FIELDS(place_fields), .check = check_neighbours);
 
-void tacit_wire_gossip_parameters_encode(const struct tacit_wire_gossip_run *run,
-                                         uint8_t bytes[TACIT_WIRE_GOSSIP_PARAMETERS_BYTES])
-{
-    wire_write(&parameters, run, wire_no_sizes, bytes);
-}
-
-size_t tacit_wire_gossip_place_bytes(const struct tacit_wire_gossip_run *run)
-{
-    return wire_length(&place, run, wire_no_sizes);
-}
-
-void tacit_wire_gossip_place_encode(const struct tacit_wire_gossip_run *run, uint8_t *bytes)
-{
-    wire_write(&place, run, wire_no_sizes, bytes);
-}
-
-enum tacit_status tacit_wire_gossip_run_decode(const struct tacit_wire_announcement *announcement,
-                                               struct tacit_wire_gossip_run *run,
-                                               const struct tacit_wire_allocator *allocator)
-{
-    struct tacit_wire_agreement const *const agreement = &announcement->agreement;
-    struct tacit_wire_gossip_run found = {.run_id = tacit_wire_run_id(agreement->run),
-                                          .agent = announcement->agent,
-                                          .agent_count = agreement->agent_count,
-                                          .arm_count = agreement->arm_count,
-                                          .horizon = agreement->horizon,
-                                          .epsilon_nano = agreement->epsilon_nano};
-    if (agreement->epsilon_nano == 0 ||
-        !wire_read_parameters(agreement, TACIT_WIRE_GOSSIP_WORD, TACIT_WIRE_GOSSIP_FAMILY,
-                              TACIT_WIRE_GOSSIP_VERSION, &parameters, &found))
-        return TACIT_MALFORMED;
-    enum tacit_status const status = wire_fill(&place, wire_no_sizes, announcement->place,
-                                               announcement->place_size, allocator, &found);
-    if (status == TACIT_OK)
-        *run = found;
-    return status;
-}
+const struct tacit_wire_protocol tacit_wire_gossip = {TACIT_WIRE_GOSSIP_WORD,
+                                                      TACIT_WIRE_GOSSIP_FAMILY,
+                                                      TACIT_WIRE_GOSSIP_VERSION,
+                                                      &messages,
+                                                      &parameters,
+                                                      &place,
+                                                      sizeof(struct tacit_wire_gossip_run)};

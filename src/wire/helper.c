@@ -10,7 +10,7 @@ static const struct wire_field link_fields[] = {
     BYTES(2, previous, ALWAYS),
     BLOB(3, proof, proof_size, UP_TO(TACIT_WIRE_HELPER_PROOF_BYTES_MAX)),
 };
-static const struct wire_table link_table = TABLE("HelperLink", FIELDS(link_fields));
+static const struct tacit_wire_table link_table = TABLE("HelperLink", FIELDS(link_fields));
 #undef MESSAGE
 
 #define MESSAGE struct tacit_helper_entry
@@ -21,7 +21,7 @@ static const struct wire_field entry_fields[] = {
     BYTES(4, release.envelope, ALWAYS),
     PARTS(5, links, link_table, COUNT(link_count), FROM(1), UP_TO(TACIT_HELPER_LINKS_MAX)),
 };
-static const struct wire_table entry_table = TABLE("HelperEntry", FIELDS(entry_fields));
+static const struct tacit_wire_table entry_table = TABLE("HelperEntry", FIELDS(entry_fields));
 #undef MESSAGE
 
 #define MESSAGE struct tacit_helper_request
@@ -49,27 +49,9 @@ static bool check_request(void *message, const uint32_t *sizes)
             return false;
     return request->entry_count <= sizes[WIRE_AGENTS];
 }
-static const struct wire_table request_table =
+const struct tacit_wire_table tacit_wire_helper_request =
     TABLE("HelperRequest", FIELDS(request_fields), .fits = check_request);
 
-size_t tacit_wire_helper_request_bytes(const struct tacit_helper_request *request)
-{
-    return wire_length(&request_table, request, wire_no_sizes);
-}
-
-void tacit_wire_helper_request_encode(const struct tacit_helper_request *request, uint8_t *bytes)
-{
-    wire_write(&request_table, request, wire_no_sizes, bytes);
-}
-
-enum tacit_status tacit_wire_helper_request_decode(const uint8_t *bytes, size_t size,
-                                                   uint32_t site_count,
-                                                   struct tacit_helper_request **request,
-                                                   const struct tacit_wire_allocator *allocator)
-{
-    uint32_t const sizes[WIRE_SIZES] = {1, 0, site_count};
-    return wire_make(&request_table, sizes, bytes, size, allocator, request);
-}
 #undef MESSAGE
 
 /* ---- Answers ---- */
@@ -98,26 +80,5 @@ static bool check_answer(void *message, const uint32_t *sizes)
     return (answer->count > 0) == (answer->verdict == TACIT_HELPER_ANSWERED) &&
            answer->count <= TACIT_HELPER_COUNT_MAX;
 }
-static const struct wire_table answer_table =
+const struct tacit_wire_table tacit_wire_helper_answer =
     TABLE("HelperAnswer", FIELDS(answer_fields), .fits = check_answer);
-
-size_t tacit_wire_helper_answer_bytes(const struct tacit_helper_answer *answer)
-{
-    uint32_t const sizes[WIRE_SIZES] = {1, 0, answer->site_count};
-    return wire_length(&answer_table, answer, sizes);
-}
-
-void tacit_wire_helper_answer_encode(const struct tacit_helper_answer *answer, uint8_t *bytes)
-{
-    uint32_t const sizes[WIRE_SIZES] = {1, 0, answer->site_count};
-    wire_write(&answer_table, answer, sizes, bytes);
-}
-
-enum tacit_status tacit_wire_helper_answer_decode(const uint8_t *bytes, size_t size,
-                                                  uint32_t site_count,
-                                                  struct tacit_helper_answer **answer,
-                                                  const struct tacit_wire_allocator *allocator)
-{
-    uint32_t const sizes[WIRE_SIZES] = {1, 0, site_count};
-    return wire_make(&answer_table, sizes, bytes, size, allocator, answer);
-}

@@ -8,8 +8,6 @@
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 #define MESSAGE struct tacit_select_message
-#define GRANTED(n, name) EACH(n, WIRE_BYTES, commit, struct tacit_commit, name, ALWAYS)
-#define MASKED(n, name) EACH(n, WIRE_BYTES, masked, struct tacit_helper_release, name, IF(masked))
 #define DIGESTS(n)                                                                                 \
     {                                                                                              \
         .number = (n), .kind = WIRE_BYTES, .via = WIRE_AT(digests), .width = TACIT_SHA256_BYTES,   \
@@ -84,7 +82,7 @@ static const struct wire_field update[] = {
     MASKED(10, blind),
 };
 
-static const struct wire_table *const bodies[] = {
+static const struct tacit_wire_table *const bodies[] = {
     BODY("SelectHello", hello, NULL),     BODY("SelectOrder", order, NULL),
     BODY("SelectRequest", request, NULL), BODY("SelectPiece", piece, check_piece),
     BODY("SelectCommit", commit, NULL),   BODY("SelectGrant", grant, NULL),
@@ -96,27 +94,8 @@ static const struct wire_field head[] = {
     NUMBER(3, run_id, ANY),
     NUMBER(4, round, UP_TO(TACIT_SELECT_ROUNDS_MAX + 1)),
 };
-static const struct wire_table messages =
-    TABLE("SelectMessage", FIELDS(head), BODIES(bodies, TACIT_SELECT_HELLO), TO);
-
-size_t tacit_wire_select_bytes(const struct tacit_select_message *message, uint32_t agent_count)
-{
-    return wire_length(&messages, message, (uint32_t[WIRE_SIZES]){1, 0, agent_count});
-}
-
-void tacit_wire_select_encode(const struct tacit_select_message *message, uint32_t agent_count,
-                              uint8_t *bytes)
-{
-    wire_write(&messages, message, (uint32_t[WIRE_SIZES]){1, 0, agent_count}, bytes);
-}
-
-enum tacit_status tacit_wire_select_decode(const uint8_t *bytes, size_t size, uint32_t agent_count,
-                                           uint32_t to, struct tacit_select_message **message,
-                                           const struct tacit_wire_allocator *allocator)
-{
-    uint32_t const sizes[WIRE_SIZES] = {1, 0, agent_count, to};
-    return wire_make(&messages, sizes, bytes, size, allocator, message);
-}
+static const struct tacit_wire_table messages =
+    TABLE("SelectMessage", FIELDS(head), BODIES(bodies, TACIT_SELECT_HELLO), LABEL, EPOCH(round));
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
@@ -126,8 +105,8 @@ enum tacit_status tacit_wire_select_decode(const uint8_t *bytes, size_t size, ui
 static bool check_run(void *message)
 {
     const struct tacit_wire_select_run *const run = message;
-    return run->clip > 0 && run->clip <= CLIP_MAX && run->round_count > 0 &&
-           run->round_count <= TACIT_SELECT_ROUNDS_MAX;
+    return run->clip > 0 && run->clip <= CLIP_MAX && run->arm_count == run->agent_count &&
+           run->horizon > 0 && run->horizon <= TACIT_SELECT_ROUNDS_MAX;
 }
 
 static const struct wire_field numbers[] = {
@@ -136,41 +115,13 @@ static const struct wire_field numbers[] = {
     NUMBER(3, deadline_s, FROM(1)),
     NUMBER(4, clip, ANY),
 };
-static const struct wire_table parameters =
+static const struct tacit_wire_table parameters =
     TABLE("SelectParameters", FIELDS(numbers), .check = check_run);
 
-void tacit_wire_select_parameters_encode(const struct tacit_wire_select_run *run,
-                                         uint8_t bytes[TACIT_WIRE_SELECT_PARAMETERS_BYTES])
-{
-    wire_write(&parameters, run, wire_no_sizes, bytes);
-}
-
-static bool read_numbers(const struct tacit_wire_agreement *agreement,
-                         struct tacit_wire_select_run *run)
-{
-    run->round_count = (uint32_t)agreement->horizon;
-    return agreement->horizon <= TACIT_SELECT_ROUNDS_MAX &&
-           wire_read_parameters(agreement, TACIT_WIRE_SELECT_WORD, TACIT_WIRE_SELECT_FAMILY,
-                                TACIT_WIRE_SELECT_VERSION, &parameters, run);
-}
-
-uint32_t tacit_wire_select_dimension(const struct tacit_wire_agreement *agreement)
-{
-    struct tacit_wire_select_run run = {0};
-    return read_numbers(agreement, &run) ? run.dimension : 0;
-}
-
-enum tacit_status tacit_wire_select_run_decode(const struct tacit_wire_announcement *announcement,
-                                               struct tacit_wire_select_run *run)
-{
-    struct tacit_wire_agreement const *const agreement = &announcement->agreement;
-    struct tacit_wire_select_run made = {.run_id = tacit_wire_run_id(agreement->run),
-                                         .agent = announcement->agent,
-                                         .agent_count = agreement->agent_count,
-                                         .epsilon_nano = agreement->epsilon_nano};
-    if (agreement->arm_count != agreement->agent_count || announcement->place_size != 0 ||
-        !read_numbers(agreement, &made))
-        return TACIT_MALFORMED;
-    *run = made;
-    return TACIT_OK;
-}
+const struct tacit_wire_protocol tacit_wire_select = {TACIT_WIRE_SELECT_WORD,
+                                                      TACIT_WIRE_SELECT_FAMILY,
+                                                      TACIT_WIRE_SELECT_VERSION,
+                                                      &messages,
+                                                      &parameters,
+                                                      NULL,
+                                                      sizeof(struct tacit_wire_select_run)};

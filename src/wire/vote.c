@@ -63,7 +63,7 @@ static const struct wire_field release[] = {
     BYTES(4, salt, ALWAYS),
 };
 
-static const struct wire_table *const bodies[] = {
+static const struct tacit_wire_table *const bodies[] = {
     [TACIT_VOTE_HELLO] = BODY("VoteHello", hello, NULL),
     [TACIT_VOTE_COMMIT] = BODY("VoteCommit", commit, check_commit),
     [TACIT_VOTE_CAST] = BODY("VoteCast", cast, NULL),
@@ -79,34 +79,8 @@ static const struct wire_field head[] = {
     NUMBER(3, run_id, ANY),
     NUMBER(4, cell, ANY),
 };
-static const struct wire_table messages =
-    TABLE("VoteMessage", FIELDS(head), BODIES(bodies, TACIT_VOTE_HELLO), TO);
-
-size_t tacit_wire_vote_bytes(enum tacit_vote_hub_message_kind kind, uint32_t arm_count)
-{
-    struct tacit_vote_hub_message const vote_message = {.kind = kind};
-    return wire_length(&messages, &vote_message, (uint32_t[WIRE_SIZES]){1, arm_count});
-}
-
-void tacit_wire_vote_encode(const struct tacit_vote_hub_message *vote_message, uint32_t arm_count,
-                            uint8_t *bytes)
-{
-    wire_write(&messages, vote_message, (uint32_t[WIRE_SIZES]){1, arm_count}, bytes);
-}
-
-enum tacit_status tacit_wire_vote_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
-                                         uint32_t agent_count, uint32_t to,
-                                         struct tacit_vote_hub_message **vote_message,
-                                         const struct tacit_wire_allocator *allocator)
-{
-    uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count, to};
-    return wire_make(&messages, sizes, bytes, size, allocator, vote_message);
-}
-
-uint32_t tacit_wire_vote_kind(enum tacit_vote_hub_message_kind kind)
-{
-    return TACIT_WIRE_KIND_ANNOUNCEMENT + 1 + (uint32_t)kind;
-}
+static const struct tacit_wire_table messages =
+    TABLE("VoteMessage", FIELDS(head), BODIES(bodies, TACIT_VOTE_HELLO), LABEL, EPOCH(cell));
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
@@ -116,8 +90,9 @@ uint32_t tacit_wire_vote_kind(enum tacit_vote_hub_message_kind kind)
 static bool check_run(void *message)
 {
     const struct tacit_wire_vote_run *const run = message;
-    return run->accuracy > 0 && run->accuracy <= 1 && run->eta > 0 && run->eta < 1 &&
-           run->votes_needed <= run->agent_count && run->committee <= run->agent_count &&
+    return run->epsilon_nano > 0 && run->accuracy > 0 && run->accuracy <= 1 && run->eta > 0 &&
+           run->eta < 1 && run->votes_needed <= run->agent_count &&
+           run->committee <= run->agent_count &&
            (run->committee == 0 || run->committee >= run->votes_needed) &&
            (run->block == 0 ||
             (run->votes_needed == 1 && run->committee == 0 && run->reset_after_s == 0));
@@ -132,33 +107,13 @@ static const struct wire_field numbers[] = {
     NUMBER(6, tick_ms, FROM(1)),
     NUMBER(7, block, IF(block), UP_TO(TACIT_VOTE_BLOCK_MAX)),
 };
-static const struct wire_table parameters =
+static const struct tacit_wire_table parameters =
     TABLE("VoteParameters", FIELDS(numbers), .check = check_run);
 
-size_t tacit_wire_vote_parameters_bytes(const struct tacit_wire_vote_run *run)
-{
-    return wire_length(&parameters, run, wire_no_sizes);
-}
-
-void tacit_wire_vote_parameters_encode(const struct tacit_wire_vote_run *run, uint8_t *bytes)
-{
-    wire_write(&parameters, run, wire_no_sizes, bytes);
-}
-
-enum tacit_status tacit_wire_vote_run_decode(const struct tacit_wire_announcement *announcement,
-                                             struct tacit_wire_vote_run *run)
-{
-    struct tacit_wire_agreement const *const agreement = &announcement->agreement;
-    struct tacit_wire_vote_run found = {.run_id = tacit_wire_run_id(agreement->run),
-                                        .agent = announcement->agent,
-                                        .agent_count = agreement->agent_count,
-                                        .arm_count = agreement->arm_count,
-                                        .horizon = agreement->horizon,
-                                        .epsilon_nano = agreement->epsilon_nano};
-    if (agreement->epsilon_nano == 0 || announcement->place_size != 0 ||
-        !wire_read_parameters(agreement, TACIT_WIRE_VOTE_WORD, TACIT_WIRE_VOTE_FAMILY,
-                              TACIT_WIRE_VOTE_VERSION, &parameters, &found))
-        return TACIT_MALFORMED;
-    *run = found;
-    return TACIT_OK;
-}
+const struct tacit_wire_protocol tacit_wire_vote = {TACIT_WIRE_VOTE_WORD,
+                                                    TACIT_WIRE_VOTE_FAMILY,
+                                                    TACIT_WIRE_VOTE_VERSION,
+                                                    &messages,
+                                                    &parameters,
+                                                    NULL,
+                                                    sizeof(struct tacit_wire_vote_run)};

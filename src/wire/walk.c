@@ -2,6 +2,7 @@
 #include "walk.h"
 #include <math.h>
 #include <string.h>
+#include "tacit/core.h"
 #include "tacit/linalg.h"
 
 #define FIELDS_MAX 20u  /* of a table */
@@ -10,7 +11,19 @@
 
 enum { BITS64 = 1, LENGTH = 2, BITS32 = 5 }; /* how protobuf says how a field ends */
 
-const uint32_t wire_no_sizes[WIRE_SIZES] = {[WIRE_ONE] = 1};
+struct sizes {
+    uint32_t of[WIRE_SIZES];
+};
+
+static struct sizes sizes_of(const struct tacit_wire_shape *shape)
+{
+    if (shape == NULL)
+        return (struct sizes){{1}};
+    uint32_t const d = shape->dimension;
+    uint32_t const triangle = (uint32_t)TACIT_LINALG_PACKED(d);
+    return (struct sizes){
+        {1, shape->arm_count, shape->agent_count, shape->to, d, triangle, triangle + d}};
+}
 
 /* ---- Fields ---- */
 
@@ -167,6 +180,22 @@ static void put_elements(struct sink *sink, const struct wire_field *field, cons
     }
 }
 
+/* Of a table of all agents the rows of these. */
+static void put_rows(struct sink *sink, const struct wire_field *field, const uint8_t *message,
+                     size_t count)
+{
+    uint32_t const agents = sink->sizes[WIRE_AGENTS];
+    const uint8_t *const from = elements_of(field, message);
+    const uint64_t *set;
+    memcpy(&set, message + field->rows, sizeof set);
+    size_t const row_elements = count / tacit_bits_count(set, agents);
+    size_t const apart =
+        field->stride * (field->kind == WIRE_ROW ? (size_t)member_of(message, field->apart) : 1);
+    for (uint32_t row = tacit_bits_next(set, agents, 0); row < agents;
+         row = tacit_bits_next(set, agents, row + 1))
+        put_elements(sink, field, from + row * apart, row_elements);
+}
+
 /* The upper triangle, row by row. */
 static void put_matrix(struct sink *sink, const struct wire_field *field, const uint8_t *matrix)
 {
@@ -214,14 +243,17 @@ static void put_text(struct sink *sink, const char *text)
     put(sink, text, size);
 }
 
-static void put_fields(struct sink *sink, const struct wire_table *table, const uint8_t *message);
+static void put_fields(struct sink *sink, const struct tacit_wire_table *table,
+                       const uint8_t *message);
 
-static void put_part(struct sink *sink, const struct wire_table *table, const uint8_t *message)
+static void put_part(struct sink *sink, const struct tacit_wire_table *table,
+                     const uint8_t *message)
 {
     TACIT_ASSERT(table != NULL && message != NULL);
-    size_t const size = wire_length(table, message, sink->sizes);
-    put_varint(sink, size);
-    if (!only_counts(sink, size))
+    struct sink inner = {.sizes = sink->sizes};
+    put_fields(&inner, table, message);
+    put_varint(sink, inner.size);
+    if (!only_counts(sink, inner.size))
         put_fields(sink, table, message);
 }
 
@@ -272,6 +304,8 @@ static void put_content(struct sink *sink, const struct wire_field *field, const
             return;
         if (field->kind == WIRE_MATRIX)
             put_matrix(sink, field, from);
+        else if (field->apart.size > 0 && count > 0 && member_of(message, field->apart) > 0)
+            put_rows(sink, field, message, count);
         else
             put_elements(sink, field, from, count);
         return;
@@ -294,7 +328,8 @@ static void put_content(struct sink *sink, const struct wire_field *field, const
     TACIT_ASSERT(false);
 }
 
-static void put_fields(struct sink *sink, const struct wire_table *table, const uint8_t *message)
+static void put_fields(struct sink *sink, const struct tacit_wire_table *table,
+                       const uint8_t *message)
 {
     for (size_t i = 0; i < table->field_count; i++) {
         const struct wire_field *const field = &table->fields[i];
@@ -310,26 +345,43 @@ static void put_fields(struct sink *sink, const struct wire_table *table, const 
     }
     if (table->bodies == NULL)
         return;
-    uint32_t const body = (uint32_t)load(message, table->kind_bytes) - table->first_kind;
+    uint32_t const body = (uint32_t)member_of(message, table->kind) - table->first_kind;
     TACIT_ASSERT(body < table->body_count);
     put_varint(sink, (WIRE_BODY + body) << 3 | LENGTH);
     put_part(sink, table->bodies[body], message);
 }
 
-size_t wire_length(const struct wire_table *table, const void *message, const uint32_t *sizes)
+size_t tacit_wire_bytes(const struct tacit_wire_table *table, const struct tacit_wire_shape *shape,
+                        const void *message)
 {
-    struct sink sink = {.sizes = sizes};
+    struct sizes const sizes = sizes_of(shape);
+    struct sink sink = {.sizes = sizes.of};
     TACIT_ASSERT(table != NULL && message != NULL);
     put_fields(&sink, table, message);
     return sink.size;
 }
 
-void wire_write(const struct wire_table *table, const void *message, const uint32_t *sizes,
-                uint8_t *bytes)
+void tacit_wire_encode(const struct tacit_wire_table *table, const struct tacit_wire_shape *shape,
+                       const void *message, uint8_t *bytes)
 {
-    struct sink sink = {.bytes = bytes, .sizes = sizes};
+    struct sizes const sizes = sizes_of(shape);
+    struct sink sink = {.bytes = bytes, .sizes = sizes.of};
     TACIT_ASSERT(bytes != NULL && message != NULL);
     put_fields(&sink, table, message);
+}
+
+struct tacit_wire_label tacit_wire_label(const struct tacit_wire_table *table, const void *message)
+{
+    bool const has_kinds = table->kind.size > 0;
+    uint32_t const kind = has_kinds ? (uint32_t)member_of(message, table->kind) : 0;
+    TACIT_ASSERT(table->from.size > 0);
+    TACIT_IMPLIES(has_kinds, kind >= table->first_kind);
+    return (struct tacit_wire_label){
+        .from = (uint32_t)member_of(message, table->from),
+        .to = table->to.size > 0 ? (uint32_t)member_of(message, table->to) : TACIT_HUB,
+        .kind = TACIT_WIRE_KIND_ANNOUNCEMENT + 1 +
+                (has_kinds ? kind - table->first_kind : table->first_kind),
+        .epoch = table->epoch.size > 0 ? (uint32_t)member_of(message, table->epoch) : 0};
 }
 
 /* ---- Reading: the same walk twice, first for the room that all takes ---- */
@@ -458,7 +510,9 @@ static bool take_elements(struct source *source, const struct wire_field *field,
         return false;
     *count = size / width;
     size_t const padded = field->kind == WIRE_REALS ? TACIT_LINALG_STRIDE(*count) : *count;
-    if ((*count == 0 && field->kind != WIRE_BYTES) ||
+    bool const is_another = *count != source->sizes[field->per] && field->kind != WIRE_SET &&
+                            field->counted.size == 0 && field->rule == NULL;
+    if (is_another || (*count == 0 && field->kind != WIRE_BYTES) ||
         !claim(source, field, *count, padded * field->stride, message, &elements))
         return false;
     if (elements == NULL)
@@ -570,9 +624,11 @@ static bool take_name(struct source *source, uint8_t *name)
     return true;
 }
 
-static bool take_fields(struct source *source, const struct wire_table *table, uint8_t *message);
+static bool take_fields(struct source *source, const struct tacit_wire_table *table,
+                        uint8_t *message);
 
-static bool take_inner(struct source *source, const struct wire_table *table, uint8_t *message)
+static bool take_inner(struct source *source, const struct tacit_wire_table *table,
+                       uint8_t *message)
 {
     const uint8_t *const end = source->end;
     TACIT_ASSERT(table != NULL);
@@ -722,19 +778,20 @@ static bool take_field(struct source *source, const struct wire_field *field, ui
     return true;
 }
 
-static bool take_body(struct source *source, const struct wire_table *table, uint8_t *message)
+static bool take_body(struct source *source, const struct tacit_wire_table *table, uint8_t *message)
 {
     uint32_t tag;
     if (!take_varint(source, &tag) || tag % 8 != LENGTH || tag / 8 < WIRE_BODY ||
         tag / 8 - WIRE_BODY >= table->body_count)
         return false;
     uint32_t const body = tag / 8 - WIRE_BODY;
-    store(message, table->kind_bytes, body + table->first_kind);
+    store(message + table->kind.at, table->kind.size, body + table->first_kind);
     return take_inner(source, table->bodies[body], message);
 }
 
 /* What was found has to be what would be written for it. */
-static bool take_fields(struct source *source, const struct wire_table *table, uint8_t *message)
+static bool take_fields(struct source *source, const struct tacit_wire_table *table,
+                        uint8_t *message)
 {
     size_t found[FIELDS_MAX];
     TACIT_ASSERT(table->field_count <= FIELDS_MAX && source->at <= source->end);
@@ -756,43 +813,37 @@ static bool take_fields(struct source *source, const struct wire_table *table, u
     return true;
 }
 
-bool wire_read(const struct wire_table *table, const uint32_t *sizes, const uint8_t *bytes,
-               size_t size, void *message)
+bool wire_read(const struct tacit_wire_table *table, const uint8_t *bytes, size_t size,
+               void *message)
 {
-    struct source source = {.at = bytes, .end = size > 0 ? bytes + size : bytes, .sizes = sizes};
+    struct sizes const sizes = sizes_of(NULL);
+    struct source source = {.at = bytes, .end = size > 0 ? bytes + size : bytes, .sizes = sizes.of};
     return take_fields(&source, table, message);
 }
 
-bool wire_is_of(const struct tacit_wire_agreement *agreement, const char *protocol, uint32_t family,
-                uint32_t version)
+static bool take_parts(struct source *source, const struct wire_parts *parts, uint8_t *message)
 {
-    return strcmp(agreement->protocol, protocol) == 0 && agreement->family == family &&
-           agreement->protocol_version == version;
+    for (size_t i = 0; i < 2 && parts->parts[i].table != NULL; i++) {
+        struct wire_part const *const part = &parts->parts[i];
+        source->at = part->bytes;
+        source->end = part->size > 0 ? part->bytes + part->size : part->bytes;
+        source->via = 0;
+        if (part->size > TACIT_WIRE_BYTES_MAX || !take_fields(source, part->table, message))
+            return false;
+    }
+    return true;
 }
 
-bool wire_read_parameters(const struct tacit_wire_agreement *agreement, const char *protocol,
-                          uint32_t family, uint32_t version, const struct wire_table *table,
-                          void *run)
+enum tacit_status wire_build(const struct wire_parts *parts, const struct tacit_wire_shape *shape,
+                             void *message, const struct tacit_wire_allocator *allocator)
 {
-    TACIT_IMPLIES(agreement->parameters_size > 0, agreement->parameters != NULL);
-    return wire_is_of(agreement, protocol, family, version) &&
-           wire_read(table, wire_no_sizes, agreement->parameters, agreement->parameters_size, run);
-}
-
-/* head: bytes of the struct where it begins the block; 0: `message` is it. */
-static enum tacit_status build(const struct wire_table *table, const uint32_t *sizes,
-                               const uint8_t *bytes, size_t size,
-                               const struct tacit_wire_allocator *allocator, size_t head,
-                               void *message)
-{
-    uint64_t unused[STRUCT_MAX / 8] = {0};
+    struct sizes const sizes = sizes_of(shape);
+    uint64_t made[STRUCT_MAX / 8] = {0};
     uint8_t *block = NULL;
-    struct source source = {.at = bytes, .sizes = sizes, .measures = true, .used = head};
-    TACIT_ASSERT(table->size <= sizeof unused);
-    if (size == 0 || size > TACIT_WIRE_BYTES_MAX)
-        return TACIT_MALFORMED;
-    source.end = bytes + size;
-    if (!take_fields(&source, table, (uint8_t *)unused))
+    size_t const head = parts->head == NULL ? (parts->size + 7u) & ~(size_t)7u : 0;
+    struct source source = {.sizes = sizes.of, .measures = true, .used = head};
+    TACIT_ASSERT(parts->size > 0 && parts->size <= sizeof made && message != NULL);
+    if (!take_parts(&source, parts, (uint8_t *)made))
         return TACIT_MALFORMED;
     if (source.used > 0) {
         block = allocator->take(allocator->context, source.used);
@@ -800,30 +851,28 @@ static enum tacit_status build(const struct wire_table *table, const uint32_t *s
             return TACIT_MEMORY;
         memset(block, 0, source.used);
     }
-    source = (struct source){
-        .at = bytes, .end = bytes + size, .sizes = sizes, .room = block, .used = head};
-    if (!take_fields(&source, table, head > 0 ? block : message)) {
+    if (parts->head != NULL) {
+        memset(made, 0, sizeof made);
+        memcpy(made, parts->head, sizeof *parts->head);
+    }
+    source = (struct source){.sizes = sizes.of, .room = block, .used = head};
+    if (!take_parts(&source, parts, head > 0 ? block : (uint8_t *)made)) {
         if (block != NULL)
             allocator->give(allocator->context, block);
         return TACIT_MALFORMED;
     }
     if (head > 0)
         memcpy(message, &block, sizeof block);
+    else
+        memcpy(message, made, parts->size);
     return TACIT_OK;
 }
 
-enum tacit_status wire_make(const struct wire_table *table, const uint32_t *sizes,
-                            const uint8_t *bytes, size_t size,
-                            const struct tacit_wire_allocator *allocator, void *message)
+enum tacit_status tacit_wire_decode(const struct tacit_wire_table *table,
+                                    const struct tacit_wire_shape *shape, const uint8_t *bytes,
+                                    size_t size, void *message,
+                                    const struct tacit_wire_allocator *allocator)
 {
-    TACIT_ASSERT(table->size > 0 && message != NULL);
-    return build(table, sizes, bytes, size, allocator, (table->size + 7u) & ~(size_t)7u, message);
-}
-
-enum tacit_status wire_fill(const struct wire_table *table, const uint32_t *sizes,
-                            const uint8_t *bytes, size_t size,
-                            const struct tacit_wire_allocator *allocator, void *message)
-{
-    TACIT_ASSERT(table->size > 0 && message != NULL);
-    return build(table, sizes, bytes, size, allocator, 0, message);
+    struct wire_parts const parts = {.parts = {{table, bytes, size}}, .size = table->size};
+    return size == 0 ? TACIT_MALFORMED : wire_build(&parts, shape, message, allocator);
 }

@@ -12,10 +12,10 @@ enum wire_size {
     WIRE_ONE,
     WIRE_ARMS,
     WIRE_AGENTS,
-    WIRE_TO,           /* to whom it came: not the number of anything */
-    WIRE_NUMBERS,      /* of a context */
-    WIRE_TRIANGLE,     /* of a matrix over these */
-    WIRE_PRIVATE_SUMS, /* TACIT_GLM_PRIVATE_SUMS */
+    WIRE_TO,         /* to whom it came: not the number of anything */
+    WIRE_NUMBERS,    /* of a context */
+    WIRE_TRIANGLE,   /* of a matrix over these */
+    WIRE_REGRESSION, /* such a triangle and a vector: what a regression adds up */
     WIRE_SIZES
 };
 
@@ -61,28 +61,34 @@ struct wire_field {
     struct wire_member member; /* of the struct, or of an element */
     struct wire_member when;   /* size 0: always */
     struct wire_member counted;
+    struct wire_member apart; /* not 0: elements lie in a table of all agents, and its rows so far
+                               * apart (of numbers; else each is a row): those of the set `rows` */
+    uint16_t rows;
     uint64_t least; /* of numbers; of a blob its bytes, of texts, messages and bytes how many */
     uint64_t most;  /* 0: no limit */
     size_t (*rule)(const void *message, const uint32_t sizes[WIRE_SIZES]);
     bool (*is_text)(const char *text); /* of texts that a pointer points to; NULL: any */
-    const struct wire_table *inner;
+    const struct tacit_wire_table *inner;
 };
 
-struct wire_table {
+struct tacit_wire_table {
     const char *name; /* in the schema */
     const struct wire_field *fields;
     size_t field_count;
-    size_t size;           /* of the struct */
-    struct wire_member to; /* is said by who reads it (WIRE_TO), not by the message */
+    size_t size; /* of the struct */
+    /* What a label says (size 0: nothing); `to` is said by who reads the message (WIRE_TO). */
+    struct wire_member from;
+    struct wire_member to;
+    struct wire_member kind;
+    struct wire_member epoch;
+    uint32_t first_kind;
     /* Can it be, all fields read? May fill in members that follow from others. NULL: any. */
     bool (*check)(void *message);
     bool (*fits)(void *message, const uint32_t sizes[WIRE_SIZES]); /* .. in this run? */
-    /* One more field, by the struct's first member, an enumeration: a message of the same struct.
-     */
-    const struct wire_table *const *bodies;
+    /* One more field by the kind, the first's has the number WIRE_BODY: a message of the same
+     * struct. */
+    const struct tacit_wire_table *const *bodies;
     uint32_t body_count;
-    uint32_t first_kind; /* whose field has the number WIRE_BODY */
-    uint8_t kind_bytes;
 };
 #define WIRE_BODY 16u
 
@@ -149,37 +155,30 @@ struct wire_table {
 /* clang-format on */
 /* A message of the same struct within; check: NULL, or its function. */
 #define BODY(message, array, function)                                                             \
-    &(const struct wire_table)TABLE(message, FIELDS(array), .check = (function))
+    &(const struct tacit_wire_table)TABLE(message, FIELDS(array), .check = (function))
 #define SIZED_BODY(message, array, function)                                                       \
-    &(const struct wire_table)TABLE(message, FIELDS(array), .fits = (function))
-#define TO .to = WIRE_PLACE(to)
+    &(const struct tacit_wire_table)TABLE(message, FIELDS(array), .fits = (function))
+#define LABEL .from = WIRE_PLACE(from), .to = WIRE_PLACE(to), .kind = WIRE_PLACE(kind)
+#define EPOCH(name) .epoch = WIRE_PLACE(name)
+#define IN_TABLE .apart = WIRE_PLACE(row_stride), .rows = WIRE_AT(origins)
 /* What sites ask and hubs answer in rounds with grants (tacit/round.h). */
 #define GRANTED(n, name) EACH(n, WIRE_BYTES, commit, struct tacit_commit, name, ALWAYS)
+#define MASKED(n, name) EACH(n, WIRE_BYTES, masked, struct tacit_helper_release, name, IF(masked))
 #define WIRE_ROUND_FIELDS                                                                          \
     static const struct wire_field commit[] = {GRANTED(1, commitment), GRANTED(2, previous)};      \
     static const struct wire_field grant[] = {GRANTED(1, commitment), FLAG(2, closed)};            \
     static const struct wire_field refusal[] = {GRANTED(1, commitment), EMPTY(2), FLAG(3, forgot)};
 #define FIELDS(array) .fields = (array), .field_count = sizeof(array) / sizeof(array)[0]
 #define BODIES(array, first)                                                                       \
-    .bodies = (array), .body_count = sizeof(array) / sizeof(array)[0], .first_kind = (first),      \
-    .kind_bytes = sizeof WIRE_OF(kind)
-
-/* Of tables that name no other size. */
-extern const uint32_t wire_no_sizes[WIRE_SIZES];
+    .bodies = (array), .body_count = sizeof(array) / sizeof(array)[0], .first_kind = (first)
 
 /* Whom a site meets: ascending, and others of this run. */
-extern const struct wire_table wire_neighbours;
+extern const struct tacit_wire_table wire_neighbours;
 bool wire_are_neighbours(const struct tacit_wire_neighbour *neighbours, uint32_t count,
                          uint32_t agent, uint32_t agent_count);
 
-/* Is it this protocol, in this version? */
-bool wire_is_of(const struct tacit_wire_agreement *agreement, const char *protocol, uint32_t family,
-                uint32_t version);
-
-/* .. Then its parameters are read, as wire_read does. */
-bool wire_read_parameters(const struct tacit_wire_agreement *agreement, const char *protocol,
-                          uint32_t family, uint32_t version, const struct wire_table *table,
-                          void *run);
+/* Of elimination, whose messages have a file of their own. */
+extern const struct tacit_wire_table wire_elim_messages;
 
 /* ---- The walk ---------------------------------------------------------------------------------
  */
@@ -187,28 +186,24 @@ bool wire_read_parameters(const struct tacit_wire_agreement *agreement, const ch
 /* A length, and so many bytes. */
 size_t wire_part_bytes(size_t content);
 
-/* Bytes that wire_write writes. Cost: O(fields), and O(words) of a span. */
-size_t wire_length(const struct wire_table *table, const void *message, const uint32_t *sizes);
-
-/* Requires: wire_length bytes of room. Cost: O(bytes). */
-void wire_write(const struct wire_table *table, const void *message, const uint32_t *sizes,
-                uint8_t *bytes);
-
 /* Reads into a struct of zeros that points to nothing but `bytes`. False: another form, or what
  * cannot be; *message is spoilt then. Cost: O(size). */
-bool wire_read(const struct wire_table *table, const uint32_t *sizes, const uint8_t *bytes,
-               size_t size, void *message);
+bool wire_read(const struct tacit_wire_table *table, const uint8_t *bytes, size_t size,
+               void *message);
 
-/* message: where a pointer to the struct is. On TACIT_OK it points to one block of the allocator's,
- * with all that it points to. Errors: TACIT_MALFORMED, TACIT_MEMORY; it is untouched. Cost:
- * O(size). */
-enum tacit_status wire_make(const struct wire_table *table, const uint32_t *sizes,
-                            const uint8_t *bytes, size_t size,
-                            const struct tacit_wire_allocator *allocator, void *message);
+/* Messages that make one struct together, each from its bytes. */
+struct wire_part {
+    const struct tacit_wire_table *table; /* NULL: there is no such one */
+    const uint8_t *bytes;
+    size_t size;
+};
+struct wire_parts {
+    struct wire_part parts[2];
+    size_t size;                       /* of the struct */
+    const struct tacit_wire_run *head; /* which it begins with; NULL: with zeros */
+};
 
-/* The same into the caller's struct, which is spoilt if that fails; what it points to is a block
- * that begins with what is read first. */
-enum tacit_status wire_fill(const struct wire_table *table, const uint32_t *sizes,
-                            const uint8_t *bytes, size_t size,
-                            const struct tacit_wire_allocator *allocator, void *message);
+/* Without a head, as tacit_wire_decode; with one, as tacit_wire_run_decode. */
+enum tacit_status wire_build(const struct wire_parts *parts, const struct tacit_wire_shape *shape,
+                             void *message, const struct tacit_wire_allocator *allocator);
 #endif

@@ -1,6 +1,7 @@
 /* examples/device as it would stand in the field: three boards that are processes, bytes in and
  * out, and a hub core between them. Messages are lost, and one board loses its power; they decide
  * all the same, for the right arm, and what a board reads that makes no sense does not move it. */
+#include "../support/wire_shape.h"
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
@@ -11,6 +12,8 @@
 #include "../support/testing.h"
 #include "tacit/wire_elim.h"
 #include "../support/temp.h"
+
+#define PARAMETERS 47u /* bytes */
 
 #define DEVICES 3u
 #define ARMS 3u
@@ -151,12 +154,11 @@ static void say(struct field *field, const struct tacit_elim_message *message)
     uint8_t body[BYTES_MAX];
     uint8_t bytes[BYTES_MAX];
     struct tacit_wire_envelope *const mine = &field->mine;
-    assert_int_equal(tacit_wire_elim_encode(message, ARMS, DEVICES, body, tacit_wire_heap()),
-                     TACIT_OK);
-    mine->kind = tacit_wire_elim_kind(message->kind);
+    tacit_wire_encode(WIRE(elim, ARMS, DEVICES), message, body);
+    mine->kind = tacit_wire_label(tacit_wire_elim.messages, message).kind;
     mine->epoch = message->epoch;
     mine->body = body;
-    mine->body_size = tacit_wire_elim_bytes(message, ARMS, DEVICES);
+    mine->body_size = tacit_wire_bytes(WIRE(elim, ARMS, DEVICES), message);
     mine->sequence++;
     for (uint32_t i = 0; i < DEVICES; i++) {
         if (message->to != TACIT_EVERYONE && message->to != i)
@@ -192,10 +194,10 @@ static void announce(struct field *field, uint32_t i)
 
 static void write_announcement(struct field *field, uint32_t i, uint64_t epsilon_nano)
 {
-    uint8_t parameters[TACIT_WIRE_ELIM_PARAMETERS_BYTES];
+    uint8_t parameters[PARAMETERS];
     uint8_t body[BYTES_MAX];
     struct tacit_wire_elim_run const run = {.report_count = DEVICES, .gap = 1};
-    tacit_wire_elim_parameters_encode(&run, parameters);
+    tacit_wire_encode(tacit_wire_elim.parameters, NULL, &run, parameters);
     struct tacit_wire_announcement announcement = {
         .agreement = {.protocol = TACIT_WIRE_ELIM_WORD,
                       .family = TACIT_WIRE_ELIM_FAMILY,
@@ -210,13 +212,13 @@ static void write_announcement(struct field *field, uint32_t i, uint64_t epsilon
                       .parameters_size = sizeof parameters},
         .agent = i};
     tacit_wire_run(RUN_ID, announcement.agreement.run);
-    tacit_wire_announcement_encode(&announcement, body);
+    tacit_wire_encode(&tacit_wire_announcement, NULL, &announcement, body);
     assert_int_equal(tacit_wire_agreement_digest(&announcement.agreement, field->mine.agreement,
                                                  tacit_wire_heap()),
                      TACIT_OK);
     memcpy(field->mine.run, announcement.agreement.run, sizeof field->mine.run);
     field->mine.body = body;
-    field->mine.body_size = tacit_wire_announcement_bytes(&announcement);
+    field->mine.body_size = tacit_wire_bytes(&tacit_wire_announcement, NULL, &announcement);
     field->mine.kind = TACIT_WIRE_KIND_ANNOUNCEMENT;
     (void)snprintf(field->mine.to, sizeof field->mine.to, "%s", names[i]);
     field->announcement_bytes[i] = tacit_wire_envelope_bytes(&field->mine);
@@ -275,10 +277,10 @@ static void take(struct field *field, uint32_t i, const uint8_t *bytes, size_t s
     assert_int_equal(tacit_wire_envelope_decode(bytes, size, &envelope), TACIT_OK);
     assert_string_equal(envelope.from, names[i]);
     assert_memory_equal(envelope.agreement, field->mine.agreement, TACIT_WIRE_DIGEST_BYTES);
-    assert_int_equal(tacit_wire_elim_decode(envelope.body, envelope.body_size, ARMS, DEVICES,
-                                            TACIT_HUB, &message, tacit_wire_heap()),
+    assert_int_equal(tacit_wire_decode(WIRE(elim, ARMS, DEVICES, 0, TACIT_HUB), envelope.body,
+                                       envelope.body_size, &message, tacit_wire_heap()),
                      TACIT_OK);
-    assert_int_equal(tacit_wire_elim_kind(message->kind), envelope.kind);
+    assert_int_equal(tacit_wire_label(tacit_wire_elim.messages, message).kind, envelope.kind);
     assert_int_equal(message->epoch, envelope.epoch);
     assert_int_equal(message->from, i);
     field->reports += message->kind == TACIT_ELIM_REPORT;

@@ -1,9 +1,12 @@
-/* libFuzzer target: bytes of a peer into tacit_wire_announcement_decode, and what it takes into
- * tacit_wire_elim_run_decode. What is taken keeps its limits and is in our own form: written again,
+/* libFuzzer target: bytes of a peer into tacit_wire_decode, and what it takes into
+ * tacit_wire_run_decode. What is taken keeps its limits and is in our own form: written again,
  * it is the same bytes. What is refused leaves no trace. What differs is said within its room. */
+#include "../support/wire_shape.h"
 #include <stdlib.h>
 #include <string.h>
 #include "tacit/wire_elim.h"
+
+#define PARAMETERS 47u /* bytes */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -24,10 +27,10 @@ static void check_limits(const struct tacit_wire_announcement *announcement)
 static void check_form(const struct tacit_wire_announcement *announcement, const uint8_t *data,
                        size_t size)
 {
-    TACIT_ASSERT(tacit_wire_announcement_bytes(announcement) == size);
+    TACIT_ASSERT(tacit_wire_bytes(&tacit_wire_announcement, NULL, announcement) == size);
     uint8_t *const again = malloc(size);
     TACIT_ASSERT(again != NULL);
-    tacit_wire_announcement_encode(announcement, again);
+    tacit_wire_encode(&tacit_wire_announcement, NULL, announcement, again);
     TACIT_ASSERT(memcmp(again, data, size) == 0);
     free(again);
 }
@@ -53,12 +56,11 @@ static void check_words(const struct tacit_wire_announcement *announcement)
 
 static void check_network(const struct tacit_wire_elim_run *run)
 {
-    struct tacit_wire_elim_network const *const network = run->network;
-    TACIT_IMPLIES(network->members != NULL,
-                  tacit_bits_within(network->members, network->members, run->agent_count) &&
-                      tacit_bits_has(network->members, run->agent));
-    for (uint32_t i = 0; i < network->neighbour_count; i++) {
-        struct tacit_wire_neighbour const *const neighbour = &network->neighbours[i];
+    TACIT_IMPLIES(run->members != NULL,
+                  tacit_bits_within(run->members, run->members, run->agent_count) &&
+                      tacit_bits_has(run->members, run->agent));
+    for (uint32_t i = 0; i < run->neighbour_count; i++) {
+        struct tacit_wire_neighbour const *const neighbour = &run->neighbours[i];
         size_t const length = strlen(neighbour->site);
         TACIT_ASSERT(neighbour->agent < run->agent_count);
         TACIT_ASSERT(neighbour->agent != run->agent);
@@ -72,10 +74,11 @@ static void check_run(const struct tacit_wire_announcement *announcement)
 {
     struct tacit_wire_elim_run run;
     struct tacit_wire_elim_run untouched;
-    uint8_t parameters[TACIT_WIRE_ELIM_PARAMETERS_BYTES];
+    uint8_t parameters[PARAMETERS];
     memset(&run, 0xa5, sizeof run);
     memcpy(&untouched, &run, sizeof run);
-    if (tacit_wire_elim_run_decode(announcement, &run, tacit_wire_heap()) != TACIT_OK) {
+    if (tacit_wire_run_decode(&tacit_wire_elim, announcement, &run, tacit_wire_heap()) !=
+        TACIT_OK) {
         TACIT_ASSERT(memcmp(&run, &untouched, sizeof run) == 0);
         return;
     }
@@ -84,25 +87,27 @@ static void check_run(const struct tacit_wire_announcement *announcement)
     TACIT_ASSERT(run.gap <= 1);
     TACIT_ASSERT(run.report_count >= 1);
     TACIT_ASSERT(run.report_count <= run.agent_count);
-    if (run.network != NULL)
+    if (run.network != TACIT_WIRE_ELIM_STAR)
         check_network(&run);
-    tacit_wire_elim_parameters_encode(&run, parameters);
+    tacit_wire_encode(tacit_wire_elim.parameters, NULL, &run, parameters);
     TACIT_ASSERT(announcement->agreement.parameters_size == sizeof parameters);
     TACIT_ASSERT(memcmp(parameters, announcement->agreement.parameters, sizeof parameters) == 0);
-    TACIT_ASSERT(tacit_wire_elim_place_bytes(&run) == announcement->place_size);
+    TACIT_ASSERT(tacit_wire_bytes(tacit_wire_elim.place, SHAPE(0, run.agent_count), &run) ==
+                 announcement->place_size);
     uint8_t *const place = malloc(announcement->place_size + 1);
     TACIT_ASSERT(place != NULL);
-    tacit_wire_elim_place_encode(&run, place);
+    tacit_wire_encode(tacit_wire_elim.place, SHAPE(0, run.agent_count), &run, place);
     if (announcement->place_size > 0)
         TACIT_ASSERT(memcmp(place, announcement->place, announcement->place_size) == 0);
     free(place);
-    free((void *)(uintptr_t)run.network);
+    free(ELIM_RUN_BLOCK(&run));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct tacit_wire_announcement *announcement = NULL;
-    if (tacit_wire_announcement_decode(data, size, &announcement, tacit_wire_heap()) != TACIT_OK) {
+    if (tacit_wire_decode(&tacit_wire_announcement, NULL, data, size, &announcement,
+                          tacit_wire_heap()) != TACIT_OK) {
         TACIT_ASSERT(announcement == NULL);
         return 0;
     }

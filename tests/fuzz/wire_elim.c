@@ -1,9 +1,10 @@
-/* libFuzzer target: a peer's bytes into tacit_wire_elim_decode. What is taken must be in our own
+/* libFuzzer target: a peer's bytes into tacit_wire_decode. What is taken must be in our own
  * form: written again, it is the same bytes. The first byte below 128: the input holds these bytes.
  * From 128: a message of any kind is built from the input, sent, and then damaged in some places.
  * The first two bytes choose the shape of the run, too.
  *
  * Build: clang -fsanitize=fuzzer,address,undefined, with what tests/unit/wire.c links. */
+#include "../support/wire_shape.h"
 #include <stdlib.h>
 #include <string.h>
 #include "tacit/wire_elim.h"
@@ -52,18 +53,17 @@ static void check_decoded(const struct tacit_elim_message *message, struct run r
 static struct tacit_elim_message *receive(const uint8_t *bytes, size_t size, struct run run)
 {
     struct tacit_elim_message *message = NULL;
-    enum tacit_status const status = tacit_wire_elim_decode(bytes, size, run.arms, run.agents,
-                                                            TACIT_HUB, &message, tacit_wire_heap());
+    enum tacit_status const status = tacit_wire_decode(
+        WIRE(elim, run.arms, run.agents, 0, TACIT_HUB), bytes, size, &message, tacit_wire_heap());
     if (status != TACIT_OK) {
         TACIT_ASSERT(message == NULL);
         return NULL;
     }
     check_decoded(message, run);
-    TACIT_ASSERT(tacit_wire_elim_bytes(message, run.arms, run.agents) == size);
+    TACIT_ASSERT(tacit_wire_bytes(WIRE(elim, run.arms, run.agents), message) == size);
     uint8_t *const again = malloc(size);
     TACIT_ASSERT(again != NULL);
-    TACIT_ASSERT(tacit_wire_elim_encode(message, run.arms, run.agents, again, tacit_wire_heap()) ==
-                 TACIT_OK);
+    tacit_wire_encode(WIRE(elim, run.arms, run.agents), message, again);
     TACIT_ASSERT(memcmp(again, bytes, size) == 0);
     free(again);
     return message;
@@ -221,11 +221,10 @@ static void send_and_damage(struct input *input, struct run run)
 {
     struct built built;
     build(input, run, &built);
-    size_t const size = tacit_wire_elim_bytes(&built.message, run.arms, run.agents);
+    size_t const size = tacit_wire_bytes(WIRE(elim, run.arms, run.agents), &built.message);
     uint8_t *const bytes = malloc(size);
     TACIT_ASSERT(bytes != NULL);
-    TACIT_ASSERT(tacit_wire_elim_encode(&built.message, run.arms, run.agents, bytes,
-                                        tacit_wire_heap()) == TACIT_OK);
+    tacit_wire_encode(WIRE(elim, run.arms, run.agents), &built.message, bytes);
     struct tacit_elim_message *const received = receive(bytes, size, run);
     check_same(&built.message, received, run);
     free(received);

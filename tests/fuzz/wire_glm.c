@@ -1,9 +1,10 @@
-/* libFuzzer target: a peer's bytes into tacit_wire_glm_decode and tacit_wire_glm_sound_decode.
+/* libFuzzer target: a peer's bytes into tacit_wire_decode, of both protocols.
  * What is taken must be in our own form: written again, it is the same bytes; and the cores must
  * survive it, unchanged where they refuse it. The first byte chooses the dimension, the second who
  * hears it: the hub or a client, of the paper's protocol or of the private one.
  *
  * Build: clang -fsanitize=fuzzer,address,undefined, with what tests/unit/wire_glm.c links. */
+#include "../support/wire_shape.h"
 #include <stdlib.h>
 #include <string.h>
 #include "tacit/wire_glm.h"
@@ -38,15 +39,15 @@ static struct tacit_glm_message *receive(const uint8_t *bytes, size_t size, uint
                                          uint32_t to)
 {
     struct tacit_glm_message *message = NULL;
-    if (tacit_wire_glm_decode(bytes, size, dimension, CLIENTS, to, &message, tacit_wire_heap()) !=
-        TACIT_OK) {
+    if (tacit_wire_decode(WIRE(glm, 0, CLIENTS, dimension, to), bytes, size, &message,
+                          tacit_wire_heap()) != TACIT_OK) {
         TACIT_ASSERT(message == NULL);
         return NULL;
     }
     TACIT_ASSERT(message->to == to);
-    TACIT_ASSERT(tacit_wire_glm_bytes(message, dimension, CLIENTS) == size);
+    TACIT_ASSERT(tacit_wire_bytes(WIRE(glm, 0, CLIENTS, dimension), message) == size);
     uint8_t *const again = memory_of(size);
-    tacit_wire_glm_encode(message, dimension, CLIENTS, again);
+    tacit_wire_encode(WIRE(glm, 0, CLIENTS, dimension), message, again);
     TACIT_ASSERT(memcmp(again, bytes, size) == 0);
     free(again);
     return message;
@@ -93,7 +94,7 @@ static void tell_client(const struct tacit_glm_message *message,
                                              .attempt = 1,
                                              .run_id = model->run_id};
     struct tacit_glm_event event = {
-        .now_us = NOW_US, .kind = TACIT_EVENT_REWARD, .as.reward = {x, 1, 1}};
+        .now_us = NOW_US, .kind = TACIT_EVENT_REWARD, .as.reward = {x, 1, 1, 0}};
     TACIT_ASSERT(tacit_glm_client_init(client, &config) == TACIT_OK);
     TACIT_ASSERT(tacit_glm_client_step(client, &event, NULL, &update) == TACIT_OK);
     event.kind = TACIT_EVENT_RECEIVE;
@@ -130,14 +131,14 @@ static struct tacit_glm_sound_message *receive_sound(const uint8_t *bytes, size_
                                                      uint32_t dimension, uint32_t to)
 {
     struct tacit_glm_sound_message *message = NULL;
-    if (tacit_wire_glm_sound_decode(bytes, size, dimension, CLIENTS, to, &message,
-                                    tacit_wire_heap()) != TACIT_OK) {
+    if (tacit_wire_decode(WIRE(glm_sound, 0, CLIENTS, dimension, to), bytes, size, &message,
+                          tacit_wire_heap()) != TACIT_OK) {
         TACIT_ASSERT(message == NULL);
         return NULL;
     }
-    TACIT_ASSERT(tacit_wire_glm_sound_bytes(message, dimension) == size);
+    TACIT_ASSERT(tacit_wire_bytes(WIRE(glm_sound, 0, 0, dimension), message) == size);
     uint8_t *const again = memory_of(size);
-    tacit_wire_glm_sound_encode(message, dimension, again);
+    tacit_wire_encode(WIRE(glm_sound, 0, 0, dimension), message, again);
     TACIT_ASSERT(memcmp(again, bytes, size) == 0);
     free(again);
     return message;

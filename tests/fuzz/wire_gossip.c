@@ -1,9 +1,10 @@
-/* libFuzzer target: a peer's bytes into tacit_wire_gossip_decode and what a hub is told into
- * tacit_wire_gossip_progress_decode. What is taken must be in our own form: written again, it is
- * the same bytes; and its numbers are within their limits. The first byte chooses the number of
- * arms, and above 127 puts a real message's head in front of the rest.
+/* libFuzzer target: a peer's bytes, and what a hub is told, into tacit_wire_decode. What is taken
+ * must be in our own form: written again, it is the same bytes; and its numbers are within their
+ * limits. The first byte chooses the number of arms, and above 127 puts a real message's head in
+ * front of the rest.
  *
  * Build: clang -fsanitize=fuzzer,address,undefined, with what tests/unit/wire_gossip.c links. */
+#include "../support/wire_shape.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +26,8 @@ static void check_row(const double *row, uint32_t arms)
 static void receive(const uint8_t *bytes, size_t size, uint32_t arms)
 {
     struct tacit_gossip_message *message;
-    if (tacit_wire_gossip_decode(bytes, size, arms, AGENTS, 3, &message, tacit_wire_heap()) !=
-        TACIT_OK)
+    if (tacit_wire_decode(WIRE(gossip, arms, AGENTS, 0, 3), bytes, size, &message,
+                          tacit_wire_heap()) != TACIT_OK)
         return;
     TACIT_ASSERT(message->to == 3 && message->from < AGENTS);
     check_row(message->theta, arms);
@@ -34,10 +35,10 @@ static void receive(const uint8_t *bytes, size_t size, uint32_t arms)
     check_row(message->flow, arms);
     for (uint32_t arm = 0; message->seen != NULL && arm < arms; arm++)
         TACIT_ASSERT(message->seen[arm] <= TACIT_HORIZON_MAX + 1);
-    TACIT_ASSERT(tacit_wire_gossip_bytes(message, arms) == size);
+    TACIT_ASSERT(tacit_wire_bytes(WIRE(gossip, arms), message) == size);
     uint8_t *const ours = malloc(size);
     TACIT_ASSERT(ours != NULL);
-    tacit_wire_gossip_encode(message, arms, ours);
+    tacit_wire_encode(WIRE(gossip, arms), message, ours);
     TACIT_ASSERT(memcmp(ours, bytes, size) == 0);
     free(ours);
     free(message);
@@ -45,17 +46,17 @@ static void receive(const uint8_t *bytes, size_t size, uint32_t arms)
 
 static void tell(const uint8_t *bytes, size_t size, uint32_t arms)
 {
-    struct tacit_wire_gossip_progress progress;
-    double theta[ARMS_MAX];
-    if (tacit_wire_gossip_progress_decode(bytes, size, arms, AGENTS, &progress, theta,
-                                          tacit_wire_heap()) != TACIT_OK)
+    struct tacit_wire_gossip_progress *progress;
+    if (tacit_wire_decode(&tacit_wire_gossip_progress, SHAPE(arms, AGENTS), bytes, size, &progress,
+                          tacit_wire_heap()) != TACIT_OK)
         return;
-    check_row(theta, arms);
+    check_row(progress->theta, arms);
     uint8_t *const ours = malloc(size);
     TACIT_ASSERT(ours != NULL);
-    tacit_wire_gossip_progress_encode(&progress, arms, ours);
+    tacit_wire_encode(&tacit_wire_gossip_progress, SHAPE(arms), progress, ours);
     TACIT_ASSERT(memcmp(ours, bytes, size) == 0);
     free(ours);
+    free(progress);
 }
 
 /* A real message of some kind, overwritten with the input from a place on that the input names. */
@@ -74,10 +75,10 @@ static void send_and_damage(const uint8_t *data, size_t size, uint32_t arms)
                                                  .theta = is_offer ? zeros : NULL,
                                                  .shift = is_shift ? zeros : NULL,
                                                  .flow = is_offer || is_shift ? zeros : NULL};
-    size_t const length = tacit_wire_gossip_bytes(&message, arms);
+    size_t const length = tacit_wire_bytes(WIRE(gossip, arms), &message);
     uint8_t *const bytes = malloc(length);
     TACIT_ASSERT(bytes != NULL);
-    tacit_wire_gossip_encode(&message, arms, bytes);
+    tacit_wire_encode(WIRE(gossip, arms), &message, bytes);
     size_t const at = (data[2] * (size_t)8) % length;
     size_t const count = size - 3 < length - at ? size - 3 : length - at;
     memcpy(bytes + at, data + 3, count);

@@ -1,5 +1,6 @@
-/* libFuzzer target: a peer's bytes into tacit_wire_select_decode. What is taken must be in our own
+/* libFuzzer target: a peer's bytes into tacit_wire_decode. What is taken must be in our own
  * form: written again, it is the same bytes. The first byte chooses how many sites there are. */
+#include "../support/wire_shape.h"
 #include <stdlib.h>
 #include <string.h>
 #include "tacit/wire_select.h"
@@ -26,16 +27,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1)
         return 0;
     uint32_t const agents = agent_counts[data[0] % 5];
-    if (tacit_wire_select_decode(data + 1, size - 1, agents, TACIT_HUB, &message,
-                                 tacit_wire_heap()) != TACIT_OK) {
+    if (tacit_wire_decode(WIRE(select, 0, agents, 0, TACIT_HUB), data + 1, size - 1, &message,
+                          tacit_wire_heap()) != TACIT_OK) {
         TACIT_ASSERT(message == NULL);
         return 0;
     }
     check_decoded(message, agents);
-    TACIT_ASSERT(tacit_wire_select_bytes(message, agents) == size - 1);
+    TACIT_ASSERT(tacit_wire_bytes(WIRE(select, 0, agents), message) == size - 1);
     uint8_t *const again = malloc(size);
     TACIT_ASSERT(again != NULL);
-    tacit_wire_select_encode(message, agents, again);
+    tacit_wire_encode(WIRE(select, 0, agents), message, again);
     TACIT_ASSERT(memcmp(again, data + 1, size - 1) == 0);
     free(again);
     free(message);

@@ -1,9 +1,10 @@
-/* libFuzzer target: a peer's bytes into tacit_wire_vote_decode. What is taken must be in our own
+/* libFuzzer target: a peer's bytes into tacit_wire_decode. What is taken must be in our own
  * form: written again, it is the same bytes; and the cores must survive it, unchanged where they
  * refuse it. The first byte chooses the number of arms, the second who hears it: the hub, or a
  * site.
  *
  * Build: clang -fsanitize=fuzzer,address,undefined, with what tests/unit/wire_vote.c links. */
+#include "../support/wire_shape.h"
 #include <stdlib.h>
 #include <string.h>
 #include "tacit/wire_vote.h"
@@ -35,17 +36,18 @@ static struct tacit_vote_hub_message *receive(const uint8_t *bytes, size_t size,
                                               uint32_t to)
 {
     struct tacit_vote_hub_message *message = NULL;
-    if (tacit_wire_vote_decode(bytes, size, arms, AGENTS, to, &message, tacit_wire_heap()) !=
-        TACIT_OK) {
+    if (tacit_wire_decode(WIRE(vote, arms, AGENTS, 0, to), bytes, size, &message,
+                          tacit_wire_heap()) != TACIT_OK) {
         TACIT_ASSERT(message == NULL);
         return NULL;
     }
     TACIT_ASSERT(message->from == TACIT_HUB || message->from < AGENTS);
     TACIT_ASSERT(message->player < AGENTS);
-    TACIT_ASSERT(tacit_wire_vote_bytes(message->kind, arms) == size);
+    TACIT_ASSERT(tacit_wire_bytes(WIRE(vote, arms),
+                                  &(struct tacit_vote_hub_message){.kind = message->kind}) == size);
     uint8_t *const again = malloc(size);
     TACIT_ASSERT(again != NULL);
-    tacit_wire_vote_encode(message, arms, again);
+    tacit_wire_encode(WIRE(vote, arms), message, again);
     TACIT_ASSERT(memcmp(again, bytes, size) == 0);
     free(again);
     return message;

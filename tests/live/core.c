@@ -1,12 +1,15 @@
 /* What a site runs, made of the invitation that the coordinator writes: whole runs over a star, a
  * ring and a hybrid, with a core that is put back from its block after every step; blocks that are
  * damaged, of another site or another policy; what does not fit into a message; invitations. */
+#include "../support/wire_shape.h"
 #include "../support/testing.h"
 #include "../../src/live/bus/envelope.h"
 #include "../../src/families/elim/live.h"
 #include "../../src/families/elim/place.h"
 #include "../../src/families/elim/settings.h"
 #include "../../src/families/select/live.h"
+
+#define PARAMETERS 47u /* bytes */
 
 #define SITES_MAX 512u
 #define SITES 6u
@@ -149,7 +152,7 @@ static enum tacit_status join(struct live_site **core, const struct live_site_co
 
 static const struct tacit_wire_elim_run *run_of(const struct live_site *core)
 {
-    return &((const struct elim_site *)core->own)->run;
+    return core->run;
 }
 
 static struct live_site *core_of(const struct live_hub_config *config, uint32_t site)
@@ -219,11 +222,10 @@ struct world {
 
 static void post(struct world *world, const struct tacit_elim_message *message, uint32_t to)
 {
-    size_t const size = tacit_wire_elim_bytes(message, ARMS, SITES);
+    size_t const size = tacit_wire_bytes(WIRE(elim, ARMS, SITES), message);
     uint8_t *const bytes = malloc(size);
     assert_non_null(bytes);
-    assert_int_equal(tacit_wire_elim_encode(message, ARMS, SITES, bytes, tacit_wire_heap()),
-                     TACIT_OK);
+    tacit_wire_encode(WIRE(elim, ARMS, SITES), message, bytes);
     assert_true(world->end < QUEUE_MAX);
     world->queue[world->end++] = (struct envelope){message->from, to, bytes, size};
     world->longest = size > world->longest ? size : world->longest;
@@ -231,14 +233,14 @@ static void post(struct world *world, const struct tacit_elim_message *message, 
 
 static void post_all(struct world *world, const struct tacit_elim_message *message)
 {
-    struct tacit_wire_elim_network const *network;
+    struct tacit_wire_elim_run const *run;
     if (message->to == TACIT_EVERYONE)
         for (uint32_t site = 0; site < SITES; site++)
             post(world, message, site);
     if (message->to == TACIT_NEIGHBOURS) {
-        network = run_of(world->cores[message->from])->network;
-        for (uint32_t i = 0; i < network->neighbour_count; i++)
-            post(world, message, network->neighbours[i].agent);
+        run = run_of(world->cores[message->from]);
+        for (uint32_t i = 0; i < run->neighbour_count; i++)
+            post(world, message, run->neighbours[i].agent);
     }
     if (message->to == TACIT_HUB || message->to < SITES)
         post(world, message, message->to);
@@ -300,8 +302,8 @@ static void deliver(struct world *world)
 {
     struct envelope const envelope = world->queue[world->first++];
     struct tacit_elim_message *message;
-    assert_int_equal(tacit_wire_elim_decode(envelope.bytes, envelope.size, ARMS, SITES, envelope.to,
-                                            &message, tacit_wire_heap()),
+    assert_int_equal(tacit_wire_decode(WIRE(elim, ARMS, SITES, 0, envelope.to), envelope.bytes,
+                                       envelope.size, &message, tacit_wire_heap()),
                      TACIT_OK);
     struct tacit_elim_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
     if (envelope.to == TACIT_HUB)
@@ -487,7 +489,7 @@ TEST(a_new_core_is_what_the_invitation_says)
             assert_true(view.pull_count == 0);
             assert_int_equal(run->agent, site);
             assert_true(run->run_id == config.run_id);
-            assert_int_equal(run->network != NULL, i > 0);
+            assert_int_equal(run->network != TACIT_WIRE_ELIM_STAR, i > 0);
             live_site_free(core);
         }
         topology_free(topologies[i]);
@@ -653,7 +655,7 @@ TEST(another_policy_is_refused)
 /* An announcement of this run; all arms have names of one letter. */
 static uint8_t *announce(const struct tacit_wire_elim_run *run, size_t *size)
 {
-    uint8_t parameters[TACIT_WIRE_ELIM_PARAMETERS_BYTES];
+    uint8_t parameters[PARAMETERS];
     static uint8_t place[8u << 20]; /* names of all sites */
     struct tacit_wire_announcement announcement = {
         .agreement = {.protocol = TACIT_WIRE_ELIM_WORD,
@@ -669,15 +671,15 @@ static uint8_t *announce(const struct tacit_wire_elim_run *run, size_t *size)
                       .parameters_size = sizeof parameters},
         .agent = run->agent,
         .place = place,
-        .place_size = tacit_wire_elim_place_bytes(run)};
+        .place_size = tacit_wire_bytes(tacit_wire_elim.place, SHAPE(0, run->agent_count), run)};
     tacit_wire_run(run->run_id, announcement.agreement.run);
-    tacit_wire_elim_parameters_encode(run, parameters);
+    tacit_wire_encode(tacit_wire_elim.parameters, NULL, run, parameters);
     assert_true(announcement.place_size <= sizeof place);
-    tacit_wire_elim_place_encode(run, place);
-    *size = tacit_wire_announcement_bytes(&announcement);
+    tacit_wire_encode(tacit_wire_elim.place, SHAPE(0, run->agent_count), run, place);
+    *size = tacit_wire_bytes(&tacit_wire_announcement, NULL, &announcement);
     uint8_t *const bytes = malloc(*size);
     assert_non_null(bytes);
-    tacit_wire_announcement_encode(&announcement, bytes);
+    tacit_wire_encode(&tacit_wire_announcement, NULL, &announcement, bytes);
     return bytes;
 }
 
@@ -686,11 +688,6 @@ static struct live_site *leaf(uint32_t sites, uint32_t arms, enum tacit_status e
 {
     static const struct tacit_wire_neighbour centre = {0, "centre"};
     static const char *all_names[TACIT_AGENTS_MAX];
-    struct tacit_wire_elim_network const network = {.collection = TACIT_ELIM_SPREAD,
-                                                    .parent = 1,
-                                                    .neighbour_count = 1,
-                                                    .neighbours = &centre,
-                                                    .sites = all_names};
     assert_true(sites <= sizeof all_names / sizeof all_names[0]);
     for (uint32_t i = 0; i < sites; i++)
         all_names[i] = i == 0 ? "centre" : "leaf";
@@ -702,7 +699,11 @@ static struct live_site *leaf(uint32_t sites, uint32_t arms, enum tacit_status e
                                             .epsilon_nano = wish_nano,
                                             .report_count = sites,
                                             .gap = 1,
-                                            .network = &network};
+                                            .network = TACIT_WIRE_ELIM_SPREAD,
+                                            .parent = 1,
+                                            .neighbour_count = 1,
+                                            .neighbours = &centre,
+                                            .sites = all_names};
     struct live_site_config const allowed = policy();
     struct live_site *core = NULL;
     size_t size;
@@ -756,7 +757,7 @@ static size_t data_bytes(uint32_t sites, uint32_t arms, uint32_t rows)
                                             .openings = &opening,
                                             .is_sealed = true,
                                             .has_history = true};
-    size_t const size = tacit_wire_elim_bytes(&data, arms, sites);
+    size_t const size = tacit_wire_bytes(WIRE(elim, arms, sites), &data);
     free(origins);
     return size;
 }
@@ -840,8 +841,8 @@ TEST(a_star_whose_reports_do_not_fit_is_refused)
         static const struct tacit_commit opening;
         struct tacit_elim_message const report = {
             .kind = TACIT_ELIM_REPORT, .sum_count = config.arm_count, .commit = &opening};
-        bool const fits =
-            tacit_wire_elim_bytes(&report, config.arm_count, SITES) <= LIVE_ENVELOPE_BYTES_MAX;
+        bool const fits = tacit_wire_bytes(WIRE(elim, config.arm_count, SITES), &report) <=
+                          LIVE_ENVELOPE_BYTES_MAX;
         struct live_site *core = NULL;
         size_t size;
         uint8_t *const bytes = live_hub_announce(&elim_hub_ops, &config, 0, &size);
@@ -861,9 +862,11 @@ static struct tacit_wire_elim_run invited(const struct live_hub_config *config, 
     size_t size;
     uint8_t *const bytes = live_hub_announce(&elim_hub_ops, config, site, &size);
     assert_non_null(bytes);
-    assert_int_equal(tacit_wire_announcement_decode(bytes, size, &announcement, tacit_wire_heap()),
+    assert_int_equal(tacit_wire_decode(&tacit_wire_announcement, NULL, bytes, size, &announcement,
+                                       tacit_wire_heap()),
                      TACIT_OK);
-    assert_int_equal(tacit_wire_elim_run_decode(announcement, &run, tacit_wire_heap()), TACIT_OK);
+    assert_int_equal(tacit_wire_run_decode(&tacit_wire_elim, announcement, &run, tacit_wire_heap()),
+                     TACIT_OK);
     assert_string_equal(announcement->agreement.arms[0], config->arm_names[0]);
     assert_true(announcement->agreement.lo == config->lo &&
                 announcement->agreement.hi == config->hi);
@@ -877,7 +880,7 @@ static struct tacit_wire_elim_run invited(const struct live_hub_config *config, 
 
 static void free_invited(struct tacit_wire_elim_run *run)
 {
-    free((void *)(uintptr_t)run->network);
+    free(ELIM_RUN_BLOCK(run));
 }
 
 TEST(sites_of_a_ring_are_told_of_both_neighbours)
@@ -890,16 +893,16 @@ TEST(sites_of_a_ring_are_told_of_both_neighbours)
         uint32_t const after = (site + 1) % SITES;
         uint32_t const low = before < after ? before : after;
         uint32_t const high = before < after ? after : before;
-        assert_int_equal(run.network->collection, TACIT_ELIM_SPREAD);
-        assert_int_equal(run.network->neighbour_count, 2);
-        assert_int_equal(run.network->neighbours[0].agent, low);
-        assert_int_equal(run.network->neighbours[1].agent, high);
-        assert_string_equal(run.network->neighbours[0].site, names[low]);
-        assert_string_equal(run.network->neighbours[1].site, names[high]);
-        assert_null(run.network->members); /* all of them */
+        assert_int_equal(run.network, TACIT_WIRE_ELIM_SPREAD);
+        assert_int_equal(run.neighbour_count, 2);
+        assert_int_equal(run.neighbours[0].agent, low);
+        assert_int_equal(run.neighbours[1].agent, high);
+        assert_string_equal(run.neighbours[0].site, names[low]);
+        assert_string_equal(run.neighbours[1].site, names[high]);
+        assert_null(run.members); /* all of them */
         assert_int_equal(run.round_limit, 4);
         assert_true(run.gap == 0.1);
-        assert_int_equal(run.network->gather_timeout_s, 0);
+        assert_int_equal(run.gather_timeout_s, 0);
         free_invited(&run);
     }
     topology_free(ring);
@@ -917,12 +920,12 @@ TEST(sites_of_a_hybrid_are_told_the_way_to_their_sink)
     free(found);
     for (uint32_t site = 0; site < SITES; site++) {
         struct tacit_wire_elim_run run = invited(&config, site);
-        assert_int_equal(run.network->collection, TACIT_ELIM_GATHER);
-        assert_int_equal(run.network->parent, parents[site]);
-        assert_int_equal(run.network->neighbour_count, tacit_graph_degree(&parts->graph, site));
-        assert_int_equal(run.network->members != NULL, members[site] != 0);
+        assert_int_equal(run.network, TACIT_WIRE_ELIM_GATHER);
+        assert_int_equal(run.parent, parents[site]);
+        assert_int_equal(run.neighbour_count, tacit_graph_degree(&parts->graph, site));
+        assert_int_equal(run.members != NULL, members[site] != 0);
         if (members[site] != 0)
-            assert_true(run.network->members[0] == members[site]);
+            assert_true(run.members[0] == members[site]);
         free_invited(&run);
     }
     topology_free(parts);
@@ -939,7 +942,7 @@ TEST(sinks_wait_for_all_or_for_half_the_deadline)
         config.quorum = cases[i][0];
         config.deadline_s = cases[i][1];
         struct tacit_wire_elim_run run = invited(&config, 1);
-        assert_int_equal(run.network->gather_timeout_s, cases[i][2]);
+        assert_int_equal(run.gather_timeout_s, cases[i][2]);
         free_invited(&run);
     }
     topology_free(parts);

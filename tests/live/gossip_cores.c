@@ -6,6 +6,7 @@
  *   reward SITE ARM VALUE   ->  release SITE HEX; plan SITE ARM...
  *   exchange                ->  ask HEX; offer HEX; shift HEX
  *   end                     ->  theta SITE NUMBER...; both sites */
+#include "../support/wire_shape.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,9 +53,9 @@ static void print_hex(const char *word, const uint8_t *bytes, size_t size)
 static void print_message(const char *word, const struct tacit_gossip_message *message)
 {
     uint8_t bytes[4096];
-    size_t const size = tacit_wire_gossip_bytes(message, rule.arm_count);
+    size_t const size = tacit_wire_bytes(WIRE(gossip, rule.arm_count), message);
     TACIT_ASSERT(size <= sizeof bytes);
-    tacit_wire_gossip_encode(message, rule.arm_count, bytes);
+    tacit_wire_encode(WIRE(gossip, rule.arm_count), message, bytes);
     print_hex(word, bytes, size);
 }
 
@@ -76,7 +77,7 @@ static void print_release(uint32_t site, uint32_t arm)
     struct tacit_wire_gossip_release const release = {
         arm, view.counts[arm] - (view.arm == arm ? 1 : 0),
         tacit_gossip_agent_sum(sites[site].agent, arm).steps};
-    tacit_wire_gossip_release_encode(&release, bytes);
+    tacit_wire_encode(&tacit_wire_gossip_release, NULL, &release, bytes);
     (void)snprintf(word, sizeof word, "release %" PRIu32, site);
     print_hex(word, bytes, sizeof bytes);
 }

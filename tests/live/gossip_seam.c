@@ -1,6 +1,7 @@
 /* Gossip UCB at the seam: three sites on a ring and the hub that watches, driven through
  * live_site_ops and live_hub_ops alone, as bytes. Envelopes are lost, repeated and overtaken; sites
  * die before or after what a step did is durable, and start anew from their bytes. */
+#include "../support/wire_shape.h"
 #include <math.h>
 #include "../support/testing.h"
 #include "../../src/families/gossip/live.h"
@@ -217,10 +218,10 @@ TEST(what_does_not_fit_is_refused_and_changes_no_byte)
                                        .incarnation_number = 1,
                                        .incarnation = 1};
     uint8_t bytes[64];
-    size_t const size = tacit_wire_gossip_bytes(&ask, WORLD_ARMS);
+    size_t const size = tacit_wire_bytes(WIRE(gossip, WORLD_ARMS), &ask);
     assert_true(size <= sizeof bytes);
-    tacit_wire_gossip_encode(&ask, WORLD_ARMS, bytes);
-    uint32_t const kind = tacit_wire_gossip_kind(TACIT_GOSSIP_ASK);
+    tacit_wire_encode(WIRE(gossip, WORLD_ARMS), &ask, bytes);
+    uint32_t const kind = WIRE_KIND(gossip, tacit_gossip_message, TACIT_GOSSIP_ASK);
     struct {
         uint32_t from;
         uint32_t kind;
@@ -272,9 +273,11 @@ TEST(hub_believes_a_site_about_itself_only)
         {{1, 7, HORIZON, true, theta}, 1, TACIT_WIRE_GOSSIP_KIND_TOLD, TACIT_MALFORMED}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint8_t bytes[128];
-        size_t const size = tacit_wire_gossip_progress_bytes(WORLD_ARMS);
+        size_t const size = tacit_wire_bytes(&tacit_wire_gossip_progress, SHAPE(WORLD_ARMS),
+                                             &(struct tacit_wire_gossip_progress){.from = 0});
         assert_true(size <= sizeof bytes);
-        tacit_wire_gossip_progress_encode(&cases[i].progress, WORLD_ARMS, bytes);
+        tacit_wire_encode(&tacit_wire_gossip_progress, SHAPE(WORLD_ARMS), &cases[i].progress,
+                          bytes);
         struct envelope const envelope = {
             cases[i].from, {.to = TACIT_HUB, .kind = cases[i].kind, .bytes = bytes, .size = size}};
         assert_int_equal(world_tell_hub(world, &envelope), cases[i].status);

@@ -1,6 +1,7 @@
 /* The seam between the daemons and a protocol: each family with a plan that is live over a star, as
  * tests/support/live_world.h drives it. The player in a site of votes is, byte for byte, the
  * simulator's. */
+#include "../support/wire_shape.h"
 #include "../support/testing.h"
 #include "../../src/families/elim/live.h"
 #include "../../src/families/elim/settings.h"
@@ -411,8 +412,8 @@ static int choose_elim_by(struct elim_hub_settings settings)
     static struct elim_hub_settings elim_settings;
     elim_settings = settings;
     choose(&elim_site_ops, &elim_hub_ops, &elim_settings, 100, HORIZON);
-    chosen.commit = tacit_wire_elim_kind(TACIT_ELIM_COMMIT);
-    chosen.report = tacit_wire_elim_kind(TACIT_ELIM_REPORT);
+    chosen.commit = WIRE_KIND(elim, tacit_elim_message, TACIT_ELIM_COMMIT);
+    chosen.report = WIRE_KIND(elim, tacit_elim_message, TACIT_ELIM_REPORT);
     return 0;
 }
 
@@ -440,8 +441,8 @@ static int choose_index(void **state)
                                                                       .arms_per_round = 3,
                                                                       .confidence = 0.95}};
     choose(&phased_site_ops, &phased_hub_ops, &phased_settings, 100, HORIZON);
-    chosen.commit = tacit_wire_phased_kind(TACIT_PHASED_COMMIT);
-    chosen.report = tacit_wire_phased_kind(TACIT_PHASED_REPORT);
+    chosen.commit = WIRE_KIND(phased, tacit_phased_message, TACIT_PHASED_COMMIT);
+    chosen.report = WIRE_KIND(phased, tacit_phased_message, TACIT_PHASED_REPORT);
     return 0;
 }
 

@@ -9,6 +9,7 @@
  * Lines: "message FROM TO HEX"; "rewards AGENT ARM LEVEL...", one for each block of pulls; with two
  * aggregators, whose runs are played without messages, "message" of the hub's orders alone, and
  * "totals ROUND SITES TOTAL..." of all rounds so far. */
+#include "../support/wire_shape.h"
 #include "../support/elim_sim.h"
 #include "../support/tape.h"
 #include "tacit/wire_elim.h"
@@ -30,11 +31,10 @@ static void print_message(void *context, const struct tacit_elim_message *messag
     struct watch *const watch = context;
     uint32_t const arms = watch->experiment->common.env.arm_count;
     uint32_t const agents = watch->experiment->common.agent_count;
-    size_t const size = tacit_wire_elim_bytes(message, arms, agents);
+    size_t const size = tacit_wire_bytes(WIRE(elim, arms, agents), message);
     uint8_t *const bytes = malloc(size);
     TACIT_ASSERT(bytes != NULL);
-    TACIT_ASSERT(tacit_wire_elim_encode(message, arms, agents, bytes, tacit_wire_heap()) ==
-                 TACIT_OK);
+    tacit_wire_encode(WIRE(elim, arms, agents), message, bytes);
     tape_print_message(message->from, message->to, bytes, size);
     free(bytes);
     watch->tape.is_over =

@@ -7,6 +7,7 @@
  * Lines: "message FROM TO HEX"; "rewards AGENT ARM LEVEL...", one for each block of pulls; with two
  * aggregators, whose runs are played without messages, "message" of the hub's orders alone, and
  * "totals ROUND SITES TOTAL...". */
+#include "../support/wire_shape.h"
 #include "../../src/families/phased/run.h"
 #include "../support/tape.h"
 #include "tacit/wire_phased.h"
@@ -23,10 +24,10 @@ static struct tape_watch *two; /* of a run with two aggregators; NULL: there is 
 static void print_message(void *context, const struct tacit_phased_message *message)
 {
     struct tape_watch *const watch = context;
-    size_t const size = tacit_wire_phased_bytes(message);
+    size_t const size = tacit_wire_bytes(WIRE(phased, 0), message);
     uint8_t *const bytes = malloc(size);
     TACIT_ASSERT(bytes != NULL);
-    tacit_wire_phased_encode(message, bytes);
+    tacit_wire_encode(WIRE(phased, 0), message, bytes);
     tape_print_message(message->from, message->to, bytes, size);
     free(bytes);
     watch->is_over = watch->is_over || (message->kind == TACIT_PHASED_ORDER && message->last);

@@ -4,6 +4,7 @@
 #include "rule_elimination.h"
 #include "../support/digest.h"
 #include "../support/digest_views.h"
+#include "../support/wire_shape.h"
 #include "tacit/elim.h"
 #include "tacit/wire_elim.h"
 
@@ -271,10 +272,8 @@ static size_t wire(const struct storm_world *world, const void *message, uint8_t
 {
     struct tacit_elim_message const *const said = message;
     *has_words = said->masked != NULL;
-    assert_int_equal(
-        tacit_wire_elim_encode(said, world->arms, world->sites, bytes, tacit_wire_heap()),
-        TACIT_OK);
-    return tacit_wire_elim_bytes(said, world->arms, world->sites);
+    tacit_wire_encode(WIRE(elim, world->arms, world->sites), said, bytes);
+    return tacit_wire_bytes(WIRE(elim, world->arms, world->sites), said);
 }
 
 static const struct storm_two two = {

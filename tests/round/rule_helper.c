@@ -6,6 +6,7 @@
  *
  * In half of the worlds sites lie: envelopes that are rotten, another one's, of another term or
  * epsilon, and grants under a stranger's key. */
+#include "../support/wire_shape.h"
 #include <math.h>
 #include "../support/testing.h"
 #include "../../src/live/pki/hpke.h"
@@ -370,8 +371,8 @@ static void look_at_request(struct storm_helper *helper, const struct packet *pa
     struct storm_world *const world = helper->world;
     struct tacit_helper_request *request;
     uint8_t digest[TACIT_SHA256_BYTES];
-    assert_int_equal(tacit_wire_helper_request_decode(packet->bytes, packet->size, world->sites,
-                                                      &request, tacit_wire_heap()),
+    assert_int_equal(tacit_wire_decode(&tacit_wire_helper_request, SHAPE(0, world->sites),
+                                       packet->bytes, packet->size, &request, tacit_wire_heap()),
                      TACIT_OK);
     tacit_helper_request_digest(&helper->config.run, request, digest);
     bool const is_same_round =
@@ -432,9 +433,8 @@ static void look_at_answer(struct storm_helper *helper, const struct packet *pac
 {
     struct tacit_helper_request const *const request = helper->request;
     struct tacit_helper_answer *answer;
-    assert_int_equal(tacit_wire_helper_answer_decode(packet->bytes, packet->size,
-                                                     helper->world->sites, &answer,
-                                                     tacit_wire_heap()),
+    assert_int_equal(tacit_wire_decode(&tacit_wire_helper_answer, SHAPE(0, helper->world->sites),
+                                       packet->bytes, packet->size, &answer, tacit_wire_heap()),
                      TACIT_OK);
     bool const names_sites =
         answer->verdict == TACIT_HELPER_ANSWERED || answer->verdict == TACIT_HELPER_TOO_FEW;
@@ -549,9 +549,9 @@ static void say_request(struct storm_world *world, struct storm_update *out)
     tacit_helper_request_digest(&helper->config.run, request, digest);
     sign(TACIT_HUB, digest, request->signature);
     assert_true(out->message_count < STORM_SAID_MAX);
-    out->messages[out->message_count++] =
-        keep_packet(helper, STORM_HELPER, tacit_wire_helper_request_bytes(request));
-    tacit_wire_helper_request_encode(request, helper->packet->bytes);
+    out->messages[out->message_count++] = keep_packet(
+        helper, STORM_HELPER, tacit_wire_bytes(&tacit_wire_helper_request, NULL, request));
+    tacit_wire_encode(&tacit_wire_helper_request, NULL, request, helper->packet->bytes);
     free(memory);
 }
 
@@ -687,8 +687,8 @@ static void hear_answer(struct storm_world *world, const struct packet *packet,
     uint32_t agents = 0;
     for (uint32_t j = 0; j < round.count; j++)
         highs[j] = is_planned ? blocks[j].count * (uint64_t)TACIT_STEPS : high;
-    assert_int_equal(tacit_wire_helper_answer_decode(packet->bytes, packet->size, world->sites,
-                                                     &answer, tacit_wire_heap()),
+    assert_int_equal(tacit_wire_decode(&tacit_wire_helper_answer, SHAPE(0, world->sites),
+                                       packet->bytes, packet->size, &answer, tacit_wire_heap()),
                      TACIT_OK);
     tacit_helper_answer_digest(answer, digest);
     assert_true(is_of_helper(NULL, digest, answer->signature));
@@ -769,9 +769,11 @@ static void say_answer(struct storm_helper *helper, struct tacit_helper_answer *
     tacit_helper_answer_digest(answer, digest);
     sign(STORM_HELPER, digest, answer->signature);
     sign(STORM_HELPER, answer->head, answer->head_signature);
-    out->messages[out->message_count++] =
-        keep_packet(helper, TACIT_HUB, tacit_wire_helper_answer_bytes(answer));
-    tacit_wire_helper_answer_encode(answer, helper->packet->bytes);
+    out->messages[out->message_count++] = keep_packet(
+        helper, TACIT_HUB,
+        tacit_wire_bytes(&tacit_wire_helper_answer, SHAPE(0, answer->site_count), answer));
+    tacit_wire_encode(&tacit_wire_helper_answer, SHAPE(0, answer->site_count), answer,
+                      helper->packet->bytes);
 }
 
 /* Faults of the helper's: what it knows is not what it should. */
@@ -809,8 +811,9 @@ static void step_helper(struct storm_world *world, const struct storm_event *eve
     if (event->kind != TACIT_EVENT_RECEIVE)
         return;
     free(helper->request);
-    assert_int_equal(tacit_wire_helper_request_decode(packet->bytes, packet->size, world->sites,
-                                                      &helper->request, tacit_wire_heap()),
+    assert_int_equal(tacit_wire_decode(&tacit_wire_helper_request, SHAPE(0, world->sites),
+                                       packet->bytes, packet->size, &helper->request,
+                                       tacit_wire_heap()),
                      TACIT_OK);
     forget(helper, helper->request);
     out->status = tacit_helper_step(world->nodes[STORM_HELPER].state, helper->request,

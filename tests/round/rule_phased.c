@@ -4,6 +4,7 @@
 #include "storm.h"
 #include "../support/digest.h"
 #include "../support/digest_views.h"
+#include "../support/wire_shape.h"
 #include "tacit/phased.h"
 #include "tacit/vote.h"
 #include "tacit/wire_phased.h"
@@ -249,10 +250,9 @@ static size_t wire(const struct storm_world *world, const void *message, uint8_t
                    bool *has_words)
 {
     struct tacit_phased_message const *const said = message;
-    (void)world;
     *has_words = said->masked != NULL;
-    tacit_wire_phased_encode(said, bytes);
-    return tacit_wire_phased_bytes(said);
+    tacit_wire_encode(WIRE(phased, world->arms, world->sites), said, bytes);
+    return tacit_wire_bytes(WIRE(phased, world->arms, world->sites), said);
 }
 
 static const struct storm_two two = {

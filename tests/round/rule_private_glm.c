@@ -2,6 +2,7 @@
  * its unit vector, so that the sums say how often each was rewarded. */
 #include "../support/testing.h"
 #include "../support/digest.h"
+#include "../support/wire_shape.h"
 #include "storm.h"
 #include <math.h>
 #include "tacit/gaussian.h"
@@ -373,8 +374,8 @@ static size_t wire(const struct storm_world *world, const void *message, uint8_t
 {
     struct tacit_glm_sound_message const *const said = message;
     *has_words = said->masked != NULL;
-    tacit_wire_glm_sound_encode(said, world->arms, bytes);
-    return tacit_wire_glm_sound_bytes(said, world->arms);
+    tacit_wire_encode(WIRE(glm_sound, 0, world->sites, world->arms), said, bytes);
+    return tacit_wire_bytes(WIRE(glm_sound, 0, world->sites, world->arms), said);
 }
 
 static const struct storm_two two = {.heard = heard,

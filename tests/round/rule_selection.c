@@ -3,6 +3,7 @@
 #include "../support/testing.h"
 #include "storm.h"
 #include "../support/digest.h"
+#include "../support/wire_shape.h"
 #include "tacit/select.h"
 #include "tacit/wire_select.h"
 
@@ -438,8 +439,8 @@ static size_t wire(const struct storm_world *world, const void *message, uint8_t
 {
     struct tacit_select_message const *const said = message;
     *has_words = said->masked != NULL || said->step_piece != NULL; /* and their digests */
-    tacit_wire_select_encode(said, world->sites, bytes);
-    return tacit_wire_select_bytes(said, world->sites);
+    tacit_wire_encode(WIRE(select, 0, world->sites), said, bytes);
+    return tacit_wire_bytes(WIRE(select, 0, world->sites), said);
 }
 
 static const struct storm_two two = {.heard = heard,

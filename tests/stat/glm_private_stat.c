@@ -1,5 +1,6 @@
 /* The private linear bandit: what its bytes lose at delta is not more than it says, four ways to
  * get it wrong are refuted, and its radius holds as often as it promises. Fixed seeds. */
+#include "../support/wire_shape.h"
 #include "../support/audit.h"
 #include "../support/gof.h"
 #include "tacit/wire_glm.h"
@@ -118,12 +119,12 @@ static void read_bytes(const struct tacit_glm_private_message *message, int64_t 
                                                    .round = 1,
                                                    .commit = &commit,
                                                    .sums = message->sums};
-    size_t const size = tacit_wire_glm_sound_bytes(&report, D);
+    size_t const size = tacit_wire_bytes(WIRE(glm_sound, 0, 0, D), &report);
     assert_true(size <= sizeof bytes);
-    tacit_wire_glm_sound_encode(&report, D, bytes);
-    assert_int_equal(
-        tacit_wire_glm_sound_decode(bytes, size, D, 1, TACIT_HUB, &decoded, tacit_wire_heap()),
-        TACIT_OK);
+    tacit_wire_encode(WIRE(glm_sound, 0, 0, D), &report, bytes);
+    assert_int_equal(tacit_wire_decode(WIRE(glm_sound, 0, 1, D, TACIT_HUB), bytes, size, &decoded,
+                                       tacit_wire_heap()),
+                     TACIT_OK);
     memcpy(sums, decoded->sums, S * sizeof *sums);
     free(decoded);
 }

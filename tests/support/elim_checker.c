@@ -11,6 +11,7 @@
  *  - with grants, a hub flags nobody who is in one state only;
  *  - messages, scalars, bytes, links and rounds counted equal those seen.
  * Agents have one state each: what copies may do is looked at in tests/round. */
+#include "wire_shape.h"
 #include "elim_checker_internal.h"
 #include "tacit/wire_elim.h"
 #include <stdarg.h>
@@ -187,7 +188,7 @@ static bool is_control(const struct elim_checker *checker, const struct tacit_el
 static void count_message(struct elim_checker *checker, const struct tacit_elim_message *message)
 {
     uint32_t const agents = checker->experiment->common.agent_count;
-    uint64_t const all = tacit_wire_elim_bytes(message, checker->arm_count, agents);
+    uint64_t const all = tacit_wire_bytes(WIRE(elim, checker->arm_count, agents), message);
     struct tacit_elim_message bare = *message;
     bare.commit = NULL;
     bare.openings = NULL;
@@ -200,8 +201,8 @@ static void count_message(struct elim_checker *checker, const struct tacit_elim_
     checker->messages++;
     checker->messages_per_receiver += receivers_of(checker, message);
     checker->scalars += tacit_elim_message_scalars(message, agents);
-    checker->bytes += tacit_wire_elim_bytes(&bare, checker->arm_count, agents);
-    checker->control_bytes += all - tacit_wire_elim_bytes(&bare, checker->arm_count, agents);
+    checker->bytes += tacit_wire_bytes(WIRE(elim, checker->arm_count, agents), &bare);
+    checker->control_bytes += all - tacit_wire_bytes(WIRE(elim, checker->arm_count, agents), &bare);
 }
 
 static void on_sent(void *context, const struct tacit_elim_message *message)

@@ -8,28 +8,25 @@
 
 #define KINDS 16u
 
-void __real_wire_write(const struct wire_table *table, const void *message, const uint32_t *sizes,
-                       uint8_t *bytes);
-bool __real_wire_read(const struct wire_table *table, const uint32_t *sizes, const uint8_t *bytes,
-                      size_t size, void *message);
-enum tacit_status __real_wire_make(const struct wire_table *table, const uint32_t *sizes,
-                                   const uint8_t *bytes, size_t size,
-                                   const struct tacit_wire_allocator *allocator, void *message);
-enum tacit_status __real_wire_fill(const struct wire_table *table, const uint32_t *sizes,
-                                   const uint8_t *bytes, size_t size,
-                                   const struct tacit_wire_allocator *allocator, void *message);
-void __wrap_wire_write(const struct wire_table *table, const void *message, const uint32_t *sizes,
-                       uint8_t *bytes);
-bool __wrap_wire_read(const struct wire_table *table, const uint32_t *sizes, const uint8_t *bytes,
-                      size_t size, void *message);
-enum tacit_status __wrap_wire_make(const struct wire_table *table, const uint32_t *sizes,
-                                   const uint8_t *bytes, size_t size,
-                                   const struct tacit_wire_allocator *allocator, void *message);
-enum tacit_status __wrap_wire_fill(const struct wire_table *table, const uint32_t *sizes,
-                                   const uint8_t *bytes, size_t size,
-                                   const struct tacit_wire_allocator *allocator, void *message);
+#define TABLE_AND_SHAPE const struct tacit_wire_table *table, const struct tacit_wire_shape *shape
+#define BYTES_READ const uint8_t *bytes, size_t size
 
-static void record(const struct wire_table *table, const void *message, const uint8_t *bytes,
+void __real_tacit_wire_encode(TABLE_AND_SHAPE, const void *message, uint8_t *bytes);
+void __wrap_tacit_wire_encode(TABLE_AND_SHAPE, const void *message, uint8_t *bytes);
+bool __real_wire_read(const struct tacit_wire_table *table, BYTES_READ, void *message);
+bool __wrap_wire_read(const struct tacit_wire_table *table, BYTES_READ, void *message);
+enum tacit_status __real_tacit_wire_decode(TABLE_AND_SHAPE, BYTES_READ, void *message,
+                                           const struct tacit_wire_allocator *allocator);
+enum tacit_status __wrap_tacit_wire_decode(TABLE_AND_SHAPE, BYTES_READ, void *message,
+                                           const struct tacit_wire_allocator *allocator);
+enum tacit_status __real_wire_build(const struct wire_parts *parts,
+                                    const struct tacit_wire_shape *shape, void *message,
+                                    const struct tacit_wire_allocator *allocator);
+enum tacit_status __wrap_wire_build(const struct wire_parts *parts,
+                                    const struct tacit_wire_shape *shape, void *message,
+                                    const struct tacit_wire_allocator *allocator);
+
+static void record(const struct tacit_wire_table *table, const void *message, const uint8_t *bytes,
                    size_t size)
 {
     static FILE *file;
@@ -39,7 +36,7 @@ static void record(const struct wire_table *table, const void *message, const ui
     const char *const path = getenv("TACIT_WIRE_RECORD");
     bool const is_small = size <= 1024;
     bool const is_kept = (is_small && number < 500) || number % (is_small ? 64 : 256) == 0;
-    if (path == NULL || !is_kept)
+    if (path == NULL || size == 0 || !is_kept) /* of none: a site over a star has no place */
         return;
     if (file == NULL)
         file = fopen(path, "a");
@@ -50,40 +47,36 @@ static void record(const struct wire_table *table, const void *message, const ui
     (void)fputc('\n', file);
 }
 
-void __wrap_wire_write(const struct wire_table *table, const void *message, const uint32_t *sizes,
-                       uint8_t *bytes)
+void __wrap_tacit_wire_encode(TABLE_AND_SHAPE, const void *message, uint8_t *bytes)
 {
-    __real_wire_write(table, message, sizes, bytes);
-    record(table, message, bytes, wire_length(table, message, sizes));
+    __real_tacit_wire_encode(table, shape, message, bytes);
+    record(table, message, bytes, tacit_wire_bytes(table, shape, message));
 }
 
-bool __wrap_wire_read(const struct wire_table *table, const uint32_t *sizes, const uint8_t *bytes,
-                      size_t size, void *message)
+bool __wrap_wire_read(const struct tacit_wire_table *table, BYTES_READ, void *message)
 {
-    bool const is_good = __real_wire_read(table, sizes, bytes, size, message);
+    bool const is_good = __real_wire_read(table, bytes, size, message);
     if (is_good)
         record(table, message, bytes, size);
     return is_good;
 }
 
-enum tacit_status __wrap_wire_make(const struct wire_table *table, const uint32_t *sizes,
-                                   const uint8_t *bytes, size_t size,
-                                   const struct tacit_wire_allocator *allocator, void *message)
+enum tacit_status __wrap_tacit_wire_decode(TABLE_AND_SHAPE, BYTES_READ, void *message,
+                                           const struct tacit_wire_allocator *allocator)
 {
     enum tacit_status const status =
-        __real_wire_make(table, sizes, bytes, size, allocator, message);
+        __real_tacit_wire_decode(table, shape, bytes, size, message, allocator);
     if (status == TACIT_OK)
         record(table, *(void **)message, bytes, size);
     return status;
 }
 
-enum tacit_status __wrap_wire_fill(const struct wire_table *table, const uint32_t *sizes,
-                                   const uint8_t *bytes, size_t size,
-                                   const struct tacit_wire_allocator *allocator, void *message)
+enum tacit_status __wrap_wire_build(const struct wire_parts *parts,
+                                    const struct tacit_wire_shape *shape, void *message,
+                                    const struct tacit_wire_allocator *allocator)
 {
-    enum tacit_status const status =
-        __real_wire_fill(table, sizes, bytes, size, allocator, message);
-    if (status == TACIT_OK)
-        record(table, message, bytes, size);
+    enum tacit_status const status = __real_wire_build(parts, shape, message, allocator);
+    for (size_t i = 0; i < 2 && status == TACIT_OK && parts->parts[i].size > 0; i++)
+        record(parts->parts[i].table, message, parts->parts[i].bytes, parts->parts[i].size);
     return status;
 }

@@ -3,6 +3,7 @@
  *
  * To record a log anew: TACIT_TRACE_RECORD=1 elim_trace prints the logs as C strings and compares
  * nothing. */
+#include "../support/wire_shape.h"
 #include <math.h>
 #include "../support/testing.h"
 #include "tacit/wire_elim.h"
@@ -66,7 +67,8 @@ static void say_message(struct trace *trace, const struct tacit_elim_message *me
     for (uint32_t i = 0; i < message->sum_count; i++)
         trace_log_say(&trace->log, "%s%lld", i == 0 ? " sums " : " ",
                       (long long)message->sums[i].steps);
-    trace_log_say(&trace->log, " (%zu bytes)\n", tacit_wire_elim_bytes(message, ARMS, AGENTS));
+    trace_log_say(&trace->log, " (%zu bytes)\n",
+                  tacit_wire_bytes(WIRE(elim, ARMS, AGENTS), message));
 }
 
 static void say_persist(struct trace *trace, const struct driver_core *core)

@@ -4,6 +4,7 @@
  *
  * To record a log anew: TACIT_TRACE_RECORD=1 peer_trace prints the logs as C strings and compares
  * nothing. */
+#include "../support/wire_shape.h"
 #include <math.h>
 #include "../support/testing.h"
 #include "tacit/wire_elim.h"
@@ -99,7 +100,8 @@ static void say_message(struct trace *trace, uint32_t who, const struct tacit_el
         trace_log_set(&trace->log, "of", message->origins, agents);
     if (message->sum_count > 0)
         say_rows(trace, message);
-    trace_log_say(&trace->log, ", %zu bytes\n", tacit_wire_elim_bytes(message, ARMS, agents));
+    trace_log_say(&trace->log, ", %zu bytes\n",
+                  tacit_wire_bytes(WIRE(elim, ARMS, agents), message));
 }
 
 static void say_peer(struct trace *trace, uint32_t who)

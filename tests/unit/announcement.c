@@ -35,8 +35,9 @@ static struct tacit_wire_announcement sample(void)
 
 static struct wire_bytes encode(const struct tacit_wire_announcement *announcement)
 {
-    struct wire_bytes const coded = wire_bytes_new(tacit_wire_announcement_bytes(announcement));
-    tacit_wire_announcement_encode(announcement, coded.bytes);
+    struct wire_bytes const coded =
+        wire_bytes_new(tacit_wire_bytes(&tacit_wire_announcement, NULL, announcement));
+    tacit_wire_encode(&tacit_wire_announcement, NULL, announcement, coded.bytes);
     return coded;
 }
 
@@ -70,9 +71,9 @@ static void expect_trip(const struct tacit_wire_announcement *announcement)
 {
     struct tacit_wire_announcement *found = NULL;
     struct wire_bytes const coded = encode(announcement);
-    assert_int_equal(
-        tacit_wire_announcement_decode(coded.bytes, coded.size, &found, tacit_wire_heap()),
-        TACIT_OK);
+    assert_int_equal(tacit_wire_decode(&tacit_wire_announcement, NULL, coded.bytes, coded.size,
+                                       &found, tacit_wire_heap()),
+                     TACIT_OK);
     testing_free(coded.bytes); /* what was found stands by itself */
     expect_equal(found, announcement);
     testing_free(found);
@@ -83,8 +84,9 @@ static void expect_refused(const uint8_t *bytes, size_t size)
 {
     struct tacit_wire_announcement *found = NULL;
     uint8_t *const exact = wire_bytes_exact(bytes, size);
-    assert_int_equal(tacit_wire_announcement_decode(exact, size, &found, tacit_wire_heap()),
-                     TACIT_MALFORMED);
+    assert_int_equal(
+        tacit_wire_decode(&tacit_wire_announcement, NULL, exact, size, &found, tacit_wire_heap()),
+        TACIT_MALFORMED);
     assert_null(found);
     testing_free(exact);
 }
@@ -257,8 +259,8 @@ TEST(a_flipped_bit_does_no_harm)
     for (size_t bit = 0; bit < 8 * coded.size; bit++) {
         struct tacit_wire_announcement *found = NULL;
         coded.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
-        if (tacit_wire_announcement_decode(coded.bytes, coded.size, &found, tacit_wire_heap()) ==
-            TACIT_OK) {
+        if (tacit_wire_decode(&tacit_wire_announcement, NULL, coded.bytes, coded.size, &found,
+                              tacit_wire_heap()) == TACIT_OK) {
             struct wire_bytes const again = encode(found);
             assert_int_equal(again.size, coded.size);
             assert_memory_equal(again.bytes, coded.bytes, coded.size);
@@ -454,7 +456,7 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
 {
     struct tacit_wire_announcement *found = NULL;
     enum tacit_status const status =
-        tacit_wire_announcement_decode(bytes, size, &found, wire_bytes_memory());
+        tacit_wire_decode(&tacit_wire_announcement, NULL, bytes, size, &found, wire_bytes_memory());
     digest_word((uint64_t)status);
     if (status != TACIT_OK)
         return;

@@ -2,6 +2,7 @@
  * between, one answer is ever given for a round, and whoever shows something else is told what is
  * wrong. With real envelopes; over the wire's bytes. */
 #include "../support/testing.h"
+#include "../support/wire_shape.h"
 #include <math.h>
 #include "../../src/live/pki/hpke.h"
 #include "../support/damage.h"
@@ -233,19 +234,20 @@ static struct tacit_helper_request *ask(struct world *world)
         }
     tacit_helper_request_digest(&world->run, request, digest);
     sign(HUB, digest, request->signature);
-    size_t const size = tacit_wire_helper_request_bytes(request);
+    size_t const size = tacit_wire_bytes(&tacit_wire_helper_request, NULL, request);
     uint8_t *const bytes = testing_malloc(size);
-    tacit_wire_helper_request_encode(request, bytes);
+    tacit_wire_encode(&tacit_wire_helper_request, NULL, request, bytes);
     struct tacit_helper_request *read;
-    assert_int_equal(tacit_wire_helper_request_decode(bytes, size, SITES, &read, tacit_wire_heap()),
+    assert_int_equal(tacit_wire_decode(&tacit_wire_helper_request, SHAPE(0, SITES), bytes, size,
+                                       &read, tacit_wire_heap()),
                      TACIT_OK);
     uint8_t again[TACIT_SHA256_BYTES];
     tacit_helper_request_digest(&world->run, read, again);
     assert_memory_equal(again, digest, sizeof digest);
     for (size_t cut = 0; cut < size; cut++) { /* fewer sites are another request, if they are one */
         struct tacit_helper_request *other;
-        if (tacit_wire_helper_request_decode(bytes, cut, SITES, &other, tacit_wire_heap()) !=
-            TACIT_OK)
+        if (tacit_wire_decode(&tacit_wire_helper_request, SHAPE(0, SITES), bytes, cut, &other,
+                              tacit_wire_heap()) != TACIT_OK)
             continue;
         tacit_helper_request_digest(&world->run, other, again);
         assert_memory_not_equal(again, digest, sizeof digest);
@@ -268,10 +270,13 @@ static struct tacit_helper_answer *step(struct world *world,
     tacit_helper_answer_digest(&update.answer, digest);
     sign(HELPER, digest, update.answer.signature);
     sign(HELPER, update.answer.head, update.answer.head_signature);
-    size_t const size = tacit_wire_helper_answer_bytes(&update.answer);
+    size_t const size = tacit_wire_bytes(&tacit_wire_helper_answer,
+                                         SHAPE(0, update.answer.site_count), &update.answer);
     uint8_t *const bytes = testing_malloc(size);
-    tacit_wire_helper_answer_encode(&update.answer, bytes);
-    assert_int_equal(tacit_wire_helper_answer_decode(bytes, size, SITES, &read, tacit_wire_heap()),
+    tacit_wire_encode(&tacit_wire_helper_answer, SHAPE(0, update.answer.site_count), &update.answer,
+                      bytes);
+    assert_int_equal(tacit_wire_decode(&tacit_wire_helper_answer, SHAPE(0, SITES), bytes, size,
+                                       &read, tacit_wire_heap()),
                      TACIT_OK);
     uint8_t again[TACIT_SHA256_BYTES];
     tacit_helper_answer_digest(read, again);

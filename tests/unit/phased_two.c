@@ -2,6 +2,7 @@
  * adds up, a helper; envelopes by HPKE. Closed rounds hold the sums of what was played and the
  * noise of two, whatever is in between; what a site shows while it waits is no function of its
  * rewards. */
+#include "../support/wire_shape.h"
 #include <math.h>
 #include "../support/testing.h"
 #include "../../src/live/pki/hpke.h"
@@ -154,12 +155,12 @@ static void put(struct world *world, const struct tacit_phased_update *update)
 {
     if (!update->send)
         return;
-    size_t const size = tacit_wire_phased_bytes(&update->message);
+    size_t const size = tacit_wire_bytes(WIRE(phased, 0), &update->message);
     uint8_t *const bytes = testing_malloc(size);
-    tacit_wire_phased_encode(&update->message, bytes);
+    tacit_wire_encode(WIRE(phased, 0), &update->message, bytes);
     assert_true(world->queued < MESSAGES);
-    assert_int_equal(tacit_wire_phased_decode(bytes, size, ARMS, SITES, update->message.to,
-                                              &world->queue[world->queued], tacit_wire_heap()),
+    assert_int_equal(tacit_wire_decode(WIRE(phased, ARMS, SITES, 0, update->message.to), bytes,
+                                       size, &world->queue[world->queued], tacit_wire_heap()),
                      TACIT_OK);
     world->queued++;
 }

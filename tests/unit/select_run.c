@@ -2,6 +2,7 @@
  * their wire form; a plain twin of the average; deaths, losses, clones; one hostile message a
  * handler. The same with two aggregators: a real helper, envelopes by HPKE, totals that hold what
  * the sites trained and the noise of two. */
+#include "../support/wire_shape.h"
 #include "tacit/wire_select.h"
 #include <math.h>
 #include "../support/testing.h"
@@ -235,10 +236,10 @@ static void post(struct world *world, uint32_t from, const struct tacit_select_m
     envelope->from = from;
     envelope->to = to;
     envelope->term = message->term;
-    envelope->size = tacit_wire_select_bytes(message, SITES);
+    envelope->size = tacit_wire_bytes(WIRE(select, 0, SITES), message);
     envelope->bytes = testing_malloc(envelope->size);
     assert_true(envelope->size <= 50000);
-    tacit_wire_select_encode(message, SITES, envelope->bytes);
+    tacit_wire_encode(WIRE(select, 0, SITES), message, envelope->bytes);
     if (world->two == NULL)
         digest_bytes(envelope->bytes, envelope->size);
 }
@@ -544,8 +545,8 @@ static void deliver(struct world *world)
     struct tacit_select_message *message = NULL;
     uint32_t const to = envelope.to == SITES ? TACIT_HUB : envelope.to;
     if (!chance(world, world->lost_percent)) {
-        assert_int_equal(tacit_wire_select_decode(envelope.bytes, envelope.size, SITES, to,
-                                                  &message, tacit_wire_heap()),
+        assert_int_equal(tacit_wire_decode(WIRE(select, 0, SITES, 0, to), envelope.bytes,
+                                           envelope.size, &message, tacit_wire_heap()),
                          TACIT_OK);
         message->term = envelope.term;
         watch(world, message);
@@ -1056,8 +1057,8 @@ TEST(only_one_form_is_taken)
         }
         struct envelope const envelope = world->queue[world->queue_start % QUEUE_MAX];
         struct tacit_select_message *message = NULL;
-        assert_int_equal(tacit_wire_select_decode(envelope.bytes, envelope.size, SITES, 0, &message,
-                                                  tacit_wire_heap()),
+        assert_int_equal(tacit_wire_decode(WIRE(select, 0, SITES), envelope.bytes, envelope.size,
+                                           &message, tacit_wire_heap()),
                          TACIT_OK);
         bool const is_new = (kinds >> (message->kind - 1) & 1u) == 0;
         kinds |= 1u << (message->kind - 1);
@@ -1067,18 +1068,18 @@ TEST(only_one_form_is_taken)
             uint8_t again[800];
             envelope.bytes[at] ^= 0x10;
             message = NULL;
-            if (tacit_wire_select_decode(envelope.bytes, envelope.size, SITES, 0, &message,
-                                         tacit_wire_heap()) == TACIT_OK &&
+            if (tacit_wire_decode(WIRE(select, 0, SITES), envelope.bytes, envelope.size, &message,
+                                  tacit_wire_heap()) == TACIT_OK &&
                 envelope.size < sizeof again) {
-                tacit_wire_select_encode(message, SITES, again);
+                tacit_wire_encode(WIRE(select, 0, SITES), message, again);
                 assert_memory_equal(again, envelope.bytes, envelope.size);
             }
             testing_free(message);
             envelope.bytes[at] = byte;
             message = NULL;
-            assert_int_equal(
-                tacit_wire_select_decode(envelope.bytes, at, SITES, 0, &message, tacit_wire_heap()),
-                TACIT_MALFORMED);
+            assert_int_equal(tacit_wire_decode(WIRE(select, 0, SITES), envelope.bytes, at, &message,
+                                               tacit_wire_heap()),
+                             TACIT_MALFORMED);
         }
         deliver(world);
     }

@@ -3,6 +3,7 @@
  *
  * Run under a sanitizer this also shows that no refusal leaks or reads too far: every buffer is
  * exactly as long as its message. */
+#include "../support/wire_shape.h"
 #include "../support/testing.h"
 #include "../support/digest.h"
 #include "../support/wire_bytes.h"
@@ -161,24 +162,23 @@ static void make_random(struct sample *sample, enum shape shape, uint64_t *rando
 
 static size_t size_of(const struct sample *sample)
 {
-    return tacit_wire_elim_bytes(&sample->message, sample->arm_count, sample->agent_count);
+    return tacit_wire_bytes(WIRE(elim, sample->arm_count, sample->agent_count), &sample->message);
 }
 
 /* The encoding, for testing_free(). */
 static uint8_t *encode(const struct sample *sample)
 {
     uint8_t *const bytes = testing_malloc(size_of(sample));
-    assert_int_equal(tacit_wire_elim_encode(&sample->message, sample->arm_count,
-                                            sample->agent_count, bytes, tacit_wire_heap()),
-                     TACIT_OK);
+    tacit_wire_encode(WIRE(elim, sample->arm_count, sample->agent_count), &sample->message, bytes);
     return bytes;
 }
 
 static enum tacit_status decode(const struct sample *sample, const uint8_t *bytes, size_t size,
                                 struct tacit_elim_message **message)
 {
-    return tacit_wire_elim_decode(bytes, size, sample->arm_count, sample->agent_count,
-                                  sample->message.to, message, tacit_wire_heap());
+    return tacit_wire_decode(
+        WIRE(elim, sample->arm_count, sample->agent_count, 0, sample->message.to), bytes, size,
+        message, tacit_wire_heap());
 }
 
 static void expect_words(const uint64_t *a, const uint64_t *b, uint32_t count)
@@ -450,8 +450,8 @@ TEST(rows_from_a_table_are_the_same_bytes_as_packed_rows)
     memcpy(rows, numbers, 2 * sizeof *rows);
     memcpy(rows + 2, numbers + (size_t)2 * sample.message.row_stride, 2 * sizeof *rows);
     assert_non_null(again);
-    assert_int_equal(tacit_wire_elim_bytes(&packed, 3, 3), size_of(&sample));
-    assert_int_equal(tacit_wire_elim_encode(&packed, 3, 3, again, tacit_wire_heap()), TACIT_OK);
+    assert_int_equal(tacit_wire_bytes(WIRE(elim, 3, 3), &packed), size_of(&sample));
+    tacit_wire_encode(WIRE(elim, 3, 3), &packed, again);
     assert_memory_equal(again, bytes, size_of(&sample));
 }
 
@@ -464,9 +464,7 @@ TEST(encode_writes_exactly_the_bytes_that_were_announced)
             size_t const size = size_of(&sample);
             uint8_t *const bytes = testing_malloc(size + 16);
             memset(bytes, 0xa5, size + 16);
-            assert_int_equal(tacit_wire_elim_encode(&sample.message, arm_counts[i], 50, bytes,
-                                                    tacit_wire_heap()),
-                             TACIT_OK);
+            tacit_wire_encode(WIRE(elim, arm_counts[i], 50), &sample.message, bytes);
             for (size_t guard = size; guard < size + 16; guard++)
                 assert_int_equal(bytes[guard], 0xa5);
             expect_taken(&sample, bytes, size);
@@ -605,12 +603,12 @@ TEST(longest_data_survives_the_trip_and_what_is_too_long_is_told)
     assert_true(size_of(&sample) <= TACIT_WIRE_BYTES_MAX);
     round_trip(&sample);
     tacit_bits_add(sample.agents, 2097);
-    assert_true(tacit_wire_elim_bytes(&sample.message, 1000, 2098) > TACIT_WIRE_BYTES_MAX);
+    assert_true(tacit_wire_bytes(WIRE(elim, 1000, 2098), &sample.message) > TACIT_WIRE_BYTES_MAX);
     tacit_bits_fill(all, TACIT_AGENTS_MAX);
     struct tacit_elim_message const huge = {
         .kind = TACIT_ELIM_DATA, .origins = all, .sum_count = TACIT_ARMS_MAX};
     size_t const body = 9 + (3 + 8192) + 5 + (4 + 131072) + 7 + ((size_t)1 << 39);
-    assert_int_equal(tacit_wire_elim_bytes(&huge, TACIT_ARMS_MAX, TACIT_AGENTS_MAX),
+    assert_int_equal(tacit_wire_bytes(WIRE(elim, TACIT_ARMS_MAX, TACIT_AGENTS_MAX), &huge),
                      24 + 2 + 6 + body);
 }
 
@@ -1020,12 +1018,12 @@ TEST(words_of_grants_survive_the_trip)
         }
         struct tacit_elim_message *heard = NULL;
         uint8_t bytes[256];
-        size_t const size = tacit_wire_elim_bytes(&said, 3, 2);
+        size_t const size = tacit_wire_bytes(WIRE(elim, 3, 2), &said);
         assert_int_equal(size, 24 + 3 + lengths[i]);
-        assert_int_equal(tacit_wire_elim_encode(&said, 3, 2, bytes, tacit_wire_heap()), TACIT_OK);
-        assert_int_equal(
-            tacit_wire_elim_decode(bytes, size, 3, 2, TACIT_HUB, &heard, tacit_wire_heap()),
-            TACIT_OK);
+        tacit_wire_encode(WIRE(elim, 3, 2), &said, bytes);
+        assert_int_equal(tacit_wire_decode(WIRE(elim, 3, 2, 0, TACIT_HUB), bytes, size, &heard,
+                                           tacit_wire_heap()),
+                         TACIT_OK);
         assert_int_equal(heard->kind, kinds[i]);
         assert_int_equal(heard->closed, said.closed);
         assert_int_equal(heard->forgot, said.forgot);
@@ -1039,8 +1037,8 @@ TEST(words_of_grants_survive_the_trip)
         testing_free(heard);
         for (size_t cut = 1; cut <= size; cut++) {
             heard = NULL;
-            assert_int_equal(tacit_wire_elim_decode(bytes, size - cut, 3, 2, TACIT_HUB, &heard,
-                                                    tacit_wire_heap()),
+            assert_int_equal(tacit_wire_decode(WIRE(elim, 3, 2, 0, TACIT_HUB), bytes, size - cut,
+                                               &heard, tacit_wire_heap()),
                              TACIT_MALFORMED);
             assert_null(heard);
         }
@@ -1051,9 +1049,9 @@ static void expect_all_cuts_refused(const uint8_t *bytes, size_t size, uint32_t 
 {
     for (size_t cut = 1; cut <= size; cut++) {
         struct tacit_elim_message *heard = NULL;
-        assert_int_equal(
-            tacit_wire_elim_decode(bytes, size - cut, 3, 12, to, &heard, tacit_wire_heap()),
-            TACIT_MALFORMED);
+        assert_int_equal(tacit_wire_decode(WIRE(elim, 3, 12, 0, to), bytes, size - cut, &heard,
+                                           tacit_wire_heap()),
+                         TACIT_MALFORMED);
         assert_null(heard);
     }
 }
@@ -1093,18 +1091,19 @@ TEST(rows_travel_with_what_opens_them)
     uint8_t again[512];
     for (uint32_t i = 0; i < 12; i++)
         memset(openings[i].seal, 0, sizeof openings[i].seal); /* without seals */
-    size_t const size = tacit_wire_elim_bytes(&said, 3, 12);
+    size_t const size = tacit_wire_bytes(WIRE(elim, 3, 12), &said);
     said.openings = NULL; /* two rows, their length in two bytes, and the place of signatures */
-    assert_int_equal(size - tacit_wire_elim_bytes(&said, 3, 12), 2 * 64 + 1 + 2 + 2 + 1);
+    assert_int_equal(size - tacit_wire_bytes(WIRE(elim, 3, 12), &said), 2 * 64 + 1 + 2 + 2 + 1);
     said.openings = openings;
-    assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes, tacit_wire_heap()), TACIT_OK);
-    assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard, tacit_wire_heap()),
-                     TACIT_OK);
+    tacit_wire_encode(WIRE(elim, 3, 12), &said, bytes);
+    assert_int_equal(
+        tacit_wire_decode(WIRE(elim, 3, 12, 0, 3), bytes, size, &heard, tacit_wire_heap()),
+        TACIT_OK);
     assert_memory_equal(&heard->openings[0], &openings[2], sizeof openings[2]);
     assert_memory_equal(&heard->openings[1], &openings[9], sizeof openings[9]);
     assert_int_equal(heard->sums[2].steps, 27);
-    assert_int_equal(tacit_wire_elim_bytes(heard, 3, 12), size);
-    assert_int_equal(tacit_wire_elim_encode(heard, 3, 12, again, tacit_wire_heap()), TACIT_OK);
+    assert_int_equal(tacit_wire_bytes(WIRE(elim, 3, 12), heard), size);
+    tacit_wire_encode(WIRE(elim, 3, 12), heard, again);
     assert_memory_equal(bytes, again, size);
     testing_free(heard);
     expect_all_cuts_refused(bytes, size, 3);
@@ -1121,11 +1120,12 @@ TEST(rows_travel_with_their_seals)
     said.is_sealed = said.has_history = said.history.is_last = true;
     said.history.rounds = 3;
     memset(said.history.digest, 0x5c, sizeof said.history.digest);
-    size_t const size = tacit_wire_elim_bytes(&said, 3, 12);
+    size_t const size = tacit_wire_bytes(WIRE(elim, 3, 12), &said);
     assert_true(size <= sizeof bytes);
-    assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes, tacit_wire_heap()), TACIT_OK);
-    assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard, tacit_wire_heap()),
-                     TACIT_OK);
+    tacit_wire_encode(WIRE(elim, 3, 12), &said, bytes);
+    assert_int_equal(
+        tacit_wire_decode(WIRE(elim, 3, 12, 0, 3), bytes, size, &heard, tacit_wire_heap()),
+        TACIT_OK);
     assert_true(heard->is_sealed && heard->has_history && heard->history.is_last);
     assert_int_equal(heard->history.rounds, 3);
     assert_memory_equal(heard->history.digest, said.history.digest, sizeof said.history.digest);
@@ -1144,16 +1144,18 @@ TEST(proof_travels_and_is_of_a_site_of_the_run)
     uint8_t bytes[512];
     memset(proof.subjects[1], 1, sizeof proof.subjects[1]);
     memset(proof.seals, 2, sizeof proof.seals);
-    size_t const size = tacit_wire_elim_bytes(&said, 3, 12);
-    assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes, tacit_wire_heap()), TACIT_OK);
-    assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard, tacit_wire_heap()),
-                     TACIT_OK);
+    size_t const size = tacit_wire_bytes(WIRE(elim, 3, 12), &said);
+    tacit_wire_encode(WIRE(elim, 3, 12), &said, bytes);
+    assert_int_equal(
+        tacit_wire_decode(WIRE(elim, 3, 12, 0, 3), bytes, size, &heard, tacit_wire_heap()),
+        TACIT_OK);
     assert_memory_equal(heard->proof, &proof, sizeof proof);
     testing_free(heard);
     proof.agent = 12;
-    assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes, tacit_wire_heap()), TACIT_OK);
-    assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard, tacit_wire_heap()),
-                     TACIT_MALFORMED);
+    tacit_wire_encode(WIRE(elim, 3, 12), &said, bytes);
+    assert_int_equal(
+        tacit_wire_decode(WIRE(elim, 3, 12, 0, 3), bytes, size, &heard, tacit_wire_heap()),
+        TACIT_MALFORMED);
 }
 
 /* What opens the sink's own sums is not in the total of several. */
@@ -1177,11 +1179,11 @@ TEST(report_of_a_sink_names_its_grant_and_does_not_open_it)
         bool const is_total = said.agents > 1;
         struct tacit_elim_message *heard = NULL;
         uint8_t bytes[256];
-        size_t const size = tacit_wire_elim_bytes(&said, 3, 12);
-        assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes, tacit_wire_heap()), TACIT_OK);
-        assert_int_equal(
-            tacit_wire_elim_decode(bytes, size, 3, 12, TACIT_HUB, &heard, tacit_wire_heap()),
-            TACIT_OK);
+        size_t const size = tacit_wire_bytes(WIRE(elim, 3, 12), &said);
+        tacit_wire_encode(WIRE(elim, 3, 12), &said, bytes);
+        assert_int_equal(tacit_wire_decode(WIRE(elim, 3, 12, 0, TACIT_HUB), bytes, size, &heard,
+                                           tacit_wire_heap()),
+                         TACIT_OK);
         assert_int_equal(heard->agents, said.agents);
         assert_memory_equal(heard->commit->commitment, is_total ? commit.commitment : zeros, 32);
         assert_memory_equal(heard->commit->previous, is_total ? zeros : commit.previous, 32);
@@ -1211,13 +1213,13 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
     struct tacit_elim_message *message = NULL;
     struct tacit_elim_update update = {.send = false};
     enum tacit_status const status =
-        tacit_wire_elim_decode(bytes, size, sample->arm_count, sample->agent_count,
-                               sample->message.to, &message, wire_bytes_memory());
+        tacit_wire_decode(WIRE(elim, sample->arm_count, sample->agent_count, 0, sample->message.to),
+                          bytes, size, &message, wire_bytes_memory());
     if (status == TACIT_OK) {
         update.send = true;
         update.message = *message;
         digest_word(message->rows_stay);
-        digest_word(tacit_wire_elim_kind(message->kind));
+        digest_word(tacit_wire_label(tacit_wire_elim.messages, message).kind);
         digest_word(message->epoch == 1);
     }
     digest_elim(status, &update, sample->arm_count, sample->agent_count);

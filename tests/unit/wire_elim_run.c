@@ -1,5 +1,6 @@
 /* Elimination's part of an announcement: what is written is read back, in one form only; whatever
  * else a hub may send is refused and leaves no trace. */
+#include "../support/wire_shape.h"
 #include <math.h>
 #include "../support/testing.h"
 #include "../support/digest.h"
@@ -7,7 +8,7 @@
 #include "tacit/random.h"
 #include "tacit/wire_elim.h"
 
-#define PARAMETERS TACIT_WIRE_ELIM_PARAMETERS_BYTES
+#define PARAMETERS 47u
 
 static const struct tacit_wire_elim_run sample = {.run_id = UINT64_C(0x0123456789abcdef),
                                                   .agent = 2,
@@ -90,7 +91,8 @@ static enum tacit_status decode_with(const struct tacit_wire_elim_run *run,
     announcement.agreement.parameters_size = parameters_size;
     announcement.place = second;
     announcement.place_size = place_size;
-    enum tacit_status const status = tacit_wire_elim_run_decode(&announcement, found, allocator);
+    enum tacit_status const status =
+        tacit_wire_run_decode(&tacit_wire_elim, &announcement, found, allocator);
     return status;
 }
 
@@ -125,8 +127,15 @@ TEST(parameters_survive_the_trip)
          .epsilon_nano = 1,
          .report_count = 1,
          .gap = 1},
-        {UINT64_MAX, TACIT_AGENTS_MAX - 1, TACIT_AGENTS_MAX, TACIT_ARMS_MAX, TACIT_HORIZON_MAX,
-         UINT64_MAX, TACIT_AGENTS_MAX, TACIT_ELIM_EPOCHS_MAX - 1, 0x1p-1074, 0, 0, NULL, 0},
+        {.run_id = UINT64_MAX,
+         .agent = TACIT_AGENTS_MAX - 1,
+         .agent_count = TACIT_AGENTS_MAX,
+         .arm_count = TACIT_ARMS_MAX,
+         .horizon = TACIT_HORIZON_MAX,
+         .epsilon_nano = UINT64_MAX,
+         .report_count = TACIT_AGENTS_MAX,
+         .round_limit = TACIT_ELIM_EPOCHS_MAX - 1,
+         .gap = 0x1p-1074},
         {.agent_count = 9,
          .arm_count = 4,
          .horizon = 100,
@@ -147,11 +156,12 @@ TEST(parameters_survive_the_trip)
         struct tacit_wire_elim_run const *const said = i == 0 ? &sample : &limits[i - 1];
         struct tacit_wire_elim_run heard;
         uint8_t bytes[PARAMETERS];
-        tacit_wire_elim_parameters_encode(said, bytes);
-        assert_int_equal(tacit_wire_elim_place_bytes(said), 0);
+        tacit_wire_encode(tacit_wire_elim.parameters, NULL, said, bytes);
+        assert_int_equal(tacit_wire_bytes(tacit_wire_elim.place, SHAPE(0, said->agent_count), said),
+                         0);
         assert_int_equal(decode_both(said, bytes, sizeof bytes, NULL, 0, &heard), TACIT_OK);
         expect_equal(&heard, said);
-        assert_null(heard.network);
+        assert_int_equal(heard.network, TACIT_WIRE_ELIM_STAR);
     }
 }
 
@@ -167,7 +177,7 @@ TEST(bytes_of_parameters_are_as_published)
                                  "390000000000000000"; /* .. without a confidence */
     uint8_t bytes[PARAMETERS];
     char text[2 * PARAMETERS + 1];
-    tacit_wire_elim_parameters_encode(&sample, bytes);
+    tacit_wire_encode(tacit_wire_elim.parameters, NULL, &sample, bytes);
     for (size_t i = 0; i < PARAMETERS; i++)
         (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
     assert_string_equal(text, golden);
@@ -209,7 +219,7 @@ TEST(impossible_parameters_are_refused)
     };
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
         uint8_t bytes[PARAMETERS];
-        tacit_wire_elim_parameters_encode(&sample, bytes);
+        tacit_wire_encode(tacit_wire_elim.parameters, NULL, &sample, bytes);
         put(bytes + wrongs[i].at, wrongs[i].value, wrongs[i].size);
         expect_parameters_refused(&sample, bytes, sizeof bytes);
     }
@@ -224,12 +234,12 @@ TEST(impossible_exact_bounds_are_refused)
     exact.round_limit = 0;
     exact.growth = 2;
     for (size_t i = 0; i < sizeof growths / sizeof growths[0]; i++) {
-        tacit_wire_elim_parameters_encode(&exact, bytes);
+        tacit_wire_encode(tacit_wire_elim.parameters, NULL, &exact, bytes);
         put(bytes + GROWTH_AT, word_of(growths[i]), 8);
         expect_parameters_refused(&exact, bytes, sizeof bytes);
     }
     for (size_t i = 0; i < sizeof confidences / sizeof confidences[0]; i++) {
-        tacit_wire_elim_parameters_encode(&exact, bytes);
+        tacit_wire_encode(tacit_wire_elim.parameters, NULL, &exact, bytes);
         put(bytes + CONFIDENCE_AT, word_of(confidences[i]), 8);
         expect_parameters_refused(&exact, bytes, sizeof bytes);
     }
@@ -238,7 +248,7 @@ TEST(impossible_exact_bounds_are_refused)
 TEST(another_length_or_form_of_parameters_is_refused)
 {
     uint8_t bytes[PARAMETERS + 5] = {0};
-    tacit_wire_elim_parameters_encode(&sample, bytes);
+    tacit_wire_encode(tacit_wire_elim.parameters, NULL, &sample, bytes);
     for (size_t size = 0; size < PARAMETERS; size++)
         expect_parameters_refused(&sample, bytes, size);
     bytes[PARAMETERS] = 0x45; /* an unknown field 8 */
@@ -256,28 +266,33 @@ TEST(another_protocol_or_version_is_refused)
     struct tacit_wire_announcement announcement = announce(&sample);
     struct tacit_wire_elim_run found;
     uint8_t bytes[PARAMETERS];
-    tacit_wire_elim_parameters_encode(&sample, bytes);
+    tacit_wire_encode(tacit_wire_elim.parameters, NULL, &sample, bytes);
     announcement.agreement.parameters = bytes;
     announcement.agreement.parameters_size = sizeof bytes;
-    assert_int_equal(tacit_wire_elim_run_decode(&announcement, &found, tacit_wire_heap()),
-                     TACIT_OK);
+    assert_int_equal(
+        tacit_wire_run_decode(&tacit_wire_elim, &announcement, &found, tacit_wire_heap()),
+        TACIT_OK);
     announcement.agreement.protocol = "gossip-ucb";
-    assert_int_equal(tacit_wire_elim_run_decode(&announcement, &found, tacit_wire_heap()),
-                     TACIT_MALFORMED);
+    assert_int_equal(
+        tacit_wire_run_decode(&tacit_wire_elim, &announcement, &found, tacit_wire_heap()),
+        TACIT_MALFORMED);
     announcement = announce(&sample);
     announcement.agreement.parameters = bytes;
     announcement.agreement.parameters_size = sizeof bytes;
     announcement.agreement.family++;
-    assert_int_equal(tacit_wire_elim_run_decode(&announcement, &found, tacit_wire_heap()),
-                     TACIT_MALFORMED);
+    assert_int_equal(
+        tacit_wire_run_decode(&tacit_wire_elim, &announcement, &found, tacit_wire_heap()),
+        TACIT_MALFORMED);
     announcement.agreement.family--;
     announcement.agreement.protocol_version++;
-    assert_int_equal(tacit_wire_elim_run_decode(&announcement, &found, tacit_wire_heap()),
-                     TACIT_MALFORMED);
+    assert_int_equal(
+        tacit_wire_run_decode(&tacit_wire_elim, &announcement, &found, tacit_wire_heap()),
+        TACIT_MALFORMED);
     announcement.agreement.protocol_version--;
     announcement.agreement.epsilon_nano = 0;
-    assert_int_equal(tacit_wire_elim_run_decode(&announcement, &found, tacit_wire_heap()),
-                     TACIT_MALFORMED);
+    assert_int_equal(
+        tacit_wire_run_decode(&tacit_wire_elim, &announcement, &found, tacit_wire_heap()),
+        TACIT_MALFORMED);
 }
 
 /* Over a star nobody has a place of its own. */
@@ -285,7 +300,7 @@ TEST(a_place_over_a_star_is_refused)
 {
     struct tacit_wire_elim_run found;
     uint8_t bytes[PARAMETERS];
-    tacit_wire_elim_parameters_encode(&sample, bytes);
+    tacit_wire_encode(tacit_wire_elim.parameters, NULL, &sample, bytes);
     assert_int_equal(
         decode_both(&sample, bytes, sizeof bytes, (const uint8_t *)"\x0d\2\0\0\0", 5, &found),
         TACIT_MALFORMED);
@@ -358,21 +373,20 @@ struct place {
 
 static struct place by_hand(const struct tacit_wire_elim_run *run)
 {
-    struct tacit_wire_elim_network const *const network = run->network;
     struct place place = {.run = *run};
-    put_fixed32(&place.bytes, 1, network->parent);
-    if (network->members != NULL)
-        put_set(&place.bytes, 2, network->members, run->agent_count);
-    for (uint32_t i = 0; i < network->neighbour_count; i++)
-        put_neighbour(&place.bytes, network->neighbours[i].agent, network->neighbours[i].site,
-                      strlen(network->neighbours[i].site));
+    put_fixed32(&place.bytes, 1, run->parent);
+    if (run->members != NULL)
+        put_set(&place.bytes, 2, run->members, run->agent_count);
+    for (uint32_t i = 0; i < run->neighbour_count; i++)
+        put_neighbour(&place.bytes, run->neighbours[i].agent, run->neighbours[i].site,
+                      strlen(run->neighbours[i].site));
     return place;
 }
 
 static enum tacit_status decode(const struct place *place, struct tacit_wire_elim_run *found)
 {
     uint8_t parameters[PARAMETERS];
-    tacit_wire_elim_parameters_encode(&place->run, parameters);
+    tacit_wire_encode(tacit_wire_elim.parameters, NULL, &place->run, parameters);
     return decode_both(&place->run, parameters, sizeof parameters, place->bytes.data,
                        place->bytes.size, found);
 }
@@ -393,45 +407,40 @@ static const uint64_t members_of_6[] = {0x2d}; /* 0, 2, 3, 5 */
 static const struct tacit_wire_neighbour two[] = {{0, "north"}, {3, "South_2"}};
 
 /* Site 2 of 6, on the way to sink 3. */
-static const struct tacit_wire_elim_network relay = {.collection = TACIT_ELIM_GATHER,
-                                                     .parent = 3,
-                                                     .members = members_of_6,
-                                                     .neighbour_count = 2,
-                                                     .neighbours = two,
-                                                     .gather_timeout_s = 300};
+static const struct tacit_wire_elim_run relay = {.network = TACIT_WIRE_ELIM_GATHER,
+                                                 .parent = 3,
+                                                 .members = members_of_6,
+                                                 .neighbour_count = 2,
+                                                 .neighbours = two,
+                                                 .gather_timeout_s = 300};
 
-static struct tacit_wire_elim_run run_over(const struct tacit_wire_elim_network *network)
+static struct tacit_wire_elim_run run_over(const struct tacit_wire_elim_run *network)
 {
-    struct tacit_wire_elim_run run = sample;
+    struct tacit_wire_elim_run run = *network;
+    run.head = sample.head;
     run.agent_count = 6;
-    run.network = network;
+    run.report_count = sample.report_count;
+    run.round_limit = sample.round_limit;
+    run.gap = sample.gap;
     return run;
 }
 
 static void expect_equal_networks(const struct tacit_wire_elim_run *a,
                                   const struct tacit_wire_elim_run *b)
 {
-    struct tacit_wire_elim_network const *const left = a->network;
-    struct tacit_wire_elim_network const *const right = b->network;
     expect_equal(a, b);
-    assert_int_equal(left->collection, right->collection);
-    assert_int_equal(left->parent, right->parent);
-    assert_int_equal(left->gather_timeout_s, right->gather_timeout_s);
-    assert_int_equal(left->members == NULL, right->members == NULL);
-    if (left->members != NULL)
-        assert_memory_equal(left->members, right->members,
+    assert_int_equal(a->network, b->network);
+    assert_int_equal(a->parent, b->parent);
+    assert_int_equal(a->gather_timeout_s, b->gather_timeout_s);
+    assert_int_equal(a->members == NULL, b->members == NULL);
+    if (a->members != NULL)
+        assert_memory_equal(a->members, b->members,
                             TACIT_BITS_WORDS(a->agent_count) * sizeof(uint64_t));
-    assert_int_equal(left->neighbour_count, right->neighbour_count);
-    for (uint32_t i = 0; i < left->neighbour_count; i++) {
-        assert_int_equal(left->neighbours[i].agent, right->neighbours[i].agent);
-        assert_string_equal(left->neighbours[i].site, right->neighbours[i].site);
+    assert_int_equal(a->neighbour_count, b->neighbour_count);
+    for (uint32_t i = 0; i < a->neighbour_count; i++) {
+        assert_int_equal(a->neighbours[i].agent, b->neighbours[i].agent);
+        assert_string_equal(a->neighbours[i].site, b->neighbours[i].site);
     }
-}
-
-static void free_network(struct tacit_wire_elim_run *run)
-{
-    testing_free((void *)(uintptr_t)run->network);
-    run->network = NULL;
 }
 
 /* Written as by hand, in as many bytes as announced, and read back. */
@@ -439,21 +448,19 @@ static void expect_trip(const struct tacit_wire_elim_run *said)
 {
     struct tacit_wire_elim_run heard;
     struct place const hand = by_hand(said);
-    size_t const size = tacit_wire_elim_place_bytes(said);
+    size_t const size = tacit_wire_bytes(tacit_wire_elim.place, SHAPE(0, said->agent_count), said);
     assert_int_equal(size, hand.bytes.size);
     uint8_t *const bytes = testing_malloc(size);
-    tacit_wire_elim_place_encode(said, bytes);
+    tacit_wire_encode(tacit_wire_elim.place, SHAPE(0, said->agent_count), said, bytes);
     assert_memory_equal(bytes, hand.bytes.data, size);
     assert_int_equal(decode(&hand, &heard), TACIT_OK);
-    assert_non_null(heard.network);
     expect_equal_networks(&heard, said);
-    free_network(&heard);
+    testing_free(ELIM_RUN_BLOCK(&heard));
 }
 
 /* Any network that may be announced. */
 struct random_network {
     struct tacit_wire_elim_run run;
-    struct tacit_wire_elim_network network;
     uint64_t members[TACIT_BITS_WORDS(200)];
     struct tacit_wire_neighbour neighbours[200];
     char names[200][TACIT_WIRE_NAME_BYTES_MAX + 1];
@@ -474,8 +481,8 @@ static void draw_neighbours(struct random_network *drawn, double density, struct
         drawn->neighbours[count] = (struct tacit_wire_neighbour){agent, drawn->names[count]};
         count++;
     }
-    drawn->network.neighbour_count = count;
-    drawn->network.neighbours = drawn->neighbours;
+    drawn->run.neighbour_count = count;
+    drawn->run.neighbours = drawn->neighbours;
 }
 
 static void draw(struct random_network *drawn, struct tacit_rng *rng)
@@ -486,22 +493,21 @@ static void draw(struct random_network *drawn, struct tacit_rng *rng)
     drawn->run = sample;
     drawn->run.agent_count = agents;
     drawn->run.agent = (uint32_t)tacit_rng_below(rng, agents);
-    drawn->run.network = &drawn->network;
     draw_neighbours(drawn, 0.3 * tacit_rng_uniform(rng), rng);
-    drawn->network.collection = gathers ? TACIT_ELIM_GATHER : TACIT_ELIM_SPREAD;
-    drawn->network.parent = drawn->run.agent;
-    if (gathers && drawn->network.neighbour_count > 0)
-        drawn->network.parent =
-            drawn->neighbours[tacit_rng_below(rng, drawn->network.neighbour_count)].agent;
+    drawn->run.network = gathers ? TACIT_WIRE_ELIM_GATHER : TACIT_WIRE_ELIM_SPREAD;
+    drawn->run.parent = drawn->run.agent;
+    if (gathers && drawn->run.neighbour_count > 0)
+        drawn->run.parent =
+            drawn->neighbours[tacit_rng_below(rng, drawn->run.neighbour_count)].agent;
     drawn->run.report_count = agents;
     drawn->run.round_limit = (uint32_t)tacit_rng_below(rng, TACIT_ELIM_EPOCHS_MAX);
     drawn->run.gap = 1 - tacit_rng_uniform(rng); /* above 0, up to 1 */
-    drawn->network.gather_timeout_s = (uint32_t)tacit_rng_below(rng, UINT32_MAX);
+    drawn->run.gather_timeout_s = (uint32_t)tacit_rng_below(rng, UINT32_MAX);
     if (tacit_rng_below(rng, 2) == 1) {
         for (uint32_t agent = 0; agent < agents; agent++)
             if (agent == drawn->run.agent || tacit_rng_below(rng, 2) == 1)
                 tacit_bits_add(drawn->members, agent);
-        drawn->network.members = drawn->members;
+        drawn->run.members = drawn->members;
     }
 }
 
@@ -520,19 +526,19 @@ TEST(networks_at_their_limits_survive_the_trip)
     static const char longest[] =
         "-_0123456789abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOP";
     static const struct tacit_wire_neighbour last[] = {{TACIT_AGENTS_MAX - 1, longest}};
-    struct tacit_wire_elim_network network = {.collection = TACIT_ELIM_SPREAD, .parent = 2};
-    struct tacit_wire_elim_run run = run_over(&network);
+    struct tacit_wire_elim_run const nobody_near = {.network = TACIT_WIRE_ELIM_SPREAD, .parent = 2};
+    struct tacit_wire_elim_run run = run_over(&nobody_near);
     assert_int_equal(sizeof longest - 1, TACIT_WIRE_NAME_BYTES_MAX);
     expect_trip(&run); /* nobody near, everybody a member */
-    network.neighbours = last;
-    network.neighbour_count = 1;
+    run.neighbours = last;
+    run.neighbour_count = 1;
     run.round_limit = TACIT_ELIM_EPOCHS_MAX - 1;
     run.gap = 0x1p-1074;
-    network.gather_timeout_s = UINT32_MAX;
+    run.gather_timeout_s = UINT32_MAX;
     run.agent_count = TACIT_AGENTS_MAX;
     expect_trip(&run);
-    network.collection = TACIT_ELIM_GATHER;
-    network.parent = TACIT_AGENTS_MAX - 1;
+    run.network = TACIT_WIRE_ELIM_GATHER;
+    run.parent = TACIT_AGENTS_MAX - 1;
     expect_trip(&run);
 }
 
@@ -540,13 +546,14 @@ TEST(networks_at_their_limits_survive_the_trip)
  * name. */
 TEST(sizes_are_those_of_the_parts)
 {
-    struct tacit_wire_elim_network network = relay;
-    struct tacit_wire_elim_run const run = run_over(&network);
-    assert_int_equal(tacit_wire_elim_place_bytes(&run), 5 + 10 + (9 + 5) + (9 + 7));
-    network.members = NULL;
-    assert_int_equal(tacit_wire_elim_place_bytes(&run), 5 + (9 + 5) + (9 + 7));
-    network.neighbour_count = 0;
-    assert_int_equal(tacit_wire_elim_place_bytes(&run), 5);
+    struct tacit_wire_elim_run run = run_over(&relay);
+    assert_int_equal(tacit_wire_bytes(tacit_wire_elim.place, SHAPE(0, run.agent_count), &run),
+                     5 + 10 + (9 + 5) + (9 + 7));
+    run.members = NULL;
+    assert_int_equal(tacit_wire_bytes(tacit_wire_elim.place, SHAPE(0, run.agent_count), &run),
+                     5 + (9 + 5) + (9 + 7));
+    run.neighbour_count = 0;
+    assert_int_equal(tacit_wire_bytes(tacit_wire_elim.place, SHAPE(0, run.agent_count), &run), 5);
 }
 
 /* Others may implement the format: these bytes do not change within version 1. */
@@ -563,15 +570,16 @@ TEST(bytes_of_a_place_are_as_published)
     struct tacit_wire_elim_run const run = run_over(&relay);
     uint8_t bytes[sizeof golden / 2];
     char text[sizeof golden];
-    assert_int_equal(tacit_wire_elim_place_bytes(&run), sizeof bytes);
-    tacit_wire_elim_place_encode(&run, bytes);
+    assert_int_equal(tacit_wire_bytes(tacit_wire_elim.place, SHAPE(0, run.agent_count), &run),
+                     sizeof bytes);
+    tacit_wire_encode(tacit_wire_elim.place, SHAPE(0, run.agent_count), &run, bytes);
     for (size_t i = 0; i < sizeof bytes; i++)
         (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
     assert_string_equal(text, golden);
 }
 
 /* The network with one thing changed is refused; unchanged it is taken. */
-static void expect_network_refused(const struct tacit_wire_elim_network *network)
+static void expect_network_refused(const struct tacit_wire_elim_run *network)
 {
     struct tacit_wire_elim_run const good = run_over(&relay);
     struct tacit_wire_elim_run const bad = run_over(network);
@@ -583,7 +591,7 @@ static void expect_network_refused(const struct tacit_wire_elim_network *network
 TEST(a_parent_that_is_no_neighbour_is_refused)
 {
     static const uint32_t strangers[] = {1, 4, 5, 6, UINT32_MAX};
-    struct tacit_wire_elim_network network = relay;
+    struct tacit_wire_elim_run network = relay;
     for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
         network.parent = strangers[i];
         expect_network_refused(&network);
@@ -612,7 +620,7 @@ TEST(impossible_neighbours_are_refused)
         {{0, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}, {3, "c"}},
     };
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
-        struct tacit_wire_elim_network network = relay;
+        struct tacit_wire_elim_run network = relay;
         network.neighbours = wrongs[i];
         expect_network_refused(&network);
     }
@@ -625,7 +633,7 @@ TEST(impossible_members_are_refused)
                                       0x2d | 1u << 6, /* one too many */
                                       0x2d | UINT64_C(1) << 63};
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
-        struct tacit_wire_elim_network network = relay;
+        struct tacit_wire_elim_run network = relay;
         network.members = &wrongs[i];
         expect_network_refused(&network);
     }
@@ -635,7 +643,7 @@ TEST(impossible_members_are_refused)
 TEST(members_of_another_length_are_refused)
 {
     static const uint8_t set[16] = {0x2d};
-    struct tacit_wire_elim_network const network = {.collection = TACIT_ELIM_SPREAD, .parent = 2};
+    struct tacit_wire_elim_run const network = {.network = TACIT_WIRE_ELIM_SPREAD, .parent = 2};
     for (size_t size = 0; size <= sizeof set; size++) {
         struct place place = {.run = run_over(&network)};
         struct tacit_wire_elim_run found;
@@ -646,7 +654,7 @@ TEST(members_of_another_length_are_refused)
             continue;
         }
         assert_int_equal(decode(&place, &found), TACIT_OK);
-        free_network(&found);
+        testing_free(ELIM_RUN_BLOCK(&found));
     }
 }
 
@@ -696,7 +704,7 @@ TEST(another_form_of_a_place_is_refused)
     struct tacit_wire_elim_run found;
     struct place const good = made_of(right, 3);
     assert_int_equal(decode(&good, &found), TACIT_OK);
-    free_network(&found);
+    testing_free(ELIM_RUN_BLOCK(&found));
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
         size_t count = 4;
         while (wrongs[i][count - 1] == 0)
@@ -728,20 +736,18 @@ TEST(a_flipped_bit_of_a_network_does_no_harm)
     uint32_t taken = 0;
     for (uint32_t i = 0; i < 20; i++) {
         draw(&drawn, &rng);
-        drawn.network.neighbour_count =
-            drawn.network.neighbour_count > 6 ? 6 : drawn.network.neighbour_count;
-        drawn.network.parent = drawn.run.agent;
+        drawn.run.neighbour_count = drawn.run.neighbour_count > 6 ? 6 : drawn.run.neighbour_count;
+        drawn.run.parent = drawn.run.agent;
         struct place place = by_hand(&drawn.run);
         for (size_t bit = 0; bit < 8 * place.bytes.size; bit++) {
             struct tacit_wire_elim_run found;
             place.bytes.data[bit / 8] ^= (uint8_t)(1u << (bit % 8));
             if (decode(&place, &found) == TACIT_OK) {
                 taken++;
-                assert_non_null(found.network);
                 expect_trip(&found);
                 struct place const again = by_hand(&found);
                 assert_memory_equal(again.bytes.data, place.bytes.data, place.bytes.size);
-                free_network(&found);
+                testing_free(ELIM_RUN_BLOCK(&found));
             }
             place.bytes.data[bit / 8] ^= (uint8_t)(1u << (bit % 8));
         }
@@ -753,17 +759,17 @@ TEST(a_flipped_bit_of_a_network_does_no_harm)
 
 static void digest_network(const struct tacit_wire_elim_run *run)
 {
-    struct tacit_wire_elim_network const *const network = run->network;
-    digest_word((uint64_t)network->collection);
-    digest_word(network->gather_timeout_s);
-    digest_word(network->parent);
-    digest_word(network->members != NULL);
-    if (network->members != NULL)
-        digest_bytes(network->members, TACIT_BITS_WORDS(run->agent_count) * sizeof(uint64_t));
-    digest_word(network->neighbour_count);
-    for (uint32_t i = 0; i < network->neighbour_count; i++) {
-        digest_word(network->neighbours[i].agent);
-        digest_bytes(network->neighbours[i].site, strlen(network->neighbours[i].site));
+    bool const is_spread = run->network == TACIT_WIRE_ELIM_SPREAD;
+    digest_word((uint64_t)(is_spread ? TACIT_ELIM_SPREAD : TACIT_ELIM_GATHER));
+    digest_word(run->gather_timeout_s);
+    digest_word(run->parent);
+    digest_word(run->members != NULL);
+    if (run->members != NULL)
+        digest_bytes(run->members, TACIT_BITS_WORDS(run->agent_count) * sizeof(uint64_t));
+    digest_word(run->neighbour_count);
+    for (uint32_t i = 0; i < run->neighbour_count; i++) {
+        digest_word(run->neighbours[i].agent);
+        digest_bytes(run->neighbours[i].site, strlen(run->neighbours[i].site));
     }
 }
 
@@ -777,10 +783,10 @@ static void digest_run(enum tacit_status status, struct tacit_wire_elim_run *run
         run->horizon,      run->epsilon_nano,    run->report_count,       run->round_limit,
         word_of(run->gap), word_of(run->growth), word_of(run->confidence)};
     digest_bytes(words, sizeof words);
-    digest_word(run->network != NULL);
-    if (run->network != NULL)
+    digest_word(run->network != TACIT_WIRE_ELIM_STAR);
+    if (run->network != TACIT_WIRE_ELIM_STAR)
         digest_network(run);
-    wire_bytes_give(run->network);
+    wire_bytes_give(ELIM_RUN_BLOCK(run));
 }
 
 static void look_at_parameters(const uint8_t *bytes, size_t size, const void *context)
@@ -797,7 +803,7 @@ static void look_at_place(const uint8_t *bytes, size_t size, const void *context
     struct place const *const place = context;
     struct tacit_wire_elim_run found;
     uint8_t parameters[PARAMETERS];
-    tacit_wire_elim_parameters_encode(&place->run, parameters);
+    tacit_wire_encode(tacit_wire_elim.parameters, NULL, &place->run, parameters);
     digest_run(
         decode_with(&place->run, parameters, PARAMETERS, bytes, size, &found, wire_bytes_memory()),
         &found);
@@ -807,7 +813,7 @@ static void damage(const struct tacit_wire_elim_run *run)
 {
     static struct place place;
     uint8_t parameters[PARAMETERS];
-    if (run->network != NULL) {
+    if (run->network != TACIT_WIRE_ELIM_STAR) {
         place = by_hand(run);
         wire_bytes_damage((struct wire_bytes){place.bytes.data, place.bytes.size}, look_at_place,
                           &place);
@@ -815,7 +821,7 @@ static void damage(const struct tacit_wire_elim_run *run)
         place.run = *run;
         place.bytes.size = 0;
     }
-    tacit_wire_elim_parameters_encode(run, parameters);
+    tacit_wire_encode(tacit_wire_elim.parameters, NULL, run, parameters);
     wire_bytes_damage((struct wire_bytes){parameters, PARAMETERS}, look_at_parameters, &place);
 }
 
@@ -823,14 +829,14 @@ TEST(damaged_announcements_are_judged_as_they_were)
 {
     static const struct tacit_wire_neighbour one[] = {{5, "a"}};
     static const uint64_t self_and_last[] = {0x24}; /* 2 and 5 */
-    struct tacit_wire_elim_network const spread = {.collection = TACIT_ELIM_SPREAD,
-                                                   .parent = 4,
-                                                   .gather_timeout_s = 7,
-                                                   .members = self_and_last,
-                                                   .neighbour_count = 1,
-                                                   .neighbours = one};
-    struct tacit_wire_elim_network const sink = {
-        .collection = TACIT_ELIM_GATHER, .parent = 2, .gather_timeout_s = 1};
+    struct tacit_wire_elim_run const spread = {.network = TACIT_WIRE_ELIM_SPREAD,
+                                               .parent = 4,
+                                               .gather_timeout_s = 7,
+                                               .members = self_and_last,
+                                               .neighbour_count = 1,
+                                               .neighbours = one};
+    struct tacit_wire_elim_run const sink = {
+        .network = TACIT_WIRE_ELIM_GATHER, .parent = 2, .gather_timeout_s = 1};
     struct tacit_wire_elim_run run = sample;
     damage(&run); /* the paper's bounds over a star, .. */
     run.round_limit = 0;

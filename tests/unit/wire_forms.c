@@ -3,6 +3,7 @@
  * depth, and all lengths around them right. What is taken all the same (a field need not be there,
  * or may be there again) is written again as the same bytes. Every buffer is as long as it is said
  * to be, for a sanitizer. */
+#include "../support/wire_shape.h"
 #include "../support/testing.h"
 #include "../support/wire_bytes.h"
 #include "tacit/wire_elim.h"
@@ -27,11 +28,6 @@ static const double numbers[16] = {0.5, 0.25};
 static const uint8_t digests[2 * TACIT_SHA256_BYTES] = {4};
 
 /* ---- Families -------------------------------------------------------------------------------- */
-
-/* Writes sample `which`; 0: there are no more. */
-typedef size_t write_sample(size_t which, uint8_t *bytes);
-/* Reads; what was found, written again. 0: refused. */
-typedef size_t read_again(const uint8_t *bytes, size_t size, uint8_t *again);
 
 static const struct tacit_elim_change changes[2] = {{.kind = 1, .number = 1, .value = 7},
                                                     {.kind = 5, .number = 2, .subject = 1}};
@@ -80,46 +76,6 @@ static const struct tacit_elim_message elim[] = {
     {.kind = TACIT_ELIM_PROOF, .epoch = 2, .proof = &proof},
 };
 
-static size_t write_elim(size_t which, uint8_t *bytes)
-{
-    if (which == sizeof elim / sizeof elim[0])
-        return 0;
-    assert_int_equal(tacit_wire_elim_encode(&elim[which], K, A, bytes, HEAP), TACIT_OK);
-    return tacit_wire_elim_bytes(&elim[which], K, A);
-}
-
-static size_t elim_again(const uint8_t *bytes, size_t size, uint8_t *again)
-{
-    struct tacit_elim_message *found = NULL;
-    if (tacit_wire_elim_decode(bytes, size, K, A, 0, &found, HEAP) != TACIT_OK)
-        return 0;
-    assert_int_equal(tacit_wire_elim_encode(found, K, A, again, HEAP), TACIT_OK);
-    size_t const written = tacit_wire_elim_bytes(found, K, A);
-    testing_free(found);
-    return written;
-}
-
-/* What writes and reads the messages of a family without memory of its own for writing. */
-#define FAMILY(name, type, samples, bytes_of, encoded, decoded)                                    \
-    static size_t write_##name(size_t which, uint8_t *bytes)                                       \
-    {                                                                                              \
-        if (which == sizeof samples / sizeof samples[0])                                           \
-            return 0;                                                                              \
-        type const *const said = &samples[which];                                                  \
-        encoded;                                                                                   \
-        return bytes_of;                                                                           \
-    }                                                                                              \
-    static size_t name##_again(const uint8_t *given, size_t size, uint8_t *bytes)                  \
-    {                                                                                              \
-        type *said = NULL;                                                                         \
-        if (decoded != TACIT_OK)                                                                   \
-            return 0;                                                                              \
-        encoded;                                                                                   \
-        size_t const written = bytes_of;                                                           \
-        testing_free(said);                                                                        \
-        return written;                                                                            \
-    }
-
 static const struct tacit_pull_block blocks[2] = {{0, 4}, {2, 5}};
 static const int64_t steps[2] = {6, -7};
 static const struct tacit_phased_message phased[] = {
@@ -132,9 +88,6 @@ static const struct tacit_phased_message phased[] = {
     {.kind = TACIT_PHASED_GRANT, .round = 1, .commit = &commit},
     {.kind = TACIT_PHASED_REFUSAL, .round = 1, .commit = &commit},
 };
-FAMILY(phased, struct tacit_phased_message, phased, tacit_wire_phased_bytes(said),
-       tacit_wire_phased_encode(said, bytes),
-       tacit_wire_phased_decode(given, size, K, A, 0, &said, HEAP))
 
 static const int64_t noised[K] = {6, 0, -7};
 static const struct tacit_vote_hub_message votes[] = {
@@ -147,9 +100,6 @@ static const struct tacit_vote_hub_message votes[] = {
     {.kind = TACIT_VOTE_ANEW, .reset = 2},
     {.kind = TACIT_VOTE_RELEASE, .cell = 1, .marks = arms, .sums = noised},
 };
-FAMILY(votes, struct tacit_vote_hub_message, votes, tacit_wire_vote_bytes(said->kind, K),
-       tacit_wire_vote_encode(said, K, bytes),
-       tacit_wire_vote_decode(given, size, K, A, 0, &said, HEAP))
 
 static const float model[2] = {1, 2};
 static const struct tacit_select_message training[] = {
@@ -171,9 +121,6 @@ static const struct tacit_select_message training[] = {
      .digests = digests,
      .digest_count = 2},
 };
-FAMILY(training, struct tacit_select_message, training, tacit_wire_select_bytes(said, A),
-       tacit_wire_select_encode(said, A, bytes),
-       tacit_wire_select_decode(given, size, A, 0, &said, HEAP))
 
 static const struct tacit_gossip_message gossip[] = {
     {.kind = TACIT_GOSSIP_COUNTS, .seen = counts},
@@ -182,9 +129,6 @@ static const struct tacit_gossip_message gossip[] = {
     {.kind = TACIT_GOSSIP_SHIFT, .exchange = 1, .shift = numbers, .flow = numbers},
     {.kind = TACIT_GOSSIP_REFUSE},
 };
-FAMILY(gossip, struct tacit_gossip_message, gossip, tacit_wire_gossip_bytes(said, K),
-       tacit_wire_gossip_encode(said, K, bytes),
-       tacit_wire_gossip_decode(given, size, K, A, 0, &said, HEAP))
 
 static const struct tacit_glm_message glm[] = {
     {.kind = TACIT_GLM_HELLO},
@@ -195,9 +139,6 @@ static const struct tacit_glm_message glm[] = {
      .steps = numbers,
      .participants = agents},
 };
-FAMILY(glm, struct tacit_glm_message, glm, tacit_wire_glm_bytes(said, D, A),
-       tacit_wire_glm_encode(said, D, A, bytes),
-       tacit_wire_glm_decode(given, size, D, A, 0, &said, HEAP))
 
 static const int64_t private_sums[TACIT_GLM_PRIVATE_SUMS(D)] = {1};
 static const struct tacit_glm_sound_message sound[] = {
@@ -208,9 +149,6 @@ static const struct tacit_glm_sound_message sound[] = {
     {.kind = TACIT_GLM_SOUND_GRANT, .commit = &commit, .closed = true},
     {.kind = TACIT_GLM_SOUND_REFUSAL, .commit = &commit, .forgot = true},
 };
-FAMILY(sound, struct tacit_glm_sound_message, sound, tacit_wire_glm_sound_bytes(said, D),
-       tacit_wire_glm_sound_encode(said, D, bytes),
-       tacit_wire_glm_sound_decode(given, size, D, A, 0, &said, HEAP))
 
 static const char *const names[K] = {"a", "b", "c"};
 static const struct tacit_wire_announcement invitations[] = {
@@ -226,9 +164,50 @@ static const struct tacit_wire_announcement invitations[] = {
      .place = digests,
      .place_size = 2},
 };
-FAMILY(invitations, struct tacit_wire_announcement, invitations,
-       tacit_wire_announcement_bytes(said), tacit_wire_announcement_encode(said, bytes),
-       tacit_wire_announcement_decode(given, size, &said, HEAP))
+#define FAMILY(name, samples)                                                                      \
+    {                                                                                              \
+        &tacit_wire_##name, NULL, samples, sizeof samples[0], sizeof samples / sizeof samples[0]   \
+    }
+static const struct family {
+    const struct tacit_wire_protocol *protocol; /* NULL: .. */
+    const struct tacit_wire_table *table;       /* .. the table of its messages */
+    const void *samples;
+    size_t sample_size;
+    size_t sample_count;
+} families[] = {
+    FAMILY(elim, elim),
+    FAMILY(phased, phased),
+    FAMILY(vote, votes),
+    FAMILY(select, training),
+    FAMILY(gossip, gossip),
+    FAMILY(glm, glm),
+    FAMILY(glm_sound, sound),
+    {NULL, &tacit_wire_announcement, invitations, sizeof invitations[0], 1},
+};
+
+static const struct tacit_wire_table *table_of(const struct family *family)
+{
+    return family->protocol == NULL ? family->table : family->protocol->messages;
+}
+
+/* Writes a message; their number. */
+static size_t write_one(const struct family *family, const void *message, uint8_t *bytes)
+{
+    tacit_wire_encode(table_of(family), SHAPE(K, A, D), message, bytes);
+    return tacit_wire_bytes(table_of(family), SHAPE(K, A, D), message);
+}
+
+/* Reads; what was found, written again. 0: refused. */
+static size_t write_again(const struct family *family, const uint8_t *bytes, size_t size,
+                          uint8_t *again)
+{
+    void *found = NULL;
+    if (tacit_wire_decode(table_of(family), SHAPE(K, A, D), bytes, size, &found, HEAP) != TACIT_OK)
+        return 0;
+    size_t const written = write_one(family, found, again);
+    testing_free(found);
+    return written;
+}
 
 /* ---- Other forms ----------------------------------------------------------------------------- */
 
@@ -241,7 +220,7 @@ struct layer {
     size_t after_size;
 };
 
-static read_again *again_of;
+static const struct family *shown;
 static size_t refused_count;
 
 static size_t put_length(uint8_t *bytes, size_t value)
@@ -269,7 +248,7 @@ static void show(const struct layer *layer, const uint8_t *bytes, size_t size)
         return;
     }
     uint8_t *const exact = wire_bytes_exact(bytes, size);
-    size_t const written = again_of(exact, size, again);
+    size_t const written = write_again(shown, exact, size, again);
     assert_true(written == 0 || written == size);
     if (written > 0)
         assert_memory_equal(again, exact, size);
@@ -387,23 +366,15 @@ static void show_changes(const uint8_t *bytes, size_t size)
 
 TEST(only_one_form_of_each_message_is_taken)
 {
-    static const struct {
-        write_sample *write;
-        read_again *again;
-    } families[] = {{write_elim, elim_again},     {write_phased, phased_again},
-                    {write_votes, votes_again},   {write_training, training_again},
-                    {write_gossip, gossip_again}, {write_glm, glm_again},
-                    {write_sound, sound_again},   {write_invitations, invitations_again}};
     uint8_t bytes[BYTES_MAX];
     uint8_t again[BYTES_MAX];
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        again_of = families[i].again;
-        for (size_t which = 0;; which++) {
-            size_t const size = families[i].write(which, bytes);
-            if (size == 0)
-                break;
+        shown = &families[i];
+        for (size_t which = 0; which < shown->sample_count; which++) {
+            size_t const size = write_one(
+                shown, (const uint8_t *)shown->samples + which * shown->sample_size, bytes);
             refused_count = 0;
-            assert_int_equal(again_of(bytes, size, again), size);
+            assert_int_equal(write_again(shown, bytes, size, again), size);
             assert_memory_equal(again, bytes, size);
             show_forms(NULL, bytes, size);
             show_changes(bytes, size);

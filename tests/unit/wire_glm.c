@@ -2,6 +2,7 @@
  * are taken only in the one form that we write. Under a sanitizer this also shows that no refusal
  * leaks or reads too far: every buffer is exactly as long as its message. */
 #include "../support/testing.h"
+#include "../support/wire_shape.h"
 #include "../support/digest.h"
 #include "../support/wire_bytes.h"
 #include <math.h>
@@ -75,12 +76,25 @@ static void make(struct sample *sample, uint32_t shape)
         sample->message.steps = sample->steps;
 }
 
+/* The commit of variant 3 is. */
+static size_t largest_bytes(uint32_t dimension, uint32_t client_count)
+{
+    static const double number;
+    static const uint64_t set;
+    return tacit_wire_bytes(WIRE(glm, 0, client_count, dimension),
+                            &(struct tacit_glm_message){.vector = &number,
+                                                        .matrix = &number,
+                                                        .target = &number,
+                                                        .steps = &number,
+                                                        .participants = &set});
+}
+
 static uint8_t *encode(const struct tacit_glm_message *message, size_t *size)
 {
-    *size = tacit_wire_glm_bytes(message, D, CLIENTS);
+    *size = tacit_wire_bytes(WIRE(glm, 0, CLIENTS, D), message);
     uint8_t *const bytes = malloc(*size);
     assert_non_null(bytes);
-    tacit_wire_glm_encode(message, D, CLIENTS, bytes);
+    tacit_wire_encode(WIRE(glm, 0, CLIENTS, D), message, bytes);
     return bytes;
 }
 
@@ -100,9 +114,10 @@ TEST(every_message_survives_the_trip)
         make(&sample, shape);
         struct tacit_glm_message const *const message = &sample.message;
         uint8_t *const bytes = encode(message, &size);
-        assert_true(size <= tacit_wire_glm_bytes_max(D, CLIENTS));
+        assert_true(size <= largest_bytes(D, CLIENTS));
         assert_int_equal(
-            tacit_wire_glm_decode(bytes, size, D, CLIENTS, 3, &back, tacit_wire_heap()), TACIT_OK);
+            tacit_wire_decode(WIRE(glm, 0, CLIENTS, D, 3), bytes, size, &back, tacit_wire_heap()),
+            TACIT_OK);
         assert_true(back->kind == message->kind && back->from == message->from && back->to == 3);
         assert_true(back->sync == 7 && back->run_id == message->run_id && back->attempt == 2);
         assert_true(back->round == 9 && back->digest == message->digest && back->count == 99);
@@ -117,7 +132,8 @@ TEST(every_message_survives_the_trip)
             assert_memory_equal(back->participants, message->participants,
                                 sizeof sample.participants);
         assert_true(back->inverse == NULL);
-        assert_int_equal(tacit_wire_glm_kind(back->kind), tacit_wire_glm_kind(message->kind));
+        assert_int_equal(tacit_wire_label(tacit_wire_glm.messages, back).kind,
+                         tacit_wire_label(tacit_wire_glm.messages, message).kind);
         assert_int_equal(back->sync, 7);
         free(back);
         free(bytes);
@@ -132,13 +148,13 @@ TEST(what_does_not_fit_this_run_is_refused)
     make(&sample, 7);
     uint8_t *bytes = encode(&sample.message, &size);
     assert_int_equal(
-        tacit_wire_glm_decode(bytes, size, D + 1, CLIENTS, 3, &back, tacit_wire_heap()),
+        tacit_wire_decode(WIRE(glm, 0, CLIENTS, D + 1, 3), bytes, size, &back, tacit_wire_heap()),
         TACIT_MALFORMED);
     assert_int_equal(
-        tacit_wire_glm_decode(bytes, size, D, CLIENTS + 64, 3, &back, tacit_wire_heap()),
+        tacit_wire_decode(WIRE(glm, 0, CLIENTS + 64, D, 3), bytes, size, &back, tacit_wire_heap()),
         TACIT_MALFORMED);
     assert_int_equal(
-        tacit_wire_glm_decode(bytes, size, D, CLIENTS - 1, 3, &back, tacit_wire_heap()),
+        tacit_wire_decode(WIRE(glm, 0, CLIENTS - 1, D, 3), bytes, size, &back, tacit_wire_heap()),
         TACIT_MALFORMED); /* a participant beyond the last */
     free(bytes);
     double const bad[] = {NAN, INFINITY, -INFINITY};
@@ -149,9 +165,9 @@ TEST(what_does_not_fit_this_run_is_refused)
                                       &sample.message.regret};
             *places[where] = bad[i];
             bytes = encode(&sample.message, &size);
-            assert_int_equal(
-                tacit_wire_glm_decode(bytes, size, D, CLIENTS, 3, &back, tacit_wire_heap()),
-                TACIT_MALFORMED);
+            assert_int_equal(tacit_wire_decode(WIRE(glm, 0, CLIENTS, D, 3), bytes, size, &back,
+                                               tacit_wire_heap()),
+                             TACIT_MALFORMED);
             free(bytes);
         }
 }
@@ -224,22 +240,22 @@ TEST(sound_messages_survive_and_are_of_this_run)
         struct sound_sample sample;
         struct tacit_glm_sound_message *back;
         make_sound(&sample, shape, D);
-        size_t const size = tacit_wire_glm_sound_bytes(&sample.message, D);
+        size_t const size = tacit_wire_bytes(WIRE(glm_sound, 0, 0, D), &sample.message);
         uint8_t *const bytes = malloc(size);
-        tacit_wire_glm_sound_encode(&sample.message, D, bytes);
-        assert_int_equal(tacit_wire_glm_sound_decode(bytes, size, D, CLIENTS, TACIT_HUB, &back,
-                                                     tacit_wire_heap()),
+        tacit_wire_encode(WIRE(glm_sound, 0, 0, D), &sample.message, bytes);
+        assert_int_equal(tacit_wire_decode(WIRE(glm_sound, 0, CLIENTS, D, TACIT_HUB), bytes, size,
+                                           &back, tacit_wire_heap()),
                          TACIT_OK);
         same_sound(back, &sample.message, sample.message.kind == TACIT_GLM_SOUND_REPORT);
         free(back);
         if (sample.message.sums != NULL) /* sums of another dimension */
-            assert_int_equal(tacit_wire_glm_sound_decode(bytes, size, D - 1, CLIENTS, TACIT_HUB,
-                                                         &back, tacit_wire_heap()),
+            assert_int_equal(tacit_wire_decode(WIRE(glm_sound, 0, CLIENTS, D - 1, TACIT_HUB), bytes,
+                                               size, &back, tacit_wire_heap()),
                              TACIT_MALFORMED);
         if (sample.message.from != TACIT_HUB) /* nobody of this run */
-            assert_int_equal(
-                tacit_wire_glm_sound_decode(bytes, size, D, 1, TACIT_HUB, &back, tacit_wire_heap()),
-                TACIT_MALFORMED);
+            assert_int_equal(tacit_wire_decode(WIRE(glm_sound, 0, 1, D, TACIT_HUB), bytes, size,
+                                               &back, tacit_wire_heap()),
+                             TACIT_MALFORMED);
         free(bytes);
     }
 }
@@ -252,6 +268,7 @@ static const char *const arm_names[] = {"low", "high"};
 static struct tacit_wire_announcement announce(const struct tacit_glm_model *model,
                                                const char *const *names, uint8_t *parameters)
 {
+    struct tacit_wire_glm_run const run = {.model = *model, .features = names};
     struct tacit_wire_announcement made = {
         .agreement = {.protocol = TACIT_WIRE_GLM_WORD,
                       .family = TACIT_WIRE_GLM_FAMILY,
@@ -262,10 +279,10 @@ static struct tacit_wire_announcement announce(const struct tacit_glm_model *mod
                       .hi = 1,
                       .horizon = model->horizon,
                       .parameters = parameters,
-                      .parameters_size = tacit_wire_glm_parameters_bytes(model, names)},
+                      .parameters_size = tacit_wire_bytes(tacit_wire_glm.parameters, NULL, &run)},
         .agent = 1};
     tacit_wire_run(model->run_id, made.agreement.run);
-    tacit_wire_glm_parameters_encode(model, names, parameters);
+    tacit_wire_encode(tacit_wire_glm.parameters, NULL, &run, parameters);
     return made;
 }
 
@@ -300,17 +317,18 @@ TEST(a_run_survives_and_others_are_refused)
     struct tacit_glm_model model =
         tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, 3, 3, 100);
     uint8_t parameters[512];
-    struct tacit_wire_glm_run *run;
+    struct tacit_wire_glm_run run;
     model.run_id = 5;
     model.clock = TACIT_GLM_COUNTS;
     model.explore = 0.1;
     struct tacit_wire_announcement const good = announce(&model, features, parameters);
-    assert_int_equal(tacit_wire_glm_run_decode(&good, &run, tacit_wire_heap()), TACIT_OK);
-    assert_true(run->client_id == 1 && run->model.dimension == 3 && run->model.run_id == 5);
-    assert_true(run->model.explore == 0.1 && run->model.clock == TACIT_GLM_COUNTS);
-    assert_true(run->model.curvature == model.curvature && run->model.horizon == 100);
-    assert_string_equal(run->features[2], "dose");
-    free(run);
+    assert_int_equal(tacit_wire_run_decode(&tacit_wire_glm, &good, &run, tacit_wire_heap()),
+                     TACIT_OK);
+    assert_true(run.agent == 1 && run.model.dimension == 3 && run.model.run_id == 5);
+    assert_true(run.model.explore == 0.1 && run.model.clock == TACIT_GLM_COUNTS);
+    assert_true(run.model.curvature == model.curvature && run.model.horizon == 100);
+    assert_string_equal(run.features[2], "dose");
+    free((void *)(uintptr_t)run.features);
     for (uint32_t wrong = 0; wrong < 5; wrong++) {
         struct tacit_wire_announcement bad = good;
         bad.agreement.family += wrong == 0 ? 1u : 0u;
@@ -318,7 +336,8 @@ TEST(a_run_survives_and_others_are_refused)
         bad.agreement.epsilon_nano = wrong == 2 ? 1 : 0; /* it protects nothing */
         bad.agreement.parameters_size -= wrong == 3 ? 1u : 0u;
         bad.place_size = wrong == 4 ? 1 : 0;
-        assert_int_equal(tacit_wire_glm_run_decode(&bad, &run, tacit_wire_heap()), TACIT_MALFORMED);
+        assert_int_equal(tacit_wire_run_decode(&tacit_wire_glm, &bad, &run, tacit_wire_heap()),
+                         TACIT_MALFORMED);
     }
 }
 
@@ -341,8 +360,8 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
     struct place const *const place = context;
     uint32_t const d = place->dimension;
     struct tacit_glm_message *found = NULL;
-    enum tacit_status const status =
-        tacit_wire_glm_decode(bytes, size, d, place->client_count, 3, &found, wire_bytes_memory());
+    enum tacit_status const status = tacit_wire_decode(WIRE(glm, 0, place->client_count, d, 3),
+                                                       bytes, size, &found, wire_bytes_memory());
     digest_word((uint64_t)status);
     if (status != TACIT_OK)
         return;
@@ -351,7 +370,7 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
                               found->round,          found->digest,         found->slot,
                               found->count,          found->inverse != NULL};
     digest_bytes(words, sizeof words);
-    digest_word(tacit_wire_glm_kind(found->kind));
+    digest_word(tacit_wire_label(tacit_wire_glm.messages, found).kind);
     digest_numbers(&found->squares, 1);
     digest_numbers(&found->regret, 1);
     digest_numbers(found->vector, d);
@@ -396,11 +415,12 @@ TEST(damaged_messages_are_judged_as_they_were)
             tacit_bits_fill(sample.participants, clients);
             if (sample.message.from != TACIT_HUB)
                 sample.message.from = clients - 1;
-            struct wire_bytes const word =
-                wire_bytes_new(tacit_wire_glm_bytes(&sample.message, places[i].dimension, clients));
-            tacit_wire_glm_encode(&sample.message, places[i].dimension, clients, word.bytes);
+            struct wire_bytes const word = wire_bytes_new(
+                tacit_wire_bytes(WIRE(glm, 0, clients, places[i].dimension), &sample.message));
+            tacit_wire_encode(WIRE(glm, 0, clients, places[i].dimension), &sample.message,
+                              word.bytes);
             wire_bytes_damage(word, look, &places[i]);
-            digest_word(tacit_wire_glm_bytes_max(places[i].dimension, clients));
+            digest_word(largest_bytes(places[i].dimension, clients));
             free(word.bytes);
         }
 }
@@ -409,8 +429,8 @@ static void look_at_sound(const uint8_t *bytes, size_t size, const void *context
 {
     struct tacit_glm_sound_message *found = NULL;
     uint32_t const d = *(const uint32_t *)context;
-    digest_word(
-        (uint64_t)tacit_wire_glm_sound_decode(bytes, size, d, 2, 1, &found, wire_bytes_memory()));
+    digest_word((uint64_t)tacit_wire_decode(WIRE(glm_sound, 0, 2, d, 1), bytes, size, &found,
+                                            wire_bytes_memory()));
     if (found == NULL)
         return;
     uint64_t const words[] = {(uint64_t)found->kind, found->from,        found->to,
@@ -436,8 +456,8 @@ TEST(damaged_sound_messages_are_judged_as_they_were)
         uint32_t const d = dimensions[i % 2];
         make_sound(&sample, i / 2, d);
         struct wire_bytes const word =
-            wire_bytes_new(tacit_wire_glm_sound_bytes(&sample.message, d));
-        tacit_wire_glm_sound_encode(&sample.message, d, word.bytes);
+            wire_bytes_new(tacit_wire_bytes(WIRE(glm_sound, 0, 0, d), &sample.message));
+        tacit_wire_encode(WIRE(glm_sound, 0, 0, d), &sample.message, word.bytes);
         wire_bytes_damage(word, look_at_sound, &d);
         free(word.bytes);
     }
@@ -476,8 +496,8 @@ static struct tacit_wire_announcement announce_sound(const struct tacit_wire_glm
     made.agreement.protocol_version = TACIT_WIRE_GLM_SOUND_VERSION;
     made.agreement.epsilon_nano = 1500000000;
     made.agreement.parameters = parameters;
-    made.agreement.parameters_size = tacit_wire_glm_sound_parameters_bytes(run);
-    tacit_wire_glm_sound_parameters_encode(run, parameters);
+    made.agreement.parameters_size = tacit_wire_bytes(tacit_wire_glm_sound.parameters, NULL, run);
+    tacit_wire_encode(tacit_wire_glm_sound.parameters, NULL, run, parameters);
     return made;
 }
 
@@ -485,13 +505,14 @@ TEST(a_sound_run_survives_and_others_are_refused)
 {
     uint8_t parameters[512];
     struct tacit_wire_glm_sound_run run = sound_run();
-    struct tacit_wire_glm_sound_run *back;
+    struct tacit_wire_glm_sound_run back;
     struct tacit_wire_announcement const good = announce_sound(&run, parameters);
-    assert_int_equal(tacit_wire_glm_sound_run_decode(&good, &back, tacit_wire_heap()), TACIT_OK);
-    assert_memory_equal(&back->model, &run.model, sizeof run.model);
+    assert_int_equal(tacit_wire_run_decode(&tacit_wire_glm_sound, &good, &back, tacit_wire_heap()),
+                     TACIT_OK);
+    assert_memory_equal(&back.model, &run.model, sizeof run.model);
     for (uint32_t i = 0; i < 3; i++)
-        assert_string_equal(back->features[i], features[i]);
-    free(back);
+        assert_string_equal(back.features[i], features[i]);
+    free((void *)(uintptr_t)back.features);
     for (uint32_t wrong = 0; wrong < 7; wrong++) {
         run = sound_run();
         run.model.batch_count = wrong == 5 ? TACIT_GLM_SOUND_BATCHES_MAX + 1 : 6;
@@ -502,28 +523,34 @@ TEST(a_sound_run_survives_and_others_are_refused)
         bad.agreement.protocol_version += wrong == 2 ? 1u : 0u;
         bad.agreement.epsilon_nano = wrong == 3 ? 0 : bad.agreement.epsilon_nano;
         bad.agreement.parameters_size -= wrong == 4 ? 1u : 0u;
-        assert_int_equal(tacit_wire_glm_sound_run_decode(&bad, &back, tacit_wire_heap()),
-                         TACIT_MALFORMED);
+        assert_int_equal(
+            tacit_wire_run_decode(&tacit_wire_glm_sound, &bad, &back, tacit_wire_heap()),
+            TACIT_MALFORMED);
     }
 }
 
 static void look_at_parameters(const uint8_t *bytes, size_t size, const void *context)
 {
     struct tacit_wire_announcement announcement = *(const struct tacit_wire_announcement *)context;
-    struct tacit_wire_glm_run *run = NULL;
+    struct tacit_wire_glm_run run;
     announcement.agreement.parameters = bytes;
     announcement.agreement.parameters_size = size;
     enum tacit_status const status =
-        tacit_wire_glm_run_decode(&announcement, &run, wire_bytes_memory());
+        tacit_wire_run_decode(&tacit_wire_glm, &announcement, &run, wire_bytes_memory());
     digest_word((uint64_t)status);
     if (status != TACIT_OK)
         return;
-    struct tacit_glm_model const *const model = &run->model;
-    uint64_t const words[] = {
-        model->run_id,          (uint64_t)model->variant, (uint64_t)model->exploration,
-        (uint64_t)model->clock, (uint64_t)model->link,    model->client_count,
-        model->dimension,       model->horizon,           model->period,
-        run->client_id};
+    struct tacit_glm_model const *const model = &run.model;
+    uint64_t const words[] = {model->run_id,
+                              (uint64_t)model->variant,
+                              (uint64_t)model->exploration,
+                              (uint64_t)model->clock,
+                              (uint64_t)model->link,
+                              model->client_count,
+                              model->dimension,
+                              model->horizon,
+                              model->period,
+                              run.agent};
     double const numbers[] = {model->threshold,     model->lambda,        model->delta,
                               model->norm_bound,    model->context_bound, model->noise_bound,
                               model->lipschitz,     model->curvature,     model->alpha,
@@ -531,8 +558,8 @@ static void look_at_parameters(const uint8_t *bytes, size_t size, const void *co
     digest_bytes(words, sizeof words);
     digest_bytes(numbers, sizeof numbers);
     for (uint32_t i = 0; i < model->dimension; i++)
-        digest_bytes(run->features[i], strlen(run->features[i]));
-    wire_bytes_give(run);
+        digest_bytes(run.features[i], strlen(run.features[i]));
+    wire_bytes_give(run.features);
 }
 
 TEST(damaged_parameters_are_judged_as_they_were)

@@ -1,12 +1,15 @@
 /* The wire form of gossip UCB: every message survives the trip, its length says nothing but the
  * number of arms, and a peer's bytes are taken only in the one form that we write. Buffers are
  * exactly as long as their messages, so that a sanitizer sees a read beyond them. */
+#include "../support/wire_shape.h"
 #include <math.h>
 #include "../support/testing.h"
 #include "../support/digest.h"
 #include "../support/wire_bytes.h"
 #include "tacit/random.h"
 #include "tacit/wire_gossip.h"
+
+#define PARAMETERS 23u /* bytes */
 
 #define ARMS_MAX 1000u
 #define AGENTS 5u
@@ -53,9 +56,9 @@ static struct tacit_gossip_message message_of(enum tacit_gossip_message_kind kin
 
 static uint8_t *encode(const struct tacit_gossip_message *message, uint32_t arms, size_t *size)
 {
-    *size = tacit_wire_gossip_bytes(message, arms);
+    *size = tacit_wire_bytes(WIRE(gossip, arms), message);
     uint8_t *const bytes = testing_malloc(*size);
-    tacit_wire_gossip_encode(message, arms, bytes);
+    tacit_wire_encode(WIRE(gossip, arms), message, bytes);
     return bytes;
 }
 
@@ -66,7 +69,7 @@ static enum tacit_status decode(const uint8_t *bytes, size_t size, uint32_t arms
     uint8_t *const copy = testing_malloc(size > 0 ? size : 1);
     memcpy(copy, bytes, size);
     enum tacit_status const status =
-        tacit_wire_gossip_decode(copy, size, arms, AGENTS, 2, message, tacit_wire_heap());
+        tacit_wire_decode(WIRE(gossip, arms, AGENTS, 0, 2), copy, size, message, tacit_wire_heap());
     return status;
 }
 
@@ -124,7 +127,7 @@ TEST(length_says_only_the_number_of_arms)
     for (int kind = 0; kind <= TACIT_GOSSIP_REFUSE; kind++) {
         struct tacit_gossip_message message =
             message_of((enum tacit_gossip_message_kind)kind, true);
-        size_t const size = tacit_wire_gossip_bytes(&message, 10);
+        size_t const size = tacit_wire_bytes(WIRE(gossip, 10), &message);
         message.incarnation_number = 0;
         message.incarnation = UINT64_MAX;
         message.exchange = 0;
@@ -200,64 +203,67 @@ TEST(strangers_and_other_versions_are_refused)
 TEST(what_the_hub_is_told_survives_the_trip_in_one_form)
 {
     struct tacit_wire_gossip_progress const progress = {3, RUN_ID, 99, true, theta};
-    struct tacit_wire_gossip_progress found;
-    double row[3];
-    size_t const size = tacit_wire_gossip_progress_bytes(3);
+    struct tacit_wire_gossip_progress *found;
+    size_t const size = tacit_wire_bytes(&tacit_wire_gossip_progress, SHAPE(3),
+                                         &(struct tacit_wire_gossip_progress){.from = 0});
     uint8_t *const bytes = testing_malloc(size);
     fill_rows(6);
-    tacit_wire_gossip_progress_encode(&progress, 3, bytes);
-    assert_int_equal(
-        tacit_wire_gossip_progress_decode(bytes, size, 3, AGENTS, &found, row, tacit_wire_heap()),
-        TACIT_OK);
-    assert_true(found.from == 3 && found.run_id == RUN_ID && found.pull_count == 99);
-    assert_true(found.finished && found.theta == row);
-    assert_memory_equal(row, theta, sizeof row);
+    tacit_wire_encode(&tacit_wire_gossip_progress, SHAPE(3), &progress, bytes);
+    assert_int_equal(tacit_wire_decode(&tacit_wire_gossip_progress, SHAPE(3, AGENTS), bytes, size,
+                                       &found, tacit_wire_heap()),
+                     TACIT_OK);
+    assert_true(found->from == 3 && found->run_id == RUN_ID && found->pull_count == 99);
+    assert_true(found->finished && found->theta != NULL);
+    assert_memory_equal(found->theta, theta, 3 * sizeof *theta);
+    testing_free(found);
     for (size_t cut = 0; cut < size; cut++)
-        assert_int_equal(tacit_wire_gossip_progress_decode(bytes, cut, 3, AGENTS, &found, row,
-                                                           tacit_wire_heap()),
+        assert_int_equal(tacit_wire_decode(&tacit_wire_gossip_progress, SHAPE(3, AGENTS), bytes,
+                                           cut, &found, tacit_wire_heap()),
                          TACIT_MALFORMED);
     for (size_t bit = 0; bit < 8 * size; bit++) {
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        if (tacit_wire_gossip_progress_decode(bytes, size, 3, AGENTS, &found, row,
-                                              tacit_wire_heap()) == TACIT_OK) {
+        if (tacit_wire_decode(&tacit_wire_gossip_progress, SHAPE(3, AGENTS), bytes, size, &found,
+                              tacit_wire_heap()) == TACIT_OK) {
             uint8_t ours[128];
             assert_true(size <= sizeof ours);
-            tacit_wire_gossip_progress_encode(&found, 3, ours);
+            tacit_wire_encode(&tacit_wire_gossip_progress, SHAPE(3), found, ours);
             assert_memory_equal(ours, bytes, size);
-            assert_true(found.from < AGENTS && found.pull_count <= TACIT_HORIZON_MAX + 3);
+            assert_true(found->from < AGENTS && found->pull_count <= TACIT_HORIZON_MAX + 3);
+            testing_free(found);
         }
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
     theta[1] = (double)NAN;
-    tacit_wire_gossip_progress_encode(&progress, 3, bytes);
-    assert_int_equal(
-        tacit_wire_gossip_progress_decode(bytes, size, 3, AGENTS, &found, row, tacit_wire_heap()),
-        TACIT_MALFORMED);
+    tacit_wire_encode(&tacit_wire_gossip_progress, SHAPE(3), &progress, bytes);
+    assert_int_equal(tacit_wire_decode(&tacit_wire_gossip_progress, SHAPE(3, AGENTS), bytes, size,
+                                       &found, tacit_wire_heap()),
+                     TACIT_MALFORMED);
 }
 
 /* An agent plays T slots after a first pull of each arm, and no more. */
 TEST(pulls_of_a_told_agent_reach_to_the_horizon_and_its_first_pulls)
 {
     struct tacit_wire_gossip_progress progress = {3, RUN_ID, TACIT_HORIZON_MAX + 3, false, theta};
-    struct tacit_wire_gossip_progress found;
-    double row[3];
+    struct tacit_wire_gossip_progress *found;
     uint8_t bytes[128];
-    size_t const size = tacit_wire_gossip_progress_bytes(3);
+    size_t const size = tacit_wire_bytes(&tacit_wire_gossip_progress, SHAPE(3),
+                                         &(struct tacit_wire_gossip_progress){.from = 0});
     assert_true(size <= sizeof bytes);
     fill_rows(6);
-    tacit_wire_gossip_progress_encode(&progress, 3, bytes);
-    assert_int_equal(
-        tacit_wire_gossip_progress_decode(bytes, size, 3, AGENTS, &found, row, tacit_wire_heap()),
-        TACIT_OK);
-    assert_true(found.pull_count == TACIT_HORIZON_MAX + 3);
+    tacit_wire_encode(&tacit_wire_gossip_progress, SHAPE(3), &progress, bytes);
+    assert_int_equal(tacit_wire_decode(&tacit_wire_gossip_progress, SHAPE(3, AGENTS), bytes, size,
+                                       &found, tacit_wire_heap()),
+                     TACIT_OK);
+    assert_true(found->pull_count == TACIT_HORIZON_MAX + 3);
+    testing_free(found);
     progress.pull_count++;
-    tacit_wire_gossip_progress_encode(&progress, 3, bytes);
-    assert_int_equal(
-        tacit_wire_gossip_progress_decode(bytes, size, 3, AGENTS, &found, row, tacit_wire_heap()),
-        TACIT_MALFORMED);
-    assert_int_equal(
-        tacit_wire_gossip_progress_decode(bytes, size, 3, 3, &found, row, tacit_wire_heap()),
-        TACIT_MALFORMED); /* nor is agent 3 one of three */
+    tacit_wire_encode(&tacit_wire_gossip_progress, SHAPE(3), &progress, bytes);
+    assert_int_equal(tacit_wire_decode(&tacit_wire_gossip_progress, SHAPE(3, AGENTS), bytes, size,
+                                       &found, tacit_wire_heap()),
+                     TACIT_MALFORMED);
+    assert_int_equal(tacit_wire_decode(&tacit_wire_gossip_progress, SHAPE(3, 3), bytes, size,
+                                       &found, tacit_wire_heap()),
+                     TACIT_MALFORMED); /* nor is agent 3 one of three */
 }
 
 TEST(release_has_the_documented_bytes)
@@ -267,7 +273,7 @@ TEST(release_has_the_documented_bytes)
         0,    0, 0x19, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
     struct tacit_wire_gossip_release const release = {2, 5, -2};
     uint8_t bytes[TACIT_WIRE_GOSSIP_RELEASE_BYTES];
-    tacit_wire_gossip_release_encode(&release, bytes);
+    tacit_wire_encode(&tacit_wire_gossip_release, NULL, &release, bytes);
     assert_memory_equal(bytes, expected, sizeof bytes);
 }
 
@@ -292,12 +298,11 @@ static enum tacit_status through(const struct tacit_wire_gossip_run *run,
                                  void (*spoil)(uint8_t *parameters, uint8_t *place),
                                  size_t place_less, struct tacit_wire_gossip_run *found)
 {
-    size_t const size = tacit_wire_gossip_place_bytes(run);
+    size_t const size = tacit_wire_bytes(tacit_wire_gossip.place, NULL, run);
     uint8_t *const place = testing_malloc(size + 1);
-    uint8_t *const parameters = testing_malloc(TACIT_WIRE_GOSSIP_PARAMETERS_BYTES);
-    assert_true(place != NULL && parameters != NULL);
-    tacit_wire_gossip_parameters_encode(run, parameters);
-    tacit_wire_gossip_place_encode(run, place);
+    uint8_t *const parameters = testing_malloc(PARAMETERS);
+    tacit_wire_encode(tacit_wire_gossip.parameters, NULL, run, parameters);
+    tacit_wire_encode(tacit_wire_gossip.place, NULL, run, place);
     if (spoil != NULL)
         spoil(parameters, place);
     struct tacit_wire_announcement announcement = {
@@ -309,13 +314,13 @@ static enum tacit_status through(const struct tacit_wire_gossip_run *run,
                       .horizon = run->horizon,
                       .epsilon_nano = run->epsilon_nano,
                       .parameters = parameters,
-                      .parameters_size = TACIT_WIRE_GOSSIP_PARAMETERS_BYTES},
+                      .parameters_size = PARAMETERS},
         .agent = run->agent,
         .place = place,
         .place_size = size - place_less};
     tacit_wire_run(run->run_id, announcement.agreement.run);
     enum tacit_status const status =
-        tacit_wire_gossip_run_decode(&announcement, found, tacit_wire_heap());
+        tacit_wire_run_decode(&tacit_wire_gossip, &announcement, found, tacit_wire_heap());
     return status;
 }
 
@@ -389,8 +394,8 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
 {
     uint32_t const arms = *(const uint32_t *)context;
     struct tacit_gossip_message *message = NULL;
-    enum tacit_status const status =
-        tacit_wire_gossip_decode(bytes, size, arms, AGENTS, 2, &message, wire_bytes_memory());
+    enum tacit_status const status = tacit_wire_decode(WIRE(gossip, arms, AGENTS, 0, 2), bytes,
+                                                       size, &message, wire_bytes_memory());
     digest_word((uint64_t)status);
     if (status != TACIT_OK)
         return;
@@ -401,7 +406,7 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
                               message->incarnation_number,
                               message->incarnation,
                               message->exchange,
-                              tacit_wire_gossip_kind(message->kind)};
+                              tacit_wire_label(tacit_wire_gossip.messages, message).kind};
     digest_bytes(words, sizeof words);
     digest_row(message->seen, arms);
     digest_row(message->theta, arms);
@@ -412,14 +417,18 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
 
 static void look_at_told(const uint8_t *bytes, size_t size, const void *context)
 {
-    struct tacit_wire_gossip_progress progress = {0};
-    double row[3] = {0};
-    digest_word((uint64_t)tacit_wire_gossip_progress_decode(bytes, size, 3, AGENTS, &progress, row,
-                                                            wire_bytes_memory()));
-    uint64_t const words[] = {progress.from, progress.run_id, progress.pull_count,
-                              progress.finished, progress.theta == row};
+    static const double no_row[3];
+    static const struct tacit_wire_gossip_progress nothing;
+    struct tacit_wire_gossip_progress *found = NULL;
+    (void)context;
+    digest_word((uint64_t)tacit_wire_decode(&tacit_wire_gossip_progress, SHAPE(3, AGENTS), bytes,
+                                            size, &found, wire_bytes_memory()));
+    struct tacit_wire_gossip_progress const *const progress = found != NULL ? found : &nothing;
+    uint64_t const words[] = {progress->from, progress->run_id, progress->pull_count,
+                              progress->finished, found != NULL};
     digest_bytes(words, sizeof words);
-    digest_bytes(row, sizeof row);
+    digest_bytes(found != NULL ? found->theta : no_row, sizeof no_row);
+    wire_bytes_give(found);
 }
 
 TEST(damaged_messages_are_judged_as_they_were)
@@ -441,8 +450,10 @@ TEST(damaged_messages_are_judged_as_they_were)
     for (uint32_t finished = 0; finished <= 1; finished++) {
         struct tacit_wire_gossip_progress const progress = {
             AGENTS - 1, RUN_ID, TACIT_HORIZON_MAX + 3, finished == 1, theta};
-        struct wire_bytes const word = wire_bytes_new(tacit_wire_gossip_progress_bytes(3));
-        tacit_wire_gossip_progress_encode(&progress, 3, word.bytes);
+        struct wire_bytes const word =
+            wire_bytes_new(tacit_wire_bytes(&tacit_wire_gossip_progress, SHAPE(3),
+                                            &(struct tacit_wire_gossip_progress){.from = 0}));
+        tacit_wire_encode(&tacit_wire_gossip_progress, SHAPE(3), &progress, word.bytes);
         wire_bytes_damage(word, look_at_told, NULL);
         testing_free(word.bytes);
     }
@@ -451,7 +462,7 @@ TEST(damaged_messages_are_judged_as_they_were)
 /* An announcement's bytes, of which one part is looked at. */
 struct member {
     struct tacit_wire_gossip_run run;
-    uint8_t parameters[TACIT_WIRE_GOSSIP_PARAMETERS_BYTES];
+    uint8_t parameters[PARAMETERS];
     uint8_t place[64];
     size_t place_size;
 };
@@ -474,7 +485,8 @@ static void look_at_both(const struct member *member, struct wire_bytes paramete
         .place = place.bytes,
         .place_size = place.size};
     tacit_wire_run(member->run.run_id, announcement.agreement.run);
-    digest_word((uint64_t)tacit_wire_gossip_run_decode(&announcement, &found, wire_bytes_memory()));
+    digest_word((uint64_t)tacit_wire_run_decode(&tacit_wire_gossip, &announcement, &found,
+                                                wire_bytes_memory()));
     uint64_t const words[] = {found.run_id,         found.agent,   found.agent_count,
                               found.arm_count,      found.horizon, found.epsilon_nano,
                               found.exchange_us,    found.pull_us, found.log_base_10,
@@ -505,10 +517,11 @@ static void look_at_place(const uint8_t *bytes, size_t size, const void *context
 
 static void damage(const struct tacit_wire_gossip_run *run)
 {
-    struct member member = {.run = *run, .place_size = tacit_wire_gossip_place_bytes(run)};
+    struct member member = {.run = *run,
+                            .place_size = tacit_wire_bytes(tacit_wire_gossip.place, NULL, run)};
     assert_true(member.place_size <= sizeof member.place);
-    tacit_wire_gossip_parameters_encode(run, member.parameters);
-    tacit_wire_gossip_place_encode(run, member.place);
+    tacit_wire_encode(tacit_wire_gossip.parameters, NULL, run, member.parameters);
+    tacit_wire_encode(tacit_wire_gossip.place, NULL, run, member.place);
     wire_bytes_damage((struct wire_bytes){member.parameters, sizeof member.parameters},
                       look_at_parameters, &(struct member){member.run, {0}, {0}, 0});
     struct member const whole = member;

@@ -1,5 +1,6 @@
 /* Codecs in memory of the caller's: an arena of the size that the header states is enough, a
  * smaller one is refused without harm, and nothing is taken from a heap. */
+#include "../support/wire_shape.h"
 #include "../support/testing.h"
 #include "tacit/wire_elim.h"
 #include "tacit/wire_glm.h"
@@ -7,6 +8,8 @@
 #include "tacit/wire_phased.h"
 #include "tacit/wire_select.h"
 #include "tacit/wire_vote.h"
+
+#define PARAMETERS 47u /* bytes */
 
 #define K 9u
 #define A 70u
@@ -38,9 +41,9 @@ static struct tacit_elim_opening openings[A];
 
 static size_t write_elim(const struct tacit_elim_message *message, uint8_t *bytes)
 {
-    size_t const size = tacit_wire_elim_bytes(message, K, A);
+    size_t const size = tacit_wire_bytes(WIRE(elim, K, A), message);
     assert_true(bytes == NULL || size <= 2 * BYTES_MAX + A * K * 8);
-    assert_int_equal(tacit_wire_elim_encode(message, K, A, bytes, HEAP), TACIT_OK);
+    tacit_wire_encode(WIRE(elim, K, A), message, bytes);
     return size;
 }
 
@@ -73,7 +76,7 @@ static enum tacit_status decode_elim(const uint8_t *bytes, size_t size, void **f
 {
     struct tacit_elim_message *message = NULL;
     enum tacit_status const status =
-        tacit_wire_elim_decode(bytes, size, K, A, 0, &message, allocator);
+        tacit_wire_decode(WIRE(elim, K, A), bytes, size, &message, allocator);
     *found = message;
     return status;
 }
@@ -85,8 +88,8 @@ static size_t elim_again(const void *found, uint8_t *bytes)
 
 static size_t write_phased(const struct tacit_phased_message *message, uint8_t *bytes)
 {
-    tacit_wire_phased_encode(message, bytes);
-    return tacit_wire_phased_bytes(message);
+    tacit_wire_encode(WIRE(phased, 0), message, bytes);
+    return tacit_wire_bytes(WIRE(phased, 0), message);
 }
 
 static size_t encode_phased(uint8_t *bytes)
@@ -108,7 +111,7 @@ static enum tacit_status decode_phased(const uint8_t *bytes, size_t size, void *
 {
     struct tacit_phased_message *message = NULL;
     enum tacit_status const status =
-        tacit_wire_phased_decode(bytes, size, K, A, 0, &message, allocator);
+        tacit_wire_decode(WIRE(phased, K, A), bytes, size, &message, allocator);
     *found = message;
     return status;
 }
@@ -120,8 +123,9 @@ static size_t phased_again(const void *found, uint8_t *bytes)
 
 static size_t write_vote(const struct tacit_vote_hub_message *vote_message, uint8_t *bytes)
 {
-    tacit_wire_vote_encode(vote_message, K, bytes);
-    return tacit_wire_vote_bytes(vote_message->kind, K);
+    tacit_wire_encode(WIRE(vote, K), vote_message, bytes);
+    return tacit_wire_bytes(WIRE(vote, K),
+                            &(struct tacit_vote_hub_message){.kind = vote_message->kind});
 }
 
 static size_t encode_vote(uint8_t *bytes)
@@ -136,7 +140,7 @@ static enum tacit_status decode_vote(const uint8_t *bytes, size_t size, void **f
 {
     struct tacit_vote_hub_message *vote_message = NULL;
     enum tacit_status const status =
-        tacit_wire_vote_decode(bytes, size, K, A, TACIT_HUB, &vote_message, allocator);
+        tacit_wire_decode(WIRE(vote, K, A, 0, TACIT_HUB), bytes, size, &vote_message, allocator);
     *found = vote_message;
     return status;
 }
@@ -148,8 +152,8 @@ static size_t vote_again(const void *found, uint8_t *bytes)
 
 static size_t write_select(const struct tacit_select_message *message, uint8_t *bytes)
 {
-    tacit_wire_select_encode(message, A, bytes);
-    return tacit_wire_select_bytes(message, A);
+    tacit_wire_encode(WIRE(select, 0, A), message, bytes);
+    return tacit_wire_bytes(WIRE(select, 0, A), message);
 }
 
 static size_t encode_select(uint8_t *bytes)
@@ -169,7 +173,7 @@ static enum tacit_status decode_select(const uint8_t *bytes, size_t size, void *
 {
     struct tacit_select_message *message = NULL;
     enum tacit_status const status =
-        tacit_wire_select_decode(bytes, size, A, 0, &message, allocator);
+        tacit_wire_decode(WIRE(select, 0, A), bytes, size, &message, allocator);
     *found = message;
     return status;
 }
@@ -183,8 +187,8 @@ static size_t encode_gossip(uint8_t *bytes)
 {
     struct tacit_gossip_message const offer = {
         .kind = TACIT_GOSSIP_OFFER, .seen = counts, .theta = numbers, .flow = numbers};
-    tacit_wire_gossip_encode(&offer, K, bytes);
-    return tacit_wire_gossip_bytes(&offer, K);
+    tacit_wire_encode(WIRE(gossip, K), &offer, bytes);
+    return tacit_wire_bytes(WIRE(gossip, K), &offer);
 }
 
 static enum tacit_status decode_gossip(const uint8_t *bytes, size_t size, void **found,
@@ -192,21 +196,21 @@ static enum tacit_status decode_gossip(const uint8_t *bytes, size_t size, void *
 {
     struct tacit_gossip_message *message = NULL;
     enum tacit_status const status =
-        tacit_wire_gossip_decode(bytes, size, K, A, 1, &message, allocator);
+        tacit_wire_decode(WIRE(gossip, K, A, 0, 1), bytes, size, &message, allocator);
     *found = message;
     return status;
 }
 
 static size_t gossip_again(const void *found, uint8_t *bytes)
 {
-    tacit_wire_gossip_encode(found, K, bytes);
-    return tacit_wire_gossip_bytes(found, K);
+    tacit_wire_encode(WIRE(gossip, K), found, bytes);
+    return tacit_wire_bytes(WIRE(gossip, K), found);
 }
 
 static size_t write_glm(const struct tacit_glm_message *message, uint8_t *bytes)
 {
-    tacit_wire_glm_encode(message, D, A, bytes);
-    return tacit_wire_glm_bytes(message, D, A);
+    tacit_wire_encode(WIRE(glm, 0, A, D), message, bytes);
+    return tacit_wire_bytes(WIRE(glm, 0, A, D), message);
 }
 
 static size_t encode_glm(uint8_t *bytes)
@@ -228,7 +232,7 @@ static enum tacit_status decode_glm(const uint8_t *bytes, size_t size, void **fo
 {
     struct tacit_glm_message *message = NULL;
     enum tacit_status const status =
-        tacit_wire_glm_decode(bytes, size, D, A, 0, &message, allocator);
+        tacit_wire_decode(WIRE(glm, 0, A, D), bytes, size, &message, allocator);
     *found = message;
     return status;
 }
@@ -250,8 +254,8 @@ static size_t encode_announcement(uint8_t *bytes)
                                                                        .horizon = 5,
                                                                        .epsilon_nano = 1},
                                                          .agent = 1};
-    tacit_wire_announcement_encode(&announcement, bytes);
-    return tacit_wire_announcement_bytes(&announcement);
+    tacit_wire_encode(&tacit_wire_announcement, NULL, &announcement, bytes);
+    return tacit_wire_bytes(&tacit_wire_announcement, NULL, &announcement);
 }
 
 static enum tacit_status decode_announcement(const uint8_t *bytes, size_t size, void **found,
@@ -259,23 +263,19 @@ static enum tacit_status decode_announcement(const uint8_t *bytes, size_t size, 
 {
     struct tacit_wire_announcement *announcement = NULL;
     enum tacit_status const status =
-        tacit_wire_announcement_decode(bytes, size, &announcement, allocator);
+        tacit_wire_decode(&tacit_wire_announcement, NULL, bytes, size, &announcement, allocator);
     *found = announcement;
     return status;
 }
 
 static size_t announcement_again(const void *found, uint8_t *bytes)
 {
-    tacit_wire_announcement_encode(found, bytes);
-    return tacit_wire_announcement_bytes(found);
+    tacit_wire_encode(&tacit_wire_announcement, NULL, found, bytes);
+    return tacit_wire_bytes(&tacit_wire_announcement, NULL, found);
 }
 
 /* A ring of short names, gathered: neighbours and members. */
 static struct tacit_wire_neighbour const neighbours[] = {{0, "a"}, {2, "b"}, {3, "c"}};
-static struct tacit_wire_elim_network const ring = {.collection = TACIT_ELIM_SPREAD,
-                                                    .members = agents,
-                                                    .neighbour_count = 3,
-                                                    .neighbours = neighbours};
 static struct tacit_wire_elim_run const run = {.agent = 1,
                                                .agent_count = A,
                                                .arm_count = K,
@@ -283,19 +283,24 @@ static struct tacit_wire_elim_run const run = {.agent = 1,
                                                .epsilon_nano = 1,
                                                .report_count = A,
                                                .gap = 1,
-                                               .network = &ring};
+                                               .network = TACIT_WIRE_ELIM_SPREAD,
+                                               .members = agents,
+                                               .neighbour_count = 3,
+                                               .neighbours = neighbours};
 
 static size_t encode_place(uint8_t *bytes)
 {
-    tacit_wire_elim_place_encode(&run, bytes);
-    return tacit_wire_elim_place_bytes(&run);
+    tacit_wire_encode(tacit_wire_elim.place, SHAPE(0, run.agent_count), &run, bytes);
+    return tacit_wire_bytes(tacit_wire_elim.place, SHAPE(0, run.agent_count), &run);
 }
+
+static struct tacit_wire_elim_run decoded_run;
 
 static enum tacit_status decode_place(const uint8_t *bytes, size_t size, void **found,
                                       const struct tacit_wire_allocator *allocator)
 {
-    uint8_t parameters[TACIT_WIRE_ELIM_PARAMETERS_BYTES];
-    struct tacit_wire_elim_run decoded = {.network = NULL};
+    uint8_t parameters[PARAMETERS];
+    decoded_run.members = NULL;
     struct tacit_wire_announcement const announcement = {
         .agreement = {.protocol = TACIT_WIRE_ELIM_WORD,
                       .protocol_version = TACIT_WIRE_ELIM_VERSION,
@@ -308,18 +313,19 @@ static enum tacit_status decode_place(const uint8_t *bytes, size_t size, void **
         .agent = 1,
         .place = bytes,
         .place_size = size};
-    tacit_wire_elim_parameters_encode(&run, parameters);
-    enum tacit_status const status = tacit_wire_elim_run_decode(&announcement, &decoded, allocator);
-    *found = (void *)(uintptr_t)decoded.network;
+    tacit_wire_encode(tacit_wire_elim.parameters, NULL, &run, parameters);
+    enum tacit_status const status =
+        tacit_wire_run_decode(&tacit_wire_elim, &announcement, &decoded_run, allocator);
+    *found = (void *)(uintptr_t)decoded_run.members; /* where the block begins */
     return status;
 }
 
 static size_t place_again(const void *found, uint8_t *bytes)
 {
-    struct tacit_wire_elim_run again = run;
-    again.network = found;
-    tacit_wire_elim_place_encode(&again, bytes);
-    return tacit_wire_elim_place_bytes(&again);
+    (void)found;
+    tacit_wire_encode(tacit_wire_elim.place, SHAPE(0, decoded_run.agent_count), &decoded_run,
+                      bytes);
+    return tacit_wire_bytes(tacit_wire_elim.place, SHAPE(0, decoded_run.agent_count), &decoded_run);
 }
 
 static const struct codec codecs[] = {

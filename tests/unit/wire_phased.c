@@ -2,12 +2,15 @@
  * many arms the plan has, and a peer's bytes are taken only in the one form that we write. Under a
  * sanitizer this also shows that no refusal leaks or reads too far: every buffer is exactly as long
  * as its message. */
+#include "../support/wire_shape.h"
 #include "../support/testing.h"
 #include "../support/digest.h"
 #include "../support/wire_bytes.h"
 #include <math.h>
 #include "tacit/random.h"
 #include "tacit/wire_phased.h"
+
+#define PARAMETERS 42u /* bytes */
 
 #define ARMS 70u
 #define AGENTS 9u
@@ -66,9 +69,9 @@ static void make(struct sample *sample, uint32_t shape, uint32_t count, uint64_t
 /* In a buffer of exactly its length. */
 static uint8_t *encode(const struct tacit_phased_message *message, size_t *size)
 {
-    *size = tacit_wire_phased_bytes(message);
+    *size = tacit_wire_bytes(WIRE(phased, 0), message);
     uint8_t *const bytes = testing_malloc(*size);
-    tacit_wire_phased_encode(message, bytes);
+    tacit_wire_encode(WIRE(phased, 0), message, bytes);
     return bytes;
 }
 
@@ -77,8 +80,8 @@ static enum tacit_status decode(const uint8_t *bytes, size_t size, uint32_t to,
 {
     uint8_t *const copy = testing_malloc(size > 0 ? size : 1);
     memcpy(copy, bytes, size);
-    enum tacit_status const status =
-        tacit_wire_phased_decode(copy, size, ARMS, AGENTS, to, message, tacit_wire_heap());
+    enum tacit_status const status = tacit_wire_decode(WIRE(phased, ARMS, AGENTS, 0, to), copy,
+                                                       size, message, tacit_wire_heap());
     return status;
 }
 
@@ -133,7 +136,7 @@ TEST(every_message_survives_the_trip_and_its_length_is_public)
             make(&sample, shape, count, 1);
             make(&other, shape, count, 2); /* other numbers, the same length */
             uint8_t *const bytes = encode(&sample.message, &size);
-            assert_int_equal(tacit_wire_phased_bytes(&other.message), size);
+            assert_int_equal(tacit_wire_bytes(WIRE(phased, 0), &other.message), size);
             assert_int_equal(decode(bytes, size, sample.message.to, &back), TACIT_OK);
             expect_equal(&sample.message, back);
             assert_int_equal(back->round, 5);
@@ -199,9 +202,8 @@ static const struct tacit_wire_phased_run sample_run = {.run_id = UINT64_C(0x012
                                                                      .guard_arm = 3,
                                                                      .guard_loss = 0.02}};
 
-static struct tacit_wire_announcement
-announce(const struct tacit_wire_phased_run *run,
-         uint8_t parameters[TACIT_WIRE_PHASED_PARAMETERS_BYTES])
+static struct tacit_wire_announcement announce(const struct tacit_wire_phased_run *run,
+                                               uint8_t parameters[PARAMETERS])
 {
     struct tacit_wire_announcement announcement = {
         .agreement = {.protocol = TACIT_WIRE_PHASED_WORD,
@@ -212,23 +214,28 @@ announce(const struct tacit_wire_phased_run *run,
                       .horizon = run->schedule.horizon,
                       .epsilon_nano = run->epsilon_nano,
                       .parameters = parameters,
-                      .parameters_size = TACIT_WIRE_PHASED_PARAMETERS_BYTES},
+                      .parameters_size = PARAMETERS},
         .agent = run->agent};
     tacit_wire_run(run->run_id, announcement.agreement.run);
-    tacit_wire_phased_parameters_encode(&run->schedule, parameters);
+    struct tacit_wire_phased_run written = *run;
+    if (!(run->schedule.guard_loss > 0))
+        written.schedule.guard_arm = TACIT_NO_ARM;
+    tacit_wire_encode(tacit_wire_phased.parameters, NULL, &written, parameters);
     return announcement;
 }
 
 TEST(the_run_survives_the_trip)
 {
-    uint8_t parameters[TACIT_WIRE_PHASED_PARAMETERS_BYTES];
+    uint8_t parameters[PARAMETERS];
     struct tacit_wire_phased_run run;
     for (int i = 0; i < 2; i++) {
         struct tacit_wire_phased_run wanted = sample_run;
         wanted.schedule.guard_loss = i == 0 ? 0.02 : 0;
         wanted.schedule.guard_arm = i == 0 ? 3 : 0;
         struct tacit_wire_announcement const announcement = announce(&wanted, parameters);
-        assert_int_equal(tacit_wire_phased_run_decode(&announcement, &run), TACIT_OK);
+        assert_int_equal(
+            tacit_wire_run_decode(&tacit_wire_phased, &announcement, &run, tacit_wire_heap()),
+            TACIT_OK);
         assert_true(run.run_id == wanted.run_id && run.epsilon_nano == wanted.epsilon_nano);
         assert_int_equal(run.agent, 2);
         assert_int_equal(run.schedule.rule, wanted.schedule.rule);
@@ -242,7 +249,7 @@ TEST(the_run_survives_the_trip)
 
 TEST(runs_that_cannot_be_are_refused)
 {
-    uint8_t parameters[TACIT_WIRE_PHASED_PARAMETERS_BYTES];
+    uint8_t parameters[PARAMETERS];
     struct tacit_wire_phased_run run;
     for (int i = 0; i < 10; i++) {
         struct tacit_wire_phased_run bad = sample_run;
@@ -261,7 +268,9 @@ TEST(runs_that_cannot_be_are_refused)
             announcement.agreement.parameters_size--;
         if (i == 9)
             parameters[1] = 1; /* elimination, as it was once */
-        assert_int_equal(tacit_wire_phased_run_decode(&announcement, &run), TACIT_MALFORMED);
+        assert_int_equal(
+            tacit_wire_run_decode(&tacit_wire_phased, &announcement, &run, tacit_wire_heap()),
+            TACIT_MALFORMED);
     }
 }
 
@@ -294,13 +303,14 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
 {
     struct place const *const place = context;
     struct tacit_phased_message *found = NULL;
-    enum tacit_status const status = tacit_wire_phased_decode(
-        bytes, size, place->arm_count, place->agent_count, place->to, &found, wire_bytes_memory());
+    enum tacit_status const status =
+        tacit_wire_decode(WIRE(phased, place->arm_count, place->agent_count, 0, place->to), bytes,
+                          size, &found, wire_bytes_memory());
     digest_word((uint64_t)status);
     if (status == TACIT_OK)
         digest_found(found);
     if (status == TACIT_OK)
-        digest_word(tacit_wire_phased_kind(found->kind));
+        digest_word(tacit_wire_label(tacit_wire_phased.messages, found).kind);
     wire_bytes_give(found);
 }
 
@@ -337,7 +347,8 @@ static void look_at_parameters(const uint8_t *bytes, size_t size, const void *co
     struct tacit_wire_phased_run run = {.run_id = 0};
     announcement.agreement.parameters = bytes;
     announcement.agreement.parameters_size = size;
-    digest_word((uint64_t)tacit_wire_phased_run_decode(&announcement, &run));
+    digest_word((uint64_t)tacit_wire_run_decode(&tacit_wire_phased, &announcement, &run,
+                                                tacit_wire_heap()));
     struct tacit_phases const *const schedule = &run.schedule;
     uint64_t const words[] = {run.run_id,          run.agent,
                               run.epsilon_nano,    (uint64_t)schedule->rule,
@@ -353,14 +364,14 @@ static void look_at_parameters(const uint8_t *bytes, size_t size, const void *co
 TEST(damaged_parameters_are_judged_as_they_were)
 {
     for (int i = 0; i < 2; i++) {
-        uint8_t parameters[TACIT_WIRE_PHASED_PARAMETERS_BYTES];
+        uint8_t parameters[PARAMETERS];
         struct tacit_wire_phased_run run = sample_run;
         run.schedule.guard_loss = i == 0 ? 0.02 : 0;
         run.schedule.guard_arm = i == 0 ? 4 : 0;
         struct tacit_wire_announcement announcement = announce(&run, parameters);
         wire_bytes_damage((struct wire_bytes){parameters, sizeof parameters}, look_at_parameters,
                           &announcement);
-        uint8_t copy[TACIT_WIRE_PHASED_PARAMETERS_BYTES];
+        uint8_t copy[PARAMETERS];
         memcpy(copy, parameters, sizeof copy);
         announcement.place_size = 1;
         look_at_parameters(copy, sizeof copy, &announcement);

@@ -2,10 +2,13 @@
  * bytes are taken only in the one form that we write: with any byte changed to any other they are
  * refused, or they are another message, whose form they are. */
 #include "../support/testing.h"
+#include "../support/wire_shape.h"
 #include "../support/digest.h"
 #include "../support/wire_bytes.h"
 #include "tacit/random.h"
 #include "tacit/wire_select.h"
+
+#define PARAMETERS 24u /* bytes */
 
 #define SITES 5u
 #define NUMBERS 3u
@@ -167,9 +170,9 @@ static void expect_equal(const struct tacit_select_message *a, const struct taci
 /* In memory that is exactly as long, so that a sanitizer sees a read or write beyond it. */
 static uint8_t *encoded(const struct tacit_select_message *message, size_t *size)
 {
-    *size = tacit_wire_select_bytes(message, SITES);
+    *size = tacit_wire_bytes(WIRE(select, 0, SITES), message);
     uint8_t *const bytes = testing_malloc(*size);
-    tacit_wire_select_encode(message, SITES, bytes);
+    tacit_wire_encode(WIRE(select, 0, SITES), message, bytes);
     return bytes;
 }
 
@@ -181,8 +184,8 @@ TEST(every_member_survives_the_trip)
         size_t size;
         make(&sample, i);
         uint8_t *const bytes = encoded(&sample.message, &size);
-        assert_int_equal(tacit_wire_select_decode(bytes, size, SITES, sample.message.to, &heard,
-                                                  tacit_wire_heap()),
+        assert_int_equal(tacit_wire_decode(WIRE(select, 0, SITES, 0, sample.message.to), bytes,
+                                           size, &heard, tacit_wire_heap()),
                          TACIT_OK);
         expect_equal(heard, &sample.message);
         testing_free(heard);
@@ -220,8 +223,8 @@ TEST(what_opens_masked_words_is_whole)
                 part[i + 1] = (uint8_t)((at - i - 2) >> 7);
                 break;
             }
-        enum tacit_status const status =
-            tacit_wire_select_decode(part, at, SITES, TACIT_HUB, &heard, tacit_wire_heap());
+        enum tacit_status const status = tacit_wire_decode(WIRE(select, 0, SITES, 0, TACIT_HUB),
+                                                           part, at, &heard, tacit_wire_heap());
         assert_int_equal(status, kept == 0 ? TACIT_OK : TACIT_MALFORMED);
         testing_free(heard);
         testing_free(part);
@@ -268,8 +271,9 @@ static void digest_found(const struct tacit_select_message *found)
 static void look(const uint8_t *bytes, size_t size, const void *context)
 {
     struct tacit_select_message *found = NULL;
-    enum tacit_status const status = tacit_wire_select_decode(
-        bytes, size, SITES, *(const uint32_t *)context, &found, wire_bytes_memory());
+    enum tacit_status const status =
+        tacit_wire_decode(WIRE(select, 0, SITES, 0, *(const uint32_t *)context), bytes, size,
+                          &found, wire_bytes_memory());
     digest_word((uint64_t)status);
     if (status == TACIT_OK)
         digest_found(found);
@@ -336,7 +340,7 @@ TEST(the_longest_messages_are_judged_as_they_were)
 static const struct tacit_wire_select_run sample_run = {.run_id = UINT64_C(0x0123456789abcdef),
                                                         .agent = 4,
                                                         .agent_count = SITES,
-                                                        .round_count = 90,
+                                                        .horizon = 90,
                                                         .epsilon_nano = 2000000003,
                                                         .dimension = 12,
                                                         .batches = 3,
@@ -352,13 +356,13 @@ static struct tacit_wire_announcement announce(const struct tacit_wire_select_ru
                       .protocol_version = TACIT_WIRE_SELECT_VERSION,
                       .agent_count = run->agent_count,
                       .arm_count = run->agent_count,
-                      .horizon = run->round_count,
+                      .horizon = run->horizon,
                       .epsilon_nano = run->epsilon_nano,
                       .parameters = parameters,
-                      .parameters_size = TACIT_WIRE_SELECT_PARAMETERS_BYTES},
+                      .parameters_size = PARAMETERS},
         .agent = run->agent};
     tacit_wire_run(run->run_id, announcement.agreement.run);
-    tacit_wire_select_parameters_encode(run, parameters);
+    tacit_wire_encode(tacit_wire_select.parameters, NULL, run, parameters);
     return announcement;
 }
 
@@ -368,8 +372,9 @@ static void look_at_parameters(const uint8_t *bytes, size_t size, const void *co
     struct tacit_wire_select_run run = {.run_id = 0};
     announcement.agreement.parameters = bytes;
     announcement.agreement.parameters_size = size;
-    digest_word((uint64_t)tacit_wire_select_run_decode(&announcement, &run));
-    uint64_t const words[] = {run.run_id,       run.agent,     run.agent_count, run.round_count,
+    digest_word((uint64_t)tacit_wire_run_decode(&tacit_wire_select, &announcement, &run,
+                                                tacit_wire_heap()));
+    uint64_t const words[] = {run.run_id,       run.agent,     run.agent_count, run.horizon,
                               run.epsilon_nano, run.dimension, run.batches,     run.deadline_s};
     digest_bytes(words, sizeof words);
     digest_bytes(&run.clip, sizeof run.clip);
@@ -378,7 +383,7 @@ static void look_at_parameters(const uint8_t *bytes, size_t size, const void *co
 TEST(damaged_parameters_are_judged_as_they_were)
 {
     for (int i = 0; i < 3; i++) {
-        uint8_t parameters[TACIT_WIRE_SELECT_PARAMETERS_BYTES];
+        uint8_t parameters[PARAMETERS];
         struct tacit_wire_select_run run = sample_run;
         run.dimension = i == 1 ? TACIT_SELECT_DIMENSION_MAX : run.dimension;
         run.clip = i == 1 ? 1e100 : run.clip;
@@ -391,7 +396,7 @@ TEST(damaged_parameters_are_judged_as_they_were)
 
 TEST(a_run_survives_and_others_are_refused)
 {
-    uint8_t parameters[TACIT_WIRE_SELECT_PARAMETERS_BYTES];
+    uint8_t parameters[PARAMETERS];
     struct tacit_wire_announcement const good = announce(&sample_run, parameters);
     for (int wrong = 0; wrong < 11; wrong++) {
         struct tacit_wire_select_run run = {.run_id = 0};
@@ -408,9 +413,9 @@ TEST(a_run_survives_and_others_are_refused)
                                                : other.agreement.horizon;
         other.agreement.parameters_size -= wrong == 10;
         bool const is_good = wrong == 0 || wrong == 8 || wrong == 9;
-        assert_int_equal(tacit_wire_select_run_decode(&other, &run),
+        assert_int_equal(tacit_wire_run_decode(&tacit_wire_select, &other, &run, tacit_wire_heap()),
                          is_good ? TACIT_OK : TACIT_MALFORMED);
-        assert_true(run.round_count == (is_good ? other.agreement.horizon : 0));
+        assert_true(run.horizon == (is_good ? other.agreement.horizon : 0));
     }
 }
 

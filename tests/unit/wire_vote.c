@@ -4,9 +4,12 @@
  * Run under a sanitizer this also shows that no refusal leaks or reads too far: every buffer is
  * exactly as long as its message. */
 #include "../support/testing.h"
+#include "../support/wire_shape.h"
 #include "../support/digest.h"
 #include "../support/wire_bytes.h"
 #include "tacit/wire_vote.h"
+
+#define PARAMETERS 47u /* bytes */
 
 #define ARMS_MAX 200u
 #define AGENTS 40u
@@ -59,8 +62,9 @@ static struct tacit_vote_hub_message sample(enum tacit_vote_hub_message_kind kin
 
 static struct wire_bytes encode(const struct tacit_vote_hub_message *message, uint32_t arm_count)
 {
-    struct wire_bytes const coded = wire_bytes_new(tacit_wire_vote_bytes(message->kind, arm_count));
-    tacit_wire_vote_encode(message, arm_count, coded.bytes);
+    struct wire_bytes const coded = wire_bytes_new(tacit_wire_bytes(
+        WIRE(vote, arm_count), &(struct tacit_vote_hub_message){.kind = message->kind}));
+    tacit_wire_encode(WIRE(vote, arm_count), message, coded.bytes);
     return coded;
 }
 
@@ -69,8 +73,8 @@ static enum tacit_status decode(const uint8_t *bytes, size_t size, uint32_t arm_
 {
     uint8_t *const exact = wire_bytes_exact(bytes, size);
     *found = NULL;
-    enum tacit_status const status =
-        tacit_wire_vote_decode(exact, size, arm_count, AGENTS, 7, found, tacit_wire_heap());
+    enum tacit_status const status = tacit_wire_decode(WIRE(vote, arm_count, AGENTS, 0, 7), exact,
+                                                       size, found, tacit_wire_heap());
     testing_free(exact); /* what was found stands by itself */
     return status;
 }
@@ -107,7 +111,8 @@ TEST(messages_survive_the_trip)
             if (found->marks != NULL)
                 assert_memory_equal(found->marks, marks,
                                     TACIT_BITS_WORDS(arm_counts[i]) * sizeof marks[0]);
-            assert_int_equal(tacit_wire_vote_kind(found->kind), (uint32_t)kind + 1);
+            assert_int_equal(tacit_wire_label(tacit_wire_vote.messages, found).kind,
+                             (uint32_t)kind + 1);
             testing_free(found);
             testing_free(coded.bytes);
         }
@@ -191,10 +196,10 @@ static enum tacit_status trip(const struct tacit_wire_vote_run *run, const char 
                               uint32_t version, struct tacit_wire_vote_run *found)
 {
     static const char *const names[] = {"a", "b", "c"};
-    uint8_t parameters[TACIT_WIRE_VOTE_PARAMETERS_BYTES_MAX];
-    size_t const size = tacit_wire_vote_parameters_bytes(run);
+    uint8_t parameters[PARAMETERS];
+    size_t const size = tacit_wire_bytes(tacit_wire_vote.parameters, NULL, run);
     assert_int_equal(size, run->block > 0 ? sizeof parameters : 38);
-    tacit_wire_vote_parameters_encode(run, parameters);
+    tacit_wire_encode(tacit_wire_vote.parameters, NULL, run, parameters);
     struct tacit_wire_announcement announcement = {.agreement = {.protocol = word,
                                                                  .family = TACIT_WIRE_VOTE_FAMILY,
                                                                  .protocol_version = version,
@@ -208,7 +213,7 @@ static enum tacit_status trip(const struct tacit_wire_vote_run *run, const char 
                                                                  .parameters_size = size},
                                                    .agent = run->agent};
     tacit_wire_run(run->run_id, announcement.agreement.run);
-    return tacit_wire_vote_run_decode(&announcement, found);
+    return tacit_wire_run_decode(&tacit_wire_vote, &announcement, found, tacit_wire_heap());
 }
 
 static struct tacit_wire_vote_run run_of_sums(void)
@@ -269,15 +274,20 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
 {
     uint32_t const arm_count = *(const uint32_t *)context;
     struct tacit_vote_hub_message *message = NULL;
-    enum tacit_status const status =
-        tacit_wire_vote_decode(bytes, size, arm_count, AGENTS, 7, &message, wire_bytes_memory());
+    enum tacit_status const status = tacit_wire_decode(WIRE(vote, arm_count, AGENTS, 0, 7), bytes,
+                                                       size, &message, wire_bytes_memory());
     digest_word((uint64_t)status);
     if (status != TACIT_OK)
         return;
-    uint64_t const words[] = {
-        (uint64_t)message->kind, message->from,          message->to,
-        message->run_id,         message->cell,          message->player,
-        message->reset,          message->marks != NULL, tacit_wire_vote_kind(message->kind)};
+    uint64_t const words[] = {(uint64_t)message->kind,
+                              message->from,
+                              message->to,
+                              message->run_id,
+                              message->cell,
+                              message->player,
+                              message->reset,
+                              message->marks != NULL,
+                              tacit_wire_label(tacit_wire_vote.messages, message).kind};
     digest_bytes(words, sizeof words);
     digest_bytes(message->commitment, sizeof message->commitment);
     digest_bytes(message->previous, sizeof message->previous);
@@ -321,7 +331,8 @@ static void look_at_parameters(const uint8_t *bytes, size_t size, const void *co
     struct tacit_wire_vote_run run = {.run_id = 0};
     announcement.agreement.parameters = bytes;
     announcement.agreement.parameters_size = size;
-    digest_word((uint64_t)tacit_wire_vote_run_decode(&announcement, &run));
+    digest_word(
+        (uint64_t)tacit_wire_run_decode(&tacit_wire_vote, &announcement, &run, tacit_wire_heap()));
     uint64_t const words[] = {run.run_id,        run.agent,        run.agent_count,  run.arm_count,
                               run.horizon,       run.epsilon_nano, run.votes_needed, run.committee,
                               run.reset_after_s, run.tick_ms,      run.block};
@@ -333,7 +344,7 @@ static void look_at_parameters(const uint8_t *bytes, size_t size, const void *co
 TEST(damaged_parameters_are_judged_as_they_were)
 {
     for (int i = 0; i < 4; i++) {
-        uint8_t parameters[TACIT_WIRE_VOTE_PARAMETERS_BYTES_MAX];
+        uint8_t parameters[PARAMETERS];
         struct tacit_wire_vote_run run = good;
         run.accuracy = i == 0 ? 0.25 : 1;
         run.committee = i == 0 ? 29 : i == 1 ? 0 : AGENTS;
@@ -341,8 +352,8 @@ TEST(damaged_parameters_are_judged_as_they_were)
         run.tick_ms = i == 1 ? 1 : 1000;
         if (i == 3)
             run = run_of_sums();
-        size_t const size = tacit_wire_vote_parameters_bytes(&run);
-        tacit_wire_vote_parameters_encode(&run, parameters);
+        size_t const size = tacit_wire_bytes(tacit_wire_vote.parameters, NULL, &run);
+        tacit_wire_encode(tacit_wire_vote.parameters, NULL, &run, parameters);
         struct tacit_wire_announcement announcement = {
             .agreement = {.protocol = TACIT_WIRE_VOTE_WORD,
                           .family = TACIT_WIRE_VOTE_FAMILY,

@@ -107,7 +107,9 @@ static double message_bytes(const struct elim_sim *sim, enum tacit_elim_message_
                                                .uploaders =
                                                    is_order && !all_report ? everybody : NULL,
                                                .origins = everybody};
-    double const bytes = (double)tacit_wire_elim_bytes(&message, arms, sim->common.agent_count);
+    struct tacit_wire_shape const shape = {.arm_count = arms,
+                                           .agent_count = sim->common.agent_count};
+    double const bytes = (double)tacit_wire_bytes(tacit_wire_elim.messages, &shape, &message);
     double const rows = kind == TACIT_ELIM_DATA ? sim->common.agent_count : 0;
     return bytes - rows * arms * sizeof(int64_t);
 }

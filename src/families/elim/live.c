@@ -17,23 +17,6 @@ typedef struct tacit_elim_event elim_event;
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static struct live_label label(const void *message)
-{
-    struct tacit_elim_message const *const said = message;
-    return (struct live_label){.from = said->from,
-                               .message = {.to = said->to,
-                                           .kind = tacit_wire_elim_kind(said->kind),
-                                           .epoch = said->epoch,
-                                           .is_retained = said->to == TACIT_EVERYONE}};
-}
-
-LIVE_CODEC(, elim_codec, struct tacit_elim_message, label,
-           tacit_wire_elim_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made,
-                                  tacit_wire_heap()),
-           tacit_wire_elim_bytes(said, shape->arm_count, shape->agent_count),
-           tacit_wire_elim_encode(said, shape->arm_count, shape->agent_count, bytes,
-                                  tacit_wire_heap()));
-
 /* ---- The core -------------------------------------------------------------------------------- */
 
 static struct elim_site *own_of(const struct live_site *site)
@@ -43,18 +26,17 @@ static struct elim_site *own_of(const struct live_site *site)
 
 static const struct tacit_wire_elim_run *run_of(const struct live_site *site)
 {
-    return &own_of(site)->run;
+    return site->run;
 }
 
 static bool is_star(const struct live_site *site)
 {
-    return run_of(site)->network == NULL;
+    return run_of(site)->network == TACIT_WIRE_ELIM_STAR;
 }
 
 static bool judges_for_itself(const struct live_site *site)
 {
-    struct tacit_wire_elim_network const *const network = run_of(site)->network;
-    return network != NULL && network->collection == TACIT_ELIM_SPREAD;
+    return run_of(site)->network == TACIT_WIRE_ELIM_SPREAD;
 }
 
 /* Behind the state of a peer, in the same block. */
@@ -107,7 +89,7 @@ static uint32_t rows_max(const struct tacit_wire_elim_run *run)
     size_t const sets =
         (TACIT_BITS_WORDS(run->agent_count) + TACIT_BITS_WORDS(run->arm_count)) * sizeof(uint64_t);
     size_t const head = sets + 192;
-    bool const is_sealed = run->network->collection == TACIT_ELIM_SPREAD;
+    bool const is_sealed = run->network == TACIT_WIRE_ELIM_SPREAD;
     size_t const row = run->arm_count * sizeof(int64_t) + 2 * TACIT_SHA256_BYTES +
                        (is_sealed ? TACIT_ELIM_SEAL_BYTES : 0);
     return head + row > LIVE_ENVELOPE_BYTES_MAX
@@ -128,23 +110,24 @@ bool elim_fits(const struct tacit_wire_elim_run *run)
                                               .sum_count = run->arm_count,
                                               .commit = &commit,
                                               .masked = has_helper(run) ? &masked : NULL};
-    return run->network != NULL
+    struct tacit_wire_shape const shape = {.arm_count = run->arm_count,
+                                           .agent_count = run->agent_count};
+    return run->network != TACIT_WIRE_ELIM_STAR
                ? rows_max(run) > 0
-               : tacit_wire_elim_bytes(&report, run->arm_count, run->agent_count) <=
+               : tacit_wire_bytes(tacit_wire_elim.messages, &shape, &report) <=
                      LIVE_ENVELOPE_BYTES_MAX;
 }
 
 static uint32_t member_count(const struct tacit_wire_elim_run *run)
 {
-    TACIT_ASSERT(run->network != NULL);
-    return run->network->members == NULL
-               ? run->agent_count
-               : tacit_bits_count(run->network->members, run->agent_count);
+    TACIT_ASSERT(run->network != TACIT_WIRE_ELIM_STAR);
+    return run->members == NULL ? run->agent_count
+                                : tacit_bits_count(run->members, run->agent_count);
 }
 
 static struct tacit_elim_schedule schedule_of(const struct tacit_wire_elim_run *run)
 {
-    bool const is_among_peers = run->network != NULL;
+    bool const is_among_peers = run->network != TACIT_WIRE_ELIM_STAR;
     return (struct tacit_elim_schedule){
         .arm_count = run->arm_count,
         .report_count = is_among_peers ? member_count(run) : run->agent_count,
@@ -205,22 +188,22 @@ static struct tacit_elim_agent_config agent_config(const struct live_site *site)
 static void configure_peer(struct live_site *site)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
-    struct tacit_wire_elim_network const *const network = run->network;
     struct tacit_elim_peer_config *const peer = &own_of(site)->peer;
-    TACIT_ASSERT(network != NULL);
+    bool const is_spread = judges_for_itself(site);
+    TACIT_ASSERT(!is_star(site));
     *peer = (struct tacit_elim_peer_config){
         .agent = own_of(site)->agent,
-        .collection = network->collection,
-        .neighbours = live_site_meet(site, network->neighbours, network->neighbour_count),
-        .neighbour_count = network->neighbour_count,
-        .members = network->members,
-        .parent = network->parent,
+        .collection = is_spread ? TACIT_ELIM_SPREAD : TACIT_ELIM_GATHER,
+        .neighbours = live_site_meet(site, run->neighbours, run->neighbour_count),
+        .neighbour_count = run->neighbour_count,
+        .members = run->members,
+        .parent = run->parent,
         .schedule = schedule_of(run),
         .rows_max = rows_max(run),
         .slot_us = SLOT_US,
-        .has_seals = network->collection == TACIT_ELIM_SPREAD,
+        .has_seals = is_spread,
         .confirm_us = CONFIRM_US,
-        .gather_timeout_us = (uint64_t)network->gather_timeout_s * 1000000u};
+        .gather_timeout_us = (uint64_t)run->gather_timeout_s * 1000000u};
     peer->schedule.round_limit = run->round_limit;
     peer->schedule.gap = run->gap;
     own_of(site)->core_size = tacit_elim_peer_size(peer);
@@ -246,10 +229,8 @@ static void make_room(struct live_site *site)
 static enum tacit_status site_configure(struct live_site *site)
 {
     struct elim_site *const own = own_of(site);
-    struct tacit_wire_allocator const allocator = live_room_allocator(&site->room);
     enum tacit_status status = live_site_mechanism(&site->config, &site->mechanism);
-    if (status == TACIT_OK)
-        status = tacit_wire_elim_run_decode(site->announcement, &own->run, &allocator);
+    own->run = site->run;
     if (status == TACIT_OK)
         status = live_site_trust(site, &own->trust);
     if (status != TACIT_OK)
@@ -257,10 +238,10 @@ static enum tacit_status site_configure(struct live_site *site)
     make_room(site);
     own->answers_us = TACIT_NEVER;
     own->agent = agent_config(site);
-    if (own->run.network == NULL)
+    if (is_star(site))
         return TACIT_OK;
     configure_peer(site);
-    site->sites = own->run.network->sites;
+    site->sites = own->run->sites;
     return TACIT_OK;
 }
 
@@ -268,12 +249,12 @@ static enum tacit_status site_configure(struct live_site *site)
 static size_t core_size(const void *own)
 {
     struct elim_site const *const site = own;
-    struct tacit_wire_elim_network const *const network = site->run.network;
-    if (!elim_fits(&site->run))
+    struct tacit_wire_elim_run const *const run = site->run;
+    if (!elim_fits(run))
         return 0;
-    if (network == NULL)
+    if (run->network == TACIT_WIRE_ELIM_STAR)
         return tacit_elim_agent_size(&site->agent);
-    if (network->collection == TACIT_ELIM_SPREAD && network->sites == NULL)
+    if (run->network == TACIT_WIRE_ELIM_SPREAD && run->sites == NULL)
         return 0;
     return site->core_size == 0 ? 0 : site->core_size + tacit_elim_peer_table_size(&site->peer);
 }
@@ -281,7 +262,7 @@ static size_t core_size(const void *own)
 static enum tacit_status core_init(void *state, const void *own)
 {
     struct elim_site const *const site = own;
-    if (site->run.network == NULL)
+    if (site->run->network == TACIT_WIRE_ELIM_STAR)
         return tacit_elim_agent_init(state, &site->agent);
     tacit_elim_peer_table_init(behind(state, site), &site->peer, false);
     return tacit_elim_peer_init(state, &site->peer);
@@ -290,7 +271,7 @@ static enum tacit_status core_init(void *state, const void *own)
 static enum tacit_status core_check(const void *state, size_t size, const void *own)
 {
     struct elim_site const *const site = own;
-    return site->run.network == NULL
+    return site->run->network == TACIT_WIRE_ELIM_STAR
                ? tacit_elim_agent_check(state, size, &site->agent)
                : tacit_elim_peer_check(state, site->core_size, behind(state, site),
                                        size - site->core_size, &site->peer);
@@ -325,7 +306,7 @@ static const char *site_objection(const struct live_site *site)
     if (live_site_reckoning(site) != NULL)
         return live_site_reckoning(site);
     /* A peer takes no row for possible that has more noise than its own. */
-    if (run->network != NULL && run->epsilon_nano < epsilon_nano)
+    if (!is_star(site) && run->epsilon_nano < epsilon_nano)
         return "the run reckons with a smaller epsilon per reward than policy.epsilon; among "
                "neighbours all have the same";
     return core_size(site->own) == 0 ? "the run does not fit into the messages of this network"
@@ -421,14 +402,13 @@ static uint64_t says_where_us(const struct live_site *site)
 static void ask_around(struct live_site *site, uint64_t now_us, struct live_site_update *update)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
-    TACIT_ASSERT(run->network != NULL);
-    bool const has_parent =
-        run->network->collection == TACIT_ELIM_GATHER && run->network->parent != run->agent;
+    TACIT_ASSERT(run->network != TACIT_WIRE_ELIM_STAR);
+    bool const has_parent = run->network == TACIT_WIRE_ELIM_GATHER && run->parent != run->agent;
     own_of(site)->plan_is_held = true;
     own_of(site)->answers_us = now_us + ANSWERS_US;
     struct tacit_elim_message const hello = {.kind = TACIT_ELIM_HELLO,
                                              .from = run->agent,
-                                             .to = run->network->parent,
+                                             .to = run->parent,
                                              .run_id = run->run_id,
                                              .origins = own_of(site)->nobody};
     if (has_parent)
@@ -477,7 +457,7 @@ static bool check_seal(void *context, uint32_t agent, const uint8_t digest[TACIT
                        const uint8_t seal[TACIT_ELIM_SEAL_BYTES])
 {
     struct live_site const *const site = context;
-    char const *const *const names = run_of(site)->network->sites;
+    char const *const *const names = run_of(site)->sites;
     return own_of(site)->seals->check(own_of(site)->seals->context, names[agent], digest, seal);
 }
 
@@ -659,7 +639,7 @@ static uint32_t by_site(const struct live_site *site, const uint64_t *ranks, uin
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
     memset(sites, 0, TACIT_BITS_WORDS(run->agent_count) * sizeof *sites);
-    for (uint32_t rank = 0; rank < run->network->neighbour_count; rank++)
+    for (uint32_t rank = 0; rank < run->neighbour_count; rank++)
         if (tacit_bits_has(ranks, rank))
             tacit_bits_add(sites, site->neighbours[rank].agent);
     return tacit_bits_count(sites, run->agent_count);
@@ -671,7 +651,6 @@ static void look_at_grants(const struct live_site *site, const struct tacit_elim
                            struct live_site_view *view)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
-    struct tacit_wire_elim_network const *const network = run->network;
     bool const is_first = peer->granted != NULL && !tacit_bits_has(peer->granted, 0);
     memset(own_of(site)->grantors, 0,
            TACIT_BITS_WORDS(run->agent_count) * sizeof *own_of(site)->grantors);
@@ -679,13 +658,13 @@ static void look_at_grants(const struct live_site *site, const struct tacit_elim
         return;
     view->grantors = own_of(site)->grantors;
     if (!judges_for_itself(site)) {
-        if (network->parent != run->agent)
-            tacit_bits_add(own_of(site)->grantors, network->parent);
+        if (run->parent != run->agent)
+            tacit_bits_add(own_of(site)->grantors, run->parent);
         return;
     }
-    for (uint32_t rank = 0; rank < (is_first ? 1u : network->neighbour_count); rank++)
+    for (uint32_t rank = 0; rank < (is_first ? 1u : run->neighbour_count); rank++)
         if (!tacit_bits_has(peer->granted, rank))
-            tacit_bits_add(own_of(site)->grantors, network->neighbours[rank].agent);
+            tacit_bits_add(own_of(site)->grantors, run->neighbours[rank].agent);
 }
 
 /* Sinks and sites of a graph wait for others; those on the way to a sink do not. */
@@ -697,7 +676,7 @@ static void look_around(const struct live_site *site, struct live_site_view *vie
     look_at_grants(site, &peer, view);
     view->is_beyond_policy = view->is_beyond_policy || peer.is_beyond_policy;
     struct tacit_wire_elim_run const *const run = run_of(site);
-    uint64_t const *const members = run->network->members;
+    uint64_t const *const members = run->members;
     memset(own_of(site)->missing, 0,
            TACIT_BITS_WORDS(run->agent_count) * sizeof *own_of(site)->missing);
     for (uint32_t agent = 0; agent < run->agent_count && peer.missing_count > 0; agent++)
@@ -732,7 +711,7 @@ static const char *refuser_of(const struct live_site *site)
 {
     struct tacit_elim_peer_view peer;
     if (look_at_peer(site, &peer))
-        for (uint32_t i = 0; i < run_of(site)->network->neighbour_count; i++)
+        for (uint32_t i = 0; i < run_of(site)->neighbour_count; i++)
             if (site->neighbours[i].agent == peer.refused_by)
                 return site->neighbours[i].site;
     return TACIT_WIRE_COORDINATOR;
@@ -829,10 +808,9 @@ static bool site_prefers(const struct live_site *site, uint32_t arm, uint32_t ot
 
 static enum tacit_audience audience_of(const struct tacit_wire_elim_run *run)
 {
-    if (run == NULL || run->network == NULL)
+    if (run == NULL || run->network == TACIT_WIRE_ELIM_STAR)
         return TACIT_AUDIENCE_STAR;
-    return run->network->collection == TACIT_ELIM_SPREAD ? TACIT_AUDIENCE_GRAPH
-                                                         : TACIT_AUDIENCE_HYBRID;
+    return run->network == TACIT_WIRE_ELIM_SPREAD ? TACIT_AUDIENCE_GRAPH : TACIT_AUDIENCE_HYBRID;
 }
 
 static void site_promise(const struct live_site *site, const struct live_site_config *config,
@@ -843,14 +821,11 @@ static void site_promise(const struct live_site *site, const struct live_site_co
     promise->trust.audience = audience_of(site == NULL ? NULL : run_of(site));
 }
 
-const struct live_site_ops elim_site_ops = {.word = TACIT_WIRE_ELIM_WORD,
-                                            .family = TACIT_WIRE_ELIM_FAMILY,
-                                            .version = TACIT_WIRE_ELIM_VERSION,
+const struct live_site_ops elim_site_ops = {.wire = &tacit_wire_elim,
                                             .has_terms = true,
                                             .keeps_digest = true,
                                             .events =
                                                 LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_REFUSE,
-                                            .codec = &elim_codec,
                                             .core = &core,
                                             .own_size = sizeof(struct elim_site),
                                             .configure = site_configure,

@@ -9,11 +9,10 @@
 
 extern const struct live_site_ops elim_site_ops;
 extern const struct live_hub_ops elim_hub_ops;
-extern const struct live_codec elim_codec;
 
 /* What a site has beside its state: an agent over a star, else a peer with its table behind it. */
 struct elim_site {
-    struct tacit_wire_elim_run run;
+    const struct tacit_wire_elim_run *run;
     struct live_site_trust trust;
     struct tacit_elim_agent_config agent;
     struct tacit_elim_peer_config peer; /* in a network */

@@ -40,6 +40,14 @@ static const struct tacit_elim_network *network_of(const struct live_hub_config 
     return elim_hub_settings(config)->network;
 }
 
+static enum tacit_wire_elim_network network_kind(const struct live_hub_config *config)
+{
+    struct tacit_elim_network const *const network = network_of(config);
+    return network == NULL                            ? TACIT_WIRE_ELIM_STAR
+           : network->collection == TACIT_ELIM_SPREAD ? TACIT_WIRE_ELIM_SPREAD
+                                                      : TACIT_WIRE_ELIM_GATHER;
+}
+
 /* ---- The announcement ------------------------------------------------------------------------ */
 
 /* The agents of a component. NULL: out of memory. */
@@ -63,70 +71,33 @@ static uint32_t gather_timeout_s(const struct live_hub_config *config)
     return config->deadline_s / 2 > 0 ? config->deadline_s / 2 : 1;
 }
 
-/* Everything but the place among neighbours. */
-static struct tacit_wire_elim_run run_of(const struct live_hub_config *config, uint32_t site)
+static void hub_parameters(const struct live_hub_config *config, void *run)
 {
     struct elim_hub_settings const *const settings = elim_hub_settings(config);
-    return (struct tacit_wire_elim_run){.run_id = config->run_id,
-                                        .agent = site,
-                                        .agent_count = config->site_count,
-                                        .arm_count = config->arm_count,
-                                        .horizon = config->horizon,
-                                        .epsilon_nano = live_hub_epsilon_nano(config),
-                                        .report_count = settings->report_count,
-                                        .round_limit = settings->round_limit,
-                                        .floor_milli = settings->floor_milli,
-                                        .gap = settings->gap,
-                                        .growth = settings->growth,
-                                        .confidence = settings->confidence};
+    struct tacit_wire_elim_run *const made = run;
+    made->network = network_kind(config);
+    made->report_count = settings->report_count;
+    made->round_limit = settings->round_limit;
+    made->gap = settings->gap;
+    made->growth = settings->growth;
+    made->confidence = settings->confidence;
+    made->gather_timeout_s = made->network == TACIT_WIRE_ELIM_GATHER ? gather_timeout_s(config) : 0;
 }
 
-/* What all sites of a network have in common. Requires: there is one. */
-static struct tacit_wire_elim_network common_of(const struct live_hub_config *config)
+static bool hub_place(const struct live_hub_config *config, uint32_t site, struct live_room *room,
+                      void *run)
 {
-    enum tacit_elim_collection const collection = elim_hub_settings(config)->network->collection;
-    return (struct tacit_wire_elim_network){
-        .collection = collection,
-        .gather_timeout_s = collection == TACIT_ELIM_GATHER ? gather_timeout_s(config) : 0};
-}
-
-static size_t hub_parameters(const struct live_hub_config *config, uint8_t *bytes)
-{
-    struct tacit_wire_elim_run run = run_of(config, 0);
-    struct tacit_wire_elim_network network;
-    if (network_of(config) != NULL) {
-        network = common_of(config);
-        run.network = &network;
-    }
-    if (bytes != NULL)
-        tacit_wire_elim_parameters_encode(&run, bytes);
-    return TACIT_WIRE_ELIM_PARAMETERS_BYTES;
-}
-
-static const uint8_t *hub_place(const struct live_hub_config *config, uint32_t site,
-                                struct live_room *room, size_t *size)
-{
-    *size = 0;
-    if (network_of(config) == NULL)
-        return NULL;
-    struct tacit_wire_elim_run run = run_of(config, site);
+    struct tacit_wire_elim_run *const made = run;
     TACIT_ASSERT(site < config->site_count);
+    if (network_of(config) == NULL)
+        return true;
     struct elim_place const place = elim_place_of(network_of(config), site);
-    struct tacit_wire_elim_network network = common_of(config);
-    *size = 1; /* of memory that there may not be */
-    network.parent = place.parent;
-    network.members = place.has_members ? members_of(config, place.component, room) : NULL;
-    network.neighbour_count = place.neighbour_count;
-    network.neighbours = live_hub_neighbours(config, network_of(config)->graph, site, room);
-    network.sites = network.collection == TACIT_ELIM_SPREAD ? config->sites : NULL;
-    if (network.neighbours == NULL || (place.has_members && network.members == NULL))
-        return NULL;
-    run.network = &network;
-    *size = tacit_wire_elim_place_bytes(&run);
-    uint8_t *const bytes = live_room_take(room, 1, *size);
-    if (bytes != NULL)
-        tacit_wire_elim_place_encode(&run, bytes);
-    return bytes;
+    made->parent = place.parent;
+    made->members = place.has_members ? members_of(config, place.component, room) : NULL;
+    made->neighbour_count = place.neighbour_count;
+    made->neighbours = live_hub_neighbours(config, network_of(config)->graph, site, room);
+    made->sites = made->network == TACIT_WIRE_ELIM_SPREAD ? config->sites : NULL;
+    return made->neighbours != NULL && (!place.has_members || made->members != NULL);
 }
 
 static bool order_fits(const struct live_hub_config *config)
@@ -142,17 +113,17 @@ static bool order_fits(const struct live_hub_config *config)
         .uploaders = is_star || elim_hub_settings(config)->report_count < config->site_count
                          ? &anybody
                          : NULL};
-    return tacit_wire_elim_bytes(&order, config->arm_count, config->site_count) <=
-           LIVE_ENVELOPE_BYTES_MAX;
+    struct tacit_wire_shape const shape = {.arm_count = config->arm_count,
+                                           .agent_count = config->site_count};
+    return tacit_wire_bytes(tacit_wire_elim.messages, &shape, &order) <= LIVE_ENVELOPE_BYTES_MAX;
 }
 
 static const char *hub_too_large(const struct live_hub_config *config)
 {
-    static const struct tacit_wire_elim_network some;
     struct tacit_wire_elim_run const run = {.agent_count = config->site_count,
                                             .arm_count = config->arm_count,
                                             .floor_milli = elim_hub_settings(config)->floor_milli,
-                                            .network = network_of(config) == NULL ? NULL : &some};
+                                            .network = network_kind(config)};
     return elim_fits(&run) && order_fits(config) ? NULL : "arms";
 }
 
@@ -552,12 +523,9 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
     view->change_count = elim_changes_tell(core.changes, core.change_count, own_of(hub)->changes);
 }
 
-const struct live_hub_ops elim_hub_ops = {.word = TACIT_WIRE_ELIM_WORD,
-                                          .family = TACIT_WIRE_ELIM_FAMILY,
-                                          .version = TACIT_WIRE_ELIM_VERSION,
+const struct live_hub_ops elim_hub_ops = {.wire = &tacit_wire_elim,
                                           .has_terms = true,
                                           .is_rebuilt = true,
-                                          .codec = &elim_codec,
                                           .core = &tacit_elim_hub_live,
                                           .own_size = sizeof(struct elim_hub),
                                           .epsilon_nano = live_hub_epsilon_nano,

@@ -218,20 +218,21 @@ static bool is_control(const struct tacit_elim_message *message)
 }
 
 /* Without what is there for grants. */
-static uint64_t bare_bytes(const struct tacit_elim_message *message, uint32_t arm_count,
-                           uint32_t agent_count)
+static uint64_t bare_bytes(const struct tacit_elim_message *message,
+                           const struct tacit_wire_shape *shape)
 {
     struct tacit_elim_message bare = *message;
     bare.commit = NULL;
     bare.openings = NULL;
     bare.is_sealed = bare.has_history = false;
-    return tacit_wire_elim_bytes(&bare, arm_count, agent_count);
+    return tacit_wire_bytes(tacit_wire_elim.messages, shape, &bare);
 }
 
 struct tacit_sim_cost elim_message_cost(const struct tacit_elim_message *message,
                                         uint32_t arm_count, uint32_t agent_count)
 {
-    uint64_t const all = tacit_wire_elim_bytes(message, arm_count, agent_count);
+    struct tacit_wire_shape const shape = {.arm_count = arm_count, .agent_count = agent_count};
+    uint64_t const all = tacit_wire_bytes(tacit_wire_elim.messages, &shape, message);
     struct tacit_sim_cost cost = {.is_control = is_control(message), .bytes = all};
     if (cost.is_control) {
         cost.bytes = 0;
@@ -239,7 +240,7 @@ struct tacit_sim_cost elim_message_cost(const struct tacit_elim_message *message
         return cost;
     }
     if (message->commit != NULL || message->openings != NULL || message->has_history)
-        cost.bytes = bare_bytes(message, arm_count, agent_count);
+        cost.bytes = bare_bytes(message, &shape);
     cost.scalars = tacit_elim_message_scalars(message, agent_count);
     cost.control_bytes = all - cost.bytes;
     return cost;

@@ -11,28 +11,17 @@
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-/* The newest model is for whoever comes later, too. */
-static struct live_label label(const void *message)
+/* The newest model is for whoever comes later, too; nothing else is. */
+static void mark(const void *message, struct live_message *made)
 {
     struct tacit_glm_message const *const said = message;
-    return (struct live_label){
-        .from = said->from,
-        .message = {.to = said->to,
-                    .kind = tacit_wire_glm_kind(said->kind),
-                    .epoch = said->sync,
-                    .is_retained = said->kind == TACIT_GLM_COMMIT && said->to == TACIT_EVERYONE}};
+    made->is_retained = made->is_retained && said->kind == TACIT_GLM_COMMIT;
 }
-
-LIVE_CODEC(static, codec, struct tacit_glm_message, label,
-           tacit_wire_glm_decode(bytes, size, shape->dimension, shape->agent_count, to, &made,
-                                 tacit_wire_heap()),
-           tacit_wire_glm_bytes(said, shape->dimension, shape->agent_count),
-           (tacit_wire_glm_encode(said, shape->dimension, shape->agent_count, bytes), TACIT_OK));
 
 /* ---- A site ---------------------------------------------------------------------------------- */
 
 struct glm_site {
-    struct tacit_wire_glm_run *run;
+    const struct tacit_wire_glm_run *run;
     struct tacit_glm_client_config core;
     uint8_t *kept;
     struct live_model shown;
@@ -43,14 +32,10 @@ LIVE_CORE(tacit_glm_client, struct glm_site);
 static enum tacit_status site_configure(struct live_site *site)
 {
     struct glm_site *const own = site->own;
-    struct tacit_wire_allocator const allocator = live_room_allocator(&site->room);
-    enum tacit_status const status =
-        tacit_wire_glm_run_decode(site->announcement, &own->run, &allocator);
-    if (status != TACIT_OK)
-        return status;
+    own->run = site->run;
     uint32_t const d = own->run->model.dimension;
     own->core = (struct tacit_glm_client_config){.model = own->run->model,
-                                                 .client_id = own->run->client_id,
+                                                 .client_id = own->run->agent,
                                                  .resend_after_us = site->config.resend_after_us};
     own->kept = live_room_take(&site->room, 1, glm_kept_bytes_max(d, site->config.arm_count));
     site->shape.dimension = d;
@@ -134,11 +119,8 @@ static void site_promise(const struct live_site *site, const struct live_site_co
     promise->mechanism.leaving = TACIT_LEAVING_GRADIENTS;
 }
 
-const struct live_site_ops glm_site_ops = {.word = TACIT_WIRE_GLM_WORD,
-                                           .family = TACIT_WIRE_GLM_FAMILY,
-                                           .version = TACIT_WIRE_GLM_VERSION,
+const struct live_site_ops glm_site_ops = {.wire = &tacit_wire_glm,
                                            .events = LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_OFFER,
-                                           .codec = &codec,
                                            .core = &tacit_glm_client_live,
                                            .own_size = sizeof(struct glm_site),
                                            .configure = site_configure,
@@ -167,18 +149,30 @@ static const char *const *features_of(const struct live_hub_config *config)
     return settings->features;
 }
 
-static size_t hub_parameters(const struct live_hub_config *config, uint8_t *bytes)
+static void hub_parameters(const struct live_hub_config *config, void *run)
 {
-    struct tacit_glm_model const model = glm_live_model(config);
-    if (bytes != NULL)
-        tacit_wire_glm_parameters_encode(&model, features_of(config), bytes);
-    return tacit_wire_glm_parameters_bytes(&model, features_of(config));
+    struct tacit_wire_glm_run *const made = run;
+    made->model = glm_live_model(config);
+    made->features = features_of(config);
+    TACIT_ASSERT(tacit_glm_model_is_valid(&made->model) && made->model.rounds == 0);
+    TACIT_ASSERT(made->model.descent == TACIT_GLM_PRINTED);
+    TACIT_ASSERT(made->model.start == TACIT_GLM_START_LAST);
 }
 
+/* The largest message is the commit of variant 3. */
 static const char *hub_too_large(const struct live_hub_config *config)
 {
+    static const double some;
+    static const uint64_t some_set;
+    struct tacit_glm_message const largest = {.vector = &some,
+                                              .matrix = &some,
+                                              .target = &some,
+                                              .steps = &some,
+                                              .participants = &some_set};
     struct tacit_glm_model const model = glm_live_model(config);
-    return tacit_wire_glm_bytes_max(model.dimension, model.client_count) > LIVE_ENVELOPE_BYTES_MAX
+    struct tacit_wire_shape const shape = {.agent_count = model.client_count,
+                                           .dimension = model.dimension};
+    return tacit_wire_bytes(tacit_wire_glm.messages, &shape, &largest) > LIVE_ENVELOPE_BYTES_MAX
                ? "run.features"
                : NULL;
 }
@@ -350,10 +344,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                .model = &own->shown};
 }
 
-const struct live_hub_ops glm_hub_ops = {.word = TACIT_WIRE_GLM_WORD,
-                                         .family = TACIT_WIRE_GLM_FAMILY,
-                                         .version = TACIT_WIRE_GLM_VERSION,
-                                         .codec = &codec,
+const struct live_hub_ops glm_hub_ops = {.wire = &tacit_wire_glm,
                                          .core = &tacit_glm_hub_live,
                                          .own_size = sizeof(struct glm_hub),
                                          .parameters = hub_parameters,
@@ -362,4 +353,5 @@ const struct live_hub_ops glm_hub_ops = {.word = TACIT_WIRE_GLM_WORD,
                                          .configure = hub_configure,
                                          .begin = note_model,
                                          .step = hub_step,
+                                         .mark = mark,
                                          .look = hub_look};

@@ -10,38 +10,15 @@
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static struct live_label label(const void *message)
+/* Two aggregators: what an interaction moves the sums by, and the delta of the run. */
+static double take_vector(const void *run, struct tacit_helper_run *made)
 {
-    struct tacit_glm_sound_message const *const said = message;
-    return (struct live_label){.from = said->from,
-                               .message = {.to = said->to,
-                                           .kind = tacit_wire_glm_sound_kind(said->kind),
-                                           .epoch = said->round,
-                                           .is_retained = said->to == TACIT_EVERYONE}};
-}
-
-LIVE_CODEC(static, codec, struct tacit_glm_sound_message, label,
-           tacit_wire_glm_sound_decode(bytes, size, shape->dimension, shape->agent_count, to, &made,
-                                       tacit_wire_heap()),
-           tacit_wire_glm_sound_bytes(said, shape->dimension),
-           (tacit_wire_glm_sound_encode(said, shape->dimension, bytes), TACIT_OK));
-
-/* Two aggregators: what an interaction moves the sums by, and the delta of the run. An agreement
- * that is none leaves a run that is not valid. */
-static double take_vector(const struct tacit_wire_agreement *agreement,
-                          struct tacit_helper_run *run)
-{
-    struct tacit_wire_announcement const announcement = {.agreement = *agreement};
-    struct tacit_wire_glm_sound_run *found;
-    run->mechanism = TACIT_HELPER_GAUSSIAN;
-    run->count_max = 0;
-    if (tacit_wire_glm_sound_run_decode(&announcement, &found, tacit_wire_heap()) != TACIT_OK)
-        return 0;
-    double const delta = found->model.delta;
-    run->count_max = (uint32_t)TACIT_GLM_PRIVATE_SUMS(found->model.dimension);
-    run->steps = tacit_glm_sound_steps(found->model.link);
-    free(found);
-    return delta;
+    struct tacit_glm_private_model const *const model =
+        &((const struct tacit_wire_glm_sound_run *)run)->model;
+    made->mechanism = TACIT_HELPER_GAUSSIAN;
+    made->count_max = (uint32_t)TACIT_GLM_PRIVATE_SUMS(model->dimension);
+    made->steps = tacit_glm_sound_steps(model->link);
+    return model->delta;
 }
 
 /* What decides, for people. Of rewards it has a batch a release at least. */
@@ -59,7 +36,7 @@ static struct live_model show(const struct tacit_wire_glm_sound_run *run, uint64
 struct sound_site {
     struct tacit_glm_sound_site_config core;
     struct live_site_trust trust;
-    struct tacit_wire_glm_sound_run *run;
+    const struct tacit_wire_glm_sound_run *run;
     uint8_t *kept;
     struct live_model shown;
     char remark[512];
@@ -77,17 +54,15 @@ static double policy_delta(const struct live_site_config *config)
 static enum tacit_status site_configure(struct live_site *site)
 {
     struct sound_site *const own = site->own;
-    struct tacit_wire_allocator const allocator = live_room_allocator(&site->room);
     enum tacit_status status = live_site_mechanism(&site->config, &site->mechanism);
-    if (status == TACIT_OK)
-        status = tacit_wire_glm_sound_run_decode(site->announcement, &own->run, &allocator);
+    own->run = site->run;
     if (status == TACIT_OK)
         status = live_site_trust(site, &own->trust);
     if (status != TACIT_OK)
         return status;
     uint32_t const d = site->shape.dimension = own->run->model.dimension;
     uint64_t const own_nano = tacit_mechanism_cost_nano(&site->mechanism);
-    (void)take_vector(live_site_agreement(site), &own->trust.run);
+    (void)take_vector(own->run, &own->trust.run);
     own->core =
         (struct tacit_glm_sound_site_config){.model = own->run->model,
                                              .epsilon = (double)own_nano / (double)TACIT_NANO,
@@ -267,15 +242,12 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
     view->model = &own->shown;
 }
 
-const struct live_site_ops glm_sound_site_ops = {.word = TACIT_WIRE_GLM_SOUND_WORD,
-                                                 .family = TACIT_WIRE_GLM_SOUND_FAMILY,
-                                                 .version = TACIT_WIRE_GLM_SOUND_VERSION,
+const struct live_site_ops glm_sound_site_ops = {.wire = &tacit_wire_glm_sound,
                                                  .has_terms = true,
                                                  .epsilon_of = "interaction",
                                                  .keeps_digest = true,
                                                  .events =
                                                      LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_OFFER,
-                                                 .codec = &codec,
                                                  .core = &tacit_glm_sound_site_live,
                                                  .own_size = sizeof(struct sound_site),
                                                  .configure = site_configure,
@@ -303,12 +275,12 @@ static uint64_t hub_epsilon_nano(const struct live_hub_config *config)
     return tacit_nano_up(config->epsilon);
 }
 
-static size_t hub_parameters(const struct live_hub_config *config, uint8_t *bytes)
+static void hub_parameters(const struct live_hub_config *config, void *run)
 {
-    struct tacit_wire_glm_sound_run const run = glm_sound_run(config);
-    if (bytes != NULL)
-        tacit_wire_glm_sound_parameters_encode(&run, bytes);
-    return tacit_wire_glm_sound_parameters_bytes(&run);
+    struct tacit_wire_glm_sound_run *const made = run;
+    struct tacit_wire_run const head = made->head;
+    *made = glm_sound_run(config);
+    made->head = head;
 }
 
 static const char *hub_too_large(const struct live_hub_config *config)
@@ -318,7 +290,8 @@ static const char *hub_too_large(const struct live_hub_config *config)
     struct tacit_glm_sound_message const report = {.kind = TACIT_GLM_SOUND_REPORT,
                                                    .commit = &commit,
                                                    .masked = config->has_helper ? &masked : NULL};
-    return tacit_wire_glm_sound_bytes(&report, glm_sound_run(config).model.dimension) >
+    struct tacit_wire_shape const shape = {.dimension = glm_sound_run(config).model.dimension};
+    return tacit_wire_bytes(tacit_wire_glm_sound.messages, &shape, &report) >
                    LIVE_ENVELOPE_BYTES_MAX
                ? "run.features"
                : NULL;
@@ -507,12 +480,9 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
     live_hub_show_helper(hub, view);
 }
 
-const struct live_hub_ops glm_sound_hub_ops = {.word = TACIT_WIRE_GLM_SOUND_WORD,
-                                               .family = TACIT_WIRE_GLM_SOUND_FAMILY,
-                                               .version = TACIT_WIRE_GLM_SOUND_VERSION,
+const struct live_hub_ops glm_sound_hub_ops = {.wire = &tacit_wire_glm_sound,
                                                .has_terms = true,
                                                .is_rebuilt = true,
-                                               .codec = &codec,
                                                .core = &tacit_glm_sound_hub_live,
                                                .own_size = sizeof(struct sound_hub),
                                                .epsilon_nano = hub_epsilon_nano,

@@ -11,49 +11,6 @@
 
 /* ---- Messages between sites ------------------------------------------------------------------ */
 
-static struct live_label label(const void *message)
-{
-    struct tacit_gossip_message const *const said = message;
-    return (struct live_label){
-        .from = said->from,
-        .message = {.to = said->to, .kind = tacit_wire_gossip_kind(said->kind)}};
-}
-
-LIVE_CODEC(static, codec, struct tacit_gossip_message, label,
-           tacit_wire_gossip_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made,
-                                    tacit_wire_heap()),
-           tacit_wire_gossip_bytes(said, shape->arm_count),
-           (tacit_wire_gossip_encode(said, shape->arm_count, bytes), TACIT_OK));
-
-/* What a site tells the hub, and the numbers behind. */
-static enum tacit_status decode_progress(const struct live_shape *shape, const uint8_t *bytes,
-                                         size_t size, struct tacit_wire_gossip_progress **progress)
-{
-    struct tacit_wire_gossip_progress *const made =
-        malloc(sizeof *made + shape->arm_count * sizeof(double));
-    if (made == NULL)
-        return TACIT_MEMORY;
-    enum tacit_status const status =
-        tacit_wire_gossip_progress_decode(bytes, size, shape->arm_count, shape->agent_count, made,
-                                          (double *)(void *)(made + 1), tacit_wire_heap());
-    *progress = made;
-    if (status != TACIT_OK)
-        free(made);
-    return status;
-}
-
-static struct live_label progress_label(const void *message)
-{
-    struct tacit_wire_gossip_progress const *const progress = message;
-    return (struct live_label){.from = progress->from,
-                               .message = {.to = TACIT_HUB, .kind = TACIT_WIRE_GOSSIP_KIND_TOLD}};
-}
-
-LIVE_CODEC(static, progress_codec, struct tacit_wire_gossip_progress, progress_label,
-           decode_progress(shape, bytes, size, &made),
-           tacit_wire_gossip_progress_bytes(shape->arm_count),
-           (tacit_wire_gossip_progress_encode(said, shape->arm_count, bytes), TACIT_OK));
-
 /* Would all that a site says in a run of so many arms fit into the payloads of the bus? */
 static bool fits(uint32_t arm_count)
 {
@@ -61,13 +18,14 @@ static bool fits(uint32_t arm_count)
     static double const row;
     struct tacit_gossip_message const largest = {
         .kind = TACIT_GOSSIP_OFFER, .seen = &seen, .theta = &row, .flow = &row};
-    return tacit_wire_gossip_bytes(&largest, arm_count) <= LIVE_ENVELOPE_BYTES_MAX;
+    struct tacit_wire_shape const shape = {.arm_count = arm_count};
+    return tacit_wire_bytes(tacit_wire_gossip.messages, &shape, &largest) <=
+           LIVE_ENVELOPE_BYTES_MAX;
 }
 
 /* ---- A site ---------------------------------------------------------------------------------- */
 
 struct gossip_site {
-    struct tacit_wire_gossip_run run;
     struct tacit_gossip_agent_config core;
     struct tacit_gossip_memory *memory; /* exact sums of this incarnation, which are kept nowhere */
     double *estimates;                  /* K */
@@ -84,14 +42,9 @@ static struct tacit_mechanism_config mechanism_of(const struct live_site_config 
 static enum tacit_status site_configure(struct live_site *site)
 {
     struct gossip_site *const own = site->own;
-    struct tacit_wire_gossip_run *const run = &own->run;
+    struct tacit_wire_gossip_run const *const run = site->run;
     struct tacit_gossip_rule *const rule = &own->core.rule;
-    struct tacit_wire_allocator const allocator = live_room_allocator(&site->room);
     struct tacit_mechanism_config const mechanism = mechanism_of(&site->config);
-    enum tacit_status const status =
-        tacit_wire_gossip_run_decode(site->announcement, run, &allocator);
-    if (status != TACIT_OK)
-        return status;
     if (run->horizon < 2 || gossip_live_rule(rule, run->agent_count, run->arm_count, run->horizon,
                                              &mechanism, run->log_base_10) != TACIT_OK)
         return TACIT_MALFORMED;
@@ -117,7 +70,7 @@ static const char *site_objection(const struct live_site *site)
 {
     struct live_site_config const *const config = &site->config;
     struct tacit_mechanism_config const mechanism = mechanism_of(config);
-    struct tacit_wire_gossip_run const *const run = &((const struct gossip_site *)site->own)->run;
+    struct tacit_wire_gossip_run const *const run = site->run;
     if (run->epsilon_nano != gossip_epsilon_nano(&mechanism))
         return "the run reckons with another epsilon per reward than policy.epsilon; among "
                "neighbours all have the same";
@@ -139,14 +92,13 @@ static struct tacit_gossip_agent_view view_of(const struct live_site *site)
 /* The coordinator is told how many pulls were given, and the estimates: what neighbours hear. */
 static void tell_hub(struct live_site *site)
 {
-    struct tacit_wire_gossip_run const *const run = &((const struct gossip_site *)site->own)->run;
+    struct tacit_wire_gossip_run const *const run = site->run;
     struct tacit_gossip_agent_view const view = view_of(site);
     struct tacit_wire_gossip_progress const progress = {run->agent, run->run_id, view.pull_count,
                                                         view.finished, view.theta};
-    size_t size;
     if (view.pull_count < run->arm_count || view.halted)
         return; /* it has no estimates yet, or not its own any more */
-    (void)live_messages_add(&site->out, &progress_codec, &site->shape, &progress, &size);
+    (void)live_messages_add(&site->out, &tacit_wire_gossip_progress, &site->shape, &progress);
 }
 
 /* Outbox = ledger: what was drawn with this reward is one row, in the write that keeps the state.
@@ -162,7 +114,7 @@ static void keep_draw(struct live_site *site, uint32_t arm, struct live_site_upd
         .number = view.draw_count, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
     uint8_t *const bytes = live_site_write(site, &drawn, TACIT_WIRE_GOSSIP_RELEASE_BYTES, update);
     if (bytes != NULL)
-        tacit_wire_gossip_release_encode(&release, bytes);
+        tacit_wire_encode(&tacit_wire_gossip_release, NULL, &release, bytes);
 }
 
 /* The coordinator is told whenever this site's own clock meets a neighbour, and at the end. What
@@ -249,14 +201,11 @@ static void site_promise(const struct live_site *site, const struct live_site_co
         .releases = tree == NULL ? 0 : tree->level_count};
 }
 
-const struct live_site_ops gossip_site_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
-                                              .family = TACIT_WIRE_GOSSIP_FAMILY,
-                                              .version = TACIT_WIRE_GOSSIP_VERSION,
+const struct live_site_ops gossip_site_ops = {.wire = &tacit_wire_gossip,
                                               .sums_in_memory = true,
                                               .keeps_digest = true,
                                               .hub_is_silent = true,
                                               .events = LIVE_SITE_PLAN_EVENTS,
-                                              .codec = &codec,
                                               .core = &tacit_gossip_agent_live,
                                               .own_size = sizeof(struct gossip_site),
                                               .configure = site_configure,
@@ -292,46 +241,25 @@ static uint64_t epsilon_nano(const struct live_hub_config *config)
     return gossip_epsilon_nano(&mechanism);
 }
 
-/* Everything but the neighbours. */
-static struct tacit_wire_gossip_run run_of(const struct live_hub_config *config, uint32_t site)
+static void hub_parameters(const struct live_hub_config *config, void *run)
 {
     struct gossip_hub_settings const *const settings = settings_of(config);
-    return (struct tacit_wire_gossip_run){.run_id = config->run_id,
-                                          .agent = site,
-                                          .agent_count = config->site_count,
-                                          .arm_count = config->arm_count,
-                                          .horizon = config->horizon,
-                                          .epsilon_nano = epsilon_nano(config),
-                                          .exchange_us = settings->exchange_us,
-                                          .pull_us = settings->pull_us,
-                                          .log_base_10 = settings->log_base_10};
-}
-
-static size_t hub_parameters(const struct live_hub_config *config, uint8_t *bytes)
-{
-    struct tacit_wire_gossip_run const run = run_of(config, 0);
-    if (bytes != NULL)
-        tacit_wire_gossip_parameters_encode(&run, bytes);
-    return TACIT_WIRE_GOSSIP_PARAMETERS_BYTES;
+    struct tacit_wire_gossip_run *const made = run;
+    made->exchange_us = settings->exchange_us;
+    made->pull_us = settings->pull_us;
+    made->log_base_10 = settings->log_base_10;
 }
 
 /* Its neighbours. */
-static const uint8_t *hub_place(const struct live_hub_config *config, uint32_t site,
-                                struct live_room *room, size_t *size)
+static bool hub_place(const struct live_hub_config *config, uint32_t site, struct live_room *room,
+                      void *run)
 {
     struct tacit_graph const *const graph = settings_of(config)->graph;
-    struct tacit_wire_gossip_run run = run_of(config, site);
-    run.neighbours = live_hub_neighbours(config, graph, site, room);
-    run.neighbour_count = tacit_graph_degree(graph, site);
-    TACIT_ASSERT(run.neighbour_count > 0); /* the graph is connected */
-    *size = 1;                             /* of memory that there is not */
-    if (run.neighbours == NULL)
-        return NULL;
-    *size = tacit_wire_gossip_place_bytes(&run);
-    uint8_t *const bytes = live_room_take(room, 1, *size);
-    if (bytes != NULL)
-        tacit_wire_gossip_place_encode(&run, bytes);
-    return bytes;
+    struct tacit_wire_gossip_run *const made = run;
+    made->neighbours = live_hub_neighbours(config, graph, site, room);
+    made->neighbour_count = tacit_graph_degree(graph, site);
+    TACIT_ASSERT(made->neighbour_count > 0); /* the graph is connected */
+    return made->neighbours != NULL;
 }
 
 static const char *hub_too_large(const struct live_hub_config *config)
@@ -441,12 +369,10 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
         .pulls_reported = own->pulls};
 }
 
-const struct live_hub_ops gossip_hub_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
-                                            .family = TACIT_WIRE_GOSSIP_FAMILY,
-                                            .version = TACIT_WIRE_GOSSIP_VERSION,
+const struct live_hub_ops gossip_hub_ops = {.wire = &tacit_wire_gossip,
                                             .is_rebuilt = true,
                                             .only_kind = TACIT_WIRE_GOSSIP_KIND_TOLD,
-                                            .codec = &progress_codec,
+                                            .hears = &tacit_wire_gossip_progress,
                                             .own_size = sizeof(struct gossip_hub),
                                             .epsilon_nano = epsilon_nano,
                                             .parameters = hub_parameters,

@@ -66,8 +66,9 @@ const struct tacit_phased_judge *phased_direct_judge(const struct phased_direct 
 struct tacit_sim_cost phased_message_cost(enum tacit_phased_message_kind kind, uint64_t blocks)
 {
     struct tacit_phased_message const message = {.kind = kind, .block_count = (uint32_t)blocks};
-    return (struct tacit_sim_cost){.scalars = kind == TACIT_PHASED_REPORT ? blocks : 0,
-                                   .bytes = tacit_wire_phased_bytes(&message)};
+    return (struct tacit_sim_cost){
+        .scalars = kind == TACIT_PHASED_REPORT ? blocks : 0,
+        .bytes = tacit_wire_bytes(tacit_wire_phased.messages, NULL, &message)};
 }
 
 /* `messages` alike, each to so many receivers. */

@@ -11,23 +11,6 @@
 #include "settings.h"
 #include "tacit/wire_phased.h"
 
-/* ---- Messages -------------------------------------------------------------------------------- */
-
-static struct live_label label(const void *message)
-{
-    struct tacit_phased_message const *const said = message;
-    return (struct live_label){.from = said->from,
-                               .message = {.to = said->to,
-                                           .kind = tacit_wire_phased_kind(said->kind),
-                                           .epoch = said->round,
-                                           .is_retained = said->to == TACIT_EVERYONE}};
-}
-
-LIVE_CODEC(static, codec, struct tacit_phased_message, label,
-           tacit_wire_phased_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made,
-                                    tacit_wire_heap()),
-           tacit_wire_phased_bytes(said), (tacit_wire_phased_encode(said, bytes), TACIT_OK));
-
 /* Would all that is said in a run of so many arms fit into the payloads of the bus? */
 static bool fits(uint32_t arm_count)
 {
@@ -36,37 +19,35 @@ static bool fits(uint32_t arm_count)
         .kind = TACIT_PHASED_REPORT, .block_count = arm_count, .commit = &commit};
     struct tacit_phased_message const order = {.kind = TACIT_PHASED_ORDER,
                                                .block_count = arm_count};
-    return tacit_wire_phased_bytes(&report) <= LIVE_ENVELOPE_BYTES_MAX &&
-           tacit_wire_phased_bytes(&order) <= LIVE_ENVELOPE_BYTES_MAX;
+    return tacit_wire_bytes(tacit_wire_phased.messages, NULL, &report) <= LIVE_ENVELOPE_BYTES_MAX &&
+           tacit_wire_bytes(tacit_wire_phased.messages, NULL, &order) <= LIVE_ENVELOPE_BYTES_MAX;
 }
 
 /* ---- A site ---------------------------------------------------------------------------------- */
 
 struct phased_site {
-    struct tacit_wire_phased_run run;
     struct live_site_trust trust;
     struct tacit_phased_agent_config core;
     uint64_t *active;      /* K: of the last order */
     bool is_beyond_policy; /* a plan was refused that is beyond it */
 };
 
-static enum tacit_status configure(struct live_site *site, enum tacit_status decoded)
+/* Of a run of any protocol whose rounds are plans: orders say what is played. */
+static enum tacit_status site_configure(struct live_site *site)
 {
     struct phased_site *const own = site->own;
-    struct tacit_phases const *const schedule = &own->run.schedule;
-    enum tacit_status status = decoded;
-    if (status == TACIT_OK)
-        status = live_site_mechanism(&site->config, &site->mechanism);
+    struct tacit_wire_run const *const run = site->run; /* its head */
+    enum tacit_status status = live_site_mechanism(&site->config, &site->mechanism);
     if (status == TACIT_OK)
         status = live_site_trust(site, &own->trust);
     if (status != TACIT_OK)
         return status;
     own->core =
-        (struct tacit_phased_agent_config){.run_id = own->run.run_id,
-                                           .agent_id = own->run.agent,
-                                           .agent_count = schedule->agent_count,
-                                           .arm_count = schedule->arm_count,
-                                           .horizon = schedule->horizon,
+        (struct tacit_phased_agent_config){.run_id = run->run_id,
+                                           .agent_id = run->agent,
+                                           .agent_count = run->agent_count,
+                                           .arm_count = run->arm_count,
+                                           .horizon = run->horizon,
                                            .mechanism = own->trust.mechanism,
                                            .budget_nano = tacit_nano_of(site->config.budget),
                                            .resend_after_us = site->config.resend_after_us,
@@ -75,23 +56,8 @@ static enum tacit_status configure(struct live_site *site, enum tacit_status dec
                                            .has_helper = own->trust.is_there};
     memcpy(own->core.domain, site->domain, sizeof own->core.domain);
     own->active =
-        live_room_take(&site->room, TACIT_BITS_WORDS(schedule->arm_count), sizeof *own->active);
+        live_room_take(&site->room, TACIT_BITS_WORDS(run->arm_count), sizeof *own->active);
     return TACIT_OK;
-}
-
-static enum tacit_status site_configure(struct live_site *site)
-{
-    struct phased_site *const own = site->own;
-    return configure(site, tacit_wire_phased_run_decode(site->announcement, &own->run));
-}
-
-enum tacit_status phased_site_take(struct live_site *site, uint64_t run_id, uint32_t agent,
-                                   const struct tacit_phases *schedule)
-{
-    struct phased_site *const own = site->own;
-    own->run =
-        (struct tacit_wire_phased_run){.run_id = run_id, .agent = agent, .schedule = *schedule};
-    return configure(site, TACIT_OK);
 }
 
 LIVE_CORE(tacit_phased_agent, struct phased_site);
@@ -202,7 +168,7 @@ static uint32_t find_active(const struct live_site *site,
                             const struct tacit_phased_agent_view *agent)
 {
     struct phased_site const *const own = site->own;
-    uint32_t const arms = own->run.schedule.arm_count;
+    uint32_t const arms = site->shape.arm_count;
     memset(own->active, 0, TACIT_BITS_WORDS(arms) * sizeof *own->active);
     if (agent->last && agent->leader != TACIT_NO_ARM)
         tacit_bits_add(own->active, agent->leader);
@@ -236,13 +202,10 @@ static void site_promise(const struct live_site *site, const struct live_site_co
     live_site_promise_trust(config, promise);
 }
 
-const struct live_site_ops phased_site_ops = {.word = TACIT_WIRE_PHASED_WORD,
-                                              .family = TACIT_WIRE_PHASED_FAMILY,
-                                              .version = TACIT_WIRE_PHASED_VERSION,
+const struct live_site_ops phased_site_ops = {.wire = &tacit_wire_phased,
                                               .has_terms = true,
                                               .keeps_digest = true,
                                               .events = LIVE_SITE_PLAN_EVENTS,
-                                              .codec = &codec,
                                               .core = &tacit_phased_agent_live,
                                               .own_size = sizeof(struct phased_site),
                                               .configure = site_configure,
@@ -273,11 +236,12 @@ static const struct tacit_phases *schedule_of(const struct live_hub_config *conf
     return &settings->schedule;
 }
 
-static size_t hub_parameters(const struct live_hub_config *config, uint8_t *bytes)
+static void hub_parameters(const struct live_hub_config *config, void *run)
 {
-    if (bytes != NULL)
-        tacit_wire_phased_parameters_encode(schedule_of(config), bytes);
-    return TACIT_WIRE_PHASED_PARAMETERS_BYTES;
+    struct tacit_phases *const schedule = &((struct tacit_wire_phased_run *)run)->schedule;
+    *schedule = *schedule_of(config);
+    if (!(schedule->guard_loss > 0))
+        schedule->guard_arm = TACIT_NO_ARM;
 }
 
 static const char *hub_too_large(const struct live_hub_config *config)
@@ -556,12 +520,9 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
     live_hub_show_helper(hub, view);
 }
 
-const struct live_hub_ops phased_hub_ops = {.word = TACIT_WIRE_PHASED_WORD,
-                                            .family = TACIT_WIRE_PHASED_FAMILY,
-                                            .version = TACIT_WIRE_PHASED_VERSION,
+const struct live_hub_ops phased_hub_ops = {.wire = &tacit_wire_phased,
                                             .has_terms = true,
                                             .is_rebuilt = true,
-                                            .codec = &codec,
                                             .core = &tacit_phased_hub_live,
                                             .own_size = sizeof(struct phased_hub),
                                             .epsilon_nano = live_hub_epsilon_nano,

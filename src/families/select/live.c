@@ -16,27 +16,10 @@
     "anew, which the budget of one run does not count; it needs other data and a state directory " \
     "of its own"
 
-/* ---- Messages -------------------------------------------------------------------------------- */
-
-static struct live_label label(const void *message)
-{
-    struct tacit_select_message const *const said = message;
-    return (struct live_label){.from = said->from,
-                               .message = {.to = said->to,
-                                           .kind = (uint32_t)said->kind,
-                                           .epoch = said->round,
-                                           .is_retained = said->to == TACIT_EVERYONE}};
-}
-
-LIVE_CODEC(static, codec, struct tacit_select_message, label,
-           tacit_wire_select_decode(bytes, size, shape->agent_count, to, &made, tacit_wire_heap()),
-           tacit_wire_select_bytes(said, shape->agent_count),
-           (tacit_wire_select_encode(said, shape->agent_count, bytes), TACIT_OK));
-
 /* ---- A site ---------------------------------------------------------------------------------- */
 
 struct select_site {
-    struct tacit_wire_select_run run;
+    const struct tacit_wire_select_run *run;
     struct live_site_trust trust;
     struct tacit_select_site_config core;
     struct live_file files[2];
@@ -47,11 +30,10 @@ struct select_site {
 LIVE_CORE(tacit_select_site, struct select_site);
 
 /* A whole data set moves an update by twice its norm. */
-static double take_vector(const struct tacit_wire_agreement *agreement,
-                          struct tacit_helper_run *run)
+static double take_vector(const void *run, struct tacit_helper_run *made)
 {
-    run->count_max = tacit_wire_select_dimension(agreement);
-    run->steps = 2 * (uint64_t)TACIT_VECTOR_STEPS;
+    made->count_max = ((const struct tacit_wire_select_run *)run)->dimension;
+    made->steps = 2 * (uint64_t)TACIT_VECTOR_STEPS;
     return 0;
 }
 
@@ -60,27 +42,26 @@ static enum tacit_status site_configure(struct live_site *site)
     struct select_site *const own = site->own;
     struct select_site_settings const *const settings = site->config.settings;
     struct tacit_wire_agreement const *const agreement = live_site_agreement(site);
-    enum tacit_status status = tacit_wire_select_run_decode(site->announcement, &own->run);
-    if (status == TACIT_OK)
-        status = live_site_trust(site, &own->trust);
+    enum tacit_status const status = live_site_trust(site, &own->trust);
+    own->run = site->run;
     if (status != TACIT_OK)
         return status;
-    double const whole = (double)own->run.epsilon_nano;
-    own->core = (struct tacit_select_site_config){.run_id = own->run.run_id,
-                                                  .agent = own->run.agent,
-                                                  .agent_count = own->run.agent_count,
-                                                  .dimension = own->run.dimension,
-                                                  .round_count = own->run.round_count,
-                                                  .clip = own->run.clip,
+    double const whole = (double)own->run->epsilon_nano;
+    own->core = (struct tacit_select_site_config){.run_id = own->run->run_id,
+                                                  .agent = own->run->agent,
+                                                  .agent_count = own->run->agent_count,
+                                                  .dimension = own->run->dimension,
+                                                  .round_count = (uint32_t)own->run->horizon,
+                                                  .clip = own->run->clip,
                                                   .budget = {.kind = TACIT_SELECT_GEOMETRIC,
                                                              .is_exact = true,
                                                              .total = site->config.budget,
                                                              .eta = settings->eta},
                                                   .resend_after_us = site->config.resend_after_us,
                                                   .has_helper = own->trust.is_there};
-    if (own->trust.is_there && own->run.epsilon_nano > 0)
+    if (own->trust.is_there && own->run->epsilon_nano > 0)
         own->core.floor_times = (double)agreement->floor_nano / whole;
-    (void)take_vector(agreement, &own->trust.run);
+    (void)take_vector(own->run, &own->trust.run);
     memcpy(own->core.domain, site->domain, sizeof own->core.domain);
     return TACIT_OK;
 }
@@ -90,7 +71,7 @@ static const char *site_objection(const struct live_site *site)
 {
     struct live_site_config const *const config = &site->config;
     struct select_site_settings const *const settings = config->settings;
-    struct tacit_wire_select_run const *const run = &((const struct select_site *)site->own)->run;
+    struct tacit_wire_select_run const *const run = site->run;
     char const *const trust = live_site_trust_objection(site);
     if (!tacit_select_floor_is_kept(live_site_agreement(site)->floor_nano,
                                     (double)run->epsilon_nano / (double)TACIT_NANO))
@@ -99,7 +80,7 @@ static const char *site_objection(const struct live_site *site)
         return trust;
     if (run->dimension != settings->dimension)
         return "the run's model has another number of parameters than policy.parameters";
-    if (run->round_count > config->rounds_max)
+    if (run->horizon > config->rounds_max)
         return "the run has more rounds than policy.rounds_max";
     if ((double)run->epsilon_nano > config->budget * (double)TACIT_NANO * (1 + 1e-12))
         return "the run reckons with a larger budget than policy.budget";
@@ -123,19 +104,20 @@ static void set_task(struct live_site *site, uint64_t now_us, struct live_site_u
         snprintf(own->json, sizeof own->json,
                  "{\"round\": %u, \"parameters\": %u, \"layers\": [%s], \"batches\": %u, "
                  "\"deadline_s\": %u}\n",
-                 view.round, own->run.dimension, settings->layers == NULL ? "" : settings->layers,
-                 own->run.batches, own->run.deadline_s);
+                 view.round, own->run->dimension, settings->layers == NULL ? "" : settings->layers,
+                 own->run->batches, own->run->deadline_s);
     TACIT_ASSERT(written > 0 && (size_t)written < sizeof own->json);
     own->files[0] = (struct live_file){"round.json", own->json, (size_t)written};
-    own->files[1] = (struct live_file){"model.f32", view.model, own->run.dimension * sizeof(float)};
+    own->files[1] =
+        (struct live_file){"model.f32", view.model, own->run->dimension * sizeof(float)};
     update->has_task = true;
     update->task =
         (struct live_task){.number = view.round,
                            .files = own->files,
                            .file_count = 2,
                            .result = "update.f32",
-                           .result_size = own->run.dimension * sizeof(float),
-                           .deadline_us = now_us + (uint64_t)own->run.deadline_s * 1000000u};
+                           .result_size = own->run->dimension * sizeof(float),
+                           .deadline_us = now_us + (uint64_t)own->run->deadline_s * 1000000u};
 }
 
 /* Outbox = ledger: the bytes that open the release are kept as they go out; they name each piece of
@@ -153,7 +135,7 @@ static enum tacit_status step_core(struct live_site *site, const struct tacit_se
         live_site_keep(site, &opened,
                        &(struct live_site_release){.number = site_view(site).draw_number,
                                                    .epsilon_nano = opened.price_nano,
-                                                   .numbers = own->run.dimension},
+                                                   .numbers = own->run->dimension},
                        update);
     }
     live_site_settle(site, made.settled, update);
@@ -163,7 +145,7 @@ static enum tacit_status step_core(struct live_site *site, const struct tacit_se
                 site, &made.messages[i],
                 &(struct live_site_release){.number = site_view(site).release_number,
                                             .epsilon_nano = made.messages[i].price_nano,
-                                            .numbers = own->run.dimension},
+                                            .numbers = own->run->dimension},
                 update);
         else
             live_site_send(site, &made.messages[i]);
@@ -173,7 +155,7 @@ static enum tacit_status step_core(struct live_site *site, const struct tacit_se
         set_task(site, event->now_us, update);
     if (made.has_model) {
         own->model = (struct live_file){"model.f32", site_view(site).model,
-                                        own->run.dimension * sizeof(float)};
+                                        own->run->dimension * sizeof(float)};
         update->file = &own->model;
     }
     site->deadline_us = made.deadline_us;
@@ -189,7 +171,7 @@ static enum tacit_status take_task(struct live_site *site, const struct live_sit
     struct tacit_helper_keys const seals = live_site_seals(&own->trust);
     struct tacit_aggregators const aggregators =
         live_site_aggregators(&own->trust, &seals, event->term);
-    uint32_t const numbers = own->run.dimension;
+    uint32_t const numbers = own->run->dimension;
     double *difference = NULL;
     if (event->as.task.is_done) {
         TACIT_ASSERT(event->as.task.size == numbers * sizeof(float));
@@ -284,16 +266,13 @@ static const struct live_command_config *site_command(const struct live_site_con
     return &settings->command;
 }
 
-const struct live_site_ops select_site_ops = {.word = TACIT_WIRE_SELECT_WORD,
+const struct live_site_ops select_site_ops = {.wire = &tacit_wire_select,
                                               .one_run = ONE_RUN,
                                               .has_terms = true,
-                                              .family = TACIT_WIRE_SELECT_FAMILY,
-                                              .version = TACIT_WIRE_SELECT_VERSION,
                                               .epsilon_of = "update",
                                               .keeps_objecting = true,
                                               .events =
                                                   LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_TASK,
-                                              .codec = &codec,
                                               .core = &tacit_select_site_live,
                                               .own_size = sizeof(struct select_site),
                                               .configure = site_configure,
@@ -325,20 +304,14 @@ static uint64_t hub_epsilon_nano(const struct live_hub_config *config)
     return (uint64_t)floor(config->epsilon * (double)TACIT_NANO);
 }
 
-static size_t hub_parameters(const struct live_hub_config *config, uint8_t *bytes)
+static void hub_parameters(const struct live_hub_config *config, void *run)
 {
     struct select_hub_settings const *const settings = settings_of(config);
-    struct tacit_wire_select_run const run = {.run_id = config->run_id,
-                                              .agent_count = config->site_count,
-                                              .round_count = settings->core.round_count,
-                                              .epsilon_nano = hub_epsilon_nano(config),
-                                              .dimension = settings->core.dimension,
-                                              .batches = settings->batches,
-                                              .deadline_s = config->deadline_s,
-                                              .clip = settings->core.clip};
-    if (bytes != NULL)
-        tacit_wire_select_parameters_encode(&run, bytes);
-    return TACIT_WIRE_SELECT_PARAMETERS_BYTES;
+    struct tacit_wire_select_run *const made = run;
+    made->dimension = settings->core.dimension;
+    made->batches = settings->batches;
+    made->deadline_s = config->deadline_s;
+    made->clip = settings->core.clip;
 }
 
 static const char *hub_too_large(const struct live_hub_config *config)
@@ -347,8 +320,10 @@ static const char *hub_too_large(const struct live_hub_config *config)
     struct tacit_select_message const order = {
         .kind = TACIT_SELECT_ORDER,
         .digest_count = tacit_select_piece_count(dimension, TACIT_SELECT_MODEL)};
-    return tacit_wire_select_bytes(&order, config->site_count) > LIVE_ENVELOPE_BYTES_MAX ? "sites"
-                                                                                         : NULL;
+    struct tacit_wire_shape const shape = {.agent_count = config->site_count};
+    return tacit_wire_bytes(tacit_wire_select.messages, &shape, &order) > LIVE_ENVELOPE_BYTES_MAX
+               ? "sites"
+               : NULL;
 }
 
 static void hub_describe(const struct live_hub_config *config, FILE *out)
@@ -558,13 +533,10 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
     live_hub_show_helper(hub, view);
 }
 
-const struct live_hub_ops select_hub_ops = {.word = TACIT_WIRE_SELECT_WORD,
+const struct live_hub_ops select_hub_ops = {.wire = &tacit_wire_select,
                                             .one_run = ONE_RUN,
-                                            .family = TACIT_WIRE_SELECT_FAMILY,
-                                            .version = TACIT_WIRE_SELECT_VERSION,
                                             .has_terms = true,
                                             .is_rebuilt = true,
-                                            .codec = &codec,
                                             .core = &tacit_select_hub_live,
                                             .own_size = sizeof(struct select_hub),
                                             .epsilon_nano = hub_epsilon_nano,

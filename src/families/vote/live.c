@@ -9,45 +9,18 @@
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-/* What the hub says to all is about the board; a site hears nothing else of that kind. */
-static enum tacit_status decode_vote_message(const struct live_shape *shape, const uint8_t *bytes,
-                                             size_t size, uint32_t to,
-                                             struct tacit_vote_hub_message **vote_message)
-{
-    enum tacit_status const status = tacit_wire_vote_decode(
-        bytes, size, shape->arm_count, shape->agent_count, to, vote_message, tacit_wire_heap());
-    if (status != TACIT_OK || to == TACIT_HUB)
-        return status;
-    bool const is_of_board =
-        (*vote_message)->kind == TACIT_VOTE_ROW || (*vote_message)->kind == TACIT_VOTE_ANEW;
-    if (is_of_board == (to == TACIT_EVERYONE))
-        return TACIT_OK;
-    free(*vote_message);
-    return TACIT_MALFORMED;
-}
-
-static struct live_label label(const void *message)
+/* A row is about its player. */
+static void mark(const void *message, struct live_message *made)
 {
     struct tacit_vote_hub_message const *const vote_message = message;
-    bool const is_row = vote_message->kind == TACIT_VOTE_ROW;
-    return (struct live_label){.from = vote_message->from,
-                               .message = {.to = vote_message->to,
-                                           .kind = tacit_wire_vote_kind(vote_message->kind),
-                                           .epoch = vote_message->cell,
-                                           .is_retained = vote_message->to == TACIT_EVERYONE,
-                                           .is_about_one = is_row,
-                                           .about = is_row ? vote_message->player : 0}};
+    made->is_about_one = vote_message->kind == TACIT_VOTE_ROW;
+    made->about = made->is_about_one ? vote_message->player : 0;
 }
-
-LIVE_CODEC(static, codec, struct tacit_vote_hub_message, label,
-           decode_vote_message(shape, bytes, size, to, &made),
-           tacit_wire_vote_bytes(said->kind, shape->arm_count),
-           (tacit_wire_vote_encode(said, shape->arm_count, bytes), TACIT_OK));
 
 /* ---- A site ---------------------------------------------------------------------------------- */
 
 struct vote_site {
-    struct tacit_wire_vote_run run;
+    const struct tacit_wire_vote_run *run;
     struct tacit_vote_site_config core;
 };
 
@@ -75,17 +48,15 @@ static uint64_t *voters_of(const struct tacit_wire_vote_run *run, struct live_ro
 
 static bool says_sums(const struct live_site *site)
 {
-    return ((const struct vote_site *)site->own)->run.block > 0;
+    return ((const struct vote_site *)site->own)->run->block > 0;
 }
 
 /* The run, and what the site's own file says; nothing of the run enters the noise. */
 static enum tacit_status site_configure(struct live_site *site)
 {
     struct vote_site *const own = site->own;
-    struct tacit_wire_vote_run const *const run = &own->run;
-    enum tacit_status status = tacit_wire_vote_run_decode(site->announcement, &own->run);
-    if (status == TACIT_OK)
-        status = live_site_mechanism(&site->config, &site->mechanism);
+    struct tacit_wire_vote_run const *const run = own->run = site->run;
+    enum tacit_status const status = live_site_mechanism(&site->config, &site->mechanism);
     if (status != TACIT_OK)
         return status;
     own->core = (struct tacit_vote_site_config){
@@ -135,6 +106,14 @@ static void send_made(struct live_site *site, const struct tacit_vote_site_updat
     live_site_keep(site, &drawn, &release, update);
 }
 
+/* What the hub says to all is about the board; a site hears nothing else of that kind. */
+static bool is_to_whom_it_came(const struct tacit_vote_hub_message *vote_message)
+{
+    bool const is_of_board =
+        vote_message->kind == TACIT_VOTE_ROW || vote_message->kind == TACIT_VOTE_ANEW;
+    return is_of_board == (vote_message->to == TACIT_EVERYONE);
+}
+
 static enum tacit_status site_step(struct live_site *site, const struct live_site_event *event,
                                    void *message, const struct tacit_entropy *entropy,
                                    struct live_site_update *update)
@@ -144,6 +123,8 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     struct tacit_vote_site_update done;
     struct tacit_vote_hub_message *const vote_message = message;
     struct tacit_vote_site_view view;
+    if (vote_message != NULL && !is_to_whom_it_came(vote_message))
+        return TACIT_MALFORMED;
     tacit_vote_site_view(site->state, &view);
     if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
         made.as.term = view.term + (event->as.begins_term ? 1 : 0);
@@ -227,14 +208,11 @@ static void site_promise(const struct live_site *site, const struct live_site_co
     live_site_promise(config, says_sums(site) ? TACIT_LEAVING_SUMS : TACIT_LEAVING_VOTES, promise);
 }
 
-const struct live_site_ops vote_site_ops = {.word = TACIT_WIRE_VOTE_WORD,
-                                            .family = TACIT_WIRE_VOTE_FAMILY,
-                                            .version = TACIT_WIRE_VOTE_VERSION,
+const struct live_site_ops vote_site_ops = {.wire = &tacit_wire_vote,
                                             .hears_of_each = true,
                                             .has_terms = true,
                                             .keeps_digest = true,
                                             .events = LIVE_SITE_PLAN_EVENTS,
-                                            .codec = &codec,
                                             .core = &tacit_vote_site_live,
                                             .own_size = sizeof(struct vote_site),
                                             .configure = site_configure,
@@ -247,49 +225,51 @@ const struct live_site_ops vote_site_ops = {.word = TACIT_WIRE_VOTE_WORD,
 /* ---- The hub --------------------------------------------------------------------------------- */
 
 struct vote_hub {
-    struct tacit_wire_vote_run run;
+    const struct tacit_wire_vote_run *run;
     struct tacit_vote_hub_config core;
     uint64_t *asked; /* A: whose votes count */
 };
 
 LIVE_CORE(tacit_vote_hub, struct vote_hub);
 
-static size_t hub_parameters(const struct live_hub_config *config, uint8_t *bytes)
+static void hub_parameters(const struct live_hub_config *config, void *run)
 {
-    struct tacit_wire_vote_run const run = vote_hub_run(config, 0);
-    if (bytes != NULL)
-        tacit_wire_vote_parameters_encode(&run, bytes);
-    return tacit_wire_vote_parameters_bytes(&run);
+    struct tacit_wire_vote_run *const made = run;
+    struct tacit_wire_run const head = made->head;
+    *made = *vote_hub_run(config);
+    made->head = head;
 }
 
 static const char *hub_too_large(const struct live_hub_config *config)
 {
-    bool const has_sums = vote_hub_run(config, 0).block > 0;
-    return tacit_wire_vote_bytes(has_sums ? TACIT_VOTE_RELEASE : TACIT_VOTE_CAST,
-                                 config->arm_count) > LIVE_ENVELOPE_BYTES_MAX
+    bool const has_sums = vote_hub_run(config)->block > 0;
+    struct tacit_wire_shape const shape = {.arm_count = config->arm_count};
+    struct tacit_vote_hub_message const largest = {.kind = has_sums ? TACIT_VOTE_RELEASE
+                                                                    : TACIT_VOTE_CAST};
+    return tacit_wire_bytes(tacit_wire_vote.messages, &shape, &largest) > LIVE_ENVELOPE_BYTES_MAX
                ? "arms"
                : NULL;
 }
 
 static void hub_describe(const struct live_hub_config *config, FILE *out)
 {
-    struct tacit_wire_vote_run const run = vote_hub_run(config, 0);
+    struct tacit_wire_vote_run const *const run = vote_hub_run(config);
     (void)fprintf(out,
                   "run.accuracy %.17g\nrun.eta %.17g\nrun.votes %u\ncommittee "
                   "%u\nrun.reset_after_s %u\nrun.tick_ms %u\n",
-                  run.accuracy, run.eta, run.votes_needed, run.committee, run.reset_after_s,
-                  run.tick_ms);
-    if (run.block > 0)
-        (void)fprintf(out, "sharing sums\nblock %llu\n", (unsigned long long)run.block);
+                  run->accuracy, run->eta, run->votes_needed, run->committee, run->reset_after_s,
+                  run->tick_ms);
+    if (run->block > 0)
+        (void)fprintf(out, "sharing sums\nblock %llu\n", (unsigned long long)run->block);
 }
 
 static void hub_configure(struct live_hub *hub)
 {
     struct vote_hub *const own = hub->own;
-    own->run = vote_hub_run(hub->config, 0);
-    own->asked = voters_of(&own->run, &hub->room);
-    own->core = (struct tacit_vote_hub_config){.board = board_of(&own->run, own->asked),
-                                               .reset_after_s = own->run.reset_after_s};
+    own->run = vote_hub_run(hub->config);
+    own->asked = voters_of(own->run, &hub->room);
+    own->core = (struct tacit_vote_hub_config){.board = board_of(own->run, own->asked),
+                                               .reset_after_s = own->run->reset_after_s};
     own->core.pool = vote_hub_pool(hub->config);
     memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
 }
@@ -367,7 +347,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                    .received = core.voters,
                                    .seen = core.cells,
                                    .votes = core.board.counts,
-                                   .votes_needed = own->run.votes_needed,
+                                   .votes_needed = own->run->votes_needed,
                                    .flagged = core.flagged,
                                    .ahead = core.ahead};
 }
@@ -388,12 +368,9 @@ static const char *const objections[LIVE_CHANGES] = {
         "an arm is out by votes alone; applications name it under unavailable of each decision, or "
         "begin a new run without it"};
 
-const struct live_hub_ops vote_hub_ops = {.word = TACIT_WIRE_VOTE_WORD,
-                                          .family = TACIT_WIRE_VOTE_FAMILY,
-                                          .version = TACIT_WIRE_VOTE_VERSION,
+const struct live_hub_ops vote_hub_ops = {.wire = &tacit_wire_vote,
                                           .has_terms = true,
                                           .is_rebuilt = true,
-                                          .codec = &codec,
                                           .core = &tacit_vote_hub_live,
                                           .own_size = sizeof(struct vote_hub),
                                           .epsilon_nano = live_hub_epsilon_nano,
@@ -404,5 +381,6 @@ const struct live_hub_ops vote_hub_ops = {.word = TACIT_WIRE_VOTE_WORD,
                                           .snapshot = tacit_vote_hub_live_snapshot,
                                           .restore = tacit_vote_hub_live_restore,
                                           .step = hub_step,
+                                          .mark = mark,
                                           .look = hub_look,
                                           .objections = objections};

@@ -202,12 +202,10 @@ static enum tacit_status vote_hub_settings_new(struct live_hub_config *hub,
     return status;
 }
 
-struct tacit_wire_vote_run vote_hub_run(const struct live_hub_config *hub, uint32_t site)
+const struct tacit_wire_vote_run *vote_hub_run(const struct live_hub_config *hub)
 {
     TACIT_ASSERT(hub->settings != NULL);
-    struct tacit_wire_vote_run run = *(const struct tacit_wire_vote_run *)hub->settings;
-    run.agent = site;
-    return run;
+    return hub->settings;
 }
 
 /* ---- The family as the daemons know it ---- */

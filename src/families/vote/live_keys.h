@@ -9,7 +9,7 @@ extern const struct live_site_ops vote_site_ops;
 extern const struct live_hub_ops vote_hub_ops;
 
 /* The run as this site is told of it. Requires: settings. */
-struct tacit_wire_vote_run vote_hub_run(const struct live_hub_config *hub, uint32_t site);
+const struct tacit_wire_vote_run *vote_hub_run(const struct live_hub_config *hub);
 
 /* What the hub adds up with sharing: sums; block 0: votes. Requires: settings. */
 struct tacit_vote_pool_config vote_hub_pool(const struct live_hub_config *hub);

@@ -39,58 +39,43 @@ enum tacit_status vote_settle_two(struct live_hub_config *hub,
         is_long ? "there are 64 looks, which do not reach it; allowed: less" : text, error);
 }
 
-static struct tacit_wire_vote_run run_of(const struct live_hub_config *config)
+/* The hub's, as of one aggregator: one vote is enough, and a round is a tick. */
+static void hub_parameters(const struct live_hub_config *config, void *run)
 {
     struct phased_hub_settings const *const settings = config->settings;
     struct tacit_phases const *const schedule = &settings->schedule;
+    struct tacit_wire_vote_run *const made = run;
     TACIT_ASSERT(schedule->rule == TACIT_PHASES_SUMS);
-    return (struct tacit_wire_vote_run){.agent_count = schedule->agent_count,
-                                        .accuracy = schedule->accuracy,
-                                        .eta = tacit_phases_delta(schedule),
-                                        .votes_needed = 1, /* the hub's, as of one aggregator */
-                                        .tick_ms = 1,      /* a round is a tick */
-                                        .block = tacit_phases_first_rung(schedule)};
-}
-
-static size_t hub_parameters(const struct live_hub_config *config, uint8_t *bytes)
-{
-    struct tacit_wire_vote_run const run = run_of(config);
-    if (bytes != NULL)
-        tacit_wire_vote_parameters_encode(&run, bytes);
-    return tacit_wire_vote_parameters_bytes(&run);
+    made->accuracy = schedule->accuracy;
+    made->eta = tacit_phases_delta(schedule);
+    made->votes_needed = 1;
+    made->tick_ms = 1;
+    made->block = tacit_phases_first_rung(schedule);
 }
 
 static void hub_describe(const struct live_hub_config *config, FILE *out)
 {
-    struct tacit_wire_vote_run const run = run_of(config);
+    struct tacit_wire_vote_run run;
+    hub_parameters(config, &run);
     (void)fprintf(out, "run.accuracy %.17g\nrun.eta %.17g\nsharing sums\nblock %llu\n",
                   run.accuracy, run.eta, (unsigned long long)run.block);
 }
 
-/* Orders say what is played. */
-static enum tacit_status site_configure(struct live_site *site)
-{
-    struct tacit_wire_vote_run run;
-    enum tacit_status const status = tacit_wire_vote_run_decode(site->announcement, &run);
-    if (status != TACIT_OK)
-        return status;
-    struct tacit_phases const schedule = {.rule = TACIT_PHASES_SUMS,
-                                          .arm_count = run.arm_count,
-                                          .agent_count = run.agent_count,
-                                          .horizon = run.horizon};
-    return phased_site_take(site, run.run_id, run.agent, &schedule);
-}
-
 /* ---- The phased index, but for what is announced ---- */
+
+static const struct tacit_wire_protocol *wire_of_two(void)
+{
+    static struct tacit_wire_protocol wire;
+    wire = tacit_wire_vote;
+    wire.messages = phased_hub_ops.wire->messages;
+    return &wire;
+}
 
 const struct live_site_ops *vote_site_of_two(void)
 {
     static struct live_site_ops ops;
     ops = phased_site_ops;
-    ops.word = TACIT_WIRE_VOTE_WORD;
-    ops.family = TACIT_WIRE_VOTE_FAMILY;
-    ops.version = TACIT_WIRE_VOTE_VERSION;
-    ops.configure = site_configure;
+    ops.wire = wire_of_two();
     return &ops;
 }
 
@@ -98,9 +83,7 @@ const struct live_hub_ops *vote_hub_of_two(void)
 {
     static struct live_hub_ops ops;
     ops = phased_hub_ops;
-    ops.word = TACIT_WIRE_VOTE_WORD;
-    ops.family = TACIT_WIRE_VOTE_FAMILY;
-    ops.version = TACIT_WIRE_VOTE_VERSION;
+    ops.wire = wire_of_two();
     ops.parameters = hub_parameters;
     ops.describe = hub_describe;
     return &ops;
