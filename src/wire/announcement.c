@@ -1,7 +1,6 @@
 /* The announcement of a run (announcement.proto), and the digest of what it says. */
 #include <math.h>
 #include <string.h>
-#include "form.h"
 #include "tacit/bounds.h"
 #include "tacit/commit.h"
 #include "tacit/privacy.h"
@@ -129,7 +128,7 @@ enum tacit_status tacit_wire_agreement_digest(const struct tacit_wire_agreement 
                                               const struct tacit_wire_allocator *allocator)
 {
     size_t const size = tacit_wire_bytes(&agreements, NULL, agreement);
-    uint8_t *const bytes = wire_take(allocator, size);
+    uint8_t *const bytes = allocator->take(allocator->context, size);
     struct tacit_sha256 sha = tacit_sha256_init();
     TACIT_ASSERT(is_possible(agreement));
     if (bytes == NULL)
@@ -137,7 +136,7 @@ enum tacit_status tacit_wire_agreement_digest(const struct tacit_wire_agreement 
     tacit_wire_encode(&agreements, NULL, agreement, bytes);
     tacit_sha256_update(&sha, bytes, size);
     tacit_sha256_final(&sha, digest);
-    wire_give(allocator, bytes);
+    allocator->give(allocator->context, bytes);
     return TACIT_OK;
 }
 

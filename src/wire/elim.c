@@ -1,6 +1,5 @@
 /* Messages of epoch elimination (elim.proto). */
 #include <string.h>
-#include "form.h"
 #include "tacit/wire_elim.h"
 #include "walk.h"
 
@@ -178,12 +177,7 @@ static const struct tacit_wire_table *const bodies[] = {
     [TACIT_ELIM_REFUSAL] = BODY("ElimRefusal", refusal, NULL),
     [TACIT_ELIM_PROOF] = BODY("ElimProof", proof, NULL),
 };
-static const struct wire_field head[] = {
-    VERSION(1, TACIT_WIRE_ELIM_VERSION),
-    NUMBER(2, from, BELOW(WIRE_AGENTS), OR_NONE),
-    NUMBER(3, run_id, ANY),
-    NUMBER(4, epoch, UP_TO(TACIT_ELIM_EPOCHS_MAX)),
-};
+WIRE_HEAD(TACIT_WIRE_ELIM_VERSION, epoch, UP_TO(TACIT_ELIM_EPOCHS_MAX))
 const struct tacit_wire_table wire_elim_messages =
     TABLE("ElimMessage", FIELDS(head), BODIES(bodies, TACIT_ELIM_HELLO), LABEL, EPOCH(epoch));
 

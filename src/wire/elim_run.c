@@ -2,7 +2,6 @@
  * site among its neighbours (elim.proto). */
 #include <math.h>
 #include <string.h>
-#include "form.h"
 #include "tacit/bounds.h"
 #include "tacit/wire_elim.h"
 #include "walk.h"
@@ -86,10 +85,4 @@ static const struct wire_field place_fields[] = {
 static const struct tacit_wire_table place =
     TABLE("ElimPlace", FIELDS(place_fields), .check = check_place);
 
-const struct tacit_wire_protocol tacit_wire_elim = {TACIT_WIRE_ELIM_WORD,
-                                                    TACIT_WIRE_ELIM_FAMILY,
-                                                    TACIT_WIRE_ELIM_VERSION,
-                                                    &wire_elim_messages,
-                                                    &parameters,
-                                                    &place,
-                                                    sizeof(struct tacit_wire_elim_run)};
+PROTOCOL(elim, ELIM, wire_elim_messages, &place);

@@ -1,6 +1,5 @@
 /* The envelope (envelope.proto). */
 #include <string.h>
-#include "form.h"
 #include "tacit/wire.h"
 #include "walk.h"
 

@@ -1,5 +1,4 @@
 /* Names, neighbours and memory: what all messages have in common. */
-#include "form.h"
 #include <string.h>
 #include "walk.h"
 
@@ -33,19 +32,6 @@ bool wire_are_neighbours(const struct tacit_wire_neighbour *neighbours, uint32_t
 }
 
 /* ---- Memory ---- */
-
-void *wire_take(const struct tacit_wire_allocator *allocator, size_t size)
-{
-    TACIT_ASSERT(allocator != NULL && allocator->take != NULL);
-    return allocator->take(allocator->context, size);
-}
-
-void wire_give(const struct tacit_wire_allocator *allocator, void *block)
-{
-    TACIT_ASSERT(allocator != NULL && allocator->give != NULL);
-    if (block != NULL)
-        allocator->give(allocator->context, block);
-}
 
 /* Before each block stands where the one before it stands. */
 static void *arena_take(void *context, size_t size)

@@ -1,7 +1,6 @@
 /* Messages of generalised linear bandits, and what they add to an announcement: the model, and the
  * names of features, all of which the digest of the agreement covers (glm.proto). */
 #include <string.h>
-#include "form.h"
 #include "tacit/wire_glm.h"
 #include "walk.h"
 
@@ -71,10 +70,4 @@ static const struct wire_field numbers[] = {
 static const struct tacit_wire_table parameters =
     TABLE("GlmParameters", FIELDS(numbers), .check = check_run);
 
-const struct tacit_wire_protocol tacit_wire_glm = {TACIT_WIRE_GLM_WORD,
-                                                   TACIT_WIRE_GLM_FAMILY,
-                                                   TACIT_WIRE_GLM_VERSION,
-                                                   &messages,
-                                                   &parameters,
-                                                   NULL,
-                                                   sizeof(struct tacit_wire_glm_run)};
+PROTOCOL(glm, GLM, messages, NULL);

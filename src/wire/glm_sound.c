@@ -1,6 +1,5 @@
 /* Messages of the private linear bandit as it is live, and what it adds to an announcement
  * (glm.proto). */
-#include "form.h"
 #include "tacit/wire_glm.h"
 #include "walk.h"
 
@@ -32,14 +31,7 @@ static const struct tacit_wire_table *const bodies[] = {
     [TACIT_GLM_SOUND_GRANT] = BODY("GlmSoundGrant", grant, NULL),
     [TACIT_GLM_SOUND_REFUSAL] = BODY("GlmSoundRefusal", refusal, NULL),
 };
-static const struct wire_field head[] = {
-    VERSION(1, TACIT_WIRE_GLM_SOUND_VERSION),
-    NUMBER(2, from, BELOW(WIRE_AGENTS), OR_NONE),
-    NUMBER(3, run_id, ANY),
-    NUMBER(4, round, UP_TO(TACIT_GLM_SOUND_BATCHES_MAX + 1)),
-};
-static const struct tacit_wire_table messages = TABLE(
-    "GlmSoundMessage", FIELDS(head), BODIES(bodies, TACIT_GLM_SOUND_HELLO), LABEL, EPOCH(round));
+WIRE_MESSAGES("GlmSoundMessage", GLM_SOUND, round, NULL, UP_TO(TACIT_GLM_SOUND_BATCHES_MAX + 1))
 
 /* ---- What it adds to an agreement ------------------------------------------------------------ */
 
@@ -73,10 +65,4 @@ static const struct wire_field numbers[] = {
 static const struct tacit_wire_table parameters =
     TABLE("GlmSoundParameters", FIELDS(numbers), .check = check_run);
 
-const struct tacit_wire_protocol tacit_wire_glm_sound = {TACIT_WIRE_GLM_SOUND_WORD,
-                                                         TACIT_WIRE_GLM_SOUND_FAMILY,
-                                                         TACIT_WIRE_GLM_SOUND_VERSION,
-                                                         &messages,
-                                                         &parameters,
-                                                         NULL,
-                                                         sizeof(struct tacit_wire_glm_sound_run)};
+PROTOCOL(glm_sound, GLM_SOUND, messages, NULL);

@@ -2,7 +2,6 @@
  * the neighbours of one site (gossip.proto). */
 #include "tacit/wire_gossip.h"
 #include <string.h>
-#include "form.h"
 #include "walk.h"
 
 #define EXCHANGE_US_MAX (UINT64_C(1) << 56)
@@ -80,7 +79,7 @@ static const struct wire_field drawn[] = {
 };
 const struct tacit_wire_table tacit_wire_gossip_release = TABLE("GossipRelease", FIELDS(drawn));
 
-/* ---- The run --------------------------------------------------------------------------------- */
+/* ---- Parameters, and the place of a site ----------------------------------------------------- */
 
 #undef MESSAGE
 #define MESSAGE struct tacit_wire_gossip_run
@@ -105,10 +104,4 @@ static const struct wire_field place_fields[] = {
 static const struct tacit_wire_table place =
     TABLE("GossipPlace", FIELDS(place_fields), .check = check_neighbours);
 
-const struct tacit_wire_protocol tacit_wire_gossip = {TACIT_WIRE_GOSSIP_WORD,
-                                                      TACIT_WIRE_GOSSIP_FAMILY,
-                                                      TACIT_WIRE_GOSSIP_VERSION,
-                                                      &messages,
-                                                      &parameters,
-                                                      &place,
-                                                      sizeof(struct tacit_wire_gossip_run)};
+PROTOCOL(gossip, GOSSIP, messages, &place);

@@ -50,12 +50,6 @@ static const struct tacit_wire_table *const bodies[] = {
     [TACIT_PHASED_GRANT] = BODY("PhasedGrant", grant, NULL),
     [TACIT_PHASED_REFUSAL] = BODY("PhasedRefusal", refusal, NULL),
 };
-static const struct wire_field head[] = {
-    VERSION(1, TACIT_WIRE_PHASED_VERSION),
-    NUMBER(2, from, BELOW(WIRE_AGENTS), OR_NONE),
-    NUMBER(3, run_id, ANY),
-    NUMBER(4, round, UP_TO(TACIT_PHASED_ROUNDS_MAX + 1)),
-};
 static bool check_message(void *message)
 {
     struct tacit_phased_message *const found = message;
@@ -63,11 +57,9 @@ static bool check_message(void *message)
         found->leader = TACIT_NO_ARM;
     return true;
 }
-static const struct tacit_wire_table messages =
-    TABLE("PhasedMessage", FIELDS(head), BODIES(bodies, TACIT_PHASED_HELLO), LABEL, EPOCH(round),
-          .check = check_message);
+WIRE_MESSAGES("PhasedMessage", PHASED, round, check_message, UP_TO(TACIT_PHASED_ROUNDS_MAX + 1))
 
-/* ---- The run --------------------------------------------------------------------------------- */
+/* ---- Parameters: a schedule ------------------------------------------------------------------ */
 
 #undef MESSAGE
 #define MESSAGE struct tacit_wire_phased_run
@@ -101,10 +93,4 @@ static const struct wire_field numbers[] = {
 static const struct tacit_wire_table parameters =
     TABLE("PhasedParameters", FIELDS(numbers), .check = check_run);
 
-const struct tacit_wire_protocol tacit_wire_phased = {TACIT_WIRE_PHASED_WORD,
-                                                      TACIT_WIRE_PHASED_FAMILY,
-                                                      TACIT_WIRE_PHASED_VERSION,
-                                                      &messages,
-                                                      &parameters,
-                                                      NULL,
-                                                      sizeof(struct tacit_wire_phased_run)};
+PROTOCOL(phased, PHASED, messages, NULL);

@@ -88,19 +88,19 @@ static const struct tacit_wire_table *const bodies[] = {
     BODY("SelectCommit", commit, NULL),   BODY("SelectGrant", grant, NULL),
     BODY("SelectRefusal", refusal, NULL), BODY("SelectUpdate", update, NULL),
 };
-static const struct wire_field head[] = {
-    VERSION(1, TACIT_WIRE_SELECT_VERSION),
-    NUMBER(2, from, BELOW(WIRE_AGENTS), OR_NONE),
-    NUMBER(3, run_id, ANY),
-    NUMBER(4, round, UP_TO(TACIT_SELECT_ROUNDS_MAX + 1)),
-};
-static const struct tacit_wire_table messages =
-    TABLE("SelectMessage", FIELDS(head), BODIES(bodies, TACIT_SELECT_HELLO), LABEL, EPOCH(round));
+WIRE_MESSAGES("SelectMessage", SELECT, round, NULL, UP_TO(TACIT_SELECT_ROUNDS_MAX + 1))
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
 #undef MESSAGE
 #define MESSAGE struct tacit_wire_select_run
+
+static const struct wire_field numbers[] = {
+    NUMBER(1, dimension, FROM(1), UP_TO(TACIT_SELECT_DIMENSION_MAX)),
+    NUMBER(2, batches, ANY),
+    NUMBER(3, deadline_s, FROM(1)),
+    NUMBER(4, clip, ANY),
+};
 
 static bool check_run(void *message)
 {
@@ -109,19 +109,7 @@ static bool check_run(void *message)
            run->horizon > 0 && run->horizon <= TACIT_SELECT_ROUNDS_MAX;
 }
 
-static const struct wire_field numbers[] = {
-    NUMBER(1, dimension, FROM(1), UP_TO(TACIT_SELECT_DIMENSION_MAX)),
-    NUMBER(2, batches, ANY),
-    NUMBER(3, deadline_s, FROM(1)),
-    NUMBER(4, clip, ANY),
-};
 static const struct tacit_wire_table parameters =
     TABLE("SelectParameters", FIELDS(numbers), .check = check_run);
 
-const struct tacit_wire_protocol tacit_wire_select = {TACIT_WIRE_SELECT_WORD,
-                                                      TACIT_WIRE_SELECT_FAMILY,
-                                                      TACIT_WIRE_SELECT_VERSION,
-                                                      &messages,
-                                                      &parameters,
-                                                      NULL,
-                                                      sizeof(struct tacit_wire_select_run)};
+PROTOCOL(select, SELECT, messages, NULL);

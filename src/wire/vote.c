@@ -73,19 +73,22 @@ static const struct tacit_wire_table *const bodies[] = {
     [TACIT_VOTE_ANEW] = BODY("VoteAnew", anew, check_anew),
     [TACIT_VOTE_RELEASE] = BODY("VoteRelease", release, check_release),
 };
-static const struct wire_field head[] = {
-    VERSION(1, TACIT_WIRE_VOTE_VERSION),
-    NUMBER(2, from, BELOW(WIRE_AGENTS), OR_NONE),
-    NUMBER(3, run_id, ANY),
-    NUMBER(4, cell, ANY),
-};
-static const struct tacit_wire_table messages =
-    TABLE("VoteMessage", FIELDS(head), BODIES(bodies, TACIT_VOTE_HELLO), LABEL, EPOCH(cell));
+WIRE_MESSAGES("VoteMessage", VOTE, cell, NULL, ANY)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
 #undef MESSAGE
 #define MESSAGE struct tacit_wire_vote_run
+
+static const struct wire_field numbers[] = {
+    NUMBER(1, accuracy, ANY),
+    NUMBER(2, eta, ANY),
+    NUMBER(3, votes_needed, FROM(1)),
+    NUMBER(4, committee, ANY),
+    NUMBER(5, reset_after_s, ANY),
+    NUMBER(6, tick_ms, FROM(1)),
+    NUMBER(7, block, IF(block), UP_TO(TACIT_VOTE_BLOCK_MAX)),
+};
 
 static bool check_run(void *message)
 {
@@ -98,22 +101,7 @@ static bool check_run(void *message)
             (run->votes_needed == 1 && run->committee == 0 && run->reset_after_s == 0));
 }
 
-static const struct wire_field numbers[] = {
-    NUMBER(1, accuracy, ANY),
-    NUMBER(2, eta, ANY),
-    NUMBER(3, votes_needed, FROM(1)),
-    NUMBER(4, committee, ANY),
-    NUMBER(5, reset_after_s, ANY),
-    NUMBER(6, tick_ms, FROM(1)),
-    NUMBER(7, block, IF(block), UP_TO(TACIT_VOTE_BLOCK_MAX)),
-};
 static const struct tacit_wire_table parameters =
     TABLE("VoteParameters", FIELDS(numbers), .check = check_run);
 
-const struct tacit_wire_protocol tacit_wire_vote = {TACIT_WIRE_VOTE_WORD,
-                                                    TACIT_WIRE_VOTE_FAMILY,
-                                                    TACIT_WIRE_VOTE_VERSION,
-                                                    &messages,
-                                                    &parameters,
-                                                    NULL,
-                                                    sizeof(struct tacit_wire_vote_run)};
+PROTOCOL(vote, VOTE, messages, NULL);

@@ -168,9 +168,35 @@ struct tacit_wire_table {
     static const struct wire_field commit[] = {GRANTED(1, commitment), GRANTED(2, previous)};      \
     static const struct wire_field grant[] = {GRANTED(1, commitment), FLAG(2, closed)};            \
     static const struct wire_field refusal[] = {GRANTED(1, commitment), EMPTY(2), FLAG(3, forgot)};
+/* What messages begin with that belong to rounds. */
+#define WIRE_HEAD(version, epoch, ...)                                                             \
+    static const struct wire_field head[] = {                                                      \
+        VERSION(1, version), NUMBER(2, from, BELOW(WIRE_AGENTS), OR_NONE), NUMBER(3, run_id, ANY), \
+        NUMBER(4, epoch, __VA_ARGS__)};
 #define FIELDS(array) .fields = (array), .field_count = sizeof(array) / sizeof(array)[0]
 #define BODIES(array, first)                                                                       \
     .bodies = (array), .body_count = sizeof(array) / sizeof(array)[0], .first_kind = (first)
+
+/* `messages` of such a head, whose kinds begin with HELLO. check: NULL, or its function. */
+#define WIRE_MESSAGES(its_name, NAME, its_epoch, function, ...)                                    \
+    WIRE_HEAD(TACIT_WIRE_##NAME##_VERSION, its_epoch, __VA_ARGS__)                                 \
+    static const struct tacit_wire_table messages =                                                \
+        TABLE(its_name, FIELDS(head), BODIES(bodies, TACIT_##NAME##_HELLO), LABEL,                 \
+              EPOCH(its_epoch), .check = (function));
+
+/* A protocol whose runs are structs as MESSAGE says, with such a table `parameters`. */
+#define PROTOCOL(its_name, NAME, its_messages, its_place)                                          \
+    const struct tacit_wire_protocol tacit_wire_##its_name = {                                     \
+        .word = TACIT_WIRE_##NAME##_WORD,                                                          \
+        .family = TACIT_WIRE_##NAME##_FAMILY,                                                      \
+        .version = TACIT_WIRE_##NAME##_VERSION,                                                    \
+        .messages = &(its_messages),                                                               \
+        .parameters = &parameters,                                                                 \
+        .place = (its_place),                                                                      \
+        .run_size = sizeof(MESSAGE)}
+
+/* 1 to 64 of A-Z a-z 0-9 _ - */
+bool wire_is_name(const char *text);
 
 /* Whom a site meets: ascending, and others of this run. */
 extern const struct tacit_wire_table wire_neighbours;

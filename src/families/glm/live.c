@@ -21,7 +21,6 @@ static void mark(const void *message, struct live_message *made)
 /* ---- A site ---------------------------------------------------------------------------------- */
 
 struct glm_site {
-    const struct tacit_wire_glm_run *run;
     struct tacit_glm_client_config core;
     uint8_t *kept;
     struct live_model shown;
@@ -32,10 +31,10 @@ LIVE_CORE(tacit_glm_client, struct glm_site);
 static enum tacit_status site_configure(struct live_site *site)
 {
     struct glm_site *const own = site->own;
-    own->run = site->run;
-    uint32_t const d = own->run->model.dimension;
-    own->core = (struct tacit_glm_client_config){.model = own->run->model,
-                                                 .client_id = own->run->agent,
+    struct tacit_wire_glm_run const *const run = site->run;
+    uint32_t const d = run->model.dimension;
+    own->core = (struct tacit_glm_client_config){.model = run->model,
+                                                 .client_id = run->agent,
                                                  .resend_after_us = site->config.resend_after_us};
     own->kept = live_room_take(&site->room, 1, glm_kept_bytes_max(d, site->config.arm_count));
     site->shape.dimension = d;
@@ -44,9 +43,8 @@ static enum tacit_status site_configure(struct live_site *site)
 
 static const char *site_objection(const struct live_site *site)
 {
-    struct glm_site const *const own = site->own;
-    return glm_features_objection(own->run->features, own->run->model.dimension,
-                                  site->config.settings);
+    struct tacit_wire_glm_run const *const run = site->run;
+    return glm_features_objection(run->features, run->model.dimension, site->config.settings);
 }
 
 static struct tacit_glm_client_view client_view(const struct live_site *site)
@@ -83,7 +81,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
         live_site_send(site, &done.message);
     if (status == TACIT_OK && made.kind == TACIT_EVENT_OFFER && done.decided)
         glm_keep(&(struct glm_choice){client_view(site).sync, done.probability, done.arm,
-                                      own->run->model.explore > 0},
+                                      own->core.model.explore > 0},
                  &event->as.offer, own->kept, update);
     return status;
 }
@@ -92,18 +90,18 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
 {
     struct glm_site *const own = site->own;
     struct tacit_glm_client_view const core = client_view(site);
-    struct tacit_glm_model const *const model = &own->run->model;
+    struct tacit_wire_glm_run const *const run = site->run;
     own->shown = (struct live_model){.number = core.sync,
                                      .observation_count =
                                          core.model_count + core.sample_count - core.included_count,
-                                     .dimension = model->dimension,
-                                     .names = own->run->features,
+                                     .dimension = run->model.dimension,
+                                     .names = run->features,
                                      .coefficients = core.estimate,
                                      .inverse = core.inverse,
                                      .radius = core.alpha};
     *view = (struct live_site_view){.epoch = core.sync,
                                     .is_waiting = core.triggered || core.frozen,
-                                    .is_finished = core.sample_count >= model->horizon,
+                                    .is_finished = core.sample_count >= run->horizon,
                                     .active_count = site->config.arm_count,
                                     .no_estimates = GLM_NO_ESTIMATES,
                                     .pull_count = core.sample_count,

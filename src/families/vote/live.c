@@ -20,7 +20,6 @@ static void mark(const void *message, struct live_message *made)
 /* ---- A site ---------------------------------------------------------------------------------- */
 
 struct vote_site {
-    const struct tacit_wire_vote_run *run;
     struct tacit_vote_site_config core;
 };
 
@@ -48,14 +47,14 @@ static uint64_t *voters_of(const struct tacit_wire_vote_run *run, struct live_ro
 
 static bool says_sums(const struct live_site *site)
 {
-    return ((const struct vote_site *)site->own)->run->block > 0;
+    return ((const struct tacit_wire_vote_run *)site->run)->block > 0;
 }
 
 /* The run, and what the site's own file says; nothing of the run enters the noise. */
 static enum tacit_status site_configure(struct live_site *site)
 {
     struct vote_site *const own = site->own;
-    struct tacit_wire_vote_run const *const run = own->run = site->run;
+    struct tacit_wire_vote_run const *const run = site->run;
     enum tacit_status const status = live_site_mechanism(&site->config, &site->mechanism);
     if (status != TACIT_OK)
         return status;
