@@ -781,7 +781,7 @@ static enum tacit_status take_piece(struct hub_parts *parts, const struct tacit_
         return status;
     if (parts->two == NULL || are_committed(parts, slot))
         return complete(parts, slot, event, entropy, update);
-    tacit_bits_remove(held.have, piece->first);
+    select_forget(&held, piece->first);
     return TACIT_MALFORMED;
 }
 

@@ -209,6 +209,15 @@ enum tacit_status select_take(const struct select_pieces *pieces, uint32_t round
     return TACIT_OK;
 }
 
+void select_forget(const struct select_pieces *pieces, uint32_t index)
+{
+    TACIT_ASSERT(index < count_of(pieces));
+    tacit_bits_remove(pieces->have, index);
+    memset(numbers_of(pieces, index), 0,
+           (size_t)tacit_select_piece_numbers(pieces->dimension, pieces->vector, index) *
+               width_of(pieces->vector));
+}
+
 enum tacit_status select_give(const struct select_pieces *pieces,
                               const struct tacit_select_message *request,
                               struct tacit_select_update *update)

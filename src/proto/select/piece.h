@@ -54,6 +54,9 @@ enum tacit_status select_take(const struct select_pieces *pieces, uint32_t round
                               const struct tacit_select_message *piece,
                               struct tacit_select_update *update, bool *is_whole);
 
+/* As if it had not come. */
+void select_forget(const struct select_pieces *pieces, uint32_t index);
+
 /* A REQUEST: the pieces that it names. Errors: TACIT_MALFORMED, there are none such. */
 enum tacit_status select_give(const struct select_pieces *pieces,
                               const struct tacit_select_message *request,
