@@ -287,7 +287,7 @@ uint32_t tacit_linalg_contenders(enum tacit_linalg_path path, uint32_t d, uint32
     if (path == TACIT_LINALG_AVX2)
         count = contenders_of(d, arm_count, words, rule, theta, kept);
 #endif
-    (void)path;
+    (void)path, (void)words, (void)rule, (void)theta; /* of other processors */
     TACIT_ASSERT(count <= arm_count);
     if (count > 0)
         return count;
