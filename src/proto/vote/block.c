@@ -7,6 +7,17 @@ static uint32_t next_active(const struct vote_block *block, uint32_t from)
     return tacit_bits_next(block->active, block->arm_count, from);
 }
 
+struct vote_block vote_block_at(uint64_t *words, uint32_t arm_count, uint64_t *left_count)
+{
+    uint64_t *const left = words + 2 * TACIT_BITS_WORDS(arm_count);
+    TACIT_ASSERT(arm_count >= 1);
+    return (struct vote_block){.arm_count = arm_count,
+                               .active = words,
+                               .left = left,
+                               .left_count = left_count,
+                               .exact = (union tacit_sum *)(void *)(left + arm_count)};
+}
+
 void vote_block_forget(const struct vote_block *block)
 {
     memset(block->exact, 0, block->arm_count * sizeof *block->exact);

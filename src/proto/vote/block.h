@@ -14,6 +14,9 @@ struct vote_block {
     union tacit_sum *exact; /* by arm: the rewards that are here, in steps */
 };
 
+/* Of words that begin with: active W | the player's own W | left K | exact K. */
+struct vote_block vote_block_at(uint64_t *words, uint32_t arm_count, uint64_t *left_count);
+
 /* Where the noised sum of an arm is laid down: first[arm * stride]. */
 struct vote_block_noised {
     int64_t *first;

@@ -64,11 +64,6 @@ static uint64_t *left_of(struct tacit_vote_private *player)
     return player->words + 2 * width_of(player);
 }
 
-static union tacit_sum *exact_of(struct tacit_vote_private *player)
-{
-    return (union tacit_sum *)(void *)(left_of(player) + arms_of(player));
-}
-
 static struct tacit_pull_block *plan_of(struct tacit_vote_private *player)
 {
     return (struct tacit_pull_block *)(void *)(left_of(player) + 2 * (size_t)arms_of(player));
@@ -83,11 +78,7 @@ static int64_t *noised_of(struct tacit_vote_private *player, uint32_t arm)
 
 static struct vote_block block_of(struct tacit_vote_private *player)
 {
-    return (struct vote_block){.arm_count = arms_of(player),
-                               .active = active_of(player),
-                               .left = left_of(player),
-                               .left_count = &player->left_count,
-                               .exact = exact_of(player)};
+    return vote_block_at(player->words, arms_of(player), &player->left_count);
 }
 
 static uint32_t next_active(struct tacit_vote_private *player, uint32_t from)

@@ -59,11 +59,6 @@ static uint64_t *left_of(struct tacit_vote_sums *player)
     return player->words + 2 * width_of(player);
 }
 
-static union tacit_sum *exact_of(struct tacit_vote_sums *player)
-{
-    return (union tacit_sum *)(void *)(left_of(player) + arms_of(player));
-}
-
 static int64_t *noised_of(struct tacit_vote_sums *player)
 {
     return (int64_t *)(void *)(left_of(player) + 2 * (size_t)arms_of(player));
@@ -82,11 +77,7 @@ static struct tacit_pull_block *plan_of(struct tacit_vote_sums *player)
 
 static struct vote_block block_of(struct tacit_vote_sums *player)
 {
-    return (struct vote_block){.arm_count = arms_of(player),
-                               .active = active_of(player),
-                               .left = left_of(player),
-                               .left_count = &player->left_count,
-                               .exact = exact_of(player)};
+    return vote_block_at(player->words, arms_of(player), &player->left_count);
 }
 
 /* The last draw. */
