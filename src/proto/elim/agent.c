@@ -49,211 +49,172 @@ enum tacit_status tacit_elim_agent_init(struct tacit_elim_agent *agent,
     return TACIT_OK;
 }
 
-/* ---- Phases ---- */
-
-/* Here an order overtakes no epoch that is not released. */
-void elim_agent_set_phase(struct tacit_elim_agent *agent, enum phase next)
-{
-    enum phase const now = agent->phase;
-    bool const from_rest = now == PHASE_IDLE || now == PHASE_PULLING || now == PHASE_WAITING;
-    TACIT_IMPLIES(next == PHASE_PULLING, from_rest);
-    TACIT_IMPLIES(next == PHASE_COMMITTED, agent->config.has_grants);
-    round_play_set_phase(&agent->play, next);
-}
-
 static void check_invariants(const struct tacit_elim_agent *agent)
 {
-    round_play_check_invariants(&agent->play, TACIT_ELIM_EPOCHS_MAX, agent->config.has_grants);
     TACIT_ASSERT(agent->active_count >= 1);
     TACIT_ASSERT(agent->active_count <= agent->config.arm_count);
     TACIT_IMPLIES(agent->last, agent->active_count == 1);
 }
 
-/* ---- Events ---- */
+/* ---- Its part in a round (round/agent.h) ---- */
 
-static enum tacit_status on_start(struct tacit_elim_agent *agent, uint64_t term,
-                                  struct tacit_elim_update *update)
+struct round_agent elim_agent_round(void *state)
 {
-    if (term > agent->term) {
-        elim_agent_begin_term(agent, term);
-        update->persist = true;
-    }
-    if (agent->phase == PHASE_COMMITTED)
-        elim_agent_send_commit(agent, update);
-    if (agent->phase == PHASE_WAITING)
-        elim_agent_ask_again(agent, update);
-    if (elim_agent_owes_report(agent)) /* whether it got out before the crash is not known */
-        elim_agent_send_report(agent, update);
-    if (agent->phase == PHASE_PULLING) {
-        elim_agent_fill_plan(agent, update);
-        if (!agent->last) /* before more is released: what does the hub hold? (take_seen) */
-            elim_agent_send_hello(agent, update);
-    }
-    if (agent->phase == PHASE_IDLE && agent->config.arm_count == 1) {
-        agent->awaiting_first_order = false;
-        agent->last = true; /* one arm: nothing to learn and nothing to say (PRIVACY.md D.48) */
-        elim_agent_open_plan(agent, update);
-        update->persist = true;
-    }
-    return TACIT_OK;
+    struct tacit_elim_agent *const agent = state;
+    return (struct round_agent){.play = &agent->play,
+                                .domain = agent->config.domain,
+                                .run_id = agent->config.run_id,
+                                .id = agent->config.agent_id,
+                                .round_max = TACIT_ELIM_EPOCHS_MAX,
+                                .round_limit = agent->config.epoch_max,
+                                .resend_after_us = agent->config.resend_after_us,
+                                .has_grants = agent->config.has_grants,
+                                .is_numbered = agent->config.numbered_commits};
 }
 
-static bool reward_is_valid(struct tacit_elim_agent *agent, const struct tacit_elim_event *event)
+/* One arm: nothing to learn and nothing to say (PRIVACY.md D.48). */
+static bool begin_alone(void *state)
 {
-    uint32_t const arm = event->as.reward.arm;
-    uint64_t const count = event->as.reward.count;
-    if (agent->phase != PHASE_PULLING || arm >= agent->config.arm_count || count == 0 ||
-        count > left_of(agent)[arm])
+    struct tacit_elim_agent *const agent = state;
+    if (agent->config.arm_count > 1)
+        return false;
+    agent->awaiting_first_order = false;
+    TACIT_ASSERT(agent->epoch == 0 && agent->active_count == 1);
+    agent->last = true;
+    elim_agent_lay_plan(agent);
+    return true;
+}
+
+static bool reward_is_valid(struct tacit_elim_agent *agent, const struct tacit_reward *reward)
+{
+    if (agent->phase != PHASE_PULLING || reward->arm >= agent->config.arm_count ||
+        reward->count == 0 || reward->count > left_of(agent)[reward->arm])
         return false;
     if (agent->config.mechanism.scale.kind == TACIT_SCALE_REAL)
-        return isfinite(event->as.reward.sum.real);
-    int64_t const steps = event->as.reward.sum.steps;
-    return steps >= 0 && steps <= (int64_t)count * TACIT_STEPS;
+        return isfinite(reward->sum.real);
+    return reward->sum.steps >= 0 && reward->sum.steps <= (int64_t)reward->count * TACIT_STEPS;
 }
 
-static enum tacit_status on_reward(struct tacit_elim_agent *agent,
-                                   const struct tacit_elim_event *event,
-                                   const struct tacit_entropy *entropy,
-                                   struct tacit_elim_update *update)
+static enum tacit_status add_reward(struct tacit_elim_agent *agent,
+                                    const struct tacit_reward *reward)
 {
-    if (!reward_is_valid(agent, event))
+    if (!reward_is_valid(agent, reward))
         return TACIT_INVALID;
-    uint32_t const arm = event->as.reward.arm;
-    uint64_t const count = event->as.reward.count;
-    update->persist = true;
-    left_of(agent)[arm] -= count;
-    agent->left_count -= count;
-    agent->pull_count += count;
+    left_of(agent)[reward->arm] -= reward->count;
+    TACIT_ASSERT(agent->left_count >= reward->count);
+    TACIT_ASSERT(agent->pull_count + agent->left_count <= agent->horizon);
+    agent->left_count -= reward->count;
+    agent->pull_count += reward->count;
     if (!agent->last && !(agent->cut && agent->leader > 0)) { /* those enter no sum */
-        done_of(agent)[arm] += count;
-        tacit_sum_add(&agent->config.mechanism.scale, &exact_of(agent)[arm], event->as.reward.sum);
+        done_of(agent)[reward->arm] += reward->count;
+        tacit_sum_add(&agent->config.mechanism.scale, &exact_of(agent)[reward->arm], reward->sum);
     }
-    if (agent->left_count > 0)
-        return TACIT_OK;
-    if (agent->last || agent->cut) {
-        round_play_start_waiting(&agent->play);
-        return TACIT_OK;
-    }
-    elim_agent_set_phase(agent, PHASE_RELEASING);
-    return elim_agent_finish_epoch(agent, event, entropy, update);
-}
-
-static enum tacit_status on_receive(struct tacit_elim_agent *agent,
-                                    const struct tacit_elim_event *event,
-                                    const struct tacit_entropy *entropy,
-                                    struct tacit_elim_update *update)
-{
-    struct tacit_elim_message const *const message = event->as.message;
-    struct round_agent round;
-    switch (message->kind) {
-    case TACIT_ELIM_ORDER:
-        return elim_agent_hear_order(agent, event, entropy, update);
-    case TACIT_ELIM_HELLO:
-    case TACIT_ELIM_REPORT:
-        return TACIT_UNEXPECTED; /* only hubs receive these */
-    case TACIT_ELIM_ADVERT:
-    case TACIT_ELIM_REQUEST:
-    case TACIT_ELIM_DATA:
-    case TACIT_ELIM_PROOF:
-        return TACIT_UNEXPECTED; /* only peers do */
-    case TACIT_ELIM_GRANT:
-        return elim_agent_hear_grant(agent, message, update);
-    case TACIT_ELIM_REFUSAL:
-        round = round_of(agent);
-        return round_agent_hear_refusal(&round, &message->head, &update->persist);
-    case TACIT_ELIM_COMMIT:
-        return TACIT_UNEXPECTED; /* only grantors do */
-    }
-    return TACIT_MALFORMED;
-}
-
-static enum tacit_status on_timeout(struct tacit_elim_agent *agent,
-                                    const struct tacit_elim_event *event,
-                                    const struct tacit_entropy *entropy,
-                                    struct tacit_elim_update *update)
-{
-    if (event->now_us < agent->grants.resend.due_us)
-        return TACIT_OK; /* a timer of an earlier update */
-    if (agent->phase == PHASE_RELEASING) {
-        update->persist = true;
-        return elim_agent_finish_epoch(agent, event, entropy, update);
-    }
-    if (agent->phase == PHASE_COMMITTED)
-        elim_agent_send_commit(agent, update);
-    if (agent->phase == PHASE_WAITING || agent->phase == PHASE_IDLE)
-        elim_agent_ask_again(agent, update);
-    if (elim_agent_owes_report(agent))
-        elim_agent_send_report(agent, update);
     return TACIT_OK;
 }
 
-static enum tacit_status handle(struct tacit_elim_agent *agent,
-                                const struct tacit_elim_event *event,
-                                const struct tacit_entropy *entropy,
-                                struct tacit_elim_update *update)
+/* Rewards beside the plan enter no estimate (READINGS P1.11). */
+static enum tacit_status play(void *state, const struct round_agent_event *event)
 {
-    enum tacit_status status;
-    switch (event->kind) {
-    case TACIT_EVENT_START:
-        return on_start(agent, event->as.term, update);
-    case TACIT_EVENT_REWARD:
-        return on_reward(agent, event, entropy, update);
-    case TACIT_EVENT_EXPLOITED: /* these rewards enter no estimate (READINGS P1.11) */
-        status = round_play_exploit(&agent->play, event->as.exploited_count);
-        update->persist = status == TACIT_OK;
-        return status;
-    case TACIT_EVENT_RECEIVE:
-        return on_receive(agent, event, entropy, update);
-    case TACIT_EVENT_TIMEOUT:
-        return on_timeout(agent, event, entropy, update);
-    case TACIT_EVENT_OFFER:
-        return TACIT_INVALID; /* nobody's contexts matter here */
+    struct tacit_elim_agent *const agent = state;
+    struct tacit_elim_event const *const own = event->event;
+    return event->kind == TACIT_EVENT_REWARD
+               ? add_reward(agent, &own->as.reward)
+               : round_play_exploit(&agent->play, own->as.exploited_count);
+}
+
+static bool is_asked(void *state)
+{
+    return ((struct tacit_elim_agent *)state)->upload;
+}
+
+static const struct round_agent_rule rule = {.round = elim_agent_round,
+                                             .keeps_history = true,
+                                             .check_order = elim_agent_check_order,
+                                             .take_changes = elim_agent_take_changes,
+                                             .is_answered = elim_agent_is_answered,
+                                             .continues = elim_agent_continues,
+                                             .take_asked = elim_agent_take_asked,
+                                             .is_asked = is_asked,
+                                             .plan = elim_agent_take_order,
+                                             .plan_anew = elim_agent_lay_plan,
+                                             .begin = begin_alone,
+                                             .play = play,
+                                             .cost_nano = elim_agent_cost_nano,
+                                             .draw = elim_agent_draw,
+                                             .erase = elim_agent_keep_draw,
+                                             .use = elim_agent_use_draw,
+                                             .drop = elim_agent_drop_plan,
+                                             .forget = elim_agent_forget,
+                                             .begin_term = elim_agent_begin_term};
+
+/* ---- Messages: commitments, reports (Li, Song, Alg. 1 l. 11) and "what now?" ---- */
+
+/* What it says that it does not play. NULL: it plays all that is asked for. */
+static const uint64_t *refused_to_say(struct tacit_elim_agent *agent)
+{
+    uint32_t const arms = agent->config.arm_count;
+    bool const is_any =
+        agent->config.change_max > 0 && tacit_bits_next(refused_of(agent), arms, 0) < arms;
+    return is_any ? refused_of(agent) : NULL;
+}
+
+static struct tacit_elim_message message_of(struct tacit_elim_agent *agent,
+                                            enum tacit_elim_message_kind kind)
+{
+    struct round_agent const round = elim_agent_round(agent);
+    return (struct tacit_elim_message){.kind = kind, .head = round_agent_head(&round)};
+}
+
+struct tacit_elim_message elim_agent_report_with(struct tacit_elim_agent *agent,
+                                                 const union tacit_sum *history)
+{
+    uint32_t const arms = agent->config.arm_count;
+    uint32_t count = 0;
+    TACIT_BITS_EACH (arm, arms_of(agent), agent->config.has_helper ? 0 : arms)
+        report_of(agent)[count++] = history[arm];
+    TACIT_ASSERT(count == (agent->config.has_helper ? 0 : agent->active_count));
+    struct tacit_elim_message report = message_of(agent, TACIT_ELIM_REPORT);
+    report.pulls = agent->pulls;
+    report.arms = arms_of(agent);
+    report.sum_count = agent->active_count;
+    report.sums = agent->config.has_helper ? history : report_of(agent);
+    report.masked = agent->config.has_helper ? masked_of(agent) : NULL;
+    return report;
+}
+
+static void say(struct tacit_elim_agent *agent, const struct round_agent_made *made,
+                struct tacit_elim_update *update)
+{
+    *update = (struct tacit_elim_update){.persist = made->persist,
+                                         .send = made->word != ROUND_SAYS_NOTHING,
+                                         .deadline_us = agent->grants.resend.due_us};
+    check_invariants(agent);
+    if (made->word == ROUND_SAYS_REPORT) {
+        TACIT_ASSERT(agent->upload && agent->release_epoch > 0);
+        update->message = elim_agent_report_with(agent, noised_of(agent));
+    } else if (update->send) {
+        bool const is_commit = made->word == ROUND_SAYS_COMMIT;
+        update->message = message_of(agent, is_commit ? TACIT_ELIM_COMMIT : TACIT_ELIM_HELLO);
+        update->message.refused = refused_to_say(agent);
     }
-    TACIT_ASSERT(false);
-    return TACIT_INVALID;
+    if (made->plan_is_open)
+        elim_agent_fill_plan(agent, update);
 }
 
 /* ---- Steps ---- */
-
-/* What every step ends with: is the timer to be set anew? */
-static void set_timer(struct tacit_elim_agent *agent, const struct tacit_elim_event *event,
-                      enum phase before, uint32_t unanswered_before,
-                      const struct tacit_elim_update *update)
-{
-    struct round_site_step made = {.kind = event->kind,
-                                   .now_us = event->now_us,
-                                   .unanswered_before = unanswered_before,
-                                   .sends = update->send};
-    round_play_end_step(&agent->play, agent->config.resend_after_us, elim_agent_owes_report(agent),
-                        before, &made);
-}
-
-static void check_update(const struct tacit_elim_agent *agent, enum phase before,
-                         enum tacit_status status, const struct tacit_elim_update *update)
-{
-    TACIT_IMPLIES(status != TACIT_OK, !update->send);
-    TACIT_IMPLIES(update->send, update->message.from == agent->config.agent_id);
-    TACIT_IMPLIES(update->plan_count > 0, agent->phase == PHASE_PULLING);
-    TACIT_IMPLIES(agent->phase != before, update->persist);
-}
 
 enum tacit_status elim_agent_step(struct tacit_elim_agent *agent,
                                   const struct tacit_elim_event *event,
                                   const struct tacit_entropy *entropy,
                                   struct tacit_elim_update *update)
 {
-    bool const is_start = event->kind == TACIT_EVENT_START; /* a new process has a new clock */
-    TACIT_ASSERT(is_start || event->now_us >= agent->now_us);
+    struct round_agent_made made;
+    struct round_agent_event const heard = ROUND_AGENT_EVENT(event, entropy, elim_word);
     check_invariants(agent);
-    *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
-    enum phase const before = agent->phase;
-    uint32_t const unanswered_count = agent->grants.resend.unanswered_count;
-    enum tacit_status const status = handle(agent, event, entropy, update);
-    check_invariants(agent);
-    check_update(agent, before, status, update);
-    if (status == TACIT_OK || update->persist)
-        set_timer(agent, event, before, unanswered_count, update);
-    update->deadline_us = agent->grants.resend.due_us;
+    enum tacit_status const status = round_agent_step(&rule, agent, &heard, &made);
+    TACIT_IMPLIES(made.plan_is_open, agent->left_count > 0);
+    TACIT_IMPLIES(made.word == ROUND_SAYS_COMMIT, agent->config.has_grants);
+    say(agent, &made, update);
     return status;
 }
 
@@ -273,7 +234,8 @@ enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32
                                           const struct tacit_entropy *entropy,
                                           struct tacit_elim_update *update)
 {
-    TACIT_ASSERT(now->now_us >= agent->now_us);
+    struct round_agent_made made;
+    struct round_agent_event const heard = ROUND_AGENT_EVENT(now, entropy, elim_word);
     check_invariants(agent);
     *update = (struct tacit_elim_update){.deadline_us = agent->grants.resend.due_us};
     if (agent->config.change_max == 0 || arm >= agent->config.arm_count ||
@@ -283,27 +245,39 @@ enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32
         return TACIT_UNEXPECTED;
     if (tacit_bits_has(barred_of(agent), arm))
         return TACIT_OK;
-    enum phase const before = agent->phase;
     struct elim_agent_marks const was = elim_agent_marks(agent);
     elim_agent_bar_arm(agent, arm);
     tacit_bits_add(refused_of(agent), arm);
     elim_agent_find_playable(agent);
-    update->persist = true;
-    enum tacit_status const status = elim_agent_plan_anew(agent, now, entropy, update);
-    if (status == TACIT_OK && agent->phase == PHASE_COMMITTED && !update->send)
-        elim_agent_send_commit(agent,
-                               update); /* a HELLO would show a head that was not granted yet */
-    else if (status == TACIT_OK && !update->send && agent->phase != PHASE_FINISHED)
-        elim_agent_send_hello(agent, update); /* the hub is to know at once */
+    enum tacit_status const status = round_agent_change_plan(&rule, agent, &heard, &made);
+    TACIT_ASSERT(made.persist);
+    TACIT_IMPLIES(status != TACIT_OK, made.word == ROUND_SAYS_NOTHING);
+    say(agent, &made, update);
     update->happened = elim_agent_happened(&was, agent);
-    check_invariants(agent);
-    check_update(agent, before, status, update);
-    set_timer(agent, now, before, agent->grants.resend.unanswered_count, update);
-    update->deadline_us = agent->grants.resend.due_us;
     return status;
 }
 
+void elim_agent_begin_anew(struct tacit_elim_agent *agent, uint64_t term)
+{
+    round_agent_begin_anew(&rule, agent, term);
+    TACIT_ASSERT(agent->epoch == 0 && agent->release_pulls == 0);
+    TACIT_ASSERT(agent->phase != PHASE_PULLING && agent->phase != PHASE_COMMITTED);
+    tacit_bits_fill(arms_of(agent), agent->config.arm_count);
+    agent->active_count = agent->config.arm_count;
+    elim_agent_find_playable(agent);
+}
+
 /* ---- Looking ---- */
+
+uint64_t elim_agent_term(const struct tacit_elim_agent *agent)
+{
+    return agent->term;
+}
+
+bool elim_agent_is_halted(const struct tacit_elim_agent *agent)
+{
+    return agent->phase == PHASE_HALTED;
+}
 
 struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent)
 {
@@ -358,7 +332,7 @@ uint32_t elim_agent_happened(const struct elim_agent_marks *before,
 void tacit_elim_agent_view(const struct tacit_elim_agent *state, struct tacit_elim_agent_view *view)
 {
     struct tacit_elim_agent *const agent = (struct tacit_elim_agent *)(uintptr_t)state;
-    struct round_agent const round = round_of(agent);
+    struct round_agent const round = elim_agent_round(agent);
     *view = (struct tacit_elim_agent_view){
         .play = round_agent_view(&round),
         .is_asked = agent->upload,

@@ -57,39 +57,19 @@ static void take_change(struct tacit_elim_agent *agent, const struct tacit_elim_
     }
 }
 
-void elim_agent_take_changes(struct tacit_elim_agent *agent, const struct tacit_elim_message *order,
-                             struct tacit_elim_update *update)
+bool elim_agent_take_changes(void *state, const struct round_agent_event *heard)
 {
-    TACIT_ASSERT(order->change_count > agent->change_count);
+    struct tacit_elim_agent *const agent = state;
+    struct tacit_elim_message const *const order = elim_agent_order(heard);
+    if (order->change_count <= agent->change_count)
+        return false;
     for (uint32_t i = agent->change_count; i < order->change_count; i++) {
+        TACIT_ASSERT(order->changes[i].number == i + 1);
         take_change(agent, &order->changes[i]);
         changes_of(agent)[i] = order->changes[i];
     }
     agent->change_count = order->change_count;
-    update->persist = true;
+    TACIT_ASSERT(agent->change_count <= agent->config.change_max);
     elim_agent_find_playable(agent);
-}
-
-/* The plan of the epoch that stands, anew: with fewer arms, or with more slots. If nothing is left
- * of it, the epoch ends here as with its last reward. */
-enum tacit_status elim_agent_plan_anew(struct tacit_elim_agent *agent,
-                                       const struct tacit_elim_event *event,
-                                       const struct tacit_entropy *entropy,
-                                       struct tacit_elim_update *update)
-{
-    TACIT_ASSERT(update->plan_count == 0);
-    TACIT_ASSERT(agent->config.change_max > 0);
-    if (agent->phase != PHASE_PULLING)
-        return TACIT_OK;
-    elim_agent_lay_plan(agent);
-    if (agent->left_count > 0) {
-        elim_agent_fill_plan(agent, update);
-        return TACIT_OK;
-    }
-    if (agent->last || agent->cut) {
-        round_play_start_waiting(&agent->play);
-        return TACIT_OK;
-    }
-    elim_agent_set_phase(agent, PHASE_RELEASING);
-    return elim_agent_finish_epoch(agent, event, entropy, update);
+    return true;
 }

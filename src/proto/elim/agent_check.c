@@ -91,7 +91,7 @@ enum tacit_status tacit_elim_agent_check(const struct tacit_elim_agent *state, s
     if (size == 0 || size != tacit_elim_agent_size(config) ||
         memcmp(&agent->config, config, sizeof *config) != 0)
         return TACIT_MALFORMED;
-    struct round_agent const round = round_of(agent);
+    struct round_agent const round = elim_agent_round(agent);
     bool const is_possible = round_agent_is_possible(&round, config->budget_nano) &&
                              *(const unsigned char *)&agent->upload <= 1 &&
                              *(const unsigned char *)&agent->dropped <= 1 &&

@@ -106,8 +106,9 @@ void elim_agent_fill_plan(struct tacit_elim_agent *agent, struct tacit_elim_upda
 }
 
 /* The plan of the order that stands, from what is done already. */
-void elim_agent_lay_plan(struct tacit_elim_agent *agent)
+void elim_agent_lay_plan(void *state)
 {
+    struct tacit_elim_agent *const agent = state;
     memset(left_of(agent), 0, agent->config.arm_count * sizeof(uint64_t));
     agent->left_count = 0;
     agent->cut = false;
@@ -116,18 +117,6 @@ void elim_agent_lay_plan(struct tacit_elim_agent *agent)
     else
         plan_exploration(agent);
     TACIT_ASSERT(agent->left_count <= agent->horizon - agent->pull_count);
-}
-
-void elim_agent_open_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
-{
-    TACIT_ASSERT(update->plan_count == 0);
-    elim_agent_lay_plan(agent);
-    if (agent->left_count == 0) {
-        round_play_start_waiting(&agent->play);
-        return;
-    }
-    elim_agent_set_phase(agent, PHASE_PULLING);
-    elim_agent_fill_plan(agent, update);
 }
 
 /* The leader of the order; else the best noised history: all active arms share one number of

@@ -1,35 +1,14 @@
 /* The release of a finished epoch (Li, Song, Alg. 1 l. 9-10): drawn, charged and committed to in
- * one step, and used once it is granted. */
+ * one step (round/agent.c), and used once it is granted. */
 #include <string.h>
 #include "agent_state.h"
 
-/* ---- Draws ---- */
-
-/* l. 9: noise for the sum of each active arm, into the report's column. All arms or none. */
-static enum tacit_status draw(struct tacit_elim_agent *agent, const struct tacit_entropy *entropy)
+uint64_t elim_agent_cost_nano(void *state, const struct round_agent_event *event)
 {
-    TACIT_ASSERT(agent->left_count == 0);
-    uint32_t const arms = agent->config.arm_count;
-    TACIT_BITS_EACH (arm, arms_of(agent), arms) {
-        enum tacit_status const status = tacit_mechanism_release(
-            &agent->config.mechanism, exact_of(agent)[arm], entropy, &report_of(agent)[arm]);
-        if (status != TACIT_OK)
-            return status;
-    }
-    return TACIT_OK;
-}
-
-/* l. 10: what was drawn joins the history, and the exact sums are gone. */
-static void add_drawn(struct tacit_elim_agent *agent, union tacit_sum *history)
-{
-    TACIT_ASSERT(agent->draw_epoch <= agent->epoch);
-    uint32_t const arms = agent->config.arm_count;
-    struct tacit_scale const *const scale = &agent->config.mechanism.scale;
-    TACIT_BITS_EACH (arm, arms_of(agent), arms) {
-        tacit_sum_add(scale, &history[arm], report_of(agent)[arm]);
-        exact_of(agent)[arm] = (union tacit_sum){0};
-    }
-    agent->draw_epoch = agent->epoch;
+    struct tacit_elim_agent const *const agent = state;
+    TACIT_IMPLIES(agent->config.has_helper, event->aggregators != NULL);
+    return agent->config.has_helper ? event->aggregators->epsilon_nano
+                                    : tacit_mechanism_cost_nano(&agent->config.mechanism);
 }
 
 /* The digest of the report that a history makes. */
@@ -50,129 +29,83 @@ static void digest_history(struct tacit_elim_agent *agent, const union tacit_sum
     memset(packed, 0, count * sizeof *packed);
 }
 
-/* Two aggregators: this round's sums side by side, masked. */
-static enum tacit_status mask(struct tacit_elim_agent *agent,
-                              const struct tacit_aggregators *aggregators,
-                              const struct tacit_entropy *keys)
+/* Two aggregators: this round's sums side by side, to be masked. */
+static void pack_round(struct tacit_elim_agent *agent, struct round_draw *made)
 {
-    struct round_agent const round = round_of(agent);
+    uint32_t const arms = agent->config.arm_count;
     union tacit_sum *const sums = report_of(agent);
-    uint8_t order[TACIT_SHA256_BYTES];
-    uint32_t count = 0;
-    TACIT_BITS_EACH (arm, arms_of(agent), agent->config.arm_count)
-        sums[count++] = sums[arm];
-    TACIT_ASSERT(count == agent->active_count);
-    tacit_elim_order_digest(agent->pulls, arms_of(agent), agent->config.arm_count, order);
-    return round_agent_mask(&round, aggregators, order, keys, (uint64_t *)(void *)sums, count,
-                            masked_of(agent));
+    made->masked = masked_of(agent);
+    made->count = 0;
+    TACIT_BITS_EACH (arm, arms_of(agent), arms)
+        sums[made->count++] = sums[arm];
+    TACIT_ASSERT(made->count == agent->active_count);
+    memset(sums + made->count, 0, (arms - made->count) * sizeof *sums);
+    tacit_elim_order_digest(agent->pulls, arms_of(agent), arms, made->digest);
 }
 
-/* Of exact sums nothing is left. */
+/* l. 9: noise for the sum of each active arm, into the report's column. */
+enum tacit_status elim_agent_draw(void *state, const struct tacit_entropy *entropy,
+                                  struct round_draw *made)
+{
+    struct tacit_elim_agent *const agent = state;
+    uint32_t const arms = agent->config.arm_count;
+    union tacit_sum *const sums = report_of(agent);
+    TACIT_ASSERT(agent->left_count == 0);
+    /* Where there is one history, what comes to nothing may stay: it is overwritten. */
+    *made = (struct round_draw){.words = (uint64_t *)sums,
+                                .count = agent->config.has_helper ? arms : 0};
+    TACIT_BITS_EACH (arm, arms_of(agent), arms) {
+        enum tacit_status const status = tacit_mechanism_release(
+            &agent->config.mechanism, exact_of(agent)[arm], entropy, &sums[arm]);
+        if (status != TACIT_OK)
+            return status;
+    }
+    if (agent->config.has_helper)
+        pack_round(agent, made);
+    else if (agent->config.has_grants && !agent->config.numbered_commits)
+        digest_history(agent, noised_of(agent), sums, made->digest);
+    return TACIT_OK;
+}
+
+/* Two aggregators: what waits is what was masked. */
 static void keep_masked(struct tacit_elim_agent *agent)
 {
     size_t const bytes = agent->config.arm_count * sizeof(uint64_t);
     TACIT_ASSERT(agent->draw_epoch < agent->epoch);
-    memset(pending_of(agent), 0, bytes);
-    memcpy(pending_of(agent), report_of(agent), agent->active_count * sizeof(uint64_t));
+    memcpy(pending_of(agent), report_of(agent), bytes);
     memset(report_of(agent), 0, bytes);
     memset(exact_of(agent), 0, bytes);
-    agent->draw_epoch = agent->epoch;
 }
 
-/* Commits to the history with the draw in it. */
-static enum tacit_status commit(struct tacit_elim_agent *agent,
-                                const struct tacit_aggregators *aggregators,
-                                const struct tacit_entropy *keys)
+/* l. 10: what was drawn joins the history, or the one that waits for its grant; the exact sums are
+ * gone. */
+void elim_agent_keep_draw(void *state)
 {
-    struct round_agent const round = round_of(agent);
-    uint8_t digest[TACIT_SHA256_BYTES] = {0};
-    if (agent->config.has_helper)
-        return mask(agent, aggregators, keys);
-    if (!round.is_numbered)
-        digest_history(agent, noised_of(agent), report_of(agent), digest);
-    return round_agent_commit(&round, digest, keys);
-}
-
-/* l. 9-10: one draw, one spend, one commitment, or none of them. */
-static enum tacit_status release(struct tacit_elim_agent *agent,
-                                 const struct tacit_elim_event *event,
-                                 const struct tacit_entropy *entropy)
-{
-    TACIT_ASSERT(agent->phase == PHASE_RELEASING);
-    struct tacit_ledger ledger = agent->ledger;
-    uint64_t const cost_nano = agent->config.has_helper
-                                   ? event->aggregators->epsilon_nano
-                                   : tacit_mechanism_cost_nano(&agent->config.mechanism);
-    enum tacit_status status =
-        tacit_ledger_spend(&ledger, agent->number_base + agent->epoch, cost_nano);
-    if (status != TACIT_OK) {
-        elim_agent_set_phase(agent, PHASE_HALTED);
-        return TACIT_BUDGET;
-    }
-    status = draw(agent, entropy);
-    if (status == TACIT_OK && agent->config.has_grants)
-        status = commit(agent, event->aggregators, event->keys == NULL ? entropy : event->keys);
-    if (status != TACIT_OK && agent->config.has_helper) {
-        memset(report_of(agent), 0, agent->config.arm_count * sizeof(uint64_t));
-        memset(masked_of(agent), 0, sizeof(struct tacit_helper_release));
-    }
-    if (status != TACIT_OK)
-        return status;
-    agent->ledger = ledger;
-    if (agent->config.has_grants) {
-        if (agent->config.has_helper) {
-            keep_masked(agent);
-        } else {
-            memcpy(pending_of(agent), noised_of(agent), agent->config.arm_count * sizeof(uint64_t));
-            add_drawn(agent, pending_of(agent));
-        }
-        elim_agent_set_phase(agent, PHASE_COMMITTED);
-    } else {
-        add_drawn(agent, noised_of(agent));
-        round_play_use_draw(&agent->play);
-        agent->release_pulls = agent->pulls;
-        round_play_start_waiting(&agent->play);
-    }
-    return TACIT_OK;
-}
-
-enum tacit_status elim_agent_finish_epoch(struct tacit_elim_agent *agent,
-                                          const struct tacit_elim_event *event,
-                                          const struct tacit_entropy *entropy,
-                                          struct tacit_elim_update *update)
-{
-    TACIT_ASSERT(agent->phase == PHASE_RELEASING);
+    struct tacit_elim_agent *const agent = state;
+    uint32_t const arms = agent->config.arm_count;
+    union tacit_sum *const history =
+        agent->config.has_grants ? pending_of(agent) : noised_of(agent);
     TACIT_ASSERT(agent->draw_epoch < agent->epoch);
-    enum tacit_status const status = release(agent, event, entropy);
-    if (status == TACIT_OK && agent->config.has_grants)
-        elim_agent_send_commit(agent, update);
-    else if (status == TACIT_OK && agent->upload)
-        elim_agent_send_report(agent, update);
-    return status;
+    if (agent->config.has_helper) {
+        keep_masked(agent);
+        return;
+    }
+    if (agent->config.has_grants)
+        memcpy(history, noised_of(agent), arms * sizeof *history);
+    TACIT_BITS_EACH (arm, arms_of(agent), arms) {
+        tacit_sum_add(&agent->config.mechanism.scale, &history[arm], report_of(agent)[arm]);
+        exact_of(agent)[arm] = (union tacit_sum){0};
+    }
 }
 
-/* ---- Grants ---- */
-
-/* The draw may be used from now on. */
-enum tacit_status elim_agent_hear_grant(struct tacit_elim_agent *agent,
-                                        const struct tacit_elim_message *grant,
-                                        struct tacit_elim_update *update)
+void elim_agent_use_draw(void *state)
 {
-    TACIT_ASSERT(update->plan_count == 0);
-    struct round_agent const round = round_of(agent);
-    bool is_granted;
-    enum tacit_status const status = round_agent_hear_grant(&round, &grant->head, &is_granted);
-    if (!is_granted)
-        return status;
-    memcpy(noised_of(agent), pending_of(agent), agent->config.arm_count * sizeof(uint64_t));
+    struct tacit_elim_agent *const agent = state;
+    TACIT_ASSERT(agent->release_epoch == agent->epoch);
+    TACIT_ASSERT(agent->pulls >= agent->release_pulls || agent->config.has_helper);
+    if (agent->config.has_grants)
+        memcpy(noised_of(agent), pending_of(agent), agent->config.arm_count * sizeof(uint64_t));
     agent->release_pulls = agent->pulls;
-    round_play_start_waiting(&agent->play);
-    update->persist = true;
-    if (agent->upload && !agent->reported)
-        elim_agent_send_report(agent, update);
-    else if (grant->closed && agent->phase == PHASE_WAITING)
-        elim_agent_send_hello(agent, update); /* there is a newer order */
-    return TACIT_OK;
 }
 
 /* The column of the report is free: what was drawn into it is in the pending history. */

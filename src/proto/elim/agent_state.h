@@ -1,10 +1,10 @@
-/* Where the state of an agent has its parts, and what its rooms have of each other: agent.c takes
- * events, agent_order.c hears orders, agent_changes.c what the operator changed, agent_plan.c says
- * what is pulled, agent_release.c draws and waits for grants, agent_say.c writes messages,
- * agent_term.c begins a term, agent_check.c looks at what lay on a disk. */
+/* Where the state of an agent has its parts, and what its files have of each other: it is a rule of
+ * sites that play in rounds (round/agent.h). agent_order.c hears orders, agent_changes.c what the
+ * operator changed, agent_plan.c says what is pulled, agent_release.c draws, agent_term.c begins a
+ * term, agent_check.c looks at what lay on a disk. */
 #ifndef TACIT_ELIM_AGENT_STATE_H
 #define TACIT_ELIM_AGENT_STATE_H
-#include "../round/play.h"
+#include "../round/agent.h"
 #include "internal.h"
 
 struct tacit_elim_agent {
@@ -129,72 +129,48 @@ static inline uint64_t *playable_of(struct tacit_elim_agent *agent)
     return agent->config.change_max == 0 ? arms_of(agent) : arm_set(agent, 2);
 }
 
-static inline struct round_agent round_of(const struct tacit_elim_agent *state)
-{
-    struct tacit_elim_agent *const agent = (struct tacit_elim_agent *)(uintptr_t)state;
-    return (struct round_agent){.play = &agent->play,
-                                .domain = agent->config.domain,
-                                .run_id = agent->config.run_id,
-                                .id = agent->config.agent_id,
-                                .round_max = TACIT_ELIM_EPOCHS_MAX,
-                                .has_grants = agent->config.has_grants,
-                                .is_numbered = agent->config.numbered_commits};
-}
-
-/* ---- agent.c ---- */
-
-void elim_agent_set_phase(struct tacit_elim_agent *agent, enum phase next);
-
 /* ---- agent_changes.c ---- */
 
 enum tacit_status elim_agent_check_changes(struct tacit_elim_agent *agent,
                                            const struct tacit_elim_message *order);
 void elim_agent_bar_arm(struct tacit_elim_agent *agent, uint32_t arm);
 bool elim_agent_leaves_an_arm(struct tacit_elim_agent *agent, uint32_t arm);
-void elim_agent_take_changes(struct tacit_elim_agent *agent, const struct tacit_elim_message *order,
-                             struct tacit_elim_update *update);
-enum tacit_status elim_agent_plan_anew(struct tacit_elim_agent *agent,
-                                       const struct tacit_elim_event *event,
-                                       const struct tacit_entropy *entropy,
-                                       struct tacit_elim_update *update);
+bool elim_agent_take_changes(void *state, const struct round_agent_event *heard);
 
 /* ---- agent_order.c ---- */
 
-enum tacit_status elim_agent_hear_order(struct tacit_elim_agent *agent,
-                                        const struct tacit_elim_event *event,
-                                        const struct tacit_entropy *entropy,
-                                        struct tacit_elim_update *update);
+const struct tacit_elim_message *elim_agent_order(const struct round_agent_event *heard);
+enum tacit_status elim_agent_check_order(void *state, const struct round_agent_event *heard);
+void elim_agent_take_order(void *state, const struct round_agent_event *heard);
+bool elim_agent_is_answered(void *state, const struct round_agent_event *heard);
+bool elim_agent_continues(void *state, const struct round_agent_event *heard);
+bool elim_agent_take_asked(void *state, const struct round_agent_event *heard);
 
 /* ---- agent_plan.c ---- */
 
 void elim_agent_find_playable(struct tacit_elim_agent *agent);
-void elim_agent_lay_plan(struct tacit_elim_agent *agent);
+void elim_agent_lay_plan(void *state);
 void elim_agent_fill_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *update);
-void elim_agent_open_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *update);
 uint32_t elim_agent_arm_to_exploit(struct tacit_elim_agent *agent);
 
 /* ---- agent_release.c ---- */
 
-enum tacit_status elim_agent_finish_epoch(struct tacit_elim_agent *agent,
-                                          const struct tacit_elim_event *event,
-                                          const struct tacit_entropy *entropy,
-                                          struct tacit_elim_update *update);
-enum tacit_status elim_agent_hear_grant(struct tacit_elim_agent *agent,
-                                        const struct tacit_elim_message *grant,
-                                        struct tacit_elim_update *update);
-/* ---- agent_say.c ---- */
-
-void elim_agent_send_commit(const struct tacit_elim_agent *agent, struct tacit_elim_update *update);
-struct tacit_elim_message elim_agent_report_with(struct tacit_elim_agent *agent,
-                                                 const union tacit_sum *history);
-void elim_agent_send_report(struct tacit_elim_agent *agent, struct tacit_elim_update *update);
-void elim_agent_send_hello(const struct tacit_elim_agent *agent, struct tacit_elim_update *update);
-void elim_agent_ask_again(struct tacit_elim_agent *agent, struct tacit_elim_update *update);
-bool elim_agent_owes_report(const struct tacit_elim_agent *agent);
+uint64_t elim_agent_cost_nano(void *state, const struct round_agent_event *event);
+enum tacit_status elim_agent_draw(void *state, const struct tacit_entropy *entropy,
+                                  struct round_draw *made);
+void elim_agent_keep_draw(void *state);
+void elim_agent_use_draw(void *state);
 
 /* ---- agent_term.c ---- */
 
-void elim_agent_begin_term(struct tacit_elim_agent *agent, uint64_t term);
-void elim_agent_drop_history(struct tacit_elim_agent *agent);
+void elim_agent_drop_plan(void *state);
+void elim_agent_begin_term(void *state);
+void elim_agent_forget(void *state);
+
+/* ---- agent.c ---- */
+
+struct round_agent elim_agent_round(void *state);
+struct tacit_elim_message elim_agent_report_with(struct tacit_elim_agent *agent,
+                                                 const union tacit_sum *history);
 
 #endif

@@ -1,14 +1,28 @@
-/* A term begins: whoever judged before has forgotten what it granted. */
+/* What ends: a plan that is overtaken, a term, whose judge has forgotten what it granted, a
+ * history. */
 #include <string.h>
 #include "agent_state.h"
 
-/* The number of the next draw is beyond all numbers before. */
-void elim_agent_begin_term(struct tacit_elim_agent *agent, uint64_t term)
+/* What is pulled counts for the next plan; with two aggregators it is dropped where another one
+ * follows. */
+void elim_agent_drop_plan(void *state)
 {
+    struct tacit_elim_agent *const agent = state;
+    size_t const bytes = agent->config.arm_count * sizeof(uint64_t);
+    memset(left_of(agent), 0, bytes);
+    if (agent->config.has_helper && agent->phase != PHASE_HALTED) {
+        memset(done_of(agent), 0, bytes);
+        memset(exact_of(agent), 0, bytes);
+    }
+}
+
+void elim_agent_begin_term(void *state)
+{
+    struct tacit_elim_agent *const agent = state;
     uint32_t const arms = agent->config.arm_count;
-    agent->number_base = round_play_draw_number(&agent->play) - agent->release_epoch;
-    round_play_begin_term(&agent->play, term, agent->draw_epoch == agent->release_epoch);
-    agent->draw_epoch = agent->epoch = agent->release_epoch;
+    TACIT_ASSERT(agent->epoch == agent->release_epoch && agent->left_count == 0);
+    TACIT_IMPLIES(agent->config.has_helper, agent->config.change_max == 0);
+    TACIT_ASSERT(agent->awaiting_first_order);
     agent->pulls = agent->release_pulls;
     agent->leader = 0;
     agent->upload = false;
@@ -25,33 +39,15 @@ void elim_agent_begin_term(struct tacit_elim_agent *agent, uint64_t term)
         agent->change_count = 0;
         agent->dropped = false;
     }
-    round_play_rest(&agent->play);
-    TACIT_ASSERT(agent->pulls == agent->release_pulls);
-    TACIT_ASSERT(agent->left_count == 0);
 }
 
 /* Nothing of before is of use here. */
-void elim_agent_drop_history(struct tacit_elim_agent *agent)
+void elim_agent_forget(void *state)
 {
-    TACIT_ASSERT(agent->left_count == 0);
+    struct tacit_elim_agent *const agent = state;
     uint32_t const arms = agent->config.arm_count;
+    TACIT_ASSERT(agent->left_count == 0);
     memset(noised_of(agent), 0, arms * sizeof(uint64_t));
     memset(done_of(agent), 0, arms * sizeof(uint64_t));
-    round_site_forget_draw(&agent->grants);
-    agent->number_base = round_play_draw_number(&agent->play);
-    agent->release_epoch = agent->draw_epoch = agent->epoch = 0;
     agent->release_pulls = agent->pulls = 0;
-    if (agent->phase == PHASE_WAITING)
-        agent->phase = PHASE_IDLE;
-}
-
-void elim_agent_begin_anew(struct tacit_elim_agent *agent, uint64_t term)
-{
-    uint32_t const arms = agent->config.arm_count;
-    TACIT_ASSERT(term > agent->term);
-    elim_agent_begin_term(agent, term);
-    elim_agent_drop_history(agent);
-    tacit_bits_fill(arms_of(agent), arms);
-    agent->active_count = arms;
-    elim_agent_find_playable(agent);
 }

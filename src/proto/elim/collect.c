@@ -100,7 +100,7 @@ struct tacit_elim_message *elim_peer_say(struct elim_peer_step *step,
                                            .from = peer->config.agent.agent_id,
                                            .to = to,
                                            .run_id = peer->config.agent.run_id,
-                                           .term = elim_agent_brief(elim_peer_agent(peer)).term,
+                                           .term = elim_agent_term(elim_peer_agent(peer)),
                                            .epoch = epoch};
     bool const is_of_rows = kind == TACIT_ELIM_HELLO || kind == TACIT_ELIM_ADVERT ||
                             kind == TACIT_ELIM_REQUEST || kind == TACIT_ELIM_DATA;
@@ -696,7 +696,7 @@ static enum tacit_status check_word(const struct elim_peer_step *step, uint32_t 
 {
     struct tacit_elim_peer const *const peer = step->peer;
     if (message->run_id != peer->config.agent.run_id ||
-        message->term != elim_agent_brief(elim_peer_agent(peer)).term ||
+        message->term != elim_agent_term(elim_peer_agent(peer)) ||
         neighbour == peer->config.neighbour_count ||
         (message->to != peer->config.agent.agent_id && message->to != TACIT_NEIGHBOURS))
         return TACIT_STRANGER;

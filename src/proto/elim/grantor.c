@@ -24,7 +24,7 @@ static uint64_t *holdings_of(const struct tacit_elim_peer *state)
 struct round_grantor elim_peer_grantor(const struct tacit_elim_peer *peer)
 {
     return round_grantor_at(holdings_of(peer), peer->config.neighbour_count,
-                            elim_agent_brief(elim_peer_agent(peer)).term > 0);
+                            elim_agent_term(elim_peer_agent(peer)) > 0);
 }
 
 /* Of the heads, by rank. */

@@ -157,20 +157,16 @@ const struct round_rule elim_hub_rule = {.round = round_of,
 static struct round_heard heard_of(struct tacit_elim_hub *hub,
                                    const struct tacit_elim_message *message)
 {
-    static const enum round_word words[] = {[TACIT_ELIM_HELLO] = ROUND_SAYS_HELLO,
-                                            [TACIT_ELIM_COMMIT] = ROUND_SAYS_COMMIT,
-                                            [TACIT_ELIM_REPORT] = ROUND_SAYS_REPORT,
-                                            [TACIT_ELIM_PROOF] = ROUND_SAYS_NOTHING};
     bool const is_site = message->from < hub->config.agent_count;
-    return (struct round_heard){
-        .word = message->kind <= TACIT_ELIM_PROOF ? words[message->kind] : ROUND_SAYS_GARBAGE,
-        .head = &message->head,
-        .message = message,
-        .sites = message->agents == 0 ? 1 : message->agents,
-        .word_count = message->sum_count,
-        .words = (const uint64_t *)message->sums,
-        .masked = message->masked,
-        .is_held_elsewhere = is_site && weights_of(hub)[message->from] == 0};
+    return (struct round_heard){.word = elim_word(message),
+                                .head = &message->head,
+                                .message = message,
+                                .sites = message->agents == 0 ? 1 : message->agents,
+                                .word_count = message->sum_count,
+                                .words = (const uint64_t *)message->sums,
+                                .masked = message->masked,
+                                .is_held_elsewhere =
+                                    is_site && weights_of(hub)[message->from] == 0};
 }
 
 void elim_hub_say(struct tacit_elim_hub *hub, const struct round_made *made,

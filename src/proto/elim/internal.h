@@ -4,6 +4,7 @@
 #define TACIT_ELIM_INTERNAL_H
 #include "tacit/elim.h"
 #include "tacit/phases.h"
+#include "../round/words.h"
 
 /* A part of its owner's state. */
 struct elim_judge {
@@ -148,6 +149,8 @@ struct elim_agent_brief {
 };
 
 struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent);
+uint64_t elim_agent_term(const struct tacit_elim_agent *agent);
+bool elim_agent_is_halted(const struct tacit_elim_agent *agent);
 
 /* What a step may move: as much as tacit_elim_update.happened is told by. */
 struct elim_agent_marks {
@@ -194,6 +197,8 @@ uint64_t *elim_table_scratch(struct tacit_elim_table *table);
 /* What opens this agent's row. Requires: grants. */
 struct tacit_elim_opening *elim_table_opening(struct tacit_elim_table *table, uint32_t half,
                                               uint32_t agent);
+
+enum round_word elim_word(const struct tacit_elim_message *message);
 
 /* What a commitment is to: S(r), the active set, its sums side by side. Cost: O(K). */
 void elim_release_digest(uint64_t pulls, const uint64_t *arms, uint32_t arm_count,

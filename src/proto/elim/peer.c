@@ -235,7 +235,7 @@ static enum tacit_status give_order(struct elim_peer_step *step)
     struct tacit_elim_message order = elim_judge_order(&judge);
     order.to = peer->config.agent.agent_id;
     order.run_id = peer->config.agent.run_id;
-    order.term = elim_agent_brief(elim_peer_agent(peer)).term;
+    order.term = elim_agent_term(elim_peer_agent(peer));
     order.seen = elim_agent_brief(elim_peer_agent(peer)).release_epoch;
     struct tacit_elim_event const event = {
         .now_us = step->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &order};
@@ -274,7 +274,7 @@ static enum tacit_status give_answer(struct elim_peer_step *step,
     word.from = TACIT_HUB;
     word.to = peer->config.agent.agent_id;
     word.run_id = peer->config.agent.run_id;
-    word.term = elim_agent_brief(elim_peer_agent(peer)).term;
+    word.term = elim_agent_term(elim_peer_agent(peer));
     /* Nobody can close an epoch of a graph without this report. */
     word.closed = answer->closed && peer->config.collection == TACIT_ELIM_GATHER;
     struct tacit_elim_event const event = {
@@ -442,7 +442,7 @@ static enum tacit_status on_start(struct elim_peer_step *step, const struct taci
 {
     struct tacit_elim_peer *const peer = step->peer;
     struct elim_judge_parts const judge = elim_peer_judge(peer);
-    if (event->as.term > elim_agent_brief(elim_peer_agent(peer)).term)
+    if (event->as.term > elim_agent_term(elim_peer_agent(peer)))
         begin_term(step, event->as.term);
     enum tacit_status const status = tell_agent(step, event);
     if (status != TACIT_OK || peer->config.collection != TACIT_ELIM_SPREAD || peer->judge.epoch > 0)
@@ -518,7 +518,7 @@ static enum tacit_status on_timeout(struct elim_peer_step *step,
     enum tacit_status status = TACIT_OK;
     if (event->now_us >= peer->agent_deadline_us)
         status = tell_agent(step, event);
-    if (elim_agent_brief(elim_peer_agent(peer)).halted)
+    if (elim_agent_is_halted(elim_peer_agent(peer)))
         return status;
     if (event->now_us >= peer->pass_on_us) {
         if (step->update->send)
@@ -542,7 +542,7 @@ static enum tacit_status on_timeout(struct elim_peer_step *step,
 
 static enum tacit_status handle(struct elim_peer_step *step, const struct tacit_elim_event *event)
 {
-    bool const is_halted = elim_agent_brief(elim_peer_agent(step->peer)).halted;
+    bool const is_halted = elim_agent_is_halted(elim_peer_agent(step->peer));
     switch (event->kind) {
     case TACIT_EVENT_START:
         return on_start(step, event);
@@ -590,7 +590,7 @@ static uint64_t next_deadline(const struct tacit_elim_peer *peer)
 {
     bool const waits_for_clock = is_unjudged(peer) && peer->missing_count == 0;
     bool const waits_for_members = !peer->closed && elim_peer_is_sink(peer);
-    if (elim_agent_brief(elim_peer_agent(peer)).halted)
+    if (elim_agent_is_halted(elim_peer_agent(peer)))
         return TACIT_NEVER;
     uint64_t deadline_us = earlier(peer->agent_deadline_us, peer->pass_on_us);
     deadline_us = earlier(deadline_us, earlier(peer->confirm_end_us, peer->confirm.due_us));

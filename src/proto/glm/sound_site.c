@@ -182,12 +182,12 @@ static const struct tacit_glm_sound_message *order_of(const struct round_agent_e
     return event->as.message;
 }
 
-static bool is_order(void *state, const struct round_agent_event *heard)
+static enum tacit_status check_order(void *state, const struct round_agent_event *heard)
 {
     struct tacit_glm_sound_site const *const site = state;
     struct tacit_glm_sound_message const *const order = order_of(heard);
-    return order->sums != NULL &&
-           order->last == (order->round == site->config.model.batch_count + 1);
+    bool const is_end = order->round == site->config.model.batch_count + 1;
+    return order->sums != NULL && order->last == is_end ? TACIT_OK : TACIT_MALFORMED;
 }
 
 static void learn_order(struct tacit_glm_sound_site *site, const struct round_agent_event *heard)
@@ -286,7 +286,7 @@ static void drop_drawn(void *state)
 }
 
 static const struct round_agent_rule site_rule = {.round = round_of,
-                                                  .is_order = is_order,
+                                                  .check_order = check_order,
                                                   .is_answered = is_answered,
                                                   .plan = open_batch,
                                                   .play = add_reward,
@@ -294,6 +294,7 @@ static const struct round_agent_rule site_rule = {.round = round_of,
                                                   .draw = draw,
                                                   .erase = erase_open,
                                                   .drop = drop_drawn,
+                                                  .forget = drop_drawn,
                                                   .begin_term = erase_open};
 
 /* ---- Events ---- */

@@ -338,12 +338,14 @@ static bool plan_is_well_formed(const struct tacit_phased_agent *agent,
     return true;
 }
 
-static bool is_order(void *state, const struct round_agent_event *heard)
+static enum tacit_status check_order(void *state, const struct round_agent_event *heard)
 {
     struct tacit_phased_agent const *const agent = state;
     struct tacit_phased_message const *const order = order_of(heard);
-    return (order->leader < agent->config.arm_count || order->leader == TACIT_NO_ARM) &&
-           plan_is_well_formed(agent, order);
+    bool const has_leader = order->leader < agent->config.arm_count;
+    return (has_leader || order->leader == TACIT_NO_ARM) && plan_is_well_formed(agent, order)
+               ? TACIT_OK
+               : TACIT_MALFORMED;
 }
 
 /* Are its pulls fewer than the site's policy allows? */
@@ -386,7 +388,7 @@ static bool is_answered(void *state, const struct round_agent_event *heard)
 }
 
 static const struct round_agent_rule rule = {.round = round_of,
-                                             .is_order = is_order,
+                                             .check_order = check_order,
                                              .is_refused = is_beyond_policy,
                                              .is_answered = is_answered,
                                              .plan = lay_plan,
@@ -396,7 +398,8 @@ static const struct round_agent_rule rule = {.round = round_of,
                                              .draw = draw,
                                              .erase = erase_exact,
                                              .use = add_released,
-                                             .drop = drop_plan};
+                                             .drop = drop_plan,
+                                             .forget = drop_plan};
 
 /* ---- Messages ---- */
 

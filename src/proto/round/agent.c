@@ -11,11 +11,21 @@ struct stepped {
     struct round_agent_made *made;
 };
 
-/* Was this round's release drawn, and is it not known that the hub has it? */
-static bool owes_report(const struct round_play *play)
+/* Is a report of this round asked for, and is it not known that the hub has it? */
+static bool is_wanted(const struct stepped *at)
 {
-    return play->round > 0 && play->release_round == play->round && !play->reported &&
-           (play->phase == PHASE_WAITING || play->phase == PHASE_FINISHED);
+    return !at->round.play->reported &&
+           (at->rule->is_asked == NULL || at->rule->is_asked(at->site));
+}
+
+/* .. and was it drawn? A history is reported after a round without pulls, too. */
+static bool owes_report(const struct stepped *at)
+{
+    struct round_play const *const play = at->round.play;
+    bool const is_waiting = play->phase == PHASE_WAITING;
+    return play->release_round > 0 && is_wanted(at) &&
+           (is_waiting || play->phase == PHASE_FINISHED) &&
+           (play->release_round == play->round || (at->rule->keeps_history && is_waiting));
 }
 
 static void say(const struct stepped *at, enum round_word word)
@@ -29,9 +39,8 @@ static void say(const struct stepped *at, enum round_word word)
  * of before is wanted in this term, an order says. */
 static void ask_again(const struct stepped *at)
 {
-    struct round_play const *const play = at->round.play;
-    say(at,
-        owes_report(play) && !play->awaiting_first_order ? ROUND_SAYS_REPORT : ROUND_SAYS_HELLO);
+    bool const is_placed = !at->round.play->awaiting_first_order;
+    say(at, is_placed && owes_report(at) ? ROUND_SAYS_REPORT : ROUND_SAYS_HELLO);
 }
 
 /* ---- Draws ---- */
@@ -96,7 +105,8 @@ static enum tacit_status release(const struct stepped *at)
     } else {
         round_play_use_draw(at->round.play);
         use_draw(at);
-        say(at, ROUND_SAYS_REPORT);
+        if (is_wanted(at))
+            say(at, ROUND_SAYS_REPORT);
     }
     return TACIT_OK;
 }
@@ -122,51 +132,67 @@ static enum tacit_status on_grant(const struct stepped *at)
         return status;
     use_draw(at);
     at->made->persist = true;
-    if (!play->reported)
+    if (is_wanted(at))
         say(at, ROUND_SAYS_REPORT);
-    else if (play->phase == PHASE_WAITING)
+    else if ((at->rule->keeps_history ? at->event->head->closed : play->reported) &&
+             play->phase == PHASE_WAITING)
         say(at, ROUND_SAYS_HELLO); /* there is a newer order */
     return TACIT_OK;
 }
 
 /* ---- Terms ---- */
 
-/* Nothing of the last round is of use any more, not even what was granted. */
+/* Nothing of before is of use any more, not even what was granted. */
 static void forget_release(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
     TACIT_ASSERT(play->awaiting_first_order);
     play->number_base = round_play_draw_number(play);
     play->round = play->draw_round = play->release_round = 0;
-    at->rule->drop(at->site);
+    at->rule->forget(at->site);
     round_site_forget_draw(&play->grants);
 }
 
-static void begin_term(const struct stepped *at)
+/* What no grant covers never was. A release that stands by itself does so in its own round alone,
+ * and an old copy has dropped it. */
+static void begin_term(const struct stepped *at, uint64_t term, bool is_anew)
 {
     struct round_play *const play = at->round.play;
-    bool const is_granted = play->round > 0 && play->release_round == play->round &&
-                            play->phase != PHASE_HALTED; /* that dropped it */
+    bool const stands =
+        at->rule->keeps_history || (play->release_round > 0 && play->release_round == play->round &&
+                                    play->phase != PHASE_HALTED);
     at->made->plan_is_void = play->left_count > 0;
     at->made->persist = true;
     at->made->happened |= TACIT_BEGAN_TERM;
-    round_play_begin_term(play, at->event->term, is_granted);
+    round_play_begin_term(play, term, play->draw_round == play->release_round);
+    play->number_base = round_play_draw_number(play) - play->release_round;
+    play->round = play->draw_round = play->release_round;
     if (at->rule->begin_term != NULL)
         at->rule->begin_term(at->site);
-    if (!is_granted)
+    if (is_anew || !stands)
         forget_release(at);
     round_play_rest(play);
 }
 
+void round_agent_begin_anew(const struct round_agent_rule *rule, void *site, uint64_t term)
+{
+    struct round_agent_made made = {.word = ROUND_SAYS_NOTHING};
+    struct stepped const at = {rule, site, rule->round(site), NULL, &made};
+    begin_term(&at, term, true);
+}
+
 /* ---- Orders ---- */
 
-/* A plan is there, or nothing has to be played for what is drawn. */
+/* A plan is there, or nothing has to be played for what is drawn. Of no pulls a history draws
+ * nothing. */
 static enum tacit_status open_plan(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
     TACIT_ASSERT(play->left_count <= play->horizon - play->pull_count);
-    if (play->left_count == 0 && (play->last || play->cut)) {
+    if (play->left_count == 0 && (play->last || play->cut || at->rule->keeps_history)) {
         round_play_start_waiting(play);
+        if (play->phase == PHASE_WAITING)
+            ask_again(at);
         return TACIT_OK;
     }
     round_play_set_phase(play, PHASE_PULLING);
@@ -204,11 +230,12 @@ static enum tacit_status take_place(const struct stepped *at)
         at->rule->is_answered(at->site, at->event)) {
         play->awaiting_first_order = false;
         round_agent_take_seen(&at->round, order);
-        if (!play->reported)
+        if (is_wanted(at))
             say(at, ROUND_SAYS_REPORT);
         return TACIT_OK;
     }
-    if (order->round <= play->round)
+    if (!(at->rule->continues != NULL ? at->rule->continues(at->site, at->event)
+                                      : order->round > play->round))
         forget_release(at);
     play->awaiting_first_order = false;
     if (play->phase != PHASE_FINISHED)
@@ -237,33 +264,76 @@ static bool is_refused(const struct stepped *at)
             (at->rule->is_refused != NULL && at->rule->is_refused(at->site, at->event)));
 }
 
-static enum tacit_status on_order(const struct stepped *at)
+/* The order of the round that stands may ask others for their reports, or this site no more. */
+static void take_asked(const struct stepped *at)
+{
+    struct round_play const *const play = at->round.play;
+    TACIT_ASSERT(at->event->head->round == play->round);
+    if (at->rule->take_asked == NULL || !at->rule->take_asked(at->site, at->event))
+        return;
+    at->made->persist = true;
+    if (play->phase == PHASE_WAITING && play->release_round == play->round && is_wanted(at))
+        say(at, ROUND_SAYS_REPORT);
+}
+
+static enum tacit_status follow(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
     struct tacit_round_message const *const order = at->event->head;
-    enum tacit_status status = round_agent_check_order(&at->round, order);
-    if (status == TACIT_OK && !at->rule->is_order(at->site, at->event))
-        status = TACIT_MALFORMED;
-    if (status != TACIT_OK || play->phase == PHASE_HALTED)
-        return status;
-    if (round_agent_is_old_copy(&at->round, order))
-        return halt_old_copy(at);
-    /* Also after a last word: what is played may come and go. */
-    bool const is_new = play->awaiting_first_order || order->round > play->round;
+    bool const keeps_history = at->rule->keeps_history;
+    /* Also after a last word: what is played may come and go. A history has an end. */
+    bool const is_new = play->awaiting_first_order ||
+                        (order->round > play->round && !(keeps_history && play->last));
     if (is_new && is_refused(at))
         return TACIT_REFUSED;
-    if (is_new && play->phase == PHASE_COMMITTED) /* the round before is settled first */
-        return TACIT_UNEXPECTED;
+    if (is_new &&
+        (play->phase == PHASE_COMMITTED || (keeps_history && play->phase == PHASE_RELEASING)))
+        return TACIT_UNEXPECTED; /* the round before is settled first; the hub says it again */
     if (play->awaiting_first_order)
         return take_place(at);
     round_agent_take_seen(&at->round, order);
     if (is_new && play->phase != PHASE_FINISHED)
         return take_order(at);
     if (is_new) {
-        at->made->persist = !play->reported;
+        at->made->persist = at->made->persist || !play->reported;
         play->reported = true; /* the round is over: nobody waits for this site */
+    } else if (order->round == play->round) {
+        take_asked(at);
     }
     return TACIT_OK;
+}
+
+/* The plan that stands is another. If nothing is left of it, the round ends here as with its last
+ * reward. */
+static enum tacit_status plan_anew(const struct stepped *at)
+{
+    struct round_play *const play = at->round.play;
+    if (play->phase != PHASE_PULLING)
+        return TACIT_OK;
+    at->rule->plan_anew(at->site);
+    at->made->plan_is_open = play->left_count > 0;
+    return play->left_count > 0 ? TACIT_OK : end_plan(at);
+}
+
+static enum tacit_status on_order(const struct stepped *at)
+{
+    struct tacit_round_message const *const order = at->event->head;
+    enum tacit_status status = round_agent_check_order(&at->round, order);
+    if (status == TACIT_OK)
+        status = at->rule->check_order(at->site, at->event);
+    if (status != TACIT_OK || at->round.play->phase == PHASE_HALTED)
+        return status;
+    if (round_agent_is_old_copy(&at->round, order)) /* also by one that would be refused */
+        return halt_old_copy(at);
+    bool const has_changed =
+        at->rule->take_changes != NULL && at->rule->take_changes(at->site, at->event);
+    at->made->persist = has_changed;
+    status = follow(at);
+    if (!has_changed)
+        return status;
+    return at->made->word == ROUND_SAYS_NOTHING && !at->made->plan_is_open
+               ? plan_anew(at)
+               : TACIT_OK; /* that was heard, whatever is refused */
 }
 
 /* ---- Events ---- */
@@ -272,10 +342,10 @@ static enum tacit_status on_start(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
     if (at->event->term > play->term)
-        begin_term(at);
+        begin_term(at, at->event->term, false);
     if (play->phase == PHASE_COMMITTED)
         say(at, ROUND_SAYS_COMMIT);
-    else if (play->phase == PHASE_WAITING || owes_report(play))
+    else if (play->phase == PHASE_WAITING || owes_report(at))
         ask_again(at);
     at->made->plan_is_open = play->phase == PHASE_PULLING;
     if (play->phase == PHASE_PULLING && !play->last)
@@ -325,7 +395,7 @@ static enum tacit_status on_timeout(const struct stepped *at)
         return release(at);
     if (play->phase == PHASE_COMMITTED)
         say(at, ROUND_SAYS_COMMIT);
-    else if (play->phase == PHASE_WAITING || play->phase == PHASE_IDLE || owes_report(play))
+    else if (play->phase == PHASE_WAITING || play->phase == PHASE_IDLE || owes_report(at))
         ask_again(at);
     return TACIT_OK;
 }
@@ -348,34 +418,61 @@ static enum tacit_status handle(const struct stepped *at)
     return TACIT_INVALID;
 }
 
-enum tacit_status round_agent_step(const struct round_agent_rule *rule, void *site,
-                                   const struct round_agent_event *event,
-                                   struct round_agent_made *made)
+/* What the site does itself is told at once; a HELLO would show a head that was not granted yet. */
+static enum tacit_status change_plan(const struct stepped *at)
 {
-    struct stepped const at = {rule, site, rule->round(site), event, made};
-    struct round_play *const play = at.round.play;
+    struct round_play const *const play = at->round.play;
+    at->made->persist = true;
+    enum tacit_status const status = plan_anew(at);
+    if (status == TACIT_OK && at->made->word == ROUND_SAYS_NOTHING && play->phase != PHASE_FINISHED)
+        say(at, play->phase == PHASE_COMMITTED ? ROUND_SAYS_COMMIT : ROUND_SAYS_HELLO);
+    return status;
+}
+
+static enum tacit_status step(const struct stepped *at,
+                              enum tacit_status (*react)(const struct stepped *at))
+{
+    struct round_agent_event const *const event = at->event;
+    struct round_agent_made *const made = at->made;
+    struct round_play *const play = at->round.play;
     bool const is_start = event->kind == TACIT_EVENT_START; /* a new process has a new clock */
     TACIT_ASSERT(is_start || event->now_us >= play->now_us);
-    round_play_check_invariants(play, at.round.round_max, at.round.has_grants);
+    round_play_check_invariants(play, at->round.round_max, at->round.has_grants);
     *made = (struct round_agent_made){.word = ROUND_SAYS_NOTHING};
     enum phase const before = play->phase;
     bool const had_order = play->round > 0;
     bool const was_last = play->last;
     uint32_t const unanswered_before = play->grants.resend.unanswered_count;
-    enum tacit_status const status = handle(&at);
+    enum tacit_status const status = react(at);
     made->happened |= !had_order && play->round > 0 ? TACIT_WAS_ORDERED : 0;
     made->happened |= !was_last && play->last ? TACIT_ENDED : 0;
-    round_play_check_invariants(play, at.round.round_max, at.round.has_grants);
+    round_play_check_invariants(play, at->round.round_max, at->round.has_grants);
     TACIT_IMPLIES(status != TACIT_OK, made->word == ROUND_SAYS_NOTHING);
     TACIT_IMPLIES(made->plan_is_open, play->phase == PHASE_PULLING);
     TACIT_IMPLIES(play->phase != before, made->persist);
     if (status == TACIT_OK || made->persist) {
-        struct round_site_step step = {.kind = event->kind,
-                                       .now_us = event->now_us,
-                                       .unanswered_before = unanswered_before,
-                                       .sends = made->word != ROUND_SAYS_NOTHING};
-        round_play_end_step(play, at.round.resend_after_us,
-                            play->phase == PHASE_FINISHED && owes_report(play), before, &step);
+        struct round_site_step end = {.kind = event->kind,
+                                      .now_us = event->now_us,
+                                      .unanswered_before = unanswered_before,
+                                      .sends = made->word != ROUND_SAYS_NOTHING};
+        round_play_end_step(play, at->round.resend_after_us,
+                            play->phase == PHASE_FINISHED && owes_report(at), before, &end);
     }
     return status;
+}
+
+enum tacit_status round_agent_step(const struct round_agent_rule *rule, void *site,
+                                   const struct round_agent_event *event,
+                                   struct round_agent_made *made)
+{
+    struct stepped const at = {rule, site, rule->round(site), event, made};
+    return step(&at, handle);
+}
+
+enum tacit_status round_agent_change_plan(const struct round_agent_rule *rule, void *site,
+                                          const struct round_agent_event *now,
+                                          struct round_agent_made *made)
+{
+    struct stepped const at = {rule, site, rule->round(site), now, made};
+    return step(&at, change_plan);
 }

@@ -52,16 +52,28 @@ struct round_draw {
 /* A protocol's part, on its own site. NULL, where it says so: there is nothing to do. */
 struct round_agent_rule {
     struct round_agent (*round)(void *site);
+    /* A release stands for all rounds up to its own. So one that was granted outlasts what was
+     * ordered after it, no order overtakes rewards that are not released, a round may ask for no
+     * pulls, and after the last one nothing is new. */
+    bool keeps_history;
     /* ---- Orders: of a later round, where nothing else is said. */
-    bool (*is_order)(void *site, const struct round_agent_event *heard); /* in form? */
+    enum tacit_status (*check_order)(void *site, const struct round_agent_event *heard);
+    /* What it says beside the round, whatever is made of that: has the site changed? NULL */
+    bool (*take_changes)(void *site, const struct round_agent_event *heard);
     /* Is it beyond the site's policy, apart from its round? NULL */
     bool (*is_refused)(void *site, const struct round_agent_event *heard);
     /* The first of a term, of the very round of the last release: does that answer it? Then takes
      * what else it says. */
     bool (*is_answered)(void *site, const struct round_agent_event *heard);
+    /* .. of any: has it room for the last release? NULL: if its round is a later one. */
+    bool (*continues)(void *site, const struct round_agent_event *heard);
+    /* Of the round that stands: is the report asked for now, or no more? NULL: as it was. */
+    bool (*take_asked)(void *site, const struct round_agent_event *heard);
+    bool (*is_asked)(void *site); /* for this round's report; NULL: always */
     /* Says what is left to be pulled, and whether it is cut; of no pulls, neither the last nor
      * cut, the release is drawn at once. */
     void (*plan)(void *site, const struct round_agent_event *heard);
+    void (*plan_anew)(void *site); /* the same, where it was changed; NULL: it never is */
     /* ---- Events */
     bool (*begin)(void *site); /* without an order, at a START: has it a plan of its own? NULL */
     /* REWARD, EXPLOITED: one less of what is left, or of what is beside it. Errors: TACIT_INVALID.
@@ -72,11 +84,12 @@ struct round_agent_rule {
     /* Exact sums with noise. Errors: TACIT_ENTROPY. */
     enum tacit_status (*draw)(void *site, const struct tacit_entropy *entropy,
                               struct round_draw *draw);
-    void (*erase)(void *site); /* the exact sums of what was drawn */
+    void (*erase)(void *site); /* the exact sums of what was drawn, which is kept */
     void (*use)(void *site);   /* the draw may be used; NULL */
-    /* ---- What ends: the plan with what was drawn of it, and, with a term, what is undrawn; NULL
-     */
+    /* ---- What ends: the plan with what was drawn of it alone; all that was released; with a term,
+     * what is undrawn; NULL */
     void (*drop)(void *site);
+    void (*forget)(void *site);
     void (*begin_term)(void *site);
 };
 
@@ -85,4 +98,13 @@ struct round_agent_rule {
 enum tacit_status round_agent_step(const struct round_agent_rule *rule, void *site,
                                    const struct round_agent_event *event,
                                    struct round_agent_made *made);
+
+/* The site itself has changed what it plays: its plan is laid anew, and the hub hears of it at
+ * once. The rest as of a step; of the event what is heard is not looked at. */
+enum tacit_status round_agent_change_plan(const struct round_agent_rule *rule, void *site,
+                                          const struct round_agent_event *now,
+                                          struct round_agent_made *made);
+
+/* Between steps: a later term begins in which nothing of before is of use. */
+void round_agent_begin_anew(const struct round_agent_rule *rule, void *site, uint64_t term);
 #endif
