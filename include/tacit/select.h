@@ -34,15 +34,19 @@ enum tacit_select_budget_kind {
     TACIT_SELECT_GIVEN      /* the caller's list, then nothing */
 };
 
+/* Configurations are compared as bytes: spares are zero. */
+TACIT_NO_GAPS
 struct tacit_select_budget {
     enum tacit_select_budget_kind kind;
+    uint32_t participations; /* UNIFORM, GIVEN: so many, >= 1 */
+    double total;        /* epsilon-bar, > 0; INFINITY: nothing is protected and nothing spent */
+    double eta;          /* GEOMETRIC: in (0, TACIT_SELECT_ETA_MAX], taken to 1e-9 */
+    const double *given; /* GIVEN: epsilon of each, > 0, adding up to at most total; copied */
     bool is_exact; /* integer nano-epsilon, never past the total, ends when too small; else the
                       real-valued series of the paper, which never ends when geometric */
-    double total;  /* epsilon-bar, > 0; INFINITY: nothing is protected and nothing spent */
-    double eta;    /* GEOMETRIC: in (0, TACIT_SELECT_ETA_MAX], taken to 1e-9 */
-    uint32_t participations; /* UNIFORM, GIVEN: so many, >= 1 */
-    const double *given;     /* GIVEN: epsilon of each, > 0, adding up to at most total; copied */
+    uint8_t spare[7];
 };
+TACIT_NO_GAPS_END
 
 /* Two aggregators: noise of a user's own at this epsilon for all its rounds together (0: none) has
  * in each round the round's part of it (HELPER 1.1). Is it kept, whatever a round takes? Then it is
@@ -151,8 +155,8 @@ struct tacit_select_annealing {
     bool sign_as_printed; /* exp(-(E(U) - E(V))/tau) accepts everything (READINGS P5.1) */
     bool keep_last;       /* Alg. 2 l. 7 read literally: the last improvement, not the best */
     bool keep_walk;       /* where the walk ends: the V_j of Theorem 4 */
-    double kappa;         /* > 0; divides C (Sec. V-D) */
     uint32_t iterations;  /* >= 1 */
+    double kappa;         /* > 0; divides C (Sec. V-D) */
 };
 
 /* Eq. (19) + omega = 1e-9: above the difference of the energies of any two sets. generalization and
@@ -360,6 +364,7 @@ struct tacit_select_update {
 
 /* ---- Site ------------------------------------------------------------------------------------ */
 
+TACIT_NO_GAPS
 struct tacit_select_site_config {
     uint64_t run_id;
     uint32_t agent;
@@ -370,9 +375,12 @@ struct tacit_select_site_config {
     struct tacit_select_budget budget; /* exact; GEOMETRIC or UNIFORM. The site's own */
     uint8_t domain[TACIT_SHA256_BYTES];
     uint64_t resend_after_us;
-    bool has_helper;    /* two aggregators: it masks, and adds noise of its own .. */
-    double floor_times; /* .. of so many times the round's epsilon; 0: none */
+    double floor_times; /* two aggregators: its own noise is of so many times the round's epsilon;
+                           0: it has none */
+    bool has_helper;    /* .. and it masks */
+    uint8_t spare[7];
 };
+TACIT_NO_GAPS_END
 
 struct tacit_select_site; /* opaque, relocatable */
 
@@ -429,24 +437,27 @@ struct tacit_select_message tacit_select_site_release(const struct tacit_select_
 
 /* ---- Hub ------------------------------------------------------------------------------------- */
 
+TACIT_NO_GAPS
 struct tacit_select_hub_config {
     uint64_t run_id;
     struct tacit_select_config select; /* user_count is A; budget: what sites are thought to have */
     enum tacit_selector selector;      /* not GENIE, FASTEST: nobody knows the true means */
-    struct tacit_select_annealing annealing;
     uint32_t dimension;
+    struct tacit_select_annealing annealing;
     uint32_t round_count;
     uint32_t quorum; /* no round begins with fewer sites */
     uint64_t round_timeout_us;
     double clip;
     uint8_t domain[TACIT_SHA256_BYTES];
     bool has_helper; /* two aggregators: a round rests until its totals come; quorum >= 2 */
+    uint8_t spare[7];
     /* Of the beginning alone, and kept in the state: public |D_k|, the weights of the average
      * (NULL: all alike, as two aggregators have it whatever they are); and the first model, of d
      * numbers (NULL: zeros). */
     const uint64_t *sizes;
     const float *initial;
 };
+TACIT_NO_GAPS_END
 
 struct tacit_select_hub; /* opaque, relocatable */
 

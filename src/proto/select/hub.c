@@ -16,35 +16,19 @@
 
 enum slot_state { SLOT_ASKED, SLOT_OPENED, SLOT_COMPLETE };
 
-struct hub_fixed {
-    uint64_t run_id;
-    uint32_t agent_count;
-    uint32_t slot_count; /* m; A where all are asked */
-    uint32_t dimension;
-    uint32_t round_count;
-    uint32_t quorum;
-    uint32_t selector;
-    uint64_t round_timeout_us;
-    double clip;
-    double kappa;
-    uint32_t iterations;
-    uint32_t is_vanilla;
-    uint32_t sign_as_printed;
-    uint32_t keep_last;
-    uint8_t domain[TACIT_SHA256_BYTES];
-};
-
 struct hub_head {
     uint64_t magic;
     uint64_t select_size;
-    struct hub_fixed fixed;
+    struct tacit_select_hub_config config;
     struct round_desk desk;
+    uint32_t slot_count; /* m; A where all are asked */
     uint32_t round;
     uint32_t asked_count;
     uint32_t exhausted;
     uint32_t lacks_model; /* 1: it was built again without, and asks the sites for it */
     uint32_t first;       /* .. by this window of pieces */
     uint32_t mask;
+    uint32_t spare;
     uint64_t started_us;
     uint8_t model[TACIT_SHA256_BYTES]; /* the name of the present one */
 };
@@ -54,8 +38,6 @@ struct slot {
     uint32_t state;
     uint32_t first; /* the window of pieces that was asked for */
     uint32_t mask;
-    uint64_t spent_nano;
-    uint8_t release[TACIT_SHA256_BYTES];
 };
 
 /* Of two aggregators. */
@@ -109,18 +91,18 @@ static void *take(size_t *at, const struct hub_head *head, size_t bytes)
 
 static struct hub_parts lay_out(const struct hub_head *head, size_t *size)
 {
-    struct hub_fixed const *const fixed = &head->fixed;
-    size_t const sites = fixed->agent_count;
-    size_t const slots = fixed->slot_count;
-    size_t const numbers = fixed->dimension;
+    struct tacit_select_hub_config const *const config = &head->config;
+    size_t const sites = config->select.user_count;
+    size_t const slots = head->slot_count;
+    size_t const numbers = config->dimension;
     size_t const words = TACIT_BITS_WORDS(sites) * sizeof(uint64_t);
-    size_t const pieces = tacit_select_piece_count(fixed->dimension, TACIT_SELECT_STEPS);
-    size_t const model_pieces = tacit_select_piece_count(fixed->dimension, TACIT_SELECT_MODEL);
-    TACIT_ASSERT(fixed->slot_count <= fixed->agent_count);
+    size_t const pieces = tacit_select_piece_count(config->dimension, TACIT_SELECT_STEPS);
+    size_t const model_pieces = tacit_select_piece_count(config->dimension, TACIT_SELECT_MODEL);
+    TACIT_ASSERT(head->slot_count <= config->select.user_count);
     size_t at = rounded(sizeof *head);
     struct hub_parts parts = {.head = (struct hub_head *)(uintptr_t)head};
     parts.model = (struct select_pieces){.vector = TACIT_SELECT_MODEL,
-                                         .dimension = fixed->dimension,
+                                         .dimension = config->dimension,
                                          .first = &parts.head->first,
                                          .mask = &parts.head->mask};
     parts.select = take(&at, head, head->select_size);
@@ -137,10 +119,10 @@ static struct hub_parts lay_out(const struct hub_head *head, size_t *size)
     parts.model.have = take(&at, head, TACIT_BITS_WORDS(model_pieces) * sizeof(uint64_t));
     parts.slots = take(&at, head, slots * sizeof(struct slot));
     uint64_t *const heads =
-        take(&at, head, round_grantor_words(fixed->agent_count) * sizeof(uint64_t));
+        take(&at, head, round_grantor_words(config->select.user_count) * sizeof(uint64_t));
     parts.model.digests = take(&at, head, model_pieces * TACIT_SHA256_BYTES);
     parts.digests = take(&at, head, slots * pieces * TACIT_SHA256_BYTES);
-    parts.scratch = take(&at, head, tacit_select_choice_size(fixed->agent_count));
+    parts.scratch = take(&at, head, tacit_select_choice_size(config->select.user_count));
     parts.model.numbers = take(&at, head, numbers * sizeof(float));
     parts.seen = take(&at, head, sites * sizeof(uint32_t));
     parts.users = take(&at, head, slots * sizeof(uint32_t));
@@ -151,15 +133,15 @@ static struct hub_parts lay_out(const struct hub_head *head, size_t *size)
     *size = at;
     parts.round = (struct round_hub){
         .desk = &parts.head->desk,
-        .grantor = round_grantor_at(heads, fixed->agent_count, head->desk.term > 0),
+        .grantor = round_grantor_at(heads, config->select.user_count, head->desk.term > 0),
         .asked = parts.set,
         .received = parts.received,
         .seen = parts.seen,
-        .domain = fixed->domain,
-        .run_id = fixed->run_id,
-        .site_count = fixed->agent_count,
+        .domain = config->domain,
+        .run_id = config->run_id,
+        .site_count = config->select.user_count,
         .round = head->round,
-        .round_max = fixed->round_count + 1,
+        .round_max = config->round_count + 1,
         .answers_all = true,
         .may_rest = true};
     return parts;
@@ -193,11 +175,11 @@ static bool is_resting(const struct hub_parts *parts)
 /* Of those that are left. */
 static uint32_t quorum_of(const struct hub_parts *parts)
 {
-    uint32_t const sites = parts->head->fixed.agent_count;
+    uint32_t const sites = parts->head->config.select.user_count;
     uint32_t const left = parts->round.dropped == NULL
                               ? sites
                               : sites - tacit_bits_count(parts->round.dropped, sites);
-    return parts->head->fixed.quorum < left ? parts->head->fixed.quorum : left;
+    return parts->head->config.quorum < left ? parts->head->config.quorum : left;
 }
 
 /* ---- Beginning ---- */
@@ -222,27 +204,16 @@ static struct hub_head *fill_head(struct hub_head *head,
                                   const struct tacit_select_hub_config *config)
 {
     TACIT_ASSERT(config->select.users_per_round <= config->select.user_count);
-    struct hub_fixed *const fixed = &head->fixed;
     memset(head, 0, sizeof *head);
     head->desk.deadline_us = TACIT_NEVER;
     head->magic = config->has_helper ? HUB_MAGIC_TWO : HUB_MAGIC;
     head->select_size = tacit_select_size(&config->select);
-    fixed->run_id = config->run_id;
-    fixed->agent_count = config->select.user_count;
-    fixed->slot_count = config->selector == TACIT_SELECTOR_ALL ? config->select.user_count
-                                                               : config->select.users_per_round;
-    fixed->dimension = config->dimension;
-    fixed->round_count = config->round_count;
-    fixed->quorum = config->quorum;
-    fixed->selector = (uint32_t)config->selector;
-    fixed->round_timeout_us = config->round_timeout_us;
-    fixed->clip = config->clip;
-    fixed->kappa = config->annealing.kappa;
-    fixed->iterations = config->annealing.iterations;
-    fixed->is_vanilla = config->annealing.is_vanilla ? 1 : 0;
-    fixed->sign_as_printed = config->annealing.sign_as_printed ? 1 : 0;
-    fixed->keep_last = config->annealing.keep_last ? 1 : 0;
-    memcpy(fixed->domain, config->domain, sizeof fixed->domain);
+    head->slot_count = config->selector == TACIT_SELECTOR_ALL ? config->select.user_count
+                                                              : config->select.users_per_round;
+    head->config = *config;
+    head->config.sizes = NULL;
+    head->config.initial = NULL;
+    head->config.select.budget.given = NULL;
     return head;
 }
 
@@ -290,11 +261,11 @@ enum tacit_status tacit_select_hub_init(struct tacit_select_hub *hub,
 
 static bool slots_are_possible(const struct hub_parts *parts)
 {
-    TACIT_ASSERT(parts->head->asked_count <= parts->head->fixed.slot_count);
+    TACIT_ASSERT(parts->head->asked_count <= parts->head->slot_count);
     struct hub_head const *const head = parts->head;
     uint32_t complete_count = 0;
     for (uint32_t i = 0; i < head->asked_count; i++) {
-        if (parts->slots[i].agent >= head->fixed.agent_count ||
+        if (parts->slots[i].agent >= head->config.select.user_count ||
             parts->slots[i].state > SLOT_COMPLETE ||
             !tacit_bits_has(parts->set, parts->slots[i].agent))
             return false;
@@ -313,11 +284,12 @@ enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, siz
         return TACIT_MALFORMED;
     (void)fill_head(&fresh, config);
     if (head->magic != fresh.magic || head->select_size != fresh.select_size ||
-        memcmp(&head->fixed, &fresh.fixed, sizeof fresh.fixed) != 0)
+        head->slot_count != fresh.slot_count ||
+        memcmp(&head->config, &fresh.config, sizeof fresh.config) != 0)
         return TACIT_MALFORMED;
     struct hub_parts const parts = parts_of(hub);
-    if (head->lacks_model > 1 || head->round > head->fixed.round_count + 1 ||
-        head->asked_count > head->fixed.slot_count || !round_hub_is_possible(&parts.round) ||
+    if (head->lacks_model > 1 || head->round > head->config.round_count + 1 ||
+        head->asked_count > head->slot_count || !round_hub_is_possible(&parts.round) ||
         !slots_are_possible(&parts) ||
         (parts.two != NULL && parts.two->awaits_totals > (head->desk.phase == ROUND_CLOSED)))
         return TACIT_MALFORMED;
@@ -330,7 +302,7 @@ enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, siz
 static void say_order(const struct hub_parts *parts, uint32_t to,
                       struct tacit_select_update *update)
 {
-    TACIT_ASSERT(to == TACIT_EVERYONE || to < parts->head->fixed.agent_count);
+    TACIT_ASSERT(to == TACIT_EVERYONE || to < parts->head->config.select.user_count);
     struct hub_head const *const head = parts->head;
     bool const is_over = head->desk.phase == ROUND_CLOSED;
     if (head->round == 0 || head->lacks_model != 0)
@@ -345,14 +317,14 @@ static void say_order(const struct hub_parts *parts, uint32_t to,
             .set = is_over ? parts->nobody : parts->set,
             .epsilon_nano = parts->two == NULL ? 0 : parts->two->epsilon_nano,
             .digests = parts->model.digests,
-            .digest_count = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_MODEL)});
+            .digest_count = tacit_select_piece_count(head->config.dimension, TACIT_SELECT_MODEL)});
 }
 
 /* ---- Rounds ---- */
 
 static bool somebody_can_pay(const struct hub_parts *parts)
 {
-    for (uint32_t site = 0; site < parts->head->fixed.agent_count; site++)
+    for (uint32_t site = 0; site < parts->head->config.select.user_count; site++)
         if (select_can_pay(parts->select, site))
             return true;
     return false;
@@ -366,7 +338,7 @@ static void finish(struct hub_parts *parts, struct tacit_select_update *update)
     head->asked_count = 0;
     if (parts->two != NULL)
         parts->two->epsilon_nano = 0;
-    memset(parts->set, 0, TACIT_BITS_WORDS(head->fixed.agent_count) * sizeof(uint64_t));
+    memset(parts->set, 0, TACIT_BITS_WORDS(head->config.select.user_count) * sizeof(uint64_t));
     round_hub_await(&parts->round, true);
     update->persist = true;
     update->has_model = true;
@@ -376,10 +348,10 @@ static void finish(struct hub_parts *parts, struct tacit_select_update *update)
 /* All that was asked for is to come. */
 static void empty_slots(const struct hub_parts *parts)
 {
-    TACIT_ASSERT(parts->head->asked_count <= parts->head->fixed.slot_count);
+    TACIT_ASSERT(parts->head->asked_count <= parts->head->slot_count);
     uint32_t const count = parts->head->asked_count;
     size_t const pieces =
-        tacit_select_piece_count(parts->head->fixed.dimension, TACIT_SELECT_STEPS);
+        tacit_select_piece_count(parts->head->config.dimension, TACIT_SELECT_STEPS);
     memset(parts->have, 0, count * TACIT_BITS_WORDS(pieces) * sizeof(uint64_t));
     for (uint32_t i = 0; i < count; i++) {
         parts->slots[i] = (struct slot){.agent = parts->slots[i].agent};
@@ -403,14 +375,14 @@ static void open_round(struct hub_parts *parts, uint32_t count, uint64_t now_us,
                        struct tacit_select_update *update)
 {
     TACIT_ASSERT(count >= 1);
-    TACIT_ASSERT(count <= parts->head->fixed.slot_count);
+    TACIT_ASSERT(count <= parts->head->slot_count);
     struct hub_head *const head = parts->head;
     parts->round.round = ++head->round;
     head->asked_count = count;
     head->started_us = now_us;
     if (parts->two != NULL)
         parts->two->epsilon_nano = least_price_nano(parts, count);
-    memset(parts->set, 0, TACIT_BITS_WORDS(head->fixed.agent_count) * sizeof(uint64_t));
+    memset(parts->set, 0, TACIT_BITS_WORDS(head->config.select.user_count) * sizeof(uint64_t));
     for (uint32_t i = 0; i < count; i++) {
         parts->slots[i].agent = parts->users[i];
         tacit_bits_add(parts->set, parts->users[i]);
@@ -424,15 +396,9 @@ static void open_round(struct hub_parts *parts, uint32_t count, uint64_t now_us,
 static enum tacit_status choose(const struct hub_parts *parts, const struct tacit_entropy *entropy,
                                 uint32_t *count)
 {
-    struct hub_fixed const *const fixed = &parts->head->fixed;
-    struct tacit_select_choice const choice = {
-        .selector = (enum tacit_selector)fixed->selector,
-        .annealing = {.is_vanilla = fixed->is_vanilla != 0,
-                      .sign_as_printed = fixed->sign_as_printed != 0,
-                      .keep_last = fixed->keep_last != 0,
-                      .kappa = fixed->kappa,
-                      .iterations = fixed->iterations},
-        .available = parts->heard};
+    struct tacit_select_choice const choice = {.selector = parts->head->config.selector,
+                                               .annealing = parts->head->config.annealing,
+                                               .available = parts->heard};
     double energy;
     return tacit_select_choose(parts->select, &choice, entropy, parts->scratch, parts->users, count,
                                &energy);
@@ -450,17 +416,17 @@ static enum tacit_status begin(struct hub_parts *parts, uint64_t now_us,
     if (head->lacks_model != 0)
         return TACIT_OK;
     bool const is_ended = head->exhausted == ENDED;
-    if (is_ended || rounds_over(parts) == head->fixed.round_count || !somebody_can_pay(parts)) {
+    if (is_ended || rounds_over(parts) == head->config.round_count || !somebody_can_pay(parts)) {
         if (!is_ended)
-            head->exhausted = rounds_over(parts) < head->fixed.round_count ? 1 : 0;
+            head->exhausted = rounds_over(parts) < head->config.round_count ? 1 : 0;
         finish(parts, update);
         return TACIT_OK;
     }
     uint32_t able = 0;
     for (size_t i = 0;
-         parts->round.dropped != NULL && i < TACIT_BITS_WORDS(head->fixed.agent_count); i++)
+         parts->round.dropped != NULL && i < TACIT_BITS_WORDS(head->config.select.user_count); i++)
         parts->heard[i] &= ~parts->round.dropped[i];
-    for (uint32_t site = 0; site < head->fixed.agent_count; site++)
+    for (uint32_t site = 0; site < head->config.select.user_count; site++)
         if (tacit_bits_has(parts->heard, site) && select_can_pay(parts->select, site))
             able++;
     if (able < quorum_of(parts))
@@ -477,7 +443,7 @@ static void average(const struct hub_parts *parts)
     TACIT_ASSERT(parts->head->desk.covered_count > 0);
     struct hub_head const *const head = parts->head;
     struct tacit_select_view view;
-    double const unit = head->fixed.clip / (double)TACIT_VECTOR_STEPS;
+    double const unit = head->config.clip / (double)TACIT_VECTOR_STEPS;
     double total = 0;
     tacit_select_view(parts->select, &view);
     for (uint32_t i = 0; i < head->asked_count; i++)
@@ -485,11 +451,11 @@ static void average(const struct hub_parts *parts)
             total += (double)view.sizes[parts->slots[i].agent];
     TACIT_ASSERT(total > 0);
     for (uint32_t i = 0; i < head->asked_count; i++) {
-        int64_t const *const steps = parts->steps + (size_t)i * head->fixed.dimension;
+        int64_t const *const steps = parts->steps + (size_t)i * head->config.dimension;
         double const weight = (double)view.sizes[parts->slots[i].agent] / total;
         if (parts->slots[i].state != SLOT_COMPLETE)
             continue;
-        for (uint32_t k = 0; k < head->fixed.dimension; k++)
+        for (uint32_t k = 0; k < head->config.dimension; k++)
             parts->theta[k] += weight * ((double)steps[k] * unit);
     }
     present(parts);
@@ -498,10 +464,10 @@ static void average(const struct hub_parts *parts)
 /* HELPER 4, model updates: all weigh the same. */
 static void add_totals(const struct hub_parts *parts, uint32_t sites, const int64_t *totals)
 {
-    struct hub_fixed const *const fixed = &parts->head->fixed;
-    double const unit = fixed->clip / (double)TACIT_VECTOR_STEPS / sites;
+    struct tacit_select_hub_config const *const config = &parts->head->config;
+    double const unit = config->clip / (double)TACIT_VECTOR_STEPS / sites;
     TACIT_ASSERT(sites > 0);
-    for (uint32_t k = 0; k < fixed->dimension; k++)
+    for (uint32_t k = 0; k < config->dimension; k++)
         parts->theta[k] += (double)totals[k] * unit;
     present(parts);
 }
@@ -509,12 +475,13 @@ static void add_totals(const struct hub_parts *parts, uint32_t sites, const int6
 /* Two aggregators: no update of the round that stands is added up any more. */
 static void give_up(const struct hub_parts *parts)
 {
-    struct hub_fixed const *const fixed = &parts->head->fixed;
+    struct tacit_select_hub_config const *const config = &parts->head->config;
     if (parts->head->desk.phase == ROUND_COLLECTING)
         round_hub_close(&parts->round);
     parts->two->awaits_totals = 0;
-    memset(parts->steps, 0, (size_t)fixed->slot_count * fixed->dimension * sizeof *parts->steps);
-    memset(parts->openings, 0, fixed->slot_count * sizeof *parts->openings);
+    memset(parts->steps, 0,
+           (size_t)parts->head->slot_count * config->dimension * sizeof *parts->steps);
+    memset(parts->openings, 0, parts->head->slot_count * sizeof *parts->openings);
 }
 
 /* Who did not answer counts with the deadline, and is asked again once it has spoken again. */
@@ -534,7 +501,7 @@ static enum tacit_status end_round(struct hub_parts *parts, uint64_t now_us,
     }
     enum tacit_status const observed = tacit_select_observe_reported(
         parts->select, parts->users, head->asked_count, parts->latencies,
-        (double)head->fixed.round_timeout_us * 1e-6, parts->round_spent);
+        (double)head->config.round_timeout_us * 1e-6, parts->round_spent);
     TACIT_ASSERT(observed == TACIT_OK);
     update->persist = true;
     if (parts->two != NULL && head->desk.covered_count >= quorum_of(parts)) {
@@ -557,7 +524,7 @@ static enum tacit_status end_round(struct hub_parts *parts, uint64_t now_us,
 
 static void hear_spent(const struct hub_parts *parts, uint32_t site, uint64_t spent_nano)
 {
-    TACIT_ASSERT(site < parts->head->fixed.agent_count);
+    TACIT_ASSERT(site < parts->head->config.select.user_count);
     if (spent_nano <= parts->spent[site])
         return;
     parts->spent[site] = spent_nano;
@@ -575,7 +542,7 @@ static struct slot *slot_of(const struct hub_parts *parts, uint32_t site)
 static size_t place_of(const struct hub_parts *parts, const struct slot *slot)
 {
     TACIT_ASSERT(slot >= parts->slots);
-    TACIT_ASSERT((size_t)(slot - parts->slots) < parts->head->fixed.slot_count);
+    TACIT_ASSERT((size_t)(slot - parts->slots) < parts->head->slot_count);
     return (size_t)(slot - parts->slots);
 }
 
@@ -583,7 +550,7 @@ static size_t place_of(const struct hub_parts *parts, const struct slot *slot)
 static struct select_pieces update_of(const struct hub_parts *parts, struct slot *slot)
 {
     size_t const place = place_of(parts, slot);
-    uint32_t const dimension = parts->head->fixed.dimension;
+    uint32_t const dimension = parts->head->config.dimension;
     size_t const pieces = tacit_select_piece_count(dimension, TACIT_SELECT_STEPS);
     return (struct select_pieces){.vector = TACIT_SELECT_STEPS,
                                   .dimension = dimension,
@@ -596,7 +563,7 @@ static struct select_pieces update_of(const struct hub_parts *parts, struct slot
 
 static bool needs_no_update(const struct hub_parts *parts, uint32_t site, uint32_t round)
 {
-    TACIT_ASSERT(site < parts->head->fixed.agent_count);
+    TACIT_ASSERT(site < parts->head->config.select.user_count);
     struct hub_head const *const head = parts->head;
     return head->desk.phase != ROUND_COLLECTING || round != head->round ||
            !tacit_bits_has(parts->set, site) || tacit_bits_has(parts->received, site);
@@ -657,10 +624,10 @@ static enum tacit_status take_update(const struct hub_parts *parts,
                                      const struct tacit_select_message *message,
                                      struct tacit_select_update *update)
 {
-    TACIT_ASSERT(message->from < parts->head->fixed.agent_count);
+    TACIT_ASSERT(message->from < parts->head->config.select.user_count);
     struct hub_head const *const head = parts->head;
     uint8_t release[TACIT_SHA256_BYTES];
-    uint32_t const pieces = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_STEPS);
+    uint32_t const pieces = tacit_select_piece_count(head->config.dimension, TACIT_SELECT_STEPS);
     if (message->digest_count != pieces || (message->masked != NULL) != (parts->two != NULL))
         return TACIT_MALFORMED;
     struct round_verdict verdict = round_hub_hear(&parts->round, &message->head);
@@ -683,8 +650,6 @@ static enum tacit_status take_update(const struct hub_parts *parts,
     struct select_pieces const held = update_of(parts, slot);
     if (slot->state == SLOT_ASKED) {
         slot->state = SLOT_OPENED;
-        slot->spent_nano = message->spent_nano;
-        memcpy(slot->release, release, sizeof release);
         memcpy(held.digests, message->digests, (size_t)pieces * TACIT_SHA256_BYTES);
         if (parts->two != NULL)
             parts->openings[place_of(parts, slot)] =
@@ -700,7 +665,8 @@ static bool are_committed(const struct hub_parts *parts, struct slot *slot)
     struct tacit_helper_release const *const masked =
         &parts->openings[place_of(parts, slot)].masked;
     struct tacit_helper_release found = *masked;
-    tacit_helper_blind_digest(&found, update_of(parts, slot).numbers, parts->head->fixed.dimension);
+    tacit_helper_blind_digest(&found, update_of(parts, slot).numbers,
+                              parts->head->config.dimension);
     return memcmp(found.digest, masked->digest, sizeof found.digest) == 0;
 }
 
@@ -752,7 +718,7 @@ static enum tacit_status take_model(const struct hub_parts *parts,
         select_take(&parts->model, head->round, piece, update, &is_whole);
     if (!is_whole)
         return status;
-    for (uint32_t i = 0; i < head->fixed.dimension; i++)
+    for (uint32_t i = 0; i < head->config.dimension; i++)
         parts->theta[i] = (double)((const float *)parts->model.numbers)[i];
     head->lacks_model = 0;
     head->started_us = now_us;
@@ -867,7 +833,7 @@ static void begin_term(const struct hub_parts *parts, uint64_t term, uint64_t no
         return;
     give_up(parts);
     head->asked_count = head->desk.covered_count = 0;
-    memset(parts->heard, 0, TACIT_BITS_WORDS(head->fixed.agent_count) * sizeof(uint64_t));
+    memset(parts->heard, 0, TACIT_BITS_WORDS(head->config.select.user_count) * sizeof(uint64_t));
 }
 
 /* The clock may have begun anew with the machine. */
@@ -909,13 +875,13 @@ enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
     bool const is_new = head->round != before.round || head->desk.phase != before.desk.phase ||
                         head->lacks_model != before.lacks_model;
     if (status == TACIT_OK || update->persist)
-        round_desk_end_step(&head->desk, event->now_us, head->fixed.round_timeout_us, is_new,
+        round_desk_end_step(&head->desk, event->now_us, head->config.round_timeout_us, is_new,
                             event->kind == TACIT_SELECT_START);
     update->deadline_us = head->lacks_model == 0 ? head->desk.deadline_us : TACIT_NEVER;
-    select_sign(update, TACIT_HUB, head->fixed.run_id, head->desk.term);
+    select_sign(update, TACIT_HUB, head->config.run_id, head->desk.term);
     round_hub_check_invariants(&parts.round);
     TACIT_ASSERT(head->desk.covered_count <= head->asked_count);
-    TACIT_ASSERT(head->asked_count <= head->fixed.slot_count);
+    TACIT_ASSERT(head->asked_count <= head->slot_count);
     return status;
 }
 
@@ -951,47 +917,43 @@ enum tacit_status tacit_select_hub_end(struct tacit_select_hub *hub, uint64_t no
             give_up(&parts);
         status = is_resting(&parts) ? begin(&parts, now_us, NULL, update)
                                     : end_round(&parts, now_us, NULL, update);
-        round_desk_end_step(&head->desk, now_us, head->fixed.round_timeout_us, true, false);
+        round_desk_end_step(&head->desk, now_us, head->config.round_timeout_us, true, false);
         TACIT_ASSERT(status == TACIT_OK && head->desk.phase == ROUND_FINISHED);
     }
     update->deadline_us = head->lacks_model == 0 ? head->desk.deadline_us : TACIT_NEVER;
-    select_sign(update, TACIT_HUB, head->fixed.run_id, head->desk.term);
+    select_sign(update, TACIT_HUB, head->config.run_id, head->desk.term);
     round_hub_check_invariants(&parts.round);
     return status;
 }
 
 /* ---- What a lost hub is built again from ---- */
 
-static void walk_words(struct base_walk *walk, void *words, size_t bytes)
-{
-    base_walk_words(walk, words, bytes / sizeof(uint64_t));
-}
-
 static void walk_hub(struct base_walk *walk, void *hub)
 {
     struct hub_parts const parts = parts_of(hub);
     struct hub_head *const head = parts.head;
-    struct hub_fixed const *const fixed = &head->fixed;
-    size_t const words = TACIT_BITS_WORDS(fixed->agent_count) * sizeof(uint64_t);
+    struct tacit_select_hub_config const *const config = &head->config;
+    size_t const words = TACIT_BITS_WORDS(config->select.user_count);
     uint32_t phase = head->desk.phase;
     base_walk_same(walk, MARK);
-    base_walk_same(walk, fixed->run_id);
-    base_walk_same(walk, fixed->agent_count);
-    base_walk_same(walk, fixed->slot_count);
-    base_walk_same(walk, fixed->dimension);
-    base_walk_same(walk, fixed->round_count);
+    base_walk_same(walk, config->run_id);
+    base_walk_same(walk, config->select.user_count);
+    base_walk_same(walk, head->slot_count);
+    base_walk_same(walk, config->dimension);
+    base_walk_same(walk, config->round_count);
     base_walk_number(walk, &phase);
     walk->failed = walk->failed || phase > ROUND_CLOSED;
     if (!walk->failed)
         head->desk.phase = (enum round_phase)phase;
     base_walk_number(walk, &head->round);
     base_walk_number(walk, &head->exhausted);
-    walk_words(walk, parts.select, head->select_size);
-    walk_words(walk, phase == ROUND_COLLECTING ? parts.set : parts.nobody, words);
-    walk_words(walk, parts.heard, words);
-    walk_words(walk, parts.spent, fixed->agent_count * sizeof(uint64_t));
-    walk_words(walk, parts.model.digests,
-               TACIT_SHA256_BYTES * tacit_select_piece_count(fixed->dimension, TACIT_SELECT_MODEL));
+    base_walk_words(walk, (uint64_t *)parts.select, head->select_size / sizeof(uint64_t));
+    base_walk_words(walk, phase == ROUND_COLLECTING ? parts.set : parts.nobody, words);
+    base_walk_words(walk, parts.heard, words);
+    base_walk_words(walk, parts.spent, config->select.user_count);
+    base_walk_words(walk, (uint64_t *)(void *)parts.model.digests,
+                    TACIT_SHA256_BYTES / sizeof(uint64_t) *
+                        tacit_select_piece_count(config->dimension, TACIT_SELECT_MODEL));
 }
 
 size_t tacit_select_hub_snapshot(const struct tacit_select_hub *hub, uint8_t *bytes, size_t room)
@@ -1003,10 +965,10 @@ size_t tacit_select_hub_snapshot(const struct tacit_select_hub *hub, uint8_t *by
 static bool fill_slots(const struct hub_parts *parts)
 {
     struct hub_head *const head = parts->head;
-    uint32_t const sites = head->fixed.agent_count;
+    uint32_t const sites = head->config.select.user_count;
     if (!tacit_bits_within(parts->set, parts->set, sites) ||
         tacit_bits_next(parts->nobody, sites, 0) < sites ||
-        tacit_bits_count(parts->set, sites) > head->fixed.slot_count)
+        tacit_bits_count(parts->set, sites) > head->slot_count)
         return false;
     TACIT_BITS_EACH (site, parts->set, sites)
         parts->slots[head->asked_count++].agent = site;

@@ -12,22 +12,10 @@
 #define ENTROPY_PAUSE_US 1000000u
 #define IDLE_RESENDS 5u /* who has nothing to do says less often that it is there */
 
-/* What a state is of. */
-struct site_fixed {
-    uint64_t run_id;
-    uint32_t agent;
-    uint32_t agent_count;
-    uint32_t dimension;
-    uint32_t round_count;
-    double clip;
-    uint64_t resend_after_us;
-    uint8_t domain[TACIT_SHA256_BYTES];
-    struct select_prices prices;
-};
-
 struct site_head {
     uint64_t magic;
-    struct site_fixed fixed;
+    struct tacit_select_site_config config;
+    struct select_prices prices;
     uint32_t phase;
     uint32_t round; /* of the last order */
     uint32_t last;  /* it was the last one */
@@ -50,7 +38,6 @@ struct site_head {
 
 /* Of two aggregators, behind all else. */
 struct site_two {
-    double floor_times;
     uint64_t epsilon_nano; /* of the order */
     struct tacit_helper_release masked;
 };
@@ -62,14 +49,14 @@ struct site_parts {
     struct select_pieces steps; /* its own, whole from the draw on */
 };
 
-static uint32_t model_pieces(const struct site_fixed *fixed)
+static uint32_t model_pieces(const struct tacit_select_site_config *config)
 {
-    return tacit_select_piece_count(fixed->dimension, TACIT_SELECT_MODEL);
+    return tacit_select_piece_count(config->dimension, TACIT_SELECT_MODEL);
 }
 
-static uint32_t step_pieces(const struct site_fixed *fixed)
+static uint32_t step_pieces(const struct tacit_select_site_config *config)
 {
-    return tacit_select_piece_count(fixed->dimension, TACIT_SELECT_STEPS);
+    return tacit_select_piece_count(config->dimension, TACIT_SELECT_STEPS);
 }
 
 static size_t float_bytes(uint32_t dimension)
@@ -82,12 +69,12 @@ static struct site_parts parts_of(const struct tacit_select_site *site)
     struct site_head *const head = (struct site_head *)(uintptr_t)site;
     uint8_t *const model_digests = (uint8_t *)(head + 1);
     uint8_t *const digests =
-        model_digests + (size_t)model_pieces(&head->fixed) * TACIT_SHA256_BYTES;
+        model_digests + (size_t)model_pieces(&head->config) * TACIT_SHA256_BYTES;
     uint64_t *const have =
-        (uint64_t *)(void *)(digests + (size_t)step_pieces(&head->fixed) * TACIT_SHA256_BYTES);
-    int64_t *const steps = (int64_t *)(have + TACIT_BITS_WORDS(model_pieces(&head->fixed)));
-    uint8_t *const model = (uint8_t *)(steps + head->fixed.dimension);
-    uint32_t const dimension = head->fixed.dimension;
+        (uint64_t *)(void *)(digests + (size_t)step_pieces(&head->config) * TACIT_SHA256_BYTES);
+    int64_t *const steps = (int64_t *)(have + TACIT_BITS_WORDS(model_pieces(&head->config)));
+    uint8_t *const model = (uint8_t *)(steps + head->config.dimension);
+    uint32_t const dimension = head->config.dimension;
     return (struct site_parts){
         .head = head,
         .two = head->magic == SITE_MAGIC_TWO ? (void *)(model + float_bytes(dimension)) : NULL,
@@ -112,8 +99,9 @@ static bool is_valid(const struct tacit_select_site_config *config)
            config->dimension > 0 && config->dimension <= TACIT_SELECT_DIMENSION_MAX &&
            config->round_count > 0 && config->round_count <= TACIT_SELECT_ROUNDS_MAX &&
            config->clip > 0 && config->clip <= 1e100 && config->budget.is_exact &&
-           config->budget.kind != TACIT_SELECT_GIVEN && select_budget_is_valid(&config->budget) &&
-           config->floor_times >= 0 && config->floor_times <= 1e12 && config->resend_after_us > 0 &&
+           config->budget.kind != TACIT_SELECT_GIVEN && config->budget.given == NULL &&
+           select_budget_is_valid(&config->budget) && config->floor_times >= 0 &&
+           config->floor_times <= 1e12 && config->resend_after_us > 0 &&
            config->resend_after_us <= TACIT_NEVER / IDLE_RESENDS >> (ROUND_DOUBLINGS_MAX + 1);
 }
 
@@ -127,20 +115,6 @@ size_t tacit_select_site_size(const struct tacit_select_site_config *config)
     return sizeof(struct site_head) + (size_t)(models + steps) * TACIT_SHA256_BYTES +
            TACIT_BITS_WORDS(models) * sizeof(uint64_t) + config->dimension * sizeof(int64_t) +
            float_bytes(config->dimension) + (config->has_helper ? sizeof(struct site_two) : 0);
-}
-
-static void fill_fixed(struct site_fixed *fixed, const struct tacit_select_site_config *config)
-{
-    memset(fixed, 0, sizeof *fixed);
-    fixed->run_id = config->run_id;
-    fixed->agent = config->agent;
-    fixed->agent_count = config->agent_count;
-    fixed->dimension = config->dimension;
-    fixed->round_count = config->round_count;
-    fixed->clip = config->clip;
-    fixed->resend_after_us = config->resend_after_us;
-    memcpy(fixed->domain, config->domain, sizeof fixed->domain);
-    fixed->prices = select_prices_of(&config->budget);
 }
 
 static uint64_t magic_of(const struct tacit_select_site_config *config)
@@ -158,25 +132,24 @@ enum tacit_status tacit_select_site_init(struct tacit_select_site *site,
     memset(site, 0, size);
     struct site_head *const head = (struct site_head *)site;
     head->magic = magic_of(config);
-    fill_fixed(&head->fixed, config);
-    if (config->has_helper)
-        parts_of(site).two->floor_times = config->floor_times;
-    head->next_nano = head->fixed.prices.first_nano;
+    head->config = *config;
+    head->prices = select_prices_of(&config->budget);
+    head->next_nano = head->prices.first_nano;
     head->grants.resend.due_us = TACIT_NEVER;
     return TACIT_OK;
 }
 
 static bool is_possible(const struct site_head *head)
 {
-    struct site_fixed const *const fixed = &head->fixed;
+    struct tacit_select_site_config const *const config = &head->config;
     bool const is_pending = head->draw_round > head->release_round;
-    return head->phase <= TACIT_SELECT_FINISHED && head->round <= fixed->round_count + 1 &&
+    return head->phase <= TACIT_SELECT_FINISHED && head->round <= config->round_count + 1 &&
            head->last <= 1 && head->awaiting_first_order <= 1 &&
            round_site_is_possible(&head->grants) &&
            (head->term > 0 || (head->awaiting_first_order == 0 && head->number_base == 0)) &&
            head->number_base <= UINT32_MAX / 2 && head->draw_round <= head->round &&
            head->release_round <= head->draw_round && head->participation <= number_of(head) &&
-           head->spent_nano <= fixed->prices.total_nano &&
+           head->spent_nano <= head->prices.total_nano &&
            (head->participation == 0) == (number_of(head) == 0) &&
            (head->phase == TACIT_SELECT_COMMITTED) == is_pending;
 }
@@ -185,14 +158,12 @@ enum tacit_status tacit_select_site_check(const struct tacit_select_site *site, 
                                           const struct tacit_select_site_config *config)
 {
     struct site_head const *const head = (const struct site_head *)site;
-    struct site_fixed fixed;
     TACIT_ASSERT(site != NULL);
     if (size == 0 || size != tacit_select_site_size(config) || head->magic != magic_of(config))
         return TACIT_MALFORMED;
-    fill_fixed(&fixed, config);
-    if (memcmp(&fixed, &head->fixed, sizeof fixed) != 0 ||
-        (config->has_helper && memcmp(&parts_of(site).two->floor_times, &config->floor_times,
-                                      sizeof config->floor_times) != 0))
+    struct select_prices const prices = select_prices_of(&config->budget);
+    if (memcmp(&head->config, config, sizeof *config) != 0 ||
+        memcmp(&head->prices, &prices, sizeof prices) != 0)
         return TACIT_MALFORMED;
     return is_possible(head) ? TACIT_OK : TACIT_MALFORMED;
 }
@@ -203,7 +174,7 @@ enum tacit_status tacit_select_site_check(const struct tacit_select_site *site, 
  * not take part. */
 static bool can_pay(const struct site_head *head)
 {
-    struct select_prices const *const prices = &head->fixed.prices;
+    struct select_prices const *const prices = &head->prices;
     if (prices->participations > 0 && head->participation >= prices->participations)
         return false;
     return head->next_nano >= SELECT_PRICE_MIN_NANO &&
@@ -234,13 +205,13 @@ struct tacit_select_message tacit_select_site_release(const struct tacit_select_
     struct site_parts const parts = parts_of(site);
     struct site_head const *const head = parts.head;
     struct tacit_select_message message = {.kind = TACIT_SELECT_UPDATE,
-                                           .from = head->fixed.agent,
+                                           .from = head->config.agent,
                                            .to = TACIT_HUB,
-                                           .run_id = head->fixed.run_id,
+                                           .run_id = head->config.run_id,
                                            .term = head->term,
                                            .round = head->draw_round,
                                            .digests = parts.steps.digests,
-                                           .digest_count = step_pieces(&head->fixed),
+                                           .digest_count = step_pieces(&head->config),
                                            .spent_nano = head->spent_nano,
                                            .participation = head->participation,
                                            .price_nano = head->price_nano,
@@ -268,7 +239,7 @@ static void say_again(const struct tacit_select_site *site, struct tacit_select_
 static void set_deadline(struct site_head *head, uint64_t now_us)
 {
     uint64_t const resend =
-        round_pause_us(head->fixed.resend_after_us, head->grants.resend.unanswered_count);
+        round_pause_us(head->config.resend_after_us, head->grants.resend.unanswered_count);
     bool const is_idle = head->phase == TACIT_SELECT_IDLE || head->phase == TACIT_SELECT_TRAINING;
     head->grants.resend.due_us = head->phase == TACIT_SELECT_FINISHED
                                      ? TACIT_NEVER
@@ -327,7 +298,7 @@ static bool place(const struct site_parts *parts, bool is_asked, struct tacit_se
 static void take_model(const struct site_parts *parts, const struct tacit_select_message *order)
 {
     struct site_head *const head = parts->head;
-    uint32_t const pieces = model_pieces(&head->fixed);
+    uint32_t const pieces = model_pieces(&head->config);
     size_t const bytes = (size_t)pieces * TACIT_SHA256_BYTES;
     if (memcmp(parts->model.digests, order->digests, bytes) == 0)
         return;
@@ -384,17 +355,17 @@ static enum tacit_status take_order(const struct tacit_select_site *site,
                                     struct tacit_select_update *update)
 {
     struct site_head *const head = (struct site_head *)(uintptr_t)site;
-    struct site_fixed const *const fixed = &head->fixed;
-    bool const is_asked = order->last || tacit_bits_has(order->set, fixed->agent);
+    struct tacit_select_site_config const *const config = &head->config;
+    bool const is_asked = order->last || tacit_bits_has(order->set, config->agent);
     bool const needs_epsilon = is_asked && !order->last && head->magic == SITE_MAGIC_TWO;
-    if (order->digest_count != model_pieces(fixed) || order->round == 0 ||
-        order->round > fixed->round_count + 1 || order->epsilon_nano > EPSILON_NANO_MAX ||
+    if (order->digest_count != model_pieces(config) || order->round == 0 ||
+        order->round > config->round_count + 1 || order->epsilon_nano > EPSILON_NANO_MAX ||
         (needs_epsilon && order->epsilon_nano < SELECT_PRICE_MIN_NANO) ||
         (head->magic == SITE_MAGIC && order->epsilon_nano > 0))
         return TACIT_MALFORMED;
     bool const is_present = head->awaiting_first_order == 0 && order->round == head->round;
     if (head->awaiting_first_order == 0)
-        rest(head, is_present && !is_asked, order->to == fixed->agent ? order->seen : 0, update);
+        rest(head, is_present && !is_asked, order->to == config->agent ? order->seen : 0, update);
     if (head->phase == TACIT_SELECT_COMMITTED || head->phase == TACIT_SELECT_FINISHED ||
         (head->awaiting_first_order == 0 && order->round <= head->round))
         return TACIT_OK;
@@ -421,9 +392,9 @@ static enum tacit_status take_piece(const struct site_parts *parts,
 
 static struct tacit_commit_scope scope_of(const struct site_head *head, uint32_t round)
 {
-    return (struct tacit_commit_scope){.domain = head->fixed.domain,
-                                       .run_id = head->fixed.run_id,
-                                       .site = head->fixed.agent,
+    return (struct tacit_commit_scope){.domain = head->config.domain,
+                                       .run_id = head->config.run_id,
+                                       .site = head->config.agent,
                                        .epoch = round};
 }
 
@@ -433,11 +404,12 @@ static enum tacit_status add_noise(const struct site_parts *parts,
 {
     struct site_head const *const head = parts->head;
     struct site_two const *const two = parts->two;
-    uint64_t const nano =
-        two == NULL ? head->next_nano : (uint64_t)((double)two->epsilon_nano * two->floor_times);
+    uint64_t const nano = two == NULL
+                              ? head->next_nano
+                              : (uint64_t)((double)two->epsilon_nano * head->config.floor_times);
     return two != NULL && nano == 0
                ? TACIT_OK
-               : tacit_vector_noise(parts->steps.numbers, head->fixed.dimension, nano, entropy);
+               : tacit_vector_noise(parts->steps.numbers, head->config.dimension, nano, entropy);
 }
 
 /* HELPER 1: from here on the steps are masked words. */
@@ -449,10 +421,10 @@ static enum tacit_status mask(const struct site_parts *parts,
     TACIT_ASSERT(aggregators != NULL);
     struct tacit_helper_round round = {.term = aggregators->term,
                                        .round = head->round,
-                                       .count = head->fixed.dimension,
+                                       .count = head->config.dimension,
                                        .epsilon_nano = parts->two->epsilon_nano};
     memcpy(round.order, head->model, sizeof round.order);
-    return tacit_helper_mask(aggregators->run, &round, head->fixed.agent, aggregators->keys, keys,
+    return tacit_helper_mask(aggregators->run, &round, head->config.agent, aggregators->keys, keys,
                              parts->steps.numbers, &parts->two->masked) == TACIT_OK
                ? TACIT_OK
                : TACIT_ENTROPY; /* or sealing failed: it is tried again, too */
@@ -469,7 +441,7 @@ static enum tacit_status draw(const struct tacit_select_site *site,
     struct site_head made = *head;
     const struct tacit_entropy *const keys = event->keys == NULL ? entropy : event->keys;
     uint8_t release[TACIT_SHA256_BYTES];
-    tacit_vector_quantise(event->difference, head->fixed.dimension, head->fixed.clip,
+    tacit_vector_quantise(event->difference, head->config.dimension, head->config.clip,
                           parts.steps.numbers);
     enum tacit_status status = add_noise(&parts, entropy);
     if (status == TACIT_OK && parts.two != NULL)
@@ -481,7 +453,7 @@ static enum tacit_status draw(const struct tacit_select_site *site,
     made.participation = head->participation + 1;
     made.price_nano = head->next_nano;
     made.spent_nano = head->spent_nano + head->next_nano;
-    made.next_nano = select_price_after(&head->fixed.prices, head->next_nano);
+    made.next_nano = select_price_after(&head->prices, head->next_nano);
     memcpy(made.start, head->model, sizeof made.start);
     *head = made; /* the release is read from there; nothing is kept unless all goes well */
     struct tacit_select_message const message = tacit_select_site_release(site);
@@ -517,7 +489,7 @@ static enum tacit_status take_training(const struct tacit_select_site *site,
     *head = before;
     /* exact numbers may be among them */
     struct site_parts const parts = parts_of(site);
-    memset(parts.steps.numbers, 0, head->fixed.dimension * sizeof(int64_t));
+    memset(parts.steps.numbers, 0, head->config.dimension * sizeof(int64_t));
     if (parts.two != NULL)
         memset(&parts.two->masked, 0, sizeof parts.two->masked);
     return status;
@@ -584,7 +556,7 @@ static enum tacit_status receive(const struct tacit_select_site *site,
     struct site_parts const parts = parts_of(site);
     struct tacit_select_message const *const message = event->message;
     TACIT_ASSERT(message != NULL);
-    if (message->from != TACIT_HUB || message->run_id != parts.head->fixed.run_id ||
+    if (message->from != TACIT_HUB || message->run_id != parts.head->config.run_id ||
         message->term != parts.head->term)
         return TACIT_STRANGER;
     switch (message->kind) {
@@ -690,7 +662,7 @@ enum tacit_status tacit_select_site_step(struct tacit_select_site *site,
         time_resend(head, event->now_us, is_answered, phase != head->phase, update);
     }
     update->deadline_us = head->grants.resend.due_us;
-    select_sign(update, head->fixed.agent, head->fixed.run_id, head->term);
+    select_sign(update, head->config.agent, head->config.run_id, head->term);
     return status;
 }
 
