@@ -9,7 +9,7 @@ from ._errors import StateError
 ffi: Any = cffi.FFI()
 ffi.cdef("""
 struct tacit_select_budget {
-    int kind; bool is_exact; double total; double eta; uint32_t participations; const double *given;
+    int kind; uint32_t participations; double total; double eta; const double *given; bool is_exact; uint8_t spare[7];
 };
 struct tacit_select_config {
     uint32_t user_count; uint32_t users_per_round; double alpha; double beta; double gamma; double zeta;
@@ -21,7 +21,7 @@ struct tacit_select_view {
 };
 struct tacit_select_scores { double *ucb; double *generalization; double *privacy; double *weight; };
 struct tacit_select_annealing {
-    bool is_vanilla; bool sign_as_printed; bool keep_last; bool keep_walk; double kappa; uint32_t iterations;
+    bool is_vanilla; bool sign_as_printed; bool keep_last; bool keep_walk; uint32_t iterations; double kappa;
 };
 struct tacit_select_choice {
     int selector; struct tacit_select_annealing annealing; const double *expected; const uint64_t *available;

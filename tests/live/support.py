@@ -465,7 +465,9 @@ class Application(threading.Thread):
         self.connection = None
 
     def ask(self, path, body):
+        deadline = time.monotonic() + 120  # a site that has died answers nobody
         while not self.aborted:
+            require(time.monotonic() < deadline, f"{self.site} does not answer {path}")
             try:
                 if self.connection is None:
                     self.connection = UnixConnection(self.federation.socket_of(self.site))
