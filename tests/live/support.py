@@ -506,6 +506,7 @@ class Application(threading.Thread):
             pass
         except Exception as trouble:  # shown by the test
             self.trouble = trouble
+            print(f"-- the application of {self.site} stopped: {trouble!r}", flush=True)
 
 
 # ---- What holds in every run ----
