@@ -29,9 +29,6 @@ OFFERED = {
     "learn_network_bare": "learn: passes without the rest, for who measures",
     "tacit_env_ones": "env: rewards as counts, for who measures",
     "gossip_doubling_*": "looks on at a run: to become a matter of tests/support",
-    "tacit_helper_*": "the second aggregator, for the daemons that are to have it",
-    "live_hpke_*": "the same",
-    "live_api_*": "what a server under test holds",
     "live_http_port": "the port that the system chose",
     "live_store_use_*": "faults of the disk under test",
 }
@@ -74,17 +71,15 @@ def main(root):
         text = TAG.sub(" ", text)
         for word in re.findall(r"\b[A-Za-z_]\w+\b", text):
             uses[word] = uses.get(word, 0) + 1
-    offered = lambda name: next((entry for entry in OFFERED if name == entry or entry.endswith("*") and name.startswith(entry[:-1])), None)
-    bad = []
+    bad, needed = [], set()
     for name, where in sorted(defined.items(), key=lambda item: item[1]):
-        is_called = uses.get(name, 0) > 0 or name == "main" or name in pasted
-        if not is_called and offered(name) is None:
+        if uses.get(name, 0) > 0 or name == "main" or name in pasted:
+            continue
+        entries = [entry for entry in OFFERED if name == entry or entry.endswith("*") and name.startswith(entry[:-1])]
+        needed.update(entries)
+        if not entries:
             bad.append(f"{where}: {name}: nobody in the product calls it")
-        elif is_called and name in OFFERED:
-            bad.append(f"tools/check_callers.py: {name}: the product calls it")
-    for entry in OFFERED:
-        if not any(name == entry or entry.endswith("*") and name.startswith(entry[:-1]) for name in defined):
-            bad.append(f"tools/check_callers.py: {entry}: there is no such function")
+    bad += [f"tools/check_callers.py: {entry}: the product calls it, or it is not there" for entry in OFFERED if entry not in needed]
     print("\n".join(bad) if bad else f"{len(defined)} functions, each with a caller or offered")
     return 1 if bad else 0
 

@@ -6,6 +6,7 @@ import math
 import multiprocessing
 import os
 import pickle
+import re
 import sqlite3
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import tacit
-from tacit import _release, _selector
+from tacit import _native, _release, _selector
 
 USERS = 30
 SIZES = [100 + user * 13 % 50 for user in range(USERS)]
@@ -28,6 +29,19 @@ def latency(user, turn):
 
 def number(text):
     return float.fromhex(text)
+
+
+class Structs(unittest.TestCase):
+    def test_members_stand_as_in_the_headers(self):
+        """Two of one size change places unseen by the package's own look at sizes."""
+        headers = "".join(path.read_text(encoding="utf-8") for path in (Path(__file__).parents[2] / "include/tacit").glob("*.h"))
+        text = re.sub(r"/\*.*?\*/", "", headers, flags=re.S)
+        mirrored = [kind for kind in map(_native.ffi.typeof, map("struct {}".format, _native.ffi.list_types()[1])) if kind.fields]
+        self.assertGreaterEqual(len(mirrored), 7)
+        for kind in mirrored:
+            body = re.search(rf"{kind.cname} {{(.*?)\n}};", text, re.S)[1]
+            members = re.findall(r"(\w+)(?:\[\w+\])?;", body)
+            self.assertEqual([name for name, _ in kind.fields], members, kind.cname)
 
 
 class Pages(unittest.TestCase):
