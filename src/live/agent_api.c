@@ -485,6 +485,8 @@ static unsigned show_page(void *context, struct live_buffer *text)
     return 200;
 }
 
+/* The answer is this tree, which it frees. NULL: out of memory; live_api_reply then makes another
+ * answer of the 200. */
 static unsigned show_tree(json_t *tree, struct live_buffer *text)
 {
     char *const words = tree == NULL ? NULL : json_dumps(tree, JSON_INDENT(2));

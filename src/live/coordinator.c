@@ -207,6 +207,8 @@ static void note_end(struct coordinator *coordinator, const struct live_hub_view
         end_run(coordinator);
 }
 
+/* Did this site sign the row of this digest? Peers pass rows on, so their envelopes do not say it.
+ */
 static bool check_seal(void *context, const char *site, const uint8_t digest[32],
                        const uint8_t seal[64])
 {

@@ -1,4 +1,4 @@
-/* Allowances of messages and log lines by name, and counts of what was refused. */
+/* Token buckets of messages and log lines by name, and counts of what was refused. */
 #include "sender.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,9 +6,9 @@
 
 #define US_PER_S UINT64_C(1000000)
 
-/* An allowance of `at_once`, which comes back by one in each interval: kept as the time at which it
- * is whole again. */
-static bool take(uint64_t *due_us, uint64_t now_us, uint64_t interval_us, uint64_t at_once)
+/* Takes a token of a bucket that holds `at_once` of them and gets one in each interval: its state
+ * is the time at which it is full again. */
+static bool take_token(uint64_t *due_us, uint64_t now_us, uint64_t interval_us, uint64_t at_once)
 {
     TACIT_ASSERT(interval_us > 0);
     TACIT_ASSERT(at_once >= 1);
@@ -21,8 +21,8 @@ static bool take(uint64_t *due_us, uint64_t now_us, uint64_t interval_us, uint64
 
 bool live_sender_may_speak(struct live_sender *sender, uint64_t now_us)
 {
-    if (take(&sender->words_due_us, now_us, US_PER_S / LIVE_SENDER_WORDS_A_SECOND,
-             LIVE_SENDER_WORDS_AT_ONCE))
+    if (take_token(&sender->messages_due_us, now_us, US_PER_S / LIVE_SENDER_MESSAGES_A_SECOND,
+                   LIVE_SENDER_MESSAGES_AT_ONCE))
         return true;
     sender->dropped_count++;
     return false;
@@ -35,8 +35,8 @@ bool live_sender_refuse(struct live_sender *sender, uint64_t now_us, bool is_uns
     sender->refused_count++;
     sender->unsigned_count += is_unsigned;
     (void)snprintf(sender->why, sizeof sender->why, "%s", why);
-    if (!take(&sender->lines_due_us, now_us, 60 * US_PER_S / LIVE_SENDER_LINES_A_MINUTE,
-              LIVE_SENDER_LINES_AT_ONCE)) {
+    if (!take_token(&sender->lines_due_us, now_us, 60 * US_PER_S / LIVE_SENDER_LINES_A_MINUTE,
+                    LIVE_SENDER_LINES_AT_ONCE)) {
         sender->silent_count++;
         return false;
     }

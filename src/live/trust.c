@@ -221,7 +221,7 @@ uint64_t live_trust_get(const uint8_t *at, unsigned bytes)
 
 #define PIECE_HEAD_BYTES (1u + TACIT_SHA256_BYTES + 8u)
 
-static size_t part_bytes(void)
+static size_t piece_content_bytes(void)
 {
     TACIT_ASSERT(live_piece_bytes_max() > PIECE_HEAD_BYTES);
     return live_piece_bytes_max() - PIECE_HEAD_BYTES;
@@ -230,7 +230,7 @@ static size_t part_bytes(void)
 uint32_t live_piece_count(size_t size)
 {
     TACIT_ASSERT(size > 0 && size <= LIVE_TRUST_BYTES_MAX);
-    return (uint32_t)((size + part_bytes() - 1) / part_bytes());
+    return (uint32_t)((size + piece_content_bytes() - 1) / piece_content_bytes());
 }
 
 uint8_t *live_piece_write(const uint8_t *bytes, size_t size,
@@ -239,8 +239,8 @@ uint8_t *live_piece_write(const uint8_t *bytes, size_t size,
 {
     uint32_t const count = live_piece_count(size);
     TACIT_ASSERT(index < count);
-    size_t const at = index * part_bytes();
-    size_t const part = index + 1 < count ? part_bytes() : size - at;
+    size_t const at = index * piece_content_bytes();
+    size_t const part = index + 1 < count ? piece_content_bytes() : size - at;
     uint8_t *const piece = malloc(PIECE_HEAD_BYTES + part);
     *piece_size = PIECE_HEAD_BYTES + part;
     if (piece == NULL)

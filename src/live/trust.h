@@ -78,6 +78,7 @@ void live_offer_code(const uint8_t *bytes, size_t size, char code[LIVE_FINGERPRI
 
 /* ---- Pieces: they are said one after the other, and are whole or nothing ---- */
 
+/* How many pieces a message of this size takes, each one payload of the broker. */
 uint32_t live_piece_count(size_t size);
 /* The piece of this index, from 0. digest: SHA-256 of all. Ensures: *piece_size <=
  * live_piece_bytes_max(); to be given to free(). NULL: out of memory. */

@@ -321,7 +321,7 @@ void report_html_fact(uint64_t count, const char *one, const char *many, FILE *o
 /* A warning if less was done than asked; nothing else. */
 void report_html_stopped(uint64_t done, uint64_t asked, const char *what, FILE *out);
 
-/* A section with its heading and a sentence about it, or NULL. */
+/* Begins a section: its heading, and a sentence about it or NULL. */
 void report_html_section(const char *id, const char *title, const char *lead, FILE *out);
 void report_html_section_end(FILE *out);
 

@@ -322,6 +322,7 @@ static void play_waiting(struct tacit_sim_nodes *nodes, struct sim_node *node)
 
 /* ---- The loop ---- */
 
+/* A slot is a microsecond of virtual time (tacit/sim.h). */
 static bool is_past_horizon(const struct tacit_sim_nodes *nodes)
 {
     return nodes->config.ends_at_horizon && nodes->now_us > nodes->config.sim->horizon;

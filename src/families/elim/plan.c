@@ -154,9 +154,9 @@ static uint64_t longest_horizon(struct elim_sim sim)
     return good;
 }
 
-/* What a run would refuse is refused here, in words. */
-static enum tacit_status check_cores(const struct tacit_experiment *experiment,
-                                     struct tacit_error *error)
+/* What a run would still refuse after all checks above is refused here, in words: long sums. */
+static enum tacit_status check_sums_fit(const struct tacit_experiment *experiment,
+                                        struct tacit_error *error)
 {
     struct elim_plan const *const plan = experiment->plan;
     char text[300];
@@ -287,5 +287,5 @@ enum tacit_status elim_make_plan(struct tacit_experiment *experiment, struct tac
     status = is_exact ? check_ladder(experiment, error) : check_gap(experiment, error);
     if (status == TACIT_OK)
         status = check_horizon(experiment, error);
-    return status == TACIT_OK ? check_cores(experiment, error) : status;
+    return status == TACIT_OK ? check_sums_fit(experiment, error) : status;
 }

@@ -94,7 +94,8 @@ struct tacit_round_message round_hub_answer(const struct round_hub *hub,
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
 
-/* The reports of a round are asked for, of those in next, or, is_last, none any more. */
+/* A round begins in which nobody has reported yet: asked are the sites of `next`, which is emptied,
+ * or all where there is none; if it is_last, nobody, and the run is finished. */
 void round_hub_await(const struct round_hub *hub, bool is_last);
 
 /* The round that stands is over: late reports of it hear its order. */

@@ -83,6 +83,8 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
+/* What the participation of this number costs, from 0: nano-epsilon if prices are exact, else the
+ * bits of a real. Of a series only its first: the next follows from the one before. */
 static uint64_t price_at(const struct select_head *head, const struct select_columns *columns,
                          uint32_t participation)
 {

@@ -651,6 +651,7 @@ static bool is_of_config(const struct tacit_vote_site *site,
            site->arm_count == config->player.arm_count && site->player_bytes == player_size(config);
 }
 
+/* Could steps have left this, beyond what player and board check of themselves? */
 static bool is_possible(const struct tacit_vote_site *site)
 {
     struct tacit_vote_private_summary const player = summary(site);
