@@ -10,7 +10,7 @@
 #define FILES_MAX 64u
 #define AXES_MAX 16u
 #define VALUES_MAX 1024u
-#define CELLS_MAX 100000u
+#define GRID_POINTS_MAX 100000u
 
 /* One --over: KEY and its values as "KEY=V" texts. */
 struct axis {
@@ -49,7 +49,8 @@ static size_t value_length(const char *text)
     return i;
 }
 
-/* The last word for a key would win in every cell, and a cell that comes twice says nothing more.
+/* The last value of a key would win in every grid point, and one that comes twice says nothing
+ * more.
  */
 static void refuse_repeats(const struct command *command, const struct request *request,
                            const struct axis *axis)
@@ -107,7 +108,7 @@ static void add_file(const struct command *command, struct request *request, con
 
 static void end_request(const struct command *command, const struct request *request)
 {
-    uint64_t cells = request->file_count;
+    uint64_t points = request->file_count;
     if (request->file_count == 0)
         command_refuse(command,
                        "no experiment file given; usage: tacit compare FILE... [OPTION...]");
@@ -115,11 +116,11 @@ static void end_request(const struct command *command, const struct request *req
         command_refuse(command, "--shard: needs --out DIR, a folder that all shares see");
     if (request->finishes && (request->shard.count > 0 || request->shared.out == NULL))
         command_refuse(command, "--finish: needs --out DIR with shares in it, and no --shard");
-    for (uint32_t i = 0; i < request->axis_count && cells <= CELLS_MAX; i++)
-        cells *= request->axes[i].count;
-    if (cells > CELLS_MAX)
+    for (uint32_t i = 0; i < request->axis_count && points <= GRID_POINTS_MAX; i++)
+        points *= request->axes[i].count;
+    if (points > GRID_POINTS_MAX)
         command_refuse(command, "more than %u settings; allowed: fewer values of --over",
-                       CELLS_MAX);
+                       GRID_POINTS_MAX);
 }
 
 static void take(const struct command *command, void *into, int key, char *value)

@@ -259,15 +259,15 @@ enum tacit_status tacit_report_paper_write(const struct tacit_report_paper *pape
 /* ---- Experiments beside each other ------------------------------------------------------------
  */
 
-/* One experiment of a comparison: numbers as its own report has them. */
-/* What another way of playing came to on a cell's instances. */
+/* What another way of playing came to on a grid point's instances. */
 struct tacit_report_reference {
     const char *name;    /* of a baseline */
     double regret;       /* mean; NaN: not defined */
-    const double *curve; /* point_count means; NULL: it is not known over time */
+    const double *curve; /* curve_points means; NULL: it is not known over time */
 };
 
-struct tacit_report_cell {
+/* One setting of a comparison: numbers as the report of its experiment has them. */
+struct tacit_report_grid_point {
     const char *label;       /* its settings in a few words; unlike those of the others */
     const char *error;       /* why it could not run, or NULL; with it, nothing else is looked at */
     const char *answer;      /* sentence, or NULL */
@@ -283,7 +283,7 @@ struct tacit_report_cell {
     const struct tacit_report_reference
         *references; /* uniform play among them, where it is defined */
     uint32_t reference_count;
-    uint32_t point_count;
+    uint32_t curve_points;
     const double *t; /* points of the regret curve */
     const double *regret;
     const double *ci95;
@@ -295,18 +295,18 @@ struct tacit_report_comparison {
     const char *version;
     const struct tacit_metric *const *metrics;
     uint32_t metric_count;
-    const struct tacit_report_cell *cells;
-    uint32_t cell_count;
-    uint32_t cells_asked; /* more than cell_count: it was stopped */
-    const char *json;     /* the results as one JSON object */
+    const struct tacit_report_grid_point *points;
+    uint32_t point_count;
+    uint32_t points_asked; /* more than point_count: it was stopped */
+    const char *json;      /* the results as one JSON object */
 };
 
-/* Writes a line a cell for a terminal. Errors: TACIT_IO. */
+/* Writes a line a grid point for a terminal. Errors: TACIT_IO. */
 enum tacit_status tacit_report_comparison_table(const struct tacit_report_comparison *comparison,
                                                 FILE *out);
 
-/* Writes results.json, comparison.csv (a line a cell), curves.csv (a line a cell and slot),
- * report.html, and as SVG the curves and regret against epsilon, cost and bytes, as
+/* Writes results.json, comparison.csv (a line a grid point), curves.csv (a line a grid point and
+ * slot), report.html, and as SVG the curves and regret against epsilon, cost and bytes, as
  * tacit_report_write does. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
 enum tacit_status tacit_report_comparison_write(const struct tacit_report_comparison *comparison,
                                                 const char *directory, struct tacit_error *error);

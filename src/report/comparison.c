@@ -15,19 +15,19 @@ const char *const report_columns[REPORT_COLUMNS] = {"regret", "cost", "messages"
                                                     "rounds"};
 
 const struct tacit_report_summary *
-report_cell_value(const struct tacit_report_comparison *comparison,
-                  const struct tacit_report_cell *cell, const char *metric)
+report_point_value(const struct tacit_report_comparison *comparison,
+                   const struct tacit_report_grid_point *point, const char *metric)
 {
-    for (uint32_t i = 0; i < comparison->metric_count && cell->error == NULL; i++)
-        if (strcmp(comparison->metrics[i]->name, metric) == 0 && !isnan(cell->values[i].mean))
-            return &cell->values[i];
+    for (uint32_t i = 0; i < comparison->metric_count && point->error == NULL; i++)
+        if (strcmp(comparison->metrics[i]->name, metric) == 0 && !isnan(point->values[i].mean))
+            return &point->values[i];
     return NULL;
 }
 
 static bool any_has(const struct tacit_report_comparison *comparison, const char *metric)
 {
-    for (uint32_t i = 0; i < comparison->cell_count; i++)
-        if (report_cell_value(comparison, &comparison->cells[i], metric) != NULL)
+    for (uint32_t i = 0; i < comparison->point_count; i++)
+        if (report_point_value(comparison, &comparison->points[i], metric) != NULL)
             return true;
     return false;
 }
@@ -36,9 +36,9 @@ static bool any_has(const struct tacit_report_comparison *comparison, const char
 
 char **report_comparison_words(const struct tacit_report_comparison *comparison)
 {
-    char **const words = calloc(comparison->cell_count + (size_t)1, sizeof *words);
-    for (uint32_t i = 0; words != NULL && i < comparison->cell_count; i++) {
-        words[i] = tacit_report_setting_words(comparison->cells[i].label);
+    char **const words = calloc(comparison->point_count + (size_t)1, sizeof *words);
+    for (uint32_t i = 0; words != NULL && i < comparison->point_count; i++) {
+        words[i] = tacit_report_setting_words(comparison->points[i].label);
         if (words[i] == NULL) {
             report_comparison_words_free(words);
             return NULL;
@@ -55,11 +55,11 @@ void report_comparison_words_free(char **words)
 }
 
 /* Infinite: it has none, or could not run. */
-static double regret_of(const struct tacit_report_comparison *comparison, uint32_t cell)
+static double regret_of(const struct tacit_report_comparison *comparison, uint32_t point)
 {
-    TACIT_ASSERT(cell < comparison->cell_count);
+    TACIT_ASSERT(point < comparison->point_count);
     const struct tacit_report_summary *const regret =
-        report_cell_value(comparison, &comparison->cells[cell], "regret");
+        report_point_value(comparison, &comparison->points[point], "regret");
     return regret == NULL ? (double)INFINITY : regret->mean;
 }
 
@@ -69,17 +69,17 @@ static void find_private_most(const struct tacit_report_comparison *comparison,
     double weakest = 0;
     double strongest = INFINITY;
     uint32_t told = 0; /* that have a regret */
-    for (uint32_t i = 0; i < comparison->cell_count; i++) {
-        const struct tacit_report_cell *const cell = &comparison->cells[i];
-        double const epsilon = isnan(cell->epsilon) ? (double)INFINITY : cell->epsilon;
-        if (cell->error != NULL)
+    for (uint32_t i = 0; i < comparison->point_count; i++) {
+        const struct tacit_report_grid_point *const point = &comparison->points[i];
+        double const epsilon = isnan(point->epsilon) ? (double)INFINITY : point->epsilon;
+        if (point->error != NULL)
             continue;
         told += isfinite(regret_of(comparison, i)) ? 1 : 0;
         weakest = fmax(weakest, epsilon);
         strongest = fmin(strongest, epsilon);
-        if (cell->is_decided && isfinite(epsilon) &&
+        if (point->is_decided && isfinite(epsilon) &&
             (found->private_most == UINT32_MAX ||
-             epsilon < comparison->cells[found->private_most].epsilon))
+             epsilon < comparison->points[found->private_most].epsilon))
             found->private_most = i;
     }
     found->has_one_epsilon =
@@ -91,11 +91,11 @@ static void find_private_most(const struct tacit_report_comparison *comparison,
 struct report_findings report_comparison_find(const struct tacit_report_comparison *comparison)
 {
     struct report_findings found = {.least = UINT32_MAX, .private_most = UINT32_MAX};
-    for (uint32_t i = 0; i < comparison->cell_count; i++) {
-        const struct tacit_report_cell *const cell = &comparison->cells[i];
-        found.ran += cell->error == NULL ? 1 : 0;
-        found.decided += cell->error == NULL && cell->is_decided ? 1 : 0;
-        if (cell->error == NULL && isfinite(regret_of(comparison, i)) &&
+    for (uint32_t i = 0; i < comparison->point_count; i++) {
+        const struct tacit_report_grid_point *const point = &comparison->points[i];
+        found.ran += point->error == NULL ? 1 : 0;
+        found.decided += point->error == NULL && point->is_decided ? 1 : 0;
+        if (point->error == NULL && isfinite(regret_of(comparison, i)) &&
             (found.least == UINT32_MAX ||
              regret_of(comparison, i) < regret_of(comparison, found.least)))
             found.least = i;
@@ -112,13 +112,13 @@ void report_comparison_sentence(const struct tacit_report_comparison *comparison
     if (!found.has_one_epsilon)
         return;
     double const least = regret_of(comparison, found.least);
-    const struct tacit_report_cell *const cell = &comparison->cells[found.least];
+    const struct tacit_report_grid_point *const point = &comparison->points[found.least];
     report_print(out, syntax, "%-s, \"%s\" has regret %.4g:",
-                 !isfinite(cell->epsilon)   ? "Without noise"
-                 : cell->epsilon_is_of_user ? "At the same epsilon per user"
-                                            : "At the same epsilon per reward",
+                 !isfinite(point->epsilon)   ? "Without noise"
+                 : point->epsilon_is_of_user ? "At the same epsilon per user"
+                                             : "At the same epsilon per reward",
                  words[found.least], least);
-    for (uint32_t i = 0; i < comparison->cell_count && told < OTHERS_MAX; i++) {
+    for (uint32_t i = 0; i < comparison->point_count && told < OTHERS_MAX; i++) {
         double const regret = regret_of(comparison, i);
         if (i == found.least || !isfinite(regret))
             continue;
@@ -133,7 +133,7 @@ void report_comparison_sentence(const struct tacit_report_comparison *comparison
 static uint32_t label_width(const struct tacit_report_comparison *comparison, char *const *words)
 {
     uint32_t width = 8;
-    for (uint32_t i = 0; i < comparison->cell_count; i++) {
+    for (uint32_t i = 0; i < comparison->point_count; i++) {
         uint32_t const own = report_width(words[i]);
         width = own > width ? own : width;
     }
@@ -146,22 +146,22 @@ static void put_number(const struct tacit_report_summary *summary, double value,
 }
 
 static void put_row(const struct tacit_report_comparison *comparison,
-                    const struct tacit_report_cell *cell, const char *words, uint32_t width,
+                    const struct tacit_report_grid_point *point, const char *words, uint32_t width,
                     FILE *out)
 {
     report_put_column(out, words, width);
-    if (cell->error != NULL) {
-        term_put(out, "  %s\n", cell->error);
+    if (point->error != NULL) {
+        term_put(out, "  %s\n", point->error);
         return;
     }
     for (size_t i = 0; i < REPORT_COLUMNS; i++) {
         if (!any_has(comparison, report_columns[i]))
             continue;
         const struct tacit_report_summary *const value =
-            report_cell_value(comparison, cell, report_columns[i]);
+            report_point_value(comparison, point, report_columns[i]);
         put_number(value, value == NULL ? NAN : value->mean, out);
         if (i == 0)
-            put_number(cell->run_count < 2 ? NULL : value, value == NULL ? NAN : value->ci95, out);
+            put_number(point->run_count < 2 ? NULL : value, value == NULL ? NAN : value->ci95, out);
     }
     (void)fputc('\n', out);
 }
@@ -171,14 +171,14 @@ static void put_answers(const struct tacit_report_comparison *comparison, char *
                         uint32_t width, FILE *out)
 {
     (void)fputc('\n', out);
-    for (uint32_t i = 0; i < comparison->cell_count; i++) {
-        const struct tacit_report_cell *const cell = &comparison->cells[i];
-        if (cell->error != NULL || (cell->answer == NULL && cell->note == NULL))
+    for (uint32_t i = 0; i < comparison->point_count; i++) {
+        const struct tacit_report_grid_point *const point = &comparison->points[i];
+        if (point->error != NULL || (point->answer == NULL && point->note == NULL))
             continue;
         report_put_column(out, words[i], width);
-        term_put(out, "  %s", cell->answer == NULL ? "no answer" : cell->answer);
-        if (cell->note != NULL)
-            term_put(out, " (%-s)", cell->note);
+        term_put(out, "  %s", point->answer == NULL ? "no answer" : point->answer);
+        if (point->note != NULL)
+            term_put(out, " (%-s)", point->note);
         (void)fputc('\n', out);
     }
 }
@@ -193,15 +193,15 @@ static void put_table(const struct tacit_report_comparison *comparison, char *co
         if (any_has(comparison, report_columns[i]))
             (void)fprintf(out, i == 0 ? " %11s    +/- 95 %%" : " %11s", report_columns[i]);
     (void)fputc('\n', out);
-    for (uint32_t i = 0; i < comparison->cell_count; i++)
-        put_row(comparison, &comparison->cells[i], words[i], width, out);
+    for (uint32_t i = 0; i < comparison->point_count; i++)
+        put_row(comparison, &comparison->points[i], words[i], width, out);
     put_answers(comparison, words, width, out);
     if (report_comparison_find(comparison).has_one_epsilon)
         (void)fputc('\n', out);
     report_comparison_sentence(comparison, words, REPORT_TERMINAL, out);
-    if (comparison->cell_count < comparison->cells_asked)
-        term_put(out, "STOPPED: %u of %u settings were run\n", comparison->cell_count,
-                 comparison->cells_asked);
+    if (comparison->point_count < comparison->points_asked)
+        term_put(out, "STOPPED: %u of %u settings were run\n", comparison->point_count,
+                 comparison->points_asked);
 }
 
 enum tacit_status tacit_report_comparison_table(const struct tacit_report_comparison *comparison,
@@ -219,10 +219,11 @@ enum tacit_status tacit_report_comparison_table(const struct tacit_report_compar
 
 /* ---- Figures --------------------------------------------------------------------------------- */
 
-/* A baseline that came to the same in all cells that ran. */
+/* A baseline that came to the same in all grid points that ran. */
 struct reference {
-    double y[2];                           /* its line beside single points */
-    const struct tacit_report_cell *first; /* the first of them, whose curve all have; NULL: none */
+    double y[2]; /* its line beside single points */
+    /* The first of them, whose curve all have; NULL: none. */
+    const struct tacit_report_grid_point *first;
     const double *curve;
     char label[100];
 };
@@ -231,7 +232,7 @@ struct reference {
 struct drawing {
     struct tacit_report_figure figures[FIGURES_MAX];
     uint32_t figure_count;
-    struct tacit_report_series *curves; /* of the first figure: a cell each, then the references */
+    struct tacit_report_series *curves; /* of the first figure: of each grid point, references */
     struct tacit_report_series points[FIGURES_MAX][1 + REPORT_REFERENCES_MAX];
     double *numbers;    /* x, y, ci95 of the points of each figure */
     const char **names; /* of the points of each figure */
@@ -248,12 +249,12 @@ static void free_drawing(struct drawing *drawing)
     free(drawing->names);
 }
 
-static const struct tacit_report_reference *find_reference(const struct tacit_report_cell *cell,
-                                                           const char *name)
+static const struct tacit_report_reference *
+find_reference(const struct tacit_report_grid_point *point, const char *name)
 {
-    for (uint32_t i = 0; i < cell->reference_count; i++)
-        if (strcmp(cell->references[i].name, name) == 0)
-            return &cell->references[i];
+    for (uint32_t i = 0; i < point->reference_count; i++)
+        if (strcmp(point->references[i].name, name) == 0)
+            return &point->references[i];
     return NULL;
 }
 
@@ -262,31 +263,32 @@ static bool are_close(double a, double b)
     return fabs(a - b) <= ROUNDING * fabs(b);
 }
 
-static bool is_same_curve(const struct tacit_report_cell *cell, const double *curve,
-                          const struct tacit_report_cell *other, const double *other_curve)
+static bool is_same_curve(const struct tacit_report_grid_point *point, const double *curve,
+                          const struct tacit_report_grid_point *other, const double *other_curve)
 {
-    if (curve == NULL || other_curve == NULL || cell->point_count != other->point_count)
+    if (curve == NULL || other_curve == NULL || point->curve_points != other->curve_points)
         return false;
-    for (uint32_t i = 0; i < cell->point_count; i++)
-        if (cell->t[i] != other->t[i] || !are_close(curve[i], other_curve[i]))
+    for (uint32_t i = 0; i < point->curve_points; i++)
+        if (point->t[i] != other->t[i] || !are_close(curve[i], other_curve[i]))
             return false;
     return true;
 }
 
-/* Whether the baseline came to the same in all cells that ran; `same_curve`: over time, too. */
+/* Whether the baseline came to the same in all grid points that ran; `same_curve`: over time, too.
+ */
 static bool is_common(const struct tacit_report_comparison *comparison,
-                      const struct tacit_report_cell *first,
+                      const struct tacit_report_grid_point *first,
                       const struct tacit_report_reference *reference, bool *same_curve)
 {
-    *same_curve = reference->curve != NULL && first->point_count > 0;
-    for (uint32_t i = 0; i < comparison->cell_count; i++) {
-        const struct tacit_report_cell *const cell = &comparison->cells[i];
+    *same_curve = reference->curve != NULL && first->curve_points > 0;
+    for (uint32_t i = 0; i < comparison->point_count; i++) {
+        const struct tacit_report_grid_point *const point = &comparison->points[i];
         const struct tacit_report_reference *const own =
-            cell->error != NULL ? reference : find_reference(cell, reference->name);
+            point->error != NULL ? reference : find_reference(point, reference->name);
         if (own == NULL || !isfinite(own->regret) || !are_close(own->regret, reference->regret))
             return false;
-        *same_curve = *same_curve && (cell->error != NULL ||
-                                      is_same_curve(cell, own->curve, first, reference->curve));
+        *same_curve = *same_curve && (point->error != NULL ||
+                                      is_same_curve(point, own->curve, first, reference->curve));
     }
     return true;
 }
@@ -294,9 +296,9 @@ static bool is_common(const struct tacit_report_comparison *comparison,
 static void find_references(const struct tacit_report_comparison *comparison,
                             struct drawing *drawing)
 {
-    const struct tacit_report_cell *first = NULL;
-    for (uint32_t i = comparison->cell_count; i-- > 0;)
-        first = comparison->cells[i].error == NULL ? &comparison->cells[i] : first;
+    const struct tacit_report_grid_point *first = NULL;
+    for (uint32_t i = comparison->point_count; i-- > 0;)
+        first = comparison->points[i].error == NULL ? &comparison->points[i] : first;
     for (uint32_t i = 0; first != NULL && i < first->reference_count &&
                          drawing->reference_count < REPORT_REFERENCES_MAX;
          i++) {
@@ -323,7 +325,7 @@ static uint32_t draw_reference_curves(const struct drawing *drawing,
         const struct reference *const reference = &drawing->references[i];
         if (reference->first != NULL)
             series[count++] = (struct tacit_report_series){.label = reference->label,
-                                                           .count = reference->first->point_count,
+                                                           .count = reference->first->curve_points,
                                                            .x = reference->first->t,
                                                            .y = reference->curve,
                                                            .is_reference = true};
@@ -350,15 +352,15 @@ static uint32_t draw_reference_lines(struct drawing *drawing, double lo, double 
 static void draw_curves(const struct tacit_report_comparison *comparison, struct drawing *drawing)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < comparison->cell_count; i++) {
-        const struct tacit_report_cell *const cell = &comparison->cells[i];
-        if (cell->error != NULL || cell->point_count == 0)
+    for (uint32_t i = 0; i < comparison->point_count; i++) {
+        const struct tacit_report_grid_point *const point = &comparison->points[i];
+        if (point->error != NULL || point->curve_points == 0)
             continue;
         drawing->curves[count++] = (struct tacit_report_series){.label = drawing->words[i],
-                                                                .count = cell->point_count,
-                                                                .x = cell->t,
-                                                                .y = cell->regret,
-                                                                .ci95 = cell->ci95};
+                                                                .count = point->curve_points,
+                                                                .x = point->t,
+                                                                .y = point->regret,
+                                                                .ci95 = point->ci95};
     }
     count += count == 0 ? 0 : draw_reference_curves(drawing, &drawing->curves[count]);
     if (count > 0)
@@ -376,21 +378,21 @@ static void draw_curves(const struct tacit_report_comparison *comparison, struct
 static void draw_points(const struct tacit_report_comparison *comparison, const char *metric,
                         const char *title, struct drawing *drawing)
 {
-    uint32_t const cells = comparison->cell_count;
+    uint32_t const points = comparison->point_count;
     bool const is_rows = metric == NULL;
-    size_t const at = (size_t)drawing->figure_count * cells;
+    size_t const at = (size_t)drawing->figure_count * points;
     double *const x = drawing->numbers + 3 * at;
-    double *const y = x + cells;
-    double *const ci95 = y + cells;
+    double *const y = x + points;
+    double *const ci95 = y + points;
     uint32_t count = 0;
     double lo = INFINITY;
     double hi = -INFINITY;
-    for (uint32_t i = 0; i < cells && (!is_rows || count < ROWS_MAX); i++) {
-        const struct tacit_report_cell *const cell = &comparison->cells[i];
+    for (uint32_t i = 0; i < points && (!is_rows || count < ROWS_MAX); i++) {
+        const struct tacit_report_grid_point *const point = &comparison->points[i];
         const struct tacit_report_summary *const regret =
-            report_cell_value(comparison, cell, "regret");
+            report_point_value(comparison, point, "regret");
         const struct tacit_report_summary *const along =
-            is_rows ? regret : report_cell_value(comparison, cell, metric);
+            is_rows ? regret : report_point_value(comparison, point, metric);
         if (regret == NULL || along == NULL)
             continue;
         x[count] = is_rows ? 0 : along->mean;
@@ -429,11 +431,11 @@ static void draw_points(const struct tacit_report_comparison *comparison, const 
 static enum tacit_status draw(const struct tacit_report_comparison *comparison, char *const *words,
                               struct drawing *drawing)
 {
-    size_t const cells = comparison->cell_count + (size_t)1 + REPORT_REFERENCES_MAX;
+    size_t const series_max = comparison->point_count + (size_t)1 + REPORT_REFERENCES_MAX;
     *drawing = (struct drawing){.words = words,
-                                .curves = calloc(cells, sizeof *drawing->curves),
-                                .numbers = calloc(3 * FIGURES_MAX * cells, sizeof(double)),
-                                .names = calloc(FIGURES_MAX * cells, sizeof(char *))};
+                                .curves = calloc(series_max, sizeof *drawing->curves),
+                                .numbers = calloc(3 * FIGURES_MAX * series_max, sizeof(double)),
+                                .names = calloc(FIGURES_MAX * series_max, sizeof(char *))};
     if (drawing->curves == NULL || drawing->numbers == NULL || drawing->names == NULL)
         return TACIT_MEMORY;
     find_references(comparison, drawing);
@@ -454,16 +456,16 @@ static enum tacit_status fill_csv(const void *subject, FILE *out)
         csv_put(out, ",%-s_mean,%-s_ci95", comparison->metrics[i]->name,
                 comparison->metrics[i]->name);
     (void)fputc('\n', out);
-    for (uint32_t i = 0; i < comparison->cell_count; i++) {
-        const struct tacit_report_cell *const cell = &comparison->cells[i];
-        if (cell->error != NULL)
-            csv_put(out, "%s,%s,,,", cell->label, cell->error);
+    for (uint32_t i = 0; i < comparison->point_count; i++) {
+        const struct tacit_report_grid_point *const point = &comparison->points[i];
+        if (point->error != NULL)
+            csv_put(out, "%s,%s,,,", point->label, point->error);
         else
-            csv_put(out, "%s,,%g,%u,%g", cell->label, cell->epsilon, cell->run_count,
-                    cell->uniform.mean);
+            csv_put(out, "%s,,%g,%u,%g", point->label, point->epsilon, point->run_count,
+                    point->uniform.mean);
         for (uint32_t j = 0; j < comparison->metric_count; j++)
-            csv_put(out, ",%g,%g", cell->error != NULL ? NAN : cell->values[j].mean,
-                    cell->error != NULL ? NAN : cell->values[j].ci95);
+            csv_put(out, ",%g,%g", point->error != NULL ? NAN : point->values[j].mean,
+                    point->error != NULL ? NAN : point->values[j].ci95);
         (void)fputc('\n', out);
     }
     return report_finish(out);
@@ -473,10 +475,11 @@ static enum tacit_status fill_curves(const void *subject, FILE *out)
 {
     const struct tacit_report_comparison *const comparison = subject;
     (void)fputs("settings,t,regret_mean,regret_ci95\n", out);
-    for (uint32_t i = 0; i < comparison->cell_count; i++) {
-        const struct tacit_report_cell *const cell = &comparison->cells[i];
-        for (uint32_t j = 0; cell->error == NULL && j < cell->point_count; j++)
-            csv_put(out, "%s,%g,%g,%g\n", cell->label, cell->t[j], cell->regret[j], cell->ci95[j]);
+    for (uint32_t i = 0; i < comparison->point_count; i++) {
+        const struct tacit_report_grid_point *const point = &comparison->points[i];
+        for (uint32_t j = 0; point->error == NULL && j < point->curve_points; j++)
+            csv_put(out, "%s,%g,%g,%g\n", point->label, point->t[j], point->regret[j],
+                    point->ci95[j]);
     }
     return report_finish(out);
 }

@@ -412,17 +412,18 @@ enum tacit_status report_band_html(const struct tacit_report *report, FILE *out)
 #define REPORT_COLUMNS 5u
 extern const char *const report_columns[REPORT_COLUMNS];
 
-/* NULL: the cell has no such number. */
+/* NULL: the grid point has no such number. */
 const struct tacit_report_summary *
-report_cell_value(const struct tacit_report_comparison *comparison,
-                  const struct tacit_report_cell *cell, const char *metric);
+report_point_value(const struct tacit_report_comparison *comparison,
+                   const struct tacit_report_grid_point *point, const char *metric);
 
-/* Each cell's settings as words: "phased-index, confidence 0.95". NULL: out of memory. */
+/* Each grid point's settings as words: "phased-index, confidence 0.95". NULL: out of memory. */
 char **report_comparison_words(const struct tacit_report_comparison *comparison);
 void report_comparison_words_free(char **words);
 
-/* Those that ran, those that found an answer; indices of the cell of the least regret, and of the
- * strongest privacy among those that decided, where cells differ in it. UINT32_MAX: there is none.
+/* Those that ran, those that found an answer; indices of the grid point of the least regret, and of
+ * the strongest privacy among those that decided, where grid points differ in it. UINT32_MAX: there
+ * is none.
  */
 struct report_findings {
     uint32_t ran;

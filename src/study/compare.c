@@ -297,17 +297,17 @@ static const struct tacit_metric **metrics_of(const struct comparison *compariso
 }
 
 /* What is to be known of the data of all points: once where it is the same. NULL: no memory. */
-static char *remarks_of(const struct tacit_report_cell *cells, const struct grid_point *sources,
-                        uint32_t count, bool are_files)
+static char *remarks_of(const struct tacit_report_grid_point *points,
+                        const struct grid_point *sources, uint32_t count, bool are_files)
 {
     char const *last = "";
     char *text = NULL;
     size_t size = 0;
     FILE *const out = open_memstream(&text, &size);
     for (uint32_t i = 0; out != NULL && i < count; i++) {
-        if (cells[i].remark == NULL || strcmp(cells[i].remark, last) == 0)
+        if (points[i].remark == NULL || strcmp(points[i].remark, last) == 0)
             continue;
-        last = cells[i].remark;
+        last = points[i].remark;
         (void)fprintf(out, "%s%s%s%s", ftell(out) > 0 ? " " : "", are_files ? sources[i].file : "",
                       are_files ? ": " : "", last);
     }
@@ -359,15 +359,15 @@ enum tacit_status comparison_write(struct comparison *comparison, const struct c
         status = grid_point_read(&comparison->points[i]);
     const struct tacit_metric **const metrics =
         status == TACIT_OK ? metrics_of(comparison, count, &metric_count) : NULL;
-    struct tacit_report_cell *const cells = calloc(count + (size_t)1, sizeof *cells);
+    struct tacit_report_grid_point *const points = calloc(count + (size_t)1, sizeof *points);
     char *const text = all_json(comparison, count);
-    if (metrics == NULL || cells == NULL || text == NULL)
+    if (metrics == NULL || points == NULL || text == NULL)
         status = TACIT_MEMORY;
     for (uint32_t i = 0; i < count && status == TACIT_OK; i++) {
         status = grid_point_values(&comparison->points[i], metrics, metric_count);
-        cells[i] = comparison->points[i].report;
+        points[i] = comparison->points[i].report;
     }
-    char *const remark = remarks_of(cells, comparison->points, count, comparison->are_files);
+    char *const remark = remarks_of(points, comparison->points, count, comparison->are_files);
     if (remark == NULL)
         status = TACIT_MEMORY;
     struct tacit_report_comparison const report = {
@@ -376,15 +376,15 @@ enum tacit_status comparison_write(struct comparison *comparison, const struct c
         .version = TACIT_VERSION,
         .metrics = metrics,
         .metric_count = metric_count,
-        .cells = cells,
-        .cell_count = count,
-        .cells_asked = comparison->count,
+        .points = points,
+        .point_count = count,
+        .points_asked = comparison->count,
         .json = text};
     if (status == TACIT_OK)
         status = print_all(&report, json, comparison->out, out, error);
     free(text);
     free(remark);
-    free(cells);
+    free(points);
     free(metrics);
     return status;
 }

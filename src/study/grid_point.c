@@ -323,7 +323,7 @@ static struct tacit_report_summary summary_of(const json_t *value)
                                          .max = number_of(json_object_get(value, "max"))};
 }
 
-/* Those that have numbers; their curves follow that of the cell in `numbers`. */
+/* Those that have numbers; their curves follow that of the grid point in `numbers`. */
 static void read_references(struct grid_point *point, json_t *baselines, size_t count)
 {
     double *next = point->numbers + 3 * count;
@@ -362,7 +362,7 @@ static enum tacit_status read_curve(struct grid_point *point)
         return TACIT_MEMORY;
     for (size_t i = 0; i < 3 * count; i++)
         point->numbers[i] = number_of(json_array_get(columns[i / count], i % count));
-    point->report.point_count = regret == NULL ? 0 : (uint32_t)count;
+    point->report.curve_points = regret == NULL ? 0 : (uint32_t)count;
     point->report.t = point->numbers;
     point->report.regret = point->numbers + count;
     point->report.ci95 = point->numbers + 2 * count;
@@ -379,7 +379,7 @@ enum tacit_status grid_point_read(struct grid_point *point)
     json_t const *const privacy = json_object_get(point->root, "privacy");
     json_t const *const uniform =
         json_object_get(json_object_get(point->root, "baselines"), "uniform");
-    point->report = (struct tacit_report_cell){
+    point->report = (struct tacit_report_grid_point){
         .label = point->label,
         .error = json_string_value(json_object_get(point->root, "error")),
         .answer = json_string_value(json_object_get(answer, "sentence")),

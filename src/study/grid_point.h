@@ -18,7 +18,7 @@ struct grid_point {
     char *label;
     char *json;   /* an object without a line feed at its end; NULL: it has not been run */
     json_t *root; /* what it says */
-    struct tacit_report_cell report;
+    struct tacit_report_grid_point report;
     const struct tacit_family *family; /* NULL: the file could not be read */
     double *numbers;                   /* of the curve in `report`, and of its references */
     struct tacit_report_reference *references;
