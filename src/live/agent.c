@@ -156,7 +156,7 @@ enum tacit_status live_agent_check(const struct live_agent_config *config,
     struct live_store *store = NULL;
     enum tacit_status status = agent_identify(config, &identity);
     if (status == TACIT_OK)
-        status = live_store_look(&store, config->state_directory, &identity, found, error);
+        status = live_store_inspect(&store, config->state_directory, &identity, found, error);
     if (status == TACIT_OK && store != NULL)
         status = try_state(config, store, error);
     live_store_close(store);

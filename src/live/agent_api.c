@@ -430,7 +430,7 @@ static json_t *headline(struct agent *agent, const struct live_site_view *view)
 static json_t *status(struct agent *agent)
 {
     struct live_site_config const *const site = &agent->config->site;
-    struct live_site_view const view = agent_look(agent);
+    struct live_site_view const view = agent_view(agent);
     struct live_number numbers[NUMBERS_MAX];
     agent_see_standstill(agent);
     json_t *const made =
@@ -528,7 +528,7 @@ static unsigned show_statement(void *context, struct live_buffer *text)
 static unsigned show_metrics(void *context, struct live_buffer *text)
 {
     struct agent *const agent = context;
-    struct live_site_view const view = agent_look(agent);
+    struct live_site_view const view = agent_view(agent);
     struct live_causes const causes = agent_causes(agent, &view);
     struct live_number const state = {NULL, "tacit_agent_state",
                                       "0: ok, 1: waiting, 2: needs attention.", LIVE_WHOLE,
@@ -549,7 +549,7 @@ static unsigned show_metrics(void *context, struct live_buffer *text)
 static unsigned show_health(void *context, struct live_buffer *text)
 {
     struct agent const *const agent = context;
-    struct live_site_view const view = agent_look(agent);
+    struct live_site_view const view = agent_view(agent);
     bool is_healthy = false;
     (void)show_tree(agent_health(agent, &view, &is_healthy), text);
     return is_healthy ? 200 : 503;

@@ -83,7 +83,7 @@ static void add_callers(const struct agent *agent, struct live_causes *causes)
     struct live_decisions_view decisions;
     json_t *const who = json_array();
     char name[32];
-    live_decisions_look(agent->decisions, &decisions);
+    live_decisions_view(agent->decisions, &decisions);
     uint64_t const open = (uint64_t)decisions.open_planned + decisions.open_other;
     for (size_t i = 0; i < LIVE_CALLERS_MAX; i++) {
         struct live_caller const *const caller = &callers->list[i];

@@ -119,7 +119,7 @@ static bool is_refused(const struct agent *agent, uint32_t arm)
 {
     TACIT_ASSERT(agent->site != NULL);
     TACIT_ASSERT(arm < agent->config->site.arm_count);
-    struct live_site_view const view = agent_look(agent);
+    struct live_site_view const view = agent_view(agent);
     return view.refused != NULL && tacit_bits_has(view.refused, arm);
 }
 
@@ -145,7 +145,7 @@ static void obey(struct agent *agent, struct live_request *request, uint32_t arm
 static void answer_log(struct agent *agent, struct live_request *request)
 {
     struct live_control_names const names = names_of(agent);
-    struct live_site_view const view = agent_look(agent);
+    struct live_site_view const view = agent_view(agent);
     live_control_answer(
         agent->control, request, 200,
         json_pack("{s:o}", "changes", live_control_list(view.changes, view.change_count, &names)));
@@ -259,7 +259,7 @@ void agent_add_changes(const struct agent *agent, const struct live_site_view *v
 
 void agent_state_refusals(struct agent *agent, struct live_buffer *text)
 {
-    struct live_site_view const view = agent_look(agent);
+    struct live_site_view const view = agent_view(agent);
     for (uint32_t arm = 0; view.refused != NULL && arm < agent->config->site.arm_count; arm++) {
         if (!tacit_bits_has(view.refused, arm))
             continue;

@@ -89,7 +89,7 @@ static void set_timer(struct agent *agent, bool is_done)
 {
     struct live_decisions_view view;
     uint64_t const now_us = live_now_us();
-    live_decisions_look(agent->decisions, &view);
+    live_decisions_view(agent->decisions, &view);
     uint64_t const next_us = live_state_clock_when_us(&agent->clock, view.next_expiry_ms);
     uint64_t const pause_us = is_done ? EXPIRY_US : EXPIRY_PAUSE_US;
     live_timer_set(agent->expiry_timer,
@@ -100,7 +100,7 @@ static void set_timer(struct agent *agent, bool is_done)
 static void keep_clock(struct agent *agent)
 {
     struct live_decisions_view view;
-    live_decisions_look(agent->decisions, &view);
+    live_decisions_view(agent->decisions, &view);
     bool const is_open = view.open_planned + view.open_other > 0;
     if (is_open && agent_now_ms(agent) - agent->clock.kept_ms >= KEEP_IDLE_MS)
         (void)live_daemon_begin(&agent->daemon); /* agent_keep_times does the rest */
@@ -143,7 +143,7 @@ struct agent_waiting agent_waiting(const struct agent *agent)
     uint64_t const now_ms = agent_now_ms(agent);
     uint64_t const oldest_ms = live_decisions_oldest_ms(agent->decisions);
     struct agent_waiting waiting = {0};
-    live_decisions_look(agent->decisions, &waiting.decisions);
+    live_decisions_view(agent->decisions, &waiting.decisions);
     uint64_t const since_ms = waiting.decisions.waits_since_ms;
     uint64_t const longest_ms = PATIENT_WAITS * waiting.decisions.wait.wait_ms;
     waiting.oldest_ms = oldest_ms < now_ms ? now_ms - oldest_ms : 0;
@@ -151,7 +151,7 @@ struct agent_waiting agent_waiting(const struct agent *agent)
     waiting.is_long = waiting.waited_ms > longest_ms;
     if (agent->site == NULL)
         return waiting;
-    struct live_site_view const site = agent_look(agent);
+    struct live_site_view const site = agent_view(agent);
     waiting.what = what_it_waits_for(agent, &site, &waiting.decisions);
     waiting.still_ms = (live_now_us() - agent->standstill.since_us) / 1000u;
     waiting.is_held = waiting.what != AGENT_WAITS_FOR_NOTHING &&
@@ -168,8 +168,8 @@ struct agent_waiting agent_waiting(const struct agent *agent)
 void agent_see_standstill(struct agent *agent)
 {
     struct live_decisions_view decisions;
-    struct live_site_view const site = agent_look(agent);
-    live_decisions_look(agent->decisions, &decisions);
+    struct live_site_view const site = agent_view(agent);
+    live_decisions_view(agent->decisions, &decisions);
     bool const has_plan = decisions.unserved > 0 || decisions.open_planned > 0;
     uint64_t const parts[] = {agent->site != NULL,
                               what_it_waits_for(agent, &site, &decisions),
@@ -243,7 +243,7 @@ void agent_on_expiry(void *context)
 void agent_say_wait(const struct agent *agent)
 {
     struct live_decisions_view view;
-    live_decisions_look(agent->decisions, &view);
+    live_decisions_view(agent->decisions, &view);
     live_log(LIVE_LOG_WARNING, "late",
              "more than one reward in a hundred came too late; from now on a decision waits %.0f s "
              "for its reward",

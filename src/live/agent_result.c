@@ -39,7 +39,7 @@ static json_t *arm_results(struct agent *agent, const struct live_site_view *vie
 
 json_t *agent_result(struct agent *agent)
 {
-    struct live_site_view const view = agent_look(agent);
+    struct live_site_view const view = agent_view(agent);
     uint32_t const winner = view.is_decided
                                 ? tacit_bits_next(view.active, agent->config->site.arm_count, 0)
                                 : agent->config->site.arm_count;

@@ -38,7 +38,7 @@ void agent_prepare_commit(struct agent *agent)
     }
     agent_keep_times(agent);
     agent_remember(agent);
-    live_decisions_look(agent->decisions, &view);
+    live_decisions_view(agent->decisions, &view);
     if (status == TACIT_OK && agent->has_forgotten)
         status = live_store_put_value(agent->daemon.store, "next_decision", view.next_number);
     live_daemon_check(&agent->daemon, status, "the state cannot be written");

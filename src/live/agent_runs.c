@@ -61,7 +61,7 @@ static void keep_result(struct agent *agent)
 
 void agent_runs_note_end(struct agent *agent)
 {
-    struct live_site_view const view = agent_look(agent);
+    struct live_site_view const view = agent_view(agent);
     if (!live_runs_is_over(&agent->runs.all) && (view.is_decided || view.is_finished))
         keep_result(agent);
 }

@@ -327,7 +327,7 @@ bool agent_runs_say(const struct agent *agent, char text[], size_t size);
 /* Steps of the agent's core, and what comes of them. */
 
 /* What may be shown of it; before a run all zero. */
-struct live_site_view agent_look(const struct agent *agent);
+struct live_site_view agent_view(const struct agent *agent);
 
 /* Feeds the core and carries its update out within this round; the time is added. Requires: the
  * site has joined a run. */

@@ -79,11 +79,11 @@ static void publish(struct agent *agent, const struct live_message *message)
                  live_topic_peer(federation, site, place.neighbours[i].site, word).text);
 }
 
-struct live_site_view agent_look(const struct agent *agent)
+struct live_site_view agent_view(const struct agent *agent)
 {
     struct live_site_view view = {0};
     if (agent->site != NULL)
-        agent->config->protocol->look(agent->site, &view);
+        agent->config->protocol->fill_view(agent->site, &view);
     return view;
 }
 
@@ -313,9 +313,9 @@ static enum tacit_status step(struct agent *agent, struct live_site_event event,
     event.keys = &keys;
     struct live_seals const seals = {agent, sign_seal, check_seal};
     event.seals = &seals;
-    struct live_site_view const before = agent_look(agent);
+    struct live_site_view const before = agent_view(agent);
     enum tacit_status const status = live_site_step(agent->site, &event, &entropy, &update);
-    struct live_site_view const after = agent_look(agent);
+    struct live_site_view const after = agent_view(agent);
     note_progress(&before, &after);
     if (after.flagged_count > before.flagged_count)
         say_flagged(agent, &after,
@@ -365,7 +365,7 @@ enum tacit_status agent_offer(struct agent *agent, const struct tacit_offer *off
 
 void agent_say_trouble(struct agent *agent)
 {
-    struct live_site_view const view = agent_look(agent);
+    struct live_site_view const view = agent_view(agent);
     if (view.trouble != NULL)
         live_log(LIVE_LOG_ERROR, view.is_blocked ? "two-states" : "halted", "%s", view.trouble);
     if (agent->site != NULL)
@@ -394,7 +394,7 @@ static void rank(struct agent *agent, const struct live_site_view *view)
 
 static struct live_fallback fall_back(struct agent *agent, bool is_ranked)
 {
-    struct live_site_view const view = agent_look(agent);
+    struct live_site_view const view = agent_view(agent);
     if (is_ranked && agent->ranking_is_stale)
         rank(agent, &view);
     return (struct live_fallback){is_ranked ? agent->active : NULL,

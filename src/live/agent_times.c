@@ -43,7 +43,7 @@ void agent_keep_times(struct agent *agent)
 {
     uint64_t const now_ms = agent_now_ms(agent);
     struct live_decisions_view view;
-    live_decisions_look(agent->decisions, &view);
+    live_decisions_view(agent->decisions, &view);
     bool const has_grown = view.wait.wait_ms != agent->kept_wait_ms;
     if (!has_grown && now_ms - agent->clock.kept_ms < KEEP_MS)
         return;

@@ -158,8 +158,8 @@ static enum tacit_status open_state(struct agent *agent, struct tacit_error *err
     enum live_store_found found = LIVE_STORE_NONE;
     enum tacit_status status = agent_identify(config, &identity);
     if (status == TACIT_OK)
-        status = live_store_look(&agent->daemon.store, config->state_directory, &identity, &found,
-                                 error);
+        status = live_store_inspect(&agent->daemon.store, config->state_directory, &identity,
+                                    &found, error);
     free((void *)(uintptr_t)identity.agreed);
     if (status == TACIT_OK && found != LIVE_STORE_READ)
         return live_refuse(error, TACIT_INVALID, "%s: %s", config->state_directory,

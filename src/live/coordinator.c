@@ -15,17 +15,17 @@
 
 #define ENTROPY_PAUSE_US 1000000u
 #define WATCH_US 1000000u
-#define LOOK_AROUND_US 500000u /* what the broker keeps comes at once, if it has it */
+#define RETAINED_WAIT_US 500000u /* what the broker keeps comes at once, if it has it */
 #define IS_AHEAD                                                                                   \
     "it is ahead of this coordinator, whose state is lost or an old one: stop it, and see "        \
     "tacit coordinator --recover, and --new-term"
 
 /* ---- Saying ---------------------------------------------------------------------------------- */
 
-static struct live_hub_view look(const struct coordinator *coordinator)
+static struct live_hub_view view_of(const struct coordinator *coordinator)
 {
     struct live_hub_view view;
-    coordinator->config->protocol->look(coordinator->hub, &view);
+    coordinator->config->protocol->fill_view(coordinator->hub, &view);
     return view;
 }
 
@@ -167,7 +167,7 @@ static struct live_status status_of(const struct coordinator *coordinator,
                                     struct live_hub_view *view)
 {
     struct live_bus const *const bus = coordinator->daemon.bus; /* none while a run is only ended */
-    *view = look(coordinator);
+    *view = view_of(coordinator);
     return (struct live_status){
         .of = coordinator,
         .config = &coordinator->run,
@@ -234,7 +234,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     event.now_us = live_now_us();
     event.term = coordinator->envelopes.term;
     event.seals = &seals;
-    struct live_hub_view view = look(coordinator);
+    struct live_hub_view view = view_of(coordinator);
     bool const was_finished = view.is_finished;
     bool const was_asked = view.helper.is_asked;
     uint32_t const before = ahead_count(coordinator, &view);
@@ -247,7 +247,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     if (status == TACIT_ENTROPY)
         update.deadline_us = event.now_us + ENTROPY_PAUSE_US;
     carry_out(coordinator, &update);
-    view = look(coordinator);
+    view = view_of(coordinator);
     if (view.is_finished && !was_finished)
         note_winner(coordinator, &view);
     note_end(coordinator, &view, update.persist);
@@ -296,7 +296,7 @@ static void on_timer(void *context)
 {
     struct coordinator *const coordinator = context;
     (void)step(coordinator, (struct live_hub_event){.kind = LIVE_HUB_TIMEOUT});
-    struct live_hub_view const view = look(coordinator);
+    struct live_hub_view const view = view_of(coordinator);
     if (view.is_overdue)
         live_log(LIVE_LOG_WARNING, "waiting", "round %u: %u of the %u sites of the quorum reported",
                  view.epoch, view.covered_count, coordinator->run.quorum);
@@ -459,7 +459,7 @@ static void tick_helper(struct coordinator *coordinator)
     uint8_t *const said = live_helper_desk_file(&coordinator->desk, &size);
     on_helper(coordinator, said, size); /* nothing: what is owed is tried again */
     free(said);
-    struct live_hub_view const view = look(coordinator);
+    struct live_hub_view const view = view_of(coordinator);
     live_helper_desk_tick(&coordinator->desk, coordinator->hub, &view, live_now_us());
 }
 
@@ -524,10 +524,10 @@ static void listen_and_speak(struct coordinator *coordinator)
 }
 
 /* Nobody holds more than this coordinator does, as far as the broker has told. */
-static void on_looked_around(void *context)
+static void on_retained_wait_over(void *context)
 {
     struct coordinator *const coordinator = context;
-    if (live_bus_is_connected(coordinator->daemon.bus)) /* else the next connection looks around */
+    if (live_bus_is_connected(coordinator->daemon.bus)) /* else the next connection waits for it */
         listen_and_speak(coordinator);
 }
 
@@ -544,14 +544,14 @@ static void on_connected(void *context)
     if (coordinator->replicated_log.head.number > 1)
         listen_and_speak(coordinator);
     else /* nothing is closed: the state may be new because it was lost */
-        live_timer_set(coordinator->look_around, live_now_us() + LOOK_AROUND_US);
+        live_timer_set(coordinator->retained_wait, live_now_us() + RETAINED_WAIT_US);
 }
 
 /* ---- Status ---------------------------------------------------------------------------------- */
 
 static void see_standstill(struct coordinator *coordinator)
 {
-    struct live_hub_view const view = look(coordinator);
+    struct live_hub_view const view = view_of(coordinator);
     uint64_t const now_us = live_now_us();
     live_standstill_see(&coordinator->standstill, live_hub_mark(&view, &coordinator->run), now_us);
     live_standstill_see(&coordinator->round, view.epoch, now_us);
@@ -587,7 +587,7 @@ static struct live_control_names names_of(const struct coordinator *coordinator)
 static void answer_log(struct coordinator *coordinator, struct live_request *request)
 {
     struct live_control_names const names = names_of(coordinator);
-    struct live_hub_view const view = look(coordinator);
+    struct live_hub_view const view = view_of(coordinator);
     live_control_answer(
         coordinator->control, request, 200,
         json_pack("{s:o}", "changes", live_control_list(view.changes, view.change_count, &names)));
@@ -620,7 +620,7 @@ static void obey(struct coordinator *coordinator, struct live_request *request,
     struct live_hub_update update;
     const char *objection = "it is not possible";
     uint32_t number = 0;
-    bool const was_finished = look(coordinator).is_finished;
+    bool const was_finished = view_of(coordinator).is_finished;
     enum tacit_status const status = live_hub_change(coordinator->hub, wanted, live_now_us(),
                                                      &entropy, &update, &number, &objection);
     if (status != TACIT_OK) {
@@ -630,7 +630,7 @@ static void obey(struct coordinator *coordinator, struct live_request *request,
     }
     carry_out(coordinator, &update);
     answer_change(coordinator, request, wanted, number, update.persist);
-    struct live_hub_view const view = look(coordinator);
+    struct live_hub_view const view = view_of(coordinator);
     if (view.is_finished && !was_finished)
         note_winner(coordinator, &view);
     note_end(coordinator, &view, update.persist);
@@ -654,7 +654,7 @@ static void on_word(void *context, struct live_request *request)
         live_control_refuse(coordinator->control, request, 409, error.text);
         return;
     }
-    struct live_hub_view const view = look(coordinator);
+    struct live_hub_view const view = view_of(coordinator);
     struct live_control_entry wanted = {.quorum = view.quorum_wanted,
                                         .deadline_s = view.deadline_s};
     json_t *const body = live_api_read_body(request->body, request->size, &error);
@@ -856,7 +856,7 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
 /* Nobody is unflagged by a restart. */
 static void say_all_flagged(const struct coordinator *coordinator)
 {
-    struct live_hub_view const view = look(coordinator);
+    struct live_hub_view const view = view_of(coordinator);
     for (uint32_t site = 0; site < coordinator->run.site_count; site++)
         if (is_flagged(&view, site))
             say_flagged(coordinator, site);
@@ -872,9 +872,9 @@ static enum tacit_status connect_all(struct coordinator *coordinator, struct tac
     daemon->prepare = prepare;
     daemon->reload = reload;
     coordinator->timer = live_timer_new(daemon->loop, on_timer, coordinator);
-    coordinator->look_around = live_timer_new(daemon->loop, on_looked_around, coordinator);
+    coordinator->retained_wait = live_timer_new(daemon->loop, on_retained_wait_over, coordinator);
     coordinator->watch = live_timer_new(daemon->loop, on_watch, coordinator);
-    if (coordinator->timer == NULL || coordinator->look_around == NULL ||
+    if (coordinator->timer == NULL || coordinator->retained_wait == NULL ||
         coordinator->watch == NULL)
         return TACIT_MEMORY;
     enum tacit_status status = live_http_open(&daemon->http, daemon->loop, &config->status,
@@ -1016,7 +1016,7 @@ enum tacit_status live_coordinator_check(const struct live_coordinator_config *c
     struct live_store *store = NULL;
     enum tacit_status status = identify(config, &identity);
     if (status == TACIT_OK)
-        status = live_store_look(&store, config->state_directory, &identity, found, error);
+        status = live_store_inspect(&store, config->state_directory, &identity, found, error);
     if (status == TACIT_OK && store != NULL)
         status = try_state(config, store, error);
     live_store_close(store);

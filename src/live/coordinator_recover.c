@@ -515,7 +515,7 @@ static void on_request(void *context, struct live_request *request)
 /* ---- Beginning and end ----------------------------------------------------------------------- */
 
 /* Is there a state, of which run, and how far? */
-static enum tacit_status look_at_own(struct recovery *recovery, struct tacit_error *error)
+static enum tacit_status read_own_state(struct recovery *recovery, struct tacit_error *error)
 {
     struct live_store *const store = recovery->daemon.store;
     uint8_t *bytes = NULL;
@@ -566,7 +566,7 @@ static enum tacit_status open_all(struct recovery *recovery, struct tacit_error 
     if (status == TACIT_OK && config->begins_term)
         live_timer_set(recovery->end, live_now_us() + TERM_US);
     if (status == TACIT_OK)
-        status = look_at_own(recovery, error);
+        status = read_own_state(recovery, error);
     if (status == TACIT_OK)
         status = live_http_open(&daemon->http, daemon->loop, &config->status, on_request, recovery,
                                 error);

@@ -19,7 +19,8 @@ struct coordinator {
     struct live_standstill standstill;
     struct live_standstill round; /* since when it is open */
     uint64_t started_us;
-    struct live_timer *look_around; /* ends the wait for what sites hold, before anything is said */
+    struct live_timer
+        *retained_wait; /* ends the wait for what sites hold, before anything is said */
     struct live_hub *hub;
     struct live_hub_replicated_log replicated_log;
     bool hub_is_dirty;  /* changed in this round: put it once, at the end */

@@ -73,7 +73,7 @@ static void on_watch(void *context)
     struct daemon *const daemon = context;
     uint8_t *reply = NULL;
     size_t size = 0;
-    if (helper_look_for_word(&daemon->helper) &&
+    if (helper_take_agreement(&daemon->helper) &&
         helper_say_sealing(&daemon->helper, &reply, &size) == TACIT_OK)
         say(&daemon->helper, reply, size);
     helper_status_see(&daemon->helper);
@@ -128,7 +128,7 @@ enum tacit_status live_helper_check(const struct live_helper_config *config,
     struct live_store *store = NULL;
     enum tacit_status status = helper_identify(config, &identity);
     if (status == TACIT_OK)
-        status = live_store_look(&store, config->state_directory, &identity, found, error);
+        status = live_store_inspect(&store, config->state_directory, &identity, found, error);
     live_store_close(store);
     free((void *)(uintptr_t)identity.agreed);
     return status;
@@ -145,7 +145,7 @@ enum tacit_status live_helper_answer(const struct live_helper_config *config, co
     enum tacit_status status = helper_open(&helper, config, error);
     if (status != TACIT_OK)
         return status;
-    (void)helper_look_for_word(&helper);
+    (void)helper_take_agreement(&helper);
     status = helper_hear(&helper, bytes, size, &reply, &reply_size);
     if (helper.daemon.batch_is_open && helper.daemon.status == TACIT_OK) {
         enum tacit_status const written = live_store_commit(helper.daemon.store);
@@ -217,7 +217,7 @@ enum tacit_status live_helper_agree(const char *state_directory, const char *cod
                            "%.1024s: no run is offered; is the helper running, and is this its "
                            "state directory?",
                            path);
-    char const *const why = live_offer_look(bytes, size, &room, &offer);
+    char const *const why = live_offer_read_unpinned(bytes, size, &room, &offer);
     live_offer_code(bytes, size, meant);
     free(bytes);
     if (why != NULL) {

@@ -245,7 +245,7 @@ static bool adopt(struct helper *helper, const uint8_t *offer, size_t size)
     return keep(helper);
 }
 
-bool helper_look_for_word(struct helper *helper)
+bool helper_take_agreement(struct helper *helper)
 {
     bool has_agreed = false;
     char word[2 * TACIT_SHA256_BYTES];

@@ -43,8 +43,9 @@ void helper_close(struct helper *helper);
 
 /* A file of the state directory, to be given to free(). NULL: there is none that can be read. */
 uint8_t *helper_read(const char *directory, const char *name, size_t *size);
-/* Takes the operator's word, if it is there for the offer that is. True: it was just agreed to. */
-bool helper_look_for_word(struct helper *helper);
+/* Takes the operator's agreement, if it is there for the offer that is. True: it was just agreed
+ * to. */
+bool helper_take_agreement(struct helper *helper);
 /* The run's key, signed; as of helper_hear. */
 enum tacit_status helper_say_sealing(struct helper *helper, uint8_t **reply, size_t *size);
 

@@ -10,7 +10,7 @@
 
 #define US_PER_S UINT64_C(1000000)
 
-static struct tacit_helper_view look(const struct helper *helper)
+static struct tacit_helper_view view_of(const struct helper *helper)
 {
     struct tacit_helper_view view = {.number = 0};
     if (helper->kept != NULL)
@@ -35,7 +35,7 @@ static const char *awaited_by(const struct helper *helper)
 
 void helper_status_see(struct helper *helper)
 {
-    uint64_t mark = live_mark_add(0, look(helper).number);
+    uint64_t mark = live_mark_add(0, view_of(helper).number);
     for (char const *at = awaited_by(helper); *at != '\0'; at++)
         mark = live_mark_add(mark, (uint64_t)(unsigned char)*at);
     live_standstill_see(&helper->still, mark, live_now_us());
@@ -61,7 +61,7 @@ static struct live_causes causes_of(const struct helper *helper)
 {
     struct live_causes causes = live_causes_begin(LIVE_HELPER, helper->config->state_directory);
     struct live_bus_trouble const broker = live_bus_why(helper->daemon.bus);
-    struct tacit_helper_view const view = look(helper);
+    struct tacit_helper_view const view = view_of(helper);
     live_causes_add_broker(&causes, &broker);
     if (helper->awaits_word)
         live_causes_add(&causes, LIVE_CAUSE_AGREE, NULL,
@@ -87,7 +87,7 @@ static struct live_causes causes_of(const struct helper *helper)
 static void numbers_of(const struct helper *helper, struct live_number numbers[NUMBERS])
 {
     TACIT_ASSERT(helper->daemon.bus != NULL);
-    struct tacit_helper_view const view = look(helper);
+    struct tacit_helper_view const view = view_of(helper);
     bool const is_there = helper->kept != NULL;
     uint64_t const most_nano =
         view.epsilon_nano_most == 0 || helper->delta == 0 /* each sum has the run's */
@@ -124,7 +124,7 @@ static json_t *seconds_since(uint64_t then_us)
 /* The answer first, in a sentence. */
 static json_t *headline(const struct helper *helper)
 {
-    struct tacit_helper_view const view = look(helper);
+    struct tacit_helper_view const view = view_of(helper);
     char text[160];
     int size = snprintf(text, sizeof text, "%s",
                         helper->awaits_word ? "a run is offered, and waits to be agreed to"
@@ -147,7 +147,7 @@ static json_t *headline(const struct helper *helper)
 /* Sites by the keys that were agreed to, and whether the newest sum has their reports. */
 static json_t *pinned(const struct helper *helper)
 {
-    struct tacit_helper_view const view = look(helper);
+    struct tacit_helper_view const view = view_of(helper);
     json_t *const list = json_array();
     for (uint32_t site = 0; site < helper->core_config.run.site_count; site++) {
         char key[LIVE_FINGERPRINT_BYTES];

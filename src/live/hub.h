@@ -207,7 +207,7 @@ struct live_hub_ops {
     void *(*hello)(const struct tacit_round_message *asks);
     /* More than that a message to everyone is retained; NULL: there is no more. */
     void (*mark)(const void *message, struct live_message *made);
-    void (*look)(const struct live_hub *hub, struct live_hub_view *view);
+    void (*fill_view)(const struct live_hub *hub, struct live_hub_view *view);
 
     /* ---- Two aggregators; NULL, all three: this family has one ---- */
 

@@ -143,7 +143,7 @@ bool live_hub_helper_fits(const struct live_hub *hub)
     struct live_helper_kept const *const kept = hub->helper->kept;
     struct tacit_helper_round round;
     struct live_hub_view view;
-    hub->ops->look(hub, &view);
+    hub->ops->fill_view(hub, &view);
     hub->ops->round(hub, &round, NULL);
     return kept->term == round.term && (kept->awaits_word == 0 || view.awaits_totals) &&
            (view.is_finished ? !view_of(hub).is_fixed

@@ -64,7 +64,7 @@ static struct live_entry state_of(struct live_hub_replicated_log *replicated_log
     struct live_hub_view view;
     struct live_entry entry = {.number = replicated_log->head.number + 1,
                                .state = replicated_log->room};
-    protocol->look(hub, &view);
+    protocol->fill_view(hub, &view);
     entry.epoch = view.epoch;
     memcpy(entry.previous, replicated_log->head.digest, sizeof entry.previous);
     if (!protocol->is_rebuilt)

@@ -491,7 +491,7 @@ uint32_t live_site_rank(const struct live_site *site, const struct live_site_con
     struct live_site_view view = {0};
     uint32_t count = 0;
     if (site != NULL)
-        site->ops->look(site, &view);
+        site->ops->fill_view(site, &view);
     for (uint32_t arm = 0; arm < config->arm_count; arm++)
         if (view.active == NULL || tacit_bits_has(view.active, arm))
             arms[count++] = arm;

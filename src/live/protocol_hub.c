@@ -326,7 +326,7 @@ static void answer_reporter(struct live_hub *hub, const struct live_hub_event *e
     if (hub->ops->hello == NULL || out->count == 0 || out->items[0].to != TACIT_EVERYONE)
         return;
     struct live_message const order = out->items[0];
-    hub->ops->look(hub, &view);
+    hub->ops->fill_view(hub, &view);
     struct tacit_round_message const asks = {
         .from = event->from, .to = TACIT_HUB, .run_id = hub->config->run_id, .round = view.epoch};
     void *const hello = hub->ops->hello(&asks);

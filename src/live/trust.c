@@ -147,8 +147,8 @@ static bool read_sites(const uint8_t *at, size_t size, struct live_room *room,
     return keys != NULL && names != NULL && size == 0;
 }
 
-static const char *look(const uint8_t *bytes, size_t size, const char *federation,
-                        struct live_room *room, struct live_offer *offer)
+static const char *read_offer(const uint8_t *bytes, size_t size, const char *federation,
+                              struct live_room *room, struct live_offer *offer)
 {
     static const char malformed[] = "an offer that does not decode";
     struct tacit_wire_allocator const allocator = live_room_allocator(room);
@@ -174,17 +174,17 @@ static const char *look(const uint8_t *bytes, size_t size, const char *federatio
                                                      : "an offer of a run with one aggregator";
 }
 
-const char *live_offer_look(const uint8_t *bytes, size_t size, struct live_room *room,
-                            struct live_offer *offer)
+const char *live_offer_read_unpinned(const uint8_t *bytes, size_t size, struct live_room *room,
+                                     struct live_offer *offer)
 {
-    return look(bytes, size, "", room, offer);
+    return read_offer(bytes, size, "", room, offer);
 }
 
 const char *live_offer_read(const uint8_t *bytes, size_t size, const char *federation,
                             const char *hub, struct live_room *room, struct live_offer *offer)
 {
     char shown[LIVE_FINGERPRINT_BYTES];
-    char const *const why = look(bytes, size, federation, room, offer);
+    char const *const why = read_offer(bytes, size, federation, room, offer);
     if (why != NULL)
         return why;
     live_key_fingerprint(offer->hub, shown);

@@ -71,8 +71,8 @@ const char *live_offer_read(const uint8_t *bytes, size_t size, const char *feder
 
 /* The same, whoever signed it: for people, who are shown by whom; its federation is the
  * announcement's reader's to know, and empty here. */
-const char *live_offer_look(const uint8_t *bytes, size_t size, struct live_room *room,
-                            struct live_offer *offer);
+const char *live_offer_read_unpinned(const uint8_t *bytes, size_t size, struct live_room *room,
+                                     struct live_offer *offer);
 /* SHA-256 of all of it, in hexadecimal digits: what an operator's word is for. */
 void live_offer_code(const uint8_t *bytes, size_t size, char code[LIVE_FINGERPRINT_BYTES]);
 

@@ -329,7 +329,7 @@ static bool is_decided(const struct world *world)
 {
     for (uint32_t site = 0; site < SITES; site++) {
         struct tacit_elim_agent_view view;
-        elim_site_look(world->cores[site], &view);
+        elim_site_view(world->cores[site], &view);
         if (!view.last && !view.finished)
             return false;
     }
@@ -411,7 +411,7 @@ static void expect_winner(const struct world *world)
 {
     for (uint32_t site = 0; site < SITES; site++) {
         struct tacit_elim_agent_view view;
-        elim_site_look(world->cores[site], &view);
+        elim_site_view(world->cores[site], &view);
         assert_int_equal(view.active_count, 1);
         assert_true(tacit_bits_has(view.arms, 0));
         assert_true(view.release_epoch > 0);
@@ -458,7 +458,7 @@ TEST(a_peers_release_is_its_row_in_the_form_of_a_report)
     struct world *const world = run_to_end(ring, false);
     for (uint32_t site = 0; site < SITES; site++) {
         struct tacit_elim_agent_view view;
-        elim_site_look(world->cores[site], &view);
+        elim_site_view(world->cores[site], &view);
         struct tacit_elim_message const report = elim_site_release(world->cores[site]);
         assert_int_equal(report.kind, TACIT_ELIM_REPORT);
         assert_int_equal(report.from, site);
@@ -484,7 +484,7 @@ TEST(a_new_core_is_what_the_invitation_says)
             struct tacit_elim_agent_view view;
             struct live_site *const core = again(core_of(&config, site));
             struct tacit_wire_elim_run const *const run = run_of(core);
-            elim_site_look(core, &view);
+            elim_site_view(core, &view);
             assert_int_equal(view.epoch, 0);
             assert_true(view.pull_count == 0);
             assert_int_equal(run->agent, site);

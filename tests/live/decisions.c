@@ -155,7 +155,7 @@ static void expire_at(struct bench *bench, uint64_t now_ms)
 static struct live_decisions_view view_of(const struct bench *bench)
 {
     struct live_decisions_view view;
-    live_decisions_look(bench->decisions, &view);
+    live_decisions_view(bench->decisions, &view);
     return view;
 }
 
@@ -787,7 +787,7 @@ TEST(what_contexts_chose_keeps_them_until_its_reward)
                      TACIT_OK);
     assert_true(answer.is_new && answer.row.kind == LIVE_DECISION_CHOSEN && answer.row.arm == 1);
     assert_memory_equal(answer.row.kept, kept, sizeof kept);
-    live_decisions_look(bench.decisions, &view);
+    live_decisions_view(bench.decisions, &view);
     assert_true(view.open_planned == 0 && view.open_other == 1);
     struct live_decisions *const other = live_decisions_new(&bench.config);
     assert_int_equal(live_decisions_restore(other, &answer.row), TACIT_OK);
@@ -1029,7 +1029,7 @@ TEST(without_entropy_nothing_is_decided)
         live_decisions_decide(other, &request, &bench.fallback, NOW_MS, &bench.entropy, &answer),
         TACIT_ENTROPY);
     struct live_decisions_view view;
-    live_decisions_look(other, &view);
+    live_decisions_view(other, &view);
     assert_int_equal(view.next_number, 1);
     assert_int_equal(view.open_other, 0);
     live_decisions_free(other);

@@ -106,7 +106,7 @@ TEST(run_through_bytes_is_that_of_the_cores)
         }
     struct live_hub_view hub;
     struct tacit_glm_hub_view cores;
-    glm_hub_ops.look(world->hub, &hub);
+    glm_hub_ops.fill_view(world->hub, &hub);
     tacit_glm_hub_view(driver.hub, &cores);
     assert_true(cores.update_count >= 3);
     assert_int_equal(hub.model->number, cores.sync);
@@ -115,7 +115,7 @@ TEST(run_through_bytes_is_that_of_the_cores)
     for (uint32_t index = 0; index < WORLD_SITES; index++) {
         struct live_site_view view;
         struct tacit_glm_client_view client;
-        glm_site_ops.look(world->sites[index].live, &view);
+        glm_site_ops.fill_view(world->sites[index].live, &view);
         tacit_glm_client_view(driver.clients[index], &client);
         assert_int_equal(view.pull_count, 40);
         assert_true(world->sites[index].release == 0 && world->sites[index].plan_count == 0);
@@ -173,7 +173,7 @@ TEST(contexts_that_were_not_chosen_leave_no_trace)
         assert_int_equal(size_again, size);
     }
     struct live_hub_view view;
-    glm_hub_ops.look(a->hub, &view);
+    glm_hub_ops.fill_view(a->hub, &view);
     assert_true(view.epoch >= 2);
     assert_int_equal(differing, 40);
     world_free(a);
@@ -190,12 +190,12 @@ TEST(matrices_grow_when_the_reward_comes)
     double before[TACIT_LINALG_MATRIX(D)];
     struct live_site_view view;
     draw_contexts(&rng, contexts);
-    glm_site_ops.look(site->live, &view);
+    glm_site_ops.fill_view(site->live, &view);
     memcpy(before, view.model->inverse, sizeof before);
     struct live_site_event event = {.kind = LIVE_SITE_OFFER};
     event.as.offer = (struct tacit_offer){WORLD_ARMS, D, contexts};
     assert_int_equal(world_step(world, 0, event), TACIT_OK);
-    glm_site_ops.look(site->live, &view);
+    glm_site_ops.fill_view(site->live, &view);
     assert_memory_equal(view.model->inverse, before, sizeof before);
     event = (struct live_site_event){.kind = LIVE_SITE_REWARD};
     event.as.reward.arm = site->choice;
@@ -203,7 +203,7 @@ TEST(matrices_grow_when_the_reward_comes)
     event.as.reward.kept = site->kept;
     event.as.reward.kept_size = site->kept_size;
     assert_int_equal(world_step(world, 0, event), TACIT_OK);
-    glm_site_ops.look(site->live, &view);
+    glm_site_ops.fill_view(site->live, &view);
     assert_memory_not_equal(view.model->inverse, before, sizeof before);
     world_free(world);
 }
@@ -214,7 +214,7 @@ static struct live_hub_view second_later(struct world *world)
     world->now_us += 1000000;
     assert_int_equal(world_step_hub(world, (struct live_hub_event){.kind = LIVE_HUB_TIMEOUT}),
                      TACIT_OK);
-    glm_hub_ops.look(world->hub, &view);
+    glm_hub_ops.fill_view(world->hub, &view);
     return view;
 }
 
@@ -241,7 +241,7 @@ TEST(silent_sites_are_named_where_an_update_is_abandoned_or_goes_on)
     assert_string_equal(world->note, "an update goes on without those who are silent: south");
     assert_int_equal(view.asked[0], 3);
     world_deliver_all_to(world, WORLD_ALL);
-    glm_hub_ops.look(world->hub, &view);
+    glm_hub_ops.fill_view(world->hub, &view);
     assert_int_equal(view.epoch, 2);
     assert_int_equal(view.missing_count, 0);
     assert_int_equal(memcmp(world->note, "update 2: ", 10), 0);
@@ -261,7 +261,7 @@ TEST(an_update_without_a_reward_is_abandoned_and_says_so)
                         "north; the next one begins in 1 s");
     view = second_later(world);
     world_deliver_all_to(world, WORLD_ALL);
-    glm_hub_ops.look(world->hub, &view);
+    glm_hub_ops.fill_view(world->hub, &view);
     assert_int_equal(view.epoch, 2);
     world_free(world);
 }

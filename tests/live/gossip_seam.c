@@ -118,7 +118,7 @@ static bool all_finished(const struct world *world)
 {
     for (uint32_t i = 0; i < WORLD_SITES; i++) {
         struct live_site_view view;
-        gossip_site_ops.look(world->sites[i].live, &view);
+        gossip_site_ops.fill_view(world->sites[i].live, &view);
         assert_false(view.is_halted);
         if (!view.is_finished)
             return false;
@@ -184,14 +184,14 @@ TEST(average_and_outbox_are_kept_through_losses_repeats_and_deaths)
         calm_down(world);
         for (uint32_t i = 0; i < WORLD_SITES; i++) {
             struct live_site_view view;
-            gossip_site_ops.look(world->sites[i].live, &view);
+            gossip_site_ops.fill_view(world->sites[i].live, &view);
             assert_true(world->sites[i].release == HORIZON + WORLD_ARMS);
             assert_true(view.release_number == HORIZON + WORLD_ARMS && view.draws_always);
             assert_true(view.spent_nano <= 2 * TACIT_NANO && view.spent_nano > TACIT_NANO);
             (void)world_step(world, i, (struct live_site_event){.kind = LIVE_SITE_CONNECTED});
         }
         calm_down(world);
-        gossip_hub_ops.look(world->hub, &hub);
+        gossip_hub_ops.fill_view(world->hub, &hub);
         assert_true(hub.is_finished && !hub.judges && hub.means != NULL);
         for (uint32_t i = 0; i < WORLD_SITES; i++)
             assert_true(hub.pulls_reported[i] == HORIZON + WORLD_ARMS);
@@ -283,7 +283,7 @@ TEST(hub_believes_a_site_about_itself_only)
         assert_int_equal(world_tell_hub(world, &envelope), cases[i].status);
     }
     struct live_hub_view view;
-    gossip_hub_ops.look(world->hub, &view);
+    gossip_hub_ops.fill_view(world->hub, &view);
     assert_false(view.is_finished);
     assert_true(view.pulls_reported[1] == 10 && view.pulls_reported[0] == 0);
     assert_memory_equal(view.means, theta, sizeof theta);

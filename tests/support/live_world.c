@@ -292,14 +292,14 @@ void world_deliver_all(struct world *world)
 struct live_site_view world_look(const struct world *world, uint32_t index)
 {
     struct live_site_view view;
-    world->family.site_ops->look(world->sites[index].live, &view);
+    world->family.site_ops->fill_view(world->sites[index].live, &view);
     return view;
 }
 
 struct live_hub_view world_look_hub(const struct world *world)
 {
     struct live_hub_view view;
-    world->family.hub_ops->look(world->hub, &view);
+    world->family.hub_ops->fill_view(world->hub, &view);
     return view;
 }
 

@@ -632,7 +632,7 @@ void elim_flood_regret(const struct elim_flood *flood, double *regret)
         tacit_sim_pulls_read(&flood->pulls, flood->instance->gaps, regret);
 }
 
-void elim_flood_look(const struct elim_flood *flood, uint32_t agent,
+void elim_flood_view(const struct elim_flood *flood, uint32_t agent,
                      struct tacit_elim_judge_view *view)
 {
     TACIT_ASSERT(agent < flood->agent_count);

@@ -61,14 +61,14 @@ enum tacit_status elim_site_feed(const struct live_site *site, const struct taci
                : tacit_elim_peer_step(site->state, table_of(site), event, entropy, update);
 }
 
-static bool look_at_peer(const struct live_site *site, struct tacit_elim_peer_view *view)
+static bool get_peer_view(const struct live_site *site, struct tacit_elim_peer_view *view)
 {
     if (!is_star(site))
         tacit_elim_peer_view(site->state, view);
     return !is_star(site);
 }
 
-void elim_site_look(const struct live_site *site, struct tacit_elim_agent_view *view)
+void elim_site_view(const struct live_site *site, struct tacit_elim_agent_view *view)
 {
     tacit_elim_agent_view(is_star(site) ? site->state : tacit_elim_peer_agent(site->state), view);
 }
@@ -76,7 +76,7 @@ void elim_site_look(const struct live_site *site, struct tacit_elim_agent_view *
 struct tacit_elim_message elim_site_release(const struct live_site *site)
 {
     struct tacit_elim_agent_view view;
-    elim_site_look(site, &view);
+    elim_site_view(site, &view);
     if (is_star(site) || view.committed)
         return tacit_elim_agent_draw(is_star(site) ? site->state
                                                    : tacit_elim_peer_agent(site->state));
@@ -144,7 +144,7 @@ static double radius_of(const struct live_site *site)
 {
     struct tacit_elim_schedule const schedule = schedule_of(run_of(site));
     struct tacit_elim_agent_view view;
-    elim_site_look(site, &view);
+    elim_site_view(site, &view);
     if (view.epoch == 0 || view.pulls == 0 || view.last || has_helper(run_of(site)))
         return 0;
     return tacit_elim_radius(&schedule, view.epoch, view.active_count, view.pulls,
@@ -155,7 +155,7 @@ static double radius_of(const struct live_site *site)
 static bool judges_exactly(const struct live_site *site, uint32_t *rounds)
 {
     struct tacit_elim_peer_view view;
-    if (!look_at_peer(site, &view) || !view.is_exact)
+    if (!get_peer_view(site, &view) || !view.is_exact)
         return false;
     *rounds = view.round_count;
     return true;
@@ -340,7 +340,7 @@ static void note_new_intervals(struct live_site *site)
 static void site_begin(struct live_site *site, bool is_restored)
 {
     struct tacit_elim_agent_view view;
-    elim_site_look(site, &view);
+    elim_site_view(site, &view);
     note_intervals(site);
     own_of(site)->plan_is_held = is_restored && !is_star(site) && view.release_epoch == 0;
 }
@@ -352,7 +352,7 @@ static void send(struct live_site *site, const struct tacit_elim_message *messag
                  struct live_site_update *update)
 {
     struct tacit_elim_agent_view view;
-    elim_site_look(site, &view);
+    elim_site_view(site, &view);
     struct live_site_release const release = {.number = view.release_number,
                                               .epsilon_nano = own_of(site)->trust.cost_nano};
     if (message->kind == TACIT_ELIM_REPORT && is_star(site))
@@ -371,7 +371,7 @@ static void say_where(struct live_site *site, struct live_site_update *update)
     struct tacit_elim_agent_view view;
     if (!judges_for_itself(site))
         return;
-    elim_site_look(site, &view);
+    elim_site_view(site, &view);
     bool const is_over = view.last || view.finished;
     struct tacit_elim_message const hello = {.kind = TACIT_ELIM_HELLO,
                                              .from = run->agent,
@@ -388,7 +388,7 @@ static uint64_t says_where_us(const struct live_site *site)
 {
     struct tacit_elim_peer_view peer;
     struct tacit_elim_agent_view const *const view = &peer.agent;
-    if (!judges_for_itself(site) || !look_at_peer(site, &peer))
+    if (!judges_for_itself(site) || !get_peer_view(site, &peer))
         return TACIT_NEVER;
     bool const waits = (view->waiting || view->committed) && !view->last && !view->finished;
     bool const is_over = view->last || view->finished;
@@ -420,7 +420,7 @@ static void say_proof(struct live_site *site, struct live_site_update *update)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
     struct tacit_elim_peer_view view;
-    if (!look_at_peer(site, &view) || view.proof == NULL)
+    if (!get_peer_view(site, &view) || view.proof == NULL)
         return;
     struct tacit_elim_message const said = {.kind = TACIT_ELIM_PROOF,
                                             .from = run->agent,
@@ -489,7 +489,7 @@ static enum tacit_status step_core(struct live_site *site, elim_event event,
     bool const is_cut_short = event.kind != TACIT_EVENT_REWARD && made.plan_count == 0 &&
                               (happened & TACIT_ELIM_PLAN_OVER) != 0; /* open decisions are void */
     note_new_intervals(site);
-    elim_site_look(site, &view);
+    elim_site_view(site, &view);
     update->persist = update->persist || made.persist;
     if ((happened & TACIT_DREW) != 0)
         keep_draw(site, &view, update);
@@ -521,7 +521,7 @@ static void note_answer(struct live_site *site, const struct tacit_elim_message 
                         struct live_site_update *update)
 {
     struct tacit_elim_agent_view view;
-    elim_site_look(site, &view);
+    elim_site_view(site, &view);
     bool const is_told = message->kind == TACIT_ELIM_ORDER && message->to != TACIT_EVERYONE &&
                          message->seen > 0 && message->seen <= view.release_epoch;
     bool const is_closed = message->kind == TACIT_ELIM_GRANT &&
@@ -539,7 +539,7 @@ static enum tacit_status receive(struct live_site *site, const struct live_site_
                                  struct live_site_update *update)
 {
     struct tacit_elim_agent_view view;
-    elim_site_look(site, &view);
+    elim_site_view(site, &view);
     message->term = view.term; /* as its envelope said */
     enum tacit_status const status =
         step_core(site, (elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message}, event,
@@ -594,7 +594,7 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
 {
     struct tacit_elim_agent_view view;
     elim_event made = {.kind = live_event_kind(event)};
-    elim_site_look(site, &view);
+    elim_site_view(site, &view);
     if (event->kind == LIVE_SITE_RECEIVE)
         return receive(site, event, message, entropy, update);
     if (event->kind == LIVE_SITE_TIMEOUT)
@@ -647,8 +647,8 @@ static uint32_t by_site(const struct live_site *site, const uint64_t *ranks, uin
 
 /* Whose grant the draw that waits lacks: the first neighbour's, then those of all others; on the
  * way to a sink the parent's. */
-static void look_at_grants(const struct live_site *site, const struct tacit_elim_peer_view *peer,
-                           struct live_site_view *view)
+static void fill_grantors(const struct live_site *site, const struct tacit_elim_peer_view *peer,
+                          struct live_site_view *view)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
     bool const is_first = peer->granted != NULL && !tacit_bits_has(peer->granted, 0);
@@ -668,12 +668,12 @@ static void look_at_grants(const struct live_site *site, const struct tacit_elim
 }
 
 /* Sinks and sites of a graph wait for others; those on the way to a sink do not. */
-static void look_around(const struct live_site *site, struct live_site_view *view)
+static void fill_peer_view(const struct live_site *site, struct live_site_view *view)
 {
     struct tacit_elim_peer_view peer;
-    if (!look_at_peer(site, &peer))
+    if (!get_peer_view(site, &peer))
         return;
-    look_at_grants(site, &peer, view);
+    fill_grantors(site, &peer, view);
     view->is_beyond_policy = view->is_beyond_policy || peer.is_beyond_policy;
     struct tacit_wire_elim_run const *const run = run_of(site);
     uint64_t const *const members = run->members;
@@ -710,7 +710,7 @@ static void look_around(const struct live_site *site, struct live_site_view *vie
 static const char *refuser_of(const struct live_site *site)
 {
     struct tacit_elim_peer_view peer;
-    if (look_at_peer(site, &peer))
+    if (get_peer_view(site, &peer))
         for (uint32_t i = 0; i < run_of(site)->neighbour_count; i++)
             if (site->neighbours[i].agent == peer.refused_by)
                 return site->neighbours[i].site;
@@ -764,10 +764,10 @@ static bool refuses_all(const struct tacit_elim_agent_view *agent, uint32_t arms
     return count > 0;
 }
 
-static void site_look(const struct live_site *site, struct live_site_view *view)
+static void site_fill_view(const struct live_site *site, struct live_site_view *view)
 {
     struct tacit_elim_agent_view agent;
-    elim_site_look(site, &agent);
+    elim_site_view(site, &agent);
     *view = live_site_show(site, &agent.play);
     view->active = agent.playable;
     view->active_count = agent.playable_count;
@@ -783,7 +783,7 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                "run.bounds: exact gives each of them an interval"
                              : "a site ranks the arms by its own noised sums; the coordinator has "
                                "the means over all sites, and its status shows them";
-    look_around(site, view);
+    fill_peer_view(site, view);
     if (agent.refused == NULL)
         return;
     view->changes = own_of(site)->changes;
@@ -799,7 +799,7 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
 static bool site_prefers(const struct live_site *site, uint32_t arm, uint32_t other)
 {
     struct tacit_elim_agent_view view;
-    elim_site_look(site, &view);
+    elim_site_view(site, &view);
     if (view.noised ==
         NULL) /* masked: the one to play while it waits, and the others in their order */
         return arm != other && arm == view.exploit_arm;
@@ -832,6 +832,6 @@ const struct live_site_ops elim_site_ops = {.wire = &tacit_wire_elim,
                                             .objection = site_objection,
                                             .begin = site_begin,
                                             .step = site_step,
-                                            .look = site_look,
+                                            .fill_view = site_fill_view,
                                             .prefers = site_prefers,
                                             .promise = site_promise};

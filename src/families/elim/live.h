@@ -43,7 +43,7 @@ bool elim_fits(const struct tacit_wire_elim_run *run);
 enum tacit_status elim_site_feed(const struct live_site *site, const struct tacit_elim_event *event,
                                  const struct tacit_entropy *entropy,
                                  struct tacit_elim_update *update);
-void elim_site_look(const struct live_site *site, struct tacit_elim_agent_view *view);
+void elim_site_view(const struct live_site *site, struct tacit_elim_agent_view *view);
 
 /* The newest release: of a peer tacit_elim_peer_release, over a star tacit_elim_agent_draw.
  * Requires: over a star, that it waits for its grant. */

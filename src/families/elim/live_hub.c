@@ -466,7 +466,7 @@ uint32_t elim_changes_tell(const struct tacit_elim_change *changes, uint32_t cou
     return count;
 }
 
-static void look_at_sites(const struct live_hub *hub, struct live_hub_view *view)
+static void fill_view_of_reports(const struct live_hub *hub, struct live_hub_view *view)
 {
     *view = (struct live_hub_view){.done = own_of(hub)->reported_done,
                                    .asked = own_of(hub)->nobody,
@@ -478,11 +478,11 @@ static void look_at_sites(const struct live_hub *hub, struct live_hub_view *view
             view->epoch = own_of(hub)->reported_epochs[site];
 }
 
-static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
+static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view)
 {
     struct tacit_elim_hub_view core;
     if (hub->state == NULL) {
-        look_at_sites(hub, view);
+        fill_view_of_reports(hub, view);
         return;
     }
     tacit_elim_hub_view(hub->state, &core);
@@ -539,7 +539,7 @@ const struct live_hub_ops elim_hub_ops = {.wire = &tacit_wire_elim,
                                           .restore = tacit_elim_hub_live_restore,
                                           .step = hub_step,
                                           .hello = hub_hello,
-                                          .look = hub_look,
+                                          .fill_view = hub_fill_view,
                                           .change = hub_change,
                                           .round = hub_round,
                                           .close = hub_close,

@@ -22,7 +22,7 @@ struct tacit_elim_table *elim_run_table(const struct elim_run *run, uint32_t age
     return run->shared_table != NULL ? run->shared_table : tacit_sim_nodes_extra(run->nodes, agent);
 }
 
-void elim_run_look(const struct elim_run *run, uint32_t agent, struct tacit_elim_agent_view *view)
+void elim_run_view(const struct elim_run *run, uint32_t agent, struct tacit_elim_agent_view *view)
 {
     void const *const state = tacit_sim_nodes_state(run->nodes, agent);
     struct tacit_elim_peer_view peer;

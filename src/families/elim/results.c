@@ -17,7 +17,7 @@ static struct verdict verdict_of(const struct elim_run *run, uint32_t agent)
     struct tacit_elim_peer_view peer;
     struct tacit_elim_judge_view judge;
     if (run->flood != NULL) {
-        elim_flood_look(run->flood, agent, &judge);
+        elim_flood_view(run->flood, agent, &judge);
         return (struct verdict){judge.round_count, judge.active_count, judge.arms, judge.means,
                                 judge.eliminated};
     }

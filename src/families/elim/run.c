@@ -72,7 +72,7 @@ static void stop_if_halted(struct elim_run *run, uint32_t node, struct tacit_sim
     struct tacit_elim_agent_view view;
     if (!run->experiment->has_grants || run->experiment->faults == NULL)
         return;
-    elim_run_look(run, node, &view);
+    elim_run_view(run, node, &view);
     update->plan_is_void = view.halted;
 }
 
@@ -105,7 +105,7 @@ static bool exploit(void *family, uint32_t node, uint32_t *arm, uint64_t *count_
 {
     struct elim_run const *const run = family;
     struct tacit_elim_agent_view view;
-    elim_run_look(run, node, &view);
+    elim_run_view(run, node, &view);
     *arm = view.exploit_arm;
     *count_max = run->experiment->common.horizon - view.pull_count;
     return view.waiting;

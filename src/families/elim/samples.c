@@ -77,7 +77,7 @@ static void count_flood(struct elim_run *run, const struct tacit_elim_schedule *
     bool const is_connected = network == NULL || network->component_count == 1;
     double counted = 0;
     for (uint32_t agent = 0; agent < run->agent_count; agent++) {
-        elim_flood_look(run->flood, agent, &view);
+        elim_flood_view(run->flood, agent, &view);
         if (agent == 0 || !is_connected)
             counted = pulls_judged(schedule, view.round_count, view.eliminated);
         run->samples += counted;

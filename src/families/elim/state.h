@@ -59,7 +59,7 @@ struct tacit_elim_hub *elim_run_hub(const struct elim_run *run);
 struct tacit_elim_table *elim_run_table(const struct elim_run *run, uint32_t agent);
 
 /* The view of an agent, be it in a peer or not. */
-void elim_run_look(const struct elim_run *run, uint32_t agent, struct tacit_elim_agent_view *view);
+void elim_run_view(const struct elim_run *run, uint32_t agent, struct tacit_elim_agent_view *view);
 
 struct tacit_elim_agent_config elim_run_agent_config(const struct elim_sim *experiment,
                                                      uint64_t run_id, uint32_t agent);

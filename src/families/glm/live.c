@@ -86,7 +86,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     return status;
 }
 
-static void site_look(const struct live_site *site, struct live_site_view *view)
+static void site_fill_view(const struct live_site *site, struct live_site_view *view)
 {
     struct glm_site *const own = site->own;
     struct tacit_glm_client_view const core = client_view(site);
@@ -125,7 +125,7 @@ const struct live_site_ops glm_site_ops = {.wire = &tacit_wire_glm,
                                            .objection = site_objection,
                                            .step = site_step,
                                            .tell = glm_tell,
-                                           .look = site_look,
+                                           .fill_view = site_fill_view,
                                            .promise = site_promise};
 
 /* ---- The hub --------------------------------------------------------------------------------- */
@@ -318,7 +318,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
     return status;
 }
 
-static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
+static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view)
 {
     struct glm_hub const *const own = hub->own;
     struct tacit_glm_hub_view const core = core_view(hub);
@@ -352,4 +352,4 @@ const struct live_hub_ops glm_hub_ops = {.wire = &tacit_wire_glm,
                                          .begin = note_model,
                                          .step = hub_step,
                                          .mark = mark,
-                                         .look = hub_look};
+                                         .fill_view = hub_fill_view};

@@ -226,7 +226,7 @@ static void site_promise(const struct live_site *site, const struct live_site_co
     promise->remark = own->remark;
 }
 
-static void site_look(const struct live_site *site, struct live_site_view *view)
+static void site_fill_view(const struct live_site *site, struct live_site_view *view)
 {
     struct sound_site *const own = site->own;
     struct tacit_glm_sound_site_view const core = site_view(site);
@@ -252,7 +252,7 @@ const struct live_site_ops glm_sound_site_ops = {.wire = &tacit_wire_glm_sound,
                                                  .own_size = sizeof(struct sound_site),
                                                  .configure = site_configure,
                                                  .step = site_step,
-                                                 .look = site_look,
+                                                 .fill_view = site_fill_view,
                                                  .tell = site_tell,
                                                  .objection = site_objection,
                                                  .promise = site_promise};
@@ -454,7 +454,7 @@ static const struct live_change_words end_words = {
     .privacy = "nothing more is released in this run; rewards of the open batch never leave",
     .guarantee = "the model stays as it is: it has fewer batches than were meant"};
 
-static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
+static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view)
 {
     struct sound_hub const *const own = hub->own;
     struct tacit_glm_sound_hub_view const core = core_view(hub);
@@ -495,7 +495,7 @@ const struct live_hub_ops glm_sound_hub_ops = {.wire = &tacit_wire_glm_sound,
                                                .restore = tacit_glm_sound_hub_live_restore,
                                                .step = hub_step,
                                                .hello = hub_hello,
-                                               .look = hub_look,
+                                               .fill_view = hub_fill_view,
                                                .vector = take_vector,
                                                .epsilon_of = "per interaction",
                                                .is_signed = true,

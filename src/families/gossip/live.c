@@ -152,7 +152,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     return status;
 }
 
-static void site_look(const struct live_site *site, struct live_site_view *view)
+static void site_fill_view(const struct live_site *site, struct live_site_view *view)
 {
     struct gossip_site const *const own = site->own;
     struct tacit_gossip_rule const *const rule = &own->core.rule;
@@ -211,7 +211,7 @@ const struct live_site_ops gossip_site_ops = {.wire = &tacit_wire_gossip,
                                               .configure = site_configure,
                                               .objection = site_objection,
                                               .step = site_step,
-                                              .look = site_look,
+                                              .fill_view = site_fill_view,
                                               .prefers = site_prefers,
                                               .promise = site_promise};
 
@@ -350,7 +350,7 @@ static uint32_t summarize(const struct live_hub *hub, uint32_t arm)
     return count;
 }
 
-static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
+static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view)
 {
     struct gossip_hub const *const own = hub->own;
     struct live_hub_config const *const config = hub->config;
@@ -381,4 +381,4 @@ const struct live_hub_ops gossip_hub_ops = {.wire = &tacit_wire_gossip,
                                             .describe = hub_describe,
                                             .configure = hub_configure,
                                             .step = hub_step,
-                                            .look = hub_look};
+                                            .fill_view = hub_fill_view};

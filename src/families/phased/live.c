@@ -177,7 +177,7 @@ static uint32_t find_active(const struct live_site *site,
     return tacit_bits_count(own->active, arms);
 }
 
-static void site_look(const struct live_site *site, struct live_site_view *view)
+static void site_fill_view(const struct live_site *site, struct live_site_view *view)
 {
     struct phased_site const *const own = site->own;
     struct tacit_phased_agent_view const agent = agent_view(site);
@@ -211,7 +211,7 @@ const struct live_site_ops phased_site_ops = {.wire = &tacit_wire_phased,
                                               .configure = site_configure,
                                               .objection = site_objection,
                                               .step = site_step,
-                                              .look = site_look,
+                                              .fill_view = site_fill_view,
                                               .prefers = site_prefers,
                                               .promise = site_promise};
 
@@ -491,7 +491,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
     return status;
 }
 
-static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
+static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view)
 {
     struct phased_hub const *const own = hub->own;
     struct tacit_phased_hub_view const core = core_view(hub);
@@ -535,7 +535,7 @@ const struct live_hub_ops phased_hub_ops = {.wire = &tacit_wire_phased,
                                             .restore = tacit_phased_hub_live_restore,
                                             .step = hub_step,
                                             .hello = hub_hello,
-                                            .look = hub_look,
+                                            .fill_view = hub_fill_view,
                                             .round = hub_round,
                                             .close = hub_close,
                                             .commit = hub_commit,

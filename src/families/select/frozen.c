@@ -115,7 +115,8 @@ static enum tacit_status trunk_new(struct trunk *trunk, const float *parameters,
 }
 
 /* Dense, ReLU, dense, ReLU; in this order of adding up on every machine. */
-static void look(const struct trunk *trunk, const uint8_t *pixels, float features[WIDTH])
+static void extract_features(const struct trunk *trunk, const uint8_t *pixels,
+                             float features[WIDTH])
 {
     float hidden[HIDDEN];
     memcpy(hidden, trunk->first_bias, sizeof hidden);
@@ -143,7 +144,7 @@ static void find_scale(struct trunk *trunk, const struct tacit_images *shown)
     double squares[WIDTH] = {0};
     for (uint32_t i = 0; i < shown->count; i++) {
         float features[WIDTH];
-        look(trunk, shown->pixels + i * trunk->input_count, features);
+        extract_features(trunk, shown->pixels + i * trunk->input_count, features);
         for (size_t unit = 0; unit < WIDTH; unit++) {
             sums[unit] += (double)features[unit];
             squares[unit] += (double)features[unit] * (double)features[unit];
@@ -165,7 +166,7 @@ static void transform(const struct trunk *trunk, struct tacit_images *images)
     TACIT_ASSERT(trunk->input_count >= WIDTH);
     for (uint32_t i = 0; i < images->count; i++) {
         float features[WIDTH];
-        look(trunk, images->pixels + i * trunk->input_count, features);
+        extract_features(trunk, images->pixels + i * trunk->input_count, features);
         for (size_t unit = 0; unit < WIDTH; unit++) {
             float const value = (features[unit] - trunk->mean[unit]) * trunk->scale[unit] +
                                 TRAINING_FROZEN_MEAN + 0.5F;

@@ -219,7 +219,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     return step_core(site, &made, entropy, update);
 }
 
-static void site_look(const struct live_site *site, struct live_site_view *view)
+static void site_fill_view(const struct live_site *site, struct live_site_view *view)
 {
     struct tacit_select_site_view const core = site_view(site);
     bool const is_over = core.phase == TACIT_SELECT_FINISHED;
@@ -278,7 +278,7 @@ const struct live_site_ops select_site_ops = {.wire = &tacit_wire_select,
                                               .configure = site_configure,
                                               .objection = site_objection,
                                               .step = site_step,
-                                              .look = site_look,
+                                              .fill_view = site_fill_view,
                                               .command = site_command,
                                               .promise = site_promise};
 
@@ -511,7 +511,7 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
     return status;
 }
 
-static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
+static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view)
 {
     struct tacit_select_hub_view const core = hub_view(hub);
     *view = (struct live_hub_view){.judges = true,
@@ -547,7 +547,7 @@ const struct live_hub_ops select_hub_ops = {.wire = &tacit_wire_select,
                                             .snapshot = tacit_select_hub_live_snapshot,
                                             .restore = tacit_select_hub_live_restore,
                                             .step = hub_step,
-                                            .look = hub_look,
+                                            .fill_view = hub_fill_view,
                                             .vector = take_vector,
                                             .epsilon_of = "of a site's data set, in all rounds",
                                             .round = hub_round,

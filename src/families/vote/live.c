@@ -168,7 +168,7 @@ static const char *trouble_of(const struct live_site *site, const struct tacit_v
                  "apart";
 }
 
-static void site_look(const struct live_site *site, struct live_site_view *view)
+static void site_fill_view(const struct live_site *site, struct live_site_view *view)
 {
     struct tacit_vote_site_view core;
     struct tacit_vote_private_view const *const player = &core.player;
@@ -217,7 +217,7 @@ const struct live_site_ops vote_site_ops = {.wire = &tacit_wire_vote,
                                             .configure = site_configure,
                                             .objection = live_site_reckoning,
                                             .step = site_step,
-                                            .look = site_look,
+                                            .fill_view = site_fill_view,
                                             .prefers = site_prefers,
                                             .promise = site_promise};
 
@@ -327,7 +327,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
     return status;
 }
 
-static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
+static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view)
 {
     struct vote_hub const *const own = hub->own;
     struct tacit_vote_hub_view core;
@@ -381,5 +381,5 @@ const struct live_hub_ops vote_hub_ops = {.wire = &tacit_wire_vote,
                                           .restore = tacit_vote_hub_live_restore,
                                           .step = hub_step,
                                           .mark = mark,
-                                          .look = hub_look,
+                                          .fill_view = hub_fill_view,
                                           .objections = objections};

@@ -923,7 +923,7 @@ bool live_decisions_handed_over(struct live_decisions *decisions, uint32_t count
     return entry != NULL && entry->is_handed_over;
 }
 
-void live_decisions_look(const struct live_decisions *decisions, struct live_decisions_view *view)
+void live_decisions_view(const struct live_decisions *decisions, struct live_decisions_view *view)
 {
     const struct live_deadline *const first = live_deadlines_first(&decisions->deadlines);
     *view = (struct live_decisions_view){

@@ -242,7 +242,7 @@ struct live_decisions_view {
     uint64_t missed_count; /* places that were given out again */
     struct live_wait wait;
 };
-void live_decisions_look(const struct live_decisions *decisions, struct live_decisions_view *view);
+void live_decisions_view(const struct live_decisions *decisions, struct live_decisions_view *view);
 
 /* When the oldest of open_planned was made; UINT64_MAX: none. Cost: O(K). */
 uint64_t live_decisions_oldest_ms(const struct live_decisions *decisions);

@@ -42,9 +42,9 @@ enum live_store_found { LIVE_STORE_NONE, LIVE_STORE_READ, LIVE_STORE_IN_USE };
 /* Refuses what live_store_open would refuse, and writes nothing, whatever it finds. *store: for
  * reading only, to be closed; NULL where nothing was read. Errors: as live_store_open; TACIT_IO
  * also where a directory could not be made. */
-enum tacit_status live_store_look(struct live_store **store, const char *directory,
-                                  const struct live_store_identity *identity,
-                                  enum live_store_found *found, struct tacit_error *error);
+enum tacit_status live_store_inspect(struct live_store **store, const char *directory,
+                                     const struct live_store_identity *identity,
+                                     enum live_store_found *found, struct tacit_error *error);
 /* Is it the state of a program of before, whose format the first batch makes ours? */
 bool live_store_is_upgraded(const struct live_store *store);
 /* Drops a batch that was not committed. NULL is allowed. */

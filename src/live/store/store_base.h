@@ -129,9 +129,9 @@ struct live_store {
     EVP_MD_CTX *hash;          /* of the row at hand; SHA-256, looked up once */
     bool hash_failed;          /* since store_sum_start */
     bool in_batch;
-    bool folds;          /* when this batch is on disk: the log, .. */
-    bool erases_past;    /* .. and overwrites it */
-    bool is_for_looking; /* store_look.c: it is never written */
+    bool folds;             /* when this batch is on disk: the log, .. */
+    bool erases_past;       /* .. and overwrites it */
+    bool is_for_inspection; /* store_inspect.c: it is never written */
     bool is_broken;
     struct store_core core;
     struct store_remembered remembered;
@@ -333,7 +333,7 @@ enum tacit_status store_tables_check(struct live_store *store);
 
 /* ---- store_open.c ---------------------------------------------------------------------------- */
 
-/* The parts of opening that looking has, too. */
+/* The parts of opening that inspecting has, too. */
 
 /* Nothing is open in it. NULL: out of memory. */
 struct live_store *store_new(const char *directory_name);

@@ -368,7 +368,7 @@ void live_store_close(struct live_store *store)
 {
     if (store == NULL)
         return;
-    if (store->is_for_looking)
+    if (store->is_for_inspection)
         store->is_broken = true; /* leave everything as it was found */
     store_remembered_close(store);
     if (!store->is_broken)

@@ -40,7 +40,7 @@ static struct looked look_at(const char *name, const struct live_store_identity 
     struct looked looked = {.found = LIVE_STORE_IN_USE, .error = {.text = ""}};
     struct live_store *store = NULL;
     size_t const open_files = entries_of("/proc/self/fd");
-    looked.status = live_store_look(&store, name, identity, &looked.found, &looked.error);
+    looked.status = live_store_inspect(&store, name, identity, &looked.found, &looked.error);
     assert_int_equal(store != NULL, looked.status == TACIT_OK && looked.found == LIVE_STORE_READ);
     assert_int_equal(looked.status == TACIT_OK, looked.error.text[0] == '\0');
     if (store != NULL) {
@@ -182,7 +182,7 @@ TEST_WITH(nothing_can_be_put_into_what_is_looked_at, store_place_make, store_pla
         if (has_log == 1)
             store_image_write(store_directory, &image);
         struct store_image before = store_image_read(store_directory);
-        assert_int_equal(live_store_look(&store, store_directory, &identity, &found, &error),
+        assert_int_equal(live_store_inspect(&store, store_directory, &identity, &found, &error),
                          TACIT_OK);
         assert_int_not_equal(live_store_begin(store), TACIT_OK);
         live_store_close(store);

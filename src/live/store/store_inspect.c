@@ -1,5 +1,5 @@
-/* A state directory is looked at as it would be at the start, and nothing is written: not even an
- * index beside the log. */
+/* A state directory is inspected as it would be read at the start, and nothing is written: not even
+ * an index beside the log. */
 #include "../daemon/private.h"
 #include "../daemon/refusal.h"
 #include "store_base.h"
@@ -17,7 +17,7 @@
 struct place {
     const char *name;
     int directory;
-    int lock; /* shared, while we look; -1: there is none */
+    int lock; /* shared, while we inspect; -1: there is none */
     const struct live_store_identity *identity;
     struct tacit_error *error;
 };
@@ -106,8 +106,8 @@ static enum tacit_status read_state(struct live_store *store, const struct place
     return status;
 }
 
-static enum tacit_status look(struct live_store **store, struct place *place,
-                              enum live_store_found *found)
+static enum tacit_status inspect(struct live_store **store, struct place *place,
+                                 enum live_store_found *found)
 {
     struct store_sizes sizes = {-1, -1};
     if (is_held(place)) {
@@ -117,7 +117,7 @@ static enum tacit_status look(struct live_store **store, struct place *place,
     struct live_store *const made = store_new(place->name);
     if (made == NULL)
         return live_refuse(place->error, TACIT_MEMORY, "%s: out of memory", place->name);
-    made->is_for_looking = true;
+    made->is_for_inspection = true;
     enum tacit_status status =
         store_check_files(made, place->directory, place->name, &sizes, place->error);
     if (status == TACIT_OK && sizes.file >= 0)
@@ -131,9 +131,9 @@ static enum tacit_status look(struct live_store **store, struct place *place,
     return status;
 }
 
-enum tacit_status live_store_look(struct live_store **store, const char *directory,
-                                  const struct live_store_identity *identity,
-                                  enum live_store_found *found, struct tacit_error *error)
+enum tacit_status live_store_inspect(struct live_store **store, const char *directory,
+                                     const struct live_store_identity *identity,
+                                     enum live_store_found *found, struct tacit_error *error)
 {
     struct place place = {
         .name = directory, .directory = -1, .lock = -1, .identity = identity, .error = error};
@@ -146,7 +146,7 @@ enum tacit_status live_store_look(struct live_store **store, const char *directo
     enum tacit_status status = live_private_directory_open(directory, &place.directory, error);
     if (status != TACIT_OK)
         return status;
-    status = look(store, &place, found);
+    status = inspect(store, &place, found);
     if (place.lock >= 0)
         (void)close(place.lock);
     (void)close(place.directory);
