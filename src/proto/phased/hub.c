@@ -101,16 +101,20 @@ static bool config_is_valid(const struct tacit_phased_hub_config *config)
            (!config->has_helper || config->has_grants);
 }
 
-size_t tacit_phased_hub_size(const struct tacit_phased_hub_config *config)
+/* All but the judge. */
+static size_t own_size(const struct tacit_phased_hub_config *config)
 {
-    if (!config_is_valid(config))
-        return 0;
     size_t const agents = config->schedule.agent_count;
     size_t const words = TACIT_BITS_WORDS(agents) + seen_words((uint32_t)agents) +
                          (agents + 1) * config->schedule.arm_count +
                          (config->has_grants ? round_grantor_words((uint32_t)agents) : 0);
-    return sizeof(struct tacit_phased_hub) + tacit_phased_judge_size(&config->schedule) +
-           words * sizeof(uint64_t);
+    return sizeof(struct tacit_phased_hub) + words * sizeof(uint64_t);
+}
+
+size_t tacit_phased_hub_size(const struct tacit_phased_hub_config *config)
+{
+    size_t const judge = config_is_valid(config) ? tacit_phased_judge_size(&config->schedule) : 0;
+    return judge > 0 ? own_size(config) + judge : 0;
 }
 
 static struct tacit_phased_hub_config kept_config(const struct tacit_phased_hub_config *config)
@@ -129,7 +133,7 @@ enum tacit_status tacit_phased_hub_init(struct tacit_phased_hub *hub,
         return TACIT_INVALID;
     memset(hub, 0, size);
     hub->config = kept_config(config);
-    hub->judge_words = tacit_phased_judge_size(&config->schedule) / sizeof(uint64_t);
+    hub->judge_words = (size - own_size(config)) / sizeof(uint64_t);
     hub->desk.deadline_us = TACIT_NEVER;
     return tacit_phased_judge_init(judge_of(hub), &config->schedule);
 }
@@ -339,10 +343,10 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *state, s
                                          const struct tacit_phased_hub_config *config)
 {
     struct tacit_phased_hub *const hub = (struct tacit_phased_hub *)(uintptr_t)state;
-    if (size == 0 || size != tacit_phased_hub_size(config))
+    if (!config_is_valid(config) || size <= own_size(config))
         return TACIT_MALFORMED;
     struct tacit_phased_hub_config const kept = kept_config(config);
-    size_t const judge_size = tacit_phased_judge_size(&config->schedule);
+    size_t const judge_size = size - own_size(config); /* the judge's check says whether it is */
     if (memcmp(&hub->config, &kept, sizeof kept) != 0 ||
         hub->judge_words != judge_size / sizeof(uint64_t) ||
         tacit_phased_judge_check(judge_of(hub), judge_size, &config->schedule) != TACIT_OK)

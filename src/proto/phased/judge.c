@@ -110,14 +110,22 @@ static bool is_guarded(const struct tacit_phases *schedule)
     return schedule->rule != TACIT_PHASES_SUMS && schedule->guard_loss > 0;
 }
 
-size_t tacit_phased_judge_size(const struct tacit_phases *schedule)
+/* The rungs, and the bytes of a judge with so many; 0: no schedule. A climb costs many bounds. */
+static size_t size_and_rungs(const struct tacit_phases *schedule, uint32_t *count, uint64_t *rungs)
 {
     if (!tacit_phases_is_valid(schedule) || schedule->rule == TACIT_PHASES_ELIMINATION)
         return 0;
-    size_t const rungs = tacit_phases_climb(schedule, NULL);
+    *count = tacit_phases_climb(schedule, rungs);
+    TACIT_ASSERT(*count > 0);
     size_t const arms = schedule->arm_count;
     return sizeof(struct tacit_phased_judge) +
-           (rungs + 7 * arms + 3 * rungs * arms) * sizeof(uint64_t);
+           (*count + 7 * arms + 3 * *count * arms) * sizeof(uint64_t);
+}
+
+size_t tacit_phased_judge_size(const struct tacit_phases *schedule)
+{
+    uint32_t count;
+    return size_and_rungs(schedule, &count, NULL);
 }
 
 /* ---- Plans ---- */
@@ -371,13 +379,15 @@ static void mean_released(struct tacit_phased_judge *judge)
 enum tacit_status tacit_phased_judge_init(struct tacit_phased_judge *judge,
                                           const struct tacit_phases *schedule)
 {
-    size_t const size = tacit_phased_judge_size(schedule);
+    uint64_t rungs[TACIT_BOUNDS_RELEASES_MAX];
+    uint32_t rung_count;
+    size_t const size = size_and_rungs(schedule, &rung_count, rungs);
     if (size == 0)
         return TACIT_INVALID;
     memset(judge, 0, size);
     judge->schedule = tacit_phases_kept(schedule);
-    judge->rung_count = tacit_phases_climb(schedule, NULL);
-    (void)tacit_phases_climb(schedule, rungs_of(judge));
+    judge->rung_count = rung_count;
+    memcpy(rungs_of(judge), rungs, rung_count * sizeof rungs[0]);
     judge->leader = schedule->arm_count == 1 ? 0 : TACIT_NO_ARM;
     judge->played = judge->leader;
     for (uint32_t arm = tacit_phases_first_count(schedule); arm < schedule->arm_count; arm++)
@@ -1040,11 +1050,11 @@ enum tacit_status tacit_phased_judge_check(const struct tacit_phased_judge *stat
                                            const struct tacit_phases *schedule)
 {
     struct tacit_phased_judge *const judge = writable(state);
-    if (size == 0 || size != tacit_phased_judge_size(schedule))
+    uint64_t rungs[TACIT_BOUNDS_RELEASES_MAX];
+    uint32_t rung_count;
+    if (size == 0 || size != size_and_rungs(schedule, &rung_count, rungs))
         return TACIT_MALFORMED;
     struct tacit_phases const kept = tacit_phases_kept(schedule);
-    uint64_t rungs[TACIT_BOUNDS_RELEASES_MAX];
-    uint32_t const rung_count = tacit_phases_climb(schedule, rungs);
     if (memcmp(&judge->schedule, &kept, sizeof kept) != 0 || judge->rung_count != rung_count ||
         memcmp(rungs_of(judge), rungs, rung_count * sizeof rungs[0]) != 0)
         return TACIT_MALFORMED;
