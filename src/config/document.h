@@ -26,6 +26,7 @@ enum tacit_status config_document_read(struct config_document **document, const 
                                        struct tacit_error *error);
 void config_document_free(struct config_document *document);
 
+/* Both stay the document's. */
 struct config_node *config_document_root(const struct config_document *document);
 const char *config_document_path(const struct config_document *document);
 

@@ -51,6 +51,7 @@ struct learn_node {
     dnnl_memory_t gradients[LEARN_ARRAYS_MAX];
 };
 
+/* Requires: all zero. Failures as below: has_failed. */
 void learn_open(struct learn_passes *passes);
 void learn_close(struct learn_passes *passes);
 
@@ -60,8 +61,10 @@ void learn_check(struct learn_passes *passes, dnnl_status_t status);
 /* A memory of its own, or one that is to be pointed at somebody's. NULL after a failure. */
 dnnl_memory_t learn_memory(struct learn_passes *passes, const dnnl_memory_desc_t *desc,
                            bool is_own);
+/* Its layout; after a failure some other, of which nothing is made. */
 dnnl_memory_desc_t learn_desc(dnnl_memory_t memory);
 void *learn_data(dnnl_memory_t memory);
+/* Its numbers are those at `data` from here on. Requires: the memory is not one of its own. */
 void learn_point(dnnl_memory_t memory, void *data);
 
 /* A primitive of this description; hint: the forward one that a backward one belongs to. */
@@ -102,5 +105,6 @@ bool learn_run(struct learn_passes *passes, const struct learn_pass *pass);
  * nothing else. For the bench. False: oneDNN says no. */
 bool learn_network_bare(struct tacit_learn_network *network);
 
+/* Which of its kernels oneDNN chose for a primitive, for the bench; NULL: there are not so many. */
 const char *learn_implementation(const struct learn_passes *passes, uint32_t index);
 #endif

@@ -61,6 +61,7 @@ struct live_message *live_messages_add(struct live_messages *list,
                                        const struct tacit_wire_table *table,
                                        const struct tacit_wire_shape *shape, const void *message);
 
+/* Frees what they hold, too; the list may be used again. */
 void live_messages_clear(struct live_messages *list);
 
 /* ---- Sites ----------------------------------------------------------------------------------- */

@@ -36,6 +36,7 @@ struct frame {
 
 /* ---- Axes (figure_axis.c) ---- */
 
+/* Is the point finite, and where a logarithmic axis reaches? */
 bool figure_is_drawn(const struct tacit_report_figure *figure, double x, double y);
 
 /* The same of a point, which has a mark at 0 of a logarithmic x, too: left of it, where the axis is
@@ -52,19 +53,23 @@ double figure_bottom_of(const struct tacit_report_series *series, uint32_t point
  * with widen an axis a little, beyond that they leave the figure. */
 void figure_fit(struct frame *frame);
 
+/* Where a value stands, in pixels. Requires: figure_fit. */
 double figure_x(const struct frame *frame, double value);
 double figure_y(const struct frame *frame, double value);
 
 /* Where what is measured stands: along x in rows, else along y. */
 double figure_value(const struct frame *frame, double value);
 
+/* How wide a text is, about: no font is asked. */
 double figure_pixels(const char *text);
+/* Escaped, and cut to FIGURE_LABEL_CHARACTERS; the second also to so many pixels. */
 void figure_put_text(FILE *out, const char *text);
 void figure_put_fitting(FILE *out, const char *text, double room);
 
 /* A line of the frame, in a colour of the palette. */
 void figure_put_line(const struct frame *frame, const char *style, enum report_colour colour,
                      double x1, double y1, double x2, double y2);
+/* An axis' label, with what is said of a logarithmic one. */
 double figure_label_pixels(const char *label, bool is_log);
 void figure_put_axes(const struct frame *frame);
 void figure_put_horizontal_axis(const struct frame *frame, const char *label, bool is_log);
@@ -92,6 +97,7 @@ void figure_put_interval(const struct frame *frame, const struct tacit_report_se
 bool figure_interval_ends(const struct frame *frame, const struct tacit_report_series *series,
                           uint32_t point, double ends[2], bool is_open[2]);
 
+/* Points as rows, one below the other: how high they are, and they. Requires: is_rows. */
 double figure_rows_height(const struct frame *frame);
 void figure_put_rows(struct frame *frame);
 
@@ -101,6 +107,8 @@ void figure_put_rows(struct frame *frame);
  */
 bool figure_is_shown(const struct frame *frame, uint32_t index);
 
+/* The colour and dashes of a series: its own in order, references from the last one back, so that
+ * neither moves when there is more of the other. As attributes of SVG. */
 uint32_t figure_style_of(const struct tacit_report_figure *figure, uint32_t index);
 void figure_put_style(FILE *out, uint32_t style);
 void figure_put_dashes(FILE *out, uint32_t style);

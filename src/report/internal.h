@@ -123,6 +123,7 @@ void report_check(const struct tacit_report *report);
 /* Errors that the stream has collected. Errors: TACIT_IO. */
 enum tacit_status report_finish(FILE *out);
 
+/* Are there fewer runs than were asked for? */
 bool report_interrupted(const struct tacit_report *report);
 
 /* What the family calls things, or the words of bandits. */
@@ -160,6 +161,7 @@ bool report_unprotected(const struct tacit_report *report);
 /* NULL if there is no metric of that name. */
 const struct tacit_report_metric *report_find(const struct tacit_report *report, const char *name);
 
+/* Over the runs. */
 struct tacit_report_summary report_metric_summary(const struct tacit_report *report,
                                                   const struct tacit_report_metric *metric);
 

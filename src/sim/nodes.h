@@ -56,6 +56,7 @@ struct tacit_sim_nodes {
     unsigned char *arena;
 };
 
+/* The hub, if there is one, stands after all agents. */
 static inline bool sim_is_hub(const struct tacit_sim_nodes *nodes, const struct sim_node *node)
 {
     return node == nodes->nodes + nodes->agent_count;

@@ -34,6 +34,7 @@ struct glm_choice {
     bool keeps_all;
 };
 
+/* What the site stores with a decision, at most (live_kept.c). */
 size_t glm_kept_bytes_max(uint32_t dimension, uint32_t arm_count);
 
 /* The chosen context, and the others where the log is to be of use for evaluation. kept: room for

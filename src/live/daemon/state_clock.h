@@ -13,6 +13,7 @@ struct live_state_clock {
     uint64_t kept_ms;   /* what is on disk */
 };
 
+/* Goes on from what is on disk. now_us, here and below: by live_now_us. */
 struct live_state_clock live_state_clock_start(uint64_t kept_ms, uint64_t now_us);
 /* Requires: now_us does not decrease. */
 uint64_t live_state_clock_read(const struct live_state_clock *clock, uint64_t now_us);

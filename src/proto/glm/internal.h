@@ -37,6 +37,7 @@ double glm_linear_radius(const struct tacit_glm_model *model, uint64_t n);
 /* What the authors multiply the radius with (READINGS P4.2). */
 double glm_exploration_scale(const struct tacit_glm_model *model);
 
+/* Do updates begin by the number of observations, or by the trigger of a client? */
 bool glm_is_scheduled(enum tacit_glm_variant variant);
 bool glm_is_triggered(enum tacit_glm_variant variant);
 /* Do clients take online Newton steps? */
@@ -63,6 +64,7 @@ double glm_expansion_tolerance(const struct tacit_glm_model *model);
 bool glm_is_anchor_round(const struct tacit_glm_model *model, uint32_t round);
 
 bool glm_is_finite(const double *values, size_t count);
+/* Tells two iterates apart that a client may answer to; no protection from anybody. */
 uint64_t glm_digest(const double *values, size_t count);
 
 bool glm_client_config_is_valid(const struct tacit_glm_client_config *config);

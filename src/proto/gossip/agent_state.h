@@ -76,8 +76,6 @@ enum array {
 
 #define WORDS_OF(type) (sizeof(type) / sizeof(uint64_t))
 
-#define WORDS_OF(type) (sizeof(type) / sizeof(uint64_t))
-
 static inline uint64_t *array_of(struct tacit_gossip_agent *agent, enum array array)
 {
     TACIT_ASSERT(array <= ARRAYS);
@@ -94,6 +92,7 @@ static inline union tacit_sum *sums_of(struct tacit_gossip_agent *agent, enum ar
     return (union tacit_sum *)(void *)array_of(agent, array);
 }
 
+/* W(K): of which arms the first pull's reward came. */
 static inline uint64_t *came_of(struct tacit_gossip_agent *agent)
 {
     return array_of(agent, ARRAYS);
@@ -110,6 +109,7 @@ static inline struct edge *edges_of(struct tacit_gossip_agent *agent)
     return (struct edge *)(void *)(plan_of(agent) + agent->rule.arm_count);
 }
 
+/* K: what the edge has moved to this agent's theta in all; its other end has the negative. */
 static inline double *flow_of(struct tacit_gossip_agent *agent, uint32_t edge)
 {
     TACIT_ASSERT(edge <= 2 * agent->neighbour_count);
@@ -117,6 +117,7 @@ static inline double *flow_of(struct tacit_gossip_agent *agent, uint32_t edge)
     return flows + (size_t)edge * agent->rule.arm_count;
 }
 
+/* K: what the last exchange moved from the keeper to the other end. */
 static inline double *shift_of(struct tacit_gossip_agent *agent, uint32_t edge)
 {
     TACIT_ASSERT(edge < agent->neighbour_count);
@@ -140,12 +141,15 @@ static inline uint32_t edge_to(struct tacit_gossip_agent *agent, uint32_t neighb
     return is_there ? low : agent->neighbour_count;
 }
 
+/* Is this agent the keeper of the edge? The end with the lower number is: it computes what an
+ * exchange moves (SHIFT); the other one offers its theta (OFFER), asked (ASK) or by its clock. */
 static inline bool is_keeper(const struct tacit_gossip_agent *agent, uint32_t neighbour)
 {
     TACIT_ASSERT(neighbour != agent->agent_id);
     return agent->agent_id < neighbour;
 }
 
+/* Slots are synchronous, as in the paper; else each agent goes by its own clock. */
 static inline bool is_lockstep(const struct tacit_gossip_agent *agent)
 {
     return agent->slot_us > 0;
@@ -161,33 +165,45 @@ static inline bool row_is_finite(const double *row, uint32_t arms)
 
 /* ---- agent_hear.c ---- */
 
+/* A message from a neighbour. Errors, nothing changed: as tacit_gossip_agent_step; and
+ * TACIT_ROLLBACK: refused, another incarnation of this site is heard, so it has halted. */
 enum tacit_status gossip_agent_hear(struct tacit_gossip_agent *agent,
                                     const struct tacit_gossip_message *message,
                                     struct tacit_gossip_update *update);
 
 /* ---- agent_say.c ---- */
 
+/* Its head; what it holds is the caller's. */
 struct tacit_gossip_message gossip_agent_message_to(const struct tacit_gossip_agent *agent,
                                                     uint32_t to,
                                                     enum tacit_gossip_message_kind kind);
+/* Into the update, with n~ where it goes along. */
 void gossip_agent_say(struct tacit_gossip_agent *agent, struct tacit_gossip_message message,
                       struct tacit_gossip_update *update);
+/* OFFER to an edge's keeper: until its SHIFT comes, or four exchanges' time, this agent's theta is
+ * promised and its clock begins no other exchange. */
 void gossip_agent_offer(struct tacit_gossip_agent *agent, uint32_t edge,
                         struct tacit_gossip_update *update);
+/* SHIFT, the keeper's answer to an OFFER: what the edge's last exchange moved, new or not. */
 void gossip_agent_answer(struct tacit_gossip_agent *agent, uint32_t edge,
                          struct tacit_gossip_update *update);
+/* Meets a neighbour by chance: ASK or OFFER. Errors: TACIT_ENTROPY, nothing changed. */
 enum tacit_status gossip_agent_begin_exchange(struct tacit_gossip_agent *agent,
                                               const struct tacit_entropy *entropy,
                                               struct tacit_gossip_update *update);
 
 /* ---- agent_slot.c ---- */
 
+/* The slot's pull, and the first pulls that are missing, into the update: after a restart again. */
 void gossip_agent_plan_pull(struct tacit_gossip_agent *agent, struct tacit_gossip_update *update);
 void gossip_agent_plan_first(struct tacit_gossip_agent *agent, struct tacit_gossip_update *update);
+/* Lines 3-14: the next pull is chosen and planned. Errors: TACIT_ENTROPY, nothing changed. */
 enum tacit_status gossip_agent_begin_slot(struct tacit_gossip_agent *agent,
                                           struct tacit_gossip_memory *memory,
                                           const struct tacit_entropy *entropy,
                                           struct tacit_gossip_update *update);
+/* Lines 15, 22, and on to the next slot where agents go by their own clocks. Errors: TACIT_INVALID:
+ * no reward that is waited for; TACIT_ENTROPY. Nothing changed then. */
 enum tacit_status gossip_agent_take_reward(struct tacit_gossip_agent *agent,
                                            struct tacit_gossip_memory *memory,
                                            const struct tacit_reward *reward,

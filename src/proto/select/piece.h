@@ -34,14 +34,16 @@ bool select_window_is_done(const uint64_t *have, uint32_t first, uint32_t mask);
 /* Are there all the pieces that this REQUEST names? */
 bool select_request_fits(const struct tacit_select_message *request, uint32_t count);
 
+/* Is none missing? */
 bool select_are_whole(const struct select_pieces *pieces);
 
 /* ---- Messages: to whom, and what they are about ---- */
 
+/* One more message of the update, to `to`; from whom, select_sign says at the end. */
 void select_say(struct tacit_select_update *update, uint32_t to,
                 struct tacit_select_message message);
 
-/* Whom all of them are from, at the end of a step. */
+/* From whom all of them are, of which run and term: at the end of a step. */
 void select_sign(struct tacit_select_update *update, uint32_t from, uint64_t run_id, uint64_t term);
 
 /* A REQUEST for the next pieces that are missing, if any is. */
