@@ -96,8 +96,8 @@ enum tacit_status tacit_phased_judge_retire(struct tacit_phased_judge *judge, ui
 void tacit_phased_judge_view(const struct tacit_phased_judge *judge,
                              struct tacit_phased_judge_view *view);
 
-/* The arm's interval that is valid at all times: the chance that any arm's is wrong at any of its
- * looks is at most 1 - confidence, whoever looks when, whatever rule makes the plans. [0, 1], with
+/* The arm's anytime-valid interval: the chance that any arm's is ever wrong at any of its looks is
+ * at most 1 - confidence, whatever rule makes the plans. [0, 1], with
  * a mean of 0, before the arm's first release. Requires: arm < K, 0 < confidence < 1. Source:
  * EXACT-BOUNDS 3 (v). Cost: two bounds. */
 struct tacit_bounds_interval tacit_phased_judge_interval(const struct tacit_phased_judge *judge,

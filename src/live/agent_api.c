@@ -39,7 +39,7 @@ static void tell_choice(const struct agent *agent, struct live_decision_answer *
 {
     struct live_choice choice;
     if (answer->row.kind != LIVE_DECISION_CHOSEN ||
-        !agent->config->protocol->tell(answer->row.kept, answer->row.kept_size, &choice))
+        !agent->config->protocol->parse_kept(answer->row.kept, answer->row.kept_size, &choice))
         return;
     answer->is_chosen = true;
     answer->model = choice.model;
@@ -49,7 +49,7 @@ static void tell_choice(const struct agent *agent, struct live_decision_answer *
 /* Contexts belong to protocols that choose by them, and those choose by nothing else. */
 static enum tacit_status offer(struct agent *agent, struct live_decision_request *request)
 {
-    bool const is_wanted = agent->config->protocol->tell != NULL;
+    bool const is_wanted = agent->config->protocol->parse_kept != NULL;
     if (is_wanted != (request->contexts != NULL))
         return TACIT_MALFORMED;
     if (!is_wanted)
@@ -237,8 +237,8 @@ static size_t numbers_of(const struct agent *agent, const struct live_site_view 
 
 #define ARM_COLUMNS 3u
 
-/* Of a site that judges for itself, where the means are, whoever looks when; and of one that has
- * estimates. */
+/* Anytime-valid intervals, of a site that judges for itself; and estimates, of one that has them.
+ */
 static void arm_columns(const struct live_site_view *view, struct live_column columns[ARM_COLUMNS])
 {
     bool const judges = view->confidence > 0;
@@ -342,7 +342,7 @@ static void add_estimates(struct agent *agent, const struct live_site_view *view
     (void)json_object_set_new(status, "estimates", list);
 }
 
-/* Of a site that judges for itself: where the means are, whoever looks when. */
+/* Anytime-valid ones, of a site that judges for itself. */
 static void add_intervals(const struct agent *agent, const struct live_site_view *view,
                           json_t *status)
 {

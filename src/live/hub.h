@@ -79,8 +79,8 @@ struct live_hub_update {
     uint64_t deadline_us;         /* TACIT_NEVER: no timer */
 };
 
-/* What is known of the arms at all times, whoever looks when: their means are in these intervals,
- * all together, with this confidence. On the scale of the public range. */
+/* Anytime-valid intervals: the means are in them, all together and at all times, with this
+ * confidence. On the scale of the public range. */
 struct live_hub_intervals {
     double confidence;
     const double *lowers; /* K */

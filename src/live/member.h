@@ -19,7 +19,7 @@ struct live_member {
 };
 
 /* daemon and envelopes have to stay; the envelopes are signed and checked with its keys from now
- * on. Errors: with error->text; nothing stays open. */
+ * on. heard_max: so many others' keys at most. Errors: with error->text; nothing stays open. */
 enum tacit_status live_member_open(struct live_member *member, struct live_daemon *daemon,
                                    struct live_envelopes *envelopes,
                                    const struct live_signing_config *config, uint32_t heard_max,

@@ -306,7 +306,7 @@ struct live_site_ops {
                               struct live_site_update *update);
     /* Families that choose by contexts: what kept bytes say. NULL: the family has a plan. Errors:
      * false: they are none of its. */
-    bool (*tell)(const uint8_t *kept, size_t size, struct live_choice *choice);
+    bool (*parse_kept)(const uint8_t *kept, size_t size, struct live_choice *choice);
     void (*fill_view)(const struct live_site *site, struct live_site_view *view);
     /* Is the first arm to be preferred, of those that may be played? NULL: they are as good. */
     bool (*prefers)(const struct live_site *site, uint32_t arm, uint32_t other);

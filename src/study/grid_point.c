@@ -118,8 +118,9 @@ static enum tacit_status set_error(struct grid_point *point, const char *text)
     return status;
 }
 
-static enum tacit_status tell(struct grid_point *point, const struct tacit_experiment *experiment,
-                              const struct simulation *simulation)
+static enum tacit_status write_json(struct grid_point *point,
+                                    const struct tacit_experiment *experiment,
+                                    const struct simulation *simulation)
 {
     struct description description;
     char *text = NULL;
@@ -154,7 +155,7 @@ static enum tacit_status play(struct open_point *open)
         status = simulate_baselines(&simulation, &open->experiment, cache_of(open),
                                     open->thread_count, open->control, open->error);
     if (status == TACIT_OK)
-        status = tell(open->point, &open->experiment, &simulation);
+        status = write_json(open->point, &open->experiment, &simulation);
     simulation_free(&simulation);
     return status;
 }

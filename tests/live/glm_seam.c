@@ -63,7 +63,7 @@ static uint32_t play(struct world *world, uint32_t index, const double *contexts
     struct live_site_event event = {.kind = LIVE_SITE_OFFER};
     event.as.offer = (struct tacit_offer){WORLD_ARMS, D, contexts};
     assert_int_equal(world_step(world, index, event), TACIT_OK);
-    assert_true(glm_site_ops.tell(site->kept, site->kept_size, &choice));
+    assert_true(glm_site_ops.parse_kept(site->kept, site->kept_size, &choice));
     assert_true(choice.probability == 1);
     event = (struct live_site_event){.kind = LIVE_SITE_REWARD};
     event.as.reward.arm = site->choice;

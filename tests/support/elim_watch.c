@@ -88,7 +88,7 @@ static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_
         if (observer->hub_fault != NULL)
             observer->hub_fault(observer->context, elim_run_hub(run), &event, &run->update);
     }
-    elim_run_tell(run, node, update);
+    elim_run_carry_out(run, node, update);
 }
 
 const struct elim_hooks *elim_observe(struct elim_observer *observer)

@@ -788,7 +788,7 @@ static void site_fill_view(const struct live_site *site, struct live_site_view *
         return;
     view->changes = own_of(site)->changes;
     view->change_count =
-        elim_changes_tell(agent.changes, agent.change_count, own_of(site)->changes);
+        elim_changes_show(agent.changes, agent.change_count, own_of(site)->changes);
     view->refused = agent.refused;
     view->refuses_all = refuses_all(&agent, run_of(site)->arm_count);
     view->is_dropped = agent.dropped;

@@ -49,8 +49,8 @@ void elim_site_view(const struct live_site *site, struct tacit_elim_agent_view *
  * Requires: over a star, that it waits for its grant. */
 struct tacit_elim_message elim_site_release(const struct live_site *site);
 
-/* The log of a run, as daemons show it. entries: room for TACIT_ELIM_CHANGES_MAX. Ensures: the
- * result is their number. */
-uint32_t elim_changes_tell(const struct tacit_elim_change *changes, uint32_t count,
+/* The operator's changes of a run, as daemons show them. entries: room for TACIT_ELIM_CHANGES_MAX.
+ * Ensures: the result is their number. */
+uint32_t elim_changes_show(const struct tacit_elim_change *changes, uint32_t count,
                            struct live_control_entry *entries);
 #endif

@@ -445,7 +445,7 @@ _Static_assert((int)LIVE_CHANGE_DROP_SITE == (int)TACIT_ELIM_DROP_SITE &&
                    (int)LIVE_CHANGE_RETIRE_ARM == (int)TACIT_ELIM_RETIRE_ARM,
                "the daemons' changes are numbered as the core's");
 
-uint32_t elim_changes_tell(const struct tacit_elim_change *changes, uint32_t count,
+uint32_t elim_changes_show(const struct tacit_elim_change *changes, uint32_t count,
                            struct live_control_entry *entries)
 {
     TACIT_ASSERT(count <= TACIT_ELIM_CHANGES_MAX);
@@ -520,7 +520,7 @@ static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view
                                    .horizon = core.horizon};
     live_hub_show_helper(hub, view);
     view->changes = own_of(hub)->changes;
-    view->change_count = elim_changes_tell(core.changes, core.change_count, own_of(hub)->changes);
+    view->change_count = elim_changes_show(core.changes, core.change_count, own_of(hub)->changes);
 }
 
 const struct live_hub_ops elim_hub_ops = {.wire = &tacit_wire_elim,

@@ -76,7 +76,7 @@ static void stop_if_halted(struct elim_run *run, uint32_t node, struct tacit_sim
     update->plan_is_void = view.halted;
 }
 
-void elim_run_tell(struct elim_run *run, uint32_t node, struct tacit_sim_update *update)
+void elim_run_carry_out(struct elim_run *run, uint32_t node, struct tacit_sim_update *update)
 {
     run->send = (struct tacit_sim_send){run->update.message.to, &run->update.message};
     *update = (struct tacit_sim_update){.persist = run->update.persist,
@@ -97,7 +97,7 @@ static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_
 {
     struct tacit_elim_event event = elim_run_event(sim_event);
     elim_run_step(family, node, &event, entropy);
-    elim_run_tell(family, node, update);
+    elim_run_carry_out(family, node, update);
 }
 
 /* An agent that waits plays its best noised arm meanwhile (READINGS P1.11, sound mode). */

@@ -79,7 +79,7 @@ extern const struct tacit_sim_node_ops elim_node_ops;
 struct tacit_elim_event elim_run_event(const struct tacit_sim_event *event);
 void elim_run_step(struct elim_run *run, uint32_t node, struct tacit_elim_event *event,
                    const struct tacit_entropy *entropy);
-void elim_run_tell(struct elim_run *run, uint32_t node, struct tacit_sim_update *update);
+void elim_run_carry_out(struct elim_run *run, uint32_t node, struct tacit_sim_update *update);
 
 /* ---- samples.c: rewards that entered estimates ---- */
 

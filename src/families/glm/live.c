@@ -124,7 +124,7 @@ const struct live_site_ops glm_site_ops = {.wire = &tacit_wire_glm,
                                            .configure = site_configure,
                                            .objection = site_objection,
                                            .step = site_step,
-                                           .tell = glm_tell,
+                                           .parse_kept = glm_parse_kept,
                                            .fill_view = site_fill_view,
                                            .promise = site_promise};
 

@@ -42,8 +42,8 @@ size_t glm_kept_bytes_max(uint32_t dimension, uint32_t arm_count);
 void glm_keep(const struct glm_choice *choice, const struct tacit_offer *offer, uint8_t *kept,
               struct live_site_update *update);
 
-/* As live_site_ops.tell. */
-bool glm_tell(const uint8_t *kept, size_t size, struct live_choice *choice);
+/* As live_site_ops.parse_kept. */
+bool glm_parse_kept(const uint8_t *kept, size_t size, struct live_choice *choice);
 
 /* The context that was kept with the decision, and its reward. A reward that comes when T samples
  * are held, or of a run that is over, is learnt by nobody. */

@@ -42,7 +42,7 @@ void glm_keep(const struct glm_choice *choice, const struct tacit_offer *offer, 
     update->kept_size = (size_t)(next - kept);
 }
 
-bool glm_tell(const uint8_t *kept, size_t size, struct live_choice *choice)
+bool glm_parse_kept(const uint8_t *kept, size_t size, struct live_choice *choice)
 {
     struct kept head;
     if (kept == NULL || size < sizeof head)
@@ -64,7 +64,7 @@ bool glm_take_reward(const struct live_site *site, const struct live_site_event 
     double const value = event->as.reward.value;
     struct live_choice choice;
     uint32_t dimension;
-    if (!glm_tell(event->as.reward.kept, event->as.reward.kept_size, &choice))
+    if (!glm_parse_kept(event->as.reward.kept, event->as.reward.kept_size, &choice))
         return false;
     memcpy(&dimension, event->as.reward.kept + offsetof(struct kept, dimension), sizeof dimension);
     if (dimension != d)

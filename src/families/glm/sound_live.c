@@ -149,19 +149,19 @@ static uint64_t choice_mark(const struct tacit_glm_sound_site_view *view)
     return view->term << 32 | view->model;
 }
 
-static bool site_tell(const uint8_t *kept, size_t size, struct live_choice *choice)
+static bool site_parse_kept(const uint8_t *kept, size_t size, struct live_choice *choice)
 {
-    bool const is_told = glm_tell(kept, size, choice);
-    if (is_told)
+    bool const is_kept = glm_parse_kept(kept, size, choice);
+    if (is_kept)
         choice->model &= UINT32_MAX;
-    return is_told;
+    return is_kept;
 }
 
 static bool take_reward(const struct live_site *site, const struct live_site_event *event,
                         double context[TACIT_LINALG_VECTOR_MAX], struct tacit_glm_reward *reward)
 {
     struct live_choice choice;
-    return glm_tell(event->as.reward.kept, event->as.reward.kept_size, &choice) &&
+    return glm_parse_kept(event->as.reward.kept, event->as.reward.kept_size, &choice) &&
            choice.model >> 32 == site_view(site).term &&
            glm_take_reward(site, event, context, reward);
 }
@@ -253,7 +253,7 @@ const struct live_site_ops glm_sound_site_ops = {.wire = &tacit_wire_glm_sound,
                                                  .configure = site_configure,
                                                  .step = site_step,
                                                  .fill_view = site_fill_view,
-                                                 .tell = site_tell,
+                                                 .parse_kept = site_parse_kept,
                                                  .objection = site_objection,
                                                  .promise = site_promise};
 

@@ -89,8 +89,8 @@ static struct tacit_gossip_agent_view view_of(const struct live_site *site)
     return view;
 }
 
-/* The coordinator is told how many pulls were given, and the estimates: what neighbours hear. */
-static void tell_hub(struct live_site *site)
+/* To the coordinator: how many pulls were given, and the estimates, which neighbours hear, too. */
+static void report_progress(struct live_site *site)
 {
     struct tacit_wire_gossip_run const *const run = site->run;
     struct tacit_gossip_agent_view const view = view_of(site);
@@ -128,7 +128,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     struct tacit_gossip_update done;
     bool const is_due = made.kind == TACIT_EVENT_TIMEOUT && event->now_us >= site->deadline_us;
     if (event->kind == LIVE_SITE_CONNECTED) {
-        tell_hub(site);
+        report_progress(site);
         return TACIT_OK;
     }
     if (made.kind == TACIT_EVENT_REWARD)
@@ -148,7 +148,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
         live_site_plan(site, done.plan, done.plan_count, update);
     site->deadline_us = done.deadline_us;
     if (is_due || (made.kind == TACIT_EVENT_REWARD && status == TACIT_OK && view_of(site).finished))
-        tell_hub(site);
+        report_progress(site);
     return status;
 }
 

@@ -132,6 +132,7 @@ static enum tacit_status on_offer(struct tacit_glm_private_client *client,
     return status;
 }
 
+/* Of the largest node of the tree that ends with this batch, the one that is released then. */
 static uint32_t level_of(const struct tacit_glm_private_client *client, uint64_t batch)
 {
     TACIT_ASSERT(batch > 0);

@@ -67,7 +67,7 @@ enum tacit_status gossip_agent_begin_slot(struct tacit_gossip_agent *agent,
     TACIT_ASSERT(agent->slot < agent->rule.horizon);
     struct gossip_row const row = row_of(agent, memory);
     struct gossip_sight const sight =
-        gossip_look(&row, gossip_slot_at(&agent->rule, agent->slot + 1));
+        gossip_sight_of(&row, gossip_slot_at(&agent->rule, agent->slot + 1));
     uint32_t arm = 0;
     enum tacit_status const status = gossip_choose(&row, &sight, entropy, &arm);
     if (status != TACIT_OK)

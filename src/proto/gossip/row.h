@@ -140,7 +140,8 @@ struct gossip_sight {
 
 /* Lines 6, 8-10. No branch, since rewards decide them all, and a wrong guess costs more than an
  * arm. */
-GOSSIP_INLINE struct gossip_sight gossip_look(const struct gossip_row *row, struct gossip_slot at)
+GOSSIP_INLINE struct gossip_sight gossip_sight_of(const struct gossip_row *row,
+                                                  struct gossip_slot at)
 {
     uint32_t best = 0;
     uint32_t behind_first = 0;

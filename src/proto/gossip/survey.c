@@ -2,7 +2,7 @@
 #include "survey.h"
 
 /* Line 5: the largest number of pulls that the agent and its neighbours have or know. */
-static void tell(const struct gossip_survey *survey, uint32_t agent, size_t first)
+static void update_seen(const struct gossip_survey *survey, uint32_t agent, size_t first)
 {
     struct gossip_row const *const row = &survey->row;
     struct tacit_graph const *const graph = survey->graph;
@@ -26,8 +26,8 @@ void gossip_survey_portable(const struct gossip_survey *survey)
     TACIT_ASSERT(row.first == 0);
     TACIT_ASSERT(survey->graph->agent_count == row.rule->agent_count);
     for (uint32_t agent = 0; agent < row.rule->agent_count; agent++) {
-        survey->sights[agent] = gossip_look(&row, survey->at);
-        tell(survey, agent, row.first);
+        survey->sights[agent] = gossip_sight_of(&row, survey->at);
+        update_seen(survey, agent, row.first);
         row.first += row.rule->arm_count;
     }
 }

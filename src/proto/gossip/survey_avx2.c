@@ -42,26 +42,28 @@ INLINE __m256i larger(__m256i a, __m256i b)
 /* ---- Line 5 ---- */
 
 /* Each arm of `next` becomes the largest of four. */
-INLINE void tell_four(uint64_t *next, const uint64_t *known, const uint64_t *own,
-                      const uint64_t *one, const uint64_t *other, size_t arm)
+INLINE void update_seen_of_four(uint64_t *next, const uint64_t *known, const uint64_t *own,
+                                const uint64_t *one, const uint64_t *other, size_t arm)
 {
     __m256i const here = larger(words_at(known + arm), words_at(own + arm));
     __m256i const there = larger(words_at(one + arm), words_at(other + arm));
     _mm256_storeu_si256((__m256i *)(void *)(next + arm), larger(here, there));
 }
 
-INLINE void tell_row(uint64_t *next, const uint64_t *known, const uint64_t *own,
-                     const uint64_t *one, const uint64_t *other, size_t arms)
+/* `next`, n~(t+1) of an agent, from what is `known` so far, its own n~ and those of two neighbours.
+ */
+INLINE void update_seen_of_row(uint64_t *next, const uint64_t *known, const uint64_t *own,
+                               const uint64_t *one, const uint64_t *other, size_t arms)
 {
     size_t arm = 0;
     for (; arm + LANES <= arms; arm += LANES)
-        tell_four(next, known, own, one, other, arm);
+        update_seen_of_four(next, known, own, one, other, arm);
     if (arm < arms)
-        tell_four(next, known, own, one, other, arms - LANES);
+        update_seen_of_four(next, known, own, one, other, arms - LANES);
 }
 
 /* Two neighbours at a time, the agent itself in place of one that is not there. */
-TARGET static void tell_all(const struct gossip_survey *survey)
+TARGET static void update_seen(const struct gossip_survey *survey)
 {
     uint64_t const *const edges = survey->graph->first;
     uint32_t const *const neighbours = survey->graph->neighbours;
@@ -78,8 +80,8 @@ TARGET static void tell_all(const struct gossip_survey *survey)
         do {
             uint32_t const one = edge < end ? neighbours[edge] : agent;
             uint32_t const other = edge + 1 < end ? neighbours[edge + 1] : agent;
-            tell_row(next, known, seen + agent * arms, seen + one * arms, seen + other * arms,
-                     arms);
+            update_seen_of_row(next, known, seen + agent * arms, seen + one * arms,
+                               seen + other * arms, arms);
             known = next;
             edge += 2;
         } while (edge < end);
@@ -118,8 +120,8 @@ INLINE __m256d radius_of(const struct needs *needs, bool noisy, size_t cell)
 /* Four arms from `arm` on, in row `first`. An arm that is behind has an infinite index: then one
  * search finds what is to be pulled. fresh: lanes whose arms nobody has counted yet; a maximum does
  * not mind arms that come twice. */
-INLINE void look_at_four(const struct needs *needs, bool noisy, size_t first, size_t arm,
-                         __m256i fresh, struct finding *found)
+INLINE void survey_four(const struct needs *needs, bool noisy, size_t first, size_t arm,
+                        __m256i fresh, struct finding *found)
 {
     size_t const cell = first + arm;
     __m256i const reached = _mm256_add_epi64(words_at(needs->count + cell), needs->agents);
@@ -155,7 +157,7 @@ INLINE uint32_t sum_of(__m256i lanes)
     return (uint32_t)_mm_cvtsi128_si32(_mm_add_epi64(two, _mm_unpackhi_epi64(two, two)));
 }
 
-INLINE void look_all(const struct gossip_survey *survey, bool noisy)
+INLINE void survey_all(const struct gossip_survey *survey, bool noisy)
 {
     struct needs const needs = needs_of(survey);
     struct gossip_sight *const sights = survey->sights;
@@ -174,10 +176,10 @@ INLINE void look_all(const struct gossip_survey *survey, bool noisy)
                                 .arms = _mm256_set_epi64x(3, 2, 1, 0)};
         size_t arm = 0;
         for (; arm + LANES <= needs.arms; arm += LANES)
-            look_at_four(&needs, noisy, first, arm, all, &found);
+            survey_four(&needs, noisy, first, arm, all, &found);
         found.arms = last_arms;
         if (arm < needs.arms)
-            look_at_four(&needs, noisy, first, needs.arms - LANES, last, &found);
+            survey_four(&needs, noisy, first, needs.arms - LANES, last, &found);
         sights[agent] = (struct gossip_sight){winner_of(&found), sum_of(found.behind_count)};
     }
 }
@@ -187,11 +189,11 @@ TARGET void gossip_survey_avx2(const struct gossip_survey *survey)
     TACIT_ASSERT(survey->row.rule->arm_count >= LANES);
     TACIT_ASSERT(survey->row.rule->horizon < UINT32_MAX);
     TACIT_ASSERT(survey->graph->agent_count == survey->row.rule->agent_count);
-    tell_all(survey);
+    update_seen(survey);
     if (survey->row.rule->noisy)
-        look_all(survey, true);
+        survey_all(survey, true);
     else
-        look_all(survey, false);
+        survey_all(survey, false);
 }
 #else
 typedef int gossip_no_avx2; /* a file may not be empty */
