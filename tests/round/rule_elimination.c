@@ -279,18 +279,7 @@ static size_t wire(const struct storm_world *world, const void *message, uint8_t
 static const struct storm_two two = {
     .heard = heard, .round = round_of, .wire = wire, .close = close};
 
-static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,
-                       size_t room)
-{
-    (void)world;
-    return tacit_elim_hub_snapshot(hub, bytes, room);
-}
-
-static enum tacit_status restore(const struct storm_world *world, void *hub, const uint8_t *bytes,
-                                 size_t size)
-{
-    return tacit_elim_hub_restore(hub, &own_of(world)->hub, bytes, size);
-}
+STORM_SNAPSHOTS(tacit_elim_hub)
 
 /* ---- What is said and shown ---- */
 
@@ -400,17 +389,6 @@ static void *message_copy(const struct storm_world *world, const void *message, 
     return memory;
 }
 
-static struct storm_head read(const void *message)
-{
-    struct tacit_elim_message const *const said = message;
-    enum storm_word const word = said->kind == TACIT_ELIM_COMMIT    ? STORM_COMMIT
-                                 : said->kind == TACIT_ELIM_GRANT   ? STORM_GRANT
-                                 : said->kind == TACIT_ELIM_REFUSAL ? STORM_REFUSAL
-                                                                    : STORM_OTHER;
-    return (struct storm_head){word, said->from, said->to,
-                               said->commit == NULL ? NULL : said->commit->commitment};
-}
-
 /* No codec lets an arm pass that does not exist (wire/elim.c). */
 static void mend(const struct storm_world *world, void *message)
 {
@@ -420,14 +398,7 @@ static void mend(const struct storm_world *world, void *message)
         refused[0] &= (UINT64_C(1) << world->arms) - 1;
 }
 
-static void grant(const void *asked, uint32_t from, void *message)
-{
-    struct tacit_elim_message const *const commit = asked;
-    struct tacit_elim_message *const said = message;
-    said->kind = TACIT_ELIM_GRANT;
-    said->to = commit->from;
-    said->from = from;
-}
+STORM_MESSAGES(tacit_elim_message, TACIT_ELIM)
 
 #define FIELD(member) STORM_FIELD(struct tacit_elim_message, member)
 static const struct storm_field fields[] = {

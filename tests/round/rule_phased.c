@@ -14,16 +14,7 @@ struct own {
     struct tacit_phased_hub_config hub;
 };
 
-static const struct own *own_of(const struct storm_world *world)
-{
-    return world->own;
-}
-
-static const struct tacit_phased_agent_config *site_config(const struct storm_world *world,
-                                                           uint32_t node)
-{
-    return &own_of(world)->sites[node % (world->sites + 1)];
-}
+STORM_CORES(tacit_phased_agent, tacit_phased_hub)
 
 /* Published sums: a few rounds of all arms that are left. */
 static struct tacit_phases draw_sums(struct storm_world *world, double epsilon)
@@ -125,25 +116,6 @@ static void spoil(struct storm_world *world)
     own->hub.quorum = world->sites + 1;
     for (uint32_t site = 0; site < world->sites; site++)
         own->sites[site].resend_after_us = 0;
-}
-
-static size_t state_size(const struct storm_world *world, uint32_t node)
-{
-    return node == world->sites ? tacit_phased_hub_size(&own_of(world)->hub)
-                                : tacit_phased_agent_size(site_config(world, node));
-}
-
-static enum tacit_status init(const struct storm_world *world, uint32_t node, void *state)
-{
-    return node == world->sites ? tacit_phased_hub_init(state, &own_of(world)->hub)
-                                : tacit_phased_agent_init(state, site_config(world, node));
-}
-
-static enum tacit_status check(const struct storm_world *world, uint32_t node, const void *state,
-                               size_t size)
-{
-    return node == world->sites ? tacit_phased_hub_check(state, size, &own_of(world)->hub)
-                                : tacit_phased_agent_check(state, size, site_config(world, node));
 }
 
 /* ---- Steps ---- */
@@ -258,19 +230,6 @@ static size_t wire(const struct storm_world *world, const void *message, uint8_t
 static const struct storm_two two = {
     .heard = heard, .round = round_of, .wire = wire, .close = close};
 
-static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,
-                       size_t room)
-{
-    (void)world;
-    return tacit_phased_hub_snapshot(hub, bytes, room);
-}
-
-static enum tacit_status restore(const struct storm_world *world, void *hub, const uint8_t *bytes,
-                                 size_t size)
-{
-    return tacit_phased_hub_restore(hub, &own_of(world)->hub, bytes, size);
-}
-
 /* ---- What is said and shown ---- */
 
 /* Is there a site for whose report the others may have to wait for good? */
@@ -378,17 +337,6 @@ static void *message_copy(const struct storm_world *world, const void *message, 
     return memory;
 }
 
-static struct storm_head read(const void *message)
-{
-    struct tacit_phased_message const *const said = message;
-    enum storm_word const word = said->kind == TACIT_PHASED_COMMIT    ? STORM_COMMIT
-                                 : said->kind == TACIT_PHASED_GRANT   ? STORM_GRANT
-                                 : said->kind == TACIT_PHASED_REFUSAL ? STORM_REFUSAL
-                                                                      : STORM_OTHER;
-    return (struct storm_head){word, said->from, said->to,
-                               said->commit == NULL ? NULL : said->commit->commitment};
-}
-
 static void mend(const struct storm_world *world, void *message)
 {
     struct tacit_phased_message *const said = message;
@@ -401,14 +349,7 @@ static void mend(const struct storm_world *world, void *message)
         said->block_count = count;
 }
 
-static void grant(const void *asked, uint32_t from, void *message)
-{
-    struct tacit_phased_message const *const commit = asked;
-    struct tacit_phased_message *const said = message;
-    said->kind = TACIT_PHASED_GRANT;
-    said->to = commit->from;
-    said->from = from;
-}
+STORM_MESSAGES(tacit_phased_message, TACIT_PHASED)
 
 #define FIELD(member) STORM_FIELD(struct tacit_phased_message, member)
 static const struct storm_field fields[] = {
@@ -420,9 +361,7 @@ const struct storm_rule rule_phased = {.name = "phased",
                                        .has_terms = true,
                                        .configure = configure,
                                        .spoil = spoil,
-                                       .size = state_size,
-                                       .init = init,
-                                       .check = check,
+                                       STORM_OF_CORES,
                                        .step = step,
                                        .look = look,
                                        .message_size = message_size,
@@ -433,8 +372,6 @@ const struct storm_rule rule_phased = {.name = "phased",
                                        .field_count = sizeof fields / sizeof *fields,
                                        .mend = mend,
                                        .grant = grant,
-                                       .snapshot = snapshot,
-                                       .restore = restore,
                                        .operate = operate,
                                        .found = {4818, 7703},
                                        .digest = UINT64_C(0xa6277d3f2a1f54a8),

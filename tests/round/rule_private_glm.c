@@ -18,16 +18,7 @@ struct own {
     struct tacit_glm_sound_hub_config hub;
 };
 
-static const struct own *own_of(const struct storm_world *world)
-{
-    return world->own;
-}
-
-static const struct tacit_glm_sound_site_config *site_config(const struct storm_world *world,
-                                                             uint32_t node)
-{
-    return &own_of(world)->sites[node % (world->sites + 1)];
-}
+STORM_CORES(tacit_glm_sound_site, tacit_glm_sound_hub)
 
 /* In steps of the sums: 1 of the context's coordinate, and a reward of the arm's own. */
 static int64_t reward_steps(const struct storm_world *world, uint32_t arm)
@@ -95,25 +86,6 @@ static void spoil(struct storm_world *world)
     for (uint32_t site = 0; site < world->sites; site++)
         own->sites[site].epsilon /= 2;
     own->hub.quorum = world->sites + 1;
-}
-
-static enum tacit_status check(const struct storm_world *world, uint32_t node, const void *state,
-                               size_t size)
-{
-    return node == world->sites ? tacit_glm_sound_hub_check(state, size, &own_of(world)->hub)
-                                : tacit_glm_sound_site_check(state, size, site_config(world, node));
-}
-
-static enum tacit_status init(const struct storm_world *world, uint32_t node, void *state)
-{
-    return node == world->sites ? tacit_glm_sound_hub_init(state, &own_of(world)->hub)
-                                : tacit_glm_sound_site_init(state, site_config(world, node));
-}
-
-static size_t state_size(const struct storm_world *world, uint32_t node)
-{
-    return node == world->sites ? tacit_glm_sound_hub_size(&own_of(world)->hub)
-                                : tacit_glm_sound_site_size(site_config(world, node));
 }
 
 /* ---- Steps ---- */
@@ -194,12 +166,6 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
     report(status, out);
     out->voids_rewards = after.term != term;
     invite(world, &after, out);
-}
-
-static enum tacit_status restore(const struct storm_world *world, void *hub, const uint8_t *bytes,
-                                 size_t size)
-{
-    return tacit_glm_sound_hub_restore(hub, &own_of(world)->hub, bytes, size);
 }
 
 /* ---- What states show ---- */
@@ -386,13 +352,6 @@ static const struct storm_two two = {.heard = heard,
                                      .high = high,
                                      .wrong = find_wrong};
 
-static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,
-                       size_t room)
-{
-    (void)world;
-    return tacit_glm_sound_hub_snapshot(hub, bytes, room);
-}
-
 /* ---- Messages ---- */
 
 static size_t sums_bytes(const struct storm_world *world,
@@ -432,19 +391,6 @@ static void *message_copy(const struct storm_world *world, const void *message, 
     return memory;
 }
 
-static struct storm_head read_head(const void *message)
-{
-    static const enum storm_word words[] = {[TACIT_GLM_SOUND_COMMIT] = STORM_COMMIT,
-                                            [TACIT_GLM_SOUND_GRANT] = STORM_GRANT,
-                                            [TACIT_GLM_SOUND_REFUSAL] = STORM_REFUSAL};
-    struct tacit_glm_sound_message const *const said = message;
-    return (struct storm_head){.word = words[said->kind],
-                               .from = said->from,
-                               .to = said->to,
-                               .commitment =
-                                   said->commit == NULL ? NULL : said->commit->commitment};
-}
-
 static void mend(const struct storm_world *world, void *message)
 {
     struct tacit_glm_sound_message *const said = message;
@@ -452,14 +398,7 @@ static void mend(const struct storm_world *world, void *message)
     said->kind = (enum tacit_glm_sound_kind)((unsigned)said->kind % 6);
 }
 
-static void grant(const void *asked, uint32_t from, void *message)
-{
-    struct tacit_glm_sound_message const *const commit = asked;
-    struct tacit_glm_sound_message *const said = message;
-    said->kind = TACIT_GLM_SOUND_GRANT;
-    said->to = commit->from;
-    said->from = from;
-}
+STORM_MESSAGES(tacit_glm_sound_message, TACIT_GLM_SOUND)
 
 #define FIELD(member) STORM_FIELD(struct tacit_glm_sound_message, member)
 static const struct storm_field fields[] = {
@@ -472,21 +411,17 @@ const struct storm_rule rule_private_glm = {.name = "private glm",
                                             .configure = configure,
                                             .spoil = spoil,
                                             .pull = pull,
-                                            .size = state_size,
-                                            .init = init,
-                                            .check = check,
+                                            STORM_OF_CORES,
                                             .step = step,
                                             .look = look,
                                             .message_size = message_size,
                                             .message_copy = message_copy,
-                                            .read = read_head,
+                                            .read = read,
                                             .head_bytes = sizeof(struct tacit_glm_sound_message),
                                             .fields = fields,
                                             .field_count = sizeof fields / sizeof *fields,
                                             .mend = mend,
                                             .grant = grant,
-                                            .snapshot = snapshot,
-                                            .restore = restore,
                                             /* no two draws are the same: all are noised */
                                             .impossible = 1u << STORM_HAS_NO_SALT,
                                             .digest = UINT64_C(0x88e1455a7309d4be),

@@ -27,16 +27,7 @@ struct own {
     uint32_t trained_count;
 };
 
-static const struct own *own_of(const struct storm_world *world)
-{
-    return world->own;
-}
-
-static const struct tacit_select_site_config *site_config(const struct storm_world *world,
-                                                          uint32_t node)
-{
-    return &own_of(world)->sites[node % (world->sites + 1)];
-}
+STORM_CORES(tacit_select_site, tacit_select_hub)
 
 static struct tacit_select_budget draw_budget(struct storm_world *world)
 {
@@ -125,25 +116,6 @@ static void spoil(struct storm_world *world)
     own->hub.quorum = 0;
     for (uint32_t site = 0; site < world->sites; site++)
         own->sites[site].clip = 0;
-}
-
-static size_t state_size(const struct storm_world *world, uint32_t node)
-{
-    return node == world->sites ? tacit_select_hub_size(&own_of(world)->hub)
-                                : tacit_select_site_size(site_config(world, node));
-}
-
-static enum tacit_status init(const struct storm_world *world, uint32_t node, void *state)
-{
-    return node == world->sites ? tacit_select_hub_init(state, &own_of(world)->hub)
-                                : tacit_select_site_init(state, site_config(world, node));
-}
-
-static enum tacit_status check(const struct storm_world *world, uint32_t node, const void *state,
-                               size_t size)
-{
-    return node == world->sites ? tacit_select_hub_check(state, size, &own_of(world)->hub)
-                                : tacit_select_site_check(state, size, site_config(world, node));
 }
 
 /* The last part of a hub's block (but for what is of two aggregators), the users of a choice, holds
@@ -237,20 +209,6 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
     report(status, out);
     out->round = made.round;
     spoil_scratch(world);
-}
-
-static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,
-                       size_t room)
-{
-    (void)world;
-    return tacit_select_hub_snapshot(hub, bytes, room);
-}
-
-/* The model comes from the sites. */
-static enum tacit_status restore(const struct storm_world *world, void *hub, const uint8_t *bytes,
-                                 size_t size)
-{
-    return tacit_select_hub_restore(hub, &own_of(world)->hub, bytes, size);
 }
 
 /* ---- What is said and shown ---- */
@@ -497,17 +455,6 @@ static void *message_copy(const struct storm_world *world, const void *message, 
     return to;
 }
 
-static struct storm_head read(const void *message)
-{
-    struct tacit_select_message const *const said = message;
-    enum storm_word const word = said->kind == TACIT_SELECT_COMMIT    ? STORM_COMMIT
-                                 : said->kind == TACIT_SELECT_GRANT   ? STORM_GRANT
-                                 : said->kind == TACIT_SELECT_REFUSAL ? STORM_REFUSAL
-                                                                      : STORM_OTHER;
-    return (struct storm_head){word, said->from, said->to,
-                               said->commit == NULL ? NULL : said->commit->commitment};
-}
-
 static void mend(const struct storm_world *world, void *message)
 {
     struct tacit_select_message *const said = message;
@@ -516,14 +463,7 @@ static void mend(const struct storm_world *world, void *message)
     said->vector = (enum tacit_select_vector)((unsigned)said->vector % 2);
 }
 
-static void grant(const void *asked, uint32_t from, void *message)
-{
-    struct tacit_select_message const *const commit = asked;
-    struct tacit_select_message *const said = message;
-    said->kind = TACIT_SELECT_GRANT;
-    said->to = commit->from;
-    said->from = from;
-}
+STORM_MESSAGES(tacit_select_message, TACIT_SELECT)
 
 #define FIELD(member) STORM_FIELD(struct tacit_select_message, member)
 static const struct storm_field fields[] = {
@@ -541,9 +481,7 @@ const struct storm_rule rule_selection = {
     .impossible = 1u << STORM_HAS_NO_SALT, /* its noise cannot be left out */
     .configure = configure,
     .spoil = spoil,
-    .size = state_size,
-    .init = init,
-    .check = check,
+    STORM_OF_CORES,
     .step = step,
     .look = look,
     .message_size = message_size,
@@ -555,8 +493,6 @@ const struct storm_rule rule_selection = {
     .mend = mend,
     .grant = grant,
     .operate = operate,
-    .snapshot = snapshot,
-    .restore = restore,
     .found = {37546, 44504, 48849},
     .digest = UINT64_C(0x4b18a1048b620d79),
     .verdicts = UINT64_C(0x8b9a742e52305344)};

@@ -11,16 +11,7 @@ struct own {
     uint64_t committee;
 };
 
-static const struct own *own_of(const struct storm_world *world)
-{
-    return world->own;
-}
-
-static const struct tacit_vote_site_config *site_config(const struct storm_world *world,
-                                                        uint32_t node)
-{
-    return &own_of(world)->sites[world->nodes[node].site];
-}
+STORM_CORES(tacit_vote_site, tacit_vote_hub)
 
 static struct tacit_vote_site_config draw_site(struct storm_world *world, const struct own *own,
                                                uint32_t site)
@@ -124,26 +115,6 @@ static void spoil(struct storm_world *world)
         own->sites[site].board.votes_needed = 0;
 }
 
-static size_t state_size(const struct storm_world *world, uint32_t node)
-{
-    return node == world->sites
-               ? tacit_vote_hub_size(&own_of(world)->hub)
-               : tacit_vote_site_size(&own_of(world)->sites[node % (world->sites + 1)]);
-}
-
-static enum tacit_status init(const struct storm_world *world, uint32_t node, void *state)
-{
-    return node == world->sites ? tacit_vote_hub_init(state, &own_of(world)->hub)
-                                : tacit_vote_site_init(state, site_config(world, node));
-}
-
-static enum tacit_status check(const struct storm_world *world, uint32_t node, const void *state,
-                               size_t size)
-{
-    return node == world->sites ? tacit_vote_hub_check(state, size, &own_of(world)->hub)
-                                : tacit_vote_site_check(state, size, site_config(world, node));
-}
-
 /* The messages of the last step: what they point to belongs to the state. */
 static struct tacit_vote_hub_message said[2];
 
@@ -214,19 +185,6 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
         .plan_count = update.plan_count,
         .messages = {&said[0], &said[1]},
         .message_count = update.message_count};
-}
-
-static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,
-                       size_t room)
-{
-    (void)world;
-    return tacit_vote_hub_snapshot(hub, bytes, room);
-}
-
-static enum tacit_status restore(const struct storm_world *world, void *hub, const uint8_t *bytes,
-                                 size_t size)
-{
-    return tacit_vote_hub_restore(hub, &own_of(world)->hub, bytes, size);
 }
 
 /* ---- What is said and shown ---- */
@@ -425,13 +383,9 @@ static const struct storm_field fields[] = {
 
 const struct storm_rule rule_votes = {.name = "votes",
                                       .has_terms = true,
-                                      .snapshot = snapshot,
-                                      .restore = restore,
                                       .configure = configure,
                                       .spoil = spoil,
-                                      .size = state_size,
-                                      .init = init,
-                                      .check = check,
+                                      STORM_OF_CORES,
                                       .step = step,
                                       .look = look,
                                       .message_size = message_size,

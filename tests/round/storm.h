@@ -336,8 +336,82 @@ struct tacit_entropy storm_entropy(struct storm_world *world);
 uint64_t storm_set_word(const uint64_t *set); /* 0 of NULL */
 void storm_digest_commit(const struct tacit_commit *commit);
 
+/* ---- What rules repeat ---- */
+
+/* A hub's core, whose configuration is the member `hub` of the rule's own: .snapshot, .restore. */
+#define STORM_SNAPSHOTS(its_hub)                                                                   \
+    static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,       \
+                           size_t room)                                                            \
+    {                                                                                              \
+        (void)world;                                                                               \
+        return its_hub##_snapshot(hub, bytes, room);                                               \
+    }                                                                                              \
+    static enum tacit_status restore(const struct storm_world *world, void *hub,                   \
+                                     const uint8_t *bytes, size_t size)                            \
+    {                                                                                              \
+        return its_hub##_restore(hub, &own_of(world)->hub, bytes, size);                           \
+    }
+
+/* A site's and a hub's, where struct own has their configurations: STORM_OF_CORES. */
+#define STORM_CORES(its_site, its_hub)                                                             \
+    static const struct own *own_of(const struct storm_world *world)                               \
+    {                                                                                              \
+        return world->own;                                                                         \
+    }                                                                                              \
+    static const struct its_site##_config *site_config(const struct storm_world *world,            \
+                                                       uint32_t node)                              \
+    {                                                                                              \
+        return &own_of(world)->sites[node % (world->sites + 1)];                                   \
+    }                                                                                              \
+    static size_t state_size(const struct storm_world *world, uint32_t node)                       \
+    {                                                                                              \
+        return node == world->sites ? its_hub##_size(&own_of(world)->hub)                          \
+                                    : its_site##_size(site_config(world, node));                   \
+    }                                                                                              \
+    static enum tacit_status init(const struct storm_world *world, uint32_t node, void *state)     \
+    {                                                                                              \
+        return node == world->sites ? its_hub##_init(state, &own_of(world)->hub)                   \
+                                    : its_site##_init(state, site_config(world, node));            \
+    }                                                                                              \
+    static enum tacit_status check(const struct storm_world *world, uint32_t node,                 \
+                                   const void *state, size_t size)                                 \
+    {                                                                                              \
+        return node == world->sites ? its_hub##_check(state, size, &own_of(world)->hub)            \
+                                    : its_site##_check(state, size, site_config(world, node));     \
+    }                                                                                              \
+    STORM_SNAPSHOTS(its_hub)
+#define STORM_OF_CORES                                                                             \
+    .size = state_size, .init = init, .check = check, .snapshot = snapshot, .restore = restore
+
+/* Messages of rounds (tacit/round.h), whose kinds begin with NAME: .read, .grant. */
+#define STORM_MESSAGES(type, NAME)                                                                 \
+    static struct storm_head read(const void *message)                                             \
+    {                                                                                              \
+        struct type const *const said = message;                                                   \
+        enum storm_word const word = said->kind == NAME##_COMMIT    ? STORM_COMMIT                 \
+                                     : said->kind == NAME##_GRANT   ? STORM_GRANT                  \
+                                     : said->kind == NAME##_REFUSAL ? STORM_REFUSAL                \
+                                                                    : STORM_OTHER;                 \
+        return (struct storm_head){word, said->from, said->to,                                     \
+                                   said->commit == NULL ? NULL : said->commit->commitment};        \
+    }                                                                                              \
+    static void grant(const void *asked, uint32_t from, void *message)                             \
+    {                                                                                              \
+        struct type const *const commit = asked;                                                   \
+        struct type *const said = message;                                                         \
+        said->kind = NAME##_GRANT;                                                                 \
+        said->to = commit->from;                                                                   \
+        said->from = from;                                                                         \
+    }
+
 /* For main. */
 int storm_main(const struct storm_rule *rule, int argc, char **argv);
+#define STORM_MAIN(rule)                                                                           \
+    int main(int argc, char **argv)                                                                \
+    {                                                                                              \
+        struct storm_rule const played = rule;                                                     \
+        return storm_main(&played, argc, argv);                                                    \
+    }
 /* .. of a protocol that has `two`, with a helper (rule_helper.c). */
 int storm_main_of_two(struct storm_rule rule, uint64_t digest, uint64_t verdicts, int argc,
                       char **argv);

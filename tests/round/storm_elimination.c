@@ -1,7 +1,4 @@
 /* The storm over elimination over a star (storm.h). */
 #include "storm.h"
 
-int main(int argc, char **argv)
-{
-    return storm_main(&rule_elimination, argc, argv);
-}
+STORM_MAIN(rule_elimination)

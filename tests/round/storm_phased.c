@@ -1,7 +1,4 @@
 /* The storm over play in phases (storm.h). */
 #include "storm.h"
 
-int main(int argc, char **argv)
-{
-    return storm_main(&rule_phased, argc, argv);
-}
+STORM_MAIN(rule_phased)

@@ -1,7 +1,4 @@
 /* The storm over the private linear bandit with flat releases (storm.h). */
 #include "storm.h"
 
-int main(int argc, char **argv)
-{
-    return storm_main(&rule_private_glm, argc, argv);
-}
+STORM_MAIN(rule_private_glm)

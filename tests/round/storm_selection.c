@@ -1,7 +1,4 @@
 /* The storm over user selection (storm.h). */
 #include "storm.h"
 
-int main(int argc, char **argv)
-{
-    return storm_main(&rule_selection, argc, argv);
-}
+STORM_MAIN(rule_selection)
