@@ -357,7 +357,7 @@ struct tacit_sim_node_ops {
     /* A deep copy in `memory` (8-byte aligned), of so many bytes. */
     size_t (*message_size)(void *family, const void *message);
     const void *(*message_copy)(void *family, const void *message, void *memory);
-    /* Of messages that arrive at one time those with a lower rank come first. */
+    /* Of messages that arrive at one time those with a lower rank come first; NULL: none. */
     uint32_t (*message_rank)(void *family, const void *message);
     struct tacit_sim_cost (*message_cost)(void *family, const void *message);
     /* For those who look on, in order; each may be NULL. */

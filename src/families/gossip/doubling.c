@@ -53,13 +53,6 @@ static const void *message_copy(void *family, const void *message, void *memory)
     return tacit_doubling_message_copy(message, run->cells, memory);
 }
 
-static uint32_t message_rank(void *family, const void *message)
-{
-    (void)family;
-    (void)message;
-    return 0;
-}
-
 /* Scalars are noised sums; bytes: 8 a number, 8 for the key of a block, 48 a header. */
 static struct tacit_sim_cost message_cost(void *family, const void *message)
 {
@@ -144,7 +137,6 @@ static const struct tacit_sim_node_ops node_ops = {.size = size_of_node,
                                                    .exploit = exploit,
                                                    .message_size = message_size,
                                                    .message_copy = message_copy,
-                                                   .message_rank = message_rank,
                                                    .message_cost = message_cost,
                                                    .sent = say_sent};
 

@@ -34,13 +34,6 @@ static const void *message_copy(void *family, const void *message, void *memory)
     return tacit_phased_message_copy(message, memory);
 }
 
-static uint32_t message_rank(void *family, const void *message)
-{
-    (void)family;
-    (void)message;
-    return 0;
-}
-
 static struct tacit_sim_cost message_cost(void *family, const void *message)
 {
     struct tacit_phased_message const *const phased = message;
@@ -180,7 +173,6 @@ static const struct tacit_sim_node_ops node_ops = {.size = size_of_node,
                                                    .pulled = pulled,
                                                    .message_size = message_size,
                                                    .message_copy = message_copy,
-                                                   .message_rank = message_rank,
                                                    .message_cost = message_cost};
 
 /* ---- Memory ---- */
