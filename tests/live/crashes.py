@@ -3,110 +3,44 @@
 nothing is released twice, and what cannot be trusted is refused with its reason. See support.py."""
 import math
 import shutil
-import signal
 import sqlite3
 import subprocess
-import threading
-import time
 
-from support import IS_LONG, check_end, main, require, seeded, test, wait_for
+from support import IS_LONG, check_end, crash_everywhere, kill_anybody, main, require, test, wait_for
 
 
 # Kills
 
 @test
 def kill_9_of_anybody_loses_nothing(federation_of):
-    kills = 300 if IS_LONG else 40
-    rng = seeded()
     federation = federation_of([0.875, 0.5, 0.825, 0.125])
     federation.start_all()
     federation.apply(allowance=1, batch=20)
-    everybody = ["broker", "coordinator", *federation.sites]
-    deaths = dict.fromkeys(everybody, 0)
-    for number in range(1, kills + 1):
-        time.sleep(rng.uniform(0.05, 0.6 if IS_LONG else 0.35))
-        victim = rng.choices(everybody, [1] + [2] * (len(everybody) - 1))[0]  # a broker that is back is found slowly
-        if victim == "broker" and rng.random() < 0.5:
-            federation.processes["broker"].send_signal(signal.SIGUSR1)  # saves its state
-            time.sleep(0.03)
-        federation.kill(victim)
-        deaths[victim] += 1
-        if victim == "broker" and rng.random() < 0.5:
-            federation.wipe_broker()
-        time.sleep(rng.uniform(0, 0.15))
-        federation.start(victim)
-        federation.allow(16000 ** (number / kills))
-    federation.allow(math.inf)
+    kill_anybody(federation, 300 if IS_LONG else 40, pulls=16000)
     check_end(federation)
-    require(min(deaths.values()) > 0, f"somebody was spared: {deaths}")
 
 
-class Keeper(threading.Thread):
-    """Starts again what a crash point killed, with a later crash point."""
-
-    def __init__(self, federation, point, first):
-        super().__init__(daemon=True)
-        self.federation, self.point, self.next = federation, point, first
-        self.deaths, self.trouble, self.over = 0, None, False
-
-    def look(self):
-        for name, count in self.next.items():
-            code = self.federation.processes[name].poll()
-            if code is None:
-                continue
-            require(code == -signal.SIGKILL, f"{name} ended with {code}: {self.federation.log(name)[-500:]}")
-            self.deaths += 1
-            self.next[name] = count + (1 if name == "coordinator" else len(self.next))
-            self.federation.start(name, TACIT_CRASH_AT=f"{self.point}:{self.next[name]}")
-
-    def run(self):
-        try:
-            while not self.over:
-                self.look()
-                time.sleep(0.01)
-        except Exception as trouble:  # shown by the test
-            self.trouble = trouble
-
-
-def crash_everywhere(federation_of, point, sites=10 if IS_LONG else 8, rounds=5 if IS_LONG else 4):
+def crash_at(federation_of, point, sites=10 if IS_LONG else 8, rounds=5 if IS_LONG else 4):
     """Site i dies at the i-th passage of the point, the coordinator at the 1st, 2nd, 3rd .."""
     federation = federation_of([0.875, 0.75, 0.125], sites=sites, rounds=rounds, gap=2.0 ** (-rounds / 2))
     first = {site: number for number, site in enumerate(federation.sites, 1)} | {"coordinator": 1}
-    federation.start_all([])
-    for name, count in first.items():
-        federation.start(name, TACIT_CRASH_AT=f"{point}:{count}")
-    keeper = Keeper(federation, point, first)
-    keeper.start()
-    federation.apply(batch=20)
-    try:
-        wait_for("the run ends", lambda: keeper.trouble or federation.is_finished(), 60)
-        for site in federation.sites:
-            wait_for(f"{site} knows", lambda site=site: keeper.trouble or federation.phase(site) == "decided", 40)
-        federation.end_applications()
-    finally:
-        keeper.over = True
-        keeper.join(10)
-    require(keeper.trouble is None, f"{keeper.trouble}")
-    require(keeper.deaths >= 2 * sites, f"only {keeper.deaths} crashes")
-    for name in first:
-        federation.kill(name)
-        federation.start(name)
+    crash_everywhere(federation, point, first, lambda name, count: count + (1 if name == "coordinator" else 1 + sites), least=2 * sites)
     check_end(federation)
 
 
 @test
 def crash_before_commit_loses_nothing(federation_of):
-    crash_everywhere(federation_of, "before-commit")
+    crash_at(federation_of, "before-commit")
 
 
 @test
 def crash_after_commit_loses_nothing(federation_of):
-    crash_everywhere(federation_of, "after-commit")
+    crash_at(federation_of, "after-commit")
 
 
 @test
 def crash_after_send_loses_nothing(federation_of):
-    crash_everywhere(federation_of, "after-send", sites=3, rounds=3 if IS_LONG else 2)
+    crash_at(federation_of, "after-send", sites=3, rounds=3 if IS_LONG else 2)
 
 
 # States

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from patients import Patients, distinct, play_in_turn, simulate_phased, told_by
-from support import IS_LONG, TACIT, Two, main, require, seeded, test, wait_for
+from support import IS_LONG, TACIT, Two, kill_anybody, main, require, test, wait_for
 import support
 import wire
 from wire import STEPS
@@ -142,22 +142,10 @@ def totals_of_published_sums_have_the_noise_of_two(federation_of):
 def kill_9_of_anybody_loses_nothing(federation_of):
     kills = 500 if IS_LONG else 15
     for protocol in LIVE:
-        kill(made_by(federation_of, [0.875, 0.5, 0.825, 0.125], protocol=protocol), kills // len(LIVE))
-
-
-def kill(federation, kills):
-    rng = seeded()
-    federation.begin(allowance=1, batch=20)
-    everybody = ["helper", "coordinator", *federation.sites]
-    for number in range(1, kills + 1):
-        time.sleep(rng.uniform(0.05, 0.35))
-        victim = everybody[(number - 1) % len(everybody)]
-        federation.kill(victim)
-        time.sleep(rng.uniform(0, 0.1))
-        federation.start(victim)
-        federation.allow(3000 ** (number / kills))
-    federation.allow(math.inf)
-    check_end(federation, 120)
+        federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125], protocol=protocol)
+        federation.begin(allowance=1, batch=20)
+        kill_anybody(federation, kills // len(LIVE), 3000, ["helper", "coordinator", *federation.sites])
+        check_end(federation, 120)
 
 
 @test

@@ -4,12 +4,10 @@ simulator sends. See support.py."""
 import math
 import re
 import shutil
-import signal
-import threading
 import time
 
 from patients import Patients, distinct, numbers, plan_of, play_in_turn, simulate_phased
-from support import IS_LONG, Application, Federation, main, require, seeded, test, wait_for
+from support import IS_LONG, Application, Federation, crash_everywhere, kill_anybody, main, require, test, wait_for
 import support
 import wire
 from wire import STEPS, epoch_of, is_order, is_report
@@ -175,76 +173,19 @@ def without_a_confidence_the_answer_is_there_at_any_time(federation_of):
 
 @test
 def kill_9_of_anybody_loses_nothing(federation_of):
-    kills = 200 if IS_LONG else 12
-    rng = seeded()
     federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
     federation.start_all()
     federation.apply(allowance=1, batch=20)
-    everybody = ["broker", "coordinator", *federation.sites]
-    for number in range(1, kills + 1):
-        time.sleep(rng.uniform(0.05, 0.35))
-        victim = everybody[(number - 1) % len(everybody)]
-        if victim == "broker" and rng.random() < 0.5:
-            federation.processes["broker"].send_signal(signal.SIGUSR1)  # saves its state
-            time.sleep(0.03)
-        federation.kill(victim)
-        if victim == "broker" and rng.random() < 0.5:
-            federation.wipe_broker()
-        time.sleep(rng.uniform(0, 0.1))
-        federation.start(victim)
-        federation.allow(3000 ** (number / kills))
-    federation.allow(math.inf)
+    kill_anybody(federation, 200 if IS_LONG else 12, pulls=3000)
     check_end(federation)
-
-
-class Keeper(threading.Thread):
-    """Starts again what a crash point killed, with a later crash point."""
-
-    def __init__(self, federation, point):
-        super().__init__(daemon=True)
-        self.federation, self.point = federation, point
-        self.next = {name: 1 + number for number, name in enumerate(["coordinator", *federation.sites])}
-        self.deaths, self.trouble, self.over = 0, None, False
-
-    def run(self):
-        try:
-            while not self.over:
-                for name, count in self.next.items():
-                    code = self.federation.processes[name].poll()
-                    if code is None:
-                        continue
-                    require(code == -signal.SIGKILL, f"{name} ended with {code}: {self.federation.log(name)[-500:]}")
-                    self.deaths += 1
-                    self.next[name] = 2 * count
-                    self.federation.start(name, TACIT_CRASH_AT=f"{self.point}:{self.next[name]}")
-                time.sleep(0.01)
-        except Exception as trouble:  # shown by the test
-            self.trouble = trouble
 
 
 @test
 def crash_at_every_step_loses_nothing(federation_of):
     for point in ("before-commit", "after-commit", "after-send") if IS_LONG else ("before-commit", "after-send"):
         federation = made_by(federation_of, [0.875, 0.5, 0.125])
-        federation.start_all([])
-        keeper = Keeper(federation, point)
-        for name, count in keeper.next.items():
-            federation.start(name, TACIT_CRASH_AT=f"{point}:{count}")
-        keeper.start()
-        federation.apply(batch=20)
-        try:
-            wait_for("the run ends", lambda: keeper.trouble or federation.is_finished(), 60)
-            for site in federation.sites:
-                wait_for(f"{site} knows", lambda site=site: keeper.trouble or federation.phase(site) == "decided", 40)
-            federation.end_applications()
-        finally:
-            keeper.over = True
-            keeper.join(10)
-        require(keeper.trouble is None, f"{keeper.trouble}")
-        require(keeper.deaths >= 4, f"only {keeper.deaths} crashes at {point}")
-        for name in keeper.next:
-            federation.kill(name)
-            federation.start(name)
+        first = {name: number for number, name in enumerate(["coordinator", *federation.sites], 1)}
+        crash_everywhere(federation, point, first, lambda name, count: 2 * count, least=4)
         check_end(federation)
 
 

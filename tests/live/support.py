@@ -565,6 +565,79 @@ def check_end(trial, is_whole=True):
     return status
 
 
+# ---- Accidents, whatever the protocol ----
+
+def kill_anybody(federation, kills, pulls, everybody=None):
+    """Of a federation that plays: each in turn, at any moment; within so many pulls of a site, so that it happens in all
+    rounds."""
+    rng = seeded()
+    everybody = everybody or ["broker", "coordinator", *federation.sites]
+    for number in range(1, kills + 1):
+        time.sleep(rng.uniform(0.05, 0.35))
+        victim = everybody[(number - 1) % len(everybody)]
+        if victim == "broker" and rng.random() < 0.5:
+            federation.processes["broker"].send_signal(signal.SIGUSR1)  # saves its state
+            time.sleep(0.03)
+        federation.kill(victim)
+        if victim == "broker" and rng.random() < 0.5:
+            federation.wipe_broker()
+        time.sleep(rng.uniform(0, 0.15))
+        federation.start(victim)
+        federation.allow(pulls ** (number / kills))
+    federation.allow(math.inf)
+
+
+class Keeper(threading.Thread):
+    """Starts again what a crash point killed, with a later crash point."""
+
+    def __init__(self, federation, point, first, later):
+        super().__init__(daemon=True)
+        self.federation, self.point, self.next, self.later = federation, point, first, later
+        self.deaths, self.trouble, self.over = 0, None, False
+
+    def look(self):
+        for name, count in self.next.items():
+            code = self.federation.processes[name].poll()
+            if code is None:
+                continue
+            require(code == -signal.SIGKILL, f"{name} ended with {code}: {self.federation.log(name)[-500:]}")
+            self.deaths += 1
+            self.next[name] = self.later(name, count)
+            self.federation.start(name, TACIT_CRASH_AT=f"{self.point}:{self.next[name]}")
+
+    def run(self):
+        try:
+            while not self.over:
+                self.look()
+                time.sleep(0.01)
+        except Exception as trouble:  # shown by the test
+            self.trouble = trouble
+
+
+def crash_everywhere(federation, point, first, later, least):
+    """Each dies at its first passage of the point, {name: count}, and then at later ones: so many deaths in all at least.
+    The run ends all the same; whether it is in order is the caller's to see."""
+    federation.start_all([])
+    for name, count in first.items():
+        federation.start(name, TACIT_CRASH_AT=f"{point}:{count}")
+    keeper = Keeper(federation, point, first, later)
+    keeper.start()
+    federation.apply(batch=20)
+    try:
+        wait_for("the run ends", lambda: keeper.trouble or federation.is_finished(), 60)
+        for site in federation.sites:
+            wait_for(f"{site} knows", lambda site=site: keeper.trouble or federation.phase(site) == "decided", 40)
+        federation.end_applications()
+    finally:
+        keeper.over = True
+        keeper.join(10)
+    require(keeper.trouble is None, f"{keeper.trouble}")
+    require(keeper.deaths >= least, f"only {keeper.deaths} crashes at {point}")
+    for name in first:
+        federation.kill(name)
+        federation.start(name)
+
+
 # ---- Running ----
 
 TESTS = []

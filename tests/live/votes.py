@@ -15,7 +15,7 @@ import sys
 import time
 
 import support
-from support import IS_LONG, Application, main, require, seeded, wait_for
+from support import IS_LONG, Application, main, require, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
 import restore  # noqa: E402
@@ -241,28 +241,16 @@ def player_that_has_decided_for_itself_waits_for_the_others(federation_of):
     check_end(federation)
 
 
-def kill_anybody(federation, pulls):
-    """Within so many pulls of each site."""
-    kills = 60 if IS_LONG else 12
-    rng = seeded()
+def kill_and_end(federation, pulls):
     federation.start_all()
     federation.apply(allowance=1, batch=20)
-    everybody = ["broker", "coordinator", *federation.sites]
-    for number in range(1, kills + 1):
-        time.sleep(rng.uniform(0.05, 0.3))
-        victim = rng.choice(everybody)
-        federation.kill(victim)
-        if victim == "broker" and rng.random() < 0.5:
-            federation.wipe_broker()
-        federation.start(victim)
-        federation.allow(pulls ** (number / kills))
-    federation.allow(math.inf)
+    support.kill_anybody(federation, 60 if IS_LONG else 12, pulls)
     return check_end(federation)
 
 
 @test
 def kill_9_of_anybody_takes_no_vote_back_and_draws_nothing_anew(federation_of):
-    kill_anybody(federation_of(), pulls=20000)
+    kill_and_end(federation_of(), pulls=20000)
 
 
 def crash_everywhere(federation, points):
@@ -649,7 +637,7 @@ def check_sums(federation):
 @test_sums
 def sums_of_all_end_the_run_whoever_is_killed(federation_of):
     federation = federation_of()
-    status = kill_anybody(federation, pulls=3000)
+    status = kill_and_end(federation, pulls=3000)
     require(not any(site["two_states"] for site in status["sites"]), f"{status}")
     check_sums(federation)
 
