@@ -10,7 +10,7 @@ void elim_agent_drop_plan(void *state)
     struct tacit_elim_agent *const agent = state;
     size_t const bytes = agent->config.arm_count * sizeof(uint64_t);
     memset(left_of(agent), 0, bytes);
-    if (agent->config.has_helper && agent->phase != PHASE_HALTED) {
+    if (agent->config.has_helper) {
         memset(done_of(agent), 0, bytes);
         memset(exact_of(agent), 0, bytes);
     }
