@@ -269,37 +269,6 @@ void elim_agent_begin_anew(struct tacit_elim_agent *agent, uint64_t term)
 
 /* ---- Looking ---- */
 
-uint64_t elim_agent_term(const struct tacit_elim_agent *agent)
-{
-    return agent->term;
-}
-
-bool elim_agent_is_halted(const struct tacit_elim_agent *agent)
-{
-    return agent->phase == PHASE_HALTED;
-}
-
-struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent)
-{
-    return (struct elim_agent_brief){.epoch = agent->epoch,
-                                     .term = agent->term,
-                                     .release_epoch = agent->release_epoch,
-                                     .release_number = agent->release_number,
-                                     .draw_epoch = agent->draw_epoch,
-                                     .active_count = agent->active_count,
-                                     .pulls = agent->pulls,
-                                     .arms = agent->words,
-                                     .noised =
-                                         noised_of((struct tacit_elim_agent *)(uintptr_t)agent),
-                                     .commit = &agent->grants.commit,
-                                     .head = agent->grants.head,
-                                     .committed = agent->phase == PHASE_COMMITTED,
-                                     .releasing = agent->phase == PHASE_RELEASING,
-                                     .last = agent->last,
-                                     .finished = agent->phase == PHASE_FINISHED,
-                                     .halted = agent->phase == PHASE_HALTED};
-}
-
 struct elim_agent_marks elim_agent_marks(const struct tacit_elim_agent *agent)
 {
     return (struct elim_agent_marks){.term = agent->term,

@@ -43,7 +43,7 @@ static void seal_digest(const struct tacit_elim_peer *peer, uint32_t agent, uint
                         const uint8_t *subject, uint8_t digest[DIGEST])
 {
     tacit_elim_seal_digest(peer->config.agent.domain, peer->config.agent.run_id,
-                           elim_agent_term(elim_peer_agent(peer)), agent, epoch, subject, digest);
+                           elim_peer_agent(peer)->term, agent, epoch, subject, digest);
 }
 
 /* A row, wherever it is. */

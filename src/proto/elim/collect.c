@@ -66,11 +66,11 @@ void elim_peer_turn_table(struct elim_peer_step *step, uint32_t epoch)
 void elim_peer_begin_collection(struct elim_peer_step *step)
 {
     struct tacit_elim_peer *const peer = step->peer;
-    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
-    TACIT_ASSERT(!agent.last);
-    elim_peer_turn_table(step, agent.epoch);
-    peer->pulls[peer->half] = agent.pulls;
-    memcpy(elim_peer_arms(peer, peer->half), agent.arms,
+    struct tacit_elim_agent *const agent = elim_peer_agent(peer);
+    TACIT_ASSERT(!agent->last);
+    elim_peer_turn_table(step, agent->epoch);
+    peer->pulls[peer->half] = agent->pulls;
+    memcpy(elim_peer_arms(peer, peer->half), arms_of(agent),
            TACIT_BITS_WORDS(peer->config.agent.arm_count) * sizeof(uint64_t));
     if (peer->is_behind && !step->update->send) /* what a neighbour said before was not heard */
         elim_peer_ask(step, true);
@@ -100,7 +100,7 @@ struct tacit_elim_message *elim_peer_say(struct elim_peer_step *step,
                                            .from = peer->config.agent.agent_id,
                                            .to = to,
                                            .run_id = peer->config.agent.run_id,
-                                           .term = elim_agent_term(elim_peer_agent(peer)),
+                                           .term = elim_peer_agent(peer)->term,
                                            .epoch = epoch};
     bool const is_of_rows = kind == TACIT_ELIM_HELLO || kind == TACIT_ELIM_ADVERT ||
                             kind == TACIT_ELIM_REQUEST || kind == TACIT_ELIM_DATA;
@@ -111,7 +111,7 @@ struct tacit_elim_message *elim_peer_say(struct elim_peer_step *step,
         memcpy(message->history.digest, peer->history[0], TACIT_SHA256_BYTES);
     }
     if (kind == TACIT_ELIM_HELLO && peer->config.agent.has_grants)
-        message->commit = show(peer, elim_agent_brief(elim_peer_agent(peer)).head);
+        message->commit = show(peer, elim_peer_agent(peer)->grants.head);
     return message;
 }
 
@@ -170,9 +170,10 @@ void elim_peer_report_component(struct elim_peer_step *step)
     message->sum_count = count;
     message->sums = report;
     if (peer->config.agent.has_grants) {
-        struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+        struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
         /* Its own alone opens the grant; a total names it (hub.c: names_head). */
-        message->commit = message->agents == 1 ? agent.commit : show(peer, agent.head);
+        message->commit =
+            message->agents == 1 ? &agent->grants.commit : show(peer, agent->grants.head);
     }
     peer->closed = true;
     step->update->persist = true;
@@ -663,12 +664,12 @@ static void count_work(struct elim_peer_step *step, uint32_t neighbour,
 static bool tells_of_a_later_state(const struct tacit_elim_peer *peer,
                                    const struct tacit_elim_message *message)
 {
-    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
     uint32_t const self = peer->config.agent.agent_id;
     /* An order without pulls is answered by an older release. Of what is drawn and not granted the
      * grantors decide. */
     bool const is_made =
-        message->epoch <= agent.draw_epoch || (message->epoch == peer->epoch && knows(peer, self));
+        message->epoch <= agent->draw_epoch || (message->epoch == peer->epoch && knows(peer, self));
     return tacit_bits_has(message->origins, self) && !is_made &&
            message->kind != TACIT_ELIM_REQUEST && !message->history.is_last;
 }
@@ -679,9 +680,9 @@ static bool tells_of_a_later_state(const struct tacit_elim_peer *peer,
 static bool needs_another_word(const struct tacit_elim_peer *peer,
                                const struct tacit_elim_message *message)
 {
-    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
     return spreads(peer) && elim_peer_is_member(peer, peer->config.agent.agent_id) &&
-           message->epoch > peer->epoch && agent.release_epoch < peer->epoch;
+           message->epoch > peer->epoch && agent->release_epoch < peer->epoch;
 }
 
 /* Of a commitment, not of agents' reports. */
@@ -696,8 +697,7 @@ static enum tacit_status check_word(const struct elim_peer_step *step, uint32_t 
 {
     struct tacit_elim_peer const *const peer = step->peer;
     if (message->run_id != peer->config.agent.run_id ||
-        message->term != elim_agent_term(elim_peer_agent(peer)) ||
-        neighbour == peer->config.neighbour_count ||
+        message->term != elim_peer_agent(peer)->term || neighbour == peer->config.neighbour_count ||
         (message->to != peer->config.agent.agent_id && message->to != TACIT_NEIGHBOURS))
         return TACIT_STRANGER;
     if (is_of_commitment(message) || message->kind == TACIT_ELIM_PROOF)

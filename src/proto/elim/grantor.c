@@ -24,7 +24,7 @@ static uint64_t *holdings_of(const struct tacit_elim_peer *state)
 struct round_grantor elim_peer_grantor(const struct tacit_elim_peer *peer)
 {
     return round_grantor_at(holdings_of(peer), peer->config.neighbour_count,
-                            elim_agent_term(elim_peer_agent(peer)) > 0);
+                            elim_peer_agent(peer)->term > 0);
 }
 
 /* Of the heads, by rank. */
@@ -109,10 +109,10 @@ bool elim_peer_commit(struct elim_peer_step *step, const struct tacit_elim_messa
 static bool is_about_ours(const struct tacit_elim_peer *peer, uint32_t rank)
 {
     TACIT_ASSERT(rank < peer->config.neighbour_count);
-    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
     bool const was_asked =
         !spreads(peer) || rank == 0 || tacit_bits_has(elim_peer_granted(peer), 0);
-    return agent.committed && was_asked;
+    return agent->phase == PHASE_COMMITTED && was_asked;
 }
 
 static enum tacit_status on_grant(struct elim_peer_step *step, uint32_t rank,
@@ -121,11 +121,11 @@ static enum tacit_status on_grant(struct elim_peer_step *step, uint32_t rank,
     TACIT_ASSERT(grant->commit != NULL);
     TACIT_ASSERT(grant->from < step->peer->config.agent.agent_count);
     struct tacit_elim_peer *const peer = step->peer;
-    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
     uint32_t const neighbours = peer->config.neighbour_count;
     uint64_t *const granted = elim_peer_granted(peer);
     if (!is_about_ours(peer, rank) ||
-        !tacit_commit_is_same(grant->commit->commitment, agent.commit->commitment) ||
+        !tacit_commit_is_same(grant->commit->commitment, agent->grants.commit.commitment) ||
         tacit_bits_has(granted, rank))
         return TACIT_OK; /* late, or repeated */
     tacit_bits_add(granted, rank);
@@ -136,7 +136,7 @@ static enum tacit_status on_grant(struct elim_peer_step *step, uint32_t rank,
     if (!spreads(peer) || tacit_bits_count(granted, neighbours) == neighbours)
         step->answer = grant;
     else if (rank == 0)
-        say_commit(step, agent.draw_epoch, agent.commit);
+        say_commit(step, agent->draw_epoch, &agent->grants.commit);
     return TACIT_OK;
 }
 
@@ -146,10 +146,11 @@ static enum tacit_status on_refusal(struct elim_peer_step *step, uint32_t rank,
     TACIT_ASSERT(refusal->commit != NULL);
     TACIT_ASSERT(refusal->from < step->peer->config.agent.agent_count);
     struct tacit_elim_peer *const peer = step->peer;
-    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
-    if (!agent.committed) { /* the answer to a HELLO: another state of this site had a grant */
+    struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
+    if (agent->phase != PHASE_COMMITTED) {
+        /* the answer to a HELLO: another state of this site had a grant */
         if (refusal->epoch == peer->epoch && is_grantor(peer, rank) &&
-            !tacit_commit_is_same(refusal->commit->commitment, agent.head)) {
+            !tacit_commit_is_same(refusal->commit->commitment, agent->grants.head)) {
             peer->refuser = refusal->from + 1;
             step->update->persist = true;
             step->answer = refusal;
@@ -157,8 +158,8 @@ static enum tacit_status on_refusal(struct elim_peer_step *step, uint32_t rank,
         return TACIT_OK;
     }
     if (!is_about_ours(peer, rank) || tacit_bits_has(elim_peer_granted(peer), rank) ||
-        refusal->epoch != agent.draw_epoch ||
-        tacit_commit_is_same(refusal->commit->commitment, agent.commit->commitment))
+        refusal->epoch != agent->draw_epoch ||
+        tacit_commit_is_same(refusal->commit->commitment, agent->grants.commit.commitment))
         return TACIT_OK;
     step->update->persist = step->update->persist || peer->refuser != refusal->from + 1;
     peer->refuser = refusal->from + 1;
@@ -318,20 +319,20 @@ static bool head_is_possible(const struct tacit_commit_head *head,
 
 bool elim_peer_grants_are_possible(const struct tacit_elim_peer *peer)
 {
-    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
     uint32_t const neighbours = peer->config.neighbour_count;
     if (!peer->config.agent.has_grants)
         return peer->commit_epoch == 0 && peer->refuser == 0;
     uint64_t const *const granted = elim_peer_granted(peer);
     struct round_grantor const grantor = elim_peer_grantor(peer);
-    if (peer->commit_epoch != agent.draw_epoch || peer->refuser > peer->config.agent.agent_count ||
+    if (peer->commit_epoch != agent->draw_epoch || peer->refuser > peer->config.agent.agent_count ||
         !tacit_bits_within(granted, granted, neighbours) || !round_grantor_is_possible(&grantor))
         return false;
     for (uint32_t rank = 0; rank < neighbours; rank++)
-        if (!head_is_possible(&grantor.heads[rank], &epochs_of(peer)[rank], agent.term == 0))
+        if (!head_is_possible(&grantor.heads[rank], &epochs_of(peer)[rank], agent->term == 0))
             return false;
     uint32_t const count = tacit_bits_count(granted, neighbours);
     /* The lowest grants first; the last grant is the end of the waiting. */
     return count == 0 || !spreads(peer) ||
-           (tacit_bits_has(granted, 0) && (!agent.committed || count < neighbours));
+           (tacit_bits_has(granted, 0) && (agent->phase != PHASE_COMMITTED || count < neighbours));
 }

@@ -128,30 +128,6 @@ bool elim_sums_fit(const struct tacit_mechanism *mechanism, uint32_t agent_count
 
 bool elim_agent_config_is_valid(const struct tacit_elim_agent_config *config);
 
-/* What a peer asks of the agent in it, at no cost. */
-struct elim_agent_brief {
-    uint64_t term;
-    uint32_t epoch;
-    uint32_t release_epoch;
-    uint64_t release_number;
-    uint32_t draw_epoch; /* ahead of it while a draw waits for its grants */
-    uint32_t active_count;
-    uint64_t pulls; /* S(r) of the order */
-    const uint64_t *arms;
-    const union tacit_sum *noised;     /* K history sums */
-    const struct tacit_commit *commit; /* of the last draw */
-    const uint8_t *head;               /* the last commitment that was granted */
-    bool committed;                    /* a draw waits for its grants */
-    bool releasing;                    /* it could not be drawn yet */
-    bool last;
-    bool finished;
-    bool halted;
-};
-
-struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent);
-uint64_t elim_agent_term(const struct tacit_elim_agent *agent);
-bool elim_agent_is_halted(const struct tacit_elim_agent *agent);
-
 /* What a step may move: as much as tacit_elim_update.happened is told by. */
 struct elim_agent_marks {
     uint64_t term;

@@ -40,11 +40,6 @@ static uint64_t *words_at(const struct tacit_elim_peer *state, size_t at)
     return ((struct tacit_elim_peer *)(uintptr_t)state)->words + at;
 }
 
-struct tacit_elim_agent *elim_peer_agent(const struct tacit_elim_peer *peer)
-{
-    return (struct tacit_elim_agent *)words_at(peer, 0);
-}
-
 struct elim_judge_parts elim_peer_judge(const struct tacit_elim_peer *state)
 {
     struct tacit_elim_peer *const peer = (struct tacit_elim_peer *)(uintptr_t)state;
@@ -235,8 +230,8 @@ static enum tacit_status give_order(struct elim_peer_step *step)
     struct tacit_elim_message order = elim_judge_order(&judge);
     order.to = peer->config.agent.agent_id;
     order.run_id = peer->config.agent.run_id;
-    order.term = elim_agent_term(elim_peer_agent(peer));
-    order.seen = elim_agent_brief(elim_peer_agent(peer)).release_epoch;
+    order.term = elim_peer_agent(peer)->term;
+    order.seen = elim_peer_agent(peer)->release_epoch;
     struct tacit_elim_event const event = {
         .now_us = step->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &order};
     return tell_agent(step, &event);
@@ -248,16 +243,16 @@ static enum tacit_status give_rollback(struct elim_peer_step *step, uint32_t see
     TACIT_ASSERT(seen_epoch <= TACIT_ELIM_EPOCHS_MAX);
     TACIT_ASSERT(seen_epoch >= 1);
     struct tacit_elim_peer *const peer = step->peer;
-    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    struct tacit_elim_agent *const agent = elim_peer_agent(peer);
     struct tacit_elim_message const order = {.kind = TACIT_ELIM_ORDER,
                                              .from = TACIT_HUB,
                                              .to = peer->config.agent.agent_id,
                                              .run_id = peer->config.agent.run_id,
-                                             .term = agent.term,
+                                             .term = agent->term,
                                              .epoch = seen_epoch,
                                              .seen = seen_epoch,
-                                             .pulls = agent.pulls,
-                                             .arms = agent.arms};
+                                             .pulls = agent->pulls,
+                                             .arms = arms_of(agent)};
     struct tacit_elim_event const event = {
         .now_us = step->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &order};
     return tell_agent(step, &event);
@@ -274,7 +269,7 @@ static enum tacit_status give_answer(struct elim_peer_step *step,
     word.from = TACIT_HUB;
     word.to = peer->config.agent.agent_id;
     word.run_id = peer->config.agent.run_id;
-    word.term = elim_agent_term(elim_peer_agent(peer));
+    word.term = elim_peer_agent(peer)->term;
     /* Nobody can close an epoch of a graph without this report. */
     word.closed = answer->closed && peer->config.collection == TACIT_ELIM_GATHER;
     struct tacit_elim_event const event = {
@@ -296,14 +291,14 @@ static void take_commitment(struct elim_peer_step *step, const struct tacit_elim
 static void choose_exploit_arm(struct elim_peer_step *step)
 {
     struct tacit_elim_peer *const peer = step->peer;
-    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    struct tacit_elim_agent *const agent = elim_peer_agent(peer);
     union tacit_sum const *const own = elim_peer_own_sums(peer);
     uint32_t const arms = peer->config.agent.arm_count;
     uint64_t ties = 0;
     double best = -INFINITY;
     if (peer->config.agent.mechanism.scale.kind != TACIT_SCALE_REAL)
         return; /* sound mode exploits noised means */
-    TACIT_BITS_EACH (arm, agent.arms, arms) {
+    TACIT_BITS_EACH (arm, arms_of(agent), arms) {
         uint64_t chosen = 0;
         if (own[arm].real < best)
             continue;
@@ -338,8 +333,8 @@ static void take_word(struct elim_peer_step *step, const struct tacit_elim_messa
 /* A new order: from now on its reports are collected. */
 static void follow_epoch(struct elim_peer_step *step)
 {
-    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(step->peer));
-    if (agent.epoch != step->peer->epoch && !agent.last)
+    struct tacit_elim_agent const *const agent = elim_peer_agent(step->peer);
+    if (agent->epoch != step->peer->epoch && !agent->last)
         elim_peer_begin_collection(step);
 }
 
@@ -442,7 +437,7 @@ static enum tacit_status on_start(struct elim_peer_step *step, const struct taci
 {
     struct tacit_elim_peer *const peer = step->peer;
     struct elim_judge_parts const judge = elim_peer_judge(peer);
-    if (event->as.term > elim_agent_term(elim_peer_agent(peer)))
+    if (event->as.term > elim_peer_agent(peer)->term)
         begin_term(step, event->as.term);
     enum tacit_status const status = tell_agent(step, event);
     if (status != TACIT_OK || peer->config.collection != TACIT_ELIM_SPREAD || peer->judge.epoch > 0)
@@ -457,10 +452,10 @@ static enum tacit_status on_reward(struct elim_peer_step *step,
                                    const struct tacit_elim_event *event)
 {
     struct tacit_elim_peer *const peer = step->peer;
-    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
     uint32_t const arm = event->as.reward.arm;
     union tacit_sum *const own = elim_peer_own_sums(peer);
-    bool const counts = arm < peer->config.agent.arm_count && !agent.last &&
+    bool const counts = arm < peer->config.agent.arm_count && !agent->last &&
                         peer->config.agent.mechanism.scale.kind == TACIT_SCALE_REAL;
     union tacit_sum const before = counts ? own[arm] : (union tacit_sum){0};
     if (counts) /* before the agent has it: the last reward of an epoch ends with the choice */
@@ -475,11 +470,11 @@ static enum tacit_status on_reward(struct elim_peer_step *step,
  * for the next order. The agent would take it for an answer to its report, and ask for ever. */
 static bool is_old_news(const struct tacit_elim_peer *peer, const struct tacit_elim_message *order)
 {
-    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
-    return agent.finished && order->kind == TACIT_ELIM_ORDER &&
-           order->run_id == peer->config.agent.run_id && order->term == agent.term &&
-           order->epoch == agent.epoch && order->seen < order->epoch &&
-           order->seen <= agent.release_epoch;
+    struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
+    return agent->phase == PHASE_FINISHED && order->kind == TACIT_ELIM_ORDER &&
+           order->run_id == peer->config.agent.run_id && order->term == agent->term &&
+           order->epoch == agent->epoch && order->seen < order->epoch &&
+           order->seen <= agent->release_epoch;
 }
 
 static enum tacit_status on_hub(struct elim_peer_step *step, const struct tacit_elim_event *event)
@@ -518,7 +513,7 @@ static enum tacit_status on_timeout(struct elim_peer_step *step,
     enum tacit_status status = TACIT_OK;
     if (event->now_us >= peer->agent_deadline_us)
         status = tell_agent(step, event);
-    if (elim_agent_is_halted(elim_peer_agent(peer)))
+    if (elim_peer_agent(peer)->phase == PHASE_HALTED)
         return status;
     if (event->now_us >= peer->pass_on_us) {
         if (step->update->send)
@@ -542,7 +537,7 @@ static enum tacit_status on_timeout(struct elim_peer_step *step,
 
 static enum tacit_status handle(struct elim_peer_step *step, const struct tacit_elim_event *event)
 {
-    bool const is_halted = elim_agent_is_halted(elim_peer_agent(step->peer));
+    bool const is_halted = elim_peer_agent(step->peer)->phase == PHASE_HALTED;
     switch (event->kind) {
     case TACIT_EVENT_START:
         return on_start(step, event);
@@ -590,7 +585,7 @@ static uint64_t next_deadline(const struct tacit_elim_peer *peer)
 {
     bool const waits_for_clock = is_unjudged(peer) && peer->missing_count == 0;
     bool const waits_for_members = !peer->closed && elim_peer_is_sink(peer);
-    if (elim_agent_is_halted(elim_peer_agent(peer)))
+    if (elim_peer_agent(peer)->phase == PHASE_HALTED)
         return TACIT_NEVER;
     uint64_t deadline_us = earlier(peer->agent_deadline_us, peer->pass_on_us);
     deadline_us = earlier(deadline_us, earlier(peer->confirm_end_us, peer->confirm.due_us));
@@ -666,7 +661,7 @@ static bool sets_are_possible(const struct tacit_elim_peer *peer)
     uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
     uint64_t const *const fresh = elim_peer_set(peer, ELIM_FRESH);
     uint64_t const *const asked = elim_peer_set(peer, ELIM_ASKED);
-    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
     uint32_t missing = 0;
     if (!tacit_bits_within(known, known, agents) || !tacit_bits_within(fresh, known, agents) ||
         !tacit_bits_within(asked, asked, agents))
@@ -685,8 +680,9 @@ static bool sets_are_possible(const struct tacit_elim_peer *peer)
     /* Our own report is here if, and only if, it was made. (A hub may ask for an older one again,
      * or for none.) */
     bool const is_reported = tacit_bits_has(known, peer->config.agent.agent_id);
-    bool const is_made = peer->epoch > 0 && agent.release_epoch == peer->epoch;
-    bool const may_differ = peer->config.collection == TACIT_ELIM_GATHER && agent.release_epoch > 0;
+    bool const is_made = peer->epoch > 0 && agent->release_epoch == peer->epoch;
+    bool const may_differ =
+        peer->config.collection == TACIT_ELIM_GATHER && agent->release_epoch > 0;
     return (peer->epoch == 0 || missing == peer->missing_count) &&
            (is_reported == (is_made || peer->confirms) || may_differ);
 }
@@ -697,7 +693,7 @@ static bool own_row_is_possible(const struct tacit_elim_peer *peer, struct tacit
     uint32_t const self = peer->config.agent.agent_id;
     uint64_t const *const arms = elim_peer_arms(peer, peer->half);
     union tacit_sum const *row = elim_table_row(table, peer->half, self);
-    union tacit_sum const *const noised = elim_agent_brief(elim_peer_agent(peer)).noised;
+    union tacit_sum const *const noised = noised_of(elim_peer_agent(peer));
     if (!tacit_bits_has(elim_peer_set(peer, ELIM_KNOWN), self))
         return true;
     TACIT_BITS_EACH (arm, arms, table->arm_count)
@@ -709,11 +705,11 @@ static bool own_row_is_possible(const struct tacit_elim_peer *peer, struct tacit
 static bool collection_is_possible(const struct tacit_elim_peer *peer)
 {
     uint32_t const arms = peer->config.agent.arm_count;
-    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    struct tacit_elim_agent *const agent = elim_peer_agent(peer);
     if (peer->epoch > TACIT_ELIM_EPOCHS_MAX || peer->half > 1 ||
         (peer->epoch > 0 && peer->previous_epoch >= peer->epoch) ||
-        (!peer->confirms && !agent.last && agent.epoch != peer->epoch) ||
-        (agent.last && agent.epoch < peer->epoch) || peer->exploit_arm >= arms)
+        (!peer->confirms && !agent->last && agent->epoch != peer->epoch) ||
+        (agent->last && agent->epoch < peer->epoch) || peer->exploit_arm >= arms)
         return false;
     for (uint32_t half = 0; half < 2; half++)
         if (peer->pulls[half] > TACIT_HORIZON_MAX ||
@@ -724,9 +720,9 @@ static bool collection_is_possible(const struct tacit_elim_peer *peer)
     if (peer->epoch > 0 &&
         (peer->pulls[peer->half] == 0 ||
          tacit_bits_count(elim_peer_arms(peer, peer->half), arms) == 0 ||
-         (!agent.last && (peer->pulls[peer->half] != agent.pulls ||
-                          memcmp(elim_peer_arms(peer, peer->half), agent.arms,
-                                 TACIT_BITS_WORDS(arms) * sizeof(uint64_t)) != 0))))
+         (!agent->last && (peer->pulls[peer->half] != agent->pulls ||
+                           memcmp(elim_peer_arms(peer, peer->half), arms_of(agent),
+                                  TACIT_BITS_WORDS(arms) * sizeof(uint64_t)) != 0))))
         return false;
     return true;
 }
@@ -735,7 +731,7 @@ static bool collection_is_possible(const struct tacit_elim_peer *peer)
 static bool judge_is_possible(const struct tacit_elim_peer *peer)
 {
     struct elim_judge_parts const judge = elim_peer_judge(peer);
-    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    struct tacit_elim_agent *const agent = elim_peer_agent(peer);
     uint32_t const policy = peer->config.agent.epoch_max;
     uint32_t const arms = peer->config.agent.arm_count;
     if (peer->config.collection != TACIT_ELIM_SPREAD)
@@ -743,14 +739,14 @@ static bool judge_is_possible(const struct tacit_elim_peer *peer)
     if (!elim_judge_is_possible(&judge))
         return false;
     bool const is_refused = policy > 0 && peer->judge.epoch > policy && !peer->judge.finished;
-    bool const can_follow =
-        !agent.finished && !agent.halted && !is_refused && arms > 1; /* one: without an order */
+    bool const can_follow = agent->phase != PHASE_FINISHED && agent->phase != PHASE_HALTED &&
+                            !is_refused && arms > 1; /* one: without an order */
     struct tacit_elim_message const order = elim_judge_order(&judge);
-    if (peer->judge.epoch == agent.epoch)
+    if (peer->judge.epoch == agent->epoch)
         return (peer->judge.epoch == peer->epoch || peer->missing_count == 0) &&
-               order.pulls == agent.pulls && order.last == agent.last &&
-               memcmp(order.arms, agent.arms, TACIT_BITS_WORDS(arms) * sizeof(uint64_t)) == 0;
-    return peer->judge.epoch > agent.epoch && (peer->missing_count == 0 || peer->confirms) &&
+               order.pulls == agent->pulls && order.last == agent->last &&
+               memcmp(order.arms, arms_of(agent), TACIT_BITS_WORDS(arms) * sizeof(uint64_t)) == 0;
+    return peer->judge.epoch > agent->epoch && (peer->missing_count == 0 || peer->confirms) &&
            !can_follow;
 }
 
@@ -815,7 +811,7 @@ struct tacit_elim_message tacit_elim_peer_release(const struct tacit_elim_peer *
 {
     struct tacit_elim_table *const table = (struct tacit_elim_table *)(uintptr_t)state;
     uint32_t const self = peer->config.agent.agent_id;
-    uint32_t const epoch = elim_agent_brief(elim_peer_agent(peer)).release_epoch;
+    uint32_t const epoch = elim_peer_agent(peer)->release_epoch;
     /* A round may have been closed with the step that made the release. */
     uint32_t const half = epoch == peer->epoch ? peer->half : peer->half ^ 1u;
     TACIT_ASSERT(epoch > 0 && (epoch == peer->epoch || epoch == peer->previous_epoch));

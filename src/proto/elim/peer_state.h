@@ -2,8 +2,7 @@
 #ifndef TACIT_ELIM_PEER_STATE_H
 #define TACIT_ELIM_PEER_STATE_H
 #include "../round/grantor.h"
-#include "../round/pauses.h"
-#include "internal.h"
+#include "agent_state.h"
 
 /* What a neighbour has made this peer do since the count began. */
 struct elim_peer_work {
@@ -84,7 +83,11 @@ struct elim_peer_step {
     uint32_t culprit; /* whose row of a message was not granted, or not as it is */
 };
 
-struct tacit_elim_agent *elim_peer_agent(const struct tacit_elim_peer *peer);
+static inline struct tacit_elim_agent *elim_peer_agent(const struct tacit_elim_peer *state)
+{
+    return (struct tacit_elim_agent *)(void *)((struct tacit_elim_peer *)(uintptr_t)state)->words;
+}
+
 struct elim_judge_parts elim_peer_judge(const struct tacit_elim_peer *peer);
 union tacit_sum *elim_peer_own_sums(const struct tacit_elim_peer *peer);
 union tacit_sum *elim_peer_report(const struct tacit_elim_peer *peer);
