@@ -108,6 +108,28 @@ static bool is_left_out(void *state, uint32_t agent)
     return hub->config.change_max > 0 && !is_counted;
 }
 
+/* Could so many agents have brought these together? What is masked may be anything. */
+static bool sums_are_possible(const struct tacit_elim_hub *hub, const union tacit_sum *sums,
+                              uint32_t agents)
+{
+    uint64_t const noises = (uint64_t)hub->judge.epoch * agents;
+    uint32_t const releases = noises < UINT32_MAX ? (uint32_t)noises : UINT32_MAX;
+    TACIT_ASSERT(agents > 0);
+    for (uint32_t i = 0; i < hub->judge.active_count && !hub->config.has_helper; i++)
+        if (!tacit_mechanism_plausible(&hub->config.mechanism, sums[i], hub->judge.pulls * agents,
+                                       releases))
+            return false;
+    return true;
+}
+
+static bool row_is_possible(void *state, uint32_t agent)
+{
+    struct tacit_elim_hub *const hub = state;
+    uint32_t const covered = covered_of(hub)[agent];
+    return covered >= 1 && covered <= weights_of(hub)[agent] &&
+           sums_are_possible(hub, row_of(hub, agent), covered);
+}
+
 /* Nothing of a report is used in part. */
 static enum tacit_status check_report(void *state, const struct round_heard *heard)
 {
@@ -121,14 +143,10 @@ static enum tacit_status check_report(void *state, const struct round_heard *hea
         report->sum_count != hub->judge.active_count || report->pulls != elim_hub_pulls(hub) ||
         heard->sites > weights_of(hub)[report->from])
         return TACIT_MALFORMED;
-    if (memcmp(report->arms, active_of(hub), TACIT_BITS_WORDS(arms) * sizeof(uint64_t)) != 0)
-        return TACIT_MALFORMED;
-    for (uint32_t i = 0; i < report->sum_count && !hub->config.has_helper; i++)
-        if (!tacit_mechanism_plausible(&hub->config.mechanism, report->sums[i],
-                                       report->pulls * heard->sites,
-                                       releases_in(report->epoch, heard->sites)))
-            return TACIT_MALFORMED;
-    return TACIT_OK;
+    return memcmp(report->arms, active_of(hub), TACIT_BITS_WORDS(arms) * sizeof(uint64_t)) == 0 &&
+                   sums_are_possible(hub, report->sums, heard->sites)
+               ? TACIT_OK
+               : TACIT_MALFORMED;
 }
 
 static void digest_report(void *hub, const struct round_heard *heard,
@@ -149,6 +167,7 @@ const struct round_rule elim_hub_rule = {.round = round_of,
                                          .note = elim_hub_note_refused,
                                          .is_left_out = is_left_out,
                                          .check = check_report,
+                                         .is_possible = row_is_possible,
                                          .digest = digest_report,
                                          .close = elim_hub_judge};
 
@@ -194,14 +213,9 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_elim_update *update)
 {
-    struct round_event heard = {
-        .kind = event->kind, .now_us = event->now_us, .dropped = event->dropped};
+    struct round_event const heard = ROUND_EVENT(event, heard_of(hub, event->as.message));
     struct round_made made;
     elim_hub_check_invariants(hub);
-    if (event->kind == TACIT_EVENT_START)
-        heard.term = event->as.term;
-    if (event->kind == TACIT_EVENT_RECEIVE)
-        heard.heard = heard_of(hub, event->as.message);
     enum tacit_status const status = round_step(&elim_hub_rule, hub, &heard, entropy, &made);
     elim_hub_say(hub, &made, update);
     elim_hub_check_invariants(hub);

@@ -9,32 +9,14 @@ static bool is_empty(const uint64_t *set, uint32_t count)
     return tacit_bits_within(set, set, count) && tacit_bits_next(set, count, 0) == count;
 }
 
-static bool row_is_possible(struct tacit_elim_hub *hub, uint32_t agent)
+/* Where there are no sinks each is of its own alone; between steps nobody is to be asked next. */
+static bool agents_are_possible(struct tacit_elim_hub *hub)
 {
-    uint32_t const covered = covered_of(hub)[agent];
-    if (covered < 1 || covered > weights_of(hub)[agent])
-        return false;
-    for (uint32_t i = 0; i < hub->judge.active_count && !hub->config.has_helper; i++)
-        if (!tacit_mechanism_plausible(&hub->config.mechanism, row_of(hub, agent)[i],
-                                       hub->judge.pulls * covered,
-                                       releases_in(hub->judge.epoch, covered)))
+    uint32_t const agents = hub->config.agent_count;
+    for (uint32_t agent = 0; agent < agents && !hub->weighted; agent++)
+        if (weights_of(hub)[agent] != 1)
             return false;
-    return true;
-}
-
-/* What the reports hold, and of how many agents they are. */
-static bool reports_are_possible(struct tacit_elim_hub *hub)
-{
-    uint32_t covered = 0;
-    for (uint32_t agent = 0; agent < hub->config.agent_count; agent++) {
-        bool const is_here = tacit_bits_has(received_of(hub), agent);
-        if ((!hub->weighted && weights_of(hub)[agent] != 1) ||
-            (is_here && !row_is_possible(hub, agent)))
-            return false;
-        covered += is_here ? covered_of(hub)[agent] : 0;
-    }
-    return covered == hub->desk.covered_count &&
-           is_empty(next_uploaders_of(hub), hub->config.agent_count);
+    return is_empty(next_uploaders_of(hub), agents);
 }
 
 /* Reports that are asked for in a round. */
@@ -112,15 +94,12 @@ static bool changes_are_possible(struct tacit_elim_hub *hub)
     return log_is_obeyed(hub) && tacit_bits_within(abstaining_of(hub), abstaining_of(hub), agents);
 }
 
-static bool phase_is_possible(struct tacit_elim_hub *hub)
+/* Who is asked, in a round that is open or rests. */
+static bool asked_are_possible(struct tacit_elim_hub *hub)
 {
     uint32_t const asked = tacit_bits_count(uploaders_of(hub), hub->config.agent_count);
-    if (hub->desk.phase == ROUND_CLOSED) /* two aggregators: it rests */
-        return !hub->judge.finished && is_asked_of(hub, asked);
-    if (hub->desk.phase != ROUND_COLLECTING)
-        return asked == 0 && hub->judge.finished == (hub->desk.phase == ROUND_FINISHED);
-    return !hub->judge.finished && is_asked_of(hub, asked) &&
-           !round_is_complete(&elim_hub_rule, hub, 0, 0);
+    bool const stands = hub->desk.phase == ROUND_COLLECTING || hub->desk.phase == ROUND_CLOSED;
+    return stands ? is_asked_of(hub, asked) : asked == 0;
 }
 
 enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *state, size_t size,
@@ -137,8 +116,8 @@ enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *state, size_
     struct elim_judge_parts const judge = judge_of(hub);
     if (!elim_judge_is_possible(&judge)) /* first: a round is read from it */
         return TACIT_MALFORMED;
-    struct round_hub const round = round_of(hub);
-    bool const is_possible =
-        round_hub_is_possible(&round) && phase_is_possible(hub) && reports_are_possible(hub);
-    return is_possible ? TACIT_OK : TACIT_MALFORMED;
+    return agents_are_possible(hub) && round_is_possible(&elim_hub_rule, hub) &&
+                   asked_are_possible(hub)
+               ? TACIT_OK
+               : TACIT_MALFORMED;
 }

@@ -218,14 +218,6 @@ static inline bool is_retired(struct tacit_elim_hub *hub, uint32_t arm)
     return hub->config.change_max > 0 && tacit_bits_has(retired_of(hub), arm);
 }
 
-/* Releases whose noise is in the sums of so many agents. */
-static inline uint32_t releases_in(uint32_t epoch, uint32_t agents)
-{
-    TACIT_ASSERT(agents > 0);
-    uint64_t const releases = (uint64_t)epoch * agents;
-    return releases < UINT32_MAX ? (uint32_t)releases : UINT32_MAX;
-}
-
 /* ---- hub.c ---- */
 
 bool elim_hub_same_config(struct tacit_elim_hub *hub, const struct tacit_elim_hub_config *config);

@@ -129,6 +129,11 @@ static bool is_plausible(const struct tacit_glm_sound_hub *hub, const int64_t *s
     return is_within;
 }
 
+static bool row_is_possible(void *hub, uint32_t site)
+{
+    return is_plausible(hub, row_of(hub, site));
+}
+
 static uint32_t quorum_of(void *state)
 {
     struct tacit_glm_sound_hub const *const hub = state;
@@ -169,6 +174,7 @@ static void close_round(void *state, uint32_t sites, const int64_t *totals)
 static const struct round_rule rule = {.round = round_of,
                                        .quorum = quorum_of,
                                        .check = check_report,
+                                       .is_possible = row_is_possible,
                                        .digest = digest_report,
                                        .close = close_round};
 
@@ -238,32 +244,14 @@ enum tacit_status tacit_glm_sound_hub_step(struct tacit_glm_sound_hub *hub,
                                            const struct tacit_glm_sound_event *event,
                                            struct tacit_glm_sound_update *update)
 {
-    bool const is_start = event->kind == TACIT_EVENT_START;
-    bool const is_heard = event->kind == TACIT_EVENT_RECEIVE;
     struct round_made made;
-    struct round_event const what = {.kind = event->kind,
-                                     .now_us = event->now_us,
-                                     .dropped = event->dropped,
-                                     .term = is_start ? event->as.term : 0,
-                                     .heard = is_heard ? heard_of(hub, event->as.message)
-                                                       : (struct round_heard){.sites = 1}};
-    enum tacit_status const status = round_step(&rule, hub, &what, NULL, &made);
+    enum tacit_status const status =
+        round_step(&rule, hub, &ROUND_EVENT(event, heard_of(hub, event->as.message)), NULL, &made);
     say(hub, &made, update);
     return status;
 }
 
 /* ---- Check ---- */
-
-static bool rows_are_possible(struct tacit_glm_sound_hub *hub)
-{
-    uint32_t const sites = sites_of(hub);
-    struct round_desk const *const desk = &hub->desk;
-    bool is_possible = desk->covered_count == tacit_bits_count(received_of(hub), sites);
-    for (uint32_t site = 0; site < sites && is_possible; site++)
-        is_possible =
-            !tacit_bits_has(received_of(hub), site) || is_plausible(hub, row_of(hub, site));
-    return is_possible && !(desk->overdue && desk->covered_count >= quorum_of(hub));
-}
 
 /* What closed rounds left is a sum of what sites may say. */
 static bool total_is_possible(struct tacit_glm_sound_hub *hub)
@@ -276,26 +264,22 @@ static bool total_is_possible(struct tacit_glm_sound_hub *hub)
     return is_possible;
 }
 
-static bool round_is_possible(const struct tacit_glm_sound_hub *hub)
+static bool count_is_possible(const struct tacit_glm_sound_hub *hub)
 {
     return hub->round >= 1 && hub->round <= hub->config.model.batch_count + 1 &&
            (hub->desk.phase != ROUND_NEW || hub->round == 1) &&
            (has_helper(hub) || hub->releases >= hub->round - 1) && /* that may have been void */
-           hub->releases <= (hub->round - 1) * sites_of(hub) &&
-           (hub->desk.phase == ROUND_FINISHED) == is_last(hub);
+           hub->releases <= (hub->round - 1) * sites_of(hub);
 }
 
 enum tacit_status tacit_glm_sound_hub_check(const struct tacit_glm_sound_hub *state, size_t size,
                                             const struct tacit_glm_sound_hub_config *config)
 {
     struct tacit_glm_sound_hub *const hub = (struct tacit_glm_sound_hub *)(uintptr_t)state;
-    bool is_possible = size > 0 && size == tacit_glm_sound_hub_size(config) &&
-                       memcmp(&hub->config, config, sizeof *config) == 0 && round_is_possible(hub);
-    if (is_possible) {
-        struct round_hub const round = round_of(hub);
-        is_possible =
-            round_hub_is_possible(&round) && rows_are_possible(hub) && total_is_possible(hub);
-    }
+    bool const is_possible = size > 0 && size == tacit_glm_sound_hub_size(config) &&
+                             memcmp(&hub->config, config, sizeof *config) == 0 &&
+                             count_is_possible(hub) && round_is_possible(&rule, hub) &&
+                             total_is_possible(hub);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 

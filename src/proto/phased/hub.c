@@ -172,20 +172,33 @@ static uint32_t quorum_of(void *state)
     return config->quorum > 0 ? config->quorum : config->schedule.agent_count;
 }
 
+/* Could so many pulls have brought these, each with one noise? What is masked may be anything. */
+static bool sums_are_possible(const struct tacit_phased_hub *hub, const int64_t *sums)
+{
+    struct tacit_phased_judge_view const judge = judge_view(hub);
+    for (uint32_t i = 0; i < judge.plan_count && !hub->config.has_helper; i++) {
+        union tacit_sum const sum = {.steps = sums[i]};
+        if (!tacit_mechanism_plausible(&hub->config.mechanism, sum, judge.plan[i].count, 1))
+            return false;
+    }
+    return true;
+}
+
+static bool row_is_possible(void *hub, uint32_t site)
+{
+    return sums_are_possible(hub, row_of(hub, site));
+}
+
 static enum tacit_status check_report(void *state, const struct round_heard *heard)
 {
     struct tacit_phased_hub *const hub = state;
     struct tacit_phased_message const *const report = heard->message;
     struct tacit_phased_judge_view const judge = judge_view(hub);
     TACIT_ASSERT(report->round == judge.round && !judge.finished);
-    if (report->sums == NULL || report->block_count != judge.plan_count)
-        return TACIT_MALFORMED;
-    for (uint32_t i = 0; i < report->block_count && !hub->config.has_helper; i++) {
-        union tacit_sum const sum = {.steps = report->sums[i]};
-        if (!tacit_mechanism_plausible(&hub->config.mechanism, sum, judge.plan[i].count, 1))
-            return TACIT_MALFORMED;
-    }
-    return TACIT_OK;
+    return report->sums != NULL && report->block_count == judge.plan_count &&
+                   sums_are_possible(hub, report->sums)
+               ? TACIT_OK
+               : TACIT_MALFORMED;
 }
 
 static void digest_report(void *hub, const struct round_heard *heard,
@@ -214,6 +227,7 @@ static void judge(void *state, uint32_t agents, const int64_t *totals)
 static const struct round_rule rule = {.round = round_of,
                                        .quorum = quorum_of,
                                        .check = check_report,
+                                       .is_possible = row_is_possible,
                                        .digest = digest_report,
                                        .close = judge};
 
@@ -300,44 +314,14 @@ enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
                                         const struct tacit_phased_event *event,
                                         struct tacit_phased_update *update)
 {
-    struct round_event heard = {
-        .kind = event->kind, .now_us = event->now_us, .dropped = event->dropped};
     struct round_made made;
-    if (event->kind == TACIT_EVENT_START)
-        heard.term = event->as.term;
-    if (event->kind == TACIT_EVENT_RECEIVE)
-        heard.heard = heard_of(event->as.message);
-    enum tacit_status const status = round_step(&rule, hub, &heard, NULL, &made);
+    enum tacit_status const status =
+        round_step(&rule, hub, &ROUND_EVENT(event, heard_of(event->as.message)), NULL, &made);
     say(hub, &made, update);
     return status;
 }
 
 /* ---- Check ---- */
-
-/* What the reports of this round hold, and how many there are. */
-static bool reports_are_possible(struct tacit_phased_hub *hub,
-                                 const struct tacit_phased_judge_view *judge)
-{
-    uint32_t const agents = hub->config.schedule.agent_count;
-    for (uint32_t agent = 0; agent < agents; agent++) {
-        bool const is_here = tacit_bits_has(received_of(hub), agent);
-        for (uint32_t i = 0; is_here && !hub->config.has_helper && i < judge->plan_count; i++) {
-            union tacit_sum const sum = {.steps = row_of(hub, agent)[i]};
-            if (!tacit_mechanism_plausible(&hub->config.mechanism, sum, judge->plan[i].count, 1))
-                return false;
-        }
-    }
-    return hub->desk.covered_count == tacit_bits_count(received_of(hub), agents) &&
-           !(hub->desk.overdue && hub->desk.covered_count >= quorum_of(hub));
-}
-
-static bool phase_is_possible(const struct tacit_phased_hub *hub,
-                              const struct tacit_phased_judge_view *judge)
-{
-    if (hub->desk.phase == ROUND_NEW)
-        return judge->round_count == 0 && judge->round <= 1;
-    return judge->finished == (hub->desk.phase == ROUND_FINISHED);
-}
 
 enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *state, size_t size,
                                          const struct tacit_phased_hub_config *config)
@@ -352,9 +336,9 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *state, s
         tacit_phased_judge_check(judge_of(hub), judge_size, &config->schedule) != TACIT_OK)
         return TACIT_MALFORMED;
     struct tacit_phased_judge_view const judge = judge_view(hub);
-    struct round_hub const round = round_of(hub);
-    return round_hub_is_possible(&round) && phase_is_possible(hub, &judge) &&
-                   reports_are_possible(hub, &judge)
+    bool const is_begun = hub->desk.phase != ROUND_NEW;
+    return round_is_possible(&rule, hub) &&
+                   (is_begun || (judge.round_count == 0 && judge.round <= 1))
                ? TACIT_OK
                : TACIT_MALFORMED;
 }

@@ -288,3 +288,28 @@ enum tacit_status round_step(const struct round_rule *rule, void *hub,
                   made->answer == ROUND_NOTHING);
     return status;
 }
+
+/* ---- States ---- */
+
+/* The reports that are here hold what they may, and the sums of as many sites as were counted. */
+static bool reports_are_possible(const struct round_rule *rule, void *hub,
+                                 const struct round_hub *round)
+{
+    uint64_t sites = 0;
+    TACIT_BITS_EACH (site, round->received, round->site_count) {
+        sites += round->covered == NULL ? 1 : round->covered[site];
+        if (!rule->is_possible(hub, site))
+            return false;
+    }
+    return sites == round->desk->covered_count;
+}
+
+bool round_is_possible(const struct round_rule *rule, void *hub)
+{
+    struct round_hub const round = rule->round(hub);
+    enum round_phase const phase = round.desk->phase;
+    return round_hub_is_possible(&round) &&
+           (phase == ROUND_NEW || round.is_last == (phase == ROUND_FINISHED)) &&
+           reports_are_possible(rule, hub, &round) &&
+           (phase != ROUND_COLLECTING || !round_is_complete(rule, hub, 0, 0));
+}

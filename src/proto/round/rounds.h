@@ -27,6 +27,18 @@ struct round_event {
     struct round_heard heard;
 };
 
+/* Of an event whose members have these names; heard: of its message, where it is one. */
+#define ROUND_EVENT(own, of_message)                                                               \
+    (struct round_event)                                                                           \
+    {                                                                                              \
+        .kind = (own)->kind, .now_us = (own)->now_us,                                              \
+        .term = (own)->kind == TACIT_EVENT_START ? (own)->as.term : 0, .dropped = (own)->dropped,  \
+        .heard = (own)->kind == TACIT_EVENT_RECEIVE ? (of_message) : (struct round_heard)          \
+        {                                                                                          \
+            .sites = 1                                                                             \
+        }                                                                                          \
+    }
+
 /* What a step comes to, for the protocol to say in its own messages. */
 struct round_made {
     bool persist;
@@ -52,6 +64,8 @@ struct round_rule {
     bool (*is_left_out)(void *hub, uint32_t site); /* its report is not wanted; NULL: nobody's is */
     /* A report of the round that stands must fit its order to the letter. */
     enum tacit_status (*check)(void *hub, const struct round_heard *report);
+    /* .. so does what is kept of the one that is here. (For bytes from a disk.) */
+    bool (*is_possible)(void *hub, uint32_t site);
     /* Of what it holds; of masked words nobody asks. */
     void (*digest)(void *hub, const struct round_heard *report, uint8_t digest[TACIT_SHA256_BYTES]);
     /* Judges the reports that are here, or, of two aggregators, totals over so many sites (0: the
@@ -75,6 +89,9 @@ void round_close(const struct round_rule *rule, void *hub, uint32_t sites, const
 
 /* Would the round be complete with so many more reports, of so many sites? */
 bool round_is_complete(const struct round_rule *rule, void *hub, uint32_t reports, uint32_t sites);
+
+/* Could steps have left this? (For bytes from a disk.) Cost: O(A), and what the reports hold. */
+bool round_is_possible(const struct round_rule *rule, void *hub);
 
 /* An order to this site or to everybody, in a step that says nothing else. */
 void round_say_order(struct round_made *made, uint32_t to);
