@@ -192,18 +192,19 @@ void elim_hub_say(struct tacit_elim_hub *hub, const struct round_made *made,
                   struct tacit_elim_update *update)
 {
     bool const is_grant = made->answer == ROUND_GRANT;
+    struct round_hub const round = round_of(hub);
     *update = (struct tacit_elim_update){.persist = made->persist,
+                                         .send = made->answer != ROUND_NOTHING,
                                          .deadline_us = hub->desk.deadline_us,
                                          .happened = hub->config.has_helper ? made->happened : 0};
+    if (!update->send)
+        return;
+    update->message.kind = is_grant ? TACIT_ELIM_GRANT : TACIT_ELIM_REFUSAL;
     if (made->answer == ROUND_ORDER)
-        elim_hub_send_order(hub, made->to, update);
-    else if (made->answer != ROUND_NOTHING) {
-        update->send = true;
-        update->message = (struct tacit_elim_message){
-            .kind = is_grant ? TACIT_ELIM_GRANT : TACIT_ELIM_REFUSAL, .head = made->head};
-        if (is_grant && is_excused(hub, made->to))
-            update->message.closed = true;
-    }
+        update->message = elim_hub_order(hub);
+    update->message.head = round_head(&round, made);
+    if (is_grant && is_excused(hub, made->to))
+        update->message.closed = true;
 }
 
 /* ---- Public ---- */

@@ -60,23 +60,17 @@ static bool all_are_asked(struct tacit_elim_hub *hub)
            (hub->config.change_max == 0 || eligible_count(hub) == hub->config.agent_count);
 }
 
-void elim_hub_send_order(struct tacit_elim_hub *hub, uint32_t to, struct tacit_elim_update *update)
+/* But for its head. */
+struct tacit_elim_message elim_hub_order(struct tacit_elim_hub *hub)
 {
-    TACIT_ASSERT(to == TACIT_EVERYONE || to < hub->config.agent_count);
-    TACIT_ASSERT(hub->desk.phase != ROUND_NEW);
-    TACIT_ASSERT(!update->send);
     struct elim_judge_parts const judge = judge_of(hub);
-    update->send = true;
-    update->message = elim_judge_order(&judge);
-    update->message.to = to;
-    update->message.pulls = elim_hub_pulls(hub);
-    update->message.run_id = hub->config.run_id;
-    update->message.term = hub->desk.term;
-    update->message.seen = to == TACIT_EVERYONE ? 0 : seen_of(hub)[to];
-    update->message.uploaders =
-        hub->judge.finished || all_are_asked(hub) ? NULL : uploaders_of(hub);
-    update->message.change_count = hub->change_count;
-    update->message.changes = hub->change_count > 0 ? changes_of(hub) : NULL;
+    TACIT_ASSERT(hub->desk.phase != ROUND_NEW);
+    struct tacit_elim_message order = elim_judge_order(&judge);
+    order.pulls = elim_hub_pulls(hub);
+    order.uploaders = hub->judge.finished || all_are_asked(hub) ? NULL : uploaders_of(hub);
+    order.change_count = hub->change_count;
+    order.changes = hub->change_count > 0 ? changes_of(hub) : NULL;
+    return order;
 }
 
 /* ---- Aggregation ---- */

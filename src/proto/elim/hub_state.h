@@ -231,7 +231,7 @@ void elim_hub_say(struct tacit_elim_hub *hub, const struct round_made *made,
 
 uint32_t elim_hub_quorum(void *state);
 void elim_hub_take_stock(struct tacit_elim_hub *hub);
-void elim_hub_send_order(struct tacit_elim_hub *hub, uint32_t to, struct tacit_elim_update *update);
+struct tacit_elim_message elim_hub_order(struct tacit_elim_hub *hub);
 enum tacit_status elim_hub_draw_uploaders(void *state, const struct tacit_entropy *entropy);
 void elim_hub_judge(void *state, uint32_t agents, const int64_t *totals);
 uint64_t elim_hub_pulls(struct tacit_elim_hub *hub);

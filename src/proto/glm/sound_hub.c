@@ -195,27 +195,21 @@ static struct round_heard heard_of(const struct tacit_glm_sound_hub *hub,
 static void say(struct tacit_glm_sound_hub *hub, const struct round_made *made,
                 struct tacit_glm_sound_update *update)
 {
+    static const enum tacit_glm_sound_kind kinds[] = {[ROUND_ORDER] = TACIT_GLM_SOUND_ORDER,
+                                                      [ROUND_GRANT] = TACIT_GLM_SOUND_GRANT,
+                                                      [ROUND_REFUSAL] = TACIT_GLM_SOUND_REFUSAL};
     bool const is_order = made->answer == ROUND_ORDER;
     *update = (struct tacit_glm_sound_update){.persist = made->persist,
                                               .send = made->answer != ROUND_NOTHING,
                                               .happened = made->happened,
                                               .deadline_us = hub->desk.deadline_us};
-    update->message.kind = is_order                      ? TACIT_GLM_SOUND_ORDER
-                           : made->answer == ROUND_GRANT ? TACIT_GLM_SOUND_GRANT
-                                                         : TACIT_GLM_SOUND_REFUSAL;
-    update->message.head = made->head;
-    if (!is_order)
+    if (!update->send)
         return;
-    update->message.sums = total_of(hub);
-    update->message.releases = hub->releases;
-    update->message.head = (struct tacit_round_message){
-        .from = TACIT_HUB,
-        .to = made->to,
-        .run_id = hub->config.model.run_id,
-        .term = hub->desk.term,
-        .round = (uint32_t)hub->round,
-        .seen = made->to == TACIT_EVERYONE ? 0 : seen_of(hub)[made->to],
-        .last = is_last(hub)};
+    struct round_hub const round = round_of(hub);
+    update->message = (struct tacit_glm_sound_message){.kind = kinds[made->answer],
+                                                       .head = round_head(&round, made),
+                                                       .sums = is_order ? total_of(hub) : NULL,
+                                                       .releases = is_order ? hub->releases : 0};
 }
 
 void tacit_glm_sound_hub_close(struct tacit_glm_sound_hub *hub, uint32_t sites,

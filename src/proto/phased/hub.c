@@ -138,30 +138,6 @@ enum tacit_status tacit_phased_hub_init(struct tacit_phased_hub *hub,
     return tacit_phased_judge_init(judge_of(hub), &config->schedule);
 }
 
-/* ---- Orders ---- */
-
-static void send_order(struct tacit_phased_hub *hub, uint32_t to,
-                       struct tacit_phased_update *update)
-{
-    TACIT_ASSERT(to == TACIT_EVERYONE || to < hub->config.schedule.agent_count);
-    TACIT_ASSERT(hub->desk.phase != ROUND_NEW);
-    TACIT_ASSERT(!update->send);
-    struct tacit_phased_judge_view const judge = judge_view(hub);
-    update->send = true;
-    update->message =
-        (struct tacit_phased_message){.kind = TACIT_PHASED_ORDER,
-                                      .from = TACIT_HUB,
-                                      .to = to,
-                                      .run_id = hub->config.run_id,
-                                      .term = hub->desk.term,
-                                      .round = order_round(&judge),
-                                      .seen = to == TACIT_EVERYONE ? 0 : seen_of(hub)[to],
-                                      .last = judge.finished,
-                                      .leader = judge.played,
-                                      .block_count = judge.plan_count,
-                                      .blocks = judge.finished ? NULL : judge.plan};
-}
-
 /* ---- Its part in a round (round/rounds.h) ---- */
 
 /* Reports that suffice once the deadline is over. */
@@ -186,6 +162,7 @@ static bool sums_are_possible(const struct tacit_phased_hub *hub, const int64_t 
 
 static bool row_is_possible(void *hub, uint32_t site)
 {
+    TACIT_ASSERT(tacit_bits_has(received_of(hub), site));
     return sums_are_possible(hub, row_of(hub, site));
 }
 
@@ -244,23 +221,36 @@ static struct round_heard heard_of(const struct tacit_phased_message *message)
                                 .word_count = message->block_count};
 }
 
+/* But for its head. */
+static struct tacit_phased_message order_of(struct tacit_phased_hub *hub)
+{
+    struct tacit_phased_judge_view const judge = judge_view(hub);
+    TACIT_ASSERT(hub->desk.phase != ROUND_NEW);
+    TACIT_IMPLIES(!judge.finished, judge.plan_count >= 1);
+    return (struct tacit_phased_message){.kind = TACIT_PHASED_ORDER,
+                                         .leader = judge.played,
+                                         .block_count = judge.plan_count,
+                                         .blocks = judge.finished ? NULL : judge.plan};
+}
+
 /* The whole update of a step, or of a change. */
 static void say(struct tacit_phased_hub *hub, const struct round_made *made,
                 struct tacit_phased_update *update)
 {
     bool const is_grant = made->answer == ROUND_GRANT;
+    struct round_hub const round = round_of(hub);
     TACIT_IMPLIES(is_grant, hub->config.has_grants);
-    *update = (struct tacit_phased_update){
-        .persist = made->persist, .happened = made->happened, .deadline_us = hub->desk.deadline_us};
+    *update = (struct tacit_phased_update){.persist = made->persist,
+                                           .send = made->answer != ROUND_NOTHING,
+                                           .happened = made->happened,
+                                           .deadline_us = hub->desk.deadline_us};
     if (made->answer == ROUND_ORDER)
-        send_order(hub, made->to, update);
-    else if (made->answer != ROUND_NOTHING) {
-        update->send = true;
-        update->message = (struct tacit_phased_message){.kind = is_grant ? TACIT_PHASED_GRANT
-                                                                         : TACIT_PHASED_REFUSAL,
-                                                        .head = made->head,
-                                                        .leader = TACIT_NO_ARM};
-    }
+        update->message = order_of(hub);
+    else if (update->send)
+        update->message = (struct tacit_phased_message){
+            .kind = is_grant ? TACIT_PHASED_GRANT : TACIT_PHASED_REFUSAL, .leader = TACIT_NO_ARM};
+    if (update->send)
+        update->message.head = round_head(&round, made);
 }
 
 void tacit_phased_hub_close(struct tacit_phased_hub *hub, uint32_t agents, const int64_t *totals,

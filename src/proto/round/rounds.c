@@ -9,6 +9,23 @@ void round_say_order(struct round_made *made, uint32_t to)
     made->to = to;
 }
 
+struct tacit_round_message round_head(const struct round_hub *round, const struct round_made *made)
+{
+    bool const is_to_all = made->to == TACIT_EVERYONE;
+    TACIT_ASSERT(made->answer != ROUND_NOTHING);
+    if (made->answer != ROUND_ORDER)
+        return made->head;
+    TACIT_ASSERT(round->desk->phase != ROUND_NEW);
+    TACIT_ASSERT(is_to_all || made->to < round->site_count);
+    return (struct tacit_round_message){.from = TACIT_HUB,
+                                        .to = made->to,
+                                        .run_id = round->run_id,
+                                        .term = round->desk->term,
+                                        .round = round->round,
+                                        .seen = is_to_all ? 0 : round->seen[made->to],
+                                        .last = round->is_last};
+}
+
 static enum tacit_status say(const struct round_hub *round, const struct round_heard *heard,
                              struct round_verdict verdict, struct round_made *made)
 {

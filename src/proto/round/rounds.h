@@ -45,7 +45,7 @@ struct round_made {
     enum round_answer answer; /* ORDER: the one that stands */
     uint32_t to;
     uint32_t happened;               /* TACIT_CLOSED_ROUND and so on */
-    struct tacit_round_message head; /* of a GRANT or REFUSAL */
+    struct tacit_round_message head; /* of a GRANT or REFUSAL (round_head) */
 };
 
 /* A protocol's part, on its own hub: called once a message or a round. NULL, where it says so:
@@ -95,4 +95,7 @@ bool round_is_possible(const struct round_rule *rule, void *hub);
 
 /* An order to this site or to everybody, in a step that says nothing else. */
 void round_say_order(struct round_made *made, uint32_t to);
+
+/* The head of what is said: of the order that stands, or of an answer. Requires: something is. */
+struct tacit_round_message round_head(const struct round_hub *round, const struct round_made *made);
 #endif
