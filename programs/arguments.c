@@ -82,7 +82,7 @@ int arguments_try_out(const struct arguments *arguments, const char *name)
                : command_report(name, tacit_report_try(arguments->out, &error), &error);
 }
 
-void arguments_take_file(const struct command *command, void *into, int key, char *value)
+void arguments_parse_file(const struct command *command, void *into, int key, char *value)
 {
     struct arguments *const arguments = into;
     if (arguments_take_option(command, arguments, key, value))
@@ -97,7 +97,7 @@ void arguments_take_file(const struct command *command, void *into, int key, cha
     arguments->file = value;
 }
 
-void arguments_take_ids(const struct command *command, void *into, int key, char *value)
+void arguments_parse_ids(const struct command *command, void *into, int key, char *value)
 {
     struct arguments *const arguments = into;
     if (arguments_take_option(command, arguments, key, value) || key != COMMAND_WORD)

@@ -34,8 +34,7 @@ bool arguments_take_option(const struct command *command, struct arguments *argu
  */
 int arguments_try_out(const struct arguments *arguments, const char *name);
 
-/* The `take` of run and check (one FILE) and of reproduce (IDs): fills a struct arguments of zeros.
- */
-void arguments_take_file(const struct command *command, void *arguments, int key, char *value);
-void arguments_take_ids(const struct command *command, void *arguments, int key, char *value);
+/* The `parse` of run and check (one FILE) and of reproduce (IDs). Requires: arguments all zeros. */
+void arguments_parse_file(const struct command *command, void *arguments, int key, char *value);
+void arguments_parse_ids(const struct command *command, void *arguments, int key, char *value);
 #endif

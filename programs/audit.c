@@ -12,7 +12,7 @@ struct words {
     bool even_so;
 };
 
-static void take_words(const struct command *command, void *into, int key, char *value)
+static void parse_words(const struct command *command, void *into, int key, char *value)
 {
     struct words *const words = into;
     if (key == 'c')
@@ -94,7 +94,7 @@ const struct command command_audit = {
     .help = "Writes statement, runs and releases of a site to stdout, as signed lines of JSON; or "
             "checks such lines: whose they are, and that none is missing, altered, out of order or "
             "signed with another key. Ends with 2 where something is wrong.",
-    .take = take_words,
+    .parse = parse_words,
     .run = audit,
 };
 
@@ -107,6 +107,6 @@ const struct command command_forget = {
         "Overwrites the files of a site's state with zeros and removes them, once its run is "
         "over. Not what is elsewhere: backups, snapshots and disks that write elsewhere what is "
         "overwritten.",
-    .take = take_words,
+    .parse = parse_words,
     .run = forget,
 };

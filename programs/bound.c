@@ -83,7 +83,7 @@ static void end_request(const struct command *command, const struct request *req
         command_refuse_usage(command, "the sum is to stay below 2^62 steps");
 }
 
-static void take(const struct command *command, void *into, int key, char *value)
+static void parse(const struct command *command, void *into, int key, char *value)
 {
     struct request *const request = into;
     switch (key) {
@@ -182,5 +182,5 @@ const struct command command_bound = {
             "them. Exact generating functions of rewards and noise together "
             "(docs/proofs/exact_bounds.md). With a confidence it holds for all arms at all looks, "
             "if the counts were not chosen by looking at the sums.",
-    .take = take,
+    .parse = parse,
     .run = bound_command};

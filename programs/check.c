@@ -206,6 +206,6 @@ const struct command command_check = {
     .words = "FILE|-",
     .help = "Validate FILE (- is standard input) and print its privacy statement, message and cost "
             "bounds.",
-    .take = arguments_take_file,
+    .parse = arguments_parse_file,
     .run = check_command,
 };

@@ -10,7 +10,7 @@
 
 #define NAME_BYTES 128u
 
-struct parse {
+struct parsing {
     const struct command *command;
     void *into;
 };
@@ -81,38 +81,38 @@ int command_end(const char *name, int code)
     return EXIT_FAILED;
 }
 
-static error_t take(int key, char *value, struct argp_state *state)
+static error_t parse_argument(int key, char *value, struct argp_state *state)
 {
-    struct parse const *const parse = state->input;
+    struct parsing const *const parsing = state->input;
     char name[NAME_BYTES];
     switch (key) {
     case ARGP_KEY_INIT:
         state->err_stream = NULL; /* getopt says what is wrong; argp is to add nothing and go on */
         return 0;
     case 'h':
-        (void)snprintf(name, sizeof name, "tacit %s", parse->command->name);
+        (void)snprintf(name, sizeof name, "tacit %s", parsing->command->name);
         argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP, name);
-        exit(command_end(parse->command->name, EXIT_DONE));
+        exit(command_end(parsing->command->name, EXIT_DONE));
     default:
         break;
     }
     if (key == COMMAND_END || key < ARGP_KEY_END) /* an option's letter, a word, or the end */
-        parse->command->take(parse->command, parse->into, key, value);
+        parsing->command->parse(parsing->command, parsing->into, key, value);
     return 0;
 }
 
 void command_parse(const struct command *command, void *into, int word_count, char **words)
 {
     static char hint[NAME_BYTES]; /* how getopt begins what it says about unknown options */
-    struct parse parse = {command, into};
+    struct parsing parsing = {command, into};
     struct argp const parser = {.options = command->options,
-                                .parser = take,
+                                .parser = parse_argument,
                                 .args_doc = command->words,
                                 .doc = command->help};
     (void)snprintf(hint, sizeof hint, "tacit %s (see 'tacit %s --help')", command->name,
                    command->name);
     words[0] = hint;
-    if (argp_parse(&parser, word_count, words, ARGP_NO_HELP, NULL, &parse) != 0)
+    if (argp_parse(&parser, word_count, words, ARGP_NO_HELP, NULL, &parsing) != 0)
         exit(EXIT_WRONG_INPUT);
 }
 

@@ -16,7 +16,7 @@ enum {
     EXIT_STOPPED = 130
 };
 
-/* What `take` is given that is no option: a word, and the end of them. */
+/* What `parse` is given that is no option: a word, and the end of them. */
 enum { COMMAND_WORD = ARGP_KEY_ARG, COMMAND_END = ARGP_KEY_END };
 
 struct command {
@@ -25,7 +25,7 @@ struct command {
     const struct argp_option *options; /* ends with COMMAND_LAST_OPTIONS */
     const char *words;                 /* what follows the options; each line is another way */
     const char *help;                  /* what "--help" says of it */
-    void (*take)(const struct command *command, void *into, int key, char *value);
+    void (*parse)(const struct command *command, void *into, int key, char *value);
     /* Parses its words (words[0] is the command's name), works, and returns the exit code. */
     int (*run)(const struct command *command, int word_count, char **words);
 };
@@ -89,7 +89,7 @@ extern const char *const program_name;
 /* Finds the command that the first argument names. Result: the exit code. */
 int command_main(int argument_count, char **arguments);
 
-/* Hands options and words to `take`, one by one, `into` beside them. --help is answered here, and
+/* Hands options and words to `parse`, one by one, `into` beside them. --help is answered here, and
  * ends the program; so does what is wrong, with code 2. */
 void command_parse(const struct command *command, void *into, int word_count, char **words);
 

@@ -123,7 +123,7 @@ static void end_request(const struct command *command, const struct request *req
                        GRID_POINTS_MAX);
 }
 
-static void take(const struct command *command, void *into, int key, char *value)
+static void parse(const struct command *command, void *into, int key, char *value)
 {
     struct request *const request = into;
     if (arguments_take_option(command, &request->shared, key, value))
@@ -345,6 +345,6 @@ const struct command command_compare = {
     .help = "Run every FILE with every combination of the values of --over, and print the results "
             "beside each other. Settings that cannot run say why, and the others go on. Several "
             "machines play --shard, each its own, and end with the results of one.",
-    .take = take,
+    .parse = parse,
     .run = compare_command,
 };

@@ -177,7 +177,7 @@ static bool find_socket(const char *given, char path[PATH_BYTES], struct tacit_e
     return written >= 0 && (size_t)written < PATH_BYTES;
 }
 
-static int say(const struct words *words, const char *body)
+static int post_change(const struct words *words, const char *body)
 {
     char path[PATH_BYTES];
     struct tacit_error error = {""};
@@ -204,7 +204,7 @@ static int say(const struct words *words, const char *body)
     return result;
 }
 
-static void take_control(const struct command *command, void *into, int key, char *value)
+static void parse_control(const struct command *command, void *into, int key, char *value)
 {
     struct words *const words = into;
     if (key == 'j')
@@ -226,7 +226,7 @@ static int control_command(const struct command *command, int word_count, char *
     command_parse(command, &words, word_count, given);
     json_t *const body = body_of(command, &words);
     char *const text = body == NULL ? NULL : json_dumps(body, JSON_COMPACT);
-    int const result = say(&words, text);
+    int const result = post_change(&words, text);
     json_decref(body);
     free(text);
     return result;
@@ -245,6 +245,6 @@ const struct command command_control = {
     .help = "Sends a command to the coordinator whose file or state directory is STATE; the last "
             "three go to an agent (docs/operations.md). What was answered is durable; a command "
             "that is repeated counts once.",
-    .take = take_control,
+    .parse = parse_control,
     .run = control_command,
 };

@@ -67,7 +67,7 @@ struct coordinator_words {
     uint32_t recover_sites;
 };
 
-static void take_file(const struct command *command, void *into, int key, char *value)
+static void parse_file(const struct command *command, void *into, int key, char *value)
 {
     struct agent_words *const words = into;
     bool const is_file = key == 'c' || key == 'k';
@@ -81,7 +81,7 @@ static void take_file(const struct command *command, void *into, int key, char *
     }
 }
 
-static void take_coordinator_word(const struct command *command, void *into, int key, char *value)
+static void parse_coordinator_word(const struct command *command, void *into, int key, char *value)
 {
     struct coordinator_words *const words = into;
     if (key == 't')
@@ -95,7 +95,7 @@ static void take_coordinator_word(const struct command *command, void *into, int
     else if (key == 's')
         words->recover_sites = command_number(command, "--sites", value, TACIT_AGENTS_MAX);
     else
-        take_file(command, &words->both, key, value);
+        parse_file(command, &words->both, key, value);
 }
 
 static struct live_bus_config bus_config(const struct tacit_config_broker *broker, const char *name)
@@ -303,7 +303,7 @@ const struct command command_agent = {
     .options = options,
     .words = NULL,
     .help = "Runs the agent of a site (docs/live.md).",
-    .take = take_file,
+    .parse = parse_file,
     .run = agent_command,
 };
 
@@ -426,7 +426,7 @@ const struct command command_coordinator = {
     .options = coordinator_options,
     .words = NULL,
     .help = "Runs the coordinator of a federation (docs/live.md).",
-    .take = take_coordinator_word,
+    .parse = parse_coordinator_word,
     .run = coordinator_command,
 };
 
@@ -443,11 +443,11 @@ struct helper_words {
     uint32_t count;
 };
 
-static void take_helper_word(const struct command *command, void *into, int key, char *value)
+static void parse_helper_word(const struct command *command, void *into, int key, char *value)
 {
     struct helper_words *const words = into;
     if (key == 'c' || key == 'k')
-        take_file(command, &words->both, key, value);
+        parse_file(command, &words->both, key, value);
     else if (key == COMMAND_WORD && words->count < HELPER_WORDS_MAX)
         words->words[words->count++] = value;
     else if (key == COMMAND_WORD)
@@ -579,6 +579,6 @@ const struct command command_helper = {
         "the sites' keys, and agrees to it with the code that is shown. answer: without a broker: "
         "hears a file of the coordinator's, and prints what is to be carried back. fingerprint: "
         "of a key for signing, as the files pin it.",
-    .take = take_helper_word,
+    .parse = parse_helper_word,
     .run = helper_command,
 };

@@ -119,7 +119,7 @@ struct request {
     int count;
 };
 
-static void take(const struct command *command, void *into, int key, char *value)
+static void parse(const struct command *command, void *into, int key, char *value)
 {
     struct request *const request = into;
     (void)command;
@@ -161,6 +161,6 @@ const struct command command_data = {
             "of the data sets (all that are here, or those named) with SHA256SUMS. path: print "
             "where a data set, or one of its files like diabetes130/diabetic_data.csv, "
             "lies.\n\vData sets are looked for in $TACIT_DATA and in ~/.local/share/tacit.",
-    .take = take,
+    .parse = parse,
     .run = data_command,
 };

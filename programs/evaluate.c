@@ -108,6 +108,6 @@ const struct command command_evaluate = {
             "intervals; what policies with contexts would have earned "
             "(environment.logged.policies); and what the protocol of FILE would have earned, by "
             "rejection.",
-    .take = arguments_take_file,
+    .parse = arguments_parse_file,
     .run = evaluate_command,
 };

@@ -10,7 +10,7 @@ struct request {
     enum keys_form form;
 };
 
-static void take(const struct command *command, void *into, int key, char *value)
+static void parse(const struct command *command, void *into, int key, char *value)
 {
     struct request *const request = into;
     if (key == 'm')
@@ -67,5 +67,5 @@ const struct command command_help = {
     .help = "keys: every key of a file (an experiment's, all of them or those of one protocol; a "
             "daemon's; of claims): what may stand there, what holds where it is left out, and what "
             "it means. metrics: what a run of each protocol, or of one, measures.",
-    .take = take,
+    .parse = parse,
     .run = help_command};

@@ -201,7 +201,7 @@ static const struct {
     void (*put)(void);
 } formats[] = {{"man", put_man}, {"bash", put_bash}, {"zsh", put_zsh}, {"fish", put_fish}};
 
-static void take(const struct command *command, void *into, int key, char *value)
+static void parse(const struct command *command, void *into, int key, char *value)
 {
     const char **const format = into;
     if (key == COMMAND_WORD && *format == NULL)
@@ -231,6 +231,6 @@ const struct command command_manual = {
     .words = "man|bash|zsh|fish",
     .help = "Print the man page of tacit, or what a shell needs to complete its commands. 'make "
             "install' puts them where they are looked for.",
-    .take = take,
+    .parse = parse,
     .run = manual_command,
 };

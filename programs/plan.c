@@ -26,20 +26,20 @@ static double gap_of(const struct command *command, const char *text)
     return value;
 }
 
-static void take(const struct command *command, void *into, int key, char *value)
+static void parse(const struct command *command, void *into, int key, char *value)
 {
     struct request *const request = into;
     if (key == 'g') {
         request->gap = gap_of(command, value);
         return;
     }
-    arguments_take_file(command, &request->arguments, key, value);
+    arguments_parse_file(command, &request->arguments, key, value);
     if (key == COMMAND_WORD && strcmp(value, "-") == 0)
         command_refuse(command, "the file is read often, standard input once; allowed: a file");
 }
 
 /* On stdout, and with --out into a directory. */
-static int tell(const struct arguments *arguments, const struct tacit_report_plan *report)
+static int print_plan(const struct arguments *arguments, const struct tacit_report_plan *report)
 {
     struct tacit_error error = {""};
     enum tacit_status status = arguments->json ? tacit_report_plan_json(report, stdout)
@@ -72,7 +72,7 @@ static int plan_command(const struct command *command, int word_count, char **wo
         return EXIT_FAILED;
     enum tacit_status const status = plan_search(&plan);
     if (status == TACIT_OK)
-        return tell(arguments, &plan.report);
+        return print_plan(arguments, &plan.report);
     if (status == TACIT_INTERRUPTED) {
         (void)fprintf(stderr, "tacit plan: stopped; nothing is told\n");
         return EXIT_STOPPED;
@@ -104,6 +104,6 @@ const struct command command_plan = {
             "runs decide, by formula and by simulation, and what rounds, bytes, cost and regret "
             "are at the file's horizon, best "
             "first.",
-    .take = take,
+    .parse = parse,
     .run = plan_command,
 };

@@ -241,9 +241,9 @@ static enum tacit_status run_all(struct shelf *shelf, const struct arguments *ar
     return status;
 }
 
-static enum tacit_status tell(const struct arguments *arguments,
-                              const struct tacit_report_paper *report, bool is_first,
-                              struct tacit_error *error)
+static enum tacit_status print_paper(const struct arguments *arguments,
+                                     const struct tacit_report_paper *report, bool is_first,
+                                     struct tacit_error *error)
 {
     if (!is_first)
         (void)fputs(arguments->json ? "," : "\n", stdout);
@@ -279,7 +279,7 @@ static int tell_all(struct shelf *shelf, const struct arguments *arguments)
             continue;
         status = reproduction_report(paper, arguments->fast);
         if (status == TACIT_OK)
-            status = tell(arguments, &paper->report, is_first, &error);
+            status = print_paper(arguments, &paper->report, is_first, &error);
         as_recorded = as_recorded && status == TACIT_OK && tacit_report_as_recorded(&paper->report);
         is_first = false;
     }
@@ -401,6 +401,6 @@ const struct command command_reproduce = {
         "Reproduce papers (like p1) or figures of them (like p1-fig4); without ID, all but the "
         "trainings on data sets, which take hours. Prints for "
         "each claim whether it holds. Code 0: every verdict is the one on record; 1: some are not.",
-    .take = arguments_take_ids,
+    .parse = arguments_parse_ids,
     .run = reproduce_command,
 };

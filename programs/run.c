@@ -133,6 +133,6 @@ const struct command command_run = {
     .options = options,
     .words = "FILE|-",
     .help = "Run the experiment in FILE (- is standard input) and print its results.",
-    .take = arguments_take_file,
+    .parse = arguments_parse_file,
     .run = run_command,
 };

@@ -34,7 +34,7 @@ static void end_pki(const struct command *command, const struct pki_request *req
         command_refuse_usage(command, "revoke takes neither --days nor --host");
 }
 
-static void take_pki(const struct command *command, void *into, int key, char *value)
+static void parse_pki(const struct command *command, void *into, int key, char *value)
 {
     struct pki_request *const request = into;
     struct live_pki_config *const config = &request->config;
@@ -95,7 +95,7 @@ const struct command command_pki = {
         "trials. What is there already stays; call it again to add sites. revoke: puts the "
         "certificates of these sites on the list DIR/ca.crl and removes them and their keys; "
         "then restart the broker.",
-    .take = take_pki,
+    .parse = parse_pki,
     .run = pki_command,
 };
 
@@ -145,7 +145,7 @@ static void end_broker(const struct command *command, const struct broker_reques
         command_refuse_usage(command, "no site is named");
 }
 
-static void take_broker(const struct command *command, void *into, int key, char *value)
+static void parse_broker(const struct command *command, void *into, int key, char *value)
 {
     struct broker_request *const request = into;
     struct live_broker_config *const config = &request->config;
@@ -188,8 +188,8 @@ static void take_broker(const struct command *command, void *into, int key, char
 }
 
 /* Those of all protocols that are live; or of the one that a coordinator's file is about. */
-static void take_words(struct broker_request *request, struct live_broker_config *config,
-                       const char *only)
+static void parse_words(struct broker_request *request, struct live_broker_config *config,
+                        const char *only)
 {
     struct live_family const *const *const families = live_families();
     for (size_t i = 0; families[i] != NULL; i++) {
@@ -221,7 +221,7 @@ static enum tacit_status take_coordinator(struct broker_request *request,
     config->has_helper = coordinator->trust.has_helper;
     config->graph = network == NULL ? NULL : &network->graph;
     config->shows_all_keys = network != NULL && !network->has_sinks;
-    take_words(request, config, coordinator->family->word);
+    parse_words(request, config, coordinator->family->word);
     return TACIT_OK;
 }
 
@@ -284,7 +284,7 @@ static int broker_command(const struct command *command, int word_count, char **
     config.sites = request.names;
     const char *pki = request.pki;
     if (request.coordinator == NULL)
-        take_words(&request, &config, NULL);
+        parse_words(&request, &config, NULL);
     else if (take_coordinator(&request, &config, &error) != TACIT_OK)
         return command_report(NULL, TACIT_INVALID, &error);
     pki = pki == NULL ? config.directory : pki;
@@ -311,6 +311,6 @@ const struct command command_broker_config = {
     .help =
         "Writes mosquitto.conf and tacit.acl into a directory. Start the broker with: mosquitto "
         "-c DIR/mosquitto.conf",
-    .take = take_broker,
+    .parse = parse_broker,
     .run = broker_command,
 };

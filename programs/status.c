@@ -290,7 +290,7 @@ static int show(const struct words *words, const struct asked *asked, const char
     return code;
 }
 
-static void take_status(const struct command *command, void *into, int key, char *value)
+static void parse_status(const struct command *command, void *into, int key, char *value)
 {
     struct words *const words = into;
     if (key == 'j')
@@ -343,6 +343,6 @@ const struct command command_status = {
     .help = "Asks the daemon that runs with this file how it is, and what to do. Ends with 0: all "
             "is well, 1: it waits for somebody, 2: it needs attention (also: the file is wrong), "
             "3: it does not answer (docs/daemons.md).",
-    .take = take_status,
+    .parse = parse_status,
     .run = status_command,
 };

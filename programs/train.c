@@ -285,7 +285,7 @@ static void take_optimizer(const struct command *command, const char *word, stru
         command_refuse(command, "--optimizer: '%s' is not allowed; allowed: sgd, adam", word);
 }
 
-static void take(const struct command *command, void *into, int key, char *value)
+static void parse(const struct command *command, void *into, int key, char *value)
 {
     struct request *const request = into;
     switch (key) {
@@ -361,6 +361,6 @@ const struct command command_train = {
     .help = "Reads round.json and model.f32 in DIRECTORY, trains on the site's data, and leaves "
             "update.f32 there.\vAn agent of a training federation runs it, unless its file names "
             "another command.",
-    .take = take,
+    .parse = parse,
     .run = train_command,
 };

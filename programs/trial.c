@@ -270,7 +270,7 @@ static void say_next(const struct words *words)
         (void)printf("Before a decision:  %s helper agree %s/state-helper\n", program_name, d);
 }
 
-static void take_words(const struct command *command, void *into, int key, char *value)
+static void parse_words(const struct command *command, void *into, int key, char *value)
 {
     struct words *const words = into;
     if (key == 'p')
@@ -313,6 +313,6 @@ const struct command command_trial = {
     .help = "Makes a new folder with the files of a coordinator and three sites, their "
             "certificates, the broker's configuration, and a script that starts and stops them, "
             "and says how to go on.",
-    .take = take_words,
+    .parse = parse_words,
     .run = trial_command,
 };

@@ -37,7 +37,7 @@ static void skip_blanks(struct parser *parser)
     parser->at += strspn(parser->at, " \n\t\r");
 }
 
-static bool take(struct parser *parser, char wanted)
+static bool accept(struct parser *parser, char wanted)
 {
     skip_blanks(parser);
     if (!is_well(parser) || *parser->at != wanted)
@@ -105,14 +105,14 @@ static void parse_result(struct parser *parser, const char *name)
                            "'%.60s': there is no file %.60s.yaml beside this one", name, name);
         return;
     }
-    if (!take(parser, '.')) {
+    if (!accept(parser, '.')) {
         expect(parser, "'.' and a metric");
         return;
     }
     step.metric = take_name(parser);
     if (*step.metric == '\0')
         expect(parser, "a metric, like regret,");
-    if (take(parser, '@')) {
+    if (accept(parser, '@')) {
         char *end;
         errno = 0;
         step.slot = strtoull(parser->at, &end, 10);
@@ -137,8 +137,8 @@ static void parse_function(struct parser *parser, enum tacit_measure_kind kind)
     do {
         parse_expression(parser);
         step.operand_count++;
-    } while (take(parser, ','));
-    if (!take(parser, ')'))
+    } while (accept(parser, ','));
+    if (!accept(parser, ')'))
         expect(parser, "',' or ')'");
     else if (is_of_one(kind) && step.operand_count != 1)
         config_reader_fail(parser->reader, parser->node, KEY,
@@ -168,7 +168,7 @@ static void parse_name(struct parser *parser)
                                                      {"within", TACIT_MEASURE_WITHIN},
                                                      {NULL, 0}};
     char const *const name = take_name(parser);
-    if (!take(parser, '(')) {
+    if (!accept(parser, '(')) {
         parse_result(parser, name);
         return;
     }
@@ -195,7 +195,7 @@ static void parse_negative(struct parser *parser)
 static void parse_parenthesis(struct parser *parser)
 {
     parse_expression(parser);
-    if (!take(parser, ')'))
+    if (!accept(parser, ')'))
         expect(parser, "')'");
 }
 
@@ -205,9 +205,9 @@ static void parse_factor(struct parser *parser)
         config_reader_fail(parser->reader, parser->node, KEY, "nested too deeply; %u are allowed",
                            NESTING_MAX);
     skip_blanks(parser);
-    if (take(parser, '-'))
+    if (accept(parser, '-'))
         parse_negative(parser);
-    else if (take(parser, '('))
+    else if (accept(parser, '('))
         parse_parenthesis(parser);
     else if (is_well(parser) && strspn(parser->at, DIGITS) > 0)
         parse_number(parser);
@@ -224,7 +224,9 @@ static void parse_chain(struct parser *parser, void (*parse_part)(struct parser 
 {
     parse_part(parser);
     while (is_well(parser)) {
-        size_t const which = take(parser, operators[0]) ? 0 : take(parser, operators[1]) ? 1 : 2;
+        size_t const which = accept(parser, operators[0])   ? 0
+                             : accept(parser, operators[1]) ? 1
+                                                            : 2;
         if (which == 2)
             return;
         parse_part(parser);

@@ -19,7 +19,8 @@ static uint64_t now_ms(void *context)
 
 /* ---- Decisions and rewards ------------------------------------------------------------------- */
 
-static enum tacit_status keep(struct agent *agent, const struct live_decision_answer *answer)
+static enum tacit_status store_decision(struct agent *agent,
+                                        const struct live_decision_answer *answer)
 {
     TACIT_ASSERT(answer->is_new);
     struct live_store *const store = agent->daemon.store;
@@ -97,7 +98,7 @@ static enum tacit_status decide(void *context, const struct live_decision_reques
         agent_count_played(agent, 1);
     else
         agent_unit_reserve(agent, &answer->row);
-    return keep(agent, answer);
+    return store_decision(agent, answer);
 }
 
 /* Clipped where it is added up. */

@@ -90,7 +90,7 @@ void agent_show_replicated_log(struct agent *agent)
 }
 
 /* Kept before anything that rests on it is obeyed. */
-static void keep(struct agent *agent, const struct live_arrival *arrival)
+static void store_entry(struct agent *agent, const struct live_arrival *arrival)
 {
     uint8_t *const copy = malloc(arrival->size);
     TACIT_ASSERT(arrival->size > 0 && agent->site != NULL);
@@ -153,7 +153,7 @@ const char *agent_hear_entry(struct agent *agent, const struct live_arrival *arr
     case LIVE_ENTRY_SAME:
         break;
     case LIVE_ENTRY_AFTER:
-        keep(agent, arrival);
+        store_entry(agent, arrival);
         break;
     }
     return NULL;

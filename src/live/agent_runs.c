@@ -95,8 +95,8 @@ void agent_runs_leave(struct agent *agent)
 
 /* ---- What is announced ----------------------------------------------------------------------- */
 
-static const char *say(struct agent *agent, const struct tacit_wire_agreement *announced,
-                       const char *what)
+static const char *object(struct agent *agent, const struct tacit_wire_agreement *announced,
+                          const char *what)
 {
     char run[LIVE_HEX_BYTES(LIVE_STORE_RUN_BYTES)];
     live_hex(announced->run, sizeof announced->run, run);
@@ -111,21 +111,22 @@ const char *agent_runs_objection(struct agent *agent, const struct tacit_wire_ag
     struct live_runs const *const all = &agent->runs.all;
     switch (live_runs_kin(all, announced->run)) {
     case LIVE_RUN_SAME:
-        return say(agent, announced, "it is over here, with another file of this site");
+        return object(agent, announced, "it is over here, with another file of this site");
     case LIVE_RUN_OLDER:
-        return say(agent, announced,
-                   "it is an older one than this site has taken part in, and is not begun again");
+        return object(
+            agent, announced,
+            "it is an older one than this site has taken part in, and is not begun again");
     case LIVE_RUN_FOREIGN:
         if (!live_runs_is_over(all))
-            return say(agent, announced,
-                       "it is of another coordinator than the run that is under way here, which "
-                       "this site stays in");
+            return object(agent, announced,
+                          "it is of another coordinator than the run that is under way here, which "
+                          "this site stays in");
         break;
     case LIVE_RUN_NEXT:
         break;
     }
     char const *const why = agent->config->protocol->one_run;
-    return why == NULL ? NULL : say(agent, announced, why);
+    return why == NULL ? NULL : object(agent, announced, why);
 }
 
 void agent_runs_apply(struct agent *agent, const struct tacit_wire_agreement *announced)

@@ -25,8 +25,8 @@ static void forget(struct agent *agent)
     live_timer_set(agent->task.timer, TACIT_NEVER);
 }
 
-static void tell(struct agent *agent, uint64_t number, enum live_command_end end,
-                 const uint8_t *bytes)
+static void step_task(struct agent *agent, uint64_t number, enum live_command_end end,
+                      const uint8_t *bytes)
 {
     struct live_site_event const event = {
         .kind = LIVE_SITE_TASK,
@@ -56,7 +56,7 @@ static void on_ended(void *context, enum live_command_end end)
         live_log(LIVE_LOG_WARNING, "training", "the command failed; its output: %s",
                  agent->task.log);
     forget(agent);
-    tell(agent, number, end, bytes);
+    step_task(agent, number, end, bytes);
     free(bytes);
 }
 
@@ -72,7 +72,7 @@ static void on_timer(void *context)
                  "the command was not done by the deadline, and was stopped; its output: %s",
                  agent->task.log);
     forget(agent);
-    tell(agent, number, LIVE_COMMAND_FAILED, NULL);
+    step_task(agent, number, LIVE_COMMAND_FAILED, NULL);
 }
 
 /* ---- The beginning of one -------------------------------------------------------------------- */

@@ -32,7 +32,8 @@ struct page {
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
 /* One more cell of the table that was begun last, in the manner of printf. */
-__attribute__((format(printf, 2, 3))) static void say(struct page *page, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add_cell(struct page *page, const char *format,
+                                                           ...)
 {
     char text[CELL_BYTES];
     va_list values;
@@ -129,14 +130,14 @@ static void say_value(struct page *page, const json_t *arm)
 {
     json_t const *const votes = json_object_get(arm, "votes");
     if (json_is_number(json_object_get(arm, "mean")))
-        say(page, "%.4g", reward_of(page, arm, "mean"));
+        add_cell(page, "%.4g", reward_of(page, arm, "mean"));
     else if (json_is_number(json_object_get(arm, "estimate")))
-        say(page, "%.4g", json_number_value(json_object_get(arm, "estimate")));
+        add_cell(page, "%.4g", json_number_value(json_object_get(arm, "estimate")));
     else if (votes != NULL)
-        say(page, "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT, json_integer_value(votes),
-            whole_of(page->board->status, "votes_needed"));
+        add_cell(page, "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT,
+                 json_integer_value(votes), whole_of(page->board->status, "votes_needed"));
     else
-        say(page, "%s", "");
+        add_cell(page, "%s", "");
 }
 
 /* A result has rewards, a status parts of the range. */
@@ -146,11 +147,12 @@ static void say_interval(struct page *page, const json_t *arm)
     double const lower = json_number_value(json_object_get(arm, "lower"));
     double const upper = json_number_value(json_object_get(arm, "upper"));
     if (!json_is_number(json_object_get(arm, "lower")))
-        say(page, "%s", "");
+        add_cell(page, "%s", "");
     else if (is_result)
-        say(page, "%.4g to %.4g", lower, upper);
+        add_cell(page, "%.4g to %.4g", lower, upper);
     else
-        say(page, "%.4g to %.4g", reward_of(page, arm, "lower"), reward_of(page, arm, "upper"));
+        add_cell(page, "%.4g to %.4g", reward_of(page, arm, "lower"),
+                 reward_of(page, arm, "upper"));
 }
 
 static void say_fate(struct page *page, const json_t *arm)
@@ -158,17 +160,17 @@ static void say_fate(struct page *page, const json_t *arm)
     json_int_t const epoch = whole_of(arm, "eliminated_epoch");
     json_t const *const rank = json_object_get(arm, "rank");
     if (is_set(arm, "retired"))
-        say(page, "retired by the operator");
+        add_cell(page, "retired by the operator");
     else if (json_is_false(json_object_get(arm, "present")))
-        say(page, "not there");
+        add_cell(page, "not there");
     else if (epoch > 0)
-        say(page, "out since round %" JSON_INTEGER_FORMAT, epoch);
+        add_cell(page, "out since round %" JSON_INTEGER_FORMAT, epoch);
     else if (json_is_false(json_object_get(arm, "in")))
-        say(page, "out");
+        add_cell(page, "out");
     else if (json_is_integer(rank))
-        say(page, "in, rank %" JSON_INTEGER_FORMAT, json_integer_value(rank));
+        add_cell(page, "in, rank %" JSON_INTEGER_FORMAT, json_integer_value(rank));
     else
-        say(page, "in");
+        add_cell(page, "in");
 }
 
 static bool has_value(const json_t *arm)
@@ -185,7 +187,7 @@ static bool has_interval(const json_t *arm)
 
 static void put_arm(struct page *page, const json_t *arm)
 {
-    say(page, "%s", text_of(arm, "name"));
+    add_cell(page, "%s", text_of(arm, "name"));
     say_fate(page, arm);
     if (page->has_values)
         say_value(page, arm);
@@ -217,10 +219,10 @@ static void put_arms(struct page *page)
 
 static void put_coefficient(struct page *page, const json_t *one)
 {
-    say(page, "%s", text_of(one, "name"));
-    say(page, "%.4g", json_number_value(json_object_get(one, "value")));
-    say(page, "%.4g to %.4g", json_number_value(json_object_get(one, "lower")),
-        json_number_value(json_object_get(one, "upper")));
+    add_cell(page, "%s", text_of(one, "name"));
+    add_cell(page, "%.4g", json_number_value(json_object_get(one, "value")));
+    add_cell(page, "%.4g to %.4g", json_number_value(json_object_get(one, "lower")),
+             json_number_value(json_object_get(one, "upper")));
 }
 
 static void put_model(struct page *page)
@@ -249,23 +251,24 @@ static void put_site(struct page *page, const json_t *site)
     json_t const *const pulls = json_object_get(site, "pulls");
     json_int_t const open_s = whole_of(page->board->status, "round_s");
     char const *const also = is_set(site, "two_states") ? "; TWO STATES" : "";
-    say(page, "%s", text_of(site, "name"));
+    add_cell(page, "%s", text_of(site, "name"));
     if (is_missing(site))
-        say(page, "waited for, %" JSON_INTEGER_FORMAT " s: its report is missing%s", open_s, also);
+        add_cell(page, "waited for, %" JSON_INTEGER_FORMAT " s: its report is missing%s", open_s,
+                 also);
     else
-        say(page, "%s%s",
-            is_set(site, "dropped")    ? "removed"
-            : is_set(site, "reported") ? "has reported: it waits for the others"
-                                       : "not asked",
-            also);
+        add_cell(page, "%s%s",
+                 is_set(site, "dropped")    ? "removed"
+                 : is_set(site, "reported") ? "has reported: it waits for the others"
+                                            : "not asked",
+                 also);
     if (json_is_integer(heard))
-        say(page, "%" JSON_INTEGER_FORMAT " s ago", json_integer_value(heard));
+        add_cell(page, "%" JSON_INTEGER_FORMAT " s ago", json_integer_value(heard));
     else
-        say(page, "not yet");
+        add_cell(page, "not yet");
     if (pulls != NULL)
-        say(page, "%" JSON_INTEGER_FORMAT " pulls", json_integer_value(pulls));
+        add_cell(page, "%" JSON_INTEGER_FORMAT " pulls", json_integer_value(pulls));
     else
-        say(page, "round %" JSON_INTEGER_FORMAT, whole_of(site, "last_report_epoch"));
+        add_cell(page, "round %" JSON_INTEGER_FORMAT, whole_of(site, "last_report_epoch"));
 }
 
 static void put_sites(struct page *page)
@@ -286,23 +289,23 @@ static void put_waits(struct page *page, const json_t *status)
     json_t const *const waits = json_object_get(status, "waits_for");
     json_t const *const since = json_object_get(waits, "since_s");
     char const *const what = text_of(waits, "for");
-    say(page, "waits for");
+    add_cell(page, "waits for");
     if (*what == '\0')
-        say(page, "nothing");
+        add_cell(page, "nothing");
     else if (json_is_number(since))
-        say(page, "%s, for %.0f s", what, json_number_value(since));
+        add_cell(page, "%s, for %.0f s", what, json_number_value(since));
     else
-        say(page, "%s; nothing has moved for %" JSON_INTEGER_FORMAT " s", what,
-            whole_of(waits, "still_s"));
+        add_cell(page, "%s; nothing has moved for %" JSON_INTEGER_FORMAT " s", what,
+                 whole_of(waits, "still_s"));
 }
 
 static void put_open(struct page *page, const json_t *status)
 {
-    say(page, "decisions without a reward");
-    say(page, "%" JSON_INTEGER_FORMAT, whole_of(status, "open"));
-    say(page, "rewards that came too late, or not");
-    say(page, "%.3g %% of those that were due",
-        100 * json_number_value(json_object_get(status, "missed_share")));
+    add_cell(page, "decisions without a reward");
+    add_cell(page, "%" JSON_INTEGER_FORMAT, whole_of(status, "open"));
+    add_cell(page, "rewards that came too late, or not");
+    add_cell(page, "%.3g %% of those that were due",
+             100 * json_number_value(json_object_get(status, "missed_share")));
 }
 
 static void put_itself(struct page *page)
@@ -315,16 +318,16 @@ static void put_itself(struct page *page)
     begin_table(page, "site", "This site", NULL, heads, 2);
     put_waits(page, status);
     put_open(page, status);
-    say(page, "coordinator");
+    add_cell(page, "coordinator");
     if (json_is_integer(heard))
-        say(page, "heard %" JSON_INTEGER_FORMAT " s ago, of round %" JSON_INTEGER_FORMAT,
-            json_integer_value(heard), whole_of(status, "hub_epoch"));
+        add_cell(page, "heard %" JSON_INTEGER_FORMAT " s ago, of round %" JSON_INTEGER_FORMAT,
+                 json_integer_value(heard), whole_of(status, "hub_epoch"));
     else
-        say(page, "not heard since this agent started");
-    say(page, "budget");
-    say(page, "%.6g of epsilon %.6g spent",
-        json_number_value(json_object_get(status, "spent_epsilon")),
-        json_number_value(json_object_get(status, "budget_epsilon")));
+        add_cell(page, "not heard since this agent started");
+    add_cell(page, "budget");
+    add_cell(page, "%.6g of epsilon %.6g spent",
+             json_number_value(json_object_get(status, "spent_epsilon")),
+             json_number_value(json_object_get(status, "budget_epsilon")));
 }
 
 /* In groups, which break where there is no room. */
@@ -338,16 +341,16 @@ static void say_key(struct page *page, const char *key)
         groups[size++] = key[i];
     }
     groups[size] = '\0';
-    say(page, "%s", groups);
+    add_cell(page, "%s", groups);
 }
 
 static void put_pinned(struct page *page, const json_t *site)
 {
-    say(page, "%s", text_of(site, "name"));
-    say(page, "%s",
-        is_set(site, "left_out")  ? "LEFT OUT: its report is not in order"
-        : is_set(site, "counted") ? "counted"
-                                  : "not in it");
+    add_cell(page, "%s", text_of(site, "name"));
+    add_cell(page, "%s",
+             is_set(site, "left_out")  ? "LEFT OUT: its report is not in order"
+             : is_set(site, "counted") ? "counted"
+                                       : "not in it");
     say_key(page, text_of(site, "key"));
 }
 
@@ -361,22 +364,22 @@ static void put_helper(struct page *page)
         return;
     begin_table(page, "helper", "This helper", NULL, heads, 2);
     put_waits(page, status);
-    say(page, "coordinator");
+    add_cell(page, "coordinator");
     if (json_is_integer(heard))
-        say(page, "heard %" JSON_INTEGER_FORMAT " s ago", json_integer_value(heard));
+        add_cell(page, "heard %" JSON_INTEGER_FORMAT " s ago", json_integer_value(heard));
     else
-        say(page, "not heard since this helper started");
-    say(page, "rounds that were answered");
-    say(page, "%" JSON_INTEGER_FORMAT, whole_of(status, "answers"));
+        add_cell(page, "not heard since this helper started");
+    add_cell(page, "rounds that were answered");
+    add_cell(page, "%" JSON_INTEGER_FORMAT, whole_of(status, "answers"));
     if (json_object_get(status, "pinned") == NULL)
         return;
-    say(page, "epsilon of a reward, by its noise alone");
-    say(page, "%.6g", json_number_value(json_object_get(status, "epsilon")));
-    say(page, "noise of the sites' own");
+    add_cell(page, "epsilon of a reward, by its noise alone");
+    add_cell(page, "%.6g", json_number_value(json_object_get(status, "epsilon")));
+    add_cell(page, "noise of the sites' own");
     if (json_number_value(json_object_get(status, "floor")) > 0)
-        say(page, "epsilon %.6g", json_number_value(json_object_get(status, "floor")));
+        add_cell(page, "epsilon %.6g", json_number_value(json_object_get(status, "floor")));
     else
-        say(page, "none: with the coordinator it would have their exact sums");
+        add_cell(page, "none: with the coordinator it would have their exact sums");
     begin_table(page, "pinned", "Sites that were agreed to",
                 "Each is known by its key alone, by its fingerprint.", pins, 3);
     put_rows(page, json_object_get(status, "pinned"), NULL, put_pinned);
@@ -386,11 +389,11 @@ static void put_helper(struct page *page)
 
 static void put_change(struct page *page, const json_t *change)
 {
-    say(page, "%" JSON_INTEGER_FORMAT, whole_of(change, "number"));
-    say(page, "%s", text_of(change, "change"));
-    say(page, "round %" JSON_INTEGER_FORMAT ", %s", whole_of(change, "epoch"),
-        text_of(change, "time"));
-    say(page, "%s. %s.", text_of(change, "privacy"), text_of(change, "guarantee"));
+    add_cell(page, "%" JSON_INTEGER_FORMAT, whole_of(change, "number"));
+    add_cell(page, "%s", text_of(change, "change"));
+    add_cell(page, "round %" JSON_INTEGER_FORMAT ", %s", whole_of(change, "epoch"),
+             text_of(change, "time"));
+    add_cell(page, "%s. %s.", text_of(change, "privacy"), text_of(change, "guarantee"));
 }
 
 static void put_changes(struct page *page)

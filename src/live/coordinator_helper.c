@@ -47,7 +47,7 @@ void live_helper_say(struct live_daemon *daemon, const char *topic, const uint8_
 }
 
 /* By both ways; the file once. */
-static void say(struct live_helper_desk *desk, const char *file, const uint8_t *bytes, size_t size)
+static void send(struct live_helper_desk *desk, const char *file, const uint8_t *bytes, size_t size)
 {
     TACIT_ASSERT(bytes != NULL && size > 1);
     uint8_t digest[TACIT_SHA256_BYTES];
@@ -89,7 +89,7 @@ static void say_end(struct live_helper_desk *desk)
     live_hub_run(desk->run, run);
     if (live_signer_sign(desk->member->signer, LIVE_SIGNED_END, run, TACIT_WIRE_RUN_BYTES,
                          bytes + 1))
-        say(desk, LIVE_HELPER_REQUEST_FILE, bytes, sizeof bytes);
+        send(desk, LIVE_HELPER_REQUEST_FILE, bytes, sizeof bytes);
     desk->is_over = live_bus_is_connected(desk->member->daemon->bus); /* the broker keeps it */
 }
 
@@ -162,8 +162,8 @@ void live_helper_desk_tick(struct live_helper_desk *desk, const struct live_hub 
     if (is_over && !desk->is_over)
         say_end(desk);
     if (bytes != NULL)
-        say(desk, helper->has_agreed ? LIVE_HELPER_REQUEST_FILE : LIVE_HELPER_OFFER_FILE, bytes,
-            size);
+        send(desk, helper->has_agreed ? LIVE_HELPER_REQUEST_FILE : LIVE_HELPER_OFFER_FILE, bytes,
+             size);
     if (bytes != NULL || is_over)
         desk->said_us = now_us;
     free(bytes);

@@ -25,7 +25,7 @@ struct daemon {
 /* ---- The broker ---- */
 
 /* Once what it rests on is durable; reply: taken over, or NULL. */
-static void say(struct helper *helper, uint8_t *reply, size_t size)
+static void send_reply(struct helper *helper, uint8_t *reply, size_t size)
 {
     TACIT_IMPLIES(reply != NULL, size > 1);
     struct live_topic const topic =
@@ -48,7 +48,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
         return;
     if (helper_hear(helper, bytes, size, &reply, &reply_size) != TACIT_OK)
         live_log(LIVE_LOG_WARNING, "refused", "%s", helper->said);
-    say(helper, reply, reply_size);
+    send_reply(helper, reply, reply_size);
 }
 
 static void on_connected(void *context)
@@ -75,7 +75,7 @@ static void on_watch(void *context)
     size_t size = 0;
     if (helper_take_agreement(&daemon->helper) &&
         helper_say_sealing(&daemon->helper, &reply, &size) == TACIT_OK)
-        say(&daemon->helper, reply, size);
+        send_reply(&daemon->helper, reply, size);
     helper_status_see(&daemon->helper);
     live_timer_set(daemon->watch, live_now_us() + WATCH_US);
 }

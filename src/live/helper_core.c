@@ -167,7 +167,7 @@ void helper_close(struct helper *helper)
 }
 
 /* What is kept, in the batch of this round; what was, cannot be read any more. */
-static bool keep(struct helper *helper)
+static bool store_core(struct helper *helper)
 {
     TACIT_ASSERT(helper->kept != NULL && helper->size > 0);
     if (!live_daemon_begin(&helper->daemon))
@@ -242,7 +242,7 @@ static bool adopt(struct helper *helper, const uint8_t *offer, size_t size)
         return false;
     }
     take_block(helper, made, head + core);
-    return keep(helper);
+    return store_core(helper);
 }
 
 bool helper_take_agreement(struct helper *helper)
@@ -505,7 +505,7 @@ static enum tacit_status hear_request(struct helper *helper, const uint8_t *byte
     if (status == TACIT_OK && update.persist) {
         if (update.answer.verdict == TACIT_HELPER_ANSWERED)
             live_daemon_hold(&helper->daemon, now_us, request->round.count);
-        status = keep(helper) ? TACIT_OK : TACIT_IO;
+        status = store_core(helper) ? TACIT_OK : TACIT_IO;
     }
     if (status == TACIT_OK && update.send) {
         *reply = encode(helper, &update.answer, reply_size);
@@ -534,7 +534,7 @@ static enum tacit_status hear_end(struct helper *helper, const uint8_t *bytes, s
     TACIT_ASSERT(tacit_helper_init(helper->core, &helper->core_config) == TACIT_OK);
     live_log(LIVE_LOG_WARNING, "over", "run %" PRIu64 " is over: its sealing key is destroyed",
              helper->core_config.run.run_id);
-    return keep(helper) ? TACIT_OK : TACIT_IO;
+    return store_core(helper) ? TACIT_OK : TACIT_IO;
 }
 
 enum tacit_status helper_hear(struct helper *helper, const uint8_t *bytes, size_t size,

@@ -35,7 +35,7 @@ static json_t *tree_of(const struct live_history *history, struct live_history_p
                      (json_int_t)point->pulls, "radius", point->radius, "values", columns);
 }
 
-static void keep(struct live_history *history)
+static void write_file(struct live_history *history)
 {
     json_t *const points = json_array();
     for (uint32_t i = 0; i < history->count; i++)
@@ -82,7 +82,7 @@ static uint64_t drawn_last(const struct live_history *history)
     return in;
 }
 
-static void take(struct live_history *history)
+static void read_file(struct live_history *history)
 {
     char path[4096];
     json_t *tree = NULL;
@@ -119,7 +119,7 @@ void live_history_open(struct live_history *history, const char *directory, cons
     if (arm_count <= LIVE_HISTORY_ARMS)
         history->points = calloc(LIVE_HISTORY_POINTS, sizeof *history->points);
     if (history->points != NULL)
-        take(history);
+        read_file(history);
 }
 
 void live_history_close(struct live_history *history)
@@ -154,7 +154,7 @@ void live_history_add(struct live_history *history, uint32_t round, uint64_t pul
     history->in = active == NULL ? UINT64_MAX : active[0];
     if (history->count == LIVE_HISTORY_POINTS)
         thin(history);
-    keep(history);
+    write_file(history);
 }
 
 /* ---- What is to come ------------------------------------------------------------------------- */

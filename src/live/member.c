@@ -8,7 +8,7 @@
 
 #define ASK_AGAIN_US UINT64_C(1000000)
 
-static void give(const struct live_member *member)
+static void use_keys(const struct live_member *member)
 {
     member->envelopes->signer = member->signer;
     member->envelopes->keys = member->keys;
@@ -27,7 +27,7 @@ enum tacit_status live_member_open(struct live_member *member, struct live_daemo
     if (status != TACIT_OK)
         live_member_close(member);
     else
-        give(member);
+        use_keys(member);
     return status;
 }
 
@@ -54,7 +54,7 @@ static void renew(struct live_member *member)
     if (!live_keys_refresh(member->keys))
         live_log(LIVE_LOG_WARNING, "key",
                  "the CA, or its list of revoked certificates, cannot be read: it stays as it was");
-    give(member);
+    use_keys(member);
 }
 
 static void show_key(struct live_member *member)

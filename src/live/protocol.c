@@ -344,8 +344,8 @@ void live_site_send(struct live_site *site, const void *message)
 }
 
 /* Without bytes the daemon stops: nothing may leave unwritten. */
-static void keep(const struct live_site_release *release, const uint8_t *bytes, size_t size,
-                 struct live_site_update *update)
+static void set_release(const struct live_site_release *release, const uint8_t *bytes, size_t size,
+                        struct live_site_update *update)
 {
     TACIT_ASSERT(release->number > 0 && size > 0);
     update->has_release = true;
@@ -359,14 +359,14 @@ void live_site_reveal(struct live_site *site, const void *message,
 {
     struct live_message const *const made =
         live_messages_add(&site->out, site->ops->wire->messages, &site->shape, message);
-    keep(release, made == NULL ? NULL : made->bytes, made == NULL ? 1 : made->size, update);
+    set_release(release, made == NULL ? NULL : made->bytes, made == NULL ? 1 : made->size, update);
 }
 
 uint8_t *live_site_write(struct live_site *site, const struct live_site_release *release,
                          size_t size, struct live_site_update *update)
 {
     uint8_t *const bytes = live_room_take(&site->out.room, 1, size);
-    keep(release, bytes, size, update);
+    set_release(release, bytes, size, update);
     return bytes;
 }
 

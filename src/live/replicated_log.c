@@ -58,7 +58,7 @@ uint8_t *live_entry_write(struct live_envelopes *envelopes, struct live_entry *e
     return bytes;
 }
 
-static bool take(const struct tacit_wire_envelope *envelope, struct live_entry *entry)
+static bool parse_entry(const struct tacit_wire_envelope *envelope, struct live_entry *entry)
 {
     uint8_t const *const body = envelope->body;
     bool const is_possible = envelope->kind == TACIT_WIRE_KIND_ENTRY && envelope->entry > 0 &&
@@ -83,7 +83,8 @@ static bool take(const struct tacit_wire_envelope *envelope, struct live_entry *
 bool live_entry_read(const uint8_t *bytes, size_t size, struct live_entry *entry)
 {
     struct tacit_wire_envelope envelope;
-    return tacit_wire_envelope_decode(bytes, size, &envelope) == TACIT_OK && take(&envelope, entry);
+    return tacit_wire_envelope_decode(bytes, size, &envelope) == TACIT_OK &&
+           parse_entry(&envelope, entry);
 }
 
 const char *live_entry_open(const struct live_envelopes *envelopes, const uint8_t *bytes,
@@ -97,7 +98,7 @@ const char *live_entry_open(const struct live_envelopes *envelopes, const uint8_
         return objection;
     if (opened.envelope.to[0] != '\0' || opened.envelope.family != envelopes->family)
         return "an entry of another protocol";
-    return take(&opened.envelope, entry) ? NULL : "an entry of the log that does not decode";
+    return parse_entry(&opened.envelope, entry) ? NULL : "an entry of the log that does not decode";
 }
 
 const char *live_entry_shown(const struct live_envelopes *envelopes,

@@ -57,7 +57,7 @@ bool figure_is_joined(const struct tacit_report_series *series)
 
 /* ---- Room ---- */
 
-static void take(struct frame *frame, struct figure_box box)
+static void occupy(struct frame *frame, struct figure_box box)
 {
     TACIT_ASSERT(frame->box_count <= FIGURE_BOXES_MAX);
     if (frame->box_count < FIGURE_BOXES_MAX)
@@ -86,7 +86,7 @@ static void take_interval(struct frame *frame, const struct tacit_report_series 
     bool is_open[2];
     double const x = figure_x(frame, series->x[point]);
     if (figure_interval_ends(frame, series, point, ends, is_open))
-        take(frame, (struct figure_box){x - 2, ends[1], x + 2, ends[0]});
+        occupy(frame, (struct figure_box){x - 2, ends[1], x + 2, ends[0]});
 }
 
 /* The points are there first, so that no name lies on one. */
@@ -100,7 +100,7 @@ static void take_points(struct frame *frame)
             double const y = figure_y(frame, series->y[point]);
             if (!figure_is_marked(frame->figure, series, point))
                 continue;
-            take(frame, (struct figure_box){x - POINT, y - POINT, x + POINT, y + POINT});
+            occupy(frame, (struct figure_box){x - POINT, y - POINT, x + POINT, y + POINT});
             take_interval(frame, series, point);
         }
     }
@@ -178,7 +178,7 @@ static bool put_beside(struct frame *frame, const struct tacit_report_series *se
     bool const is_beside = place_beside(frame, x, y, width, &box);
     if (!is_beside && !(frame->has_keys && place_around(frame, x, y, width, &box)))
         return false;
-    take(frame, box);
+    occupy(frame, box);
     if (frame->out != NULL && !is_beside)
         put_leader(frame, x, y, &box);
     if (frame->out != NULL)

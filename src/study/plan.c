@@ -378,7 +378,7 @@ static enum tacit_status try_two(struct plan *plan)
 /* ---- What is told ---------------------------------------------------------------------------- */
 
 /* "to tell 0.025 apart at epsilon 1 takes 107,000 slots a site (…); you have 20,000" */
-static void say(const struct plan *plan, char text[FORECAST_BYTES])
+static void write_sentence(const struct plan *plan, char text[FORECAST_BYTES])
 {
     const struct tacit_report_choice *best = plan->report.choice_count == 0 ? NULL : plan->choices;
     for (uint32_t i = 1; i < plan->report.choice_count; i++)
@@ -431,7 +431,7 @@ enum tacit_status plan_search(struct plan *plan)
     enum tacit_status status = try_all(plan);
     if (status == TACIT_OK)
         status = try_two(plan);
-    say(plan, plan->report.sentence);
+    write_sentence(plan, plan->report.sentence);
     say_days(plan, plan->report.days);
     return status;
 }
@@ -568,7 +568,7 @@ static void find_own(struct plan *plan, const struct tacit_experiment *experimen
 }
 
 /* What is to be told apart: the best arm from the next one. */
-static enum tacit_status look(struct plan *plan, struct tacit_error *error)
+static enum tacit_status find_gap(struct plan *plan, struct tacit_error *error)
 {
     struct tacit_experiment experiment;
     struct tacit_report_plan *const report = &plan->report;
@@ -616,5 +616,5 @@ enum tacit_status plan_begin(struct plan *plan, const struct plan_request *reque
                                               .width = 1,
                                               .choices = plan->choices};
     enum tacit_status const status = request->gap > 0 ? set_gap(plan, error) : TACIT_OK;
-    return status == TACIT_OK ? look(plan, error) : status;
+    return status == TACIT_OK ? find_gap(plan, error) : status;
 }

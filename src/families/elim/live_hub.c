@@ -310,8 +310,8 @@ static enum tacit_status hear_proof(struct live_hub *hub, const struct live_hub_
 }
 
 /* A site that judges for itself says where it is. It is shown, and nothing else comes of it. */
-static enum tacit_status hear(struct live_hub *hub, const struct live_hub_event *event,
-                              const struct tacit_elim_message *message)
+static enum tacit_status on_peer_report(struct live_hub *hub, const struct live_hub_event *event,
+                                        const struct tacit_elim_message *message)
 {
     if (message->run_id != hub->config->run_id)
         return TACIT_STRANGER;
@@ -354,7 +354,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
     TACIT_ASSERT((said != NULL) == (event->kind == LIVE_HUB_RECEIVE));
     if (!hub->keeps_nothing)
         return step_core(hub, &made, event, entropy, update);
-    return said != NULL ? hear(hub, event, said) : TACIT_OK;
+    return said != NULL ? on_peer_report(hub, event, said) : TACIT_OK;
 }
 
 /* ---- The operator's word --------------------------------------------------------------------- */

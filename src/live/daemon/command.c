@@ -91,7 +91,7 @@ _Noreturn static void be_child(const struct child *child)
 
 /* ---- What it says ---- */
 
-static void hear(struct live_command *command)
+static void read_output(struct live_command *command)
 {
     char part[READ_BYTES];
     ssize_t got;
@@ -118,7 +118,7 @@ static void hear(struct live_command *command)
 static void on_output(void *context, uint32_t epoll_events)
 {
     (void)epoll_events;
-    hear(context);
+    read_output(context);
 }
 
 /* ---- Its end ---- */
@@ -147,7 +147,7 @@ static void on_end(void *context, uint32_t epoll_events)
     live_loop_forget(command->loop, command->process_descriptor);
     int const code = reap(command);
     if (command->pipe >= 0)
-        hear(command);
+        read_output(command);
     bool const has_ended = WIFEXITED(code);
     command->ended(command->context, has_ended && WEXITSTATUS(code) == 0 ? LIVE_COMMAND_DONE
                                      : has_ended && WEXITSTATUS(code) == LIVE_COMMAND_LATER

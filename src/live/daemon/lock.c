@@ -38,7 +38,8 @@ static bool write_own_id(int lock)
     return size == (int)LOCK_TEXT_BYTES && pwrite(lock, text, LOCK_TEXT_BYTES, 0) == size;
 }
 
-static enum tacit_status take(int lock, const char *directory_name, struct tacit_error *error)
+static enum tacit_status lock_for_us(int lock, const char *directory_name,
+                                     struct tacit_error *error)
 {
     if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK)
@@ -77,7 +78,7 @@ enum tacit_status live_lock_take(int directory, const char *directory_name, int 
     enum tacit_status status =
         live_private_file_check(directory, directory_name, LOCK_NAME, &size, error);
     if (status == TACIT_OK)
-        status = take(made, directory_name, error);
+        status = lock_for_us(made, directory_name, error);
     if (status != TACIT_OK) {
         (void)close(made);
         return status;

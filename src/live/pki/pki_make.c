@@ -23,8 +23,8 @@
 
 /* ---- Files ---- */
 
-static enum tacit_status keep(const struct pki_path *fresh, const struct pki_path *path,
-                              struct tacit_error *error)
+static enum tacit_status put_in_place(const struct pki_path *fresh, const struct pki_path *path,
+                                      struct tacit_error *error)
 {
     int const code = link(fresh->bytes, path->bytes) == 0 ? 0 : errno;
     (void)unlink(fresh->bytes);
@@ -52,7 +52,7 @@ static enum tacit_status finish(FILE *file, bool is_written, const struct pki_pa
     bool is_good = is_written && fflush(file) == 0 && fsync(fileno(file)) == 0;
     is_good = fclose(file) == 0 && is_good;
     if (is_good)
-        return keep(fresh, path, error);
+        return put_in_place(fresh, path, error);
     int const code = errno;
     (void)unlink(fresh->bytes);
     return live_refuse(error, TACIT_IO, "cannot write %.1024s: %s", fresh->bytes, strerror(code));

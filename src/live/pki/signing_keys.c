@@ -219,7 +219,7 @@ static struct known *insert(struct live_keys *keys, const char *name)
     return &grown[place];
 }
 
-static const char *keep(struct live_keys *keys, const char *name, X509 *certificate)
+static const char *remember(struct live_keys *keys, const char *name, X509 *certificate)
 {
     struct known *known = find(keys, name);
     uint8_t key[32];
@@ -254,7 +254,7 @@ const char *live_keys_take(struct live_keys *keys, const char *name, const uint8
         why = objection_to(keys, name, certificate);
         if (why == NULL) {
             ERR_clear_error();
-            return keep(keys, name, certificate);
+            return remember(keys, name, certificate);
         }
     }
     X509_free(certificate);

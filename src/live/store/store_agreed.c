@@ -114,7 +114,8 @@ static int shown(const struct line *line)
 }
 
 /* was, is: key NULL: it was, or is, not there. */
-static void say(const struct line *was, const struct line *is, struct tacit_text *words)
+static void write_difference(const struct line *was, const struct line *is,
+                             struct tacit_text *words)
 {
     char text[4 * VALUE_SHOWN_BYTES];
     struct line const *const line = is->key != NULL ? is : was;
@@ -150,7 +151,8 @@ static void compare(const char *kept, const char *wanted, struct tacit_text *wor
         if (differs && said++ > 0)
             tacit_text_add(words, "; ");
         if (differs)
-            say(is_pair || is_gone ? &was : &none, is_pair || !is_gone ? &is : &none, words);
+            write_difference(is_pair || is_gone ? &was : &none, is_pair || !is_gone ? &is : &none,
+                             words);
         if (is_pair || is_gone)
             was = line_at(was.next);
         if (is_pair || !is_gone)

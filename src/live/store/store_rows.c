@@ -32,7 +32,7 @@ void store_table_declare(const struct store_table *table, struct tacit_text *sql
     tacit_text_add(sql, table->options);
 }
 
-static int say(const struct store_table *table, enum store_verb verb, char sql[SQL_BYTES])
+static int write_sql(const struct store_table *table, enum store_verb verb, char sql[SQL_BYTES])
 {
     char names[SQL_BYTES];
     char places[SQL_BYTES];
@@ -70,7 +70,7 @@ enum tacit_status store_rows_prepare(struct live_store *store)
     for (size_t which = 0; which < STORE_TABLE_COUNT; which++)
         for (size_t verb = 0; verb < STORE_VERB_COUNT; verb++) {
             char sql[SQL_BYTES];
-            int const size = say(&store_tables[which], (enum store_verb)verb, sql);
+            int const size = write_sql(&store_tables[which], (enum store_verb)verb, sql);
             TACIT_ASSERT(size > 0 && size < (int)sizeof sql);
             if (sqlite3_prepare_v3(store->database, sql, -1, SQLITE_PREPARE_PERSISTENT,
                                    &store->rows[which][verb], NULL) != SQLITE_OK)
@@ -233,8 +233,8 @@ enum tacit_status store_row_put(struct live_store *store, enum store_table_id wh
     return store_step(store, put, "put a row");
 }
 
-static enum tacit_status take(struct live_store *store, const struct store_table *table,
-                              sqlite3_stmt *found, void *row)
+static enum tacit_status read_row(struct live_store *store, const struct store_table *table,
+                                  sqlite3_stmt *found, void *row)
 {
     size_t const count = count_of(table);
     memset(row, 0, table->row_bytes);
@@ -254,7 +254,7 @@ enum tacit_status store_row_get(struct live_store *store, enum store_table_id wh
     sqlite3_stmt *const get = store->rows[which][STORE_GET];
     bind_key(store, get, which, row);
     enum tacit_status const status = store_next(store, get, found);
-    return status == TACIT_OK && *found ? take(store, &store_tables[which], get, row) : status;
+    return status == TACIT_OK && *found ? read_row(store, &store_tables[which], get, row) : status;
 }
 
 void store_row_end(struct live_store *store, enum store_table_id which)
@@ -286,7 +286,7 @@ bool store_rows_next(struct live_store *store, enum store_table_id which, void *
     sqlite3_stmt *const walk = store->rows[which][STORE_WALK];
     if (!store_walk(store, walk, status))
         return false;
-    *status = take(store, &store_tables[which], walk, row);
+    *status = read_row(store, &store_tables[which], walk, row);
     return *status == TACIT_OK;
 }
 

@@ -431,9 +431,9 @@ static void set_resend(struct tacit_glm_client *client)
 }
 
 /* Into an update that is all zeros. */
-static struct tacit_glm_message *say(struct tacit_glm_client *client,
-                                     enum tacit_glm_message_kind kind,
-                                     struct tacit_glm_update *update)
+static struct tacit_glm_message *begin_message(struct tacit_glm_client *client,
+                                               enum tacit_glm_message_kind kind,
+                                               struct tacit_glm_update *update)
 {
     TACIT_ASSERT(!update->send);
     struct tacit_glm_message *const message = &update->message;
@@ -507,7 +507,7 @@ static enum tacit_status on_reward(struct tacit_glm_client *client,
     if (fires) {
         client->triggered_sync = client->sync;
         client->unanswered_count = 0;
-        (void)say(client, TACIT_GLM_TRIGGER, update);
+        (void)begin_message(client, TACIT_GLM_TRIGGER, update);
     }
     if (!fires || model->variant == TACIT_GLM_DISLINUCB) /* Alg. 1 l. 8: one or the other */
         learn(client, event->path, x, reward->value, client->sample_count, &growth);
@@ -540,7 +540,7 @@ static enum tacit_status on_freeze(struct tacit_glm_client *client, enum tacit_l
     tacit_linalg_gram(path, NULL, &samples, client->own_count, client->frozen_count, NULL,
                       out_matrix_of(client));
     TACIT_ASSERT(client->own_count <= client->frozen_count);
-    struct tacit_glm_message *const answer = say(client, TACIT_GLM_FROZEN, update);
+    struct tacit_glm_message *const answer = begin_message(client, TACIT_GLM_FROZEN, update);
     answer->sync = message->sync;
     answer->attempt = message->attempt;
     answer->count = client->frozen_count;
@@ -645,7 +645,7 @@ static enum tacit_status on_iterate(struct tacit_glm_client *client, enum tacit_
     client->attempt = message->attempt;
     client->unanswered_count = 0;
     fill_gradient(client, path, message, update);
-    struct tacit_glm_message *const answer = say(client, TACIT_GLM_GRADIENT, update);
+    struct tacit_glm_message *const answer = begin_message(client, TACIT_GLM_GRADIENT, update);
     answer->sync = message->sync;
     answer->attempt = message->attempt;
     answer->round = message->round;
@@ -817,10 +817,10 @@ static void ask(struct tacit_glm_client *client, struct tacit_glm_update *update
 {
     TACIT_ASSERT(!update->send);
     if (client->triggered_sync == client->sync && client->frozen_sync <= client->sync) {
-        (void)say(client, TACIT_GLM_TRIGGER, update);
+        (void)begin_message(client, TACIT_GLM_TRIGGER, update);
         return;
     }
-    (void)say(client, TACIT_GLM_HELLO, update);
+    (void)begin_message(client, TACIT_GLM_HELLO, update);
 }
 
 /* ---- Public ---- */

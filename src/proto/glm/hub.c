@@ -238,8 +238,8 @@ enum tacit_status tacit_glm_hub_init(struct tacit_glm_hub *hub,
 
 /* ---- Messages out ---- */
 
-static void say(struct tacit_glm_hub *hub, enum tacit_glm_message_kind kind, uint32_t to,
-                struct tacit_glm_update *update)
+static void begin_message(struct tacit_glm_hub *hub, enum tacit_glm_message_kind kind, uint32_t to,
+                          struct tacit_glm_update *update)
 {
     TACIT_ASSERT(!update->send);
     TACIT_ASSERT(to == TACIT_EVERYONE || to < clients_of(hub));
@@ -256,10 +256,10 @@ static void send_request(struct tacit_glm_hub *hub, uint32_t to, struct tacit_gl
 {
     TACIT_ASSERT(hub->phase == PHASE_FREEZING || hub->phase == PHASE_SUMMING);
     if (hub->phase == PHASE_FREEZING) {
-        say(hub, TACIT_GLM_FREEZE, to, update);
+        begin_message(hub, TACIT_GLM_FREEZE, to, update);
         return;
     }
-    say(hub, TACIT_GLM_ITERATE, to, update);
+    begin_message(hub, TACIT_GLM_ITERATE, to, update);
     update->message.round = hub->round;
     update->message.digest = hub->digest;
     if (glm_iterates(hub->config.model.variant))
@@ -271,7 +271,7 @@ static void send_commit(struct tacit_glm_hub *hub, uint32_t to, struct tacit_glm
     TACIT_ASSERT(hub->sync > 0);
     TACIT_ASSERT(hub->update_count > 0);
     enum tacit_glm_variant const variant = hub->config.model.variant;
-    say(hub, TACIT_GLM_COMMIT, to, update);
+    begin_message(hub, TACIT_GLM_COMMIT, to, update);
     struct tacit_glm_message *const message = &update->message;
     message->sync = hub->sync;
     message->attempt = 0;

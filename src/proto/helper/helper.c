@@ -161,9 +161,9 @@ static uint32_t sort_out(struct tacit_helper *helper, const struct tacit_helper_
 
 /* ---- Answers ---- */
 
-static void say(struct tacit_helper *helper, const struct tacit_helper_request *request,
-                const uint8_t digest[TACIT_SHA256_BYTES], enum tacit_helper_verdict verdict,
-                struct tacit_helper_update *update)
+static void send_answer(struct tacit_helper *helper, const struct tacit_helper_request *request,
+                        const uint8_t digest[TACIT_SHA256_BYTES], enum tacit_helper_verdict verdict,
+                        struct tacit_helper_update *update)
 {
     bool const is_answer = verdict == TACIT_HELPER_ANSWERED;
     TACIT_ASSERT(!update->send);
@@ -194,7 +194,7 @@ static void refuse(struct tacit_helper *helper, const struct tacit_helper_reques
         memset(sound_of(helper), 0, bytes);
         memset(faulty_of(helper), 0, bytes);
     }
-    say(helper, request, digest, verdict, update);
+    send_answer(helper, request, digest, verdict, update);
 }
 
 static void move_heads(struct tacit_helper *helper, const struct tacit_helper_request *request)
@@ -244,7 +244,7 @@ static void answer(struct tacit_helper *helper, const struct tacit_helper_reques
         helper->epsilon_nano_most = request->round.epsilon_nano;
     memcpy(helper->previous, helper->head, sizeof helper->previous);
     memcpy(helper->request, digest, sizeof helper->request);
-    say(helper, request, digest, TACIT_HELPER_ANSWERED, update);
+    send_answer(helper, request, digest, TACIT_HELPER_ANSWERED, update);
     tacit_helper_answer_digest(&update->answer, helper->head);
     memcpy(update->answer.head, helper->head, sizeof helper->head);
     update->persist = true;
@@ -334,7 +334,7 @@ enum tacit_status tacit_helper_step(struct tacit_helper *helper,
         !keys->is_of_helper(keys->context, request->head, request->head_signature))
         return TACIT_MALFORMED;
     if (helper->number > 0 && helper->count > 0 && tacit_commit_is_same(digest, helper->request)) {
-        say(helper, request, digest, TACIT_HELPER_ANSWERED, update);
+        send_answer(helper, request, digest, TACIT_HELPER_ANSWERED, update);
         return TACIT_OK;
     }
     enum tacit_helper_verdict verdict = judge(helper, request, update);

@@ -12,7 +12,7 @@ static uint32_t asked_count(const struct round_hub *hub)
     return hub->asked == NULL ? hub->site_count : tacit_bits_count(hub->asked, hub->site_count);
 }
 
-static struct round_verdict say(enum tacit_status status, enum round_answer answer)
+static struct round_verdict verdict_of(enum tacit_status status, enum round_answer answer)
 {
     return (struct round_verdict){.status = status, .answer = answer};
 }
@@ -34,17 +34,17 @@ struct round_verdict round_hub_greet(const struct round_hub *hub,
     bool const shows_head =
         hub->grantor.heads != NULL && hello->commit != NULL && hello->round == hub->round;
     if (hub->desk->phase == ROUND_NEW)
-        return say(TACIT_UNEXPECTED, ROUND_NOTHING);
+        return verdict_of(TACIT_UNEXPECTED, ROUND_NOTHING);
     if (hello->round > hub->round)
-        return say(TACIT_ROLLBACK, ROUND_NOTHING);
+        return verdict_of(TACIT_ROLLBACK, ROUND_NOTHING);
     if (shows_head) {
         struct round_verdict const verdict =
             round_grantor_greet(&hub->grantor, hello->from, hello->commit->commitment, true);
         if (verdict.status != TACIT_OK)
             return verdict;
     }
-    return say(TACIT_OK,
-               hello->round < hub->round || hub->answers_all ? ROUND_ORDER : ROUND_NOTHING);
+    return verdict_of(TACIT_OK,
+                      hello->round < hub->round || hub->answers_all ? ROUND_ORDER : ROUND_NOTHING);
 }
 
 enum tacit_status round_hub_check_commit(const struct round_hub *hub,
@@ -68,13 +68,14 @@ struct round_verdict round_hub_hear(const struct round_hub *hub,
 {
     bool const is_dropped = hub->dropped != NULL && tacit_bits_has(hub->dropped, report->from);
     if (report->round == 0 || report->round > hub->round_max)
-        return say(TACIT_MALFORMED, ROUND_NOTHING);
+        return verdict_of(TACIT_MALFORMED, ROUND_NOTHING);
     if (report->round < hub->round ||
         (report->round == hub->round && (hub->desk->phase == ROUND_CLOSED || is_dropped)))
-        return say(TACIT_OK, ROUND_ORDER);
+        return verdict_of(TACIT_OK, ROUND_ORDER);
     if (hub->desk->phase != ROUND_NEW && report->round > hub->round)
-        return say(TACIT_ROLLBACK, ROUND_NOTHING);
-    return say(hub->desk->phase == ROUND_COLLECTING ? TACIT_OK : TACIT_UNEXPECTED, ROUND_NOTHING);
+        return verdict_of(TACIT_ROLLBACK, ROUND_NOTHING);
+    return verdict_of(hub->desk->phase == ROUND_COLLECTING ? TACIT_OK : TACIT_UNEXPECTED,
+                      ROUND_NOTHING);
 }
 
 struct round_verdict round_hub_open(const struct round_hub *hub,
@@ -87,7 +88,7 @@ struct round_verdict round_hub_open(const struct round_hub *hub,
                                              .epoch = report->round,
                                              .is_numbered = hub->is_numbered};
     if (hub->grantor.heads == NULL)
-        return say(TACIT_OK, ROUND_NOTHING);
+        return verdict_of(TACIT_OK, ROUND_NOTHING);
     return round_grantor_open(&hub->grantor, &scope, report->commit, digest);
 }
 

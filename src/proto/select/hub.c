@@ -82,7 +82,7 @@ static size_t rounded(size_t bytes)
 }
 
 /* The next part of the block. */
-static void *take(size_t *at, const struct hub_head *head, size_t bytes)
+static void *carve(size_t *at, const struct hub_head *head, size_t bytes)
 {
     void *const part = (uint8_t *)(uintptr_t)head + *at;
     *at += rounded(bytes);
@@ -105,30 +105,30 @@ static struct hub_parts lay_out(const struct hub_head *head, size_t *size)
                                          .dimension = config->dimension,
                                          .first = &parts.head->first,
                                          .mask = &parts.head->mask};
-    parts.select = take(&at, head, head->select_size);
-    parts.theta = take(&at, head, numbers * sizeof(double));
-    parts.latencies = take(&at, head, slots * sizeof(double));
-    parts.steps = take(&at, head, slots * numbers * sizeof(int64_t));
-    parts.set = take(&at, head, words);
-    parts.nobody = take(&at, head, words);
-    parts.received = take(&at, head, words);
-    parts.heard = take(&at, head, words);
-    parts.spent = take(&at, head, sites * sizeof(uint64_t));
-    parts.round_spent = take(&at, head, slots * sizeof(uint64_t));
-    parts.have = take(&at, head, slots * TACIT_BITS_WORDS(pieces) * sizeof(uint64_t));
-    parts.model.have = take(&at, head, TACIT_BITS_WORDS(model_pieces) * sizeof(uint64_t));
-    parts.slots = take(&at, head, slots * sizeof(struct slot));
+    parts.select = carve(&at, head, head->select_size);
+    parts.theta = carve(&at, head, numbers * sizeof(double));
+    parts.latencies = carve(&at, head, slots * sizeof(double));
+    parts.steps = carve(&at, head, slots * numbers * sizeof(int64_t));
+    parts.set = carve(&at, head, words);
+    parts.nobody = carve(&at, head, words);
+    parts.received = carve(&at, head, words);
+    parts.heard = carve(&at, head, words);
+    parts.spent = carve(&at, head, sites * sizeof(uint64_t));
+    parts.round_spent = carve(&at, head, slots * sizeof(uint64_t));
+    parts.have = carve(&at, head, slots * TACIT_BITS_WORDS(pieces) * sizeof(uint64_t));
+    parts.model.have = carve(&at, head, TACIT_BITS_WORDS(model_pieces) * sizeof(uint64_t));
+    parts.slots = carve(&at, head, slots * sizeof(struct slot));
     uint64_t *const heads =
-        take(&at, head, round_grantor_words(config->select.user_count) * sizeof(uint64_t));
-    parts.model.digests = take(&at, head, model_pieces * TACIT_SHA256_BYTES);
-    parts.digests = take(&at, head, slots * pieces * TACIT_SHA256_BYTES);
-    parts.scratch = take(&at, head, tacit_select_choice_size(config->select.user_count));
-    parts.model.numbers = take(&at, head, numbers * sizeof(float));
-    parts.seen = take(&at, head, sites * sizeof(uint32_t));
-    parts.users = take(&at, head, slots * sizeof(uint32_t));
+        carve(&at, head, round_grantor_words(config->select.user_count) * sizeof(uint64_t));
+    parts.model.digests = carve(&at, head, model_pieces * TACIT_SHA256_BYTES);
+    parts.digests = carve(&at, head, slots * pieces * TACIT_SHA256_BYTES);
+    parts.scratch = carve(&at, head, tacit_select_choice_size(config->select.user_count));
+    parts.model.numbers = carve(&at, head, numbers * sizeof(float));
+    parts.seen = carve(&at, head, sites * sizeof(uint32_t));
+    parts.users = carve(&at, head, slots * sizeof(uint32_t));
     if (head->magic == HUB_MAGIC_TWO) {
-        parts.two = take(&at, head, sizeof *parts.two);
-        parts.openings = take(&at, head, slots * sizeof *parts.openings);
+        parts.two = carve(&at, head, sizeof *parts.two);
+        parts.openings = carve(&at, head, slots * sizeof *parts.openings);
     }
     *size = at;
     parts.round = (struct round_hub){

@@ -273,7 +273,8 @@ static void settle(struct site_head *head, struct tacit_select_update *update)
 
 /* The first order of a term. Does it want the release that was granted in a term before? (What is
  * masked is of one term.) Else the next draw is behind all that were. */
-static bool place(const struct site_parts *parts, bool is_asked, struct tacit_select_update *update)
+static bool on_first_order(const struct site_parts *parts, bool is_asked,
+                           struct tacit_select_update *update)
 {
     struct site_head *const head = parts->head;
     TACIT_ASSERT(head->draw_round == head->release_round);
@@ -321,7 +322,7 @@ static void begin_round(const struct tacit_select_site *site,
     if (parts.two != NULL)
         parts.two->epsilon_nano = order->epsilon_nano;
     take_model(&parts, order);
-    if (head->awaiting_first_order != 0 && place(&parts, is_asked, update)) {
+    if (head->awaiting_first_order != 0 && on_first_order(&parts, is_asked, update)) {
         head->phase = TACIT_SELECT_RELEASED;
         select_say(update, TACIT_HUB, tacit_select_site_release(site));
         return;
