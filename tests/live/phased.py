@@ -34,6 +34,7 @@ def without_opening(payload):
 
 class Phased(Federation):
     """With a confidence or (0) for regret."""
+    protocol = "phased-index"
 
     def __init__(self, means, confidence=0.95, **options):
         self.confidence = confidence
@@ -47,20 +48,8 @@ class Phased(Federation):
     def policy(self, **values):
         return super().policy(rounds_max=4000, **values)
 
-    def write_coordinator(self, run, **more):
-        super().write_coordinator(run, protocol="phased-index", **more)
-
-    def write_agent(self, site, policy, **more):
-        super().write_agent(site, policy, protocol="phased-index", **more)
-
-    def reports(self, site):
-        return self.by_epoch(self.topic(f"up/{site}/phased-index"), is_report)
-
     def commits(self, site):
         return self.by_epoch(self.topic(f"up/{site}/phased-index"), lambda payload: 19 in wire.fields(payload))
-
-    def orders(self):
-        return self.by_epoch(self.topic("down/phased-index"), is_order)
 
 
 def made_by(federation_of, *arguments, **options):

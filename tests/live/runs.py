@@ -276,7 +276,7 @@ class Other(Federation):
     """Of another protocol: `keys` stand in its run, `rules` in the sites' policies."""
 
     def __init__(self, means, word, keys, rules=None, **options):
-        self.word, self.keys, self.rules = word, keys, rules or {}
+        self.protocol, self.keys, self.rules = word, keys, rules or {}
         super().__init__(means, **options)
 
     def run_section(self, **values):
@@ -285,11 +285,8 @@ class Other(Federation):
     def policy(self, **values):
         return super().policy(**{**self.rules, **values})
 
-    def write_coordinator(self, run, **more):
-        super().write_coordinator(run, protocol=self.word, **more)
-
     def write_agent(self, site, policy, **more):
-        super().write_agent(site, policy, protocol=self.word, runs="join", **more)
+        super().write_agent(site, policy, runs="join", **more)
 
 
 def two_runs_of(federation):

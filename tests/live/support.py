@@ -156,6 +156,7 @@ def hears_sigterm(process):
 
 class Federation(federation.Federation):
     documented = documented_status()
+    protocol = "elimination"  # which files need not name
     may_be_late = False  # rewards that an application gives at once
 
     def __init__(self, means, sites=3, quorum=None, deadline_s=60, horizon=400000, rounds=12, gap=2.0 ** -6,
@@ -194,6 +195,15 @@ class Federation(federation.Federation):
     def policy(self, **values):
         return {"epsilon": self.epsilon, "budget": self.epsilon, "range": [0, 1], "agents_max": 12, "rounds_max": 40,
                 "pulls_max": self.horizon, **values}
+
+    def named(self):
+        return {} if self.protocol == Federation.protocol else {"protocol": self.protocol}
+
+    def write_coordinator(self, *words, **more):
+        super().write_coordinator(*words, **{**self.named(), **more})
+
+    def write_agent(self, *words, **more):
+        super().write_agent(*words, **{**self.named(), **more})
 
     # Processes
 
@@ -334,11 +344,11 @@ class Federation(federation.Federation):
 
     def reports(self, site):
         """{epoch: set of reports} as seen at the broker."""
-        return self.by_epoch(self.topic(f"up/{site}/elimination"), wire.is_report)
+        return self.by_epoch(self.topic(f"up/{site}/{self.protocol}"), wire.is_report)
 
     def orders(self):
         """{epoch: set of broadcast orders}."""
-        return self.by_epoch(self.topic("down/elimination"), wire.is_order)
+        return self.by_epoch(self.topic(f"down/{self.protocol}"), wire.is_order)
 
     def by_epoch(self, wanted, is_kind):
         found = {}
@@ -402,12 +412,6 @@ class Two(Federation):
 
     def policy(self, **values):
         return super().policy(**{"rounds_max": 4000, **self.trust(**self.more), **values})
-
-    def write_coordinator(self, run, **more):
-        super().write_coordinator(run, protocol=self.protocol, **more)
-
-    def write_agent(self, site, policy, **more):
-        super().write_agent(site, policy, protocol=self.protocol, **more)
 
     def write_helper(self, epsilon, **more):
         super().write_helper(epsilon, **more)

@@ -55,6 +55,7 @@ def marks_of(body):
 
 class Votes(support.Federation):
     """Any three sites that agree are enough; rewards are their arm's mean."""
+    protocol = "votes"
     ledger_has = COMMIT
 
     def __init__(self, means=MEANS, sites=5, votes=3, horizon=1000000, epsilon=1000.0, **run):
@@ -68,12 +69,6 @@ class Votes(support.Federation):
 
     def run_section(self, **values):
         return {"id": 1, "horizon": self.horizon, "epsilon": self.epsilon, **self.run_keys, **values}
-
-    def write_coordinator(self, run, name="coordinator", **more):
-        super().write_coordinator(run, name, protocol="votes", **more)
-
-    def write_agent(self, site, policy, name=None, **more):
-        super().write_agent(site, policy, name, protocol="votes", **more)
 
     def message(self, rest, body, **options):
         return super().message(rest, body, **{"family": 3, **options})
