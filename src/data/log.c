@@ -132,8 +132,10 @@ struct shown_values {
 /* A whole number as one writes it: no sign, no leading zero. */
 static bool is_plain_number(const char *text)
 {
+    if (text[0] < '0' || text[0] > '9') /* at once: values are sorted by this */
+        return false;
     size_t const digits = strspn(text, "0123456789");
-    return digits > 0 && text[digits] == '\0' && (text[0] != '0' || digits == 1);
+    return text[digits] == '\0' && (text[0] != '0' || digits == 1);
 }
 
 /* Whole numbers first, by value (so that agent "10" is number 10 and not number 2), the rest by
