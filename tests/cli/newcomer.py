@@ -92,10 +92,25 @@ def expect_one_answer(folder, file, column, words, best):
     return expected
 
 
+def page_of(folder, text, words):
+    """A page says at its top that rows are weighted, where they are."""
+    header = (folder / "out" / "report.html").read_text(encoding="utf-8").split("</header>")[0]
+    assert (SAID in spaced("\n".join(text.splitlines()[:4]))) == (WEIGHTED in words), text
+    assert ("weighted by 1/propensity" in header) == (WEIGHTED in words), header
+
+
+def planned(file, *words):
+    """The text, and what a program reads, of one call: the search for horizons takes seconds."""
+    out = file.parent / "out"
+    text = tacit("plan", file, *words, "--runs", 5, "--out", out)
+    return text, json.loads((out / "plan.json").read_text(encoding="utf-8"))
+
+
 def expect_plan(file, words, expected):
     """What plan tells apart is what the commands above name."""
     order = sorted(expected.values())
-    plan = told("plan", file, *words, "--runs", 5)
+    text, plan = planned(file, *words)
+    page_of(file.parent, text, words)
     assert plan["sentence"].startswith(f"to tell {order[-1] - order[-2]:.3g} apart"), (plan["sentence"], order)
     assert any(choice["decides"] for choice in plan["plans"])
     assert (SAID in plan.get("remark", "")) == (WEIGHTED in words)
@@ -159,12 +174,12 @@ def plan_lists_the_protocol_of_the_file(folder):
     for protocol, network, count in (("{kind: phased-index, confidence: 0.95}", "{kind: star}", 11),  # one of those offered
                                      ("{kind: phased-index, confidence: 0.8, growth: 3}", "{kind: star}", 12),
                                      ("{kind: elimination}", "{kind: path}", 12)):
-        words = ["--set", f"protocol={protocol}", "--set", f"network={network}", "--runs", 5]
-        plans = told("plan", file, *words)["plans"]
+        text, plan = planned(file, "--set", f"protocol={protocol}", "--set", f"network={network}")
+        plans = plan["plans"]
         own = [plan for plan in plans if plan["own"]]
         assert len(plans) == count and len(own) == 1, plans
         assert own[0]["settings"] == {"protocol": protocol, "network": network}, own
-    assert tacit("plan", file, *words).count(" *\n") == 1
+        assert text.count(" *\n") == 1
 
 
 def estimates_need_no_range(folder):
@@ -197,12 +212,9 @@ def what_takes_long_is_announced(folder):
 def pages_say_it_at_the_top(folder):
     file = folder / "n.yaml"
     file.write_text(FILE.replace("REWARD", "clicked").replace("TOP", "1"), encoding="utf-8")
-    for words in (["run", file], ["compare", file, "--over", "privacy.epsilon=1,2"], ["plan", file]):
+    for words in (["run", file], ["compare", file, "--over", "privacy.epsilon=1,2"]): # and plan: expect_plan
         for settings in ([], [WEIGHTED]):
-            text = tacit(*words, *settings, "--runs", 3, "--out", folder / "out")
-            assert (SAID in spaced("\n".join(text.splitlines()[:4]))) == (WEIGHTED in settings), text
-            header = (folder / "out" / "report.html").read_text(encoding="utf-8").split("</header>")[0]
-            assert ("weighted by 1/propensity" in header) == (WEIGHTED in settings), (words, header)
+            page_of(folder, tacit(*words, *settings, "--runs", 3, "--out", folder / "out"), settings)
 
 
 def main():

@@ -59,9 +59,9 @@ static double samples_of(const json_t *plan)
 }
 
 /* Runs with the plan's settings, another seed and this horizon. */
-static json_t *run_fresh(const json_t *plan, double horizon)
+static json_t *run_fresh(const json_t *plan, double horizon, uint32_t runs)
 {
-    char words[4][256];
+    char words[5][256];
     json_t const *const settings = json_object_get(plan, "settings");
     (void)snprintf(words[0], sizeof words[0], "--set=protocol=%s",
                    json_string_value(json_object_get(settings, "protocol")));
@@ -70,18 +70,21 @@ static json_t *run_fresh(const json_t *plan, double horizon)
     (void)snprintf(words[2], sizeof words[2], "--set=horizon=%.0f", horizon);
     (void)snprintf(words[3], sizeof words[3], "--set=privacy.trust.aggregators=%d",
                    json_object_get(plan, "regret_of_one") == NULL ? 1 : 2);
-    return parse(TACIT("run", file, "--json", "--seed=99", "--runs=300", words[0], words[1],
-                       words[2], words[3]));
+    (void)snprintf(words[4], sizeof words[4], "--runs=%u", runs);
+    return parse(TACIT("run", file, "--json", "--seed=99", words[0], words[1], words[2], words[3],
+                       words[4]));
 }
 
 static void expect_regret(const json_t *plan)
 {
-    json_t *const fresh = run_fresh(plan, 20000 * samples_of(plan));
+    json_t *const fresh = run_fresh(plan, 20000 * samples_of(plan), 100);
     double const regret =
         number(json_object_get(json_object_get(fresh, "metrics"), "regret"), "mean");
     assert_true(fabs(regret / number(plan, "regret") - 1) < 0.3);
     json_decref(fresh);
 }
+
+#define RUNS 300u
 
 /* "decided for arm 0, in 286 of 300 runs"; 0 if it is not decided. */
 static double share_of_answer(const json_t *answer)
@@ -91,13 +94,13 @@ static double share_of_answer(const json_t *answer)
         return 0;
     char const *const place = strstr(told, ", in ");
     assert_non_null(place);
-    return strtod(place + strlen(", in "), NULL) / 300;
+    return strtod(place + strlen(", in "), NULL) / RUNS;
 }
 
 /* Share of fresh runs that end with one arm. Of votes the metric is a share of the players. */
 static double decided_share(const json_t *plan, double horizon)
 {
-    json_t *const json = run_fresh(plan, horizon);
+    json_t *const json = run_fresh(plan, horizon, RUNS);
     json_t const *const metrics = json_object_get(json, "metrics");
     json_t const *const answer = json_object_get(json, "answer");
     bool const are_votes = samples_of(plan) > 1;

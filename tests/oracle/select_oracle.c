@@ -148,7 +148,7 @@ static uint32_t draw_set(struct tacit_rng *rng, uint32_t users, uint32_t m, uint
  * m - 3 members that are no minima: 2.80 (K - m) here, less what two lists share. */
 TEST(active_neighbours_are_at_most_3_K_m_and_passive_ones_about_so_many)
 {
-    enum { USERS = 300, M = 60, RUNS = 400 };
+    enum { USERS = 300, M = 60, RUNS = 100 };
     static double ucb[USERS];
     static double g[USERS];
     static double p[USERS];

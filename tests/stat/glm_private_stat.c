@@ -2,6 +2,7 @@
  * get it wrong are refuted, and its radius holds as often as it promises. Fixed seeds. */
 #include "../support/wire_shape.h"
 #include "../support/audit.h"
+#include "../support/effort.h"
 #include "../support/gof.h"
 #include "tacit/wire_glm.h"
 #include <math.h>
@@ -263,7 +264,7 @@ TEST(a_trigger_by_determinant_is_refuted)
 
 #define CLIENTS 2u
 #define EACH 4u
-#define RUNS 2000u
+#define RUNS effort_of(500, 2000)
 #define FAILURE 0.05
 
 struct federation {
@@ -388,7 +389,7 @@ static double worst_of_run(struct federation *federation, uint32_t run)
     return worst;
 }
 
-/* How many of 2,000 runs leave an ellipsoid of this part of the radius. */
+/* How many of the runs leave an ellipsoid of this part of the radius. */
 static uint64_t misses_of(double epsilon, double floor, double part, uint32_t runs)
 {
     struct federation federation = federation_of(epsilon, floor);
@@ -403,7 +404,7 @@ static uint64_t misses_of(double epsilon, double floor, double part, uint32_t ru
 
 /* a of the runs may miss; with Clopper-Pearson at 1e-6 a true promise is not refuted. That a third
  * of the radius is left by more runs shows that the test is not empty. */
-TEST(the_radius_holds_in_all_but_a_of_2000_runs)
+TEST(the_radius_holds_in_all_but_a_of_the_runs)
 {
     static const double floors[] = {0, 400}; /* one aggregator; two, and a floor */
     for (uint32_t i = 0; i < 2; i++) {
