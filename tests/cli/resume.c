@@ -1,24 +1,13 @@
 /* Long runs that are interrupted, or killed without a word, and go on: what they print and write in
  * the end is byte for byte that of an uninterrupted call, and nothing of another call is taken. */
 #include <unistd.h>
+#include "../support/effort.h"
 #include "../support/testing.h"
 #include "../support/process.h"
 #include "../support/temp.h"
 
-/* A sanitizer of addresses maps more of them than a limit would leave. */
-#if defined(__SANITIZE_ADDRESS__)
-#define NEEDS_ALL_ADDRESSES 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define NEEDS_ALL_ADDRESSES 1
-#endif
-#endif
-#ifndef NEEDS_ALL_ADDRESSES
-#define NEEDS_ALL_ADDRESSES 0
-#endif
-
 /* Long enough to be interrupted, short enough for a program slowed ten times by a sanitizer. */
-#if NEEDS_ALL_ADDRESSES
+#if EFFORT_IS_SANITIZED
 #define RUNS "300"
 #else
 #define RUNS "1500"
@@ -188,7 +177,7 @@ TEST_WITH(what_another_call_kept_is_refused_in_words, open_folder, close_folder)
     assert_refused("kept.runs is no file of kept runs");
 }
 
-#if !NEEDS_ALL_ADDRESSES
+#if !EFFORT_IS_SANITIZED
 TEST_WITH(memory_that_is_missing_is_said, open_folder, close_folder)
 {
     char line[3 * TEMP_PATH_BYTES];
