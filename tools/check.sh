@@ -46,9 +46,11 @@ tools/build.sh build-gate -Dtests=false -Dbench=true -Dpython=true --buildtype=r
 tools/check_purity.sh build-gate/src/libtacit.a
 tools/check_purity.sh --codecs build-gate/src/wire/libtacit_wire.a heap.c.o difference.c.o
 
-gate "the Python package: types, and its tests against the cores"
+# What it fetches and waits for goes on while the next gate compiles, which steps back for it: a part of it is timed.
+gate "the Python package: types, and its tests against the cores (what it says stands below)"
 tools/build.sh build-python -Dtests=false -Dpython=true -Dwheel=true --buildtype=release
-tools/build_python.sh build-python
+setpriv --pdeathsig TERM tools/build_python.sh build-python >build-python/gate.log 2>&1 &
+python=$!
 
 # A federation of slow daemons misses the deadlines that its tests wait for: a few of them, then, that
 # take every path (rounds, neighbours, a sink, stop and restart).
@@ -56,7 +58,9 @@ gate "clang: warnings are errors; address and undefined-behaviour sanitizers ove
 # Lines are all that a sanitizer names of the debugger's words; without the rest, linked by gold, the tests are there sooner.
 sanitized="-Dtests=true -Db_lundef=false -Dc_args=-gline-tables-only"
 # shellcheck disable=SC2086
-CC=clang CC_LD=gold tools/build.sh build-asan $sanitized -Db_sanitize=address,undefined
+CC=clang CC_LD=gold nice tools/build.sh build-asan $sanitized -Db_sanitize=address,undefined
+wait "$python" || { cat build-python/gate.log && exit 1; }
+cat build-python/gate.log
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 tools/run_tests.sh build-asan --quiet --timeout-multiplier 5 --no-suite federation --no-suite stat --no-suite heavy
 export TACIT_PROGRAM=build-asan/tacit TACIT_TEST_PROGRAM=build-asan/tacitd-test
