@@ -14,6 +14,7 @@ typedef uint32_t u8 __attribute__((vector_size(32), aligned(4), may_alias));
 #define INLINE WITH_AVX2 static inline __attribute__((always_inline))
 #define F(x) ((f8){(x), (x), (x), (x), (x), (x), (x), (x)})
 #define LANES 8u
+#define FOUR 4u
 #define LOAD(p) (*(const f8 *)(const void *)(p))
 #define STORE(p, v) (*(f8 *)(void *)(p) = (v))
 #define ALIGNED _Alignas(64)
@@ -140,15 +141,46 @@ WITH_AVX2 static bool roughen(uint32_t d, const struct tacit_linalg_rule *rule, 
     return trace >= TRACE_LEAST && trace <= TRACE_MOST && size <= TRACE_MOST && mean <= TRACE_MOST;
 }
 
-/* Arms from `first` on as columns; beyond the last one, that one again. */
+INLINE f8 halves(const float *low, const float *high)
+{
+    return (f8)_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high),
+                                    1);
+}
+
+/* Four numbers of eight rows as columns. */
+INLINE void four_columns(const float *const *row, size_t c, float *columns)
+{
+    f8 const a = halves(row[0] + c, row[4] + c);
+    f8 const b = halves(row[1] + c, row[5] + c);
+    f8 const e = halves(row[2] + c, row[6] + c);
+    f8 const f = halves(row[3] + c, row[7] + c);
+    f8 const ab = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
+    f8 const ef = __builtin_shufflevector(e, f, 0, 8, 1, 9, 4, 12, 5, 13);
+    f8 const ab_next = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
+    f8 const ef_next = __builtin_shufflevector(e, f, 2, 10, 3, 11, 6, 14, 7, 15);
+    float *const out = columns + c * ARMS_AT_ONCE;
+    STORE(out, __builtin_shufflevector(ab, ef, 0, 1, 8, 9, 4, 5, 12, 13));
+    STORE(out + ARMS_AT_ONCE, __builtin_shufflevector(ab, ef, 2, 3, 10, 11, 6, 7, 14, 15));
+    STORE(out + 2 * ARMS_AT_ONCE,
+          __builtin_shufflevector(ab_next, ef_next, 0, 1, 8, 9, 4, 5, 12, 13));
+    STORE(out + 3 * ARMS_AT_ONCE,
+          __builtin_shufflevector(ab_next, ef_next, 2, 3, 10, 11, 6, 7, 14, 15));
+}
+
+/* Arms from `first` on as columns; beyond the last one, that one again. Where four do not go into
+ * d, the last four overlap with those before, or with what nobody reads. */
 INLINE void columns_of(uint32_t d, uint32_t arm_count, const float *rows, uint32_t first,
                        float *columns)
 {
-    for (uint32_t k = 0; k < ARMS_AT_ONCE; k++) {
-        uint32_t const arm = first + k < arm_count ? first + k : arm_count - 1;
-        const float *const row = rows + (size_t)arm * d;
-        for (uint32_t c = 0; c < d; c++)
-            columns[(size_t)c * ARMS_AT_ONCE + k] = row[c];
+    for (uint32_t k = 0; k < ARMS_AT_ONCE; k += LANES) {
+        const float *row[LANES];
+        for (uint32_t i = 0; i < LANES; i++) {
+            uint32_t const arm = first + k + i < arm_count ? first + k + i : arm_count - 1;
+            row[i] = rows + (size_t)arm * d;
+        }
+        for (uint32_t c = 0; c + FOUR < d; c += FOUR)
+            four_columns(row, c, columns + k);
+        four_columns(row, d < FOUR ? 0 : d - FOUR, columns + k);
     }
 }
 
@@ -263,7 +295,7 @@ WITH_AVX2 static uint32_t contenders_of(uint32_t d, uint32_t arm_count, const ui
     size_t const whole = word_count / LANES * LANES;
     uint64_t last[LANES];
     struct rough rough;
-    ALIGNED float normals[TACIT_LINALG_CONTENDERS_MAX];
+    ALIGNED float normals[TACIT_LINALG_CONTENDERS_MAX + FOUR];
     for (size_t i = 0; i < LANES; i++)
         last[i] = whole + i < word_count ? words[whole + i] : MIDDLE_WORD;
     if (!roughen(d, rule, theta, &rough) || !rough_normals(words, whole, normals) ||
