@@ -530,8 +530,9 @@ static double lose_row(const float *logits, uint32_t classes, uint8_t label, uin
     double sum = 0;
     for (uint32_t k = 0; k < classes; k++)
         sum += odds[k] = exp((double)(logits[k] - top));
-    for (uint32_t k = 0; gradient != NULL && k < classes; k++)
-        gradient[k] = (float)((odds[k] / sum - (k == label ? 1 : 0)) / batch_size);
+    if (gradient != NULL)
+        for (uint32_t k = 0; k < classes; k++)
+            gradient[k] = (float)((odds[k] / sum - (k == label ? 1 : 0)) / batch_size);
     return log(sum) - (double)(logits[label] - top);
 }
 
@@ -556,7 +557,7 @@ static double lose(const struct tacit_learn_network *network, dnnl_memory_t memo
         const float *const row = logits + (size_t)i * classes;
         loss += lose_row(row, classes, labels[i], count,
                          gradient == NULL ? NULL : gradient + (size_t)i * classes);
-        right += is_hit(row, classes, labels[i]) ? 1 : 0;
+        right += hits != NULL && is_hit(row, classes, labels[i]) ? 1 : 0;
     }
     if (hits != NULL)
         *hits = right;

@@ -74,6 +74,8 @@ void *learn_data(dnnl_memory_t memory)
 
 void learn_point(dnnl_memory_t memory, void *data)
 {
+    if (learn_data(memory) == data) /* as in each step but the first; oneDNN takes its time */
+        return;
     dnnl_status_t const status = dnnl_memory_set_data_handle(memory, data);
     TACIT_ASSERT(status == dnnl_success);
 }
