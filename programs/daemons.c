@@ -387,11 +387,10 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
         tacit_network_new(&network, &config->network, TACIT_NETWORK_FULL, error);
     if (status != TACIT_OK) /* a file of edges that is not there is wrong input, too */
         return status == TACIT_IO ? TACIT_INVALID : status;
-    status = family->hub_settings(&coordinator.hub, config, network, error);
-    if (status == TACIT_OK) {
+    status =
+        family->hub_settings(&(struct live_run_file){&coordinator.hub, config, network, error});
+    if (status == TACIT_OK)
         status = check_and_run(&coordinator, config, given, error);
-        family->hub_settings_free(&coordinator.hub);
-    }
     tacit_network_free(network);
     return status;
 }

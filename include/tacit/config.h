@@ -143,9 +143,9 @@ struct tacit_config_family {
     bool privacy_may_miss;               /* `privacy` may be left out: mode none */
     bool reads_epsilon;                  /* privacy.epsilon is the family's to read */
     bool takes_trust;                    /* a hub only adds up what leaves: privacy.trust */
+    size_t keys_size;                    /* of what `read` fills: config->keys, zeros before it */
     /* Reads the section `protocol`, but for its kind, and the keys above; says what is wrong by
-     * config_reader_fail. Everything else is read and well. May put what it read into
-     * config->keys, in memory of config_document_allocate. */
+     * config_reader_fail. Everything else is read and well. */
     void (*read)(struct config_reader *reader, const struct config_node *root,
                  struct tacit_config *config);
 };
@@ -162,9 +162,11 @@ struct tacit_config_live {
      * after everything else into ->keys, as tacit_config_family.read does. A site's need not have
      * any. */
     const struct config_section *run_keys;
+    size_t run_size;
     void (*read_run)(struct config_reader *reader, const struct config_node *run,
                      struct tacit_config_coordinator *coordinator);
     const struct config_section *site_keys;
+    size_t site_size;
     void (*read_policy)(struct config_reader *reader, const struct config_node *policy,
                         struct tacit_config_agent *agent);
 };

@@ -849,7 +849,9 @@ static void read_experiment(struct config_reader *reader, const void *all, void 
     read_environment(reader, root, config);
     read_privacy(reader, root, config);
     read_baselines(reader, root, config);
-    if (reader->status == TACIT_OK && config->family->read != NULL)
+    if (reader->status == TACIT_OK)
+        config->keys = config_reader_memory(reader, config->family->keys_size);
+    if (reader->status == TACIT_OK)
         config->family->read(reader, root, config);
 }
 

@@ -514,6 +514,8 @@ static void read_agent(struct config_reader *reader, const void *families, void 
     settle_observe(reader, &agent->observe);
     settle_decisions(reader, agent);
     read_missing(reader, root, agent);
+    if (reader->status == TACIT_OK && agent->family->site_size > 0)
+        agent->keys = config_reader_memory(reader, agent->family->site_size);
     if (reader->status == TACIT_OK && agent->family->read_policy != NULL)
         agent->family->read_policy(reader, policy, agent);
 }
@@ -583,6 +585,8 @@ static void read_coordinator(struct config_reader *reader, const void *families,
         read_network(reader, root, coordinator);
     check_listener(reader, "status", &coordinator->status);
     settle_observe(reader, &coordinator->observe);
+    if (reader->status == TACIT_OK)
+        coordinator->keys = config_reader_memory(reader, coordinator->family->run_size);
     if (reader->status == TACIT_OK)
         coordinator->family->read_run(reader, run, coordinator);
 }

@@ -7,6 +7,14 @@
 #include "tacit/config.h"
 #include "tacit/family.h"
 
+/* What the settings of a run are made of. */
+struct live_run_file {
+    struct live_hub_config *hub; /* settings: to be made */
+    const struct tacit_config_coordinator *file;
+    const struct tacit_network *network; /* NULL over a star; it outlives the settings */
+    struct tacit_error *error;
+};
+
 struct live_family {
     struct tacit_config_live file; /* its word, and what its files may hold */
     const struct live_site_ops *site;
@@ -15,25 +23,21 @@ struct live_family {
     const struct live_site_ops *(*site_of_two)(void);
     const struct live_hub_ops *(*hub_of_two)(void);
     /* From the coordinator's file to hub->settings; the rest of *hub is there, and hub->quorum may
-     * be lowered. `network` is NULL over a star, and outlives the settings. Refuses a run that
-     * cannot learn anything. Errors: TACIT_INVALID with error->text, TACIT_MEMORY. */
-    enum tacit_status (*hub_settings)(struct live_hub_config *hub,
-                                      const struct tacit_config_coordinator *file,
-                                      const struct tacit_network *network,
-                                      struct tacit_error *error);
-    void (*hub_settings_free)(struct live_hub_config *hub);
+     * be lowered. Refuses a run that cannot learn anything. Errors: TACIT_INVALID with error->text,
+     * TACIT_MEMORY. */
+    enum tacit_status (*hub_settings)(const struct live_run_file *from);
 };
 
 /* All of them, ended by NULL, and their files. Static storage. */
 const struct live_family *const *live_families(void);
 const struct tacit_config_live *const *live_family_files(void);
 
-/* hub_settings_free where the settings are one piece of memory of malloc's. */
-void live_hub_settings_free(struct live_hub_config *hub);
+/* Zeros for hub->settings, which live as long as the file; NULL: there is no memory. */
+void *live_settings(const struct live_run_file *from, size_t size);
 
 /* What hub_settings says of a key of the file: TACIT_INVALID. */
-enum tacit_status live_file_refuse(const struct tacit_config_coordinator *file, const char *key,
-                                   const char *text, struct tacit_error *error);
+enum tacit_status live_file_refuse(const struct live_run_file *from, const char *key,
+                                   const char *text);
 
 /* run.trust, as schedules have it (tacit/bounds.h). */
 uint32_t live_file_floor(const struct tacit_config_coordinator *file);

@@ -1,7 +1,7 @@
 /* The families that are live; `protocol` of a daemon's file is the first one, if it says nothing.
  */
-#include <stdlib.h>
 #include <string.h>
+#include "../config/document.h"
 #include "live_family.h"
 #include "tacit/bounds.h"
 
@@ -33,10 +33,11 @@ const struct tacit_config_live *const *live_family_files(void)
     return files;
 }
 
-void live_hub_settings_free(struct live_hub_config *hub)
+void *live_settings(const struct live_run_file *from, size_t size)
 {
-    free((void *)(uintptr_t)hub->settings);
-    hub->settings = NULL;
+    void *const made = config_document_allocate(from->file->document, size);
+    from->hub->settings = made;
+    return made;
 }
 
 uint32_t live_file_floor(const struct tacit_config_coordinator *file)
@@ -46,11 +47,11 @@ uint32_t live_file_floor(const struct tacit_config_coordinator *file)
     return !file->trust.has_helper ? TACIT_ONE_AGGREGATOR : milli > 0 ? milli : TACIT_NO_FLOOR;
 }
 
-enum tacit_status live_file_refuse(const struct tacit_config_coordinator *file, const char *key,
-                                   const char *text, struct tacit_error *error)
+enum tacit_status live_file_refuse(const struct live_run_file *from, const char *key,
+                                   const char *text)
 {
-    TACIT_ASSERT(file->document != NULL);
-    tacit_config_error(file->document, key, text, error);
+    TACIT_ASSERT(from->file->document != NULL);
+    tacit_config_error(from->file->document, key, text, from->error);
     return TACIT_INVALID;
 }
 

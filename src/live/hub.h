@@ -166,8 +166,7 @@ struct live_hub_ops {
     bool has_terms;                       /* the same */
     bool is_rebuilt;    /* a hub that lost its state is built again, from what the sites keep */
     uint32_t only_kind; /* of messages that it hears: others are TACIT_UNEXPECTED; 0: any */
-    const struct live_core *core; /* NULL: as if hub->keeps_nothing */
-    size_t own_size; /* of what the family has beside the state: hub->own, zeros at first */
+    const struct live_core *core; /* of no functions: as if hub->keeps_nothing */
 
     /* ---- The announcement ---- */
 

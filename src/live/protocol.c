@@ -1,6 +1,7 @@
 /* A site of a run, whatever its family: from the announcement to a state in one block with it, from
  * an event to what is to be carried out. */
 #include "protocol.h"
+#include "bus/envelope.h"
 #include "daemon/log.h"
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,12 @@ void live_messages_clear(struct live_messages *list)
 {
     live_room_free(&list->room);
     *list = (struct live_messages){0};
+}
+
+bool live_message_fits(const struct tacit_wire_protocol *wire, const struct tacit_wire_shape *shape,
+                       const void *largest)
+{
+    return tacit_wire_bytes(wire->messages, shape, largest) <= LIVE_ENVELOPE_BYTES_MAX;
 }
 
 /* ---- Resending ------------------------------------------------------------------------------- */
@@ -164,7 +171,7 @@ static enum tacit_status describe(struct live_site *site, const uint8_t *bytes, 
     tacit_commit_domain(site->config.federation, digest, site->domain);
     site->config.resend_after_us =
         live_site_resend_us(site->config.resend_after_us, agreement->agent_count);
-    site->own = live_room_take(&site->room, 1, site->ops->own_size);
+    site->own = live_room_take(&site->room, 1, site->ops->core->own_size);
     site->plan = live_room_take(&site->room, agreement->arm_count, sizeof *site->plan);
     void *const run = live_room_take(&site->room, 1, site->ops->wire->run_size);
     if (site->own == NULL || site->plan == NULL || run == NULL)

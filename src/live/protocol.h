@@ -28,7 +28,7 @@
     {                                                                                              \
         return name##_check(state, size, &((const type *)own)->core);                              \
     }                                                                                              \
-    static const struct live_core name##_live = {name##_live_size, name##_live_init,               \
+    static const struct live_core name##_live = {sizeof(type), name##_live_size, name##_live_init, \
                                                  name##_live_check}
 
 /* Snapshots of a hub's core with such a configuration: live_hub_ops.snapshot and .restore, as
@@ -64,6 +64,10 @@ struct live_message *live_messages_add(struct live_messages *list,
 /* Frees what they hold, too; the list may be used again. */
 void live_messages_clear(struct live_messages *list);
 
+/* Would the largest message of its kind fit into a payload of the bus? */
+bool live_message_fits(const struct tacit_wire_protocol *wire, const struct tacit_wire_shape *shape,
+                       const void *largest);
+
 /* ---- Sites ----------------------------------------------------------------------------------- */
 
 /* What has a plan, and learns from nothing else. */
@@ -84,7 +88,7 @@ struct live_site {
     size_t block_size;
     void *state; /* in the block */
     size_t state_size;
-    void *own;                                     /* of ops->own_size */
+    void *own;                                     /* of ops->core->own_size */
     const struct tacit_wire_neighbour *neighbours; /* the family's to set, if there are any */
     uint32_t neighbour_count;
     const char *const *sites; /* the same: names of all, if they are known */

@@ -179,14 +179,14 @@ static enum tacit_status describe(struct live_hub *hub)
     struct tacit_wire_agreement agreement;
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
     hub->shape = shape_of(hub->config);
-    hub->keeps_nothing = hub->ops->core == NULL;
+    hub->keeps_nothing = hub->ops->core->size == NULL;
     hub->deadline_us = TACIT_NEVER;
     void const *const run = run_of(hub->ops, hub->config, 0, &hub->room);
     if (!agree(hub->ops, hub->config, run, &hub->room, &agreement) ||
         tacit_wire_agreement_digest(&agreement, digest, tacit_wire_heap()) != TACIT_OK)
         return TACIT_MEMORY;
     tacit_commit_domain(hub->config->federation, digest, hub->domain);
-    hub->own = live_room_take(&hub->room, 1, hub->ops->own_size);
+    hub->own = live_room_take(&hub->room, 1, hub->ops->core->own_size);
     if (hub->config->has_helper)
         hub->helper = live_room_take(&hub->room, 1, sizeof *hub->helper);
     if (hub->own == NULL || hub->room.is_short)

@@ -263,8 +263,9 @@ struct live_site_view {
 
 /* ---- The family's functions ------------------------------------------------------------------ */
 
-/* A core, whose configuration is in what the family has beside the state (ops->own_size). */
+/* A core, whose configuration is in what the family has beside the state. */
 struct live_core {
+    size_t own_size;                 /* of that: site->own or hub->own, zeros at first */
     size_t (*size)(const void *own); /* of the state; 0: there can be none */
     /* Over zeros. */
     enum tacit_status (*init)(void *state, const void *own);
@@ -289,7 +290,6 @@ struct live_site_ops {
     bool hub_is_silent;     /* it has nothing to say beside the announcement */
     uint32_t events;        /* a set of 1u << kind; others are TACIT_UNEXPECTED */
     const struct live_core *core;
-    size_t own_size; /* of what the family has beside the state: site->own, zeros at first */
 
     /* From site->run, site->announcement and site->config to the core's configuration, and room for
      * what is shown; that the room had all is seen afterwards. Errors: TACIT_MALFORMED,

@@ -20,6 +20,9 @@ struct live_site_trust {
  * announcement of two aggregators without a sealing key, or of one with it. */
 enum tacit_status live_site_trust(const struct live_site *site, struct live_site_trust *trust);
 
+/* Of what noises rewards: site->mechanism, and the trust. Errors: as live_site_trust. */
+enum tacit_status live_site_noise(struct live_site *site, struct live_site_trust *trust);
+
 /* Against the helper that the site's own file pins; static. NULL: nothing. */
 const char *live_site_trust_objection(const struct live_site *site);
 

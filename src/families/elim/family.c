@@ -2,8 +2,6 @@
 #include <stdlib.h>
 #include "plan.h"
 
-extern const struct tacit_family elim_family;
-
 static double plan_bytes(const void *plan)
 {
     return elim_sim_bytes(&((const struct elim_plan *)plan)->sim);
@@ -20,6 +18,7 @@ const struct tacit_family elim_family = {
                  1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER | 1u << TACIT_PRIVACY_SOUND,
              .keys = elim_sections,
              .takes_trust = true,
+             .keys_size = sizeof(struct elim_keys),
              .read = elim_read_keys},
     .metrics = elim_metrics,
     .eliminates = true,

@@ -56,10 +56,7 @@ void elim_read_keys(struct config_reader *reader, const struct config_node *root
                     struct tacit_config *config)
 {
     struct config_node const *const protocol = config_node_member(root, "protocol");
-    struct elim_keys *const keys = config_reader_memory(reader, sizeof *keys);
-    if (keys == NULL)
-        return;
-    config->keys = keys;
+    struct elim_keys *const keys = config->keys;
     config_reader_table(reader, protocol, "protocol", protocol_keys, keys);
     struct config_node const *const rounds = config_node_member(protocol, "rounds");
     if (rounds != NULL && (rounds->kind != CONFIG_SCALAR || strcmp(rounds->text, "none") != 0))

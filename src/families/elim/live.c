@@ -114,8 +114,7 @@ bool elim_fits(const struct tacit_wire_elim_run *run)
                                            .agent_count = run->agent_count};
     return run->network != TACIT_WIRE_ELIM_STAR
                ? rows_max(run) > 0
-               : tacit_wire_bytes(tacit_wire_elim.messages, &shape, &report) <=
-                     LIVE_ENVELOPE_BYTES_MAX;
+               : live_message_fits(&tacit_wire_elim, &shape, &report);
 }
 
 static uint32_t member_count(const struct tacit_wire_elim_run *run)
@@ -229,10 +228,8 @@ static void make_room(struct live_site *site)
 static enum tacit_status site_configure(struct live_site *site)
 {
     struct elim_site *const own = own_of(site);
-    enum tacit_status status = live_site_mechanism(&site->config, &site->mechanism);
+    enum tacit_status const status = live_site_noise(site, &own->trust);
     own->run = site->run;
-    if (status == TACIT_OK)
-        status = live_site_trust(site, &own->trust);
     if (status != TACIT_OK)
         return status;
     make_room(site);
@@ -277,7 +274,7 @@ static enum tacit_status core_check(const void *state, size_t size, const void *
                                        size - site->core_size, &site->peer);
 }
 
-static const struct live_core core = {core_size, core_init, core_check};
+static const struct live_core core = {sizeof(struct elim_site), core_size, core_init, core_check};
 
 /* Rounds that the run can have at most: as it says, or as the ladder of exact bounds has rungs of
  * which two arms fit into the horizon. 0: that is not known before. */
@@ -827,7 +824,6 @@ const struct live_site_ops elim_site_ops = {.wire = &tacit_wire_elim,
                                             .events =
                                                 LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_REFUSE,
                                             .core = &core,
-                                            .own_size = sizeof(struct elim_site),
                                             .configure = site_configure,
                                             .objection = site_objection,
                                             .begin = site_begin,

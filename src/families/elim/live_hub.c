@@ -2,7 +2,6 @@
  * graph judge for themselves, what stands in its place: it hears where they are. From the topology,
  * as data, to what each site is told of it. */
 #include "live.h"
-#include "../../live/bus/envelope.h"
 #include "../../live/hub_helper.h"
 #include "place.h"
 #include "settings.h"
@@ -115,7 +114,7 @@ static bool order_fits(const struct live_hub_config *config)
                          : NULL};
     struct tacit_wire_shape const shape = {.arm_count = config->arm_count,
                                            .agent_count = config->site_count};
-    return tacit_wire_bytes(tacit_wire_elim.messages, &shape, &order) <= LIVE_ENVELOPE_BYTES_MAX;
+    return live_message_fits(&tacit_wire_elim, &shape, &order);
 }
 
 static const char *hub_too_large(const struct live_hub_config *config)
@@ -527,7 +526,6 @@ const struct live_hub_ops elim_hub_ops = {.wire = &tacit_wire_elim,
                                           .has_terms = true,
                                           .is_rebuilt = true,
                                           .core = &tacit_elim_hub_live,
-                                          .own_size = sizeof(struct elim_hub),
                                           .epsilon_nano = live_hub_epsilon_nano,
                                           .parameters = hub_parameters,
                                           .place = hub_place,

@@ -7,7 +7,6 @@
 #include "plan.h"
 #include "settings.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct run_keys {
@@ -70,10 +69,7 @@ static void check_network(struct config_reader *reader, const struct config_node
 static void elim_read_run(struct config_reader *reader, const struct config_node *run,
                           struct tacit_config_coordinator *coordinator)
 {
-    struct run_keys *const keys = config_reader_memory(reader, sizeof *keys);
-    if (keys == NULL)
-        return;
-    coordinator->keys = keys;
+    struct run_keys *const keys = coordinator->keys;
     config_reader_values(reader, run, "run", run_keys, keys);
     read_rounds(reader, run, keys);
     elim_read_bounds(reader, run, "run", &keys->bounds);
@@ -91,10 +87,9 @@ static void elim_read_run(struct config_reader *reader, const struct config_node
 /* ---- Settings -------------------------------------------------------------------------------- */
 
 /* A run that ends before its first epoch does learns nothing and tells nobody (PRIVACY.md D.51). */
-static enum tacit_status check_horizon(const struct live_hub_config *hub,
-                                       const struct tacit_config_coordinator *file,
-                                       struct tacit_error *error)
+static enum tacit_status check_horizon(const struct live_run_file *from)
 {
+    struct live_hub_config const *const hub = from->hub;
     struct tacit_elim_schedule const schedule = elim_hub_schedule(hub);
     uint64_t const needed = elim_horizon_min(schedule);
     char text[200];
@@ -110,14 +105,13 @@ static enum tacit_status check_horizon(const struct live_hub_config *hub,
                        "at least %llu",
                        (unsigned long long)hub->horizon, schedule.arm_count, schedule.report_count,
                        (unsigned long long)needed);
-    return live_file_refuse(file, "run.horizon", text, error);
+    return live_file_refuse(from, "run.horizon", text);
 }
 
 /* The same with exact bounds, and what else their ladder asks for. */
-static enum tacit_status check_exact(const struct live_hub_config *hub,
-                                     const struct tacit_config_coordinator *file,
-                                     struct tacit_error *error)
+static enum tacit_status check_exact(const struct live_run_file *from)
 {
+    struct live_hub_config const *const hub = from->hub;
     struct elim_hub_settings const *const settings = elim_hub_settings(hub);
     struct tacit_phases const phases = {.rule = TACIT_PHASES_ELIMINATION,
                                         .arm_count = hub->arm_count,
@@ -131,8 +125,7 @@ static enum tacit_status check_exact(const struct live_hub_config *hub,
     char const *const key = phased_schedule_refusal(&phases, text);
     if (key == NULL)
         return TACIT_OK;
-    return live_file_refuse(file, strcmp(key, "horizon") == 0 ? "run.horizon" : "run.growth", text,
-                            error);
+    return live_file_refuse(from, strcmp(key, "horizon") == 0 ? "run.horizon" : "run.growth", text);
 }
 
 /* What hub->settings points to. */
@@ -141,38 +134,29 @@ struct held {
     struct tacit_elim_network network;
 };
 
-static enum tacit_status elim_hub_settings_new(struct live_hub_config *hub,
-                                               const struct tacit_config_coordinator *file,
-                                               const struct tacit_network *network,
-                                               struct tacit_error *error)
+static enum tacit_status elim_hub_settings_new(const struct live_run_file *from)
 {
-    struct run_keys const *const keys = file->keys;
-    struct held *const made = calloc(1, sizeof *made);
+    struct live_hub_config *const hub = from->hub;
+    struct run_keys const *const keys = from->file->keys;
+    struct held *const made = live_settings(from, sizeof *made);
     TACIT_ASSERT(keys != NULL);
     if (made == NULL)
         return TACIT_MEMORY;
     made->settings =
         elim_hub_settings_make(keys->participation, hub->site_count, keys->round_limit, keys->gap);
-    if (network != NULL) {
-        made->network = elim_network(network, false);
+    if (from->network != NULL) {
+        made->network = elim_network(from->network, false);
         made->settings.network = &made->network;
     }
     made->settings.growth = keys->bounds.is_exact ? keys->bounds.growth : 0;
     made->settings.confidence = keys->bounds.confidence;
-    made->settings.floor_milli = live_file_floor(file);
-    hub->settings = &made->settings;
+    made->settings.floor_milli = live_file_floor(from->file);
     if (hub->quorum > made->settings.report_count)
         hub->quorum = made->settings.report_count;
-    enum tacit_status const status =
-        keys->bounds.is_exact ? check_exact(hub, file, error) : check_horizon(hub, file, error);
-    if (status != TACIT_OK)
-        live_hub_settings_free(hub);
-    return status;
+    return keys->bounds.is_exact ? check_exact(from) : check_horizon(from);
 }
 
 /* ---- The family as the daemons know it ---- */
-
-extern const struct live_family elim_live;
 
 const struct live_family elim_live = {
     .file = {.word = "elimination",
@@ -180,8 +164,8 @@ const struct live_family elim_live = {
                          1u << TACIT_CONFIG_HYBRID | 1u << TACIT_CONFIG_ALONE,
              .takes_trust = true,
              .run_keys = run_sections,
+             .run_size = sizeof(struct run_keys),
              .read_run = elim_read_run},
     .site = &elim_site_ops,
     .hub = &elim_hub_ops,
-    .hub_settings = elim_hub_settings_new,
-    .hub_settings_free = live_hub_settings_free};
+    .hub_settings = elim_hub_settings_new};

@@ -3,8 +3,6 @@
 
 static const char *const environments[] = {"contextual", NULL};
 
-extern const struct tacit_family glm_family;
-
 const struct tacit_family glm_family = {
     .number = GLM_FAMILY_NUMBER,
     .file = {.word = "glm-ucb",
@@ -15,6 +13,7 @@ const struct tacit_family glm_family = {
              .privacy_may_miss = true,
              .takes_trust = true,
              .own_environments = environments,
+             .keys_size = sizeof(struct glm_keys),
              .read = glm_read_keys},
     .metrics = glm_metrics,
     .plan = glm_make_plan,

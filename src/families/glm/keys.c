@@ -200,11 +200,8 @@ void glm_read_keys(struct config_reader *reader, const struct config_node *root,
                    struct tacit_config *config)
 {
     struct config_node const *const protocol = config_node_member(root, "protocol");
-    struct glm_keys *const keys = config_reader_memory(reader, sizeof *keys);
-    if (keys == NULL)
-        return;
+    struct glm_keys *const keys = config->keys;
     keys->alpha = 1; /* of the variants that have no constant one */
-    config->keys = keys;
     config_reader_table(reader, protocol, "protocol", protocol_keys, keys);
     config_reader_idle(
         reader, protocol, "protocol.exploration",

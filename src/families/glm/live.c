@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../live/bus/envelope.h"
 #include "../../live/protocol.h"
 #include "live.h"
 
@@ -120,7 +119,6 @@ static void site_promise(const struct live_site *site, const struct live_site_co
 const struct live_site_ops glm_site_ops = {.wire = &tacit_wire_glm,
                                            .events = LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_OFFER,
                                            .core = &tacit_glm_client_live,
-                                           .own_size = sizeof(struct glm_site),
                                            .configure = site_configure,
                                            .objection = site_objection,
                                            .step = site_step,
@@ -170,9 +168,7 @@ static const char *hub_too_large(const struct live_hub_config *config)
     struct tacit_glm_model const model = glm_live_model(config);
     struct tacit_wire_shape const shape = {.agent_count = model.client_count,
                                            .dimension = model.dimension};
-    return tacit_wire_bytes(tacit_wire_glm.messages, &shape, &largest) > LIVE_ENVELOPE_BYTES_MAX
-               ? "run.features"
-               : NULL;
+    return live_message_fits(&tacit_wire_glm, &shape, &largest) ? NULL : "run.features";
 }
 
 static void hub_describe(const struct live_hub_config *config, FILE *out)
@@ -344,7 +340,6 @@ static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view
 
 const struct live_hub_ops glm_hub_ops = {.wire = &tacit_wire_glm,
                                          .core = &tacit_glm_hub_live,
-                                         .own_size = sizeof(struct glm_hub),
                                          .parameters = hub_parameters,
                                          .too_large = hub_too_large,
                                          .describe = hub_describe,

@@ -42,10 +42,7 @@ static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, N
 static void glm_read_run(struct config_reader *reader, const struct config_node *run,
                          struct tacit_config_coordinator *coordinator)
 {
-    struct glm_hub_settings *const keys = config_reader_memory(reader, sizeof *keys);
-    if (keys == NULL)
-        return;
-    coordinator->keys = keys;
+    struct glm_hub_settings *const keys = coordinator->keys;
     config_reader_values(reader, run, "run", run_keys, keys);
     if (keys->model.exploration == TACIT_GLM_CONSTANT)
         config_reader_need(reader, "run.alpha");
@@ -66,8 +63,6 @@ static void glm_read_run(struct config_reader *reader, const struct config_node 
     model->alpha = config_node_member(run, "alpha") != NULL ? given.alpha : model->alpha;
     model->suboptimality = given.suboptimality;
     model->explore = given.explore;
-    if (coordinator->network.kind != TACIT_CONFIG_STAR)
-        config_reader_refuse(reader, "network.kind", "this protocol is for a star; allowed: star");
 }
 
 struct tacit_glm_model glm_live_model(const struct live_hub_config *config)
@@ -81,26 +76,18 @@ struct tacit_glm_model glm_live_model(const struct live_hub_config *config)
     return model;
 }
 
-static void glm_hub_settings_free(struct live_hub_config *hub)
+static enum tacit_status glm_hub_settings_new(const struct live_run_file *from)
 {
-    hub->settings = NULL; /* the file's */
-}
-
-static enum tacit_status glm_hub_settings_new(struct live_hub_config *hub,
-                                              const struct tacit_config_coordinator *file,
-                                              const struct tacit_network *network,
-                                              struct tacit_error *error)
-{
-    TACIT_ASSERT(network == NULL);
-    hub->settings = file->keys;
+    struct live_hub_config *const hub = from->hub;
+    TACIT_ASSERT(from->network == NULL);
+    hub->settings = from->file->keys;
     struct tacit_glm_client_config const client = {.model = glm_live_model(hub),
                                                    .resend_after_us = 1};
-    if (tacit_glm_client_size(&client) > 0)
-        return TACIT_OK;
-    tacit_config_error(file->document, "run.horizon",
-                       "sites keep every sample: that many do not fit; allowed: a shorter horizon",
-                       error);
-    return TACIT_INVALID;
+    return tacit_glm_client_size(&client) > 0
+               ? TACIT_OK
+               : live_file_refuse(from, "run.horizon",
+                                  "sites keep every sample: that many do not fit; allowed: a "
+                                  "shorter horizon");
 }
 
 /* ---- A site ---- */
@@ -116,11 +103,8 @@ static const struct config_section policy_sections[] = {{"policy", policy_keys},
 static void glm_read_policy(struct config_reader *reader, const struct config_node *policy,
                             struct tacit_config_agent *agent)
 {
-    struct glm_policy *const keys = config_reader_memory(reader, sizeof *keys);
+    struct glm_policy *const keys = agent->keys;
     int privacy = 0;
-    if (keys == NULL)
-        return;
-    agent->keys = keys;
     config_reader_choice(reader, policy, "policy.privacy", true, privacies, &privacy);
     config_reader_values(reader, policy, "policy", policy_keys, keys);
     if (agent->missing_after_s > 0)
@@ -129,16 +113,15 @@ static void glm_read_policy(struct config_reader *reader, const struct config_no
 
 /* ---- The family as the daemons know it ---- */
 
-extern const struct live_family glm_live;
-
 const struct live_family glm_live = {.file = {.word = "glm-ucb",
                                               .networks = 1u << TACIT_CONFIG_STAR,
                                               .is_open = true,
                                               .run_keys = run_sections,
+                                              .run_size = sizeof(struct glm_hub_settings),
                                               .read_run = glm_read_run,
                                               .site_keys = policy_sections,
+                                              .site_size = sizeof(struct glm_policy),
                                               .read_policy = glm_read_policy},
                                      .site = &glm_site_ops,
                                      .hub = &glm_hub_ops,
-                                     .hub_settings = glm_hub_settings_new,
-                                     .hub_settings_free = glm_hub_settings_free};
+                                     .hub_settings = glm_hub_settings_new};

@@ -38,13 +38,8 @@ static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, N
 static void read_run(struct config_reader *reader, const struct config_node *run,
                      struct tacit_config_coordinator *coordinator)
 {
-    struct tacit_wire_glm_sound_run *const keys = config_reader_memory(reader, sizeof *keys);
-    if (coordinator->network.kind != TACIT_CONFIG_STAR)
-        config_reader_refuse(reader, "network.kind", "this protocol is for a star; allowed: star");
-    if (keys == NULL)
-        return;
+    struct tacit_wire_glm_sound_run *const keys = coordinator->keys;
     config_reader_values(reader, run, "run", run_keys, keys);
-    coordinator->keys = keys;
     if (keys->model.exploration == TACIT_GLM_CONSTANT)
         config_reader_need(reader, "run.alpha");
 }
@@ -61,29 +56,20 @@ struct tacit_wire_glm_sound_run glm_sound_run(const struct live_hub_config *conf
     return run;
 }
 
-static void settings_free(struct live_hub_config *hub)
+static enum tacit_status settings_new(const struct live_run_file *from)
 {
-    hub->settings = NULL; /* the file's */
-}
-
-static enum tacit_status settings_new(struct live_hub_config *hub,
-                                      const struct tacit_config_coordinator *file,
-                                      const struct tacit_network *network,
-                                      struct tacit_error *error)
-{
-    TACIT_ASSERT(network == NULL);
-    hub->settings = file->keys;
+    struct live_hub_config *const hub = from->hub;
+    TACIT_ASSERT(from->network == NULL);
+    hub->settings = from->file->keys;
     struct tacit_glm_private_rule rule;
     struct tacit_wire_glm_sound_run const run = glm_sound_run(hub);
     if (hub->horizon < run.model.batch_count)
-        return live_file_refuse(file, "run.horizon",
-                                "a batch would have no reward; allowed: at least run.batches",
-                                error);
+        return live_file_refuse(from, "run.horizon",
+                                "a batch would have no reward; allowed: at least run.batches");
     if (tacit_glm_sound_rule(&rule, &run.model, run.floor_milli) != TACIT_OK)
-        return live_file_refuse(file, "run.epsilon",
+        return live_file_refuse(from, "run.epsilon",
                                 "its noise does not fit into integers; allowed: a larger epsilon "
-                                "or delta, or fewer batches",
-                                error);
+                                "or delta, or fewer batches");
     struct tacit_glm_sound_site_config const site = {.model = run.model,
                                                      .epsilon = run.model.epsilon,
                                                      .delta = run.model.delta,
@@ -93,9 +79,8 @@ static enum tacit_status settings_new(struct live_hub_config *hub,
                                                      .floor_milli = run.floor_milli};
     return tacit_glm_sound_site_size(&site) > 0
                ? TACIT_OK
-               : live_file_refuse(file, "run.horizon",
-                                  "sums of so many rewards do not fit; allowed: a shorter horizon",
-                                  error);
+               : live_file_refuse(from, "run.horizon",
+                                  "sums of so many rewards do not fit; allowed: a shorter horizon");
 }
 
 /* ---- A site ---- */
@@ -110,26 +95,23 @@ static const struct config_section policy_sections[] = {{"policy", policy_keys},
 static void read_policy(struct config_reader *reader, const struct config_node *policy,
                         struct tacit_config_agent *agent)
 {
-    struct glm_policy *const keys = config_reader_memory(reader, sizeof *keys);
     if (agent->missing_after_s > 0)
         config_reader_refuse(reader, "missing", GLM_MISSING);
-    if (keys != NULL)
-        config_reader_values(reader, policy, "policy", policy_keys, keys);
-    agent->keys = keys;
+    config_reader_values(reader, policy, "policy", policy_keys, agent->keys);
 }
 
 /* ---- As the daemons know it ---- */
 
-extern const struct live_family glm_sound_live;
-
-const struct live_family glm_sound_live = {.file = {.word = TACIT_WIRE_GLM_SOUND_WORD,
-                                                    .networks = 1u << TACIT_CONFIG_STAR,
-                                                    .takes_trust = true,
-                                                    .run_keys = run_sections,
-                                                    .read_run = read_run,
-                                                    .site_keys = policy_sections,
-                                                    .read_policy = read_policy},
-                                           .site = &glm_sound_site_ops,
-                                           .hub = &glm_sound_hub_ops,
-                                           .hub_settings = settings_new,
-                                           .hub_settings_free = settings_free};
+const struct live_family glm_sound_live = {
+    .file = {.word = TACIT_WIRE_GLM_SOUND_WORD,
+             .networks = 1u << TACIT_CONFIG_STAR,
+             .takes_trust = true,
+             .run_keys = run_sections,
+             .run_size = sizeof(struct tacit_wire_glm_sound_run),
+             .read_run = read_run,
+             .site_keys = policy_sections,
+             .site_size = sizeof(struct glm_policy),
+             .read_policy = read_policy},
+    .site = &glm_sound_site_ops,
+    .hub = &glm_sound_hub_ops,
+    .hub_settings = settings_new};

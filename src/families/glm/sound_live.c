@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../live/bus/envelope.h"
 #include "../../live/hub_helper.h"
 #include "../../live/site_helper.h"
 #include "live.h"
@@ -54,10 +53,8 @@ static double policy_delta(const struct live_site_config *config)
 static enum tacit_status site_configure(struct live_site *site)
 {
     struct sound_site *const own = site->own;
-    enum tacit_status status = live_site_mechanism(&site->config, &site->mechanism);
+    enum tacit_status const status = live_site_noise(site, &own->trust);
     own->run = site->run;
-    if (status == TACIT_OK)
-        status = live_site_trust(site, &own->trust);
     if (status != TACIT_OK)
         return status;
     uint32_t const d = site->shape.dimension = own->run->model.dimension;
@@ -249,7 +246,6 @@ const struct live_site_ops glm_sound_site_ops = {.wire = &tacit_wire_glm_sound,
                                                  .events =
                                                      LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_OFFER,
                                                  .core = &tacit_glm_sound_site_live,
-                                                 .own_size = sizeof(struct sound_site),
                                                  .configure = site_configure,
                                                  .step = site_step,
                                                  .fill_view = site_fill_view,
@@ -291,10 +287,7 @@ static const char *hub_too_large(const struct live_hub_config *config)
                                                    .commit = &commit,
                                                    .masked = config->has_helper ? &masked : NULL};
     struct tacit_wire_shape const shape = {.dimension = glm_sound_run(config).model.dimension};
-    return tacit_wire_bytes(tacit_wire_glm_sound.messages, &shape, &report) >
-                   LIVE_ENVELOPE_BYTES_MAX
-               ? "run.features"
-               : NULL;
+    return live_message_fits(&tacit_wire_glm_sound, &shape, &report) ? NULL : "run.features";
 }
 
 static void hub_describe(const struct live_hub_config *config, FILE *out)
@@ -484,7 +477,6 @@ const struct live_hub_ops glm_sound_hub_ops = {.wire = &tacit_wire_glm_sound,
                                                .has_terms = true,
                                                .is_rebuilt = true,
                                                .core = &tacit_glm_sound_hub_live,
-                                               .own_size = sizeof(struct sound_hub),
                                                .epsilon_nano = hub_epsilon_nano,
                                                .parameters = hub_parameters,
                                                .too_large = hub_too_large,

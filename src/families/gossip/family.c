@@ -67,8 +67,6 @@ static enum tacit_status run_play(void *memory, uint32_t index, struct tacit_sim
                            : gossip_run_play(player->run, index, row, stop);
 }
 
-extern const struct tacit_family gossip_family;
-
 const struct tacit_family gossip_family = {
     .number = GOSSIP_FAMILY_NUMBER,
     .file = {.word = "gossip-ucb",
@@ -78,6 +76,7 @@ const struct tacit_family gossip_family = {
              .modes =
                  1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER | 1u << TACIT_PRIVACY_SOUND,
              .keys = gossip_sections,
+             .keys_size = sizeof(struct gossip_keys),
              .read = gossip_read_keys},
     .metrics = gossip_metrics,
     .band = &gossip_band,

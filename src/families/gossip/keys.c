@@ -54,11 +54,8 @@ void gossip_read_keys(struct config_reader *reader, const struct config_node *ro
                       struct tacit_config *config)
 {
     struct config_node const *const protocol = config_node_member(root, "protocol");
-    struct gossip_keys *const keys = config_reader_memory(reader, sizeof *keys);
+    struct gossip_keys *const keys = config->keys;
     int release = RELEASE_TREE;
-    if (keys == NULL)
-        return;
-    config->keys = keys;
     config_reader_table(reader, protocol, "protocol", protocol_keys, keys);
     config_reader_choice(reader, protocol, "protocol.release", false, releases, &release);
     keys->doubles = release == RELEASE_DOUBLING;

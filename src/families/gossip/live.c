@@ -1,7 +1,6 @@
 /* Gossip UCB as the daemons drive it (live/protocol.h). Neighbours stand where a hub would: the
  * coordinator announces the run, keeps nothing, and shows the progress that sites report. */
 #include "live.h"
-#include "../../live/bus/envelope.h"
 #include "../../live/protocol.h"
 #include "settings.h"
 #include "tacit/wire_gossip.h"
@@ -19,8 +18,7 @@ static bool fits(uint32_t arm_count)
     struct tacit_gossip_message const largest = {
         .kind = TACIT_GOSSIP_OFFER, .seen = &seen, .theta = &row, .flow = &row};
     struct tacit_wire_shape const shape = {.arm_count = arm_count};
-    return tacit_wire_bytes(tacit_wire_gossip.messages, &shape, &largest) <=
-           LIVE_ENVELOPE_BYTES_MAX;
+    return live_message_fits(&tacit_wire_gossip, &shape, &largest);
 }
 
 /* ---- A site ---------------------------------------------------------------------------------- */
@@ -207,7 +205,6 @@ const struct live_site_ops gossip_site_ops = {.wire = &tacit_wire_gossip,
                                               .hub_is_silent = true,
                                               .events = LIVE_SITE_PLAN_EVENTS,
                                               .core = &tacit_gossip_agent_live,
-                                              .own_size = sizeof(struct gossip_site),
                                               .configure = site_configure,
                                               .objection = site_objection,
                                               .step = site_step,
@@ -226,6 +223,8 @@ struct gossip_hub {
     double *means;      /* K */
     double *spreads;    /* K */
 };
+
+static const struct live_core hub_of_nothing = {.own_size = sizeof(struct gossip_hub)};
 
 static const struct gossip_hub_settings *settings_of(const struct live_hub_config *config)
 {
@@ -373,7 +372,7 @@ const struct live_hub_ops gossip_hub_ops = {.wire = &tacit_wire_gossip,
                                             .is_rebuilt = true,
                                             .only_kind = TACIT_WIRE_GOSSIP_KIND_TOLD,
                                             .hears = &tacit_wire_gossip_progress,
-                                            .own_size = sizeof(struct gossip_hub),
+                                            .core = &hub_of_nothing,
                                             .epsilon_nano = epsilon_nano,
                                             .parameters = hub_parameters,
                                             .place = hub_place,

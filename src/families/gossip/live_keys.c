@@ -4,7 +4,6 @@
 #include "live.h"
 #include "settings.h"
 #include <math.h>
-#include <stdlib.h>
 
 struct run_keys {
     double exchange_s;
@@ -28,10 +27,7 @@ static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, N
 static void gossip_read_run(struct config_reader *reader, const struct config_node *run,
                             struct tacit_config_coordinator *coordinator)
 {
-    struct run_keys *const keys = config_reader_memory(reader, sizeof *keys);
-    if (keys == NULL)
-        return;
-    coordinator->keys = keys;
+    struct run_keys *const keys = coordinator->keys;
     config_reader_values(reader, run, "run", run_keys, keys);
     for (int i = 0; i < 2; i++)
         config_reader_idle(reader, run, i == 0 ? "run.quorum" : "run.deadline_s", true,
@@ -56,51 +52,44 @@ static void gossip_read_policy(struct config_reader *reader, const struct config
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
-static enum tacit_status gossip_hub_settings_new(struct live_hub_config *hub,
-                                                 const struct tacit_config_coordinator *file,
-                                                 const struct tacit_network *network,
-                                                 struct tacit_error *error)
+static enum tacit_status gossip_hub_settings_new(const struct live_run_file *from)
 {
-    struct run_keys const *const keys = file->keys;
+    struct live_hub_config *const hub = from->hub;
+    struct run_keys const *const keys = from->file->keys;
     struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, hub->epsilon, hub->lo,
                                                      hub->hi};
     struct tacit_gossip_rule rule;
-    TACIT_ASSERT(keys != NULL && network != NULL); /* graphs are the only networks it takes */
-    if (network->component_count > 1)
+    TACIT_ASSERT(keys != NULL && from->network != NULL); /* graphs are the only networks it takes */
+    if (from->network->component_count > 1)
         return live_file_refuse(
-            file, "network",
+            from, "network",
             "the graph is in pieces, between which nothing is learned; allowed: a "
-            "connected graph",
-            error);
+            "connected graph");
     if (gossip_live_rule(&rule, hub->site_count, hub->arm_count, hub->horizon, &mechanism,
                          keys->log_base_10) != TACIT_OK)
         return live_file_refuse(
-            file, "run.epsilon",
+            from, "run.epsilon",
             "the share of one of the noised sums that a reward lies in is below 1e-6; "
-            "allowed: a larger epsilon or a shorter horizon",
-            error);
-    struct gossip_hub_settings *const made = calloc(1, sizeof *made);
+            "allowed: a larger epsilon or a shorter horizon");
+    struct gossip_hub_settings *const made = live_settings(from, sizeof *made);
     if (made == NULL)
         return TACIT_MEMORY;
-    *made = (struct gossip_hub_settings){.graph = &network->graph,
+    *made = (struct gossip_hub_settings){.graph = &from->network->graph,
                                          .exchange_us = (uint64_t)llround(keys->exchange_s * 1e6),
                                          .pull_us = (uint64_t)llround(1e6 / keys->pulls_per_second),
                                          .log_base_10 = keys->log_base_10};
-    hub->settings = made;
     return TACIT_OK;
 }
 
 /* ---- The family as the daemons know it ---- */
 
-extern const struct live_family gossip_live;
-
 const struct live_family gossip_live = {.file = {.word = "gossip-ucb",
                                                  .networks = 1u << TACIT_CONFIG_GRAPH,
                                                  .lacks_rounds = true,
                                                  .run_keys = run_sections,
+                                                 .run_size = sizeof(struct run_keys),
                                                  .read_run = gossip_read_run,
                                                  .read_policy = gossip_read_policy},
                                         .site = &gossip_site_ops,
                                         .hub = &gossip_hub_ops,
-                                        .hub_settings = gossip_hub_settings_new,
-                                        .hub_settings_free = live_hub_settings_free};
+                                        .hub_settings = gossip_hub_settings_new};

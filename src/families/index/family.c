@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include "plan.h"
 
-extern const struct tacit_family index_family;
-
 const struct tacit_family index_family = {
     .number = INDEX_FAMILY,
     .file = {.word = "index",
@@ -15,6 +13,7 @@ const struct tacit_family index_family = {
                              1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,
              .modes = 1u << TACIT_PRIVACY_NONE,
              .keys = index_sections,
+             .keys_size = sizeof(struct index_keys),
              .read = index_read_keys},
     .metrics = index_metrics,
     .ranks = true,

@@ -25,10 +25,7 @@ const struct config_section index_sections[] = {{"protocol", protocol_keys}, {NU
 void index_read_keys(struct config_reader *reader, const struct config_node *root,
                      struct tacit_config *config)
 {
-    struct index_keys *const keys = config_reader_memory(reader, sizeof *keys);
-    if (keys == NULL)
-        return;
-    config->keys = keys;
+    struct index_keys *const keys = config->keys;
     config_reader_table(reader, config_node_member(root, "protocol"), "protocol", protocol_keys,
                         keys);
 }

@@ -47,10 +47,7 @@ static void read_keys(struct config_reader *reader, const struct config_node *ro
                       struct tacit_config *config)
 {
     struct config_node const *const protocol = config_node_member(root, "protocol");
-    struct keys *const keys = config_reader_memory(reader, sizeof *keys);
-    if (keys == NULL)
-        return;
-    config->keys = keys;
+    struct keys *const keys = config->keys;
     config_reader_table(reader, protocol, "protocol", protocol_keys, keys);
 }
 
@@ -214,8 +211,6 @@ static enum tacit_status run_play(void *memory, uint32_t index, struct tacit_sim
     return TACIT_OK;
 }
 
-extern const struct tacit_family own_family;
-
 const struct tacit_family own_family = {
     .number = OWN_FAMILY,
     .file = {.word = "own",
@@ -227,6 +222,7 @@ const struct tacit_family own_family = {
              .modes =
                  1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER | 1u << TACIT_PRIVACY_SOUND,
              .keys = sections,
+             .keys_size = sizeof(struct keys),
              .read = read_keys},
     .metrics = metrics,
     .ranks = true,

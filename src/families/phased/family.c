@@ -66,8 +66,6 @@ static void run_free(void *run)
     phased_run_free(run);
 }
 
-extern const struct tacit_family phased_family;
-
 const struct tacit_family phased_family = {
     .number = PHASED_FAMILY,
     .file = {.word = "phased-index",
@@ -77,6 +75,7 @@ const struct tacit_family phased_family = {
              .modes = 1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_SOUND,
              .takes_trust = true,
              .keys = phased_sections,
+             .keys_size = sizeof(struct phased_keys),
              .read = phased_read_keys},
     .metrics = phased_metrics,
     .ranks = true,

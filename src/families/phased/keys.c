@@ -117,11 +117,8 @@ void phased_read_keys(struct config_reader *reader, const struct config_node *ro
                       struct tacit_config *config)
 {
     struct config_node const *const protocol = config_node_member(root, "protocol");
-    struct phased_keys *const keys = config_reader_memory(reader, sizeof *keys);
-    if (keys == NULL)
-        return;
-    *keys = (struct phased_keys){.growth = TACIT_PHASES_GROWTH};
-    config->keys = keys;
+    struct phased_keys *const keys = config->keys;
+    keys->growth = TACIT_PHASES_GROWTH;
     config_reader_table(reader, protocol, "protocol", index_keys, keys);
     phased_read_index(reader, protocol, "protocol", keys);
     read_changes(reader, protocol, keys);

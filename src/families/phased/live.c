@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../live/bus/envelope.h"
 #include "../../live/hub_helper.h"
 #include "../../live/site_helper.h"
 #include "plan.h"
@@ -19,8 +18,8 @@ static bool fits(uint32_t arm_count)
         .kind = TACIT_PHASED_REPORT, .block_count = arm_count, .commit = &commit};
     struct tacit_phased_message const order = {.kind = TACIT_PHASED_ORDER,
                                                .block_count = arm_count};
-    return tacit_wire_bytes(tacit_wire_phased.messages, NULL, &report) <= LIVE_ENVELOPE_BYTES_MAX &&
-           tacit_wire_bytes(tacit_wire_phased.messages, NULL, &order) <= LIVE_ENVELOPE_BYTES_MAX;
+    return live_message_fits(&tacit_wire_phased, NULL, &report) &&
+           live_message_fits(&tacit_wire_phased, NULL, &order);
 }
 
 /* ---- A site ---------------------------------------------------------------------------------- */
@@ -37,9 +36,7 @@ static enum tacit_status site_configure(struct live_site *site)
 {
     struct phased_site *const own = site->own;
     struct tacit_wire_run const *const run = site->run; /* its head */
-    enum tacit_status status = live_site_mechanism(&site->config, &site->mechanism);
-    if (status == TACIT_OK)
-        status = live_site_trust(site, &own->trust);
+    enum tacit_status const status = live_site_noise(site, &own->trust);
     if (status != TACIT_OK)
         return status;
     own->core =
@@ -207,7 +204,6 @@ const struct live_site_ops phased_site_ops = {.wire = &tacit_wire_phased,
                                               .keeps_digest = true,
                                               .events = LIVE_SITE_PLAN_EVENTS,
                                               .core = &tacit_phased_agent_live,
-                                              .own_size = sizeof(struct phased_site),
                                               .configure = site_configure,
                                               .objection = site_objection,
                                               .step = site_step,
@@ -524,7 +520,6 @@ const struct live_hub_ops phased_hub_ops = {.wire = &tacit_wire_phased,
                                             .has_terms = true,
                                             .is_rebuilt = true,
                                             .core = &tacit_phased_hub_live,
-                                            .own_size = sizeof(struct phased_hub),
                                             .epsilon_nano = live_hub_epsilon_nano,
                                             .parameters = hub_parameters,
                                             .too_large = hub_too_large,

@@ -1,6 +1,5 @@
 /* From the coordinator's file to the schedule of the hub. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "ladder.h"
 #include "../../config/reader.h"
@@ -62,16 +61,11 @@ static void read_lists(struct config_reader *reader, const struct config_node *r
 static void phased_read_run(struct config_reader *reader, const struct config_node *run,
                             struct tacit_config_coordinator *coordinator)
 {
-    struct run_keys *const keys = config_reader_memory(reader, sizeof *keys);
-    if (keys == NULL)
-        return;
-    *keys = (struct run_keys){.keys = {.growth = TACIT_PHASES_GROWTH}};
-    coordinator->keys = keys;
+    struct run_keys *const keys = coordinator->keys;
+    keys->keys.growth = TACIT_PHASES_GROWTH;
     read_rule(reader, run);
     phased_read_index(reader, run, "run", &keys->keys);
     read_lists(reader, run, keys);
-    if (coordinator->network.kind != TACIT_CONFIG_STAR)
-        config_reader_refuse(reader, "network.kind", "play in phases is for a star; allowed: star");
 }
 
 /* ---- Settings -------------------------------------------------------------------------------- */
@@ -86,9 +80,9 @@ static uint32_t find_arm(const struct tacit_config_coordinator *file, const char
 }
 
 /* The named arms as a set. Errors: TACIT_INVALID. */
-static enum tacit_status take_list(const struct tacit_config_coordinator *file, int list,
-                                   uint64_t *set, struct tacit_error *error)
+static enum tacit_status take_list(const struct live_run_file *from, int list, uint64_t *set)
 {
+    struct tacit_config_coordinator const *const file = from->file;
     struct run_keys const *const given = file->keys;
     char name[40];
     (void)snprintf(name, sizeof name, "run.%s", list_names[list]);
@@ -98,24 +92,23 @@ static enum tacit_status take_list(const struct tacit_config_coordinator *file, 
          node = node->next) {
         uint32_t const arm = find_arm(file, node->text);
         if (arm == file->arm_count)
-            return live_file_refuse(file, name, "no arm of the list has this name", error);
+            return live_file_refuse(from, name, "no arm of the list has this name");
         tacit_bits_add(set, arm);
     }
     return TACIT_OK;
 }
 
 /* Arms that come and go. Ensures: the schedule knows how many are there at the start. */
-static enum tacit_status settle_changes(const struct tacit_config_coordinator *file,
+static enum tacit_status settle_changes(const struct live_run_file *from,
                                         struct tacit_phases *schedule, uint64_t *later,
-                                        uint64_t *added, uint64_t *retired,
-                                        struct tacit_error *error)
+                                        uint64_t *added, uint64_t *retired)
 {
-    uint32_t const arms = file->arm_count;
-    enum tacit_status status = take_list(file, LATER, later, error);
+    uint32_t const arms = from->file->arm_count;
+    enum tacit_status status = take_list(from, LATER, later);
     if (status == TACIT_OK)
-        status = take_list(file, ADDED, added, error);
+        status = take_list(from, ADDED, added);
     if (status == TACIT_OK)
-        status = take_list(file, RETIRED, retired, error);
+        status = take_list(from, RETIRED, retired);
     if (status != TACIT_OK)
         return status;
     uint32_t const count = tacit_bits_count(later, arms);
@@ -124,20 +117,19 @@ static enum tacit_status settle_changes(const struct tacit_config_coordinator *f
         bool const is_later = tacit_bits_has(later, arm);
         bool const was_there = !is_later || tacit_bits_has(added, arm);
         if (is_later != (arm >= arms - count))
-            return live_file_refuse(file, "run.later",
-                                    "arms that are to come are the last ones of 'arms'", error);
+            return live_file_refuse(from, "run.later",
+                                    "arms that are to come are the last ones of 'arms'");
         if (tacit_bits_has(added, arm) && !is_later)
-            return live_file_refuse(file, "run.added", "only arms of run.later can be added",
-                                    error);
+            return live_file_refuse(from, "run.added", "only arms of run.later can be added");
         if (tacit_bits_has(retired, arm) && !was_there)
-            return live_file_refuse(file, "run.retired", "an arm that is still to come", error);
+            return live_file_refuse(from, "run.retired", "an arm that is still to come");
         there += was_there && !tacit_bits_has(retired, arm) ? 1 : 0;
     }
     if (count == arms || there == 0)
-        return live_file_refuse(file, count == arms ? "run.later" : "run.retired",
-                                "no arm would be left", error);
+        return live_file_refuse(from, count == arms ? "run.later" : "run.retired",
+                                "no arm would be left");
     if (schedule->guard_loss > 0 && tacit_bits_has(retired, schedule->guard_arm))
-        return live_file_refuse(file, "run.retired", "the arm of the guard stays", error);
+        return live_file_refuse(from, "run.retired", "the arm of the guard stays");
     schedule->first_count = count == 0 ? 0 : arms - count;
     return TACIT_OK;
 }
@@ -148,22 +140,25 @@ struct held {
     uint64_t sets[];                     /* later, added, retired: W(K) each */
 };
 
-static enum tacit_status settle(const struct live_hub_config *hub,
-                                const struct tacit_config_coordinator *file, struct held *made,
-                                struct tacit_error *error)
+static enum tacit_status phased_hub_settings_new(const struct live_run_file *from)
 {
-    struct tacit_phases *const schedule = &made->settings.schedule;
+    struct live_hub_config *const hub = from->hub;
     size_t const set = TACIT_BITS_WORDS(hub->arm_count);
-    struct run_keys const *const given = file->keys;
+    struct held *const made = live_settings(from, sizeof *made + 3 * set * sizeof(uint64_t));
+    TACIT_ASSERT(from->network == NULL);
+    if (made == NULL)
+        return TACIT_MEMORY;
+    struct tacit_phases *const schedule = &made->settings.schedule;
+    struct run_keys const *const given = from->file->keys;
     struct phased_keys const *const keys = &given->keys;
     uint32_t const usual = hub->arm_count < TACIT_PHASES_ARMS_PER_ROUND
                                ? (hub->arm_count < 2 ? 2 : hub->arm_count)
                                : TACIT_PHASES_ARMS_PER_ROUND;
     if (keys->arms_per_round > hub->arm_count)
-        return live_file_refuse(file, "run.arms_per_round", "more than there are arms", error);
-    uint32_t const guard = keys->guard == NULL ? 0 : find_arm(file, keys->guard);
+        return live_file_refuse(from, "run.arms_per_round", "more than there are arms");
+    uint32_t const guard = keys->guard == NULL ? 0 : find_arm(from->file, keys->guard);
     if (guard == hub->arm_count)
-        return live_file_refuse(file, "run.guard.arm", "no arm of the list has this name", error);
+        return live_file_refuse(from, "run.guard.arm", "no arm of the list has this name");
     *schedule = (struct tacit_phases){.rule = TACIT_PHASES_INDEX,
                                       .arm_count = hub->arm_count,
                                       .agent_count = hub->site_count,
@@ -175,9 +170,9 @@ static enum tacit_status settle(const struct live_hub_config *hub,
                                       .confidence = keys->confidence,
                                       .guard_arm = guard,
                                       .guard_loss = keys->guard_loss,
-                                      .floor_milli = live_file_floor(file)};
+                                      .floor_milli = live_file_floor(from->file)};
     enum tacit_status const status =
-        settle_changes(file, schedule, made->sets, made->sets + set, made->sets + 2 * set, error);
+        settle_changes(from, schedule, made->sets, made->sets + set, made->sets + 2 * set);
     if (status != TACIT_OK)
         return status;
     made->settings.added = made->sets + set;
@@ -187,38 +182,17 @@ static enum tacit_status settle(const struct live_hub_config *hub,
     if (key == NULL)
         return TACIT_OK;
     bool const is_growth = strcmp(key, "protocol.growth") == 0;
-    return live_file_refuse(file, is_growth ? "run.growth" : "run.horizon", text, error);
-}
-
-static enum tacit_status phased_hub_settings_new(struct live_hub_config *hub,
-                                                 const struct tacit_config_coordinator *file,
-                                                 const struct tacit_network *network,
-                                                 struct tacit_error *error)
-{
-    struct held *const made =
-        calloc(1, sizeof *made + 3 * TACIT_BITS_WORDS(hub->arm_count) * sizeof(uint64_t));
-    TACIT_ASSERT(network == NULL);
-    TACIT_ASSERT(file->keys != NULL);
-    if (made == NULL)
-        return TACIT_MEMORY;
-    enum tacit_status const status = settle(hub, file, made, error);
-    if (status == TACIT_OK)
-        hub->settings = &made->settings;
-    else
-        free(made);
-    return status;
+    return live_file_refuse(from, is_growth ? "run.growth" : "run.horizon", text);
 }
 
 /* ---- The family as the daemons know it ---- */
-
-extern const struct live_family phased_live;
 
 const struct live_family phased_live = {.file = {.word = "phased-index",
                                                  .networks = 1u << TACIT_CONFIG_STAR,
                                                  .takes_trust = true,
                                                  .run_keys = run_sections,
+                                                 .run_size = sizeof(struct run_keys),
                                                  .read_run = phased_read_run},
                                         .site = &phased_site_ops,
                                         .hub = &phased_hub_ops,
-                                        .hub_settings = phased_hub_settings_new,
-                                        .hub_settings_free = live_hub_settings_free};
+                                        .hub_settings = phased_hub_settings_new};

@@ -84,8 +84,6 @@ static const struct tacit_words words = {
 
 static const char *const environments[] = {"latency", NULL};
 
-extern const struct tacit_family select_family;
-
 const struct tacit_family select_family = {.number = SELECT_NUMBER,
                                            .file = {.word = "select",
                                                     .networks = 1u << TACIT_CONFIG_STAR,
@@ -95,6 +93,7 @@ const struct tacit_family select_family = {.number = SELECT_NUMBER,
                                                     .keys = select_sections,
                                                     .takes_trust = true,
                                                     .own_environments = environments,
+                                                    .keys_size = sizeof(struct select_keys),
                                                     .read = select_read_keys},
                                            .metrics = select_metrics,
                                            .profiles = select_series,

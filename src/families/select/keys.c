@@ -247,11 +247,8 @@ static void read_privacy(struct config_reader *reader, const struct config_node 
 void select_read_keys(struct config_reader *reader, const struct config_node *root,
                       struct tacit_config *config)
 {
-    struct select_keys *const keys = config_reader_memory(reader, sizeof *keys);
-    if (keys == NULL)
-        return;
-    *keys = (struct select_keys){.quorum = 1};
-    config->keys = keys;
+    struct select_keys *const keys = config->keys;
+    keys->quorum = 1;
     read_protocol(reader, root, config, keys);
     read_environment(reader, root, keys);
     read_sizes(reader, root, keys);

@@ -1,6 +1,5 @@
 /* A training federation as the daemons drive it (live/protocol.h). */
 #include "live.h"
-#include "../../live/bus/envelope.h"
 #include "../../live/hub_helper.h"
 #include "../../live/site_helper.h"
 #include <math.h>
@@ -274,7 +273,6 @@ const struct live_site_ops select_site_ops = {.wire = &tacit_wire_select,
                                               .events =
                                                   LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_TASK,
                                               .core = &tacit_select_site_live,
-                                              .own_size = sizeof(struct select_site),
                                               .configure = site_configure,
                                               .objection = site_objection,
                                               .step = site_step,
@@ -321,9 +319,7 @@ static const char *hub_too_large(const struct live_hub_config *config)
         .kind = TACIT_SELECT_ORDER,
         .digest_count = tacit_select_piece_count(dimension, TACIT_SELECT_MODEL)};
     struct tacit_wire_shape const shape = {.agent_count = config->site_count};
-    return tacit_wire_bytes(tacit_wire_select.messages, &shape, &order) > LIVE_ENVELOPE_BYTES_MAX
-               ? "sites"
-               : NULL;
+    return live_message_fits(&tacit_wire_select, &shape, &order) ? NULL : "sites";
 }
 
 static void hub_describe(const struct live_hub_config *config, FILE *out)
@@ -538,7 +534,6 @@ const struct live_hub_ops select_hub_ops = {.wire = &tacit_wire_select,
                                             .has_terms = true,
                                             .is_rebuilt = true,
                                             .core = &tacit_select_hub_live,
-                                            .own_size = sizeof(struct select_hub),
                                             .epsilon_nano = hub_epsilon_nano,
                                             .parameters = hub_parameters,
                                             .too_large = hub_too_large,

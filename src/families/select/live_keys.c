@@ -247,13 +247,10 @@ static void check_price(struct config_reader *reader, const struct tacit_config_
 static void select_read_policy(struct config_reader *reader, const struct config_node *policy,
                                struct tacit_config_agent *agent)
 {
-    struct site_keys *const keys = config_reader_memory(reader, sizeof *keys);
-    if (keys == NULL)
-        return;
+    struct site_keys *const keys = agent->keys;
     config_reader_idle(reader, policy, "policy.rewards_per_unit_max", true,
                        "a training has no rewards, and policy.budget is for the whole data set; "
                        "allowed: without this key");
-    agent->keys = keys;
     config_reader_values(reader, policy, "policy", policy_keys, keys);
     config_reader_values(reader, config_document_root(reader->document), "", top_keys, keys);
     if (reader->status == TACIT_OK)
@@ -333,10 +330,7 @@ static void read_sizes(struct config_reader *reader, const struct config_node *r
 static void select_read_run(struct config_reader *reader, const struct config_node *run,
                             struct tacit_config_coordinator *coordinator)
 {
-    struct run_keys *const keys = config_reader_memory(reader, sizeof *keys);
-    if (keys == NULL)
-        return;
-    coordinator->keys = keys;
+    struct run_keys *const keys = coordinator->keys;
     config_reader_values(reader, run, "run", run_keys, keys);
     keys->users_per_round = coordinator->site_count;
     config_reader_u32(reader, run, "run.users_per_round", false, 1, coordinator->site_count,
@@ -364,14 +358,14 @@ static void select_read_run(struct config_reader *reader, const struct config_no
                              "with select the arms are the sites; allowed: the same list");
 }
 
-static enum tacit_status read_initial(const struct tacit_config_coordinator *file,
-                                      struct select_hub_settings *settings,
-                                      struct tacit_error *error)
+static enum tacit_status read_initial(const struct live_run_file *from,
+                                      struct select_hub_settings *settings)
 {
-    struct run_keys const *const keys = file->keys;
-    char *const path = tacit_config_path(file->document, keys->initial);
+    struct run_keys const *const keys = from->file->keys;
+    char *const path = tacit_config_path(from->file->document, keys->initial);
     FILE *const in = path == NULL ? NULL : fopen(path, "rb");
-    float *const initial = calloc(keys->parameters + (size_t)1, sizeof *initial);
+    float *const initial = config_document_allocate(
+        from->file->document, (keys->parameters + (size_t)1) * sizeof *initial);
     size_t const got = in == NULL || initial == NULL
                            ? 0
                            : fread(initial, sizeof *initial, keys->parameters + (size_t)1, in);
@@ -382,9 +376,8 @@ static enum tacit_status read_initial(const struct tacit_config_coordinator *fil
     return got == keys->parameters
                ? TACIT_OK
                : live_file_refuse(
-                     file, "run.initial",
-                     "it cannot be read, or is not of run.parameters numbers of 4 bytes each",
-                     error);
+                     from, "run.initial",
+                     "it cannot be read, or is not of run.parameters numbers of 4 bytes each");
 }
 
 static struct tacit_select_hub_config core_of(const struct live_hub_config *hub,
@@ -413,22 +406,11 @@ static struct tacit_select_hub_config core_of(const struct live_hub_config *hub,
                                             .sizes = keys->sizes}; /* the document's */
 }
 
-static void select_hub_settings_free(struct live_hub_config *hub)
+static enum tacit_status select_hub_settings_new(const struct live_run_file *from)
 {
-    struct select_hub_settings const *const settings = hub->settings;
-    if (settings != NULL)
-        free((void *)(uintptr_t)settings->core.initial);
-    live_hub_settings_free(hub);
-}
-
-static enum tacit_status select_hub_settings_new(struct live_hub_config *hub,
-                                                 const struct tacit_config_coordinator *file,
-                                                 const struct tacit_network *network,
-                                                 struct tacit_error *error)
-{
-    struct run_keys const *const keys = file->keys;
-    struct select_hub_settings *const made = calloc(1, sizeof *made);
-    (void)network;
+    struct live_hub_config *const hub = from->hub;
+    struct run_keys const *const keys = from->file->keys;
+    struct select_hub_settings *const made = live_settings(from, sizeof *made);
     TACIT_ASSERT(keys != NULL);
     if (made == NULL)
         return TACIT_MEMORY;
@@ -436,36 +418,31 @@ static enum tacit_status select_hub_settings_new(struct live_hub_config *hub,
         hub->quorum = keys->users_per_round;
     made->core = core_of(hub, keys);
     made->batches = keys->batches;
-    hub->settings = made;
     enum tacit_status status = TACIT_OK;
     if (keys->initial != NULL)
-        status = read_initial(file, made, error);
-    bool const is_kept = file->trust.has_helper; /* what any site reports, for the helper */
+        status = read_initial(from, made);
+    bool const is_kept = from->file->trust.has_helper; /* what any site reports, for the helper */
     if (status == TACIT_OK &&
         (tacit_select_hub_size(&made->core) == 0 ||
          (is_kept && hub->site_count * (size_t)keys->parameters > UPDATES_MAX)))
         status = live_file_refuse(
-            file, "run.parameters",
+            from, "run.parameters",
             is_kept ? "updates of so many numbers, of all sites, do not fit into 256 MiB"
-                    : "users_per_round updates of so many numbers do not fit into 256 MiB",
-            error);
-    if (status != TACIT_OK)
-        select_hub_settings_free(hub);
+                    : "users_per_round updates of so many numbers do not fit into 256 MiB");
     return status;
 }
 
 /* ---- The family as the daemons know it ---- */
 
-extern const struct live_family select_live;
-
 const struct live_family select_live = {.file = {.word = "select",
                                                  .networks = 1u << TACIT_CONFIG_STAR,
                                                  .takes_trust = true,
                                                  .run_keys = run_sections,
+                                                 .run_size = sizeof(struct run_keys),
                                                  .read_run = select_read_run,
                                                  .site_keys = site_sections,
+                                                 .site_size = sizeof(struct site_keys),
                                                  .read_policy = select_read_policy},
                                         .site = &select_site_ops,
                                         .hub = &select_hub_ops,
-                                        .hub_settings = select_hub_settings_new,
-                                        .hub_settings_free = select_hub_settings_free};
+                                        .hub_settings = select_hub_settings_new};

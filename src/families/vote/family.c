@@ -1,8 +1,6 @@
 /* Elimination by votes (Feraud, Alami, Laroche) as its hosts know it. */
 #include "plan.h"
 
-extern const struct tacit_family vote_family;
-
 const struct tacit_family vote_family = {
     .number = VOTE_FAMILY,
     .file = {.word = "votes",
@@ -14,6 +12,7 @@ const struct tacit_family vote_family = {
              .keys = vote_sections,
              .reads_epsilon = true,
              .takes_trust = true,
+             .keys_size = sizeof(struct vote_keys),
              .read = vote_read_keys},
     .metrics = vote_metrics,
     .profiles = vote_profiles,

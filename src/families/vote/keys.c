@@ -262,10 +262,7 @@ void vote_read_keys(struct config_reader *reader, const struct config_node *root
                     struct tacit_config *config)
 {
     struct config_node const *const protocol = config_node_member(root, "protocol");
-    struct vote_keys *const keys = config_reader_memory(reader, sizeof *keys);
-    if (keys == NULL)
-        return;
-    config->keys = keys;
+    struct vote_keys *const keys = config->keys;
     read_protocol(reader, protocol, keys);
     if (reader->status == TACIT_OK)
         read_votes(reader, protocol, keys);

@@ -1,5 +1,4 @@
 /* Private votes over a hub that grants, as the daemons drive them (live/protocol.h). */
-#include "../../live/bus/envelope.h"
 #include "../../live/protocol.h"
 #include "live_keys.h"
 #include <stdlib.h>
@@ -213,7 +212,6 @@ const struct live_site_ops vote_site_ops = {.wire = &tacit_wire_vote,
                                             .keeps_digest = true,
                                             .events = LIVE_SITE_PLAN_EVENTS,
                                             .core = &tacit_vote_site_live,
-                                            .own_size = sizeof(struct vote_site),
                                             .configure = site_configure,
                                             .objection = live_site_reckoning,
                                             .step = site_step,
@@ -245,9 +243,7 @@ static const char *hub_too_large(const struct live_hub_config *config)
     struct tacit_wire_shape const shape = {.arm_count = config->arm_count};
     struct tacit_vote_hub_message const largest = {.kind = has_sums ? TACIT_VOTE_RELEASE
                                                                     : TACIT_VOTE_CAST};
-    return tacit_wire_bytes(tacit_wire_vote.messages, &shape, &largest) > LIVE_ENVELOPE_BYTES_MAX
-               ? "arms"
-               : NULL;
+    return live_message_fits(&tacit_wire_vote, &shape, &largest) ? NULL : "arms";
 }
 
 static void hub_describe(const struct live_hub_config *config, FILE *out)
@@ -371,7 +367,6 @@ const struct live_hub_ops vote_hub_ops = {.wire = &tacit_wire_vote,
                                           .has_terms = true,
                                           .is_rebuilt = true,
                                           .core = &tacit_vote_hub_live,
-                                          .own_size = sizeof(struct vote_hub),
                                           .epsilon_nano = live_hub_epsilon_nano,
                                           .parameters = hub_parameters,
                                           .too_large = hub_too_large,

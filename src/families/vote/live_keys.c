@@ -5,7 +5,6 @@
 #include "../live_family.h"
 #include "rule.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DELTA_OF_TWO_MAX 0.5  /* of schedules */
@@ -89,10 +88,7 @@ static void read_votes(struct config_reader *reader, const struct config_node *r
 static void vote_read_run(struct config_reader *reader, const struct config_node *run,
                           struct tacit_config_coordinator *coordinator)
 {
-    struct run_keys *const keys = config_reader_memory(reader, sizeof *keys);
-    if (keys == NULL)
-        return;
-    coordinator->keys = keys;
+    struct run_keys *const keys = coordinator->keys;
     config_reader_values(reader, run, "run", run_keys, keys);
     struct vote_threshold const *const threshold = &keys->threshold;
     if (threshold->delta >= 1 || threshold->eta >= 1)
@@ -122,28 +118,26 @@ static void vote_read_run(struct config_reader *reader, const struct config_node
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
-static enum tacit_status check_votes(const struct tacit_config_coordinator *file,
-                                     const struct tacit_wire_vote_run *run,
-                                     struct tacit_error *error)
+static enum tacit_status check_votes(const struct live_run_file *from,
+                                     const struct tacit_wire_vote_run *run)
 {
     char text[200];
     if (run->eta <= 0)
-        return live_file_refuse(file, "run.votes",
-                                "the votes must be more than the liars, and no more than the sites",
-                                error);
+        return live_file_refuse(
+            from, "run.votes", "the votes must be more than the liars, and no more than the sites");
     if (run->votes_needed > run->agent_count) {
         (void)snprintf(text, sizeof text,
                        "%u votes are needed and there are %u sites; allowed: a smaller eta, more "
                        "sites, or votes: cheapest",
                        run->votes_needed, run->agent_count);
-        return live_file_refuse(file, "run.votes", text, error);
+        return live_file_refuse(from, "run.votes", text);
     }
     if (run->reset_after_s > 0 && run->accuracy < run->eta / run->arm_count) {
         (void)snprintf(text, sizeof text,
                        "%g is below eta/K = %.4g, where Theorem 4 (DSER4) says nothing; allowed "
                        "with resets: at least that",
                        run->accuracy, run->eta / run->arm_count);
-        return live_file_refuse(file, "run.accuracy", text, error);
+        return live_file_refuse(from, "run.accuracy", text);
     }
     return TACIT_OK;
 }
@@ -163,18 +157,16 @@ struct tacit_vote_pool_config vote_hub_pool(const struct live_hub_config *hub)
                                            .growth = TACIT_VOTE_POOL_GROWTH};
 }
 
-static enum tacit_status vote_hub_settings_new(struct live_hub_config *hub,
-                                               const struct tacit_config_coordinator *file,
-                                               const struct tacit_network *network,
-                                               struct tacit_error *error)
+static enum tacit_status vote_hub_settings_new(const struct live_run_file *from)
 {
-    struct run_keys const *const keys = file->keys;
+    struct live_hub_config *const hub = from->hub;
+    struct run_keys const *const keys = from->file->keys;
     struct tacit_best_arm_config const subroutine = {
         .kind = TACIT_BEST_ARM_SUCCESSIVE, .arm_count = hub->arm_count, .accuracy = keys->accuracy};
-    TACIT_ASSERT(network == NULL);
-    if (file->trust.has_helper)
-        return vote_settle_two(hub, file, keys->accuracy, keys->threshold.delta, error);
-    struct tacit_wire_vote_run *const made = calloc(1, sizeof *made);
+    TACIT_ASSERT(from->network == NULL);
+    if (from->file->trust.has_helper)
+        return vote_settle_two(from, keys->accuracy, keys->threshold.delta);
+    struct tacit_wire_vote_run *const made = live_settings(from, sizeof *made);
     if (made == NULL)
         return TACIT_MEMORY;
     bool const has_sums =
@@ -193,13 +185,9 @@ static enum tacit_status vote_hub_settings_new(struct live_hub_config *hub,
                                          .committee = has_committee ? choice.needed : 0,
                                          .reset_after_s = keys->reset_after_s,
                                          .tick_ms = keys->tick_ms};
-    hub->settings = made;
     struct tacit_vote_pool_config const pool = vote_hub_pool(hub);
     made->block = has_sums ? tacit_vote_pool_block(&pool) : 0;
-    enum tacit_status const status = check_votes(file, made, error);
-    if (status != TACIT_OK)
-        live_hub_settings_free(hub);
-    return status;
+    return check_votes(from, made);
 }
 
 const struct tacit_wire_vote_run *vote_hub_run(const struct live_hub_config *hub)
@@ -210,16 +198,14 @@ const struct tacit_wire_vote_run *vote_hub_run(const struct live_hub_config *hub
 
 /* ---- The family as the daemons know it ---- */
 
-extern const struct live_family vote_live;
-
 const struct live_family vote_live = {.file = {.word = "votes",
                                                .networks = 1u << TACIT_CONFIG_BROADCAST,
                                                .takes_trust = true,
                                                .run_keys = run_sections,
+                                               .run_size = sizeof(struct run_keys),
                                                .read_run = vote_read_run},
                                       .site = &vote_site_ops,
                                       .hub = &vote_hub_ops,
                                       .site_of_two = vote_site_of_two,
                                       .hub_of_two = vote_hub_of_two,
-                                      .hub_settings = vote_hub_settings_new,
-                                      .hub_settings_free = live_hub_settings_free};
+                                      .hub_settings = vote_hub_settings_new};

@@ -16,12 +16,10 @@ struct tacit_vote_pool_config vote_hub_pool(const struct live_hub_config *hub);
 
 /* ---- live_two.c: published sums with two aggregators ---- */
 
-struct tacit_config_coordinator;
+struct live_run_file;
 const struct live_site_ops *vote_site_of_two(void);
 const struct live_hub_ops *vote_hub_of_two(void);
 
 /* hub->settings. Errors: as live_family.hub_settings. */
-enum tacit_status vote_settle_two(struct live_hub_config *hub,
-                                  const struct tacit_config_coordinator *file, double accuracy,
-                                  double delta, struct tacit_error *error);
+enum tacit_status vote_settle_two(const struct live_run_file *from, double accuracy, double delta);
 #endif

@@ -6,16 +6,14 @@
 #include "../phased/ladder.h"
 #include "../phased/live.h"
 #include "../phased/settings.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- The run ---- */
 
-enum tacit_status vote_settle_two(struct live_hub_config *hub,
-                                  const struct tacit_config_coordinator *file, double accuracy,
-                                  double delta, struct tacit_error *error)
+enum tacit_status vote_settle_two(const struct live_run_file *from, double accuracy, double delta)
 {
-    struct phased_hub_settings *const made = calloc(1, sizeof *made);
+    struct live_hub_config const *const hub = from->hub;
+    struct phased_hub_settings *const made = live_settings(from, sizeof *made);
     char text[PHASED_REFUSAL_BYTES];
     if (made == NULL)
         return TACIT_MEMORY;
@@ -25,18 +23,16 @@ enum tacit_status vote_settle_two(struct live_hub_config *hub,
                                            .horizon = hub->horizon,
                                            .epsilon_per_reward = hub->epsilon,
                                            .growth = TACIT_VOTE_POOL_GROWTH,
-                                           .floor_milli = live_file_floor(file),
+                                           .floor_milli = live_file_floor(from->file),
                                            .confidence = 1 - delta,
                                            .accuracy = accuracy};
     char const *const key = phased_schedule_refusal(&made->schedule, text);
-    hub->settings = made;
     if (key == NULL)
         return TACIT_OK;
-    live_hub_settings_free(hub);
     bool const is_long = strcmp(key, "horizon") != 0;
-    return live_file_refuse(
-        file, "run.horizon",
-        is_long ? "there are 64 looks, which do not reach it; allowed: less" : text, error);
+    return live_file_refuse(from, "run.horizon",
+                            is_long ? "there are 64 looks, which do not reach it; allowed: less"
+                                    : text);
 }
 
 /* The hub's, as of one aggregator: one vote is enough, and a round is a tick. */
