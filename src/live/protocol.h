@@ -44,6 +44,14 @@
         return name##_restore(hub->state, &((const type *)hub->own)->core, bytes, size);           \
     }
 
+/* Members of live_site_ops and live_hub_ops that are functions of the same name in every family. */
+#define LIVE_SITE_FUNCTIONS                                                                        \
+    .configure = site_configure, .step = site_step, .fill_view = site_fill_view,                   \
+    .promise = site_promise
+#define LIVE_HUB_FUNCTIONS                                                                         \
+    .parameters = hub_parameters, .too_large = hub_too_large, .describe = hub_describe,            \
+    .configure = hub_configure, .step = hub_step, .fill_view = hub_fill_view
+
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 /* Encoded, of one step: they stay where they are until the next one. All zero is empty. */

@@ -824,10 +824,7 @@ const struct live_site_ops elim_site_ops = {.wire = &tacit_wire_elim,
                                             .events =
                                                 LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_REFUSE,
                                             .core = &core,
-                                            .configure = site_configure,
+                                            LIVE_SITE_FUNCTIONS,
                                             .objection = site_objection,
                                             .begin = site_begin,
-                                            .step = site_step,
-                                            .fill_view = site_fill_view,
-                                            .prefers = site_prefers,
-                                            .promise = site_promise};
+                                            .prefers = site_prefers};

@@ -156,8 +156,6 @@ static enum tacit_status elim_hub_settings_new(const struct live_run_file *from)
     return keys->bounds.is_exact ? check_exact(from) : check_horizon(from);
 }
 
-/* ---- The family as the daemons know it ---- */
-
 const struct live_family elim_live = {
     .file = {.word = "elimination",
              .networks = 1u << TACIT_CONFIG_STAR | 1u << TACIT_CONFIG_GRAPH |

@@ -119,12 +119,9 @@ static void site_promise(const struct live_site *site, const struct live_site_co
 const struct live_site_ops glm_site_ops = {.wire = &tacit_wire_glm,
                                            .events = LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_OFFER,
                                            .core = &tacit_glm_client_live,
-                                           .configure = site_configure,
+                                           LIVE_SITE_FUNCTIONS,
                                            .objection = site_objection,
-                                           .step = site_step,
-                                           .parse_kept = glm_parse_kept,
-                                           .fill_view = site_fill_view,
-                                           .promise = site_promise};
+                                           .parse_kept = glm_parse_kept};
 
 /* ---- The hub --------------------------------------------------------------------------------- */
 
@@ -340,11 +337,6 @@ static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view
 
 const struct live_hub_ops glm_hub_ops = {.wire = &tacit_wire_glm,
                                          .core = &tacit_glm_hub_live,
-                                         .parameters = hub_parameters,
-                                         .too_large = hub_too_large,
-                                         .describe = hub_describe,
-                                         .configure = hub_configure,
+                                         LIVE_HUB_FUNCTIONS,
                                          .begin = note_model,
-                                         .step = hub_step,
-                                         .mark = mark,
-                                         .fill_view = hub_fill_view};
+                                         .mark = mark};

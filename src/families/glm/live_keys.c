@@ -111,8 +111,6 @@ static void glm_read_policy(struct config_reader *reader, const struct config_no
         config_reader_refuse(reader, "missing", GLM_MISSING);
 }
 
-/* ---- The family as the daemons know it ---- */
-
 const struct live_family glm_live = {.file = {.word = "glm-ucb",
                                               .networks = 1u << TACIT_CONFIG_STAR,
                                               .is_open = true,

@@ -100,8 +100,6 @@ static void read_policy(struct config_reader *reader, const struct config_node *
     config_reader_values(reader, policy, "policy", policy_keys, agent->keys);
 }
 
-/* ---- As the daemons know it ---- */
-
 const struct live_family glm_sound_live = {
     .file = {.word = TACIT_WIRE_GLM_SOUND_WORD,
              .networks = 1u << TACIT_CONFIG_STAR,

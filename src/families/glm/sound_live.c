@@ -246,12 +246,9 @@ const struct live_site_ops glm_sound_site_ops = {.wire = &tacit_wire_glm_sound,
                                                  .events =
                                                      LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_OFFER,
                                                  .core = &tacit_glm_sound_site_live,
-                                                 .configure = site_configure,
-                                                 .step = site_step,
-                                                 .fill_view = site_fill_view,
+                                                 LIVE_SITE_FUNCTIONS,
                                                  .parse_kept = site_parse_kept,
-                                                 .objection = site_objection,
-                                                 .promise = site_promise};
+                                                 .objection = site_objection};
 
 /* ---- Its hub --------------------------------------------------------------------------------- */
 
@@ -477,17 +474,12 @@ const struct live_hub_ops glm_sound_hub_ops = {.wire = &tacit_wire_glm_sound,
                                                .has_terms = true,
                                                .is_rebuilt = true,
                                                .core = &tacit_glm_sound_hub_live,
+                                               LIVE_HUB_FUNCTIONS,
                                                .epsilon_nano = hub_epsilon_nano,
-                                               .parameters = hub_parameters,
-                                               .too_large = hub_too_large,
-                                               .describe = hub_describe,
-                                               .configure = hub_configure,
                                                .begin = note_model,
                                                .snapshot = tacit_glm_sound_hub_live_snapshot,
                                                .restore = tacit_glm_sound_hub_live_restore,
-                                               .step = hub_step,
                                                .hello = hub_hello,
-                                               .fill_view = hub_fill_view,
                                                .vector = take_vector,
                                                .epsilon_of = "per interaction",
                                                .is_signed = true,

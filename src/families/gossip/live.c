@@ -205,12 +205,9 @@ const struct live_site_ops gossip_site_ops = {.wire = &tacit_wire_gossip,
                                               .hub_is_silent = true,
                                               .events = LIVE_SITE_PLAN_EVENTS,
                                               .core = &tacit_gossip_agent_live,
-                                              .configure = site_configure,
+                                              LIVE_SITE_FUNCTIONS,
                                               .objection = site_objection,
-                                              .step = site_step,
-                                              .fill_view = site_fill_view,
-                                              .prefers = site_prefers,
-                                              .promise = site_promise};
+                                              .prefers = site_prefers};
 
 /* ---- The hub --------------------------------------------------------------------------------- */
 
@@ -373,11 +370,6 @@ const struct live_hub_ops gossip_hub_ops = {.wire = &tacit_wire_gossip,
                                             .only_kind = TACIT_WIRE_GOSSIP_KIND_TOLD,
                                             .hears = &tacit_wire_gossip_progress,
                                             .core = &hub_of_nothing,
+                                            LIVE_HUB_FUNCTIONS,
                                             .epsilon_nano = epsilon_nano,
-                                            .parameters = hub_parameters,
-                                            .place = hub_place,
-                                            .too_large = hub_too_large,
-                                            .describe = hub_describe,
-                                            .configure = hub_configure,
-                                            .step = hub_step,
-                                            .fill_view = hub_fill_view};
+                                            .place = hub_place};

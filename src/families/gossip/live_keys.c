@@ -81,8 +81,6 @@ static enum tacit_status gossip_hub_settings_new(const struct live_run_file *fro
     return TACIT_OK;
 }
 
-/* ---- The family as the daemons know it ---- */
-
 const struct live_family gossip_live = {.file = {.word = "gossip-ucb",
                                                  .networks = 1u << TACIT_CONFIG_GRAPH,
                                                  .lacks_rounds = true,

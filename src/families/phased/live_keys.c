@@ -185,8 +185,6 @@ static enum tacit_status phased_hub_settings_new(const struct live_run_file *fro
     return live_file_refuse(from, is_growth ? "run.growth" : "run.horizon", text);
 }
 
-/* ---- The family as the daemons know it ---- */
-
 const struct live_family phased_live = {.file = {.word = "phased-index",
                                                  .networks = 1u << TACIT_CONFIG_STAR,
                                                  .takes_trust = true,

@@ -273,12 +273,9 @@ const struct live_site_ops select_site_ops = {.wire = &tacit_wire_select,
                                               .events =
                                                   LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_TASK,
                                               .core = &tacit_select_site_live,
-                                              .configure = site_configure,
+                                              LIVE_SITE_FUNCTIONS,
                                               .objection = site_objection,
-                                              .step = site_step,
-                                              .fill_view = site_fill_view,
-                                              .command = site_command,
-                                              .promise = site_promise};
+                                              .command = site_command};
 
 /* ---- The hub --------------------------------------------------------------------------------- */
 
@@ -534,15 +531,10 @@ const struct live_hub_ops select_hub_ops = {.wire = &tacit_wire_select,
                                             .has_terms = true,
                                             .is_rebuilt = true,
                                             .core = &tacit_select_hub_live,
+                                            LIVE_HUB_FUNCTIONS,
                                             .epsilon_nano = hub_epsilon_nano,
-                                            .parameters = hub_parameters,
-                                            .too_large = hub_too_large,
-                                            .describe = hub_describe,
-                                            .configure = hub_configure,
                                             .snapshot = tacit_select_hub_live_snapshot,
                                             .restore = tacit_select_hub_live_restore,
-                                            .step = hub_step,
-                                            .fill_view = hub_fill_view,
                                             .vector = take_vector,
                                             .epsilon_of = "of a site's data set, in all rounds",
                                             .round = hub_round,

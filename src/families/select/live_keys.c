@@ -432,8 +432,6 @@ static enum tacit_status select_hub_settings_new(const struct live_run_file *fro
     return status;
 }
 
-/* ---- The family as the daemons know it ---- */
-
 const struct live_family select_live = {.file = {.word = "select",
                                                  .networks = 1u << TACIT_CONFIG_STAR,
                                                  .takes_trust = true,

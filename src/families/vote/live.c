@@ -212,12 +212,9 @@ const struct live_site_ops vote_site_ops = {.wire = &tacit_wire_vote,
                                             .keeps_digest = true,
                                             .events = LIVE_SITE_PLAN_EVENTS,
                                             .core = &tacit_vote_site_live,
-                                            .configure = site_configure,
+                                            LIVE_SITE_FUNCTIONS,
                                             .objection = live_site_reckoning,
-                                            .step = site_step,
-                                            .fill_view = site_fill_view,
-                                            .prefers = site_prefers,
-                                            .promise = site_promise};
+                                            .prefers = site_prefers};
 
 /* ---- The hub --------------------------------------------------------------------------------- */
 
@@ -367,14 +364,9 @@ const struct live_hub_ops vote_hub_ops = {.wire = &tacit_wire_vote,
                                           .has_terms = true,
                                           .is_rebuilt = true,
                                           .core = &tacit_vote_hub_live,
+                                          LIVE_HUB_FUNCTIONS,
                                           .epsilon_nano = live_hub_epsilon_nano,
-                                          .parameters = hub_parameters,
-                                          .too_large = hub_too_large,
-                                          .describe = hub_describe,
-                                          .configure = hub_configure,
                                           .snapshot = tacit_vote_hub_live_snapshot,
                                           .restore = tacit_vote_hub_live_restore,
-                                          .step = hub_step,
                                           .mark = mark,
-                                          .fill_view = hub_fill_view,
                                           .objections = objections};

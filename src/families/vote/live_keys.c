@@ -196,8 +196,6 @@ const struct tacit_wire_vote_run *vote_hub_run(const struct live_hub_config *hub
     return hub->settings;
 }
 
-/* ---- The family as the daemons know it ---- */
-
 const struct live_family vote_live = {.file = {.word = "votes",
                                                .networks = 1u << TACIT_CONFIG_BROADCAST,
                                                .takes_trust = true,
