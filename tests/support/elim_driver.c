@@ -162,6 +162,17 @@ struct tacit_elim_event driver_receive(const struct tacit_elim_message *message)
     return (struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message};
 }
 
+struct tacit_elim_message driver_order(uint32_t epoch, uint64_t pulls, const uint64_t *arms)
+{
+    return (struct tacit_elim_message){.kind = TACIT_ELIM_ORDER,
+                                       .from = TACIT_HUB,
+                                       .to = TACIT_EVERYONE,
+                                       .run_id = DRIVER_RUN_ID,
+                                       .epoch = epoch,
+                                       .pulls = pulls,
+                                       .arms = arms};
+}
+
 struct tacit_elim_event driver_reward(uint32_t arm, uint64_t count, union tacit_sum sum)
 {
     struct tacit_elim_event event = {.kind = TACIT_EVENT_REWARD};

@@ -80,6 +80,8 @@ struct tacit_elim_event driver_start(void);
 struct tacit_elim_event driver_timeout(void);
 struct tacit_elim_event driver_exploited(uint64_t count);
 struct tacit_elim_event driver_receive(const struct tacit_elim_message *message);
+/* Of the hub's, to everyone. */
+struct tacit_elim_message driver_order(uint32_t epoch, uint64_t pulls, const uint64_t *arms);
 struct tacit_elim_event driver_reward(uint32_t arm, uint64_t count, union tacit_sum sum);
 
 /* ---- Steps ---- */

@@ -762,3 +762,76 @@ uint32_t peer_damage_every_bit(const struct peer_core *core, void (*drive)(struc
     }
     return refused;
 }
+
+void peer_step_damaged(struct peer_core *core, uint32_t from, uint32_t to,
+                       enum tacit_elim_message_kind last)
+{
+    static const struct tacit_commit some = {.commitment = {1}};
+    static const uint64_t only_0[] = {1};
+    core->now_us = 3;
+    (void)peer_step(core, driver_start());
+    if (core->update.plan_count > 0) {
+        struct tacit_pull_block const block = core->update.plan[0];
+        (void)peer_step(core, driver_reward(block.arm, block.count, (union tacit_sum){0}));
+    }
+    for (uint32_t kind = TACIT_ELIM_HELLO; kind <= last; kind++)
+        for (uint32_t epoch = 1; epoch <= 2; epoch++) {
+            struct tacit_elim_message word =
+                peer_word((enum tacit_elim_message_kind)kind, from, to, epoch, only_0);
+            word.commit = kind >= TACIT_ELIM_COMMIT ? &some : NULL;
+            (void)peer_step(core, driver_receive(&word));
+        }
+    core->now_us = TACIT_ELIM_PAUSE_US_MAX;
+    (void)peer_step(core, driver_timeout());
+}
+
+/* ---- Expectations ---- */
+
+void peer_expect_message(const struct peer_core *core, enum tacit_elim_message_kind kind,
+                         uint32_t to)
+{
+    assert_true(core->update.send);
+    assert_int_equal(core->update.message.kind, kind);
+    assert_int_equal(core->update.message.from, core->config.agent.agent_id);
+    assert_int_equal(core->update.message.to, to);
+}
+
+void peer_expect_set(const uint64_t *set, const uint64_t *wanted)
+{
+    assert_non_null(set);
+    assert_int_equal(set[0], wanted[0]);
+}
+
+void peer_wake(struct peer_core *core)
+{
+    assert_true(core->update.deadline_us != TACIT_NEVER);
+    core->now_us = core->update.deadline_us;
+    peer_expect(core, driver_timeout(), TACIT_OK);
+}
+
+/* ---- Worlds ---- */
+
+struct peer_world peer_world_of(uint64_t seed, uint32_t agents_max,
+                                struct network *(*draw)(uint32_t, struct tacit_rng *))
+{
+    struct peer_world world = {.rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE)};
+    struct tacit_rng *const rng = &world.rng;
+    uint32_t const agents = 1 + (uint32_t)tacit_rng_below(rng, agents_max);
+    uint32_t const arms = 2 + (uint32_t)tacit_rng_below(rng, PEER_ARMS_MAX - 1);
+    world.network = draw(agents, rng);
+    world.setup = peer_setup_plain(agents, arms, 5000 + tacit_rng_below(rng, 100000));
+    world.setup.base.mode =
+        tacit_rng_bernoulli(rng, 0.5) ? TACIT_PRIVACY_SOUND : TACIT_PRIVACY_PAPER;
+    world.setup.base.epsilon =
+        tacit_rng_bernoulli(rng, 0.3) ? INFINITY : 1 + 9 * tacit_rng_uniform(rng);
+    return world;
+}
+
+void peer_world_end(struct peer_world *world)
+{
+    struct driver_setup const *const base = &world->setup.base;
+    world->setup.slot_us = tacit_rng_below(&world->rng, 3);
+    world->setup.rows_max = (uint32_t)tacit_rng_below(&world->rng, 4);
+    for (uint32_t i = 0; i < base->agent_count * base->arm_count; i++)
+        world->means[i] = tacit_rng_uniform(&world->rng);
+}

@@ -81,6 +81,15 @@ struct tacit_elim_message *peer_keep(const struct peer_core *core);
 struct tacit_elim_message peer_word(enum tacit_elim_message_kind kind, uint32_t from, uint32_t to,
                                     uint32_t epoch, const uint64_t *origins);
 
+/* The last update sends this kind of message to this one. */
+void peer_expect_message(const struct peer_core *core, enum tacit_elim_message_kind kind,
+                         uint32_t to);
+/* A set of up to 64. */
+void peer_expect_set(const uint64_t *set, const uint64_t *wanted);
+
+/* The timer of the last update runs off. */
+void peer_wake(struct peer_core *core);
+
 /* Do both say the same, to the last bit? */
 bool peer_same_message(const struct peer_core *core, const struct tacit_elim_message *a,
                        const struct tacit_elim_message *b);
@@ -153,6 +162,12 @@ struct peer_world {
     double means[NETWORK_AGENTS_MAX * PEER_ARMS_MAX];
 };
 
+/* Draws one of at most so many agents, with rewards that are noised or not. The caller draws what
+ * else it has, and ends it with its clock and means. */
+struct peer_world peer_world_of(uint64_t seed, uint32_t agents_max,
+                                struct network *(*draw)(uint32_t, struct tacit_rng *));
+void peer_world_end(struct peer_world *world);
+
 /* A run of it to its end. To be closed. */
 struct peer_net *peer_world_played(const struct peer_world *world, bool is_shuffled,
                                    bool is_shared);
@@ -165,4 +180,8 @@ void peer_expect_deaths_change_nothing(const struct peer_world *world);
 /* Flips each bit of a state, and of its table, by itself; drives what is a state all the same.
  * Gives how many bits of the state are refused. */
 uint32_t peer_damage_every_bit(const struct peer_core *core, void (*drive)(struct peer_core *));
+/* What any driver would do first with such a state; and the messages of a neighbour, of all kinds
+ * up to `last`. */
+void peer_step_damaged(struct peer_core *core, uint32_t from, uint32_t to,
+                       enum tacit_elim_message_kind last);
 #endif

@@ -2,6 +2,7 @@
 #include "testing.h"
 #include "damage.h"
 #include "digest.h"
+#include "scarce.h"
 #include "digest_views.h"
 #include "phased_driver.h"
 #include "variants.h"
@@ -143,22 +144,6 @@ struct other {
     uint32_t arm;   /* of a change of the operator's */
 };
 
-/* Entropy of the core's, as it would come next, that fails after so many draws. */
-struct scarce {
-    struct tacit_rng rng;
-    uint32_t draws_left;
-};
-
-static enum tacit_status fill_scarcely(void *context, void *bytes, size_t size)
-{
-    struct scarce *const scarce = context;
-    struct tacit_entropy const entropy = tacit_rng_entropy(&scarce->rng);
-    if (scarce->draws_left == 0)
-        return TACIT_ENTROPY;
-    scarce->draws_left--;
-    return entropy.fill(entropy.context, bytes, size);
-}
-
 static struct phased_core copy_of(const struct other *other)
 {
     struct phased_core copy = *other->core;
@@ -180,8 +165,9 @@ static void end_copy(const struct other *other, struct phased_core *copy, enum t
 static void step_copy(void *context)
 {
     struct other *const other = context;
-    struct scarce scarce = {other->core->noise, other->draws};
-    struct tacit_entropy const entropy = {fill_scarcely, &scarce};
+    struct tacit_rng rng = other->core->noise;
+    struct scarce scarce = {tacit_rng_entropy(&rng), other->draws};
+    struct tacit_entropy const entropy = scarce_entropy(&scarce);
     struct phased_core copy = copy_of(other);
     enum tacit_status const status =
         copy.is_hub ? tacit_phased_hub_step(copy.state, &other->event, &copy.update)

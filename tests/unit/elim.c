@@ -28,17 +28,6 @@ static const double means_3[] = {0.75, 0.25, 0.5};
 
 /* ---- Helpers --------------------------------------------------------------------------------- */
 
-static struct tacit_elim_message order_of(uint32_t epoch, uint64_t pulls, const uint64_t *arms)
-{
-    return (struct tacit_elim_message){.kind = TACIT_ELIM_ORDER,
-                                       .from = TACIT_HUB,
-                                       .to = TACIT_EVERYONE,
-                                       .run_id = DRIVER_RUN_ID,
-                                       .epoch = epoch,
-                                       .pulls = pulls,
-                                       .arms = arms};
-}
-
 static struct tacit_elim_message hello_of(uint32_t agent, uint32_t epoch)
 {
     return (struct tacit_elim_message){.kind = TACIT_ELIM_HELLO,
@@ -84,7 +73,7 @@ static struct driver_setup noisy_setup(void)
 static void give_order(struct driver_core *agent, uint32_t epoch, uint64_t pulls,
                        const uint64_t *arms)
 {
-    struct tacit_elim_message const order = order_of(epoch, pulls, arms);
+    struct tacit_elim_message const order = driver_order(epoch, pulls, arms);
     driver_expect(agent, driver_receive(&order), TACIT_OK);
 }
 
@@ -310,7 +299,7 @@ TEST(exploited_while_the_plan_takes_every_slot_to_t_is_refused_without_trace)
     give_order(&cut, 1, 12, all_3);
     driver_expect_nothing(&cut, driver_exploited(1), TACIT_INVALID);
     struct driver_core last = waiting_agent(&setup, 10);
-    struct tacit_elim_message order = order_of(2, 10, only_1);
+    struct tacit_elim_message order = driver_order(2, 10, only_1);
     order.last = true;
     driver_expect(&last, driver_receive(&order), TACIT_OK);
     driver_expect_nothing(&last, driver_exploited(1), TACIT_INVALID);
@@ -347,18 +336,18 @@ TEST(order_not_from_the_hub_or_not_for_this_agent_is_refused_without_trace)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
-    struct tacit_elim_message order = order_of(2, 20, first_2);
+    struct tacit_elim_message order = driver_order(2, 20, first_2);
     uint32_t const strangers[] = {0, 1, 2, TACIT_EVERYONE};
     for (size_t i = 0; i < 4; i++) {
         order.from = strangers[i];
         refuse_order(&agent, order, TACIT_STRANGER);
     }
-    order = order_of(2, 20, first_2);
+    order = driver_order(2, 20, first_2);
     order.run_id++;
     refuse_order(&agent, order, TACIT_STRANGER);
     uint32_t const others[] = {1, 2, TACIT_HUB};
     for (size_t i = 0; i < 3; i++) {
-        order = order_of(2, 20, first_2);
+        order = driver_order(2, 20, first_2);
         order.to = others[i];
         refuse_order(&agent, order, TACIT_STRANGER);
     }
@@ -372,20 +361,20 @@ TEST(order_that_makes_no_sense_is_refused_without_trace)
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
     give_order(&agent, 2, 20, first_2);
-    struct tacit_elim_message last = order_of(3, 20, first_2);
+    struct tacit_elim_message last = driver_order(3, 20, first_2);
     last.last = true;
     refuse_order(&agent, last, TACIT_MALFORMED);
-    refuse_order(&agent, order_of(0, 20, only_0), TACIT_MALFORMED);
-    refuse_order(&agent, order_of(TACIT_ELIM_EPOCHS_MAX + 1, 20, only_0), TACIT_MALFORMED);
-    refuse_order(&agent, order_of(UINT32_MAX, 20, only_0), TACIT_MALFORMED);
-    refuse_order(&agent, order_of(3, 20, NULL), TACIT_MALFORMED);
-    refuse_order(&agent, order_of(1, 20, NULL), TACIT_MALFORMED);
-    refuse_order(&agent, order_of(3, TACIT_HORIZON_MAX + 1, only_0), TACIT_MALFORMED);
-    refuse_order(&agent, order_of(3, UINT64_MAX, only_0), TACIT_MALFORMED);
-    refuse_order(&agent, order_of(3, 20, none), TACIT_MALFORMED);
-    refuse_order(&agent, order_of(3, 20, all_3), TACIT_MALFORMED); /* arm 2 was eliminated */
-    refuse_order(&agent, order_of(3, 20, beyond_3), TACIT_MALFORMED);
-    refuse_order(&agent, order_of(3, 19, first_2), TACIT_MALFORMED); /* S falls */
+    refuse_order(&agent, driver_order(0, 20, only_0), TACIT_MALFORMED);
+    refuse_order(&agent, driver_order(TACIT_ELIM_EPOCHS_MAX + 1, 20, only_0), TACIT_MALFORMED);
+    refuse_order(&agent, driver_order(UINT32_MAX, 20, only_0), TACIT_MALFORMED);
+    refuse_order(&agent, driver_order(3, 20, NULL), TACIT_MALFORMED);
+    refuse_order(&agent, driver_order(1, 20, NULL), TACIT_MALFORMED);
+    refuse_order(&agent, driver_order(3, TACIT_HORIZON_MAX + 1, only_0), TACIT_MALFORMED);
+    refuse_order(&agent, driver_order(3, UINT64_MAX, only_0), TACIT_MALFORMED);
+    refuse_order(&agent, driver_order(3, 20, none), TACIT_MALFORMED);
+    refuse_order(&agent, driver_order(3, 20, all_3), TACIT_MALFORMED); /* arm 2 was eliminated */
+    refuse_order(&agent, driver_order(3, 20, beyond_3), TACIT_MALFORMED);
+    refuse_order(&agent, driver_order(3, 19, first_2), TACIT_MALFORMED); /* S falls */
     give_order(&agent, TACIT_ELIM_EPOCHS_MAX, 20, first_2);
     assert_int_equal(driver_agent_view(&agent).epoch, TACIT_ELIM_EPOCHS_MAX);
 }
@@ -397,7 +386,7 @@ TEST(message_for_hubs_is_refused_by_an_agent_without_trace)
     union tacit_sum const sums[3] = {{0}};
     struct tacit_elim_message const hello = hello_of(1, 0);
     struct tacit_elim_message const report = report_of(1, 1, 10, all_3, sums, 3);
-    struct tacit_elim_message unknown = order_of(2, 20, all_3);
+    struct tacit_elim_message unknown = driver_order(2, 20, all_3);
     unknown.kind = (enum tacit_elim_message_kind)17;
     driver_expect_nothing(&agent, driver_receive(&hello), TACIT_UNEXPECTED);
     driver_expect_nothing(&agent, driver_receive(&report), TACIT_UNEXPECTED);
@@ -415,16 +404,16 @@ TEST(late_or_repeated_order_in_each_phase_changes_nothing)
     };
     for (size_t i = 0; i < sizeof agents / sizeof agents[0]; i++) {
         /* Also one that says something else under the same number. */
-        refuse_order(&agents[i], order_of(1, 10, all_3), TACIT_OK);
-        refuse_order(&agents[i], order_of(1, 5000, only_1), TACIT_OK);
-        refuse_order(&agents[i], order_of(1, 0, none), TACIT_OK);
+        refuse_order(&agents[i], driver_order(1, 10, all_3), TACIT_OK);
+        refuse_order(&agents[i], driver_order(1, 5000, only_1), TACIT_OK);
+        refuse_order(&agents[i], driver_order(1, 0, none), TACIT_OK);
     }
 }
 
 TEST(new_order_to_an_agent_at_its_end_asks_for_nothing)
 {
     struct driver_setup const setup = noisy_setup();
-    struct tacit_elim_message last = order_of(2, 10, only_1);
+    struct tacit_elim_message last = driver_order(2, 10, only_1);
     last.last = true;
     struct driver_core agents[] = {
         finished_agent(&setup),
@@ -441,7 +430,7 @@ TEST(new_order_to_an_agent_at_its_end_asks_for_nothing)
     assert_int_equal(agents[0].update.plan_count, 0);
     assert_int_equal(driver_agent_view(&agents[0]).epoch, 0);
     for (size_t i = 0; i < sizeof agents / sizeof agents[0]; i++) {
-        refuse_order(&agents[i], order_of(3, 10, only_1), TACIT_OK);
+        refuse_order(&agents[i], driver_order(3, 10, only_1), TACIT_OK);
     }
 }
 
@@ -449,7 +438,7 @@ TEST(order_while_the_release_is_not_drawn_is_refused_without_trace)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = releasing_agent(&setup, 10);
-    refuse_order(&agent, order_of(2, 20, first_2), TACIT_UNEXPECTED);
+    refuse_order(&agent, driver_order(2, 20, first_2), TACIT_UNEXPECTED);
     agent.now_us += DRIVER_RESEND_US;
     driver_expect(&agent, driver_timeout(), TACIT_OK);
     give_order(&agent, 2, 20, first_2);
@@ -565,7 +554,7 @@ TEST(last_order_plays_its_arm_until_t_and_says_no_more)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
-    struct tacit_elim_message last = order_of(2, 10, only_1);
+    struct tacit_elim_message last = driver_order(2, 10, only_1);
     last.last = true;
     driver_expect(&agent, driver_receive(&last), TACIT_OK);
     assert_false(agent.update.send);
@@ -625,7 +614,7 @@ TEST(agent_that_is_not_asked_releases_but_says_hello_instead_of_a_report)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = driver_agent_open(&setup, 0);
-    struct tacit_elim_message order = order_of(1, 10, all_3);
+    struct tacit_elim_message order = driver_order(1, 10, all_3);
     order.uploaders = only_1; /* agent 1 */
     driver_expect(&agent, driver_start(), TACIT_OK);
     driver_expect(&agent, driver_receive(&order), TACIT_OK);
@@ -721,7 +710,7 @@ TEST(budget_smaller_than_the_cost_halts_the_agent_for_good_without_sending)
     agent.now_us += 100 * DRIVER_RESEND_US;
     driver_expect(&agent, driver_timeout(), TACIT_OK);
     assert_false(agent.update.send);
-    refuse_order(&agent, order_of(2, 20, first_2), TACIT_OK);
+    refuse_order(&agent, driver_order(2, 20, first_2), TACIT_OK);
     driver_move(&agent);
     driver_expect(&agent, driver_start(), TACIT_OK);
     assert_false(agent.update.send);
@@ -905,7 +894,7 @@ TEST(restart_of_a_waiting_agent_that_was_not_asked_says_hello)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = driver_agent_open(&setup, 0);
-    struct tacit_elim_message order = order_of(1, 10, all_3);
+    struct tacit_elim_message order = driver_order(1, 10, all_3);
     order.uploaders = only_1;
     driver_expect(&agent, driver_start(), TACIT_OK);
     driver_expect(&agent, driver_receive(&order), TACIT_OK);
@@ -917,7 +906,7 @@ TEST(restart_of_a_waiting_agent_that_was_not_asked_says_hello)
 TEST(restart_at_t_after_a_cut_epoch_or_the_last_arm_asks_for_nothing)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 35);
-    struct tacit_elim_message last = order_of(2, 10, only_1);
+    struct tacit_elim_message last = driver_order(2, 10, only_1);
     last.last = true;
     for (uint32_t i = 0; i < 2; i++) {
         struct driver_core agent = waiting_agent(&setup, 10);
@@ -940,7 +929,7 @@ TEST(restart_at_t_after_a_cut_epoch_or_the_last_arm_asks_for_nothing)
 static struct tacit_elim_message word_of(uint32_t epoch, uint64_t pulls, const uint64_t *arms,
                                          uint32_t seen)
 {
-    struct tacit_elim_message order = order_of(epoch, pulls, arms);
+    struct tacit_elim_message order = driver_order(epoch, pulls, arms);
     order.to = 0;
     order.seen = seen;
     return order;
@@ -1054,7 +1043,7 @@ TEST(word_of_the_hub_ends_the_doubling_and_a_repeated_broadcast_does_not)
     struct driver_core agent = waiting_agent(&setup, 10);
     for (uint32_t i = 0; i < 4; i++)
         pass_deadline(&agent);
-    refuse_order(&agent, order_of(1, 10, all_3), TACIT_OK);
+    refuse_order(&agent, driver_order(1, 10, all_3), TACIT_OK);
     pass_deadline(&agent);
     assert_int_equal(agent.update.deadline_us, agent.now_us + 32 * DRIVER_RESEND_US);
     tell(&agent, word_of(1, 10, all_3, 0), TACIT_OK);
@@ -1113,7 +1102,7 @@ static void expect_halted_for_good(struct driver_core *agent)
         agent->now_us += 1000 * DRIVER_RESEND_US;
         driver_expect(agent, driver_timeout(), TACIT_OK);
         driver_expect_nothing(agent, driver_timeout(), TACIT_OK);
-        refuse_order(agent, order_of(9, 9000, only_0), TACIT_OK);
+        refuse_order(agent, driver_order(9, 9000, only_0), TACIT_OK);
         refuse_order(agent, word_of(9, 9000, only_0, 0), TACIT_OK);
         refuse_order(agent, word_of(9, 9000, only_0, 9), TACIT_OK);
         refuse_order(agent, word_of(9, 9000, only_0, 10), TACIT_MALFORMED);
@@ -1198,17 +1187,17 @@ TEST(order_beyond_epoch_max_is_refused_without_trace_but_the_last_is_taken)
     struct driver_setup setup = noisy_setup();
     setup.epoch_max = 3;
     struct driver_core agent = waiting_agent(&setup, 10);
-    refuse_order(&agent, order_of(4, 20, first_2), TACIT_REFUSED);
+    refuse_order(&agent, driver_order(4, 20, first_2), TACIT_REFUSED);
     refuse_order(&agent, word_of(4, 20, first_2, 1), TACIT_REFUSED);
-    refuse_order(&agent, order_of(TACIT_ELIM_EPOCHS_MAX, 20, first_2), TACIT_REFUSED);
-    refuse_order(&agent, order_of(4, 20, none), TACIT_MALFORMED);
+    refuse_order(&agent, driver_order(TACIT_ELIM_EPOCHS_MAX, 20, first_2), TACIT_REFUSED);
+    refuse_order(&agent, driver_order(4, 20, none), TACIT_MALFORMED);
     give_order(&agent, 3, 20, first_2);
     driver_play(&agent, means_3, 0);
     expect_report(&agent, 3);
-    refuse_order(&agent, order_of(4, 40, first_2), TACIT_REFUSED);
+    refuse_order(&agent, driver_order(4, 40, first_2), TACIT_REFUSED);
     pass_deadline(&agent); /* it still wants to know how it ends */
     expect_report(&agent, 3);
-    struct tacit_elim_message last = order_of(4, 20, only_1);
+    struct tacit_elim_message last = driver_order(4, 20, only_1);
     last.last = true;
     tell(&agent, last, TACIT_OK);
     assert_int_equal(driver_plan_length(&agent), setup.horizon - 30 - 20);
@@ -1222,7 +1211,7 @@ TEST(epoch_max_of_0_is_no_limit_and_of_1_allows_one_epoch)
         setup.epoch_max = max;
         struct driver_core agent = driver_agent_open(&setup, 0);
         driver_expect(&agent, driver_start(), TACIT_OK);
-        struct tacit_elim_message const late = order_of(TACIT_ELIM_EPOCHS_MAX, 10, all_3);
+        struct tacit_elim_message const late = driver_order(TACIT_ELIM_EPOCHS_MAX, 10, all_3);
         struct driver_core other = driver_copy(&agent);
         driver_expect(&other, driver_receive(&late), max == 0 ? TACIT_OK : TACIT_REFUSED);
         give_order(&agent, 1, 10, all_3);
@@ -1238,7 +1227,7 @@ TEST(order_beyond_epoch_max_at_t_ends_the_wait_for_the_report)
     setup.horizon = 30;
     struct driver_core agent = waiting_agent(&setup, 10);
     assert_true(agent.update.deadline_us != TACIT_NEVER);
-    tell(&agent, order_of(2, 20, all_3), TACIT_OK);
+    tell(&agent, driver_order(2, 20, all_3), TACIT_OK);
     assert_true(driver_agent_view(&agent).reported);
     assert_int_equal(agent.update.deadline_us, TACIT_NEVER);
 }
@@ -1271,7 +1260,7 @@ TEST(finished_agent_whose_report_is_held_or_too_late_says_no_more)
     struct driver_setup setup = noisy_setup();
     setup.horizon = 30;
     struct tacit_elim_message const ends[] = {word_of(1, 10, all_3, 1), word_of(2, 20, all_3, 0),
-                                              order_of(2, 20, first_2)};
+                                              driver_order(2, 20, first_2)};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         struct driver_core agent = waiting_agent(&setup, 10);
         tell(&agent, word_of(1, 10, all_3, 0), TACIT_OK); /* not there yet */
@@ -1291,7 +1280,7 @@ TEST(finished_agent_that_was_not_asked_has_nothing_to_say)
     struct driver_setup setup = noisy_setup();
     setup.horizon = 30;
     struct driver_core agent = driver_agent_open(&setup, 0);
-    struct tacit_elim_message order = order_of(1, 10, all_3);
+    struct tacit_elim_message order = driver_order(1, 10, all_3);
     order.uploaders = only_1;
     driver_expect(&agent, driver_start(), TACIT_OK);
     tell(&agent, order, TACIT_OK);
@@ -1305,7 +1294,7 @@ TEST(restart_with_the_last_arm_open_says_nothing)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
-    struct tacit_elim_message last = order_of(2, 10, only_1);
+    struct tacit_elim_message last = driver_order(2, 10, only_1);
     last.last = true;
     tell(&agent, last, TACIT_OK);
     restart(&agent);
@@ -1350,7 +1339,7 @@ TEST(agent_that_moves_before_every_step_continues_identically)
     step_both(&still, &mover, driver_start());
     for (uint32_t epoch = 1; epoch <= 4; epoch++) {
         struct tacit_elim_message const order =
-            order_of(epoch, 4 * epoch, epoch <= 2 ? all_3 : first_2);
+            driver_order(epoch, 4 * epoch, epoch <= 2 ? all_3 : first_2);
         step_both(&still, &mover, driver_receive(&order));
         for (uint32_t arm = 0; arm < (epoch <= 2 ? 3 : 2); arm++)
             for (uint32_t pull = 0; pull < 4; pull++)
@@ -1608,7 +1597,7 @@ TEST(event_for_agents_is_refused_by_a_hub_without_trace)
 {
     struct driver_setup const setup = driver_setup_plain(2, 3, 2000);
     struct driver_core hub = started_hub(&setup);
-    struct tacit_elim_message order = order_of(1, 10, all_3);
+    struct tacit_elim_message order = driver_order(1, 10, all_3);
     order.from = 0;
     order.to = TACIT_HUB;
     driver_expect_nothing(&hub, driver_receive(&order), TACIT_UNEXPECTED);
@@ -2923,7 +2912,7 @@ TEST(message_copy_points_into_its_own_memory_only)
     driver_expect_same(&agent, report, copy);
     assert_int_equal(tacit_elim_message_scalars(copy, 2), 3);
     struct tacit_elim_message const hello = hello_of(0, 1);
-    struct tacit_elim_message const order = order_of(1, 10, all_3);
+    struct tacit_elim_message const order = driver_order(1, 10, all_3);
     assert_int_equal(tacit_elim_message_size(&hello, 3, 2), sizeof hello);
     assert_int_equal(tacit_elim_message_scalars(&hello, 2), 0);
     assert_int_equal(tacit_elim_message_scalars(&order, 2), 0);

@@ -59,17 +59,6 @@ static struct peer_setup noisy_setup(void)
     return setup;
 }
 
-static struct tacit_elim_message order_of(uint32_t epoch, uint64_t pulls, const uint64_t *arms)
-{
-    return (struct tacit_elim_message){.kind = TACIT_ELIM_ORDER,
-                                       .from = TACIT_HUB,
-                                       .to = TACIT_EVERYONE,
-                                       .run_id = DRIVER_RUN_ID,
-                                       .epoch = epoch,
-                                       .pulls = pulls,
-                                       .arms = arms};
-}
-
 static struct hybrid hybrid_open(const struct peer_setup *setup)
 {
     struct hybrid hybrid = {.network = five_and_one()};
@@ -86,12 +75,18 @@ static struct hybrid hybrid_open(const struct peer_setup *setup)
 static struct hybrid hybrid_pulling(const struct peer_setup *setup)
 {
     struct hybrid hybrid = hybrid_open(setup);
-    struct tacit_elim_message const order = order_of(1, PULLS, all_3);
+    struct tacit_elim_message const order = driver_order(1, PULLS, all_3);
     for (uint32_t agent = 0; agent < AGENTS; agent++) {
         peer_expect(&hybrid.p[agent], driver_receive(&order), TACIT_OK);
         assert_int_equal(peer_plan_length(&hybrid.p[agent]), ARMS * PULLS);
     }
     return hybrid;
+}
+
+static struct hybrid noisy_pulling(void)
+{
+    struct peer_setup const setup = noisy_setup();
+    return hybrid_pulling(&setup);
 }
 
 static void set_clock(struct hybrid *hybrid, uint64_t now_us)
@@ -100,34 +95,11 @@ static void set_clock(struct hybrid *hybrid, uint64_t now_us)
         hybrid->p[agent].now_us = now_us;
 }
 
-static void expect_set(const uint64_t *set, const uint64_t *wanted)
-{
-    assert_non_null(set);
-    assert_int_equal(set[0], wanted[0]);
-}
-
-static void expect_message(const struct peer_core *core, enum tacit_elim_message_kind kind,
-                           uint32_t to)
-{
-    assert_true(core->update.send);
-    assert_int_equal(core->update.message.kind, kind);
-    assert_int_equal(core->update.message.from, core->config.agent.agent_id);
-    assert_int_equal(core->update.message.to, to);
-}
-
-/* The timer of the last update runs off. */
-static void wake(struct peer_core *core)
-{
-    assert_true(core->update.deadline_us != TACIT_NEVER);
-    core->now_us = core->update.deadline_us;
-    peer_expect(core, driver_timeout(), TACIT_OK);
-}
-
 /* Plays the plan; the peer's report goes to its parent at once. Result: it, for testing_free(). */
 static struct tacit_elim_message *play_and_send(struct peer_core *core)
 {
     assert_int_equal(peer_play(core, means_3, 0), TACIT_OK);
-    expect_message(core, TACIT_ELIM_DATA, core->config.parent);
+    peer_expect_message(core, TACIT_ELIM_DATA, core->config.parent);
     return peer_keep(core);
 }
 
@@ -141,7 +113,7 @@ static void gather_all(struct hybrid *hybrid)
         struct tacit_elim_message *const first = play_and_send(leaf);
         struct tacit_elim_message *const second = play_and_send(relay);
         peer_expect(relay, driver_receive(first), TACIT_OK);
-        wake(relay);
+        peer_wake(relay);
         peer_expect(sink, driver_receive(second), TACIT_OK);
         peer_expect(sink, driver_receive(&relay->update.message), TACIT_OK);
         testing_free(first);
@@ -174,36 +146,35 @@ TEST(peer_of_a_hybrid_waits_for_the_hub)
         assert_int_equal(peer_view(&hybrid.p[agent]).is_sink, agent == 2 || agent == 5);
         assert_int_equal(hybrid.p[agent].update.deadline_us, DRIVER_RESEND_US);
     }
-    wake(&hybrid.p[1]); /* it asks whom it can ask, in turn */
-    expect_message(&hybrid.p[1], TACIT_ELIM_HELLO, 2);
-    wake(&hybrid.p[1]);
-    expect_message(&hybrid.p[1], TACIT_ELIM_HELLO, TACIT_HUB);
-    wake(&hybrid.p[2]);
-    expect_message(&hybrid.p[2], TACIT_ELIM_HELLO, TACIT_HUB);
-    wake(&hybrid.p[2]);
-    expect_message(&hybrid.p[2], TACIT_ELIM_HELLO, TACIT_HUB);
+    peer_wake(&hybrid.p[1]); /* it asks whom it can ask, in turn */
+    peer_expect_message(&hybrid.p[1], TACIT_ELIM_HELLO, 2);
+    peer_wake(&hybrid.p[1]);
+    peer_expect_message(&hybrid.p[1], TACIT_ELIM_HELLO, TACIT_HUB);
+    peer_wake(&hybrid.p[2]);
+    peer_expect_message(&hybrid.p[2], TACIT_ELIM_HELLO, TACIT_HUB);
+    peer_wake(&hybrid.p[2]);
+    peer_expect_message(&hybrid.p[2], TACIT_ELIM_HELLO, TACIT_HUB);
 }
 
 TEST(report_goes_to_the_parent_at_once_and_what_comes_in_with_the_next_slot)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct hybrid hybrid = noisy_pulling();
     struct peer_core *const relay = &hybrid.p[1];
     set_clock(&hybrid, 40);
     struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
     assert_memory_equal(data->sums, peer_view(&hybrid.p[0]).agent.noised, ARMS * 8);
-    expect_set(data->origins, only_0);
+    peer_expect_set(data->origins, only_0);
     assert_int_equal(data->pulls, PULLS);
     struct tacit_elim_message *const own = play_and_send(relay);
-    expect_set(own->origins, only_1);
+    peer_expect_set(own->origins, only_1);
     peer_expect(relay, driver_receive(data), TACIT_OK);
     assert_true(relay->update.persist);
     assert_true(relay->update.persist_table);
     assert_false(relay->update.send);
     assert_int_equal(relay->update.deadline_us, 40 + 3);
-    wake(relay);
-    expect_message(relay, TACIT_ELIM_DATA, 2);
-    expect_set(relay->update.message.origins, only_0); /* its own is on the way */
+    peer_wake(relay);
+    peer_expect_message(relay, TACIT_ELIM_DATA, 2);
+    peer_expect_set(relay->update.message.origins, only_0); /* its own is on the way */
     struct tacit_elim_message *const passed = peer_keep(relay);
     assert_memory_equal(passed->sums, data->sums, ARMS * 8);
     assert_int_equal(tacit_elim_message_scalars(passed, AGENTS), ARMS);
@@ -211,8 +182,7 @@ TEST(report_goes_to_the_parent_at_once_and_what_comes_in_with_the_next_slot)
 
 TEST(relay_that_still_pulls_passes_on_and_puts_its_own_report_to_what_waits)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct hybrid hybrid = noisy_pulling();
     struct peer_core *const relay = &hybrid.p[1];
     struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
     peer_expect(relay, driver_receive(data), TACIT_OK);
@@ -220,24 +190,23 @@ TEST(relay_that_still_pulls_passes_on_and_puts_its_own_report_to_what_waits)
     peer_expect(relay, driver_start(), TACIT_OK); /* shows the plan; the slot stays due */
     assert_int_equal(relay->update.deadline_us, 3);
     assert_int_equal(peer_play(relay, means_3, 0), TACIT_OK);
-    expect_message(relay, TACIT_ELIM_DATA, 2);
-    expect_set(relay->update.message.origins, first_2);
+    peer_expect_message(relay, TACIT_ELIM_DATA, 2);
+    peer_expect_set(relay->update.message.origins, first_2);
 }
 
 TEST(relay_repeats_all_it_has_and_asks_the_hub_in_turn)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct hybrid hybrid = noisy_pulling();
     struct peer_core *const relay = &hybrid.p[1];
     struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
     (void)play_and_send(relay);
     peer_expect(relay, driver_receive(data), TACIT_OK);
-    wake(relay);
+    peer_wake(relay);
     struct tacit_elim_message *first = NULL;
     for (uint32_t i = 0; i < 3; i++) {
-        wake(relay);
-        expect_message(relay, TACIT_ELIM_DATA, 2);
-        expect_set(relay->update.message.origins, first_2);
+        peer_wake(relay);
+        peer_expect_message(relay, TACIT_ELIM_DATA, 2);
+        peer_expect_set(relay->update.message.origins, first_2);
         struct tacit_elim_message *const again = peer_keep(relay);
         if (first == NULL)
             first = again;
@@ -245,14 +214,14 @@ TEST(relay_repeats_all_it_has_and_asks_the_hub_in_turn)
             assert_true(peer_same_message(relay, first, again));
         if (first != again)
             testing_free(again);
-        wake(relay);
-        expect_message(relay, TACIT_ELIM_HELLO, TACIT_HUB);
+        peer_wake(relay);
+        peer_expect_message(relay, TACIT_ELIM_HELLO, TACIT_HUB);
         assert_int_equal(relay->update.message.epoch, 1);
         peer_move(relay);
         peer_expect(relay, driver_start(), TACIT_OK);
-        expect_message(relay, TACIT_ELIM_DATA, 2);
+        peer_expect_message(relay, TACIT_ELIM_DATA, 2);
         assert_true(peer_same_message(relay, first, &relay->update.message));
-        wake(relay);
+        peer_wake(relay);
     }
     assert_int_equal(peer_view(relay).agent.ledger->release_count, 1);
     testing_free(first);
@@ -269,21 +238,20 @@ TEST(more_rows_than_a_message_may_carry_go_with_the_slots_that_follow)
     peer_expect(relay, driver_start(), TACIT_OK);
     assert_int_equal(peer_play(relay, means_3, 0), TACIT_OK);
     for (uint32_t i = 0; i < 2; i++) { /* and its timer says both again */
-        expect_message(relay, TACIT_ELIM_DATA, 2);
-        expect_set(relay->update.message.origins, only_0);
-        wake(relay);
-        expect_message(relay, TACIT_ELIM_DATA, 2);
-        expect_set(relay->update.message.origins, only_1);
-        wake(relay);
+        peer_expect_message(relay, TACIT_ELIM_DATA, 2);
+        peer_expect_set(relay->update.message.origins, only_0);
+        peer_wake(relay);
+        peer_expect_message(relay, TACIT_ELIM_DATA, 2);
+        peer_expect_set(relay->update.message.origins, only_1);
+        peer_wake(relay);
         if (relay->update.message.kind == TACIT_ELIM_HELLO) /* to the hub, in turn */
-            wake(relay);
+            peer_wake(relay);
     }
 }
 
 TEST(data_that_came_before_is_answered_by_what_is_here)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct hybrid hybrid = noisy_pulling();
     struct peer_core *const relay = &hybrid.p[1];
     struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
     peer_expect(relay, driver_receive(data), TACIT_OK);
@@ -291,7 +259,7 @@ TEST(data_that_came_before_is_answered_by_what_is_here)
     for (uint32_t i = 0; i < 5; i++) {
         struct tacit_elim_message const *const advert =
             peer_expect_answer(relay, data, TACIT_ELIM_ADVERT, 0);
-        expect_set(advert->origins, only_0);
+        peer_expect_set(advert->origins, only_0);
         assert_false(relay->update.persist);
     }
     peer_expect_nothing(&hybrid.p[0], &relay->update.message, TACIT_OK);
@@ -299,8 +267,7 @@ TEST(data_that_came_before_is_answered_by_what_is_here)
 
 TEST(word_that_does_not_fit_a_relay_is_refused_without_trace)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct hybrid hybrid = noisy_pulling();
     struct peer_core *const relay = &hybrid.p[1];
     struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
     struct tacit_elim_message bad = *data;
@@ -362,15 +329,14 @@ TEST(sink_reports_the_sum_of_its_component_once_it_is_complete)
     struct peer_core *const sink = &hybrid.p[2];
     assert_false(sink->update.send); /* until the slot of the others is over */
     assert_int_equal(sink->update.deadline_us, 20 + 3);
-    wake(sink);
+    peer_wake(sink);
     assert_true(sink->update.persist);
     expect_sum_of(&hybrid, &sink->update.message, first_5);
 }
 
 TEST(sink_without_others_reports_at_once)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct hybrid hybrid = noisy_pulling();
     assert_int_equal(peer_play(&hybrid.p[5], means_3, 0), TACIT_OK);
     expect_sum_of(&hybrid, &hybrid.p[5].update.message, (const uint64_t[]){32});
 }
@@ -380,11 +346,11 @@ TEST(sink_repeats_its_report_to_the_letter_and_asks_the_hub_in_turn)
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_gathered(&setup);
     struct peer_core *const sink = &hybrid.p[2];
-    wake(sink);
+    peer_wake(sink);
     struct tacit_elim_message *const report = peer_keep(sink);
     for (uint32_t i = 0; i < 8; i++) {
         if (i % 2 == 0)
-            wake(sink);
+            peer_wake(sink);
         else {
             peer_move(sink);
             peer_expect(sink, driver_start(), TACIT_OK);
@@ -392,7 +358,7 @@ TEST(sink_repeats_its_report_to_the_letter_and_asks_the_hub_in_turn)
         if (sink->update.message.kind == TACIT_ELIM_REPORT)
             assert_true(peer_same_message(sink, report, &sink->update.message));
         else
-            expect_message(sink, TACIT_ELIM_HELLO, TACIT_HUB);
+            peer_expect_message(sink, TACIT_ELIM_HELLO, TACIT_HUB);
     }
 }
 
@@ -407,10 +373,10 @@ TEST(sink_that_is_not_complete_waits_and_says_for_whom)
     assert_int_equal(peer_play(sink, means_3, 0), TACIT_OK);
     assert_false(sink->update.send);
     for (uint32_t i = 0; i < 20; i++) {
-        wake(sink);
-        expect_message(sink, TACIT_ELIM_HELLO, TACIT_HUB);
+        peer_wake(sink);
+        peer_expect_message(sink, TACIT_ELIM_HELLO, TACIT_HUB);
     }
-    expect_set(peer_view(sink).known, (const uint64_t[]){6});
+    peer_expect_set(peer_view(sink).known, (const uint64_t[]){6});
     assert_int_equal(peer_view(sink).missing_count, 3);
 }
 
@@ -434,10 +400,10 @@ static struct hybrid hybrid_at_timeout(struct tacit_elim_message **late)
     sink->now_us = 79;
     peer_expect(sink, driver_timeout(), TACIT_OK);
     assert_false(sink->update.send);
-    wake(sink);
+    peer_wake(sink);
     struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
     peer_expect(&hybrid.p[1], driver_receive(data), TACIT_OK);
-    wake(&hybrid.p[1]);
+    peer_wake(&hybrid.p[1]);
     *late = peer_keep(&hybrid.p[1]);
     return hybrid;
 }
@@ -454,13 +420,13 @@ TEST(sink_reports_what_it_has_when_its_time_is_over)
     struct peer_core const before = peer_copy(sink);
     struct tacit_elim_message const *const advert =
         peer_expect_answer(sink, late, TACIT_ELIM_ADVERT, 1);
-    expect_set(advert->origins, middle);
+    peer_expect_set(advert->origins, middle);
     assert_false(sink->update.persist);
-    expect_set(peer_view(sink).known, middle);
+    peer_expect_set(peer_view(sink).known, middle);
     assert_memory_equal(sink->table, before.table, sink->table_size);
-    wake(sink);
+    peer_wake(sink);
     if (sink->update.message.kind != TACIT_ELIM_REPORT)
-        wake(sink);
+        peer_wake(sink);
     assert_true(peer_same_message(sink, report, &sink->update.message));
     testing_free(late);
 }
@@ -476,17 +442,16 @@ TEST(sink_whose_two_timers_run_off_at_once_still_reports)
     assert_int_equal(sink->update.deadline_us, DRIVER_RESEND_US);
     uint32_t reports = 0;
     while (sink->now_us < 2 * DRIVER_RESEND_US) {
-        wake(sink);
+        peer_wake(sink);
         reports += sink->update.send && sink->update.message.kind == TACIT_ELIM_REPORT;
     }
     assert_true(reports >= 1);
-    expect_set(peer_view(sink).known, only_2);
+    peer_expect_set(peer_view(sink).known, only_2);
 }
 
 TEST(sink_takes_rows_of_its_members_only)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct hybrid hybrid = noisy_pulling();
     struct peer_core *const sink = &hybrid.p[2];
     struct tacit_elim_message *const data = play_and_send(&hybrid.p[1]);
     struct tacit_elim_message bad = *data;
@@ -495,7 +460,7 @@ TEST(sink_takes_rows_of_its_members_only)
     bad.origins = none; /* nobody's */
     peer_expect_nothing(sink, &bad, TACIT_MALFORMED);
     peer_expect(sink, driver_receive(data), TACIT_OK);
-    expect_set(peer_view(sink).known, only_1);
+    peer_expect_set(peer_view(sink).known, only_1);
 }
 
 /* ---- The hub's word -------------------------------------------------------------------------- */
@@ -503,7 +468,7 @@ TEST(sink_takes_rows_of_its_members_only)
 TEST(new_order_begins_a_new_collection_wherever_the_peer_is)
 {
     struct peer_setup const setup = noisy_setup();
-    struct tacit_elim_message const order = order_of(2, 2 * PULLS, not_1);
+    struct tacit_elim_message const order = driver_order(2, 2 * PULLS, not_1);
     struct hybrid hybrid = hybrid_pulling(&setup);
     struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
     peer_expect(&hybrid.p[1], driver_receive(data), TACIT_OK);
@@ -511,30 +476,30 @@ TEST(new_order_begins_a_new_collection_wherever_the_peer_is)
     peer_expect(relay, driver_receive(&order), TACIT_OK);
     assert_int_equal(peer_plan_length(relay), 2 * 2 * PULLS);
     assert_int_equal(relay->update.deadline_us, TACIT_NEVER);
-    expect_set(peer_view(relay).known, none);
+    peer_expect_set(peer_view(relay).known, none);
     peer_expect_nothing(relay, data, TACIT_OK); /* late */
     peer_expect(&hybrid.p[0], driver_receive(&order), TACIT_OK);
     struct tacit_elim_message *const next = play_and_send(&hybrid.p[0]);
     assert_int_equal(next->epoch, 2);
-    expect_set(next->arms, not_1);
+    peer_expect_set(next->arms, not_1);
     peer_expect(relay, driver_receive(next), TACIT_OK);
-    expect_set(peer_view(relay).known, only_0);
+    peer_expect_set(peer_view(relay).known, only_0);
 }
 
 /* Where the turn stood in the epoch before does not matter: the parent is first. */
 TEST(relay_of_a_new_epoch_asks_its_parent_first)
 {
     struct peer_setup const setup = noisy_setup();
-    struct tacit_elim_message const order = order_of(2, 2 * PULLS, all_3);
+    struct tacit_elim_message const order = driver_order(2, 2 * PULLS, all_3);
     struct hybrid hybrid = hybrid_pulling(&setup);
     struct peer_core *const relay = &hybrid.p[1];
     testing_free(play_and_send(relay));
-    wake(relay); /* nobody answered: once more to the parent, so that it is the hub's turn */
-    expect_message(relay, TACIT_ELIM_DATA, 2);
+    peer_wake(relay); /* nobody answered: once more to the parent, so that it is the hub's turn */
+    peer_expect_message(relay, TACIT_ELIM_DATA, 2);
     peer_expect(relay, driver_receive(&order), TACIT_OK);
     testing_free(play_and_send(relay));
-    wake(relay);
-    expect_message(relay, TACIT_ELIM_DATA, 2);
+    peer_wake(relay);
+    peer_expect_message(relay, TACIT_ELIM_DATA, 2);
     assert_int_equal(relay->update.message.epoch, 2);
 }
 
@@ -542,7 +507,7 @@ TEST(order_that_does_not_come_from_the_hub_is_refused)
 {
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_open(&setup);
-    struct tacit_elim_message order = order_of(1, PULLS, all_3);
+    struct tacit_elim_message order = driver_order(1, PULLS, all_3);
     order.from = 2;
     peer_expect_nothing(&hybrid.p[1], &order, TACIT_STRANGER); /* not even to its address */
     order.to = 1;
@@ -556,9 +521,8 @@ TEST(order_that_does_not_come_from_the_hub_is_refused)
 
 TEST(hub_that_holds_more_than_was_released_halts_a_sink)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct hybrid hybrid = hybrid_pulling(&setup);
-    struct tacit_elim_message order = order_of(1, PULLS, all_3);
+    struct hybrid hybrid = noisy_pulling();
+    struct tacit_elim_message order = driver_order(1, PULLS, all_3);
     order.to = 2;
     order.seen = 1;
     peer_expect(&hybrid.p[2], driver_receive(&order), TACIT_ROLLBACK);
@@ -568,13 +532,12 @@ TEST(hub_that_holds_more_than_was_released_halts_a_sink)
 
 TEST(parent_that_holds_a_report_this_state_did_not_make_halts_a_relay)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct hybrid hybrid = noisy_pulling();
     struct peer_core copy = peer_copy(&hybrid.p[1]);
     struct tacit_elim_message *const data = play_and_send(&hybrid.p[1]);
     peer_expect(&hybrid.p[2], driver_receive(data), TACIT_OK);
     peer_expect(&copy, driver_start(), TACIT_OK);
-    expect_message(&copy, TACIT_ELIM_HELLO, 2);
+    peer_expect_message(&copy, TACIT_ELIM_HELLO, 2);
     struct tacit_elim_message *const hello = peer_keep(&copy);
     (void)peer_expect_answer(&hybrid.p[2], hello, TACIT_ELIM_ADVERT, 1);
     peer_expect(&copy, driver_receive(&hybrid.p[2].update.message), TACIT_ROLLBACK);
@@ -583,34 +546,32 @@ TEST(parent_that_holds_a_report_this_state_did_not_make_halts_a_relay)
 
 TEST(hello_is_answered_by_what_came_also_of_the_epoch_before)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct hybrid hybrid = noisy_pulling();
     struct peer_core *const relay = &hybrid.p[1];
     struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
     struct tacit_elim_message hello = peer_word(TACIT_ELIM_HELLO, 0, 1, 1, none);
     peer_expect_nothing(relay, &hello, TACIT_OK);
     peer_expect(relay, driver_receive(data), TACIT_OK);
-    expect_set(peer_expect_answer(relay, &hello, TACIT_ELIM_ADVERT, 0)->origins, only_0);
-    struct tacit_elim_message const order = order_of(4, 2 * PULLS, not_1);
+    peer_expect_set(peer_expect_answer(relay, &hello, TACIT_ELIM_ADVERT, 0)->origins, only_0);
+    struct tacit_elim_message const order = driver_order(4, 2 * PULLS, not_1);
     peer_expect(relay, driver_receive(&order), TACIT_OK);
     struct tacit_elim_message const *const advert =
         peer_expect_answer(relay, &hello, TACIT_ELIM_ADVERT, 0);
-    expect_set(advert->origins, only_0);
+    peer_expect_set(advert->origins, only_0);
     assert_int_equal(advert->epoch, 1);
 }
 
 /* Our hub never orders an epoch without pulls, but a peer must not depend on that. */
 TEST(order_that_asks_for_no_pulls_leaves_a_state_that_can_be_gone_on_with)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct hybrid hybrid = noisy_pulling();
     struct peer_core *const relay = &hybrid.p[1];
     struct peer_core *const sink = &hybrid.p[2];
     testing_free(play_and_send(relay));
-    struct tacit_elim_message const order = order_of(2, PULLS, all_3);
+    struct tacit_elim_message const order = driver_order(2, PULLS, all_3);
     peer_expect(sink, driver_receive(&order), TACIT_OK);
     peer_expect(relay, driver_receive(&order), TACIT_OK);
-    expect_message(relay, TACIT_ELIM_DATA, 2);
+    peer_expect_message(relay, TACIT_ELIM_DATA, 2);
     struct tacit_elim_message *const data = peer_keep(relay);
     peer_expect(sink, driver_receive(data), TACIT_OK);
     (void)peer_expect_answer(sink, data, TACIT_ELIM_ADVERT, 1);
@@ -623,7 +584,7 @@ TEST(peer_at_t_asks_a_hub_that_waits_only_so_often)
 {
     struct peer_setup setup = noisy_setup();
     setup.base.horizon = 2 * ARMS * PULLS; /* T comes with the end of epoch 2 */
-    struct tacit_elim_message const order = order_of(2, 2 * PULLS, all_3);
+    struct tacit_elim_message const order = driver_order(2, 2 * PULLS, all_3);
     for (uint32_t agent = 1; agent <= 2; agent++) {
         struct hybrid hybrid = hybrid_pulling(&setup);
         struct peer_core *const core = &hybrid.p[agent];
@@ -634,7 +595,7 @@ TEST(peer_at_t_asks_a_hub_that_waits_only_so_often)
         assert_true(peer_view(core).agent.finished);
         while (core->update.deadline_us != TACIT_NEVER) {
             assert_true(++asked <= 12);
-            wake(core);
+            peer_wake(core);
             if (!core->update.send || core->update.message.to != TACIT_HUB)
                 continue;
             struct tacit_elim_message answer = order;
@@ -747,7 +708,7 @@ TEST(hub_asks_the_sinks_only_and_orders_everybody)
     assert_int_equal(hub.update.message.to, TACIT_EVERYONE);
     assert_null(hub.update.message.uploaders);
     struct tacit_elim_hub_view const view = driver_hub_view(&hub);
-    expect_set(view.uploaders, (const uint64_t[]){1 + 8});
+    peer_expect_set(view.uploaders, (const uint64_t[]){1 + 8});
     assert_int_equal(view.reports_missing, 2);
     struct tacit_elim_message const hello = {
         .kind = TACIT_ELIM_HELLO, .from = 1, .to = TACIT_HUB, .run_id = DRIVER_RUN_ID, .epoch = 0};
@@ -874,8 +835,8 @@ TEST(quorum_of_a_hybrid_counts_agents)
         assert_int_equal(view.round_count, sink == 0 ? 1 : 0);
         assert_int_equal(view.overdue, sink == 3);
         if (sink == 3) { /* and says who is missing */
-            expect_set(view.uploaders, (const uint64_t[]){1 + 8});
-            expect_set(view.received, (const uint64_t[]){8});
+            peer_expect_set(view.uploaders, (const uint64_t[]){1 + 8});
+            peer_expect_set(view.received, (const uint64_t[]){8});
             struct tacit_elim_message const other = report_of(&hub, 0, 2, sums); /* three in all */
             driver_expect(&hub, driver_receive(&other), TACIT_OK);
             assert_int_equal(driver_hub_view(&hub).round_count, 1);
@@ -943,22 +904,8 @@ TEST(component_whose_sum_would_not_fit_an_integer_is_refused)
 
 static void step_damaged(struct peer_core *core)
 {
-    struct tacit_elim_message const order = order_of(3, 4 * PULLS, only_0);
-    core->now_us = 3;
-    (void)peer_step(core, driver_start());
-    if (core->update.plan_count > 0) {
-        struct tacit_pull_block const block = core->update.plan[0];
-        (void)peer_step(core, driver_reward(block.arm, block.count, (union tacit_sum){0}));
-    }
-    for (uint32_t kind = TACIT_ELIM_HELLO; kind <= TACIT_ELIM_DATA; kind++)
-        for (uint32_t epoch = 1; epoch <= 2; epoch++) {
-            struct tacit_elim_message const word =
-                peer_word((enum tacit_elim_message_kind)kind, core->neighbours[0],
-                          core->config.agent.agent_id, epoch, only_0);
-            (void)peer_step(core, driver_receive(&word));
-        }
-    core->now_us = TACIT_ELIM_PAUSE_US_MAX;
-    (void)peer_step(core, driver_timeout());
+    struct tacit_elim_message const order = driver_order(3, 4 * PULLS, only_0);
+    peer_step_damaged(core, core->neighbours[0], core->config.agent.agent_id, TACIT_ELIM_DATA);
     (void)peer_step(core, driver_receive(&order));
 }
 
@@ -980,9 +927,9 @@ TEST(peer_with_any_bit_flipped_is_refused_or_can_be_stepped)
     hybrid = hybrid_gathered(&setup);
     damage_every_bit(&hybrid.p[1]);
     damage_every_bit(&hybrid.p[2]);
-    wake(&hybrid.p[2]);
+    peer_wake(&hybrid.p[2]);
     damage_every_bit(&hybrid.p[2]);
-    struct tacit_elim_message const order = order_of(2, 2 * PULLS, not_1);
+    struct tacit_elim_message const order = driver_order(2, 2 * PULLS, not_1);
     peer_expect(&hybrid.p[1], driver_receive(&order), TACIT_OK);
     damage_every_bit(&hybrid.p[1]);
     digest_pause(false);
@@ -1048,22 +995,10 @@ TEST(hub_with_any_bit_flipped_is_refused_or_can_be_stepped)
 
 static struct peer_world world_of(uint64_t seed)
 {
-    struct peer_world world = {.rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE)};
-    struct tacit_rng *const rng = &world.rng;
-    uint32_t const agents = 1 + (uint32_t)tacit_rng_below(rng, NET_AGENTS_MAX);
-    uint32_t const arms = 2 + (uint32_t)tacit_rng_below(rng, PEER_ARMS_MAX - 1);
-    world.network = network_random_hybrid(agents, rng);
-    world.setup = peer_setup_plain(agents, arms, 5000 + tacit_rng_below(rng, 100000));
+    struct peer_world world = peer_world_of(seed, NET_AGENTS_MAX, network_random_hybrid);
     world.setup.collection = TACIT_ELIM_GATHER;
-    world.setup.base.mode =
-        tacit_rng_bernoulli(rng, 0.5) ? TACIT_PRIVACY_SOUND : TACIT_PRIVACY_PAPER;
-    world.setup.base.epsilon =
-        tacit_rng_bernoulli(rng, 0.3) ? INFINITY : 1 + 9 * tacit_rng_uniform(rng);
-    world.setup.components_alike = tacit_rng_bernoulli(rng, 0.3);
-    world.setup.slot_us = tacit_rng_below(rng, 3);
-    world.setup.rows_max = (uint32_t)tacit_rng_below(rng, 4);
-    for (uint32_t i = 0; i < agents * arms; i++)
-        world.means[i] = tacit_rng_uniform(rng);
+    world.setup.components_alike = tacit_rng_bernoulli(&world.rng, 0.3);
+    peer_world_end(&world);
     return world;
 }
 

@@ -82,16 +82,16 @@ static struct trio trio_released(const struct peer_setup *setup)
     return trio;
 }
 
-static void expect_set(const uint64_t *set, const uint64_t *wanted)
+static struct trio noisy_released(void)
 {
-    assert_non_null(set);
-    assert_int_equal(set[0], wanted[0]);
+    struct peer_setup const setup = noisy_setup();
+    return trio_released(&setup);
 }
 
 static void expect_known(const struct peer_core *core, const uint64_t *wanted)
 {
     struct tacit_elim_peer_view const view = peer_view(core);
-    expect_set(view.known, wanted);
+    peer_expect_set(view.known, wanted);
     assert_int_equal(view.known_count, tacit_bits_count(wanted, AGENTS));
     assert_int_equal(view.missing_count, AGENTS - view.known_count);
 }
@@ -118,7 +118,7 @@ static void hand_over(struct peer_core *from, struct peer_core *to, uint32_t epo
         peer_word(TACIT_ELIM_ADVERT, giver, TACIT_NEIGHBOURS, epoch, origins);
     struct tacit_elim_message const *const request =
         peer_expect_answer(to, &advert, TACIT_ELIM_REQUEST, giver);
-    expect_set(request->origins, origins);
+    peer_expect_set(request->origins, origins);
     struct tacit_elim_message *const data = data_from(from, taker, epoch, origins);
     peer_expect(to, driver_receive(data), TACIT_OK);
 }
@@ -267,11 +267,11 @@ TEST(peer_after_init_has_all_arms_and_knows_nothing)
     assert_int_equal(peer_check(&core), TACIT_OK);
     assert_int_equal(view.agent.epoch, 0);
     assert_int_equal(view.active_count, ARMS);
-    expect_set(view.arms, all_3);
+    peer_expect_set(view.arms, all_3);
     assert_int_equal(view.round_count, 0);
     assert_false(view.decided);
     assert_false(view.is_sink);
-    expect_set(view.known, none);
+    peer_expect_set(view.known, none);
     assert_int_equal(tacit_ledger_spent_nano(view.agent.ledger), 0);
     network_free(network);
 }
@@ -291,29 +291,27 @@ TEST(own_report_is_kept_and_advertised_to_the_neighbours_at_once)
     assert_int_equal(core->update.message.kind, TACIT_ELIM_ADVERT);
     assert_int_equal(core->update.message.to, TACIT_NEIGHBOURS);
     assert_int_equal(core->update.message.epoch, 1);
-    expect_set(core->update.message.origins, only_1);
+    peer_expect_set(core->update.message.origins, only_1);
     assert_int_equal(core->update.deadline_us, 50 + DRIVER_RESEND_US);
     expect_known(core, only_1);
 }
 
 TEST(advert_is_answered_by_a_request_of_exactly_what_lacks)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     struct tacit_elim_message advert = peer_word(TACIT_ELIM_ADVERT, 0, TACIT_NEIGHBOURS, 1, only_0);
     struct tacit_elim_message const *request =
         peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
     assert_int_equal(request->epoch, 1);
-    expect_set(request->origins, only_0);
+    peer_expect_set(request->origins, only_0);
     advert = peer_word(TACIT_ELIM_ADVERT, 2, 1, 1, all_3); /* 0 is asked for, 1 is its own */
     request = peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 2);
-    expect_set(request->origins, only_2);
+    peer_expect_set(request->origins, only_2);
 }
 
 TEST(repeated_advert_asks_nothing_again)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     struct tacit_elim_message const advert =
         peer_word(TACIT_ELIM_ADVERT, 0, TACIT_NEIGHBOURS, 1, only_0);
     (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
@@ -327,8 +325,7 @@ TEST(repeated_advert_asks_nothing_again)
 
 TEST(own_timer_asks_again_for_what_was_lost)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     struct tacit_elim_message const advert =
         peer_word(TACIT_ELIM_ADVERT, 0, TACIT_NEIGHBOURS, 1, only_0);
     (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
@@ -336,19 +333,18 @@ TEST(own_timer_asks_again_for_what_was_lost)
     peer_expect(&trio.p[1], driver_timeout(), TACIT_OK);
     assert_int_equal(trio.p[1].update.message.kind, TACIT_ELIM_HELLO);
     assert_int_equal(trio.p[1].update.message.to, TACIT_NEIGHBOURS);
-    expect_set(trio.p[1].update.message.origins, only_1);
+    peer_expect_set(trio.p[1].update.message.origins, only_1);
     (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
 }
 
 TEST(request_is_answered_by_the_rows_as_they_were_released)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     struct tacit_elim_peer_view const view = peer_view(&trio.p[0]);
     struct tacit_elim_message *const data = data_from(&trio.p[0], 1, 1, only_0);
     assert_int_equal(data->epoch, 1);
-    expect_set(data->origins, only_0);
-    expect_set(data->arms, all_3);
+    peer_expect_set(data->origins, only_0);
+    peer_expect_set(data->arms, all_3);
     assert_int_equal(data->sum_count, ARMS);
     assert_int_equal(data->pulls, view.agent.pull_count / ARMS);
     assert_memory_equal(data->sums, view.agent.noised, ARMS * sizeof *data->sums);
@@ -383,25 +379,24 @@ TEST(what_comes_in_during_a_slot_goes_on_together_with_the_next)
         core->now_us = 20 + slot_us;
         peer_expect(core, driver_timeout(), TACIT_OK);
         assert_int_equal(core->update.message.kind, TACIT_ELIM_ADVERT);
-        expect_set(core->update.message.origins, not_1);
+        peer_expect_set(core->update.message.origins, not_1);
         assert_int_equal(core->update.deadline_us, TACIT_NEVER);
     }
 }
 
 TEST(all_three_close_the_round_with_the_same_verdict)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     trio_spread(&trio);
     struct tacit_elim_peer_view const first = peer_view(&trio.p[0]);
     assert_int_equal(first.round_count, 1);
-    expect_set(first.arms, not_1); /* arm 1 is out */
+    peer_expect_set(first.arms, not_1); /* arm 1 is out */
     assert_int_equal(first.eliminated[1], 1);
     for (uint32_t agent = 0; agent < AGENTS; agent++) {
         struct tacit_elim_peer_view const view = peer_view(&trio.p[agent]);
         assert_int_equal(view.round_count, 1);
         assert_int_equal(view.agent.epoch, 2);
-        expect_set(view.arms, not_1);
+        peer_expect_set(view.arms, not_1);
         assert_memory_equal(view.means, first.means, ARMS * sizeof *view.means);
         assert_true(view.radius == first.radius);
         expect_known(&trio.p[agent], none);
@@ -421,7 +416,7 @@ TEST(last_to_come_is_advertised_with_the_next_plan_where_no_clock_ends_the_round
     assert_true(core->update.persist);
     assert_int_equal(core->update.message.kind, TACIT_ELIM_ADVERT);
     assert_int_equal(core->update.message.epoch, 1);
-    expect_set(core->update.message.origins, not_1);
+    peer_expect_set(core->update.message.origins, not_1);
     struct tacit_elim_message *const data = data_from(core, 0, 1, not_0); /* of the epoch before */
     assert_int_equal(data->epoch, 1);
 }
@@ -441,8 +436,7 @@ static struct trio trio_with_data(const struct peer_setup *setup, struct tacit_e
 
 TEST(data_not_asked_for_is_refused_without_trace)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     struct tacit_elim_message *const data = data_from(&trio.p[0], 1, 1, only_0);
     peer_expect_nothing(&trio.p[1], data, TACIT_UNEXPECTED);
     struct tacit_elim_message const advert =
@@ -519,8 +513,7 @@ TEST(data_with_a_sum_that_cannot_be_is_refused_whole)
 
 TEST(row_that_differs_from_the_one_that_is_here_is_refused_whole)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     hand_over(&trio.p[2], &trio.p[1], 1, only_2);
     struct tacit_elim_message const advert =
         peer_word(TACIT_ELIM_ADVERT, 0, TACIT_NEIGHBOURS, 1, only_0);
@@ -542,8 +535,7 @@ TEST(row_that_differs_from_the_one_that_is_here_is_refused_whole)
 
 TEST(data_of_another_epoch_is_late_or_refused)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     struct tacit_elim_message *const data = data_from(&trio.p[0], 1, 1, only_0);
     struct tacit_elim_message later = *data;
     later.epoch = 2;
@@ -570,12 +562,11 @@ TEST(request_of_what_is_not_held_is_refused_without_trace)
 
 TEST(request_for_the_epoch_before_the_previous_one_is_refused)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     trio_spread(&trio);
     struct tacit_elim_message request = peer_word(TACIT_ELIM_REQUEST, 0, 1, 1, all_3);
     struct tacit_elim_message *const data = data_from(&trio.p[1], 0, 1, all_3);
-    expect_set(data->arms, all_3);
+    peer_expect_set(data->arms, all_3);
     for (uint32_t agent = 0; agent < AGENTS; agent++) {
         peer_expect(&trio.p[agent], driver_start(), TACIT_OK); /* shows the plan again */
         assert_int_equal(peer_play(&trio.p[agent], means_3, 0), TACIT_OK);
@@ -586,13 +577,12 @@ TEST(request_for_the_epoch_before_the_previous_one_is_refused)
     peer_expect_nothing(&trio.p[1], &request, TACIT_UNEXPECTED);
     request.epoch = 2;
     (void)peer_expect_answer(&trio.p[1], &request, TACIT_ELIM_DATA, 0);
-    expect_set(trio.p[1].update.message.arms, not_1);
+    peer_expect_set(trio.p[1].update.message.arms, not_1);
 }
 
 TEST(message_of_a_stranger_is_refused_without_trace)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     struct tacit_elim_message const good =
         peer_word(TACIT_ELIM_ADVERT, 1, TACIT_NEIGHBOURS, 1, only_1);
     struct tacit_elim_message bad[9];
@@ -619,8 +609,7 @@ TEST(message_of_a_stranger_is_refused_without_trace)
 
 TEST(message_that_makes_no_sense_is_refused_without_trace)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_HELLO, TACIT_ELIM_ADVERT,
                                                          TACIT_ELIM_REQUEST, TACIT_ELIM_DATA};
     for (size_t i = 0; i < 4; i++) {
@@ -667,8 +656,7 @@ TEST(reward_that_the_plan_did_not_ask_for_is_refused_without_trace)
 
 TEST(neighbour_is_heard_only_so_often_in_an_epoch)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     struct peer_core *const core = &trio.p[1];
     struct tacit_elim_message const hello =
         peer_word(TACIT_ELIM_HELLO, 0, TACIT_NEIGHBOURS, 1, none);
@@ -688,8 +676,7 @@ TEST(neighbour_is_heard_only_so_often_in_an_epoch)
 
 TEST(neighbour_gets_only_so_many_rows_in_an_epoch)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     struct peer_core *const core = &trio.p[1];
     hand_over(&trio.p[0], core, 1, only_0);
     struct tacit_elim_message request = peer_word(TACIT_ELIM_REQUEST, 0, 1, 1, (uint64_t[]){3});
@@ -707,8 +694,7 @@ TEST(neighbour_gets_only_so_many_rows_in_an_epoch)
 
 TEST(restart_puts_off_no_bound)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     struct peer_core *const core = &trio.p[1];
     struct tacit_elim_message const hello =
         peer_word(TACIT_ELIM_HELLO, 0, TACIT_NEIGHBOURS, 1, none);
@@ -793,18 +779,17 @@ TEST(what_did_not_fit_a_message_is_asked_for_after_it)
 
 TEST(hello_is_answered_by_what_the_asker_lacks)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     struct peer_core *const core = &trio.p[1];
     hand_over(&trio.p[0], core, 1, only_0);
     struct tacit_elim_message hello = peer_word(TACIT_ELIM_HELLO, 2, TACIT_NEIGHBOURS, 1, none);
     struct tacit_elim_message const *advert =
         peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 2);
     assert_int_equal(advert->epoch, 1);
-    expect_set(advert->origins, (const uint64_t[]){3});
+    peer_expect_set(advert->origins, (const uint64_t[]){3});
     hello.origins = not_0;
     advert = peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 2);
-    expect_set(advert->origins, only_0);
+    peer_expect_set(advert->origins, only_0);
     hello.origins = all_3;
     peer_expect_nothing(core, &hello, TACIT_OK);
     hello.origins = none;
@@ -823,7 +808,7 @@ TEST(hello_of_the_epoch_before_is_answered_by_all_that_it_had)
     struct tacit_elim_message const *advert =
         peer_expect_answer(&trio.p[1], &hello, TACIT_ELIM_ADVERT, 0);
     assert_int_equal(advert->epoch, 1);
-    expect_set(advert->origins, all_3);
+    peer_expect_set(advert->origins, all_3);
     hello.epoch = 2;
     hello.origins = none;
     peer_expect_nothing(&trio.p[1], &hello, TACIT_OK); /* nothing of this epoch is here */
@@ -857,7 +842,7 @@ TEST(peer_that_missed_an_epoch_catches_up_from_one_who_is_in_the_next)
     (void)peer_expect_answer(&trio.p[1], hello, TACIT_ELIM_ADVERT, 2);
     struct tacit_elim_message *const advert = peer_keep(&trio.p[1]);
     (void)peer_expect_answer(late, advert, TACIT_ELIM_REQUEST, 1);
-    expect_set(late->update.message.origins, (const uint64_t[]){3});
+    peer_expect_set(late->update.message.origins, (const uint64_t[]){3});
     struct tacit_elim_message *const request = peer_keep(late);
     (void)peer_expect_answer(&trio.p[1], request, TACIT_ELIM_DATA, 2);
     struct tacit_elim_message *const data = peer_keep(&trio.p[1]);
@@ -920,7 +905,7 @@ TEST(complete_round_is_closed_by_the_clock_and_not_before)
     assert_int_equal(peer_view(core).round_count, 0);
     core->now_us = 14;
     peer_expect(core, driver_timeout(), TACIT_OK); /* passes on what is fresh */
-    expect_set(core->update.message.origins, not_1);
+    peer_expect_set(core->update.message.origins, not_1);
     assert_int_equal(peer_view(core).round_count, 0);
     assert_int_equal(core->update.deadline_us, 15);
     core->now_us = 15;
@@ -1355,8 +1340,7 @@ TEST(peer_without_neighbours_judges_alone)
  * timer runs off at the same moment. */
 TEST(two_timers_that_run_off_at_once_lose_no_word)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     struct peer_core *const core = &trio.p[1];
     uint64_t const ask_us = core->update.deadline_us;
     core->now_us = ask_us - 1;
@@ -1380,8 +1364,7 @@ TEST(two_timers_that_run_off_at_once_lose_no_word)
 
 TEST(check_with_another_size_or_table_is_malformed)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     struct peer_core *const core = &trio.p[1];
     struct tacit_elim_peer_config const config = peer_config(core);
     size_t const sizes[] = {0, 1, 8, core->size - 8, core->size - 1, core->size + 1, SIZE_MAX};
@@ -1404,8 +1387,7 @@ TEST(check_with_another_size_or_table_is_malformed)
 
 TEST(check_with_another_configuration_is_malformed)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     struct peer_core *const core = &trio.p[1];
     static const uint32_t none_at_all[1];
     struct tacit_elim_peer_config bad[15];
@@ -1447,8 +1429,7 @@ static void expect_impossible_word(struct peer_core *core, const void *place, ui
 
 TEST(state_that_cannot_be_is_malformed)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     struct peer_core *const core = &trio.p[1];
     hand_over(&trio.p[0], core, 1, only_0);
     struct tacit_elim_peer_view const view = peer_view(core);
@@ -1490,24 +1471,9 @@ TEST(table_that_cannot_be_is_malformed)
     expect_impossible_word(&trio.p[1], word_with(&trio.p[1], bits[0]), bits[1]);
 }
 
-/* Steps a state that may be damaged with what any driver would do first, and a neighbour's words.
- */
 static void step_damaged(struct peer_core *core)
 {
-    core->now_us = 3;
-    (void)peer_step(core, driver_start());
-    if (core->update.plan_count > 0) {
-        struct tacit_pull_block const block = core->update.plan[0];
-        (void)peer_step(core, driver_reward(block.arm, block.count, (union tacit_sum){0}));
-    }
-    for (uint32_t kind = TACIT_ELIM_HELLO; kind <= TACIT_ELIM_DATA; kind++)
-        for (uint32_t epoch = 1; epoch <= 2; epoch++) {
-            struct tacit_elim_message const word =
-                peer_word((enum tacit_elim_message_kind)kind, 0, 1, epoch, only_0);
-            (void)peer_step(core, driver_receive(&word));
-        }
-    core->now_us = TACIT_ELIM_PAUSE_US_MAX;
-    (void)peer_step(core, driver_timeout());
+    peer_step_damaged(core, 0, 1, TACIT_ELIM_DATA);
 }
 
 /* Every bit of a state, and of its table, flipped one at a time. */
@@ -1541,8 +1507,7 @@ TEST(state_or_table_with_any_bit_flipped_is_refused_or_can_be_stepped)
 
 TEST(copy_of_data_holds_its_rows_in_the_order_of_their_origins)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
+    struct trio trio = noisy_released();
     hand_over(&trio.p[2], &trio.p[1], 1, only_2);
     struct tacit_elim_message const request = peer_word(TACIT_ELIM_REQUEST, 0, 1, 1, not_0);
     struct tacit_elim_message const *const data =
@@ -1599,7 +1564,7 @@ TEST(newest_release_is_shown_as_the_report_of_a_star)
         assert_int_equal(report.epoch, 1);
         assert_int_equal(report.agents, 0);
         assert_int_equal(report.pulls, view.agent.pull_count / ARMS);
-        expect_set(report.arms, all_3);
+        peer_expect_set(report.arms, all_3);
         assert_int_equal(report.sum_count, ARMS);
         assert_memory_equal(report.sums, view.agent.noised, ARMS * sizeof *report.sums);
         if (round == 0)
@@ -1614,24 +1579,12 @@ TEST(newest_release_is_shown_as_the_report_of_a_star)
 
 static struct peer_world world_of(uint64_t seed)
 {
-    struct peer_world world = {.rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE)};
-    struct tacit_rng *const rng = &world.rng;
-    uint32_t const agents = 1 + (uint32_t)tacit_rng_below(rng, NET_AGENTS_MAX);
-    uint32_t const arms = 2 + (uint32_t)tacit_rng_below(rng, PEER_ARMS_MAX - 1);
-    world.network = network_random(agents, rng);
-    world.setup = peer_setup_plain(agents, arms, 5000 + tacit_rng_below(rng, 100000));
-    world.setup.base.mode =
-        tacit_rng_bernoulli(rng, 0.5) ? TACIT_PRIVACY_SOUND : TACIT_PRIVACY_PAPER;
-    world.setup.base.epsilon =
-        tacit_rng_bernoulli(rng, 0.3) ? INFINITY : 1 + 9 * tacit_rng_uniform(rng);
-    if (tacit_rng_bernoulli(rng, 0.3)) {
-        world.setup.base.round_limit = 1 + (uint32_t)tacit_rng_below(rng, 8);
+    struct peer_world world = peer_world_of(seed, NET_AGENTS_MAX, network_random);
+    if (tacit_rng_bernoulli(&world.rng, 0.3)) {
+        world.setup.base.round_limit = 1 + (uint32_t)tacit_rng_below(&world.rng, 8);
         world.setup.base.gap = 0.1;
     }
-    world.setup.slot_us = tacit_rng_below(rng, 3);
-    world.setup.rows_max = (uint32_t)tacit_rng_below(rng, 4);
-    for (uint32_t i = 0; i < agents * arms; i++)
-        world.means[i] = tacit_rng_uniform(rng);
+    peer_world_end(&world);
     return world;
 }
 

@@ -36,28 +36,12 @@ static struct network *network_of(enum tacit_graph_kind kind, uint32_t agents)
     return network_new(&spec, 1, 1);
 }
 
-static void expect_message(const struct peer_core *core, enum tacit_elim_message_kind kind,
-                           uint32_t to)
-{
-    assert_true(core->update.send);
-    assert_int_equal(core->update.message.kind, kind);
-    assert_int_equal(core->update.message.from, core->config.agent.agent_id);
-    assert_int_equal(core->update.message.to, to);
-}
-
 /* What `from` said last, to `to`. */
 static enum tacit_status pass(struct peer_core *from, struct peer_core *to)
 {
     struct tacit_elim_message *const kept = peer_keep(from);
     enum tacit_status const status = peer_step(to, driver_receive(kept));
     return status;
-}
-
-static void wake(struct peer_core *core)
-{
-    assert_true(core->update.deadline_us != TACIT_NEVER);
-    core->now_us = core->update.deadline_us;
-    peer_expect(core, driver_timeout(), TACIT_OK);
 }
 
 static struct tacit_elim_message word_of(enum tacit_elim_message_kind kind, uint32_t from,
@@ -94,13 +78,13 @@ static struct trio trio_granted(void)
     struct trio trio = trio_drawn();
     assert_int_equal(pass(&trio.p[0], &trio.p[1]), TACIT_OK);
     assert_int_equal(pass(&trio.p[1], &trio.p[0]), TACIT_OK);
-    expect_message(&trio.p[0], TACIT_ELIM_ADVERT, TACIT_NEIGHBOURS);
+    peer_expect_message(&trio.p[0], TACIT_ELIM_ADVERT, TACIT_NEIGHBOURS);
     peer_expect(&trio.p[1], driver_start(), TACIT_OK); /* asks again */
     assert_int_equal(pass(&trio.p[1], &trio.p[0]), TACIT_OK);
     assert_int_equal(pass(&trio.p[0], &trio.p[1]), TACIT_OK);
     assert_int_equal(pass(&trio.p[1], &trio.p[2]), TACIT_OK);
     assert_int_equal(pass(&trio.p[2], &trio.p[1]), TACIT_OK);
-    expect_message(&trio.p[1], TACIT_ELIM_ADVERT, TACIT_NEIGHBOURS);
+    peer_expect_message(&trio.p[1], TACIT_ELIM_ADVERT, TACIT_NEIGHBOURS);
     return trio;
 }
 
@@ -108,32 +92,32 @@ TEST(draw_is_used_when_all_neighbours_have_granted_it_the_lowest_first)
 {
     struct trio trio = trio_drawn();
     struct peer_core *const middle = &trio.p[1];
-    expect_message(middle, TACIT_ELIM_COMMIT, 0);
+    peer_expect_message(middle, TACIT_ELIM_COMMIT, 0);
     struct tacit_commit const commit = *middle->update.message.commit;
     struct tacit_elim_message const early = word_of(TACIT_ELIM_GRANT, 2, 1, &commit);
     peer_expect_nothing(middle, &early, TACIT_OK); /* not asked yet */
-    wake(middle);
-    expect_message(middle, TACIT_ELIM_COMMIT, 0); /* again, also after a crash */
+    peer_wake(middle);
+    peer_expect_message(middle, TACIT_ELIM_COMMIT, 0); /* again, also after a crash */
     peer_move(middle);
     peer_expect(middle, driver_start(), TACIT_OK);
-    expect_message(middle, TACIT_ELIM_COMMIT, 0);
+    peer_expect_message(middle, TACIT_ELIM_COMMIT, 0);
     assert_memory_equal(middle->update.message.commit, &commit, sizeof commit);
     assert_int_equal(pass(middle, &trio.p[0]), TACIT_OK);
-    expect_message(&trio.p[0], TACIT_ELIM_GRANT, 1);
+    peer_expect_message(&trio.p[0], TACIT_ELIM_GRANT, 1);
     assert_true(trio.p[0].update.persist);
     assert_int_equal(pass(&trio.p[0], middle), TACIT_OK);
     assert_true(middle->update.persist);
-    expect_message(middle, TACIT_ELIM_COMMIT, TACIT_NEIGHBOURS);
+    peer_expect_message(middle, TACIT_ELIM_COMMIT, TACIT_NEIGHBOURS);
     assert_int_equal(peer_view(middle).known_count, 0);
     assert_int_equal(peer_view(middle).agent.release_epoch, 0);
     assert_true(peer_view(middle).agent.committed);
     struct tacit_elim_message const request = peer_word(TACIT_ELIM_REQUEST, 0, 1, 1, only_1);
     peer_expect_nothing(middle, &request, TACIT_UNEXPECTED);
-    wake(middle);
-    expect_message(middle, TACIT_ELIM_COMMIT, TACIT_NEIGHBOURS);
+    peer_wake(middle);
+    peer_expect_message(middle, TACIT_ELIM_COMMIT, TACIT_NEIGHBOURS);
     assert_int_equal(pass(middle, &trio.p[2]), TACIT_OK);
     assert_int_equal(pass(&trio.p[2], middle), TACIT_OK);
-    expect_message(middle, TACIT_ELIM_ADVERT, TACIT_NEIGHBOURS);
+    peer_expect_message(middle, TACIT_ELIM_ADVERT, TACIT_NEIGHBOURS);
     assert_int_equal(peer_view(middle).known_count, 1);
     assert_int_equal(peer_view(middle).agent.release_epoch, 1);
     assert_memory_equal(peer_view(middle).agent.head, commit.commitment, TACIT_SHA256_BYTES);
@@ -155,7 +139,7 @@ TEST(second_of_two_clones_is_refused_and_names_the_grantor)
     assert_int_equal(pass(&first, &grantor), TACIT_OK);
     assert_int_equal(pass(&grantor, &first), TACIT_OK);
     assert_int_equal(pass(&second, &grantor), TACIT_FORKED);
-    expect_message(&grantor, TACIT_ELIM_REFUSAL, 1);
+    peer_expect_message(&grantor, TACIT_ELIM_REFUSAL, 1);
     assert_true(grantor.update.persist);
     assert_int_equal(peer_view(&grantor).flagged[0], 1);
     assert_int_equal(peer_view(&second).refused_by, TACIT_NO_AGENT);
@@ -163,8 +147,8 @@ TEST(second_of_two_clones_is_refused_and_names_the_grantor)
     assert_true(peer_view(&second).agent.blocked);
     assert_int_equal(peer_view(&second).refused_by, 0);
     for (uint32_t i = 0; i < 3; i++) {
-        wake(&second);
-        expect_message(&second, TACIT_ELIM_COMMIT, 0);
+        peer_wake(&second);
+        peer_expect_message(&second, TACIT_ELIM_COMMIT, 0);
     }
     assert_int_equal(peer_view(&second).agent.release_epoch, 0);
     assert_int_equal(peer_view(&second).known_count, 0);
@@ -186,10 +170,10 @@ TEST(copy_that_waits_for_a_grant_that_was_used_is_refused)
     struct tacit_elim_message next = word_of(TACIT_ELIM_COMMIT, 1, 0, &second);
     next.epoch = 2;
     peer_expect(grantor, driver_receive(&next), TACIT_OK); /* it went on */
-    expect_message(grantor, TACIT_ELIM_GRANT, 1);
+    peer_expect_message(grantor, TACIT_ELIM_GRANT, 1);
     peer_expect(&copy, driver_start(), TACIT_OK);
     assert_int_equal(pass(&copy, grantor), TACIT_OK);
-    expect_message(grantor, TACIT_ELIM_REFUSAL, 1);
+    peer_expect_message(grantor, TACIT_ELIM_REFUSAL, 1);
     assert_int_equal(peer_view(grantor).flagged[0], 0); /* it may be an echo */
     struct tacit_elim_message refusal = grantor->update.message;
     struct tacit_commit const shown = *refusal.commit;
@@ -220,7 +204,7 @@ TEST(neighbours_read_the_head_that_a_hello_shows)
     peer_expect(grantor, driver_receive(&hello), TACIT_OK); /* of another epoch: not read */
     hello.epoch = 1;
     peer_expect(grantor, driver_receive(&hello), TACIT_OK);
-    expect_message(grantor, TACIT_ELIM_REFUSAL, 1);
+    peer_expect_message(grantor, TACIT_ELIM_REFUSAL, 1);
     assert_true(grantor->update.persist && grantor->update.message.forgot);
     assert_int_equal(peer_view(grantor).flagged[0], 0);
     assert_int_equal(peer_view(grantor).ahead[0], 1);
@@ -237,10 +221,10 @@ TEST(neighbour_that_has_lost_its_heads_is_told_by_a_hello)
     struct peer_setup const setup = granting_setup(3);
     struct peer_core empty = peer_open(&setup, trio.network, 2, NULL);
     peer_expect(&empty, driver_start(), TACIT_OK);
-    wake(&trio.p[1]); /* the others' reports are missing */
-    expect_message(&trio.p[1], TACIT_ELIM_HELLO, TACIT_NEIGHBOURS);
+    peer_wake(&trio.p[1]); /* the others' reports are missing */
+    peer_expect_message(&trio.p[1], TACIT_ELIM_HELLO, TACIT_NEIGHBOURS);
     assert_int_equal(pass(&trio.p[1], &empty), TACIT_OK);
-    expect_message(&empty, TACIT_ELIM_REFUSAL, 1);
+    peer_expect_message(&empty, TACIT_ELIM_REFUSAL, 1);
     assert_true(empty.update.persist);
     assert_int_equal(peer_view(&empty).ahead[0], 1);
     assert_int_equal(peer_view(&empty).flagged[0], 0); /* it may be this one that is old */
@@ -307,7 +291,7 @@ static struct tacit_elim_message *asked_row(struct trio *trio)
         peer_word(TACIT_ELIM_ADVERT, 1, TACIT_NEIGHBOURS, 1, only_1);
     (void)peer_expect_answer(&trio->p[0], &advert, TACIT_ELIM_REQUEST, 1);
     assert_int_equal(pass(&trio->p[0], &trio->p[1]), TACIT_OK);
-    expect_message(&trio->p[1], TACIT_ELIM_DATA, 0);
+    peer_expect_message(&trio->p[1], TACIT_ELIM_DATA, 0);
     return peer_keep(&trio->p[1]);
 }
 
@@ -358,26 +342,9 @@ TEST(row_travels_with_what_opens_it_as_far_as_it_goes)
     assert_int_equal(peer_view(&trio.p[2]).known[0], only_0[0]);
 }
 
-/* Steps a state that may be damaged with what any driver would do first, and a neighbour's words.
- */
 static void step_damaged(struct peer_core *core)
 {
-    static const struct tacit_commit some = {.commitment = {1}};
-    core->now_us = 3;
-    (void)peer_step(core, driver_start());
-    if (core->update.plan_count > 0) {
-        struct tacit_pull_block const block = core->update.plan[0];
-        (void)peer_step(core, driver_reward(block.arm, block.count, (union tacit_sum){0}));
-    }
-    for (uint32_t kind = TACIT_ELIM_HELLO; kind <= TACIT_ELIM_REFUSAL; kind++)
-        for (uint32_t epoch = 1; epoch <= 2; epoch++) {
-            struct tacit_elim_message word =
-                peer_word((enum tacit_elim_message_kind)kind, 0, 1, epoch, only_0);
-            word.commit = kind >= TACIT_ELIM_COMMIT ? &some : NULL;
-            (void)peer_step(core, driver_receive(&word));
-        }
-    core->now_us = TACIT_ELIM_PAUSE_US_MAX;
-    (void)peer_step(core, driver_timeout());
+    peer_step_damaged(core, 0, 1, TACIT_ELIM_REFUSAL);
 }
 
 static void damage_every_bit(const struct peer_core *core)
@@ -501,11 +468,11 @@ TEST(member_asks_its_parent_and_a_sink_the_hub)
     struct hybrid hybrid = hybrid_pulling();
     struct peer_core *const leaf = &hybrid.p[0];
     struct peer_core *const sink = &hybrid.p[1];
-    expect_message(leaf, TACIT_ELIM_COMMIT, 1);
+    peer_expect_message(leaf, TACIT_ELIM_COMMIT, 1);
     struct tacit_commit const commit = *leaf->update.message.commit;
     struct tacit_elim_message const wrong = word_of(TACIT_ELIM_GRANT, TACIT_HUB, 0, &commit);
     peer_expect_nothing(leaf, &wrong, TACIT_UNEXPECTED); /* not its grantor */
-    expect_message(sink, TACIT_ELIM_COMMIT, TACIT_HUB);
+    peer_expect_message(sink, TACIT_ELIM_COMMIT, TACIT_HUB);
     struct tacit_commit const sinks = *sink->update.message.commit;
     struct tacit_elim_message const child = word_of(TACIT_ELIM_GRANT, 0, 1, &sinks);
     peer_expect_nothing(sink, &child, TACIT_UNEXPECTED);
@@ -515,10 +482,10 @@ TEST(member_asks_its_parent_and_a_sink_the_hub)
     driver_expect_nothing(&hybrid.hub, driver_receive(&upwards), TACIT_UNEXPECTED);
     peer_expect(leaf, driver_start(), TACIT_OK); /* says it again */
     assert_int_equal(pass(leaf, sink), TACIT_OK);
-    expect_message(sink, TACIT_ELIM_GRANT, 0);
+    peer_expect_message(sink, TACIT_ELIM_GRANT, 0);
     assert_false(sink->update.message.closed);
     assert_int_equal(pass(sink, leaf), TACIT_OK);
-    expect_message(leaf, TACIT_ELIM_DATA, 1);
+    peer_expect_message(leaf, TACIT_ELIM_DATA, 1);
     assert_int_equal(pass(leaf, sink), TACIT_OK);
     assert_int_equal(peer_view(sink).known[0], only_0[0]);
     assert_int_equal(pass(&hybrid.p[2], sink), TACIT_OK);
@@ -553,8 +520,8 @@ TEST(total_names_the_grant_of_its_sink_and_one_alone_opens_it)
         assert_int_equal(pass(leaf, sink), TACIT_OK);
     }
     peer_expect(sink, driver_receive(grant), TACIT_OK);
-    wake(sink);
-    expect_message(sink, TACIT_ELIM_REPORT, TACIT_HUB);
+    peer_wake(sink);
+    peer_expect_message(sink, TACIT_ELIM_REPORT, TACIT_HUB);
     assert_int_equal(sink->update.message.agents, 3);
     struct tacit_elim_message *const total = peer_keep(sink);
     static const uint8_t nothing[TACIT_SHA256_BYTES];
@@ -574,7 +541,7 @@ TEST(total_names_the_grant_of_its_sink_and_one_alone_opens_it)
     assert_int_equal(driver_hub_view(&hybrid.hub).covered_count, 3);
     assert_int_equal(tell_hub(&hybrid, alone), TACIT_OK);
     assert_int_equal(hub_tells(&hybrid, alone), TACIT_OK);
-    expect_message(alone, TACIT_ELIM_REPORT, TACIT_HUB);
+    peer_expect_message(alone, TACIT_ELIM_REPORT, TACIT_HUB);
     struct tacit_elim_message *const own = peer_keep(alone);
     struct tacit_commit bare = {.commitment = {0}};
     memcpy(bare.commitment, own->commit->commitment, sizeof bare.commitment);
@@ -603,7 +570,7 @@ TEST(parent_whose_epoch_is_over_grants_and_asks_for_no_report)
     peer_expect(sink, driver_receive(&order), TACIT_OK); /* the hub went on without */
     peer_expect_nothing(leaf, &order, TACIT_UNEXPECTED); /* it overtakes the grant */
     peer_expect(sink, driver_receive(commit), TACIT_OK);
-    expect_message(sink, TACIT_ELIM_GRANT, 0);
+    peer_expect_message(sink, TACIT_ELIM_GRANT, 0);
     assert_true(sink->update.message.closed);
     assert_int_equal(pass(sink, leaf), TACIT_OK);
     assert_int_equal(peer_view(leaf).agent.release_epoch, 1);
@@ -628,10 +595,7 @@ static struct peer_world net_world_of(uint64_t seed, bool has_grants)
     world.setup.collection = gathers ? TACIT_ELIM_GATHER : TACIT_ELIM_SPREAD;
     if (tacit_rng_bernoulli(rng, 0.3))
         world.setup.base.mode = TACIT_PRIVACY_PAPER;
-    world.setup.slot_us = tacit_rng_below(rng, 3);
-    world.setup.rows_max = (uint32_t)tacit_rng_below(rng, 4);
-    for (uint32_t i = 0; i < agents * ARMS; i++)
-        world.means[i] = tacit_rng_uniform(rng);
+    peer_world_end(&world);
     return world;
 }
 

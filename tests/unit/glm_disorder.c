@@ -6,6 +6,7 @@
 #include "../support/testing.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
+#include "../support/scarce.h"
 #include "../support/glm_driver.h"
 
 /* Of all steps below: digest.h. */
@@ -398,21 +399,6 @@ static void any_context(struct world *w, double *x)
         x[i] *= w->model.context_bound * length / sqrt(square);
 }
 
-/* Entropy that gives `left` words more. */
-struct scarce {
-    struct tacit_entropy source;
-    uint32_t left;
-};
-
-static enum tacit_status fill_scarcely(void *context, void *bytes, size_t size)
-{
-    struct scarce *const scarce = context;
-    if (scarce->left == 0)
-        return TACIT_ENTROPY;
-    scarce->left--;
-    return scarce->source.fill(scarce->source.context, bytes, size);
-}
-
 /* Without entropy at each draw once, then with it. */
 static void offer(struct world *w, uint32_t client)
 {
@@ -432,7 +418,7 @@ static void offer(struct world *w, uint32_t client)
     for (uint32_t left = 0; status == TACIT_ENTROPY; left++) {
         struct tacit_rng const rng = w->rng;
         struct scarce scarce = {tacit_rng_entropy(&w->rng), left};
-        struct tacit_entropy const entropy = {fill_scarcely, &scarce};
+        struct tacit_entropy const entropy = scarce_entropy(&scarce);
         struct tacit_glm_update const update = step(w, client, event, &entropy, &status);
         assert_true(update.decided == (status == TACIT_OK));
         if (status == TACIT_ENTROPY)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include "../support/testing.h"
 #include "../support/digest.h"
+#include "../support/scarce.h"
 #include "tacit/glm_private.h"
 
 /* Of all steps below: digest.h. */
@@ -221,21 +222,6 @@ static struct tacit_glm_private_update step(struct world *w, uint32_t node,
     return update;
 }
 
-/* Entropy that gives `left` times more. */
-struct scarce {
-    struct tacit_entropy source;
-    uint32_t left;
-};
-
-static enum tacit_status fill_scarcely(void *context, void *bytes, size_t size)
-{
-    struct scarce *const scarce = context;
-    if (scarce->left == 0)
-        return TACIT_ENTROPY;
-    scarce->left--;
-    return scarce->source.fill(scarce->source.context, bytes, size);
-}
-
 /* Entropy ends at many a draw, then it lasts; what is said then is posted. */
 static void run(struct world *w, uint32_t node, const struct tacit_glm_private_event *event)
 {
@@ -243,7 +229,7 @@ static void run(struct world *w, uint32_t node, const struct tacit_glm_private_e
     for (uint32_t left = 0; status == TACIT_ENTROPY; left += 1 + left / 3) {
         struct tacit_rng const rng = w->rng;
         struct scarce scarce = {tacit_rng_entropy(&w->rng), left};
-        struct tacit_entropy const entropy = {fill_scarcely, &scarce};
+        struct tacit_entropy const entropy = scarce_entropy(&scarce);
         struct tacit_glm_private_update const update = step(w, node, event, &entropy, &status);
         if (status == TACIT_ENTROPY)
             w->rng = rng;

@@ -8,6 +8,7 @@
 #include "../../src/topo/spectrum.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
+#include "../support/scarce.h"
 #include "../support/gossip_driver.h"
 #include "../support/variants.h"
 
@@ -226,22 +227,6 @@ static void digest_stepped(enum tacit_status status, const struct tacit_gossip_u
     digest_state(agent, config);
 }
 
-/* Entropy that fails after so many draws. */
-struct scarce {
-    struct tacit_rng rng;
-    uint32_t draws_left;
-};
-
-static enum tacit_status fill_scarcely(void *context, void *bytes, size_t size)
-{
-    struct scarce *const scarce = context;
-    struct tacit_entropy const entropy = tacit_rng_entropy(&scarce->rng);
-    if (scarce->draws_left == 0)
-        return TACIT_ENTROPY;
-    scarce->draws_left--;
-    return entropy.fill(entropy.context, bytes, size);
-}
-
 /* A step of a copy, with an event that is a little other. */
 struct other {
     const struct tacit_gossip_agent *agent;
@@ -256,8 +241,9 @@ struct other {
 static void step_copy(void *context)
 {
     struct other *const other = context;
-    struct scarce scarce = {other->rng, other->draws};
-    struct tacit_entropy const entropy = {fill_scarcely, &scarce};
+    struct tacit_rng rng = other->rng;
+    struct scarce scarce = {tacit_rng_entropy(&rng), other->draws};
+    struct tacit_entropy const entropy = scarce_entropy(&scarce);
     size_t const size = tacit_gossip_agent_size(other->config);
     size_t const memory_size = tacit_gossip_memory_size(&other->config->rule);
     struct tacit_gossip_agent *const agent = allocate(size);
