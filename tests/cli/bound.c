@@ -2,6 +2,7 @@
 #include <math.h>
 #include <jansson.h>
 #include "../support/testing.h"
+#include "../support/on_file.h"
 #include "../support/process.h"
 #include "tacit/bounds.h"
 
@@ -20,12 +21,7 @@ static struct process_result bound(const char *const *options)
 
 static json_t *answer(const char *const *options)
 {
-    struct process_result result = bound(options);
-    if (result.code != 0)
-        fail_msg("code %d: %s", result.code, result.err);
-    json_t *const json = json_loads(result.out, 0, NULL);
-    assert_non_null(json);
-    return json;
+    return on_file_json(bound(options));
 }
 
 static void expect_near(const json_t *json, const char *name, double expected)

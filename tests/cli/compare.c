@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <jansson.h>
 #include "../support/testing.h"
+#include "../support/on_file.h"
 #include "../support/process.h"
 #include "../support/temp.h"
 
@@ -38,21 +39,12 @@ static int close_folder(void **state)
 #define TACIT(...)                                                                                 \
     process_tacit_run((struct process_plan){.timeout_ms = 0}, PROCESS_WORDS(__VA_ARGS__))
 
-static json_t *parse(struct process_result *result)
-{
-    if (result->code != 0)
-        fail_msg("code %d: %s", result->code, result->err);
-    json_t *const json = json_loads(result->out, 0, NULL);
-    assert_non_null(json);
-    return json;
-}
-
 /* A cell without what only a comparison says is what `run` prints. */
 static void assert_cell(const json_t *cell, const char *file, const char *first, const char *second)
 {
     struct process_result result =
         first == NULL ? TACIT("run", file, "--json") : TACIT("run", file, "--json", first, second);
-    json_t *const expected = parse(&result);
+    json_t *const expected = on_file_json(result);
     json_t *const copy = json_deep_copy(cell);
     assert_int_equal(json_object_del(copy, "settings"), 0);
     assert_int_equal(json_object_del(copy, "file"), 0);
@@ -66,7 +58,7 @@ TEST_WITH(cells_are_runs_in_the_order_given, open_folder, close_folder)
     struct process_result result =
         TACIT("compare", one, "--json", "--over", "privacy.epsilon=0.5,inf", "--over",
               "network={kind: star},{kind: ring}");
-    json_t *const json = parse(&result);
+    json_t *const json = on_file_json(result);
     json_t const *const results = json_object_get(json, "results");
     static const char *const epsilons[] = {"--set=privacy.epsilon=0.5",
                                            "--set=privacy.epsilon=inf"};
@@ -84,7 +76,7 @@ TEST_WITH(cells_are_runs_in_the_order_given, open_folder, close_folder)
 TEST_WITH(files_stand_beside_each_other, open_folder, close_folder)
 {
     struct process_result result = TACIT("compare", two, one, "--json");
-    json_t *const json = parse(&result);
+    json_t *const json = on_file_json(result);
     json_t const *const results = json_object_get(json, "results");
     assert_int_equal(json_array_size(results), 2);
     assert_cell(json_array_get(results, 0), two, NULL, NULL);
@@ -115,7 +107,7 @@ TEST_WITH(a_cell_that_cannot_run_says_why_and_the_others_go_on, open_folder, clo
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.err, "1 of 3 settings could not run"));
     assert_int_equal(process_line_count(result.err), 1);
-    json_t *const json = parse(&result);
+    json_t *const json = on_file_json(result);
     json_t const *const results = json_object_get(json, "results");
     char const *const error =
         json_string_value(json_object_get(json_array_get(results, 1), "error"));
@@ -230,7 +222,7 @@ TEST_WITH(changed_data_are_run_again, open_folder, close_folder)
     temp_file_write(folder, "means.csv", "0.4,0.5,0.6\n");
     struct process_result after =
         TACIT("compare", one, "--over=agents=2,3", "--json", "--out", out);
-    json_t *const json = parse(&after);
+    json_t *const json = on_file_json(after);
     assert_cell(json_array_get(json_object_get(json, "results"), 1), one, "--set=agents=3",
                 "--quiet");
     json_decref(json);

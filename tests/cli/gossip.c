@@ -2,6 +2,7 @@
 #include <math.h>
 #include <jansson.h>
 #include "../support/testing.h"
+#include "../support/on_file.h"
 #include "../support/process.h"
 #include "../support/temp.h"
 
@@ -259,22 +260,6 @@ TEST_WITH(noise_of_each_reward_is_paid_for_with_regret, open_bench, close_bench)
     json_decref(none);
 }
 
-static char *text_of(const char *directory, const char *name)
-{
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, name);
-    FILE *const in = fopen(path, "rb");
-    assert_non_null(in);
-    assert_int_equal(fseek(in, 0, SEEK_END), 0);
-    long const size = ftell(in);
-    assert_true(size >= 0);
-    rewind(in);
-    char *const text = testing_calloc((size_t)size + 1, 1);
-    assert_int_equal(fread(text, 1, (size_t)size, in), (size_t)size);
-    (void)fclose(in);
-    return text;
-}
-
 static double band_at(const json_t *json, const char *part, size_t point)
 {
     json_t const *const values = json_object_get(json_object_get(json, "band"), part);
@@ -310,7 +295,7 @@ TEST_WITH(estimates_draw_together_on_the_page, open_bench, close_bench)
     const char *const words[] = {"run", bench->file, "--out", out, NULL};
     struct process_result result = tacit(words, settings);
     assert_int_equal(result.code, 0);
-    char *const page = text_of(out, "report.html");
+    char *const page = on_file_text(out, "report.html");
     assert_non_null(strstr(page, "What the agents think of the best arm"));
     assert_non_null(strstr(page, "lambda_2 of the gossip matrix is 0.75:"));
     assert_non_null(strstr(page, "to halve every 3 slots"));

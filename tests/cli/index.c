@@ -2,6 +2,7 @@
  * a file of another family names, and what is refused. */
 #include <jansson.h>
 #include "../support/testing.h"
+#include "../support/on_file.h"
 #include "../support/process.h"
 #include "../support/temp.h"
 
@@ -48,13 +49,8 @@ static struct process_result tacit(const char *command, const char *name,
 
 static json_t *run(const char *name, const char *first, const char *second)
 {
-    struct process_result result =
-        tacit("run", name, (const char *const[]){"--json", "--quiet", first, second, NULL});
-    if (result.code != 0)
-        fail_msg("code %d: %s", result.code, result.err);
-    json_t *const json = json_loads(result.out, 0, NULL);
-    assert_non_null(json);
-    return json;
+    return on_file_json(
+        tacit("run", name, (const char *const[]){"--json", "--quiet", first, second, NULL}));
 }
 
 static double mean_at(const json_t *json, const char *section, const char *name)

@@ -15,13 +15,8 @@ static int open_folder(void **state)
 
 static json_t *run(const char *first, const char *second)
 {
-    struct process_result result =
-        on_file_run("run", (const char *const[]){"--json", "--quiet", first, second, NULL});
-    if (result.code != 0)
-        fail_msg("code %d: %s", result.code, result.err);
-    json_t *const json = json_loads(result.out, 0, NULL);
-    assert_non_null(json);
-    return json;
+    return on_file_json(
+        on_file_run("run", (const char *const[]){"--json", "--quiet", first, second, NULL}));
 }
 
 /* EXACT-BOUNDS 9 expects 1,289 and 7,806; half widths of 60 runs are about 60 and 350. Fixed seed;
@@ -51,9 +46,7 @@ static void check_samples(const char *protocol, const char *network, unsigned ho
     struct process_result result =
         on_file_run("run", (const char *const[]){"--json", "--quiet", "--runs=1", protocol, network,
                                                  text, NULL});
-    if (result.code != 0)
-        fail_msg("code %d: %s", result.code, result.err);
-    json_t *const json = json_loads(result.out, 0, NULL);
+    json_t *const json = on_file_json(result);
     double const samples = on_file_metric(json, "samples");
     double const rounds = on_file_metric(json, "rounds");
     print_message("%s %s %u: %.0f samples, %.0f rounds\n", protocol, network, horizon, samples,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <jansson.h>
 #include "../support/testing.h"
+#include "../support/on_file.h"
 #include "../support/process.h"
 #include "../support/temp.h"
 
@@ -35,15 +36,6 @@ static int close_folder(void **state)
 #define TACIT(...)                                                                                 \
     process_tacit_run((struct process_plan){.timeout_ms = 600000}, PROCESS_WORDS(__VA_ARGS__))
 
-static json_t *parse(struct process_result result)
-{
-    if (result.code != 0)
-        fail_msg("code %d: %s", result.code, result.err);
-    json_t *const json = json_loads(result.out, 0, NULL);
-    assert_non_null(json);
-    return json;
-}
-
 static double number(const json_t *object, const char *name)
 {
     json_t const *const value = json_object_get(object, name);
@@ -71,8 +63,8 @@ static json_t *run_fresh(const json_t *plan, double horizon, uint32_t runs)
     (void)snprintf(words[3], sizeof words[3], "--set=privacy.trust.aggregators=%d",
                    json_object_get(plan, "regret_of_one") == NULL ? 1 : 2);
     (void)snprintf(words[4], sizeof words[4], "--runs=%u", runs);
-    return parse(TACIT("run", file, "--json", "--seed=99", words[0], words[1], words[2], words[3],
-                       words[4]));
+    return on_file_json(TACIT("run", file, "--json", "--seed=99", words[0], words[1], words[2],
+                              words[3], words[4]));
 }
 
 static void expect_regret(const json_t *plan)
@@ -118,7 +110,7 @@ TEST(the_forecast_holds_on_fresh_runs)
     static const char *const instances[] = {"0.6,0.5,0.4,0.3\n", "0.9,0.8,0.8,0.8,0.8,0.1\n"};
     for (size_t i = 0; i < 2; i++) {
         temp_file_write(folder, "means.csv", instances[i]);
-        json_t *const json = parse(TACIT("plan", file, "--json", "--runs=200"));
+        json_t *const json = on_file_json(TACIT("plan", file, "--json", "--runs=200"));
         json_t const *const plans = json_object_get(json, "plans");
         assert_true(json_array_size(plans) >= 5);
         for (size_t j = 0; j < json_array_size(plans); j++) {
@@ -146,7 +138,7 @@ TEST(the_formula_is_close_to_the_simulation)
 {
     uint32_t seen = 0;
     temp_file_write(folder, "means.csv", "0.55,0.5\n");
-    json_t *const json = parse(TACIT("plan", file, "--json", "--runs=50"));
+    json_t *const json = on_file_json(TACIT("plan", file, "--json", "--runs=50"));
     json_t const *const plans = json_object_get(json, "plans");
     for (size_t j = 0; j < json_array_size(plans); j++) {
         json_t const *const plan = json_array_get(plans, j);
@@ -182,7 +174,7 @@ TEST(check_and_run_say_how_long_it_would_take)
 TEST(the_best_plan_comes_first)
 {
     temp_file_write(folder, "means.csv", "0.6,0.55,0.5\n");
-    json_t *const json = parse(TACIT("plan", file, "--json", "--runs=50"));
+    json_t *const json = on_file_json(TACIT("plan", file, "--json", "--runs=50"));
     json_t const *const plans = json_object_get(json, "plans");
     for (size_t i = 1; i < json_array_size(plans); i++) {
         json_t const *const before = json_array_get(plans, i - 1);
@@ -213,8 +205,8 @@ TEST(a_plan_is_told_in_words)
 TEST(a_horizon_that_is_too_short_for_the_file_is_planned_for)
 {
     temp_file_write(folder, "means.csv", "0.8,0.3,0.3\n");
-    json_t *const json = parse(TACIT("plan", file, "--json", "--runs=20", "--set=horizon=50",
-                                     "--set=protocol={kind: elimination}"));
+    json_t *const json = on_file_json(TACIT("plan", file, "--json", "--runs=20", "--set=horizon=50",
+                                            "--set=protocol={kind: elimination}"));
     json_t const *plan;
     size_t i;
     uint32_t eliminations = 0;
@@ -259,18 +251,19 @@ TEST(what_cannot_be_planned_is_said)
 TEST(the_gap_that_matters_stands_in_for_the_means)
 {
     temp_file_write(folder, "means.csv", "0.6,0.6,0.1\n"); /* by itself, nothing is told apart */
-    json_t *const json = parse(TACIT("plan", file, "--json", "--runs=20", "--gap=0.1"));
+    json_t *const json = on_file_json(TACIT("plan", file, "--json", "--runs=20", "--gap=0.1"));
     json_t const *const plan = json_array_get(json_object_get(json, "plans"), 0);
     char const *const instance = json_string_value(json_object_get(json, "instance"));
     assert_non_null(strstr(json_string_value(json_object_get(json, "sentence")),
                            "to tell 0.1 apart at epsilon 1 takes "));
     temp_file_write(folder, "means.csv", "0.5,0.5,0.6\n");
-    json_t *const plain = parse(TACIT("plan", file, "--json", "--runs=20"));
+    json_t *const plain = on_file_json(TACIT("plan", file, "--json", "--runs=20"));
     assert_true(json_equal(json_object_get(json, "plans"), json_object_get(plain, "plans")));
     char setting[256];
     (void)snprintf(setting, sizeof setting, "--set=%s", instance);
-    json_t *const run = parse(TACIT("run", file, "--json", "--runs=20", setting,
-                                    "--set=checkpoints=2", "--set=protocol={kind: phased-index}"));
+    json_t *const run =
+        on_file_json(TACIT("run", file, "--json", "--runs=20", setting, "--set=checkpoints=2",
+                           "--set=protocol={kind: phased-index}"));
     json_t const *const regret = json_object_get(json_object_get(run, "metrics"), "regret");
     assert_true(number(regret, "mean") > 0);
     assert_non_null(plan);
@@ -290,9 +283,10 @@ TEST(slots_are_days_where_a_column_says_when)
                                  'a' + (int)(i / 2 % 2), i % 5 < 1 + i / 2 % 2 * 3 ? 1u : 0u,
                                  6 + i / 20 + i / 120);
     temp_file_write(folder, "rows.csv", rows);
-    json_t *const json = parse(TACIT("plan", file, "--json", "--runs=20", "--set=agents=2",
-                                     "--set=environment={kind: logged, logged: {csv: rows.csv, "
-                                     "agent: who, arm: arm, reward: won, time: day}}"));
+    json_t *const json =
+        on_file_json(TACIT("plan", file, "--json", "--runs=20", "--set=agents=2",
+                           "--set=environment={kind: logged, logged: {csv: rows.csv, "
+                           "agent: who, arm: arm, reward: won, time: day}}"));
     assert_non_null(strstr(json_string_value(json_object_get(json, "days")),
                            " days at the traffic of these rows, by weekday: Mon 10, Tue 10, Wed "
                            "10, Thu 10, Fri 10, Sat 10, Sun 0 a site"));
@@ -309,7 +303,8 @@ TEST(the_sentence_names_the_fewest_slots)
     double least = INFINITY;
     char words[80];
     temp_file_write(folder, "means.csv", "0.6,0.55,0.5\n");
-    json_t *const json = parse(TACIT("plan", file, "--json", "--runs=20", "--set=horizon=200000"));
+    json_t *const json =
+        on_file_json(TACIT("plan", file, "--json", "--runs=20", "--set=horizon=200000"));
     json_t const *const plans = json_object_get(json, "plans");
     for (size_t i = 0; i < json_array_size(plans); i++) {
         json_t const *const needed = json_object_get(json_array_get(plans, i), "slots_needed");

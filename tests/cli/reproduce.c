@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "../support/testing.h"
+#include "../support/on_file.h"
 #include "../support/process.h"
 #include "../support/temp.h"
 
@@ -643,23 +644,6 @@ TEST_WITH(a_paper_is_there_once, open_bench, close_bench)
 
 /* ---- Outputs ---- */
 
-static char *read_file(const char *directory, const char *name)
-{
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, name);
-    FILE *const file = fopen(path, "rb");
-    if (file == NULL)
-        fail_msg("%s is not there", path);
-    assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    size_t const size = (size_t)ftell(file);
-    rewind(file);
-    char *const text = testing_malloc(size + 1);
-    assert_int_equal(fread(text, 1, size, file), size);
-    text[size] = '\0';
-    (void)fclose(file);
-    return text;
-}
-
 /* Every tag is closed by its own; those that HTML never closes are passed over. */
 static void expect_well_formed(const char *text)
 {
@@ -701,9 +685,9 @@ TEST_WITH(figures_are_made_in_other_formats, open_bench, close_bench)
         struct process_result result =
             REPRODUCE(bench, "--fast", "--out", bench->out, "--format", cases[i].format);
         expect_code(&result, 0);
-        char *const picture = read_file(out, cases[i].file);
+        char *const picture = on_file_text(out, cases[i].file);
         assert_memory_equal(picture, cases[i].begins, strlen(cases[i].begins));
-        char *const curve = read_file(out, "fig1.svg");
+        char *const curve = on_file_text(out, "fig1.svg");
         expect_well_formed(curve);
         testing_free(picture);
         testing_free(curve);
@@ -746,11 +730,11 @@ TEST_WITH(outputs_are_there_and_well_formed, open_bench, close_bench)
     temp_path(out, bench->out, "px");
     expect_has(result.out, "Report: ");
     expect_has(result.out, "/px/report.html\n");
-    char *const page = read_file(out, "report.html");
-    char *const table = read_file(out, "claims.md");
-    char *const json = read_file(out, "results.json");
-    char *const curve = read_file(out, "fig1.svg");
-    char *const points = read_file(out, "fig2.svg");
+    char *const page = on_file_text(out, "report.html");
+    char *const table = on_file_text(out, "claims.md");
+    char *const json = on_file_text(out, "results.json");
+    char *const curve = on_file_text(out, "fig1.svg");
+    char *const points = on_file_text(out, "fig2.svg");
     expect_well_formed(page);
     expect_well_formed(curve);
     expect_well_formed(points);
@@ -789,8 +773,8 @@ TEST_WITH(bands_are_of_agents_or_from_the_least_run_to_the_greatest, open_bench,
     struct process_result result = REPRODUCE(bench, "--out", bench->out);
     expect_code(&result, 0);
     temp_path(out, bench->out, "px");
-    char *const range = read_file(out, "fig1.svg");
-    char *const estimates = read_file(out, "fig2.svg");
+    char *const range = on_file_text(out, "fig1.svg");
+    char *const estimates = on_file_text(out, "fig2.svg");
     expect_well_formed(range);
     expect_well_formed(estimates);
     expect_has(range, " to ");
@@ -830,7 +814,7 @@ TEST_WITH(series_are_drawn_and_long_papers_wait, open_bench, close_bench)
     expect_has(result.out, "holds          c3: ");
     expect_has(result.out, "holds          c4: ");
     temp_path(out, bench->out, "px");
-    char *const figure = read_file(out, "fig2.svg");
+    char *const figure = on_file_text(out, "fig2.svg");
     expect_well_formed(figure);
     expect_has(figure, "<title>users: ");
     result = REPRODUCE(bench, "px-fig2"); /* 300 rounds in full, so the record is wrong */
@@ -847,7 +831,7 @@ TEST_WITH(curves_are_taken_off_run_by_run, open_bench, close_bench)
     struct process_result result = REPRODUCE(bench, "--out", bench->out);
     expect_code(&result, 0);
     temp_path(out, bench->out, "px");
-    char *const figure = read_file(out, "fig1.svg");
+    char *const figure = on_file_text(out, "fig1.svg");
     expect_well_formed(figure);
     expect_has(figure, "above the noisy</text>");
     expect_has(figure, "<title>noisy: 0 \xc2\xb1 0 at the end</title>");
@@ -871,8 +855,8 @@ TEST_WITH(threads_do_not_matter, open_bench, close_bench)
     expect_code(&b, 0);
     assert_string_equal(a.out, b.out);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        char *const left = read_file(first, files[i]);
-        char *const right = read_file(second, files[i]);
+        char *const left = on_file_text(first, files[i]);
+        char *const right = on_file_text(second, files[i]);
         assert_string_equal(left, right);
         testing_free(left);
         testing_free(right);
@@ -907,8 +891,8 @@ TEST_WITH(fast_claims_speak_for_themselves, open_bench, close_bench)
     expect_has(told.out, "  does not hold  order: 0, band [1, 2]");
     expect_has(told.out, "Three runs of four thousand slots each.");
     assert_null(strstr(told.out, "Less noise"));
-    char *const page = read_file(out, "report.html");
-    char *const claims = read_file(out, "claims.md");
+    char *const page = on_file_text(out, "report.html");
+    char *const claims = on_file_text(out, "claims.md");
     expect_has(page, "The noisy runs are short.");
     expect_has(claims, "**The fast version is another experiment:** The noisy runs are short.");
 }
@@ -986,7 +970,7 @@ TEST(this_projects_papers_are_whole)
     for (const char *line = strstr(listed.out, "p1-"); line != NULL; line = strstr(line, "p1-")) {
         char name[64];
         (void)snprintf(name, sizeof name, "%.*s.svg", (int)strcspn(line + 3, " "), line + 3);
-        char *const figure = read_file(folder, name); /* the README shows it */
+        char *const figure = on_file_text(folder, name); /* the README shows it */
         expect_well_formed(figure);
         testing_free(figure);
         line++;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "../support/testing.h"
+#include "../support/on_file.h"
 #include "tacit/family.h"
 #include "tacit/data.h"
 #include "../support/process.h"
@@ -144,22 +145,6 @@ static double number_at(const json_t *json, const char *section, const char *nam
         json_object_get(json_object_get(json_object_get(json, section), name), key);
     assert_true(json_is_number(value));
     return json_number_value(value);
-}
-
-static char *read_file(const char *directory, const char *name)
-{
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, name);
-    FILE *const file = fopen(path, "rb");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    size_t const size = (size_t)ftell(file);
-    rewind(file);
-    char *const text = testing_malloc(size + 1);
-    assert_int_equal(fread(text, 1, size, file), size);
-    text[size] = '\0';
-    (void)fclose(file);
-    return text;
 }
 
 /* ---- JSON ---- */
@@ -830,7 +815,7 @@ TEST_WITH(interrupt_keeps_what_is_finished, open_bench, close_bench)
     (void)snprintf(said, sizeof said,
                    "%lld of 100000 runs were finished, and the results are of these\n", finished);
     assert_non_null(strstr(stopped.err, said));
-    char *const summary = read_file(bench->out, "summary.json");
+    char *const summary = on_file_text(bench->out, "summary.json");
     assert_string_equal(summary, stopped.out);
     (void)snprintf(runs, sizeof runs, "%lld", finished);
     struct process_result whole =
@@ -933,11 +918,11 @@ TEST_WITH(out_writes_the_five_files, open_bench, close_bench)
     struct process_result result = TACIT("run", bench->file, "--json", "--out", deep);
     assert_ok(&result);
     assert_report_files(deep);
-    char *const summary = read_file(deep, "summary.json");
-    char *const runs = read_file(deep, "runs.csv");
-    char *const curve = read_file(deep, "curve.csv");
-    char *const html = read_file(deep, "report.html");
-    char *const svg = read_file(deep, "figure.svg");
+    char *const summary = on_file_text(deep, "summary.json");
+    char *const runs = on_file_text(deep, "runs.csv");
+    char *const curve = on_file_text(deep, "curve.csv");
+    char *const html = on_file_text(deep, "report.html");
+    char *const svg = on_file_text(deep, "figure.svg");
     assert_string_equal(summary, result.out);
     assert_int_equal(process_line_count(runs), 1 + 12);
     assert_int_equal(process_line_count(curve), 1 + 5);
@@ -974,7 +959,7 @@ TEST_WITH(out_that_cannot_be_written, open_bench, close_bench)
         assert_int_equal(strncmp(result.err, "tacit run: --out: ", 18), 0);
         assert_non_null(strstr(result.err, places[i]));
     }
-    char *const untouched = read_file(bench->directory, "out");
+    char *const untouched = on_file_text(bench->directory, "out");
     assert_string_equal(untouched, "a file");
 }
 
@@ -1179,7 +1164,7 @@ static void copy_hospital(const struct bench *bench, const char *name, const cha
     char const *const source = getenv("TACIT_SOURCE");
     char folder[TEMP_PATH_BYTES];
     temp_path(folder, source == NULL ? "." : source, "experiments/hospital");
-    char *const text = read_file(folder, name);
+    char *const text = on_file_text(folder, name);
     temp_file_write(bench->directory, as, text);
 }
 
@@ -1232,7 +1217,7 @@ static void assert_hospital(const struct bench *bench, const char *const *enviro
     assert_ok(&table);
     assert_ok(&json);
     assert_non_null(strstr(table.out, note));
-    char *const html = read_file(bench->out, "report.html");
+    char *const html = on_file_text(bench->out, "report.html");
     assert_non_null(strstr(html, note));
     json_t *const parsed = parse(json.out);
     assert_arms(bench, parsed);

@@ -5,10 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "../support/testing.h"
+#include "../support/on_file.h"
 #include "../support/process.h"
 #include "../support/temp.h"
 
-#define TEXT_BYTES 8192u
+#define TEXT_BYTES ON_FILE_TEXT_BYTES
 #define WORDS_MAX 9u
 
 /* ---- Right files, which each case spoils in one line ---- */
@@ -453,25 +454,7 @@ static int close_folder(void **state)
     return 0;
 }
 
-static size_t count_files(void)
-{
-    DIR *const stream = opendir(folder);
-    size_t count = 0;
-    assert_non_null(stream);
-    while (readdir(stream) != NULL)
-        count++;
-    (void)closedir(stream);
-    return count;
-}
-
 /* ---- Writing a case down ---- */
-
-static void append(char text[TEXT_BYTES], const char *more)
-{
-    size_t const size = strlen(text);
-    int const written = snprintf(text + size, TEXT_BYTES - size, "%s", more);
-    assert_true(written >= 0 && (size_t)written < TEXT_BYTES - size);
-}
 
 static void write_case(const struct wrong *wrong)
 {
@@ -483,23 +466,12 @@ static void write_case(const struct wrong *wrong)
     for (uint32_t i = 0; i < count; i++) {
         if (takes_two && i == wrong->line)
             continue;
-        append(text, i + 1 == wrong->line ? wrong->text : lines[i]);
+        on_file_append(text, i + 1 == wrong->line ? wrong->text : lines[i]);
         if (takes_two && i + 1 == wrong->line)
             text[strlen(text) - 1] = 0;
-        append(text, "\n");
+        on_file_append(text, "\n");
     }
     temp_file_write(folder, "daemon.yaml", text);
-}
-
-/* @ becomes the file, % its folder. */
-static void expand(char text[TEXT_BYTES], const char *pattern)
-{
-    text[0] = '\0';
-    for (; *pattern != '\0'; pattern++) {
-        char const single[] = {*pattern, '\0'};
-        append(text, *pattern == '@' || *pattern == '%' ? folder : single);
-        append(text, *pattern == '@' ? "/daemon.yaml" : "");
-    }
 }
 
 /* ---- What every refusal has in common ---- */
@@ -507,18 +479,9 @@ static void expand(char text[TEXT_BYTES], const char *pattern)
 static void assert_refused(const char *const *arguments, const char *begins, const char *says)
 {
     struct process_plan const plan = {.arguments = arguments, .timeout_ms = 10000};
-    size_t const files = count_files();
-    struct process_result result = process_run(&plan);
-    bool const as_wanted = result.code == 2 && process_line_count(result.err) == 1 &&
-                           strncmp(result.err, begins, strlen(begins)) == 0 &&
-                           strstr(result.err, says) != NULL;
-    if (!as_wanted)
-        print_error("wanted: %s … %s\nfound, with code %d: %s\n", begins, says, result.code,
-                    result.err);
-    assert_false(result.timed_out);
-    assert_true(as_wanted);
-    assert_string_equal(result.out, "");
-    assert_int_equal(count_files(), files);
+    size_t const files = on_file_count(folder);
+    on_file_expect_refusal(&plan, begins, says);
+    assert_int_equal(on_file_count(folder), files);
 }
 
 static bool is_about_keys(const struct wrong *wrong)
@@ -534,7 +497,7 @@ static void case_is_refused(void **state)
     char begins[TEXT_BYTES];
     temp_path(file, folder, "daemon.yaml");
     write_case(wrong);
-    expand(begins, wrong->begins);
+    on_file_expand(begins, wrong->begins, folder, "/daemon.yaml");
     const char *const arguments[] = {
         process_tacit(), wrong->is_coordinator ? "coordinator" : "agent", "--config", file, NULL};
     assert_refused(arguments, begins, wrong->says);
@@ -704,10 +667,10 @@ TEST(wrong_usage)
         char begins[TEXT_BYTES];
         const char *arguments[WORDS_MAX + 2] = {process_tacit()};
         for (size_t j = 0; j < WORDS_MAX && usages[i].words[j] != NULL; j++) {
-            expand(words[j], usages[i].words[j]);
+            on_file_expand(words[j], usages[i].words[j], folder, "/daemon.yaml");
             arguments[j + 1] = words[j];
         }
-        expand(begins, usages[i].begins);
+        on_file_expand(begins, usages[i].begins, folder, "/daemon.yaml");
         assert_refused(arguments, begins, usages[i].says);
     }
 }
@@ -826,10 +789,6 @@ TEST(help_is_no_mistake)
 
 int main(void)
 {
-    for (size_t i = 0; i < CASE_COUNT; i++)
-        testing_add(&(struct CMUnitTest){.name = cases[i].name,
-                                         .test_func = case_is_refused,
-                                         .initial_state = (void *)(uintptr_t)&cases[i]},
-                    0);
+    TESTING_ADD_CASES(cases, case_is_refused);
     return testing_run(open_folder, close_folder);
 }

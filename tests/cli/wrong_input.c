@@ -4,10 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "../support/testing.h"
+#include "../support/on_file.h"
 #include "../support/process.h"
 #include "../support/temp.h"
 
-#define TEXT_BYTES 8192u
+#define TEXT_BYTES ON_FILE_TEXT_BYTES
 #define OPTIONS_MAX 6u
 
 /* ---- A right experiment, which each case spoils in one place ---- */
@@ -658,19 +659,12 @@ static const struct wrong cases[] = {
 
 /* ---- Writing a case down ---- */
 
-static void append(char text[TEXT_BYTES], const char *more)
-{
-    size_t const size = strlen(text);
-    int const written = snprintf(text + size, TEXT_BYTES - size, "%s", more);
-    assert_true(written >= 0 && (size_t)written < TEXT_BYTES - size);
-}
-
 static void experiment_text(char text[TEXT_BYTES], uint32_t line, const char *instead)
 {
     text[0] = '\0';
     for (uint32_t i = 0; i < BASE_LINES; i++) {
-        append(text, i + 1 == line ? instead : base[i]);
-        append(text, "\n");
+        on_file_append(text, i + 1 == line ? instead : base[i]);
+        on_file_append(text, "\n");
     }
 }
 
@@ -684,28 +678,6 @@ static void write_case(const char *directory, const struct wrong *wrong)
     temp_file_write(directory, "log.csv", wrong->log != NULL ? wrong->log : base_log);
 }
 
-/* @ becomes the experiment file, % its folder. */
-static void expand(char text[TEXT_BYTES], const char *pattern, const char *directory)
-{
-    text[0] = '\0';
-    for (; *pattern != '\0'; pattern++) {
-        char const single[] = {*pattern, '\0'};
-        append(text, *pattern == '@' || *pattern == '%' ? directory : single);
-        append(text, *pattern == '@' ? "/experiment.yaml" : "");
-    }
-}
-
-static size_t count_files(const char *directory)
-{
-    DIR *const stream = opendir(directory);
-    size_t count = 0;
-    assert_non_null(stream);
-    while (readdir(stream) != NULL)
-        count++;
-    (void)closedir(stream);
-    return count - 2; /* . and .. */
-}
-
 /* ---- What every refusal has in common ---- */
 
 static void assert_refused(const char *const *arguments, const char *begins, const char *says)
@@ -713,18 +685,7 @@ static void assert_refused(const char *const *arguments, const char *begins, con
     /* No data set is found, whoever runs the test. */
     static const char *const environment[] = {"TACIT_DATA=", "HOME=/nonexistent", NULL};
     struct process_plan const plan = {.arguments = arguments, .environment = environment};
-    struct process_result result = process_run(&plan);
-    bool const as_wanted = result.code == 2 && process_line_count(result.err) == 1 &&
-                           strncmp(result.err, begins, strlen(begins)) == 0 &&
-                           strstr(result.err, says) != NULL;
-    if (!as_wanted)
-        print_error("wanted: %s … %s\nfound, with code %d: %s\n", begins, says, result.code,
-                    result.err);
-    assert_false(result.timed_out);
-    assert_int_equal(result.code, 2);
-    assert_string_equal(result.out, "");
-    assert_true(result.err_size > 0 && result.err[result.err_size - 1] == '\n');
-    assert_true(as_wanted);
+    on_file_expect_refusal(&plan, begins, says);
 }
 
 static void case_is_refused(void **state)
@@ -738,7 +699,7 @@ static void case_is_refused(void **state)
     temp_path(file, directory, "experiment.yaml");
     temp_path(out, directory, "out");
     write_case(directory, wrong);
-    expand(begins, wrong->begins, directory);
+    on_file_expand(begins, wrong->begins, directory, "/experiment.yaml");
     const char *arguments[OPTIONS_MAX + 7] = {process_tacit(), "run", file, "--out", out, "--json"};
     for (size_t i = 0; i < OPTIONS_MAX; i++)
         arguments[6 + i] = wrong->options[i];
@@ -747,7 +708,7 @@ static void case_is_refused(void **state)
         const char *const check[] = {process_tacit(), "check", file, NULL};
         assert_refused(check, begins, wrong->says);
     }
-    assert_int_equal(count_files(directory), 4);
+    assert_int_equal(on_file_count(directory), 4);
     temp_directory_remove(directory);
 }
 
@@ -1056,10 +1017,6 @@ TEST(least_horizon_is_least)
 
 int main(void)
 {
-    for (size_t i = 0; i < CASE_COUNT; i++)
-        testing_add(&(struct CMUnitTest){.name = cases[i].name,
-                                         .test_func = case_is_refused,
-                                         .initial_state = (void *)(uintptr_t)&cases[i]},
-                    0);
+    TESTING_ADD_CASES(cases, case_is_refused);
     return testing_run(NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * draws from the same streams; whatever the threads; and every agent ends, whatever fails. */
 #include <math.h>
 #include "../support/testing.h"
+#include "../support/chance.h"
 #include "../../src/families/phased/run.h"
 
 #define ARMS 6u
@@ -298,24 +299,17 @@ TEST(an_added_arm_is_found)
 
 /* ---- Faults ---- */
 
-static double chance(struct tacit_rng *rng, double share_of_worlds, double max)
-{
-    bool const is_on = tacit_rng_bernoulli(rng, share_of_worlds);
-    double const value = max * tacit_rng_uniform(rng);
-    return is_on ? value : 0;
-}
-
 static struct tacit_sim_faults faults_of(struct tacit_rng *rng, uint64_t horizon)
 {
     return (struct tacit_sim_faults){
-        .loss = chance(rng, 0.6, 0.5),
-        .duplication = chance(rng, 0.6, 0.5),
+        .loss = chance_of(rng, 0.6, 0.5),
+        .duplication = chance_of(rng, 0.6, 0.5),
         .delay_us_max = tacit_rng_bernoulli(rng, 0.7) ? tacit_rng_below(rng, 2000) : 0,
-        .agent_crash = chance(rng, 0.7, 0.15),
-        .hub_crash = chance(rng, 0.6, 0.15),
+        .agent_crash = chance_of(rng, 0.7, 0.15),
+        .hub_crash = chance_of(rng, 0.6, 0.15),
         .down_us_max = 1 + tacit_rng_below(rng, 1000),
         .plan_parts = 1 + (uint32_t)tacit_rng_below(rng, 5),
-        .noise_failure = chance(rng, 0.4, 0.02),
+        .noise_failure = chance_of(rng, 0.4, 0.02),
         .healed_at_us = horizon / 2 + tacit_rng_below(rng, 2 * horizon)};
 }
 

@@ -7,6 +7,7 @@
  * usage: swarm [--seed N | --seeds COUNT]      default: the test group with 6,000 seeds */
 #include <math.h>
 #include "../support/testing.h"
+#include "../support/chance.h"
 #include "../../src/families/elim/state.h"
 #include "../../src/proto/elim/internal.h"
 #include "../support/elim_sim.h"
@@ -38,25 +39,18 @@ static uint32_t seed_count = 6000;
 
 /* ---- Worlds ---------------------------------------------------------------------------------- */
 
-static double chance(struct tacit_rng *rng, double share_of_worlds, double max)
-{
-    bool const is_on = tacit_rng_bernoulli(rng, share_of_worlds);
-    double const value = max * tacit_rng_uniform(rng);
-    return is_on ? value : 0;
-}
-
 /* Each kind of fault is on in a random subset of the worlds, so that rare mixtures come up too. */
 static struct tacit_sim_faults make_faults(struct tacit_rng *rng, uint64_t horizon)
 {
     return (struct tacit_sim_faults){
-        .loss = chance(rng, 0.6, 0.45),
-        .duplication = chance(rng, 0.6, 0.5),
+        .loss = chance_of(rng, 0.6, 0.45),
+        .duplication = chance_of(rng, 0.6, 0.5),
         .delay_us_max = tacit_rng_bernoulli(rng, 0.7) ? tacit_rng_below(rng, 3000) : 0,
-        .agent_crash = chance(rng, 0.65, 0.12),
-        .hub_crash = chance(rng, 0.6, 0.12),
+        .agent_crash = chance_of(rng, 0.65, 0.12),
+        .hub_crash = chance_of(rng, 0.6, 0.12),
         .down_us_max = 1 + tacit_rng_below(rng, 2500),
         .plan_parts = 1 + (uint32_t)tacit_rng_below(rng, 4),
-        .noise_failure = chance(rng, 0.4, 0.02),
+        .noise_failure = chance_of(rng, 0.4, 0.02),
         .healed_at_us = horizon / 4 + tacit_rng_below(rng, 2 * horizon)};
 }
 

@@ -6,6 +6,7 @@
  * Gaussian noise of contexts: glm_private_stat, MASKED.) False alarms: 1e-3 a check
  * (AUDIT_CONFIDENCE); fixed seeds. */
 #include "../support/testing.h"
+#include "../support/any_keys.h"
 #include <math.h>
 #include "../support/audit.h"
 #include "tacit/helper.h"
@@ -30,24 +31,6 @@ struct federation {
     struct tacit_helper_hub *hub;
     struct tacit_helper *helper;
 };
-
-static bool always(void *context, const uint8_t *digest, const uint8_t *signature)
-{
-    (void)context;
-    (void)digest;
-    (void)signature;
-    return true;
-}
-
-static bool is_of_site(void *context, uint32_t site, uint64_t term,
-                       const struct tacit_helper_link *link)
-{
-    (void)context;
-    (void)site;
-    (void)term;
-    (void)link;
-    return true;
-}
 
 /* Nothing of an envelope is in a view: it is what it holds. */
 static bool seal(void *context, const uint8_t *ephemeral, const uint8_t *scope, size_t size,
@@ -166,7 +149,7 @@ static void release(const void *context, int world, struct tacit_rng *rng,
                                setting->is_update ? 2 * (uint64_t)TACIT_VECTOR_STEPS : TACIT_STEPS},
                    .epsilon_nano_max = TACIT_NANO,
                    .sites_min = 2},
-        .keys = {NULL, seal, open_seed, is_of_site, always, always},
+        .keys = {NULL, seal, open_seed, any_link, any_digest, any_digest},
         .hub = (void *)states[0],
         .helper = (void *)states[1]};
     memcpy(federation.config.run.domain, domain, sizeof domain);

@@ -17,6 +17,25 @@ struct process_result on_file_run(const char *command, const char *const *option
 /* tacit COMMAND --config FILE, as daemons are started. */
 struct process_result on_file_start(const char *command);
 
+/* The text of the file directory/name, the test's (testing.h). A file that is not there ends the
+ * test. */
+char *on_file_text(const char *directory, const char *name);
+
+/* What the program printed, as JSON; ends the test where it failed. */
+json_t *on_file_json(struct process_result result);
+
 /* The mean of a metric in the JSON of a run; ends the test if there is none. */
 double on_file_metric(const json_t *json, const char *name);
+
+/* Files and folders in a folder. */
+size_t on_file_count(const char *directory);
+
+#define ON_FILE_TEXT_BYTES 8192u
+void on_file_append(char text[ON_FILE_TEXT_BYTES], const char *more);
+/* @ becomes the file ("/experiment.yaml"), % its folder. */
+void on_file_expand(char text[ON_FILE_TEXT_BYTES], const char *pattern, const char *directory,
+                    const char *name);
+/* What every refusal has in common: code 2, nothing on stdout, one line that begins so and says
+ * that. */
+void on_file_expect_refusal(const struct process_plan *plan, const char *begins, const char *says);
 #endif

@@ -29,6 +29,13 @@
     static void name(void **state)
 
 void testing_add(const struct CMUnitTest *test, uint32_t line);
+/* A test a case of the array, which has its name and is its initial state. */
+#define TESTING_ADD_CASES(cases, function)                                                         \
+    for (size_t i = 0; i < sizeof(cases) / sizeof *(cases); i++)                                   \
+    testing_add(&(struct CMUnitTest){.name = (cases)[i].name,                                      \
+                                     .test_func = (function),                                      \
+                                     .initial_state = (void *)(uintptr_t) & (cases)[i]},           \
+                0)
 int testing_over(CMFixtureFunction tear_down, void **state);
 
 /* Memory that a test has until it is over, or for testing_free, which takes any. In the set_up of

@@ -5,6 +5,7 @@
 #include "../support/wire_shape.h"
 #include <math.h>
 #include "../support/testing.h"
+#include "../support/any_keys.h"
 #include "../../src/live/pki/hpke.h"
 #include "tacit/phased.h"
 #include "tacit/wire_phased.h"
@@ -43,24 +44,6 @@ struct world {
     uint64_t dropped; /* a bit each */
 };
 
-static bool always(void *context, const uint8_t *digest, const uint8_t *signature)
-{
-    (void)context;
-    (void)digest;
-    (void)signature;
-    return true;
-}
-
-static bool is_of_site(void *context, uint32_t site, uint64_t term,
-                       const struct tacit_helper_link *link)
-{
-    (void)context;
-    (void)site;
-    (void)term;
-    (void)link;
-    return true;
-}
-
 static bool seal(void *context, const uint8_t *ephemeral, const uint8_t *scope, size_t size,
                  const uint8_t *seed, uint8_t *envelope)
 {
@@ -86,7 +69,8 @@ static void set_up(struct world *world)
                                            .count_max = ARMS,
                                            .steps = TACIT_STEPS};
     world->config = (struct tacit_helper_config){world->run, TACIT_NANO, 2};
-    world->keys = (struct tacit_helper_keys){world, seal, open_seed, is_of_site, always, always};
+    world->keys =
+        (struct tacit_helper_keys){world, seal, open_seed, any_link, any_digest, any_digest};
     world->aggregators = (struct tacit_aggregators){&world->run, &world->keys, TACIT_NANO, 0};
     world->hub_config =
         (struct tacit_phased_hub_config){.run_id = 3,

@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 #include "../support/testing.h"
+#include "../support/scarce.h"
 #include "tacit/gaussian.h"
 #include "tacit/vector.h"
 #include "tacit/elim.h"
@@ -14,22 +15,6 @@
 #define STEPS_NANO ((uint64_t)TACIT_STEPS * TACIT_NANO)
 
 __extension__ typedef unsigned __int128 wide;
-
-/* Entropy from a stream that fails after some fills. */
-struct failing {
-    struct tacit_rng rng;
-    uint32_t fills_left;
-};
-
-static enum tacit_status fill_or_fail(void *context, void *bytes, size_t size)
-{
-    struct failing *const failing = context;
-    if (failing->fills_left == 0)
-        return TACIT_ENTROPY;
-    failing->fills_left--;
-    struct tacit_entropy const inner = tacit_rng_entropy(&failing->rng);
-    return inner.fill(inner.context, bytes, size);
-}
 
 static struct tacit_rng some_stream(uint32_t run)
 {
@@ -103,11 +88,13 @@ TEST(bernoulli_exp_without_entropy_at_any_fill_leaves_its_output_untouched)
         enum tacit_status status = TACIT_ENTROPY;
         uint32_t fills = 0;
         for (; status != TACIT_OK; fills++) {
-            struct failing failing = {.rng = some_stream(run), .fills_left = fills};
-            struct tacit_entropy const entropy = {.fill = fill_or_fail, .context = &failing};
+            struct tacit_rng rng = some_stream(run);
+            struct scarce failing = {tacit_rng_entropy(&rng), fills};
+            struct tacit_entropy const entropy = scarce_entropy(&failing);
             bool outputs[2] = {false, true};
             status = tacit_bernoulli_exp(999, 1000, &entropy, &outputs[0]);
-            failing = (struct failing){.rng = some_stream(run), .fills_left = fills};
+            rng = some_stream(run);
+            failing.draws_left = fills;
             assert_int_equal(tacit_bernoulli_exp(999, 1000, &entropy, &outputs[1]), status);
             assert_true(status == TACIT_OK ||
                         (status == TACIT_ENTROPY && !outputs[0] && outputs[1]));
@@ -125,8 +112,9 @@ TEST(discrete_laplace_without_entropy_at_any_fill_leaves_its_output_untouched)
         enum tacit_status status = TACIT_ENTROPY;
         uint32_t fills = 0;
         for (; status != TACIT_OK; fills++) {
-            struct failing failing = {.rng = some_stream(run), .fills_left = fills};
-            struct tacit_entropy const entropy = {.fill = fill_or_fail, .context = &failing};
+            struct tacit_rng rng = some_stream(run);
+            struct scarce failing = {tacit_rng_entropy(&rng), fills};
+            struct tacit_entropy const entropy = scarce_entropy(&failing);
             int64_t noise = INT64_MIN;
             status = tacit_discrete_laplace(3, 2, &entropy, &noise);
             assert_true(status == TACIT_OK || status == TACIT_ENTROPY);
@@ -141,8 +129,9 @@ static void check_release_at_every_fill(const struct tacit_mechanism *mechanism)
 {
     enum tacit_status status = TACIT_ENTROPY;
     for (uint32_t fills = 0; status != TACIT_OK; fills++) {
-        struct failing failing = {.rng = some_stream(7), .fills_left = fills};
-        struct tacit_entropy const entropy = {.fill = fill_or_fail, .context = &failing};
+        struct tacit_rng rng = some_stream(7);
+        struct scarce failing = {tacit_rng_entropy(&rng), fills};
+        struct tacit_entropy const entropy = scarce_entropy(&failing);
         union tacit_sum const exact = {.steps = INT64_C(1) << 61};
         union tacit_sum noised = {.steps = 77};
         status = tacit_mechanism_release(mechanism, exact, &entropy, &noised);
@@ -344,8 +333,8 @@ TEST(paper_cost_is_rounded_up_to_a_nano_epsilon)
 
 static void check_release_without_noise(const struct tacit_mechanism *mechanism)
 {
-    struct failing failing = {.fills_left = 0};
-    struct tacit_entropy const entropy = {.fill = fill_or_fail, .context = &failing};
+    struct scarce failing = {.draws_left = 0};
+    struct tacit_entropy const entropy = scarce_entropy(&failing);
     int64_t const sums[] = {0, 1, -5, INT64_C(1) << 60, INT64_MAX, INT64_MIN};
     assert_false(mechanism->noisy);
     assert_int_equal(tacit_mechanism_cost_nano(mechanism), 0);

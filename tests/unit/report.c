@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "../support/testing.h"
+#include "../support/on_file.h"
 #include "tacit/family.h"
 #include "tacit/random.h"
 #include "../../src/report/internal.h"
@@ -186,24 +187,6 @@ static int entry_count(const char *path)
     if (directory != NULL)
         (void)closedir(directory);
     return count;
-}
-
-/* Ensures: the file's text, which the caller frees; NULL if there is no such file. */
-static char *file_text(const char *directory, const char *name)
-{
-    char path[LINE_BYTES * 2];
-    (void)snprintf(path, sizeof path, "%s/%s", directory, name);
-    FILE *const in = fopen(path, "rb");
-    if (in == NULL)
-        return NULL;
-    assert_int_equal(fseek(in, 0, SEEK_END), 0);
-    long const size = ftell(in);
-    assert_true(size >= 0);
-    rewind(in);
-    char *const text = testing_calloc((size_t)size + 1, 1);
-    assert_int_equal(fread(text, 1, (size_t)size, in), (size_t)size);
-    (void)fclose(in);
-    return text;
 }
 
 static void expect_written(const struct tacit_report *report, const char *directory)
@@ -540,8 +523,8 @@ TEST_WITH(write_csv, scratch_new, scratch_free)
     const struct scratch *const scratch = *state;
     struct tacit_report const report = small_report();
     expect_written(&report, scratch->out);
-    char *const curve = file_text(scratch->out, "curve.csv");
-    char *const runs = file_text(scratch->out, "runs.csv");
+    char *const curve = on_file_text(scratch->out, "curve.csv");
+    char *const runs = on_file_text(scratch->out, "runs.csv");
     assert_string_equal(curve, "t,regret_mean,regret_ci95\n10,2,2.4841377118949786\n"
                                "1000,12,4.968275423789957\n");
     assert_string_equal(runs, "run,regret,fraction\n0,10,0.1\n1,12,0.1\n2,14,0.1\n");
@@ -556,10 +539,10 @@ TEST_WITH(write_sameBytes, scratch_new, scratch_free)
     expect_written(&report, scratch->out);
     char *before[5];
     for (size_t i = 0; i < 5; i++)
-        before[i] = file_text(scratch->out, names[i]);
+        before[i] = on_file_text(scratch->out, names[i]);
     expect_written(&report, scratch->out); /* over the old files */
     for (size_t i = 0; i < 5; i++) {
-        char *const after = file_text(scratch->out, names[i]);
+        char *const after = on_file_text(scratch->out, names[i]);
         assert_non_null(before[i]);
         assert_string_equal(before[i], after);
         testing_free(before[i]);
@@ -575,9 +558,9 @@ TEST_WITH(write_hostileNames, scratch_new, scratch_free)
     struct tacit_report_arm arm;
     struct tacit_report const report = hostile_report(&metric, &curve, &arm);
     expect_written(&report, scratch->out);
-    char *const page = file_text(scratch->out, "report.html");
-    char *const figure = file_text(scratch->out, "figure.svg");
-    char *const runs = file_text(scratch->out, "runs.csv");
+    char *const page = on_file_text(scratch->out, "report.html");
+    char *const figure = on_file_text(scratch->out, "figure.svg");
+    char *const runs = on_file_text(scratch->out, "runs.csv");
     expect_lacks(page, "<script");
     expect_lacks(page, "\x1b");
     expect_lacks(page, "\xff");
@@ -596,7 +579,7 @@ TEST_WITH(write_hostileNames, scratch_new, scratch_free)
 static char *page_until(const char *directory, const char *id)
 {
     char head[LINE_BYTES];
-    char *const page = file_text(directory, "report.html");
+    char *const page = on_file_text(directory, "report.html");
     assert_non_null(page);
     (void)snprintf(head, sizeof head, "<section id=\"%s\">", id);
     char *const end = strstr(page, head);
@@ -655,8 +638,8 @@ TEST_WITH(write_epsilonInfinite, scratch_new, scratch_free)
     struct tacit_report report = small_report();
     report.epsilon_per_reward = INFINITY;
     expect_written(&report, scratch->out);
-    char *const summary = file_text(scratch->out, "summary.json");
-    char *const page = file_text(scratch->out, "report.html");
+    char *const summary = on_file_text(scratch->out, "summary.json");
+    char *const page = on_file_text(scratch->out, "report.html");
     expect_has(summary, "\"epsilon_per_reward\": null");
     expect_has(page, "class=\"box warn\"><h2>What leaves a site");
 }
@@ -666,12 +649,12 @@ TEST_WITH(write_interrupted, scratch_new, scratch_free)
     const struct scratch *const scratch = *state;
     struct tacit_report report = small_report();
     expect_written(&report, scratch->out);
-    char *page = file_text(scratch->out, "report.html");
+    char *page = on_file_text(scratch->out, "report.html");
     expect_lacks(page, "Stopped before the end");
     expect_lacks(page, "<div class=\"box warn\">");
     report.runs_asked = 1000;
     expect_written(&report, scratch->out);
-    page = file_text(scratch->out, "report.html");
+    page = on_file_text(scratch->out, "report.html");
     expect_has(page, "Stopped before the end");
     expect_has(page, "3 of 1,000 runs finished");
 }
@@ -682,7 +665,7 @@ TEST_WITH(write_pageSelfContained, scratch_new, scratch_free)
     const struct scratch *const scratch = *state;
     struct tacit_report const report = small_report();
     expect_written(&report, scratch->out);
-    char *const page = file_text(scratch->out, "report.html");
+    char *const page = on_file_text(scratch->out, "report.html");
     static const char *const asking[] = {"http:", "https:", "src=\"", "url(", "@import", "<script"};
     for (size_t i = 0; i < sizeof asking / sizeof asking[0]; i++)
         expect_lacks(page, asking[i]);
@@ -692,7 +675,7 @@ static void expect_drawn(const struct tacit_report *report, const char *director
 {
     expect_written(report, directory);
     char *const page = page_until(directory, "data");
-    char *const figure = file_text(directory, "figure.svg");
+    char *const figure = on_file_text(directory, "figure.svg");
     expect_lacks(page, "nan");
     expect_lacks(page, "inf");
     expect_has(figure, "</svg>");
@@ -709,7 +692,7 @@ TEST_WITH(write_fullBar, scratch_new, scratch_free)
     report.arm_count = 1;
     assert_true(100.0 * BEST_MEAN / BEST_MEAN > 100.0);
     expect_written(&report, scratch->out);
-    char *const page = file_text(scratch->out, "report.html");
+    char *const page = on_file_text(scratch->out, "report.html");
     expect_has(page, "left:0.0%;width:100.0%");
 }
 
@@ -730,7 +713,7 @@ TEST_WITH(write_leastReport, scratch_new, scratch_free)
     report.curves = curve;
     report.arms = arm;
     expect_drawn(&report, scratch->out);
-    char *const summary = file_text(scratch->out, "summary.json");
+    char *const summary = on_file_text(scratch->out, "summary.json");
     expect_has(summary,
                "\"regret\": {\"mean\": 0, \"sd\": 0, \"ci95\": 0, \"min\": 0, \"max\": 0}");
 }
@@ -741,7 +724,7 @@ TEST_WITH(write_nothingAtAll, scratch_new, scratch_free)
     struct tacit_report report = small_report();
     report.metric_count = report.point_count = report.curve_count = report.arm_count = 0;
     expect_drawn(&report, scratch->out);
-    char *const curve = file_text(scratch->out, "curve.csv");
+    char *const curve = on_file_text(scratch->out, "curve.csv");
     assert_string_equal(curve, "t\n");
 }
 
@@ -764,7 +747,7 @@ TEST_WITH(write_curveNotFinite, scratch_new, scratch_free)
     struct tacit_report report = small_report();
     report.curves = curve;
     expect_written(&report, scratch->out);
-    char *const csv = file_text(scratch->out, "curve.csv");
+    char *const csv = on_file_text(scratch->out, "curve.csv");
     assert_string_equal(csv, "t,regret_mean,regret_ci95\n10,,\n1000,,\n");
 }
 
@@ -787,7 +770,7 @@ TEST_WITH(write_manyArms, scratch_new, scratch_free)
     report.ranking = ranking;
     report.ranked_count = alone_left;
     expect_drawn(&report, scratch->out);
-    char *const page = file_text(scratch->out, "report.html");
+    char *const page = on_file_text(scratch->out, "report.html");
     expect_has(page, "<tr class=\"win\"><th scope=\"row\"><div class=\"name\" title=\"arm 1234\">");
     expect_has(page, "<summary>985 more arms</summary>");
     expect_has(page, "And 1,000 more, in summary.json.");
@@ -943,7 +926,7 @@ TEST_WITH(answer_stands_first_everywhere, scratch_new, scratch_free)
                         "undecided between four and arm 7");
     json_decref(root);
     expect_written(&report, scratch->out);
-    char *const page = file_text(scratch->out, "report.html");
+    char *const page = on_file_text(scratch->out, "report.html");
     char const *const found = strstr(page, "undecided between four and arm 7");
     assert_true(found != NULL && found < strstr(page, "What leaves a site"));
     expect_lacks(page, "winner</i>");
@@ -969,7 +952,7 @@ TEST_WITH(note_says_that_nothing_was_gained, scratch_new, scratch_free)
     assert_true(json_is_null(json_object_get(json_object_get(root, "baselines"), "floor")));
     json_decref(root);
     expect_written(&report, scratch->out);
-    char *const page = file_text(scratch->out, "report.html");
+    char *const page = on_file_text(scratch->out, "report.html");
     expect_has(page, "Nothing was gained");
     baselines_of[0].regret = better;
     table = printed(tacit_report_table, &report);

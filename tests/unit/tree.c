@@ -2,6 +2,7 @@
  * Laws of the noise are tested in tests/stat, the loss in tests/stat/audit_stat.c. */
 #include <math.h>
 #include "../support/testing.h"
+#include "../support/scarce.h"
 #include "../oracle/gossip_twin.h"
 #include "tacit/privacy.h"
 
@@ -271,28 +272,14 @@ TEST(tree_refuses_after_its_last_leaf)
     }
 }
 
-struct failing {
-    struct tacit_rng rng;
-    uint32_t fills_left;
-};
-
-static enum tacit_status fill_or_fail(void *context, void *bytes, size_t size)
-{
-    struct failing *const failing = context;
-    if (failing->fills_left == 0)
-        return TACIT_ENTROPY;
-    failing->fills_left--;
-    struct tacit_entropy const inner = tacit_rng_entropy(&failing->rng);
-    return inner.fill(inner.context, bytes, size);
-}
-
 TEST(failing_entropy_leaves_the_tree_as_it_was)
 {
     struct tacit_tree_rule const rule = rule_of(TACIT_PRIVACY_PAPER, 1, 64);
     struct tacit_tree *const tree = new_tree(&rule);
     struct tacit_tree *const copy = new_tree(&rule);
-    struct failing failing = {tacit_rng_stream(4, 0, 0, TACIT_PURPOSE_NOISE), 0};
-    struct tacit_entropy const entropy = {.fill = fill_or_fail, .context = &failing};
+    struct tacit_rng rng = tacit_rng_stream(4, 0, 0, TACIT_PURPOSE_NOISE);
+    struct scarce failing = {tacit_rng_entropy(&rng), 0};
+    struct tacit_entropy const entropy = scarce_entropy(&failing);
     static const uint64_t leaves[] = {3, 4, 7, 13, 64};
     static const uint32_t draws[] = {1, 1, 1, 2, 1};
     for (size_t i = 0; i < COUNT(leaves); i++) {
@@ -300,15 +287,15 @@ TEST(failing_entropy_leaves_the_tree_as_it_was)
         union tacit_sum total = {.real = 7};
         memcpy(copy, tree, tacit_tree_size(&rule));
         for (uint32_t fills = 0; fills < draws[i]; fills++) {
-            failing.fills_left = fills;
+            failing.draws_left = fills;
             assert_int_equal(tacit_tree_add(&rule, tree, leaves[i], reward, &entropy, &total),
                              TACIT_ENTROPY);
             assert_memory_equal(tree, copy, tacit_tree_size(&rule));
             assert_true(total.real >= 7 && total.real <= 7);
         }
-        failing.fills_left = draws[i];
+        failing.draws_left = draws[i];
         assert_int_equal(tacit_tree_add(&rule, tree, leaves[i], reward, &entropy, &total),
                          TACIT_OK);
-        assert_int_equal(failing.fills_left, 0);
+        assert_int_equal(failing.draws_left, 0);
     }
 }
