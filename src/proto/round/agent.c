@@ -134,8 +134,7 @@ static enum tacit_status on_grant(const struct stepped *at)
     at->made->persist = true;
     if (is_wanted(at))
         say(at, ROUND_SAYS_REPORT);
-    else if ((at->rule->keeps_history ? at->event->head->closed : play->reported) &&
-             play->phase == PHASE_WAITING)
+    else if (at->event->head->closed && play->phase == PHASE_WAITING)
         say(at, ROUND_SAYS_HELLO); /* there is a newer order */
     return TACIT_OK;
 }
