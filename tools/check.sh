@@ -46,11 +46,10 @@ tools/build.sh build-gate -Dtests=false -Dbench=true -Dpython=true --buildtype=r
 tools/check_purity.sh build-gate/src/libtacit.a
 tools/check_purity.sh --codecs build-gate/src/wire/libtacit_wire.a heap.c.o difference.c.o
 
-# What it fetches and waits for goes on while the next gate compiles, which steps back for it: a part of it is timed.
-gate "the Python package: types, and its tests against the cores (what it says stands below)"
+# The environments of the Python package come over the network while the next gate compiles.
 tools/build.sh build-python -Dtests=false -Dpython=true -Dwheel=true --buildtype=release
-setpriv --pdeathsig TERM tools/build_python.sh build-python >build-python/gate.log 2>&1 &
-python=$!
+setpriv --pdeathsig TERM tools/build_python.sh build-python --environments &
+environments=$!
 
 # A federation of slow daemons misses the deadlines that its tests wait for: a few of them, then, that
 # take every path (rounds, neighbours, a sink, stop and restart).
@@ -58,12 +57,10 @@ gate "clang: warnings are errors; address and undefined-behaviour sanitizers ove
 # Lines are all that a sanitizer names of the debugger's words; without the rest, linked by gold, the tests are there sooner. What gold says of
 # the sanitizer's own assembly means nothing.
 build_sanitized() {
-    CC=clang CC_LD=gold nice tools/build.sh "$@" -Dtests=true -Db_lundef=false -Dc_args=-gline-tables-only 2>&1 |
+    CC=clang CC_LD=gold tools/build.sh "$@" -Dtests=true -Db_lundef=false -Dc_args=-gline-tables-only 2>&1 |
         { grep -v "ld.gold: warning: Cannot export local symbol '__asan_" || :; }
 }
 build_sanitized build-asan -Db_sanitize=address,undefined
-wait "$python" || { cat build-python/gate.log && exit 1; }
-cat build-python/gate.log
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 tools/run_tests.sh build-asan --quiet --timeout-multiplier 5 --no-suite federation --no-suite stat --no-suite heavy
 export TACIT_PROGRAM=build-asan/tacit TACIT_TEST_PROGRAM=build-asan/tacitd-test
@@ -72,6 +69,10 @@ python3 tests/live/byte_for_byte.py hooked_federation_sends_the_simulator_s_byte
 python3 tests/live/peers.py ring_of_eight_decides_alike_without_a_hub two_stars_of_four_report_through_their_sinks
 python3 tests/live/crashes.py sigterm_ends_cleanly_and_a_restart_goes_on
 unset TACIT_PROGRAM TACIT_TEST_PROGRAM TACIT_SIMULATED_PROGRAM ASAN_OPTIONS UBSAN_OPTIONS
+
+gate "the Python package: types, and its tests against the cores"
+wait "$environments"
+tools/build_python.sh build-python
 
 gate "thread sanitizer over what has threads"
 threaded='sim_runs sim_glm_runs cli_run cli_reproduce cli_votes'
