@@ -428,4 +428,4 @@ const struct storm_rule rule_elimination = {.name = "elimination",
                                             .operate = operate,
                                             .found = {21570, 3183, 51441},
                                             .digest = UINT64_C(0xbe6af5436e891da2),
-                                            .verdicts = UINT64_C(0x9dc0735a45ae0e76)};
+                                            .verdicts = UINT64_C(0xa105d8a74774ce27)};

@@ -67,18 +67,8 @@ enum tacit_status elim_agent_draw(void *state, const struct tacit_entropy *entro
     return TACIT_OK;
 }
 
-/* Two aggregators: what waits is what was masked. */
-static void keep_masked(struct tacit_elim_agent *agent)
-{
-    size_t const bytes = agent->config.arm_count * sizeof(uint64_t);
-    TACIT_ASSERT(agent->draw_epoch < agent->epoch);
-    memcpy(pending_of(agent), report_of(agent), bytes);
-    memset(report_of(agent), 0, bytes);
-    memset(exact_of(agent), 0, bytes);
-}
-
-/* l. 10: what was drawn joins the history, or the one that waits for its grant; the exact sums are
- * gone. */
+/* l. 10: what was drawn joins the history, or the one that waits for its grant; of two aggregators
+ * what waits is what was masked. */
 void elim_agent_keep_draw(void *state)
 {
     struct tacit_elim_agent *const agent = state;
@@ -87,15 +77,21 @@ void elim_agent_keep_draw(void *state)
         agent->config.has_grants ? pending_of(agent) : noised_of(agent);
     TACIT_ASSERT(agent->draw_epoch < agent->epoch);
     if (agent->config.has_helper) {
-        keep_masked(agent);
+        memcpy(history, report_of(agent), arms * sizeof *history);
+        memset(report_of(agent), 0, arms * sizeof *history);
         return;
     }
     if (agent->config.has_grants)
         memcpy(history, noised_of(agent), arms * sizeof *history);
-    TACIT_BITS_EACH (arm, arms_of(agent), arms) {
+    TACIT_BITS_EACH (arm, arms_of(agent), arms)
         tacit_sum_add(&agent->config.mechanism.scale, &history[arm], report_of(agent)[arm]);
-        exact_of(agent)[arm] = (union tacit_sum){0};
-    }
+}
+
+/* Also of arms that are out: nobody asks for them any more. */
+void elim_agent_erase(void *state)
+{
+    struct tacit_elim_agent *const agent = state;
+    memset(exact_of(agent), 0, agent->config.arm_count * sizeof(uint64_t));
 }
 
 void elim_agent_use_draw(void *state)

@@ -159,6 +159,7 @@ uint64_t elim_agent_cost_nano(void *state, const struct round_agent_event *event
 enum tacit_status elim_agent_draw(void *state, const struct tacit_entropy *entropy,
                                   struct round_draw *made);
 void elim_agent_keep_draw(void *state);
+void elim_agent_erase(void *state);
 void elim_agent_use_draw(void *state);
 
 /* ---- agent_term.c ---- */

@@ -56,6 +56,14 @@ static enum tacit_status commit(const struct stepped *at, const struct round_dra
                                                    keys, draw->words, draw->count, draw->masked);
 }
 
+/* For good, or until a term, in which nothing undrawn is of use: no exact sum waits for a draw. */
+static void halt(const struct stepped *at)
+{
+    round_play_set_phase(at->round.play, PHASE_HALTED);
+    at->round.play->left_count = 0;
+    at->rule->erase(at->site);
+}
+
 /* One draw, one spend, one commitment, or none of them. After this nothing of the exact sums is
  * left. Errors: TACIT_ENTROPY; TACIT_BUDGET, and the site is halted. */
 static enum tacit_status draw_once(const struct stepped *at)
@@ -66,7 +74,7 @@ static enum tacit_status draw_once(const struct stepped *at)
     TACIT_ASSERT(play->phase == PHASE_RELEASING && play->left_count == 0);
     if (tacit_ledger_spend(&ledger, play->number_base + play->round,
                            at->rule->cost_nano(at->site, at->event)) != TACIT_OK) {
-        round_play_set_phase(play, PHASE_HALTED);
+        halt(at);
         return TACIT_BUDGET;
     }
     enum tacit_status status = at->rule->draw(at->site, at->event->entropy, &draw);
@@ -78,6 +86,8 @@ static enum tacit_status draw_once(const struct stepped *at)
             memset(draw.masked, 0, sizeof *draw.masked);
         return status;
     }
+    if (at->rule->keep != NULL)
+        at->rule->keep(at->site);
     at->rule->erase(at->site);
     play->ledger = ledger;
     play->draw_round = play->round;
@@ -245,8 +255,7 @@ static enum tacit_status take_place(const struct stepped *at)
 
 static enum tacit_status halt_old_copy(const struct stepped *at)
 {
-    round_play_set_phase(at->round.play, PHASE_HALTED);
-    at->round.play->left_count = 0;
+    halt(at);
     at->rule->drop(at->site);
     at->made->plan_is_void = true;
     at->made->persist = true;

@@ -84,7 +84,8 @@ struct round_agent_rule {
     /* Exact sums with noise. Errors: TACIT_ENTROPY. */
     enum tacit_status (*draw)(void *site, const struct tacit_entropy *entropy,
                               struct round_draw *draw);
-    void (*erase)(void *site); /* the exact sums of what was drawn, which is kept */
+    void (*keep)(void *site);  /* what was drawn; NULL: it is where it stays */
+    void (*erase)(void *site); /* all exact sums: of a draw, of a site that is halted */
     void (*use)(void *site);   /* the draw may be used; NULL */
     /* ---- What ends: the plan with what was drawn of it alone; all that was released; with a term,
      * what is undrawn; NULL */
