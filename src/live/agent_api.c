@@ -150,7 +150,7 @@ static enum live_close_answer close_decision(void *context, struct live_decision
 static const char *phase(const struct agent *agent, const struct live_site_view *view)
 {
     if (agent->site == NULL)
-        return agent->refusal != NULL        ? "refused"
+        return agent_refusal(agent) != NULL  ? "refused"
                : agent->runs.waiting != NULL ? "waiting for consent"
                                              : "waiting for an announcement";
     return view->is_halted     ? "halted"
@@ -436,7 +436,7 @@ static json_t *status(struct agent *agent)
     agent_see_standstill(agent);
     json_t *const made =
         json_pack("{s:s, s:s, s:s, s:s?}", "federation", site->federation, "site", site->site,
-                  "phase", phase(agent, &view), "refusal", agent->refusal);
+                  "phase", phase(agent, &view), "refusal", agent_refusal(agent));
     if (made == NULL)
         return NULL;
     live_numbers_show(numbers, numbers_of(agent, &view, numbers), made);

@@ -10,13 +10,20 @@
 #define HELPER_FORGET_S 60u
 #define US_PER_S UINT64_C(1000000)
 
+const char *agent_refusal(const struct agent *agent)
+{
+    bool const is_hidden = agent->refusal != NULL || agent->runs.waiting != NULL;
+    return is_hidden ? agent->refusal : agent->outdated;
+}
+
 /* The run that is announced: it is refused, or waits for a word, or there is none; one of them. */
 static void add_announced(const struct agent *agent, bool is_connected, struct live_causes *causes)
 {
     char what[LINE_BYTES];
-    if (agent->refusal != NULL)
+    char const *const refusal = agent_refusal(agent);
+    if (refusal != NULL)
         live_causes_add(causes, LIVE_CAUSE_REFUSED, NULL,
-                        "the run that is announced is refused: %.400s", agent->refusal);
+                        "the run that is announced is refused: %.400s", refusal);
     else if (agent_runs_say(agent, what, sizeof what))
         live_causes_add(causes, LIVE_CAUSE_CONSENT, NULL, "%s", what);
     else if (agent->site == NULL && is_connected)

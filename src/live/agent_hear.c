@@ -234,12 +234,39 @@ static const char *objection_to_term(struct agent *agent, bool is_other_run, uin
     if (agent->awaits_term && term <= known)
         return "the owner of this site has set its term: it goes on with the next one, which the "
                "coordinator's operator begins (tacit coordinator --new-term)";
-    if (term < known)
-        return "an announcement of an earlier term than this state's: the state of the coordinator "
-               "is an old one; it goes on in a new term (tacit coordinator --new-term)";
     if (term > known && has_joined && !agent->config->protocol->has_terms)
         return "a new term is announced, and this protocol does not go on in one";
     return NULL;
+}
+
+static void ask_what_is_announced(const struct agent *agent)
+{
+    struct live_site_config const *const site = &agent->config->site;
+    (void)live_bus_subscribe(agent->daemon.bus,
+                             live_topic_to(site->federation, site->site, "announce").text);
+}
+
+/* It came late or again, or the coordinator's state is an old one. So that words of before neither
+ * stay nor hide what is so now: the broker is asked for what was announced last, once. */
+static void hear_outdated(struct agent *agent, const char *words)
+{
+    refuse(agent, words);
+    if (agent->outdated == NULL)
+        ask_what_is_announced(agent);
+    agent->outdated = words;
+}
+
+/* Of a run or a term of before. NULL: it is not. */
+static const char *find_outdated(struct agent *agent, bool is_ours,
+                                 const struct tacit_wire_agreement *agreement, uint64_t term)
+{
+    if (!is_ours)
+        return agent_runs_outdated(agent, agreement);
+    return term >= agent->envelopes.term || agent->awaits_term
+               ? NULL
+               : "an announcement of an earlier term than this state's: the state of the "
+                 "coordinator is an old one; it goes on in a new term (tacit coordinator "
+                 "--new-term)";
 }
 
 /* It comes when this site connects, and to all sites when the coordinator does: a report that got
@@ -247,15 +274,25 @@ static const char *objection_to_term(struct agent *agent, bool is_other_run, uin
 static void hear_announcement(struct agent *agent, const struct tacit_wire_agreement *agreement,
                               uint64_t term, const uint8_t *bytes, size_t size)
 {
-    memcpy(agent->announced, agreement->run, sizeof agent->announced);
-    agent->has_announced = true;
-    bool const has_joined = agent->site != NULL;
-    bool const is_ours = has_joined && live_site_is_of(agent->site, bytes, size);
-    agent->refusal = is_ours ? NULL : objection_to_run(agent, agreement);
-    if (agent->refusal == NULL)
-        agent->refusal = objection_to_term(agent, !is_ours && agent->runs.all.count > 0, term);
-    if (agent->refusal != NULL) {
-        refuse(agent, agent->refusal);
+    bool const is_ours = agent->site != NULL && live_site_is_of(agent->site, bytes, size);
+    char const *const outdated = find_outdated(agent, is_ours, agreement, term);
+    if (outdated != NULL) {
+        hear_outdated(agent, outdated);
+        return;
+    }
+    bool const is_behind = agent_runs_is_behind(agent, agreement->run);
+    char const *objection = is_ours ? NULL : objection_to_run(agent, agreement);
+    if (objection == NULL)
+        objection = objection_to_term(agent, !is_ours && agent->runs.all.count > 0, term);
+    if (!is_behind) {
+        memcpy(agent->announced, agreement->run, sizeof agent->announced);
+        agent->has_announced = true;
+        agent->outdated = NULL;
+    }
+    if (!is_behind || objection != NULL) /* else what is said of the later run stands */
+        agent->refusal = objection;
+    if (objection != NULL) {
+        refuse(agent, objection);
     } else if (is_ours) {
         bool const begins_term = term != agent->envelopes.term;
         take_term(agent, term);
@@ -339,6 +376,8 @@ static void on_message(struct agent *agent, struct sender from, bool is_broadcas
         objection = agent_objection_to_entry(agent, opened.envelope.entry);
     if (!open_word(agent, &from, objection, &opened))
         return;
+    if (from.agent == TACIT_HUB)
+        agent->outdated = NULL;
     if (agent->notice != LIVE_NOTICE_LEFT_OUT)
         agent->helper_noticed_us = 0;
     if (from.agent == TACIT_HUB && opened.envelope.kind == LIVE_KIND_NOTICE) {
@@ -452,7 +491,7 @@ static void on_connected(void *context)
     char const *const site = agent->config->site.site;
     char const *const word = agent->config->protocol->wire->word;
     live_member_connected(&agent->member);
-    (void)live_bus_subscribe(bus, live_topic_to(federation, site, "announce").text);
+    ask_what_is_announced(agent);
     agent_ask_for_replicated_log(agent);
     agent_show_replicated_log(agent);
     (void)live_bus_subscribe(bus, live_topic_to(federation, site, word).text);

@@ -95,36 +95,48 @@ void agent_runs_leave(struct agent *agent)
 
 /* ---- What is announced ----------------------------------------------------------------------- */
 
-static const char *object(struct agent *agent, const struct tacit_wire_agreement *announced,
-                          const char *what)
+static const char *say(char words[], size_t size, const struct tacit_wire_agreement *announced,
+                       const char *what)
 {
     char run[LIVE_HEX_BYTES(LIVE_STORE_RUN_BYTES)];
     live_hex(announced->run, sizeof announced->run, run);
-    (void)snprintf(agent->runs.objection, sizeof agent->runs.objection,
-                   "another run is announced, run %" PRIu64 " (%s): %s",
+    (void)snprintf(words, size, "another run is announced, run %" PRIu64 " (%s): %s",
                    tacit_wire_run_id(announced->run), run, what);
-    return agent->runs.objection;
+    return words;
+}
+
+static const char *object(struct agent *agent, const struct tacit_wire_agreement *announced,
+                          const char *what)
+{
+    return say(agent->runs.objection, sizeof agent->runs.objection, announced, what);
+}
+
+bool agent_runs_is_behind(const struct agent *agent, const uint8_t run[TACIT_WIRE_RUN_BYTES])
+{
+    return agent->has_announced && live_run_follows(run, agent->announced);
+}
+
+const char *agent_runs_outdated(struct agent *agent, const struct tacit_wire_agreement *announced)
+{
+    struct live_runs const *const all = &agent->runs.all;
+    bool const is_past = all->count > 0 && live_runs_kin(all, announced->run) == LIVE_RUN_OLDER;
+    if (!is_past && !agent_runs_is_behind(agent, announced->run))
+        return NULL;
+    return say(agent->runs.outdated, sizeof agent->runs.outdated, announced,
+               "it is an older one than this site knows, and is not begun again");
 }
 
 const char *agent_runs_objection(struct agent *agent, const struct tacit_wire_agreement *announced)
 {
     struct live_runs const *const all = &agent->runs.all;
-    switch (live_runs_kin(all, announced->run)) {
-    case LIVE_RUN_SAME:
+    enum live_run_kin const kin = live_runs_kin(all, announced->run);
+    TACIT_ASSERT(kin != LIVE_RUN_OLDER);
+    if (kin == LIVE_RUN_SAME)
         return object(agent, announced, "it is over here, with another file of this site");
-    case LIVE_RUN_OLDER:
-        return object(
-            agent, announced,
-            "it is an older one than this site has taken part in, and is not begun again");
-    case LIVE_RUN_FOREIGN:
-        if (!live_runs_is_over(all))
-            return object(agent, announced,
-                          "it is of another coordinator than the run that is under way here, which "
-                          "this site stays in");
-        break;
-    case LIVE_RUN_NEXT:
-        break;
-    }
+    if (kin == LIVE_RUN_FOREIGN && !live_runs_is_over(all))
+        return object(agent, announced,
+                      "it is of another coordinator than the run that is under way here, which "
+                      "this site stays in");
     char const *const why = agent->config->protocol->one_run;
     return why == NULL ? NULL : object(agent, announced, why);
 }

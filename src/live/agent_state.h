@@ -39,6 +39,7 @@ struct agent_runs {
     uint64_t waiting_term;
     uint8_t waiting_run[TACIT_WIRE_RUN_BYTES];
     char objection[TACIT_WIRE_DIFFERENCE_BYTES + 256];
+    char outdated[256];
 };
 
 /* What this site holds of the coordinator's replicated log. */
@@ -89,6 +90,8 @@ struct agent {
     uint64_t clipped_count;       /* depends on rewards: shown under /v1/clipped and nowhere else */
     const char
         *refusal; /* why this site does not take part, or what it takes no part in; or NULL */
+    const char *outdated; /* why an announcement of before is not followed, until the coordinator
+                             says anything in this site's run; or NULL */
     char difference[TACIT_WIRE_DIFFERENCE_BYTES + 384]; /* room for its words */
     struct live_envelopes envelopes;
     bool awaits_term; /* its owner has set the term: nothing is said or heard until the next begins
@@ -111,6 +114,9 @@ struct agent {
 struct live_api_agent agent_api(struct agent *agent);
 
 /* ---- agent_causes.c -------------------------------------------------------------------------- */
+
+/* What is announced and not followed, and why: of the newest that is. NULL: nothing. */
+const char *agent_refusal(const struct agent *agent);
 
 /* What keeps an agent from its work, and what to do (causes.h). */
 
@@ -297,8 +303,15 @@ enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error);
  * runs makes of the state. Errors: with error->text. */
 enum tacit_status agent_runs_restore(struct agent *agent, struct tacit_error *error);
 
+/* Is this run one of before what its coordinator announced last? */
+bool agent_runs_is_behind(const struct agent *agent, const uint8_t run[TACIT_WIRE_RUN_BYTES]);
+
+/* What is to be said of a run of before that, or of before those that this site was in, which is
+ * never begun again. NULL: it is none. */
+const char *agent_runs_outdated(struct agent *agent, const struct tacit_wire_agreement *announced);
+
 /* What stands against a run that is announced, and is not this state's. NULL: nothing; it may wait
- * for its owner's word yet (agent_runs_may_join). */
+ * for its owner's word yet (agent_runs_may_join). Requires: it is not outdated. */
 const char *agent_runs_objection(struct agent *agent, const struct tacit_wire_agreement *announced);
 
 /* Its coordinator begins a later run: so the one that this state is in is over. Requires: there is

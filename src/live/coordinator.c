@@ -15,6 +15,7 @@
 
 #define ENTROPY_PAUSE_US 1000000u
 #define WATCH_US 1000000u
+#define ANNOUNCE_AGAIN_US 2000000u
 #define RETAINED_WAIT_US 500000u /* what the broker keeps comes at once, if it has it */
 #define IS_AHEAD                                                                                   \
     "it is ahead of this coordinator, whose state is lost or an old one: stop it, and see "        \
@@ -51,24 +52,29 @@ static void publish(struct coordinator *coordinator, const struct live_message *
     live_member_post(&coordinator->member, &envelope, message->is_retained);
 }
 
-static void announce(struct coordinator *coordinator)
+static void announce_to(struct coordinator *coordinator, uint32_t site)
 {
     struct live_hub_config const *const config = &coordinator->run;
-    for (uint32_t site = 0; site < config->site_count; site++) {
-        struct live_topic const topic =
-            live_topic_to(config->federation, config->sites[site], "announce");
-        struct live_envelope envelope = {
-            .topic = topic.text, .to = config->sites[site], .kind = TACIT_WIRE_KIND_ANNOUNCEMENT};
-        uint8_t *const body =
-            live_hub_announce(coordinator->config->protocol, config, site, &envelope.size);
-        envelope.body = body;
-        if (body == NULL)
-            live_log(LIVE_LOG_WARNING, "memory", "%s was not invited; a restart invites again",
-                     config->sites[site]);
-        else
-            live_member_post(&coordinator->member, &envelope, true);
-        free(body);
-    }
+    struct live_topic const topic =
+        live_topic_to(config->federation, config->sites[site], "announce");
+    struct live_envelope envelope = {
+        .topic = topic.text, .to = config->sites[site], .kind = TACIT_WIRE_KIND_ANNOUNCEMENT};
+    uint8_t *const body =
+        live_hub_announce(coordinator->config->protocol, config, site, &envelope.size);
+    envelope.body = body;
+    if (body == NULL)
+        live_log(LIVE_LOG_WARNING, "memory", "%s was not invited now; it will be invited again",
+                 config->sites[site]);
+    else
+        live_member_post(&coordinator->member, &envelope, true);
+    free(body);
+}
+
+static void announce(struct coordinator *coordinator)
+{
+    for (uint32_t site = 0; site < coordinator->run.site_count; site++)
+        announce_to(coordinator, site);
+    coordinator->announced = (struct round_resend){.due_us = live_now_us() + ANNOUNCE_AGAIN_US};
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -514,6 +520,19 @@ static void speak(struct coordinator *coordinator)
     (void)step(coordinator, (struct live_hub_event){.kind = LIVE_HUB_START});
 }
 
+/* To those of whom nothing was heard in this run and term: what was announced may have been lost,
+ * and who is in another one hears nothing else of this coordinator. */
+static void announce_again(struct coordinator *coordinator, uint64_t now_us)
+{
+    struct round_resend *const again = &coordinator->announced;
+    if (!coordinator->has_spoken || now_us < again->due_us)
+        return;
+    for (uint32_t site = 0; site < coordinator->run.site_count; site++)
+        if (coordinator->heard_us[site] == 0)
+            announce_to(coordinator, site);
+    again->due_us = now_us + round_pause_us(ANNOUNCE_AGAIN_US, ++again->unanswered_count);
+}
+
 static void listen_and_speak(struct coordinator *coordinator)
 {
     char const *const federation = coordinator->run.federation;
@@ -561,6 +580,7 @@ static void on_watch(void *context)
 {
     struct coordinator *const coordinator = context;
     see_standstill(coordinator);
+    announce_again(coordinator, live_now_us());
     if (coordinator->run.has_helper)
         tick_helper(coordinator);
     live_timer_set(coordinator->watch, live_now_us() + WATCH_US);

@@ -8,6 +8,7 @@
 #include "history.h"
 #include "hub_replicated_log.h"
 #include "observe.h"
+#include "../proto/round/pauses.h"
 #include "runs.h"
 
 struct coordinator {
@@ -26,8 +27,9 @@ struct coordinator {
     bool hub_is_dirty;  /* changed in this round: put it once, at the end */
     uint64_t last_term; /* where one is to begin: the last before it */
     bool has_spoken;
-    uint32_t *speaks; /* by site: the newest version of messages; 0: not known */
-    uint64_t *terms;  /* by site: of its last word that was signed; 0: none yet */
+    struct round_resend announced; /* to those that were not heard since */
+    uint32_t *speaks;              /* by site: the newest version of messages; 0: not known */
+    uint64_t *terms;               /* by site: of its last word that was signed; 0: none yet */
     uint64_t accepted_count;
     struct live_runs runs;
     struct live_history history;
@@ -37,7 +39,7 @@ struct coordinator {
     struct live_member member;
     struct live_control *control; /* NULL until the start is done */
     struct live_sender *senders;  /* by site */
-    uint64_t *heard_us;           /* by site: the last word that it signed */
+    uint64_t *heard_us;           /* by site: its last message of this run and term; 0: none yet */
     struct live_sender strangers; /* all other names together */
     uint32_t *by_name;            /* sites in the order of their names */
 };

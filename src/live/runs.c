@@ -66,6 +66,12 @@ bool live_runs_is_over(const struct live_runs *runs)
     return runs->count > 0 && live_runs_now(runs)->ended_unix_s > 0;
 }
 
+bool live_run_follows(const uint8_t run[16], const uint8_t later[16])
+{
+    return memcmp(run, later, NONCE_BYTES) == 0 &&
+           tacit_wire_run_id(run) < tacit_wire_run_id(later);
+}
+
 enum live_run_kin live_runs_kin(const struct live_runs *runs, const uint8_t run[16])
 {
     struct live_run_row const *const now = live_runs_now(runs);
@@ -73,14 +79,12 @@ enum live_run_kin live_runs_kin(const struct live_runs *runs, const uint8_t run[
     if (memcmp(now->run, run, LIVE_STORE_RUN_BYTES) == 0)
         return LIVE_RUN_SAME;
     for (uint32_t i = 0; i < runs->count; i++)
-        if (memcmp(runs->rows[i].run, run, LIVE_STORE_RUN_BYTES) == 0)
+        if (memcmp(runs->rows[i].run, run, LIVE_STORE_RUN_BYTES) == 0 ||
+            live_run_follows(run, runs->rows[i].run))
             return LIVE_RUN_OLDER;
-    /* The newest of the same coordinator decides, also where another one's came behind it. */
-    for (uint32_t i = runs->count; i-- > 0;)
-        if (memcmp(runs->rows[i].run, run, NONCE_BYTES) == 0)
-            return tacit_wire_run_id(run) < tacit_wire_run_id(runs->rows[i].run) ? LIVE_RUN_OLDER
-                                                                                 : LIVE_RUN_NEXT;
-    return LIVE_RUN_FOREIGN;
+    /* A coordinator whose run was left for another one's has to be consented to again: a broker may
+     * say again what it announced then, which would take the site back to it. */
+    return live_run_follows(now->run, run) ? LIVE_RUN_NEXT : LIVE_RUN_FOREIGN;
 }
 
 const struct live_run_row *live_runs_of_release(const struct live_runs *runs, uint64_t number,

@@ -21,12 +21,16 @@ const struct live_run_row *live_runs_now(const struct live_runs *runs);
 /* Is there one, and has it ended? */
 bool live_runs_is_over(const struct live_runs *runs);
 
+/* Are both of one coordinator, and is the second the later one? */
+bool live_run_follows(const uint8_t run[16], const uint8_t later[16]);
+
 /* What is another run to this state? */
 enum live_run_kin {
     LIVE_RUN_SAME,
-    LIVE_RUN_NEXT,  /* of the same coordinator, and later */
-    LIVE_RUN_OLDER, /* of the same coordinator, and earlier; or one that this state was in before */
-    LIVE_RUN_FOREIGN /* of another coordinator, or of one that has lost its state */
+    LIVE_RUN_NEXT,   /* of the same coordinator, and later */
+    LIVE_RUN_OLDER,  /* one that this state was in before, or of before one of them */
+    LIVE_RUN_FOREIGN /* of another coordinator than the run it was in last, or of one that has lost
+                        its state */
 };
 /* Requires: there is one. */
 enum live_run_kin live_runs_kin(const struct live_runs *runs, const uint8_t run[16]);

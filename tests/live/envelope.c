@@ -4,6 +4,7 @@
 #include "../support/testing.h"
 #include "../../src/live/bus/envelope.h"
 #include "../../src/live/pki/pki.h"
+#include "../../src/live/runs.h"
 #include "../../src/live/trust.h"
 #include "../support/temp.h"
 
@@ -324,6 +325,27 @@ TEST(a_term_is_out_of_reach_beyond_65536_above_the_known_one)
 }
 
 /* What all speak, and never again an older one; nothing new while one is not known. */
+/* Of a coordinator (the nonce), its number: what a site that was in the rows follows by itself,
+ * what it never begins again, and what is its owner's to say. */
+TEST(only_the_next_run_of_the_last_coordinator_is_next)
+{
+    static const struct {
+        uint8_t nonce;
+        uint8_t number;
+        enum live_run_kin kin;
+    } cases[] = {{1, 1, LIVE_RUN_OLDER},   {1, 2, LIVE_RUN_OLDER},   {1, 3, LIVE_RUN_OLDER},
+                 {1, 4, LIVE_RUN_FOREIGN}, {2, 6, LIVE_RUN_OLDER},   {2, 7, LIVE_RUN_SAME},
+                 {2, 8, LIVE_RUN_NEXT},    {3, 8, LIVE_RUN_FOREIGN}, {3, 1, LIVE_RUN_FOREIGN}};
+    struct live_run_row rows[] = {
+        {.run = {1, [15] = 1}}, {.run = {1, [15] = 3}}, {.run = {2, [15] = 7}}};
+    struct live_runs const runs = {.rows = rows, .count = 3};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint8_t const run[16] = {cases[i].nonce, [15] = cases[i].number};
+        assert_int_equal(live_runs_kin(&runs, run), cases[i].kin);
+        assert_int_equal(live_run_follows(rows[2].run, run), cases[i].kin == LIVE_RUN_NEXT);
+    }
+}
+
 TEST(a_run_speaks_the_newest_version_that_all_speak)
 {
     static const struct {

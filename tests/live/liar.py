@@ -51,7 +51,7 @@ class Liar(threading.Thread):
         self.lies = collections.Counter()  # receiver -> words that nobody signed
         self.replays = collections.Counter()  # receiver -> words of another run
         self.is_ready = threading.Event()
-        self.hold = []  # retained topics that it keeps to itself
+        self.hold = []  # topics that it keeps to itself
         self.over = False
         self.trouble = self.loop = None
 
@@ -135,7 +135,7 @@ class Liar(threading.Thread):
         payload = body[skip_properties(body, at):]
         if kind & 1:
             self.retained[topic] = payload
-        for other in list(self.peers.values()):
+        for other in list(self.peers.values()) if topic not in self.hold else []:
             if other is not peer and any(fits(pattern, topic) for pattern in other.patterns):
                 self.treat(other, topic, payload)
 

@@ -131,6 +131,62 @@ def over_a_broker_that_lies_elimination_finds_the_same_winner(federation_of):
     play(federation, lambda: run_to_winner(federation, 0))
 
 
+def begin_second(federation, liar):
+    federation.stop("coordinator")
+    federation.write_coordinator(federation.run_section(id=2))
+    for counts in (liar.lies, liar.replays):
+        counts["coordinator"] = 0  # another process counts anew
+    federation.start("coordinator")
+
+
+def is_refused(federation, site):
+    return "older one" in (federation.site_status(site)["refusal"] or "")
+
+
+@support.test
+def announcements_that_were_lost_come_again_and_old_ones_do_not_stay(federation_of):
+    """A broker keeps those of the second run to itself, all connections standing; then says that of the first again."""
+    federation = federation_of([0.875, 0.5, 0.125], sites=2, rounds=2, gap=0.25)
+    for site in federation.sites:
+        federation.write_agent(site, federation.policy(), runs="join")
+    liar = Liar(federation, 3, {})
+    liar.start()
+    require(liar.is_ready.wait(10), f"the liar does not come up: {liar.trouble}")
+    announced = {site: federation.topic(f"to/{site}/announce") for site in federation.sites}
+    try:
+        for name in ("coordinator", *federation.sites):
+            federation.start(name)
+        run_to_winner(federation, 0)
+        first = dict(liar.retained)
+        federation.allow(0)
+        liar.hold = list(announced.values())
+        begin_second(federation, liar)
+        wait_for("all were announced to", lambda: all(liar.retained[topic] != first[topic] for topic in liar.hold), 120)
+        require(all(run_of(federation, site) == 1 for site in federation.sites), "nothing was lost")
+        liar.hold = []
+        wait_for("all sites are in run 2", lambda: all(run_of(federation, site) == 2 for site in federation.sites), 30)
+        topic = announced["site-0"]
+
+        def repeat():
+            said = federation.log("site-0").count("older one")
+            liar.loop.call_soon_threadsafe(lambda: liar.deliver(liar.peers["site-0"], topic, first[topic]))
+            wait_for("it is refused", lambda: federation.log("site-0").count("older one") > said, 30)
+        repeat()
+        wait_for("it is over, for the broker was asked", lambda: not is_refused(federation, "site-0"), 30)
+        words = [federation.topic(f"{way}/{federation.protocol}") for way in ("down", "to/site-0")]
+        liar.hold = [topic, *words]  # it is asked, and answers nothing
+        repeat()
+        require(is_refused(federation, "site-0") and run_of(federation, "site-0") == 2, "an older run is not spoken of")
+        liar.hold = [topic]
+        federation.allow(10 ** 9)
+        wait_for("it is over, for the coordinator speaks", lambda: not is_refused(federation, "site-0"), 120)
+        wait_for("the second run ends", federation.is_finished, 180)
+        federation.end_applications()
+    finally:
+        liar.over = True
+        liar.join(10)
+
+
 @support.test
 def over_a_broker_that_lies_a_second_run_follows_the_first(federation_of):
     """The words of the first run come again in the second, among them its announcements and entries; an arm is retired."""
@@ -141,11 +197,7 @@ def over_a_broker_that_lies_a_second_run_follows_the_first(federation_of):
     def two_runs(liar):
         run_to_winner(federation, 0)
         liar.is_honest = True
-        federation.stop("coordinator")
-        federation.write_coordinator(federation.run_section(id=2))
-        for counts in (liar.lies, liar.replays):
-            counts["coordinator"] = 0  # another process counts anew
-        federation.start("coordinator")
+        begin_second(federation, liar)
         wait_for("the second run is announced", lambda: (federation.status() or {}).get("run_id") == 2, 120)
         wait_for("the coordinator listens", lambda: "coordinator" in liar.peers and len(liar.peers["coordinator"].patterns) >= 3, 120)
         liar.is_honest = False

@@ -263,8 +263,8 @@ def two_coordinators_at_once_and_an_old_announcement(federation_of):
     federation.start("coordinator")
     in_second(federation)
     federation.client("coordinator").publish(topic, first)
-    wait_for("the old announcement is refused",
-             lambda: "older one" in ((federation.site_status("site-0") or {}).get("refusal") or ""), 120)
+    wait_for("the old announcement is refused", lambda: "older one" in federation.log("site-0"), 120)
+    wait_for("what is announced now stands", lambda: (federation.site_status("site-0") or {"refusal": ""})["refusal"] is None, 120)
     require(run_of(federation, "site-0") == 2, "an old announcement was followed")
     wait_for("the second run ends", federation.is_finished, 120)
     federation.end_applications()
