@@ -28,6 +28,7 @@ TACIT_TEST_LONG=1 TACIT_TOPO_PROGRAM=build-test/tests/topo_main tests/oracle/top
 echo "== statistics and what is heavy under the sanitizers, and all tests as clang makes them"
 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
     tools/run_tests.sh build-asan --quiet --timeout-multiplier 5 --suite stat --suite heavy
+TACIT_TEST_LONG=1 ASAN_OPTIONS=detect_leaks=1 TACIT_PROGRAM=build-asan/tacit build-asan/tests/cli_wrong_input
 CC=clang tools/build.sh build-clang -Dtests=true
 tools/run_tests.sh build-clang --quiet
 
