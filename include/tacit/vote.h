@@ -235,16 +235,28 @@ struct tacit_vote_private_config {
 };
 TACIT_NO_GAPS_END
 
-struct tacit_vote_private_update {
+/* What a player publishes instead, with published sums; its arrays belong to the player and stay
+ * valid until its next step. */
+struct tacit_vote_release {
+    uint64_t run_id;
+    uint32_t from;
+    uint64_t number;      /* the hub's, from 0, of all players' releases */
+    const uint64_t *arms; /* K bits: arms of the block */
+    const int64_t *sums;  /* K noised sums; 0 where the arm is not in it */
+};
+
+/* Of a player whose rewards leave it noised only: its votes are private, or its sums published. */
+struct tacit_vote_noised_update {
     bool persist;
-    bool persist_board;
-    bool commit;   /* ask the hub to grant `cell`; after a restart again */
-    uint64_t cell; /* if commit */
-    bool send;     /* a vote */
-    struct tacit_vote_message message;
+    bool persist_board; /* votes */
+    bool commit;        /* ask the hub to grant `cell`; after a restart again */
+    uint64_t cell;      /* if commit */
+    bool send;
+    struct tacit_vote_message message; /* if send: a vote, */
     uint32_t marks_new;
-    bool replan;         /* the plan below replaces the one before; it may be empty */
-    uint32_t plan_count; /* in arm order; valid until the next step */
+    struct tacit_vote_release release; /* or for the pool */
+    bool replan;                       /* the plan below replaces the one before; may be empty */
+    uint32_t plan_count;               /* in arm order; valid until the next step */
     const struct tacit_pull_block *plan;
     uint64_t deadline_us; /* TACIT_NEVER: no timer */
 };
@@ -286,7 +298,7 @@ enum tacit_status tacit_vote_private_step(struct tacit_vote_private *player,
                                           struct tacit_vote_board *board,
                                           const struct tacit_vote_event *event,
                                           const struct tacit_entropy *entropy,
-                                          struct tacit_vote_private_update *update);
+                                          struct tacit_vote_noised_update *update);
 
 /* SHA-256 of the draw that waits for its grant: its number, pulls, arms and noised sums. What a
  * driver commits to; nothing else may be made of it. Requires: the player waits. Cost: O(K). */
@@ -353,15 +365,6 @@ struct tacit_vote_pool_config {
     uint32_t floor_milli; /* with them (tacit/bounds.h) */
 };
 TACIT_NO_GAPS_END
-
-/* What a player publishes; its arrays belong to the player and stay valid until its next step. */
-struct tacit_vote_release {
-    uint64_t run_id;
-    uint32_t from;
-    uint64_t number;      /* the hub's, from 0, of all players' releases */
-    const uint64_t *arms; /* K bits: arms of the block */
-    const int64_t *sums;  /* K noised sums; 0 where the arm is not in it */
-};
 
 #define TACIT_VOTE_BLOCK_MAX (UINT64_C(1) << 32)
 #define TACIT_VOTE_POOL_GROWTH 1.25 /* what runs use; a hub's pool has no less */
@@ -446,18 +449,6 @@ struct tacit_vote_sums_event {
     } as;
 };
 
-struct tacit_vote_sums_update {
-    bool persist;
-    bool commit;   /* ask the hub to grant `cell`; after a restart again */
-    uint64_t cell; /* if commit */
-    bool send;
-    struct tacit_vote_release release; /* if send: for the pool */
-    bool replan;                       /* the plan below replaces the one before; may be empty */
-    uint32_t plan_count;               /* in arm order; valid until the next step */
-    const struct tacit_pull_block *plan;
-    uint64_t deadline_us; /* TACIT_NEVER: no timer */
-};
-
 struct tacit_vote_sums; /* opaque, relocatable */
 
 struct tacit_vote_sums_view {
@@ -497,7 +488,7 @@ enum tacit_status tacit_vote_sums_check(const struct tacit_vote_sums *player, si
 enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
                                        const struct tacit_vote_sums_event *event,
                                        const struct tacit_entropy *entropy,
-                                       struct tacit_vote_sums_update *update);
+                                       struct tacit_vote_noised_update *update);
 
 /* As tacit_vote_private_begin_term: what is not settled is dropped, with its rewards. */
 void tacit_vote_sums_begin_term(struct tacit_vote_sums *player);

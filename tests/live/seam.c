@@ -305,7 +305,7 @@ static void open_twin(struct twin *twin)
 static void step_twin(struct twin *twin, uint64_t now_us, struct tacit_vote_event event)
 {
     struct tacit_entropy const entropy = tacit_rng_entropy(&twin->noise);
-    struct tacit_vote_private_update update;
+    struct tacit_vote_noised_update update;
     event.now_us = now_us;
     assert_int_equal(tacit_vote_private_step(twin->player, twin->board, &event, &entropy, &update),
                      TACIT_OK);

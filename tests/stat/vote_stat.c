@@ -57,25 +57,25 @@ static enum tacit_status fill(void *context, void *bytes, size_t size)
     return entropy.fill(entropy.context, bytes, size);
 }
 
-static struct tacit_vote_private_update step(struct run *run, struct tacit_vote_event event)
+static struct tacit_vote_noised_update step(struct run *run, struct tacit_vote_event event)
 {
     struct tacit_entropy const entropy = {.fill = fill, .context = run};
-    struct tacit_vote_private_update update;
+    struct tacit_vote_noised_update update;
     event.now_us = run->now_us;
     assert_int_equal(tacit_vote_private_step(run->player, run->board, &event, &entropy, &update),
                      TACIT_OK);
     return update;
 }
 
-static struct tacit_vote_private_update reward(struct run *run, uint32_t arm, uint64_t count,
-                                               int64_t steps)
+static struct tacit_vote_noised_update reward(struct run *run, uint32_t arm, uint64_t count,
+                                              int64_t steps)
 {
     return step(run, (struct tacit_vote_event){.kind = TACIT_EVENT_REWARD,
                                                .as.reward = {arm, count, {.steps = steps}}});
 }
 
 /* The draw is granted; what has been dropped then. */
-static uint64_t grant(struct run *run, struct tacit_vote_private_update *update)
+static uint64_t grant(struct run *run, struct tacit_vote_noised_update *update)
 {
     struct tacit_vote_message const message = {
         .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .cell = update->cell};
@@ -96,7 +96,7 @@ static int64_t first_sum(const struct votes *votes, int world)
     return votes->threshold - (int64_t)(less * TACIT_STEPS) + (world == 1 ? TACIT_STEPS : 0);
 }
 
-static uint64_t play_first(struct run *run, int world, struct tacit_vote_private_update *update)
+static uint64_t play_first(struct run *run, int world, struct tacit_vote_noised_update *update)
 {
     struct votes const *const votes = run->votes;
     uint64_t const pulls = votes->pulls;
@@ -128,7 +128,7 @@ static void close_run(struct run *run)
 }
 
 /* When the vote leaves, and that it says what was dropped. */
-static uint64_t vote_time(struct run *run, struct tacit_vote_private_update *update)
+static uint64_t vote_time(struct run *run, struct tacit_vote_noised_update *update)
 {
     run->now_us = update->deadline_us;
     *update = step(run, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT});
@@ -142,7 +142,7 @@ static void release_votes(const void *context, int world, struct tacit_rng *rng,
 {
     struct votes const *const votes = context;
     struct run run;
-    struct tacit_vote_private_update update;
+    struct tacit_vote_noised_update update;
     memset(release, 0, sizeof *release);
     open_run(&run, votes, rng);
     release->value[0].steps = (int64_t)play_first(&run, world, &update);
@@ -263,7 +263,7 @@ static void publish(const struct sums *sums, int world, struct tacit_rng *rng,
 {
     struct tacit_entropy const entropy = tacit_rng_entropy(rng);
     struct tacit_vote_sums *const player = malloc(sums->size);
-    struct tacit_vote_sums_update update;
+    struct tacit_vote_noised_update update;
     struct tacit_vote_sums_event event = {.kind = TACIT_EVENT_START};
     struct tacit_vote_pool_view view;
     tacit_vote_pool_view(sums->pool, &view);

@@ -307,7 +307,7 @@ static void step_hidden(struct table *table, uint32_t at, struct tacit_vote_even
     void *const before = copy_of(member->player, size);
     void *const board_before = copy_of(member->board, board_size);
     struct tacit_entropy const entropy = entropy_of(table);
-    struct tacit_vote_private_update update;
+    struct tacit_vote_noised_update update;
     event.now_us = member->now_us;
     enum tacit_status const status =
         tacit_vote_private_step(member->player, member->board, &event, &entropy, &update);
@@ -424,7 +424,7 @@ static uint64_t climb(double growth, double failure, double accuracy, uint64_t *
     assert_int_equal(tacit_vote_board_init(said, &board), TACIT_OK);
     struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    struct tacit_vote_private_update update;
+    struct tacit_vote_noised_update update;
     struct tacit_vote_event event = {.kind = TACIT_EVENT_START};
     uint64_t pulls = 0;
     for (uint32_t i = 0; i < 400; i++) {
@@ -689,7 +689,7 @@ static void step_sums(struct table *table, uint32_t at, struct tacit_vote_sums_e
     size_t const size = tacit_vote_sums_size(&table->sums[at]);
     void *const before = copy_of(member->player, size);
     struct tacit_entropy const entropy = entropy_of(table);
-    struct tacit_vote_sums_update update;
+    struct tacit_vote_noised_update update;
     struct tacit_vote_pool_view pool;
     tacit_vote_pool_view(member->board, &pool);
     event.now_us = member->now_us;
@@ -809,17 +809,29 @@ struct laid {
     uint64_t left_count;
     union tacit_sum exact[ARMS];
     int64_t noised[2 * ARMS]; /* a stride of two: between them nothing is written */
+    struct tacit_pull_block plan[ARMS];
+    uint64_t phase;
+    uint64_t cell;
+    struct vote_clock clock;
     struct vote_block block;
     struct tacit_mechanism mechanism;
+    struct tacit_vote_noised_update update;
 };
 
-static void lay(struct laid *laid, uint64_t active, double epsilon)
+static void lay(struct laid *laid, uint64_t active, double epsilon, uint64_t budget_nano)
 {
     struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
     memset(laid, 0x55, sizeof *laid);
     assert_int_equal(tacit_mechanism_init(&laid->mechanism, &mechanism), TACIT_OK);
     laid->active = active;
+    laid->cell = 0;
+    laid->clock = vote_clock_init(budget_nano);
     laid->block = (struct vote_block){.arm_count = ARMS,
+                                      .mechanism = &laid->mechanism,
+                                      .clock = &laid->clock,
+                                      .phase = &laid->phase,
+                                      .cell = &laid->cell,
+                                      .plan = laid->plan,
                                       .active = &laid->active,
                                       .left = laid->left,
                                       .left_count = &laid->left_count,
@@ -837,23 +849,35 @@ static void expect_block(const struct laid *laid, const uint64_t *left, const in
     assert_int_equal(laid->left_count, sum);
 }
 
+static bool open_block(struct laid *laid, uint64_t each)
+{
+    bool const is_open = vote_block_open(&laid->block, each);
+    laid->phase = is_open ? PHASE_PULLING : VOTE_PHASES;
+    return is_open;
+}
+
 static enum tacit_status bring(struct laid *laid, uint32_t arm, uint64_t count, int64_t steps)
 {
-    return vote_block_take(&laid->block, &laid->mechanism.scale,
-                           &(struct tacit_reward){.arm = arm, .count = count, .sum.steps = steps});
+    laid->update = (struct tacit_vote_noised_update){.persist = false};
+    enum tacit_status const status = vote_block_take(
+        &laid->block, &(struct tacit_reward){.arm = arm, .count = count, .sum.steps = steps},
+        &laid->update);
+    assert_true(laid->update.persist == (status == TACIT_OK));
+    return status;
 }
 
 TEST(a_block_holds_what_is_owed_and_brought)
 {
     static const int64_t nothing[ARMS];
     struct laid laid;
-    struct tacit_pull_block plan[ARMS];
-    lay(&laid, 4, INFINITY);
-    assert_false(vote_block_open(&laid.block, 10)); /* one arm: nothing to find out */
+    struct tacit_pull_block const *const plan = laid.plan;
+    lay(&laid, 4, INFINITY, 0);
+    assert_false(open_block(&laid, 10)); /* one arm: nothing to find out */
     expect_block(&laid, (uint64_t[]){0, 0, 0, 0}, nothing);
-    assert_int_equal(vote_block_plan(&laid.block, plan), 0);
+    vote_block_show(&laid.block, &laid.update);
+    assert_int_equal(laid.update.plan_count, 0);
     laid.active = 13;
-    assert_true(vote_block_open(&laid.block, 10));
+    assert_true(open_block(&laid, 10));
     expect_block(&laid, (uint64_t[]){10, 0, 10, 10}, nothing);
     assert_int_equal(bring(&laid, 0, 0, 0), TACIT_INVALID);
     assert_int_equal(bring(&laid, 1, 1, 0), TACIT_INVALID);
@@ -867,7 +891,8 @@ TEST(a_block_holds_what_is_owed_and_brought)
     assert_int_equal(bring(&laid, 3, 1, 7), TACIT_OK);
     assert_int_equal(bring(&laid, 3, 1, 8), TACIT_OK);
     expect_block(&laid, (uint64_t[]){8, 0, 0, 8}, (int64_t[]){2 * TACIT_STEPS, 0, 0, 15});
-    assert_int_equal(vote_block_plan(&laid.block, plan), 2);
+    vote_block_show(&laid.block, &laid.update);
+    assert_true(laid.update.replan && laid.update.plan == plan && laid.update.plan_count == 2);
     assert_true(plan[0].arm == 0 && plan[0].count == 8 && plan[1].arm == 3 && plan[1].count == 8);
     assert_true(vote_block_is_possible(&laid.block, 8));
     assert_false(vote_block_is_possible(&laid.block, 7));
@@ -878,16 +903,35 @@ TEST(a_block_holds_what_is_owed_and_brought)
     assert_true(vote_block_is_possible(&laid.block, 8));
     laid.left_count++;
     assert_false(vote_block_is_possible(&laid.block, 8));
+    laid.left_count--;
+    laid.phase = PHASE_WAITING; /* nothing is owed then */
+    assert_false(vote_block_is_possible(&laid.block, 8));
+    assert_int_equal(bring(&laid, 3, 1, 7), TACIT_INVALID);
+    laid.phase = PHASE_PULLING;
+    laid.cell = 1; /* a draw that nobody paid */
+    assert_false(vote_block_is_possible(&laid.block, 8));
 }
 
-static enum tacit_status release_of(struct laid *laid, struct tacit_ledger *ledger, uint64_t *cell,
-                                    uint32_t words)
+static enum tacit_status release_of(struct laid *laid, uint32_t words)
 {
     struct table table = {.noise = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE),
                           .fills_left = words};
     struct tacit_entropy const entropy = {.fill = fill, .context = &table};
-    return vote_block_release(&laid->block, &laid->mechanism, &entropy, ledger, cell,
-                              (struct vote_block_noised){laid->noised, 2});
+    laid->update = (struct tacit_vote_noised_update){.persist = false};
+    enum tacit_status const status = vote_block_release(
+        &laid->block, &entropy, (struct vote_block_noised){laid->noised, 2}, &laid->update);
+    assert_true(laid->update.persist && laid->update.commit == (status == TACIT_OK));
+    assert_int_equal(laid->phase, status == TACIT_OK ? PHASE_WAITING : PHASE_RELEASING);
+    return status;
+}
+
+static void bring_all(struct laid *laid, const int64_t *brought)
+{
+    (void)open_block(laid, 1);
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        if (brought[arm] > 0)
+            assert_int_equal(bring(laid, arm, 1, brought[arm]), TACIT_OK);
+    assert_true(vote_block_is_full(&laid->block));
 }
 
 TEST(a_release_is_all_or_nothing)
@@ -896,25 +940,24 @@ TEST(a_release_is_all_or_nothing)
     static const uint64_t none[ARMS];
     int64_t const brought[ARMS] = {5, 0, 6, 7};
     struct laid laid;
-    uint64_t cell = 0;
-    struct tacit_ledger poor = tacit_ledger_init(TACIT_NANO / 2);
-    struct tacit_ledger rich = tacit_ledger_init(TACIT_NANO);
-    lay(&laid, 13, 1);
-    (void)vote_block_open(&laid.block, 1);
-    for (uint32_t arm = 0; arm < ARMS; arm++)
-        if (brought[arm] > 0)
-            assert_int_equal(bring(&laid, arm, 1, brought[arm]), TACIT_OK);
+    struct tacit_ledger const *const ledger = &laid.clock.ledger;
+    lay(&laid, 13, 1, TACIT_NANO);
+    bring_all(&laid, brought);
     enum tacit_status status = TACIT_ENTROPY;
     uint32_t words = 0;
-    for (; (status = release_of(&laid, &rich, &cell, words)) == TACIT_ENTROPY; words++) {
+    for (; (status = release_of(&laid, words)) == TACIT_ENTROPY; words++) {
         expect_block(&laid, none, brought);
-        assert_true(cell == 0 && rich.release_count == 0 && rich.gross_nano == 0);
+        assert_true(laid.cell == 0 && ledger->release_count == 0 && ledger->gross_nano == 0);
         for (uint32_t arm = 0; arm < ARMS; arm++)
             assert_true(arm == 1 || laid.noised[2 * arm] == 0);
+        assert_false(vote_block_is_retried(&laid.block));
+        laid.clock.now_us = vote_clock_deadline(&laid.clock);
+        assert_true(vote_block_is_retried(&laid.block));
+        assert_true(laid.clock.retry_us == TACIT_NEVER);
     }
-    assert_true(status == TACIT_OK && words >= 3);
+    assert_true(status == TACIT_OK && words >= 3 && laid.update.cell == 1);
     expect_block(&laid, none, nothing);
-    assert_true(cell == 1 && rich.release_count == 1 && rich.gross_nano == TACIT_NANO);
+    assert_true(laid.cell == 1 && ledger->release_count == 1 && ledger->gross_nano == TACIT_NANO);
     int64_t untouched;
     memset(&untouched, 0x55, sizeof untouched);
     for (uint32_t i = 0; i < 2 * ARMS; i++) {
@@ -922,18 +965,20 @@ TEST(a_release_is_all_or_nothing)
         assert_true(is_noised == (laid.noised[i] != untouched));
         digest_word((uint64_t)laid.noised[i]);
     }
-    cell = 0;
-    laid.exact[3].steps = 9;
-    assert_int_equal(release_of(&laid, &poor, &cell, UINT32_MAX), TACIT_BUDGET);
+    lay(&laid, 13, 1, TACIT_NANO / 2);
+    bring_all(&laid, brought);
+    assert_int_equal(release_of(&laid, UINT32_MAX), TACIT_BUDGET);
     expect_block(&laid, none, nothing);
-    assert_true(cell == 0 && poor.release_count == 0);
+    assert_true(laid.cell == 0 && ledger->release_count == 0);
 }
 
 TEST(ticks_are_multiples_that_lie_ahead)
 {
-    assert_int_equal(vote_block_tick(0, 10), 10);
-    assert_int_equal(vote_block_tick(9, 10), 10);
-    assert_int_equal(vote_block_tick(10, 10), 20);
+    uint64_t const ticks[][2] = {{0, 10}, {9, 10}, {10, 20}};
+    for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
+        struct vote_clock const clock = {.now_us = ticks[i][0]};
+        assert_int_equal(vote_clock_tick(&clock, 10), ticks[i][1]);
+    }
     assert_int_equal(vote_earlier(3, 4), 3);
     assert_int_equal(vote_earlier(TACIT_NEVER, 4), 4);
 }

@@ -29,7 +29,7 @@ struct site {
     bool entropy_fails;
     uint64_t now_us;
     uint64_t left[ARMS];
-    struct tacit_vote_private_update last;
+    struct tacit_vote_noised_update last;
 };
 
 static enum tacit_status fill(void *context, void *bytes, size_t size)
@@ -97,7 +97,7 @@ static void digest_player(const struct site *site)
 }
 
 /* What it says without its marks: they are another word. */
-static void digest_said(const struct tacit_vote_private_update *update)
+static void digest_said(const struct tacit_vote_noised_update *update)
 {
     struct tacit_vote_message const *const said = &update->message;
     uint64_t const words[] = {update->cell, update->marks_new, said->kind,  said->from,
@@ -457,7 +457,7 @@ struct wide {
     struct tacit_vote_board *board;
     struct tacit_vote_private *player;
     struct tacit_rng noise;
-    struct tacit_vote_private_update last;
+    struct tacit_vote_noised_update last;
     struct tacit_pull_block plan[ARMS_MAX];
     uint32_t plan_count;
     uint64_t now_us;

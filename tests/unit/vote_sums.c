@@ -424,7 +424,7 @@ struct site {
     bool entropy_fails;
     uint64_t now_us;
     uint64_t left[ARMS];
-    struct tacit_vote_sums_update last;
+    struct tacit_vote_noised_update last;
 };
 
 static enum tacit_status fill(void *context, void *bytes, size_t size)
@@ -751,7 +751,7 @@ static void play_wide(const struct tacit_vote_sums_config *config, struct tacit_
     struct tacit_pull_block plan[130];
     uint32_t count = 0;
     uint32_t next = 0;
-    struct tacit_vote_sums_update update;
+    struct tacit_vote_noised_update update;
     struct tacit_vote_sums_event event = {.kind = TACIT_EVENT_START};
     for (uint32_t turn = 0; turn < 4000; turn++) {
         enum tacit_status const status = tacit_vote_sums_step(player, &event, &entropy, &update);

@@ -209,11 +209,11 @@ static void block_of(struct world *world, uint32_t site)
         tell_site(world, i, &world->row);
 }
 
-static struct tacit_vote_sums_update step_player(struct world *world, uint32_t site,
-                                                 struct tacit_vote_sums_event event)
+static struct tacit_vote_noised_update step_player(struct world *world, uint32_t site,
+                                                   struct tacit_vote_sums_event event)
 {
     struct tacit_entropy const noise = tacit_rng_entropy(&world->noise[1][site]);
-    struct tacit_vote_sums_update update;
+    struct tacit_vote_noised_update update;
     assert_int_equal(tacit_vote_sums_step(world->players[site], &event, &noise, &update), TACIT_OK);
     return update;
 }
@@ -224,7 +224,7 @@ static void simulate_block(struct world *world, uint32_t site, uint64_t number)
     struct tacit_vote_pool_view view;
     tacit_vote_pool_view(world->pool, &view);
     step_player(world, site, (struct tacit_vote_sums_event){.kind = TACIT_EVENT_START});
-    struct tacit_vote_sums_update update =
+    struct tacit_vote_noised_update update =
         step_player(world, site,
                     (struct tacit_vote_sums_event){.kind = TACIT_EVENT_OFFER,
                                                    .as.standing = {view.active, UINT64_MAX}});

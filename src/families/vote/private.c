@@ -25,11 +25,11 @@ static size_t player_bytes(const struct vote_world *world)
     return tacit_vote_private_size(&config);
 }
 
-static struct tacit_vote_private_update step(struct vote_loop *loop, uint32_t player,
-                                             const struct tacit_vote_event *event)
+static struct tacit_vote_noised_update step(struct vote_loop *loop, uint32_t player,
+                                            const struct tacit_vote_event *event)
 {
     struct tacit_entropy const entropy = tacit_rng_entropy(&loop->chances[player]);
-    struct tacit_vote_private_update update;
+    struct tacit_vote_noised_update update;
     enum tacit_status const status = tacit_vote_private_step(
         vote_loop_player(loop, player), loop->shared, event, &entropy, &update);
     TACIT_ASSERT(status == TACIT_OK);
@@ -41,7 +41,7 @@ static struct tacit_vote_private_update step(struct vote_loop *loop, uint32_t pl
 /* One event, and what the driver does about it: plan, grant, tick. */
 static void happen(struct vote_loop *loop, uint32_t player, const struct tacit_vote_event *event)
 {
-    struct tacit_vote_private_update update = step(loop, player, event);
+    struct tacit_vote_noised_update update = step(loop, player, event);
     if (update.commit) {
         struct tacit_vote_message const grant = {
             .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .to = player, .cell = update.cell};

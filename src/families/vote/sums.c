@@ -105,11 +105,11 @@ static void publish(struct vote_loop *loop, const struct tacit_vote_release *rel
     vote_loop_out(loop, view.active, view.active_count);
 }
 
-static struct tacit_vote_sums_update step(struct vote_loop *loop, uint32_t player,
-                                          const struct tacit_vote_sums_event *event)
+static struct tacit_vote_noised_update step(struct vote_loop *loop, uint32_t player,
+                                            const struct tacit_vote_sums_event *event)
 {
     struct tacit_entropy const entropy = tacit_rng_entropy(&loop->chances[player]);
-    struct tacit_vote_sums_update update;
+    struct tacit_vote_noised_update update;
     enum tacit_status const status =
         tacit_vote_sums_step(vote_loop_player(loop, player), event, &entropy, &update);
     TACIT_ASSERT(status == TACIT_OK);
@@ -165,7 +165,7 @@ static void grant(struct vote_loop *loop, uint32_t player, uint64_t now_us)
     struct tacit_vote_sums_view view;
     tacit_vote_sums_view(vote_loop_player(loop, player), &view);
     TACIT_ASSERT(view.waiting);
-    struct tacit_vote_sums_update update =
+    struct tacit_vote_noised_update update =
         step(loop, player,
              &(struct tacit_vote_sums_event){.now_us = now_us,
                                              .kind = TACIT_EVENT_RECEIVE,

@@ -7,15 +7,35 @@ static uint32_t next_active(const struct vote_block *block, uint32_t from)
     return tacit_bits_next(block->active, block->arm_count, from);
 }
 
-struct vote_block vote_block_at(uint64_t *words, uint32_t arm_count, uint64_t *left_count)
+struct vote_block vote_block_at(uint64_t *words, struct vote_block block)
 {
-    uint64_t *const left = words + 2 * TACIT_BITS_WORDS(arm_count);
-    TACIT_ASSERT(arm_count >= 1);
-    return (struct vote_block){.arm_count = arm_count,
-                               .active = words,
-                               .left = left,
-                               .left_count = left_count,
-                               .exact = (union tacit_sum *)(void *)(left + arm_count)};
+    TACIT_ASSERT(block.arm_count >= 1);
+    block.active = words;
+    block.left = words + 2 * TACIT_BITS_WORDS(block.arm_count);
+    block.exact = (union tacit_sum *)(void *)(block.left + block.arm_count);
+    return block;
+}
+
+struct vote_clock vote_clock_init(uint64_t budget_nano)
+{
+    return (struct vote_clock){
+        .ledger = tacit_ledger_init(budget_nano), .leave_us = TACIT_NEVER, .retry_us = TACIT_NEVER};
+}
+
+bool vote_state_is_of(const void *state, size_t size, size_t wanted, const void *config,
+                      size_t config_size)
+{
+    TACIT_ASSERT(state != NULL);
+    TACIT_ASSERT(config != NULL);
+    return wanted != 0 && size == wanted && memcmp(state, config, config_size) == 0;
+}
+
+bool vote_block_fits(uint32_t arm_count, uint32_t player, uint32_t player_count,
+                     const struct tacit_mechanism *mechanism, uint64_t tick_us)
+{
+    return arm_count >= 1 && arm_count <= TACIT_ARMS_MAX && player_count <= TACIT_AGENTS_MAX &&
+           player < player_count && mechanism->scale.kind == TACIT_SCALE_STEPS && tick_us > 0 &&
+           tick_us < TACIT_NEVER / 4;
 }
 
 void vote_block_forget(const struct vote_block *block)
@@ -40,8 +60,9 @@ bool vote_block_open(const struct vote_block *block, uint64_t each)
     return true;
 }
 
-uint32_t vote_block_plan(const struct vote_block *block, struct tacit_pull_block *plan)
+void vote_block_show(const struct vote_block *block, struct tacit_vote_noised_update *update)
 {
+    struct tacit_pull_block *const plan = block->plan;
     uint32_t count = 0;
     for (uint32_t arm = 0; arm < block->arm_count; arm++) {
         if (block->left[arm] == 0)
@@ -51,13 +72,15 @@ uint32_t vote_block_plan(const struct vote_block *block, struct tacit_pull_block
         count++;
     }
     TACIT_ASSERT((count > 0) == (*block->left_count > 0));
-    return count;
+    update->replan = true;
+    update->plan = plan;
+    update->plan_count = count;
 }
 
-enum tacit_status vote_block_take(const struct vote_block *block, const struct tacit_scale *scale,
-                                  const struct tacit_reward *reward)
+enum tacit_status vote_block_take(const struct vote_block *block, const struct tacit_reward *reward,
+                                  struct tacit_vote_noised_update *update)
 {
-    if (reward->arm >= block->arm_count || reward->count == 0 ||
+    if (*block->phase != PHASE_PULLING || reward->arm >= block->arm_count || reward->count == 0 ||
         reward->count > block->left[reward->arm])
         return TACIT_INVALID;
     if (reward->sum.steps < 0 || reward->sum.steps > (int64_t)reward->count * TACIT_STEPS)
@@ -65,7 +88,8 @@ enum tacit_status vote_block_take(const struct vote_block *block, const struct t
     TACIT_ASSERT(reward->count <= *block->left_count);
     block->left[reward->arm] -= reward->count;
     *block->left_count -= reward->count;
-    tacit_sum_add(scale, &block->exact[reward->arm], reward->sum);
+    tacit_sum_add(&block->mechanism->scale, &block->exact[reward->arm], reward->sum);
+    update->persist = true;
     return TACIT_OK;
 }
 
@@ -89,15 +113,14 @@ static void lay_down(const struct vote_block *block, struct vote_block_noised no
 }
 
 /* One noised sum for each arm, or none at all. */
-static enum tacit_status draw(const struct vote_block *block,
-                              const struct tacit_mechanism *mechanism,
-                              const struct tacit_entropy *entropy, struct vote_block_noised noised)
+static enum tacit_status draw(const struct vote_block *block, const struct tacit_entropy *entropy,
+                              struct vote_block_noised noised)
 {
     enum tacit_status status = TACIT_OK;
     for (uint32_t arm = next_active(block, 0); arm < block->arm_count && status == TACIT_OK;
          arm = next_active(block, arm + 1)) {
         union tacit_sum sum;
-        status = tacit_mechanism_release(mechanism, block->exact[arm], entropy, &sum);
+        status = tacit_mechanism_release(block->mechanism, block->exact[arm], entropy, &sum);
         if (status == TACIT_OK)
             lay_down(block, noised, arm, sum.steps);
     }
@@ -109,30 +132,89 @@ static enum tacit_status draw(const struct vote_block *block,
     return status;
 }
 
-enum tacit_status vote_block_release(const struct vote_block *block,
-                                     const struct tacit_mechanism *mechanism,
-                                     const struct tacit_entropy *entropy,
-                                     struct tacit_ledger *ledger, uint64_t *cell,
-                                     struct vote_block_noised noised)
+static void ask_for_grant(const struct vote_block *block, struct tacit_vote_noised_update *update)
 {
+    TACIT_ASSERT(*block->phase == PHASE_WAITING);
+    TACIT_ASSERT(*block->cell > 0);
+    update->commit = true;
+    update->cell = *block->cell;
+}
+
+enum tacit_status vote_block_release(const struct vote_block *block,
+                                     const struct tacit_entropy *entropy,
+                                     struct vote_block_noised noised,
+                                     struct tacit_vote_noised_update *update)
+{
+    struct vote_clock *const clock = block->clock;
+    struct tacit_ledger charged = clock->ledger;
     TACIT_ASSERT(*block->left_count == 0);
-    TACIT_ASSERT(*cell == ledger->release_count);
-    struct tacit_ledger charged = *ledger;
-    if (tacit_ledger_spend(&charged, *cell + 1, tacit_mechanism_cost_nano(mechanism)) != TACIT_OK) {
+    TACIT_ASSERT(*block->cell == charged.release_count);
+    update->persist = true;
+    *block->phase = PHASE_RELEASING;
+    if (tacit_ledger_spend(&charged, *block->cell + 1,
+                           tacit_mechanism_cost_nano(block->mechanism)) != TACIT_OK) {
         vote_block_forget(block);
         return TACIT_BUDGET;
     }
-    enum tacit_status const status = draw(block, mechanism, entropy, noised);
-    if (status != TACIT_OK)
+    enum tacit_status const status = draw(block, entropy, noised);
+    if (status != TACIT_OK) {
+        clock->retry_us = clock->now_us + RETRY_US;
         return status;
-    *ledger = charged;
-    ++*cell;
+    }
+    clock->ledger = charged;
+    ++*block->cell;
     vote_block_forget(block);
+    *block->phase = PHASE_WAITING;
+    ask_for_grant(block, update);
     return TACIT_OK;
+}
+
+void vote_block_restart(const struct vote_block *block, struct tacit_vote_noised_update *update)
+{
+    struct vote_clock *const clock = block->clock;
+    if (*block->phase == PHASE_WAITING)
+        ask_for_grant(block, update);
+    if (clock->retry_us != TACIT_NEVER)
+        clock->retry_us = clock->now_us + RETRY_US;
+}
+
+bool vote_block_is_full(const struct vote_block *block)
+{
+    return *block->phase == PHASE_PULLING && *block->left_count == 0;
+}
+
+bool vote_block_is_retried(const struct vote_block *block)
+{
+    if (block->clock->now_us < block->clock->retry_us)
+        return false;
+    block->clock->retry_us = TACIT_NEVER;
+    return *block->phase == PHASE_RELEASING;
+}
+
+uint64_t vote_block_begin(const struct vote_block *block, enum tacit_event_kind kind,
+                          uint64_t now_us, struct tacit_vote_noised_update *update)
+{
+    uint64_t const before_us = block->clock->now_us;
+    TACIT_ASSERT(kind == TACIT_EVENT_START || now_us >= before_us);
+    *update = (struct tacit_vote_noised_update){.deadline_us = TACIT_NEVER};
+    block->clock->now_us = now_us;
+    return before_us;
+}
+
+void vote_block_end(const struct vote_block *block, enum tacit_status status, uint64_t before_us,
+                    struct tacit_vote_noised_update *update)
+{
+    if (status != TACIT_OK && !update->persist) /* refused: byte for byte as before */
+        block->clock->now_us = before_us;
+    update->deadline_us = vote_clock_deadline(block->clock);
+    TACIT_IMPLIES(update->commit, *block->phase == PHASE_WAITING);
+    TACIT_ASSERT((*block->phase == PHASE_PULLING) == (*block->left_count > 0));
+    TACIT_ASSERT(*block->cell == block->clock->ledger.release_count);
 }
 
 bool vote_block_is_possible(const struct vote_block *block, uint64_t each_max)
 {
+    struct tacit_ledger const *const ledger = &block->clock->ledger;
     uint64_t left_count = 0;
     for (uint32_t arm = 0; arm < block->arm_count; arm++) {
         if (block->left[arm] > each_max ||
@@ -140,7 +222,9 @@ bool vote_block_is_possible(const struct vote_block *block, uint64_t each_max)
             return false;
         left_count += block->left[arm];
     }
-    return left_count == *block->left_count;
+    return left_count == *block->left_count && *block->cell == ledger->release_count &&
+           (*block->phase == PHASE_PULLING) == (left_count > 0) &&
+           tacit_ledger_spent_nano(ledger) <= ledger->budget_nano;
 }
 
 uint64_t vote_earlier(uint64_t a_us, uint64_t b_us)
@@ -148,8 +232,13 @@ uint64_t vote_earlier(uint64_t a_us, uint64_t b_us)
     return a_us < b_us ? a_us : b_us;
 }
 
-uint64_t vote_block_tick(uint64_t now_us, uint64_t tick_us)
+uint64_t vote_clock_deadline(const struct vote_clock *clock)
+{
+    return vote_earlier(clock->leave_us, clock->retry_us);
+}
+
+uint64_t vote_clock_tick(const struct vote_clock *clock, uint64_t tick_us)
 {
     TACIT_ASSERT(tick_us > 0);
-    return (now_us / tick_us + 1) * tick_us;
+    return (clock->now_us / tick_us + 1) * tick_us;
 }

@@ -6,24 +6,16 @@
 #include "tacit/bounds.h"
 #include "tacit/elimination.h"
 
-#define RETRY_US 1000000u /* after the random source failed */
 #define FIRST_RADIUS 0.25 /* EXACT-BOUNDS 4.1 */
 
-enum phase {
-    PHASE_IDLE,      /* before START: a state begins with zeros */
-    PHASE_PULLING,   /* a plan is open */
-    PHASE_RELEASING, /* all rewards are here; the noise is not drawn yet */
-    PHASE_WAITING,   /* drawn, not granted: nothing may use it */
-    PHASE_DECIDED,   /* one arm is left */
-    PHASE_HALTED     /* no budget */
+enum {
+    PHASE_DECIDED = VOTE_PHASES, /* one arm is left */
+    PHASE_HALTED                 /* no budget */
 };
 
 struct tacit_vote_private {
     struct tacit_vote_private_config config;
-    struct tacit_ledger ledger;
-    uint64_t now_us;
-    uint64_t vote_us;  /* the tick at which the vote leaves; TACIT_NEVER: none is due */
-    uint64_t retry_us; /* when the draw is tried again; TACIT_NEVER: it is not owed */
+    struct vote_clock clock; /* what leaves is a vote */
     uint64_t reset;
     uint64_t cell;        /* draws so far */
     uint64_t epoch;       /* e, from 1 */
@@ -76,11 +68,6 @@ static int64_t *noised_of(struct tacit_vote_private *player, uint32_t arm)
            (size_t)arm * TACIT_BOUNDS_RELEASES_MAX;
 }
 
-static struct vote_block block_of(struct tacit_vote_private *player)
-{
-    return vote_block_at(player->words, arms_of(player), &player->left_count);
-}
-
 static uint32_t next_active(struct tacit_vote_private *player, uint32_t from)
 {
     return tacit_bits_next(active_of(player), arms_of(player), from);
@@ -88,12 +75,10 @@ static uint32_t next_active(struct tacit_vote_private *player, uint32_t from)
 
 static bool config_is_valid(const struct tacit_vote_private_config *config)
 {
-    return config->arm_count >= 1 && config->arm_count <= TACIT_ARMS_MAX &&
-           config->player_count <= TACIT_AGENTS_MAX && config->player_id < config->player_count &&
+    return vote_block_fits(config->arm_count, config->player_id, config->player_count,
+                           &config->mechanism, config->tick_us) &&
            config->accuracy > 0 && config->accuracy <= 1 && config->failure > 0 &&
-           config->failure < 1 && config->growth > 1 && config->growth <= 4 &&
-           config->mechanism.scale.kind == TACIT_SCALE_STEPS && config->tick_us > 0 &&
-           config->tick_us < TACIT_NEVER / 4;
+           config->failure < 1 && config->growth > 1 && config->growth <= 4;
 }
 
 size_t tacit_vote_private_size(const struct tacit_vote_private_config *config)
@@ -138,52 +123,26 @@ static void open_plan(struct tacit_vote_private *player)
 {
     TACIT_ASSERT(player->active_count >= 1);
     TACIT_ASSERT(player->rung > player->rung_before);
-    struct vote_block const block = block_of(player);
+    struct vote_block const block = VOTE_BLOCK_OF(player);
     bool const is_open = vote_block_open(&block, player->rung - player->rung_before);
     player->phase = is_open ? PHASE_PULLING : PHASE_DECIDED;
 }
 
-static void show_plan(struct tacit_vote_private *player, struct tacit_vote_private_update *update)
-{
-    struct vote_block const block = block_of(player);
-    update->replan = true;
-    update->plan = plan_of(player);
-    update->plan_count = vote_block_plan(&block, plan_of(player));
-}
-
 /* ---- Draws ---- */
-
-static void ask_for_grant(const struct tacit_vote_private *player,
-                          struct tacit_vote_private_update *update)
-{
-    TACIT_ASSERT(player->phase == PHASE_WAITING);
-    TACIT_ASSERT(player->cell > 0);
-    update->commit = true;
-    update->cell = player->cell;
-}
 
 static enum tacit_status release(struct tacit_vote_private *player,
                                  const struct tacit_entropy *entropy,
-                                 struct tacit_vote_private_update *update)
+                                 struct tacit_vote_noised_update *update)
 {
     TACIT_ASSERT(player->epoch >= 1);
     TACIT_ASSERT(player->epoch <= TACIT_BOUNDS_RELEASES_MAX);
-    struct vote_block const block = block_of(player);
+    struct vote_block const block = VOTE_BLOCK_OF(player);
     struct vote_block_noised const noised = {noised_of(player, 0) + player->epoch - 1,
                                              TACIT_BOUNDS_RELEASES_MAX};
-    update->persist = true;
-    player->phase = PHASE_RELEASING;
-    enum tacit_status const status = vote_block_release(&block, &player->config.mechanism, entropy,
-                                                        &player->ledger, &player->cell, noised);
+    enum tacit_status const status = vote_block_release(&block, entropy, noised, update);
     if (status == TACIT_BUDGET)
         player->phase = PHASE_HALTED;
-    else if (status != TACIT_OK)
-        player->retry_us = player->now_us + RETRY_US;
-    if (status != TACIT_OK)
-        return status;
-    player->phase = PHASE_WAITING;
-    ask_for_grant(player, update);
-    return TACIT_OK;
+    return status;
 }
 
 void tacit_vote_private_digest(const struct tacit_vote_private *player,
@@ -267,24 +226,25 @@ static bool climb(struct tacit_vote_private *player)
 /* Votes leave at multiples of the tick, whatever the data. */
 static uint64_t next_tick(const struct tacit_vote_private *player)
 {
-    return vote_block_tick(player->now_us, player->config.tick_us);
+    return vote_clock_tick(&player->clock, player->config.tick_us);
 }
 
 /* The hub's grant: from here on the draw may be used. */
 static void judge(struct tacit_vote_private *player, const struct tacit_vote_board *board,
-                  struct tacit_vote_private_update *update)
+                  struct tacit_vote_noised_update *update)
 {
     TACIT_ASSERT(player->phase == PHASE_WAITING);
     bool const votes = tacit_vote_board_counts(board, player->config.player_id);
-    if (drop_beaten(player) > 0 && votes && player->vote_us == TACIT_NEVER)
-        player->vote_us = next_tick(player);
+    if (drop_beaten(player) > 0 && votes && player->clock.leave_us == TACIT_NEVER)
+        player->clock.leave_us = next_tick(player);
     update->persist = true;
     if (player->active_count > 1 && !climb(player)) {
         player->phase = PHASE_HALTED;
         return;
     }
+    struct vote_block const block = VOTE_BLOCK_OF(player);
     open_plan(player);
-    show_plan(player, update);
+    vote_block_show(&block, update);
 }
 
 /* ---- The board ---- */
@@ -306,7 +266,7 @@ static void take_voted(struct tacit_vote_private *player, const uint64_t *voted)
     }
     if (player->phase != PHASE_PULLING)
         return;
-    struct vote_block const block = block_of(player);
+    struct vote_block const block = VOTE_BLOCK_OF(player);
     vote_block_leave(&block);
 }
 
@@ -315,7 +275,7 @@ static void take_reset(struct tacit_vote_private *player, uint64_t reset)
     TACIT_ASSERT(reset > player->reset);
     player->reset = reset;
     player->marks_sent = 0;
-    player->vote_us = TACIT_NEVER;
+    player->clock.leave_us = TACIT_NEVER;
     memset(dropped_of(player), 0, width_of(player) * sizeof(uint64_t));
     tacit_bits_fill(active_of(player), arms_of(player));
     start_afresh(player);
@@ -323,35 +283,32 @@ static void take_reset(struct tacit_vote_private *player, uint64_t reset)
 }
 
 /* Reads the board; the draw follows if the arms that are left have all their rewards. */
-static enum tacit_status read_board(struct tacit_vote_private *player,
-                                    const struct tacit_vote_board *board,
-                                    const struct tacit_entropy *entropy,
-                                    struct tacit_vote_private_update *update)
+static void read_board(struct tacit_vote_private *player, const struct tacit_vote_board *board,
+                       struct tacit_vote_noised_update *update)
 {
     struct tacit_vote_board_view view;
     if (player->phase == PHASE_IDLE || player->phase == PHASE_HALTED)
-        return TACIT_OK;
+        return;
     tacit_vote_board_view(board, &view);
     bool const is_reset = view.reset > player->reset;
     bool const shrinks = !tacit_bits_within(active_of(player), view.voted, arms_of(player));
     if (!is_reset && !shrinks)
-        return TACIT_OK;
+        return;
     if (is_reset)
         take_reset(player, view.reset);
     if (!tacit_bits_within(active_of(player), view.voted, arms_of(player)))
         take_voted(player, view.voted);
     update->persist = true;
-    if (player->phase == PHASE_PULLING && player->left_count == 0)
-        return release(player, entropy, update);
-    if (player->phase != PHASE_WAITING && player->phase != PHASE_RELEASING)
-        show_plan(player, update);
-    return TACIT_OK;
+    struct vote_block const block = VOTE_BLOCK_OF(player);
+    if (player->phase != PHASE_WAITING && player->phase != PHASE_RELEASING &&
+        !vote_block_is_full(&block))
+        vote_block_show(&block, update);
 }
 
 void tacit_vote_private_begin_term(struct tacit_vote_private *player)
 {
     TACIT_ASSERT(player != NULL);
-    player->retry_us = TACIT_NEVER;
+    player->clock.retry_us = TACIT_NEVER;
     if (player->phase == PHASE_PULLING || player->phase == PHASE_RELEASING ||
         player->phase == PHASE_WAITING)
         open_plan(player);
@@ -360,9 +317,9 @@ void tacit_vote_private_begin_term(struct tacit_vote_private *player)
 /* ---- Handlers ---- */
 
 static void send_vote(struct tacit_vote_private *player, struct tacit_vote_board *board,
-                      struct tacit_vote_private_update *update)
+                      struct tacit_vote_noised_update *update)
 {
-    TACIT_ASSERT(player->vote_us != TACIT_NEVER);
+    TACIT_ASSERT(player->clock.leave_us != TACIT_NEVER);
     TACIT_ASSERT(!update->send);
     uint64_t const marks = tacit_bits_count(dropped_of(player), arms_of(player));
     update->send = true;
@@ -374,47 +331,31 @@ static void send_vote(struct tacit_vote_private *player, struct tacit_vote_board
                                                   .reset = player->reset,
                                                   .marks = dropped_of(player)};
     player->marks_sent = marks;
-    player->vote_us = TACIT_NEVER;
+    player->clock.leave_us = TACIT_NEVER;
     enum tacit_status const status = tacit_vote_board_take(board, &update->message, NULL);
     TACIT_ASSERT(status == TACIT_OK);
     update->persist = true;
     update->persist_board = true;
 }
 
-static void on_start(struct tacit_vote_private *player, struct tacit_vote_private_update *update)
+static void on_start(struct tacit_vote_private *player, struct tacit_vote_noised_update *update)
 {
     if (player->phase == PHASE_IDLE) {
         open_plan(player);
         update->persist = true;
     }
-    if (player->phase == PHASE_WAITING)
-        ask_for_grant(player, update);
     /* Nobody knows whether the vote left: again. A tick of before may be one of another clock. */
-    if (player->marks_sent > 0 || player->vote_us != TACIT_NEVER)
-        player->vote_us = next_tick(player);
-    if (player->retry_us != TACIT_NEVER)
-        player->retry_us = player->now_us + RETRY_US;
-    show_plan(player, update);
-}
-
-static enum tacit_status on_reward(struct tacit_vote_private *player,
-                                   const struct tacit_reward *reward,
-                                   const struct tacit_entropy *entropy,
-                                   struct tacit_vote_private_update *update)
-{
-    struct vote_block const block = block_of(player);
-    if (player->phase != PHASE_PULLING ||
-        vote_block_take(&block, &player->config.mechanism.scale, reward) != TACIT_OK)
-        return TACIT_INVALID;
-    update->persist = true;
-    return player->left_count == 0 ? release(player, entropy, update) : TACIT_OK;
+    if (player->marks_sent > 0 || player->clock.leave_us != TACIT_NEVER)
+        player->clock.leave_us = next_tick(player);
+    struct vote_block const block = VOTE_BLOCK_OF(player);
+    vote_block_restart(&block, update);
+    vote_block_show(&block, update);
 }
 
 static enum tacit_status on_receive(struct tacit_vote_private *player,
                                     struct tacit_vote_board *board,
                                     const struct tacit_vote_message *message,
-                                    const struct tacit_entropy *entropy,
-                                    struct tacit_vote_private_update *update)
+                                    struct tacit_vote_noised_update *update)
 {
     if (message->kind == TACIT_VOTE_GRANT) {
         if (message->from != TACIT_HUB || message->run_id != player->config.run_id)
@@ -427,20 +368,20 @@ static enum tacit_status on_receive(struct tacit_vote_private *player,
     }
     enum tacit_status const status = tacit_vote_board_take(board, message, NULL);
     update->persist_board = status == TACIT_OK;
-    return status == TACIT_OK ? read_board(player, board, entropy, update) : status;
+    if (status == TACIT_OK)
+        read_board(player, board, update);
+    return status;
 }
 
 static enum tacit_status on_timeout(struct tacit_vote_private *player,
                                     struct tacit_vote_board *board,
                                     const struct tacit_entropy *entropy,
-                                    struct tacit_vote_private_update *update)
+                                    struct tacit_vote_noised_update *update)
 {
-    if (player->now_us >= player->vote_us)
+    if (player->clock.now_us >= player->clock.leave_us)
         send_vote(player, board, update);
-    if (player->now_us < player->retry_us)
-        return TACIT_OK;
-    player->retry_us = TACIT_NEVER;
-    return player->phase == PHASE_RELEASING ? release(player, entropy, update) : TACIT_OK;
+    struct vote_block const block = VOTE_BLOCK_OF(player);
+    return vote_block_is_retried(&block) ? release(player, entropy, update) : TACIT_OK;
 }
 
 /* ---- Public functions ---- */
@@ -454,9 +395,7 @@ enum tacit_status tacit_vote_private_init(struct tacit_vote_private *player,
         return TACIT_INVALID;
     memset(player, 0, size);
     player->config = *config;
-    player->ledger = tacit_ledger_init(config->budget_nano);
-    player->vote_us = TACIT_NEVER;
-    player->retry_us = TACIT_NEVER;
+    player->clock = vote_clock_init(config->budget_nano);
     tacit_bits_fill(active_of(player), config->arm_count);
     start_afresh(player);
     return TACIT_OK;
@@ -464,53 +403,46 @@ enum tacit_status tacit_vote_private_init(struct tacit_vote_private *player,
 
 static bool is_possible(struct tacit_vote_private *player)
 {
-    struct vote_block const block = block_of(player);
-    bool const is_pulling = player->phase == PHASE_PULLING;
+    struct vote_block const block = VOTE_BLOCK_OF(player);
     return vote_block_is_possible(&block, TACIT_HORIZON_MAX) && player->epoch >= 1 &&
            player->epoch <= TACIT_BOUNDS_RELEASES_MAX && player->active_count >= 1 &&
            tacit_bits_count(active_of(player), arms_of(player)) == player->active_count &&
-           player->phase <= PHASE_HALTED && player->rung > player->rung_before &&
-           player->cell == player->ledger.release_count && is_pulling == (player->left_count > 0) &&
-           tacit_ledger_spent_nano(&player->ledger) <= player->ledger.budget_nano;
+           player->phase <= PHASE_HALTED && player->rung > player->rung_before;
 }
 
 enum tacit_status tacit_vote_private_check(const struct tacit_vote_private *player, size_t size,
                                            const struct tacit_vote_private_config *config)
 {
-    TACIT_ASSERT(player != NULL);
+    struct tacit_vote_private *const read = (struct tacit_vote_private *)(uintptr_t)player;
     size_t const wanted = tacit_vote_private_size(config);
-    if (wanted == 0 || size != wanted)
-        return TACIT_MALFORMED;
-    if (memcmp(&player->config, config, sizeof *config) != 0)
-        return TACIT_MALFORMED;
-    return is_possible((struct tacit_vote_private *)(uintptr_t)player) ? TACIT_OK : TACIT_MALFORMED;
+    return vote_state_is_of(player, size, wanted, config, sizeof *config) && is_possible(read)
+               ? TACIT_OK
+               : TACIT_MALFORMED;
 }
 
 enum tacit_status tacit_vote_private_step(struct tacit_vote_private *player,
                                           struct tacit_vote_board *board,
                                           const struct tacit_vote_event *event,
                                           const struct tacit_entropy *entropy,
-                                          struct tacit_vote_private_update *update)
+                                          struct tacit_vote_noised_update *update)
 {
     TACIT_ASSERT(player != NULL);
     TACIT_ASSERT(board != NULL);
-    TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= player->now_us);
-    *update = (struct tacit_vote_private_update){.deadline_us = TACIT_NEVER};
+    struct vote_block const block = VOTE_BLOCK_OF(player);
+    uint64_t const before_us = vote_block_begin(&block, event->kind, event->now_us, update);
     enum tacit_status status = TACIT_OK;
-    uint64_t const now_before = player->now_us;
-    player->now_us = event->now_us;
     switch (event->kind) {
     case TACIT_EVENT_START:
         on_start(player, update);
         break;
     case TACIT_EVENT_REWARD:
-        status = on_reward(player, &event->as.reward, entropy, update);
+        status = vote_block_take(&block, &event->as.reward, update);
         break;
     case TACIT_EVENT_OFFER:
-        status = read_board(player, board, entropy, update);
+        read_board(player, board, update);
         break;
     case TACIT_EVENT_RECEIVE:
-        status = on_receive(player, board, event->as.message, entropy, update);
+        status = on_receive(player, board, event->as.message, update);
         break;
     case TACIT_EVENT_TIMEOUT:
         status = on_timeout(player, board, entropy, update);
@@ -518,14 +450,11 @@ enum tacit_status tacit_vote_private_step(struct tacit_vote_private *player,
     case TACIT_EVENT_EXPLOITED:
         break;
     }
-    if (status != TACIT_OK && !update->persist) /* refused: byte for byte as before */
-        player->now_us = now_before;
-    TACIT_IMPLIES(status == TACIT_OK, player->now_us == event->now_us);
-    update->deadline_us = vote_earlier(player->vote_us, player->retry_us);
+    if (status == TACIT_OK && vote_block_is_full(&block))
+        status = release(player, entropy, update);
+    vote_block_end(&block, status, before_us, update);
+    TACIT_IMPLIES(status == TACIT_OK, player->clock.now_us == event->now_us);
     TACIT_IMPLIES(update->send, update->message.from == player->config.player_id);
-    TACIT_IMPLIES(update->commit, player->phase == PHASE_WAITING);
-    TACIT_ASSERT((player->phase == PHASE_PULLING) == (player->left_count > 0));
-    TACIT_ASSERT(player->cell == player->ledger.release_count);
     TACIT_ASSERT(player->active_count >= 1);
     return status;
 }
@@ -565,9 +494,8 @@ tacit_vote_private_summary(const struct tacit_vote_private *player)
                                                .waiting = player->phase == PHASE_WAITING,
                                                .halted = player->phase == PHASE_HALTED,
                                                .pulling = player->phase == PHASE_PULLING,
-                                               .vote_us = player->vote_us,
-                                               .deadline_us =
-                                                   vote_earlier(player->vote_us, player->retry_us)};
+                                               .vote_us = player->clock.leave_us,
+                                               .deadline_us = vote_clock_deadline(&player->clock)};
 }
 
 void tacit_vote_private_view(const struct tacit_vote_private *player,
@@ -585,5 +513,5 @@ void tacit_vote_private_view(const struct tacit_vote_private *player,
                                              .waiting = player->phase == PHASE_WAITING,
                                              .halted = player->phase == PHASE_HALTED,
                                              .exploit_arm = exploit_arm(read),
-                                             .ledger = &player->ledger};
+                                             .ledger = &player->clock.ledger};
 }

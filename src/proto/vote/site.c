@@ -292,7 +292,7 @@ static enum tacit_status step_sums(struct tacit_vote_site *site,
 {
     struct tacit_vote_board_view const board = board_view(site);
     struct tacit_vote_sums_event of_sums = {.now_us = site->now_us, .kind = event->kind};
-    struct tacit_vote_sums_update made;
+    struct tacit_vote_noised_update made;
     if (event->kind == TACIT_EVENT_REWARD)
         of_sums.as.reward = event->as.reward;
     else if (event->kind == TACIT_EVENT_RECEIVE)
@@ -314,7 +314,7 @@ static enum tacit_status step_player(struct tacit_vote_site *site, struct tacit_
                                      const struct tacit_entropy *entropy,
                                      struct tacit_vote_site_update *update)
 {
-    struct tacit_vote_private_update made;
+    struct tacit_vote_noised_update made;
     event.now_us = site->now_us;
     if (has_sums(site))
         return step_sums(site, &event, site->unheard == 0 ? site->granted : 0, entropy, update);

@@ -3,26 +3,17 @@
 #include "block.h"
 #include <string.h>
 
-#define RETRY_US 1000000u /* after the random source failed */
-
-enum phase {
-    PHASE_IDLE,      /* before START: a state begins with zeros */
-    PHASE_PULLING,   /* a block is open */
-    PHASE_RELEASING, /* all rewards are here; the noise is not drawn yet */
-    PHASE_WAITING,   /* drawn, not granted: nothing may use it */
-    PHASE_GRANTED,   /* leaves at the tick */
-    PHASE_DECIDED,   /* one arm is left */
-    PHASE_HALTED     /* no budget */
+enum {
+    PHASE_GRANTED = VOTE_PHASES, /* leaves at the tick */
+    PHASE_DECIDED,               /* one arm is left */
+    PHASE_HALTED                 /* no budget */
 };
 
 struct tacit_vote_sums {
     struct tacit_vote_sums_config config;
-    struct tacit_ledger ledger;
-    uint64_t now_us;
-    uint64_t send_us;  /* the tick at which the release leaves; TACIT_NEVER: none is due */
-    uint64_t retry_us; /* when the draw is tried again; TACIT_NEVER: it is not owed */
-    uint64_t cell;     /* draws so far */
-    uint64_t number;   /* the hub's, of the last granted draw */
+    struct vote_clock clock; /* what leaves is a release */
+    uint64_t cell;           /* draws so far */
+    uint64_t number;         /* the hub's, of the last granted draw */
     uint64_t has_sent; /* a release left, and is not known to be settled: it can be sent again */
     uint64_t left_count;
     uint64_t active_count;
@@ -75,11 +66,6 @@ static struct tacit_pull_block *plan_of(struct tacit_vote_sums *player)
     return (struct tacit_pull_block *)(void *)(left_of(player) + 4 * (size_t)arms_of(player));
 }
 
-static struct vote_block block_of(struct tacit_vote_sums *player)
-{
-    return vote_block_at(player->words, arms_of(player), &player->left_count);
-}
-
 /* The last draw. */
 static struct tacit_vote_release release_of(struct tacit_vote_sums *player)
 {
@@ -92,11 +78,9 @@ static struct tacit_vote_release release_of(struct tacit_vote_sums *player)
 
 static bool config_is_valid(const struct tacit_vote_sums_config *config)
 {
-    return config->arm_count >= 1 && config->arm_count <= TACIT_ARMS_MAX &&
-           config->player_count <= TACIT_AGENTS_MAX && config->player_id < config->player_count &&
-           config->block >= 1 && config->block <= TACIT_VOTE_BLOCK_MAX &&
-           config->mechanism.scale.kind == TACIT_SCALE_STEPS && config->tick_us > 0 &&
-           config->tick_us < TACIT_NEVER / 4;
+    return vote_block_fits(config->arm_count, config->player_id, config->player_count,
+                           &config->mechanism, config->tick_us) &&
+           config->block >= 1 && config->block <= TACIT_VOTE_BLOCK_MAX;
 }
 
 size_t tacit_vote_sums_size(const struct tacit_vote_sums_config *config)
@@ -113,54 +97,31 @@ size_t tacit_vote_sums_size(const struct tacit_vote_sums_config *config)
 
 static void open_block(struct tacit_vote_sums *player)
 {
-    struct vote_block const block = block_of(player);
+    struct vote_block const block = VOTE_BLOCK_OF(player);
     player->phase = vote_block_open(&block, player->config.block) ? PHASE_PULLING : PHASE_DECIDED;
-}
-
-static void show_plan(struct tacit_vote_sums *player, struct tacit_vote_sums_update *update)
-{
-    struct vote_block const block = block_of(player);
-    update->replan = true;
-    update->plan = plan_of(player);
-    update->plan_count = vote_block_plan(&block, plan_of(player));
 }
 
 /* ---- Draws ---- */
 
-static void ask_for_grant(const struct tacit_vote_sums *player,
-                          struct tacit_vote_sums_update *update)
-{
-    TACIT_ASSERT(player->phase == PHASE_WAITING);
-    TACIT_ASSERT(player->cell > 0);
-    update->commit = true;
-    update->cell = player->cell;
-}
-
 static enum tacit_status release(struct tacit_vote_sums *player,
                                  const struct tacit_entropy *entropy,
-                                 struct tacit_vote_sums_update *update)
+                                 struct tacit_vote_noised_update *update)
 {
-    struct vote_block const block = block_of(player);
-    update->persist = true;
-    player->phase = PHASE_RELEASING;
+    struct vote_block const block = VOTE_BLOCK_OF(player);
     if (player->has_sent != 0) { /* the release before is to be settled first */
-        player->retry_us = player->send_us;
+        update->persist = true;
+        player->phase = PHASE_RELEASING;
+        player->clock.retry_us = player->clock.leave_us;
         return TACIT_OK;
     }
     memset(noised_of(player), 0, arms_of(player) * sizeof(int64_t));
-    enum tacit_status const status =
-        vote_block_release(&block, &player->config.mechanism, entropy, &player->ledger,
-                           &player->cell, (struct vote_block_noised){noised_of(player), 1});
+    enum tacit_status const status = vote_block_release(
+        &block, entropy, (struct vote_block_noised){noised_of(player), 1}, update);
     if (status == TACIT_BUDGET)
         player->phase = PHASE_HALTED;
-    else if (status != TACIT_OK)
-        player->retry_us = player->now_us + RETRY_US;
-    if (status != TACIT_OK)
-        return status;
-    memcpy(drawn_of(player), active_of(player), width_of(player) * sizeof(uint64_t));
-    player->phase = PHASE_WAITING;
-    ask_for_grant(player, update);
-    return TACIT_OK;
+    if (status == TACIT_OK)
+        memcpy(drawn_of(player), active_of(player), width_of(player) * sizeof(uint64_t));
+    return status;
 }
 
 /* ---- What stands ---- */
@@ -171,19 +132,18 @@ static void start_afresh(struct tacit_vote_sums *player)
     memset(total_of(player), 0, arms_of(player) * sizeof(int64_t));
     if (player->phase == PHASE_WAITING || player->phase == PHASE_GRANTED)
         return; /* that draw is settled first */
-    player->retry_us = TACIT_NEVER;
+    player->clock.retry_us = TACIT_NEVER;
     open_block(player);
 }
 
 /* Arms that are out leave the block with what they brought; the draw follows if the others are
  * done. */
-static enum tacit_status take_arms(struct tacit_vote_sums *player, const uint64_t *in,
-                                   const struct tacit_entropy *entropy,
-                                   struct tacit_vote_sums_update *update)
+static void take_arms(struct tacit_vote_sums *player, const uint64_t *in,
+                      struct tacit_vote_noised_update *update)
 {
     bool const grows = !tacit_bits_within(in, active_of(player), arms_of(player));
     if (!grows && tacit_bits_within(active_of(player), in, arms_of(player)))
-        return TACIT_OK;
+        return;
     update->persist = true;
     memcpy(active_of(player), in, width_of(player) * sizeof(uint64_t));
     player->active_count = tacit_bits_count(active_of(player), arms_of(player));
@@ -191,40 +151,39 @@ static enum tacit_status take_arms(struct tacit_vote_sums *player, const uint64_
     if (grows)
         start_afresh(player);
     else if (player->phase != PHASE_PULLING)
-        return TACIT_OK;
+        return;
     else if (player->active_count == 1)
         open_block(player);
-    struct vote_block const block = block_of(player);
+    struct vote_block const block = VOTE_BLOCK_OF(player);
     if (player->phase == PHASE_PULLING)
         vote_block_leave(&block);
-    if (player->phase == PHASE_PULLING && player->left_count == 0)
-        return release(player, entropy, update);
-    show_plan(player, update);
-    return TACIT_OK;
+    if (!vote_block_is_full(&block))
+        vote_block_show(&block, update);
 }
 
 static enum tacit_status read_standing(struct tacit_vote_sums *player,
                                        const struct tacit_vote_standing *standing,
                                        const struct tacit_entropy *entropy,
-                                       struct tacit_vote_sums_update *update)
+                                       struct tacit_vote_noised_update *update)
 {
     if (player->phase == PHASE_IDLE || player->phase == PHASE_HALTED)
         return TACIT_OK;
     if (player->has_sent != 0 && standing->settled >= player->cell) {
         player->has_sent = 0;
-        player->send_us = TACIT_NEVER;
+        player->clock.leave_us = TACIT_NEVER;
         update->persist = true;
     }
-    enum tacit_status const status = take_arms(player, standing->arms, entropy, update);
-    bool const has_waited = player->phase == PHASE_RELEASING && player->retry_us == TACIT_NEVER;
-    return has_waited && player->has_sent == 0 ? release(player, entropy, update) : status;
+    take_arms(player, standing->arms, update);
+    bool const has_waited =
+        player->phase == PHASE_RELEASING && player->clock.retry_us == TACIT_NEVER;
+    return has_waited && player->has_sent == 0 ? release(player, entropy, update) : TACIT_OK;
 }
 
 void tacit_vote_sums_begin_term(struct tacit_vote_sums *player)
 {
     TACIT_ASSERT(player != NULL);
     player->has_sent = 0;
-    player->send_us = player->retry_us = TACIT_NEVER;
+    player->clock.leave_us = player->clock.retry_us = TACIT_NEVER;
     if (player->phase != PHASE_IDLE && player->phase != PHASE_HALTED)
         open_block(player);
 }
@@ -234,56 +193,42 @@ void tacit_vote_sums_begin_term(struct tacit_vote_sums *player)
 /* Releases leave at multiples of the tick, whatever the data. */
 static uint64_t next_tick(const struct tacit_vote_sums *player)
 {
-    return vote_block_tick(player->now_us, player->config.tick_us);
+    return vote_clock_tick(&player->clock, player->config.tick_us);
 }
 
-static void send_release(struct tacit_vote_sums *player, struct tacit_vote_sums_update *update)
+static void send_release(struct tacit_vote_sums *player, struct tacit_vote_noised_update *update)
 {
-    TACIT_ASSERT(player->send_us != TACIT_NEVER);
+    TACIT_ASSERT(player->clock.leave_us != TACIT_NEVER);
     TACIT_ASSERT(!update->send);
     TACIT_ASSERT(player->cell > 0);
     update->persist = true;
     update->send = true;
     update->release = release_of(player);
-    player->send_us = TACIT_NEVER;
+    player->clock.leave_us = TACIT_NEVER;
     player->has_sent = 1;
     if (player->phase != PHASE_GRANTED)
         return;
+    struct vote_block const block = VOTE_BLOCK_OF(player);
     open_block(player);
-    show_plan(player, update);
+    vote_block_show(&block, update);
 }
 
-static void on_start(struct tacit_vote_sums *player, struct tacit_vote_sums_update *update)
+static void on_start(struct tacit_vote_sums *player, struct tacit_vote_noised_update *update)
 {
     /* Nobody knows whether it left: again. A tick of before may be one of another clock. */
-    if (player->has_sent != 0 || player->send_us != TACIT_NEVER)
-        player->send_us = next_tick(player);
-    if (player->retry_us != TACIT_NEVER)
-        player->retry_us = player->now_us + RETRY_US;
-    if (player->phase == PHASE_WAITING)
-        ask_for_grant(player, update);
+    if (player->has_sent != 0 || player->clock.leave_us != TACIT_NEVER)
+        player->clock.leave_us = next_tick(player);
+    struct vote_block const block = VOTE_BLOCK_OF(player);
+    vote_block_restart(&block, update);
     if (player->phase == PHASE_IDLE) {
         open_block(player);
         update->persist = true;
     }
-    show_plan(player, update);
-}
-
-static enum tacit_status on_reward(struct tacit_vote_sums *player,
-                                   const struct tacit_reward *reward,
-                                   const struct tacit_entropy *entropy,
-                                   struct tacit_vote_sums_update *update)
-{
-    struct vote_block const block = block_of(player);
-    if (player->phase != PHASE_PULLING ||
-        vote_block_take(&block, &player->config.mechanism.scale, reward) != TACIT_OK)
-        return TACIT_INVALID;
-    update->persist = true;
-    return player->left_count == 0 ? release(player, entropy, update) : TACIT_OK;
+    vote_block_show(&block, update);
 }
 
 static enum tacit_status on_grant(struct tacit_vote_sums *player, uint64_t cell, uint64_t number,
-                                  struct tacit_vote_sums_update *update)
+                                  struct tacit_vote_noised_update *update)
 {
     if (cell == 0 || cell > player->cell)
         return TACIT_UNEXPECTED;
@@ -291,26 +236,24 @@ static enum tacit_status on_grant(struct tacit_vote_sums *player, uint64_t cell,
         return TACIT_OK; /* said again */
     player->number = number;
     player->phase = PHASE_GRANTED;
-    player->send_us = next_tick(player);
+    player->clock.leave_us = next_tick(player);
     for (uint32_t arm = 0; arm < arms_of(player); arm++)
         total_of(player)[arm] += noised_of(player)[arm];
     update->persist = true;
-    TACIT_ASSERT(player->send_us > player->now_us);
+    TACIT_ASSERT(player->clock.leave_us > player->clock.now_us);
     return TACIT_OK;
 }
 
 static enum tacit_status on_timeout(struct tacit_vote_sums *player,
                                     const struct tacit_entropy *entropy,
-                                    struct tacit_vote_sums_update *update)
+                                    struct tacit_vote_noised_update *update)
 {
-    if (player->now_us >= player->send_us) {
+    if (player->clock.now_us >= player->clock.leave_us) {
         send_release(player, update);
         return TACIT_OK; /* its bytes must last until the next step */
     }
-    if (player->now_us < player->retry_us)
-        return TACIT_OK;
-    player->retry_us = TACIT_NEVER;
-    return player->phase == PHASE_RELEASING ? release(player, entropy, update) : TACIT_OK;
+    struct vote_block const block = VOTE_BLOCK_OF(player);
+    return vote_block_is_retried(&block) ? release(player, entropy, update) : TACIT_OK;
 }
 
 /* ---- Public functions ---- */
@@ -324,9 +267,7 @@ enum tacit_status tacit_vote_sums_init(struct tacit_vote_sums *player,
         return TACIT_INVALID;
     memset(player, 0, size);
     player->config = *config;
-    player->ledger = tacit_ledger_init(config->budget_nano);
-    player->send_us = TACIT_NEVER;
-    player->retry_us = TACIT_NEVER;
+    player->clock = vote_clock_init(config->budget_nano);
     player->active_count = config->arm_count;
     tacit_bits_fill(active_of(player), config->arm_count);
     return TACIT_OK;
@@ -334,50 +275,43 @@ enum tacit_status tacit_vote_sums_init(struct tacit_vote_sums *player,
 
 static bool is_possible(struct tacit_vote_sums *player)
 {
-    struct vote_block const block = block_of(player);
-    bool const is_pulling = player->phase == PHASE_PULLING;
+    struct vote_block const block = VOTE_BLOCK_OF(player);
     return vote_block_is_possible(&block, player->config.block) && player->active_count >= 1 &&
            tacit_bits_count(active_of(player), arms_of(player)) == player->active_count &&
            player->phase <= PHASE_HALTED && player->has_sent <= 1 &&
-           player->cell == player->ledger.release_count && is_pulling == (player->left_count > 0) &&
-           (player->phase != PHASE_GRANTED || player->send_us != TACIT_NEVER) &&
+           (player->phase != PHASE_GRANTED || player->clock.leave_us != TACIT_NEVER) &&
            (player->cell > 0 || (player->has_sent == 0 && player->phase != PHASE_WAITING &&
                                  player->phase != PHASE_GRANTED)) &&
-           (player->send_us == TACIT_NEVER || player->phase == PHASE_GRANTED ||
-            player->has_sent != 0) &&
-           tacit_ledger_spent_nano(&player->ledger) <= player->ledger.budget_nano;
+           (player->clock.leave_us == TACIT_NEVER || player->phase == PHASE_GRANTED ||
+            player->has_sent != 0);
 }
 
 enum tacit_status tacit_vote_sums_check(const struct tacit_vote_sums *player, size_t size,
                                         const struct tacit_vote_sums_config *config)
 {
-    TACIT_ASSERT(player != NULL);
+    struct tacit_vote_sums *const read = (struct tacit_vote_sums *)(uintptr_t)player;
     size_t const wanted = tacit_vote_sums_size(config);
-    if (wanted == 0 || size != wanted)
-        return TACIT_MALFORMED;
-    if (memcmp(&player->config, config, sizeof *config) != 0)
-        return TACIT_MALFORMED;
-    return is_possible((struct tacit_vote_sums *)(uintptr_t)player) ? TACIT_OK : TACIT_MALFORMED;
+    return vote_state_is_of(player, size, wanted, config, sizeof *config) && is_possible(read)
+               ? TACIT_OK
+               : TACIT_MALFORMED;
 }
 
 enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
                                        const struct tacit_vote_sums_event *event,
                                        const struct tacit_entropy *entropy,
-                                       struct tacit_vote_sums_update *update)
+                                       struct tacit_vote_noised_update *update)
 {
     TACIT_ASSERT(player->active_count >= 1);
     TACIT_ASSERT(player != NULL);
-    TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= player->now_us);
-    *update = (struct tacit_vote_sums_update){.deadline_us = TACIT_NEVER};
+    struct vote_block const block = VOTE_BLOCK_OF(player);
+    uint64_t const before_us = vote_block_begin(&block, event->kind, event->now_us, update);
     enum tacit_status status = TACIT_OK;
-    uint64_t const now_before = player->now_us;
-    player->now_us = event->now_us;
     switch (event->kind) {
     case TACIT_EVENT_START:
         on_start(player, update);
         break;
     case TACIT_EVENT_REWARD:
-        status = on_reward(player, &event->as.reward, entropy, update);
+        status = vote_block_take(&block, &event->as.reward, update);
         break;
     case TACIT_EVENT_OFFER:
         status = read_standing(player, &event->as.standing, entropy, update);
@@ -391,14 +325,11 @@ enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
     case TACIT_EVENT_EXPLOITED:
         break;
     }
-    if (status != TACIT_OK && !update->persist) /* refused: byte for byte as before */
-        player->now_us = now_before;
-    TACIT_IMPLIES(status == TACIT_OK, player->now_us == event->now_us);
-    update->deadline_us = vote_earlier(player->send_us, player->retry_us);
+    if (status == TACIT_OK && vote_block_is_full(&block))
+        status = release(player, entropy, update);
+    vote_block_end(&block, status, before_us, update);
+    TACIT_IMPLIES(status == TACIT_OK, player->clock.now_us == event->now_us);
     TACIT_IMPLIES(update->send, update->release.from == player->config.player_id);
-    TACIT_IMPLIES(update->commit, player->phase == PHASE_WAITING);
-    TACIT_ASSERT((player->phase == PHASE_PULLING) == (player->left_count > 0));
-    TACIT_ASSERT(player->cell == player->ledger.release_count);
     return status;
 }
 
@@ -420,9 +351,8 @@ void tacit_vote_sums_view(const struct tacit_vote_sums *player, struct tacit_vot
                                           .waiting = player->phase == PHASE_WAITING,
                                           .pulling = player->phase == PHASE_PULLING,
                                           .halted = player->phase == PHASE_HALTED,
-                                          .send_us = player->send_us,
-                                          .deadline_us =
-                                              vote_earlier(player->send_us, player->retry_us),
+                                          .send_us = player->clock.leave_us,
+                                          .deadline_us = vote_clock_deadline(&player->clock),
                                           .release = release_of(read),
-                                          .ledger = &player->ledger};
+                                          .ledger = &player->clock.ledger};
 }
