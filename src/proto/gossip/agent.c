@@ -75,19 +75,12 @@ static enum tacit_status on_start(struct tacit_gossip_agent *agent,
                                   struct tacit_gossip_update *update)
 {
     TACIT_ASSERT(trees_are_empty(memory, &agent->rule));
-    if (agent->phase == PHASE_HALTED) {
-        agent->now_us = event->now_us; /* a new clock, for one that stays silent, too */
+    if (agent->phase == PHASE_HALTED)
         return TACIT_OK;
-    }
-    uint64_t incarnation = 0;
-    if (agent->guards_incarnations) {
-        enum tacit_status const status = tacit_entropy_below(entropy, UINT64_MAX, &incarnation);
-        if (status != TACIT_OK)
-            return status;
-        agent->incarnation_number++;
-    }
-    agent->incarnation = incarnation;
-    agent->now_us = event->now_us;
+    enum tacit_status const status =
+        gossip_begin_incarnation(&agent->incarnation, agent->guards_incarnations != 0, entropy);
+    if (status != TACIT_OK)
+        return status;
     agent->offered_until_us = 0;
     close_trees(agent);
     refresh(agent);
@@ -111,7 +104,7 @@ static enum tacit_status on_timeout(struct tacit_gossip_agent *agent,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_gossip_update *update)
 {
-    if (agent->now_us < agent->deadline_us || agent->phase == PHASE_NEW)
+    if (agent->clock.now_us < agent->deadline_us || agent->phase == PHASE_NEW)
         return TACIT_OK; /* a timer of an earlier update */
     enum tacit_status status = TACIT_OK;
     if (is_lockstep(agent)) {
@@ -119,13 +112,13 @@ static enum tacit_status on_timeout(struct tacit_gossip_agent *agent,
             status = gossip_agent_begin_slot(agent, memory, entropy, update);
         if (status == TACIT_OK)
             agent->deadline_us =
-                agent->phase == PHASE_FINISHED ? TACIT_NEVER : agent->now_us + agent->slot_us;
+                agent->phase == PHASE_FINISHED ? TACIT_NEVER : agent->clock.now_us + agent->slot_us;
         return status;
     }
     status = gossip_agent_begin_exchange(agent, entropy, update);
     if (status == TACIT_OK && agent->phase == PHASE_WAITING)
         status = gossip_agent_begin_slot(agent, memory, entropy, update);
-    agent->deadline_us = agent->now_us + agent->exchange_us;
+    agent->deadline_us = agent->clock.now_us + agent->exchange_us;
     return status;
 }
 
@@ -179,18 +172,11 @@ void tacit_gossip_memory_init(struct tacit_gossip_memory *memory,
 static bool config_is_valid(const struct tacit_gossip_agent_config *config)
 {
     struct tacit_gossip_rule const *const rule = &config->rule;
-    if (rule->arm_count == 0 || config->agent_id >= rule->agent_count ||
-        config->neighbour_count >= rule->agent_count || !(config->weight > 0) ||
-        !isfinite(config->weight) || (config->slot_us == 0 && config->exchange_us == 0) ||
-        config->slot_us > UINT64_C(1) << 40 || config->exchange_us > UINT64_C(1) << 56)
-        return false;
-    for (uint32_t i = 0; i < config->neighbour_count; i++) {
-        uint32_t const neighbour = config->neighbours[i];
-        if (neighbour >= rule->agent_count || neighbour == config->agent_id ||
-            (i > 0 && neighbour <= config->neighbours[i - 1]))
-            return false;
-    }
-    return true;
+    return rule->arm_count > 0 && config->weight > 0 && isfinite(config->weight) &&
+           (config->slot_us > 0 || config->exchange_us > 0) &&
+           config->slot_us <= UINT64_C(1) << 40 && config->exchange_us <= UINT64_C(1) << 56 &&
+           gossip_neighbours_fit(config->neighbours, config->neighbour_count, config->agent_id,
+                                 rule->agent_count);
 }
 
 size_t tacit_gossip_agent_size(const struct tacit_gossip_agent_config *config)
@@ -237,29 +223,21 @@ enum tacit_status tacit_gossip_agent_step(struct tacit_gossip_agent *agent,
                                           const struct tacit_entropy *entropy,
                                           struct tacit_gossip_update *update)
 {
-    bool const is_start = event->kind == TACIT_EVENT_START; /* a new process has a new clock */
-    TACIT_ASSERT(is_start || event->now_us >= agent->now_us);
     check_invariants(agent);
     *update = (struct tacit_gossip_update){.deadline_us = TACIT_NEVER};
-    uint64_t const before_us = agent->now_us;
-    uint64_t const lived_us = agent->lived_us;
+    struct gossip_clock const before = agent->clock;
     uint64_t const draws = draws_of(agent);
     bool const was_over = agent->phase == PHASE_FINISHED;
     bool const was_halted = agent->phase == PHASE_HALTED;
-    if (!is_start) {
-        agent->now_us = event->now_us;
-        agent->lived_us += event->now_us - before_us;
-    }
+    gossip_clock_move(&agent->clock, event->now_us, event->kind == TACIT_EVENT_START);
     enum tacit_status const status = handle(agent, memory, event, entropy, update);
     update->happened = draws_of(agent) > draws ? TACIT_DREW : 0;
     if ((agent->phase == PHASE_FINISHED && !was_over) ||
         (agent->phase == PHASE_HALTED && !was_halted))
         update->happened |= TACIT_ENDED;
     check_invariants(agent);
-    if (status != TACIT_OK && !update->persist) {
-        agent->now_us = before_us;
-        agent->lived_us = lived_us;
-    }
+    if (status != TACIT_OK && !update->persist)
+        agent->clock = before;
     TACIT_IMPLIES(update->send, update->message.from == agent->agent_id);
     TACIT_IMPLIES(update->plan_count > 0,
                   agent->phase == PHASE_FIRST || agent->phase == PHASE_PULLING);
@@ -293,7 +271,7 @@ void tacit_gossip_agent_view(const struct tacit_gossip_agent *state,
                                              .seen = array_of(agent, ARRAY_SEEN),
                                              .theta = theta,
                                              .mean = doubles_of(agent, ARRAY_MEAN),
-                                             .incarnation_number = agent->incarnation_number,
+                                             .incarnation_number = agent->incarnation.number,
                                              .draw_count = draws_of(agent)};
 }
 

@@ -24,7 +24,7 @@ static bool progress_is_possible(struct tacit_gossip_agent *agent)
     bool const is_first = agent->phase <= PHASE_FIRST;
     if (agent->phase > PHASE_HALTED || agent->slot > agent->rule.horizon ||
         agent->first_left > arms || agent->forced > 1 || agent->forced_count > agent->slot ||
-        agent->lived_us > UINT64_MAX / 2)
+        agent->clock.lived_us > UINT64_MAX / 2)
         return false;
     if (!tacit_bits_within(came_of(agent), came_of(agent), arms) ||
         tacit_bits_count(came_of(agent), arms) != arms - agent->first_left ||

@@ -5,6 +5,11 @@
 
 /* ---- Which messages are taken ---- */
 
+static struct gossip_incarnation incarnation_of(const struct tacit_gossip_message *message)
+{
+    return (struct gossip_incarnation){message->incarnation_number, message->incarnation};
+}
+
 static enum tacit_status check_message(struct tacit_gossip_agent *agent,
                                        const struct tacit_gossip_message *message)
 {
@@ -21,8 +26,7 @@ static enum tacit_status check_message(struct tacit_gossip_agent *agent,
         (is_shift && !row_is_finite(message->shift, arms)) ||
         (message->flow != NULL && !row_is_finite(message->flow, arms)) ||
         (message->kind == TACIT_GOSSIP_COUNTS && message->seen == NULL) ||
-        (message->incarnation_number > 0) != (agent->guards_incarnations != 0) ||
-        (!agent->guards_incarnations && message->incarnation != 0))
+        !gossip_incarnation_fits(incarnation_of(message), agent->guards_incarnations != 0))
         return TACIT_MALFORMED;
     /* An edge's keeper asks and shifts, its other end offers. */
     bool const from_keeper = message->from < agent->agent_id;
@@ -38,10 +42,7 @@ static uint64_t pulls_possible(const struct tacit_gossip_agent *agent)
     uint64_t const most = agent->rule.horizon + 1;
     if (is_lockstep(agent))
         return agent->slot + 1 < most ? agent->slot + 1 : most;
-    if (agent->pull_us == 0)
-        return most;
-    uint64_t const by_clock = agent->lived_us / agent->pull_us + 1;
-    return by_clock < most ? by_clock : most;
+    return gossip_pulls_by_clock(&agent->clock, agent->pull_us, most);
 }
 
 /* A neighbour's n~ that cannot be is cut: it must not force an arm for ever. */
@@ -62,20 +63,6 @@ static void take_seen(struct tacit_gossip_agent *agent, const uint64_t *seen,
 }
 
 /* ---- Incarnations ---- */
-
-enum acquaintance { INCARNATION_KNOWN, INCARNATION_NEW, INCARNATION_REFUSED };
-
-/* One incarnation of a site at a time: a later start replaces an earlier one; of two copies that
- * start from the same state the one that is heard first stays. */
-static enum acquaintance acquaint(const struct edge *edge,
-                                  const struct tacit_gossip_message *message)
-{
-    if (message->incarnation_number == edge->incarnation_number &&
-        message->incarnation == edge->incarnation)
-        return INCARNATION_KNOWN;
-    return message->incarnation_number > edge->incarnation_number ? INCARNATION_NEW
-                                                                  : INCARNATION_REFUSED;
-}
 
 static void refuse(struct tacit_gossip_agent *agent, const struct tacit_gossip_message *message,
                    struct tacit_gossip_update *update)
@@ -155,7 +142,7 @@ static enum tacit_status on_offer(struct tacit_gossip_agent *agent,
         update->persist = true;
     }
     bool const is_up_to_date = message->exchange == edge->exchange;
-    bool const is_promised = agent->now_us < agent->offered_until_us;
+    bool const is_promised = agent->clock.now_us < agent->offered_until_us;
     if (is_up_to_date && !is_promised && agent->phase != PHASE_FIRST) {
         move_half(agent, at, message->theta);
         update->persist = true;
@@ -205,31 +192,27 @@ enum tacit_status gossip_agent_hear(struct tacit_gossip_agent *agent,
         return TACIT_UNEXPECTED;
     uint32_t const at = edge_to(agent, message->from);
     if (message->kind == TACIT_GOSSIP_REFUSE) {
-        if (message->incarnation_number != agent->incarnation_number ||
-            message->incarnation != agent->incarnation)
+        if (message->incarnation_number != agent->incarnation.number ||
+            message->incarnation != agent->incarnation.name)
             return TACIT_OK; /* of an earlier incarnation */
         agent->phase = PHASE_HALTED;
         update->persist = true;
         return TACIT_ROLLBACK;
     }
-    struct edge *const edge = &edges_of(agent)[at];
-    enum acquaintance const known = acquaint(edge, message);
-    if (known == INCARNATION_REFUSED) {
+    enum gossip_acquaintance const known =
+        gossip_meet(&edges_of(agent)[at].incarnation, incarnation_of(message));
+    if (known == GOSSIP_REFUSED) {
         refuse(agent, message, update);
         return TACIT_OK;
     }
-    if (known == INCARNATION_NEW) {
-        edge->incarnation_number = message->incarnation_number;
-        edge->incarnation = message->incarnation;
-        update->persist = true;
-    }
+    update->persist = update->persist || known == GOSSIP_NEW;
     if (message->seen != NULL)
         take_seen(agent, message->seen, update);
     switch (message->kind) {
     case TACIT_GOSSIP_COUNTS:
         return TACIT_OK;
     case TACIT_GOSSIP_ASK:
-        if (agent->phase != PHASE_FIRST && agent->now_us >= agent->offered_until_us)
+        if (agent->phase != PHASE_FIRST && agent->clock.now_us >= agent->offered_until_us)
             gossip_agent_offer(agent, at, update);
         return TACIT_OK;
     case TACIT_GOSSIP_OFFER:

@@ -10,8 +10,8 @@ struct tacit_gossip_message gossip_agent_message_to(const struct tacit_gossip_ag
                                          .from = agent->agent_id,
                                          .to = to,
                                          .run_id = agent->run_id,
-                                         .incarnation_number = agent->incarnation_number,
-                                         .incarnation = agent->incarnation};
+                                         .incarnation_number = agent->incarnation.number,
+                                         .incarnation = agent->incarnation.name};
 }
 
 void gossip_agent_say(struct tacit_gossip_agent *agent, struct tacit_gossip_message message,
@@ -37,7 +37,7 @@ void gossip_agent_offer(struct tacit_gossip_agent *agent, uint32_t edge,
     message.theta = doubles_of(agent, ARRAY_THETA);
     message.flow = flow_of(agent, edge);
     /* A keeper whose own offer is open lets others wait: half of what it has is promised. */
-    agent->offered_until_us = agent->now_us + 4 * agent->exchange_us;
+    agent->offered_until_us = agent->clock.now_us + 4 * agent->exchange_us;
     gossip_agent_say(agent, message, update);
 }
 
@@ -72,7 +72,7 @@ enum tacit_status gossip_agent_begin_exchange(struct tacit_gossip_agent *agent,
     if (is_keeper(agent, neighbour))
         gossip_agent_say(agent, gossip_agent_message_to(agent, neighbour, TACIT_GOSSIP_ASK),
                          update);
-    else if (agent->now_us >= agent->offered_until_us)
+    else if (agent->clock.now_us >= agent->offered_until_us)
         gossip_agent_offer(agent, edge, update);
     return TACIT_OK;
 }

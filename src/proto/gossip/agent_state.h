@@ -3,6 +3,7 @@
  * takes those of neighbours, agent_check.c looks at what lay on a disk. */
 #ifndef TACIT_GOSSIP_AGENT_STATE_H
 #define TACIT_GOSSIP_AGENT_STATE_H
+#include "peer.h"
 #include "row.h"
 
 #define VALUE_MAX 1e100 /* no sum of rewards and noise comes near it */
@@ -20,8 +21,7 @@ enum phase {
 struct edge {
     uint64_t neighbour;
     uint64_t exchange; /* the last one */
-    uint64_t incarnation_number;
-    uint64_t incarnation;
+    struct gossip_incarnation incarnation;
 };
 
 struct tacit_gossip_agent {
@@ -40,11 +40,9 @@ struct tacit_gossip_agent {
     uint64_t forced_count;
     uint64_t exchange_count;
     uint64_t exploited_count;
-    uint64_t now_us;
-    uint64_t lived_us; /* of all incarnations: what others can have pulled by now */
+    struct gossip_clock clock;
     uint64_t deadline_us;
-    uint64_t incarnation_number;
-    uint64_t incarnation;
+    struct gossip_incarnation incarnation;
     uint64_t offered_until_us; /* waits for the SHIFT of an OFFER */
     uint32_t arm;
     uint32_t forced;

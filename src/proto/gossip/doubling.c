@@ -28,8 +28,8 @@ static struct tacit_doubling_message message_to(const struct tacit_doubling_agen
                                            .from = agent->agent_id,
                                            .to = to,
                                            .run_id = agent->run_id,
-                                           .incarnation_number = agent->incarnation_number,
-                                           .incarnation = agent->incarnation};
+                                           .incarnation_number = agent->incarnation.number,
+                                           .incarnation = agent->incarnation.name};
 }
 
 /* Gathers the blocks from base[cell] on that this agent knows, as many as a message takes. */
@@ -79,7 +79,7 @@ static void speak(struct tacit_doubling_agent *agent, struct tacit_doubling_memo
         told[(size_t)entry->agent * agent->schedule.arm_count + entry->arm] =
             (uint8_t)(entry->block + 1);
     }
-    agent->speak_us = news.more ? agent->now_us + agent->hop_us : TACIT_NEVER;
+    agent->speak_us = news.more ? agent->clock.now_us + agent->hop_us : TACIT_NEVER;
     update->persist = true;
     if (news.entry_count > 0)
         send(update, news);
@@ -96,8 +96,8 @@ static void ask(struct tacit_doubling_agent *agent, struct tacit_doubling_update
 {
     if (agent->question_count < ROUND_DOUBLINGS_MAX)
         agent->question_count++;
-    agent->ask_at_us = agent->now_us + round_pause_us(agent->ask_us, agent->question_count);
-    TACIT_ASSERT(agent->ask_at_us > agent->now_us);
+    agent->ask_at_us = agent->clock.now_us + round_pause_us(agent->ask_us, agent->question_count);
+    TACIT_ASSERT(agent->ask_at_us > agent->clock.now_us);
     send(update, question(agent, TACIT_NEIGHBOURS));
 }
 
@@ -105,9 +105,9 @@ static void ask(struct tacit_doubling_agent *agent, struct tacit_doubling_update
 static void have_news(struct tacit_doubling_agent *agent)
 {
     if (agent->speak_us == TACIT_NEVER)
-        agent->speak_us = agent->now_us + agent->hop_us;
+        agent->speak_us = agent->clock.now_us + agent->hop_us;
     agent->question_count = 0;
-    agent->ask_at_us = agent->now_us + agent->ask_us;
+    agent->ask_at_us = agent->clock.now_us + agent->ask_us;
     TACIT_ASSERT(agent->speak_us != TACIT_NEVER);
 }
 
@@ -139,7 +139,7 @@ static void choose(struct tacit_doubling_agent *agent, struct tacit_doubling_mem
     if (agent->phase == DOUBLING_PULLING || agent->phase == DOUBLING_RESTING)
         give_plan(agent, memory, update);
     else if (agent->phase == DOUBLING_WAITING)
-        agent->ask_at_us = agent->now_us + agent->ask_us;
+        agent->ask_at_us = agent->clock.now_us + agent->ask_us;
 }
 
 /* Draws the noise of all blocks of the plan, then releases them together. Errors: TACIT_ENTROPY,
@@ -188,8 +188,8 @@ static enum tacit_status end_plan(struct tacit_doubling_agent *agent,
     if (status != TACIT_OK)
         return status;
     have_news(agent);
-    if (agent->speak_us <= agent->now_us)
-        agent->speak_us = agent->now_us + agent->hop_us; /* it waited for entropy */
+    if (agent->speak_us <= agent->clock.now_us)
+        agent->speak_us = agent->clock.now_us + agent->hop_us; /* it waited for entropy */
     choose(agent, memory, update);
     return TACIT_OK;
 }
@@ -213,19 +213,12 @@ static enum tacit_status on_start(struct tacit_doubling_agent *agent,
                                   struct tacit_doubling_update *update)
 {
     TACIT_ASSERT(memory->left_count == 0);
-    if (agent->phase == DOUBLING_HALTED) {
-        agent->now_us = event->now_us; /* a new clock, for one that stays silent, too */
+    if (agent->phase == DOUBLING_HALTED)
         return TACIT_OK;
-    }
-    uint64_t incarnation = 0;
-    if (agent->guards_incarnations) {
-        enum tacit_status const status = tacit_entropy_below(entropy, UINT64_MAX, &incarnation);
-        if (status != TACIT_OK)
-            return status;
-        agent->incarnation_number++;
-    }
-    agent->incarnation = incarnation;
-    agent->now_us = event->now_us;
+    enum tacit_status const status =
+        gossip_begin_incarnation(&agent->incarnation, agent->guards_incarnations != 0, entropy);
+    if (status != TACIT_OK)
+        return status;
     agent->question_count = 0;
     agent->ask_at_us = event->now_us + agent->ask_us;
     bool const is_told =
@@ -309,11 +302,11 @@ static enum tacit_status on_timeout(struct tacit_doubling_agent *agent,
 {
     if (agent->phase == DOUBLING_RELEASING)
         return end_plan(agent, memory, entropy, update);
-    if (agent->now_us >= agent->speak_us) {
+    if (agent->clock.now_us >= agent->speak_us) {
         speak(agent, memory, update);
-        if (agent->ask_at_us <= agent->now_us)
-            agent->ask_at_us = agent->now_us + agent->hop_us; /* one message a step */
-    } else if (agent->phase == DOUBLING_WAITING && agent->now_us >= agent->ask_at_us) {
+        if (agent->ask_at_us <= agent->clock.now_us)
+            agent->ask_at_us = agent->clock.now_us + agent->hop_us; /* one message a step */
+    } else if (agent->phase == DOUBLING_WAITING && agent->clock.now_us >= agent->ask_at_us) {
         ask(agent, update);
         update->persist = true;
     }
@@ -331,16 +324,6 @@ static struct doubling_edge *edge_to(struct tacit_doubling_agent *agent, uint32_
     return NULL;
 }
 
-/* Nobody has pulled an arm more often than this by now. */
-static uint64_t pulls_possible(const struct tacit_doubling_agent *agent)
-{
-    uint64_t const most = agent->schedule.horizon;
-    if (agent->pull_us == 0)
-        return most;
-    uint64_t const by_clock = agent->lived_us / agent->pull_us + 1;
-    return by_clock < most ? by_clock : most;
-}
-
 static bool entry_is_possible(struct tacit_doubling_agent *agent,
                               const struct tacit_doubling_entry *entry)
 {
@@ -349,6 +332,11 @@ static bool entry_is_possible(struct tacit_doubling_agent *agent,
            entry->block < agent->rung_count && entry->spare == 0 &&
            tacit_mechanism_plausible(&agent->mechanism, sum, doubling_pulls(agent, entry->block),
                                      1);
+}
+
+static struct gossip_incarnation incarnation_of(const struct tacit_doubling_message *message)
+{
+    return (struct gossip_incarnation){message->incarnation_number, message->incarnation};
 }
 
 static enum tacit_status check_message(struct tacit_doubling_agent *agent,
@@ -364,8 +352,7 @@ static enum tacit_status check_message(struct tacit_doubling_agent *agent,
         (message->entry_count > 0) != is_news || (message->more && !is_news) ||
         (is_news && message->entries == NULL) ||
         message->entry_count > TACIT_DOUBLING_ENTRIES_MAX ||
-        (message->incarnation_number > 0) != (agent->guards_incarnations != 0) ||
-        (!agent->guards_incarnations && message->incarnation != 0))
+        !gossip_incarnation_fits(incarnation_of(message), agent->guards_incarnations != 0))
         return TACIT_MALFORMED;
     for (uint32_t i = 0; i < message->entry_count; i++)
         if (!entry_is_possible(agent, &message->entries[i]))
@@ -399,7 +386,8 @@ static enum tacit_status halt(struct tacit_doubling_agent *agent,
 static bool merge(struct tacit_doubling_agent *agent, const struct tacit_doubling_message *news)
 {
     TACIT_ASSERT(news->entry_count <= TACIT_DOUBLING_ENTRIES_MAX);
-    uint64_t const possible = pulls_possible(agent);
+    uint64_t const possible =
+        gossip_pulls_by_clock(&agent->clock, agent->pull_us, agent->schedule.horizon);
     bool is_new = false;
     for (uint32_t i = 0; i < news->entry_count; i++) {
         struct tacit_doubling_entry const *const entry = &news->entries[i];
@@ -456,23 +444,6 @@ static void on_question(struct tacit_doubling_agent *agent, struct tacit_doublin
         }
 }
 
-/* One incarnation of a site at a time: a later start replaces an earlier one; of two copies that
- * start from the same state the one that is heard first stays. */
-static bool is_refused(struct doubling_edge *edge, const struct tacit_doubling_message *message,
-                       struct tacit_doubling_update *update)
-{
-    TACIT_ASSERT(edge != NULL);
-    if (message->incarnation_number == edge->incarnation_number &&
-        message->incarnation == edge->incarnation)
-        return false;
-    if (message->incarnation_number <= edge->incarnation_number)
-        return true;
-    edge->incarnation_number = message->incarnation_number;
-    edge->incarnation = message->incarnation;
-    update->persist = true;
-    return false;
-}
-
 static enum tacit_status on_receive(struct tacit_doubling_agent *agent,
                                     struct tacit_doubling_memory *memory,
                                     const struct tacit_doubling_message *message,
@@ -484,12 +455,15 @@ static enum tacit_status on_receive(struct tacit_doubling_agent *agent,
     if (agent->phase == DOUBLING_NEW)
         return TACIT_UNEXPECTED;
     if (message->kind == TACIT_DOUBLING_REFUSE) {
-        if (message->incarnation_number != agent->incarnation_number ||
-            message->incarnation != agent->incarnation)
+        if (message->incarnation_number != agent->incarnation.number ||
+            message->incarnation != agent->incarnation.name)
             return TACIT_OK; /* of an earlier incarnation */
         return halt(agent, update);
     }
-    if (is_refused(edge_to(agent, message->from), message, update)) {
+    enum gossip_acquaintance const known =
+        gossip_meet(&edge_to(agent, message->from)->incarnation, incarnation_of(message));
+    update->persist = known == GOSSIP_NEW;
+    if (known == GOSSIP_REFUSED) {
         struct tacit_doubling_message refusal =
             message_to(agent, message->from, TACIT_DOUBLING_REFUSE);
         refusal.incarnation_number = message->incarnation_number;
@@ -535,7 +509,7 @@ static uint64_t deadline_of(const struct tacit_doubling_agent *agent)
     if (agent->phase == DOUBLING_HALTED)
         return TACIT_NEVER;
     if (agent->phase == DOUBLING_RELEASING)
-        return agent->now_us + agent->hop_us; /* until entropy is there again */
+        return agent->clock.now_us + agent->hop_us; /* until entropy is there again */
     bool const asks = agent->phase == DOUBLING_WAITING && agent->ask_at_us < agent->speak_us;
     return asks ? agent->ask_at_us : agent->speak_us;
 }
@@ -546,22 +520,14 @@ enum tacit_status tacit_doubling_step(struct tacit_doubling_agent *agent,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_doubling_update *update)
 {
-    bool const is_start = event->kind == TACIT_EVENT_START; /* a new process has a new clock */
-    TACIT_ASSERT(is_start || event->now_us >= agent->now_us);
     check_invariants(agent);
     *update = (struct tacit_doubling_update){.deadline_us = TACIT_NEVER};
-    uint64_t const before_us = agent->now_us;
-    uint64_t const lived_us = agent->lived_us;
-    if (!is_start) {
-        agent->now_us = event->now_us;
-        agent->lived_us += event->now_us - before_us;
-    }
+    struct gossip_clock const before = agent->clock;
+    gossip_clock_move(&agent->clock, event->now_us, event->kind == TACIT_EVENT_START);
     enum tacit_status const status = handle(agent, memory, event, entropy, update);
     check_invariants(agent);
-    if (status != TACIT_OK && !update->persist) {
-        agent->now_us = before_us;
-        agent->lived_us = lived_us;
-    }
+    if (status != TACIT_OK && !update->persist)
+        agent->clock = before;
     TACIT_IMPLIES(update->send, update->message.from == agent->agent_id);
     TACIT_IMPLIES(update->plan_count > 0, update->persist);
     update->deadline_us = deadline_of(agent);
@@ -613,5 +579,5 @@ void tacit_doubling_view(const struct tacit_doubling_agent *state, struct tacit_
                                          .rungs = doubling_rungs(agent),
                                          .means = doubling_means(agent),
                                          .ledger = &agent->ledger,
-                                         .incarnation_number = agent->incarnation_number};
+                                         .incarnation_number = agent->incarnation.number};
 }

@@ -53,20 +53,12 @@ static bool mechanism_is_valid(const struct tacit_doubling_config *config)
 static bool config_is_valid(const struct tacit_doubling_config *config)
 {
     struct tacit_phases const *const schedule = &config->schedule;
-    if (!tacit_phases_is_valid(schedule) || schedule->rule != TACIT_PHASES_INDEX ||
-        schedule->confidence > 0 || !mechanism_is_valid(config) ||
-        config->agent_id >= schedule->agent_count ||
-        config->neighbour_count >= schedule->agent_count ||
-        config->quorum > schedule->agent_count || config->hop_us == 0 || config->ask_us == 0 ||
-        config->hop_us > UINT64_C(1) << 40 || config->ask_us > UINT64_C(1) << 50)
-        return false;
-    for (uint32_t i = 0; i < config->neighbour_count; i++) {
-        uint32_t const neighbour = config->neighbours[i];
-        if (neighbour >= schedule->agent_count || neighbour == config->agent_id ||
-            (i > 0 && neighbour <= config->neighbours[i - 1]))
-            return false;
-    }
-    return true;
+    return tacit_phases_is_valid(schedule) && schedule->rule == TACIT_PHASES_INDEX &&
+           !(schedule->confidence > 0) && mechanism_is_valid(config) &&
+           config->quorum <= schedule->agent_count && config->hop_us > 0 && config->ask_us > 0 &&
+           config->hop_us <= UINT64_C(1) << 40 && config->ask_us <= UINT64_C(1) << 50 &&
+           gossip_neighbours_fit(config->neighbours, config->neighbour_count, config->agent_id,
+                                 schedule->agent_count);
 }
 
 size_t tacit_doubling_size(const struct tacit_doubling_config *config)

@@ -1,6 +1,7 @@
 /* The state of an agent whose releases double, and where its parts are. */
 #ifndef TACIT_GOSSIP_DOUBLING_STATE_H
 #define TACIT_GOSSIP_DOUBLING_STATE_H
+#include "peer.h"
 #include "tacit/doubling.h"
 
 enum doubling_phase {
@@ -15,8 +16,7 @@ enum doubling_phase {
 
 struct doubling_edge {
     uint64_t neighbour;
-    uint64_t incarnation_number;
-    uint64_t incarnation;
+    struct gossip_incarnation incarnation;
 };
 
 struct tacit_doubling_agent {
@@ -41,12 +41,10 @@ struct tacit_doubling_agent {
     uint64_t forced_count;
     uint64_t release_count;
     uint64_t conflict_count;
-    uint64_t now_us;
-    uint64_t lived_us;
+    struct gossip_clock clock;
     uint64_t speak_us; /* news is passed on then; TACIT_NEVER: there is none */
     uint64_t ask_at_us;
-    uint64_t incarnation_number;
-    uint64_t incarnation;
+    struct gossip_incarnation incarnation;
     /* rungs E | plan 2 K | edges 3 d | means K | steps A K E | known, told: A K bytes each */
     uint64_t words[];
 };
