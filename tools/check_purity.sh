@@ -10,7 +10,7 @@ set -eu
 allowed='tacit_.*|mem(cpy|move|set|cmp)(_chk)?|__stack_chk_fail|sqrt|log|log1p|exp|expm1|pow|exp2|fabs|floor|ceil|sin|tan|asin|_GLOBAL_OFFSET_TABLE_'
 constant='^\.data\.rel\.ro'
 if [ "$1" = --codecs ]; then
-    allowed="$allowed|str(len|cmp|spn)"
+    allowed="$allowed|memchr|str(len|cmp|spn)"
     shift
 fi
 archive=$1

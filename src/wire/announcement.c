@@ -47,32 +47,20 @@ bool tacit_wire_is_arm_name(const char *text)
     return true;
 }
 
-static bool is_word(const char *text)
-{
-    TACIT_ASSERT(text != NULL);
-    size_t const length = strlen(text);
-    return length >= 1 && length <= TACIT_WIRE_NAME_BYTES_MAX &&
-           strspn(text, WORD_CHARACTERS) == length;
-}
-
 /* ---- Fields ---- */
 
 #define MESSAGE struct tacit_wire_agreement
 
-static bool is_possible(const struct tacit_wire_agreement *agreement)
+static bool check_agreement(void *message)
 {
-    if (!is_word(agreement->protocol) || agreement->arm_count == 0 ||
+    const struct tacit_wire_agreement *const agreement = message;
+    if (!wire_is_of(agreement->protocol, WORD_CHARACTERS) || agreement->arm_count == 0 ||
         !(agreement->lo < agreement->hi))
         return false;
     for (uint32_t arm = 0; arm < agreement->arm_count; arm++)
         if (!tacit_wire_is_arm_name(agreement->arms[arm]))
             return false;
     return true;
-}
-
-static bool check_agreement(void *message)
-{
-    return is_possible(message);
 }
 
 static const struct wire_field agreement_fields[] = {
@@ -130,7 +118,7 @@ enum tacit_status tacit_wire_agreement_digest(const struct tacit_wire_agreement 
     size_t const size = tacit_wire_bytes(&agreements, NULL, agreement);
     uint8_t *const bytes = allocator->take(allocator->context, size);
     struct tacit_sha256 sha = tacit_sha256_init();
-    TACIT_ASSERT(is_possible(agreement));
+    TACIT_ASSERT(check_agreement((void *)(uintptr_t)agreement));
     if (bytes == NULL)
         return TACIT_MEMORY;
     tacit_wire_encode(&agreements, NULL, agreement, bytes);

@@ -1,5 +1,4 @@
 /* Messages of epoch elimination (elim.proto). */
-#include <string.h>
 #include "tacit/wire_elim.h"
 #include "walk.h"
 
@@ -85,9 +84,8 @@ static size_t opens(const void *message, const uint32_t *sizes)
 
 static size_t names(const void *message, const uint32_t *sizes)
 {
-    const struct tacit_elim_message *const report = message;
-    (void)sizes;
-    return report->commit != NULL && report->agents > 1 ? 1 : WIRE_ABSENT;
+    bool const has_commit = ((const struct tacit_elim_message *)message)->commit != NULL;
+    return has_commit && opens(message, sizes) == WIRE_ABSENT ? 1 : WIRE_ABSENT;
 }
 
 static size_t row_sums(const void *message, const uint32_t *sizes)
@@ -107,10 +105,9 @@ static size_t row_openings(const void *message, const uint32_t *sizes)
 /* Of all rows or of none. */
 static size_t row_seals(const void *message, const uint32_t *sizes)
 {
-    const struct tacit_elim_message *const data = message;
-    return data->openings == NULL ? WIRE_ABSENT
-           : data->is_sealed      ? tacit_bits_count(data->origins, sizes[WIRE_AGENTS])
-                                  : 0;
+    size_t const rows = row_openings(message, sizes);
+    return rows == WIRE_ABSENT || ((const struct tacit_elim_message *)message)->is_sealed ? rows
+                                                                                          : 0;
 }
 
 /* ---- Messages -------------------------------------------------------------------------------- */

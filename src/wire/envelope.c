@@ -20,17 +20,13 @@ uint64_t tacit_wire_run_id(const uint8_t run[TACIT_WIRE_RUN_BYTES])
 
 #define MESSAGE struct tacit_wire_envelope
 
-static bool is_possible(const struct tacit_wire_envelope *envelope)
+static bool check_names(void *message)
 {
+    const struct tacit_wire_envelope *const envelope = message;
     return envelope->version >= TACIT_WIRE_VERSION_OLDEST &&
            envelope->version <= TACIT_WIRE_VERSION && wire_is_name(envelope->federation) &&
            wire_is_name(envelope->from) &&
            (envelope->to[0] == '\0' || wire_is_name(envelope->to)) && envelope->term > 0;
-}
-
-static bool check_names(void *message)
-{
-    return is_possible(message);
 }
 
 static const struct wire_field fields[] = {
@@ -59,7 +55,7 @@ size_t tacit_wire_envelope_bytes(const struct tacit_wire_envelope *envelope)
 
 void tacit_wire_envelope_encode(const struct tacit_wire_envelope *envelope, uint8_t *bytes)
 {
-    TACIT_ASSERT(is_possible(envelope));
+    TACIT_ASSERT(check_names((void *)(uintptr_t)envelope));
     tacit_wire_encode(&envelopes, NULL, envelope, bytes);
 }
 

@@ -5,12 +5,16 @@
 #define ARENA_HEAD 8u
 #define NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
-bool wire_is_name(const char *text)
+bool wire_is_of(const char *text, const char *characters)
 {
     TACIT_ASSERT(text != NULL);
     size_t const length = strlen(text);
-    return length >= 1 && length <= TACIT_WIRE_NAME_BYTES_MAX &&
-           strspn(text, NAME_CHARACTERS) == length;
+    return length >= 1 && length <= TACIT_WIRE_NAME_BYTES_MAX && strspn(text, characters) == length;
+}
+
+bool wire_is_name(const char *text)
+{
+    return wire_is_of(text, NAME_CHARACTERS);
 }
 
 /* ---- Neighbours ---- */

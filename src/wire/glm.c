@@ -1,6 +1,5 @@
 /* Messages of generalised linear bandits, and what they add to an announcement: the model, and the
  * names of features, all of which the digest of the agreement covers (glm.proto). */
-#include <string.h>
 #include "tacit/wire_glm.h"
 #include "walk.h"
 

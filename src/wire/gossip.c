@@ -1,10 +1,7 @@
 /* Messages of gossip UCB, and what it adds to an announcement: parameters that all sites share, and
  * the neighbours of one site (gossip.proto). */
 #include "tacit/wire_gossip.h"
-#include <string.h>
 #include "walk.h"
-
-#define EXCHANGE_US_MAX (UINT64_C(1) << 56)
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
@@ -85,7 +82,7 @@ const struct tacit_wire_table tacit_wire_gossip_release = TABLE("GossipRelease",
 #define MESSAGE struct tacit_wire_gossip_run
 
 static const struct wire_field numbers[] = {
-    NUMBER(1, exchange_us, FROM(1), UP_TO(EXCHANGE_US_MAX)),
+    NUMBER(1, exchange_us, FROM(1), UP_TO(UINT64_C(1) << 56)),
     NUMBER(2, pull_us, ANY),
     FLAG(3, log_base_10),
 };

@@ -14,31 +14,14 @@
         .stride = TACIT_SHA256_BYTES, COUNT(digest_count), FROM(1), UP_TO(PIECES_MAX)              \
     }
 
-static size_t numbers_of(const struct tacit_select_message *message,
-                         enum tacit_select_vector vector)
-{
-    return message->vector == vector && message->number_count > 0 ? message->number_count
-                                                                  : WIRE_ABSENT;
-}
-
-static size_t model_numbers(const void *message, const uint32_t *sizes)
-{
-    (void)sizes;
-    return numbers_of(message, TACIT_SELECT_MODEL);
-}
-
-static size_t step_numbers(const void *message, const uint32_t *sizes)
-{
-    (void)sizes;
-    return numbers_of(message, TACIT_SELECT_STEPS);
-}
-
+/* Numbers of the vector that it says, as many as a piece has at most. */
 static bool check_piece(void *message)
 {
     const struct tacit_select_message *const piece = message;
-    return piece->number_count >= 1 && piece->number_count <= (piece->vector == TACIT_SELECT_MODEL
-                                                                   ? TACIT_SELECT_MODEL_NUMBERS
-                                                                   : TACIT_SELECT_UPDATE_NUMBERS);
+    bool const is_model = piece->vector == TACIT_SELECT_MODEL;
+    return (piece->model_piece != NULL) == is_model && (piece->step_piece != NULL) == !is_model &&
+           piece->number_count <=
+               (is_model ? TACIT_SELECT_MODEL_NUMBERS : TACIT_SELECT_UPDATE_NUMBERS);
 }
 
 static const struct wire_field hello[] = {
@@ -60,8 +43,8 @@ static const struct wire_field request[] = {
 static const struct wire_field piece[] = {
     NUMBER(1, vector, UP_TO(TACIT_SELECT_STEPS)),
     NUMBER(2, first, UP_TO(PIECES_MAX - 1)),
-    ROW(3, model_piece, COUNT(number_count), RULE(model_numbers)),
-    ROW(4, step_piece, COUNT(number_count), RULE(step_numbers)),
+    ROW(3, model_piece, COUNT(number_count), IF(model_piece)),
+    ROW(4, step_piece, COUNT(number_count), IF(step_piece)),
 };
 static const struct wire_field commit[] = {
     GRANTED(1, commitment),

@@ -7,32 +7,17 @@
 
 #define MESSAGE struct tacit_vote_hub_message
 
-static bool is_nothing(const uint8_t hash[TACIT_SHA256_BYTES])
+/* What is of a draw, and what opens its commitment; ANEW is to all, and of none. */
+static bool check_message(void *message)
 {
     static const uint8_t nothing[TACIT_SHA256_BYTES];
-    return memcmp(hash, nothing, sizeof nothing) == 0;
-}
-
-static bool check_commit(void *message)
-{
-    const struct tacit_vote_hub_message *const vote_message = message;
-    return vote_message->cell > 0 && !is_nothing(vote_message->commitment);
-}
-
-static bool check_release(void *message)
-{
-    return ((const struct tacit_vote_hub_message *)message)->cell > 0;
-}
-
-static bool check_granted(void *message)
-{
-    return !is_nothing(((const struct tacit_vote_hub_message *)message)->commitment);
-}
-
-/* To all, not of a draw. */
-static bool check_anew(void *message)
-{
-    return ((const struct tacit_vote_hub_message *)message)->cell == 0;
+    const struct tacit_vote_hub_message *const found = message;
+    bool const is_drawn = found->cell > 0;
+    bool const is_committed = memcmp(found->commitment, nothing, sizeof nothing) != 0;
+    return (found->kind != TACIT_VOTE_COMMIT || (is_drawn && is_committed)) &&
+           (found->kind != TACIT_VOTE_GRANTED || is_committed) &&
+           (found->kind != TACIT_VOTE_RELEASE || is_drawn) &&
+           (found->kind != TACIT_VOTE_ANEW || !is_drawn);
 }
 
 static const struct wire_field hello[] = {BYTES(1, commitment, ALWAYS)};
@@ -65,15 +50,15 @@ static const struct wire_field release[] = {
 
 static const struct tacit_wire_table *const bodies[] = {
     [TACIT_VOTE_HELLO] = BODY("VoteHello", hello, NULL),
-    [TACIT_VOTE_COMMIT] = BODY("VoteCommit", commit, check_commit),
+    [TACIT_VOTE_COMMIT] = BODY("VoteCommit", commit, NULL),
     [TACIT_VOTE_CAST] = BODY("VoteCast", cast, NULL),
-    [TACIT_VOTE_GRANTED] = BODY("VoteGranted", hello, check_granted),
+    [TACIT_VOTE_GRANTED] = BODY("VoteGranted", hello, NULL),
     [TACIT_VOTE_REFUSED] = BODY("VoteRefused", refused, NULL),
     [TACIT_VOTE_ROW] = BODY("VoteRow", row, NULL),
-    [TACIT_VOTE_ANEW] = BODY("VoteAnew", anew, check_anew),
-    [TACIT_VOTE_RELEASE] = BODY("VoteRelease", release, check_release),
+    [TACIT_VOTE_ANEW] = BODY("VoteAnew", anew, NULL),
+    [TACIT_VOTE_RELEASE] = BODY("VoteRelease", release, NULL),
 };
-WIRE_MESSAGES("VoteMessage", VOTE, cell, NULL, ANY)
+WIRE_MESSAGES("VoteMessage", VOTE, cell, check_message, ANY)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 

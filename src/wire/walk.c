@@ -373,14 +373,14 @@ void tacit_wire_encode(const struct tacit_wire_table *table, const struct tacit_
 struct tacit_wire_label tacit_wire_label(const struct tacit_wire_table *table, const void *message)
 {
     bool const has_kinds = table->kind.size > 0;
-    uint32_t const kind = has_kinds ? (uint32_t)member_of(message, table->kind) : 0;
+    uint32_t const kind = has_kinds ? (uint32_t)member_of(message, table->kind) - table->first_kind
+                                    : table->first_kind;
     TACIT_ASSERT(table->from.size > 0);
-    TACIT_IMPLIES(has_kinds, kind >= table->first_kind);
+    TACIT_IMPLIES(has_kinds, kind < table->body_count || table->bodies == NULL);
     return (struct tacit_wire_label){
         .from = (uint32_t)member_of(message, table->from),
         .to = table->to.size > 0 ? (uint32_t)member_of(message, table->to) : TACIT_HUB,
-        .kind = TACIT_WIRE_KIND_ANNOUNCEMENT + 1 +
-                (has_kinds ? kind - table->first_kind : table->first_kind),
+        .kind = TACIT_WIRE_KIND_ANNOUNCEMENT + 1 + kind,
         .epoch = table->epoch.size > 0 ? (uint32_t)member_of(message, table->epoch) : 0};
 }
 
@@ -584,23 +584,12 @@ static bool take_span(struct source *source, const struct wire_field *field, uin
     return set == NULL || tacit_bits_within(set, set, count);
 }
 
-static bool has_zero(const uint8_t *bytes, size_t size)
-{
-    size_t i = 0;
-    while (i < size && bytes[i] != 0)
-        i++;
-    return i < size;
-}
-
 /* Room for bytes that end with a zero where they are a text: there is none within. */
 static bool take_text(struct source *source, bool is_text, const uint8_t **text, size_t *size)
 {
-    const uint8_t *part;
-    if (!take_part(source, &part, size))
+    if (!take_part(source, text, size) || (is_text && memchr(*text, 0, *size) != NULL))
         return false;
-    *text = part;
-    if (is_text && has_zero(part, *size))
-        return false;
+    const uint8_t *const part = *text;
     TACIT_ASSERT(!source->measures || source->room == NULL);
     if (source->room != NULL || source->measures) {
         uint8_t *const copy = source->measures ? NULL : source->room + source->used;
@@ -618,7 +607,7 @@ static bool take_name(struct source *source, uint8_t *name)
     const uint8_t *part;
     size_t size;
     if (!take_part(source, &part, &size) || size > TACIT_WIRE_NAME_BYTES_MAX ||
-        has_zero(part, size))
+        memchr(part, 0, size) != NULL)
         return false;
     memcpy(name, part, size);
     return true;

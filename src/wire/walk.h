@@ -195,7 +195,8 @@ struct tacit_wire_table {
         .place = (its_place),                                                                      \
         .run_size = sizeof(MESSAGE)}
 
-/* 1 to 64 of A-Z a-z 0-9 _ - */
+/* 1 to 64 of these characters; of A-Z a-z 0-9 _ - */
+bool wire_is_of(const char *text, const char *characters);
 bool wire_is_name(const char *text);
 
 /* Whom a site meets: ascending, and others of this run. */
