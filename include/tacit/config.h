@@ -158,17 +158,20 @@ struct tacit_config_live {
     bool lacks_rounds; /* else a site's file says how many it answers at most: policy.rounds_max */
     bool is_open;      /* it protects nothing: its files have no epsilon and no budget */
     bool takes_trust;  /* its hub only adds up: two aggregators may share that */
-    /* Further keys in "run" of the coordinator's file, in "policy" and at the top of a site's, read
-     * after everything else into ->keys, as tacit_config_family.read does. A site's need not have
-     * any. */
+    /* Why a site's file has no "missing", and no policy.rewards_per_unit_max; NULL: it may. */
+    const char *no_missing;
+    const char *no_units;
+    /* Further keys in "run" of the coordinator's file, read after everything else into ->keys, as
+     * tacit_config_family.read does. */
     const struct config_section *run_keys;
     size_t run_size;
     void (*read_run)(struct config_reader *reader, const struct config_node *run,
                      struct tacit_config_coordinator *coordinator);
+    /* Those in "policy" and at the top of a site's, by their tables into ->keys; a family that has
+     * more to say of them settles them then. NULL: there are none. */
     const struct config_section *site_keys;
     size_t site_size;
-    void (*read_policy)(struct config_reader *reader, const struct config_node *policy,
-                        struct tacit_config_agent *agent);
+    void (*settle_site)(struct config_reader *reader, struct tacit_config_agent *agent);
 };
 
 struct tacit_config {

@@ -462,6 +462,9 @@ static void settle_policy(struct config_reader *reader, const struct config_node
                              "%.12g is below epsilon (%.12g): nothing could be released; allowed: "
                              "at least epsilon",
                              agent->budget, agent->epsilon);
+    if (agent->family->no_units != NULL)
+        config_reader_idle(reader, policy, "policy.rewards_per_unit_max", true,
+                           agent->family->no_units);
 }
 
 static void settle_decisions(struct config_reader *reader, struct tacit_config_agent *agent)
@@ -487,6 +490,8 @@ static void read_missing(struct config_reader *reader, const struct config_node 
     struct config_node const *const map = config_reader_map(reader, root, "missing", false);
     if (map == NULL)
         return;
+    if (agent->family->no_missing != NULL)
+        config_reader_refuse(reader, "missing", "%s", agent->family->no_missing);
     config_reader_table(reader, map, "missing", missing_keys, agent);
     config_reader_number(reader, map, "missing.counts_as", true,
                          (struct config_range)CONFIG_FROM(agent->lo, agent->hi),
@@ -496,6 +501,19 @@ static void read_missing(struct config_reader *reader, const struct config_node 
             config_reader_refuse(reader, waits[i],
                                  "has no meaning beside missing, whose after_s is the wait; "
                                  "allowed: one of the two");
+}
+
+static void read_site_keys(struct config_reader *reader, struct tacit_config_agent *agent)
+{
+    const struct config_section *section = agent->family->site_keys;
+    if (section == NULL || reader->status != TACIT_OK)
+        return;
+    agent->keys = config_reader_memory(reader, agent->family->site_size);
+    for (; section->path != NULL && reader->status == TACIT_OK; section++)
+        config_reader_values(reader,
+                             *section->path == '\0' ? config_document_root(reader->document)
+                                                    : config_reader_given(reader, section->path),
+                             section->path, section->keys, agent->keys);
 }
 
 static void read_agent(struct config_reader *reader, const void *families, void *file)
@@ -514,10 +532,9 @@ static void read_agent(struct config_reader *reader, const void *families, void 
     settle_observe(reader, &agent->observe);
     settle_decisions(reader, agent);
     read_missing(reader, root, agent);
-    if (reader->status == TACIT_OK && agent->family->site_size > 0)
-        agent->keys = config_reader_memory(reader, agent->family->site_size);
-    if (reader->status == TACIT_OK && agent->family->read_policy != NULL)
-        agent->family->read_policy(reader, policy, agent);
+    read_site_keys(reader, agent);
+    if (reader->status == TACIT_OK && agent->family->settle_site != NULL)
+        agent->family->settle_site(reader, agent);
 }
 
 /* ---- Coordinator ---- */

@@ -23,6 +23,7 @@ struct glm_policy {
     const char *const *features;
     uint32_t dimension;
     double delta; /* of the private one */
+    int privacy;  /* of the other: none, but it is said */
 };
 
 /* ---- live_kept.c ---- */

@@ -94,32 +94,22 @@ static enum tacit_status glm_hub_settings_new(const struct live_run_file *from)
 
 /* Said in so many words, by the site itself: nothing here protects anything. */
 static const struct config_choice privacies[] = {{"none", 0}, {NULL, 0}};
-static const struct config_key policy_keys[] = {
-    {"privacy", NULL, "it is said that nothing is protected", .choices = privacies},
-    GLM_FEATURES_KEY(glm_policy, dimension),
-    {.name = NULL}};
+static const struct config_key policy_keys[] = {{"privacy", NULL,
+                                                 "it is said that nothing is protected",
+                                                 CONFIG_TO_WORD(glm_policy, privacy, privacies)},
+                                                GLM_FEATURES_KEY(glm_policy, dimension),
+                                                {.name = NULL}};
 static const struct config_section policy_sections[] = {{"policy", policy_keys}, {NULL, NULL}};
-
-static void glm_read_policy(struct config_reader *reader, const struct config_node *policy,
-                            struct tacit_config_agent *agent)
-{
-    struct glm_policy *const keys = agent->keys;
-    int privacy = 0;
-    config_reader_choice(reader, policy, "policy.privacy", true, privacies, &privacy);
-    config_reader_values(reader, policy, "policy", policy_keys, keys);
-    if (agent->missing_after_s > 0)
-        config_reader_refuse(reader, "missing", GLM_MISSING);
-}
 
 const struct live_family glm_live = {.file = {.word = "glm-ucb",
                                               .networks = 1u << TACIT_CONFIG_STAR,
                                               .is_open = true,
+                                              .no_missing = GLM_NO_MISSING,
                                               .run_keys = run_sections,
                                               .run_size = sizeof(struct glm_hub_settings),
                                               .read_run = glm_read_run,
                                               .site_keys = policy_sections,
-                                              .site_size = sizeof(struct glm_policy),
-                                              .read_policy = glm_read_policy},
+                                              .site_size = sizeof(struct glm_policy)},
                                      .site = &glm_site_ops,
                                      .hub = &glm_hub_ops,
                                      .hub_settings = glm_hub_settings_new};

@@ -105,7 +105,7 @@ extern const struct config_choice glm_explorations[];
             CONFIG_TO_NAMES(of, features, number, 1, TACIT_LINALG_DIMENSION_MAX),                  \
             .fits = tacit_wire_is_arm_name, .form = "1 to 64 bytes without control characters"     \
     }
-#define GLM_MISSING "this protocol learns from rewards that came; allowed: without this section"
+#define GLM_NO_MISSING "this protocol learns from rewards that came; allowed: without this section"
 
 void glm_read_keys(struct config_reader *reader, const struct config_node *root,
                    struct tacit_config *config);

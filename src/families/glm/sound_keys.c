@@ -92,24 +92,16 @@ static const struct config_key policy_keys[] = {
     {.name = NULL}};
 static const struct config_section policy_sections[] = {{"policy", policy_keys}, {NULL, NULL}};
 
-static void read_policy(struct config_reader *reader, const struct config_node *policy,
-                        struct tacit_config_agent *agent)
-{
-    if (agent->missing_after_s > 0)
-        config_reader_refuse(reader, "missing", GLM_MISSING);
-    config_reader_values(reader, policy, "policy", policy_keys, agent->keys);
-}
-
 const struct live_family glm_sound_live = {
     .file = {.word = TACIT_WIRE_GLM_SOUND_WORD,
              .networks = 1u << TACIT_CONFIG_STAR,
              .takes_trust = true,
+             .no_missing = GLM_NO_MISSING,
              .run_keys = run_sections,
              .run_size = sizeof(struct tacit_wire_glm_sound_run),
              .read_run = read_run,
              .site_keys = policy_sections,
-             .site_size = sizeof(struct glm_policy),
-             .read_policy = read_policy},
+             .site_size = sizeof(struct glm_policy)},
     .site = &glm_sound_site_ops,
     .hub = &glm_sound_hub_ops,
     .hub_settings = settings_new};

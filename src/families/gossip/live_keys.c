@@ -40,16 +40,6 @@ static void gossip_read_run(struct config_reader *reader, const struct config_no
                              "the noise of 1 slot is not defined; allowed: at least 2");
 }
 
-static void gossip_read_policy(struct config_reader *reader, const struct config_node *policy,
-                               struct tacit_config_agent *agent)
-{
-    TACIT_ASSERT(policy != NULL);
-    if (agent->missing_after_s > 0)
-        config_reader_refuse(reader, "missing",
-                             "a reward that waits for its time is kept on the disk, and gossip-ucb "
-                             "promises that no exact reward is; allowed: not to give it");
-}
-
 /* ---- Settings -------------------------------------------------------------------------------- */
 
 static enum tacit_status gossip_hub_settings_new(const struct live_run_file *from)
@@ -81,13 +71,15 @@ static enum tacit_status gossip_hub_settings_new(const struct live_run_file *fro
     return TACIT_OK;
 }
 
-const struct live_family gossip_live = {.file = {.word = "gossip-ucb",
-                                                 .networks = 1u << TACIT_CONFIG_GRAPH,
-                                                 .lacks_rounds = true,
-                                                 .run_keys = run_sections,
-                                                 .run_size = sizeof(struct run_keys),
-                                                 .read_run = gossip_read_run,
-                                                 .read_policy = gossip_read_policy},
-                                        .site = &gossip_site_ops,
-                                        .hub = &gossip_hub_ops,
-                                        .hub_settings = gossip_hub_settings_new};
+const struct live_family gossip_live = {
+    .file = {.word = "gossip-ucb",
+             .networks = 1u << TACIT_CONFIG_GRAPH,
+             .lacks_rounds = true,
+             .no_missing = "a reward that waits for its time is kept on the disk, and gossip-ucb "
+                           "promises that no exact reward is; allowed: not to give it",
+             .run_keys = run_sections,
+             .run_size = sizeof(struct run_keys),
+             .read_run = gossip_read_run},
+    .site = &gossip_site_ops,
+    .hub = &gossip_hub_ops,
+    .hub_settings = gossip_hub_settings_new};

@@ -244,17 +244,10 @@ static void check_price(struct config_reader *reader, const struct tacit_config_
                            first, agent->budget, agent->epsilon);
 }
 
-static void select_read_policy(struct config_reader *reader, const struct config_node *policy,
-                               struct tacit_config_agent *agent)
+static void select_settle_site(struct config_reader *reader, struct tacit_config_agent *agent)
 {
     struct site_keys *const keys = agent->keys;
-    config_reader_idle(reader, policy, "policy.rewards_per_unit_max", true,
-                       "a training has no rewards, and policy.budget is for the whole data set; "
-                       "allowed: without this key");
-    config_reader_values(reader, policy, "policy", policy_keys, keys);
-    config_reader_values(reader, config_document_root(reader->document), "", top_keys, keys);
-    if (reader->status == TACIT_OK)
-        read_training(reader, keys);
+    read_training(reader, keys);
     check_price(reader, agent, &keys->settings);
 }
 
@@ -432,15 +425,18 @@ static enum tacit_status select_hub_settings_new(const struct live_run_file *fro
     return status;
 }
 
-const struct live_family select_live = {.file = {.word = "select",
-                                                 .networks = 1u << TACIT_CONFIG_STAR,
-                                                 .takes_trust = true,
-                                                 .run_keys = run_sections,
-                                                 .run_size = sizeof(struct run_keys),
-                                                 .read_run = select_read_run,
-                                                 .site_keys = site_sections,
-                                                 .site_size = sizeof(struct site_keys),
-                                                 .read_policy = select_read_policy},
-                                        .site = &select_site_ops,
-                                        .hub = &select_hub_ops,
-                                        .hub_settings = select_hub_settings_new};
+const struct live_family select_live = {
+    .file = {.word = "select",
+             .networks = 1u << TACIT_CONFIG_STAR,
+             .takes_trust = true,
+             .no_units = "a training has no rewards, and policy.budget is for the whole data set; "
+                         "allowed: without this key",
+             .run_keys = run_sections,
+             .run_size = sizeof(struct run_keys),
+             .read_run = select_read_run,
+             .site_keys = site_sections,
+             .site_size = sizeof(struct site_keys),
+             .settle_site = select_settle_site},
+    .site = &select_site_ops,
+    .hub = &select_hub_ops,
+    .hub_settings = select_hub_settings_new};
