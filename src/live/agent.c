@@ -131,9 +131,10 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
 
 /* ---- Before a start -------------------------------------------------------------------------- */
 
-static enum tacit_status try_state(const struct live_agent_config *config, struct live_store *store,
+static enum tacit_status try_state(const void *context, struct live_store *store,
                                    struct tacit_error *error)
 {
+    struct live_agent_config const *const config = context;
     struct live_site *site = NULL;
     size_t size;
     void *bytes;
@@ -153,13 +154,10 @@ enum tacit_status live_agent_check(const struct live_agent_config *config,
                                    enum live_store_found *found, struct tacit_error *error)
 {
     struct live_store_identity identity = {0};
-    struct live_store *store = NULL;
     enum tacit_status status = agent_identify(config, &identity);
     if (status == TACIT_OK)
-        status = live_store_inspect(&store, config->state_directory, &identity, found, error);
-    if (status == TACIT_OK && store != NULL)
-        status = try_state(config, store, error);
-    live_store_close(store);
+        status =
+            live_store_try(config->state_directory, &identity, try_state, config, found, error);
     free((void *)(uintptr_t)identity.agreed);
     return status;
 }

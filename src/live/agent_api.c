@@ -420,12 +420,8 @@ static json_t *headline(struct agent *agent, const struct live_site_view *view)
     else
         live_buffer_add(&out, "no arm leads yet");
     if (agent->site != NULL && view->active != NULL)
-        live_buffer_format(&out, "; %" PRIu32 " of %" PRIu32 " arms %s out",
-                           arms - view->active_count, arms,
-                           arms - view->active_count == 1 ? "is" : "are");
-    json_t *const made = out.failed ? json_null() : json_stringn(out.bytes, out.size);
-    live_buffer_free(&out);
-    return made;
+        live_show_arms_out(arms, view->active_count, &out);
+    return live_show_sentence(&out);
 }
 
 static json_t *status(struct agent *agent)
@@ -531,15 +527,11 @@ static unsigned show_metrics(void *context, struct live_buffer *text)
     struct agent *const agent = context;
     struct live_site_view const view = agent_view(agent);
     struct live_causes const causes = agent_causes(agent, &view);
-    struct live_number const state = {NULL, "tacit_agent_state",
-                                      "0: ok, 1: waiting, 2: needs attention.", LIVE_WHOLE,
-                                      (double)causes.state};
     struct live_number numbers[NUMBERS_MAX];
     struct live_column columns[ARM_COLUMNS];
-    json_decref(causes.list);
     arm_columns(&view, columns);
-    live_numbers_write(&state, 1, text);
-    live_numbers_write(numbers, numbers_of(agent, &view, numbers), text);
+    size_t const count = numbers_of(agent, &view, numbers);
+    live_show_numbers("tacit_agent_state", &causes, numbers, count, text);
     live_show_machine(agent->config->state_directory, agent->config->disk_low_mib, text);
     live_columns_write(columns, ARM_COLUMNS, "arm", agent->config->site.arm_names,
                        agent->config->site.arm_count, text);

@@ -254,16 +254,13 @@ void agent_add_causes(const struct agent *agent, const struct live_site_view *vi
 {
     struct live_bus_trouble const broker = live_bus_why(agent->daemon.bus);
     struct live_causes const causes = agent_causes(agent, view);
-    uint64_t const heard_us = agent->hub_heard_us;
     live_show_causes(&causes, &broker, status);
     /* What the coordinator announced last, whether this site takes part or not. */
     (void)json_object_set_new(
         status, "announced",
         live_show_bytes(agent->has_announced ? agent->announced : NULL, sizeof agent->announced));
-    (void)json_object_set_new(
-        status, "hub_heard_s",
-        heard_us == 0 ? json_null()
-                      : json_integer((json_int_t)((live_now_us() - heard_us) / US_PER_S)));
+    (void)json_object_set_new(status, "hub_heard_s",
+                              live_show_since(agent->hub_heard_us, live_now_us()));
 }
 
 /* The words of what waits for rewards, as they stand in the log. */

@@ -69,17 +69,13 @@ static bool read_refusal(const struct agent *agent, const json_t *body, uint32_t
 {
     struct live_site_config const *const site = &agent->config->site;
     char const *const command = json_string_value(json_object_get(body, "command"));
-    char const *const name = json_string_value(json_object_get(body, "arm"));
     char const *const said = json_string_value(json_object_get(body, "because"));
     *objection = "no such command here; allowed: refuse, join, term; all others are commands for "
                  "the coordinator";
     if (command == NULL || strcmp(command, "refuse") != 0)
         return false;
     *objection = "refuse: there is no such arm in this site's file";
-    for (*arm = 0; *arm < site->arm_count; (*arm)++)
-        if (name != NULL && strcmp(site->arm_names[*arm], name) == 0)
-            break;
-    if (*arm == site->arm_count)
+    if (!live_control_find(json_object_get(body, "arm"), site->arm_names, site->arm_count, arm))
         return false;
     *objection = "refuse: on what does the choice rest? allowed: outside, released, raw";
     for (uint32_t i = OUTSIDE; said != NULL && i < BASIS_COUNT; i++) {

@@ -125,11 +125,10 @@ static bool refuse(struct tacit_error *error, const char *text)
     return false;
 }
 
-/* Its place in a list of names. */
-static bool find_name(const json_t *value, const char *const *names, uint32_t count,
-                      uint32_t *found)
+bool live_control_find(const json_t *name, const char *const *names, uint32_t count,
+                       uint32_t *found)
 {
-    char const *const text = json_string_value(value);
+    char const *const text = json_string_value(name);
     for (uint32_t i = 0; text != NULL && i < count; i++) {
         if (strcmp(names[i], text) == 0) {
             *found = i;
@@ -199,8 +198,8 @@ bool live_control_read(const json_t *body, const struct live_control_names *name
     wanted->change = change_of(command);
     switch (wanted->change) {
     case LIVE_CHANGE_DROP_SITE:
-        return find_name(json_object_get(body, "site"), names->sites, names->site_count,
-                         &wanted->site) ||
+        return live_control_find(json_object_get(body, "site"), names->sites, names->site_count,
+                                 &wanted->site) ||
                refuse(error, "drop: there is no such site in this run");
     case LIVE_CHANGE_SET_QUORUM_AND_DEADLINE:
         return read_quorum(body, names, wanted, error);
@@ -208,8 +207,8 @@ bool live_control_read(const json_t *body, const struct live_control_names *name
         return read_number(json_object_get(body, "pulls"), TACIT_HORIZON_MAX, &wanted->horizon) ||
                refuse(error, "horizon: allowed: pulls of one site, from 1 to 2^40");
     case LIVE_CHANGE_RETIRE_ARM:
-        return find_name(json_object_get(body, "arm"), names->arms, names->arm_count,
-                         &wanted->arm) ||
+        return live_control_find(json_object_get(body, "arm"), names->arms, names->arm_count,
+                                 &wanted->arm) ||
                refuse(error, "retire: there is no such arm in this run");
     case LIVE_CHANGE_END_RUN:
     case LIVE_CHANGE_REPEAT:

@@ -30,6 +30,10 @@ const struct live_change_words *live_control_words(enum live_change change);
 json_t *live_control_list(const struct live_control_entry *entries, uint32_t count,
                           const struct live_control_names *names);
 
+/* The place of a name, which is a string, in a list. False: it is not in it. */
+bool live_control_find(const json_t *name, const char *const *names, uint32_t count,
+                       uint32_t *found);
+
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
 /* From {"command": .., ..} to what is wanted; quorum and deadline_s hold what stands, and keep it

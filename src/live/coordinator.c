@@ -1007,9 +1007,10 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
 
 /* ---- Before a start -------------------------------------------------------------------------- */
 
-static enum tacit_status try_state(const struct live_coordinator_config *config,
-                                   struct live_store *store, struct tacit_error *error)
+static enum tacit_status try_state(const void *context, struct live_store *store,
+                                   struct tacit_error *error)
 {
+    struct live_coordinator_config const *const config = context;
     struct live_hub_config run = config->hub;
     struct live_hub *hub = NULL;
     bool found;
@@ -1033,13 +1034,10 @@ enum tacit_status live_coordinator_check(const struct live_coordinator_config *c
                                          enum live_store_found *found, struct tacit_error *error)
 {
     struct live_store_identity identity = {0};
-    struct live_store *store = NULL;
     enum tacit_status status = identify(config, &identity);
     if (status == TACIT_OK)
-        status = live_store_inspect(&store, config->state_directory, &identity, found, error);
-    if (status == TACIT_OK && store != NULL)
-        status = try_state(config, store, error);
-    live_store_close(store);
+        status =
+            live_store_try(config->state_directory, &identity, try_state, config, found, error);
     free((void *)(uintptr_t)identity.agreed);
     return status;
 }

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define US_PER_S UINT64_C(1000000)
-
 static struct tacit_helper_view view_of(const struct helper *helper)
 {
     struct tacit_helper_view view = {.number = 0};
@@ -114,13 +112,6 @@ static void numbers_of(const struct helper *helper, struct live_number numbers[N
 
 /* ---- JSON ---- */
 
-/* Whole seconds since then; null: it never was. */
-static json_t *seconds_since(uint64_t then_us)
-{
-    return then_us == 0 ? json_null()
-                        : json_integer((json_int_t)((live_now_us() - then_us) / US_PER_S));
-}
-
 /* The answer first, in a sentence. */
 static json_t *headline(const struct helper *helper)
 {
@@ -175,19 +166,20 @@ static void add_run(const struct helper *helper, json_t *made)
                   "left_out", live_show_names(helper->offer.names, count, helper->faulty)));
 }
 
-static json_t *tree_of(const struct helper *helper)
+static json_t *tree_of(const void *context)
 {
+    struct helper const *const helper = context;
     struct live_causes const causes = causes_of(helper);
     struct live_bus_trouble const broker = live_bus_why(helper->daemon.bus);
     struct live_number numbers[NUMBERS];
-    json_t *const made =
-        json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:{s:s, s:o}}", "federation",
-                  helper->config->federation, "role", "helper", "run",
-                  live_show_bytes(helper->kept == NULL ? NULL : helper->core_config.run.run,
-                                  TACIT_HELPER_RUN_BYTES),
-                  "phase", phase_of(helper), "headline", headline(helper), "heard_s",
-                  seconds_since(helper->heard_us), "waits_for", "for", awaited_by(helper),
-                  "since_s", seconds_since(helper->still.since_us));
+    json_t *const made = json_pack(
+        "{s:s, s:s, s:o, s:s, s:o, s:o, s:{s:s, s:o}}", "federation", helper->config->federation,
+        "role", "helper", "run",
+        live_show_bytes(helper->kept == NULL ? NULL : helper->core_config.run.run,
+                        TACIT_HELPER_RUN_BYTES),
+        "phase", phase_of(helper), "headline", headline(helper), "heard_s",
+        live_show_since(helper->heard_us, live_now_us()), "waits_for", "for", awaited_by(helper),
+        "since_s", live_show_since(helper->still.since_us, live_now_us()));
     live_show_causes(&causes, &broker, made);
     numbers_of(helper, numbers);
     live_numbers_show(numbers, NUMBERS, made);
@@ -196,19 +188,9 @@ static json_t *tree_of(const struct helper *helper)
     return made;
 }
 
-static unsigned show_status(void *context, struct live_buffer *out)
-{
-    return live_show_status(tree_of(context), out);
-}
-
-static unsigned show_health(void *context, struct live_buffer *out)
-{
-    return live_show_health(tree_of(context), out);
-}
-
 /* ---- Page and metrics ---- */
 
-static unsigned show_page(void *context, struct live_buffer *out)
+static void show_page(const void *context, struct live_buffer *out)
 {
     struct helper const *const helper = context;
     json_t *const tree = tree_of(helper);
@@ -225,34 +207,20 @@ static unsigned show_page(void *context, struct live_buffer *out)
             "the noise of the sites' own, if the run has that."};
     live_board_write(&board, out);
     json_decref(tree);
-    return 200;
 }
 
-static unsigned show_metrics(void *context, struct live_buffer *out)
+static void show_metrics(const void *context, struct live_buffer *out)
 {
     struct helper const *const helper = context;
     struct live_causes const causes = causes_of(helper);
     struct live_number numbers[NUMBERS];
-    struct live_number const state = {NULL, "tacit_helper_state",
-                                      "0: ok, 1: waiting, 2: needs attention.", LIVE_WHOLE,
-                                      (double)causes.state};
-    json_decref(causes.list);
     numbers_of(helper, numbers);
-    live_numbers_write(&state, 1, out);
-    live_numbers_write(numbers, NUMBERS, out);
-    return 200;
+    live_show_numbers("tacit_helper_state", &causes, numbers, NUMBERS, out);
 }
 
 void helper_status_answer(void *context, struct live_request *request)
 {
-    static const struct live_page pages[] = {
-        {"/", "text/html; charset=utf-8", show_page},
-        {"/dashboard.js", "text/javascript", live_show_script},
-        {"/status", "application/json", show_status},
-        {"/health", "application/json", show_health},
-        {"/metrics", "text/plain; version=0.0.4", show_metrics},
-        {.path = NULL}};
-    live_show_answer(pages, context,
-                     "{\"error\": \"not here; allowed: GET /, /status, /health, /metrics\"}\n",
-                     request);
+    static const struct live_shown shown = {
+        .status = tree_of, .page = show_page, .metrics = show_metrics};
+    live_show_answer(&shown, context, request);
 }

@@ -3,10 +3,13 @@
 #include "daemon/text.h"
 #include "tacit/dashboard.h"
 #include "tacit/linalg.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+#define US_PER_S UINT64_C(1000000)
 
 #define SHOWN_BYTES_MAX 32u
 
@@ -68,6 +71,36 @@ void live_show_machine(const char *directory, uint32_t disk_low_mib, struct live
     live_numbers_write(numbers, sizeof numbers / sizeof numbers[0], out);
 }
 
+json_t *live_show_since(uint64_t then_us, uint64_t now_us)
+{
+    return then_us == 0 ? json_null() : json_integer((json_int_t)((now_us - then_us) / US_PER_S));
+}
+
+void live_show_arms_out(uint32_t arm_count, uint32_t active_count, struct live_buffer *out)
+{
+    uint32_t const count = arm_count - active_count;
+    TACIT_ASSERT(active_count <= arm_count);
+    live_buffer_format(out, "; %" PRIu32 " of %" PRIu32 " arms %s out", count, arm_count,
+                       count == 1 ? "is" : "are");
+}
+
+json_t *live_show_sentence(struct live_buffer *text)
+{
+    json_t *const made = text->failed ? json_null() : json_stringn(text->bytes, text->size);
+    live_buffer_free(text);
+    return made;
+}
+
+void live_show_numbers(const char *name, const struct live_causes *causes,
+                       const struct live_number *numbers, size_t count, struct live_buffer *out)
+{
+    struct live_number const state = {NULL, name, "0: ok, 1: waiting, 2: needs attention.",
+                                      LIVE_WHOLE, (double)causes->state};
+    json_decref(causes->list);
+    live_numbers_write(&state, 1, out);
+    live_numbers_write(numbers, count, out);
+}
+
 json_t *live_show_names(const char *const *names, uint32_t count, const uint64_t *set)
 {
     json_t *const list = json_array();
@@ -102,12 +135,6 @@ json_t *live_show_model(const struct live_model *model)
 
 /* ---- Pages ---- */
 
-unsigned live_show_status(json_t *status, struct live_buffer *out)
-{
-    live_buffer_add_tree(out, status);
-    return 200;
-}
-
 unsigned live_show_health(json_t *status, struct live_buffer *out)
 {
     char const *const state = json_string_value(json_object_get(status, "state"));
@@ -123,15 +150,35 @@ unsigned live_show_script(void *context, struct live_buffer *out)
     return 200;
 }
 
-void live_show_answer(const struct live_page *pages, void *context, const char *nowhere,
+void live_show_answer(const struct live_shown *shown, const void *context,
                       struct live_request *request)
 {
-    TACIT_ASSERT(context != NULL && nowhere != NULL);
+    TACIT_ASSERT(context != NULL);
     bool const is_get = strcmp(request->method, "GET") == 0;
-    struct live_page const *const page = is_get ? live_page_find(pages, request->path) : NULL;
+    char const *const path = is_get ? request->path : "";
     struct live_buffer text = {0};
-    if (page == NULL)
-        live_buffer_add(&text, nowhere);
-    unsigned const code = page == NULL ? 404 : page->write(context, &text);
-    live_answer(request, code, page == NULL ? "application/json" : page->type, &text);
+    const char *type = "application/json";
+    unsigned code = 200;
+    if (strcmp(path, "/") == 0) {
+        type = "text/html; charset=utf-8";
+        shown->page(context, &text);
+    } else if (strcmp(path, "/dashboard.js") == 0) {
+        type = "text/javascript";
+        live_buffer_add(&text, tacit_dashboard_script);
+    } else if (strcmp(path, "/metrics") == 0) {
+        type = "text/plain; version=0.0.4";
+        shown->metrics(context, &text);
+    } else if (strcmp(path, "/status") == 0) {
+        live_buffer_add_tree(&text, shown->status(context));
+    } else if (strcmp(path, "/health") == 0) {
+        code = live_show_health(shown->status(context), &text);
+    } else if (shown->runs != NULL && strcmp(path, "/runs") == 0) {
+        code = shown->runs(context, &text);
+    } else {
+        code = 404;
+        live_buffer_format(
+            &text, "{\"error\": \"not here; allowed: GET /, /status, %s/health, /metrics\"}\n",
+            shown->runs == NULL ? "" : "/runs, ");
+    }
+    live_answer(request, code, type, &text);
 }

@@ -9,20 +9,25 @@
 
 #define US_PER_S UINT64_C(1000000)
 
+/* Of those that are in, by the released means; UINT32_MAX: none is. */
+static uint32_t best_arm(const struct live_hub_view *hub, uint32_t arm_count)
+{
+    uint32_t best = UINT32_MAX;
+    TACIT_ASSERT(hub->means != NULL);
+    for (uint32_t arm = 0; arm < arm_count; arm++)
+        if ((hub->active == NULL || tacit_bits_has(hub->active, arm)) &&
+            (best == UINT32_MAX || hub->means[arm] > hub->means[best]))
+            best = arm;
+    return best;
+}
+
 uint32_t live_hub_winner(const struct live_hub_view *hub, uint32_t arm_count)
 {
     if (hub->votes != NULL) /* one is left */
         return hub->is_finished ? tacit_bits_next(hub->active, arm_count, 0) : UINT32_MAX;
     if (!hub->is_finished || hub->means == NULL || (hub->judges && hub->active == NULL))
         return UINT32_MAX;
-    if (hub->intervals != NULL)
-        return hub->intervals->leader;
-    uint32_t best = UINT32_MAX;
-    for (uint32_t arm = 0; arm < arm_count; arm++)
-        if ((hub->active == NULL || tacit_bits_has(hub->active, arm)) &&
-            (best == UINT32_MAX || hub->means[arm] > hub->means[best]))
-            best = arm;
-    return best;
+    return hub->intervals != NULL ? hub->intervals->leader : best_arm(hub, arm_count);
 }
 
 /* Did it show another release than the one that was granted to it? */
@@ -105,13 +110,8 @@ static bool say_answer(const struct live_status *status, struct live_buffer *out
 /* By the means that were released; UINT32_MAX: there are none yet. */
 static uint32_t leader_of(const struct live_hub_view *hub, uint32_t arm_count)
 {
-    uint32_t best = UINT32_MAX;
     bool const is_early = hub->means == NULL || (hub->judges && hub->round_count == 0);
-    for (uint32_t arm = 0; !is_early && arm < arm_count; arm++)
-        if ((hub->active == NULL || tacit_bits_has(hub->active, arm)) &&
-            (best == UINT32_MAX || hub->means[arm] > hub->means[best]))
-            best = arm;
-    return best;
+    return is_early ? UINT32_MAX : best_arm(hub, arm_count);
 }
 
 static const char *winner(const struct live_status *status);
@@ -151,15 +151,11 @@ static json_t *headline(const struct live_status *status)
     else
         say_leader(status, &out);
     if ((hub->judges || hub->votes != NULL) && hub->active != NULL && hub->model == NULL)
-        live_buffer_format(&out, "; %" PRIu32 " of %" PRIu32 " arms %s out",
-                           arms - hub->active_count, arms,
-                           arms - hub->active_count == 1 ? "is" : "are");
+        live_show_arms_out(arms, hub->active_count, &out);
     if (!hub->is_finished && left > 0)
         live_buffer_format(&out, "; about %" PRIu32 " %s to go", left,
                            left == 1 ? "round" : "rounds");
-    json_t *const made = out.failed ? json_null() : json_stringn(out.bytes, out.size);
-    live_buffer_free(&out);
-    return made;
+    return live_show_sentence(&out);
 }
 
 /* ---- What is known of it, as numbers --------------------------------------------------------- */
@@ -288,12 +284,10 @@ static json_t *site_tree(const struct live_status *status, uint32_t site)
     bool const is_asked = is_still_asked(hub, site);
     uint64_t const heard_us = status->of->heard_us[site]; /* 0: not since the start */
     struct live_column columns[SITE_COLUMNS];
-    json_t *const made = json_pack(
-        "{s:s, s:b, s:b, s:b, s:o}", "name", run->sites[site], "asked", is_asked, "reported",
-        is_asked && tacit_bits_has(hub->received, site), "two_states", has_two_states(hub, site),
-        "heard_s",
-        heard_us == 0 ? json_null()
-                      : json_integer((json_int_t)((status->now_us - heard_us) / US_PER_S)));
+    json_t *const made =
+        json_pack("{s:s, s:b, s:b, s:b, s:o}", "name", run->sites[site], "asked", is_asked,
+                  "reported", is_asked && tacit_bits_has(hub->received, site), "two_states",
+                  has_two_states(hub, site), "heard_s", live_show_since(heard_us, status->now_us));
     site_columns(hub, NULL, columns);
     live_columns_show(columns, SITE_COLUMNS, site, made);
     if (hub->helper.is_there)
@@ -368,8 +362,9 @@ static void add_answer(const struct live_status *status, json_t *made)
     live_buffer_free(&answer);
 }
 
-static json_t *tree_of(const struct live_status *status)
+static json_t *tree_of(const void *context)
 {
+    struct live_status const *const status = context;
     struct live_control_names const names = names_of(status);
     struct live_hub_view const *const hub = status->hub;
     struct live_causes const causes = live_hub_causes(status);
@@ -396,17 +391,7 @@ static json_t *tree_of(const struct live_status *status)
     return made;
 }
 
-static unsigned show_status(void *context, struct live_buffer *out)
-{
-    return live_show_status(tree_of(context), out);
-}
-
-static unsigned show_health(void *context, struct live_buffer *out)
-{
-    return live_show_health(tree_of(context), out);
-}
-
-static unsigned show_runs(void *context, struct live_buffer *out)
+static unsigned show_runs(const void *context, struct live_buffer *out)
 {
     struct live_status const *const status = context;
     return live_runs_list(status->of->daemon.store, out) == TACIT_OK ? 200 : 503;
@@ -430,7 +415,7 @@ static void say_privacy(const struct live_status *status, struct live_buffer *ou
     live_buffer_add_bytes(out, "", 1);
 }
 
-static unsigned show_page(void *context, struct live_buffer *out)
+static void show_page(const void *context, struct live_buffer *out)
 {
     struct live_status const *const status = context;
     struct live_buffer privacy = {0};
@@ -449,7 +434,6 @@ static unsigned show_page(void *context, struct live_buffer *out)
     live_board_write(&board, out);
     live_buffer_free(&privacy);
     json_decref(tree);
-    return 200;
 }
 
 /* ---- Metrics --------------------------------------------------------------------------------- */
@@ -470,29 +454,23 @@ static struct site_state states(const struct live_status *status)
     return made;
 }
 
-static unsigned show_metrics(void *context, struct live_buffer *out)
+static void show_metrics(const void *context, struct live_buffer *out)
 {
     struct live_status const *const status = context;
     struct live_hub_config const *const run = status->config;
     struct live_causes const causes = live_hub_causes(status);
-    struct live_number const state = {NULL, "tacit_hub_state",
-                                      "0: ok, 1: waiting, 2: needs attention.", LIVE_WHOLE,
-                                      (double)causes.state};
     struct live_number numbers[NUMBERS_MAX];
     struct live_column of_sites[SITE_COLUMNS];
     struct live_column of_arms[ARM_COLUMNS];
-    json_decref(causes.list);
     struct site_state const state_of = states(status);
     site_columns(status->hub, &state_of, of_sites);
     arm_columns(status->hub, of_arms);
-    live_numbers_write(&state, 1, out);
-    live_numbers_write(numbers, numbers_of(status, numbers), out);
+    live_show_numbers("tacit_hub_state", &causes, numbers, numbers_of(status, numbers), out);
     live_show_machine(status->of->config->state_directory, status->of->config->disk_low_mib, out);
     live_columns_write(of_sites, SITE_COLUMNS, "site", run->sites, run->site_count, out);
     live_columns_write(of_arms, ARM_COLUMNS, "arm", run->arm_names, run->arm_count, out);
     free(state_of.heard_s);
     free(state_of.missing);
-    return 200;
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
@@ -505,15 +483,7 @@ void live_status_write(const struct live_status *status, struct live_buffer *out
 void live_status_answer(struct live_status *status, struct live_request *request)
 {
     TACIT_ASSERT(status->hub != NULL && status->config != NULL);
-    static const struct live_page pages[] = {
-        {"/", "text/html; charset=utf-8", show_page},
-        {"/dashboard.js", "text/javascript", live_show_script},
-        {"/status", "application/json", show_status},
-        {"/health", "application/json", show_health},
-        {"/metrics", "text/plain; version=0.0.4", show_metrics},
-        {"/runs", "application/json", show_runs},
-        {.path = NULL}};
-    live_show_answer(
-        pages, status,
-        "{\"error\": \"not here; allowed: GET /, /status, /runs, /health, /metrics\"}\n", request);
+    static const struct live_shown shown = {
+        .status = tree_of, .page = show_page, .metrics = show_metrics, .runs = show_runs};
+    live_show_answer(&shown, status, request);
 }

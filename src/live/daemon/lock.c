@@ -87,6 +87,13 @@ enum tacit_status live_lock_take(int directory, const char *directory_name, int 
     return TACIT_OK;
 }
 
+bool live_lock_is_held(int directory, int *lock)
+{
+    TACIT_ASSERT(directory >= 0);
+    *lock = openat(directory, LOCK_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    return *lock >= 0 && flock(*lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 void live_lock_give(int lock)
 {
     if (lock >= 0)

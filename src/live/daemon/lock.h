@@ -9,4 +9,8 @@
 enum tacit_status live_lock_take(int directory, const char *directory_name, int *lock,
                                  struct tacit_error *error);
 void live_lock_give(int lock);
+
+/* Takes no lock of its own where another process holds it; else, if there is a lock file, *lock
+ * keeps others from beginning, as long as it is not given back. True: it is held. */
+bool live_lock_is_held(int directory, int *lock);
 #endif

@@ -45,6 +45,13 @@ enum live_store_found { LIVE_STORE_NONE, LIVE_STORE_READ, LIVE_STORE_IN_USE };
 enum tacit_status live_store_inspect(struct live_store **store, const char *directory,
                                      const struct live_store_identity *identity,
                                      enum live_store_found *found, struct tacit_error *error);
+/* Could the daemon go on from what was read? */
+typedef enum tacit_status live_store_trial(const void *context, struct live_store *store,
+                                           struct tacit_error *error);
+/* Inspects, and tries what could be read. Errors: as live_store_inspect, and the trial's. */
+enum tacit_status live_store_try(const char *directory, const struct live_store_identity *identity,
+                                 live_store_trial *trial, const void *context,
+                                 enum live_store_found *found, struct tacit_error *error);
 /* Is it the state of a program of before, whose format the first batch makes ours? */
 bool live_store_is_upgraded(const struct live_store *store);
 /* Drops a batch that was not committed. NULL is allowed. */

@@ -2,7 +2,6 @@
  * differs. */
 #include "store_base.h"
 #include "../daemon/files.h"
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,18 +1,15 @@
 /* A state directory is inspected as it would be read at the start, and nothing is written: not even
  * an index beside the log. */
+#include "../daemon/lock.h"
 #include "../daemon/private.h"
 #include "../daemon/refusal.h"
 #include "store_base.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define LOCK_NAME "lock"
 
 struct place {
     const char *name;
@@ -39,13 +36,6 @@ static enum tacit_status check_parent(const char *directory, struct tacit_error 
         return TACIT_OK;
     return live_refuse(error, TACIT_IO, "%s: cannot make the state directory: %s", directory,
                        strerror(errno));
-}
-
-/* True: somebody holds it. */
-static bool is_held(struct place *place)
-{
-    place->lock = openat(place->directory, LOCK_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    return place->lock >= 0 && flock(place->lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 /* The words only: the database is the other process's. */
@@ -110,7 +100,7 @@ static enum tacit_status inspect(struct live_store **store, struct place *place,
                                  enum live_store_found *found)
 {
     struct store_sizes sizes = {-1, -1};
-    if (is_held(place)) {
+    if (live_lock_is_held(place->directory, &place->lock)) {
         *found = LIVE_STORE_IN_USE;
         return compare_words(place);
     }
@@ -147,8 +137,20 @@ enum tacit_status live_store_inspect(struct live_store **store, const char *dire
     if (status != TACIT_OK)
         return status;
     status = inspect(store, &place, found);
-    if (place.lock >= 0)
-        (void)close(place.lock);
+    live_lock_give(place.lock);
     (void)close(place.directory);
+    return status;
+}
+
+enum tacit_status live_store_try(const char *directory, const struct live_store_identity *identity,
+                                 live_store_trial *trial, const void *context,
+                                 enum live_store_found *found, struct tacit_error *error)
+{
+    struct live_store *store;
+    TACIT_ASSERT(trial != NULL);
+    enum tacit_status status = live_store_inspect(&store, directory, identity, found, error);
+    if (status == TACIT_OK && store != NULL)
+        status = trial(context, store, error);
+    live_store_close(store);
     return status;
 }
