@@ -97,6 +97,12 @@ uint32_t tacit_phases_choose(const struct tacit_phases_choice *choice,
 /* delta of the intervals that hold at all times: 1 - confidence, or 1/T (EXACT-BOUNDS 4.2). */
 double tacit_phases_delta(const struct tacit_phases *schedule);
 
+/* Has it a guard? Cost: O(1). */
+static inline bool tacit_phases_is_guarded(const struct tacit_phases *schedule)
+{
+    return schedule->rule != TACIT_PHASES_SUMS && schedule->guard_loss > 0;
+}
+
 /* As a state keeps it: without a guard its arm is 0. */
 struct tacit_phases tacit_phases_kept(const struct tacit_phases *schedule);
 #endif

@@ -11,15 +11,10 @@ static bool has_sums(const struct tacit_phases *schedule)
     return schedule->rule == TACIT_PHASES_SUMS;
 }
 
-static bool is_guarded(const struct tacit_phases *schedule)
-{
-    return !has_sums(schedule) && schedule->guard_loss > 0;
-}
-
 struct tacit_phases tacit_phases_kept(const struct tacit_phases *schedule)
 {
     struct tacit_phases kept = *schedule;
-    if (!is_guarded(schedule))
+    if (!tacit_phases_is_guarded(schedule))
         kept.guard_arm = 0;
     return kept;
 }
@@ -66,7 +61,7 @@ uint64_t tacit_phases_horizon_min(const struct tacit_phases *schedule)
     uint64_t const others =
         (tacit_phases_first_count(schedule) - 1) * first; /* 2^16 times 2^40 fits */
     uint64_t alone = first;
-    if (is_guarded(schedule))
+    if (tacit_phases_is_guarded(schedule))
         while ((double)others > schedule->guard_loss * (double)alone && alone < TACIT_HORIZON_MAX)
             alone = tacit_bounds_next_rung(alone, schedule->growth);
     return others + alone;
@@ -118,7 +113,7 @@ bool tacit_phases_is_valid(const struct tacit_phases *schedule)
                                     confidence > 0 && schedule->first_count == 0
                               : eliminates(schedule) || (schedule->rule == TACIT_PHASES_INDEX &&
                                                          schedule->arms_per_round >= 2);
-    bool const has_guard = !is_guarded(schedule)
+    bool const has_guard = !tacit_phases_is_guarded(schedule)
                                ? schedule->guard_loss >= 0
                                : !eliminates(schedule) &&
                                      schedule->guard_arm < tacit_phases_first_count(schedule) &&

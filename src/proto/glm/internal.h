@@ -64,6 +64,8 @@ double glm_expansion_tolerance(const struct tacit_glm_model *model);
 bool glm_is_anchor_round(const struct tacit_glm_model *model, uint32_t round);
 
 bool glm_is_finite(const double *values, size_t count);
+/* Positive and finite; NaN is neither. */
+bool glm_is_positive(double x);
 /* Tells two iterates apart that a client may answer to; no protection from anybody. */
 uint64_t glm_digest(const double *values, size_t count);
 

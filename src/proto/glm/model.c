@@ -113,8 +113,7 @@ bool glm_iterates(enum tacit_glm_variant variant)
            variant == TACIT_GLM_ONE_UCB;
 }
 
-/* Positive and finite; NaN is neither. */
-static bool is_positive(double x)
+bool glm_is_positive(double x)
 {
     return x > 0 && x <= 1e150;
 }
@@ -136,11 +135,11 @@ bool tacit_glm_model_is_valid(const struct tacit_glm_model *model)
            model->dimension <= TACIT_LINALG_DIMENSION_MAX && model->horizon >= 1 &&
            model->horizon <= TACIT_HORIZON_MAX &&
            (!glm_is_scheduled(model->variant) || model->period >= 1) &&
-           (!glm_is_triggered(model->variant) || is_positive(model->threshold)) &&
-           is_positive(model->lambda) && is_positive(model->delta) && model->delta < 1 &&
-           is_positive(model->norm_bound) && is_positive(model->context_bound) &&
-           is_positive(model->noise_bound) && is_positive(model->lipschitz) &&
-           is_positive(model->curvature) && model->alpha >= 0 && model->alpha <= 1e150 &&
+           (!glm_is_triggered(model->variant) || glm_is_positive(model->threshold)) &&
+           glm_is_positive(model->lambda) && glm_is_positive(model->delta) && model->delta < 1 &&
+           glm_is_positive(model->norm_bound) && glm_is_positive(model->context_bound) &&
+           glm_is_positive(model->noise_bound) && glm_is_positive(model->lipschitz) &&
+           glm_is_positive(model->curvature) && model->alpha >= 0 && model->alpha <= 1e150 &&
            model->suboptimality >= 0 && model->suboptimality <= 1e150 && model->explore >= 0 &&
            model->explore <= 1;
 }

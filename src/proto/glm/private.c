@@ -10,22 +10,17 @@
 
 /* ---- Rule ---- */
 
-static bool is_positive(double x)
-{
-    return x > 0 && x <= 1e150;
-}
-
 static bool model_is_valid(const struct tacit_glm_private_model *model)
 {
     return (model->link == TACIT_LINALG_IDENTITY || model->link == TACIT_LINALG_LOGISTIC) &&
            model->exploration <= TACIT_GLM_CONSTANT && model->client_count >= 1 &&
            model->client_count <= TACIT_AGENTS_MAX && model->dimension >= 1 &&
            model->dimension <= TACIT_LINALG_DIMENSION_MAX && model->batch_count >= 1 &&
-           model->batch_count <= TACIT_GLM_PRIVATE_BATCHES_MAX && is_positive(model->epsilon) &&
+           model->batch_count <= TACIT_GLM_PRIVATE_BATCHES_MAX && glm_is_positive(model->epsilon) &&
            model->epsilon <= TACIT_EPSILON_MAX && model->delta >= DELTA_MIN && model->delta < 1 &&
-           is_positive(model->failure) && model->failure < 1 && is_positive(model->norm_bound) &&
-           is_positive(model->noise_bound) && model->alpha >= 0 && model->alpha <= 1e150 &&
-           model->explore >= 0 && model->explore <= 1;
+           glm_is_positive(model->failure) && model->failure < 1 &&
+           glm_is_positive(model->norm_bound) && glm_is_positive(model->noise_bound) &&
+           model->alpha >= 0 && model->alpha <= 1e150 && model->explore >= 0 && model->explore <= 1;
 }
 
 void glm_private_rule_copy(struct tacit_glm_private_rule *copy,

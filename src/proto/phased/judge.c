@@ -105,11 +105,6 @@ static bool has_sums(const struct tacit_phased_judge *judge)
     return judge->schedule.rule == TACIT_PHASES_SUMS;
 }
 
-static bool is_guarded(const struct tacit_phases *schedule)
-{
-    return schedule->rule != TACIT_PHASES_SUMS && schedule->guard_loss > 0;
-}
-
 /* The rungs, and the bytes of a judge with so many; 0: no schedule. A climb costs many bounds. */
 static size_t size_and_rungs(const struct tacit_phases *schedule, uint32_t *count, uint64_t *rungs)
 {
@@ -293,7 +288,7 @@ static struct tacit_bounds_interval interval_of(struct tacit_phased_judge *judge
 /* At most so much is lost by a pull of this arm instead of the guard's; no less than 0. */
 static double loss_of(struct tacit_phased_judge *judge, uint32_t arm)
 {
-    TACIT_ASSERT(is_guarded(&judge->schedule));
+    TACIT_ASSERT(tacit_phases_is_guarded(&judge->schedule));
     double const confidence = judge->schedule.confidence;
     double const delta = confidence > 0 ? 1 - confidence : TACIT_PHASED_GUARD_DELTA;
     double const loss = interval_of(judge, judge->schedule.guard_arm, delta).upper -
@@ -306,7 +301,7 @@ static double loss_of(struct tacit_phased_judge *judge, uint32_t arm)
 static uint32_t arm_to_play(struct tacit_phased_judge *judge)
 {
     TACIT_ASSERT(judge->leader < judge->schedule.arm_count);
-    bool const is_safe = !is_guarded(&judge->schedule) ||
+    bool const is_safe = !tacit_phases_is_guarded(&judge->schedule) ||
                          loss_of(judge, judge->leader) <= judge->schedule.guard_loss;
     return is_safe ? judge->leader : judge->schedule.guard_arm;
 }
@@ -316,7 +311,7 @@ static uint32_t arm_to_play(struct tacit_phased_judge *judge)
  * promise holds at every slot of the plan, too. Pulls of rounds without a report count in full. */
 static bool guard_allows(struct tacit_phased_judge *judge)
 {
-    TACIT_ASSERT(is_guarded(&judge->schedule));
+    TACIT_ASSERT(tacit_phases_is_guarded(&judge->schedule));
     uint64_t told = 0;
     double loss = 0;
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
@@ -339,7 +334,7 @@ static void issue_guarded(struct tacit_phased_judge *judge)
     TACIT_ASSERT(judge->plan_count > 0);
     uint32_t const guard = judge->schedule.guard_arm;
     bool const is_alone = judge->plan_count == 1 && plan_of(judge)[0].arm == guard;
-    if (is_guarded(&judge->schedule) && !is_alone && !guard_allows(judge)) {
+    if (tacit_phases_is_guarded(&judge->schedule) && !is_alone && !guard_allows(judge)) {
         clear_plan(judge);
         plan_arm(judge, guard);
     }
@@ -592,8 +587,8 @@ static void begin_groups(struct tacit_phased_judge *judge, uint64_t pulls_before
 {
     TACIT_ASSERT(pulls_before <= judge->pull_count);
     groups->are_whole = are_whole(judge);
-    groups->are_new =
-        pulls_before == 0 || is_guarded(&judge->schedule) || judge->schedule.arm_count < MANY_ARMS;
+    groups->are_new = pulls_before == 0 || tacit_phases_is_guarded(&judge->schedule) ||
+                      judge->schedule.arm_count < MANY_ARMS;
     groups->level = level_of_pulls(judge->pull_count);
     groups->level_before = level_of_pulls(pulls_before);
     for (uint32_t i = 0; i < judge->rung_count; i++) /* an arm has fewer releases than rungs */
@@ -680,7 +675,7 @@ static void plan_next(struct tacit_phased_judge *judge)
  * whose UCB is 1. */
 static bool knows_all(struct tacit_phased_judge *judge)
 {
-    return !is_guarded(&judge->schedule) || count_in(judge, false) == 0;
+    return !tacit_phases_is_guarded(&judge->schedule) || count_in(judge, false) == 0;
 }
 
 /* 5.3 to 5.5, once the intervals are known; of published sums the same of all arms that are left,
@@ -809,7 +804,7 @@ static void begin_anew(struct tacit_phased_judge *judge, uint64_t played)
 {
     if (played != TACIT_PHASED_UNKNOWN)
         judge->slots = played;
-    else if (!is_guarded(&judge->schedule))
+    else if (!tacit_phases_is_guarded(&judge->schedule))
         judge->slots -= plan_slots(judge);
     TACIT_ASSERT(judge->slots <= judge->schedule.horizon);
     judge->round +=
@@ -844,7 +839,8 @@ static bool is_planned(struct tacit_phased_judge *judge, uint32_t arm)
 enum tacit_status tacit_phased_judge_retire(struct tacit_phased_judge *judge, uint32_t arm,
                                             uint64_t played)
 {
-    bool const is_guard = is_guarded(&judge->schedule) && arm == judge->schedule.guard_arm;
+    bool const is_guard =
+        tacit_phases_is_guarded(&judge->schedule) && arm == judge->schedule.guard_arm;
     if (arm >= judge->schedule.arm_count || standings_of(judge)[arm] != TACIT_PHASED_PRESENT ||
         is_guard || !has_room(judge))
         return TACIT_INVALID;
@@ -975,8 +971,9 @@ static bool count_is_possible(struct tacit_phased_judge *judge, uint32_t arm)
                (standing != TACIT_PHASED_PRESENT || rungs_of(judge)[count] > pulls) &&
                (standing != TACIT_PHASED_BEATEN || count > 0);
     }
-    bool const is_guard = is_guarded(&judge->schedule) && arm == judge->schedule.guard_arm;
-    bool const may_wait = (is_guarded(&judge->schedule) && !is_guard) ||
+    bool const is_guard =
+        tacit_phases_is_guarded(&judge->schedule) && arm == judge->schedule.guard_arm;
+    bool const may_wait = (tacit_phases_is_guarded(&judge->schedule) && !is_guard) ||
                           standing != TACIT_PHASED_PRESENT ||
                           arm >= tacit_phases_first_count(&judge->schedule);
     return count > 0 ? judge->round_count > 0 : judge->round_count == 0 || may_wait;
@@ -1030,7 +1027,8 @@ static bool numbers_are_possible(struct tacit_phased_judge *judge)
            (has_leader ? judge->leader < judge->schedule.arm_count && is_in(judge, judge->leader)
                        : judge->leader == TACIT_NO_ARM) &&
            (judge->played == judge->leader || is_named ||
-            (is_guarded(&judge->schedule) && judge->played == judge->schedule.guard_arm)) &&
+            (tacit_phases_is_guarded(&judge->schedule) &&
+             judge->played == judge->schedule.guard_arm)) &&
            (!judge->decided || (judge->finished && decides(&judge->schedule) && has_leader));
 }
 
