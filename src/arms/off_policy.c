@@ -98,21 +98,32 @@ static void fit(const struct tacit_off_policy_log *log, const struct work *work)
 
 /* ---- First pass: values ---------------------------------------------------------------------- */
 
-/* What a row adds to its arm: in its cell, and over all. While sums are added up, `error` of
- * `weight` holds the sum of squared weights. */
-static void add_row(const struct tacit_off_policy_log *log, const struct work *work, uint32_t row,
-                    struct tacit_off_policy_arm *arm)
+/* A row as its arm's estimates count it. */
+struct weighted {
+    double weight;
+    double reward;
+    double guess;
+};
+
+static struct weighted weighted_of(const struct tacit_off_policy_log *log, const struct work *work,
+                                   uint32_t row)
 {
     size_t const cells = (size_t)log->cell_count * log->arm_count;
-    double const weight = 1 / log->propensities[row];
-    double const reward = log->rewards[row];
-    double const guess = work->model[row % FOLDS * cells + cell_of(log, row)];
     TACIT_ASSERT(log->propensities[row] > 0 && log->propensities[row] <= 1);
+    return (struct weighted){.weight = 1 / log->propensities[row],
+                             .reward = log->rewards[row],
+                             .guess = work->model[row % FOLDS * cells + cell_of(log, row)]};
+}
+
+/* What a row adds to its arm: in its cell, and over all. While sums are added up, `error` of
+ * `weight` holds the sum of squared weights. */
+static void add_row(struct weighted row, struct tacit_off_policy_arm *arm)
+{
     arm->row_count++;
-    arm->weight.value += weight;
-    arm->weight.error += weight * weight;
-    arm->ips.value += weight * reward;
-    arm->doubly_robust.value += weight * (reward - guess);
+    arm->weight.value += row.weight;
+    arm->weight.error += row.weight * row.weight;
+    arm->ips.value += row.weight * row.reward;
+    arm->doubly_robust.value += row.weight * (row.reward - row.guess);
 }
 
 /* Rows of a cell; of all for the last one. */
@@ -160,8 +171,9 @@ static void find_values(const struct tacit_off_policy_log *log, const struct wor
     for (size_t i = 0; i < all + log->arm_count; i++)
         results[i] = (struct tacit_off_policy_arm){.row_count = 0};
     for (uint32_t row = 0; row < log->row_count; row++) {
-        add_row(log, work, row, &results[cell_of(log, row)]);
-        add_row(log, work, row, &results[all + log->arms[row]]);
+        struct weighted const weighted = weighted_of(log, work, row);
+        add_row(weighted, &results[cell_of(log, row)]);
+        add_row(weighted, &results[all + log->arms[row]]);
     }
     for (uint32_t cell = 0; cell < log->cell_count; cell++)
         for (uint32_t arm = 0; arm < log->arm_count; arm++) {
@@ -182,19 +194,14 @@ static double squared(double value)
 }
 
 /* The squared distances of a row that chose the arm. */
-static void add_distance(const struct tacit_off_policy_log *log, const struct work *work,
-                         uint32_t row, struct tacit_off_policy_arm *arm)
+static void add_distance(struct weighted row, struct tacit_off_policy_arm *arm)
 {
-    size_t const cells = (size_t)log->cell_count * log->arm_count;
-    double const weight = 1 / log->propensities[row];
-    double const reward = log->rewards[row];
-    double const guess = work->model[row % FOLDS * cells + cell_of(log, row)];
-    arm->weight.error += squared(weight - arm->weight.value);
-    arm->ips.error += squared(weight * reward - arm->ips.value);
+    arm->weight.error += squared(row.weight - arm->weight.value);
+    arm->ips.error += squared(row.weight * row.reward - arm->ips.value);
     arm->self_normalised.error +=
-        squared(weight * (reward - arm->self_normalised.value) / arm->weight.value);
+        squared(row.weight * (row.reward - arm->self_normalised.value) / arm->weight.value);
     arm->doubly_robust.error +=
-        squared(guess + weight * (reward - guess) - arm->doubly_robust.value);
+        squared(row.guess + row.weight * (row.reward - row.guess) - arm->doubly_robust.value);
 }
 
 /* And those of the rows of a cell that did not: alike in each fold. */
@@ -223,8 +230,9 @@ static void find_errors(const struct tacit_off_policy_log *log, const struct wor
 {
     size_t const all = (size_t)log->cell_count * log->arm_count;
     for (uint32_t row = 0; row < log->row_count; row++) {
-        add_distance(log, work, row, &results[cell_of(log, row)]);
-        add_distance(log, work, row, &results[all + log->arms[row]]);
+        struct weighted const weighted = weighted_of(log, work, row);
+        add_distance(weighted, &results[cell_of(log, row)]);
+        add_distance(weighted, &results[all + log->arms[row]]);
     }
     for (uint32_t cell = 0; cell < log->cell_count; cell++)
         for (uint32_t arm = 0; arm < log->arm_count; arm++) {

@@ -116,13 +116,6 @@ struct claims_reader {
 
 /* ---- Names ---- */
 
-/* The last part of a dotted key. */
-static const char *leaf(const char *key)
-{
-    char const *const dot = strrchr(key, '.');
-    return dot == NULL ? key : dot + 1;
-}
-
 /* A word that may become part of a file's name, given once in the file. */
 static void read_id(struct claims_reader *reader, const struct config_node *map, const char *key,
                     const char **id)
@@ -130,7 +123,7 @@ static void read_id(struct claims_reader *reader, const struct config_node *map,
     config_reader_text(&reader->base, map, key, true, id);
     if (reader->base.status != TACIT_OK)
         return;
-    struct config_node const *const node = config_node_member(map, leaf(key));
+    struct config_node const *const node = config_node_member(map, config_leaf(key));
     if (**id == '\0' || **id == '-' ||
         (*id)[strspn(*id, "abcdefghijklmnopqrstuvwxyz0123456789-")] != '\0' ||
         strlen(*id) > NAME_BYTES_MAX)
@@ -268,7 +261,7 @@ static void read_name(struct claims_reader *reader, const struct config_node *ma
     const char *name = NULL;
     config_reader_text(&reader->base, map, key, true, &name);
     if (name != NULL && !find_experiment(reader, name, experiment))
-        config_reader_fail(&reader->base, config_node_member(map, leaf(key)), key,
+        config_reader_fail(&reader->base, config_node_member(map, config_leaf(key)), key,
                            "'%.60s': there is no file %.60s.yaml beside this one", name, name);
 }
 

@@ -127,8 +127,7 @@ void config_reader_keys(struct config_reader *reader, const struct config_node *
 
 /* ---- Finding ---- */
 
-/* The last part of a dotted key. */
-static const char *leaf(const char *key)
+const char *config_leaf(const char *key)
 {
     TACIT_ASSERT(*key != '\0');
     char const *const dot = strrchr(key, '.');
@@ -142,7 +141,7 @@ static const struct config_node *find(struct config_reader *reader, const struct
     if (reader->status != TACIT_OK)
         return NULL;
     TACIT_ASSERT(map != NULL); /* after an error there may be none */
-    struct config_node const *const node = config_node_member(map, leaf(key));
+    struct config_node const *const node = config_node_member(map, config_leaf(key));
     if (node == NULL && is_required)
         config_reader_fail(reader, map, key, "missing; it must be given");
     return node;
@@ -362,7 +361,7 @@ static void read_fitting(struct config_reader *reader, const struct config_node 
     const char *text = NULL;
     config_reader_text(reader, map, name, key->absent == NULL, &text);
     if (reader->status == TACIT_OK && text != NULL && key->fits != NULL && !key->fits(text))
-        config_reader_fail(reader, config_node_member(map, leaf(name)), name,
+        config_reader_fail(reader, config_node_member(map, config_leaf(name)), name,
                            "'%.80s' is not allowed; allowed: %s", text, key->form);
     *value = text == NULL ? *value : text;
 }
@@ -375,7 +374,7 @@ static void read_path(struct config_reader *reader, const struct config_node *ma
     if (reader->status != TACIT_OK || name == NULL)
         return;
     if (*name == '\0') {
-        config_reader_fail(reader, config_node_member(map, leaf(key)), key,
+        config_reader_fail(reader, config_node_member(map, config_leaf(key)), key,
                            "no value; the path of a file is expected");
         return;
     }
@@ -395,7 +394,7 @@ void config_reader_pair(struct config_reader *reader, const struct config_node *
     double const limit = is_band ? 1e15 : 1e9;
     struct config_range const low = CONFIG_FROM(-limit, limit);
     struct config_range const high = {-limit, limit, false, is_band, false};
-    struct config_node const *const pair = config_node_member(map, leaf(key));
+    struct config_node const *const pair = config_node_member(map, config_leaf(key));
     if (pair == NULL || pair->kind != CONFIG_LIST || pair->first == NULL ||
         pair->first->next == NULL || pair->first->next->next != NULL) {
         config_reader_fail(reader, pair == NULL ? map : pair, key, "%stwo numbers are expected: %s",
@@ -440,7 +439,7 @@ const char **config_reader_names(struct config_reader *reader, const struct conf
                                  const char *key, uint32_t least, uint32_t most,
                                  bool (*fits)(const char *), const char *form, uint32_t *count)
 {
-    struct config_node const *const list = config_node_member(map, leaf(key));
+    struct config_node const *const list = config_node_member(map, config_leaf(key));
     TACIT_ASSERT(least <= most);
     *count = 0;
     if (reader->status != TACIT_OK)
@@ -474,7 +473,7 @@ void *config_reader_list(struct config_reader *reader, const struct config_node 
                          const char *key, const char *example, uint32_t most, size_t size,
                          uint32_t *count)
 {
-    struct config_node const *const list = config_node_member(map, leaf(key));
+    struct config_node const *const list = config_node_member(map, config_leaf(key));
     *count = 0;
     TACIT_ASSERT(size > 0);
     if (reader->status != TACIT_OK)
@@ -702,7 +701,7 @@ void *config_reader_memory(struct config_reader *reader, size_t size)
 void config_reader_idle(struct config_reader *reader, const struct config_node *map,
                         const char *key, bool is_idle, const char *text)
 {
-    struct config_node const *const node = config_node_member(map, leaf(key));
+    struct config_node const *const node = config_node_member(map, config_leaf(key));
     if (node != NULL && is_idle)
         config_reader_fail(reader, node, key, "%s", text);
 }

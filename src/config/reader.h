@@ -18,6 +18,9 @@ struct config_choice {
     int value;
 };
 
+/* The last part of a dotted key. */
+const char *config_leaf(const char *key);
+
 /* "file:line: key: text", unless something went wrong before. `key` may be NULL. */
 void config_reader_fail(struct config_reader *reader, const struct config_node *node,
                         const char *key, const char *format, ...)

@@ -90,20 +90,35 @@ static void shape_dense_weights(struct tacit_learn_network *network, struct lear
     node->gradients[0] = learn_memory(&network->passes, &desc, false);
 }
 
+/* The memories of a weighted stage, but for its bias in whatever layout oneDNN likes. */
+struct weighted {
+    dnnl_memory_desc_t in;
+    dnnl_memory_desc_t weights;
+    dnnl_memory_desc_t bias;
+    dnnl_memory_desc_t out;
+};
+
+static struct weighted weighted_of(const struct learn_node *node, const dnnl_memory_desc_t *out)
+{
+    dnnl_memory_desc_t const in = learn_desc(node->in);
+    dnnl_memory_desc_t const weights = learn_desc(node->values[0]);
+    return (struct weighted){.in = any_layout(&in),
+                             .weights = any_layout(&weights),
+                             .bias = learn_desc(node->values[1]),
+                             .out = any_layout(out)};
+}
+
 static void build_dense(struct tacit_learn_network *network, struct learn_node *node,
                         uint32_t units)
 {
     struct learn_passes *const passes = &network->passes;
     dnnl_memory_desc_t const in = learn_desc(node->in);
     shape_dense_weights(network, node, &in, units);
-    dnnl_memory_desc_t const weights = learn_desc(node->values[0]);
-    dnnl_memory_desc_t const bias = learn_desc(node->values[1]);
     dnnl_memory_desc_t const out = plain((dnnl_dims_t){in.dims[0], units}, 2);
-    dnnl_memory_desc_t const in_any = any_layout(&in);
-    dnnl_memory_desc_t const weights_any = any_layout(&weights);
+    struct weighted const any = weighted_of(node, &out);
     dnnl_inner_product_desc_t desc;
-    learn_check(passes, dnnl_inner_product_forward_desc_init(&desc, dnnl_forward_training, &in_any,
-                                                             &weights_any, &bias, &out));
+    learn_check(passes, dnnl_inner_product_forward_desc_init(&desc, dnnl_forward_training, &any.in,
+                                                             &any.weights, &any.bias, &out));
     node->forward = learn_primitive(passes, &desc, NULL);
     learn_add_weighted(passes, &network->forward, node);
 }
@@ -113,18 +128,14 @@ static void build_convolution(struct tacit_learn_network *network, struct learn_
 {
     struct learn_passes *const passes = &network->passes;
     dnnl_memory_desc_t const in = learn_desc(node->in);
-    dnnl_memory_desc_t const weights = learn_desc(node->values[0]);
-    dnnl_memory_desc_t const bias = learn_desc(node->values[1]);
     dnnl_dims_t const dims = {in.dims[0], units, in.dims[2] - 2, in.dims[3] - 2};
     dnnl_memory_desc_t const out = plain(dims, 4);
-    dnnl_memory_desc_t const in_any = any_layout(&in);
-    dnnl_memory_desc_t const weights_any = any_layout(&weights);
-    dnnl_memory_desc_t const out_any = any_layout(&out);
+    struct weighted const any = weighted_of(node, &out);
     dnnl_convolution_desc_t desc;
     learn_check(passes, dnnl_convolution_forward_desc_init(
-                            &desc, dnnl_forward_training, dnnl_convolution_direct, &in_any,
-                            &weights_any, &bias, &out_any, (dnnl_dims_t){1, 1}, (dnnl_dims_t){0, 0},
-                            (dnnl_dims_t){0, 0}));
+                            &desc, dnnl_forward_training, dnnl_convolution_direct, &any.in,
+                            &any.weights, &any.bias, &any.out, (dnnl_dims_t){1, 1},
+                            (dnnl_dims_t){0, 0}, (dnnl_dims_t){0, 0}));
     node->forward = learn_primitive(passes, &desc, NULL);
     learn_add_weighted(passes, &network->forward, node);
 }
@@ -264,22 +275,17 @@ static void differentiate_dense(struct tacit_learn_network *network, struct lear
                                 dnnl_memory_t gradient, bool is_first)
 {
     struct learn_passes *const passes = &network->passes;
-    dnnl_memory_desc_t const in = learn_desc(node->in);
-    dnnl_memory_desc_t const weights = learn_desc(node->values[0]);
-    dnnl_memory_desc_t const bias = learn_desc(node->values[1]);
     dnnl_memory_desc_t const out = learn_desc(gradient);
-    dnnl_memory_desc_t const in_any = any_layout(&in);
-    dnnl_memory_desc_t const weights_any = any_layout(&weights);
-    dnnl_memory_desc_t const out_any = any_layout(&out);
+    struct weighted const any = weighted_of(node, &out);
     dnnl_inner_product_desc_t desc;
-    learn_check(passes, dnnl_inner_product_backward_weights_desc_init(&desc, &in_any, &weights_any,
-                                                                      &bias, &out_any));
+    learn_check(passes, dnnl_inner_product_backward_weights_desc_init(&desc, &any.in, &any.weights,
+                                                                      &any.bias, &any.out));
     learn_add_weights_gradient(passes, &network->backward, node,
                                learn_primitive(passes, &desc, node->forward), gradient);
     if (is_first)
         return;
     learn_check(passes,
-                dnnl_inner_product_backward_data_desc_init(&desc, &in_any, &weights_any, &out_any));
+                dnnl_inner_product_backward_data_desc_init(&desc, &any.in, &any.weights, &any.out));
     learn_add_data_gradient(passes, &network->backward, node,
                             learn_primitive(passes, &desc, node->forward), gradient);
 }
@@ -288,26 +294,21 @@ static void differentiate_convolution(struct tacit_learn_network *network, struc
                                       dnnl_memory_t gradient, bool is_first)
 {
     struct learn_passes *const passes = &network->passes;
-    dnnl_memory_desc_t const in = learn_desc(node->in);
-    dnnl_memory_desc_t const weights = learn_desc(node->values[0]);
-    dnnl_memory_desc_t const bias = learn_desc(node->values[1]);
     dnnl_memory_desc_t const out = learn_desc(gradient);
-    dnnl_memory_desc_t const in_any = any_layout(&in);
-    dnnl_memory_desc_t const weights_any = any_layout(&weights);
-    dnnl_memory_desc_t const out_any = any_layout(&out);
+    struct weighted const any = weighted_of(node, &out);
     dnnl_dims_t const one = {1, 1};
     dnnl_dims_t const none = {0, 0};
     dnnl_convolution_desc_t desc;
-    learn_check(passes, dnnl_convolution_backward_weights_desc_init(&desc, dnnl_convolution_direct,
-                                                                    &in_any, &weights_any, &bias,
-                                                                    &out_any, one, none, none));
+    learn_check(passes, dnnl_convolution_backward_weights_desc_init(
+                            &desc, dnnl_convolution_direct, &any.in, &any.weights, &any.bias,
+                            &any.out, one, none, none));
     learn_add_weights_gradient(passes, &network->backward, node,
                                learn_primitive(passes, &desc, node->forward), gradient);
     if (is_first)
         return;
     learn_check(passes,
-                dnnl_convolution_backward_data_desc_init(&desc, dnnl_convolution_direct, &in_any,
-                                                         &weights_any, &out_any, one, none, none));
+                dnnl_convolution_backward_data_desc_init(&desc, dnnl_convolution_direct, &any.in,
+                                                         &any.weights, &any.out, one, none, none));
     learn_add_data_gradient(passes, &network->backward, node,
                             learn_primitive(passes, &desc, node->forward), gradient);
 }

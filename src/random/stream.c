@@ -32,11 +32,18 @@ void random_make_words(struct tacit_rng *rng)
     rng->used = 0;
 }
 
-void tacit_rng_words(struct tacit_rng *rng, size_t count, uint64_t *words)
+/* The words that are left in the buffer, as many as are wanted. Result: how many. */
+static size_t take_buffered(struct tacit_rng *rng, size_t count, uint64_t *words)
 {
     size_t i = 0;
     while (i < count && rng->used < TACIT_RNG_WORDS)
         words[i++] = random_next_word(rng);
+    return i;
+}
+
+void tacit_rng_words(struct tacit_rng *rng, size_t count, uint64_t *words)
+{
+    size_t i = take_buffered(rng, count, words);
     for (; i + TACIT_RNG_WORDS <= count; i += TACIT_RNG_WORDS)
         make_words(rng, words + i);
     while (i < count)
@@ -123,9 +130,7 @@ WIDE void make_wide(struct tacit_rng *rng, unsigned sides, uint64_t *words)
 __attribute__((target("avx2"))) void tacit_rng_words_avx2(struct tacit_rng *rng, size_t count,
                                                           uint64_t *words)
 {
-    size_t i = 0;
-    while (i < count && rng->used < TACIT_RNG_WORDS)
-        words[i++] = random_next_word(rng);
+    size_t i = take_buffered(rng, count, words);
     for (; i + SIDES_MAX * WIDE_WORDS <= count; i += SIDES_MAX * WIDE_WORDS)
         make_wide(rng, SIDES_MAX, words + i);
     if (i + WIDE_WORDS <= count) {

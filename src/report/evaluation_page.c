@@ -15,15 +15,20 @@ static void put_estimate(const struct tacit_report_estimate *estimate, FILE *out
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-static void put_arm(const struct tacit_report_evaluation *evaluation, uint32_t arm, FILE *out)
+/* What the rows of arms and of policies begin with. */
+static void begin_row(const char *name, const struct tacit_report_estimates *own, FILE *out)
 {
-    const struct tacit_report_estimates *const own = &evaluation->arms[arm];
-    report_html_row(evaluation->arm_names[arm], out);
+    report_html_row(name, out);
     html_put(out, "<td class=\"n\">%-u</td><td class=\"n\">%.4g%-s</td>", own->row_count,
              own->effective_rows, own->is_thin ? " <b>too few</b>" : "");
     put_estimate(&own->doubly_robust, out);
     put_estimate(&own->self_normalised, out);
-    put_estimate(&own->ips, out);
+}
+
+static void put_arm(const struct tacit_report_evaluation *evaluation, uint32_t arm, FILE *out)
+{
+    begin_row(evaluation->arm_names[arm], &evaluation->arms[arm], out);
+    put_estimate(&evaluation->arms[arm].ips, out);
     (void)fputs("</tr>\n", out);
 }
 
@@ -59,12 +64,7 @@ static void put_policies(const struct tacit_report_evaluation *evaluation, FILE 
     report_html_table("Policies", "", heads, sizeof heads / sizeof heads[0], out);
     for (uint32_t i = 0; i < evaluation->policy_count; i++) {
         const struct tacit_report_policy *const policy = &evaluation->policies[i];
-        const struct tacit_report_estimates *const own = &policy->estimates;
-        report_html_row(policy->name, out);
-        html_put(out, "<td class=\"n\">%-u</td><td class=\"n\">%.4g%-s</td>", own->row_count,
-                 own->effective_rows, own->is_thin ? " <b>too few</b>" : "");
-        put_estimate(&own->doubly_robust, out);
-        put_estimate(&own->self_normalised, out);
+        begin_row(policy->name, &policy->estimates, out);
         put_estimate(&policy->switched, out);
         put_estimate(&policy->gain, out);
         (void)fputs("</tr>\n", out);

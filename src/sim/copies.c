@@ -77,16 +77,6 @@ static void take_backup(struct tacit_sim_nodes *nodes, struct sim_node *node, ui
     sim_say_copied(nodes, TACIT_SIM_BACKUP, number, TACIT_SIM_DISK, backup->node);
 }
 
-/* The process is stopped; it starts again from what is on the disk now. */
-static void begin_from_disk(struct tacit_sim_nodes *nodes, struct sim_node *node)
-{
-    sim_go_down(nodes, node);
-    uint64_t const down_us = sim_up_to(nodes, nodes->config.faults->down_us_max);
-    sim_push(nodes, (struct sim_item){.time_us = nodes->now_us + down_us,
-                                      .kind = SIM_ITEM_RESTART,
-                                      .node = sim_index(nodes, node)});
-}
-
 static void put_back(struct tacit_sim_nodes *nodes, struct sim_node *node, uint32_t number)
 {
     struct sim_backup const *const backup = &nodes->backups[number];
@@ -96,7 +86,7 @@ static void put_back(struct tacit_sim_nodes *nodes, struct sim_node *node, uint3
     memcpy(node->disk, backup->disk, disk_bytes(node));
     node->slot = backup->slot;
     sim_say_copied(nodes, TACIT_SIM_DISK, backup->node, TACIT_SIM_BACKUP, number);
-    begin_from_disk(nodes, node);
+    sim_crash(nodes, node);
 }
 
 /* With the noise that the agent will draw, or with its own: both are possible. */
@@ -111,7 +101,7 @@ static void begin_clone(struct tacit_sim_nodes *nodes, struct sim_node *clone, u
     if (sim_up_to(nodes, 1) == 0)
         clone->noise = original->noise;
     sim_say_copied(nodes, TACIT_SIM_DISK, sim_index(nodes, clone), TACIT_SIM_DISK, agent);
-    begin_from_disk(nodes, clone);
+    sim_crash(nodes, clone);
 }
 
 void sim_copy(struct tacit_sim_nodes *nodes, const struct sim_item *item)

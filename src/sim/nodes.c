@@ -37,7 +37,8 @@ static void end_plan(struct sim_node *node)
     node->parts_left = 0;
 }
 
-void sim_go_down(struct tacit_sim_nodes *nodes, struct sim_node *node)
+/* What was not persisted is gone, and so is the process. */
+static void go_down(struct tacit_sim_nodes *nodes, struct sim_node *node)
 {
     TACIT_ASSERT(node->disk != NULL);
     TACIT_ASSERT(sim_index(nodes, node) <= nodes->agent_count + nodes->clone_count);
@@ -53,10 +54,10 @@ void sim_go_down(struct tacit_sim_nodes *nodes, struct sim_node *node)
     set_done(nodes, node, node->is_lost);
 }
 
-static void crash(struct tacit_sim_nodes *nodes, struct sim_node *node)
+void sim_crash(struct tacit_sim_nodes *nodes, struct sim_node *node)
 {
     TACIT_ASSERT(nodes->config.faults != NULL);
-    sim_go_down(nodes, node);
+    go_down(nodes, node);
     uint64_t const down_us = sim_up_to(nodes, nodes->config.faults->down_us_max);
     sim_push(nodes, (struct sim_item){.time_us = nodes->now_us + down_us,
                                       .kind = SIM_ITEM_RESTART,
@@ -142,18 +143,18 @@ static void carry_out(struct tacit_sim_nodes *nodes, struct sim_node *node,
     TACIT_IMPLIES(update->plan_count > 0, update->plan != NULL);
     enum death const death = choose_death(nodes, sim_is_hub(nodes, node));
     if (death == DEATH_BEFORE_PERSIST) {
-        crash(nodes, node);
+        sim_crash(nodes, node);
         return;
     }
     if (update->persist)
         persist(nodes, node, update->persist_extra);
     if (death == DEATH_AFTER_PERSIST) {
-        crash(nodes, node);
+        sim_crash(nodes, node);
         return;
     }
     send_all(nodes, node, update);
     if (death == DEATH_AFTER_SEND) {
-        crash(nodes, node);
+        sim_crash(nodes, node);
         return;
     }
     if (update->plan_is_void)
@@ -334,7 +335,7 @@ static void happen(struct tacit_sim_nodes *nodes, const struct sim_item *item)
     struct sim_node *const node = &nodes->nodes[item->node];
     if (item->kind == SIM_ITEM_LOSS) {
         node->is_lost = true;
-        sim_go_down(nodes, node);
+        go_down(nodes, node);
         return;
     }
     if (item->kind == SIM_ITEM_BACKUP || item->kind == SIM_ITEM_RESTORE ||

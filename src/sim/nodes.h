@@ -88,8 +88,9 @@ void sim_packet_drop(struct sim_packet *packet);
 
 /* ---- nodes.c ---- */
 
-/* What was not persisted is gone, and so is the process. */
-void sim_go_down(struct tacit_sim_nodes *nodes, struct sim_node *node);
+/* What was not persisted is gone, and so is the process; it starts again, after a while, from what
+ * is on the disk now. */
+void sim_crash(struct tacit_sim_nodes *nodes, struct sim_node *node);
 
 /* ---- copies.c ---- */
 

@@ -1,6 +1,6 @@
 /* The graph itself: from a heap of edges to sorted neighbours, its components, its gossip matrix.
  */
-#include "tacit/topo.h"
+#include "search.h"
 #include <string.h>
 
 /* How a person is told about a graph in pieces. */
@@ -101,25 +101,6 @@ uint32_t tacit_graph_degree(const struct tacit_graph *graph, uint32_t agent)
 
 /* ---- Components ------------------------------------------------------------------------------ */
 
-/* Labels everybody whom `from` reaches. */
-static void label_component(const struct tacit_graph *graph, uint32_t from, uint32_t component,
-                            uint32_t *label, uint32_t *queue)
-{
-    uint32_t end = 0;
-    label[from] = component;
-    queue[end++] = from;
-    for (uint32_t at = 0; at < end; at++) {
-        uint32_t const agent = queue[at];
-        for (uint64_t i = graph->first[agent]; i < graph->first[agent + 1]; i++) {
-            uint32_t const neighbour = graph->neighbours[i];
-            if (label[neighbour] != TACIT_UNREACHED)
-                continue;
-            label[neighbour] = component;
-            queue[end++] = neighbour;
-        }
-    }
-}
-
 uint32_t tacit_graph_components(const struct tacit_graph *graph, uint32_t *label, uint32_t *queue)
 {
     for (uint32_t agent = 0; agent < graph->agent_count; agent++)
@@ -127,7 +108,7 @@ uint32_t tacit_graph_components(const struct tacit_graph *graph, uint32_t *label
     uint32_t count = 0;
     for (uint32_t agent = 0; agent < graph->agent_count; agent++)
         if (label[agent] == TACIT_UNREACHED)
-            label_component(graph, agent, count++, label, queue);
+            (void)topo_search_mark(graph, agent, count++, 0, label, queue);
     return count;
 }
 

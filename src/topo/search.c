@@ -228,23 +228,30 @@ static bool may_spend(struct search *search, uint64_t visits, uint64_t left)
 
 /* ---- One search ------------------------------------------------------------------------------ */
 
-struct tacit_reach topo_search_spread(const struct tacit_graph *graph, uint32_t from,
-                                      uint32_t *distance, uint32_t *queue)
+uint32_t topo_search_mark(const struct tacit_graph *graph, uint32_t from, uint32_t first,
+                          uint32_t step, uint32_t *mark, uint32_t *queue)
 {
     uint32_t end = 0;
-    TACIT_ASSERT(distance[from] == TACIT_UNREACHED);
-    distance[from] = 0;
+    TACIT_ASSERT(mark[from] == TACIT_UNREACHED);
+    mark[from] = first;
     queue[end++] = from;
     for (uint32_t at = 0; at < end; at++) {
         uint32_t const agent = queue[at];
         for (uint64_t i = graph->first[agent]; i < graph->first[agent + 1]; i++) {
             uint32_t const neighbour = graph->neighbours[i];
-            if (distance[neighbour] != TACIT_UNREACHED)
+            if (mark[neighbour] != TACIT_UNREACHED)
                 continue;
-            distance[neighbour] = distance[agent] + 1;
+            mark[neighbour] = mark[agent] + step;
             queue[end++] = neighbour;
         }
     }
+    return end;
+}
+
+struct tacit_reach topo_search_spread(const struct tacit_graph *graph, uint32_t from,
+                                      uint32_t *distance, uint32_t *queue)
+{
+    uint32_t const end = topo_search_mark(graph, from, 0, 1, distance, queue);
     return (struct tacit_reach){.agent_count = end, .eccentricity = distance[queue[end - 1]]};
 }
 

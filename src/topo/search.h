@@ -42,7 +42,13 @@ void topo_search_prepare(struct search *search, const uint32_t *label, uint32_t 
 /* The agents of one component. */
 struct group topo_search_group(const struct search *search, uint32_t component);
 
-/* The breadth-first search itself, of one component: the distances in it must be unknown. */
+/* The breadth-first search itself: marks `from` with `first`, and with `step` more from neighbour
+ * to neighbour, whoever has TACIT_UNREACHED; `queue` has them in that order. Result: how many.
+ * Requires: `from` has it. Cost: O(n + edges) of the component. */
+uint32_t topo_search_mark(const struct tacit_graph *graph, uint32_t from, uint32_t first,
+                          uint32_t step, uint32_t *mark, uint32_t *queue);
+
+/* Distances from `from`, of one component: those in it must be unknown. */
 struct tacit_reach topo_search_spread(const struct tacit_graph *graph, uint32_t from,
                                       uint32_t *distance, uint32_t *queue);
 
