@@ -12,7 +12,7 @@
 #define HORIZON 200u
 
 static const char *const features[D] = {"constant", "age", "dose"};
-static struct glm_policy const policy = {features, D, 0};
+static struct glm_policy const policy = {.features = features, .dimension = D};
 
 /* quorum 0: all; deadline_s 0: none. */
 static struct world *glm_world(uint32_t quorum, uint32_t deadline_s)
