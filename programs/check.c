@@ -172,7 +172,7 @@ static int check_command(const struct command *command, int word_count, char **w
     struct tacit_error error = {""};
     command_parse(command, &arguments, word_count, words);
     enum tacit_status const status =
-        tacit_experiment_load_for(&experiment, TACIT_EXPERIMENT_CHECK, arguments.file,
+        tacit_experiment_load_for(&experiment, TACIT_EXPERIMENT_CHECK, NULL, arguments.file,
                                   arguments.settings, arguments.setting_count, &error);
     if (status != TACIT_OK)
         return command_report_file(status, &error);

@@ -54,7 +54,7 @@ static enum tacit_status load(struct tacit_experiment *experiment, const char *f
     enum tacit_status const status =
         tacit_experiment_load(experiment, file, settings, count, error);
     if (status != TACIT_INVALID || strcmp(file, "-") == 0 ||
-        tacit_experiment_load_for(experiment, TACIT_EXPERIMENT_ROWS, file, settings, count,
+        tacit_experiment_load_for(experiment, TACIT_EXPERIMENT_ROWS, NULL, file, settings, count,
                                   &ignored) != TACIT_OK)
         return status;
     struct tacit_config const *const config = experiment->config;

@@ -207,8 +207,8 @@ struct tacit_off_policy_log tacit_log_off_policy(const struct tacit_log *log);
 bool tacit_log_number(const struct tacit_log_rows *rows, uint32_t row, uint32_t column,
                       double *value);
 
-/* Fills log->gathered. Requires: a log that was built, once. Errors: TACIT_MEMORY (the log is still
- * to be freed). Cost: O(n log n) for n rows. */
+/* Fills log->gathered. Requires: a log that was built, once. Errors: TACIT_MEMORY (the log is as
+ * before). Cost: O(n log n) for n rows. */
 enum tacit_status tacit_log_gather(struct tacit_log *log);
 
 /* Days that `slots` take where so many come on each weekday, from Monday, begun on the weekday from

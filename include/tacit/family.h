@@ -99,8 +99,12 @@ enum tacit_experiment_use {
     TACIT_EXPERIMENT_ROWS     /* the data alone: there is no network and no plan, and nothing is
                                  refused that only runs would mind */
 };
+/* `rows`: a loaded one whose logged rows are taken, and not read again; NULL: none.
+ * Requires: its file and settings say the same of environment, agents, seed and units; it outlives
+ * the new one. */
 enum tacit_status tacit_experiment_load_for(struct tacit_experiment *experiment,
-                                            enum tacit_experiment_use use, const char *path,
+                                            enum tacit_experiment_use use,
+                                            const struct tacit_experiment *rows, const char *path,
                                             const char *const *settings, uint32_t set_count,
                                             struct tacit_error *error);
 

@@ -65,5 +65,11 @@ enum tacit_status tacit_log_gather(struct tacit_log *log)
         gather(gathered, cell, drawn, rows);
     }
     free(drawn);
-    return has_memory ? TACIT_OK : TACIT_MEMORY;
+    if (has_memory)
+        return TACIT_OK;
+    free(gathered->start);
+    free(gathered->values);
+    free(gathered->upto);
+    *gathered = (struct tacit_log_gathered){0};
+    return TACIT_MEMORY;
 }

@@ -13,6 +13,7 @@
 /* What belongs to the experiment and is read once. */
 struct tacit_experiment_data {
     enum tacit_experiment_use use;
+    struct tacit_experiment_data *rows; /* whose log is taken; NULL: nobody's */
     uint64_t *points;
     struct tacit_means means;
     struct tacit_log log;
@@ -293,16 +294,33 @@ static enum tacit_status limit_units(struct tacit_experiment *experiment, struct
     return TACIT_OK;
 }
 
+/* Read and sorted, or taken from who has it. */
+static enum tacit_status make_log(struct tacit_experiment *experiment, const char *path,
+                                  struct tacit_error *error)
+{
+    struct tacit_experiment_data *const data = experiment->data;
+    struct tacit_log *const log = data->rows == NULL ? &data->log : &data->rows->log;
+    bool const is_at_once =
+        data->use == TACIT_EXPERIMENT_AT_ONCE && experiment->config->unit_rewards == 0;
+    enum tacit_status const status =
+        data->rows == NULL ? build_log(experiment, path, error) : TACIT_OK;
+    if (status != TACIT_OK)
+        return status;
+    if (is_at_once && log->gathered.start == NULL && tacit_log_gather(log) != TACIT_OK)
+        return out_of_memory(error);
+    data->log = *log;
+    if (!is_at_once)
+        data->log.gathered = (struct tacit_log_gathered){0};
+    return TACIT_OK;
+}
+
 static enum tacit_status use_log(struct tacit_experiment *experiment, const char *path,
                                  struct tacit_error *error)
 {
     enum tacit_experiment_use const use = experiment->data->use;
-    enum tacit_status status = build_log(experiment, path, error);
+    enum tacit_status const status = make_log(experiment, path, error);
     if (status != TACIT_OK)
         return status;
-    if (use == TACIT_EXPERIMENT_AT_ONCE && experiment->config->unit_rewards == 0 &&
-        tacit_log_gather(&experiment->data->log) != TACIT_OK)
-        return out_of_memory(error);
     struct tacit_log const *const log = &experiment->data->log;
     if (log->arm_count < 2)
         return tacit_experiment_refuse(experiment, "environment.logged.arm",
@@ -644,12 +662,13 @@ enum tacit_status tacit_experiment_load(struct tacit_experiment *experiment, con
                                         const char *const *settings, uint32_t set_count,
                                         struct tacit_error *error)
 {
-    return tacit_experiment_load_for(experiment, TACIT_EXPERIMENT_RUNS, path, settings, set_count,
-                                     error);
+    return tacit_experiment_load_for(experiment, TACIT_EXPERIMENT_RUNS, NULL, path, settings,
+                                     set_count, error);
 }
 
 enum tacit_status tacit_experiment_load_for(struct tacit_experiment *experiment,
-                                            enum tacit_experiment_use use, const char *path,
+                                            enum tacit_experiment_use use,
+                                            const struct tacit_experiment *rows, const char *path,
                                             const char *const *settings, uint32_t set_count,
                                             struct tacit_error *error)
 {
@@ -660,7 +679,8 @@ enum tacit_status tacit_experiment_load_for(struct tacit_experiment *experiment,
         return status;
     experiment->data = calloc(1, sizeof *experiment->data);
     if (experiment->data != NULL)
-        experiment->data->use = use;
+        *experiment->data = (struct tacit_experiment_data){
+            .use = use, .rows = rows != NULL && rows->data->log.start != NULL ? rows->data : NULL};
     status = experiment->data == NULL ? out_of_memory(error) : set_up(experiment, error);
     if (status != TACIT_OK)
         tacit_experiment_free(experiment);
@@ -673,7 +693,8 @@ void tacit_experiment_free(struct tacit_experiment *experiment)
         experiment->family->plan_free(experiment->plan);
     if (experiment->data != NULL) {
         tacit_means_free(&experiment->data->means);
-        tacit_log_free(&experiment->data->log);
+        if (experiment->data->rows == NULL)
+            tacit_log_free(&experiment->data->log);
         free(experiment->data->points);
         free(experiment->data->generated);
         free(experiment->data);

@@ -190,7 +190,7 @@ static bool open_point(struct open_point *open, const struct grid_cache *cache,
     struct tacit_error why = {""};
     *status = tacit_experiment_load_for(
         &open->experiment, point->is_at_once ? TACIT_EXPERIMENT_AT_ONCE : TACIT_EXPERIMENT_RUNS,
-        point->file, point->settings, point->setting_count, &why);
+        point->rows, point->file, point->settings, point->setting_count, &why);
     if (*status != TACIT_OK) {
         *status = set_error(point, why.text[0] == '\0' ? tacit_status_text(*status) : why.text);
         return false;

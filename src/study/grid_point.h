@@ -11,6 +11,7 @@
 
 struct grid_point {
     const char *file;
+    const struct tacit_experiment *rows; /* whose rows are its, too; NULL: nobody's */
     bool is_at_once;       /* logged rewards are drawn many at once: TACIT_EXPERIMENT_AT_ONCE */
     const char **settings; /* KEY=VALUE; the last grid_count are the point's own */
     uint32_t setting_count;

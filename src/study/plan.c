@@ -120,6 +120,7 @@ static enum tacit_status try_horizon(struct plan *plan, const struct tacit_repor
     trial.settings[trial.count++] = "checkpoints=2";
     struct grid_point point = {
         .file = plan->request.file,
+        .rows = plan->rows,
         .settings = trial.settings,
         .setting_count = trial.count,
         .is_at_once = (double)plan->agent_count * horizon * plan->report.run_count > PULLS_MAX};
@@ -196,8 +197,9 @@ static bool load_trial(const struct plan *plan, const struct tacit_report_choice
     struct trial trial;
     struct tacit_error error = {""};
     set_trial(&trial, plan, choice, horizon);
-    return tacit_experiment_load(experiment, plan->request.file, trial.settings, trial.count,
-                                 &error) == TACIT_OK;
+    return tacit_experiment_load_for(experiment, TACIT_EXPERIMENT_RUNS, plan->rows,
+                                     plan->request.file, trial.settings, trial.count,
+                                     &error) == TACIT_OK;
 }
 
 /* What the formulas say of this choice, before anything is simulated. NaN: nothing. */
@@ -427,10 +429,19 @@ static void say_days(const struct plan *plan, char text[FORECAST_BYTES])
 
 enum tacit_status plan_search(struct plan *plan)
 {
+    struct tacit_experiment rows;
+    struct tacit_error ignored = {""};
     TACIT_ASSERT(plan->report.choices == plan->choices && plan->report.choice_count == 0);
-    enum tacit_status status = try_all(plan);
+    enum tacit_status status =
+        tacit_experiment_load_for(&rows, TACIT_EXPERIMENT_ROWS, NULL, plan->request.file,
+                                  plan->settings, plan->setting_count, &ignored);
+    plan->rows = status == TACIT_OK ? &rows : NULL;
+    status = try_all(plan);
     if (status == TACIT_OK)
         status = try_two(plan);
+    if (plan->rows != NULL)
+        tacit_experiment_free(&rows);
+    plan->rows = NULL;
     write_sentence(plan, plan->report.sentence);
     say_days(plan, plan->report.days);
     return status;

@@ -33,8 +33,9 @@ struct plan {
     bool has_two;    /* the file's own aggregators */
     char apart[160]; /* the setting of the gap */
     bool has_announced;
-    const char *extra;              /* one more setting; NULL: none */
-    struct tacit_report_choice own; /* the file's; "": longer than is told */
+    const struct tacit_experiment *rows; /* all that is tried has them */
+    const char *extra;                   /* one more setting; NULL: none */
+    struct tacit_report_choice own;      /* the file's; "": longer than is told */
     char own_network[TACIT_REPORT_SETTING_BYTES];
     double traffic[TACIT_WEEKDAYS]; /* of the file's rows; all 0: nothing says when they were */
     char remark[sizeof((struct tacit_experiment *)0)->remark];
