@@ -584,19 +584,12 @@ TACIT_NO_GAPS_END
 struct tacit_elim_hub; /* opaque, relocatable */
 
 struct tacit_elim_hub_view {
-    uint32_t epoch;       /* the epoch whose order stands */
-    bool finished;        /* the last order was given */
+    TACIT_ROUND_HUB_VIEW(epoch)
     const uint64_t *arms; /* active set */
     uint32_t active_count;
     uint32_t round_count;       /* epochs whose reports were collected, .. */
     uint32_t void_count;        /* .. of which so many were void, of two aggregators */
-    uint32_t reports_missing;   /* of the present epoch */
-    uint32_t report_count;      /* received in the present epoch */
-    uint32_t covered_count;     /* agents whose sums are in these reports */
-    bool overdue;               /* the deadline is over, but the quorum is not there */
     const uint64_t *uploaders;  /* A: who is asked to report in the present epoch */
-    const uint64_t *received;   /* A: who has */
-    const uint32_t *seen;       /* A: last epoch whose report is held from each agent */
     uint64_t pulls;             /* S(r) of the present epoch */
     uint64_t new_pulls;         /* two aggregators: those of it alone */
     double radius;              /* C(r) of the last test; 0 before */
@@ -604,14 +597,10 @@ struct tacit_elim_hub_view {
     uint32_t leader;            /* with them; TACIT_NO_ARM: none yet */
     const double *means;        /* K aggregated means of the last round */
     const uint32_t *eliminated; /* K: the epoch in which the arm was eliminated; 0: still active */
-    const uint64_t *flagged;    /* A: who spoke from two states; NULL without grants */
-    const uint64_t *ahead;  /* A: who follows a grant that this state never gave: it is an old one,
-                             * or they do not say what is true; NULL without grants */
-    uint64_t term;          /* 0: the first */
-    uint32_t quorum;        /* as it stands: at most those that can report */
-    uint32_t quorum_wanted; /* as it was said last; 0: all */
-    uint64_t round_timeout_us; /* as it stands; 0: no deadline */
-    uint64_t horizon;          /* T, as it was extended */
+    uint32_t quorum;            /* as it stands: at most those that can report */
+    uint32_t quorum_wanted;     /* as it was said last; 0: all */
+    uint64_t round_timeout_us;  /* as it stands; 0: no deadline */
+    uint64_t horizon;           /* T, as it was extended */
     /* Of a hub that takes changes; else NULL, 0: */
     const struct tacit_elim_change *changes;
     uint32_t change_count;

@@ -182,18 +182,9 @@ struct tacit_glm_sound_hub; /* opaque, relocatable; holds released sums only */
 
 /* Pointers are valid until the next step. */
 struct tacit_glm_sound_hub_view {
-    uint32_t round; /* of the order that stands; 0: none yet */
-    bool finished;  /* no batch follows */
-    bool overdue;
-    uint32_t reports_missing;
-    uint32_t report_count;
-    uint64_t term;
-    const int64_t *sums;      /* of all closed batches */
-    uint64_t releases;        /* that are in them */
-    const uint64_t *received; /* M */
-    const uint32_t *seen;     /* M */
-    const uint64_t *flagged;  /* M */
-    const uint64_t *ahead;    /* M */
+    TACIT_ROUND_HUB_VIEW(round)
+    const int64_t *sums; /* of all closed batches */
+    uint64_t releases;   /* that are in them */
 };
 
 /* Bytes of a state: O(M d^2). Errors: 0 if the configuration is not valid. */

@@ -289,15 +289,8 @@ struct tacit_phased_hub; /* opaque, relocatable */
 
 /* Pointers are valid until the next step. */
 struct tacit_phased_hub_view {
+    TACIT_ROUND_HUB_VIEW(round)
     struct tacit_phased_judge_view judge;
-    uint32_t reports_missing; /* of the present round */
-    uint32_t report_count;    /* received in the present round */
-    bool overdue;             /* the deadline is over, but the quorum is not there */
-    uint64_t term;            /* 0: the first */
-    const uint64_t *received; /* A: who has reported in the present round */
-    const uint32_t *seen;     /* A: last round whose report is held from each agent */
-    const uint64_t *flagged;  /* A: with grants: who spoke from two states; else NULL */
-    const uint64_t *ahead;    /* A: the same: who follows a grant that this state never gave */
 };
 
 /* Bytes of a state: O(A K + K log T). Errors: 0 if the configuration is not valid. */

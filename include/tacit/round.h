@@ -53,4 +53,31 @@ struct tacit_ledger;
 struct tacit_round_view {
     TACIT_ROUND_VIEW_MEMBERS(round, draw_round, release_round)
 };
+
+/* So has a hub's. */
+#define TACIT_ROUND_HUB_VIEW_MEMBERS(round)                                                        \
+    uint32_t round;           /* of the order that stands; 0: none yet */                          \
+    uint32_t reports_missing; /* of the present round */                                           \
+    uint32_t report_count;    /* received in it */                                                 \
+    uint32_t covered_count;   /* sites whose sums are in these reports */                          \
+    bool finished;            /* the last order was given */                                       \
+    bool overdue;             /* the deadline is over, but the quorum is not there */              \
+    uint64_t term;            /* 0: the first */                                                   \
+    const uint64_t *received; /* A: who has reported in the present round */                       \
+    const uint32_t *seen;     /* A: last round whose report is held from each site */              \
+    const uint64_t *flagged;  /* A: who spoke from two states; NULL without grants */              \
+    const uint64_t *ahead;    /* A: who follows a grant that this state never gave: it is an old   \
+                               * one, or they do not say what is true; NULL without grants */
+
+struct tacit_round_hub_view {
+    TACIT_ROUND_HUB_VIEW_MEMBERS(round)
+};
+/* Both names of it in a protocol's own view. */
+#define TACIT_ROUND_HUB_VIEW(round)                                                                \
+    union {                                                                                        \
+        struct tacit_round_hub_view desk;                                                          \
+        struct {                                                                                   \
+            TACIT_ROUND_HUB_VIEW_MEMBERS(round)                                                    \
+        };                                                                                         \
+    };
 #endif

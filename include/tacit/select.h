@@ -479,25 +479,18 @@ enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
                                         struct tacit_select_update *update);
 
 struct tacit_select_hub_view {
-    uint64_t term;
-    uint32_t round;       /* the present one; 0: none yet */
+    TACIT_ROUND_HUB_VIEW(round)
     uint32_t round_count; /* that are over */
     bool is_open;         /* else it waits for sites, or is over */
-    bool is_finished;
-    bool is_exhausted;  /* .. because nobody has budget left, .. */
-    bool is_ended;      /* .. or by the operator's word */
-    bool lacks_model;   /* it was built again, and asks sites for what they fetched */
-    bool awaits_totals; /* two aggregators: the round has its updates, .. */
+    bool is_exhausted;    /* .. because nobody has budget left, .. */
+    bool is_ended;        /* .. or by the operator's word */
+    bool lacks_model;     /* it was built again, and asks sites for what they fetched */
+    bool awaits_totals;   /* two aggregators: the round has its updates, .. */
     uint64_t
         epsilon_nano; /* .. which are noised at this: the least that one of its sites had next */
     const uint8_t *model_name; /* what it orders to train on: the digest of the digests */
     uint32_t asked_count;
-    uint32_t received_count;
     const uint64_t *asked;      /* A */
-    const uint64_t *received;   /* A */
-    const uint64_t *flagged;    /* A: who spoke from two states */
-    const uint64_t *ahead;      /* A: who follows a grant that this state never gave */
-    const uint32_t *seen;       /* A */
     const uint64_t *spent_nano; /* A, as reported */
     const float *model;         /* d: of the present round */
     const double *latencies;    /* asked_count, ascending by site: seconds; NAN: none yet */

@@ -184,6 +184,7 @@ struct live_hub {
     void *state;        /* NULL: it keeps nothing */
     size_t state_size;
     void *own;
+    uint64_t *everybody;            /* the set of all sites */
     struct live_hub_helper *helper; /* hub_helper.h; NULL: one aggregator */
     struct live_messages out;
     uint64_t deadline_us; /* as the core said it last */
@@ -204,6 +205,10 @@ struct tacit_wire_neighbour *live_hub_neighbours(const struct live_hub_config *c
 /* For live_hub_ops.describe: who meets whom. */
 void live_hub_describe_edges(const struct live_hub_config *config, const struct tacit_graph *graph,
                              FILE *out);
+
+/* What such a hub shows of its rounds, and of two aggregators; asked are all sites. */
+struct live_hub_view live_hub_show(const struct live_hub *hub,
+                                   const struct tacit_round_hub_view *desk);
 
 /* A message leaves. false: not now; somebody will ask. */
 bool live_hub_send(struct live_hub *hub, const void *message);

@@ -189,6 +189,7 @@ static enum tacit_status describe(struct live_hub *hub)
     hub->own = live_room_take(&hub->room, 1, hub->ops->core->own_size);
     if (hub->config->has_helper)
         hub->helper = live_room_take(&hub->room, 1, sizeof *hub->helper);
+    hub->everybody = live_room_take_all(&hub->room, hub->config->site_count);
     if (hub->own == NULL || hub->room.is_short)
         return TACIT_MEMORY;
     if (hub->helper != NULL)
@@ -306,6 +307,27 @@ bool live_hub_send(struct live_hub *hub, const void *message)
     if (made != NULL && hub->ops->mark != NULL)
         hub->ops->mark(message, made);
     return made != NULL;
+}
+
+struct live_hub_view live_hub_show(const struct live_hub *hub,
+                                   const struct tacit_round_hub_view *desk)
+{
+    struct live_hub_view view = {.judges = true,
+                                 .is_finished = desk->finished,
+                                 .is_overdue = desk->overdue,
+                                 .awaits_totals = hub->helper != NULL && !desk->finished &&
+                                                  desk->round > 0 && desk->reports_missing == 0,
+                                 .epoch = desk->round,
+                                 .report_count = desk->report_count,
+                                 .missing_count = desk->reports_missing,
+                                 .covered_count = desk->covered_count,
+                                 .asked = hub->everybody,
+                                 .received = desk->received,
+                                 .seen = desk->seen,
+                                 .flagged = desk->flagged,
+                                 .ahead = desk->ahead};
+    live_hub_show_helper(hub, &view);
+    return view;
 }
 
 void live_hub_note(struct live_hub *hub, struct live_hub_update *update, const char *format, ...)

@@ -162,7 +162,7 @@ static void operate(struct storm_world *world)
     void *const before = storm_before(world, world->sites);
     enum tacit_status const status = tacit_select_hub_end(hub->state, hub->now_us, &update);
     tacit_select_hub_view(hub->state, &view);
-    assert_true(status == TACIT_OK ? view.is_ended && view.is_finished : !update.persist);
+    assert_true(status == TACIT_OK ? view.is_ended && view.finished : !update.persist);
     world->changes += status == TACIT_OK ? 1 : 0;
     report(status, &out);
     spoil_scratch(world);
@@ -246,11 +246,11 @@ static void look_at_hub(const struct storm_world *world, const void *hub, struct
     struct tacit_select_hub_view view;
     uint32_t const sites = world->sites;
     tacit_select_hub_view(hub, &view);
-    uint64_t const words[] = {view.term,           view.lacks_model, view.round,
-                              view.round_count,    view.is_open,     view.is_finished,
-                              view.is_exhausted,   view.is_ended,    view.asked_count,
-                              view.received_count, view.asked[0],    view.received[0],
-                              view.flagged[0],     view.ahead[0],    view.select.round_count};
+    uint64_t const words[] = {view.term,          view.lacks_model, view.round,
+                              view.round_count,   view.is_open,     view.finished,
+                              view.is_exhausted,  view.is_ended,    view.asked_count,
+                              view.covered_count, view.asked[0],    view.received[0],
+                              view.flagged[0],    view.ahead[0],    view.select.round_count};
     digest_bytes(words, sizeof words);
     digest_bytes(view.seen, sites * sizeof *view.seen);
     digest_bytes(view.spent_nano, sites * sizeof *view.spent_nano);
@@ -263,7 +263,7 @@ static void look_at_hub(const struct storm_world *world, const void *hub, struct
         digest_word(view.epsilon_nano | (uint64_t)view.awaits_totals << 63);
     *look = (struct storm_look){.flagged = view.flagged[0],
                                 .ahead = view.ahead[0],
-                                .end = view.is_finished                     ? STORM_IS_OVER
+                                .end = view.finished                        ? STORM_IS_OVER
                                        : view.is_open || view.awaits_totals ? STORM_GOES_ON
                                                                             : STORM_SAYS_WHY};
 }

@@ -261,10 +261,10 @@ static void digest_hub(const struct tacit_select_hub *hub, uint32_t dimension)
 {
     struct tacit_select_hub_view view;
     tacit_select_hub_view(hub, &view);
-    uint64_t const words[] = {view.round,          view.round_count,       view.is_open,
-                              view.is_finished,    view.is_exhausted,      view.asked_count,
-                              view.received_count, view.asked[0],          view.received[0],
-                              view.flagged[0],     view.select.round_count};
+    uint64_t const words[] = {view.round,         view.round_count,       view.is_open,
+                              view.finished,      view.is_exhausted,      view.asked_count,
+                              view.covered_count, view.asked[0],          view.received[0],
+                              view.flagged[0],    view.select.round_count};
     digest_bytes(words, sizeof words);
     digest_bytes(view.seen, SITES * sizeof *view.seen);
     digest_bytes(view.spent_nano, SITES * sizeof *view.spent_nano);
@@ -379,7 +379,7 @@ static void note_helper(struct world *world, const struct tacit_select_event *ev
     tacit_helper_hub_view(kept, &helper);
     if ((update->happened & TACIT_WANTS_TOTALS) != 0 && !helper.is_fixed) {
         struct tacit_helper_round const round = round_of(&view);
-        assert_int_equal(helper.here_count, view.received_count);
+        assert_int_equal(helper.here_count, view.covered_count);
         assert_int_equal(tacit_helper_hub_fix(kept, &round, 2, &entropy), TACIT_OK);
     }
     if (update->round_is_over)
@@ -621,10 +621,10 @@ static void check_models(const struct world *world)
 {
     struct tacit_select_hub_view hub;
     tacit_select_hub_view(hub_of(world), &hub);
-    assert_true(hub.is_finished);
+    assert_true(hub.finished);
     assert_int_equal(hub.round_count, ROUNDS);
     assert_int_equal(hub.asked_count, 0);
-    assert_int_equal(hub.received_count, 0);
+    assert_int_equal(hub.covered_count, 0);
     for (uint32_t i = 0; i < NUMBERS; i++)
         assert_true(fabs((double)hub.model[i] - world->twin[i]) <=
                     1e-5 * (1 + fabs(world->twin[i])));

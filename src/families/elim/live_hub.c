@@ -485,39 +485,25 @@ static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view
         return;
     }
     tacit_elim_hub_view(hub->state, &core);
-    *view = (struct live_hub_view){.judges = true,
-                                   .is_finished = core.finished,
-                                   .is_overdue = core.overdue,
-                                   .awaits_totals = hub->helper != NULL && !core.finished &&
-                                                    core.epoch > 0 && core.reports_missing == 0,
-                                   .epoch = core.epoch,
-                                   .round_count = core.round_count - core.void_count,
-                                   .rounds_max = elim_hub_settings(hub->config)->round_limit,
-                                   .pulls = core.pulls,
-                                   .active = core.arms,
-                                   .active_count = core.active_count,
-                                   .report_count = core.report_count,
-                                   .missing_count = core.reports_missing,
-                                   .covered_count = core.covered_count,
-                                   .radius = core.radius,
-                                   .asked = core.uploaders,
-                                   .received = core.received,
-                                   .seen = core.seen,
-                                   .means = core.means,
-                                   .eliminated = core.eliminated,
-                                   .intervals =
-                                       own_of(hub)->lowers == NULL ? NULL : &own_of(hub)->intervals,
-                                   .flagged = core.flagged,
-                                   .ahead = core.ahead,
-                                   .takes_changes = core.changes != NULL,
-                                   .dropped = core.dropped,
-                                   .refused = core.refused,
-                                   .retired = core.retired,
-                                   .quorum = core.quorum,
-                                   .quorum_wanted = core.quorum_wanted,
-                                   .deadline_s = (uint32_t)(core.round_timeout_us / 1000000u),
-                                   .horizon = core.horizon};
-    live_hub_show_helper(hub, view);
+    *view = live_hub_show(hub, &core.desk);
+    view->round_count = core.round_count - core.void_count;
+    view->rounds_max = elim_hub_settings(hub->config)->round_limit;
+    view->pulls = core.pulls;
+    view->active = core.arms;
+    view->active_count = core.active_count;
+    view->radius = core.radius;
+    view->asked = core.uploaders;
+    view->means = core.means;
+    view->eliminated = core.eliminated;
+    view->intervals = own_of(hub)->lowers == NULL ? NULL : &own_of(hub)->intervals;
+    view->takes_changes = core.changes != NULL;
+    view->dropped = core.dropped;
+    view->refused = core.refused;
+    view->retired = core.retired;
+    view->quorum = core.quorum;
+    view->quorum_wanted = core.quorum_wanted;
+    view->deadline_s = (uint32_t)(core.round_timeout_us / 1000000u);
+    view->horizon = core.horizon;
     view->changes = own_of(hub)->changes;
     view->change_count = elim_changes_show(core.changes, core.change_count, own_of(hub)->changes);
 }

@@ -255,8 +255,7 @@ const struct live_site_ops glm_sound_site_ops = {.wire = &tacit_wire_glm_sound,
 struct sound_hub {
     struct tacit_glm_sound_hub_config core;
     struct tacit_wire_glm_sound_run run;
-    uint64_t *arms;      /* all of them */
-    uint64_t *everybody; /* who is asked: all, until the end */
+    uint64_t *arms; /* all of them */
     struct tacit_glm_sound_estimate *estimate;
     struct live_model shown;
 };
@@ -315,7 +314,6 @@ static void hub_configure(struct live_hub *hub)
     memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
     hub->shape.dimension = own->run.model.dimension;
     own->arms = live_room_take_all(&hub->room, config->arm_count);
-    own->everybody = live_room_take_all(&hub->room, config->site_count);
     own->estimate = live_room_take(&hub->room, 1, sizeof *own->estimate);
 }
 
@@ -448,26 +446,12 @@ static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view
 {
     struct sound_hub const *const own = hub->own;
     struct tacit_glm_sound_hub_view const core = core_view(hub);
-    *view = (struct live_hub_view){.judges = true,
-                                   .is_finished = core.finished,
-                                   .is_overdue = core.overdue,
-                                   .awaits_totals = hub->helper != NULL && !core.finished &&
-                                                    core.round > 0 && core.reports_missing == 0,
-                                   .epoch = core.round,
-                                   .round_count = core.round == 0 ? 0 : core.round - 1,
-                                   .rounds_max = (uint32_t)own->run.model.batch_count,
-                                   .active = own->arms,
-                                   .active_count = hub->config->arm_count,
-                                   .report_count = core.report_count,
-                                   .missing_count = core.reports_missing,
-                                   .covered_count = core.report_count,
-                                   .asked = own->everybody,
-                                   .received = core.received,
-                                   .seen = core.seen,
-                                   .model = &own->shown,
-                                   .flagged = core.flagged,
-                                   .ahead = core.ahead};
-    live_hub_show_helper(hub, view);
+    *view = live_hub_show(hub, &core.desk);
+    view->round_count = core.round == 0 ? 0 : core.round - 1;
+    view->rounds_max = (uint32_t)own->run.model.batch_count;
+    view->active = own->arms;
+    view->active_count = hub->config->arm_count;
+    view->model = &own->shown;
 }
 
 const struct live_hub_ops glm_sound_hub_ops = {.wire = &tacit_wire_glm_sound,

@@ -213,11 +213,10 @@ const struct live_site_ops phased_site_ops = {.wire = &tacit_wire_phased,
 struct phased_hub {
     struct tacit_phased_hub_config core;
     struct live_hub_intervals intervals;
-    double *lowers;      /* K */
-    double *uppers;      /* K */
-    uint64_t *active;    /* W(K): arms that cannot be told apart from the best */
-    uint64_t *absent;    /* W(K): arms that are to come, or were retired */
-    uint64_t *everybody; /* who is asked: all, until the end */
+    double *lowers;   /* K */
+    double *uppers;   /* K */
+    uint64_t *active; /* W(K): arms that cannot be told apart from the best */
+    uint64_t *absent; /* W(K): arms that are to come, or were retired */
 };
 
 LIVE_CORE(tacit_phased_hub, struct phased_hub);
@@ -273,7 +272,6 @@ static void hub_configure(struct live_hub *hub)
     own->uppers = live_room_take(&hub->room, arms, sizeof *own->uppers);
     own->active = live_room_take(&hub->room, words, sizeof *own->active);
     own->absent = live_room_take(&hub->room, words, sizeof *own->absent);
-    own->everybody = live_room_take_all(&hub->room, config->site_count);
 }
 
 LIVE_SNAPSHOTS(tacit_phased_hub, struct phased_hub)
@@ -488,29 +486,14 @@ static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view
 {
     struct phased_hub const *const own = hub->own;
     struct tacit_phased_hub_view const core = core_view(hub);
-    *view = (struct live_hub_view){
-        .judges = true,
-        .is_finished = core.judge.finished,
-        .is_overdue = core.overdue,
-        .awaits_totals = hub->helper != NULL && !core.judge.finished && core.judge.round > 0 &&
-                         core.reports_missing == 0,
-        .epoch = core.judge.finished ? core.judge.round + 1 : core.judge.round,
-        .round_count = core.judge.round_count,
-        .pulls = core.judge.slots,
-        .active = own->active,
-        .active_count = tacit_bits_count(own->active, hub->config->arm_count),
-        .report_count = core.report_count,
-        .missing_count = core.reports_missing,
-        .covered_count = core.report_count,
-        .asked = own->everybody,
-        .received = core.received,
-        .seen = core.seen,
-        .means = core.judge.means,
-        .intervals = &own->intervals,
-        .absent = own->absent,
-        .flagged = core.flagged,
-        .ahead = core.ahead};
-    live_hub_show_helper(hub, view);
+    *view = live_hub_show(hub, &core.desk);
+    view->round_count = core.judge.round_count;
+    view->pulls = core.judge.slots;
+    view->active = own->active;
+    view->active_count = tacit_bits_count(own->active, hub->config->arm_count);
+    view->means = core.judge.means;
+    view->intervals = &own->intervals;
+    view->absent = own->absent;
 }
 
 const struct live_hub_ops phased_hub_ops = {.wire = &tacit_wire_phased,

@@ -372,7 +372,7 @@ static void note_round(struct live_hub *hub, const struct tacit_select_hub_view 
     if (view->round == own->noted_round || view->round == 0)
         return;
     own->noted_round = view->round;
-    if (view->is_finished)
+    if (view->finished)
         live_hub_note(hub, update, "the run is over after %u rounds%s", view->round_count,
                       view->is_exhausted ? ": no site has budget left"
                       : view->is_ended   ? ": by the operator's command"
@@ -507,23 +507,14 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
 static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view)
 {
     struct tacit_select_hub_view const core = hub_view(hub);
-    *view = (struct live_hub_view){.judges = true,
-                                   .is_finished = core.is_finished,
-                                   .is_overdue =
-                                       !core.is_open && !core.is_finished && !core.awaits_totals,
-                                   .awaits_totals = core.awaits_totals,
-                                   .epoch = core.round,
-                                   .round_count = core.round_count,
-                                   .active_count = hub->config->arm_count,
-                                   .report_count = core.received_count,
-                                   .missing_count = core.asked_count - core.received_count,
-                                   .covered_count = core.received_count,
-                                   .asked = core.asked,
-                                   .received = core.received,
-                                   .seen = core.seen,
-                                   .flagged = core.flagged,
-                                   .ahead = core.ahead};
-    live_hub_show_helper(hub, view);
+    *view = live_hub_show(hub, &core.desk);
+    view->is_overdue = !core.is_open && !core.finished && !core.awaits_totals;
+    view->awaits_totals = core.awaits_totals;
+    view->round_count = core.round_count;
+    view->active_count = hub->config->arm_count;
+    view->report_count = core.covered_count;
+    view->missing_count = core.asked_count - core.covered_count;
+    view->asked = core.asked;
 }
 
 const struct live_hub_ops select_hub_ops = {.wire = &tacit_wire_select,

@@ -323,16 +323,6 @@ void tacit_glm_sound_hub_view(const struct tacit_glm_sound_hub *state,
 {
     struct tacit_glm_sound_hub *const hub = (struct tacit_glm_sound_hub *)(uintptr_t)state;
     struct round_hub const round = round_of(hub);
-    *view = (struct tacit_glm_sound_hub_view){.round = round.round,
-                                              .finished = hub->desk.phase == ROUND_FINISHED,
-                                              .overdue = hub->desk.overdue,
-                                              .reports_missing = hub->desk.missing_count,
-                                              .report_count = hub->desk.covered_count,
-                                              .term = hub->desk.term,
-                                              .sums = total_of(hub),
-                                              .releases = hub->releases,
-                                              .received = round.received,
-                                              .seen = round.seen,
-                                              .flagged = round.grantor.flagged,
-                                              .ahead = round.grantor.ahead};
+    *view = (struct tacit_glm_sound_hub_view){
+        .desk = round_hub_view(&round), .sums = total_of(hub), .releases = hub->releases};
 }

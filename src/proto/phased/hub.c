@@ -378,15 +378,8 @@ void tacit_phased_hub_view(const struct tacit_phased_hub *state, struct tacit_ph
 {
     struct tacit_phased_hub *const hub = (struct tacit_phased_hub *)(uintptr_t)state;
     struct round_hub const round = round_of(hub);
-    *view = (struct tacit_phased_hub_view){.judge = judge_view(hub),
-                                           .reports_missing = hub->desk.missing_count,
-                                           .report_count = hub->desk.covered_count,
-                                           .overdue = hub->desk.overdue,
-                                           .term = hub->desk.term,
-                                           .received = round.received,
-                                           .seen = round.seen,
-                                           .flagged = round.grantor.flagged,
-                                           .ahead = round.grantor.ahead};
+    *view =
+        (struct tacit_phased_hub_view){.desk = round_hub_view(&round), .judge = judge_view(hub)};
 }
 
 struct tacit_bounds_interval tacit_phased_hub_interval(const struct tacit_phased_hub *hub,

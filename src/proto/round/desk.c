@@ -215,6 +215,22 @@ void round_desk_end_step(struct round_desk *desk, uint64_t now_us, uint64_t time
             round_deadline_us(waits, is_new_round, now_us, timeout_us, desk->deadline_us);
 }
 
+struct tacit_round_hub_view round_hub_view(const struct round_hub *hub)
+{
+    return (struct tacit_round_hub_view){.round = hub->round,
+                                         .reports_missing = hub->desk->missing_count,
+                                         .report_count =
+                                             tacit_bits_count(hub->received, hub->site_count),
+                                         .covered_count = hub->desk->covered_count,
+                                         .finished = hub->desk->phase == ROUND_FINISHED,
+                                         .overdue = hub->desk->overdue,
+                                         .term = hub->desk->term,
+                                         .received = hub->received,
+                                         .seen = hub->seen,
+                                         .flagged = hub->grantor.flagged,
+                                         .ahead = hub->grantor.ahead};
+}
+
 /* ---- States ---- */
 
 void round_hub_check_invariants(const struct round_hub *hub)

@@ -122,6 +122,9 @@ bool round_desk_expire(struct round_desk *desk, uint32_t quorum);
 void round_desk_end_step(struct round_desk *desk, uint64_t now_us, uint64_t timeout_us,
                          bool is_new_round, bool is_start);
 
+/* Shows it. */
+struct tacit_round_hub_view round_hub_view(const struct round_hub *hub);
+
 /* ---- States ---------------------------------------------------------------------------------- */
 
 void round_hub_check_invariants(const struct round_hub *hub);

@@ -1009,11 +1009,9 @@ void tacit_select_hub_view(const struct tacit_select_hub *hub, struct tacit_sele
     TACIT_ASSERT(view != NULL);
     bool const collects = head->desk.phase == ROUND_COLLECTING;
     *view = (struct tacit_select_hub_view){
-        .term = head->desk.term,
-        .round = head->round,
+        .desk = round_hub_view(&parts.round),
         .round_count = rounds_over(&parts),
         .is_open = collects && head->lacks_model == 0,
-        .is_finished = head->desk.phase == ROUND_FINISHED,
         .is_exhausted = head->exhausted != 0 && head->exhausted != ENDED,
         .is_ended = head->exhausted == ENDED,
         .lacks_model = head->lacks_model != 0,
@@ -1021,12 +1019,7 @@ void tacit_select_hub_view(const struct tacit_select_hub *hub, struct tacit_sele
         .epsilon_nano = parts.two == NULL ? 0 : parts.two->epsilon_nano,
         .model_name = head->model,
         .asked_count = head->asked_count,
-        .received_count = head->desk.covered_count,
         .asked = parts.set,
-        .received = parts.received,
-        .flagged = parts.round.grantor.flagged,
-        .ahead = parts.round.grantor.ahead,
-        .seen = parts.seen,
         .spent_nano = parts.spent,
         .model = parts.model.numbers,
         .latencies = parts.latencies};
