@@ -147,7 +147,7 @@ static void say(struct site *site, const struct tacit_elim_message *message)
     free(bytes);
 }
 
-static void step(struct site *site, struct tacit_elim_event event)
+static void step(struct site *site, struct tacit_event event)
 {
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_NOISE);
     struct tacit_elim_update update;
@@ -169,7 +169,7 @@ static void step(struct site *site, struct tacit_elim_event event)
 static void play_plan(struct site *site)
 {
     for (uint32_t i = 0; i < site->plan_count; i++) {
-        struct tacit_elim_event event = {.kind = TACIT_EVENT_REWARD};
+        struct tacit_event event = {.kind = TACIT_EVENT_REWARD};
         event.as.reward.arm = site->plan[i].arm;
         event.as.reward.count = site->plan[i].count;
         event.as.reward.sum.steps = (int64_t)(site->plan[i].count * (TACIT_STEPS / 2));
@@ -312,7 +312,7 @@ static void join(struct site *site, const struct live_arrival *arrival)
     if (site->core == NULL || site->plan == NULL ||
         tacit_elim_agent_init(site->core, &config) != TACIT_OK)
         fail(site->name, "cannot join");
-    step(site, (struct tacit_elim_event){.kind = TACIT_EVENT_START});
+    step(site, (struct tacit_event){.kind = TACIT_EVENT_START});
 }
 
 /* An order is one message for all, whose signature one site of this program checks: the others
@@ -353,7 +353,7 @@ static void hear(struct site *site, uint32_t to, const struct live_arrival *arri
     if (tacit_wire_decode(tacit_wire_elim.messages, &shape, opened.envelope.body,
                           opened.envelope.body_size, &message, tacit_wire_heap()) != TACIT_OK)
         fail(site->name, "an order does not decode");
-    step(site, (struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message});
+    step(site, (struct tacit_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message});
     free(message);
     tacit_elim_agent_view(site->core, &view);
     if (view.epoch == site->epoch)
@@ -459,7 +459,7 @@ static void on_tick(void *context)
         if (site->core == NULL || site->deadline_us > now_us || site->report != NULL)
             continue;
         load->resent++;
-        step(site, (struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT});
+        step(site, (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT});
     }
     live_timer_set(load->timer, now_us + TICK_US);
     if (load->gate != NULL && load->ready_count == load->own_count &&

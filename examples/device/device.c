@@ -55,7 +55,7 @@ static void say(const struct tacit_elim_message *message)
 }
 
 /* A refused event asks for nothing but the timer that stands. */
-static void step(struct tacit_elim_event event)
+static void step(struct tacit_event event)
 {
     struct tacit_entropy const entropy = {board_entropy, NULL};
     struct tacit_elim_update update;
@@ -116,7 +116,7 @@ static void hear_announcement(const struct tacit_wire_envelope *envelope)
     if (board_kept(state, sizeof state) != size ||
         tacit_elim_agent_check(agent(), size, &config) != TACIT_OK)
         (void)tacit_elim_agent_init(agent(), &config); /* nothing of this run was kept */
-    step((struct tacit_elim_event){.kind = TACIT_EVENT_START, .as.term = mine.term - 1});
+    step((struct tacit_event){.kind = TACIT_EVENT_START, .as.term = mine.term - 1});
 }
 
 static void hear_hub(const struct tacit_wire_envelope *envelope)
@@ -132,7 +132,7 @@ static void hear_hub(const struct tacit_wire_envelope *envelope)
         envelope->epoch != message->epoch)
         return;
     message->term = mine.term - 1; /* the core counts them from 0 */
-    step((struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message});
+    step((struct tacit_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message});
 }
 
 void device_hear(const uint8_t *bytes, size_t size)
@@ -153,8 +153,7 @@ void device_hear(const uint8_t *bytes, size_t size)
 
 static void pull(uint32_t arm)
 {
-    struct tacit_elim_event event = {.kind = TACIT_EVENT_REWARD,
-                                     .as.reward = {.arm = arm, .count = 1}};
+    struct tacit_event event = {.kind = TACIT_EVENT_REWARD, .as.reward = {.arm = arm, .count = 1}};
     event.as.reward.sum.steps = tacit_scale_level(&config.mechanism.scale, board_pull(arm));
     step(event);
 }
@@ -162,7 +161,7 @@ static void pull(uint32_t arm)
 bool device_work(void)
 {
     if (config.arm_count > 0 && board_now_us() >= deadline_us) {
-        step((struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT});
+        step((struct tacit_event){.kind = TACIT_EVENT_TIMEOUT});
         return true;
     }
     for (uint32_t i = 0; i < plan_count; i++)

@@ -37,6 +37,28 @@ struct tacit_offer {
     const double *contexts;
 };
 
+struct tacit_aggregators;
+struct tacit_entropy;
+struct tacit_seals;
+
+/* A family's own message is behind a pointer, or the event is its own struct. */
+struct tacit_event {
+    uint64_t now_us; /* the driver's clock; never decreases, of neighbours within an incarnation */
+    enum tacit_event_kind kind;
+    union {
+        struct tacit_reward reward;
+        uint64_t exploited_count;
+        const void *message;
+        uint64_t term; /* START: a later one than the state's begins here; 0: none does */
+    } as;
+    const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
+    /* With two aggregators. */
+    const struct tacit_aggregators *aggregators; /* sites: which */
+    const uint64_t *dropped; /* hubs, W(A): their reports are not taken, and no round waits for
+                              * them; NULL: nobody's */
+    const struct tacit_seals *seals; /* of a peer whose configuration has them */
+};
+
 /* ---- Plans ----------------------------------------------------------------------------------- */
 
 /* "Play this arm so many times before you ask again." A plan is a list of them, in arm order. */

@@ -69,16 +69,6 @@ tacit_doubling_message_copy(const struct tacit_doubling_message *message, size_t
 
 /* ---- Events and updates ---------------------------------------------------------------------- */
 
-struct tacit_doubling_event {
-    uint64_t now_us; /* the driver's clock; never decreases within an incarnation */
-    enum tacit_event_kind kind;
-    union {
-        struct tacit_reward reward;
-        uint64_t exploited_count;
-        const struct tacit_doubling_message *message;
-    } as;
-};
-
 struct tacit_doubling_update {
     bool persist;
     bool send;
@@ -160,7 +150,7 @@ enum tacit_status tacit_doubling_init(struct tacit_doubling_agent *agent,
  * and O(A K) with the bounds of K arms where a plan is made. */
 enum tacit_status tacit_doubling_step(struct tacit_doubling_agent *agent,
                                       struct tacit_doubling_memory *memory,
-                                      const struct tacit_doubling_event *event,
+                                      const struct tacit_event *event,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_doubling_update *update);
 

@@ -132,7 +132,7 @@ struct tacit_elim_proof {
 };
 
 /* Signatures, by whoever can make and check them (a driver). */
-struct tacit_elim_seals {
+struct tacit_seals {
     void *context;
     /* By this agent, whose step it is. Errors: false, and nothing is sealed. */
     bool (*sign)(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
@@ -151,7 +151,7 @@ void tacit_elim_seal_digest(const uint8_t domain[TACIT_SHA256_BYTES], uint64_t r
 /* Are its two subjects different, and both sealed by its agent in this epoch? */
 bool tacit_elim_proof_holds(const struct tacit_elim_proof *proof,
                             const uint8_t domain[TACIT_SHA256_BYTES], uint64_t run_id,
-                            uint64_t term, uint32_t epoch, const struct tacit_elim_seals *seals);
+                            uint64_t term, uint32_t epoch, const struct tacit_seals *seals);
 
 /* A plain struct; its arrays belong to the sender's state and stay valid until its next step. */
 struct tacit_elim_message {
@@ -230,22 +230,6 @@ uint64_t tacit_elim_message_scalars(const struct tacit_elim_message *message, ui
  * terms before, and takes the first that a site shows: its grant. */
 
 /* ---- Events and updates ---------------------------------------------------------------------- */
-
-struct tacit_elim_event {
-    uint64_t now_us; /* the driver's clock; never decreases */
-    enum tacit_event_kind kind;
-    const uint64_t *dropped; /* W(A): of a hub with two aggregators: their reports are not taken,
-                              * and no round waits for them; NULL: nobody's */
-    union {
-        struct tacit_reward reward;
-        uint64_t exploited_count;
-        const struct tacit_elim_message *message;
-        uint64_t term; /* START: a later one than the state's begins here; 0: none does */
-    } as;
-    const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
-    const struct tacit_elim_seals *seals;        /* of a peer whose configuration has them */
-    const struct tacit_aggregators *aggregators; /* of an agent, where there are two */
-};
 
 struct tacit_elim_update {
     bool persist;       /* the state changed in a way that must survive: make it durable first */
@@ -338,7 +322,7 @@ enum tacit_status tacit_elim_agent_check(const struct tacit_elim_agent *agent, s
  * and nothing else uses the draw until its grant is here (no message, no ranking, no newer order).
  * A refusal blocks the agent: it goes on asking, and exploits what was granted before. */
 enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
-                                        const struct tacit_elim_event *event,
+                                        const struct tacit_event *event,
                                         const struct tacit_entropy *entropy,
                                         struct tacit_elim_update *update);
 
@@ -349,7 +333,7 @@ enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
  * TACIT_UNEXPECTED: halted; TACIT_ENTROPY, TACIT_BUDGET: as of a step, where the plan ended with
  * it. */
 enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32_t arm,
-                                          const struct tacit_elim_event *now,
+                                          const struct tacit_event *now,
                                           const struct tacit_entropy *entropy,
                                           struct tacit_elim_update *update);
 
@@ -496,7 +480,7 @@ enum tacit_status tacit_elim_peer_check(const struct tacit_elim_peer *peer, size
  * neighbours have shown that they hold the same of the rounds before. After the last one each
  * member seals what it holds, and these confirmations spread like rows. */
 enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct tacit_elim_table *table,
-                                       const struct tacit_elim_event *event,
+                                       const struct tacit_event *event,
                                        const struct tacit_entropy *entropy,
                                        struct tacit_elim_update *update);
 
@@ -633,8 +617,7 @@ enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *hub, size_t 
  * The same, with update->persist, where it follows a grant that this state knows nothing of: it is
  * marked as ahead, which blames nobody, and its question hears a REFUSAL that says so.
  * A START that begins a term asks for the reports of the present epoch anew. */
-enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
-                                      const struct tacit_elim_event *event,
+enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub, const struct tacit_event *event,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_elim_update *update);
 

@@ -119,16 +119,6 @@ tacit_gossip_message_copy(const struct tacit_gossip_message *message, uint32_t a
 
 /* ---- Events and updates ---------------------------------------------------------------------- */
 
-struct tacit_gossip_event {
-    uint64_t now_us; /* the driver's clock; never decreases within an incarnation */
-    enum tacit_event_kind kind;
-    union {
-        struct tacit_reward reward;
-        uint64_t exploited_count;
-        const struct tacit_gossip_message *message;
-    } as;
-};
-
 struct tacit_gossip_update {
     bool persist; /* the state changed in a way that must survive: make it durable first */
     bool send;
@@ -211,7 +201,7 @@ enum tacit_status tacit_gossip_agent_check(const struct tacit_gossip_agent *agen
  * halted. Cost: O(K) a slot and a message. */
 enum tacit_status tacit_gossip_agent_step(struct tacit_gossip_agent *agent,
                                           struct tacit_gossip_memory *memory,
-                                          const struct tacit_gossip_event *event,
+                                          const struct tacit_event *event,
                                           const struct tacit_entropy *entropy,
                                           struct tacit_gossip_update *update);
 

@@ -164,21 +164,6 @@ void tacit_phased_plan_digest(const struct tacit_pull_block *blocks, uint32_t bl
 
 /* ---- Events and updates ---------------------------------------------------------------------- */
 
-struct tacit_phased_event {
-    uint64_t now_us; /* the driver's clock; never decreases */
-    enum tacit_event_kind kind;
-    const uint64_t *dropped; /* W(A): of a hub with two aggregators: their reports are not taken,
-                              * and no round waits for them; NULL: nobody's */
-    const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
-    const struct tacit_aggregators *aggregators; /* agents: where there are two */
-    union {
-        struct tacit_reward reward;
-        uint64_t exploited_count;
-        const struct tacit_phased_message *message;
-        uint64_t term; /* START: a later one than the state's begins here; 0: none does */
-    } as;
-};
-
 struct tacit_phased_update {
     bool persist;
     bool send;
@@ -254,7 +239,7 @@ enum tacit_status tacit_phased_agent_check(const struct tacit_phased_agent *agen
  * nothing else uses the draw until its grant is here (no message, no arm to play, no newer order).
  * A refusal blocks the agent: it goes on asking, and plays what was granted before. */
 enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
-                                          const struct tacit_phased_event *event,
+                                          const struct tacit_event *event,
                                           const struct tacit_entropy *entropy,
                                           struct tacit_phased_update *update);
 
@@ -313,7 +298,7 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *hub, siz
  * that begins a term asks for the reports of the present round anew. Cost: O(plan) a report, O(A
  * plan) and O(K) bounds at the end of a round. */
 enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
-                                        const struct tacit_phased_event *event,
+                                        const struct tacit_event *event,
                                         struct tacit_phased_update *update);
 
 /* With two aggregators: closes the round that stands by the totals of so many sites; none: it is

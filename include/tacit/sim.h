@@ -305,15 +305,6 @@ struct tacit_sim_faults {
 /* Nodes are numbered: agents 0 .. A-1, then, if there is one, the hub: node A; then, from A + 1 on,
  * clones of agents, where faults have any. */
 
-/* What happens to a node. */
-struct tacit_sim_event {
-    enum tacit_event_kind kind;
-    uint64_t now_us;
-    struct tacit_reward reward; /* REWARD */
-    uint64_t exploited_count;   /* EXPLOITED */
-    const void *message;        /* RECEIVE */
-};
-
 /* A message, and to whom: an agent, TACIT_HUB, TACIT_EVERYONE (all agents) or TACIT_NEIGHBOURS. */
 struct tacit_sim_send {
     uint32_t to;
@@ -350,7 +341,7 @@ struct tacit_sim_node_ops {
     void (*size)(void *family, uint32_t node, size_t *state_bytes, size_t *extra_bytes);
     /* One step of the core, and what it asks for. A refusal asks for nothing but the timer that
      * stands. */
-    void (*step)(void *family, uint32_t node, const struct tacit_sim_event *event,
+    void (*step)(void *family, uint32_t node, const struct tacit_event *event,
                  const struct tacit_entropy *entropy, struct tacit_sim_update *update);
     /* Which arm would an agent that waits play meanwhile, and how often at most? False: none. */
     bool (*exploit)(void *family, uint32_t node, uint32_t *arm, uint64_t *count_max);

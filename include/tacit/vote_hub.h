@@ -65,18 +65,6 @@ struct tacit_vote_site_config {
     uint64_t resend_after_us; /* > 0: what was not answered is said again */
 };
 
-struct tacit_vote_site_event {
-    uint64_t now_us; /* >= the last one; START may come with a new clock */
-    enum tacit_event_kind kind;
-    const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
-    union {
-        uint64_t term;                                /* START: the first, or a later one begins */
-        struct tacit_reward reward;                   /* REWARD */
-        uint64_t exploited_count;                     /* EXPLOITED */
-        const struct tacit_vote_hub_message *message; /* RECEIVE */
-    } as;
-};
-
 struct tacit_vote_site_update {
     bool persist;
     bool has_draw;    /* a draw was committed to: the ledger's row, one a cell */
@@ -137,7 +125,7 @@ enum tacit_status tacit_vote_site_check(const struct tacit_vote_site *site, size
  * was drawn, or not committed to; a timeout tries again. TACIT_BUDGET: the draw was refused. Cost:
  * O(K) an epoch's end, O(K/64) a row. */
 enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
-                                       const struct tacit_vote_site_event *event,
+                                       const struct tacit_event *event,
                                        const struct tacit_entropy *entropy,
                                        struct tacit_vote_site_update *update);
 

@@ -181,7 +181,7 @@ static enum tacit_status unreliable_fill(void *context, void *bytes, size_t size
     return entropy.fill(entropy.context, bytes, size);
 }
 
-static void step(struct tacit_sim_nodes *nodes, struct sim_node *node, struct tacit_sim_event event)
+static void step(struct tacit_sim_nodes *nodes, struct sim_node *node, struct tacit_event event)
 {
     TACIT_ASSERT(node->is_up);
     TACIT_ASSERT(node->state != NULL);
@@ -244,9 +244,9 @@ static void play_block(struct tacit_sim_nodes *nodes, struct sim_node *node, uin
                        uint64_t count)
 {
     TACIT_ASSERT(!sim_is_hub(nodes, node));
-    struct tacit_sim_event event = {.kind = TACIT_EVENT_REWARD,
-                                    .reward = {.arm = arm, .count = count}};
-    draw_rewards(nodes, node, arm, count, &event.reward.sum);
+    struct tacit_event event = {.kind = TACIT_EVENT_REWARD,
+                                .as.reward = {.arm = arm, .count = count}};
+    draw_rewards(nodes, node, arm, count, &event.as.reward.sum);
     if (nodes->status != TACIT_OK)
         return;
     record_pull(nodes, node, arm, count);
@@ -318,7 +318,7 @@ static void play_waiting(struct tacit_sim_nodes *nodes, struct sim_node *node)
     tacit_env_pass(&nodes->instance->env, node->agent, block.arm, block.count);
     record_pull(nodes, node, block.arm, block.count);
     step(nodes, node,
-         (struct tacit_sim_event){.kind = TACIT_EVENT_EXPLOITED, .exploited_count = block.count});
+         (struct tacit_event){.kind = TACIT_EVENT_EXPLOITED, .as.exploited_count = block.count});
 }
 
 /* ---- The loop ---- */
@@ -345,7 +345,7 @@ static void happen(struct tacit_sim_nodes *nodes, const struct sim_item *item)
     }
     if (item->kind == SIM_ITEM_RESTART && !node->is_lost && !node->is_up) {
         node->is_up = true;
-        step(nodes, node, (struct tacit_sim_event){.kind = TACIT_EVENT_START});
+        step(nodes, node, (struct tacit_event){.kind = TACIT_EVENT_START});
         return;
     }
     if (node->is_up && node->is_waiting && !sim_is_hub(nodes, node) &&
@@ -355,10 +355,10 @@ static void happen(struct tacit_sim_nodes *nodes, const struct sim_item *item)
         return;
     if (item->kind == SIM_ITEM_MESSAGE)
         step(nodes, node,
-             (struct tacit_sim_event){.kind = TACIT_EVENT_RECEIVE,
-                                      .message = sim_packet_message(item->packet)});
+             (struct tacit_event){.kind = TACIT_EVENT_RECEIVE,
+                                  .as.message = sim_packet_message(item->packet)});
     else if (item->kind == SIM_ITEM_TIMER && item->number == node->deadline_us)
-        step(nodes, node, (struct tacit_sim_event){.kind = TACIT_EVENT_TIMEOUT});
+        step(nodes, node, (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT});
     else if (item->kind == SIM_ITEM_PULLS && item->number == node->plan_number)
         nodes->config.faults == NULL ? play_plan(nodes, node) : play_part(nodes, node, item->part);
 }
@@ -461,7 +461,7 @@ enum tacit_status tacit_sim_nodes_play(struct tacit_sim_nodes *nodes, uint32_t r
 {
     TACIT_ASSERT(instance != NULL);
     TACIT_ASSERT(stop != NULL);
-    struct tacit_sim_event const start = {.kind = TACIT_EVENT_START};
+    struct tacit_event const start = {.kind = TACIT_EVENT_START};
     nodes->instance = instance;
     nodes->stop = stop;
     set_up(nodes, run);

@@ -177,7 +177,7 @@ static enum tacit_status fill(void *context, void *bytes, size_t size)
     return TACIT_OK;
 }
 
-static void step(struct field *field, struct tacit_elim_event event)
+static void step(struct field *field, struct tacit_event event)
 {
     struct tacit_entropy const entropy = {fill, NULL};
     struct tacit_elim_update update;
@@ -255,7 +255,7 @@ static void open_field(struct field *field, uint64_t loss_period, uint64_t epsil
     assert_int_equal(tacit_elim_hub_init(field->hub, &field->config), TACIT_OK);
     for (uint32_t i = 0; i < DEVICES; i++)
         announce(field, i);
-    step(field, (struct tacit_elim_event){.kind = TACIT_EVENT_START});
+    step(field, (struct tacit_event){.kind = TACIT_EVENT_START});
 }
 
 static void close_field(struct field *field)
@@ -284,7 +284,7 @@ static void take(struct field *field, uint32_t i, const uint8_t *bytes, size_t s
     assert_int_equal(message->epoch, envelope.epoch);
     assert_int_equal(message->from, i);
     field->reports += message->kind == TACIT_ELIM_REPORT;
-    step(field, (struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message});
+    step(field, (struct tacit_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message});
     testing_free(message);
 }
 

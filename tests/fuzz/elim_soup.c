@@ -338,8 +338,7 @@ static void send(struct soup *soup, struct node *node, const struct tacit_elim_m
     pool_add(soup, message);
 }
 
-static void step(struct soup *soup, uint32_t index, struct tacit_elim_event event,
-                 enum death death);
+static void step(struct soup *soup, uint32_t index, struct tacit_event event, enum death death);
 
 /* What was not persisted is gone; the memory is another one. */
 static void crash(struct soup *soup, uint32_t index)
@@ -351,7 +350,7 @@ static void crash(struct soup *soup, uint32_t index)
     free(node->state);
     node->state = memory;
     node->plan_count = 0;
-    step(soup, index, (struct tacit_elim_event){.kind = TACIT_EVENT_START}, DEATH_NONE);
+    step(soup, index, (struct tacit_event){.kind = TACIT_EVENT_START}, DEATH_NONE);
 }
 
 static void carry_out(struct soup *soup, uint32_t index, const struct tacit_elim_update *update,
@@ -378,7 +377,7 @@ static void carry_out(struct soup *soup, uint32_t index, const struct tacit_elim
     }
 }
 
-static void step(struct soup *soup, uint32_t index, struct tacit_elim_event event, enum death death)
+static void step(struct soup *soup, uint32_t index, struct tacit_event event, enum death death)
 {
     struct node *const node = &soup->nodes[index];
     struct tacit_entropy const entropy = {moody_fill, soup};
@@ -414,7 +413,7 @@ static enum death some_death(struct soup *soup)
 static void receive(struct soup *soup, uint32_t index, const struct tacit_elim_message *message,
                     enum death death)
 {
-    struct tacit_elim_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    struct tacit_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
     step(soup, index, event, death);
 }
 
@@ -477,7 +476,7 @@ static void forge(struct soup *soup)
 static void reward(struct soup *soup, uint32_t agent, uint32_t arm, uint64_t count, int64_t steps,
                    enum death death)
 {
-    struct tacit_elim_event event = {.kind = TACIT_EVENT_REWARD};
+    struct tacit_event event = {.kind = TACIT_EVENT_REWARD};
     event.as.reward.arm = arm;
     event.as.reward.count = count;
     event.as.reward.sum.steps = steps;
@@ -514,7 +513,7 @@ static void hostile_reward(struct soup *soup)
 static void pass_time(struct soup *soup)
 {
     soup->now_us += below(soup, 2 * RESEND_US);
-    step(soup, below(soup, NODES), (struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT},
+    step(soup, below(soup, NODES), (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT},
          some_death(soup));
 }
 
@@ -522,8 +521,7 @@ static void exploit(struct soup *soup)
 {
     uint32_t const index = below(soup, NODES);
     uint64_t const count = odd_number(soup);
-    struct tacit_elim_event const event = {.kind = TACIT_EVENT_EXPLOITED,
-                                           .as.exploited_count = count};
+    struct tacit_event const event = {.kind = TACIT_EVENT_EXPLOITED, .as.exploited_count = count};
     step(soup, index, event, DEATH_NONE);
 }
 
@@ -595,10 +593,10 @@ static uint32_t sweep(struct soup *soup, bool *is_stuck)
     uint32_t finished = 0;
     deliver_all(soup);
     soup->now_us += RESEND_US;
-    step(soup, HUB, (struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT}, DEATH_NONE);
+    step(soup, HUB, (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT}, DEATH_NONE);
     for (uint32_t agent = 0; agent < AGENTS; agent++) {
         serve_all(soup, agent);
-        step(soup, agent, (struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT}, DEATH_NONE);
+        step(soup, agent, (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT}, DEATH_NONE);
         struct tacit_elim_agent_view const view = agent_view(soup->nodes[agent].state);
         struct tacit_elim_hub_view const hub = hub_view(soup->nodes[HUB].state);
         bool const refuses = soup->epoch_max > 0 && hub.epoch > soup->epoch_max;
@@ -628,8 +626,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct soup soup;
     open_soup(&soup, data, size);
     for (uint32_t agent = 0; agent < AGENTS; agent++)
-        step(&soup, agent, (struct tacit_elim_event){.kind = TACIT_EVENT_START}, DEATH_NONE);
-    step(&soup, HUB, (struct tacit_elim_event){.kind = TACIT_EVENT_START}, DEATH_NONE);
+        step(&soup, agent, (struct tacit_event){.kind = TACIT_EVENT_START}, DEATH_NONE);
+    step(&soup, HUB, (struct tacit_event){.kind = TACIT_EVENT_START}, DEATH_NONE);
     while (soup.left > 0)
         random_event(&soup);
     if (!soup.was_deceived)

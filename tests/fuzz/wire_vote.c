@@ -93,7 +93,7 @@ static void tell_site(const struct tacit_vote_hub_message *message, uint32_t arm
     struct tacit_vote_site *const site = malloc(size);
     struct tacit_vote_site *const before = malloc(size);
     struct tacit_vote_site_update update;
-    struct tacit_vote_site_event event = {.now_us = NOW_US, .kind = TACIT_EVENT_START};
+    struct tacit_event event = {.now_us = NOW_US, .kind = TACIT_EVENT_START};
     TACIT_ASSERT(site != NULL && before != NULL);
     TACIT_ASSERT(tacit_vote_site_init(site, &config) == TACIT_OK);
     TACIT_ASSERT(tacit_vote_site_step(site, &event, &entropy, &update) == TACIT_OK);

@@ -260,9 +260,9 @@ static bool good_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_
     return true;
 }
 
-static const struct tacit_elim_seals any_seals = {NULL, no_seal, good_seal};
+static const struct tacit_seals any_seals = {NULL, no_seal, good_seal};
 
-static void feed(struct world *world, uint32_t site, struct tacit_elim_event event)
+static void feed(struct world *world, uint32_t site, struct tacit_event event)
 {
     struct tacit_entropy const entropy = tacit_rng_entropy(&world->noise[site]);
     struct tacit_elim_update update;
@@ -280,7 +280,7 @@ static void feed(struct world *world, uint32_t site, struct tacit_elim_event eve
     if (world->restarts)
         world->cores[site] = again(world->cores[site]);
     for (uint32_t i = 0; i < blocks; i++) {
-        struct tacit_elim_event reward = {.kind = TACIT_EVENT_REWARD};
+        struct tacit_event reward = {.kind = TACIT_EVENT_REWARD};
         reward.as.reward.arm = plan[i].arm;
         reward.as.reward.count = plan[i].count;
         reward.as.reward.sum.steps =
@@ -289,7 +289,7 @@ static void feed(struct world *world, uint32_t site, struct tacit_elim_event eve
     }
 }
 
-static void feed_hub(struct world *world, struct tacit_elim_event event)
+static void feed_hub(struct world *world, struct tacit_event event)
 {
     struct tacit_elim_update update;
     event.now_us = world->now_us;
@@ -305,7 +305,7 @@ static void deliver(struct world *world)
     assert_int_equal(tacit_wire_decode(WIRE(elim, ARMS, SITES, 0, envelope.to), envelope.bytes,
                                        envelope.size, &message, tacit_wire_heap()),
                      TACIT_OK);
-    struct tacit_elim_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    struct tacit_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
     if (envelope.to == TACIT_HUB)
         feed_hub(world, event);
     else
@@ -322,7 +322,7 @@ static void pass_time(struct world *world)
             next = site;
     assert_true(world->deadline_us[next] != TACIT_NEVER);
     world->now_us = world->deadline_us[next];
-    feed(world, next, (struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT});
+    feed(world, next, (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT});
 }
 
 static bool is_decided(const struct world *world)
@@ -382,11 +382,11 @@ static struct world *run_to_end(const struct topology *topology, bool restarts)
         world->deadline_us[site] = TACIT_NEVER;
     }
     for (uint32_t site = 0; site < SITES; site++)
-        feed(world, site, (struct tacit_elim_event){.kind = TACIT_EVENT_START});
+        feed(world, site, (struct tacit_event){.kind = TACIT_EVENT_START});
     while (world->first < world->end) /* hellos to a hub that is not there yet */
         free(world->queue[world->first++].bytes);
     if (world->hub != NULL)
-        feed_hub(world, (struct tacit_elim_event){.kind = TACIT_EVENT_START});
+        feed_hub(world, (struct tacit_event){.kind = TACIT_EVENT_START});
     for (uint32_t steps = 0; !is_decided(world); steps++) {
         assert_true(steps < QUEUE_MAX);
         if (world->first < world->end)
@@ -546,7 +546,7 @@ static bool is_taken(const uint8_t *block, size_t size, bool *is_other_run)
     struct live_site_config const allowed = policy();
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    struct tacit_elim_event const start = {
+    struct tacit_event const start = {
         .now_us = UINT64_C(1) << 50, .kind = TACIT_EVENT_START, .seals = &any_seals};
     struct tacit_elim_update update;
     struct live_site *core;
@@ -720,7 +720,7 @@ static uint32_t rows_asked_for(struct live_site *core, uint32_t sites)
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     uint64_t *const others = calloc(TACIT_BITS_WORDS(sites), sizeof *others);
-    struct tacit_elim_event event = {.now_us = 1, .kind = TACIT_EVENT_START, .seals = &any_seals};
+    struct tacit_event event = {.now_us = 1, .kind = TACIT_EVENT_START, .seals = &any_seals};
     struct tacit_elim_update update;
     assert_non_null(others);
     tacit_bits_fill(others, sites);
@@ -732,7 +732,7 @@ static uint32_t rows_asked_for(struct live_site *core, uint32_t sites)
                                               .epoch = 1,
                                               .has_history = true,
                                               .origins = others};
-    event = (struct tacit_elim_event){
+    event = (struct tacit_event){
         .now_us = 2, .kind = TACIT_EVENT_RECEIVE, .as.message = &advert, .seals = &any_seals};
     assert_int_equal(elim_site_feed(core, &event, &entropy, &update), TACIT_OK);
     assert_true(update.send);
@@ -789,9 +789,9 @@ TEST(a_site_of_thousands_says_again_later)
         free(bytes);
         for (uint32_t again = 0; again < 4;
              again++) { /* it waits, greets, and then pauses double */
-            struct tacit_elim_event const event = {.now_us = UINT64_C(1) << 40 << again,
-                                                   .kind = again == 0 ? TACIT_EVENT_START
-                                                                      : TACIT_EVENT_TIMEOUT};
+            struct tacit_event const event = {.now_us = UINT64_C(1) << 40 << again,
+                                              .kind = again == 0 ? TACIT_EVENT_START
+                                                                 : TACIT_EVENT_TIMEOUT};
             uint64_t const pause_us = cases[i].pause_us << (again == 0 ? 0 : again - 1);
             assert_int_equal(elim_site_feed(core, &event, &entropy, &update), TACIT_OK);
             assert_int_equal(update.send, again > 0);

@@ -94,7 +94,7 @@ static void print_theta(uint32_t site)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static void step(uint32_t site, struct tacit_gossip_event event, bool is_on_tape)
+static void step(uint32_t site, struct tacit_event event, bool is_on_tape)
 {
     struct tacit_entropy const tape = {fill_from_tape, sites[site].tape};
     struct tacit_entropy const zeros = {fill_with_zeros, NULL};
@@ -124,13 +124,13 @@ static void begin(uint32_t index, uint64_t exchange_us, const char *path)
     TACIT_ASSERT(site->agent != NULL && site->memory != NULL && site->tape != NULL);
     TACIT_ASSERT(tacit_gossip_agent_init(site->agent, &config) == TACIT_OK);
     tacit_gossip_memory_init(site->memory, &rule);
-    step(index, (struct tacit_gossip_event){.kind = TACIT_EVENT_START}, true);
+    step(index, (struct tacit_event){.kind = TACIT_EVENT_START}, true);
     print_plan(index);
 }
 
 static void reward(uint32_t site, uint32_t arm, double value)
 {
-    struct tacit_gossip_event event = {.kind = TACIT_EVENT_REWARD};
+    struct tacit_event event = {.kind = TACIT_EVENT_REWARD};
     event.as.reward.arm = arm;
     event.as.reward.count = 1;
     event.as.reward.sum.steps = tacit_scale_level(&rule.tree.node.scale, value);
@@ -145,14 +145,13 @@ static void deliver(uint32_t from, const char *word)
     struct tacit_gossip_message const message = sites[from].update.message;
     TACIT_ASSERT(sites[from].update.send);
     print_message(word, &message);
-    step(1 - from, (struct tacit_gossip_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &message},
-         true);
+    step(1 - from, (struct tacit_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &message}, true);
 }
 
 static void exchange(void)
 {
     now_us = sites[0].update.deadline_us;
-    step(0, (struct tacit_gossip_event){.kind = TACIT_EVENT_TIMEOUT}, false);
+    step(0, (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT}, false);
     deliver(0, "ask");
     deliver(1, "offer");
     deliver(0, "shift");

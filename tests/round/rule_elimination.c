@@ -137,7 +137,7 @@ static enum tacit_status agent_check(const struct storm_world *world, uint32_t n
 }
 
 static enum tacit_status agent_step(const struct storm_world *world, uint32_t node,
-                                    const struct tacit_elim_event *event,
+                                    const struct tacit_event *event,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_elim_update *made)
 {
@@ -183,10 +183,10 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
                  const struct tacit_entropy *entropy, struct storm_update *out)
 {
     void *const state = world->nodes[node].state;
-    struct tacit_elim_event made = {.now_us = event->now_us,
-                                    .kind = event->kind,
-                                    .keys = event->keys,
-                                    .aggregators = event->aggregators};
+    struct tacit_event made = {.now_us = event->now_us,
+                               .kind = event->kind,
+                               .keys = event->keys,
+                               .aggregators = event->aggregators};
     if (event->kind == TACIT_EVENT_REWARD)
         made.as.reward = event->reward;
     else if (event->kind == TACIT_EVENT_RECEIVE)
@@ -216,7 +216,7 @@ static void operate(struct storm_world *world)
     uint32_t const at = kind == 6 ? storm_below(world, world->sites) : world->sites;
     struct storm_node *const node = &world->nodes[at];
     struct storm_event const event = {.kind = TACIT_EVENT_TIMEOUT};
-    struct tacit_elim_event const now = {.kind = TACIT_EVENT_TIMEOUT, .now_us = node->now_us};
+    struct tacit_event const now = {.kind = TACIT_EVENT_TIMEOUT, .now_us = node->now_us};
     struct storm_update out;
     uint32_t number = 0;
     struct tacit_elim_change const change = {.kind = kind,

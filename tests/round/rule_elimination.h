@@ -11,8 +11,7 @@ struct rule_elim_sites {
     enum tacit_status (*check)(const struct storm_world *world, uint32_t node, const void *state,
                                size_t size);
     enum tacit_status (*step)(const struct storm_world *world, uint32_t node,
-                              const struct tacit_elim_event *event,
-                              const struct tacit_entropy *entropy,
+                              const struct tacit_event *event, const struct tacit_entropy *entropy,
                               struct tacit_elim_update *update);
     const struct tacit_elim_agent *(*agent)(const void *state);
 };

@@ -147,12 +147,12 @@ static enum tacit_status peer_check(const struct storm_world *world, uint32_t no
 }
 
 static enum tacit_status peer_step(const struct storm_world *world, uint32_t node,
-                                   const struct tacit_elim_event *event,
+                                   const struct tacit_event *event,
                                    const struct tacit_entropy *entropy,
                                    struct tacit_elim_update *update)
 {
     void *const state = world->nodes[node].state;
-    struct tacit_elim_event made = *event;
+    struct tacit_event made = *event;
     made.seals = own_of(world)->has_seals ? &network_seals : NULL;
     return tacit_elim_peer_step(state, table_of(world, node, state), &made, entropy, update);
 }

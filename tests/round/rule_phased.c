@@ -143,10 +143,10 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
                  const struct tacit_entropy *entropy, struct storm_update *out)
 {
     void *const state = world->nodes[node].state;
-    struct tacit_phased_event made = {.now_us = event->now_us,
-                                      .kind = event->kind,
-                                      .keys = event->keys,
-                                      .aggregators = event->aggregators};
+    struct tacit_event made = {.now_us = event->now_us,
+                               .kind = event->kind,
+                               .keys = event->keys,
+                               .aggregators = event->aggregators};
     if (event->kind == TACIT_EVENT_REWARD)
         made.as.reward = event->reward;
     else if (event->kind == TACIT_EVENT_RECEIVE)

@@ -156,7 +156,7 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
 {
     void *const state = world->nodes[node].state;
     struct tacit_vote_site_update update;
-    struct tacit_vote_site_event of_site = {
+    struct tacit_event of_site = {
         .now_us = event->now_us, .kind = event->kind, .keys = event->keys};
     if (node == world->sites) {
         step_hub(world, state, event, entropy, out);

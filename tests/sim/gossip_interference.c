@@ -132,7 +132,7 @@ static void post(struct town *town, const struct tacit_gossip_message *message)
     town->queue[town->queue_count++] = copy;
 }
 
-static void step(struct town *town, uint32_t i, struct tacit_gossip_event event)
+static void step(struct town *town, uint32_t i, struct tacit_event event)
 {
     struct site *const site = &town->sites[i];
     struct tacit_entropy const entropy = tacit_rng_entropy(&site->entropy);
@@ -163,7 +163,7 @@ static void start(struct town *town, uint32_t i)
     tacit_gossip_memory_init(site->memory, &site->config.rule);
     site->plan_count = 0;
     town->transcript.restarts++;
-    step(town, i, (struct tacit_gossip_event){.kind = TACIT_EVENT_START});
+    step(town, i, (struct tacit_event){.kind = TACIT_EVENT_START});
 }
 
 static void open_town(struct town *town, int world, enum tacit_privacy_mode mode)
@@ -220,8 +220,7 @@ static void reward(struct town *town, uint32_t i)
     double const mean = town->world == 0 ? 0.2 + 0.2 * arm : 0.8 - 0.2 * arm;
     tacit_sum_add_reward(&site->config.rule.tree.node.scale, &sum,
                          tacit_rng_bernoulli(&site->rewards, mean), 1);
-    step(town, i,
-         (struct tacit_gossip_event){.kind = TACIT_EVENT_REWARD, .as.reward = {arm, 1, sum}});
+    step(town, i, (struct tacit_event){.kind = TACIT_EVENT_REWARD, .as.reward = {arm, 1, sum}});
 }
 
 static void deliver(struct town *town)
@@ -229,7 +228,7 @@ static void deliver(struct town *town)
     for (uint32_t at = 0; at < town->queue_count; at++) {
         struct tacit_gossip_message *const message = town->queue[at];
         step(town, town->receivers[at],
-             (struct tacit_gossip_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message});
+             (struct tacit_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message});
         testing_free(message);
     }
     town->queue_count = 0;
@@ -244,7 +243,7 @@ static struct transcript play_trees(int world, enum tacit_privacy_mode mode)
         deliver(town);
         for (uint32_t i = 0; i < AGENTS; i++) {
             if (town->now_us >= town->sites[i].deadline_us)
-                step(town, i, (struct tacit_gossip_event){.kind = TACIT_EVENT_TIMEOUT});
+                step(town, i, (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT});
             if (town->sites[i].plan_count > 0)
                 reward(town, i);
             if (tacit_rng_bernoulli(&chance, 0.003))

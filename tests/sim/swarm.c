@@ -200,7 +200,7 @@ static void use_network(struct world *world, const struct tacit_graph_spec *spec
 typedef void agent_fault_fn(void *context, uint32_t agent, struct tacit_elim_agent *state,
                             struct tacit_elim_update *update);
 typedef void peer_fault_fn(void *context, uint32_t agent, struct tacit_elim_peer *state,
-                           struct tacit_elim_table *table, const struct tacit_elim_event *event,
+                           struct tacit_elim_table *table, const struct tacit_event *event,
                            struct tacit_elim_update *update);
 
 /* A bug, in what a node does or in what the checkers are shown of it; and what they say to it, in
@@ -222,8 +222,8 @@ static struct {
     struct elim_observer honest;
     const struct bug *bug;
     peer_fault_fn *peer_fault;
-    const struct tacit_elim_seals *seals;
-    void (*change_event)(void *context, uint32_t node, const struct tacit_elim_event *event);
+    const struct tacit_seals *seals;
+    void (*change_event)(void *context, uint32_t node, const struct tacit_event *event);
     uint32_t liar; /* what it says to its neighbours is not shown; TACIT_NO_AGENT: nobody's */
     uint64_t known[AGENTS_MAX]; /* what each peer held last */
     uint64_t hub_lacks;         /* whose reports the hub still waited for, when it last said so */
@@ -1142,7 +1142,7 @@ static uint32_t play_liar(uint64_t seed, peer_fault_fn *agent_fault, char fault[
 
 /* Agent 0 says of all rounds but none that it holds something else. */
 static void say_other_history(void *context, uint32_t agent, struct tacit_elim_peer *peer,
-                              struct tacit_elim_table *table, const struct tacit_elim_event *event,
+                              struct tacit_elim_table *table, const struct tacit_event *event,
                               struct tacit_elim_update *update)
 {
     (void)context, (void)peer, (void)table, (void)event;
@@ -1212,7 +1212,7 @@ static void show_zeros(struct tacit_elim_message *data)
 }
 
 static void show_two_rows(void *context, uint32_t agent, struct tacit_elim_peer *state,
-                          struct tacit_elim_table *table, const struct tacit_elim_event *event,
+                          struct tacit_elim_table *table, const struct tacit_event *event,
                           struct tacit_elim_update *update)
 {
     struct tacit_elim_message *const said = &update->message;
@@ -1231,14 +1231,14 @@ static void show_two_rows(void *context, uint32_t agent, struct tacit_elim_peer 
 }
 
 /* What the last agent grants is not what the liar's core has asked for. */
-static void take_other_grant(void *context, uint32_t node, const struct tacit_elim_event *event)
+static void take_other_grant(void *context, uint32_t node, const struct tacit_event *event)
 {
-    struct tacit_elim_event *const heard = (struct tacit_elim_event *)(uintptr_t)event;
-    if (node != 0 || event->kind != TACIT_EVENT_RECEIVE ||
-        event->as.message->kind != TACIT_ELIM_GRANT || event->as.message->from != split.other ||
-        event->as.message->epoch != 1)
+    struct tacit_event *const heard = (struct tacit_event *)(uintptr_t)event;
+    struct tacit_elim_message const *const said = event->as.message;
+    if (node != 0 || event->kind != TACIT_EVENT_RECEIVE || said->kind != TACIT_ELIM_GRANT ||
+        said->from != split.other || said->epoch != 1)
         return;
-    split.granted = *event->as.message;
+    split.granted = *said;
     split.granted.commit = &split.drawn;
     heard->as.message = &split.granted;
 }

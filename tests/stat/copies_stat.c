@@ -62,10 +62,10 @@ static bool is_of_agent_0(uint32_t node)
 }
 
 /* The first reward of the first arm is another one in each world. */
-static void on_stepping(void *context, uint32_t node, const struct tacit_elim_event *event)
+static void on_stepping(void *context, uint32_t node, const struct tacit_event *event)
 {
     struct audited *const audited = context;
-    struct tacit_elim_event *const mine = (struct tacit_elim_event *)(uintptr_t)event;
+    struct tacit_event *const mine = (struct tacit_event *)(uintptr_t)event;
     audited->is_under_way = false;
     if (audited->is_altered || event->kind != TACIT_EVENT_REWARD || !is_of_agent_0(node) ||
         event->as.reward.arm != 0)
@@ -93,7 +93,7 @@ static void note_granted(struct audited *audited, const struct tacit_elim_agent_
 }
 
 static void on_stepped(void *context, uint32_t node, uint32_t agent,
-                       const struct tacit_elim_event *event, const struct tacit_elim_agent *state,
+                       const struct tacit_event *event, const struct tacit_elim_agent *state,
                        const struct tacit_elim_update *update)
 {
     struct audited *const audited = context;
@@ -152,22 +152,22 @@ static double score_of_run(const void *context, const struct audit_release *rele
 
 /* ---- Holders that lie ------------------------------------------------------------------------ */
 
-static void grant_instead(const struct tacit_elim_event *event, struct tacit_elim_update *update)
+static void grant_instead(const struct tacit_event *event, struct tacit_elim_update *update)
 {
     if (!update->send || update->message.kind != TACIT_ELIM_REFUSAL)
         return;
     update->message.kind = TACIT_ELIM_GRANT;
-    update->message.commit = event->as.message->commit;
+    update->message.commit = ((const struct tacit_elim_message *)event->as.message)->commit;
 }
 
-static void lie_as_hub(void *context, struct tacit_elim_hub *state,
-                       const struct tacit_elim_event *event, struct tacit_elim_update *update)
+static void lie_as_hub(void *context, struct tacit_elim_hub *state, const struct tacit_event *event,
+                       struct tacit_elim_update *update)
 {
     grant_instead(event, update);
 }
 
 static void lie_as_peer(void *context, uint32_t agent, struct tacit_elim_peer *state,
-                        struct tacit_elim_table *table, const struct tacit_elim_event *event,
+                        struct tacit_elim_table *table, const struct tacit_event *event,
                         struct tacit_elim_update *update)
 {
     grant_instead(event, update);

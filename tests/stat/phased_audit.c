@@ -76,13 +76,13 @@ static void set_up(struct world *world)
 }
 
 static enum tacit_status step(struct world *world, struct site *site,
-                              const struct tacit_phased_event *event)
+                              const struct tacit_event *event)
 {
     enum tacit_status const status =
         tacit_phased_agent_step((void *)&site->state, event, &site->entropy, &site->update);
     if (world->trial->crashes && status == TACIT_OK) {
         union state const disk = site->state; /* the message was lost with the process */
-        struct tacit_phased_event const start = {.kind = TACIT_EVENT_START};
+        struct tacit_event const start = {.kind = TACIT_EVENT_START};
         memset(&site->state, 0xa5, sizeof site->state);
         site->state = disk;
         assert_int_equal(
@@ -94,7 +94,7 @@ static enum tacit_status step(struct world *world, struct site *site,
 
 static void hear(struct world *world, struct site *site, const struct tacit_phased_message *message)
 {
-    struct tacit_phased_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    struct tacit_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
     (void)step(world, site, &event);
 }
 
@@ -108,7 +108,7 @@ static void deliver(struct world *world, struct site *site, struct tacit_phased_
     assert_true(tacit_phased_message_size(&site->update.message) <= sizeof room);
     struct tacit_phased_message const *const message =
         tacit_phased_message_copy(&site->update.message, room);
-    struct tacit_phased_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    struct tacit_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
     if (message->kind == TACIT_PHASED_REPORT && world->report_count < AUDIT_VALUES_MAX &&
         message->round == 1 && message->block_count == ARMS)
         world->release->value[world->report_count++].steps = message->sums[0];
@@ -135,7 +135,7 @@ static void talk(struct world *world, struct site *site)
 static void give(struct world *world, struct site *site, uint32_t arm, uint64_t count,
                  int64_t steps)
 {
-    struct tacit_phased_event event = {.kind = TACIT_EVENT_REWARD};
+    struct tacit_event event = {.kind = TACIT_EVENT_REWARD};
     event.as.reward = (struct tacit_reward){arm, count, {.steps = steps}};
     (void)step(world, site, &event);
 }
@@ -157,7 +157,7 @@ static void release(const void *context, int which, struct tacit_rng *rng,
                           .site.entropy = tacit_rng_entropy(rng),
                           .sensitive = which == 1 ? TACIT_STEPS : 0,
                           .release = out};
-    struct tacit_phased_event const start = {.kind = TACIT_EVENT_START};
+    struct tacit_event const start = {.kind = TACIT_EVENT_START};
     struct tacit_phased_update order;
     uint64_t room[64];
     memset(out, 0, sizeof *out);

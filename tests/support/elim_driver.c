@@ -142,24 +142,24 @@ struct tacit_elim_hub_view driver_hub_view(const struct driver_core *hub)
 
 /* ---- Events ---- */
 
-struct tacit_elim_event driver_start(void)
+struct tacit_event driver_start(void)
 {
-    return (struct tacit_elim_event){.kind = TACIT_EVENT_START};
+    return (struct tacit_event){.kind = TACIT_EVENT_START};
 }
 
-struct tacit_elim_event driver_timeout(void)
+struct tacit_event driver_timeout(void)
 {
-    return (struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT};
+    return (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT};
 }
 
-struct tacit_elim_event driver_exploited(uint64_t count)
+struct tacit_event driver_exploited(uint64_t count)
 {
-    return (struct tacit_elim_event){.kind = TACIT_EVENT_EXPLOITED, .as.exploited_count = count};
+    return (struct tacit_event){.kind = TACIT_EVENT_EXPLOITED, .as.exploited_count = count};
 }
 
-struct tacit_elim_event driver_receive(const struct tacit_elim_message *message)
+struct tacit_event driver_receive(const struct tacit_elim_message *message)
 {
-    return (struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    return (struct tacit_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message};
 }
 
 struct tacit_elim_message driver_order(uint32_t epoch, uint64_t pulls, const uint64_t *arms)
@@ -173,9 +173,9 @@ struct tacit_elim_message driver_order(uint32_t epoch, uint64_t pulls, const uin
                                        .arms = arms};
 }
 
-struct tacit_elim_event driver_reward(uint32_t arm, uint64_t count, union tacit_sum sum)
+struct tacit_event driver_reward(uint32_t arm, uint64_t count, union tacit_sum sum)
 {
-    struct tacit_elim_event event = {.kind = TACIT_EVENT_REWARD};
+    struct tacit_event event = {.kind = TACIT_EVENT_REWARD};
     event.as.reward.arm = arm;
     event.as.reward.count = count;
     event.as.reward.sum = sum;
@@ -277,7 +277,7 @@ static void digest_update(struct driver_core *core, enum tacit_status status)
 
 /* What a core may be asked to do: one of three. */
 struct request {
-    struct tacit_elim_event event; /* a step, unless one of the others is asked for */
+    struct tacit_event event; /* a step, unless one of the others is asked for */
     const struct tacit_elim_change *wanted;
     uint32_t *number; /* of the change */
     bool refuses;
@@ -356,16 +356,16 @@ static bool make_other(struct tacit_elim_message *message, uint32_t way)
 
 /* What comes twice, comes after the begin of a term, or is a little other, in copies of a core that
  * is where this one is before it hears it. */
-static void hear_other(const struct driver_core *core, const struct tacit_elim_event *event)
+static void hear_other(const struct driver_core *core, const struct tacit_event *event)
 {
     for (uint32_t way = 0; way < 9; way++) { /* the last: as it is, for the second time */
         struct driver_core copy = driver_copy(core);
-        struct tacit_elim_message message = *event->as.message;
+        struct tacit_elim_message message = *(const struct tacit_elim_message *)event->as.message;
         uint64_t const term = message.term + 1;
         bool const begins = make_other(&message, way);
-        struct tacit_elim_event const start = {
+        struct tacit_event const start = {
             .kind = TACIT_EVENT_START, .now_us = event->now_us, .as.term = term};
-        struct tacit_elim_event other = *event;
+        struct tacit_event other = *event;
         other.as.message = &message;
         if (begins)
             digest_word((uint64_t)ask(&copy, &(struct request){.event = start}));
@@ -378,7 +378,7 @@ static void hear_other(const struct driver_core *core, const struct tacit_elim_e
     }
 }
 
-enum tacit_status driver_step(struct driver_core *core, struct tacit_elim_event event)
+enum tacit_status driver_step(struct driver_core *core, struct tacit_event event)
 {
     static uint64_t heard;
     event.now_us = core->now_us;
@@ -422,13 +422,12 @@ enum tacit_status driver_refuse(struct driver_core *agent, uint32_t arm)
     return status;
 }
 
-void driver_expect(struct driver_core *core, struct tacit_elim_event event,
-                   enum tacit_status status)
+void driver_expect(struct driver_core *core, struct tacit_event event, enum tacit_status status)
 {
     assert_int_equal(driver_step(core, event), status);
 }
 
-static void expect_unchanged(struct driver_core *core, struct tacit_elim_event event,
+static void expect_unchanged(struct driver_core *core, struct tacit_event event,
                              enum tacit_status status)
 {
     /* A refusal does not even take note of the time. */
@@ -443,14 +442,14 @@ static void expect_unchanged(struct driver_core *core, struct tacit_elim_event e
     testing_free(before);
 }
 
-void driver_expect_nothing(struct driver_core *core, struct tacit_elim_event event,
+void driver_expect_nothing(struct driver_core *core, struct tacit_event event,
                            enum tacit_status status)
 {
     expect_unchanged(core, event, status);
     assert_false(core->update.send);
 }
 
-void driver_expect_answer(struct driver_core *hub, struct tacit_elim_event event, uint32_t to)
+void driver_expect_answer(struct driver_core *hub, struct tacit_event event, uint32_t to)
 {
     expect_unchanged(hub, event, TACIT_OK);
     struct tacit_elim_hub_view const view = driver_hub_view(hub);

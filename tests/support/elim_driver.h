@@ -76,17 +76,17 @@ void driver_move(struct driver_core *core);
 
 /* ---- Events ---- */
 
-struct tacit_elim_event driver_start(void);
-struct tacit_elim_event driver_timeout(void);
-struct tacit_elim_event driver_exploited(uint64_t count);
-struct tacit_elim_event driver_receive(const struct tacit_elim_message *message);
+struct tacit_event driver_start(void);
+struct tacit_event driver_timeout(void);
+struct tacit_event driver_exploited(uint64_t count);
+struct tacit_event driver_receive(const struct tacit_elim_message *message);
 /* Of the hub's, to everyone. */
 struct tacit_elim_message driver_order(uint32_t epoch, uint64_t pulls, const uint64_t *arms);
-struct tacit_elim_event driver_reward(uint32_t arm, uint64_t count, union tacit_sum sum);
+struct tacit_event driver_reward(uint32_t arm, uint64_t count, union tacit_sum sum);
 
 /* ---- Steps ---- */
 
-enum tacit_status driver_step(struct driver_core *core, struct tacit_elim_event event);
+enum tacit_status driver_step(struct driver_core *core, struct tacit_event event);
 
 /* As tacit_elim_hub_change and tacit_elim_agent_refuse, with the same checks. */
 enum tacit_status driver_change(struct driver_core *hub, enum tacit_elim_change_kind kind,
@@ -94,16 +94,15 @@ enum tacit_status driver_change(struct driver_core *hub, enum tacit_elim_change_
 enum tacit_status driver_refuse(struct driver_core *agent, uint32_t arm);
 
 /* The step has this status. */
-void driver_expect(struct driver_core *core, struct tacit_elim_event event,
-                   enum tacit_status status);
+void driver_expect(struct driver_core *core, struct tacit_event event, enum tacit_status status);
 
 /* The step has this status, asks for nothing, and leaves every byte of the state as it was. */
-void driver_expect_nothing(struct driver_core *core, struct tacit_elim_event event,
+void driver_expect_nothing(struct driver_core *core, struct tacit_event event,
                            enum tacit_status status);
 
 /* TACIT_OK, every byte of the state as it was, and the hub says its order, and what it holds, to
  * `to`. */
-void driver_expect_answer(struct driver_core *hub, struct tacit_elim_event event, uint32_t to);
+void driver_expect_answer(struct driver_core *hub, struct tacit_event event, uint32_t to);
 
 /* Serves the plan of the last update with constant rewards, all but its last `left` pulls. */
 void driver_play(struct driver_core *agent, const double *means, uint64_t left);

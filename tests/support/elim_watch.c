@@ -56,7 +56,7 @@ static void copied(void *family, enum tacit_sim_place to, uint32_t to_index,
         observer->copied(observer->context, to, to_index, from, from_index);
 }
 
-static void step_agent(struct elim_run *run, uint32_t node, struct tacit_elim_event *event,
+static void step_agent(struct elim_run *run, uint32_t node, struct tacit_event *event,
                        const struct tacit_entropy *entropy)
 {
     struct elim_observer const *const observer = observer_of(run);
@@ -75,12 +75,12 @@ static void step_agent(struct elim_run *run, uint32_t node, struct tacit_elim_ev
         observer->stepped(observer->context, node, agent, event, agent_of(run, node), &run->update);
 }
 
-static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_event,
+static void step(void *family, uint32_t node, const struct tacit_event *sim_event,
                  const struct tacit_entropy *entropy, struct tacit_sim_update *update)
 {
     struct elim_run *const run = family;
     struct elim_observer const *const observer = observer_of(run);
-    struct tacit_elim_event event = elim_run_event(sim_event);
+    struct tacit_event event = *sim_event;
     if (node != run->agent_count) {
         step_agent(run, node, &event, entropy);
     } else {

@@ -15,18 +15,17 @@ struct elim_observer {
     /* Between an agent's step and the effects of its update: where tests plant bugs. */
     void (*agent_fault)(void *context, uint32_t agent, struct tacit_elim_agent *state,
                         struct tacit_elim_update *update);
-    void (*hub_fault)(void *context, struct tacit_elim_hub *state,
-                      const struct tacit_elim_event *event, struct tacit_elim_update *update);
-    const struct tacit_elim_seals *seals; /* of all peers of a graph; NULL: rows have none */
+    void (*hub_fault)(void *context, struct tacit_elim_hub *state, const struct tacit_event *event,
+                      struct tacit_elim_update *update);
+    const struct tacit_seals *seals; /* of all peers of a graph; NULL: rows have none */
     /* The same of a peer, with what lies beside its state. */
     void (*peer_fault)(void *context, uint32_t agent, struct tacit_elim_peer *state,
-                       struct tacit_elim_table *table, const struct tacit_elim_event *event,
+                       struct tacit_elim_table *table, const struct tacit_event *event,
                        struct tacit_elim_update *update);
     /* Before and after each step of an agent or of a clone (a node of the simulator). */
-    void (*stepping)(void *context, uint32_t node, const struct tacit_elim_event *event);
-    void (*stepped)(void *context, uint32_t node, uint32_t agent,
-                    const struct tacit_elim_event *event, const struct tacit_elim_agent *state,
-                    const struct tacit_elim_update *update);
+    void (*stepping)(void *context, uint32_t node, const struct tacit_event *event);
+    void (*stepped)(void *context, uint32_t node, uint32_t agent, const struct tacit_event *event,
+                    const struct tacit_elim_agent *state, const struct tacit_elim_update *update);
     /* As of the simulator's nodes. */
     void (*copied)(void *context, enum tacit_sim_place to, uint32_t to_index,
                    enum tacit_sim_place from, uint32_t from_index);

@@ -106,7 +106,7 @@ void gossip_direct_free(struct gossip_direct *direct)
 /* ---- Agents ---- */
 
 static struct tacit_gossip_update step(struct gossip_cores *cores, uint32_t agent,
-                                       struct tacit_gossip_event event)
+                                       struct tacit_event event)
 {
     struct tacit_entropy const entropy = tacit_rng_entropy(&cores->tapes.agents[agent]);
     struct tacit_gossip_update update;
@@ -137,7 +137,7 @@ static void give_rewards(struct gossip_cores *cores, uint32_t agent,
     memcpy(plan, update->plan, update->plan_count * sizeof plan[0]);
     for (uint32_t i = 0; i < update->plan_count; i++) {
         assert_true(plan[i].count == 1);
-        struct tacit_gossip_event const event = {
+        struct tacit_event const event = {
             .kind = TACIT_EVENT_REWARD,
             .as.reward = {plan[i].arm, 1,
                           gossip_tape_reward(cores->setting, &cores->tapes, agent, plan[i].arm)}};
@@ -170,7 +170,7 @@ void gossip_cores_init(struct gossip_cores *cores, const struct gossip_setting *
         assert_int_equal(tacit_gossip_agent_init(cores->agents[i], &config), TACIT_OK);
         tacit_gossip_memory_init(cores->memories[i], &cores->rule);
         struct tacit_gossip_update const update =
-            step(cores, i, (struct tacit_gossip_event){.kind = TACIT_EVENT_START});
+            step(cores, i, (struct tacit_event){.kind = TACIT_EVENT_START});
         give_rewards(cores, i, &update);
         assert_int_equal(tacit_gossip_agent_check(cores->agents[i], cores->sizes[i], &config),
                          TACIT_OK);
@@ -182,7 +182,7 @@ static void meet(struct gossip_cores *cores, struct tacit_edge edge)
 {
     struct tacit_gossip_message const ask = {
         .kind = TACIT_GOSSIP_ASK, .from = edge.a, .to = edge.b, .run_id = 5};
-    struct tacit_gossip_event event = {.kind = TACIT_EVENT_RECEIVE, .as.message = &ask};
+    struct tacit_event event = {.kind = TACIT_EVENT_RECEIVE, .as.message = &ask};
     struct tacit_gossip_update const offered = step(cores, edge.b, event);
     struct tacit_gossip_message *const offer = spoken(cores, &offered);
     event.as.message = offer;
@@ -204,14 +204,14 @@ void gossip_cores_slot(struct gossip_cores *cores)
     struct tacit_gossip_update *const updates = allocate(agents, sizeof updates[0]);
     cores->now_us += GOSSIP_SLOT_US;
     for (uint32_t i = 0; i < agents; i++) {
-        updates[i] = step(cores, i, (struct tacit_gossip_event){.kind = TACIT_EVENT_TIMEOUT});
+        updates[i] = step(cores, i, (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT});
         counts[i] = spoken(cores, &updates[i]);
         assert_int_equal(counts[i]->kind, TACIT_GOSSIP_COUNTS);
     }
     for (uint32_t i = 0; i < agents; i++)
         for (uint64_t at = graph->first[i]; at < graph->first[i + 1]; at++) {
-            struct tacit_gossip_event const event = {.kind = TACIT_EVENT_RECEIVE,
-                                                     .as.message = counts[graph->neighbours[at]]};
+            struct tacit_event const event = {.kind = TACIT_EVENT_RECEIVE,
+                                              .as.message = counts[graph->neighbours[at]]};
             (void)step(cores, i, event);
         }
     meet(cores, gossip_tape_edge(cores->setting, &cores->tapes));

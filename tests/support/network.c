@@ -123,4 +123,4 @@ static bool check(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA2
     return sign(context, agent, digest, ours) && memcmp(ours, seal, sizeof ours) == 0;
 }
 
-const struct tacit_elim_seals network_seals = {NULL, sign, check};
+const struct tacit_seals network_seals = {NULL, sign, check};

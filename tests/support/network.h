@@ -37,5 +37,5 @@ struct tacit_elim_network network_for_sim(const struct network *network,
                                           enum tacit_elim_collection collection);
 
 /* Seals that nobody else can make, as long as nobody looks in here. */
-extern const struct tacit_elim_seals network_seals;
+extern const struct tacit_seals network_seals;
 #endif

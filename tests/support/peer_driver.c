@@ -191,7 +191,7 @@ static enum tacit_status no_fill(void *context, void *bytes, size_t size)
     return TACIT_ENTROPY;
 }
 
-static enum tacit_status ask(struct peer_core *core, struct tacit_elim_event event, bool has_keys)
+static enum tacit_status ask(struct peer_core *core, struct tacit_event event, bool has_keys)
 {
     struct tacit_entropy const entropy = {countdown_fill, &core->entropy};
     struct tacit_entropy const keys = tacit_rng_entropy(&core->keys);
@@ -202,11 +202,11 @@ static enum tacit_status ask(struct peer_core *core, struct tacit_elim_event eve
 
 /* The step without keys for salts, or with entropy that fails at this draw; at the next timeout,
  * and once more, with all. */
-static void fail_draw(const struct peer_core *before, struct tacit_elim_event event, uint64_t draw,
+static void fail_draw(const struct peer_core *before, struct tacit_event event, uint64_t draw,
                       bool has_keys)
 {
     struct peer_core copy = peer_copy(before);
-    struct tacit_elim_event const timeout = {.kind = TACIT_EVENT_TIMEOUT, .now_us = event.now_us};
+    struct tacit_event const timeout = {.kind = TACIT_EVENT_TIMEOUT, .now_us = event.now_us};
     copy.entropy.fail_from = before->entropy.fill_count + draw;
     copy.entropy.fail_count = has_keys ? 1 : 0;
     for (int turn = 0; turn < 3; turn++) {
@@ -219,8 +219,7 @@ static void fail_draw(const struct peer_core *before, struct tacit_elim_event ev
 
 /* A peer with a table of its own takes the step also in a copy of what it was, with entropy that
  * fails at the first draws and at the last, and without keys. */
-static enum tacit_status ask_also_without_entropy(struct peer_core *core,
-                                                  struct tacit_elim_event event)
+static enum tacit_status ask_also_without_entropy(struct peer_core *core, struct tacit_event event)
 {
     static uint64_t step;
     struct peer_core before = peer_copy(core);
@@ -237,7 +236,7 @@ static enum tacit_status ask_also_without_entropy(struct peer_core *core,
     return status;
 }
 
-enum tacit_status peer_step(struct peer_core *core, struct tacit_elim_event event)
+enum tacit_status peer_step(struct peer_core *core, struct tacit_event event)
 {
     event.now_us = core->now_us;
     enum tacit_status const status = ask_also_without_entropy(core, event);
@@ -247,7 +246,7 @@ enum tacit_status peer_step(struct peer_core *core, struct tacit_elim_event even
     return status;
 }
 
-void peer_expect(struct peer_core *core, struct tacit_elim_event event, enum tacit_status status)
+void peer_expect(struct peer_core *core, struct tacit_event event, enum tacit_status status)
 {
     assert_int_equal(peer_step(core, event), status);
 }
@@ -558,7 +557,7 @@ static void carry_out(struct peer_net *net, uint32_t agent, bool is_dying)
 
 /* One step of a peer. Who dies in it comes back at once; the draws of a step that was not durable
  * are made again. */
-static void step_peer(struct peer_net *net, uint32_t agent, struct tacit_elim_event event)
+static void step_peer(struct peer_net *net, uint32_t agent, struct tacit_event event)
 {
     struct peer_core *const core = &net->peers[agent];
     struct driver_entropy const entropy = core->entropy;
@@ -608,7 +607,7 @@ static void play(struct peer_net *net, uint32_t agent)
     }
 }
 
-static void step_and_play(struct peer_net *net, uint32_t agent, struct tacit_elim_event event)
+static void step_and_play(struct peer_net *net, uint32_t agent, struct tacit_event event)
 {
     step_peer(net, agent, event);
     play(net, agent);
@@ -629,7 +628,7 @@ static void carry_out_of_hub(struct peer_net *net, uint32_t epoch, bool is_dying
         send(net, &hub->update.message);
 }
 
-static void step_hub(struct peer_net *net, struct tacit_elim_event event)
+static void step_hub(struct peer_net *net, struct tacit_event event)
 {
     uint32_t const epoch = driver_hub_view(&net->hub).epoch;
     bool const is_dying = ++net->step_count == net->death_at;

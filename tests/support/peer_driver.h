@@ -56,8 +56,8 @@ struct tacit_elim_peer_config peer_config(const struct peer_core *core);
 struct tacit_elim_peer_view peer_view(const struct peer_core *core);
 enum tacit_status peer_check(const struct peer_core *core);
 
-enum tacit_status peer_step(struct peer_core *core, struct tacit_elim_event event);
-void peer_expect(struct peer_core *core, struct tacit_elim_event event, enum tacit_status status);
+enum tacit_status peer_step(struct peer_core *core, struct tacit_event event);
+void peer_expect(struct peer_core *core, struct tacit_event event, enum tacit_status status);
 
 /* The message gets this status, nothing is asked for, and every byte of state and table is as it
  * was, except what is noted of the neighbour: its work, and that it is ahead. */

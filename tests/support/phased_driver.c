@@ -138,7 +138,7 @@ static void check_state(const struct phased_core *core)
 /* A step of a copy. */
 struct other {
     const struct phased_core *core;
-    struct tacit_phased_event event;
+    struct tacit_event event;
     struct tacit_phased_message message;
     uint32_t draws; /* entropy fails afterwards */
     uint32_t arm;   /* of a change of the operator's */
@@ -246,7 +246,7 @@ static void try_other_words(struct other *other)
 
 static void hear_copy(struct other *other, const struct tacit_phased_message *message)
 {
-    struct tacit_phased_event const was = other->event;
+    struct tacit_event const was = other->event;
     other->event.kind = TACIT_EVENT_RECEIVE;
     other->event.as.message = message;
     step_copy(other);
@@ -330,7 +330,7 @@ static void tell_copies(struct other *other)
 static void try_other_kinds(struct other *other)
 {
     static const uint64_t counts[] = {0, 1, UINT64_MAX};
-    struct tacit_phased_event const moment = {.now_us = other->event.now_us};
+    struct tacit_event const moment = {.now_us = other->event.now_us};
     other->event = moment;
     other->event.kind = TACIT_EVENT_TIMEOUT;
     step_copy(other);
@@ -364,14 +364,14 @@ static void try_other_kinds(struct other *other)
 
 /* All that may come in this state in the place of the event that comes: tests/support/variants.h.
  */
-static void try_others(const struct phased_core *core, const struct tacit_phased_event *event)
+static void try_others(const struct phased_core *core, const struct tacit_event *event)
 {
     struct other other = {.core = core, .event = *event};
     struct variant_field const fields[] = {
-        VARIANT(struct tacit_phased_event, now_us, event->now_us, UINT64_MAX / 4),
-        VARIANT_ANY(struct tacit_phased_event, as.reward.arm),
-        VARIANT_ANY(struct tacit_phased_event, as.reward.count),
-        VARIANT_ANY(struct tacit_phased_event, as.reward.sum)};
+        VARIANT(struct tacit_event, now_us, event->now_us, UINT64_MAX / 4),
+        VARIANT_ANY(struct tacit_event, as.reward.arm),
+        VARIANT_ANY(struct tacit_event, as.reward.count),
+        VARIANT_ANY(struct tacit_event, as.reward.sum)};
     for (; other.draws < 4; other.draws++)
         step_copy(&other);
     other.draws = UINT32_MAX;
@@ -381,7 +381,7 @@ static void try_others(const struct phased_core *core, const struct tacit_phased
     try_other_kinds(&other);
 }
 
-enum tacit_status phased_step(struct phased_core *core, struct tacit_phased_event event)
+enum tacit_status phased_step(struct phased_core *core, struct tacit_event event)
 {
     struct tacit_entropy const entropy = {.fill = fill, .context = core};
     event.now_us = core->now_us;
@@ -397,7 +397,7 @@ enum tacit_status phased_step(struct phased_core *core, struct tacit_phased_even
     return status;
 }
 
-void phased_expect_nothing(struct phased_core *core, struct tacit_phased_event event,
+void phased_expect_nothing(struct phased_core *core, struct tacit_event event,
                            enum tacit_status status)
 {
     unsigned char *const before = testing_malloc(core->size);
@@ -410,29 +410,29 @@ void phased_expect_nothing(struct phased_core *core, struct tacit_phased_event e
     testing_free(before);
 }
 
-struct tacit_phased_event phased_start(void)
+struct tacit_event phased_start(void)
 {
-    return (struct tacit_phased_event){.kind = TACIT_EVENT_START};
+    return (struct tacit_event){.kind = TACIT_EVENT_START};
 }
 
-struct tacit_phased_event phased_timeout(void)
+struct tacit_event phased_timeout(void)
 {
-    return (struct tacit_phased_event){.kind = TACIT_EVENT_TIMEOUT};
+    return (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT};
 }
 
-struct tacit_phased_event phased_exploited(uint64_t count)
+struct tacit_event phased_exploited(uint64_t count)
 {
-    return (struct tacit_phased_event){.kind = TACIT_EVENT_EXPLOITED, .as.exploited_count = count};
+    return (struct tacit_event){.kind = TACIT_EVENT_EXPLOITED, .as.exploited_count = count};
 }
 
-struct tacit_phased_event phased_receive(const struct tacit_phased_message *message)
+struct tacit_event phased_receive(const struct tacit_phased_message *message)
 {
-    return (struct tacit_phased_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    return (struct tacit_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message};
 }
 
-struct tacit_phased_event phased_reward(uint32_t arm, uint64_t count, int64_t steps)
+struct tacit_event phased_reward(uint32_t arm, uint64_t count, int64_t steps)
 {
-    struct tacit_phased_event event = {.kind = TACIT_EVENT_REWARD};
+    struct tacit_event event = {.kind = TACIT_EVENT_REWARD};
     event.as.reward = (struct tacit_reward){arm, count, {.steps = steps}};
     return event;
 }

@@ -45,17 +45,17 @@ struct phased_core *phased_hub_new(const struct phased_setup *setup);
 /* A crash: the bytes of the state go to other memory, the old ones are overwritten. No event. */
 void phased_move(struct phased_core *core);
 
-enum tacit_status phased_step(struct phased_core *core, struct tacit_phased_event event);
+enum tacit_status phased_step(struct phased_core *core, struct tacit_event event);
 
 /* The step has this status, asks for nothing, and leaves every byte of the state as it was. */
-void phased_expect_nothing(struct phased_core *core, struct tacit_phased_event event,
+void phased_expect_nothing(struct phased_core *core, struct tacit_event event,
                            enum tacit_status status);
 
-struct tacit_phased_event phased_start(void);
-struct tacit_phased_event phased_timeout(void);
-struct tacit_phased_event phased_exploited(uint64_t count);
-struct tacit_phased_event phased_receive(const struct tacit_phased_message *message);
-struct tacit_phased_event phased_reward(uint32_t arm, uint64_t count, int64_t steps);
+struct tacit_event phased_start(void);
+struct tacit_event phased_timeout(void);
+struct tacit_event phased_exploited(uint64_t count);
+struct tacit_event phased_receive(const struct tacit_phased_message *message);
+struct tacit_event phased_reward(uint32_t arm, uint64_t count, int64_t steps);
 
 /* Draws the rewards of the plan of the last update and gives them to the agent, block by block.
  * Result: the status of the last step. */

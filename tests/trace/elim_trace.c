@@ -106,7 +106,7 @@ static void say_plan(struct trace *trace, const struct driver_core *core)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static void step(struct trace *trace, struct driver_core *core, struct tacit_elim_event event)
+static void step(struct trace *trace, struct driver_core *core, struct tacit_event event)
 {
     uint64_t const deadline_us = core->update.deadline_us;
     size_t const size = trace->log.size;

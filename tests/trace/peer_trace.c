@@ -222,7 +222,7 @@ static void after_step(struct trace *trace, uint32_t who, enum tacit_status stat
     }
 }
 
-static void step(struct trace *trace, uint32_t who, struct tacit_elim_event event)
+static void step(struct trace *trace, uint32_t who, struct tacit_event event)
 {
     size_t const size = trace->log.size;
     if (who == trace->setup.base.agent_count) {

@@ -94,7 +94,7 @@ static void digest_stepped(const struct bench *bench, enum tacit_status status)
 
 struct other {
     const struct bench *bench;
-    struct tacit_doubling_event event;
+    struct tacit_event event;
     struct tacit_doubling_message message;
     uint32_t draws;
 };
@@ -158,11 +158,10 @@ static void try_other_words(struct other *other)
 static void try_other_kinds(struct other *other)
 {
     static const struct variant_field count[] = {
-        VARIANT_ANY(struct tacit_doubling_event, as.exploited_count)};
+        VARIANT_ANY(struct tacit_event, as.exploited_count)};
     struct tacit_doubling_view view;
     tacit_doubling_view(other->bench->agent, &view);
-    other->event =
-        (struct tacit_doubling_event){.now_us = other->event.now_us, .kind = TACIT_EVENT_TIMEOUT};
+    other->event = (struct tacit_event){.now_us = other->event.now_us, .kind = TACIT_EVENT_TIMEOUT};
     step_copy(other);
     other->event.now_us += 10;
     step_copy(other);
@@ -178,14 +177,14 @@ static void try_other_kinds(struct other *other)
 }
 
 /* All that may come in this state in the place of the event that comes. */
-static void try_others(const struct bench *bench, const struct tacit_doubling_event *event)
+static void try_others(const struct bench *bench, const struct tacit_event *event)
 {
     struct other other = {.bench = bench, .event = *event};
     struct variant_field const fields[] = {
-        VARIANT(struct tacit_doubling_event, now_us, event->now_us, UINT64_MAX / 4),
-        VARIANT_ANY(struct tacit_doubling_event, as.reward.arm),
-        VARIANT_ANY(struct tacit_doubling_event, as.reward.count),
-        VARIANT_ANY(struct tacit_doubling_event, as.reward.sum)};
+        VARIANT(struct tacit_event, now_us, event->now_us, UINT64_MAX / 4),
+        VARIANT_ANY(struct tacit_event, as.reward.arm),
+        VARIANT_ANY(struct tacit_event, as.reward.count),
+        VARIANT_ANY(struct tacit_event, as.reward.sum)};
     for (; other.draws < 3; other.draws++)
         step_copy(&other);
     other.draws = UINT32_MAX;
@@ -196,7 +195,7 @@ static void try_others(const struct bench *bench, const struct tacit_doubling_ev
         try_other_kinds(&other);
 }
 
-static enum tacit_status step(struct bench *bench, struct tacit_doubling_event event)
+static enum tacit_status step(struct bench *bench, struct tacit_event event)
 {
     struct tacit_entropy const entropy = {fill, bench};
     if (variants_are_due(VARIANTS_OFTEN))
@@ -241,8 +240,7 @@ static struct tacit_doubling_config config_of(double epsilon, uint64_t horizon)
 static void restart(struct bench *bench)
 {
     tacit_doubling_memory_init(bench->memory, &bench->config);
-    assert_int_equal(step(bench, (struct tacit_doubling_event){.kind = TACIT_EVENT_START}),
-                     TACIT_OK);
+    assert_int_equal(step(bench, (struct tacit_event){.kind = TACIT_EVENT_START}), TACIT_OK);
 }
 
 static void open_bench(struct bench *bench, double epsilon, uint64_t horizon)
@@ -260,7 +258,7 @@ static void open_bench(struct bench *bench, double epsilon, uint64_t horizon)
 /* `part` of the open block of the arm, with rewards of 1. */
 static enum tacit_status reward(struct bench *bench, uint32_t arm, uint64_t count)
 {
-    return step(bench, (struct tacit_doubling_event){
+    return step(bench, (struct tacit_event){
                            .now_us = 1,
                            .kind = TACIT_EVENT_REWARD,
                            .as.reward = {arm, count, {.steps = (int64_t)count * TACIT_STEPS}}});
@@ -278,7 +276,7 @@ static void play_plan(struct bench *bench)
 
 static enum tacit_status hear(struct bench *bench, struct tacit_doubling_message message)
 {
-    return step(bench, (struct tacit_doubling_event){
+    return step(bench, (struct tacit_event){
                            .now_us = 1, .kind = TACIT_EVENT_RECEIVE, .as.message = &message});
 }
 
@@ -415,7 +413,7 @@ TEST(news_waits_a_hop_and_is_passed_on_once)
     open_bench(&bench, (double)INFINITY, 100000);
     assert_int_equal(hear(&bench, news(entries, first_blocks(entries))), TACIT_OK);
     assert_true(!bench.update.send && bench.update.persist && bench.update.deadline_us == 11);
-    struct tacit_doubling_event const timeout = {.now_us = 11, .kind = TACIT_EVENT_TIMEOUT};
+    struct tacit_event const timeout = {.now_us = 11, .kind = TACIT_EVENT_TIMEOUT};
     assert_int_equal(step(&bench, timeout), TACIT_OK);
     assert_true(bench.update.send && bench.update.persist);
     assert_int_equal(bench.update.message.kind, TACIT_DOUBLING_NEWS);
@@ -424,7 +422,7 @@ TEST(news_waits_a_hop_and_is_passed_on_once)
     assert_int_equal(step(&bench, timeout), TACIT_OK);
     assert_false(bench.update.send);
     struct tacit_doubling_message again = news(entries, first_blocks(entries));
-    struct tacit_doubling_event const event = {
+    struct tacit_event const event = {
         .now_us = 11, .kind = TACIT_EVENT_RECEIVE, .as.message = &again};
     assert_int_equal(step(&bench, event), TACIT_OK); /* merging again changes nothing */
     assert_true(!bench.update.persist && bench.update.deadline_us == TACIT_NEVER);
@@ -435,7 +433,7 @@ TEST(who_waits_asks_and_gets_what_is_missing)
     struct bench bench;
     open_bench(&bench, (double)INFINITY, 100000);
     play_plan(&bench);
-    struct tacit_doubling_event event = {.now_us = 11, .kind = TACIT_EVENT_TIMEOUT};
+    struct tacit_event event = {.now_us = 11, .kind = TACIT_EVENT_TIMEOUT};
     assert_int_equal(step(&bench, event), TACIT_OK); /* its own news */
     assert_int_equal(bench.update.message.entry_count, ARMS);
     assert_true(bench.update.deadline_us == 101);
@@ -453,8 +451,7 @@ TEST(who_waits_asks_and_gets_what_is_missing)
                                                 .incarnation_number = 3,
                                                 .incarnation = 7,
                                                 .known = known};
-    event = (struct tacit_doubling_event){
-        .now_us = 102, .kind = TACIT_EVENT_RECEIVE, .as.message = &have};
+    event = (struct tacit_event){.now_us = 102, .kind = TACIT_EVENT_RECEIVE, .as.message = &have};
     assert_int_equal(step(&bench, event), TACIT_OK);
     assert_int_equal(bench.update.message.kind, TACIT_DOUBLING_NEWS);
     assert_int_equal(bench.update.message.entry_count, ARMS);
@@ -517,8 +514,8 @@ TEST(without_entropy_nothing_is_released_until_it_is_there_again)
         assert_int_equal(view_of(&bench).release_count, 0);
         assert_true(tacit_ledger_spent_nano(view_of(&bench).ledger) == 0);
         bench.draws_left = UINT32_MAX;
-        struct tacit_doubling_event const event = {.now_us = bench.update.deadline_us,
-                                                   .kind = TACIT_EVENT_TIMEOUT};
+        struct tacit_event const event = {.now_us = bench.update.deadline_us,
+                                          .kind = TACIT_EVENT_TIMEOUT};
         assert_int_equal(step(&bench, event), TACIT_OK);
         assert_int_equal(view_of(&bench).release_count, ARMS);
     }
@@ -571,7 +568,7 @@ TEST(what_does_not_fit_is_refused_and_changes_no_byte)
                                            {0, 1, {.steps = -1}},
                                            {0, 1, {.steps = TACIT_STEPS + 1}}};
     for (size_t i = 0; i < COUNT(rewards); i++) {
-        struct tacit_doubling_event const event = {
+        struct tacit_event const event = {
             .now_us = 1, .kind = TACIT_EVENT_REWARD, .as.reward = rewards[i]};
         assert_int_equal(step(&bench, event), TACIT_INVALID);
         assert_memory_equal(before, bench.agent, bench.size);
@@ -603,8 +600,7 @@ TEST(rung_that_nobody_can_have_climbed_forces_no_arm)
     restart(&bench);
     struct tacit_doubling_entry const entry = {0, 0, 0, 0, 5};
     struct tacit_doubling_message const word = news(&entry, 1);
-    struct tacit_doubling_event event = {
-        .now_us = 1000, .kind = TACIT_EVENT_RECEIVE, .as.message = &word};
+    struct tacit_event event = {.now_us = 1000, .kind = TACIT_EVENT_RECEIVE, .as.message = &word};
     assert_true(view_of(&bench).rungs[0] > 2);
     assert_int_equal(step(&bench, event), TACIT_OK);
     assert_int_equal(view_of(&bench).known[0], 0); /* one pull may have been */
@@ -626,7 +622,7 @@ static void hear_many(struct bench *bench, uint32_t agent, uint64_t now_us)
     for (uint32_t i = 0; i < MANY_ARMS * MANY_BLOCKS; i++)
         entries[i] = (struct tacit_doubling_entry){agent, i / MANY_BLOCKS, i % MANY_BLOCKS, 0, i};
     struct tacit_doubling_message const word = news(entries, MANY_ARMS * MANY_BLOCKS);
-    struct tacit_doubling_event const event = {
+    struct tacit_event const event = {
         .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &word};
     assert_int_equal(step(bench, event), TACIT_OK);
 }
@@ -646,7 +642,7 @@ TEST(news_that_does_not_fit_in_one_message_goes_on_in_the_next)
     restart(&bench);
     hear_many(&bench, 0, 0);
     hear_many(&bench, 2, 0);
-    struct tacit_doubling_event event = {.now_us = 10, .kind = TACIT_EVENT_TIMEOUT};
+    struct tacit_event event = {.now_us = 10, .kind = TACIT_EVENT_TIMEOUT};
     assert_int_equal(step(&bench, event), TACIT_OK);
     assert_int_equal(bench.update.message.entry_count, TACIT_DOUBLING_ENTRIES_MAX);
     assert_true(bench.update.message.more && bench.update.deadline_us == 20);
@@ -663,8 +659,8 @@ TEST(news_that_does_not_fit_in_one_message_goes_on_in_the_next)
                                                     .incarnation_number = 3,
                                                     .incarnation = 7,
                                                     .known = known};
-        event = (struct tacit_doubling_event){
-            .now_us = 20, .kind = TACIT_EVENT_RECEIVE, .as.message = &have};
+        event =
+            (struct tacit_event){.now_us = 20, .kind = TACIT_EVENT_RECEIVE, .as.message = &have};
         assert_int_equal(step(&bench, event), TACIT_OK);
         assert_int_equal(bench.update.message.entry_count,
                          knows ? 2 * MANY_ARMS : TACIT_DOUBLING_ENTRIES_MAX);
@@ -698,7 +694,7 @@ TEST(old_copies_and_second_incarnations_halt)
     struct tacit_doubling_entry const mine = {1, 0, 0, 0, 5}; /* which this state never released */
     assert_int_equal(hear(&bench, news(&mine, 1)), TACIT_ROLLBACK);
     assert_true(view_of(&bench).halted && bench.update.deadline_us == TACIT_NEVER);
-    struct tacit_doubling_event event = {.now_us = 500, .kind = TACIT_EVENT_TIMEOUT};
+    struct tacit_event event = {.now_us = 500, .kind = TACIT_EVENT_TIMEOUT};
     assert_int_equal(step(&bench, event), TACIT_OK);
     restart(&bench); /* with a clock that begins anew, and silent */
     event.now_us = 3;
@@ -790,8 +786,7 @@ static void send_to(struct drive *drive, const struct tacit_doubling_message *me
 }
 
 /* One step, which is made durable, and what it says. */
-static enum tacit_status drive_step(struct drive *drive, uint32_t i,
-                                    struct tacit_doubling_event event)
+static enum tacit_status drive_step(struct drive *drive, uint32_t i, struct tacit_event event)
 {
     struct bench *const bench = &drive->benches[i];
     event.now_us = drive->now_us;
@@ -820,7 +815,7 @@ static void start_again(struct drive *drive, uint32_t i)
         drive->open_count[i] = 0;
         memcpy(bench->agent, drive->disks[i], bench->size);
         tacit_doubling_memory_init(bench->memory, &bench->config);
-        status = drive_step(drive, i, (struct tacit_doubling_event){.kind = TACIT_EVENT_START});
+        status = drive_step(drive, i, (struct tacit_event){.kind = TACIT_EVENT_START});
     } while (status != TACIT_OK);
 }
 
@@ -833,8 +828,7 @@ static void deliver(struct drive *drive)
     bool const comes_again = happens(drive, 8);
     if (!comes_again)
         drive->words[at] = drive->words[--drive->word_count];
-    struct tacit_doubling_event const event = {.kind = TACIT_EVENT_RECEIVE,
-                                               .as.message = word.message};
+    struct tacit_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = word.message};
     (void)drive_step(drive, word.to, event);
     if (!comes_again)
         testing_free(word.message);
@@ -844,7 +838,7 @@ static void deliver(struct drive *drive)
 static void pull(struct drive *drive, uint32_t i)
 {
     struct tacit_doubling_view const view = view_of(&drive->benches[i]);
-    struct tacit_doubling_event event = {.kind = TACIT_EVENT_EXPLOITED};
+    struct tacit_event event = {.kind = TACIT_EVENT_EXPLOITED};
     uint64_t const left = drive->benches[i].config.schedule.horizon - view.pull_count;
     if (view.waiting && left > 0) {
         event.as.exploited_count = 1 + tacit_rng_below(&drive->chance, left < 9 ? left : 9);
@@ -945,8 +939,7 @@ TEST(lost_words_deaths_and_failing_entropy_end_at_the_horizon_in_agreement)
             if (happens(&drive, 40))
                 start_again(&drive, i);
             else if (happens(&drive, 3))
-                (void)drive_step(&drive, i,
-                                 (struct tacit_doubling_event){.kind = TACIT_EVENT_TIMEOUT});
+                (void)drive_step(&drive, i, (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT});
             else if (happens(&drive, 2))
                 deliver(&drive);
             else

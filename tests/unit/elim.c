@@ -203,7 +203,7 @@ TEST(reward_that_the_plan_did_not_ask_for_is_refused_without_trace)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = pulling_agent(&setup, 10);
-    struct tacit_elim_event const bad[] = {
+    struct tacit_event const bad[] = {
         driver_reward(3, 1, steps(0)),
         driver_reward(UINT32_MAX, 1, steps(0)),
         driver_reward(0, 0, steps(0)),
@@ -749,7 +749,7 @@ static bool release_fails_at(uint64_t fill)
 {
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = pulling_agent(&setup, 10);
-    struct tacit_elim_event const last = driver_reward(2, 1, steps(TACIT_STEPS / 2));
+    struct tacit_event const last = driver_reward(2, 1, steps(TACIT_STEPS / 2));
     driver_play(&agent, means_3, 1);
     assert_int_equal(agent.entropy.fill_count, 0);
     agent.entropy.fail_from = fill;
@@ -1314,7 +1314,7 @@ TEST(word_while_the_release_is_not_drawn_is_refused_without_trace)
 
 /* Steps two agents alike; the second moves to other memory before every step. */
 static void step_both(struct driver_core *still, struct driver_core *mover,
-                      struct tacit_elim_event event)
+                      struct tacit_event event)
 {
     driver_move(mover);
     enum tacit_status const status = driver_step(still, event);
@@ -2084,7 +2084,7 @@ TEST(a_new_term_gives_an_overdue_round_the_full_time)
     pass_deadline(&hub);
     expect_overdue(&hub, 0);
     hub.now_us += 7;
-    struct tacit_elim_event const term = {.kind = TACIT_EVENT_START, .as.term = 1};
+    struct tacit_event const term = {.kind = TACIT_EVENT_START, .as.term = 1};
     driver_expect(&hub, term, TACIT_OK);
     assert_false(driver_hub_view(&hub).overdue);
     assert_int_equal(hub.update.deadline_us, hub.now_us + ROUND_US);
@@ -2741,7 +2741,7 @@ static void drive_open(struct drive *drive, uint64_t seed)
 }
 
 /* One step, after which driver_step looks at the state. What it says goes into the mail. */
-static void drive_step(struct drive *drive, uint32_t index, struct tacit_elim_event event)
+static void drive_step(struct drive *drive, uint32_t index, struct tacit_event event)
 {
     struct driver_core *const core = &drive->cores[index];
     core->now_us = drive->now_us;

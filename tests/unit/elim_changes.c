@@ -451,7 +451,7 @@ TEST(new_term_leaves_retired_arms_out)
     struct star star = star_open(&setup);
     (void)change(&star, TACIT_ELIM_RETIRE_ARM, 1, 0);
     hear(&star, 0);
-    struct tacit_elim_event const term = {.kind = TACIT_EVENT_START, .as.term = 1};
+    struct tacit_event const term = {.kind = TACIT_EVENT_START, .as.term = 1};
     driver_expect(&star.agents[0], term, TACIT_OK);
     struct tacit_elim_agent_view const view = driver_agent_view(&star.agents[0]);
     assert_int_equal(view.change_count, 0);

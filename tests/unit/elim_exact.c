@@ -317,7 +317,7 @@ TEST(damaged_state_is_refused_or_goes_on)
         struct driver_core hub = driver_copy(&run.hub);
         ((unsigned char *)hub.state)[bit / 8] ^= (unsigned char)(1u << (bit % 8));
         if (tacit_elim_hub_check(hub.state, hub.size, &hub.hub_config) == TACIT_OK) {
-            struct tacit_elim_event event = driver_receive(&hello);
+            struct tacit_event event = driver_receive(&hello);
             event.now_us = UINT64_MAX; /* a damaged clock may be anything */
             for (uint32_t arm = 0; arm < ARMS; arm++)
                 assert_true(tacit_elim_hub_interval(hub.state, arm, 0.95).lower <= 1);

@@ -232,7 +232,7 @@ TEST(neighbour_that_has_lost_its_heads_is_told_by_a_hello)
     assert_true(peer_view(&trio.p[1]).agent.blocked && peer_view(&trio.p[1]).agent.forgotten);
     assert_int_equal(peer_view(&trio.p[1]).refused_by, 2);
     /* In a new term all begin again. */
-    struct tacit_elim_event const term = {.kind = TACIT_EVENT_START, .as.term = 1};
+    struct tacit_event const term = {.kind = TACIT_EVENT_START, .as.term = 1};
     peer_expect(&empty, term, TACIT_OK);
     peer_expect(&trio.p[1], term, TACIT_OK);
     assert_int_equal(peer_view(&empty).ahead[0], 0);

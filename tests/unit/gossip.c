@@ -234,7 +234,7 @@ struct other {
     const struct tacit_gossip_agent_config *config;
     struct tacit_rng rng;
     uint32_t draws;
-    struct tacit_gossip_event event;
+    struct tacit_event event;
     struct tacit_gossip_message message;
 };
 
@@ -289,10 +289,10 @@ static void try_other_words(struct other *other)
 static void try_others(struct other *other, bool is_start)
 {
     struct variant_field fields[] = {
-        VARIANT(struct tacit_gossip_event, now_us, other->event.now_us, UINT64_MAX / 4),
-        VARIANT_ANY(struct tacit_gossip_event, as.reward.arm),
-        VARIANT_ANY(struct tacit_gossip_event, as.reward.count),
-        VARIANT_ANY(struct tacit_gossip_event, as.reward.sum)};
+        VARIANT(struct tacit_event, now_us, other->event.now_us, UINT64_MAX / 4),
+        VARIANT_ANY(struct tacit_event, as.reward.arm),
+        VARIANT_ANY(struct tacit_event, as.reward.count),
+        VARIANT_ANY(struct tacit_event, as.reward.sum)};
     bool const is_real = other->config->rule.tree.node.scale.kind == TACIT_SCALE_REAL;
     fields[3].is_real = is_real;
     for (other->draws = 0; other->draws < 3; other->draws++)
@@ -305,14 +305,14 @@ static void try_others(struct other *other, bool is_start)
     if (is_start)
         return;
     uint64_t const now_us = other->event.now_us;
-    other->event = (struct tacit_gossip_event){.now_us = now_us, .kind = TACIT_EVENT_REWARD};
+    other->event = (struct tacit_event){.now_us = now_us, .kind = TACIT_EVENT_REWARD};
     other->event.as.reward = (struct tacit_reward){1, 1, {0}};
     step_copy(other);
-    other->event = (struct tacit_gossip_event){.now_us = now_us, .kind = TACIT_EVENT_TIMEOUT};
+    other->event = (struct tacit_event){.now_us = now_us, .kind = TACIT_EVENT_TIMEOUT};
     step_copy(other);
-    other->event = (struct tacit_gossip_event){.now_us = now_us, .kind = TACIT_EVENT_OFFER};
+    other->event = (struct tacit_event){.now_us = now_us, .kind = TACIT_EVENT_OFFER};
     step_copy(other);
-    other->event = (struct tacit_gossip_event){
+    other->event = (struct tacit_event){
         .now_us = now_us, .kind = TACIT_EVENT_EXPLOITED, .as.exploited_count = 3};
     step_copy(other);
 }
@@ -320,7 +320,7 @@ static void try_others(struct other *other, bool is_start)
 static enum tacit_status step_agent(struct tacit_gossip_agent *agent,
                                     struct tacit_gossip_memory *memory,
                                     const struct tacit_gossip_agent_config *config,
-                                    const struct tacit_gossip_event *event, struct tacit_rng *rng,
+                                    const struct tacit_event *event, struct tacit_rng *rng,
                                     struct tacit_gossip_update *update)
 {
     struct tacit_entropy const entropy = tacit_rng_entropy(rng);
@@ -356,7 +356,7 @@ static void send_one(struct schedule *schedule, const struct tacit_gossip_messag
 static void start_site(struct schedule *schedule, uint32_t i);
 
 /* One step and its effects in their order; the site may die before, between and after. */
-static void step_site(struct schedule *schedule, uint32_t i, struct tacit_gossip_event event)
+static void step_site(struct schedule *schedule, uint32_t i, struct tacit_event event)
 {
     struct site *const site = &schedule->sites[i];
     struct tacit_gossip_update update;
@@ -397,7 +397,7 @@ static void start_site(struct schedule *schedule, uint32_t i)
     site->started_us = schedule->now_us;
     double const crash = schedule->crash;
     schedule->crash = 0; /* a start is not the place to die for ever */
-    step_site(schedule, i, (struct tacit_gossip_event){.kind = TACIT_EVENT_START});
+    step_site(schedule, i, (struct tacit_event){.kind = TACIT_EVENT_START});
     schedule->crash = crash;
 }
 
@@ -408,8 +408,7 @@ static void reward_site(struct schedule *schedule, uint32_t i)
     union tacit_sum sum = {0};
     bool const good = tacit_rng_bernoulli(&schedule->chance, 0.2 + 0.1 * arm + 0.05 * i);
     tacit_sum_add_reward(&site->config.rule.tree.node.scale, &sum, good, 1);
-    struct tacit_gossip_event const event = {.kind = TACIT_EVENT_REWARD,
-                                             .as.reward = {arm, 1, sum}};
+    struct tacit_event const event = {.kind = TACIT_EVENT_REWARD, .as.reward = {arm, 1, sum}};
     step_site(schedule, i, event);
 }
 
@@ -422,8 +421,7 @@ static void deliver_due(struct schedule *schedule)
         }
         struct flying const due = schedule->flying[at];
         schedule->flying[at] = schedule->flying[--schedule->flying_count];
-        struct tacit_gossip_event const event = {.kind = TACIT_EVENT_RECEIVE,
-                                                 .as.message = due.message};
+        struct tacit_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = due.message};
         for (uint32_t i = 0; i < schedule->site_count; i++) /* to all who live under that name */
             if (schedule->sites[i].config.agent_id == due.to && !schedule->sites[i].halted)
                 step_site(schedule, i, event);
@@ -440,7 +438,7 @@ static void play_us(struct schedule *schedule, uint64_t until_us, bool pulls)
             if (site->halted)
                 continue;
             if (!schedule->is_quiet && schedule->now_us >= site->deadline_us)
-                step_site(schedule, i, (struct tacit_gossip_event){.kind = TACIT_EVENT_TIMEOUT});
+                step_site(schedule, i, (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT});
             if (pulls && site->plan_count > 0 && tacit_rng_bernoulli(&schedule->chance, 0.5))
                 reward_site(schedule, i);
         }
@@ -695,14 +693,14 @@ TEST(second_copy_of_a_site_halts)
     play_us(schedule, schedule->now_us + 3000, true);
     clone.entropy = tacit_rng_stream(99, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_gossip_update update;
-    struct tacit_gossip_event event = {.kind = TACIT_EVENT_START};
+    struct tacit_event event = {.kind = TACIT_EVENT_START};
     assert_int_equal(
         step_agent(clone.agent, clone.memory, &clone.config, &event, &clone.entropy, &update),
         TACIT_OK);
     /* Its first word is refused by a neighbour, and it halts. */
     bool halted = false;
     for (uint64_t now = 1; now < 100 && !halted; now++) {
-        event = (struct tacit_gossip_event){.now_us = now * 1000, .kind = TACIT_EVENT_TIMEOUT};
+        event = (struct tacit_event){.now_us = now * 1000, .kind = TACIT_EVENT_TIMEOUT};
         assert_int_equal(
             step_agent(clone.agent, clone.memory, &clone.config, &event, &clone.entropy, &update),
             TACIT_OK);
@@ -710,14 +708,14 @@ TEST(second_copy_of_a_site_halts)
             continue;
         struct site *const neighbour = &schedule->sites[update.message.to];
         struct tacit_gossip_update answer;
-        struct tacit_gossip_event const heard = {.now_us = schedule->now_us - neighbour->started_us,
-                                                 .kind = TACIT_EVENT_RECEIVE,
-                                                 .as.message = &update.message};
+        struct tacit_event const heard = {.now_us = schedule->now_us - neighbour->started_us,
+                                          .kind = TACIT_EVENT_RECEIVE,
+                                          .as.message = &update.message};
         assert_int_equal(step_agent(neighbour->agent, neighbour->memory, &neighbour->config, &heard,
                                     &neighbour->entropy, &answer),
                          TACIT_OK);
         assert_true(answer.send && answer.message.kind == TACIT_GOSSIP_REFUSE);
-        event = (struct tacit_gossip_event){
+        event = (struct tacit_event){
             .now_us = now * 1000, .kind = TACIT_EVENT_RECEIVE, .as.message = &answer.message};
         assert_int_equal(
             step_agent(clone.agent, clone.memory, &clone.config, &event, &clone.entropy, &update),
@@ -742,7 +740,7 @@ struct bench_agent {
 
 static const uint32_t two_neighbours[] = {0, 2};
 
-static enum tacit_status step_bench(struct bench_agent *bench, struct tacit_gossip_event event,
+static enum tacit_status step_bench(struct bench_agent *bench, struct tacit_event event,
                                     struct tacit_gossip_update *update)
 {
     return step_agent(bench->agent, bench->memory, &bench->config, &event, &bench->rng, update);
@@ -769,13 +767,11 @@ static struct bench_agent bench_agent_open(enum tacit_privacy_mode mode, uint64_
     tacit_gossip_memory_init(bench.memory, &bench.config.rule);
     assert_int_equal(tacit_gossip_agent_init(bench.agent, &bench.config), TACIT_OK);
     struct tacit_gossip_update update;
-    assert_int_equal(
-        step_bench(&bench, (struct tacit_gossip_event){.kind = TACIT_EVENT_START}, &update),
-        TACIT_OK);
+    assert_int_equal(step_bench(&bench, (struct tacit_event){.kind = TACIT_EVENT_START}, &update),
+                     TACIT_OK);
     assert_int_equal(update.plan_count, ARMS);
     for (uint32_t arm = 0; arm < ARMS; arm++) {
-        struct tacit_gossip_event const event = {.kind = TACIT_EVENT_REWARD,
-                                                 .as.reward = {arm, 1, {0}}};
+        struct tacit_event const event = {.kind = TACIT_EVENT_REWARD, .as.reward = {arm, 1, {0}}};
         assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
     }
     return bench;
@@ -829,7 +825,7 @@ TEST(what_does_not_fit_is_refused_and_changes_no_byte)
     memcpy(before, bench.agent, bench.size);
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct tacit_gossip_update update;
-        struct tacit_gossip_event const event = {
+        struct tacit_event const event = {
             .now_us = 5, .kind = TACIT_EVENT_RECEIVE, .as.message = &cases[i].message};
         assert_int_equal(step_bench(&bench, event, &update), cases[i].status);
         assert_memory_equal(bench.agent, before, bench.size);
@@ -838,8 +834,7 @@ TEST(what_does_not_fit_is_refused_and_changes_no_byte)
     static const struct tacit_reward rewards[] = {{0, 1, {0}}, {ARMS, 1, {0}}, {0, 2, {0}}};
     for (size_t i = 0; i < COUNT(rewards); i++) { /* nothing is planned */
         struct tacit_gossip_update update;
-        struct tacit_gossip_event const event = {.kind = TACIT_EVENT_REWARD,
-                                                 .as.reward = rewards[i]};
+        struct tacit_event const event = {.kind = TACIT_EVENT_REWARD, .as.reward = rewards[i]};
         assert_int_equal(step_bench(&bench, event, &update), TACIT_INVALID);
         assert_memory_equal(bench.agent, before, bench.size);
     }
@@ -855,16 +850,16 @@ TEST(neighbours_huge_count_is_cut_to_what_can_have_been_pulled)
     for (uint32_t slot = 1; slot <= 100; slot++) {
         struct tacit_gossip_update update;
         struct tacit_gossip_agent_view view;
-        struct tacit_gossip_event event = {.now_us = slot * 10, .kind = TACIT_EVENT_TIMEOUT};
+        struct tacit_event event = {.now_us = slot * 10, .kind = TACIT_EVENT_TIMEOUT};
         assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
         tacit_gossip_agent_view(bench.agent, &view);
         assert_int_equal(view.slot, slot);
         assert_true(view.seen[1] <= slot + 1);
         forced += view.forced;
-        event = (struct tacit_gossip_event){
+        event = (struct tacit_event){
             .now_us = slot * 10, .kind = TACIT_EVENT_REWARD, .as.reward = {view.arm, 1, {0}}};
         assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
-        event = (struct tacit_gossip_event){
+        event = (struct tacit_event){
             .now_us = slot * 10, .kind = TACIT_EVENT_RECEIVE, .as.message = &lie};
         assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
     }
@@ -890,14 +885,14 @@ TEST(huge_count_is_cut_to_what_the_clock_allows)
     for (uint64_t now_us = 10; now_us <= 200; now_us += 10) {
         struct tacit_gossip_update update;
         struct tacit_gossip_agent_view view;
-        struct tacit_gossip_event event = {
+        struct tacit_event event = {
             .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &lie};
         assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
-        event = (struct tacit_gossip_event){.now_us = now_us, .kind = TACIT_EVENT_TIMEOUT};
+        event = (struct tacit_event){.now_us = now_us, .kind = TACIT_EVENT_TIMEOUT};
         assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
         tacit_gossip_agent_view(bench.agent, &view);
         if (view.arm != TACIT_NO_ARM) {
-            event = (struct tacit_gossip_event){
+            event = (struct tacit_event){
                 .now_us = now_us, .kind = TACIT_EVENT_REWARD, .as.reward = {view.arm, 1, {0}}};
             assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
         }
@@ -929,7 +924,7 @@ TEST(exchanges_that_were_missed_are_caught_up_with_by_the_flow)
                                                   .exchange = exchange,
                                                   .shift = shift,
                                                   .flow = flow};
-        struct tacit_gossip_event const event = {
+        struct tacit_event const event = {
             .now_us = 1, .kind = TACIT_EVENT_RECEIVE, .as.message = &word};
         struct tacit_gossip_update update;
         assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
@@ -956,25 +951,24 @@ TEST(who_has_no_neighbours_plays_until_the_end_without_a_word)
         bench.memory = allocate(tacit_gossip_memory_size(&bench.config.rule));
         tacit_gossip_memory_init(bench.memory, &bench.config.rule);
         assert_int_equal(tacit_gossip_agent_init(bench.agent, &bench.config), TACIT_OK);
-        struct tacit_gossip_event event = {.kind = TACIT_EVENT_START};
+        struct tacit_event event = {.kind = TACIT_EVENT_START};
         assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
         for (uint32_t first = 0; first < ARMS; first++) {
-            event = (struct tacit_gossip_event){.kind = TACIT_EVENT_REWARD,
-                                                .as.reward = {first, 1, {0}}};
+            event = (struct tacit_event){.kind = TACIT_EVENT_REWARD, .as.reward = {first, 1, {0}}};
             assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
         }
         for (uint64_t pull = 0; pull < horizon; pull++) {
             assert_int_equal(update.plan_count, 1);
             assert_true(!update.send && update.deadline_us == TACIT_NEVER);
-            event = (struct tacit_gossip_event){.now_us = pull,
-                                                .kind = TACIT_EVENT_REWARD,
-                                                .as.reward = {update.plan[0].arm, 1, {0}}};
+            event = (struct tacit_event){.now_us = pull,
+                                         .kind = TACIT_EVENT_REWARD,
+                                         .as.reward = {update.plan[0].arm, 1, {0}}};
             assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
         }
         struct tacit_gossip_agent_view view;
         tacit_gossip_agent_view(bench.agent, &view);
         assert_true(view.finished && update.plan_count == 0);
-        event = (struct tacit_gossip_event){.now_us = horizon, .kind = TACIT_EVENT_TIMEOUT};
+        event = (struct tacit_event){.now_us = horizon, .kind = TACIT_EVENT_TIMEOUT};
         assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
         assert_true(update.plan_count == 0 && !update.send);
     }
@@ -986,22 +980,21 @@ TEST(restart_closes_trees_and_goes_on_with_what_was_released)
     struct tacit_gossip_agent_view before;
     struct tacit_gossip_agent_view after;
     struct tacit_gossip_update update;
-    struct tacit_gossip_event event = {.now_us = 10, .kind = TACIT_EVENT_TIMEOUT};
+    struct tacit_event event = {.now_us = 10, .kind = TACIT_EVENT_TIMEOUT};
     assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
     tacit_gossip_agent_view(bench.agent, &before);
     double mean[ARMS];
     memcpy(mean, before.mean, sizeof mean);
     tacit_gossip_memory_init(bench.memory, &bench.config.rule);
-    assert_int_equal(
-        step_bench(&bench, (struct tacit_gossip_event){.kind = TACIT_EVENT_START}, &update),
-        TACIT_OK);
+    assert_int_equal(step_bench(&bench, (struct tacit_event){.kind = TACIT_EVENT_START}, &update),
+                     TACIT_OK);
     tacit_gossip_agent_view(bench.agent, &after);
     assert_memory_equal(after.mean, mean, sizeof mean);
     assert_int_equal(update.plan_count, 1); /* the pull that was planned, not given twice */
     assert_int_equal(update.plan[0].arm, after.arm);
     assert_int_equal(after.pull_count, ARMS + 1);
-    event = (struct tacit_gossip_event){.kind = TACIT_EVENT_REWARD,
-                                        .as.reward = {after.arm, 1, {.steps = TACIT_STEPS}}};
+    event = (struct tacit_event){.kind = TACIT_EVENT_REWARD,
+                                 .as.reward = {after.arm, 1, {.steps = TACIT_STEPS}}};
     assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
     assert_int_equal(tacit_gossip_agent_check(bench.agent, bench.size, &bench.config), TACIT_OK);
 }
@@ -1455,9 +1448,8 @@ TEST(no_exact_sum_is_in_what_is_kept)
         uint32_t const arm = site->plan[--site->plan_count].arm;
         union tacit_sum const sum = {.steps = 500009 + 7919 * (int64_t)(pulls++ % 50)};
         totals[arm] += sum.steps;
-        step_site(
-            &schedule, 0,
-            (struct tacit_gossip_event){.kind = TACIT_EVENT_REWARD, .as.reward = {arm, 1, sum}});
+        step_site(&schedule, 0,
+                  (struct tacit_event){.kind = TACIT_EVENT_REWARD, .as.reward = {arm, 1, sum}});
         assert_null(memmem(site->agent, site->size, &sum.steps, sizeof sum.steps));
         assert_null(memmem(site->disk, site->size, &sum.steps, sizeof sum.steps));
         assert_null(memmem(site->agent, site->size, &totals[arm], sizeof totals[arm]));

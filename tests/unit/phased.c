@@ -113,8 +113,7 @@ TEST(rewards_that_the_plan_did_not_ask_for_are_refused_without_trace)
     phased_expect_nothing(agent, phased_reward(1, 1, TACIT_STEPS + 1), TACIT_INVALID);
     phased_expect_nothing(agent, phased_exploited(0), TACIT_INVALID);
     phased_expect_nothing(agent, phased_exploited(971), TACIT_INVALID); /* the plan needs 30 */
-    phased_expect_nothing(agent, (struct tacit_phased_event){.kind = TACIT_EVENT_OFFER},
-                          TACIT_INVALID);
+    phased_expect_nothing(agent, (struct tacit_event){.kind = TACIT_EVENT_OFFER}, TACIT_INVALID);
     assert_int_equal(phased_step(agent, phased_exploited(970)), TACIT_OK);
     assert_int_equal(phased_step(agent, phased_reward(3, 20, 0)), TACIT_OK);
     assert_int_equal(phased_step(agent, phased_reward(1, 10, 0)), TACIT_OK);
@@ -690,11 +689,11 @@ static void prod(struct phased_core *core)
     struct tacit_entropy const entropy = tacit_rng_entropy(&core->noise);
     struct tacit_phased_message const order = order_of(7, two_blocks, 2);
     struct tacit_phased_message const report = report_of(1, 1, sums, ARMS);
-    struct tacit_phased_event const events[] = {
+    struct tacit_event const events[] = {
         phased_start(), phased_reward(1, 1, 0), phased_exploited(1),
         phased_receive(core->is_hub ? &report : &order), phased_timeout()};
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
-        struct tacit_phased_event event = events[i];
+        struct tacit_event event = events[i];
         struct tacit_phased_update update;
         event.now_us = TACIT_NEVER - 1; /* a damaged clock stays in the past */
         if (core->is_hub)

@@ -82,7 +82,7 @@ static void snapshot_of(const struct phased_core *core, struct entry *entry)
 
 static void begin_term(struct phased_core *core, uint64_t term)
 {
-    struct tacit_phased_event start = phased_start();
+    struct tacit_event start = phased_start();
     start.as.term = term;
     assert_int_equal(phased_step(core, start), TACIT_OK);
 }

@@ -149,7 +149,7 @@ static void put(struct world *world, const struct tacit_phased_update *update)
     world->queued++;
 }
 
-static void step_site(struct world *world, uint32_t site, struct tacit_phased_event event);
+static void step_site(struct world *world, uint32_t site, struct tacit_event event);
 
 /* All rewards of the plan: each of an arm the same. */
 static void play(struct world *world, uint32_t site, const struct tacit_pull_block *plan,
@@ -158,7 +158,7 @@ static void play(struct world *world, uint32_t site, const struct tacit_pull_blo
     struct tacit_pull_block blocks[ARMS];
     memcpy(blocks, plan, count * sizeof *blocks);
     for (uint32_t i = 0; i < count; i++) {
-        struct tacit_phased_event event = {.kind = TACIT_EVENT_REWARD};
+        struct tacit_event event = {.kind = TACIT_EVENT_REWARD};
         event.as.reward = (struct tacit_reward){
             .arm = blocks[i].arm,
             .count = blocks[i].count,
@@ -167,7 +167,7 @@ static void play(struct world *world, uint32_t site, const struct tacit_pull_blo
     }
 }
 
-static void step_site(struct world *world, uint32_t site, struct tacit_phased_event event)
+static void step_site(struct world *world, uint32_t site, struct tacit_event event)
 {
     struct tacit_phased_update update;
     event.now_us = world->now_us;
@@ -255,7 +255,7 @@ static void ask_helper(struct world *world)
 static void hear_hub(struct world *world, const struct tacit_phased_message *heard)
 {
     struct tacit_phased_update update;
-    struct tacit_phased_event event = {
+    struct tacit_event event = {
         .kind = TACIT_EVENT_RECEIVE, .now_us = world->now_us, .dropped = &world->dropped};
     event.as.message = heard;
     assert_int_equal(tacit_phased_hub_step(world->hub, &event, &update), TACIT_OK);
@@ -282,7 +282,7 @@ static void deliver(struct world *world)
         memmove(world->queue, world->queue + 1, world->queued * sizeof world->queue[0]);
         bool const is_lost = heard->kind == TACIT_PHASED_REPORT && heard->round % 2 == 1 &&
                              heard->from == world->missing;
-        struct tacit_phased_event event = {.kind = TACIT_EVENT_RECEIVE};
+        struct tacit_event event = {.kind = TACIT_EVENT_RECEIVE};
         event.as.message = heard;
         if (heard->to == TACIT_HUB && !is_lost)
             hear_hub(world, heard);
@@ -296,7 +296,7 @@ static void deliver(struct world *world)
 static void start(struct world *world)
 {
     struct tacit_phased_update update;
-    struct tacit_phased_event const event = {.kind = TACIT_EVENT_START};
+    struct tacit_event const event = {.kind = TACIT_EVENT_START};
     for (uint32_t site = 0; site < SITES; site++)
         step_site(world, site, event);
     assert_int_equal(tacit_phased_hub_step(world->hub, &event, &update), TACIT_OK);
@@ -325,7 +325,7 @@ static enum tacit_status time_out(struct world *world, bool is_due,
                                   struct tacit_phased_update *update)
 {
     world->now_us = is_due ? 2000000 : world->now_us + 1;
-    struct tacit_phased_event const event = {
+    struct tacit_event const event = {
         .kind = TACIT_EVENT_TIMEOUT, .now_us = world->now_us, .dropped = &world->dropped};
     enum tacit_status const status = tacit_phased_hub_step(world->hub, &event, update);
     put(world, update);
@@ -387,7 +387,7 @@ TEST(a_dropped_site_is_not_of_the_quorum)
     tacit_helper_hub_view(world.kept, &view);
     assert_int_equal(view.here[0], 2);
     world.missing = SITES;
-    struct tacit_phased_event const again = {.kind = TACIT_EVENT_TIMEOUT};
+    struct tacit_event const again = {.kind = TACIT_EVENT_TIMEOUT};
     step_site(&world, 2, again); /* says its report again */
     deliver(&world);
     assert_int_equal(world.closed, 1);
@@ -417,8 +417,7 @@ TEST(a_helper_that_is_away_is_waited_for)
     assert_int_equal(before.report_count, SITES);
     for (uint32_t i = 1; i <= 1000; i++) {
         world.now_us = i * UINT64_C(3600000000);
-        struct tacit_phased_event const event = {.kind = TACIT_EVENT_TIMEOUT,
-                                                 .now_us = world.now_us};
+        struct tacit_event const event = {.kind = TACIT_EVENT_TIMEOUT, .now_us = world.now_us};
         assert_int_equal(tacit_phased_hub_step(world.hub, &event, &update), TACIT_OK);
         assert_true(!update.send || update.message.kind != TACIT_PHASED_ORDER ||
                     update.message.round == before.judge.round);
@@ -451,7 +450,7 @@ TEST(what_is_played_while_waiting_follows_no_reward)
             break; /* all have drawn, and nobody knows a leader */
         world.queued--;
         memmove(world.queue, world.queue + 1, world.queued * sizeof world.queue[0]);
-        struct tacit_phased_event event = {.kind = TACIT_EVENT_RECEIVE};
+        struct tacit_event event = {.kind = TACIT_EVENT_RECEIVE};
         event.as.message = heard;
         if (heard->to == TACIT_HUB)
             hear_hub(&world, heard);
@@ -461,8 +460,7 @@ TEST(what_is_played_while_waiting_follows_no_reward)
         testing_free(heard);
     }
     tacit_phased_agent_view(world.sites[0], &before);
-    struct tacit_phased_event const event = {.kind = TACIT_EVENT_EXPLOITED,
-                                             .as.exploited_count = 1};
+    struct tacit_event const event = {.kind = TACIT_EVENT_EXPLOITED, .as.exploited_count = 1};
     step_site(&world, 0, event);
     tacit_phased_agent_view(world.sites[0], &after);
     assert_true(before.leader == TACIT_NO_ARM && after.leader == TACIT_NO_ARM);

@@ -175,7 +175,7 @@ static bool is_hub(const void *state, size_t size, void *config)
 
 /* Persist, send, plan. A death before the write loses the step; after it, the messages. */
 static enum tacit_status step(struct world *world, uint32_t site, uint32_t copy,
-                              struct tacit_vote_site_event event)
+                              struct tacit_event event)
 {
     struct process *const process = &world->processes[site][copy];
     struct tacit_vote_site_config config = config_of(world, site);
@@ -228,7 +228,7 @@ static void start(struct world *world, uint32_t site, uint32_t copy)
     memset(process->left, 0, sizeof process->left);
     memcpy(process->memory, process->disk, world->site_bytes);
     process->draws = (uint32_t)look(world, site, copy).player.cell;
-    (void)step(world, site, copy, (struct tacit_vote_site_event){.kind = TACIT_EVENT_START});
+    (void)step(world, site, copy, (struct tacit_event){.kind = TACIT_EVENT_START});
 }
 
 /* All that is left of one arm at once, with its expected sum. */
@@ -240,13 +240,13 @@ static enum tacit_status play(struct world *world, uint32_t site, uint32_t copy)
         if (count == 0)
             continue;
         process->left[arm] = 0;
-        return step(world, site, copy,
-                    (struct tacit_vote_site_event){
-                        .kind = TACIT_EVENT_REWARD,
-                        .as.reward = {.arm = arm,
-                                      .count = count,
-                                      .sum.steps = (int64_t)(means[arm] * (double)count *
-                                                             (double)TACIT_STEPS)}});
+        return step(
+            world, site, copy,
+            (struct tacit_event){.kind = TACIT_EVENT_REWARD,
+                                 .as.reward = {.arm = arm,
+                                               .count = count,
+                                               .sum.steps = (int64_t)(means[arm] * (double)count *
+                                                                      (double)TACIT_STEPS)}});
     }
     return TACIT_OK;
 }
@@ -257,7 +257,7 @@ static enum tacit_status hear(struct world *world, uint32_t site, uint32_t copy,
     struct tacit_vote_hub_message said = message->message;
     said.marks = said.marks == NULL ? NULL : &message->marks;
     return step(world, site, copy,
-                (struct tacit_vote_site_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &said});
+                (struct tacit_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &said});
 }
 
 /* ---- The hub --------------------------------------------------------------------------------- */
@@ -361,8 +361,7 @@ static void pass(struct world *world, uint64_t us)
         for (uint32_t copy = 0; copy < COPIES; copy++)
             if (world->processes[site][copy].runs &&
                 world->now_us >= world->processes[site][copy].deadline_us)
-                (void)step(world, site, copy,
-                           (struct tacit_vote_site_event){.kind = TACIT_EVENT_TIMEOUT});
+                (void)step(world, site, copy, (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT});
 }
 
 static void play_all(struct world *world, uint32_t site, uint32_t copy)
@@ -700,7 +699,7 @@ static void begin_term(struct world *world, uint64_t term)
     for (uint32_t site = 0; site < SITES; site++)
         if (world->processes[site][0].runs)
             (void)step(world, site, 0,
-                       (struct tacit_vote_site_event){.kind = TACIT_EVENT_START, .as.term = term});
+                       (struct tacit_event){.kind = TACIT_EVENT_START, .as.term = term});
 }
 
 /* Votes come from the sites, not from the hub's own bytes; a draw that nobody granted is void. */

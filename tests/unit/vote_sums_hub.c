@@ -92,7 +92,7 @@ static enum tacit_status tell_hub(struct world *world, const struct tacit_vote_h
 }
 
 static struct tacit_vote_site_update step_site(struct world *world, uint32_t site,
-                                               struct tacit_vote_site_event event)
+                                               struct tacit_event event)
 {
     struct tacit_entropy const noise = tacit_rng_entropy(&world->noise[0][site]);
     struct tacit_entropy const keys = tacit_rng_entropy(&world->keys);
@@ -113,17 +113,15 @@ static struct tacit_vote_site_update step_site(struct world *world, uint32_t sit
 
 static struct tacit_vote_site_update start_site(struct world *world, uint32_t site)
 {
-    return step_site(
-        world, site,
-        (struct tacit_vote_site_event){.kind = TACIT_EVENT_START, .as.term = world->term});
+    return step_site(world, site,
+                     (struct tacit_event){.kind = TACIT_EVENT_START, .as.term = world->term});
 }
 
 static struct tacit_vote_site_update tell_site(struct world *world, uint32_t site,
                                                const struct tacit_vote_hub_message *said)
 {
-    return step_site(
-        world, site,
-        (struct tacit_vote_site_event){.kind = TACIT_EVENT_RECEIVE, .as.message = said});
+    return step_site(world, site,
+                     (struct tacit_event){.kind = TACIT_EVENT_RECEIVE, .as.message = said});
 }
 
 static struct world *world_new(void)
@@ -161,7 +159,7 @@ static struct tacit_vote_site_update play(struct world *world, uint32_t site)
     for (uint32_t i = 0; i < count; i++)
         update = step_site(
             world, site,
-            (struct tacit_vote_site_event){
+            (struct tacit_event){
                 .kind = TACIT_EVENT_REWARD,
                 .as.reward = {.arm = plan[i].arm,
                               .count = plan[i].count,
@@ -181,7 +179,7 @@ static struct tacit_vote_hub_message release_of(struct world *world, uint32_t si
     update = tell_site(world, site, &answer.message);
     assert_true(update.on_tick);
     world->now_us = update.deadline_us;
-    update = step_site(world, site, (struct tacit_vote_site_event){.kind = TACIT_EVENT_TIMEOUT});
+    update = step_site(world, site, (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT});
     assert_int_equal(update.message_count, 1);
     assert_int_equal(update.messages[0].kind, TACIT_VOTE_RELEASE);
     return update.messages[0];

@@ -13,7 +13,7 @@
 #define SAYS_WHERE_US 4000000u /* a peer that waits, to the coordinator */
 #define TROUBLE_BYTES 512u
 
-typedef struct tacit_elim_event elim_event;
+typedef struct tacit_event elim_event;
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
@@ -52,7 +52,7 @@ static struct tacit_elim_table *table_of(const struct live_site *site)
     return behind(site->state, own_of(site));
 }
 
-enum tacit_status elim_site_feed(const struct live_site *site, const struct tacit_elim_event *event,
+enum tacit_status elim_site_feed(const struct live_site *site, const struct tacit_event *event,
                                  const struct tacit_entropy *entropy,
                                  struct tacit_elim_update *update)
 {
@@ -468,7 +468,7 @@ static enum tacit_status step_core(struct live_site *site, elim_event event,
 {
     struct tacit_elim_agent_view view;
     struct tacit_elim_update made;
-    struct tacit_elim_seals const seals = {site, sign_seal, check_seal};
+    struct tacit_seals const seals = {site, sign_seal, check_seal};
     struct live_site_trust *const trust = &own_of(site)->trust;
     struct tacit_helper_keys const keys = live_site_seals(trust);
     struct tacit_aggregators const aggregators = live_site_aggregators(trust, &keys, from->term);

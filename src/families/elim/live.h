@@ -40,7 +40,7 @@ struct elim_site {
 bool elim_fits(const struct tacit_wire_elim_run *run);
 
 /* As tacit_elim_agent_step, tacit_elim_peer_step. */
-enum tacit_status elim_site_feed(const struct live_site *site, const struct tacit_elim_event *event,
+enum tacit_status elim_site_feed(const struct live_site *site, const struct tacit_event *event,
                                  const struct tacit_entropy *entropy,
                                  struct tacit_elim_update *update);
 void elim_site_view(const struct live_site *site, struct tacit_elim_agent_view *view);

@@ -243,7 +243,7 @@ static void carry_out(struct live_hub *hub, const struct tacit_elim_update *made
         send_order(hub, &made->message, update);
 }
 
-static enum tacit_status step_core(struct live_hub *hub, const struct tacit_elim_event *event,
+static enum tacit_status step_core(struct live_hub *hub, const struct tacit_event *event,
                                    const struct live_hub_event *came,
                                    const struct tacit_entropy *entropy,
                                    struct live_hub_update *update)
@@ -299,7 +299,7 @@ static enum tacit_status hear_proof(struct live_hub *hub, const struct live_hub_
                                     const struct tacit_elim_message *message)
 {
     struct seal_check check = {event->seals, hub->config};
-    struct tacit_elim_seals const seals = {.context = &check, .check = check_seal};
+    struct tacit_seals const seals = {.context = &check, .check = check_seal};
     uint64_t const term = event->term > 0 ? event->term - 1 : 0; /* as its envelope said */
     if (!tacit_elim_proof_holds(message->proof, hub->domain, hub->config->run_id, term,
                                 message->epoch, &seals))
@@ -339,10 +339,10 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   struct live_hub_update *update)
 {
     struct tacit_elim_message *const said = message;
-    struct tacit_elim_event made = {.now_us = event->now_us,
-                                    .dropped = live_hub_dropped(hub),
-                                    .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
-                                                                          : TACIT_EVENT_TIMEOUT};
+    struct tacit_event made = {.now_us = event->now_us,
+                               .dropped = live_hub_dropped(hub),
+                               .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
+                                                                     : TACIT_EVENT_TIMEOUT};
     if (event->kind == LIVE_HUB_START && event->term > 0)
         made.as.term = event->term - 1; /* the core counts from 0 */
     if (said != NULL) {

@@ -39,20 +39,8 @@ static struct tacit_sim_cost message_cost(void *family, const void *message)
 
 /* ---- Steps ---- */
 
-struct tacit_elim_event elim_run_event(const struct tacit_sim_event *event)
-{
-    struct tacit_elim_event elim = {.kind = event->kind, .now_us = event->now_us};
-    if (event->kind == TACIT_EVENT_REWARD)
-        elim.as.reward = event->reward;
-    else if (event->kind == TACIT_EVENT_EXPLOITED)
-        elim.as.exploited_count = event->exploited_count;
-    else if (event->kind == TACIT_EVENT_RECEIVE)
-        elim.as.message = event->message;
-    return elim;
-}
-
 /* A refusal changes nothing, and its update asks for nothing but the timer that stands. */
-void elim_run_step(struct elim_run *run, uint32_t node, struct tacit_elim_event *event,
+void elim_run_step(struct elim_run *run, uint32_t node, struct tacit_event *event,
                    const struct tacit_entropy *entropy)
 {
     struct tacit_entropy const salts = tacit_rng_entropy(&run->drivers[node].salts);
@@ -92,10 +80,10 @@ void elim_run_carry_out(struct elim_run *run, uint32_t node, struct tacit_sim_up
         stop_if_halted(run, node, update);
 }
 
-static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_event,
+static void step(void *family, uint32_t node, const struct tacit_event *sim_event,
                  const struct tacit_entropy *entropy, struct tacit_sim_update *update)
 {
-    struct tacit_elim_event event = elim_run_event(sim_event);
+    struct tacit_event event = *sim_event;
     elim_run_step(family, node, &event, entropy);
     elim_run_carry_out(family, node, update);
 }

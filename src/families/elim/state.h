@@ -76,8 +76,7 @@ extern const struct tacit_sim_node_ops elim_node_ops;
 /* The parts of a node's step: what happens, as the core knows it; the core's step, whose update is
  * in the run; and what the simulator is to do. Salts are the node's own unless the event has some.
  */
-struct tacit_elim_event elim_run_event(const struct tacit_sim_event *event);
-void elim_run_step(struct elim_run *run, uint32_t node, struct tacit_elim_event *event,
+void elim_run_step(struct elim_run *run, uint32_t node, struct tacit_event *event,
                    const struct tacit_entropy *entropy);
 void elim_run_carry_out(struct elim_run *run, uint32_t node, struct tacit_sim_update *update);
 

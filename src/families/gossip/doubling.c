@@ -72,31 +72,18 @@ static void say_sent(void *family, const void *message)
 
 /* ---- Steps ---- */
 
-static struct tacit_doubling_event event_of(const struct tacit_sim_event *event)
-{
-    struct tacit_doubling_event made = {.kind = event->kind, .now_us = event->now_us};
-    if (event->kind == TACIT_EVENT_REWARD)
-        made.as.reward = event->reward;
-    else if (event->kind == TACIT_EVENT_EXPLOITED)
-        made.as.exploited_count = event->exploited_count;
-    else if (event->kind == TACIT_EVENT_RECEIVE)
-        made.as.message = event->message;
-    return made;
-}
-
-static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_event,
+static void step(void *family, uint32_t node, const struct tacit_event *event,
                  const struct tacit_entropy *entropy, struct tacit_sim_update *update)
 {
     struct gossip_doubling_run *const run = family;
-    struct tacit_doubling_event const event = event_of(sim_event);
     struct tacit_doubling_agent *const agent = tacit_sim_nodes_state(run->nodes, node);
     struct tacit_entropy const names = tacit_rng_entropy(&run->incarnations[node]);
-    bool const is_start = event.kind == TACIT_EVENT_START;
+    bool const is_start = event->kind == TACIT_EVENT_START;
     if (is_start) {
         struct tacit_doubling_config const config = config_of(run->plan, 1, 0);
         tacit_doubling_memory_init(run->memories[node], &config);
     }
-    (void)tacit_doubling_step(agent, run->memories[node], &event, is_start ? &names : entropy,
+    (void)tacit_doubling_step(agent, run->memories[node], event, is_start ? &names : entropy,
                               &run->update);
     run->send = (struct tacit_sim_send){run->update.message.to, &run->update.message};
     *update = (struct tacit_sim_update){.persist = run->update.persist,

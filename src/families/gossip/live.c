@@ -122,7 +122,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    struct live_site_update *update)
 {
     struct gossip_site *const own = site->own;
-    struct tacit_gossip_event made = {.now_us = event->now_us, .kind = live_event_kind(event)};
+    struct tacit_event made = {.now_us = event->now_us, .kind = live_event_kind(event)};
     struct tacit_gossip_update done;
     bool const is_due = made.kind == TACIT_EVENT_TIMEOUT && event->now_us >= site->deadline_us;
     if (event->kind == LIVE_SITE_CONNECTED) {

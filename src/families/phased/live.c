@@ -83,7 +83,7 @@ static struct tacit_phased_agent_view agent_view(const struct live_site *site)
  * leave once it is granted. When it leaves it is held against that row. With a first order, in a
  * state that is new, the hub is asked at once whether it has seen more of this site than that: then
  * the state was lost, and nothing may be released from this one. */
-static enum tacit_status step_agent(struct live_site *site, const struct tacit_phased_event *event,
+static enum tacit_status step_agent(struct live_site *site, const struct tacit_event *event,
                                     const struct tacit_entropy *entropy,
                                     struct live_site_update *update)
 {
@@ -109,10 +109,10 @@ static enum tacit_status step_agent(struct live_site *site, const struct tacit_p
         live_site_plan(site, made.plan, view.last ? 0 : made.plan_count, update);
     site->deadline_us = made.deadline_us;
     if ((made.happened & TACIT_WAS_ORDERED) != 0) {
-        struct tacit_phased_event const start = {.now_us = event->now_us,
-                                                 .kind = TACIT_EVENT_START,
-                                                 .keys = event->keys,
-                                                 .aggregators = event->aggregators};
+        struct tacit_event const start = {.now_us = event->now_us,
+                                          .kind = TACIT_EVENT_START,
+                                          .keys = event->keys,
+                                          .aggregators = event->aggregators};
         (void)step_agent(site, &start, entropy, update);
     }
     return status;
@@ -128,10 +128,10 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     struct tacit_helper_keys const seals = live_site_seals(&own->trust);
     struct tacit_aggregators const aggregators =
         live_site_aggregators(&own->trust, &seals, event->term);
-    struct tacit_phased_event made = {.now_us = event->now_us,
-                                      .kind = live_event_kind(event),
-                                      .keys = event->keys,
-                                      .aggregators = &aggregators};
+    struct tacit_event made = {.now_us = event->now_us,
+                               .kind = live_event_kind(event),
+                               .keys = event->keys,
+                               .aggregators = &aggregators};
     uint64_t const left = own->core.horizon - view.pull_count;
     if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
         made.as.term = view.term + (event->as.begins_term ? 1 : 0);
@@ -457,10 +457,10 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   struct live_hub_update *update)
 {
     struct tacit_phased_message *const said = message;
-    struct tacit_phased_event made = {.now_us = event->now_us,
-                                      .dropped = live_hub_dropped(hub),
-                                      .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
-                                                                            : TACIT_EVENT_TIMEOUT};
+    struct tacit_event made = {.now_us = event->now_us,
+                               .dropped = live_hub_dropped(hub),
+                               .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
+                                                                     : TACIT_EVENT_TIMEOUT};
     struct tacit_phased_update update_of_core;
     if (event->kind == LIVE_HUB_START && event->term > 0)
         made.as.term = event->term - 1; /* the core counts from 0 */

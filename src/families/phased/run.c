@@ -48,18 +48,6 @@ static struct tacit_phased_hub *hub_of(const struct phased_run *run)
     return tacit_sim_nodes_state(run->nodes, run->agent_count);
 }
 
-static struct tacit_phased_event phased_event(const struct tacit_sim_event *event)
-{
-    struct tacit_phased_event phased = {.kind = event->kind, .now_us = event->now_us};
-    if (event->kind == TACIT_EVENT_REWARD)
-        phased.as.reward = event->reward;
-    else if (event->kind == TACIT_EVENT_EXPLOITED)
-        phased.as.exploited_count = event->exploited_count;
-    else if (event->kind == TACIT_EVENT_RECEIVE)
-        phased.as.message = event->message;
-    return phased;
-}
-
 /* Counts the rewards of a release, once. */
 static void count_release(struct phased_run *run, uint32_t node)
 {
@@ -74,15 +62,14 @@ static void count_release(struct phased_run *run, uint32_t node)
 }
 
 /* A refusal changes nothing, and its update asks for nothing but the timer that stands. */
-static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_event,
+static void step(void *family, uint32_t node, const struct tacit_event *event,
                  const struct tacit_entropy *entropy, struct tacit_sim_update *update)
 {
     struct phased_run *const run = family;
-    struct tacit_phased_event const event = phased_event(sim_event);
     if (node == run->agent_count)
-        (void)tacit_phased_hub_step(hub_of(run), &event, &run->update);
+        (void)tacit_phased_hub_step(hub_of(run), event, &run->update);
     else
-        (void)tacit_phased_agent_step(tacit_sim_nodes_state(run->nodes, node), &event, entropy,
+        (void)tacit_phased_agent_step(tacit_sim_nodes_state(run->nodes, node), event, entropy,
                                       &run->update);
     if (run->update.send && run->update.message.kind == TACIT_PHASED_REPORT)
         count_release(run, node);

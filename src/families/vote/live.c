@@ -116,7 +116,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    void *message, const struct tacit_entropy *entropy,
                                    struct live_site_update *update)
 {
-    struct tacit_vote_site_event made = {
+    struct tacit_event made = {
         .now_us = event->now_us, .kind = live_event_kind(event), .keys = event->keys};
     struct tacit_vote_site_update done;
     struct tacit_vote_hub_message *const vote_message = message;

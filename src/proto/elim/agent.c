@@ -116,7 +116,7 @@ static enum tacit_status add_reward(struct tacit_elim_agent *agent,
 static enum tacit_status play(void *state, const struct round_agent_event *event)
 {
     struct tacit_elim_agent *const agent = state;
-    struct tacit_elim_event const *const own = event->event;
+    struct tacit_event const *const own = event->event;
     return event->kind == TACIT_EVENT_REWARD
                ? add_reward(agent, &own->as.reward)
                : round_play_exploit(&agent->play, own->as.exploited_count);
@@ -204,13 +204,13 @@ static void say(struct tacit_elim_agent *agent, const struct round_agent_made *m
 
 /* ---- Steps ---- */
 
-enum tacit_status elim_agent_step(struct tacit_elim_agent *agent,
-                                  const struct tacit_elim_event *event,
+enum tacit_status elim_agent_step(struct tacit_elim_agent *agent, const struct tacit_event *event,
                                   const struct tacit_entropy *entropy,
                                   struct tacit_elim_update *update)
 {
     struct round_agent_made made;
-    struct round_agent_event const heard = ROUND_AGENT_EVENT(event, entropy, elim_word);
+    struct round_agent_event const heard =
+        ROUND_AGENT_EVENT(event, entropy, struct tacit_elim_message, elim_word);
     check_invariants(agent);
     enum tacit_status const status = round_agent_step(&rule, agent, &heard, &made);
     TACIT_IMPLIES(made.plan_is_open, agent->left_count > 0);
@@ -220,7 +220,7 @@ enum tacit_status elim_agent_step(struct tacit_elim_agent *agent,
 }
 
 enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
-                                        const struct tacit_elim_event *event,
+                                        const struct tacit_event *event,
                                         const struct tacit_entropy *entropy,
                                         struct tacit_elim_update *update)
 {
@@ -231,12 +231,13 @@ enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
 }
 
 enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32_t arm,
-                                          const struct tacit_elim_event *now,
+                                          const struct tacit_event *now,
                                           const struct tacit_entropy *entropy,
                                           struct tacit_elim_update *update)
 {
     struct round_agent_made made;
-    struct round_agent_event const heard = ROUND_AGENT_EVENT(now, entropy, elim_word);
+    struct round_agent_event const heard =
+        ROUND_AGENT_EVENT(now, entropy, struct tacit_elim_message, elim_word);
     check_invariants(agent);
     *update = (struct tacit_elim_update){.deadline_us = agent->grants.resend.due_us};
     if (agent->config.change_max == 0 || arm >= agent->config.arm_count ||

@@ -36,7 +36,7 @@ static bool is_well_formed(struct tacit_elim_agent *agent, const struct tacit_el
 
 const struct tacit_elim_message *elim_agent_order(const struct round_agent_event *heard)
 {
-    struct tacit_elim_event const *const event = heard->event;
+    struct tacit_event const *const event = heard->event;
     TACIT_ASSERT(heard->word == ROUND_SAYS_ORDER);
     return event->as.message;
 }

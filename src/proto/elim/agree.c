@@ -25,7 +25,7 @@ void tacit_elim_seal_digest(const uint8_t domain[DIGEST], uint64_t run_id, uint6
 
 bool tacit_elim_proof_holds(const struct tacit_elim_proof *proof, const uint8_t domain[DIGEST],
                             uint64_t run_id, uint64_t term, uint32_t epoch,
-                            const struct tacit_elim_seals *seals)
+                            const struct tacit_seals *seals)
 {
     uint8_t digest[DIGEST];
     if (epoch == 0 || tacit_commit_is_same(proof->subjects[0], proof->subjects[1]))

@@ -209,8 +209,7 @@ void elim_hub_say(struct tacit_elim_hub *hub, const struct round_made *made,
 
 /* ---- Public ---- */
 
-enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
-                                      const struct tacit_elim_event *event,
+enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub, const struct tacit_event *event,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_elim_update *update)
 {

@@ -144,8 +144,7 @@ uint32_t elim_agent_happened(const struct elim_agent_marks *before,
                              const struct tacit_elim_agent *agent);
 
 /* tacit_elim_agent_step, but nobody says what happened: a peer looks once, after all its steps. */
-enum tacit_status elim_agent_step(struct tacit_elim_agent *agent,
-                                  const struct tacit_elim_event *event,
+enum tacit_status elim_agent_step(struct tacit_elim_agent *agent, const struct tacit_event *event,
                                   const struct tacit_entropy *entropy,
                                   struct tacit_elim_update *update);
 

@@ -217,8 +217,7 @@ enum tacit_status tacit_elim_peer_init(struct tacit_elim_peer *peer,
 
 /* ---- The agent inside ---- */
 
-static enum tacit_status tell_agent(struct elim_peer_step *step,
-                                    const struct tacit_elim_event *event);
+static enum tacit_status tell_agent(struct elim_peer_step *step, const struct tacit_event *event);
 
 /* The order of the judge in here. */
 static enum tacit_status give_order(struct elim_peer_step *step)
@@ -232,7 +231,7 @@ static enum tacit_status give_order(struct elim_peer_step *step)
     order.run_id = peer->config.agent.run_id;
     order.term = elim_peer_agent(peer)->term;
     order.seen = elim_peer_agent(peer)->release_epoch;
-    struct tacit_elim_event const event = {
+    struct tacit_event const event = {
         .now_us = step->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &order};
     return tell_agent(step, &event);
 }
@@ -253,7 +252,7 @@ static enum tacit_status give_rollback(struct elim_peer_step *step, uint32_t see
                                              .seen = seen_epoch,
                                              .pulls = agent->pulls,
                                              .arms = arms_of(agent)};
-    struct tacit_elim_event const event = {
+    struct tacit_event const event = {
         .now_us = step->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &order};
     return tell_agent(step, &event);
 }
@@ -272,7 +271,7 @@ static enum tacit_status give_answer(struct elim_peer_step *step,
     word.term = elim_peer_agent(peer)->term;
     /* Nobody can close an epoch of a graph without this report. */
     word.closed = answer->closed && peer->config.collection == TACIT_ELIM_GATHER;
-    struct tacit_elim_event const event = {
+    struct tacit_event const event = {
         .now_us = step->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &word};
     return tell_agent(step, &event);
 }
@@ -338,8 +337,7 @@ static void follow_epoch(struct elim_peer_step *step)
         elim_peer_begin_collection(step);
 }
 
-static enum tacit_status tell_agent(struct elim_peer_step *step,
-                                    const struct tacit_elim_event *event)
+static enum tacit_status tell_agent(struct elim_peer_step *step, const struct tacit_event *event)
 {
     struct tacit_elim_peer *const peer = step->peer;
     struct tacit_elim_update update;
@@ -433,7 +431,7 @@ static void begin_term(struct elim_peer_step *step, uint64_t term)
     step->update->persist = step->update->persist_table = true;
 }
 
-static enum tacit_status on_start(struct elim_peer_step *step, const struct tacit_elim_event *event)
+static enum tacit_status on_start(struct elim_peer_step *step, const struct tacit_event *event)
 {
     struct tacit_elim_peer *const peer = step->peer;
     struct elim_judge_parts const judge = elim_peer_judge(peer);
@@ -448,8 +446,7 @@ static enum tacit_status on_start(struct elim_peer_step *step, const struct taci
     return peer->config.agent.arm_count == 1 ? TACIT_OK : give_order(step);
 }
 
-static enum tacit_status on_reward(struct elim_peer_step *step,
-                                   const struct tacit_elim_event *event)
+static enum tacit_status on_reward(struct elim_peer_step *step, const struct tacit_event *event)
 {
     struct tacit_elim_peer *const peer = step->peer;
     struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
@@ -477,20 +474,20 @@ static bool is_old_news(const struct tacit_elim_peer *peer, const struct tacit_e
            order->seen <= agent->release_epoch;
 }
 
-static enum tacit_status on_hub(struct elim_peer_step *step, const struct tacit_elim_event *event)
+static enum tacit_status on_hub(struct elim_peer_step *step, const struct tacit_event *event)
 {
-    bool const is_order = event->as.message->kind == TACIT_ELIM_ORDER;
+    struct tacit_elim_message const *const heard = event->as.message;
+    bool const is_order = heard->kind == TACIT_ELIM_ORDER;
     if (step->peer->config.collection == TACIT_ELIM_SPREAD)
         return TACIT_STRANGER;
     if (!is_order && !elim_peer_is_sink(step->peer))
         return TACIT_UNEXPECTED; /* it holds what sinks release, nobody else's */
-    if (is_order && !event->as.message->last && event->as.message->pulls == 0)
+    if (is_order && !heard->last && heard->pulls == 0)
         return TACIT_MALFORMED; /* a mean over a component needs pulls */
-    return is_old_news(step->peer, event->as.message) ? TACIT_OK : tell_agent(step, event);
+    return is_old_news(step->peer, heard) ? TACIT_OK : tell_agent(step, event);
 }
 
-static enum tacit_status on_receive(struct elim_peer_step *step,
-                                    const struct tacit_elim_event *event)
+static enum tacit_status on_receive(struct elim_peer_step *step, const struct tacit_event *event)
 {
     TACIT_ASSERT(step->answer == NULL);
     uint32_t seen_epoch = 0;
@@ -506,8 +503,7 @@ static enum tacit_status on_receive(struct elim_peer_step *step,
 }
 
 /* An update carries one message: what is due beside it waits for another slot. */
-static enum tacit_status on_timeout(struct elim_peer_step *step,
-                                    const struct tacit_elim_event *event)
+static enum tacit_status on_timeout(struct elim_peer_step *step, const struct tacit_event *event)
 {
     struct tacit_elim_peer *const peer = step->peer;
     enum tacit_status status = TACIT_OK;
@@ -535,7 +531,7 @@ static enum tacit_status on_timeout(struct elim_peer_step *step,
     return status == TACIT_OK ? close_when_complete(step) : status;
 }
 
-static enum tacit_status handle(struct elim_peer_step *step, const struct tacit_elim_event *event)
+static enum tacit_status handle(struct elim_peer_step *step, const struct tacit_event *event)
 {
     bool const is_halted = elim_peer_agent(step->peer)->phase == PHASE_HALTED;
     switch (event->kind) {
@@ -597,7 +593,7 @@ static uint64_t next_deadline(const struct tacit_elim_peer *peer)
 }
 
 enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct tacit_elim_table *table,
-                                       const struct tacit_elim_event *event,
+                                       const struct tacit_event *event,
                                        const struct tacit_entropy *entropy,
                                        struct tacit_elim_update *update)
 {

@@ -79,7 +79,7 @@ struct elim_peer_step {
     struct tacit_elim_update *update;
     uint64_t now_us;
     const struct tacit_elim_message *answer; /* of the grantors, for the agent inside; NULL: none */
-    const struct tacit_elim_seals *seals;    /* with seals */
+    const struct tacit_seals *seals;         /* with seals */
     uint32_t culprit; /* whose row of a message was not granted, or not as it is */
 };
 

@@ -347,7 +347,8 @@ enum tacit_status tacit_glm_sound_site_step(struct tacit_glm_sound_site *site,
                                             struct tacit_glm_sound_update *update)
 {
     struct round_agent_made made;
-    struct round_agent_event const heard = ROUND_AGENT_EVENT(event, entropy, glm_sound_word);
+    struct round_agent_event const heard =
+        ROUND_AGENT_EVENT(event, entropy, struct tacit_glm_sound_message, glm_sound_word);
     check_invariants(site);
     if (event->kind == TACIT_EVENT_OFFER)
         return on_offer(site, event, entropy, update);

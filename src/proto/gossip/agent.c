@@ -68,8 +68,7 @@ static bool trees_are_empty(const struct tacit_gossip_memory *memory,
     return true;
 }
 
-static enum tacit_status on_start(struct tacit_gossip_agent *agent,
-                                  const struct tacit_gossip_event *event,
+static enum tacit_status on_start(struct tacit_gossip_agent *agent, const struct tacit_event *event,
                                   const struct tacit_gossip_memory *memory,
                                   const struct tacit_entropy *entropy,
                                   struct tacit_gossip_update *update)
@@ -123,8 +122,7 @@ static enum tacit_status on_timeout(struct tacit_gossip_agent *agent,
 }
 
 static enum tacit_status handle(struct tacit_gossip_agent *agent,
-                                struct tacit_gossip_memory *memory,
-                                const struct tacit_gossip_event *event,
+                                struct tacit_gossip_memory *memory, const struct tacit_event *event,
                                 const struct tacit_entropy *entropy,
                                 struct tacit_gossip_update *update)
 {
@@ -219,7 +217,7 @@ static uint64_t draws_of(const struct tacit_gossip_agent *agent)
 
 enum tacit_status tacit_gossip_agent_step(struct tacit_gossip_agent *agent,
                                           struct tacit_gossip_memory *memory,
-                                          const struct tacit_gossip_event *event,
+                                          const struct tacit_event *event,
                                           const struct tacit_entropy *entropy,
                                           struct tacit_gossip_update *update)
 {

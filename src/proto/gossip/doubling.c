@@ -208,7 +208,7 @@ static void open_again(struct tacit_doubling_agent *agent, struct tacit_doubling
 
 static enum tacit_status on_start(struct tacit_doubling_agent *agent,
                                   struct tacit_doubling_memory *memory,
-                                  const struct tacit_doubling_event *event,
+                                  const struct tacit_event *event,
                                   const struct tacit_entropy *entropy,
                                   struct tacit_doubling_update *update)
 {
@@ -479,7 +479,7 @@ static enum tacit_status on_receive(struct tacit_doubling_agent *agent,
 
 static enum tacit_status handle(struct tacit_doubling_agent *agent,
                                 struct tacit_doubling_memory *memory,
-                                const struct tacit_doubling_event *event,
+                                const struct tacit_event *event,
                                 const struct tacit_entropy *entropy,
                                 struct tacit_doubling_update *update)
 {
@@ -516,7 +516,7 @@ static uint64_t deadline_of(const struct tacit_doubling_agent *agent)
 
 enum tacit_status tacit_doubling_step(struct tacit_doubling_agent *agent,
                                       struct tacit_doubling_memory *memory,
-                                      const struct tacit_doubling_event *event,
+                                      const struct tacit_event *event,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_doubling_update *update)
 {

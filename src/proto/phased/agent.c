@@ -309,7 +309,7 @@ static enum tacit_status add_reward(struct tacit_phased_agent *agent,
 static enum tacit_status play(void *state, const struct round_agent_event *event)
 {
     struct tacit_phased_agent *const agent = state;
-    struct tacit_phased_event const *const own = event->event;
+    struct tacit_event const *const own = event->event;
     return event->kind == TACIT_EVENT_REWARD
                ? add_reward(agent, &own->as.reward)
                : round_play_exploit(&agent->play, own->as.exploited_count);
@@ -317,7 +317,7 @@ static enum tacit_status play(void *state, const struct round_agent_event *event
 
 static const struct tacit_phased_message *order_of(const struct round_agent_event *heard)
 {
-    struct tacit_phased_event const *const event = heard->event;
+    struct tacit_event const *const event = heard->event;
     return event->as.message;
 }
 
@@ -438,12 +438,13 @@ static void say(struct tacit_phased_agent *agent, const struct round_agent_made 
 /* ---- Public ---- */
 
 enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
-                                          const struct tacit_phased_event *event,
+                                          const struct tacit_event *event,
                                           const struct tacit_entropy *entropy,
                                           struct tacit_phased_update *update)
 {
     struct round_agent_made made;
-    struct round_agent_event const heard = ROUND_AGENT_EVENT(event, entropy, phased_word);
+    struct round_agent_event const heard =
+        ROUND_AGENT_EVENT(event, entropy, struct tacit_phased_message, phased_word);
     check_invariants(agent);
     enum tacit_status const status = round_agent_step(&rule, agent, &heard, &made);
     check_invariants(agent);

@@ -301,7 +301,7 @@ enum tacit_status tacit_phased_hub_retire(struct tacit_phased_hub *hub, uint32_t
 }
 
 enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
-                                        const struct tacit_phased_event *event,
+                                        const struct tacit_event *event,
                                         struct tacit_phased_update *update)
 {
     struct round_made made;

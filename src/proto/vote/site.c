@@ -590,7 +590,7 @@ static enum tacit_status on_timeout(struct tacit_vote_site *site,
 }
 
 /* A draw or a vote waits for its answer, or a draw for its salt. */
-static void time_resend(struct tacit_vote_site *site, const struct tacit_vote_site_event *event,
+static void time_resend(struct tacit_vote_site *site, const struct tacit_event *event,
                         uint32_t unanswered_before, const struct tacit_vote_site_update *update)
 {
     bool const lacks_salt = summary(site).waiting && site->committed == 0;
@@ -684,7 +684,7 @@ enum tacit_status tacit_vote_site_check(const struct tacit_vote_site *site, size
 }
 
 enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
-                                       const struct tacit_vote_site_event *event,
+                                       const struct tacit_event *event,
                                        const struct tacit_entropy *entropy,
                                        struct tacit_vote_site_update *update)
 {
