@@ -41,7 +41,7 @@ struct tacit_aggregators;
 struct tacit_entropy;
 struct tacit_seals;
 
-/* A family's own message is behind a pointer, or the event is its own struct. */
+/* What is heard is a family's own struct, behind a pointer. */
 struct tacit_event {
     uint64_t now_us; /* the driver's clock; never decreases, of neighbours within an incarnation */
     enum tacit_event_kind kind;
@@ -79,4 +79,28 @@ struct tacit_pull_block {
 /* .. with two aggregators */
 #define TACIT_GRANTED_DRAW 512u /* a draw was granted that had not been before */
 #define TACIT_TOOK_REPORT 1024u /* the report that came is counted */
+
+/* ---- Updates --------------------------------------------------------------------------------- */
+
+#define TACIT_UPDATE_MEMBERS                                                                       \
+    bool persist; /* the state changed in a way that must survive: make it durable first */        \
+    bool send;                                                                                     \
+    bool plan_is_void;   /* what is left of the plan before is not wanted any more */              \
+    uint32_t happened;   /* TACIT_DREW and so on */                                                \
+    uint32_t plan_count; /* > 0: a new plan, which replaces the one before */                      \
+    const struct tacit_pull_block *plan; /* in arm order; valid until the next step */             \
+    uint64_t deadline_us;                /* TACIT_NEVER: no timer */
+
+struct tacit_update {
+    TACIT_UPDATE_MEMBERS
+};
+/* A family's own begins with this; the message is there if `send`. */
+#define TACIT_UPDATE(type)                                                                         \
+    union {                                                                                        \
+        struct tacit_update core;                                                                  \
+        struct {                                                                                   \
+            TACIT_UPDATE_MEMBERS                                                                   \
+        };                                                                                         \
+    };                                                                                             \
+    type message;
 #endif

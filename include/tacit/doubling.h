@@ -70,12 +70,7 @@ tacit_doubling_message_copy(const struct tacit_doubling_message *message, size_t
 /* ---- Events and updates ---------------------------------------------------------------------- */
 
 struct tacit_doubling_update {
-    bool persist;
-    bool send;
-    struct tacit_doubling_message message; /* if send */
-    uint32_t plan_count;                   /* > 0: a new plan */
-    const struct tacit_pull_block *plan;   /* in arm order; valid until the next step */
-    uint64_t deadline_us;                  /* TACIT_NEVER: no timer */
+    TACIT_UPDATE(struct tacit_doubling_message)
 };
 
 /* ---- Agent ----------------------------------------------------------------------------------- */

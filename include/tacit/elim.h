@@ -232,17 +232,12 @@ uint64_t tacit_elim_message_scalars(const struct tacit_elim_message *message, ui
 /* ---- Events and updates ---------------------------------------------------------------------- */
 
 struct tacit_elim_update {
-    bool persist;       /* the state changed in a way that must survive: make it durable first */
-    bool persist_table; /* peer: so did its table */
-    bool send;
-    struct tacit_elim_message message;   /* if send */
-    uint32_t plan_count;                 /* > 0: a new plan, which replaces the one before */
-    const struct tacit_pull_block *plan; /* in arm order; valid until the next step */
-    uint64_t deadline_us;                /* TACIT_NEVER: no timer */
-    uint32_t happened;                   /* TACIT_DREW and so on, or of an agent or peer .. */
-#define TACIT_ELIM_PLAN_OVER 64u         /* .. nothing of the plan is left, or is wanted any more */
-#define TACIT_ELIM_WENT_ON 128u          /* .. it is in another epoch */
-#define TACIT_ELIM_PROVED 256u           /* .. a peer: it has a proof, and had none */
+    TACIT_UPDATE(struct tacit_elim_message)
+    bool persist_table; /* peer: its table changed so, too */
+/* What happened at an agent or peer, beside TACIT_DREW and so on. */
+#define TACIT_ELIM_PLAN_OVER 64u /* nothing of the plan is left, or is wanted any more */
+#define TACIT_ELIM_WENT_ON 128u  /* it is in another epoch */
+#define TACIT_ELIM_PROVED 256u   /* a peer: it has a proof, and had none */
 };
 
 /* ---- Agent ----------------------------------------------------------------------------------- */

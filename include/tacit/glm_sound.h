@@ -76,30 +76,19 @@ enum tacit_status tacit_glm_sound_learn(const struct tacit_glm_private_rule *rul
 
 /* ---- Events and updates ---------------------------------------------------------------------- */
 
+/* REWARD: its own, whose slot is ignored. */
 struct tacit_glm_sound_event {
-    uint64_t now_us;
-    enum tacit_event_kind kind;
-    enum tacit_linalg_path path;                 /* of the machine; nothing depends on it */
-    const uint64_t *dropped;                     /* as of tacit_phased_event; W(M) */
-    const struct tacit_entropy *keys;            /* of commitments; NULL: as of the noise */
-    const struct tacit_aggregators *aggregators; /* sites: where there are two; epsilon is rho */
-    union {
-        uint64_t term; /* START: 0 in the first */
-        struct tacit_offer offer;
-        struct tacit_glm_reward reward; /* its slot is ignored */
-        const struct tacit_glm_sound_message *message;
-    } as;
+    struct tacit_event core;
+    enum tacit_linalg_path path; /* of the machine; nothing depends on it */
+    struct tacit_offer offer;    /* OFFER */
+    struct tacit_glm_reward reward;
 };
 
 struct tacit_glm_sound_update {
-    bool persist;
-    bool send;
-    bool decided;      /* OFFER */
-    uint32_t arm;      /* .. */
-    uint32_t happened; /* TACIT_DREW and so on */
+    TACIT_UPDATE(struct tacit_glm_sound_message)
+    bool decided; /* OFFER */
+    uint32_t arm; /* .. */
     double probability;
-    uint64_t deadline_us;
-    struct tacit_glm_sound_message message;
 };
 
 /* ---- A site ---------------------------------------------------------------------------------- */
@@ -202,7 +191,7 @@ enum tacit_status tacit_glm_sound_hub_check(const struct tacit_glm_sound_hub *hu
  * that no honest site can have: TACIT_MALFORMED. Cost: O(d^2) a report, O(M d^2) at the end of a
  * round. */
 enum tacit_status tacit_glm_sound_hub_step(struct tacit_glm_sound_hub *hub,
-                                           const struct tacit_glm_sound_event *event,
+                                           const struct tacit_event *event,
                                            struct tacit_glm_sound_update *update);
 
 /* With two aggregators: closes the batch that is open by the totals of so many sites; none: it is

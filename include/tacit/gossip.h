@@ -119,14 +119,9 @@ tacit_gossip_message_copy(const struct tacit_gossip_message *message, uint32_t a
 
 /* ---- Events and updates ---------------------------------------------------------------------- */
 
+/* A plan: K first pulls, later one pull. TACIT_DREW: with this reward. */
 struct tacit_gossip_update {
-    bool persist; /* the state changed in a way that must survive: make it durable first */
-    bool send;
-    struct tacit_gossip_message message; /* if send */
-    uint32_t plan_count;                 /* > 0: a new plan: K first pulls, later one pull */
-    const struct tacit_pull_block *plan; /* valid until the next step */
-    uint32_t happened;                   /* TACIT_DREW: with this reward; TACIT_ENDED */
-    uint64_t deadline_us;                /* TACIT_NEVER: no timer */
+    TACIT_UPDATE(struct tacit_gossip_message)
 };
 
 /* ---- Agent ----------------------------------------------------------------------------------- */

@@ -165,14 +165,7 @@ void tacit_phased_plan_digest(const struct tacit_pull_block *blocks, uint32_t bl
 /* ---- Events and updates ---------------------------------------------------------------------- */
 
 struct tacit_phased_update {
-    bool persist;
-    bool send;
-    struct tacit_phased_message message; /* if send */
-    uint32_t plan_count;                 /* > 0: a new plan, which replaces the one before */
-    bool plan_is_void; /* what is left of the plan before is not wanted any more */
-    uint32_t happened; /* TACIT_DREW and so on */
-    const struct tacit_pull_block *plan; /* in arm order; valid until the next step */
-    uint64_t deadline_us;                /* TACIT_NEVER: no timer */
+    TACIT_UPDATE(struct tacit_phased_message)
 };
 
 /* ---- Agent ----------------------------------------------------------------------------------- */

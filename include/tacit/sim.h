@@ -323,6 +323,10 @@ struct tacit_sim_update {
     uint64_t deadline_us; /* TACIT_NEVER: no timer */
 };
 
+/* Of a core that says one message at most; its extra memory is not looked at. */
+struct tacit_sim_update tacit_sim_update_of(const struct tacit_update *made, uint32_t to,
+                                            const void *message, struct tacit_sim_send *send);
+
 /* What a message costs. */
 struct tacit_sim_cost {
     uint64_t scalars;       /* numbers in it */

@@ -196,6 +196,19 @@ static void step(struct tacit_sim_nodes *nodes, struct sim_node *node, struct ta
     carry_out(nodes, node, &update);
 }
 
+struct tacit_sim_update tacit_sim_update_of(const struct tacit_update *made, uint32_t to,
+                                            const void *message, struct tacit_sim_send *send)
+{
+    *send = (struct tacit_sim_send){to, message};
+    return (struct tacit_sim_update){.persist = made->persist,
+                                     .sends = send,
+                                     .send_count = made->send ? 1 : 0,
+                                     .plan = made->plan,
+                                     .plan_count = made->plan_count,
+                                     .plan_is_void = made->plan_is_void,
+                                     .deadline_us = made->deadline_us};
+}
+
 /* ---- Pulls ---- */
 
 static void record_pull(struct tacit_sim_nodes *nodes, struct sim_node *node, uint32_t arm,

@@ -158,13 +158,13 @@ static struct tacit_glm_private_model sound_model(uint32_t dimension, uint64_t r
                                             .noise_bound = 0.5};
 }
 
-static void tell_sound_hub(const struct tacit_glm_sound_event *event,
+static void tell_sound_hub(const struct tacit_event *event,
                            const struct tacit_glm_private_model *model)
 {
     struct tacit_glm_sound_hub_config const config = {.model = *model, .quorum = 1};
     size_t const size = tacit_glm_sound_hub_size(&config);
     struct tacit_glm_sound_hub *const hub = memory_of(size);
-    struct tacit_glm_sound_event const start = {.kind = TACIT_EVENT_START};
+    struct tacit_event const start = {.kind = TACIT_EVENT_START};
     struct tacit_glm_sound_update update;
     TACIT_ASSERT(tacit_glm_sound_hub_init(hub, &config) == TACIT_OK);
     TACIT_ASSERT(tacit_glm_sound_hub_step(hub, &start, &update) == TACIT_OK);
@@ -201,9 +201,10 @@ static void try_sound(const uint8_t *bytes, size_t size, uint32_t dimension, uin
     if (message == NULL)
         return;
     struct tacit_glm_private_model const model = sound_model(dimension, message->run_id);
-    struct tacit_glm_sound_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    struct tacit_glm_sound_event const event = {
+        .core = {.kind = TACIT_EVENT_RECEIVE, .as.message = message}};
     if (is_hub)
-        tell_sound_hub(&event, &model);
+        tell_sound_hub(&event.core, &model);
     else
         tell_sound_site(&event, &model);
     free(message);

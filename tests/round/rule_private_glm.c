@@ -125,8 +125,8 @@ static void report(enum tacit_status status, struct storm_update *out)
 static void offer(const struct storm_world *world, uint64_t count,
                   struct tacit_glm_sound_event *made)
 {
-    made->kind = TACIT_EVENT_OFFER;
-    made->as.offer = (struct tacit_offer){world->arms, world->arms, contexts};
+    made->core.kind = TACIT_EVENT_OFFER;
+    made->offer = (struct tacit_offer){world->arms, world->arms, contexts};
     for (uint32_t i = 0; i < world->arms * world->arms; i++)
         contexts[i] = count % 3 == 0 && i == 1 ? (double)NAN : (double)((i + count) % 5) - 2;
 }
@@ -136,25 +136,25 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
 {
     void *const state = world->nodes[node].state;
     double context[D_MAX] = {0};
-    struct tacit_glm_sound_event made = {.now_us = event->now_us,
-                                         .kind = event->kind,
-                                         .keys = event->keys,
-                                         .aggregators = event->aggregators};
+    struct tacit_glm_sound_event made = {.core = {.now_us = event->now_us,
+                                                  .kind = event->kind,
+                                                  .keys = event->keys,
+                                                  .aggregators = event->aggregators}};
     if (event->kind == TACIT_EVENT_RECEIVE)
-        made.as.message = event->message;
+        made.core.as.message = event->message;
     else if (event->kind == TACIT_EVENT_START)
-        made.as.term = event->term;
+        made.core.as.term = event->term;
     else if (event->kind == TACIT_EVENT_REWARD && event->reward.count == 1 &&
              event->reward.arm < world->arms) {
         double const half = own_of(world)->hub.model.link == TACIT_LINALG_LOGISTIC ? 0.5 : 0;
         context[event->reward.arm] = 1;
-        made.as.reward.context = context;
-        made.as.reward.value = half + (double)reward_steps(world, event->reward.arm) / 1024;
+        made.reward.context = context;
+        made.reward.value = half + (double)reward_steps(world, event->reward.arm) / 1024;
     } else if (event->kind != TACIT_EVENT_TIMEOUT) {
         offer(world, event->count + event->reward.count, &made);
     }
     if (node == world->sites) {
-        report(tacit_glm_sound_hub_step(state, &made, &update), out);
+        report(tacit_glm_sound_hub_step(state, &made.core, &update), out);
         return;
     }
     struct tacit_glm_sound_site_view before;

@@ -181,14 +181,15 @@ static void close_round(struct pair *pair, struct tacit_glm_sound_update *update
 /* All that follows from a message, until nobody says anything. */
 static void tell(struct pair *pair, const struct tacit_glm_sound_message *message)
 {
-    struct tacit_glm_sound_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    struct tacit_glm_sound_event const event = {
+        .core = {.kind = TACIT_EVENT_RECEIVE, .as.message = message}};
     struct tacit_glm_sound_update update;
     if (message->to == TACIT_HUB) {
         assert_true((message->masked != NULL) ==
                     (pair->has_helper && message->kind == TACIT_GLM_SOUND_REPORT));
         if (message->masked != NULL)
             unmask(pair, message);
-        assert_int_equal(tacit_glm_sound_hub_step(pair->hub, &event, &update), TACIT_OK);
+        assert_int_equal(tacit_glm_sound_hub_step(pair->hub, &event.core, &update), TACIT_OK);
         if ((update.happened & TACIT_WANTS_TOTALS) != 0)
             close_round(pair, &update);
         if (update.send)
@@ -200,8 +201,8 @@ static void tell(struct pair *pair, const struct tacit_glm_sound_message *messag
         struct tacit_rng salts = stream(77 + i);
         struct tacit_entropy const keys = tacit_rng_entropy(&salts);
         struct tacit_glm_sound_event heard = event;
-        heard.keys = &keys;
-        heard.aggregators = &pair->aggregators;
+        heard.core.keys = &keys;
+        heard.core.aggregators = &pair->aggregators;
         if (message->to != TACIT_EVERYONE && message->to != i)
             continue;
         assert_int_equal(tacit_glm_sound_site_step(pair->sites[i], &heard, &entropy, &update),
@@ -263,7 +264,7 @@ static void interact(struct pair *pair, uint32_t site, struct tacit_rng *rng)
     for (uint32_t k = 0; k < 2; k++)
         draw_context(rng, contexts + k * D);
     struct tacit_offer const offer = {2, D, contexts};
-    struct tacit_glm_sound_event event = {.kind = TACIT_EVENT_OFFER, .as.offer = offer};
+    struct tacit_glm_sound_event event = {.core.kind = TACIT_EVENT_OFFER, .offer = offer};
     struct tacit_glm_private_event other = {.kind = TACIT_EVENT_OFFER, .as.offer = offer};
     assert_int_equal(tacit_glm_sound_site_step(pair->sites[site], &event, NULL, &live), TACIT_OK);
     assert_int_equal(tacit_glm_private_client_step(pair->clients[site], &other, NULL, &simulated),
@@ -273,10 +274,9 @@ static void interact(struct pair *pair, uint32_t site, struct tacit_rng *rng)
     struct tacit_entropy const entropy = tacit_rng_entropy(&pair->noise[0][site]);
     struct tacit_rng salts = stream(99);
     struct tacit_entropy const keys = tacit_rng_entropy(&salts);
-    event = (struct tacit_glm_sound_event){.kind = TACIT_EVENT_REWARD,
-                                           .keys = &keys,
-                                           .aggregators = &pair->aggregators,
-                                           .as.reward = reward};
+    event = (struct tacit_glm_sound_event){
+        .core = {.kind = TACIT_EVENT_REWARD, .keys = &keys, .aggregators = &pair->aggregators},
+        .reward = reward};
     other = (struct tacit_glm_private_event){.kind = TACIT_EVENT_REWARD, .as.reward = reward};
     assert_int_equal(tacit_glm_private_client_step(pair->clients[site], &other, NULL, &simulated),
                      TACIT_OK);
@@ -295,7 +295,7 @@ TEST(the_model_is_that_of_the_simulator)
     for (uint32_t link = 0; link < 6; link++) {
         struct pair pair;
         struct tacit_glm_private_model const model = some_model(links[link % 2]);
-        struct tacit_glm_sound_event const start = {.kind = TACIT_EVENT_START};
+        struct tacit_event const start = {.kind = TACIT_EVENT_START};
         struct tacit_glm_sound_update update;
         struct tacit_rng rng = stream(50 + link);
         open_pair(&pair, &model, floors[link / 2]);
@@ -349,7 +349,8 @@ static enum tacit_status hear(struct tacit_glm_sound_site *site,
 {
     struct tacit_rng rng = stream(1);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    struct tacit_glm_sound_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    struct tacit_glm_sound_event const event = {
+        .core = {.kind = TACIT_EVENT_RECEIVE, .as.message = message}};
     return tacit_glm_sound_site_step(site, &event, &entropy, update);
 }
 
@@ -367,8 +368,8 @@ static enum tacit_status reward(struct tacit_glm_sound_site *site, double value,
                                 struct tacit_glm_sound_update *update)
 {
     static const double x[D] = {1, 0, 0};
-    struct tacit_glm_sound_event const event = {.kind = TACIT_EVENT_REWARD,
-                                                .as.reward = {.context = x, .value = value}};
+    struct tacit_glm_sound_event const event = {.core.kind = TACIT_EVENT_REWARD,
+                                                .reward = {.context = x, .value = value}};
     return tacit_glm_sound_site_step(site, &event, entropy, update);
 }
 
@@ -477,8 +478,8 @@ TEST(without_entropy_nothing_is_drawn_and_it_is_tried_again)
     assert_true(!update.send && update.happened == 0 && view_of(site).open_count == BATCH);
     assert_int_equal(tacit_ledger_spent_nano(view_of(site).ledger), 0);
     assert_int_equal(reward(site, 1, &none, &update), TACIT_OK); /* meanwhile */
-    struct tacit_glm_sound_event const late = {.kind = TACIT_EVENT_TIMEOUT,
-                                               .now_us = update.deadline_us};
+    struct tacit_glm_sound_event const late = {
+        .core = {.kind = TACIT_EVENT_TIMEOUT, .now_us = update.deadline_us}};
     assert_int_equal(tacit_glm_sound_site_step(site, &late, &entropy, &update), TACIT_OK);
     assert_true(update.send && (update.happened & TACIT_DREW) != 0);
     assert_int_equal(view_of(site).open_count, 0);

@@ -66,14 +66,9 @@ static void stop_if_halted(struct elim_run *run, uint32_t node, struct tacit_sim
 
 void elim_run_carry_out(struct elim_run *run, uint32_t node, struct tacit_sim_update *update)
 {
-    run->send = (struct tacit_sim_send){run->update.message.to, &run->update.message};
-    *update = (struct tacit_sim_update){.persist = run->update.persist,
-                                        .persist_extra = run->update.persist_table,
-                                        .sends = &run->send,
-                                        .send_count = run->update.send ? 1 : 0,
-                                        .plan = run->update.plan,
-                                        .plan_count = run->update.plan_count,
-                                        .deadline_us = run->update.deadline_us};
+    *update = tacit_sim_update_of(&run->update.core, run->update.message.to, &run->update.message,
+                                  &run->send);
+    update->persist_extra = run->update.persist_table;
     if (node == run->agent_count)
         elim_run_count_hub(run);
     else

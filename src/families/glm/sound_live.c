@@ -129,11 +129,9 @@ static enum tacit_status step_core(struct live_site *site,
     site->deadline_us = made->deadline_us;
     if ((made->happened & TACIT_WAS_ORDERED) != 0) {
         struct tacit_glm_sound_update next;
-        struct tacit_glm_sound_event const start = {.now_us = event->now_us,
-                                                    .kind = TACIT_EVENT_START,
-                                                    .path = event->path,
-                                                    .keys = event->keys,
-                                                    .aggregators = event->aggregators};
+        struct tacit_glm_sound_event start = {.core = event->core, .path = event->path};
+        start.core.kind = TACIT_EVENT_START;
+        start.core.as.term = 0;
         (void)step_core(site, &start, entropy, &next, update);
     }
     return status;
@@ -171,35 +169,35 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     struct tacit_glm_sound_site_view const view = site_view(site);
     struct tacit_helper_keys const seals = live_site_seals(&own->trust);
     struct tacit_aggregators aggregators = live_site_aggregators(&own->trust, &seals, event->term);
-    struct tacit_glm_sound_event made = {.now_us = event->now_us,
-                                         .kind = live_event_kind(event),
-                                         .path = tacit_linalg_fastest(),
-                                         .keys = event->keys,
-                                         .aggregators = &aggregators};
+    struct tacit_glm_sound_event made = {.core = {.now_us = event->now_us,
+                                                  .kind = live_event_kind(event),
+                                                  .keys = event->keys,
+                                                  .aggregators = &aggregators},
+                                         .path = tacit_linalg_fastest()};
     double context[TACIT_LINALG_VECTOR_MAX];
     struct tacit_glm_sound_update done;
     struct tacit_glm_sound_message *const said = message;
     aggregators.epsilon_nano = live_trust_noise_nano(own->trust.cost_nano, own->run->model.delta);
-    if (made.kind == TACIT_EVENT_EXPLOITED)
-        return TACIT_OK;                /* it has no plan, so nothing is beside it */
-    if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
-        made.as.term = view.term + (event->as.begins_term ? 1 : 0);
-    if (made.kind == TACIT_EVENT_REWARD && !take_reward(site, event, context, &made.as.reward))
+    if (made.core.kind == TACIT_EVENT_EXPLOITED)
+        return TACIT_OK;                     /* it has no plan, so nothing is beside it */
+    if (made.core.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
+        made.core.as.term = view.term + (event->as.begins_term ? 1 : 0);
+    if (made.core.kind == TACIT_EVENT_REWARD && !take_reward(site, event, context, &made.reward))
         return TACIT_INVALID;
-    if (made.kind == TACIT_EVENT_OFFER)
-        made.as.offer = event->as.offer;
-    if (made.kind == TACIT_EVENT_OFFER && made.as.offer.arm_count != site->config.arm_count)
+    if (made.core.kind == TACIT_EVENT_OFFER)
+        made.offer = event->as.offer;
+    if (made.core.kind == TACIT_EVENT_OFFER && made.offer.arm_count != site->config.arm_count)
         return TACIT_INVALID;
     if (said != NULL) {
         said->term = view.term; /* as its envelope said */
-        made.as.message = said;
+        made.core.as.message = said;
     }
     enum tacit_status const status = step_core(site, &made, entropy, &done, update);
     if (said != NULL && (status == TACIT_OK || status == TACIT_REFUSED)) {
         struct tacit_glm_sound_site_view const now = site_view(site);
         live_site_hear_answer(site, &said->head, now.release_round, now.release_number, update);
     }
-    if (status == TACIT_OK && made.kind == TACIT_EVENT_OFFER && done.decided)
+    if (status == TACIT_OK && made.core.kind == TACIT_EVENT_OFFER && done.decided)
         glm_keep(&(struct glm_choice){choice_mark(&view), done.probability, done.arm,
                                       own->run->model.explore > 0},
                  &event->as.offer, own->kept, update);
@@ -369,10 +367,10 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
     struct tacit_glm_sound_message *const said = message;
     struct live_heard heard = {.head = NULL};
     struct tacit_glm_sound_update done;
-    struct tacit_glm_sound_event made = {
-        .now_us = event->now_us,
-        .dropped = live_hub_dropped(hub),
-        .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START : TACIT_EVENT_TIMEOUT};
+    struct tacit_event made = {.now_us = event->now_us,
+                               .dropped = live_hub_dropped(hub),
+                               .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
+                                                                     : TACIT_EVENT_TIMEOUT};
     if (event->kind == LIVE_HUB_START && event->term > 0)
         made.as.term = event->term - 1; /* the core counts from 0 */
     if (said != NULL) {

@@ -85,13 +85,8 @@ static void step(void *family, uint32_t node, const struct tacit_event *event,
     }
     (void)tacit_doubling_step(agent, run->memories[node], event, is_start ? &names : entropy,
                               &run->update);
-    run->send = (struct tacit_sim_send){run->update.message.to, &run->update.message};
-    *update = (struct tacit_sim_update){.persist = run->update.persist,
-                                        .sends = &run->send,
-                                        .send_count = run->update.send ? 1 : 0,
-                                        .plan = run->update.plan,
-                                        .plan_count = run->update.plan_count,
-                                        .deadline_us = run->update.deadline_us};
+    *update = tacit_sim_update_of(&run->update.core, run->update.message.to, &run->update.message,
+                                  &run->send);
 }
 
 static bool exploit(void *family, uint32_t node, uint32_t *arm, uint64_t *count_max)

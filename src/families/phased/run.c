@@ -73,14 +73,8 @@ static void step(void *family, uint32_t node, const struct tacit_event *event,
                                       &run->update);
     if (run->update.send && run->update.message.kind == TACIT_PHASED_REPORT)
         count_release(run, node);
-    run->send = (struct tacit_sim_send){run->update.message.to, &run->update.message};
-    *update = (struct tacit_sim_update){.persist = run->update.persist,
-                                        .sends = &run->send,
-                                        .send_count = run->update.send ? 1 : 0,
-                                        .plan_is_void = run->update.plan_is_void,
-                                        .plan = run->update.plan,
-                                        .plan_count = run->update.plan_count,
-                                        .deadline_us = run->update.deadline_us};
+    *update = tacit_sim_update_of(&run->update.core, run->update.message.to, &run->update.message,
+                                  &run->send);
 }
 
 /* EXACT-BOUNDS 6: while an agent waits it plays the leader. */

@@ -193,10 +193,9 @@ void elim_hub_say(struct tacit_elim_hub *hub, const struct round_made *made,
 {
     bool const is_grant = made->answer == ROUND_GRANT;
     struct round_hub const round = round_of(hub);
-    *update = (struct tacit_elim_update){.persist = made->persist,
-                                         .send = made->answer != ROUND_NOTHING,
-                                         .deadline_us = hub->desk.deadline_us,
-                                         .happened = hub->config.has_helper ? made->happened : 0};
+    *update = (struct tacit_elim_update){.core = round_update(&hub->desk, made)};
+    if (!hub->config.has_helper)
+        update->happened = 0;
     if (!update->send)
         return;
     update->message.kind = is_grant ? TACIT_ELIM_GRANT : TACIT_ELIM_REFUSAL;

@@ -199,10 +199,7 @@ static void say(struct tacit_glm_sound_hub *hub, const struct round_made *made,
                                                       [ROUND_GRANT] = TACIT_GLM_SOUND_GRANT,
                                                       [ROUND_REFUSAL] = TACIT_GLM_SOUND_REFUSAL};
     bool const is_order = made->answer == ROUND_ORDER;
-    *update = (struct tacit_glm_sound_update){.persist = made->persist,
-                                              .send = made->answer != ROUND_NOTHING,
-                                              .happened = made->happened,
-                                              .deadline_us = hub->desk.deadline_us};
+    *update = (struct tacit_glm_sound_update){.core = round_update(&hub->desk, made)};
     if (!update->send)
         return;
     struct round_hub const round = round_of(hub);
@@ -235,7 +232,7 @@ void tacit_glm_sound_hub_end(struct tacit_glm_sound_hub *hub, uint64_t now_us,
 }
 
 enum tacit_status tacit_glm_sound_hub_step(struct tacit_glm_sound_hub *hub,
-                                           const struct tacit_glm_sound_event *event,
+                                           const struct tacit_event *event,
                                            struct tacit_glm_sound_update *update)
 {
     struct round_made made;

@@ -179,7 +179,7 @@ static void check_invariants(const struct tacit_glm_sound_site *site)
 static const struct tacit_glm_sound_message *order_of(const struct round_agent_event *heard)
 {
     struct tacit_glm_sound_event const *const event = heard->event;
-    return event->as.message;
+    return event->core.as.message;
 }
 
 static enum tacit_status check_order(void *state, const struct round_agent_event *heard)
@@ -193,7 +193,7 @@ static enum tacit_status check_order(void *state, const struct round_agent_event
 static void learn_order(struct tacit_glm_sound_site *site, const struct round_agent_event *heard)
 {
     struct tacit_glm_sound_event const *const event = heard->event;
-    struct tacit_glm_sound_message const *const order = event->as.message;
+    struct tacit_glm_sound_message const *const order = event->core.as.message;
     learn(site, event->path, order->sums, order->round - 1, order->releases);
     if (has_helper(&site->config))
         tacit_glm_sound_order_digest(order->sums, site->config.model.dimension,
@@ -230,13 +230,13 @@ static enum tacit_status add_reward(void *state, const struct round_agent_event 
     struct tacit_glm_sound_event const *const event = heard->event;
     bool const is_planned = site->phase == PHASE_PULLING;
     uint64_t const after = site->horizon - site->pull_count;
-    if (event->kind != TACIT_EVENT_REWARD || /* there is no plan, so nothing is beside it */
+    if (heard->kind != TACIT_EVENT_REWARD || /* there is no plan, so nothing is beside it */
         site->phase == PHASE_HALTED || after < (is_planned ? 1u : 2u))
         return TACIT_INVALID;
     site->pull_count++;
     site->left_count -= is_planned ? 1 : 0;
     if (!site->last && site->open_count < site->config.horizon) {
-        glm_private_add(&site->config.model, &event->as.reward, open_of(site));
+        glm_private_add(&site->config.model, &event->reward, open_of(site));
         site->open_count++;
     }
     return TACIT_OK;
@@ -318,10 +318,7 @@ static void say(struct tacit_glm_sound_site *site, const struct round_agent_made
     static const enum tacit_glm_sound_kind kinds[] = {[ROUND_SAYS_HELLO] = TACIT_GLM_SOUND_HELLO,
                                                       [ROUND_SAYS_COMMIT] = TACIT_GLM_SOUND_COMMIT,
                                                       [ROUND_SAYS_REPORT] = TACIT_GLM_SOUND_REPORT};
-    *update = (struct tacit_glm_sound_update){.persist = made->persist,
-                                              .send = made->word != ROUND_SAYS_NOTHING,
-                                              .happened = made->happened,
-                                              .deadline_us = site->grants.resend.due_us};
+    *update = (struct tacit_glm_sound_update){.core = round_agent_update(&site->play, made)};
     if (update->send)
         update->message = message_of(site, kinds[made->word]);
 }
@@ -332,10 +329,10 @@ static enum tacit_status on_offer(struct tacit_glm_sound_site *site,
                                   struct tacit_glm_sound_update *update)
 {
     struct glm_private_scores const scores = {inverse_of(site), theta_of(site), site->alpha};
-    TACIT_ASSERT(event->now_us >= site->now_us);
+    TACIT_ASSERT(event->core.now_us >= site->now_us);
     *update = (struct tacit_glm_sound_update){.deadline_us = site->grants.resend.due_us};
     enum tacit_status const status =
-        glm_private_decide(&site->config.model, event->path, &scores, &event->as.offer, entropy,
+        glm_private_decide(&site->config.model, event->path, &scores, &event->offer, entropy,
                            &update->arm, &update->probability);
     update->decided = status == TACIT_OK;
     return status;
@@ -348,9 +345,9 @@ enum tacit_status tacit_glm_sound_site_step(struct tacit_glm_sound_site *site,
 {
     struct round_agent_made made;
     struct round_agent_event const heard =
-        ROUND_AGENT_EVENT(event, entropy, struct tacit_glm_sound_message, glm_sound_word);
+        ROUND_AGENT_EVENT(&event->core, entropy, struct tacit_glm_sound_message, glm_sound_word);
     check_invariants(site);
-    if (event->kind == TACIT_EVENT_OFFER)
+    if (event->core.kind == TACIT_EVENT_OFFER)
         return on_offer(site, event, entropy, update);
     enum tacit_status const status = round_agent_step(&site_rule, site, &heard, &made);
     check_invariants(site);

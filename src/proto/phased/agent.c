@@ -424,11 +424,7 @@ static void say(struct tacit_phased_agent *agent, const struct round_agent_made 
         [ROUND_SAYS_HELLO] = TACIT_PHASED_HELLO,
         [ROUND_SAYS_COMMIT] = TACIT_PHASED_COMMIT,
         [ROUND_SAYS_REPORT] = TACIT_PHASED_REPORT};
-    *update = (struct tacit_phased_update){.persist = made->persist,
-                                           .send = made->word != ROUND_SAYS_NOTHING,
-                                           .plan_is_void = made->plan_is_void,
-                                           .happened = made->happened,
-                                           .deadline_us = agent->grants.resend.due_us};
+    *update = (struct tacit_phased_update){.core = round_agent_update(&agent->play, made)};
     if (update->send)
         update->message = message_of(agent, kinds[made->word]);
     if (made->plan_is_open)

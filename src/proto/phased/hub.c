@@ -240,10 +240,7 @@ static void say(struct tacit_phased_hub *hub, const struct round_made *made,
     bool const is_grant = made->answer == ROUND_GRANT;
     struct round_hub const round = round_of(hub);
     TACIT_IMPLIES(is_grant, hub->config.has_grants);
-    *update = (struct tacit_phased_update){.persist = made->persist,
-                                           .send = made->answer != ROUND_NOTHING,
-                                           .happened = made->happened,
-                                           .deadline_us = hub->desk.deadline_us};
+    *update = (struct tacit_phased_update){.core = round_update(&hub->desk, made)};
     if (made->answer == ROUND_ORDER)
         update->message = order_of(hub);
     else if (update->send)

@@ -484,3 +484,13 @@ enum tacit_status round_agent_change_plan(const struct round_agent_rule *rule, v
     struct stepped const at = {rule, site, rule->round(site), now, made};
     return step(&at, change_plan);
 }
+
+struct tacit_update round_agent_update(const struct round_play *play,
+                                       const struct round_agent_made *made)
+{
+    return (struct tacit_update){.persist = made->persist,
+                                 .send = made->word != ROUND_SAYS_NOTHING,
+                                 .plan_is_void = made->plan_is_void,
+                                 .happened = made->happened,
+                                 .deadline_us = play->grants.resend.due_us};
+}

@@ -95,6 +95,10 @@ struct round_agent_rule {
     void (*begin_term)(void *site);
 };
 
+/* Of this step, but for what is said and planned. */
+struct tacit_update round_agent_update(const struct round_play *play,
+                                       const struct round_agent_made *made);
+
 /* One event. Ensures: with an error nothing is said. Errors: TACIT_ENTROPY, TACIT_BUDGET: as of
  * tacit_phased_agent_step; of orders, grants and refusals: as in play.h. */
 enum tacit_status round_agent_step(const struct round_agent_rule *rule, void *site,

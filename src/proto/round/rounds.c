@@ -9,6 +9,14 @@ void round_say_order(struct round_made *made, uint32_t to)
     made->to = to;
 }
 
+struct tacit_update round_update(const struct round_desk *desk, const struct round_made *made)
+{
+    return (struct tacit_update){.persist = made->persist,
+                                 .send = made->answer != ROUND_NOTHING,
+                                 .happened = made->happened,
+                                 .deadline_us = desk->deadline_us};
+}
+
 struct tacit_round_message round_head(const struct round_hub *round, const struct round_made *made)
 {
     bool const is_to_all = made->to == TACIT_EVERYONE;

@@ -93,6 +93,9 @@ bool round_is_complete(const struct round_rule *rule, void *hub, uint32_t report
 /* Could steps have left this? (For bytes from a disk.) Cost: O(A), and what the reports hold. */
 bool round_is_possible(const struct round_rule *rule, void *hub);
 
+/* What a step comes to, but for what is said. */
+struct tacit_update round_update(const struct round_desk *desk, const struct round_made *made);
+
 /* An order to this site or to everybody, in a step that says nothing else. */
 void round_say_order(struct round_made *made, uint32_t to);
 
