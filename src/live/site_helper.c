@@ -24,13 +24,13 @@ enum tacit_status live_site_trust(const struct live_site *site, struct live_site
     trust->is_there = agreement->has_helper;
     if (!trust->is_there) {
         trust->mechanism = site->mechanism;
-        trust->cost_nano = tacit_mechanism_cost_nano(&site->mechanism);
+        trust->cost_nano = trust->noise_nano = tacit_mechanism_cost_nano(&site->mechanism);
         return TACIT_OK;
     }
     struct live_site_config floor = site->config;
     floor.epsilon = agreement->floor_nano > 0 ? (double)agreement->floor_nano / TACIT_NANO
                                               : (double)INFINITY; /* no noise of its own */
-    trust->cost_nano = agreement->epsilon_nano;
+    trust->cost_nano = trust->noise_nano = agreement->epsilon_nano;
     memcpy(trust->key, sealing->key, sizeof trust->key);
     return run_of(site, &trust->run) ? live_site_mechanism(&floor, &trust->mechanism)
                                      : TACIT_MEMORY;
@@ -64,7 +64,8 @@ struct tacit_aggregators live_site_aggregators(const struct live_site_trust *tru
                                                const struct tacit_helper_keys *keys, uint64_t term)
 {
     TACIT_ASSERT(keys->seal != NULL);
-    return (struct tacit_aggregators){&trust->run, keys, trust->cost_nano, term > 0 ? term - 1 : 0};
+    return (struct tacit_aggregators){&trust->run, keys, trust->noise_nano,
+                                      term > 0 ? term - 1 : 0};
 }
 
 void live_site_promise_trust(const struct live_site_config *config, struct tacit_promise *promise)

@@ -12,6 +12,7 @@ struct live_site_trust {
     bool is_there;                    /* two aggregators */
     struct tacit_mechanism mechanism; /* of the site's own noise */
     uint64_t cost_nano;               /* of a release: by the noise that protects it */
+    uint64_t noise_nano;              /* .. of each of two aggregators: the same, or rho */
     struct tacit_helper_run run;
     uint8_t key[LIVE_HPKE_KEY_BYTES]; /* to seal to */
 };

@@ -339,18 +339,8 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   struct live_hub_update *update)
 {
     struct tacit_elim_message *const said = message;
-    struct tacit_event made = {.now_us = event->now_us,
-                               .dropped = live_hub_dropped(hub),
-                               .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
-                                                                     : TACIT_EVENT_TIMEOUT};
-    if (event->kind == LIVE_HUB_START && event->term > 0)
-        made.as.term = event->term - 1; /* the core counts from 0 */
-    if (said != NULL) {
-        said->term = term_of(hub); /* as its envelope said */
-        made.kind = TACIT_EVENT_RECEIVE;
-        made.as.message = said;
-    }
-    TACIT_ASSERT((said != NULL) == (event->kind == LIVE_HUB_RECEIVE));
+    struct tacit_event const made =
+        live_hub_core_event(hub, event, term_of(hub), said, said == NULL ? NULL : &said->head);
     if (!hub->keeps_nothing)
         return step_core(hub, &made, event, entropy, update);
     return said != NULL ? on_peer_report(hub, event, said) : TACIT_OK;

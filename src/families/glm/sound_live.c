@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../live/hub_helper.h"
-#include "../../live/site_helper.h"
+#include "../../live/player.h"
 #include "live.h"
 
 /* ---- Messages -------------------------------------------------------------------------------- */
@@ -35,6 +35,9 @@ static struct live_model show(const struct tacit_wire_glm_sound_run *run, uint64
 struct sound_site {
     struct tacit_glm_sound_site_config core;
     struct live_site_trust trust;
+    struct tacit_glm_sound_event event;   /* but for its core, .. */
+    struct tacit_glm_sound_update update; /* .. what came of it, .. */
+    struct tacit_glm_sound_message drawn; /* .. and what it drew */
     const struct tacit_wire_glm_sound_run *run;
     uint8_t *kept;
     struct live_model shown;
@@ -59,7 +62,8 @@ static enum tacit_status site_configure(struct live_site *site)
         return status;
     uint32_t const d = site->shape.dimension = own->run->model.dimension;
     uint64_t const own_nano = tacit_mechanism_cost_nano(&site->mechanism);
-    (void)take_vector(own->run, &own->trust.run);
+    own->trust.noise_nano =
+        live_trust_noise_nano(own->trust.cost_nano, take_vector(own->run, &own->trust.run));
     own->core =
         (struct tacit_glm_sound_site_config){.model = own->run->model,
                                              .epsilon = (double)own_nano / (double)TACIT_NANO,
@@ -102,40 +106,32 @@ static struct tacit_glm_sound_site_view site_view(const struct live_site *site)
     return view;
 }
 
-/* The ledger has the release when it is drawn, in the same write as the commitment. After a first
- * order the hub is asked at once whether it has seen more of this site than this state knows. */
-static enum tacit_status step_core(struct live_site *site,
-                                   const struct tacit_glm_sound_event *event,
+static enum tacit_status step_core(struct live_site *site, const struct tacit_event *event,
                                    const struct tacit_entropy *entropy,
-                                   struct tacit_glm_sound_update *made,
-                                   struct live_site_update *update)
+                                   struct live_player_made *made)
 {
-    struct sound_site const *const own = site->own;
-    enum tacit_status const status = tacit_glm_sound_site_step(site->state, event, entropy, made);
-    struct tacit_glm_sound_site_view const view = site_view(site);
-    struct live_site_release release = {.number = view.draw_number,
-                                        .epsilon_nano = own->core.cost_nano};
-    update->persist = update->persist || made->persist;
-    if ((made->happened & TACIT_DREW) != 0) {
-        struct tacit_glm_sound_message const report = tacit_glm_sound_site_draw(site->state);
-        live_site_keep(site, &report, &release, update);
-    }
-    release.number = view.release_number;
-    if (made->send && made->message.kind == TACIT_GLM_SOUND_REPORT)
-        live_site_reveal(site, &made->message, &release, update);
-    else if (made->send)
-        live_site_send(site, &made->message);
-    update->drops_open = update->drops_open || (made->happened & TACIT_BEGAN_TERM) != 0;
-    site->deadline_us = made->deadline_us;
-    if ((made->happened & TACIT_WAS_ORDERED) != 0) {
-        struct tacit_glm_sound_update next;
-        struct tacit_glm_sound_event start = {.core = event->core, .path = event->path};
-        start.core.kind = TACIT_EVENT_START;
-        start.core.as.term = 0;
-        (void)step_core(site, &start, entropy, &next, update);
-    }
+    struct sound_site *const own = site->own;
+    own->event.core = *event;
+    enum tacit_status const status =
+        tacit_glm_sound_site_step(site->state, &own->event, entropy, &own->update);
+    *made =
+        (struct live_player_made){.update = &own->update.core,
+                                  .message = &own->update.message,
+                                  .is_report = own->update.message.kind == TACIT_GLM_SOUND_REPORT,
+                                  .drawn = &own->drawn};
+    if ((own->update.happened & TACIT_DREW) != 0)
+        own->drawn = tacit_glm_sound_site_draw(site->state);
     return status;
 }
+
+static struct tacit_round_view play_view(const struct live_site *site)
+{
+    return site_view(site).play;
+}
+
+static const struct live_player player = {.head_at = offsetof(struct tacit_glm_sound_message, head),
+                                          .step = step_core,
+                                          .view = play_view};
 
 /* Beside the model's number stands the term of the decision: what was decided before a term enters
  * nothing, for a copy's reward of it may be in what the hub of before has granted. */
@@ -167,38 +163,21 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
 {
     struct sound_site *const own = site->own;
     struct tacit_glm_sound_site_view const view = site_view(site);
-    struct tacit_helper_keys const seals = live_site_seals(&own->trust);
-    struct tacit_aggregators aggregators = live_site_aggregators(&own->trust, &seals, event->term);
-    struct tacit_glm_sound_event made = {.core = {.now_us = event->now_us,
-                                                  .kind = live_event_kind(event),
-                                                  .keys = event->keys,
-                                                  .aggregators = &aggregators},
-                                         .path = tacit_linalg_fastest()};
+    struct tacit_offer const *const offer = &event->as.offer;
     double context[TACIT_LINALG_VECTOR_MAX];
-    struct tacit_glm_sound_update done;
-    struct tacit_glm_sound_message *const said = message;
-    aggregators.epsilon_nano = live_trust_noise_nano(own->trust.cost_nano, own->run->model.delta);
-    if (made.core.kind == TACIT_EVENT_EXPLOITED)
-        return TACIT_OK;                     /* it has no plan, so nothing is beside it */
-    if (made.core.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
-        made.core.as.term = view.term + (event->as.begins_term ? 1 : 0);
-    if (made.core.kind == TACIT_EVENT_REWARD && !take_reward(site, event, context, &made.reward))
+    own->event.path = tacit_linalg_fastest();
+    if (event->kind == LIVE_SITE_EXPLOITED)
+        return TACIT_OK; /* it has no plan, so nothing is beside it */
+    if (event->kind == LIVE_SITE_REWARD && !take_reward(site, event, context, &own->event.reward))
         return TACIT_INVALID;
-    if (made.core.kind == TACIT_EVENT_OFFER)
-        made.offer = event->as.offer;
-    if (made.core.kind == TACIT_EVENT_OFFER && made.offer.arm_count != site->config.arm_count)
+    if (event->kind == LIVE_SITE_OFFER && offer->arm_count != site->config.arm_count)
         return TACIT_INVALID;
-    if (said != NULL) {
-        said->term = view.term; /* as its envelope said */
-        made.core.as.message = said;
-    }
-    enum tacit_status const status = step_core(site, &made, entropy, &done, update);
-    if (said != NULL && (status == TACIT_OK || status == TACIT_REFUSED)) {
-        struct tacit_glm_sound_site_view const now = site_view(site);
-        live_site_hear_answer(site, &said->head, now.release_round, now.release_number, update);
-    }
-    if (status == TACIT_OK && made.core.kind == TACIT_EVENT_OFFER && done.decided)
-        glm_keep(&(struct glm_choice){choice_mark(&view), done.probability, done.arm,
+    if (event->kind == LIVE_SITE_OFFER)
+        own->event.offer = *offer;
+    enum tacit_status const status =
+        live_player_step(site, &player, &own->trust, event, message, entropy, update);
+    if (status == TACIT_OK && event->kind == LIVE_SITE_OFFER && own->update.decided)
+        glm_keep(&(struct glm_choice){choice_mark(&view), own->update.probability, own->update.arm,
                                       own->run->model.explore > 0},
                  &event->as.offer, own->kept, update);
     return status;
@@ -367,19 +346,11 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
     struct tacit_glm_sound_message *const said = message;
     struct live_heard heard = {.head = NULL};
     struct tacit_glm_sound_update done;
-    struct tacit_event made = {.now_us = event->now_us,
-                               .dropped = live_hub_dropped(hub),
-                               .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
-                                                                     : TACIT_EVENT_TIMEOUT};
-    if (event->kind == LIVE_HUB_START && event->term > 0)
-        made.as.term = event->term - 1; /* the core counts from 0 */
-    if (said != NULL) {
-        made.kind = TACIT_EVENT_RECEIVE;
-        said->term = core_view(hub).term; /* as its envelope said */
-        made.as.message = said;
+    struct tacit_event const made = live_hub_core_event(hub, event, core_view(hub).term, said,
+                                                        said == NULL ? NULL : &said->head);
+    if (said != NULL)
         heard = (struct live_heard){&said->head, said->masked, said->sums,
                                     (uint32_t)TACIT_GLM_PRIVATE_SUMS(hub->shape.dimension)};
-    }
     enum tacit_status const status = tacit_glm_sound_hub_step(hub->state, &made, &done);
     carry_out(hub, &done, update);
     if (hub->helper != NULL)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../live/hub_helper.h"
-#include "../../live/site_helper.h"
+#include "../../live/player.h"
 #include "plan.h"
 #include "settings.h"
 #include "tacit/wire_phased.h"
@@ -27,8 +27,10 @@ static bool fits(uint32_t arm_count)
 struct phased_site {
     struct live_site_trust trust;
     struct tacit_phased_agent_config core;
-    uint64_t *active;      /* K: of the last order */
-    bool is_beyond_policy; /* a plan was refused that is beyond it */
+    struct tacit_phased_update update; /* of the last step, .. */
+    struct tacit_phased_message drawn; /* .. and what it drew */
+    uint64_t *active;                  /* K: of the last order */
+    bool is_beyond_policy;             /* a plan was refused that is beyond it */
 };
 
 /* Of a run of any protocol whose rounds are plans: orders say what is played. */
@@ -76,87 +78,45 @@ static struct tacit_phased_agent_view agent_view(const struct live_site *site)
     return view;
 }
 
-/* After the last order all that is left of T is planned to the leader, and no sum is added up: what
- * is played then are pulls of that plan.
- *
- * The ledger has the release when it is drawn, in the same write as the commitment: as it will
- * leave once it is granted. When it leaves it is held against that row. With a first order, in a
- * state that is new, the hub is asked at once whether it has seen more of this site than that: then
- * the state was lost, and nothing may be released from this one. */
 static enum tacit_status step_agent(struct live_site *site, const struct tacit_event *event,
                                     const struct tacit_entropy *entropy,
-                                    struct live_site_update *update)
+                                    struct live_player_made *made)
 {
-    struct tacit_phased_update made;
-    enum tacit_status const status = tacit_phased_agent_step(site->state, event, entropy, &made);
-    struct tacit_phased_agent_view const view = agent_view(site);
-    struct phased_site const *const own = site->own;
-    struct live_site_release release = {.number = view.draw_number,
-                                        .epsilon_nano = own->trust.cost_nano};
-    update->persist = update->persist || made.persist;
-    if ((made.happened & TACIT_DREW) != 0) {
-        struct tacit_phased_message const report = tacit_phased_agent_draw(site->state);
-        live_site_keep(site, &report, &release, update);
-    }
-    release.number = view.release_number;
-    if (made.send && made.message.kind == TACIT_PHASED_REPORT)
-        live_site_reveal(site, &made.message, &release, update);
-    else if (made.send)
-        live_site_send(site, &made.message);
-    update->drops_open = update->drops_open || (made.happened & TACIT_BEGAN_TERM) != 0;
-    if (made.plan_count > 0 || made.plan_is_void ||
-        (made.happened & (TACIT_BEGAN_TERM | TACIT_ENDED)) != 0)
-        live_site_plan(site, made.plan, view.last ? 0 : made.plan_count, update);
-    site->deadline_us = made.deadline_us;
-    if ((made.happened & TACIT_WAS_ORDERED) != 0) {
-        struct tacit_event const start = {.now_us = event->now_us,
-                                          .kind = TACIT_EVENT_START,
-                                          .keys = event->keys,
-                                          .aggregators = event->aggregators};
-        (void)step_agent(site, &start, entropy, update);
-    }
+    struct phased_site *const own = site->own;
+    enum tacit_status const status =
+        tacit_phased_agent_step(site->state, event, entropy, &own->update);
+    *made = (struct live_player_made){.update = &own->update.core,
+                                      .message = &own->update.message,
+                                      .is_report = own->update.message.kind == TACIT_PHASED_REPORT,
+                                      .drawn = &own->drawn};
+    if ((own->update.happened & TACIT_DREW) != 0)
+        own->drawn = tacit_phased_agent_draw(site->state);
     return status;
 }
+
+static struct tacit_round_view play_view(const struct live_site *site)
+{
+    return agent_view(site).play;
+}
+
+static uint32_t last_arm(const struct live_site *site)
+{
+    return agent_view(site).leader;
+}
+
+static const struct live_player player = {offsetof(struct tacit_phased_message, head), step_agent,
+                                          play_view, last_arm};
 
 static enum tacit_status site_step(struct live_site *site, const struct live_site_event *event,
                                    void *message, const struct tacit_entropy *entropy,
                                    struct live_site_update *update)
 {
     struct phased_site *const own = site->own;
-    struct tacit_phased_agent_view const view = agent_view(site);
-    struct tacit_phased_message *const said = message;
-    struct tacit_helper_keys const seals = live_site_seals(&own->trust);
-    struct tacit_aggregators const aggregators =
-        live_site_aggregators(&own->trust, &seals, event->term);
-    struct tacit_event made = {.now_us = event->now_us,
-                               .kind = live_event_kind(event),
-                               .keys = event->keys,
-                               .aggregators = &aggregators};
-    uint64_t const left = own->core.horizon - view.pull_count;
-    if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
-        made.as.term = view.term + (event->as.begins_term ? 1 : 0);
-    if (made.kind == TACIT_EVENT_REWARD)
-        made.as.reward = live_event_reward(site, event);
-    if (made.kind == TACIT_EVENT_EXPLOITED)
-        made.as.exploited_count = event->as.exploited_count;
-    if (made.kind == TACIT_EVENT_EXPLOITED && view.last && !view.finished &&
-        view.leader != TACIT_NO_ARM) {
-        made.kind = TACIT_EVENT_REWARD;
-        made.as.reward = (struct tacit_reward){
-            .arm = view.leader,
-            .count = event->as.exploited_count < left ? event->as.exploited_count : left};
-    }
-    if (said == NULL)
-        return step_agent(site, &made, entropy, update);
-    said->term = view.term; /* as its envelope said */
-    made.as.message = said;
-    enum tacit_status const status = step_agent(site, &made, entropy, update);
-    if (status == TACIT_REFUSED && said->kind == TACIT_PHASED_ORDER)
+    struct tacit_phased_message const *const said = message;
+    enum tacit_status const status =
+        live_player_step(site, &player, &own->trust, event, message, entropy, update);
+    if (status == TACIT_REFUSED && said != NULL && said->kind == TACIT_PHASED_ORDER)
         own->is_beyond_policy = said->round > own->core.round_max;
-    if (status == TACIT_OK || status == TACIT_REFUSED) { /* refused: more rounds than allowed */
-        struct tacit_phased_agent_view const now = agent_view(site);
-        live_site_hear_answer(site, &said->head, now.release_round, now.release_number, update);
-    }
     return status;
 }
 
@@ -457,18 +417,9 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   struct live_hub_update *update)
 {
     struct tacit_phased_message *const said = message;
-    struct tacit_event made = {.now_us = event->now_us,
-                               .dropped = live_hub_dropped(hub),
-                               .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
-                                                                     : TACIT_EVENT_TIMEOUT};
+    struct tacit_event const made = live_hub_core_event(hub, event, core_view(hub).term, said,
+                                                        said == NULL ? NULL : &said->head);
     struct tacit_phased_update update_of_core;
-    if (event->kind == LIVE_HUB_START && event->term > 0)
-        made.as.term = event->term - 1; /* the core counts from 0 */
-    if (said != NULL) {
-        said->term = core_view(hub).term; /* as its envelope said */
-        made.kind = TACIT_EVENT_RECEIVE;
-        made.as.message = said;
-    }
     enum tacit_status const status = tacit_phased_hub_step(hub->state, &made, &update_of_core);
     carry_out(hub, &update_of_core, update);
     if (hub->helper != NULL) {
