@@ -1,6 +1,5 @@
 /* What a hub that lost its state is built again from (base/walk.h). */
 #include <string.h>
-#include "../../base/walk.h"
 #include "hub_state.h"
 
 #define MARK UINT64_C(0x3170616e73627568) /* "hubsnap1" */
@@ -61,19 +60,24 @@ static void pass_asked(struct base_walk *walk, struct tacit_elim_hub *hub)
         if (walk->reads)
             uploaders_of(hub)[i] = word;
     }
+    if (!walk->reads || walk->failed)
+        return;
+    walk->failed =
+        !tacit_bits_within(uploaders_of(hub), uploaders_of(hub), hub->config.agent_count);
+    if (hub->desk.phase == ROUND_COLLECTING)
+        hub->desk.missing_count = tacit_bits_count(uploaders_of(hub), hub->config.agent_count);
 }
 
 static void pass_hub(struct base_walk *walk, void *state)
 {
     struct tacit_elim_hub *const hub = state;
-    uint32_t phase = hub->desk.phase;
     base_walk_same(walk, MARK);
     base_walk_same(walk, hub->config.run_id);
     base_walk_same(walk, hub->config.agent_count);
     base_walk_same(walk, hub->config.schedule.arm_count);
     base_walk_same(walk, hub->judge_words);
     base_walk_same(walk, hub->config.change_max);
-    base_walk_number(walk, &phase);
+    round_desk_walk(walk, &hub->desk, 0);
     base_walk_word(walk, &hub->horizon);
     base_walk_word(walk, &hub->timeout_us);
     base_walk_number(walk, &hub->quorum);
@@ -82,33 +86,8 @@ static void pass_hub(struct base_walk *walk, void *state)
     base_walk_words(walk, hub->words, hub->judge_words);
     pass_asked(walk, hub);
     pass_changes(walk, hub);
-    walk->failed = walk->failed || phase > (hub->config.has_helper ? ROUND_CLOSED : ROUND_FINISHED);
-    if (!walk->failed)
-        hub->desk.phase = (enum round_phase)phase;
 }
 
 /* ---- Public ---- */
 
-size_t tacit_elim_hub_snapshot(const struct tacit_elim_hub *hub, uint8_t *bytes, size_t room)
-{
-    return base_walk_write(pass_hub, hub, bytes, room);
-}
-
-enum tacit_status tacit_elim_hub_restore(struct tacit_elim_hub *hub,
-                                         const struct tacit_elim_hub_config *config,
-                                         const uint8_t *bytes, size_t size)
-{
-    enum tacit_status const status = tacit_elim_hub_init(hub, config);
-    if (status != TACIT_OK)
-        return status;
-    if (!base_walk_read(pass_hub, hub, bytes, size) ||
-        !tacit_bits_within(uploaders_of(hub), uploaders_of(hub), config->agent_count))
-        return TACIT_MALFORMED;
-    hub->desk.missing_count = hub->desk.phase == ROUND_COLLECTING
-                                  ? tacit_bits_count(uploaders_of(hub), config->agent_count)
-                                  : 0;
-    bool const is_state =
-        tacit_elim_hub_check(hub, tacit_elim_hub_size(config), config) == TACIT_OK &&
-        base_walk_writes(pass_hub, hub, bytes, size);
-    return is_state ? TACIT_OK : TACIT_MALFORMED;
-}
+ROUND_SNAPSHOTS(tacit_elim_hub, pass_hub)

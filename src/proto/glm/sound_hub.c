@@ -2,7 +2,6 @@
  * released. It holds nothing that is not noised; its state is a function of the set of reports it
  * accepted: rows are kept by site until the round closes and are whole numbers. */
 #include <string.h>
-#include "../../base/walk.h"
 #include "../round/rounds.h"
 #include "sound.h"
 
@@ -45,16 +44,6 @@ static uint64_t *received_of(struct tacit_glm_sound_hub *hub)
     return (uint64_t *)row_of(hub, sites_of(hub));
 }
 
-static uint32_t *seen_of(struct tacit_glm_sound_hub *hub)
-{
-    return (uint32_t *)(received_of(hub) + TACIT_BITS_WORDS(sites_of(hub)));
-}
-
-static size_t seen_words(uint32_t sites)
-{
-    return ((size_t)sites + 1) / 2;
-}
-
 static bool is_last(const struct tacit_glm_sound_hub *hub)
 {
     return hub->round > hub->config.model.batch_count;
@@ -69,11 +58,11 @@ static struct round_hub round_of(void *state)
 {
     struct tacit_glm_sound_hub *const hub = state;
     uint32_t const sites = sites_of(hub);
-    uint64_t *const heads = (uint64_t *)(void *)seen_of(hub) + seen_words(sites);
+    uint64_t *const heads = received_of(hub) + round_seen_words(sites);
     return (struct round_hub){.desk = &hub->desk,
                               .grantor = round_grantor_at(heads, sites, hub->desk.term > 0),
                               .received = received_of(hub),
-                              .seen = seen_of(hub),
+                              .seen = round_seen_at(received_of(hub), sites),
                               .rows = (uint64_t *)row_of(hub, 0),
                               .row_words = sum_count(hub),
                               .domain = hub->config.domain,
@@ -96,9 +85,9 @@ size_t tacit_glm_sound_hub_size(const struct tacit_glm_sound_hub_config *config)
         return 0;
     uint32_t const sites = config->model.client_count;
     size_t const sums = TACIT_GLM_PRIVATE_SUMS(config->model.dimension);
-    return sizeof(struct tacit_glm_sound_hub) + ((1 + sites) * sums + TACIT_BITS_WORDS(sites) +
-                                                 seen_words(sites) + round_grantor_words(sites)) *
-                                                    sizeof(uint64_t);
+    return sizeof(struct tacit_glm_sound_hub) +
+           ((1 + sites) * sums + round_seen_words(sites) + round_grantor_words(sites)) *
+               sizeof(uint64_t);
 }
 
 enum tacit_status tacit_glm_sound_hub_init(struct tacit_glm_sound_hub *hub,
@@ -279,41 +268,18 @@ enum tacit_status tacit_glm_sound_hub_check(const struct tacit_glm_sound_hub *st
 static void walk_hub(struct base_walk *walk, void *state)
 {
     struct tacit_glm_sound_hub *const hub = state;
-    uint32_t phase = hub->desk.phase;
     base_walk_same(walk, MARK);
     base_walk_same(walk, hub->config.model.run_id);
     base_walk_same(walk, sites_of(hub));
     base_walk_same(walk, hub->config.model.dimension);
     base_walk_same(walk, hub->config.model.batch_count);
-    base_walk_number(walk, &phase);
-    hub->desk.phase = (enum round_phase)phase; /* the check knows which there are */
+    round_desk_walk(walk, &hub->desk, sites_of(hub));
     base_walk_word(walk, &hub->round);
     base_walk_word(walk, &hub->releases);
     base_walk_words(walk, (uint64_t *)total_of(hub), sum_count(hub));
 }
 
-size_t tacit_glm_sound_hub_snapshot(const struct tacit_glm_sound_hub *hub, uint8_t *bytes,
-                                    size_t room)
-{
-    return base_walk_write(walk_hub, hub, bytes, room);
-}
-
-enum tacit_status tacit_glm_sound_hub_restore(struct tacit_glm_sound_hub *hub,
-                                              const struct tacit_glm_sound_hub_config *config,
-                                              const uint8_t *bytes, size_t size)
-{
-    enum tacit_status const status = tacit_glm_sound_hub_init(hub, config);
-    if (status != TACIT_OK)
-        return status;
-    bool const is_whole = base_walk_read(walk_hub, hub, bytes, size);
-    hub->desk.missing_count = hub->desk.phase == ROUND_COLLECTING ? sites_of(hub) : 0;
-    return is_whole &&
-                   tacit_glm_sound_hub_check(hub, tacit_glm_sound_hub_size(config), config) ==
-                       TACIT_OK &&
-                   base_walk_writes(walk_hub, hub, bytes, size)
-               ? TACIT_OK
-               : TACIT_MALFORMED;
-}
+ROUND_SNAPSHOTS(tacit_glm_sound_hub, walk_hub)
 
 void tacit_glm_sound_hub_view(const struct tacit_glm_sound_hub *state,
                               struct tacit_glm_sound_hub_view *view)

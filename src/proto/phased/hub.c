@@ -27,21 +27,11 @@ static uint64_t *received_of(struct tacit_phased_hub *hub)
     return hub->words + hub->judge_words;
 }
 
-static uint32_t *seen_of(struct tacit_phased_hub *hub)
-{
-    return (uint32_t *)(received_of(hub) + TACIT_BITS_WORDS(hub->config.schedule.agent_count));
-}
-
-static size_t seen_words(uint32_t agents)
-{
-    return ((size_t)agents + 1) / 2;
-}
-
 static int64_t *row_of(struct tacit_phased_hub *hub, uint32_t agent)
 {
     TACIT_ASSERT(agent <= hub->config.schedule.agent_count);
     uint32_t const agents = hub->config.schedule.agent_count;
-    uint64_t *const rows = received_of(hub) + TACIT_BITS_WORDS(agents) + seen_words(agents);
+    uint64_t *const rows = received_of(hub) + round_seen_words(agents);
     return (int64_t *)rows + agent * (size_t)hub->config.schedule.arm_count;
 }
 
@@ -72,7 +62,7 @@ static struct round_hub round_of(void *state)
     struct tacit_phased_judge_view const judge = judge_view(hub);
     struct round_hub round = {.desk = &hub->desk,
                               .received = received_of(hub),
-                              .seen = seen_of(hub),
+                              .seen = round_seen_at(received_of(hub), agents),
                               .rows = (uint64_t *)row_of(hub, 0),
                               .row_words = config->schedule.arm_count,
                               .domain = config->domain,
@@ -105,7 +95,7 @@ static bool config_is_valid(const struct tacit_phased_hub_config *config)
 static size_t own_size(const struct tacit_phased_hub_config *config)
 {
     size_t const agents = config->schedule.agent_count;
-    size_t const words = TACIT_BITS_WORDS(agents) + seen_words((uint32_t)agents) +
+    size_t const words = round_seen_words((uint32_t)agents) +
                          (agents + 1) * config->schedule.arm_count +
                          (config->has_grants ? round_grantor_words((uint32_t)agents) : 0);
     return sizeof(struct tacit_phased_hub) + words * sizeof(uint64_t);
@@ -337,39 +327,17 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *state, s
 static void walk_hub(struct base_walk *walk, void *state)
 {
     struct tacit_phased_hub *const hub = state;
-    uint32_t phase = hub->desk.phase;
     base_walk_same(walk, MARK);
     base_walk_same(walk, hub->config.run_id);
     base_walk_same(walk, hub->config.schedule.agent_count);
     base_walk_same(walk, hub->judge_words);
     base_walk_same(walk, hub->config.quorum);
     base_walk_same(walk, hub->config.round_timeout_us);
-    base_walk_number(walk, &phase);
-    hub->desk.phase = (enum round_phase)phase; /* the check knows which there are */
+    round_desk_walk(walk, &hub->desk, hub->config.schedule.agent_count);
     phased_judge_walk(walk, judge_of(hub));
 }
 
-size_t tacit_phased_hub_snapshot(const struct tacit_phased_hub *hub, uint8_t *bytes, size_t room)
-{
-    return base_walk_write(walk_hub, hub, bytes, room);
-}
-
-enum tacit_status tacit_phased_hub_restore(struct tacit_phased_hub *hub,
-                                           const struct tacit_phased_hub_config *config,
-                                           const uint8_t *bytes, size_t size)
-{
-    enum tacit_status const status = tacit_phased_hub_init(hub, config);
-    if (status != TACIT_OK)
-        return status;
-    bool const is_whole = base_walk_read(walk_hub, hub, bytes, size);
-    hub->desk.missing_count =
-        hub->desk.phase == ROUND_COLLECTING ? config->schedule.agent_count : 0;
-    bool const is_state =
-        is_whole &&
-        tacit_phased_hub_check(hub, tacit_phased_hub_size(config), config) == TACIT_OK &&
-        base_walk_writes(walk_hub, hub, bytes, size);
-    return is_state ? TACIT_OK : TACIT_MALFORMED;
-}
+ROUND_SNAPSHOTS(tacit_phased_hub, walk_hub)
 
 void tacit_phased_hub_view(const struct tacit_phased_hub *state, struct tacit_phased_hub_view *view)
 {

@@ -233,6 +233,16 @@ struct tacit_round_hub_view round_hub_view(const struct round_hub *hub)
 
 /* ---- States ---- */
 
+void round_desk_walk(struct base_walk *walk, struct round_desk *desk, uint32_t asked)
+{
+    uint32_t phase = desk->phase;
+    base_walk_number(walk, &phase);
+    if (!walk->reads)
+        return;
+    desk->phase = (enum round_phase)phase; /* the check knows which there are */
+    desk->missing_count = phase == ROUND_COLLECTING ? asked : 0;
+}
+
 void round_hub_check_invariants(const struct round_hub *hub)
 {
     struct round_desk const *const desk = hub->desk;

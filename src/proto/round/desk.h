@@ -3,6 +3,7 @@
  */
 #ifndef TACIT_ROUND_DESK_H
 #define TACIT_ROUND_DESK_H
+#include "../../base/walk.h"
 #include "grantor.h"
 #include "pauses.h"
 #include "tacit/core.h"
@@ -126,6 +127,40 @@ void round_desk_end_step(struct round_desk *desk, uint64_t now_us, uint64_t time
 struct tacit_round_hub_view round_hub_view(const struct round_hub *hub);
 
 /* ---- States ---------------------------------------------------------------------------------- */
+
+/* Where sites are many: received W(A) and, behind it, seen A, in so many words. */
+static inline uint32_t *round_seen_at(uint64_t *received, uint32_t sites)
+{
+    return (uint32_t *)(received + TACIT_BITS_WORDS(sites));
+}
+
+static inline size_t round_seen_words(uint32_t sites)
+{
+    return TACIT_BITS_WORDS(sites) + ((size_t)sites + 1) / 2;
+}
+
+/* Of what a lost hub is built again from: the phase alone; where so many sites are asked, their
+ * reports are missing. */
+void round_desk_walk(struct base_walk *walk, struct round_desk *desk, uint32_t asked);
+
+/* name_snapshot and name_restore, of a hub whose closed rounds `fields` walks over. From a
+ * snapshot: TACIT_MALFORMED unless it is as a hub of this configuration writes it; as of init. */
+#define ROUND_SNAPSHOTS(name, fields)                                                              \
+    size_t name##_snapshot(const struct name *hub, uint8_t *bytes, size_t room)                    \
+    {                                                                                              \
+        return base_walk_write(fields, hub, bytes, room);                                          \
+    }                                                                                              \
+    enum tacit_status name##_restore(struct name *hub, const struct name##_config *config,         \
+                                     const uint8_t *bytes, size_t size)                            \
+    {                                                                                              \
+        enum tacit_status const status = name##_init(hub, config);                                 \
+        if (status != TACIT_OK)                                                                    \
+            return status;                                                                         \
+        bool const is_state = base_walk_read(fields, hub, bytes, size) &&                          \
+                              name##_check(hub, name##_size(config), config) == TACIT_OK &&        \
+                              base_walk_writes(fields, hub, bytes, size);                          \
+        return is_state ? TACIT_OK : TACIT_MALFORMED;                                              \
+    }
 
 void round_hub_check_invariants(const struct round_hub *hub);
 
