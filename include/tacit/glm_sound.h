@@ -22,18 +22,9 @@
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-enum tacit_glm_sound_kind {
-    TACIT_GLM_SOUND_HELLO,  /* site -> hub: "I know the order of `round`; what now?" */
-    TACIT_GLM_SOUND_ORDER,  /* hub -> sites: a batch is open, and the model of those before it */
-    TACIT_GLM_SOUND_REPORT, /* site -> hub: its batch's noised sums */
-    TACIT_GLM_SOUND_COMMIT, /* site -> hub: "may the release of `round` leave?" */
-    TACIT_GLM_SOUND_GRANT,  /* hub -> site: it may */
-    TACIT_GLM_SOUND_REFUSAL /* hub -> site: another one was granted */
-};
-
 /* A plain struct; what it points to belongs to the sender's state, until its next step. */
 struct tacit_glm_sound_message {
-    enum tacit_glm_sound_kind kind;
+    enum tacit_round_kind kind;
     union {
         struct tacit_round_message head;
         struct {

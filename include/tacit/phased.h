@@ -105,18 +105,9 @@ struct tacit_bounds_interval tacit_phased_judge_interval(const struct tacit_phas
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-enum tacit_phased_message_kind {
-    TACIT_PHASED_HELLO,  /* agent -> hub: "I know the order of `round`; what now?" */
-    TACIT_PHASED_ORDER,  /* hub -> agents: the plan of a round, or the last word */
-    TACIT_PHASED_REPORT, /* agent -> hub: one noised sum a block of the plan */
-    TACIT_PHASED_COMMIT, /* agent -> hub: "may the release of `round` leave?" */
-    TACIT_PHASED_GRANT,  /* hub -> agent: it may */
-    TACIT_PHASED_REFUSAL /* hub -> agent: another one was granted */
-};
-
 /* A plain struct; its arrays belong to the sender's state and stay valid until its next step. */
 struct tacit_phased_message {
-    enum tacit_phased_message_kind kind;
+    enum tacit_round_kind kind;
     uint32_t leader; /* ORDER: TACIT_NO_ARM before the first round has closed */
     union {
         struct tacit_round_message head;

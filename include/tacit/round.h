@@ -5,6 +5,16 @@
 #include "tacit/base.h"
 #include "tacit/commit.h"
 
+/* Of protocols that have no others. */
+enum tacit_round_kind {
+    TACIT_ROUND_HELLO,  /* site -> hub: "I know the order of `round`; what now?" */
+    TACIT_ROUND_ORDER,  /* hub -> sites: what a round asks for, or the last word */
+    TACIT_ROUND_REPORT, /* site -> hub: what it released */
+    TACIT_ROUND_COMMIT, /* site -> hub: "may the release of `round` leave?" */
+    TACIT_ROUND_GRANT,  /* hub -> site: it may */
+    TACIT_ROUND_REFUSAL /* hub -> site: another one was granted */
+};
+
 /* A protocol's message has these members, and its own word for a round. With grants (commit is NULL
  * without): COMMIT: commitment and previous. GRANT: what is granted. REFUSAL: the commitment that
  * was granted instead. REPORT: previous and salt. HELLO: the last one that was granted. */

@@ -24,14 +24,15 @@ static const struct wire_field report[] = {
 WIRE_ROUND_FIELDS
 
 static const struct tacit_wire_table *const bodies[] = {
-    [TACIT_GLM_SOUND_HELLO] = BODY("GlmSoundHello", hello, NULL),
-    [TACIT_GLM_SOUND_ORDER] = BODY("GlmSoundOrder", order, NULL),
-    [TACIT_GLM_SOUND_REPORT] = BODY("GlmSoundReport", report, NULL),
-    [TACIT_GLM_SOUND_COMMIT] = BODY("GlmSoundCommit", commit, NULL),
-    [TACIT_GLM_SOUND_GRANT] = BODY("GlmSoundGrant", grant, NULL),
-    [TACIT_GLM_SOUND_REFUSAL] = BODY("GlmSoundRefusal", refusal, NULL),
+    [TACIT_ROUND_HELLO] = BODY("GlmSoundHello", hello, NULL),
+    [TACIT_ROUND_ORDER] = BODY("GlmSoundOrder", order, NULL),
+    [TACIT_ROUND_REPORT] = BODY("GlmSoundReport", report, NULL),
+    [TACIT_ROUND_COMMIT] = BODY("GlmSoundCommit", commit, NULL),
+    [TACIT_ROUND_GRANT] = BODY("GlmSoundGrant", grant, NULL),
+    [TACIT_ROUND_REFUSAL] = BODY("GlmSoundRefusal", refusal, NULL),
 };
-WIRE_MESSAGES("GlmSoundMessage", GLM_SOUND, round, NULL, UP_TO(TACIT_GLM_SOUND_BATCHES_MAX + 1))
+WIRE_MESSAGES("GlmSoundMessage", GLM_SOUND, TACIT_ROUND_HELLO, round, NULL,
+              UP_TO(TACIT_GLM_SOUND_BATCHES_MAX + 1))
 
 /* ---- What it adds to an agreement ------------------------------------------------------------ */
 

@@ -43,21 +43,22 @@ static const struct wire_field report[] = {
 WIRE_ROUND_FIELDS
 
 static const struct tacit_wire_table *const bodies[] = {
-    [TACIT_PHASED_HELLO] = BODY("PhasedHello", hello, NULL),
-    [TACIT_PHASED_ORDER] = SIZED_BODY("PhasedOrder", order, check_order),
-    [TACIT_PHASED_REPORT] = SIZED_BODY("PhasedReport", report, check_report),
-    [TACIT_PHASED_COMMIT] = BODY("PhasedCommit", commit, NULL),
-    [TACIT_PHASED_GRANT] = BODY("PhasedGrant", grant, NULL),
-    [TACIT_PHASED_REFUSAL] = BODY("PhasedRefusal", refusal, NULL),
+    [TACIT_ROUND_HELLO] = BODY("PhasedHello", hello, NULL),
+    [TACIT_ROUND_ORDER] = SIZED_BODY("PhasedOrder", order, check_order),
+    [TACIT_ROUND_REPORT] = SIZED_BODY("PhasedReport", report, check_report),
+    [TACIT_ROUND_COMMIT] = BODY("PhasedCommit", commit, NULL),
+    [TACIT_ROUND_GRANT] = BODY("PhasedGrant", grant, NULL),
+    [TACIT_ROUND_REFUSAL] = BODY("PhasedRefusal", refusal, NULL),
 };
 static bool check_message(void *message)
 {
     struct tacit_phased_message *const found = message;
-    if (found->kind != TACIT_PHASED_ORDER)
+    if (found->kind != TACIT_ROUND_ORDER)
         found->leader = TACIT_NO_ARM;
     return true;
 }
-WIRE_MESSAGES("PhasedMessage", PHASED, round, check_message, UP_TO(TACIT_PHASED_ROUNDS_MAX + 1))
+WIRE_MESSAGES("PhasedMessage", PHASED, TACIT_ROUND_HELLO, round, check_message,
+              UP_TO(TACIT_PHASED_ROUNDS_MAX + 1))
 
 /* ---- Parameters: a schedule ------------------------------------------------------------------ */
 

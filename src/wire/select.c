@@ -71,7 +71,8 @@ static const struct tacit_wire_table *const bodies[] = {
     BODY("SelectCommit", commit, NULL),   BODY("SelectGrant", grant, NULL),
     BODY("SelectRefusal", refusal, NULL), BODY("SelectUpdate", update, NULL),
 };
-WIRE_MESSAGES("SelectMessage", SELECT, round, NULL, UP_TO(TACIT_SELECT_ROUNDS_MAX + 1))
+WIRE_MESSAGES("SelectMessage", SELECT, TACIT_SELECT_HELLO, round, NULL,
+              UP_TO(TACIT_SELECT_ROUNDS_MAX + 1))
 
 /* ---- The run --------------------------------------------------------------------------------- */
 

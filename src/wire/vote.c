@@ -58,7 +58,7 @@ static const struct tacit_wire_table *const bodies[] = {
     [TACIT_VOTE_ANEW] = BODY("VoteAnew", anew, NULL),
     [TACIT_VOTE_RELEASE] = BODY("VoteRelease", release, NULL),
 };
-WIRE_MESSAGES("VoteMessage", VOTE, cell, check_message, ANY)
+WIRE_MESSAGES("VoteMessage", VOTE, TACIT_VOTE_HELLO, cell, check_message, ANY)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 

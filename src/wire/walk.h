@@ -177,12 +177,12 @@ struct tacit_wire_table {
 #define BODIES(array, first)                                                                       \
     .bodies = (array), .body_count = sizeof(array) / sizeof(array)[0], .first_kind = (first)
 
-/* `messages` of such a head, whose kinds begin with HELLO. check: NULL, or its function. */
-#define WIRE_MESSAGES(its_name, NAME, its_epoch, function, ...)                                    \
+/* `messages` of such a head, whose kinds begin with `first`. check: NULL, or its function. */
+#define WIRE_MESSAGES(its_name, NAME, first, its_epoch, function, ...)                             \
     WIRE_HEAD(TACIT_WIRE_##NAME##_VERSION, its_epoch, __VA_ARGS__)                                 \
     static const struct tacit_wire_table messages =                                                \
-        TABLE(its_name, FIELDS(head), BODIES(bodies, TACIT_##NAME##_HELLO), LABEL,                 \
-              EPOCH(its_epoch), .check = (function));
+        TABLE(its_name, FIELDS(head), BODIES(bodies, first), LABEL, EPOCH(its_epoch),              \
+              .check = (function));
 
 /* A protocol whose runs are structs as MESSAGE says, with such a table `parameters`. */
 #define PROTOCOL(its_name, NAME, its_messages, its_place)                                          \

@@ -441,8 +441,8 @@ static int choose_index(void **state)
                                                                       .arms_per_round = 3,
                                                                       .confidence = 0.95}};
     choose(&phased_site_ops, &phased_hub_ops, &phased_settings, 100, HORIZON);
-    chosen.commit = WIRE_KIND(phased, tacit_phased_message, TACIT_PHASED_COMMIT);
-    chosen.report = WIRE_KIND(phased, tacit_phased_message, TACIT_PHASED_REPORT);
+    chosen.commit = WIRE_KIND(phased, tacit_phased_message, TACIT_ROUND_COMMIT);
+    chosen.report = WIRE_KIND(phased, tacit_phased_message, TACIT_ROUND_REPORT);
     return 0;
 }
 

@@ -30,7 +30,7 @@ static void print_message(void *context, const struct tacit_phased_message *mess
     tacit_wire_encode(WIRE(phased, 0), message, bytes);
     tape_print_message(message->from, message->to, bytes, size);
     free(bytes);
-    watch->is_over = watch->is_over || (message->kind == TACIT_PHASED_ORDER && message->last);
+    watch->is_over = watch->is_over || (message->kind == TACIT_ROUND_ORDER && message->last);
 }
 
 static void print_rewards(void *context, uint32_t agent, uint32_t arm, uint64_t count)
@@ -64,7 +64,7 @@ static void print_order(const struct tacit_phased_judge *judge)
 {
     struct tacit_phased_judge_view view;
     tacit_phased_judge_view(judge, &view);
-    struct tacit_phased_message const order = {.kind = TACIT_PHASED_ORDER,
+    struct tacit_phased_message const order = {.kind = TACIT_ROUND_ORDER,
                                                .from = TACIT_HUB,
                                                .to = TACIT_EVERYONE,
                                                .run_id = 1,

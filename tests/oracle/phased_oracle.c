@@ -270,7 +270,7 @@ static void play_round(struct twin *twin, struct phased_core *hub, struct phased
         if (!agents[i]->update.send)
             continue; /* T was reached: nothing is released */
         struct tacit_phased_message *const report = phased_keep(agents[i]);
-        assert_int_equal(report->kind, TACIT_PHASED_REPORT);
+        assert_int_equal(report->kind, TACIT_ROUND_REPORT);
         for (uint32_t j = 0; j < report->block_count; j++)
             total[order->blocks[j].arm] += report->sums[j];
         reports++;
@@ -421,7 +421,7 @@ static bool play_changing_round(struct changing *run)
         if (run->is_over)
             return false;
         struct tacit_phased_message *const report = phased_keep(agent);
-        assert_int_equal(report->kind, TACIT_PHASED_REPORT);
+        assert_int_equal(report->kind, TACIT_ROUND_REPORT);
         for (uint32_t j = 0; j < report->block_count; j++)
             total[run->order->blocks[j].arm] += report->sums[j];
         assert_int_equal(phased_step(run->hub, phased_receive(report)), TACIT_OK);

@@ -342,14 +342,14 @@ static void mend(const struct storm_world *world, void *message)
     struct tacit_phased_message *const said = message;
     uint32_t const count = said->block_count;
     (void)world;
-    said->kind = (enum tacit_phased_message_kind)((unsigned)said->kind % 6);
+    said->kind = (enum tacit_round_kind)((unsigned)said->kind % 6);
     if (said->blocks == NULL && said->sums == NULL)
         said->block_count = 0;
     else
         said->block_count = count;
 }
 
-STORM_MESSAGES(tacit_phased_message, TACIT_PHASED)
+STORM_MESSAGES(tacit_phased_message, TACIT_ROUND)
 
 #define FIELD(member) STORM_FIELD(struct tacit_phased_message, member)
 static const struct storm_field fields[] = {

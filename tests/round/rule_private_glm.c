@@ -395,10 +395,10 @@ static void mend(const struct storm_world *world, void *message)
 {
     struct tacit_glm_sound_message *const said = message;
     (void)world;
-    said->kind = (enum tacit_glm_sound_kind)((unsigned)said->kind % 6);
+    said->kind = (enum tacit_round_kind)((unsigned)said->kind % 6);
 }
 
-STORM_MESSAGES(tacit_glm_sound_message, TACIT_GLM_SOUND)
+STORM_MESSAGES(tacit_glm_sound_message, TACIT_ROUND)
 
 #define FIELD(member) STORM_FIELD(struct tacit_glm_sound_message, member)
 static const struct storm_field fields[] = {

@@ -376,7 +376,7 @@ static void listen_to(void *context, const struct tacit_phased_message *message)
 {
     struct ear *const ear = context;
     uint32_t i = 0;
-    if (message->kind != TACIT_PHASED_REPORT)
+    if (message->kind != TACIT_ROUND_REPORT)
         return;
     while (i < ear->count &&
            (ear->heard[i].from != message->from || ear->heard[i].round != message->round))

@@ -114,7 +114,7 @@ static void read_bytes(const struct tacit_glm_private_message *message, int64_t 
     uint8_t bytes[256];
     struct tacit_glm_sound_message *decoded;
     struct tacit_commit const commit = {.salt = {1}};
-    struct tacit_glm_sound_message const report = {.kind = TACIT_GLM_SOUND_REPORT,
+    struct tacit_glm_sound_message const report = {.kind = TACIT_ROUND_REPORT,
                                                    .to = TACIT_HUB,
                                                    .run_id = 3,
                                                    .round = 1,

@@ -109,7 +109,7 @@ static void deliver(struct world *world, struct site *site, struct tacit_phased_
     struct tacit_phased_message const *const message =
         tacit_phased_message_copy(&site->update.message, room);
     struct tacit_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
-    if (message->kind == TACIT_PHASED_REPORT && world->report_count < AUDIT_VALUES_MAX &&
+    if (message->kind == TACIT_ROUND_REPORT && world->report_count < AUDIT_VALUES_MAX &&
         message->round == 1 && message->block_count == ARMS)
         world->release->value[world->report_count++].steps = message->sums[0];
     (void)tacit_phased_hub_step((void *)&world->hub, &event, answer);
@@ -125,7 +125,7 @@ static void talk(struct world *world, struct site *site)
         site->update.send = false;
         if (!answer.send)
             return;
-        bool const is_order = answer.message.kind == TACIT_PHASED_ORDER;
+        bool const is_order = answer.message.kind == TACIT_ROUND_ORDER;
         hear(world, site, tacit_phased_message_copy(&answer.message, room));
         if (is_order)
             return;

@@ -223,7 +223,7 @@ static void try_other_words(struct other *other)
 {
     struct tacit_phased_message const *const said = other->event.as.message;
     struct variant_field const fields[] = {
-        VARIANT(struct tacit_phased_message, kind, 0, TACIT_PHASED_REFUSAL),
+        VARIANT(struct tacit_phased_message, kind, 0, TACIT_ROUND_REFUSAL),
         VARIANT_ANY(struct tacit_phased_message, from),
         VARIANT_ANY(struct tacit_phased_message, to),
         VARIANT_ANY(struct tacit_phased_message, run_id),
@@ -261,7 +261,7 @@ static void order_copies(struct other *other)
     uint32_t const arms = other->core->setup->schedule.arm_count;
     for (uint32_t i = 0; i < 16; i++) {
         bool const is_next = i % 2 == 0;
-        struct tacit_phased_message order = {.kind = TACIT_PHASED_ORDER,
+        struct tacit_phased_message order = {.kind = TACIT_ROUND_ORDER,
                                              .from = TACIT_HUB,
                                              .to = i & 2 ? TACIT_EVERYONE : other->core->agent_id,
                                              .run_id = PHASED_RUN_ID,
@@ -283,7 +283,7 @@ static void answer_copies(struct other *other)
 {
     static const struct tacit_commit nothing;
     struct tacit_phased_agent_view const view = phased_agent_view(other->core);
-    struct tacit_phased_message answer = {.kind = TACIT_PHASED_GRANT,
+    struct tacit_phased_message answer = {.kind = TACIT_ROUND_GRANT,
                                           .from = TACIT_HUB,
                                           .to = other->core->agent_id,
                                           .run_id = PHASED_RUN_ID,
@@ -291,7 +291,7 @@ static void answer_copies(struct other *other)
                                           .round = view.round,
                                           .leader = TACIT_NO_ARM};
     for (uint32_t i = 0; i < 24; i++) {
-        answer.kind = i & 1 ? TACIT_PHASED_GRANT : TACIT_PHASED_REFUSAL;
+        answer.kind = i & 1 ? TACIT_ROUND_GRANT : TACIT_ROUND_REFUSAL;
         answer.closed = (i & 2) != 0;
         answer.round = view.round + i / 8 - 1;
         answer.commit =
@@ -304,8 +304,8 @@ static void answer_copies(struct other *other)
 static void tell_copies(struct other *other)
 {
     static const struct tacit_commit asked = {.commitment = {5}};
-    static const enum tacit_phased_message_kind kinds[] = {TACIT_PHASED_HELLO, TACIT_PHASED_REPORT,
-                                                           TACIT_PHASED_COMMIT};
+    static const enum tacit_round_kind kinds[] = {TACIT_ROUND_HELLO, TACIT_ROUND_REPORT,
+                                                  TACIT_ROUND_COMMIT};
     struct tacit_phased_hub_view const view = phased_hub_view(other->core);
     int64_t *const sums = testing_calloc(view.judge.plan_count + 1, sizeof *sums);
     for (uint32_t i = 0; i < 12; i++) {
@@ -316,7 +316,7 @@ static void tell_copies(struct other *other)
                                             .round = view.judge.round + i / 3 - 1,
                                             .leader = TACIT_NO_ARM,
                                             .commit = &asked};
-        if (said.kind == TACIT_PHASED_REPORT) {
+        if (said.kind == TACIT_ROUND_REPORT) {
             said.block_count = view.judge.plan_count;
             said.sums = sums;
         }

@@ -186,7 +186,7 @@ static void tell(struct pair *pair, const struct tacit_glm_sound_message *messag
     struct tacit_glm_sound_update update;
     if (message->to == TACIT_HUB) {
         assert_true((message->masked != NULL) ==
-                    (pair->has_helper && message->kind == TACIT_GLM_SOUND_REPORT));
+                    (pair->has_helper && message->kind == TACIT_ROUND_REPORT));
         if (message->masked != NULL)
             unmask(pair, message);
         assert_int_equal(tacit_glm_sound_hub_step(pair->hub, &event.core, &update), TACIT_OK);
@@ -334,7 +334,7 @@ TEST(the_model_is_that_of_the_simulator)
 
 static void order(struct tacit_glm_sound_message *made, uint32_t round, const int64_t sums[S])
 {
-    *made = (struct tacit_glm_sound_message){.kind = TACIT_GLM_SOUND_ORDER,
+    *made = (struct tacit_glm_sound_message){.kind = TACIT_ROUND_ORDER,
                                              .from = TACIT_HUB,
                                              .to = TACIT_EVERYONE,
                                              .run_id = 7,
@@ -376,7 +376,7 @@ static enum tacit_status reward(struct tacit_glm_sound_site *site, double value,
 static struct tacit_glm_sound_message grant_of(const struct tacit_glm_sound_message *commit)
 {
     struct tacit_glm_sound_message grant = *commit;
-    grant.kind = TACIT_GLM_SOUND_GRANT;
+    grant.kind = TACIT_ROUND_GRANT;
     grant.from = TACIT_HUB;
     grant.to = commit->from;
     return grant;
@@ -405,7 +405,7 @@ TEST(rewards_go_into_the_batch_that_is_open_next)
     assert_int_equal(view_of(site).open_count, 3);
     for (uint32_t i = 3; i < BATCH; i++)
         assert_int_equal(reward(site, 1, &entropy, &update), TACIT_OK);
-    assert_true(update.send && update.message.kind == TACIT_GLM_SOUND_COMMIT);
+    assert_true(update.send && update.message.kind == TACIT_ROUND_COMMIT);
     struct tacit_glm_sound_message const grant = grant_of(&update.message);
     struct tacit_commit const commit = *update.message.commit;
     for (uint32_t i = 0; i < BATCH + 2; i++) /* more than the next batch has */
@@ -414,11 +414,11 @@ TEST(rewards_go_into_the_batch_that_is_open_next)
     struct tacit_glm_sound_message granted = grant;
     granted.commit = &commit;
     assert_int_equal(hear(site, &granted, &update), TACIT_OK);
-    assert_true(update.send && update.message.kind == TACIT_GLM_SOUND_REPORT);
+    assert_true(update.send && update.message.kind == TACIT_ROUND_REPORT);
     assert_true(llabs(update.message.sums[0] - BATCH * (int64_t)TACIT_GLM_PRIVATE_UNIT) < 50000);
     order(&said, 3, sums); /* its batch is full already */
     assert_int_equal(hear(site, &said, &update), TACIT_OK);
-    assert_true(update.send && update.message.kind == TACIT_GLM_SOUND_COMMIT);
+    assert_true(update.send && update.message.kind == TACIT_ROUND_COMMIT);
     struct tacit_glm_sound_message const draw = tacit_glm_sound_site_draw(site);
     assert_true(llabs(draw.sums[0] - (BATCH + 2) * (int64_t)TACIT_GLM_PRIVATE_UNIT) < 50000);
     assert_int_equal(view_of(site).open_count, 0);

@@ -33,7 +33,7 @@ static struct phased_setup setup_of(uint32_t agents, uint64_t horizon, double co
 static struct tacit_phased_message order_of(uint32_t round, const struct tacit_pull_block *blocks,
                                             uint32_t count)
 {
-    return (struct tacit_phased_message){.kind = TACIT_PHASED_ORDER,
+    return (struct tacit_phased_message){.kind = TACIT_ROUND_ORDER,
                                          .from = TACIT_HUB,
                                          .to = TACIT_EVERYONE,
                                          .run_id = PHASED_RUN_ID,
@@ -46,7 +46,7 @@ static struct tacit_phased_message order_of(uint32_t round, const struct tacit_p
 static struct tacit_phased_message report_of(uint32_t agent, uint32_t round, const int64_t *sums,
                                              uint32_t count)
 {
-    return (struct tacit_phased_message){.kind = TACIT_PHASED_REPORT,
+    return (struct tacit_phased_message){.kind = TACIT_ROUND_REPORT,
                                          .from = agent,
                                          .to = TACIT_HUB,
                                          .run_id = PHASED_RUN_ID,
@@ -58,7 +58,7 @@ static struct tacit_phased_message report_of(uint32_t agent, uint32_t round, con
 static struct tacit_phased_message hello_of(uint32_t agent, uint32_t round)
 {
     struct tacit_phased_message hello = report_of(agent, round, NULL, 0);
-    hello.kind = TACIT_PHASED_HELLO;
+    hello.kind = TACIT_ROUND_HELLO;
     return hello;
 }
 
@@ -117,7 +117,7 @@ TEST(rewards_that_the_plan_did_not_ask_for_are_refused_without_trace)
     assert_int_equal(phased_step(agent, phased_exploited(970)), TACIT_OK);
     assert_int_equal(phased_step(agent, phased_reward(3, 20, 0)), TACIT_OK);
     assert_int_equal(phased_step(agent, phased_reward(1, 10, 0)), TACIT_OK);
-    assert_int_equal(agent->update.message.kind, TACIT_PHASED_REPORT); /* at T: it still reports */
+    assert_int_equal(agent->update.message.kind, TACIT_ROUND_REPORT); /* at T: it still reports */
     assert_true(phased_agent_view(agent).finished);
 }
 
@@ -202,7 +202,7 @@ TEST(plan_of_all_slots_for_one_arm_is_released)
     struct tacit_phased_message next = order_of(2, two_blocks, 2);
     assert_int_equal(phased_step(agent, phased_receive(&order)), TACIT_OK);
     assert_int_equal(phased_play(agent), TACIT_OK);
-    assert_int_equal(agent->update.message.kind, TACIT_PHASED_REPORT);
+    assert_int_equal(agent->update.message.kind, TACIT_ROUND_REPORT);
     assert_true(phased_agent_view(agent).finished);
     next.to = 0;
     assert_int_equal(phased_step(agent, phased_receive(&next)), TACIT_OK); /* nobody waits for it */
@@ -302,7 +302,7 @@ TEST(entropy_that_fails_draws_nothing_and_is_asked_again)
     agent->now_us += 2 * PHASED_RESEND_US;
     agent->entropy_fails = false;
     assert_int_equal(phased_step(agent, phased_timeout()), TACIT_OK);
-    assert_int_equal(agent->update.message.kind, TACIT_PHASED_REPORT);
+    assert_int_equal(agent->update.message.kind, TACIT_ROUND_REPORT);
     assert_int_equal(phased_agent_view(agent).ledger->release_count, 1);
 }
 
@@ -347,7 +347,7 @@ TEST(report_is_said_again_with_the_same_bytes_until_the_hub_has_it)
             agent->now_us = agent->update.deadline_us;
             assert_int_equal(phased_step(agent, phased_timeout()), TACIT_OK);
         }
-        assert_int_equal(agent->update.message.kind, TACIT_PHASED_REPORT);
+        assert_int_equal(agent->update.message.kind, TACIT_ROUND_REPORT);
         assert_memory_equal(agent->update.message.sums, first->sums, 2 * sizeof(int64_t));
     }
     struct tacit_phased_message seen = order_of(1, two_blocks, 2);
@@ -359,7 +359,7 @@ TEST(report_is_said_again_with_the_same_bytes_until_the_hub_has_it)
     assert_int_equal(agent->update.deadline_us, agent->now_us + PHASED_RESEND_US); /* it is there */
     agent->now_us += 100 * PHASED_RESEND_US;
     assert_int_equal(phased_step(agent, phased_timeout()), TACIT_OK);
-    assert_int_equal(agent->update.message.kind, TACIT_PHASED_HELLO);
+    assert_int_equal(agent->update.message.kind, TACIT_ROUND_HELLO);
 }
 
 TEST(state_older_than_what_the_hub_holds_is_halted)
@@ -399,7 +399,7 @@ static void *play_federation(const struct phased_setup *setup, bool dies, uint32
             if (dies) {
                 phased_move(agents[i]);
                 assert_int_equal(phased_step(agents[i], phased_start()), TACIT_OK);
-                assert_int_equal(agents[i]->update.message.kind, TACIT_PHASED_HELLO);
+                assert_int_equal(agents[i]->update.message.kind, TACIT_ROUND_HELLO);
             }
             assert_int_equal(phased_play(agents[i]), TACIT_OK);
             struct tacit_phased_message *report = phased_keep(agents[i]);
@@ -457,7 +457,7 @@ static struct phased_core *collecting_hub(const struct phased_setup *setup)
 {
     struct phased_core *const hub = phased_hub_new(setup);
     assert_int_equal(phased_step(hub, phased_start()), TACIT_OK);
-    assert_int_equal(hub->update.message.kind, TACIT_PHASED_ORDER);
+    assert_int_equal(hub->update.message.kind, TACIT_ROUND_ORDER);
     assert_int_equal(hub->update.message.block_count, ARMS);
     return hub;
 }

@@ -60,9 +60,9 @@ static void open_star(void)
 static struct tacit_phased_message *commit(uint32_t agent)
 {
     assert_int_equal(phased_play(agents[agent]), TACIT_OK);
-    assert_int_equal(agents[agent]->update.message.kind, TACIT_PHASED_COMMIT);
+    assert_int_equal(agents[agent]->update.message.kind, TACIT_ROUND_COMMIT);
     assert_int_equal(pass(agents[agent], hub), TACIT_OK);
-    assert_int_equal(hub->update.message.kind, TACIT_PHASED_GRANT);
+    assert_int_equal(hub->update.message.kind, TACIT_ROUND_GRANT);
     return phased_keep(hub);
 }
 
@@ -70,7 +70,7 @@ static void report(uint32_t agent)
 {
     struct tacit_phased_message *const grant = commit(agent);
     assert_int_equal(phased_step(agents[agent], phased_receive(grant)), TACIT_OK);
-    assert_int_equal(agents[agent]->update.message.kind, TACIT_PHASED_REPORT);
+    assert_int_equal(agents[agent]->update.message.kind, TACIT_ROUND_REPORT);
     assert_int_equal(pass(agents[agent], hub), TACIT_OK);
 }
 
@@ -107,11 +107,11 @@ TEST(release_that_was_granted_is_said_again_and_counts_once)
     assert_int_equal(phased_hub_view(hub).report_count, 0);
     struct tacit_phased_message *const order = phased_keep(hub);
     begin_term(agents[0], 1);
-    assert_int_equal(agents[0]->update.message.kind, TACIT_PHASED_HELLO);
+    assert_int_equal(agents[0]->update.message.kind, TACIT_ROUND_HELLO);
     assert_int_equal(agents[0]->update.message.round,
                      0); /* whether it is wanted is not known yet */
     assert_int_equal(phased_step(agents[0], phased_receive(order)), TACIT_OK);
-    assert_int_equal(agents[0]->update.message.kind, TACIT_PHASED_REPORT);
+    assert_int_equal(agents[0]->update.message.kind, TACIT_ROUND_REPORT);
     assert_int_equal(agents[0]->update.plan_count, 0);
     struct tacit_phased_message *const again = phased_keep(agents[0]);
     assert_int_equal(phased_step(hub, phased_receive(again)), TACIT_OK);
@@ -199,7 +199,7 @@ TEST(release_of_another_plan_is_not_said)
     report(0);
     begin_term(agents[0], 1);
     struct tacit_pull_block const other[] = {{0, 3}, {1, 3}};
-    struct tacit_phased_message const order = {.kind = TACIT_PHASED_ORDER,
+    struct tacit_phased_message const order = {.kind = TACIT_ROUND_ORDER,
                                                .from = TACIT_HUB,
                                                .to = TACIT_EVERYONE,
                                                .run_id = PHASED_RUN_ID,
@@ -218,7 +218,7 @@ TEST(release_of_another_plan_is_not_said)
 TEST(old_copy_that_was_halted_goes_on_in_a_term)
 {
     struct tacit_pull_block const plan[] = {{0, 3}, {1, 3}};
-    struct tacit_phased_message order = {.kind = TACIT_PHASED_ORDER,
+    struct tacit_phased_message order = {.kind = TACIT_ROUND_ORDER,
                                          .from = TACIT_HUB,
                                          .to = 0,
                                          .run_id = PHASED_RUN_ID,
@@ -233,7 +233,7 @@ TEST(old_copy_that_was_halted_goes_on_in_a_term)
     begin_term(agents[0], 1);
     assert_false(phased_agent_view(agents[0]).halted);
     struct tacit_commit const granted = {.commitment = {5}};
-    struct tacit_phased_message const refusal = {.kind = TACIT_PHASED_REFUSAL,
+    struct tacit_phased_message const refusal = {.kind = TACIT_ROUND_REFUSAL,
                                                  .from = TACIT_HUB,
                                                  .to = 0,
                                                  .run_id = PHASED_RUN_ID,

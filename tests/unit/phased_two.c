@@ -259,7 +259,7 @@ static void hear_hub(struct world *world, const struct tacit_phased_message *hea
         .kind = TACIT_EVENT_RECEIVE, .now_us = world->now_us, .dropped = &world->dropped};
     event.as.message = heard;
     assert_int_equal(tacit_phased_hub_step(world->hub, &event, &update), TACIT_OK);
-    if (heard->kind == TACIT_PHASED_COMMIT && update.persist)
+    if (heard->kind == TACIT_ROUND_COMMIT && update.persist)
         tacit_helper_hub_grant(world->kept, heard->from, heard->commit);
     if ((update.happened & TACIT_TOOK_REPORT) != 0) {
         struct tacit_helper_release release = *heard->masked;
@@ -280,7 +280,7 @@ static void deliver(struct world *world)
         struct tacit_phased_message *const heard = world->queue[0];
         world->queued--;
         memmove(world->queue, world->queue + 1, world->queued * sizeof world->queue[0]);
-        bool const is_lost = heard->kind == TACIT_PHASED_REPORT && heard->round % 2 == 1 &&
+        bool const is_lost = heard->kind == TACIT_ROUND_REPORT && heard->round % 2 == 1 &&
                              heard->from == world->missing;
         struct tacit_event event = {.kind = TACIT_EVENT_RECEIVE};
         event.as.message = heard;
@@ -419,7 +419,7 @@ TEST(a_helper_that_is_away_is_waited_for)
         world.now_us = i * UINT64_C(3600000000);
         struct tacit_event const event = {.kind = TACIT_EVENT_TIMEOUT, .now_us = world.now_us};
         assert_int_equal(tacit_phased_hub_step(world.hub, &event, &update), TACIT_OK);
-        assert_true(!update.send || update.message.kind != TACIT_PHASED_ORDER ||
+        assert_true(!update.send || update.message.kind != TACIT_ROUND_ORDER ||
                     update.message.round == before.judge.round);
         assert_true(update.deadline_us ==
                     TACIT_NEVER); /* it rests, and is not called for nothing */
@@ -445,7 +445,7 @@ TEST(what_is_played_while_waiting_follows_no_reward)
     start(&world);
     while (world.queued > 0 && world.closed == 0) {
         struct tacit_phased_message *const heard = world.queue[0];
-        bool const is_of_round = heard->kind == TACIT_PHASED_REPORT;
+        bool const is_of_round = heard->kind == TACIT_ROUND_REPORT;
         if (is_of_round)
             break; /* all have drawn, and nobody knows a leader */
         world.queued--;

@@ -79,14 +79,14 @@ static const struct tacit_elim_message elim[] = {
 static const struct tacit_pull_block blocks[2] = {{0, 4}, {2, 5}};
 static const int64_t steps[2] = {6, -7};
 static const struct tacit_phased_message phased[] = {
-    {.kind = TACIT_PHASED_HELLO},
-    {.kind = TACIT_PHASED_HELLO, .commit = &commit},
-    {.kind = TACIT_PHASED_ORDER, .round = 1, .block_count = 2, .blocks = blocks},
-    {.kind = TACIT_PHASED_ORDER, .round = 2, .last = true, .leader = 1},
-    {.kind = TACIT_PHASED_REPORT, .round = 1, .block_count = 2, .sums = steps, .commit = &commit},
-    {.kind = TACIT_PHASED_COMMIT, .round = 1, .commit = &commit},
-    {.kind = TACIT_PHASED_GRANT, .round = 1, .commit = &commit},
-    {.kind = TACIT_PHASED_REFUSAL, .round = 1, .commit = &commit},
+    {.kind = TACIT_ROUND_HELLO},
+    {.kind = TACIT_ROUND_HELLO, .commit = &commit},
+    {.kind = TACIT_ROUND_ORDER, .round = 1, .block_count = 2, .blocks = blocks},
+    {.kind = TACIT_ROUND_ORDER, .round = 2, .last = true, .leader = 1},
+    {.kind = TACIT_ROUND_REPORT, .round = 1, .block_count = 2, .sums = steps, .commit = &commit},
+    {.kind = TACIT_ROUND_COMMIT, .round = 1, .commit = &commit},
+    {.kind = TACIT_ROUND_GRANT, .round = 1, .commit = &commit},
+    {.kind = TACIT_ROUND_REFUSAL, .round = 1, .commit = &commit},
 };
 
 static const int64_t noised[K] = {6, 0, -7};
@@ -142,12 +142,12 @@ static const struct tacit_glm_message glm[] = {
 
 static const int64_t private_sums[TACIT_GLM_PRIVATE_SUMS(D)] = {1};
 static const struct tacit_glm_sound_message sound[] = {
-    {.kind = TACIT_GLM_SOUND_HELLO, .commit = &commit},
-    {.kind = TACIT_GLM_SOUND_ORDER, .sums = private_sums, .last = true, .releases = 3},
-    {.kind = TACIT_GLM_SOUND_REPORT, .commit = &commit, .sums = private_sums},
-    {.kind = TACIT_GLM_SOUND_COMMIT, .commit = &commit},
-    {.kind = TACIT_GLM_SOUND_GRANT, .commit = &commit, .closed = true},
-    {.kind = TACIT_GLM_SOUND_REFUSAL, .commit = &commit, .forgot = true},
+    {.kind = TACIT_ROUND_HELLO, .commit = &commit},
+    {.kind = TACIT_ROUND_ORDER, .sums = private_sums, .last = true, .releases = 3},
+    {.kind = TACIT_ROUND_REPORT, .commit = &commit, .sums = private_sums},
+    {.kind = TACIT_ROUND_COMMIT, .commit = &commit},
+    {.kind = TACIT_ROUND_GRANT, .commit = &commit, .closed = true},
+    {.kind = TACIT_ROUND_REFUSAL, .commit = &commit, .forgot = true},
 };
 
 static const char *const names[K] = {"a", "b", "c"};

@@ -181,15 +181,15 @@ struct sound_sample {
     struct tacit_helper_release masked;
 };
 
-#define SOUND_MASKED (TACIT_GLM_SOUND_REFUSAL + 1u) /* a report of two aggregators */
+#define SOUND_MASKED (TACIT_ROUND_REFUSAL + 1u) /* a report of two aggregators */
 
 /* shape: the kind, or SOUND_MASKED. */
 static void make_sound(struct sound_sample *sample, uint32_t shape, uint32_t d)
 {
-    enum tacit_glm_sound_kind const kind =
-        shape == SOUND_MASKED ? TACIT_GLM_SOUND_REPORT : (enum tacit_glm_sound_kind)shape;
-    bool const is_order = kind == TACIT_GLM_SOUND_ORDER;
-    bool const is_of_hub = is_order || kind >= TACIT_GLM_SOUND_GRANT;
+    enum tacit_round_kind const kind =
+        shape == SOUND_MASKED ? TACIT_ROUND_REPORT : (enum tacit_round_kind)shape;
+    bool const is_order = kind == TACIT_ROUND_ORDER;
+    bool const is_of_hub = is_order || kind >= TACIT_ROUND_GRANT;
     memset(sample, 0, sizeof *sample);
     for (size_t i = 0; i < TACIT_GLM_PRIVATE_SUMS(d); i++)
         sample->sums[i] = -7 + 1000003 * (int64_t)i;
@@ -204,11 +204,11 @@ static void make_sound(struct sound_sample *sample, uint32_t shape, uint32_t d)
         .commit = is_order ? NULL : &sample->commit,
         .seen = is_order ? 5 : 0,
         .last = is_order,
-        .closed = kind == TACIT_GLM_SOUND_GRANT,
-        .forgot = kind == TACIT_GLM_SOUND_REFUSAL,
+        .closed = kind == TACIT_ROUND_GRANT,
+        .forgot = kind == TACIT_ROUND_REFUSAL,
         .releases = is_order ? 15 : 0,
         .masked = shape == SOUND_MASKED ? &sample->masked : NULL,
-        .sums = is_order || kind == TACIT_GLM_SOUND_REPORT ? sample->sums : NULL};
+        .sums = is_order || kind == TACIT_ROUND_REPORT ? sample->sums : NULL};
 }
 
 static void same_sound(const struct tacit_glm_sound_message *back,
@@ -246,7 +246,7 @@ TEST(sound_messages_survive_and_are_of_this_run)
         assert_int_equal(tacit_wire_decode(WIRE(glm_sound, 0, CLIENTS, D, TACIT_HUB), bytes, size,
                                            &back, tacit_wire_heap()),
                          TACIT_OK);
-        same_sound(back, &sample.message, sample.message.kind == TACIT_GLM_SOUND_REPORT);
+        same_sound(back, &sample.message, sample.message.kind == TACIT_ROUND_REPORT);
         free(back);
         if (sample.message.sums != NULL) /* sums of another dimension */
             assert_int_equal(tacit_wire_decode(WIRE(glm_sound, 0, CLIENTS, D - 1, TACIT_HUB), bytes,

@@ -97,7 +97,7 @@ static size_t encode_phased(uint8_t *bytes)
     struct tacit_pull_block blocks[K];
     for (uint32_t arm = 0; arm < K; arm++)
         blocks[arm] = (struct tacit_pull_block){arm, arm + 1};
-    struct tacit_phased_message const order = {.kind = TACIT_PHASED_ORDER,
+    struct tacit_phased_message const order = {.kind = TACIT_ROUND_ORDER,
                                                .from = TACIT_HUB,
                                                .round = 1,
                                                .leader = 2,

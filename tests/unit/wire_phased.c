@@ -36,14 +36,14 @@ static void fill(struct sample *sample, struct tacit_rng *rng, uint32_t count)
 
 static void make(struct sample *sample, uint32_t shape, uint32_t count, uint64_t seed)
 {
-    static const enum tacit_phased_message_kind kinds[SHAPES] = {
-        TACIT_PHASED_HELLO,  TACIT_PHASED_HELLO,  TACIT_PHASED_ORDER,
-        TACIT_PHASED_ORDER,  TACIT_PHASED_REPORT, TACIT_PHASED_REPORT,
-        TACIT_PHASED_COMMIT, TACIT_PHASED_GRANT,  TACIT_PHASED_REFUSAL};
+    static const enum tacit_round_kind kinds[SHAPES] = {
+        TACIT_ROUND_HELLO,  TACIT_ROUND_HELLO,  TACIT_ROUND_ORDER,
+        TACIT_ROUND_ORDER,  TACIT_ROUND_REPORT, TACIT_ROUND_REPORT,
+        TACIT_ROUND_COMMIT, TACIT_ROUND_GRANT,  TACIT_ROUND_REFUSAL};
     struct tacit_rng rng = tacit_rng_stream(seed, shape, count, TACIT_PURPOSE_NOISE);
-    enum tacit_phased_message_kind const kind = kinds[shape];
+    enum tacit_round_kind const kind = kinds[shape];
     bool const is_last = shape == 3;
-    bool const is_of_hub = kind == TACIT_PHASED_ORDER || kind >= TACIT_PHASED_GRANT;
+    bool const is_of_hub = kind == TACIT_ROUND_ORDER || kind >= TACIT_ROUND_GRANT;
     *sample = (struct sample){.message = {.kind = kind}};
     fill(sample, &rng, count);
     struct tacit_phased_message *const message = &sample->message;
@@ -51,18 +51,18 @@ static void make(struct sample *sample, uint32_t shape, uint32_t count, uint64_t
     message->to = is_of_hub ? 3 : TACIT_HUB;
     message->run_id = tacit_rng_next(&rng);
     message->round = 5;
-    message->leader = kind == TACIT_PHASED_ORDER ? 7 : TACIT_NO_ARM;
-    message->seen = kind == TACIT_PHASED_ORDER ? 4 : 0;
+    message->leader = kind == TACIT_ROUND_ORDER ? 7 : TACIT_NO_ARM;
+    message->seen = kind == TACIT_ROUND_ORDER ? 4 : 0;
     message->last = is_last;
-    message->closed = kind == TACIT_PHASED_GRANT;
-    message->forgot = kind == TACIT_PHASED_REFUSAL;
-    if (kind == TACIT_PHASED_REPORT || (kind == TACIT_PHASED_ORDER && !is_last))
+    message->closed = kind == TACIT_ROUND_GRANT;
+    message->forgot = kind == TACIT_ROUND_REFUSAL;
+    if (kind == TACIT_ROUND_REPORT || (kind == TACIT_ROUND_ORDER && !is_last))
         message->block_count = count;
-    if (kind == TACIT_PHASED_ORDER && !is_last)
+    if (kind == TACIT_ROUND_ORDER && !is_last)
         message->blocks = sample->blocks;
-    if (kind == TACIT_PHASED_REPORT)
+    if (kind == TACIT_ROUND_REPORT)
         message->sums = sample->sums;
-    if (shape == 1 || shape == 5 || kind >= TACIT_PHASED_COMMIT)
+    if (shape == 1 || shape == 5 || kind >= TACIT_ROUND_COMMIT)
         message->commit = &sample->commit;
 }
 
@@ -88,8 +88,8 @@ static enum tacit_status decode(const uint8_t *bytes, size_t size, uint32_t to,
 static void expect_commit(const struct tacit_phased_message *a,
                           const struct tacit_phased_message *b)
 {
-    bool const has_commitment = a->kind != TACIT_PHASED_REPORT;
-    bool const has_previous = a->kind == TACIT_PHASED_REPORT || a->kind == TACIT_PHASED_COMMIT;
+    bool const has_commitment = a->kind != TACIT_ROUND_REPORT;
+    bool const has_previous = a->kind == TACIT_ROUND_REPORT || a->kind == TACIT_ROUND_COMMIT;
     assert_true((a->commit == NULL) == (b->commit == NULL));
     if (a->commit == NULL)
         return;
@@ -97,7 +97,7 @@ static void expect_commit(const struct tacit_phased_message *a,
         assert_memory_equal(a->commit->commitment, b->commit->commitment, TACIT_SHA256_BYTES);
     if (has_previous)
         assert_memory_equal(a->commit->previous, b->commit->previous, TACIT_SHA256_BYTES);
-    if (a->kind == TACIT_PHASED_REPORT)
+    if (a->kind == TACIT_ROUND_REPORT)
         assert_memory_equal(a->commit->salt, b->commit->salt, TACIT_SHA256_BYTES);
 }
 

@@ -114,11 +114,10 @@ static enum tacit_status step_core(struct live_site *site, const struct tacit_ev
     own->event.core = *event;
     enum tacit_status const status =
         tacit_glm_sound_site_step(site->state, &own->event, entropy, &own->update);
-    *made =
-        (struct live_player_made){.update = &own->update.core,
-                                  .message = &own->update.message,
-                                  .is_report = own->update.message.kind == TACIT_GLM_SOUND_REPORT,
-                                  .drawn = &own->drawn};
+    *made = (struct live_player_made){.update = &own->update.core,
+                                      .message = &own->update.message,
+                                      .is_report = own->update.message.kind == TACIT_ROUND_REPORT,
+                                      .drawn = &own->drawn};
     if ((own->update.happened & TACIT_DREW) != 0)
         own->drawn = tacit_glm_sound_site_draw(site->state);
     return status;
@@ -256,7 +255,7 @@ static const char *hub_too_large(const struct live_hub_config *config)
 {
     static const struct tacit_commit commit;
     static const struct tacit_helper_release masked;
-    struct tacit_glm_sound_message const report = {.kind = TACIT_GLM_SOUND_REPORT,
+    struct tacit_glm_sound_message const report = {.kind = TACIT_ROUND_REPORT,
                                                    .commit = &commit,
                                                    .masked = config->has_helper ? &masked : NULL};
     struct tacit_wire_shape const shape = {.dimension = glm_sound_run(config).model.dimension};
@@ -332,12 +331,12 @@ static void carry_out(struct live_hub *hub, const struct tacit_glm_sound_update 
     if (!made->send)
         return;
     (void)live_hub_send(hub, &made->message);
-    if (made->message.kind == TACIT_GLM_SOUND_ORDER && made->message.to == TACIT_EVERYONE)
+    if (made->message.kind == TACIT_ROUND_ORDER && made->message.to == TACIT_EVERYONE)
         live_hub_note(hub, update, "batch %u%s", made->message.round,
                       made->message.last ? ": none, the last model stands" : " is open");
 }
 
-LIVE_QUESTION(hub_hello, struct tacit_glm_sound_message, TACIT_GLM_SOUND_HELLO)
+LIVE_QUESTION(hub_hello, struct tacit_glm_sound_message, TACIT_ROUND_HELLO)
 
 static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_event *event,
                                   void *message, const struct tacit_entropy *entropy,
@@ -380,7 +379,7 @@ static void hub_close(struct live_hub *hub, uint32_t sites, const int64_t *total
     carry_out(hub, &made, update);
 }
 
-LIVE_QUESTION(hub_commit, struct tacit_glm_sound_message, TACIT_GLM_SOUND_COMMIT)
+LIVE_QUESTION(hub_commit, struct tacit_glm_sound_message, TACIT_ROUND_COMMIT)
 
 /* Of the operator's words one; sites are dropped, and void rounds repeated, without it. */
 static enum tacit_status hub_change(struct live_hub *hub, const struct live_control_entry *wanted,

@@ -63,17 +63,17 @@ const struct tacit_phased_judge *phased_direct_judge(const struct phased_direct 
 
 /* ---- Messages ---- */
 
-struct tacit_sim_cost phased_message_cost(enum tacit_phased_message_kind kind, uint64_t blocks)
+struct tacit_sim_cost phased_message_cost(enum tacit_round_kind kind, uint64_t blocks)
 {
     struct tacit_phased_message const message = {.kind = kind, .block_count = (uint32_t)blocks};
     return (struct tacit_sim_cost){
-        .scalars = kind == TACIT_PHASED_REPORT ? blocks : 0,
+        .scalars = kind == TACIT_ROUND_REPORT ? blocks : 0,
         .bytes = tacit_wire_bytes(tacit_wire_phased.messages, NULL, &message)};
 }
 
 /* `messages` alike, each to so many receivers. */
-static void count(struct tacit_sim_totals *totals, enum tacit_phased_message_kind kind,
-                  uint64_t blocks, double messages, double receivers)
+static void count(struct tacit_sim_totals *totals, enum tacit_round_kind kind, uint64_t blocks,
+                  double messages, double receivers)
 {
     struct tacit_sim_cost const cost = phased_message_cost(kind, blocks);
     totals->messages += messages;
@@ -232,10 +232,10 @@ static bool play_round(struct phased_direct *direct, const struct tacit_phased_j
     for (uint32_t i = 0; i < view->plan_count; i++)
         pulls += view->plan[i].count;
     TACIT_ASSERT(view->slots - pulls == direct->slot);
-    count(&result->totals, TACIT_PHASED_ORDER, view->plan_count, 1, agents);
+    count(&result->totals, TACIT_ROUND_ORDER, view->plan_count, 1, agents);
     if (!play_plan(direct, view, pulls))
         return !atomic_load(direct->stop);
-    count(&result->totals, TACIT_PHASED_REPORT, view->plan_count, agents, 1);
+    count(&result->totals, TACIT_ROUND_REPORT, view->plan_count, agents, 1);
     if (direct->aggregators.are_two)
         count_helper(&result->totals, agents, view->plan_count);
     memset(direct->totals, 0, view->plan_count * sizeof *direct->totals);
@@ -257,7 +257,7 @@ static void play_rest(struct phased_direct *direct, const struct tacit_phased_ju
     TACIT_ASSERT(view->slots <= direct->sim->schedule.horizon);
     uint32_t const agents = direct->sim->schedule.agent_count;
     bool is_overtaken = false;
-    count(&result->totals, TACIT_PHASED_ORDER, 0, 1, agents);
+    count(&result->totals, TACIT_ROUND_ORDER, 0, 1, agents);
     while (!is_overtaken && direct->slot < direct->sim->schedule.horizon) {
         struct tacit_pull_block const rest = {view->played, next_change(direct) - direct->slot};
         for (uint32_t agent = 0; agent < agents && rest.count > 0; agent++) {

@@ -32,5 +32,5 @@ double phased_direct_gap(const struct phased_direct *direct, uint32_t arm);
 const struct tacit_phased_judge *phased_direct_judge(const struct phased_direct *direct);
 
 /* EXACT-BOUNDS 5.6: scalars are the noised sums. Bytes: on the wire, without grants. */
-struct tacit_sim_cost phased_message_cost(enum tacit_phased_message_kind kind, uint64_t blocks);
+struct tacit_sim_cost phased_message_cost(enum tacit_round_kind kind, uint64_t blocks);
 #endif

@@ -15,9 +15,8 @@ static bool fits(uint32_t arm_count)
 {
     static const struct tacit_commit commit;
     struct tacit_phased_message const report = {
-        .kind = TACIT_PHASED_REPORT, .block_count = arm_count, .commit = &commit};
-    struct tacit_phased_message const order = {.kind = TACIT_PHASED_ORDER,
-                                               .block_count = arm_count};
+        .kind = TACIT_ROUND_REPORT, .block_count = arm_count, .commit = &commit};
+    struct tacit_phased_message const order = {.kind = TACIT_ROUND_ORDER, .block_count = arm_count};
     return live_message_fits(&tacit_wire_phased, NULL, &report) &&
            live_message_fits(&tacit_wire_phased, NULL, &order);
 }
@@ -87,7 +86,7 @@ static enum tacit_status step_agent(struct live_site *site, const struct tacit_e
         tacit_phased_agent_step(site->state, event, entropy, &own->update);
     *made = (struct live_player_made){.update = &own->update.core,
                                       .message = &own->update.message,
-                                      .is_report = own->update.message.kind == TACIT_PHASED_REPORT,
+                                      .is_report = own->update.message.kind == TACIT_ROUND_REPORT,
                                       .drawn = &own->drawn};
     if ((own->update.happened & TACIT_DREW) != 0)
         own->drawn = tacit_phased_agent_draw(site->state);
@@ -115,7 +114,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     struct tacit_phased_message const *const said = message;
     enum tacit_status const status =
         live_player_step(site, &player, &own->trust, event, message, entropy, update);
-    if (status == TACIT_REFUSED && said != NULL && said->kind == TACIT_PHASED_ORDER)
+    if (status == TACIT_REFUSED && said != NULL && said->kind == TACIT_ROUND_ORDER)
         own->is_beyond_policy = said->round > own->core.round_max;
     return status;
 }
@@ -317,8 +316,8 @@ static void hub_round(const struct live_hub *hub, struct tacit_helper_round *rou
         highs[i] = view.judge.plan[i].count * (uint64_t)TACIT_STEPS;
 }
 
-LIVE_QUESTION(hub_commit, struct tacit_phased_message, TACIT_PHASED_COMMIT)
-LIVE_QUESTION(hub_hello, struct tacit_phased_message, TACIT_PHASED_HELLO)
+LIVE_QUESTION(hub_commit, struct tacit_phased_message, TACIT_ROUND_COMMIT)
+LIVE_QUESTION(hub_hello, struct tacit_phased_message, TACIT_ROUND_HELLO)
 
 /* ---- Arms that come and go ---- */
 

@@ -71,7 +71,7 @@ static void step(void *family, uint32_t node, const struct tacit_event *event,
     else
         (void)tacit_phased_agent_step(tacit_sim_nodes_state(run->nodes, node), event, entropy,
                                       &run->update);
-    if (run->update.send && run->update.message.kind == TACIT_PHASED_REPORT)
+    if (run->update.send && run->update.message.kind == TACIT_ROUND_REPORT)
         count_release(run, node);
     *update = tacit_sim_update_of(&run->update.core, run->update.message.to, &run->update.message,
                                   &run->send);

@@ -177,7 +177,7 @@ static struct round_heard heard_of(struct tacit_elim_hub *hub,
                                    const struct tacit_elim_message *message)
 {
     bool const is_site = message->from < hub->config.agent_count;
-    return (struct round_heard){.word = elim_word(message),
+    return (struct round_heard){.word = elim_word(message->kind),
                                 .head = &message->head,
                                 .message = message,
                                 .sites = message->agents == 0 ? 1 : message->agents,

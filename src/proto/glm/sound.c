@@ -50,17 +50,6 @@ enum tacit_status tacit_glm_sound_learn(const struct tacit_glm_private_rule *rul
     return TACIT_OK;
 }
 
-enum round_word glm_sound_word(const struct tacit_glm_sound_message *message)
-{
-    static const enum round_word words[] = {[TACIT_GLM_SOUND_HELLO] = ROUND_SAYS_HELLO,
-                                            [TACIT_GLM_SOUND_COMMIT] = ROUND_SAYS_COMMIT,
-                                            [TACIT_GLM_SOUND_REPORT] = ROUND_SAYS_REPORT,
-                                            [TACIT_GLM_SOUND_ORDER] = ROUND_SAYS_ORDER,
-                                            [TACIT_GLM_SOUND_GRANT] = ROUND_SAYS_GRANT,
-                                            [TACIT_GLM_SOUND_REFUSAL] = ROUND_SAYS_REFUSAL};
-    return message->kind <= TACIT_GLM_SOUND_REFUSAL ? words[message->kind] : ROUND_SAYS_GARBAGE;
-}
-
 void glm_sound_digest(const int64_t *sums, uint32_t count, uint8_t digest[TACIT_SHA256_BYTES])
 {
     struct tacit_sha256 sha = tacit_sha256_init();

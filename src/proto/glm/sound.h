@@ -5,8 +5,6 @@
 #include "private.h"
 #include "tacit/glm_sound.h"
 
-enum round_word glm_sound_word(const struct tacit_glm_sound_message *message);
-
 /* What a commitment is to. */
 void glm_sound_digest(const int64_t *sums, uint32_t count, uint8_t digest[TACIT_SHA256_BYTES]);
 

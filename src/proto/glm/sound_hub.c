@@ -172,7 +172,7 @@ static const struct round_rule rule = {.round = round_of,
 static struct round_heard heard_of(const struct tacit_glm_sound_hub *hub,
                                    const struct tacit_glm_sound_message *message)
 {
-    return (struct round_heard){.word = glm_sound_word(message),
+    return (struct round_heard){.word = round_word(message->kind),
                                 .head = &message->head,
                                 .message = message,
                                 .sites = 1,
@@ -184,15 +184,12 @@ static struct round_heard heard_of(const struct tacit_glm_sound_hub *hub,
 static void say(struct tacit_glm_sound_hub *hub, const struct round_made *made,
                 struct tacit_glm_sound_update *update)
 {
-    static const enum tacit_glm_sound_kind kinds[] = {[ROUND_ORDER] = TACIT_GLM_SOUND_ORDER,
-                                                      [ROUND_GRANT] = TACIT_GLM_SOUND_GRANT,
-                                                      [ROUND_REFUSAL] = TACIT_GLM_SOUND_REFUSAL};
     bool const is_order = made->answer == ROUND_ORDER;
     *update = (struct tacit_glm_sound_update){.core = round_update(&hub->desk, made)};
     if (!update->send)
         return;
     struct round_hub const round = round_of(hub);
-    update->message = (struct tacit_glm_sound_message){.kind = kinds[made->answer],
+    update->message = (struct tacit_glm_sound_message){.kind = round_kind(made),
                                                        .head = round_head(&round, made),
                                                        .sums = is_order ? total_of(hub) : NULL,
                                                        .releases = is_order ? hub->releases : 0};

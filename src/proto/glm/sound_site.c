@@ -300,10 +300,10 @@ static const struct round_agent_rule site_rule = {.round = round_of,
 /* ---- Events ---- */
 
 static struct tacit_glm_sound_message message_of(struct tacit_glm_sound_site *site,
-                                                 enum tacit_glm_sound_kind kind)
+                                                 enum tacit_round_kind kind)
 {
     struct round_agent const round = round_of(site);
-    bool const is_report = kind == TACIT_GLM_SOUND_REPORT;
+    bool const is_report = kind == TACIT_ROUND_REPORT;
     bool const is_masked = is_report && has_helper(&site->config);
     return (struct tacit_glm_sound_message){.kind = kind,
                                             .head = round_agent_head(&round),
@@ -315,12 +315,9 @@ static struct tacit_glm_sound_message message_of(struct tacit_glm_sound_site *si
 static void say(struct tacit_glm_sound_site *site, const struct round_agent_made *made,
                 struct tacit_glm_sound_update *update)
 {
-    static const enum tacit_glm_sound_kind kinds[] = {[ROUND_SAYS_HELLO] = TACIT_GLM_SOUND_HELLO,
-                                                      [ROUND_SAYS_COMMIT] = TACIT_GLM_SOUND_COMMIT,
-                                                      [ROUND_SAYS_REPORT] = TACIT_GLM_SOUND_REPORT};
     *update = (struct tacit_glm_sound_update){.core = round_agent_update(&site->play, made)};
     if (update->send)
-        update->message = message_of(site, kinds[made->word]);
+        update->message = message_of(site, (enum tacit_round_kind)made->word);
 }
 
 static enum tacit_status on_offer(struct tacit_glm_sound_site *site,
@@ -345,7 +342,7 @@ enum tacit_status tacit_glm_sound_site_step(struct tacit_glm_sound_site *site,
 {
     struct round_agent_made made;
     struct round_agent_event const heard =
-        ROUND_AGENT_EVENT(&event->core, entropy, struct tacit_glm_sound_message, glm_sound_word);
+        ROUND_AGENT_EVENT(&event->core, entropy, struct tacit_glm_sound_message, round_word);
     check_invariants(site);
     if (event->core.kind == TACIT_EVENT_OFFER)
         return on_offer(site, event, entropy, update);
@@ -409,7 +406,7 @@ struct tacit_glm_sound_message tacit_glm_sound_site_draw(const struct tacit_glm_
 {
     struct tacit_glm_sound_site *const site = (struct tacit_glm_sound_site *)(uintptr_t)state;
     TACIT_ASSERT(site->phase == PHASE_COMMITTED && site->draw_round == site->round);
-    return message_of(site, TACIT_GLM_SOUND_REPORT);
+    return message_of(site, TACIT_ROUND_REPORT);
 }
 
 void tacit_glm_sound_site_view(const struct tacit_glm_sound_site *state,

@@ -404,12 +404,12 @@ static const struct round_agent_rule rule = {.round = round_of,
 /* ---- Messages ---- */
 
 static struct tacit_phased_message message_of(struct tacit_phased_agent *agent,
-                                              enum tacit_phased_message_kind kind)
+                                              enum tacit_round_kind kind)
 {
     struct round_agent const round = round_of(agent);
     struct tacit_phased_message message = {
         .kind = kind, .head = round_agent_head(&round), .leader = TACIT_NO_ARM};
-    if (kind == TACIT_PHASED_REPORT) {
+    if (kind == TACIT_ROUND_REPORT) {
         message.block_count = agent->block_count;
         message.sums = noised_of(agent);
         message.masked = agent->config.has_helper ? masked_of(agent) : NULL;
@@ -420,13 +420,9 @@ static struct tacit_phased_message message_of(struct tacit_phased_agent *agent,
 static void say(struct tacit_phased_agent *agent, const struct round_agent_made *made,
                 struct tacit_phased_update *update)
 {
-    static const enum tacit_phased_message_kind kinds[] = {
-        [ROUND_SAYS_HELLO] = TACIT_PHASED_HELLO,
-        [ROUND_SAYS_COMMIT] = TACIT_PHASED_COMMIT,
-        [ROUND_SAYS_REPORT] = TACIT_PHASED_REPORT};
     *update = (struct tacit_phased_update){.core = round_agent_update(&agent->play, made)};
     if (update->send)
-        update->message = message_of(agent, kinds[made->word]);
+        update->message = message_of(agent, (enum tacit_round_kind)made->word);
     if (made->plan_is_open)
         fill_plan(agent, update);
 }
@@ -440,7 +436,7 @@ enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
 {
     struct round_agent_made made;
     struct round_agent_event const heard =
-        ROUND_AGENT_EVENT(event, entropy, struct tacit_phased_message, phased_word);
+        ROUND_AGENT_EVENT(event, entropy, struct tacit_phased_message, round_word);
     check_invariants(agent);
     enum tacit_status const status = round_agent_step(&rule, agent, &heard, &made);
     check_invariants(agent);
@@ -523,7 +519,7 @@ struct tacit_phased_message tacit_phased_agent_draw(const struct tacit_phased_ag
 {
     struct tacit_phased_agent *const agent = (struct tacit_phased_agent *)(uintptr_t)state;
     TACIT_ASSERT(agent->phase == PHASE_COMMITTED && agent->draw_round == agent->round);
-    return message_of(agent, TACIT_PHASED_REPORT);
+    return message_of(agent, TACIT_ROUND_REPORT);
 }
 
 /* 6: before the first leader, the largest own released sum a pull of the arms in the plan. */

@@ -202,7 +202,7 @@ static const struct round_rule rule = {.round = round_of,
 
 static struct round_heard heard_of(const struct tacit_phased_message *message)
 {
-    return (struct round_heard){.word = phased_word(message),
+    return (struct round_heard){.word = round_word(message->kind),
                                 .head = &message->head,
                                 .message = message,
                                 .sites = 1,
@@ -217,8 +217,7 @@ static struct tacit_phased_message order_of(struct tacit_phased_hub *hub)
     struct tacit_phased_judge_view const judge = judge_view(hub);
     TACIT_ASSERT(hub->desk.phase != ROUND_NEW);
     TACIT_IMPLIES(!judge.finished, judge.plan_count >= 1);
-    return (struct tacit_phased_message){.kind = TACIT_PHASED_ORDER,
-                                         .leader = judge.played,
+    return (struct tacit_phased_message){.leader = judge.played,
                                          .block_count = judge.plan_count,
                                          .blocks = judge.finished ? NULL : judge.plan};
 }
@@ -227,17 +226,16 @@ static struct tacit_phased_message order_of(struct tacit_phased_hub *hub)
 static void say(struct tacit_phased_hub *hub, const struct round_made *made,
                 struct tacit_phased_update *update)
 {
-    bool const is_grant = made->answer == ROUND_GRANT;
     struct round_hub const round = round_of(hub);
-    TACIT_IMPLIES(is_grant, hub->config.has_grants);
+    TACIT_IMPLIES(made->answer == ROUND_GRANT, hub->config.has_grants);
     *update = (struct tacit_phased_update){.core = round_update(&hub->desk, made)};
-    if (made->answer == ROUND_ORDER)
-        update->message = order_of(hub);
-    else if (update->send)
-        update->message = (struct tacit_phased_message){
-            .kind = is_grant ? TACIT_PHASED_GRANT : TACIT_PHASED_REFUSAL, .leader = TACIT_NO_ARM};
-    if (update->send)
-        update->message.head = round_head(&round, made);
+    if (!update->send)
+        return;
+    update->message = made->answer == ROUND_ORDER
+                          ? order_of(hub)
+                          : (struct tacit_phased_message){.leader = TACIT_NO_ARM};
+    update->message.kind = round_kind(made);
+    update->message.head = round_head(&round, made);
 }
 
 void tacit_phased_hub_close(struct tacit_phased_hub *hub, uint32_t agents, const int64_t *totals,

@@ -5,8 +5,6 @@
 #include "../round/words.h"
 #include "tacit/phased.h"
 
-enum round_word phased_word(const struct tacit_phased_message *message);
-
 /* What a commitment is to: arm, pulls and noised sum of each block of the plan. Cost: O(blocks). */
 void phased_release_digest(const struct tacit_pull_block *blocks, const int64_t *sums,
                            uint32_t block_count, uint8_t digest[TACIT_SHA256_BYTES]);

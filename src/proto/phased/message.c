@@ -2,15 +2,6 @@
 #include <string.h>
 #include "internal.h"
 
-enum round_word phased_word(const struct tacit_phased_message *message)
-{
-    static const enum round_word words[] = {
-        [TACIT_PHASED_HELLO] = ROUND_SAYS_HELLO,   [TACIT_PHASED_COMMIT] = ROUND_SAYS_COMMIT,
-        [TACIT_PHASED_REPORT] = ROUND_SAYS_REPORT, [TACIT_PHASED_ORDER] = ROUND_SAYS_ORDER,
-        [TACIT_PHASED_GRANT] = ROUND_SAYS_GRANT,   [TACIT_PHASED_REFUSAL] = ROUND_SAYS_REFUSAL};
-    return message->kind <= TACIT_PHASED_REFUSAL ? words[message->kind] : ROUND_SAYS_GARBAGE;
-}
-
 static size_t blocks_bytes(const struct tacit_phased_message *message)
 {
     return message->blocks == NULL ? 0 : message->block_count * sizeof *message->blocks;

@@ -18,14 +18,16 @@ struct round_agent_event {
     const struct tacit_aggregators *aggregators; /* where there are two */
 };
 
-/* Of an event whose members have these names; what is heard is a message of this type. */
+/* Of an event whose members have these names; what is heard is a message of this type, and what its
+ * kind says, word_of knows. */
 #define ROUND_AGENT_EVENT(own, noise, type, word_of)                                               \
     (struct round_agent_event)                                                                     \
     {                                                                                              \
         .kind = (own)->kind, .now_us = (own)->now_us,                                              \
         .term = (own)->kind == TACIT_EVENT_START ? (own)->as.term : 0,                             \
-        .word =                                                                                    \
-            (own)->kind == TACIT_EVENT_RECEIVE ? word_of((own)->as.message) : ROUND_SAYS_NOTHING,  \
+        .word = (own)->kind == TACIT_EVENT_RECEIVE                                                 \
+                    ? word_of(((const type *)(own)->as.message)->kind)                             \
+                    : ROUND_SAYS_NOTHING,                                                          \
         .head =                                                                                    \
             (own)->kind == TACIT_EVENT_RECEIVE ? &((const type *)(own)->as.message)->head : NULL,  \
         .event = (own), .entropy = (noise), .keys = (own)->keys, .aggregators = (own)->aggregators \

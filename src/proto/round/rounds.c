@@ -17,6 +17,14 @@ struct tacit_update round_update(const struct round_desk *desk, const struct rou
                                  .deadline_us = desk->deadline_us};
 }
 
+enum tacit_round_kind round_kind(const struct round_made *made)
+{
+    TACIT_ASSERT(made->answer != ROUND_NOTHING);
+    return made->answer == ROUND_ORDER   ? TACIT_ROUND_ORDER
+           : made->answer == ROUND_GRANT ? TACIT_ROUND_GRANT
+                                         : TACIT_ROUND_REFUSAL;
+}
+
 struct tacit_round_message round_head(const struct round_hub *round, const struct round_made *made)
 {
     bool const is_to_all = made->to == TACIT_EVERYONE;

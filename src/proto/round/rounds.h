@@ -99,6 +99,9 @@ struct tacit_update round_update(const struct round_desk *desk, const struct rou
 /* An order to this site or to everybody, in a step that says nothing else. */
 void round_say_order(struct round_made *made, uint32_t to);
 
-/* The head of what is said: of the order that stands, or of an answer. Requires: something is. */
+/* What is said, .. Requires: something is. */
+enum tacit_round_kind round_kind(const struct round_made *made);
+
+/* .. and its head: of the order that stands, or of an answer. Requires: something is. */
 struct tacit_round_message round_head(const struct round_hub *round, const struct round_made *made);
 #endif
