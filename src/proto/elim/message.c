@@ -1,5 +1,5 @@
 /* Deep copies of messages, for drivers that deliver later than at once. */
-#include <string.h>
+#include "../../base/part.h"
 #include "internal.h"
 
 /* What follows it is aligned. */
@@ -98,17 +98,6 @@ size_t tacit_elim_message_size(const struct tacit_elim_message *message, uint32_
            message->change_count * sizeof *message->changes;
 }
 
-/* Copies size bytes to *end and moves *end; NULL stays NULL. */
-static const void *copy_part(const void *from, size_t size, unsigned char **end)
-{
-    if (from == NULL)
-        return NULL;
-    unsigned char *const to = *end;
-    memcpy(to, from, size);
-    *end += size;
-    return to;
-}
-
 /* Packs the rows of the origins one after the other. */
 static void pack_rows(const struct tacit_elim_message *message, uint32_t agent_count,
                       union tacit_sum *rows)
@@ -159,22 +148,24 @@ const struct tacit_elim_message *tacit_elim_message_copy(const struct tacit_elim
     struct tacit_elim_message *const copy = memory;
     unsigned char *end = (unsigned char *)memory + sizeof *copy;
     *copy = *message;
-    copy->arms = copy_part(message->arms, words_bytes(message->arms, arm_count), &end);
+    copy->arms = base_copy_part(message->arms, words_bytes(message->arms, arm_count), &end);
     copy->uploaders =
-        copy_part(message->uploaders, words_bytes(message->uploaders, agent_count), &end);
-    copy->origins = copy_part(message->origins, words_bytes(message->origins, agent_count), &end);
+        base_copy_part(message->uploaders, words_bytes(message->uploaders, agent_count), &end);
+    copy->origins =
+        base_copy_part(message->origins, words_bytes(message->origins, agent_count), &end);
     copy_sums(copy, message, agent_count, end);
     end += sums_bytes(message, agent_count);
     copy_openings(copy, message, agent_count, end);
     end += openings_bytes(message, agent_count);
-    copy->commit = copy_part(message->commit, sizeof *message->commit, &end);
-    copy->masked = copy_part(message->masked, sizeof *message->masked, &end);
-    copy->proof = copy_part(message->proof, sizeof *message->proof, &end);
+    copy->commit = base_copy_part(message->commit, sizeof *message->commit, &end);
+    copy->masked = base_copy_part(message->masked, sizeof *message->masked, &end);
+    copy->proof = base_copy_part(message->proof, sizeof *message->proof, &end);
     if (message->proof != NULL)
         end += PROOF_BYTES - sizeof *message->proof;
-    copy->refused = copy_part(message->refused, words_bytes(message->refused, arm_count), &end);
+    copy->refused =
+        base_copy_part(message->refused, words_bytes(message->refused, arm_count), &end);
     copy->changes =
-        copy_part(message->changes, message->change_count * sizeof *message->changes, &end);
+        base_copy_part(message->changes, message->change_count * sizeof *message->changes, &end);
     TACIT_ASSERT((size_t)(end - (unsigned char *)memory) ==
                  tacit_elim_message_size(message, arm_count, agent_count));
     return copy;

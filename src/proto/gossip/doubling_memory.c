@@ -1,4 +1,5 @@
 /* Sizes, first states, copies of messages. */
+#include "../../base/part.h"
 #include "doubling_state.h"
 #include <string.h>
 
@@ -19,18 +20,9 @@ tacit_doubling_message_copy(const struct tacit_doubling_message *message, size_t
     struct tacit_doubling_message *const copy = memory;
     unsigned char *at = (unsigned char *)memory + sizeof *copy;
     *copy = *message;
-    copy->entries = NULL;
-    copy->known = NULL;
-    if (message->entry_count > 0) {
-        size_t const bytes = message->entry_count * sizeof message->entries[0];
-        copy->entries = (const struct tacit_doubling_entry *)(const void *)at;
-        memcpy(at, message->entries, bytes);
-        at += bytes;
-    }
-    if (message->known != NULL) {
-        copy->known = at;
-        memcpy(at, message->known, cells);
-    }
+    copy->entries = base_copy_part(message->entry_count == 0 ? NULL : message->entries,
+                                   message->entry_count * sizeof message->entries[0], &at);
+    copy->known = base_copy_part(message->known, cells, &at);
     return copy;
 }
 

@@ -1,6 +1,6 @@
 /* Messages: copies and sizes. */
+#include "../../base/part.h"
 #include "tacit/gossip.h"
-#include <string.h>
 
 static uint32_t row_count(const struct tacit_gossip_message *message)
 {
@@ -13,17 +13,6 @@ size_t tacit_gossip_message_size(const struct tacit_gossip_message *message, uin
     return sizeof *message + row_count(message) * (size_t)arm_count * sizeof(uint64_t);
 }
 
-/* Copies K words to *at and moves it on; NULL stays NULL. */
-static const void *copy_row(const void *row, uint32_t arm_count, unsigned char **at)
-{
-    if (row == NULL)
-        return NULL;
-    void *const copy = *at;
-    memcpy(copy, row, arm_count * sizeof(uint64_t));
-    *at += arm_count * sizeof(uint64_t);
-    return copy;
-}
-
 const struct tacit_gossip_message *
 tacit_gossip_message_copy(const struct tacit_gossip_message *message, uint32_t arm_count,
                           void *memory)
@@ -31,12 +20,13 @@ tacit_gossip_message_copy(const struct tacit_gossip_message *message, uint32_t a
     TACIT_ASSERT(memory != NULL);
     TACIT_ASSERT((const void *)message != memory);
     struct tacit_gossip_message *const copy = memory;
+    size_t const row = arm_count * sizeof(uint64_t);
     unsigned char *at = (unsigned char *)memory + sizeof *copy;
     *copy = *message;
-    copy->seen = copy_row(message->seen, arm_count, &at);
-    copy->theta = copy_row(message->theta, arm_count, &at);
-    copy->shift = copy_row(message->shift, arm_count, &at);
-    copy->flow = copy_row(message->flow, arm_count, &at);
+    copy->seen = base_copy_part(message->seen, row, &at);
+    copy->theta = base_copy_part(message->theta, row, &at);
+    copy->shift = base_copy_part(message->shift, row, &at);
+    copy->flow = base_copy_part(message->flow, row, &at);
     TACIT_ASSERT((size_t)(at - (unsigned char *)memory) ==
                  tacit_gossip_message_size(message, arm_count));
     return copy;

@@ -1,5 +1,5 @@
 /* Deep copies of messages, for drivers that deliver later than at once; what a commitment is to. */
-#include <string.h>
+#include "../../base/part.h"
 #include "internal.h"
 
 static size_t blocks_bytes(const struct tacit_phased_message *message)
@@ -27,25 +27,10 @@ tacit_phased_message_copy(const struct tacit_phased_message *message, void *memo
     struct tacit_phased_message *const copy = memory;
     unsigned char *end = (unsigned char *)memory + sizeof *copy;
     *copy = *message;
-    if (message->blocks != NULL) {
-        memcpy(end, message->blocks, blocks_bytes(message));
-        copy->blocks = (const struct tacit_pull_block *)(const void *)end;
-        end += blocks_bytes(message);
-    }
-    if (message->sums != NULL) {
-        memcpy(end, message->sums, sums_bytes(message));
-        copy->sums = (const int64_t *)(const void *)end;
-        end += sums_bytes(message);
-    }
-    if (message->commit != NULL) {
-        memcpy(end, message->commit, sizeof *message->commit);
-        copy->commit = (const struct tacit_commit *)(const void *)end;
-        end += sizeof *message->commit;
-    }
-    if (message->masked != NULL) {
-        memcpy(end, message->masked, sizeof *message->masked);
-        copy->masked = (const struct tacit_helper_release *)(const void *)end;
-    }
+    copy->blocks = base_copy_part(message->blocks, blocks_bytes(message), &end);
+    copy->sums = base_copy_part(message->sums, sums_bytes(message), &end);
+    copy->commit = base_copy_part(message->commit, sizeof *message->commit, &end);
+    copy->masked = base_copy_part(message->masked, sizeof *message->masked, &end);
     return copy;
 }
 
