@@ -13,6 +13,14 @@ struct live_player_made {
     const void *drawn;   /* TACIT_DREW: the report as it will leave once it is granted */
 };
 
+/* Of a family's own struct with its core's `update`, and with room for what was `drawn`. */
+#define LIVE_PLAYER_MADE(own)                                                                      \
+    (struct live_player_made)                                                                      \
+    {                                                                                              \
+        .update = &(own)->update.core, .message = &(own)->update.message,                          \
+        .is_report = (own)->update.message.kind == TACIT_ROUND_REPORT, .drawn = &(own)->drawn      \
+    }
+
 /* A family's part. */
 struct live_player {
     size_t head_at; /* of its messages */

@@ -114,10 +114,7 @@ static enum tacit_status step_core(struct live_site *site, const struct tacit_ev
     own->event.core = *event;
     enum tacit_status const status =
         tacit_glm_sound_site_step(site->state, &own->event, entropy, &own->update);
-    *made = (struct live_player_made){.update = &own->update.core,
-                                      .message = &own->update.message,
-                                      .is_report = own->update.message.kind == TACIT_ROUND_REPORT,
-                                      .drawn = &own->drawn};
+    *made = LIVE_PLAYER_MADE(own);
     if ((own->update.happened & TACIT_DREW) != 0)
         own->drawn = tacit_glm_sound_site_draw(site->state);
     return status;

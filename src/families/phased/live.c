@@ -84,10 +84,7 @@ static enum tacit_status step_agent(struct live_site *site, const struct tacit_e
     struct phased_site *const own = site->own;
     enum tacit_status const status =
         tacit_phased_agent_step(site->state, event, entropy, &own->update);
-    *made = (struct live_player_made){.update = &own->update.core,
-                                      .message = &own->update.message,
-                                      .is_report = own->update.message.kind == TACIT_ROUND_REPORT,
-                                      .drawn = &own->drawn};
+    *made = LIVE_PLAYER_MADE(own);
     if ((own->update.happened & TACIT_DREW) != 0)
         own->drawn = tacit_phased_agent_draw(site->state);
     return status;

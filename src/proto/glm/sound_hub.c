@@ -172,13 +172,8 @@ static const struct round_rule rule = {.round = round_of,
 static struct round_heard heard_of(const struct tacit_glm_sound_hub *hub,
                                    const struct tacit_glm_sound_message *message)
 {
-    return (struct round_heard){.word = round_word(message->kind),
-                                .head = &message->head,
-                                .message = message,
-                                .sites = 1,
-                                .masked = message->masked,
-                                .words = (const uint64_t *)message->sums,
-                                .word_count = sum_count(hub)};
+    return ROUND_HEARD(message, .masked = message->masked, .words = (const uint64_t *)message->sums,
+                       .word_count = sum_count(hub));
 }
 
 static void say(struct tacit_glm_sound_hub *hub, const struct round_made *made,

@@ -202,13 +202,8 @@ static const struct round_rule rule = {.round = round_of,
 
 static struct round_heard heard_of(const struct tacit_phased_message *message)
 {
-    return (struct round_heard){.word = round_word(message->kind),
-                                .head = &message->head,
-                                .message = message,
-                                .sites = 1,
-                                .masked = message->masked,
-                                .words = (const uint64_t *)message->sums,
-                                .word_count = message->block_count};
+    return ROUND_HEARD(message, .masked = message->masked, .words = (const uint64_t *)message->sums,
+                       .word_count = message->block_count);
 }
 
 /* But for its head. */

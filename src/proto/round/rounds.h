@@ -19,6 +19,14 @@ struct round_heard {
     bool is_held_elsewhere;                    /* another one grants to its sender */
 };
 
+/* Of a message of the six kinds; what a report holds beside them. */
+#define ROUND_HEARD(said, ...)                                                                     \
+    (struct round_heard)                                                                           \
+    {                                                                                              \
+        .word = round_word((said)->kind), .head = &(said)->head, .message = (said), .sites = 1,    \
+        __VA_ARGS__                                                                                \
+    }
+
 struct round_event {
     enum tacit_event_kind kind;
     uint64_t now_us;
