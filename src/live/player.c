@@ -48,26 +48,25 @@ static enum tacit_status feed(const struct step *at, const struct tacit_event *e
     return status;
 }
 
-/* What the core calls it. */
-static struct tacit_event event_of(const struct step *at, const struct live_site_event *came,
-                                   const struct tacit_round_view *view)
+struct tacit_event live_player_event(const struct live_site *site,
+                                     const struct live_site_event *came,
+                                     const struct tacit_round_view *view, uint32_t last_arm)
 {
     struct tacit_event made = {
         .now_us = came->now_us, .kind = live_event_kind(came), .keys = came->keys};
     uint64_t const left = view->horizon - view->pull_count;
-    uint32_t const arm =
-        at->player->last_arm == NULL ? TACIT_NO_ARM : at->player->last_arm(at->site);
     if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
         made.as.term = view->term + (came->as.begins_term ? 1 : 0);
-    if (made.kind == TACIT_EVENT_REWARD && at->player->last_arm != NULL)
-        made.as.reward = live_event_reward(at->site, came);
+    if (made.kind == TACIT_EVENT_REWARD)
+        made.as.reward = live_event_reward(site, came);
     if (made.kind != TACIT_EVENT_EXPLOITED)
         return made;
     uint64_t const count = came->as.exploited_count;
     made.as.exploited_count = count;
-    if (view->last && !view->finished && arm != TACIT_NO_ARM) {
+    if (view->last && !view->finished && last_arm != TACIT_NO_ARM) {
         made.kind = TACIT_EVENT_REWARD;
-        made.as.reward = (struct tacit_reward){.arm = arm, .count = count < left ? count : left};
+        made.as.reward =
+            (struct tacit_reward){.arm = last_arm, .count = count < left ? count : left};
     }
     return made;
 }
@@ -84,7 +83,8 @@ enum tacit_status live_player_step(struct live_site *site, const struct live_pla
     struct tacit_helper_keys const seals = live_site_seals(trust);
     struct tacit_aggregators const aggregators = live_site_aggregators(trust, &seals, event->term);
     struct tacit_round_view view = player->view(site);
-    struct tacit_event made = event_of(&at, event, &view);
+    struct tacit_event made = live_player_event(
+        site, event, &view, player->last_arm == NULL ? TACIT_NO_ARM : player->last_arm(site));
     made.aggregators = &aggregators;
     if (head != NULL) {
         head->term = view.term; /* as its envelope said */

@@ -27,10 +27,15 @@ struct live_player {
     enum tacit_status (*step)(struct live_site *site, const struct tacit_event *event,
                               const struct tacit_entropy *entropy, struct live_player_made *made);
     struct tacit_round_view (*view)(const struct live_site *site);
-    /* After the last order all that is left of T is planned to this arm, and no sum is added up:
-     * what is played then are pulls of that plan. TACIT_NO_ARM: there is none. NULL: no plans. */
-    uint32_t (*last_arm)(const struct live_site *site);
+    uint32_t (*last_arm)(const struct live_site *site); /* as below; NULL: it has no plans */
 };
+
+/* What a core calls an event. After the last order all that is left of T is planned to last_arm,
+ * and no sum is added up: what is played then are pulls of that plan; TACIT_NO_ARM: there is none.
+ * What is heard, the caller adds. */
+struct tacit_event live_player_event(const struct live_site *site,
+                                     const struct live_site_event *came,
+                                     const struct tacit_round_view *view, uint32_t last_arm);
 
 /* One event. The ledger has a release when it is drawn, in the same write as the commitment: as it
  * will leave once it is granted. When it leaves it is held against that row. With a first order, in

@@ -2,6 +2,7 @@
  * a network of peers a peer with its table, which asks around before it plays its first plan. */
 #include "live.h"
 #include "../../live/bus/envelope.h"
+#include "../../live/player.h"
 #include "settings.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -571,27 +572,13 @@ static enum tacit_status time_out(struct live_site *site, const struct live_site
     return status;
 }
 
-/* After the last order all that is left of T is planned to the last arm, and no sum is added up:
- * what is played then are pulls of that plan. */
-static elim_event exploited(const struct tacit_elim_agent_view *view, uint64_t count)
-{
-    elim_event made = {.kind = TACIT_EVENT_EXPLOITED, .as.exploited_count = count};
-    uint64_t const left = view->horizon - view->pull_count;
-    if (!view->last || view->finished)
-        return made;
-    made.kind = TACIT_EVENT_REWARD;
-    made.as.reward =
-        (struct tacit_reward){.arm = view->exploit_arm, .count = count < left ? count : left};
-    return made;
-}
-
 static enum tacit_status dispatch(struct live_site *site, const struct live_site_event *event,
                                   void *message, const struct tacit_entropy *entropy,
                                   struct live_site_update *update)
 {
     struct tacit_elim_agent_view view;
-    elim_event made = {.kind = live_event_kind(event)};
     elim_site_view(site, &view);
+    elim_event const made = live_player_event(site, event, &view.play, view.exploit_arm);
     if (event->kind == LIVE_SITE_RECEIVE)
         return receive(site, event, message, entropy, update);
     if (event->kind == LIVE_SITE_TIMEOUT)
@@ -599,12 +586,6 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
     if (event->kind == LIVE_SITE_REFUSE &&
         own_of(site)->agent.change_max == 0) /* arms are agreed */
         return TACIT_UNEXPECTED;
-    if (event->kind == LIVE_SITE_REWARD)
-        made.as.reward = live_event_reward(site, event);
-    if (event->kind == LIVE_SITE_EXPLOITED)
-        made = exploited(&view, event->as.exploited_count);
-    if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
-        made.as.term = view.term + (event->as.begins_term ? 1 : 0);
     if (event->kind != LIVE_SITE_CONNECTED)
         return step_core(site, made, event, entropy, update);
     if (own_of(site)->plan_is_held) /* after a restart this is the first time */
