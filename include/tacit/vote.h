@@ -65,7 +65,7 @@ struct tacit_vote_choice tacit_vote_recommend(uint32_t player_count, double delt
 enum tacit_vote_message_kind {
     TACIT_VOTE_MARKS, /* player -> everyone: all arms that it has eliminated since the reset */
     TACIT_VOTE_RESET, /* hub -> everyone: everything from the start (DSER4) */
-    TACIT_VOTE_GRANT  /* hub -> player: the draw of this cell may be used (private votes) */
+    TACIT_VOTE_GRANT  /* hub -> player: the draw of this number may be used (private votes) */
 };
 
 /* A plain struct; marks belong to the sender's state and stay valid until its next step. A vote is
@@ -77,7 +77,7 @@ struct tacit_vote_message {
     uint64_t run_id;
     uint64_t reset;        /* resets so far: marks of another number do not count here */
     const uint64_t *marks; /* MARKS: K bits; else NULL */
-    uint64_t cell;         /* GRANT: of the player's ledger */
+    uint64_t draw;         /* GRANT: of the player's ledger */
 };
 
 /* ---- Board ----------------------------------------------------------------------------------- */
@@ -249,8 +249,8 @@ struct tacit_vote_release {
 struct tacit_vote_noised_update {
     bool persist;
     bool persist_board; /* votes */
-    bool commit;        /* ask the hub to grant `cell`; after a restart again */
-    uint64_t cell;      /* if commit */
+    bool commit;        /* ask the hub to grant `draw`; after a restart again */
+    uint64_t draw;      /* if commit */
     bool send;
     struct tacit_vote_message message; /* if send: a vote, */
     uint32_t marks_new;
@@ -265,7 +265,7 @@ struct tacit_vote_private; /* opaque, relocatable */
 
 struct tacit_vote_private_view {
     uint32_t epoch; /* of the ladder, from 1 */
-    uint64_t cell;  /* draws so far */
+    uint64_t draw;  /* draws so far */
     const uint64_t *active;
     uint32_t active_count;
     const uint64_t *dropped; /* by itself: its vote, once it has left */
@@ -310,7 +310,7 @@ bool tacit_vote_private_is_decided(const struct tacit_vote_private *player);
 
 /* Where a player stands, in a few numbers. */
 struct tacit_vote_private_summary {
-    uint64_t cell; /* as in the view, the four below too */
+    uint64_t draw; /* as in the view, the four below too */
     bool decided;
     bool waiting;
     bool halted;
@@ -443,7 +443,7 @@ struct tacit_vote_sums_event {
         struct tacit_vote_standing standing; /* OFFER */
         struct tacit_reward reward;
         struct {
-            uint64_t cell;
+            uint64_t draw;
             uint64_t number;
         } grant;
     } as;
@@ -452,7 +452,7 @@ struct tacit_vote_sums_event {
 struct tacit_vote_sums; /* opaque, relocatable */
 
 struct tacit_vote_sums_view {
-    uint64_t cell; /* draws so far */
+    uint64_t draw; /* draws so far */
     bool decided;  /* one arm is left, as far as this player has read */
     bool waiting;  /* a draw is not granted yet */
     bool halted;   /* no budget */

@@ -38,7 +38,7 @@ struct tacit_vote_hub_message {
     uint32_t to;   /* site, TACIT_HUB or TACIT_EVERYONE */
     uint64_t run_id;
     uint64_t term;                          /* of the sender; 0: the first */
-    uint32_t cell;                          /* draws of the site, GRANTED and REFUSED: as it said;
+    uint32_t draw;                          /* draws of the site, GRANTED and REFUSED: as it said;
                                                0 in ANEW; ROW: 0, or, of sums, the player's
                                                newest draw that is in the pool, or void */
     uint32_t player;                        /* ROW: whose */
@@ -60,15 +60,15 @@ struct tacit_vote_site_config {
     struct tacit_vote_board_config board; /* of the same run, N and K */
     uint8_t domain[TACIT_SHA256_BYTES];   /* of its commitments (tacit_commit_domain) */
     uint64_t horizon;         /* pulls; after them it plays the best and learns no more */
-    uint32_t cells_max;       /* draws that the site allows, at least 1 */
+    uint32_t draws_max;       /* draws that the site allows, at least 1 */
     bool goes_on;             /* resets may come: a single arm ends nothing */
     uint64_t resend_after_us; /* > 0: what was not answered is said again */
 };
 
 struct tacit_vote_site_update {
     bool persist;
-    bool has_draw;    /* a draw was committed to: the ledger's row, one a cell */
-    uint32_t cell;    /* if has_draw */
+    bool has_draw;    /* a draw was committed to: the ledger's row, one each */
+    uint32_t draw;    /* if has_draw */
     uint32_t granted; /* the draw that may be used from this step on; 0: none */
     uint32_t message_count;
     struct tacit_vote_hub_message
@@ -90,7 +90,7 @@ struct tacit_vote_site_view {
     bool is_blocked;   /* another state of this site was granted; nothing leaves from here .. */
     bool is_forgotten; /* .. or the hub knows nothing of a grant that it gave */
     bool is_holding; /* sums: a granted release is to leave, or to be settled, before it plays on */
-    bool is_spent;   /* no draw is allowed any more: cells_max, the budget, or the ladder's end */
+    bool is_spent;   /* no draw is allowed any more: draws_max, the budget, or the ladder's end */
     uint32_t granted; /* the newest draw that may be used; 0: none */
     uint64_t term;
     uint64_t pull_count;
@@ -180,7 +180,7 @@ struct tacit_vote_hub_view {
     const uint64_t *voters;  /* N */
     const uint64_t *flagged; /* N: two states of this site were seen */
     const uint64_t *ahead;   /* N: it follows a grant that this state never gave */
-    const uint32_t *cells;   /* N: newest draw that was granted to each; 0: none */
+    const uint32_t *draws;   /* N: newest draw that was granted to each; 0: none */
 };
 
 struct tacit_vote_hub; /* opaque, relocatable */

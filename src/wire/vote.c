@@ -12,7 +12,7 @@ static bool check_message(void *message)
 {
     static const uint8_t nothing[TACIT_SHA256_BYTES];
     const struct tacit_vote_hub_message *const found = message;
-    bool const is_drawn = found->cell > 0;
+    bool const is_drawn = found->draw > 0;
     bool const is_committed = memcmp(found->commitment, nothing, sizeof nothing) != 0;
     return (found->kind != TACIT_VOTE_COMMIT || (is_drawn && is_committed)) &&
            (found->kind != TACIT_VOTE_GRANTED || is_committed) &&
@@ -58,7 +58,7 @@ static const struct tacit_wire_table *const bodies[] = {
     [TACIT_VOTE_ANEW] = BODY("VoteAnew", anew, NULL),
     [TACIT_VOTE_RELEASE] = BODY("VoteRelease", release, NULL),
 };
-WIRE_MESSAGES("VoteMessage", VOTE, TACIT_VOTE_HELLO, cell, check_message, ANY)
+WIRE_MESSAGES("VoteMessage", VOTE, TACIT_VOTE_HELLO, draw, check_message, ANY)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 

@@ -86,7 +86,7 @@ static void tell_site(const struct tacit_vote_hub_message *message, uint32_t arm
                                                        .tick_us = 1000},
                                             .board = board_of(arms),
                                             .horizon = 1000,
-                                            .cells_max = 10,
+                                            .draws_max = 10,
                                             .resend_after_us = 1000};
     TACIT_ASSERT(tacit_mechanism_init(&config.player.mechanism, &mechanism) == TACIT_OK);
     size_t const size = tacit_vote_site_size(&config);

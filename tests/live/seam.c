@@ -277,7 +277,7 @@ struct twin {
     struct tacit_vote_board *board;
     size_t size;
     struct tacit_rng noise;
-    uint64_t cell; /* asked for */
+    uint64_t draw; /* asked for */
 };
 
 static void open_twin(struct twin *twin)
@@ -310,7 +310,7 @@ static void step_twin(struct twin *twin, uint64_t now_us, struct tacit_vote_even
     assert_int_equal(tacit_vote_private_step(twin->player, twin->board, &event, &entropy, &update),
                      TACIT_OK);
     if (update.commit)
-        twin->cell = update.cell;
+        twin->draw = update.draw;
 }
 
 static void expect_same(const struct twin *twin, const struct world *world)
@@ -342,9 +342,9 @@ static void player_of_a_site_is_the_simulators_byte_for_byte(void **state)
             step_twin(&twin, world->now_us, event);
         expect_same(&twin, world);
         struct tacit_vote_message const grant = {
-            .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .run_id = 7, .cell = twin.cell};
+            .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .run_id = 7, .draw = twin.draw};
         world_deliver_all(world);
-        if (twin.cell > draws) {
+        if (twin.draw > draws) {
             step_twin(&twin, world->now_us,
                       (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &grant});
             draws++;

@@ -18,13 +18,13 @@ static struct tacit_vote_site_config draw_site(struct storm_world *world, const 
 {
     static const uint64_t halves[] = {1, 2, 1000, 1000, 1000}; /* of what a draw costs */
     static const uint64_t horizons[] = {100, 700, 1000000, 1000000};
-    static const uint32_t cells[] = {1, 2, 60, 60};
+    static const uint32_t draws[] = {1, 2, 60, 60};
     double const epsilon = storm_below(world, 3) == 0 ? 1 : 8;
     struct tacit_mechanism_config const mechanism = {
         TACIT_PRIVACY_SOUND, world->bug == STORM_HAS_NO_SALT ? INFINITY : epsilon, 0, 1};
     uint64_t const budget = halves[storm_below(world, 5)] * (uint64_t)epsilon * TACIT_NANO / 2;
     uint64_t const horizon = horizons[storm_below(world, 4)];
-    uint32_t const cells_max = cells[storm_below(world, 4)];
+    uint32_t const draws_max = draws[storm_below(world, 4)];
     double const accuracy = storm_below(world, 2) == 0 ? 0.1 : 0.01;
     struct tacit_vote_site_config config = {.player = {.run_id = STORM_RUN_ID,
                                                        .player_id = site,
@@ -37,7 +37,7 @@ static struct tacit_vote_site_config draw_site(struct storm_world *world, const 
                                                        .tick_us = 900},
                                             .board = own->hub.board,
                                             .horizon = horizon,
-                                            .cells_max = cells_max,
+                                            .draws_max = draws_max,
                                             .goes_on = own->hub.reset_after_s > 0,
                                             .resend_after_us = 1700};
     assert_int_equal(tacit_mechanism_init(&config.player.mechanism, &mechanism), TACIT_OK);
@@ -178,7 +178,7 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
         .drew = update.has_draw,
         .voids_rewards = update.begins_term,
         .flags = update.has_draw | (uint64_t)update.replan << 1 | (uint64_t)update.on_tick << 2 |
-                 (uint64_t)update.message_count << 3 | (uint64_t)update.cell << 5,
+                 (uint64_t)update.message_count << 3 | (uint64_t)update.draw << 5,
         .deadline_us = update.deadline_us,
         .has_plan = update.replan,
         .plan = update.plan,
@@ -204,7 +204,7 @@ static void digest_vote_message(const struct storm_world *world,
 {
     uint64_t const words[] = {
         vote_message->kind,   vote_message->from,         vote_message->to,     vote_message->term,
-        vote_message->run_id, vote_message->cell,         vote_message->player, vote_message->reset,
+        vote_message->run_id, vote_message->draw,         vote_message->player, vote_message->reset,
         vote_message->forgot, vote_message->marks == NULL};
     digest_bytes(words, sizeof words);
     if (vote_message->marks != NULL)
@@ -250,7 +250,7 @@ static void look_at_hub(const struct storm_world *world, const void *hub, struct
     uint64_t const words[] = {view.is_decided, view.voter_count, view.voters[0], view.flagged[0],
                               view.ahead[0]};
     digest_bytes(words, sizeof words);
-    digest_bytes(view.cells, world->sites * sizeof *view.cells);
+    digest_bytes(view.draws, world->sites * sizeof *view.draws);
     if (view.pool.sums != NULL) {
         uint64_t const counts[] = {view.pool.release_count, view.pool.look_count};
         digest_bytes(counts, sizeof counts);
@@ -280,7 +280,7 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
     tacit_vote_site_view(site, &view);
     struct tacit_vote_private_view const *const player = &view.player;
     uint64_t const words[] = {
-        player->epoch,     player->cell,        player->decided,   player->waiting,
+        player->epoch,     player->draw,        player->decided,   player->waiting,
         player->halted,    player->exploit_arm, view.is_decided,   view.is_finished,
         view.is_committed, view.is_blocked,     view.is_forgotten, view.is_spent,
         view.granted,      view.pull_count,     view.is_heard,     player->active_count};
@@ -373,7 +373,7 @@ static const struct storm_field fields[] = {
     STORM_FIELD(struct tacit_vote_hub_message, to),
     STORM_FIELD(struct tacit_vote_hub_message, run_id),
     STORM_FIELD(struct tacit_vote_hub_message, term),
-    STORM_FIELD(struct tacit_vote_hub_message, cell),
+    STORM_FIELD(struct tacit_vote_hub_message, draw),
     STORM_FIELD(struct tacit_vote_hub_message, player),
     STORM_FIELD(struct tacit_vote_hub_message, reset),
     STORM_FIELD(struct tacit_vote_hub_message, forgot),

@@ -78,7 +78,7 @@ static struct tacit_vote_noised_update reward(struct run *run, uint32_t arm, uin
 static uint64_t grant(struct run *run, struct tacit_vote_noised_update *update)
 {
     struct tacit_vote_message const message = {
-        .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .cell = update->cell};
+        .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .draw = update->draw};
     assert_true(update->commit);
     run->now_us += run->fills;
     *update =
@@ -279,7 +279,7 @@ static void publish(const struct sums *sums, int world, struct tacit_rng *rng,
             assert_int_equal(tacit_vote_sums_step(player, &event, &entropy, &update), TACIT_OK);
         }
         event.kind = TACIT_EVENT_RECEIVE;
-        event.as.grant.cell = update.cell;
+        event.as.grant.draw = update.draw;
         event.as.grant.number = block;
         assert_int_equal(tacit_vote_sums_step(player, &event, &entropy, &update), TACIT_OK);
         event = (struct tacit_vote_sums_event){.now_us = update.deadline_us,

@@ -136,7 +136,7 @@ TEST(sites_and_hubs_of_votes_belong_to_one)
                                             .board = board_config(),
                                             .domain = {7},
                                             .horizon = 1000,
-                                            .cells_max = 9,
+                                            .draws_max = 9,
                                             .resend_after_us = 50};
     size_t const size = tacit_vote_site_size(&config);
     struct tacit_vote_site *const site = room(size);
@@ -148,7 +148,7 @@ TEST(sites_and_hubs_of_votes_belong_to_one)
     OTHER(tacit_vote_site_check, site, size, config, domain[0], 8);
     OTHER(tacit_vote_site_check, site, size, config, domain[31], 1);
     OTHER(tacit_vote_site_check, site, size, config, horizon, 1001);
-    OTHER(tacit_vote_site_check, site, size, config, cells_max, 10);
+    OTHER(tacit_vote_site_check, site, size, config, draws_max, 10);
     OTHER(tacit_vote_site_check, site, size, config, goes_on, true);
     OTHER(tacit_vote_site_check, site, size, config, resend_after_us, 51);
     struct tacit_vote_hub_config hub = {.board = board_config(), .reset_after_s = 3};

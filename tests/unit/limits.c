@@ -273,7 +273,7 @@ static struct tacit_vote_site_config vote_site(void)
     return (struct tacit_vote_site_config){.player = vote_private(),
                                            .board = vote_board(),
                                            .horizon = 1,
-                                           .cells_max = 1,
+                                           .draws_max = 1,
                                            .resend_after_us = 1};
 }
 
@@ -350,7 +350,7 @@ TEST(limits_of_votes)
     struct tacit_vote_site_config site = vote_site();
     LIMIT(site, tacit_vote_site_size, horizon, 1, 0);
     LIMIT(site, tacit_vote_site_size, horizon, TACIT_HORIZON_MAX, TACIT_HORIZON_MAX + 1);
-    LIMIT(site, tacit_vote_site_size, cells_max, 1, 0);
+    LIMIT(site, tacit_vote_site_size, draws_max, 1, 0);
     LIMIT(site, tacit_vote_site_size, resend_after_us, 1, 0);
     LIMIT(site, tacit_vote_site_size, resend_after_us, TACIT_NEVER >> 6, (TACIT_NEVER >> 6) + 1);
     LIMIT(site, tacit_vote_site_size, board.run_id, 0, 1); /* of another run */
@@ -840,7 +840,7 @@ TEST(what_is_beyond_a_limit_makes_no_state)
     NO_STATE(tacit_vote_board, vote_board(), votes_needed, 0);
     NO_STATE(tacit_vote_private, vote_private(), tick_us, 0);
     NO_STATE(tacit_vote_pool, vote_pool(), block, 0);
-    NO_STATE(tacit_vote_site, vote_site(), cells_max, 0);
+    NO_STATE(tacit_vote_site, vote_site(), draws_max, 0);
     struct tacit_vote_sums_config sums = {.player_id = 1,
                                           .player_count = 10,
                                           .arm_count = 10,

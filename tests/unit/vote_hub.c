@@ -89,7 +89,7 @@ static void open_world(struct world *world, double epsilon, uint64_t seed)
                    .tick_us = TICK_US},
         .board = {.run_id = RUN, .player_count = SITES, .arm_count = ARMS, .votes_needed = NEEDED},
         .horizon = 1000000,
-        .cells_max = CELLS_MAX - 1,
+        .draws_max = CELLS_MAX - 1,
         .resend_after_us = RESEND_US};
     assert_int_equal(tacit_mechanism_init(&world->config.player.mechanism, &mechanism), TACIT_OK);
     world->hub_config.board = world->config.board;
@@ -129,7 +129,7 @@ static void digest_message(const struct tacit_vote_hub_message *message)
 {
     uint64_t const words[] = {message->kind,  message->from,
                               message->to,    message->run_id,
-                              message->cell,  message->player,
+                              message->draw,  message->player,
                               message->reset, message->marks == NULL ? 0 : message->marks[0]};
     digest_bytes(words, sizeof words);
     digest_bytes(message->commitment, sizeof message->commitment);
@@ -148,7 +148,7 @@ static void digest_site(const struct tacit_vote_site *site)
     struct tacit_vote_site_view view;
     tacit_vote_site_view(site, &view);
     struct tacit_vote_private_view const *const player = &view.player;
-    uint64_t const words[] = {player->epoch,      player->cell,     player->active[0],
+    uint64_t const words[] = {player->epoch,      player->draw,     player->active[0],
                               player->dropped[0], player->decided,  player->active_count,
                               player->waiting,    player->halted,   player->exploit_arm,
                               view.is_decided,    view.is_finished, view.is_committed,
@@ -190,7 +190,7 @@ static enum tacit_status step(struct world *world, uint32_t site, uint32_t copy,
     digest_step(status,
                 update.persist | (uint64_t)update.has_draw << 1 | (uint64_t)update.replan << 2 |
                     (uint64_t)update.on_tick << 3 | (uint64_t)update.message_count << 4 |
-                    (uint64_t)update.cell << 8,
+                    (uint64_t)update.draw << 8,
                 update.deadline_us, update.plan, update.plan_count);
     digest_site(process->memory);
     for (uint32_t i = 0; i < update.message_count; i++)
@@ -200,8 +200,8 @@ static enum tacit_status step(struct world *world, uint32_t site, uint32_t copy,
     if (update.persist)
         memcpy(process->disk, process->memory, world->site_bytes);
     if (update.has_draw) {
-        assert_int_equal(update.cell, process->draws + 1); /* a row a cell, never another one */
-        process->draws = update.cell;
+        assert_int_equal(update.draw, process->draws + 1); /* a row a draw, never another one */
+        process->draws = update.draw;
         world->draws++;
     }
     for (uint32_t i = 0; i < update.message_count; i++)
@@ -227,7 +227,7 @@ static void start(struct world *world, uint32_t site, uint32_t copy)
     process->runs = true;
     memset(process->left, 0, sizeof process->left);
     memcpy(process->memory, process->disk, world->site_bytes);
-    process->draws = (uint32_t)look(world, site, copy).player.cell;
+    process->draws = (uint32_t)look(world, site, copy).player.draw;
     (void)step(world, site, copy, (struct tacit_event){.kind = TACIT_EVENT_START});
 }
 
@@ -269,9 +269,9 @@ static void check_said(struct world *world, const struct tacit_vote_hub_message 
         assert_true((said->marks[0] & world->rows[said->player]) == world->rows[said->player]);
         world->rows[said->player] = said->marks[0];
     }
-    if (said->kind == TACIT_VOTE_GRANTED) { /* one commitment a cell, for ever */
-        assert_true(said->cell < CELLS_MAX);
-        uint8_t *const before = world->granted[said->to][said->cell];
+    if (said->kind == TACIT_VOTE_GRANTED) { /* one commitment a draw, for ever */
+        assert_true(said->draw < CELLS_MAX);
+        uint8_t *const before = world->granted[said->to][said->draw];
         if (memcmp(before, nothing, sizeof nothing) != 0)
             assert_memory_equal(before, said->commitment, sizeof nothing);
         memcpy(before, said->commitment, sizeof nothing);
@@ -287,7 +287,7 @@ static void digest_hub(const struct tacit_vote_hub *hub)
     uint64_t const words[] = {view.is_decided, view.voter_count, view.voters[0], view.flagged[0],
                               tacit_vote_hub_anew(hub, &anew)};
     digest_bytes(words, sizeof words);
-    digest_bytes(view.cells, SITES * sizeof *view.cells);
+    digest_bytes(view.draws, SITES * sizeof *view.draws);
     digest_message(&anew);
 }
 
@@ -501,7 +501,7 @@ TEST(vote_of_a_blocked_site_stays_where_it_is)
     memset(refusal.message.commitment, 9, TACIT_SHA256_BYTES);
     assert_int_equal(hear(&world, 0, 0, &refusal), TACIT_OK);
     assert_false(look(&world, 0, 0).is_blocked); /* that was about a draw of before */
-    refusal.message.cell = 1;
+    refusal.message.draw = 1;
     assert_int_equal(hear(&world, 0, 0, &refusal), TACIT_OK);
     pass(&world, TICK_US);
     assert_false(is_under_way(&world, TACIT_VOTE_CAST));
@@ -587,14 +587,14 @@ TEST(what_comes_late_is_refused_by_its_draw)
         .message = {.kind = TACIT_VOTE_COMMIT, .from = 0, .to = TACIT_HUB, .run_id = RUN}};
     struct world world;
     open_world(&world, 1, 7);
-    for (uint32_t cell = 1; cell <= 3; cell++) {
-        message.message.cell = cell;
-        memset(message.message.commitment, (int)cell, TACIT_SHA256_BYTES);
-        memset(message.message.previous, (int)cell - 1, TACIT_SHA256_BYTES);
+    for (uint32_t draw = 1; draw <= 3; draw++) {
+        message.message.draw = draw;
+        memset(message.message.commitment, (int)draw, TACIT_SHA256_BYTES);
+        memset(message.message.previous, (int)draw - 1, TACIT_SHA256_BYTES);
         assert_int_equal(tell_hub(&world, &message), TACIT_OK);
         (void)take(&world, TACIT_VOTE_GRANTED);
     }
-    message.message.cell = 1;
+    message.message.draw = 1;
     memset(message.message.commitment, 1, TACIT_SHA256_BYTES);
     memset(message.message.previous, 0, TACIT_SHA256_BYTES);
     message.message.marks = &message.marks;
@@ -602,7 +602,7 @@ TEST(what_comes_late_is_refused_by_its_draw)
         message.message.kind = kinds[i];
         assert_int_equal(tell_hub(&world, &message), TACIT_OK);
         struct message const refusal = take(&world, TACIT_VOTE_REFUSED);
-        assert_int_equal(refusal.message.cell, 1);
+        assert_int_equal(refusal.message.draw, 1);
         assert_false(refusal.message.forgot);
     }
     struct tacit_vote_hub_view view;
@@ -649,7 +649,7 @@ TEST(old_state_cannot_take_a_vote_back)
     uint64_t const before = world.rows[0];
     assert_true(before != 0);
     struct tacit_vote_hub_message old = {
-        .kind = TACIT_VOTE_CAST, .from = 0, .to = TACIT_HUB, .run_id = RUN, .cell = 1};
+        .kind = TACIT_VOTE_CAST, .from = 0, .to = TACIT_HUB, .run_id = RUN, .draw = 1};
     struct message message = {.message = old, .marks = 0};
     message.message.marks = &message.marks;
     memcpy(message.message.commitment, look(&world, 0, 0).head, TACIT_SHA256_BYTES);
@@ -672,7 +672,7 @@ TEST(one_mark_makes_a_voter)
         deliver_all(&world);
         struct message message = {
             .message = {
-                .kind = TACIT_VOTE_CAST, .from = 0, .to = TACIT_HUB, .run_id = RUN, .cell = 1}};
+                .kind = TACIT_VOTE_CAST, .from = 0, .to = TACIT_HUB, .run_id = RUN, .draw = 1}};
         message.message.marks = &message.marks;
         memcpy(message.message.commitment, look(&world, 0, 0).head, TACIT_SHA256_BYTES);
         struct tacit_vote_hub_view view;
@@ -729,7 +729,7 @@ TEST(lost_hub_has_all_votes_again_in_a_new_term)
     assert_int_equal(view.board.mark_count, 0);
     assert_false(look(&world, 3, 0).is_committed);
     assert_true(world.processes[3][0].left[0] > 0); /* played anew; what was drawn stays spent */
-    assert_int_equal(look(&world, 3, 0).player.cell, 1);
+    assert_int_equal(look(&world, 3, 0).player.draw, 1);
     deliver_all(&world);
     pass(&world, RESEND_US);
     deliver_all(&world);
@@ -798,7 +798,7 @@ TEST(site_whose_hub_says_it_was_granted_after_all_goes_on)
     play_all(&world, 0, 0);
     struct message refusal = {
         .message = {
-            .kind = TACIT_VOTE_REFUSED, .from = TACIT_HUB, .to = 0, .run_id = RUN, .cell = 1}};
+            .kind = TACIT_VOTE_REFUSED, .from = TACIT_HUB, .to = 0, .run_id = RUN, .draw = 1}};
     memset(refusal.message.commitment, 9, TACIT_SHA256_BYTES);
     assert_int_equal(hear(&world, 0, 0, &refusal), TACIT_OK);
     assert_true(look(&world, 0, 0).is_blocked);
@@ -818,7 +818,7 @@ TEST(without_entropy_a_draw_is_neither_lost_nor_committed_to_twice)
     world.entropy_fails = true;
     play_all(&world, 0, 0);
     assert_int_equal(world.queue_count, 0);
-    assert_int_equal(look(&world, 0, 0).player.cell, 0);
+    assert_int_equal(look(&world, 0, 0).player.draw, 0);
     world.entropy_fails = false;
     start(&world, 0, 0); /* dead and back, with the clock at nought */
     pass(&world, 2000000);
@@ -830,7 +830,7 @@ TEST(draws_end_where_the_site_says_so)
 {
     struct world world;
     open_world(&world, 0.01, 14);
-    world.config.cells_max = 1;
+    world.config.draws_max = 1;
     struct tacit_vote_site_config const config = config_of(&world, 0);
     assert_int_equal(tacit_vote_site_init(world.processes[0][0].disk, &config), TACIT_OK);
     start(&world, 0, 0);

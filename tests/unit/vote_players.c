@@ -35,7 +35,7 @@ struct member {
     uint64_t now_us;
     uint64_t deadline_us;
     uint64_t left[ARMS_MAX]; /* of the plan */
-    uint64_t cell;
+    uint64_t draw;
 };
 
 struct table {
@@ -149,7 +149,7 @@ static void remember(struct table *table, const struct tacit_vote_message *messa
 {
     struct said *const said = &table->said[table->count++ % SAID];
     uint64_t const words[] = {message->kind,   message->from,  message->to,
-                              message->run_id, message->reset, message->cell};
+                              message->run_id, message->reset, message->draw};
     digest_bytes(words, sizeof words);
     *said = (struct said){.message = *message};
     memcpy(said->marks, message->marks, words_of(table) * sizeof(uint64_t));
@@ -158,7 +158,7 @@ static void remember(struct table *table, const struct tacit_vote_message *messa
 }
 
 /* What another has said, a reset, a grant; sometimes with one member changed. */
-static struct said any_message(struct table *table, const struct member *member, uint64_t cell)
+static struct said any_message(struct table *table, const struct member *member, uint64_t draw)
 {
     static const uint32_t others[] = {TACIT_HUB, TACIT_EVERYONE, 0, PLAYERS};
     uint32_t const kind = below(table, 12);
@@ -180,7 +180,7 @@ static struct said any_message(struct table *table, const struct member *member,
     }
     if (kind > 8)
         said.message = (struct tacit_vote_message){
-            .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .run_id = RUN_ID, .cell = cell};
+            .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .run_id = RUN_ID, .draw = draw};
     switch (below(table, 20)) {
     case 0:
         said.message.from = others[below(table, 4)];
@@ -192,7 +192,7 @@ static struct said any_message(struct table *table, const struct member *member,
         said.message.reset += 1 - 2 * (uint64_t)below(table, 2);
         break;
     case 3:
-        said.message.cell += 1 - 2 * (uint64_t)below(table, 2);
+        said.message.draw += 1 - 2 * (uint64_t)below(table, 2);
         break;
     case 4:
         tacit_bits_add(said.marks, below(table, table->arms + 1));
@@ -283,8 +283,8 @@ static void digest_hidden(const struct table *table, const struct tacit_vote_pri
     tacit_vote_private_view(player, &view);
     struct tacit_vote_private_summary const summary = tacit_vote_private_summary(player);
     uint64_t const words[] = {
-        view.epoch,     view.cell,        view.decided,    view.active_count,  view.waiting,
-        view.halted,    view.exploit_arm, summary.cell,    summary.decided,    summary.waiting,
+        view.epoch,     view.draw,        view.decided,    view.active_count,  view.waiting,
+        view.halted,    view.exploit_arm, summary.draw,    summary.decided,    summary.waiting,
         summary.halted, summary.pulling,  summary.vote_us, summary.deadline_us};
     digest_bytes(words, sizeof words);
     digest_bytes(view.active, words_of(table) * sizeof(uint64_t));
@@ -321,7 +321,7 @@ static void step_hidden(struct table *table, uint32_t at, struct tacit_vote_even
                     (uint64_t)update.commit << 2 | (uint64_t)update.send << 3 |
                     (uint64_t)update.replan << 4 | (uint64_t)update.marks_new << 8,
                 update.deadline_us, update.plan, update.plan_count);
-    digest_word(update.cell);
+    digest_word(update.draw);
     digest_hidden(table, member->player);
     digest_board(table, member->board);
     assert_true(is_hidden(member->player, size, &table->hidden[at]));
@@ -330,7 +330,7 @@ static void step_hidden(struct table *table, uint32_t at, struct tacit_vote_even
     damage_some(member->board, board_size, is_board, &table->board);
     member->deadline_us = update.deadline_us;
     if (update.commit)
-        member->cell = update.cell;
+        member->draw = update.draw;
     if (update.replan)
         take_plan(member, update.plan, update.plan_count);
     if (update.send)
@@ -376,7 +376,7 @@ TEST(private_players_take_what_comes_or_nothing_of_it)
                 event.kind = TACIT_EVENT_START;
                 member->now_us = below(table, 4) == 0 ? below(table, 3000) : member->now_us;
             } else if (what < 40) {
-                said = any_message(table, member, member->cell);
+                said = any_message(table, member, member->draw);
                 if (said.message.kind == TACIT_VOTE_MARKS)
                     said.message.marks = said.marks;
                 event.kind = TACIT_EVENT_RECEIVE;
@@ -444,7 +444,7 @@ static uint64_t climb(double growth, double failure, double accuracy, uint64_t *
         }
         assert_true(update.commit);
         struct tacit_vote_message const grant = {
-            .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .run_id = RUN_ID, .cell = update.cell};
+            .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .run_id = RUN_ID, .draw = update.draw};
         event = (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE};
         event.as.message = &grant;
         assert_int_equal(tacit_vote_private_step(player, said, &event, &entropy, &update),
@@ -464,7 +464,7 @@ TEST(a_ladder_ends_at_its_last_rung)
     (void)climb(1.05, 0.5, 1e-12, &active, &view);
     assert_true(view.halted);
     assert_int_equal(view.epoch, TACIT_BOUNDS_RELEASES_MAX);
-    assert_int_equal(view.cell, TACIT_BOUNDS_RELEASES_MAX);
+    assert_int_equal(view.draw, TACIT_BOUNDS_RELEASES_MAX);
     /* from 64 pulls in steps of 4 to a quarter of the horizon, which is the last */
     assert_int_equal(climb(4, 0.00282, 1e-12, &active, &view), TACIT_HORIZON_MAX / 4);
     assert_true(view.halted);
@@ -662,7 +662,7 @@ static void digest_sums(const struct table *table, const struct tacit_vote_sums 
 {
     struct tacit_vote_sums_view view;
     tacit_vote_sums_view(player, &view);
-    uint64_t const words[] = {view.cell, view.decided, view.waiting, view.halted,
+    uint64_t const words[] = {view.draw, view.decided, view.waiting, view.halted,
                               view.active_count};
     digest_bytes(words, sizeof words);
     digest_bytes(view.active, words_of(table) * sizeof(uint64_t));
@@ -703,14 +703,14 @@ static void step_sums(struct table *table, uint32_t at, struct tacit_vote_sums_e
     }
     digest_step(status,
                 update.persist | (uint64_t)update.commit << 1 | (uint64_t)update.send << 2 |
-                    (uint64_t)update.replan << 3 | update.cell << 8,
+                    (uint64_t)update.replan << 3 | update.draw << 8,
                 update.deadline_us, update.plan, update.plan_count);
     digest_sums(table, member->player);
     assert_true(is_sums(member->player, size, &table->sums[at]));
     damage_some(member->player, size, is_sums, &table->sums[at]);
     member->deadline_us = update.deadline_us;
     if (update.commit)
-        member->cell = update.cell;
+        member->draw = update.draw;
     if (update.replan)
         take_plan(member, update.plan, update.plan_count);
     if (update.send)
@@ -754,10 +754,10 @@ static struct tacit_vote_sums_event any_event(struct table *table, struct member
         event.kind = what < 3 ? TACIT_EVENT_START : TACIT_EVENT_EXPLOITED;
     } else if (what < 24) {
         event.kind = TACIT_EVENT_RECEIVE;
-        event.as.grant.cell = member->cell;
+        event.as.grant.draw = member->draw;
         event.as.grant.number = table->released;
         if (what > 20)
-            event.as.grant.cell += 1 - 2 * (uint64_t)below(table, 2);
+            event.as.grant.draw += 1 - 2 * (uint64_t)below(table, 2);
     } else if (what < 44) {
         event.kind = TACIT_EVENT_TIMEOUT;
         pass(table, member);
@@ -785,7 +785,7 @@ TEST(publishers_take_what_comes_or_nothing_of_it)
             struct tacit_vote_sums_view view;
             tacit_vote_sums_view(table->members[at].player, &view);
             bool const is_new = event.kind == TACIT_EVENT_RECEIVE && view.waiting &&
-                                event.as.grant.cell == view.cell;
+                                event.as.grant.draw == view.draw;
             step_sums(table, at, event);
             table->released += is_new ? 1 : 0;
             if (below(table, 30) == 0 && table->count > 0)
@@ -811,7 +811,7 @@ struct laid {
     int64_t noised[2 * ARMS]; /* a stride of two: between them nothing is written */
     struct tacit_pull_block plan[ARMS];
     uint64_t phase;
-    uint64_t cell;
+    uint64_t draw;
     struct vote_clock clock;
     struct vote_block block;
     struct tacit_mechanism mechanism;
@@ -824,13 +824,13 @@ static void lay(struct laid *laid, uint64_t active, double epsilon, uint64_t bud
     memset(laid, 0x55, sizeof *laid);
     assert_int_equal(tacit_mechanism_init(&laid->mechanism, &mechanism), TACIT_OK);
     laid->active = active;
-    laid->cell = 0;
+    laid->draw = 0;
     laid->clock = vote_clock_init(budget_nano);
     laid->block = (struct vote_block){.arm_count = ARMS,
                                       .mechanism = &laid->mechanism,
                                       .clock = &laid->clock,
                                       .phase = &laid->phase,
-                                      .cell = &laid->cell,
+                                      .draw = &laid->draw,
                                       .plan = laid->plan,
                                       .active = &laid->active,
                                       .left = laid->left,
@@ -908,7 +908,7 @@ TEST(a_block_holds_what_is_owed_and_brought)
     assert_false(vote_block_is_possible(&laid.block, 8));
     assert_int_equal(bring(&laid, 3, 1, 7), TACIT_INVALID);
     laid.phase = PHASE_PULLING;
-    laid.cell = 1; /* a draw that nobody paid */
+    laid.draw = 1; /* a draw that nobody paid */
     assert_false(vote_block_is_possible(&laid.block, 8));
 }
 
@@ -947,7 +947,7 @@ TEST(a_release_is_all_or_nothing)
     uint32_t words = 0;
     for (; (status = release_of(&laid, words)) == TACIT_ENTROPY; words++) {
         expect_block(&laid, none, brought);
-        assert_true(laid.cell == 0 && ledger->release_count == 0 && ledger->gross_nano == 0);
+        assert_true(laid.draw == 0 && ledger->release_count == 0 && ledger->gross_nano == 0);
         for (uint32_t arm = 0; arm < ARMS; arm++)
             assert_true(arm == 1 || laid.noised[2 * arm] == 0);
         assert_false(vote_block_is_retried(&laid.block));
@@ -955,9 +955,9 @@ TEST(a_release_is_all_or_nothing)
         assert_true(vote_block_is_retried(&laid.block));
         assert_true(laid.clock.retry_us == TACIT_NEVER);
     }
-    assert_true(status == TACIT_OK && words >= 3 && laid.update.cell == 1);
+    assert_true(status == TACIT_OK && words >= 3 && laid.update.draw == 1);
     expect_block(&laid, none, nothing);
-    assert_true(laid.cell == 1 && ledger->release_count == 1 && ledger->gross_nano == TACIT_NANO);
+    assert_true(laid.draw == 1 && ledger->release_count == 1 && ledger->gross_nano == TACIT_NANO);
     int64_t untouched;
     memset(&untouched, 0x55, sizeof untouched);
     for (uint32_t i = 0; i < 2 * ARMS; i++) {
@@ -969,7 +969,7 @@ TEST(a_release_is_all_or_nothing)
     bring_all(&laid, brought);
     assert_int_equal(release_of(&laid, UINT32_MAX), TACIT_BUDGET);
     expect_block(&laid, none, nothing);
-    assert_true(laid.cell == 0 && ledger->release_count == 0);
+    assert_true(laid.draw == 0 && ledger->release_count == 0);
 }
 
 TEST(ticks_are_multiples_that_lie_ahead)

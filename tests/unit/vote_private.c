@@ -69,7 +69,7 @@ static void digest_player(const struct site *site)
     tacit_vote_private_view(site->player, &view);
     struct tacit_vote_private_summary const summary = tacit_vote_private_summary(site->player);
     uint64_t const words[] = {view.epoch,
-                              view.cell,
+                              view.draw,
                               view.active[0],
                               view.dropped[0],
                               view.decided,
@@ -77,7 +77,7 @@ static void digest_player(const struct site *site)
                               view.waiting,
                               view.halted,
                               view.exploit_arm,
-                              summary.cell,
+                              summary.draw,
                               summary.decided,
                               summary.waiting,
                               summary.halted,
@@ -100,8 +100,8 @@ static void digest_player(const struct site *site)
 static void digest_said(const struct tacit_vote_noised_update *update)
 {
     struct tacit_vote_message const *const said = &update->message;
-    uint64_t const words[] = {update->cell, update->marks_new, said->kind,  said->from,
-                              said->to,     said->run_id,      said->reset, said->cell};
+    uint64_t const words[] = {update->draw, update->marks_new, said->kind,  said->from,
+                              said->to,     said->run_id,      said->reset, said->draw};
     digest_bytes(words, sizeof words);
     if (update->send)
         digest_word(said->marks[0]);
@@ -146,10 +146,10 @@ static enum tacit_status reward(struct site *site, uint32_t arm, uint64_t count,
                             .as.reward = {.arm = arm, .count = count, .sum = {.steps = steps}}});
 }
 
-static enum tacit_status grant(struct site *site, uint64_t cell, uint32_t from)
+static enum tacit_status grant(struct site *site, uint64_t draw, uint32_t from)
 {
     struct tacit_vote_message const message = {
-        .kind = TACIT_VOTE_GRANT, .from = from, .to = 1, .run_id = RUN, .cell = cell};
+        .kind = TACIT_VOTE_GRANT, .from = from, .to = 1, .run_id = RUN, .draw = draw};
     return happen(site,
                   (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &message});
 }
@@ -203,7 +203,7 @@ TEST(nothing_uses_a_draw_before_its_grant)
     assert_int_equal(play_plan(&site), TACIT_OK);
     assert_true(site.last.persist);
     assert_true(site.last.commit);
-    assert_int_equal(site.last.cell, 1);
+    assert_int_equal(site.last.draw, 1);
     for (uint32_t i = 0; i < 4; i++) {
         site.now_us += 10 * TICK_US;
         happen(&site, (struct tacit_vote_event){.kind = i % 2 == 0 ? TACIT_EVENT_TIMEOUT
@@ -215,7 +215,7 @@ TEST(nothing_uses_a_draw_before_its_grant)
     }
     start(&site); /* a restart asks again, and draws nothing again */
     assert_true(site.last.commit);
-    assert_int_equal(site.last.cell, 1);
+    assert_int_equal(site.last.draw, 1);
     assert_int_equal(view_of(&site).ledger->release_count, 1);
     assert_int_equal(grant(&site, 1, 2), TACIT_STRANGER);
     assert_int_equal(grant(&site, 2, TACIT_HUB), TACIT_UNEXPECTED);
@@ -232,7 +232,7 @@ TEST(a_vote_leaves_on_the_tick_and_not_before)
     site.now_us = 7777;
     while (view_of(&site).active_count == ARMS) { /* until something is eliminated */
         assert_int_equal(play_plan(&site), TACIT_OK);
-        assert_int_equal(grant(&site, view_of(&site).cell, TACIT_HUB), TACIT_OK);
+        assert_int_equal(grant(&site, view_of(&site).draw, TACIT_HUB), TACIT_OK);
     }
     assert_false(site.last.send);
     assert_int_equal(site.last.deadline_us, 8000);
@@ -305,7 +305,7 @@ TEST(every_epoch_costs_epsilon_of_other_rewards)
     start(&site);
     for (uint32_t i = 0; i < 30 && !view_of(&site).decided; i++) {
         assert_int_equal(play_plan(&site), TACIT_OK);
-        assert_int_equal(grant(&site, view_of(&site).cell, TACIT_HUB), TACIT_OK);
+        assert_int_equal(grant(&site, view_of(&site).draw, TACIT_HUB), TACIT_OK);
     }
     assert_true(view_of(&site).decided);
     assert_int_equal(view_of(&site).exploit_arm, 1);
@@ -325,7 +325,7 @@ TEST(a_player_without_an_arm_in_common_takes_the_voted_set)
     assert_int_equal(view_of(&site).active_count, ARMS);
     while (!view_of(&site).decided) {
         assert_int_equal(play_plan(&site), TACIT_OK);
-        assert_int_equal(grant(&site, view_of(&site).cell, TACIT_HUB), TACIT_OK);
+        assert_int_equal(grant(&site, view_of(&site).draw, TACIT_HUB), TACIT_OK);
     }
     assert_true(view_of(&site).epoch > 1);
     assert_int_equal(view_of(&site).active[0], 2);
@@ -373,7 +373,7 @@ TEST(a_reset_starts_the_ladder_over_new_rewards)
         assert_int_equal(grant(&site, waits, TACIT_HUB), waits == 1 ? TACIT_OK : TACIT_UNEXPECTED);
         assert_int_equal(view_of(&site).epoch, 1); /* what came before the reset judges nothing */
         assert_int_equal(play_plan(&site), TACIT_OK);
-        assert_int_equal(site.last.cell, waits + 1);
+        assert_int_equal(site.last.draw, waits + 1);
     }
 }
 
@@ -386,7 +386,7 @@ TEST(a_reset_takes_back_the_players_votes)
     for (uint64_t reset = 0; reset < 2; reset++) {
         while (view_of(&site).active_count == ARMS) {
             assert_int_equal(play_plan(&site), TACIT_OK);
-            assert_int_equal(grant(&site, view_of(&site).cell, TACIT_HUB), TACIT_OK);
+            assert_int_equal(grant(&site, view_of(&site).draw, TACIT_HUB), TACIT_OK);
         }
         site.now_us = site.last.deadline_us;
         happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT});
@@ -415,7 +415,7 @@ TEST(a_vote_that_has_not_left_is_none_after_a_reset)
     start(&site);
     while (view_of(&site).active_count == ARMS) {
         assert_int_equal(play_plan(&site), TACIT_OK);
-        assert_int_equal(grant(&site, view_of(&site).cell, TACIT_HUB), TACIT_OK);
+        assert_int_equal(grant(&site, view_of(&site).draw, TACIT_HUB), TACIT_OK);
     }
     assert_int_equal(site.last.deadline_us, TICK_US);
     struct tacit_vote_message const message = {.kind = TACIT_VOTE_RESET,
@@ -486,7 +486,7 @@ static void digest_wide(const struct wide *wide)
     size_t const width = TACIT_BITS_WORDS(wide->config.arm_count) * sizeof(uint64_t);
     tacit_vote_private_view(wide->player, &view);
     tacit_vote_board_view(wide->board, &board);
-    uint64_t const words[] = {view.epoch, view.cell, view.active_count, view.exploit_arm};
+    uint64_t const words[] = {view.epoch, view.draw, view.active_count, view.exploit_arm};
     digest_bytes(words, sizeof words);
     digest_bytes(view.active, width);
     digest_bytes(view.dropped, width);
@@ -532,7 +532,7 @@ static void play_wide(struct wide *wide, uint32_t epoch)
                                          .from = TACIT_HUB,
                                          .to = wide->config.player_id,
                                          .run_id = RUN,
-                                         .cell = wide->last.cell};
+                                         .draw = wide->last.draw};
     if (wide->last.commit)
         (void)step_wide(
             wide, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &message});

@@ -457,7 +457,7 @@ static void digest_player(const struct site *site)
 {
     struct tacit_vote_sums_view view;
     tacit_vote_sums_view(site->player, &view);
-    uint64_t const words[] = {view.cell,   view.decided,      view.waiting,
+    uint64_t const words[] = {view.draw,   view.decided,      view.waiting,
                               view.halted, view.active_count, view.active[0]};
     digest_bytes(words, sizeof words);
     digest_ledger(view.ledger);
@@ -487,7 +487,7 @@ static enum tacit_status happen(struct site *site, struct tacit_vote_sums_event 
                 site->last.persist | (uint64_t)site->last.commit << 1 |
                     (uint64_t)site->last.send << 2 | (uint64_t)site->last.replan << 3,
                 site->last.deadline_us, site->last.plan, site->last.plan_count);
-    digest_word(site->last.cell);
+    digest_word(site->last.draw);
     digest_player(site);
     if (site->last.send)
         digest_release(&site->last.release);
@@ -521,10 +521,10 @@ static enum tacit_status reward(struct site *site, uint32_t arm, uint64_t count,
                             .as.reward = {.arm = arm, .count = count, .sum = {.steps = steps}}});
 }
 
-static enum tacit_status grant(struct site *site, uint64_t cell, uint64_t number)
+static enum tacit_status grant(struct site *site, uint64_t draw, uint64_t number)
 {
     return happen(site, (struct tacit_vote_sums_event){.kind = TACIT_EVENT_RECEIVE,
-                                                       .as.grant = {cell, number}});
+                                                       .as.grant = {draw, number}});
 }
 
 /* All that is left of the block, arm k with (k + 1) x 1000 steps a pull. */
@@ -566,7 +566,7 @@ TEST(nothing_leaves_before_its_grant_or_off_the_tick)
     assert_int_equal(play_block(&site), TACIT_OK);
     assert_true(site.last.persist);
     assert_true(site.last.commit);
-    assert_int_equal(site.last.cell, 1);
+    assert_int_equal(site.last.draw, 1);
     site.now_us = 20000;
     for (uint32_t i = 0; i < 4; i++) {
         simple(&site, i % 2 == 0 ? TACIT_EVENT_TIMEOUT : TACIT_EVENT_OFFER);
@@ -576,7 +576,7 @@ TEST(nothing_leaves_before_its_grant_or_off_the_tick)
     simple(&site, TACIT_EVENT_START); /* asks again, draws nothing again */
     assert_true(site.last.commit);
     assert_int_equal(site.last.deadline_us, TACIT_NEVER); /* nothing was granted: nothing is due */
-    assert_int_equal(view_of(&site).cell, 1);
+    assert_int_equal(view_of(&site).draw, 1);
     assert_int_equal(grant(&site, 2, 0), TACIT_UNEXPECTED);
     assert_int_equal(grant(&site, 0, 0), TACIT_UNEXPECTED);
     site.now_us = 20001;
@@ -613,7 +613,7 @@ TEST(the_same_bytes_leave_again_until_they_are_settled)
     simple(&site, TACIT_EVENT_START); /* did it leave? again, at the next tick */
     assert_int_equal(play_block(&site), TACIT_OK);
     assert_false(site.last.commit);
-    assert_int_equal(view_of(&site).cell, 1); /* the next draw waits for that */
+    assert_int_equal(view_of(&site).draw, 1); /* the next draw waits for that */
     assert_int_equal(site.last.deadline_us, 2 * TICK_US);
     site.now_us = 2 * TICK_US;
     simple(&site, TACIT_EVENT_TIMEOUT);
@@ -630,7 +630,7 @@ TEST(the_same_bytes_leave_again_until_they_are_settled)
     standing.settled = 1;
     settle(&site, standing);
     assert_true(site.last.commit);
-    assert_int_equal(site.last.cell, 2);
+    assert_int_equal(site.last.draw, 2);
     assert_false(site.last.send);
 }
 
@@ -758,7 +758,7 @@ static void play_wide(const struct tacit_vote_sums_config *config, struct tacit_
         struct tacit_vote_sums_view view;
         size_t const width = TACIT_BITS_WORDS(config->arm_count) * sizeof(uint64_t);
         tacit_vote_sums_view(player, &view);
-        digest_step(status, update.cell, update.deadline_us, update.plan, update.plan_count);
+        digest_step(status, update.draw, update.deadline_us, update.plan, update.plan_count);
         digest_bytes(view.active, width);
         digest_bytes(pool_view(pool).active, width);
         if (update.replan) {
@@ -775,7 +775,7 @@ static void play_wide(const struct tacit_vote_sums_config *config, struct tacit_
         event.as.standing = (struct tacit_vote_standing){pool_view(pool).active, UINT64_MAX};
         if (update.commit) {
             event.kind = TACIT_EVENT_RECEIVE;
-            event.as.grant.cell = update.cell;
+            event.as.grant.draw = update.draw;
             event.as.grant.number = pool_view(pool).release_count;
         } else if (update.deadline_us != TACIT_NEVER) {
             event.kind = TACIT_EVENT_TIMEOUT;

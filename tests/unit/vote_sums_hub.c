@@ -56,7 +56,7 @@ static void configure(struct world *world, uint32_t site)
                                                      .board = board,
                                                      .domain = {7},
                                                      .horizon = 1000000,
-                                                     .cells_max = 1000,
+                                                     .draws_max = 1000,
                                                      .resend_after_us = 100000000};
     assert_int_equal(tacit_mechanism_init(&world->site_is.player.mechanism, &mechanism), TACIT_OK);
 }
@@ -202,7 +202,7 @@ static void block_of(struct world *world, uint32_t site)
     struct tacit_vote_hub_message const release = release_of(world, site);
     assert_int_equal(publish(world, &release), TACIT_OK);
     assert_int_equal(world->row.kind, TACIT_VOTE_ROW);
-    assert_int_equal(world->row.cell, release.cell);
+    assert_int_equal(world->row.draw, release.draw);
     for (uint32_t i = 0; i < SITES; i++)
         tell_site(world, i, &world->row);
 }
@@ -237,7 +237,7 @@ static void simulate_block(struct world *world, uint32_t site, uint64_t number)
     update = step_player(
         world, site,
         (struct tacit_vote_sums_event){.kind = TACIT_EVENT_RECEIVE,
-                                       .as.grant = {.cell = update.cell, .number = number}});
+                                       .as.grant = {.draw = update.draw, .number = number}});
     update = step_player(
         world, site,
         (struct tacit_vote_sums_event){.now_us = update.deadline_us, .kind = TACIT_EVENT_TIMEOUT});
@@ -286,14 +286,14 @@ TEST(a_release_is_added_up_once_as_it_was_committed_to)
     bad.from = 0; /* nothing was granted to it */
     assert_int_equal(publish(world, &bad), TACIT_ROLLBACK);
     bad = release;
-    bad.cell = 2;
+    bad.draw = 2;
     assert_int_equal(publish(world, &bad), TACIT_FORKED);
     bad.kind = TACIT_VOTE_CAST;
     assert_int_equal(publish(world, &bad), TACIT_UNEXPECTED);
     assert_int_equal(hub_view(world).pool.release_count, 0);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(publish(world, &release), TACIT_OK);
-        assert_int_equal(world->row.cell, 1);
+        assert_int_equal(world->row.draw, 1);
         assert_int_equal(hub_view(world).pool.release_count, 1);
     }
     assert_int_equal(hub_view(world).voter_count, 1);
@@ -308,7 +308,7 @@ TEST(a_draw_waits_until_the_release_before_is_heard)
     struct tacit_vote_hub_message const release = release_of(world, 2);
     tell_site(world, 2, &before);
     assert_false(play(world, 2).has_draw); /* it plays on, and holds the draw */
-    assert_int_equal(release.cell, 2);
+    assert_int_equal(release.draw, 2);
     assert_int_equal(publish(world, &release), TACIT_OK);
     assert_true(tell_site(world, 2, &world->row).has_draw);
 }

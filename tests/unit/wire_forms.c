@@ -92,13 +92,13 @@ static const struct tacit_phased_message phased[] = {
 static const int64_t noised[K] = {6, 0, -7};
 static const struct tacit_vote_hub_message votes[] = {
     {.kind = TACIT_VOTE_HELLO},
-    {.kind = TACIT_VOTE_COMMIT, .cell = 1, .commitment = {1}},
-    {.kind = TACIT_VOTE_CAST, .cell = 1, .reset = 2, .marks = arms, .commitment = {1}},
-    {.kind = TACIT_VOTE_GRANTED, .cell = 1, .commitment = {1}},
-    {.kind = TACIT_VOTE_REFUSED, .cell = 1, .commitment = {1}, .forgot = true},
+    {.kind = TACIT_VOTE_COMMIT, .draw = 1, .commitment = {1}},
+    {.kind = TACIT_VOTE_CAST, .draw = 1, .reset = 2, .marks = arms, .commitment = {1}},
+    {.kind = TACIT_VOTE_GRANTED, .draw = 1, .commitment = {1}},
+    {.kind = TACIT_VOTE_REFUSED, .draw = 1, .commitment = {1}, .forgot = true},
     {.kind = TACIT_VOTE_ROW, .player = 1, .reset = 2, .marks = arms},
     {.kind = TACIT_VOTE_ANEW, .reset = 2},
-    {.kind = TACIT_VOTE_RELEASE, .cell = 1, .marks = arms, .sums = noised},
+    {.kind = TACIT_VOTE_RELEASE, .draw = 1, .marks = arms, .sums = noised},
 };
 
 static const float model[2] = {1, 2};

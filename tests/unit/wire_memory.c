@@ -131,7 +131,7 @@ static size_t write_vote(const struct tacit_vote_hub_message *vote_message, uint
 static size_t encode_vote(uint8_t *bytes)
 {
     struct tacit_vote_hub_message const cast = {
-        .kind = TACIT_VOTE_CAST, .from = 3, .run_id = 1, .cell = 2, .marks = arms};
+        .kind = TACIT_VOTE_CAST, .from = 3, .run_id = 1, .draw = 2, .marks = arms};
     return write_vote(&cast, bytes);
 }
 

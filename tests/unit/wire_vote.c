@@ -37,7 +37,7 @@ static struct tacit_vote_hub_message sample(enum tacit_vote_hub_message_kind kin
                                              .from = is_of_site ? 7 : TACIT_HUB,
                                              .to = is_of_site ? TACIT_HUB : 7,
                                              .run_id = UINT64_C(0x0123456789abcdef),
-                                             .cell = is_broadcast ? 0 : 3,
+                                             .draw = is_broadcast ? 0 : 3,
                                              .player = kind == TACIT_VOTE_ROW ? AGENTS - 1 : 0};
     memset(marks, 0, sizeof marks);
     for (uint32_t arm = 0; arm < arm_count; arm += 3)
@@ -99,7 +99,7 @@ TEST(messages_survive_the_trip)
             assert_int_equal(found->from, sent.from);
             assert_int_equal(found->to, 7);
             assert_true(found->run_id == sent.run_id && found->reset == sent.reset);
-            assert_int_equal(found->cell, sent.cell);
+            assert_int_equal(found->draw, sent.draw);
             assert_int_equal(found->player, sent.player);
             assert_memory_equal(found->commitment, sent.commitment, sizeof sent.commitment);
             assert_memory_equal(found->previous, sent.previous, sizeof sent.previous);
@@ -126,7 +126,7 @@ TEST(length_is_a_function_of_kind_and_arms)
     struct wire_bytes const none = encode(&message, ARMS_MAX);
     tacit_bits_fill(marks, ARMS_MAX);
     message.reset = UINT64_MAX;
-    message.cell = UINT32_MAX;
+    message.draw = UINT32_MAX;
     struct wire_bytes const all = encode(&message, ARMS_MAX);
     assert_int_equal(none.size, all.size);
     testing_free(none.bytes);
@@ -146,10 +146,10 @@ TEST(messages_that_cannot_be_are_refused)
     message.player = AGENTS;
     expect_message_refused(message, 10);
     message = sample(TACIT_VOTE_ANEW, 10);
-    message.cell = 1;
+    message.draw = 1;
     expect_message_refused(message, 10);
     message = sample(TACIT_VOTE_RELEASE, 10);
-    message.cell = 0;
+    message.draw = 0;
     expect_message_refused(message, 10);
     message = sample(TACIT_VOTE_CAST, 10);
     message.from = AGENTS;
@@ -161,7 +161,7 @@ TEST(messages_that_cannot_be_are_refused)
     memset(message.commitment, 0, sizeof message.commitment);
     expect_message_refused(message, 10);
     message = sample(TACIT_VOTE_COMMIT, 10);
-    message.cell = 0;
+    message.draw = 0;
     expect_message_refused(message, 10);
     message = sample(TACIT_VOTE_GRANTED, 10);
     memset(message.commitment, 0, sizeof message.commitment);
@@ -283,7 +283,7 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
                               message->from,
                               message->to,
                               message->run_id,
-                              message->cell,
+                              message->draw,
                               message->player,
                               message->reset,
                               message->marks != NULL,

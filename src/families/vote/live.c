@@ -71,7 +71,7 @@ static enum tacit_status site_configure(struct live_site *site)
         .block = run->block,
         .board = board_of(run, voters_of(run, &site->room)),
         .horizon = run->horizon,
-        .cells_max = site->config.rounds_max,
+        .draws_max = site->config.rounds_max,
         .goes_on = run->reset_after_s > 0,
         .resend_after_us = site->config.resend_after_us};
     memcpy(own->core.domain, site->domain, sizeof own->core.domain);
@@ -86,12 +86,12 @@ static void send_made(struct live_site *site, const struct tacit_vote_site_updat
 {
     bool const has_sums = says_sums(site);
     struct live_site_release release = {
-        .number = done->cell, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
+        .number = done->draw, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
     TACIT_IMPLIES(done->has_draw, done->persist && done->message_count > 0);
     for (uint32_t i = 0; i < done->message_count; i++) {
         struct tacit_vote_hub_message const *const message = &done->messages[i];
         if (message->kind == TACIT_VOTE_RELEASE)
-            release.number = message->cell;
+            release.number = message->draw;
         if (message->kind == TACIT_VOTE_RELEASE ||
             (done->has_draw && !has_sums && message->kind == TACIT_VOTE_COMMIT))
             live_site_reveal(site, message, &release, update);
@@ -158,9 +158,9 @@ static const char *trouble_of(const struct live_site *site, const struct tacit_v
                "does not say what is true";
     if (!view->is_spent || view->is_decided)
         return NULL;
-    if (view->player.cell >= site->config.rounds_max)
+    if (view->player.draw >= site->config.rounds_max)
         return "halted: another draw would be one more than policy.rounds_max";
-    return tacit_ledger_spend(&ledger, view->player.cell + 1,
+    return tacit_ledger_spend(&ledger, view->player.draw + 1,
                               tacit_mechanism_cost_nano(&site->mechanism)) != TACIT_OK
                ? "halted: the next draw would cost more than policy.budget"
                : "halted: the ladder has no further rung; the arms that are left cannot be told "
@@ -189,7 +189,7 @@ static void site_fill_view(const struct live_site *site, struct live_site_view *
         .is_blocked = core.is_blocked,
         .forgetful = core.is_forgotten ? TACIT_WIRE_COORDINATOR : NULL,
         .trouble = trouble_of(site, &core),
-        .draw_number = player->cell,
+        .draw_number = player->draw,
         .release_number = core.granted,
         .spent_nano = tacit_ledger_spent_nano(player->ledger)};
 }
@@ -337,7 +337,7 @@ static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view
                                    .covered_count = core.voter_count,
                                    .asked = own->asked,
                                    .received = core.voters,
-                                   .seen = core.cells,
+                                   .seen = core.draws,
                                    .votes = core.board.counts,
                                    .votes_needed = own->run->votes_needed,
                                    .flagged = core.flagged,

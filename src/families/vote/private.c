@@ -44,7 +44,7 @@ static void happen(struct vote_loop *loop, uint32_t player, const struct tacit_v
     struct tacit_vote_noised_update update = step(loop, player, event);
     if (update.commit) {
         struct tacit_vote_message const grant = {
-            .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .to = player, .cell = update.cell};
+            .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .to = player, .draw = update.draw};
         update =
             step(loop, player,
                  &(struct tacit_vote_event){

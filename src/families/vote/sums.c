@@ -169,7 +169,7 @@ static void grant(struct vote_loop *loop, uint32_t player, uint64_t now_us)
         step(loop, player,
              &(struct tacit_vote_sums_event){.now_us = now_us,
                                              .kind = TACIT_EVENT_RECEIVE,
-                                             .as.grant = {view.cell, loop->granted++}});
+                                             .as.grant = {view.draw, loop->granted++}});
     update = step(
         loop, player,
         &(struct tacit_vote_sums_event){.now_us = update.deadline_us, .kind = TACIT_EVENT_TIMEOUT});

@@ -135,9 +135,9 @@ static enum tacit_status draw(const struct vote_block *block, const struct tacit
 static void ask_for_grant(const struct vote_block *block, struct tacit_vote_noised_update *update)
 {
     TACIT_ASSERT(*block->phase == PHASE_WAITING);
-    TACIT_ASSERT(*block->cell > 0);
+    TACIT_ASSERT(*block->draw > 0);
     update->commit = true;
-    update->cell = *block->cell;
+    update->draw = *block->draw;
 }
 
 enum tacit_status vote_block_release(const struct vote_block *block,
@@ -148,10 +148,10 @@ enum tacit_status vote_block_release(const struct vote_block *block,
     struct vote_clock *const clock = block->clock;
     struct tacit_ledger charged = clock->ledger;
     TACIT_ASSERT(*block->left_count == 0);
-    TACIT_ASSERT(*block->cell == charged.release_count);
+    TACIT_ASSERT(*block->draw == charged.release_count);
     update->persist = true;
     *block->phase = PHASE_RELEASING;
-    if (tacit_ledger_spend(&charged, *block->cell + 1,
+    if (tacit_ledger_spend(&charged, *block->draw + 1,
                            tacit_mechanism_cost_nano(block->mechanism)) != TACIT_OK) {
         vote_block_forget(block);
         return TACIT_BUDGET;
@@ -162,7 +162,7 @@ enum tacit_status vote_block_release(const struct vote_block *block,
         return status;
     }
     clock->ledger = charged;
-    ++*block->cell;
+    ++*block->draw;
     vote_block_forget(block);
     *block->phase = PHASE_WAITING;
     ask_for_grant(block, update);
@@ -209,7 +209,7 @@ void vote_block_end(const struct vote_block *block, enum tacit_status status, ui
     update->deadline_us = vote_clock_deadline(block->clock);
     TACIT_IMPLIES(update->commit, *block->phase == PHASE_WAITING);
     TACIT_ASSERT((*block->phase == PHASE_PULLING) == (*block->left_count > 0));
-    TACIT_ASSERT(*block->cell == block->clock->ledger.release_count);
+    TACIT_ASSERT(*block->draw == block->clock->ledger.release_count);
 }
 
 bool vote_block_is_possible(const struct vote_block *block, uint64_t each_max)
@@ -222,7 +222,7 @@ bool vote_block_is_possible(const struct vote_block *block, uint64_t each_max)
             return false;
         left_count += block->left[arm];
     }
-    return left_count == *block->left_count && *block->cell == ledger->release_count &&
+    return left_count == *block->left_count && *block->draw == ledger->release_count &&
            (*block->phase == PHASE_PULLING) == (left_count > 0) &&
            tacit_ledger_spent_nano(ledger) <= ledger->budget_nano;
 }

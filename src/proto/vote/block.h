@@ -30,7 +30,7 @@ struct vote_block {
     const struct tacit_mechanism *mechanism;
     struct vote_clock *clock;
     uint64_t *phase;
-    uint64_t *cell;                /* draws so far */
+    uint64_t *draw;                /* draws so far */
     const uint64_t *active;        /* the player's set of arms */
     uint64_t *left;                /* by arm: pulls that are owed */
     uint64_t *left_count;          /* of all arms together */
@@ -44,7 +44,7 @@ struct vote_block {
                                                        .mechanism = &(player)->config.mechanism,   \
                                                        .clock = &(player)->clock,                  \
                                                        .phase = &(player)->phase,                  \
-                                                       .cell = &(player)->cell,                    \
+                                                       .draw = &(player)->draw,                    \
                                                        .left_count = &(player)->left_count,        \
                                                        .plan = plan_of(player)})
 struct vote_block vote_block_at(uint64_t *words, struct vote_block block);

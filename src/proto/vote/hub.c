@@ -20,7 +20,7 @@ struct tacit_vote_hub {
     uint64_t term;
     uint64_t coin_us; /* when the coin is flipped next; TACIT_NEVER: there is none */
     uint64_t voter_count;
-    /* voters W(N) | told W(N) | cells N halves | heads N, flagged W(N), ahead W(N) | board; of sums
+    /* voters W(N) | told W(N) | draws N halves | heads N, flagged W(N), ahead W(N) | board; of sums
      * domain | settled N halves | pool, too */
     uint64_t words[];
 };
@@ -43,7 +43,7 @@ static uint64_t *told_of(struct tacit_vote_hub *hub)
     return hub->words + set_words(hub);
 }
 
-static uint32_t *cells_of(struct tacit_vote_hub *hub)
+static uint32_t *draws_of(struct tacit_vote_hub *hub)
 {
     return (uint32_t *)(void *)(hub->words + 2 * set_words(hub));
 }
@@ -147,7 +147,7 @@ static void answer(struct tacit_vote_hub *hub, enum tacit_vote_hub_message_kind 
     TACIT_ASSERT(!update->send);
     update->send = true;
     update->message = message_of(hub, kind, message->from);
-    update->message.cell = message->cell;
+    update->message.draw = message->draw;
     memcpy(update->message.commitment, grantor_of(hub).heads[message->from].head,
            sizeof update->message.commitment);
 }
@@ -224,7 +224,7 @@ static void begin_term(struct tacit_vote_hub *hub, uint64_t term,
     hub->term = term;
     struct round_grantor const grantor = grantor_of(hub);
     round_grantor_forget(&grantor);
-    memset(cells_of(hub), 0, hub->player_count * sizeof *cells_of(hub));
+    memset(draws_of(hub), 0, hub->player_count * sizeof *draws_of(hub));
     memset(told_of(hub), 0, set_words(hub) * sizeof(uint64_t));
     update->persist = true;
     if (!has_sums(hub))
@@ -241,7 +241,7 @@ static enum tacit_status on_commit(struct tacit_vote_hub *hub,
                                    const struct tacit_vote_hub_message *message,
                                    struct tacit_vote_hub_update *update)
 {
-    TACIT_ASSERT(message->cell > 0);
+    TACIT_ASSERT(message->draw > 0);
     TACIT_ASSERT(message->from < hub->player_count);
     struct round_grantor const grantor = grantor_of(hub);
     struct tacit_commit asked = {.salt = {0}};
@@ -249,7 +249,7 @@ static enum tacit_status on_commit(struct tacit_vote_hub *hub,
     memcpy(asked.previous, message->previous, sizeof asked.previous);
     struct round_verdict const verdict = round_grantor_ask(&grantor, message->from, &asked);
     if (verdict.answer == ROUND_GRANT && verdict.persist)
-        cells_of(hub)[message->from] = message->cell;
+        draws_of(hub)[message->from] = message->draw;
     return follow(hub, message, verdict, update);
 }
 
@@ -261,9 +261,9 @@ static struct round_verdict name(struct tacit_vote_hub *hub,
     struct round_verdict const verdict =
         round_grantor_name(&grantor, message->from, message->commitment, false);
     if (verdict.persist && verdict.status == TACIT_OK) {
-        cells_of(hub)[message->from] = message->cell > 0 ? message->cell : 1;
+        draws_of(hub)[message->from] = message->draw > 0 ? message->draw : 1;
         if (has_sums(hub)) /* of a term before: its site has dropped it */
-            settled_of(hub)[message->from] = cells_of(hub)[message->from];
+            settled_of(hub)[message->from] = draws_of(hub)[message->from];
     }
     return verdict;
 }
@@ -365,7 +365,7 @@ static void settle(struct tacit_vote_hub *hub, const struct tacit_vote_hub_messa
                                                .sums = message->sums};
     enum tacit_status const status = tacit_vote_pool_take(pool_of(hub), &release);
     TACIT_ASSERT(status == TACIT_OK || status == TACIT_MALFORMED);
-    settled_of(hub)[message->from] = message->cell;
+    settled_of(hub)[message->from] = message->draw;
     if (!tacit_bits_has(voters_of(hub), message->from)) {
         tacit_bits_add(voters_of(hub), message->from);
         hub->voter_count++;
@@ -382,19 +382,19 @@ static enum tacit_status on_release(struct tacit_vote_hub *hub,
     struct tacit_commit_scope const scope = {.domain = domain_of(hub),
                                              .run_id = hub->run_id,
                                              .site = message->from,
-                                             .epoch = message->cell};
+                                             .epoch = message->draw};
     struct round_grantor grantor = grantor_of(hub);
     struct tacit_commit opening = {.commitment = {0}};
     uint8_t digest[TACIT_SHA256_BYTES];
     grantor.takes_first = false; /* what is released in a term was granted in it */
-    if (message->cell > settled_of(hub)[message->from]) {
+    if (message->draw > settled_of(hub)[message->from]) {
         memcpy(opening.previous, message->previous, sizeof opening.previous);
         memcpy(opening.salt, message->salt, sizeof opening.salt);
         vote_release_digest(message->marks, message->sums, (uint32_t)hub->arm_count, digest);
         struct round_verdict const verdict = round_grantor_open(&grantor, &scope, &opening, digest);
         if (verdict.status != TACIT_OK)
             return follow(hub, message, verdict, update);
-        cells_of(hub)[message->from] = message->cell;
+        draws_of(hub)[message->from] = message->draw;
         settle(hub, message, update);
         update->persist = true;
     }
@@ -420,7 +420,7 @@ static enum tacit_status on_receive(struct tacit_vote_hub *hub,
     case TACIT_VOTE_HELLO:
         return on_hello(hub, message, update);
     case TACIT_VOTE_COMMIT:
-        return message->cell == 0 ? TACIT_MALFORMED : on_commit(hub, message, update);
+        return message->draw == 0 ? TACIT_MALFORMED : on_commit(hub, message, update);
     case TACIT_VOTE_CAST:
         if (has_sums(hub))
             break;
@@ -428,7 +428,7 @@ static enum tacit_status on_receive(struct tacit_vote_hub *hub,
     case TACIT_VOTE_RELEASE:
         if (!has_sums(hub))
             break;
-        return are_arms(hub, message->marks) && message->sums != NULL && message->cell > 0
+        return are_arms(hub, message->marks) && message->sums != NULL && message->draw > 0
                    ? on_release(hub, message, update)
                    : TACIT_MALFORMED;
     case TACIT_VOTE_GRANTED:
@@ -537,7 +537,7 @@ enum tacit_status tacit_vote_hub_check(const struct tacit_vote_hub *hub, size_t 
     if (status != TACIT_OK)
         return status;
     for (uint32_t player = 0; player < players; player++)
-        if ((cells_of(read)[player] == 0) != tacit_commit_is_nothing(grantor.heads[player].head))
+        if ((draws_of(read)[player] == 0) != tacit_commit_is_nothing(grantor.heads[player].head))
             return TACIT_MALFORMED;
     bool const is_possible = tacit_bits_within(voters_of(read), voters_of(read), players) &&
                              tacit_bits_within(told_of(read), told_of(read), players) &&
@@ -638,7 +638,7 @@ bool tacit_vote_hub_row(const struct tacit_vote_hub *hub, uint32_t player,
     struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), player);
     *message = message_of(hub, TACIT_VOTE_ROW, TACIT_EVERYONE);
     message->player = player;
-    message->cell = has_sums(hub) ? settled_of(hub)[player] : 0;
+    message->draw = has_sums(hub) ? settled_of(hub)[player] : 0;
     message->reset = row.reset;
     message->marks = row.marks;
     return tacit_bits_next(row.marks, (uint32_t)hub->arm_count, 0) < hub->arm_count;
@@ -665,7 +665,7 @@ void tacit_vote_hub_view(const struct tacit_vote_hub *hub, struct tacit_vote_hub
                                          .voters = voters_of(read),
                                          .flagged = grantor_of(read).flagged,
                                          .ahead = grantor_of(read).ahead,
-                                         .cells = cells_of(read)};
+                                         .draws = draws_of(read)};
     tacit_vote_board_view(board_of(hub), &view->board);
     if (has_sums(hub))
         tacit_vote_pool_view(pool_of(hub), &view->pool);

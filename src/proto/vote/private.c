@@ -17,7 +17,7 @@ struct tacit_vote_private {
     struct tacit_vote_private_config config;
     struct vote_clock clock; /* what leaves is a vote */
     uint64_t reset;
-    uint64_t cell;        /* draws so far */
+    uint64_t draw;        /* draws so far */
     uint64_t epoch;       /* e, from 1 */
     uint64_t rung;        /* S_e */
     uint64_t rung_before; /* S_(e-1) */
@@ -152,7 +152,7 @@ void tacit_vote_private_digest(const struct tacit_vote_private *player,
     TACIT_ASSERT(player->phase == PHASE_WAITING);
     struct tacit_vote_private *const read = (struct tacit_vote_private *)(uintptr_t)player;
     struct tacit_sha256 sha = tacit_sha256_init();
-    tacit_sha256_update_number(&sha, player->cell);
+    tacit_sha256_update_number(&sha, player->draw);
     tacit_sha256_update_number(&sha, player->rung - player->rung_before);
     for (uint32_t arm = next_active(read, 0); arm < arms_of(read);
          arm = next_active(read, arm + 1)) {
@@ -360,8 +360,8 @@ static enum tacit_status on_receive(struct tacit_vote_private *player,
     if (message->kind == TACIT_VOTE_GRANT) {
         if (message->from != TACIT_HUB || message->run_id != player->config.run_id)
             return TACIT_STRANGER;
-        if (message->cell != player->cell || player->cell == 0)
-            return message->cell < player->cell ? TACIT_OK : TACIT_UNEXPECTED;
+        if (message->draw != player->draw || player->draw == 0)
+            return message->draw < player->draw ? TACIT_OK : TACIT_UNEXPECTED;
         if (player->phase == PHASE_WAITING)
             judge(player, board, update);
         return TACIT_OK;
@@ -489,7 +489,7 @@ struct tacit_vote_private_summary
 tacit_vote_private_summary(const struct tacit_vote_private *player)
 {
     TACIT_ASSERT(player != NULL);
-    return (struct tacit_vote_private_summary){.cell = player->cell,
+    return (struct tacit_vote_private_summary){.draw = player->draw,
                                                .decided = player->active_count == 1,
                                                .waiting = player->phase == PHASE_WAITING,
                                                .halted = player->phase == PHASE_HALTED,
@@ -505,7 +505,7 @@ void tacit_vote_private_view(const struct tacit_vote_private *player,
     TACIT_ASSERT(view != NULL);
     struct tacit_vote_private *const read = (struct tacit_vote_private *)(uintptr_t)player;
     *view = (struct tacit_vote_private_view){.epoch = (uint32_t)player->epoch,
-                                             .cell = player->cell,
+                                             .draw = player->draw,
                                              .active = active_of(read),
                                              .active_count = (uint32_t)player->active_count,
                                              .dropped = dropped_of(read),

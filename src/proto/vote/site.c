@@ -12,7 +12,7 @@ enum { VOTES, VOTES_GO_ON, SUMS };
 
 struct tacit_vote_site {
     uint64_t horizon;
-    uint64_t cells_max;
+    uint64_t draws_max;
     uint64_t kind;
     uint64_t resend_after_us;
     uint8_t domain[TACIT_SHA256_BYTES];
@@ -95,7 +95,7 @@ static bool config_is_valid(const struct tacit_vote_site_config *config)
     return config->player.run_id == config->board.run_id &&
            config->player.player_count == config->board.player_count &&
            config->player.arm_count == config->board.arm_count && config->horizon >= 1 &&
-           config->horizon <= TACIT_HORIZON_MAX && config->cells_max >= 1 &&
+           config->horizon <= TACIT_HORIZON_MAX && config->draws_max >= 1 &&
            !(config->goes_on && config->block > 0) && config->resend_after_us > 0 &&
            config->resend_after_us <= TACIT_NEVER >> ROUND_DOUBLINGS_MAX;
 }
@@ -125,7 +125,7 @@ static struct tacit_vote_private_summary summary(const struct tacit_vote_site *s
     if (!has_sums(site))
         return tacit_vote_private_summary(player_of(site));
     struct tacit_vote_sums_view const view = sums_view(site);
-    return (struct tacit_vote_private_summary){.cell = view.cell,
+    return (struct tacit_vote_private_summary){.draw = view.draw,
                                                .decided = view.decided,
                                                .waiting = view.waiting,
                                                .halted = view.halted,
@@ -151,7 +151,7 @@ static bool is_over(const struct tacit_vote_site *site)
 static bool is_spent(const struct tacit_vote_site *site)
 {
     struct tacit_vote_private_summary const player = summary(site);
-    return player.halted || (player.cell >= site->cells_max && !player.waiting && !player.decided);
+    return player.halted || (player.draw >= site->draws_max && !player.waiting && !player.decided);
 }
 
 static bool may_explore(const struct tacit_vote_site *site)
@@ -173,7 +173,7 @@ static struct tacit_vote_hub_message *add_message(const struct tacit_vote_site *
                                                .to = TACIT_HUB,
                                                .run_id = site->run_id,
                                                .term = site->term,
-                                               .cell = (uint32_t)summary(site).cell};
+                                               .draw = (uint32_t)summary(site).draw};
     return message;
 }
 
@@ -186,7 +186,7 @@ static void ask(struct tacit_vote_site *site, struct tacit_vote_site_update *upd
     memcpy(message->commitment, committed ? site->grants.commit.commitment : site->grants.head,
            sizeof message->commitment);
     if (!committed)
-        message->cell = (uint32_t)site->granted; /* a draw of a term before may be void */
+        message->draw = (uint32_t)site->granted; /* a draw of a term before may be void */
     else
         memcpy(message->previous, site->grants.commit.previous, sizeof message->previous);
 }
@@ -199,10 +199,10 @@ struct tacit_vote_hub_message tacit_vote_site_release(const struct tacit_vote_si
                                              .to = TACIT_HUB,
                                              .run_id = site->run_id,
                                              .term = site->term,
-                                             .cell = (uint32_t)view.cell,
+                                             .draw = (uint32_t)view.draw,
                                              .marks = view.release.arms,
                                              .sums = view.release.sums};
-    TACIT_ASSERT(view.cell > 0);
+    TACIT_ASSERT(view.draw > 0);
     memcpy(message.previous, site->grants.commit.previous, sizeof message.previous);
     memcpy(message.salt, site->grants.commit.salt, sizeof message.salt);
     return message;
@@ -235,7 +235,7 @@ static enum tacit_status commit_draw(struct tacit_vote_site *site, const struct 
     struct tacit_commit_scope const scope = {.domain = site->domain,
                                              .run_id = site->run_id,
                                              .site = (uint32_t)site->player_id,
-                                             .epoch = (uint32_t)player.cell};
+                                             .epoch = (uint32_t)player.draw};
     if (has_sums(site)) {
         struct tacit_vote_hub_message const release = tacit_vote_site_release(site);
         vote_release_digest(release.marks, release.sums, (uint32_t)site->arm_count, digest);
@@ -251,7 +251,7 @@ static enum tacit_status commit_draw(struct tacit_vote_site *site, const struct 
         memset(site->grants.commit.salt, 0, sizeof site->grants.commit.salt);
     site->committed = 1;
     update->has_draw = true;
-    update->cell = (uint32_t)player.cell;
+    update->draw = (uint32_t)player.draw;
     ask(site, update);
     return TACIT_OK;
 }
@@ -296,7 +296,7 @@ static enum tacit_status step_sums(struct tacit_vote_site *site,
     if (event->kind == TACIT_EVENT_REWARD)
         of_sums.as.reward = event->as.reward;
     else if (event->kind == TACIT_EVENT_RECEIVE)
-        of_sums.as.grant.cell = event->as.message->cell;
+        of_sums.as.grant.draw = event->as.message->draw;
     else if (event->kind == TACIT_EVENT_OFFER)
         of_sums.as.standing = (struct tacit_vote_standing){board.voted, settled};
     enum tacit_status const status = tacit_vote_sums_step(sums_of(site), &of_sums, entropy, &made);
@@ -435,12 +435,12 @@ static enum tacit_status on_granted(struct tacit_vote_site *site,
                                              .from = TACIT_HUB,
                                              .to = (uint32_t)site->player_id,
                                              .run_id = site->run_id,
-                                             .cell = summary(site).cell};
+                                             .draw = summary(site).draw};
     if (!has_sums(site))
         memset(&site->grants.commit, 0, sizeof site->grants.commit);
     site->committed = 0;
-    update->granted = (uint32_t)summary(site).cell;
-    site->granted = grant.cell;
+    update->granted = (uint32_t)summary(site).draw;
+    site->granted = grant.draw;
     update->persist = true;
     enum tacit_status const status = step_player(
         site, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &grant}, entropy,
@@ -457,8 +457,8 @@ static enum tacit_status on_refused(struct tacit_vote_site *site,
                                     struct tacit_vote_site_update *update)
 {
     TACIT_ASSERT(message->kind == TACIT_VOTE_REFUSED);
-    struct round_refusal const shown = {.round = message->cell,
-                                        .draw_round = site->committed != 0 ? summary(site).cell
+    struct round_refusal const shown = {.round = message->draw,
+                                        .draw_round = site->committed != 0 ? summary(site).draw
                                                                            : site->granted,
                                         .is_waiting = site->committed != 0,
                                         .forgot = message->forgot,
@@ -486,7 +486,7 @@ static void note_heard(struct tacit_vote_site *site, const struct tacit_vote_hub
                        struct tacit_vote_site_update *update)
 {
     TACIT_ASSERT(row->marks != NULL);
-    bool const is_settled = has_sums(site) && row->cell >= site->granted;
+    bool const is_settled = has_sums(site) && row->draw >= site->granted;
     if (site->unheard == 0 || row->player != site->player_id || (has_sums(site) && !is_settled))
         return;
     if (!has_sums(site) &&
@@ -623,7 +623,7 @@ enum tacit_status tacit_vote_site_init(struct tacit_vote_site *site,
         return TACIT_INVALID;
     memset(site, 0, size);
     site->horizon = config->horizon;
-    site->cells_max = config->cells_max;
+    site->draws_max = config->draws_max;
     site->kind = kind_of(config);
     site->resend_after_us = config->resend_after_us;
     memcpy(site->domain, config->domain, sizeof site->domain);
@@ -644,7 +644,7 @@ enum tacit_status tacit_vote_site_init(struct tacit_vote_site *site,
 static bool is_of_config(const struct tacit_vote_site *site,
                          const struct tacit_vote_site_config *config)
 {
-    return site->horizon == config->horizon && site->cells_max == config->cells_max &&
+    return site->horizon == config->horizon && site->draws_max == config->draws_max &&
            site->kind == kind_of(config) && site->resend_after_us == config->resend_after_us &&
            memcmp(site->domain, config->domain, sizeof site->domain) == 0 &&
            site->run_id == config->player.run_id && site->player_id == config->player.player_id &&
@@ -656,9 +656,9 @@ static bool is_possible(const struct tacit_vote_site *site)
 {
     struct tacit_vote_private_summary const player = summary(site);
     return site->committed <= 1 && round_site_is_possible(&site->grants) && site->unheard <= 1 &&
-           site->pull_count <= site->horizon && site->granted <= player.cell &&
-           (!has_sums(site) || site->unheard == 0 || site->granted == player.cell) &&
-           player.cell <= UINT32_MAX && (site->committed == 0 || player.waiting) &&
+           site->pull_count <= site->horizon && site->granted <= player.draw &&
+           (!has_sums(site) || site->unheard == 0 || site->granted == player.draw) &&
+           player.draw <= UINT32_MAX && (site->committed == 0 || player.waiting) &&
            (site->committed == 0 || !tacit_commit_is_nothing(site->grants.commit.commitment)) &&
            (site->granted == 0) == tacit_commit_is_nothing(site->grants.head);
 }
@@ -725,7 +725,7 @@ enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
     TACIT_IMPLIES(status == TACIT_OK, site->now_us == event->now_us);
     TACIT_ASSERT(site->pull_count <= site->horizon);
     TACIT_ASSERT(site->committed <= 1);
-    TACIT_ASSERT(site->granted <= summary(site).cell);
+    TACIT_ASSERT(site->granted <= summary(site).draw);
     TACIT_IMPLIES(site->committed != 0, summary(site).waiting);
     TACIT_IMPLIES(update->has_draw, site->committed != 0);
     TACIT_IMPLIES(update->message_count > 0, update->messages[0].from == site->player_id);
@@ -747,8 +747,8 @@ static void look_at_sums(const struct tacit_vote_site *site, struct tacit_vote_p
     for (uint32_t arm = best; arm < arms; arm = tacit_bits_next(sums.active, arms, arm + 1))
         best = tacit_vote_site_total(site, arm) > tacit_vote_site_total(site, best) ? arm : best;
     *view = (struct tacit_vote_private_view){
-        .epoch = (uint32_t)(sums.waiting ? sums.cell : sums.cell + 1),
-        .cell = sums.cell,
+        .epoch = (uint32_t)(sums.waiting ? sums.draw : sums.draw + 1),
+        .draw = sums.draw,
         .active = sums.active,
         .active_count = sums.active_count,
         .dropped = site->words, /* it votes nothing */

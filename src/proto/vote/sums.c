@@ -12,7 +12,7 @@ enum {
 struct tacit_vote_sums {
     struct tacit_vote_sums_config config;
     struct vote_clock clock; /* what leaves is a release */
-    uint64_t cell;           /* draws so far */
+    uint64_t draw;           /* draws so far */
     uint64_t number;         /* the hub's, of the last granted draw */
     uint64_t has_sent; /* a release left, and is not known to be settled: it can be sent again */
     uint64_t left_count;
@@ -168,7 +168,7 @@ static enum tacit_status read_standing(struct tacit_vote_sums *player,
 {
     if (player->phase == PHASE_IDLE || player->phase == PHASE_HALTED)
         return TACIT_OK;
-    if (player->has_sent != 0 && standing->settled >= player->cell) {
+    if (player->has_sent != 0 && standing->settled >= player->draw) {
         player->has_sent = 0;
         player->clock.leave_us = TACIT_NEVER;
         update->persist = true;
@@ -200,7 +200,7 @@ static void send_release(struct tacit_vote_sums *player, struct tacit_vote_noise
 {
     TACIT_ASSERT(player->clock.leave_us != TACIT_NEVER);
     TACIT_ASSERT(!update->send);
-    TACIT_ASSERT(player->cell > 0);
+    TACIT_ASSERT(player->draw > 0);
     update->persist = true;
     update->send = true;
     update->release = release_of(player);
@@ -227,12 +227,12 @@ static void on_start(struct tacit_vote_sums *player, struct tacit_vote_noised_up
     vote_block_show(&block, update);
 }
 
-static enum tacit_status on_grant(struct tacit_vote_sums *player, uint64_t cell, uint64_t number,
+static enum tacit_status on_grant(struct tacit_vote_sums *player, uint64_t draw, uint64_t number,
                                   struct tacit_vote_noised_update *update)
 {
-    if (cell == 0 || cell > player->cell)
+    if (draw == 0 || draw > player->draw)
         return TACIT_UNEXPECTED;
-    if (cell < player->cell || player->phase != PHASE_WAITING)
+    if (draw < player->draw || player->phase != PHASE_WAITING)
         return TACIT_OK; /* said again */
     player->number = number;
     player->phase = PHASE_GRANTED;
@@ -280,7 +280,7 @@ static bool is_possible(struct tacit_vote_sums *player)
            tacit_bits_count(active_of(player), arms_of(player)) == player->active_count &&
            player->phase <= PHASE_HALTED && player->has_sent <= 1 &&
            (player->phase != PHASE_GRANTED || player->clock.leave_us != TACIT_NEVER) &&
-           (player->cell > 0 || (player->has_sent == 0 && player->phase != PHASE_WAITING &&
+           (player->draw > 0 || (player->has_sent == 0 && player->phase != PHASE_WAITING &&
                                  player->phase != PHASE_GRANTED)) &&
            (player->clock.leave_us == TACIT_NEVER || player->phase == PHASE_GRANTED ||
             player->has_sent != 0);
@@ -317,7 +317,7 @@ enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
         status = read_standing(player, &event->as.standing, entropy, update);
         break;
     case TACIT_EVENT_RECEIVE:
-        status = on_grant(player, event->as.grant.cell, event->as.grant.number, update);
+        status = on_grant(player, event->as.grant.draw, event->as.grant.number, update);
         break;
     case TACIT_EVENT_TIMEOUT:
         status = on_timeout(player, entropy, update);
@@ -344,7 +344,7 @@ void tacit_vote_sums_view(const struct tacit_vote_sums *player, struct tacit_vot
     TACIT_ASSERT(player != NULL);
     TACIT_ASSERT(view != NULL);
     struct tacit_vote_sums *const read = (struct tacit_vote_sums *)(uintptr_t)player;
-    *view = (struct tacit_vote_sums_view){.cell = player->cell,
+    *view = (struct tacit_vote_sums_view){.draw = player->draw,
                                           .active_count = (uint32_t)player->active_count,
                                           .active = active_of(read),
                                           .decided = player->active_count == 1,
