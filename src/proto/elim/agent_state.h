@@ -34,6 +34,7 @@ _Static_assert(sizeof(struct tacit_pull_block) == 2 * sizeof(uint64_t), "a block
 
 /* ---- Layout ---- */
 
+/* W(K): active in the order that stands. */
 static inline uint64_t *arms_of(struct tacit_elim_agent *agent)
 {
     return agent->words;
@@ -46,13 +47,13 @@ static inline uint64_t *column_of(struct tacit_elim_agent *agent, uint32_t colum
     return agent->words + TACIT_BITS_WORDS(arms) + column * arms;
 }
 
-/* Pulls of each arm that the plan still asks for. */
+/* K: pulls of each arm that the plan still asks for. */
 static inline uint64_t *left_of(struct tacit_elim_agent *agent)
 {
     return column_of(agent, 0);
 }
 
-/* Pulls of each arm since the start of the run. */
+/* K: pulls of each arm since the start of the run. */
 static inline uint64_t *done_of(struct tacit_elim_agent *agent)
 {
     return column_of(agent, 1);
@@ -76,6 +77,7 @@ static inline union tacit_sum *report_of(struct tacit_elim_agent *agent)
     return (union tacit_sum *)column_of(agent, 4);
 }
 
+/* Room for K blocks: the plan as it was handed out last. */
 static inline struct tacit_pull_block *plan_of(struct tacit_elim_agent *agent)
 {
     return (struct tacit_pull_block *)column_of(agent, 5);
@@ -95,6 +97,7 @@ static inline struct tacit_helper_release *masked_of(struct tacit_elim_agent *ag
     return (struct tacit_helper_release *)(void *)(column_of(agent, 7) + agent->config.arm_count);
 }
 
+/* The log, change_count entries of it; change i has the number i + 1. */
 static inline struct tacit_elim_change *changes_of(struct tacit_elim_agent *agent)
 {
     TACIT_ASSERT(agent->config.change_max > 0);
@@ -129,48 +132,75 @@ static inline uint64_t *playable_of(struct tacit_elim_agent *agent)
     return agent->config.change_max == 0 ? arms_of(agent) : arm_set(agent, 2);
 }
 
+/* Where it says state, that is the agent: what round/agent.h calls. */
+
 /* ---- agent_changes.c ---- */
 
+/* Does the order's log continue the one that is known? Errors: TACIT_MALFORMED, TACIT_FORKED. */
 enum tacit_status elim_agent_check_changes(struct tacit_elim_agent *agent,
                                            const struct tacit_elim_message *order);
+/* It is not played any more, and its rewards that were not released never are. */
 void elim_agent_bar_arm(struct tacit_elim_agent *agent, uint32_t arm);
+/* Is an arm left, should this one go? */
 bool elim_agent_leaves_an_arm(struct tacit_elim_agent *agent, uint32_t arm);
+/* True: the log is longer than it was, and what is new in it holds from now on. */
 bool elim_agent_take_changes(void *state, const struct round_agent_event *heard);
 
 /* ---- agent_order.c ---- */
 
+/* Of an event that is one. */
 const struct tacit_elim_message *elim_agent_order(const struct round_agent_event *heard);
+/* Errors: as elim_agent_check_changes; nothing changed. */
 enum tacit_status elim_agent_check_order(void *state, const struct round_agent_event *heard);
+/* Of a new epoch: its arms and S(r) stand, and its plan is laid. */
 void elim_agent_take_order(void *state, const struct round_agent_event *heard);
+/* Is the report that it asks for the one that was granted last? */
 bool elim_agent_is_answered(void *state, const struct round_agent_event *heard);
+/* Does it ask for more of what was granted? */
 bool elim_agent_continues(void *state, const struct round_agent_event *heard);
+/* Of the epoch that stands. True: whether this agent is asked is another answer now. */
 bool elim_agent_take_asked(void *state, const struct round_agent_event *heard);
 
 /* ---- agent_plan.c ---- */
 
+/* What may be played of what the order names; if that is nothing, of all arms. */
 void elim_agent_find_playable(struct tacit_elim_agent *agent);
+/* The plan of the order that stands, less what is done. */
 void elim_agent_lay_plan(void *state);
+/* Into the update, which points into the agent until its next step. */
 void elim_agent_fill_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *update);
 uint32_t elim_agent_arm_to_exploit(struct tacit_elim_agent *agent);
 
 /* ---- agent_release.c ---- */
 
+/* Of the next draw, for each reward in it, in nano-epsilon. */
 uint64_t elim_agent_cost_nano(void *state, const struct round_agent_event *event);
+/* l. 9: a noised sum of each active arm, into report_of. Errors: TACIT_ENTROPY, nothing is drawn.
+ */
 enum tacit_status elim_agent_draw(void *state, const struct tacit_entropy *entropy,
                                   struct round_draw *made);
+/* l. 10: what was drawn joins the history, or where there are grants the one that waits. */
 void elim_agent_keep_draw(void *state);
+/* The exact sums are gone. */
 void elim_agent_erase(void *state);
+/* It was granted: the history that waited is the one. */
 void elim_agent_use_draw(void *state);
 
 /* ---- agent_term.c ---- */
 
+/* Nothing is owed any more. What was pulled counts for the next plan; with two aggregators it does
+ * not. */
 void elim_agent_drop_plan(void *state);
+/* What was granted stands, in a term whose orders are not known yet. */
 void elim_agent_begin_term(void *state);
+/* .. and is of no use in it. */
 void elim_agent_forget(void *state);
 
 /* ---- agent.c ---- */
 
+/* Its part in a round; valid as long as the agent lies where it is. */
 struct round_agent elim_agent_round(void *state);
+/* The report with these K sums, which are copied into report_of, where it points. */
 struct tacit_elim_message elim_agent_report_with(struct tacit_elim_agent *agent,
                                                  const union tacit_sum *history);
 

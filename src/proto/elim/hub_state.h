@@ -38,11 +38,13 @@ static inline struct elim_judge_parts judge_of(struct tacit_elim_hub *hub)
     return parts;
 }
 
+/* W(K) */
 static inline uint64_t *active_of(struct tacit_elim_hub *hub)
 {
     return judge_of(hub).active;
 }
 
+/* K: of the last round, in units of the range. */
 static inline double *means_of(struct tacit_elim_hub *hub)
 {
     return judge_of(hub).means;
@@ -54,16 +56,19 @@ static inline uint64_t *agents_of(struct tacit_elim_hub *hub, uint32_t set)
     return hub->words + hub->judge_words + set * TACIT_BITS_WORDS(hub->config.agent_count);
 }
 
+/* W(A): who is asked in this round. */
 static inline uint64_t *uploaders_of(struct tacit_elim_hub *hub)
 {
     return agents_of(hub, 0);
 }
 
+/* W(A): whose report of it is here. */
 static inline uint64_t *received_of(struct tacit_elim_hub *hub)
 {
     return agents_of(hub, 1);
 }
 
+/* W(A): who is asked in the next one. */
 static inline uint64_t *next_uploaders_of(struct tacit_elim_hub *hub)
 {
     return agents_of(hub, 2);
@@ -99,6 +104,7 @@ static inline size_t numbers_words(uint32_t agents)
     return (3 * (size_t)agents + 1) / 2;
 }
 
+/* The report of this agent: a sum an active arm, side by side. */
 static inline union tacit_sum *row_of(struct tacit_elim_hub *hub, uint32_t agent)
 {
     TACIT_ASSERT(agent <= hub->config.agent_count);
@@ -220,6 +226,7 @@ static inline bool is_retired(struct tacit_elim_hub *hub, uint32_t arm)
 
 /* ---- hub.c ---- */
 
+/* Was it made with this one, weights included? */
 bool elim_hub_same_config(struct tacit_elim_hub *hub, const struct tacit_elim_hub_config *config);
 extern const struct round_rule elim_hub_rule;
 
@@ -229,16 +236,24 @@ void elim_hub_say(struct tacit_elim_hub *hub, const struct round_made *made,
 
 /* ---- hub_rounds.c ---- */
 
+/* Agents, not reports, that suffice once the deadline is over. */
 uint32_t elim_hub_quorum(void *state);
+/* After arms or sites became fewer: who abstains, and N of the paper's S(r). */
 void elim_hub_take_stock(struct tacit_elim_hub *hub);
+/* The order that stands, but for its head; it points into the hub. */
 struct tacit_elim_message elim_hub_order(struct tacit_elim_hub *hub);
+/* Who is asked next, into next_uploaders_of. Errors: TACIT_ENTROPY, the hub is as it was. */
 enum tacit_status elim_hub_draw_uploaders(void *state, const struct tacit_entropy *entropy);
+/* l. 12-16. With two aggregators `totals` are of so many agents, 0: the round is void; else NULL,
+ * and the reports are in the rows. */
 void elim_hub_judge(void *state, uint32_t agents, const int64_t *totals);
+/* As the order says them: S(r), or of two aggregators S(r) - S(r-1). */
 uint64_t elim_hub_pulls(struct tacit_elim_hub *hub);
 void elim_hub_check_invariants(struct tacit_elim_hub *hub);
 
 /* ---- hub_changes.c ---- */
 
+/* What a site says that it does not play. Errors: TACIT_ENTROPY, nothing changed. */
 enum tacit_status elim_hub_note_refused(void *state, const struct round_heard *heard,
                                         const struct tacit_entropy *entropy,
                                         struct round_made *made);

@@ -88,13 +88,16 @@ static inline struct tacit_elim_agent *elim_peer_agent(const struct tacit_elim_p
     return (struct tacit_elim_agent *)(void *)((struct tacit_elim_peer *)(uintptr_t)state)->words;
 }
 
+/* Where the peer's words have .. */
 struct elim_judge_parts elim_peer_judge(const struct tacit_elim_peer *peer);
-union tacit_sum *elim_peer_own_sums(const struct tacit_elim_peer *peer);
-union tacit_sum *elim_peer_report(const struct tacit_elim_peer *peer);
-uint32_t *elim_peer_neighbours(const struct tacit_elim_peer *peer);
-struct elim_peer_work *elim_peer_work(const struct tacit_elim_peer *peer);
-uint64_t *elim_peer_arms(const struct tacit_elim_peer *peer, uint32_t half);
-uint64_t *elim_peer_set(const struct tacit_elim_peer *peer, enum elim_peer_set set);
+union tacit_sum *
+elim_peer_own_sums(const struct tacit_elim_peer *peer); /* K: exact, in paper mode */
+union tacit_sum *
+elim_peer_report(const struct tacit_elim_peer *peer);               /* K: of a sink's component */
+uint32_t *elim_peer_neighbours(const struct tacit_elim_peer *peer); /* ascending */
+struct elim_peer_work *elim_peer_work(const struct tacit_elim_peer *peer);   /* by their rank */
+uint64_t *elim_peer_arms(const struct tacit_elim_peer *peer, uint32_t half); /* W(K) of its rows */
+uint64_t *elim_peer_set(const struct tacit_elim_peer *peer, enum elim_peer_set set); /* W(A) */
 
 /* Is this agent's report one that the collection waits for? */
 bool elim_peer_is_member(const struct tacit_elim_peer *peer, uint32_t agent);
@@ -107,7 +110,8 @@ uint32_t elim_peer_rank(const struct tacit_elim_peer *peer, uint32_t agent);
 
 /* What it keeps of its neighbours, by their rank. */
 struct round_grantor elim_peer_grantor(const struct tacit_elim_peer *peer);
-/* Who has granted the draw that waits. */
+/* W(neighbours), by their rank: who has granted the draw that waits; who is known
+ * to hold what this peer holds. */
 uint64_t *elim_peer_granted(const struct tacit_elim_peer *peer);
 uint64_t *elim_peer_agreeing(const struct tacit_elim_peer *peer);
 
