@@ -475,6 +475,12 @@ enum tacit_status store_next_generation(struct live_store *store);
 
 /* Is the main file ours, before SQLite opens it? */
 
+/* As SQLite's files have numbers: highest byte first. */
+static inline uint32_t store_load_u32(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
 /* Are the first bytes those of our file, of our format? Before SQLite touches it. *generation: of
  * the file. Errors: TACIT_MALFORMED, TACIT_INVALID (format), TACIT_IO. */
 enum tacit_status store_header_check(int directory, const char *directory_name, int64_t size,

@@ -9,11 +9,6 @@
 #define HEADER_BYTES 100u
 #define FILE_BYTES_MIN ((int64_t)STORE_PAGE_BYTES)
 
-static uint32_t load_u32(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
 /* Offsets of https://sqlite.org/fileformat.html, section 1.3. All of it lies in the first sector,
  * which a crash leaves old or new, and of what is looked at only the generation ever changes. */
 static enum tacit_status check_header(const uint8_t header[HEADER_BYTES],
@@ -22,13 +17,13 @@ static enum tacit_status check_header(const uint8_t header[HEADER_BYTES],
     if (memcmp(header, "SQLite format 3", 16) != 0)
         return live_refuse(error, TACIT_MALFORMED, "%s/%s is not a database", directory_name,
                            STORE_FILE);
-    if (load_u32(header + 68) != STORE_APPLICATION)
+    if (store_load_u32(header + 68) != STORE_APPLICATION)
         return live_refuse(error, TACIT_MALFORMED,
                            "%s/%s is a database of another program (application id %08lx, ours is "
                            "%08lx)",
-                           directory_name, STORE_FILE, (unsigned long)load_u32(header + 68),
+                           directory_name, STORE_FILE, (unsigned long)store_load_u32(header + 68),
                            (unsigned long)STORE_APPLICATION);
-    uint32_t const version = load_u32(header + STORE_USER_VERSION_AT);
+    uint32_t const version = store_load_u32(header + STORE_USER_VERSION_AT);
     if (!store_format_is_read(version))
         return live_refuse(
             error, TACIT_INVALID,
@@ -70,7 +65,7 @@ enum tacit_status store_header_check(int directory, const char *directory_name, 
     enum tacit_status const status = check_header(header, directory_name, error);
     if (status != TACIT_OK)
         return status;
-    *generation = store_generation_of(load_u32(header + STORE_USER_VERSION_AT));
+    *generation = store_generation_of(store_load_u32(header + STORE_USER_VERSION_AT));
     /* While there is a log, a crash may have left part of a page at the end; the log has the whole
      * one. */
     if (size < FILE_BYTES_MIN || (!has_log && size % STORE_PAGE_BYTES != 0))

@@ -32,15 +32,10 @@ struct log_reader {
     uint8_t frame[STORE_LOG_FRAME_BYTES];
 };
 
-static uint32_t load_u32(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
 static uint32_t load_word(const struct log_reader *reader, const uint8_t *bytes)
 {
     if (reader->is_big_endian)
-        return load_u32(bytes);
+        return store_load_u32(bytes);
     return (uint32_t)bytes[3] << 24 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[1] << 8 | bytes[0];
 }
 
@@ -54,15 +49,15 @@ static void sum_add(struct log_reader *reader, const uint8_t *bytes, size_t size
 
 static bool sum_is(const struct log_reader *reader, const uint8_t *bytes)
 {
-    return load_u32(bytes) == reader->sum[0] && load_u32(bytes + 4) == reader->sum[1];
+    return store_load_u32(bytes) == reader->sum[0] && store_load_u32(bytes + 4) == reader->sum[1];
 }
 
 /* A header is synced before the first frame of its use is written. */
 static bool header_is_whole(struct log_reader *reader, const uint8_t header[STORE_LOG_HEADER_BYTES])
 {
-    uint32_t const magic = load_u32(header);
-    if ((magic & ~UINT32_C(1)) != LOG_MAGIC || load_u32(header + 4) != LOG_VERSION ||
-        load_u32(header + 8) != STORE_PAGE_BYTES)
+    uint32_t const magic = store_load_u32(header);
+    if ((magic & ~UINT32_C(1)) != LOG_MAGIC || store_load_u32(header + 4) != LOG_VERSION ||
+        store_load_u32(header + 8) != STORE_PAGE_BYTES)
         return false;
     reader->is_big_endian = (magic & 1u) != 0;
     memcpy(reader->salts, header + 16, sizeof reader->salts);
@@ -85,7 +80,7 @@ static bool frame_is_of_now(const struct log_reader *reader)
 
 static bool frame_ends_commit(const struct log_reader *reader)
 {
-    return load_u32(reader->frame + 4) != 0;
+    return store_load_u32(reader->frame + 4) != 0;
 }
 
 static bool frame_is_whole(struct log_reader *reader)
@@ -98,9 +93,9 @@ static bool frame_is_whole(struct log_reader *reader)
 /* Of a frame that is whole. */
 static void note_generation(struct log_reader *reader)
 {
-    if (load_u32(reader->frame) == 1) { /* the file's header is in page 1 */
+    if (store_load_u32(reader->frame) == 1) { /* the file's header is in page 1 */
         uint8_t const *const page = reader->frame + FRAME_HEADER_BYTES;
-        reader->generation = store_generation_of(load_u32(page + STORE_USER_VERSION_AT));
+        reader->generation = store_generation_of(store_load_u32(page + STORE_USER_VERSION_AT));
         reader->has_generation = true;
     }
     if (!frame_ends_commit(reader))
@@ -166,7 +161,7 @@ static bool find_last_words(struct log_reader *reader, uint32_t *frames, uint32_
     }
     for (int64_t i = 0; i < committed; i++) {
         bool const is_read = frame_read(reader, i);
-        uint32_t const page = load_u32(reader->frame);
+        uint32_t const page = store_load_u32(reader->frame);
         if (!is_read || page == 0 || page > page_count)
             return false;
         frames[page] = (uint32_t)(i + 1);
@@ -211,7 +206,7 @@ void store_log_mark(uint8_t mark[STORE_LOG_HEADER_BYTES], uint32_t generation)
 static bool is_mark(const uint8_t header[STORE_LOG_HEADER_BYTES], uint32_t *generation)
 {
     uint8_t expected[STORE_LOG_HEADER_BYTES];
-    *generation = load_u32(header + MARK_GENERATION_AT);
+    *generation = store_load_u32(header + MARK_GENERATION_AT);
     store_log_mark(expected, *generation);
     return memcmp(header, expected, sizeof expected) == 0;
 }
