@@ -1275,7 +1275,7 @@ struct rows {
     double theta[SURVEY_AGENTS * SURVEY_ARMS_MAX];
     double reach[SURVEY_AGENTS * SURVEY_ARMS_MAX];
     double bonus[SURVEY_AGENTS * SURVEY_ARMS_MAX];
-    struct gossip_sight sights[SURVEY_AGENTS];
+    struct gossip_candidates candidates[SURVEY_AGENTS];
 };
 
 static void draw_rows(struct rows *rows, bool noisy, struct tacit_rng *rng)
@@ -1305,7 +1305,7 @@ static struct gossip_survey survey_of(struct rows *rows, const struct tacit_grap
                                   .graph = graph,
                                   .at = gossip_slot_at(&rows->rule, slot),
                                   .next = rows->next,
-                                  .sights = rows->sights};
+                                  .candidates = rows->candidates};
 }
 
 /* Line 5. */
@@ -1344,8 +1344,8 @@ static void assert_survey_is_right(const struct rows *rows, const struct tacit_g
                 behind_first = behind_count++ == 0 ? arm : behind_first;
             assert_int_equal(rows->next[cell], told_of(rows, graph, agent, arm));
         }
-        assert_int_equal(rows->sights[agent].arm, behind_count > 0 ? behind_first : best);
-        assert_int_equal(rows->sights[agent].behind_count, behind_count);
+        assert_int_equal(rows->candidates[agent].arm, behind_count > 0 ? behind_first : best);
+        assert_int_equal(rows->candidates[agent].behind_count, behind_count);
     }
 }
 
@@ -1371,7 +1371,7 @@ TEST(both_surveys_find_what_the_lines_of_the_paper_say)
             tacit_linalg_fastest() != TACIT_LINALG_AVX2)
             continue;
         memset(rows.next, 0xff, sizeof rows.next);
-        memset(rows.sights, 0xff, sizeof rows.sights);
+        memset(rows.candidates, 0xff, sizeof rows.candidates);
         gossip_survey_avx2(&survey);
         assert_survey_is_right(&rows, &graph, slot);
 #endif

@@ -586,7 +586,7 @@ TEST(states_of_gossip_grow_by_their_columns)
     agent.rule = gossip_rule(TACIT_PRIVACY_NONE);
     assert_int_equal(GROWTH(agent, network_size, rule.arm_count, 10, 11), 7 * 10);
     assert_int_equal(GROWTH(agent, network_size, rule.agent_count, 10, 12),
-                     2 * (7 * 10) + 5); /* two weights, two arms in a word, two sights */
+                     2 * (7 * 10) + 5); /* two weights, two arms in a word, two candidates */
     assert_int_equal(tacit_gossip_memory_size(&agent.rule), 8); /* no noise, no trees */
     agent.rule = gossip_rule(TACIT_PRIVACY_PAPER);
     size_t const tree = tacit_tree_size(&agent.rule.tree) / sizeof(uint64_t);

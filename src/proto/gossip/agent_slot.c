@@ -66,16 +66,16 @@ enum tacit_status gossip_agent_begin_slot(struct tacit_gossip_agent *agent,
     TACIT_ASSERT(agent->phase == PHASE_WAITING);
     TACIT_ASSERT(agent->slot < agent->rule.horizon);
     struct gossip_row const row = row_of(agent, memory);
-    struct gossip_sight const sight =
-        gossip_sight_of(&row, gossip_slot_at(&agent->rule, agent->slot + 1));
+    struct gossip_candidates const candidates =
+        gossip_candidates_of(&row, gossip_slot_at(&agent->rule, agent->slot + 1));
     uint32_t arm = 0;
-    enum tacit_status const status = gossip_choose(&row, &sight, entropy, &arm);
+    enum tacit_status const status = gossip_choose(&row, &candidates, entropy, &arm);
     if (status != TACIT_OK)
         return status;
     TACIT_ASSERT(arm < agent->rule.arm_count);
     agent->slot++;
     agent->arm = arm;
-    agent->forced = sight.behind_count > 0;
+    agent->forced = candidates.behind_count > 0;
     agent->forced_count += agent->forced;
     update_seen(agent);
     gossip_give(&row, arm);

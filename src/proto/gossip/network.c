@@ -5,12 +5,12 @@
 #include "tacit/linalg.h"
 
 /* Where the arrays are, in words. A x K: count | seen of two slots | theta | mean | reach | bonus*
- * | base | total* | trees*; A: weight | arm | sight; table* (* with noise) */
+ * | base | total* | trees*; A: weight | arm | candidates; table* (* with noise) */
 struct layout {
     size_t cells; /* A K */
     size_t seen[2];
     size_t count, theta, mean, reach, bonus, base, total, weight;
-    size_t arm, sight, trees, table;
+    size_t arm, candidates, trees, table;
     size_t word_count;
     size_t tree_bytes;
     size_t table_count;
@@ -59,7 +59,7 @@ static struct layout layout_of(const struct tacit_gossip_rule *rule)
     l.total = claim(&at, noisy_cells);
     l.weight = claim(&at, agents);
     l.arm = claim(&at, BYTES_TO_WORDS(agents * sizeof(uint32_t)));
-    l.sight = claim(&at, BYTES_TO_WORDS(agents * sizeof(struct gossip_sight)));
+    l.candidates = claim(&at, BYTES_TO_WORDS(agents * sizeof(struct gossip_candidates)));
     l.trees = claim(&at, l.cells * (l.tree_bytes / sizeof(uint64_t)));
     l.table = claim(&at, l.table_count * (sizeof(struct gossip_reach) / sizeof(uint64_t)));
     l.word_count = at;
@@ -158,7 +158,7 @@ enum tacit_status tacit_gossip_network_first(struct tacit_gossip_network *networ
 
 /* Lines 5, 6, 8-10 at all agents. */
 static void survey_all(struct tacit_gossip_network *network, const struct tacit_graph *graph,
-                       struct gossip_sight *sights)
+                       struct gossip_candidates *candidates)
 {
     TACIT_ASSERT(network->now <= 1);
     struct gossip_survey const survey = {.row = first_row(network),
@@ -166,7 +166,7 @@ static void survey_all(struct tacit_gossip_network *network, const struct tacit_
                                          .at = gossip_slot_at(&network->rule, network->slot),
                                          .next = network->words +
                                                  network->layout.seen[1 - network->now],
-                                         .sights = sights};
+                                         .candidates = candidates};
     TACIT_ASSERT(survey.next != survey.row.seen);
 #if GOSSIP_HAS_AVX2
     if (network->is_wide) {
@@ -184,20 +184,21 @@ enum tacit_status tacit_gossip_network_choose(struct tacit_gossip_network *netwo
 {
     TACIT_ASSERT(!network->is_open && network->slot < network->rule.horizon);
     TACIT_ASSERT(graph->agent_count == network->rule.agent_count);
-    struct gossip_sight *const sights = (void *)(network->words + network->layout.sight);
+    struct gossip_candidates *const candidates =
+        (void *)(network->words + network->layout.candidates);
     uint32_t *const chosen = halves_at(network, network->layout.arm);
     uint32_t const agents = network->rule.agent_count;
     struct gossip_row row = first_row(network);
     uint64_t forced_count = 0;
     network->slot++;
-    survey_all(network, graph, sights);
+    survey_all(network, graph, candidates);
     for (uint32_t agent = 0; agent < agents; agent++, next_row(&row)) {
         enum tacit_status const status =
-            gossip_choose(&row, &sights[agent], &entropies[agent], &chosen[agent]);
+            gossip_choose(&row, &candidates[agent], &entropies[agent], &chosen[agent]);
         if (status != TACIT_OK)
             return status;
         gossip_give(&row, chosen[agent]);
-        forced_count += sights[agent].behind_count > 0;
+        forced_count += candidates[agent].behind_count > 0;
     }
     network->forced_count += forced_count;
     network->now = 1 - network->now;

@@ -132,16 +132,16 @@ GOSSIP_INLINE double gossip_index(const struct gossip_row *row, uint32_t arm, st
     return row->theta[row->first + arm] + gossip_radius_of(row, arm, at);
 }
 
-/* What an agent finds before it pulls. */
-struct gossip_sight {
+/* Which arms an agent may pull: those that are behind, else one. */
+struct gossip_candidates {
     uint32_t arm; /* the first that is behind; else lines 8-10: the largest Q, lowest on ties */
     uint32_t behind_count; /* line 6: how many arms */
 };
 
 /* Lines 6, 8-10. No branch, since rewards decide them all, and a wrong guess costs more than an
  * arm. */
-GOSSIP_INLINE struct gossip_sight gossip_sight_of(const struct gossip_row *row,
-                                                  struct gossip_slot at)
+GOSSIP_INLINE struct gossip_candidates gossip_candidates_of(const struct gossip_row *row,
+                                                            struct gossip_slot at)
 {
     uint32_t best = 0;
     uint32_t behind_first = 0;
@@ -154,7 +154,7 @@ GOSSIP_INLINE struct gossip_sight gossip_sight_of(const struct gossip_row *row,
         behind_first = behind_count == 0 ? arm : behind_first;
         behind_count += gossip_is_behind(row, arm);
     }
-    return (struct gossip_sight){behind_count == 0 ? best : behind_first, behind_count};
+    return (struct gossip_candidates){behind_count == 0 ? best : behind_first, behind_count};
 }
 
 /* Line 13: uniform in A. Rare, so it is a call, and of a copy: whoever goes through many rows keeps
@@ -178,12 +178,12 @@ gossip_draw_behind(struct gossip_row row, uint32_t count, const struct tacit_ent
 
 /* Lines 6-14. Errors: TACIT_ENTROPY, *arm untouched. */
 GOSSIP_INLINE enum tacit_status gossip_choose(const struct gossip_row *row,
-                                              const struct gossip_sight *sight,
+                                              const struct gossip_candidates *candidates,
                                               const struct tacit_entropy *entropy, uint32_t *arm)
 {
-    if (sight->behind_count > 1)
-        return gossip_draw_behind(*row, sight->behind_count, entropy, arm);
-    *arm = sight->arm;
+    if (candidates->behind_count > 1)
+        return gossip_draw_behind(*row, candidates->behind_count, entropy, arm);
+    *arm = candidates->arm;
     return TACIT_OK;
 }
 

@@ -26,7 +26,7 @@ void gossip_survey_portable(const struct gossip_survey *survey)
     TACIT_ASSERT(row.first == 0);
     TACIT_ASSERT(survey->graph->agent_count == row.rule->agent_count);
     for (uint32_t agent = 0; agent < row.rule->agent_count; agent++) {
-        survey->sights[agent] = gossip_sight_of(&row, survey->at);
+        survey->candidates[agent] = gossip_candidates_of(&row, survey->at);
         update_seen(survey, agent, row.first);
         row.first += row.rule->arm_count;
     }

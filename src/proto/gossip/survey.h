@@ -15,8 +15,8 @@ struct gossip_survey {
     struct gossip_row row; /* of agent 0 */
     const struct tacit_graph *graph;
     struct gossip_slot at;
-    uint64_t *next;              /* A x K: becomes n~(t+1), where row.seen is n~(t) */
-    struct gossip_sight *sights; /* A: what each agent finds */
+    uint64_t *next;                       /* A x K: becomes n~(t+1), where row.seen is n~(t) */
+    struct gossip_candidates *candidates; /* A: what each agent finds */
 };
 
 void gossip_survey_portable(const struct gossip_survey *survey);

@@ -160,7 +160,7 @@ INLINE uint32_t sum_of(__m256i lanes)
 INLINE void survey_all(const struct gossip_survey *survey, bool noisy)
 {
     struct needs const needs = needs_of(survey);
-    struct gossip_sight *const sights = survey->sights;
+    struct gossip_candidates *const candidates = survey->candidates;
     uint32_t const agents = survey->row.rule->agent_count;
     __m256i const all = _mm256_set1_epi64x(-1);
     int64_t const again = (int64_t)((LANES - needs.arms % LANES) % LANES);
@@ -180,7 +180,8 @@ INLINE void survey_all(const struct gossip_survey *survey, bool noisy)
         found.arms = last_arms;
         if (arm < needs.arms)
             survey_four(&needs, noisy, first, needs.arms - LANES, last, &found);
-        sights[agent] = (struct gossip_sight){winner_of(&found), sum_of(found.behind_count)};
+        candidates[agent] =
+            (struct gossip_candidates){winner_of(&found), sum_of(found.behind_count)};
     }
 }
 
