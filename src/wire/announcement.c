@@ -1,5 +1,4 @@
 /* The announcement of a run (announcement.proto), and the digest of what it says. */
-#include <math.h>
 #include <string.h>
 #include "tacit/bounds.h"
 #include "tacit/commit.h"
