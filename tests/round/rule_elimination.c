@@ -37,51 +37,19 @@ static struct tacit_elim_schedule draw_schedule(struct storm_world *world, doubl
 
 void rule_elim_configure(struct storm_world *world, uint32_t sites, bool has_changes)
 {
-    static const double epsilons[] = {INFINITY, 1, 5};
-    static const uint64_t budgets[] = {UINT64_MAX, 20 * (uint64_t)TACIT_NANO, TACIT_NANO / 2};
     struct rule_elim *const own = world->own = calloc(1, sizeof *own);
+    double epsilon = 0;
     assert_non_null(own);
-    world->sites = sites;
-    world->arms = 2 + storm_below(world, 4);
-    world->best = storm_below(world, world->arms);
-    world->gap = 0.5;
-    world->has_grants = world->has_helper || storm_below(world, 8) > 0;
-    world->has_changes = has_changes && storm_below(world, 2) == 0;
-    double const epsilon = world->has_helper                 ? STORM_EPSILON
-                           : world->bug == STORM_HAS_NO_SALT ? INFINITY
-                                                             : epsilons[storm_below(world, 3)];
-    struct tacit_mechanism_config const mechanism = {
-        TACIT_PRIVACY_SOUND, world->has_helper ? world->own_epsilon : epsilon, 0, 1};
-    own->hub.run_id = STORM_RUN_ID;
-    own->hub.agent_count = world->sites;
-    own->hub.schedule = draw_schedule(world, epsilon);
-    assert_int_equal(tacit_mechanism_init(&own->hub.mechanism, &mechanism), TACIT_OK);
-    world->is_noised = own->hub.mechanism.noisy || world->has_helper;
-    bool const has_quorum = storm_below(world, 2) == 0;
-    own->hub.quorum = has_quorum ? 1 + storm_below(world, own->hub.schedule.report_count) : 0;
-    own->hub.round_timeout_us = has_quorum ? 3000 : 0;
-    own->hub.answers_all = true;
-    own->hub.has_grants = world->has_grants;
-    own->hub.has_helper = world->has_helper;
-    own->hub.domain[0] = world->has_grants ? 7 : 0;
-    own->hub.change_max = world->has_changes ? 6 : 0;
-    for (uint32_t site = 0; site < world->sites; site++) {
-        bool const is_poor = storm_below(world, 6) == 0;
+    struct tacit_mechanism const mechanism = storm_draw_rounds(world, sites, has_changes, &epsilon);
+    struct tacit_elim_schedule const schedule = draw_schedule(world, epsilon);
+    uint32_t const quorum = storm_draw_quorum(world, schedule.report_count);
+    own->hub = (struct tacit_elim_hub_config){STORM_HUB_OF_ROUNDS(world, mechanism, quorum),
+                                              .agent_count = world->sites, .schedule = schedule,
+                                              .change_max = world->has_changes ? 6 : 0};
+    for (uint32_t site = 0; site < world->sites; site++)
         own->sites[site] = (struct tacit_elim_agent_config){
-            .run_id = STORM_RUN_ID,
-            .agent_id = site,
-            .agent_count = world->sites,
-            .arm_count = world->arms,
-            .horizon = own->hub.schedule.horizon,
-            .mechanism = own->hub.mechanism,
-            .budget_nano = budgets[is_poor ? 2 : storm_below(world, 2)],
-            .resend_after_us = 700,
-            .epoch_max = storm_below(world, 10) == 0 ? 3 : 0,
-            .has_grants = world->has_grants,
-            .has_helper = world->has_helper,
-            .domain = {own->hub.domain[0]},
-            .change_max = own->hub.change_max};
-    }
+            STORM_SITE_OF_ROUNDS(world, own->hub, site),
+            .epoch_max = storm_below(world, 10) == 0 ? 3 : 0, .change_max = own->hub.change_max};
 }
 
 static const struct rule_elim_sites agents;
@@ -93,13 +61,7 @@ static void configure(struct storm_world *world)
     ((struct rule_elim *)world->own)->is = &agents;
 }
 
-static void spoil(struct storm_world *world)
-{
-    struct rule_elim *const own = world->own;
-    own->hub.quorum = world->sites + 1;
-    for (uint32_t site = 0; site < world->sites; site++)
-        own->sites[site].resend_after_us = 0;
-}
+STORM_SPOIL_ROUNDS(rule_elim)
 
 static size_t state_size(const struct storm_world *world, uint32_t node)
 {
@@ -161,13 +123,12 @@ static const struct tacit_elim_agent *agent_at(const struct storm_world *world, 
 
 static struct tacit_elim_update update;
 
-static void report(enum tacit_status status, bool voids_rewards, struct storm_update *out)
+static void report(enum tacit_status status, struct storm_update *out)
 {
     *out = (struct storm_update){.status = status,
                                  .persist = update.persist,
                                  .persists_part = !update.persist_table,
                                  .drew = (update.happened & TACIT_DREW) != 0,
-                                 .voids_rewards = voids_rewards,
                                  .happened = update.happened,
                                  .flags = update.send | (uint64_t)update.happened << 1,
                                  .deadline_us = update.deadline_us,
@@ -183,20 +144,9 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
                  const struct tacit_entropy *entropy, struct storm_update *out)
 {
     void *const state = world->nodes[node].state;
-    struct tacit_event made = {.now_us = event->now_us,
-                               .kind = event->kind,
-                               .keys = event->keys,
-                               .aggregators = event->aggregators};
-    if (event->kind == TACIT_EVENT_REWARD)
-        made.as.reward = event->reward;
-    else if (event->kind == TACIT_EVENT_RECEIVE)
-        made.as.message = event->message;
-    else if (event->kind == TACIT_EVENT_EXPLOITED)
-        made.as.exploited_count = event->count;
-    else
-        made.as.term = event->term;
+    struct tacit_event const made = storm_event_of(event);
     if (node == world->sites) {
-        report(tacit_elim_hub_step(state, &made, entropy, &update), false, out);
+        report(tacit_elim_hub_step(state, &made, entropy, &update), out);
         return;
     }
     struct tacit_elim_agent_view before;
@@ -204,9 +154,9 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
     tacit_elim_agent_view(agent_at(world, node), &before);
     enum tacit_status const status = own_of(world)->is->step(world, node, &made, entropy, &update);
     tacit_elim_agent_view(agent_at(world, node), &after);
-    bool const is_anew =
+    report(status, out);
+    out->voids_rewards =
         after.term != before.term || (after.epoch != before.epoch && !before.committed);
-    report(status, is_anew, out);
 }
 
 /* The operator says something; or a site plays an arm no more. */
@@ -231,7 +181,7 @@ static void operate(struct storm_world *world)
             : tacit_elim_hub_change(node->state, &change, node->now_us, &entropy, &update, &number);
     world->changes += status == TACIT_OK || update.persist ? 1 : 0; /* refused, though not drawn */
     digest_word(number);
-    report(status, false, &out);
+    report(status, &out);
     storm_after(world, at, before, &event, &out);
 }
 
@@ -259,25 +209,18 @@ static struct tacit_helper_round round_of(const struct storm_world *world, const
     return round;
 }
 
-static void close(struct storm_world *world, uint32_t sites, const int64_t *totals,
-                  struct storm_update *out)
+STORM_CLOSE(tacit_elim_hub)
+
+static bool has_words(const void *message)
 {
-    struct storm_node *const hub = &world->nodes[world->sites];
-    tacit_elim_hub_close(hub->state, sites, totals, hub->now_us, &update);
-    report(TACIT_OK, false, out);
+    return ((const struct tacit_elim_message *)message)->masked != NULL;
 }
 
-static size_t wire(const struct storm_world *world, const void *message, uint8_t *bytes,
-                   bool *has_words)
-{
-    struct tacit_elim_message const *const said = message;
-    *has_words = said->masked != NULL;
-    tacit_wire_encode(WIRE(elim, world->arms, world->sites), said, bytes);
-    return tacit_wire_bytes(WIRE(elim, world->arms, world->sites), said);
-}
-
-static const struct storm_two two = {
-    .heard = heard, .round = round_of, .wire = wire, .close = close};
+static const struct storm_two two = {.heard = heard,
+                                     .round = round_of,
+                                     .protocol = &tacit_wire_elim,
+                                     .has_words = has_words,
+                                     .close = close_round};
 
 STORM_SNAPSHOTS(tacit_elim_hub)
 
@@ -322,7 +265,7 @@ bool rule_elim_are_means_of_pulls(const struct storm_world *world, uint32_t roun
 {
     for (uint32_t arm = 0; is_told_exactly(world) && arm < world->arms; arm++)
         if (round_count > 0 && tacit_bits_has(arms, arm) && world->changes == 0)
-            if (!(fabs(means[arm] * (double)TACIT_STEPS - (double)storm_pull(world, arm)) < 1e-3))
+            if (!storm_is_mean_of_pulls(world, arm, means[arm]))
                 return false;
     return true;
 }
@@ -334,15 +277,9 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
     tacit_elim_agent_view(site, &view);
     digest_elim_agent_view(&view, world->arms);
     bool const says_why = view.halted || view.blocked || (view.waiting && is_anybody_gone(world));
-    *look = (struct storm_look){.head = view.head,
-                                .spent_nano = tacit_ledger_spent_nano(view.ledger),
-                                .budget_nano = view.ledger->budget_nano,
-                                .end = view.finished || view.last ? STORM_IS_OVER
-                                       : says_why                 ? STORM_SAYS_WHY
-                                                                  : STORM_GOES_ON,
-                                .answer = view.last && view.active_count == 1 && world->changes == 0
-                                              ? 1 + tacit_bits_next(view.arms, world->arms, 0)
-                                              : 0};
+    *look = storm_look_of_site(view.head, view.ledger, view.finished || view.last, says_why);
+    if (view.last && view.active_count == 1 && world->changes == 0)
+        look->answer = 1 + tacit_bits_next(view.arms, world->arms, 0);
     if (view.committed) {
         struct tacit_elim_message const draw = tacit_elim_agent_draw(site);
         if (!is_sum_of_pulls(world, &view, &draw))
@@ -361,17 +298,9 @@ static void look(const struct storm_world *world, uint32_t node, struct storm_lo
     tacit_elim_hub_view(world->nodes[node].state, &view);
     bool const waits = view.overdue || view.reports_missing > 0; /* and says for whom */
     digest_elim_hub_view(&view, world->arms, world->sites);
-    for (uint32_t arm = 0; view.is_exact && arm < world->arms; arm++) {
-        struct tacit_bounds_interval const at =
-            tacit_elim_hub_interval(world->nodes[node].state, arm, 0.9);
-        double const reals[] = {at.mean, at.lower, at.upper};
-        digest_reals(reals, 3);
-    }
-    *look = (struct storm_look){.flagged = storm_set_word(view.flagged),
-                                .ahead = storm_set_word(view.ahead),
-                                .end = view.finished ? STORM_IS_OVER
-                                       : waits       ? STORM_SAYS_WHY
-                                                     : STORM_GOES_ON};
+    for (uint32_t arm = 0; view.is_exact && arm < world->arms; arm++)
+        storm_digest_interval(tacit_elim_hub_interval(world->nodes[node].state, arm, 0.9));
+    *look = storm_look_of_hub(view.flagged, view.ahead, view.finished, waits);
     if (!rule_elim_are_means_of_pulls(world, view.round_count, view.arms, view.means))
         look->broken = "closed rounds are not those of what was played";
 }
@@ -415,14 +344,7 @@ const struct storm_rule rule_elimination = {.name = "elimination",
                                             .check = check,
                                             .step = step,
                                             .look = look,
-                                            .message_size = message_size,
-                                            .message_copy = message_copy,
-                                            .read = read,
-                                            .head_bytes = sizeof(struct tacit_elim_message),
-                                            .fields = fields,
-                                            .field_count = sizeof fields / sizeof *fields,
-                                            .mend = mend,
-                                            .grant = grant,
+                                            STORM_OF_MESSAGES(tacit_elim_message),
                                             .snapshot = snapshot,
                                             .restore = restore,
                                             .operate = operate,

@@ -9,6 +9,7 @@
 #include "../support/wire_shape.h"
 #include <math.h>
 #include "../support/testing.h"
+#include "../support/name_keys.h"
 #include "../../src/live/pki/hpke.h"
 #include "../support/digest.h"
 #include "storm.h"
@@ -234,22 +235,6 @@ static bool has(const struct set *set, const uint8_t *digest)
 
 /* ---- Keys ---- */
 
-static void sign(uint32_t who, const uint8_t digest[TACIT_SHA256_BYTES], uint8_t *signature)
-{
-    struct tacit_sha256 sha = tacit_sha256_init();
-    tacit_sha256_update_number(&sha, who);
-    tacit_sha256_update(&sha, digest, TACIT_SHA256_BYTES);
-    memset(signature, 0, TACIT_HELPER_SIGNATURE_BYTES);
-    tacit_sha256_final(&sha, signature);
-}
-
-static bool is_signed(uint32_t who, const uint8_t *digest, const uint8_t *signature)
-{
-    uint8_t expected[TACIT_HELPER_SIGNATURE_BYTES];
-    sign(who, digest, expected);
-    return memcmp(expected, signature, sizeof expected) == 0;
-}
-
 static bool is_of_hub(void *context, const uint8_t *digest, const uint8_t *signature)
 {
     (void)context;
@@ -451,10 +436,15 @@ static void see_message(const struct storm_world *world, const void *message)
     uint8_t bytes[STORM_WIRE_BYTES];
     struct packet const *const packet = message;
     bool const is_packet = packet->kind == SIGNED;
-    bool has_words = false;
-    size_t const size =
-        is_packet ? packet->size : base.two->wire(world, message, bytes, &has_words);
+    bool const has_words = !is_packet && base.two->has_words(message);
+    uint32_t const arms = base.two->has_contexts ? 0 : world->arms;
+    uint32_t const numbers = base.two->has_contexts ? world->arms : 0;
+    struct tacit_wire_shape const shape = {arms, world->sites, numbers, 0};
+    struct tacit_wire_table const *const table = base.two->protocol->messages;
+    size_t const size = is_packet ? packet->size : tacit_wire_bytes(table, &shape, message);
     assert_true(is_packet || size <= sizeof bytes);
+    if (!is_packet)
+        tacit_wire_encode(table, &shape, message, bytes);
     tacit_sha256_update(&tape.hub, is_packet ? packet->bytes : bytes, size);
     tape.reported += has_words ? 1 : 0;
     if (!has_words)

@@ -54,49 +54,20 @@ static struct tacit_phases draw_index(struct storm_world *world, double epsilon)
 static void configure_with(struct storm_world *world,
                            struct tacit_phases (*draw_schedule)(struct storm_world *, double))
 {
-    static const double epsilons[] = {INFINITY, 1, 5};
-    static const uint64_t budgets[] = {UINT64_MAX, 20 * (uint64_t)TACIT_NANO, TACIT_NANO / 2};
     struct own *const own = world->own = calloc(1, sizeof *own);
+    double epsilon = 0;
     assert_non_null(own);
-    world->sites = (world->has_helper ? 2 : 1) + storm_below(world, 4);
-    world->arms = 2 + storm_below(world, 4);
-    world->best = storm_below(world, world->arms);
-    world->gap = 0.5;
-    world->has_grants = world->has_helper || storm_below(world, 8) > 0;
-    world->has_changes = storm_below(world, 2) == 0;
-    double const epsilon = world->has_helper                 ? STORM_EPSILON
-                           : world->bug == STORM_HAS_NO_SALT ? INFINITY
-                                                             : epsilons[storm_below(world, 3)];
-    struct tacit_mechanism_config const mechanism = {
-        TACIT_PRIVACY_SOUND, world->has_helper ? world->own_epsilon : epsilon, 0, 1};
-    own->hub.run_id = STORM_RUN_ID;
-    own->hub.schedule = draw_schedule(world, epsilon);
-    assert_int_equal(tacit_mechanism_init(&own->hub.mechanism, &mechanism), TACIT_OK);
-    world->is_noised = own->hub.mechanism.noisy || world->has_helper;
-    bool const has_quorum = storm_below(world, 2) == 0;
-    own->hub.quorum = has_quorum ? 1 + storm_below(world, world->sites) : 0;
-    own->hub.round_timeout_us = has_quorum ? 3000 : 0;
-    own->hub.answers_all = true;
-    own->hub.has_grants = world->has_grants;
-    own->hub.has_helper = world->has_helper;
-    own->hub.domain[0] = world->has_grants ? 7 : 0;
-    for (uint32_t site = 0; site < world->sites; site++) {
-        bool const is_poor = storm_below(world, 6) == 0;
-        own->sites[site] = (struct tacit_phased_agent_config){
-            .run_id = STORM_RUN_ID,
-            .agent_id = site,
-            .agent_count = world->sites,
-            .arm_count = world->arms,
-            .horizon = own->hub.schedule.horizon,
-            .mechanism = own->hub.mechanism,
-            .budget_nano = budgets[is_poor ? 2 : storm_below(world, 2)],
-            .resend_after_us = 700,
-            .round_max = storm_below(world, 10) == 0 ? 3 : 0,
-            .pulls_min = storm_below(world, 10) == 0 ? 2 : 0,
-            .has_grants = world->has_grants,
-            .has_helper = world->has_helper,
-            .domain = {own->hub.domain[0]}};
-    }
+    uint32_t const sites = (world->has_helper ? 2 : 1) + storm_below(world, 4);
+    struct tacit_mechanism const mechanism = storm_draw_rounds(world, sites, true, &epsilon);
+    struct tacit_phases const schedule = draw_schedule(world, epsilon);
+    uint32_t const quorum = storm_draw_quorum(world, world->sites);
+    own->hub = (struct tacit_phased_hub_config){STORM_HUB_OF_ROUNDS(world, mechanism, quorum),
+                                                .schedule = schedule};
+    for (uint32_t site = 0; site < world->sites; site++)
+        own->sites[site] =
+            (struct tacit_phased_agent_config){STORM_SITE_OF_ROUNDS(world, own->hub, site),
+                                               .round_max = storm_below(world, 10) == 0 ? 3 : 0,
+                                               .pulls_min = storm_below(world, 10) == 0 ? 2 : 0};
 }
 
 static void configure(struct storm_world *world)
@@ -110,24 +81,18 @@ static void configure_sums(struct storm_world *world)
     world->gap = 0.15; /* so that a look or two are not enough */
 }
 
-static void spoil(struct storm_world *world)
-{
-    struct own *const own = world->own;
-    own->hub.quorum = world->sites + 1;
-    for (uint32_t site = 0; site < world->sites; site++)
-        own->sites[site].resend_after_us = 0;
-}
+STORM_SPOIL_ROUNDS(own)
 
 /* ---- Steps ---- */
 
 static struct tacit_phased_update update;
 
-static void report(enum tacit_status status, bool voids_rewards, struct storm_update *out)
+static void report(enum tacit_status status, struct storm_update *out)
 {
     *out = (struct storm_update){.status = status,
                                  .persist = update.persist,
                                  .drew = (update.happened & TACIT_DREW) != 0,
-                                 .voids_rewards = voids_rewards || update.plan_is_void,
+                                 .voids_rewards = update.plan_is_void,
                                  .happened = update.happened,
                                  .flags = update.send | (uint64_t)update.plan_is_void << 1 |
                                           (uint64_t)update.happened << 2,
@@ -143,20 +108,9 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
                  const struct tacit_entropy *entropy, struct storm_update *out)
 {
     void *const state = world->nodes[node].state;
-    struct tacit_event made = {.now_us = event->now_us,
-                               .kind = event->kind,
-                               .keys = event->keys,
-                               .aggregators = event->aggregators};
-    if (event->kind == TACIT_EVENT_REWARD)
-        made.as.reward = event->reward;
-    else if (event->kind == TACIT_EVENT_RECEIVE)
-        made.as.message = event->message;
-    else if (event->kind == TACIT_EVENT_EXPLOITED)
-        made.as.exploited_count = event->count;
-    else
-        made.as.term = event->term;
+    struct tacit_event const made = storm_event_of(event);
     if (node == world->sites) {
-        report(tacit_phased_hub_step(state, &made, &update), false, out);
+        report(tacit_phased_hub_step(state, &made, &update), out);
         return;
     }
     struct tacit_phased_agent_view before;
@@ -164,9 +118,9 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
     tacit_phased_agent_view(state, &before);
     enum tacit_status const status = tacit_phased_agent_step(state, &made, entropy, &update);
     tacit_phased_agent_view(state, &after);
-    bool const is_anew =
+    report(status, out);
+    out->voids_rewards |=
         after.term != before.term || (after.round != before.round && !before.committed);
-    report(status, is_anew, out);
 }
 
 /* An arm comes, or goes. */
@@ -181,7 +135,7 @@ static void operate(struct storm_world *world)
         storm_below(world, 2) == 0 ? tacit_phased_hub_add(hub->state, arm, hub->now_us, &update)
                                    : tacit_phased_hub_retire(hub->state, arm, hub->now_us, &update);
     world->changes += status == TACIT_OK ? 1 : 0;
-    report(status, false, &out);
+    report(status, &out);
     storm_after(world, world->sites, before, &event, &out);
 }
 
@@ -210,25 +164,18 @@ static struct tacit_helper_round round_of(const struct storm_world *world, const
     return round;
 }
 
-static void close(struct storm_world *world, uint32_t sites, const int64_t *totals,
-                  struct storm_update *out)
+STORM_CLOSE(tacit_phased_hub)
+
+static bool has_words(const void *message)
 {
-    struct storm_node *const hub = &world->nodes[world->sites];
-    tacit_phased_hub_close(hub->state, sites, totals, hub->now_us, &update);
-    report(TACIT_OK, false, out);
+    return ((const struct tacit_phased_message *)message)->masked != NULL;
 }
 
-static size_t wire(const struct storm_world *world, const void *message, uint8_t *bytes,
-                   bool *has_words)
-{
-    struct tacit_phased_message const *const said = message;
-    *has_words = said->masked != NULL;
-    tacit_wire_encode(WIRE(phased, world->arms, world->sites), said, bytes);
-    return tacit_wire_bytes(WIRE(phased, world->arms, world->sites), said);
-}
-
-static const struct storm_two two = {
-    .heard = heard, .round = round_of, .wire = wire, .close = close};
+static const struct storm_two two = {.heard = heard,
+                                     .round = round_of,
+                                     .protocol = &tacit_wire_phased,
+                                     .has_words = has_words,
+                                     .close = close_round};
 
 /* ---- What is said and shown ---- */
 
@@ -269,8 +216,7 @@ static bool are_means_of_pulls(const struct storm_world *world,
                           (world->has_grants || !world->was_put_back);
     for (uint32_t arm = 0; is_exact && world->kind != STORM_WILD && arm < world->arms; arm++)
         if (judge->releases[arm] > 0)
-            if (!(fabs(judge->means[arm] * (double)TACIT_STEPS - (double)storm_pull(world, arm)) <
-                  1e-3))
+            if (!storm_is_mean_of_pulls(world, arm, judge->means[arm]))
                 return false;
     return true;
 }
@@ -282,13 +228,8 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
     tacit_phased_agent_view(site, &view);
     digest_phased_agent_view(&view);
     bool const says_why = view.halted || view.blocked || (view.waiting && is_anybody_gone(world));
-    *look = (struct storm_look){.head = view.head,
-                                .spent_nano = tacit_ledger_spent_nano(view.ledger),
-                                .budget_nano = view.ledger->budget_nano,
-                                .end = view.finished || view.last ? STORM_IS_OVER
-                                       : says_why                 ? STORM_SAYS_WHY
-                                                                  : STORM_GOES_ON,
-                                .answer = view.last && world->changes == 0 ? 1 + view.leader : 0};
+    *look = storm_look_of_site(view.head, view.ledger, view.finished || view.last, says_why);
+    look->answer = view.last && world->changes == 0 ? 1 + view.leader : 0;
     if (view.committed) {
         struct tacit_phased_message const draw = tacit_phased_agent_draw(site);
         if (!is_sum_of_pulls(world, &view, &draw))
@@ -307,17 +248,9 @@ static void look(const struct storm_world *world, uint32_t node, struct storm_lo
         return;
     }
     digest_phased_hub_view(&view, world->arms, world->sites);
-    for (uint32_t arm = 0; arm < world->arms; arm++) {
-        struct tacit_bounds_interval const at =
-            tacit_phased_hub_interval(world->nodes[node].state, arm, 0.9);
-        double const reals[] = {at.mean, at.lower, at.upper};
-        digest_reals(reals, 3);
-    }
-    *look = (struct storm_look){.flagged = storm_set_word(view.flagged),
-                                .ahead = storm_set_word(view.ahead),
-                                .end = view.judge.finished ? STORM_IS_OVER
-                                       : waits             ? STORM_SAYS_WHY
-                                                           : STORM_GOES_ON};
+    for (uint32_t arm = 0; arm < world->arms; arm++)
+        storm_digest_interval(tacit_phased_hub_interval(world->nodes[node].state, arm, 0.9));
+    *look = storm_look_of_hub(view.flagged, view.ahead, view.judge.finished, waits);
     if (!are_means_of_pulls(world, &view.judge))
         look->broken = "closed rounds are not those of what was played";
 }
@@ -364,14 +297,7 @@ const struct storm_rule rule_phased = {.name = "phased",
                                        STORM_OF_CORES,
                                        .step = step,
                                        .look = look,
-                                       .message_size = message_size,
-                                       .message_copy = message_copy,
-                                       .read = read,
-                                       .head_bytes = sizeof(struct tacit_phased_message),
-                                       .fields = fields,
-                                       .field_count = sizeof fields / sizeof *fields,
-                                       .mend = mend,
-                                       .grant = grant,
+                                       STORM_OF_MESSAGES(tacit_phased_message),
                                        .operate = operate,
                                        .found = {4818, 7703},
                                        .digest = UINT64_C(0xb9b1c652bdd63381),

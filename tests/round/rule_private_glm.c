@@ -230,13 +230,8 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
     digest_bytes(words, sizeof words);
     digest_bytes(view.head, TACIT_SHA256_BYTES);
     bool const says_why = view.halted || view.blocked || (view.waiting && is_anybody_gone(world));
-    *look = (struct storm_look){.answer = answer_of(world, &view),
-                                .budget_nano = view.ledger->budget_nano,
-                                .end = view.last  ? STORM_IS_OVER
-                                       : says_why ? STORM_SAYS_WHY
-                                                  : STORM_GOES_ON,
-                                .head = view.head,
-                                .spent_nano = tacit_ledger_spent_nano(view.ledger)};
+    *look = storm_look_of_site(view.head, view.ledger, view.last, says_why);
+    look->answer = answer_of(world, &view);
     if (view.committed) {
         struct tacit_glm_sound_message const draw = tacit_glm_sound_site_draw(site);
         if (!world->has_helper && !is_of_interactions(world, draw.sums))
@@ -259,11 +254,7 @@ static void look(const struct storm_world *world, uint32_t node, struct storm_lo
         view.releases, view.received[0], view.flagged[0], view.ahead[0],     view.reports_missing};
     digest_bytes(words, sizeof words);
     digest_bytes(view.sums, TACIT_GLM_PRIVATE_SUMS(world->arms) * sizeof *view.sums);
-    *look = (struct storm_look){.end = view.finished ? STORM_IS_OVER
-                                       : waits       ? STORM_SAYS_WHY
-                                                     : STORM_GOES_ON,
-                                .ahead = storm_set_word(view.ahead),
-                                .flagged = storm_set_word(view.flagged)};
+    *look = storm_look_of_hub(view.flagged, view.ahead, view.finished, waits);
     if (!is_of_interactions(world, view.sums))
         look->broken = "closed batches are not those of what was played";
 }
@@ -290,13 +281,7 @@ static struct tacit_helper_round round_of(const struct storm_world *world, const
     return round;
 }
 
-static void close_round(struct storm_world *world, uint32_t sites, const int64_t *totals,
-                        struct storm_update *out)
-{
-    struct storm_node *const hub = &world->nodes[world->sites];
-    tacit_glm_sound_hub_close(hub->state, sites, totals, hub->now_us, &update);
-    report(TACIT_OK, out);
-}
+STORM_CLOSE(tacit_glm_sound_hub)
 
 static uint64_t rho_nano(void)
 {
@@ -335,18 +320,16 @@ static const char *find_wrong(const struct storm_world *world,
     return is_wrong ? "a total is not the sum of what was counted" : NULL;
 }
 
-static size_t wire(const struct storm_world *world, const void *message, uint8_t *bytes,
-                   bool *has_words)
+static bool has_words(const void *message)
 {
-    struct tacit_glm_sound_message const *const said = message;
-    *has_words = said->masked != NULL;
-    tacit_wire_encode(WIRE(glm_sound, 0, world->sites, world->arms), said, bytes);
-    return tacit_wire_bytes(WIRE(glm_sound, 0, world->sites, world->arms), said);
+    return ((const struct tacit_glm_sound_message *)message)->masked != NULL;
 }
 
 static const struct storm_two two = {.heard = heard,
                                      .round = round_of,
-                                     .wire = wire,
+                                     .protocol = &tacit_wire_glm_sound,
+                                     .has_contexts = true,
+                                     .has_words = has_words,
                                      .close = close_round,
                                      .configure = configure_helper,
                                      .high = high,
@@ -414,14 +397,7 @@ const struct storm_rule rule_private_glm = {.name = "private glm",
                                             STORM_OF_CORES,
                                             .step = step,
                                             .look = look,
-                                            .message_size = message_size,
-                                            .message_copy = message_copy,
-                                            .read = read,
-                                            .head_bytes = sizeof(struct tacit_glm_sound_message),
-                                            .fields = fields,
-                                            .field_count = sizeof fields / sizeof *fields,
-                                            .mend = mend,
-                                            .grant = grant,
+                                            STORM_OF_MESSAGES(tacit_glm_sound_message),
                                             /* no two draws are the same: all are noised */
                                             .impossible = 1u << STORM_HAS_NO_SALT,
                                             .digest = UINT64_C(0x6ed847623b380390),

@@ -392,18 +392,16 @@ static const char *find_wrong(const struct storm_world *world,
     return NULL;
 }
 
-static size_t wire(const struct storm_world *world, const void *message, uint8_t *bytes,
-                   bool *has_words)
+static bool has_words(const void *message)
 {
     struct tacit_select_message const *const said = message;
-    *has_words = said->masked != NULL || said->step_piece != NULL; /* and their digests */
-    tacit_wire_encode(WIRE(select, 0, world->sites), said, bytes);
-    return tacit_wire_bytes(WIRE(select, 0, world->sites), said);
+    return said->masked != NULL || said->step_piece != NULL; /* and their digests */
 }
 
 static const struct storm_two two = {.heard = heard,
                                      .round = round_of,
-                                     .wire = wire,
+                                     .protocol = &tacit_wire_select,
+                                     .has_words = has_words,
                                      .close = close_round,
                                      .configure = configure_helper,
                                      .high = high,

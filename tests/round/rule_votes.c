@@ -156,20 +156,11 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
 {
     void *const state = world->nodes[node].state;
     struct tacit_vote_site_update update;
-    struct tacit_event of_site = {
-        .now_us = event->now_us, .kind = event->kind, .keys = event->keys};
+    struct tacit_event const of_site = storm_event_of(event);
     if (node == world->sites) {
         step_hub(world, state, event, entropy, out);
         return;
     }
-    if (event->kind == TACIT_EVENT_REWARD)
-        of_site.as.reward = event->reward;
-    else if (event->kind == TACIT_EVENT_RECEIVE)
-        of_site.as.message = event->message;
-    else if (event->kind == TACIT_EVENT_EXPLOITED)
-        of_site.as.exploited_count = event->count;
-    else
-        of_site.as.term = event->term;
     out->status = tacit_vote_site_step(state, &of_site, entropy, &update);
     memcpy(said, update.messages, sizeof said);
     *out = (struct storm_update){
@@ -297,14 +288,9 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
     memcpy(head, view.head, sizeof head);
     bool const is_over = view.is_decided || view.is_finished || player->decided;
     bool const says_why = view.is_blocked || view.is_spent || player->halted;
-    *look = (struct storm_look){.head = head,
-                                .waiting = view.commit,
-                                .spent_nano = tacit_ledger_spent_nano(player->ledger),
-                                .budget_nano = player->ledger->budget_nano,
-                                .end = is_over    ? STORM_IS_OVER
-                                       : says_why ? STORM_SAYS_WHY
-                                                  : STORM_GOES_ON,
-                                .answer = answer_of(world, &view.board)};
+    *look = storm_look_of_site(head, player->ledger, is_over, says_why);
+    look->waiting = view.commit;
+    look->answer = answer_of(world, &view.board);
 }
 
 static void look(const struct storm_world *world, uint32_t node, struct storm_look *look)
@@ -388,14 +374,7 @@ const struct storm_rule rule_votes = {.name = "votes",
                                       STORM_OF_CORES,
                                       .step = step,
                                       .look = look,
-                                      .message_size = message_size,
-                                      .message_copy = message_copy,
-                                      .read = read,
-                                      .head_bytes = sizeof(struct tacit_vote_hub_message),
-                                      .fields = fields,
-                                      .field_count = sizeof fields / sizeof *fields,
-                                      .mend = mend,
-                                      .grant = grant,
+                                      STORM_OF_MESSAGES(tacit_vote_hub_message),
                                       .found = {36257, 54266, 87774},
                                       .digest = UINT64_C(0xd2529db748209886),
                                       .verdicts = UINT64_C(0x5a1a2eb0be4302c7)};

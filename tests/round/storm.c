@@ -1,4 +1,5 @@
 /* See storm.h. */
+#include <math.h>
 #include "storm.h"
 #include "../support/testing.h"
 #include "../support/damage.h"
@@ -88,6 +89,89 @@ struct tacit_entropy storm_entropy(struct storm_world *world)
 uint64_t storm_set_word(const uint64_t *set)
 {
     return set == NULL ? 0 : set[0];
+}
+
+/* ---- What rules repeat ---- */
+
+struct tacit_mechanism storm_draw_rounds(struct storm_world *world, uint32_t sites,
+                                         bool has_changes, double *epsilon)
+{
+    static const double epsilons[] = {INFINITY, 1, 5};
+    struct tacit_mechanism mechanism;
+    world->sites = sites;
+    world->arms = 2 + storm_below(world, 4);
+    world->best = storm_below(world, world->arms);
+    world->gap = 0.5;
+    world->has_grants = world->has_helper || storm_below(world, 8) > 0;
+    world->has_changes = has_changes && storm_below(world, 2) == 0;
+    *epsilon = world->has_helper                 ? STORM_EPSILON
+               : world->bug == STORM_HAS_NO_SALT ? INFINITY
+                                                 : epsilons[storm_below(world, 3)];
+    struct tacit_mechanism_config const config = {
+        TACIT_PRIVACY_SOUND, world->has_helper ? world->own_epsilon : *epsilon, 0, 1};
+    assert_int_equal(tacit_mechanism_init(&mechanism, &config), TACIT_OK);
+    world->is_noised = mechanism.noisy || world->has_helper;
+    return mechanism;
+}
+
+uint32_t storm_draw_quorum(struct storm_world *world, uint32_t reports)
+{
+    return storm_below(world, 2) == 0 ? 1 + storm_below(world, reports) : 0;
+}
+
+uint64_t storm_draw_budget(struct storm_world *world)
+{
+    static const uint64_t budgets[] = {UINT64_MAX, 20 * (uint64_t)TACIT_NANO, TACIT_NANO / 2};
+    bool const is_poor = storm_below(world, 6) == 0;
+    return budgets[is_poor ? 2 : storm_below(world, 2)];
+}
+
+struct tacit_event storm_event_of(const struct storm_event *event)
+{
+    struct tacit_event made = {.now_us = event->now_us,
+                               .kind = event->kind,
+                               .keys = event->keys,
+                               .aggregators = event->aggregators};
+    if (event->kind == TACIT_EVENT_REWARD)
+        made.as.reward = event->reward;
+    else if (event->kind == TACIT_EVENT_RECEIVE)
+        made.as.message = event->message;
+    else if (event->kind == TACIT_EVENT_EXPLOITED)
+        made.as.exploited_count = event->count;
+    else
+        made.as.term = event->term;
+    return made;
+}
+
+struct storm_look storm_look_of_site(const uint8_t *head, const struct tacit_ledger *ledger,
+                                     bool is_over, bool says_why)
+{
+    struct storm_look look = storm_look_of_hub(NULL, NULL, is_over, says_why);
+    look.head = head;
+    look.spent_nano = tacit_ledger_spent_nano(ledger);
+    look.budget_nano = ledger->budget_nano;
+    return look;
+}
+
+struct storm_look storm_look_of_hub(const uint64_t *flagged, const uint64_t *ahead, bool is_over,
+                                    bool says_why)
+{
+    return (struct storm_look){.flagged = storm_set_word(flagged),
+                               .ahead = storm_set_word(ahead),
+                               .end = is_over    ? STORM_IS_OVER
+                                      : says_why ? STORM_SAYS_WHY
+                                                 : STORM_GOES_ON};
+}
+
+void storm_digest_interval(struct tacit_bounds_interval interval)
+{
+    double const reals[] = {interval.mean, interval.lower, interval.upper};
+    digest_reals(reals, 3);
+}
+
+bool storm_is_mean_of_pulls(const struct storm_world *world, uint32_t arm, double mean)
+{
+    return fabs(mean * (double)TACIT_STEPS - (double)storm_pull(world, arm)) < 1e-3;
 }
 
 void storm_digest_commit(const struct tacit_commit *commit)

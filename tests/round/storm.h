@@ -10,11 +10,13 @@
  * verdicts over damaged states (support/damage.h) are known, too. */
 #ifndef TACIT_TESTS_STORM_H
 #define TACIT_TESTS_STORM_H
+#include "tacit/bounds.h"
 #include "tacit/commit.h"
 #include "tacit/core.h"
 #include "tacit/helper.h"
 #include "tacit/round.h"
 #include "tacit/random.h"
+#include "tacit/wire.h"
 
 #define STORM_SITES_MAX 6u
 #define STORM_ARMS_MAX 70u
@@ -243,10 +245,10 @@ struct storm_two {
     /* The round that stands, of a hub; epsilon 0: the run's. What each site plays of it. */
     struct tacit_helper_round (*round)(const struct storm_world *world, const void *hub,
                                        struct tacit_pull_block *blocks);
-    /* The bytes of a message, at most STORM_WIRE_BYTES; and whether there are masked words in it.
-     */
-    size_t (*wire)(const struct storm_world *world, const void *message, uint8_t *bytes,
-                   bool *has_words);
+    /* How messages are encoded, in at most STORM_WIRE_BYTES; arms are numbers of a context. */
+    const struct tacit_wire_protocol *protocol;
+    bool has_contexts;
+    bool (*has_words)(const void *message); /* that are masked */
     /* tacit_..._hub_close */
     void (*close)(struct storm_world *world, uint32_t sites, const int64_t *totals,
                   struct storm_update *update);
@@ -403,6 +405,61 @@ void storm_digest_commit(const struct tacit_commit *commit);
         said->to = commit->from;                                                                   \
         said->from = from;                                                                         \
     }
+
+/* What elimination and phases draw before their schedule: counts, grantors, and what noises a
+ * reward, with epsilon. sites: how many there are. */
+struct tacit_mechanism storm_draw_rounds(struct storm_world *world, uint32_t sites,
+                                         bool has_changes, double *epsilon);
+uint32_t storm_draw_quorum(struct storm_world *world, uint32_t reports); /* 0: none */
+uint64_t storm_draw_budget(struct storm_world *world);
+#define STORM_HUB_OF_ROUNDS(world, its_mechanism, its_quorum)                                      \
+    .run_id = STORM_RUN_ID, .mechanism = (its_mechanism), .quorum = (its_quorum),                  \
+    .round_timeout_us = (its_quorum) > 0 ? 3000 : 0, .answers_all = true,                          \
+    .has_grants = (world)->has_grants, .has_helper = (world)->has_helper,                          \
+    .domain = {(world)->has_grants ? 7 : 0}
+#define STORM_SITE_OF_ROUNDS(world, hub, site)                                                     \
+    .run_id = STORM_RUN_ID, .agent_id = (site), .agent_count = (world)->sites,                     \
+    .arm_count = (world)->arms, .horizon = (hub).schedule.horizon, .mechanism = (hub).mechanism,   \
+    .budget_nano = storm_draw_budget(world), .resend_after_us = 700,                               \
+    .has_grants = (world)->has_grants, .has_helper = (world)->has_helper,                          \
+    .domain = {(hub).domain[0]}
+
+/* Of a hub of rounds that asks for more than there are, and sites that never say again: .spoil. */
+#define STORM_SPOIL_ROUNDS(type)                                                                   \
+    static void spoil(struct storm_world *world)                                                   \
+    {                                                                                              \
+        struct type *const own = world->own;                                                       \
+        own->hub.quorum = world->sites + 1;                                                        \
+        for (uint32_t site = 0; site < world->sites; site++)                                       \
+            own->sites[site].resend_after_us = 0;                                                  \
+    }
+
+/* An event of a core that plays arms. */
+struct tacit_event storm_event_of(const struct storm_event *event);
+
+/* With totals a round of two aggregators is over; `update` says of what: .close. */
+#define STORM_CLOSE(its_hub)                                                                       \
+    static void close_round(struct storm_world *world, uint32_t sites, const int64_t *totals,      \
+                            struct storm_update *out)                                              \
+    {                                                                                              \
+        struct storm_node *const hub = &world->nodes[world->sites];                                \
+        its_hub##_close(hub->state, sites, totals, hub->now_us, &update);                          \
+        report(TACIT_OK, out);                                                                     \
+    }
+
+/* What states of rounds show. */
+struct storm_look storm_look_of_site(const uint8_t *head, const struct tacit_ledger *ledger,
+                                     bool is_over, bool says_why);
+struct storm_look storm_look_of_hub(const uint64_t *flagged, const uint64_t *ahead, bool is_over,
+                                    bool says_why);
+void storm_digest_interval(struct tacit_bounds_interval interval);
+/* What closed rounds say of an arm is what each of its pulls brought. */
+bool storm_is_mean_of_pulls(const struct storm_world *world, uint32_t arm, double mean);
+
+#define STORM_OF_MESSAGES(type)                                                                    \
+    .message_size = message_size, .message_copy = message_copy, .read = read,                      \
+    .head_bytes = sizeof(struct type), .fields = fields,                                           \
+    .field_count = sizeof fields / sizeof *fields, .mend = mend, .grant = grant
 
 /* For main. */
 int storm_main(const struct storm_rule *rule, int argc, char **argv);

@@ -2,6 +2,7 @@
  * between, one answer is ever given for a round, and whoever shows something else is told what is
  * wrong. With real envelopes; over the wire's bytes. */
 #include "../support/testing.h"
+#include "../support/name_keys.h"
 #include "../support/wire_shape.h"
 #include <math.h>
 #include "../../src/live/pki/hpke.h"
@@ -85,23 +86,6 @@ struct world {
     uint64_t term;
     struct tacit_helper_request *asked; /* of damaged states */
 };
-
-/* Signatures for tests: a hash under the signer's name. */
-static void sign(uint32_t who, const uint8_t digest[TACIT_SHA256_BYTES], uint8_t *signature)
-{
-    struct tacit_sha256 sha = tacit_sha256_init();
-    tacit_sha256_update_number(&sha, who);
-    tacit_sha256_update(&sha, digest, TACIT_SHA256_BYTES);
-    memset(signature, 0, TACIT_HELPER_SIGNATURE_BYTES);
-    tacit_sha256_final(&sha, signature);
-}
-
-static bool is_signed(uint32_t who, const uint8_t *digest, const uint8_t *signature)
-{
-    uint8_t expected[TACIT_HELPER_SIGNATURE_BYTES];
-    sign(who, digest, expected);
-    return memcmp(expected, signature, sizeof expected) == 0;
-}
 
 #define HUB 1000u
 #define HELPER 1001u
