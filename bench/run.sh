@@ -36,10 +36,7 @@ sums() { "$build/tacit" run "$here/cdp.yaml" --json --quiet "$@" | python3 -c 'i
 echo "Block elimination: M = 50, K = 100, T = 1e6, 100 runs"
 paper=$(seconds "$build/tacit" run "$here/cdp.yaml" --threads 1 --json --quiet)
 sound=$(seconds "$build/tacit" run "$here/cdp.yaml" --threads 1 --json --quiet --set privacy.mode=sound --set privacy.epsilon=50)
-grep -v '^#' "$here/means.csv" >"$build/means.csv"
-twin_runs=5
-twin=$("$build/bench/bench_twin" --means "$build/means.csv" --agents 50 --arms 100 --horizon 1000000 --eps 1 --runs $twin_runs --seed 1 |
-    python3 -c "import json, sys; print(100 * json.load(sys.stdin)['seconds_per_run'])")
+twin=$(grep -v '^#' "$here/means.csv" | "$build/bench/bench_twin" 5 | awk '{ print 100 * $1 }')
 draw=$("$build/bench/bench_bounds" draw)
 awk -v paper="$paper" -v sound="$sound" -v twin="$twin" -v draw="$draw" -v paper_sums="$(sums)" \
     -v sound_sums="$(sums --set privacy.mode=sound --set privacy.epsilon=50)" 'BEGIN {

@@ -16,8 +16,7 @@ echo "== 100 random experiments from Python and from the command line, byte for 
 PYTHONPATH=build-python/site TACIT_CLI=build-python/tacit TACIT_EXPERIMENTS_COUNT=100 \
     /usr/bin/python3 python/tests/test_experiments.py Commands.test_results_are_the_command_line_s
 
-echo "== the twins of elimination, graphs and votes, three times as many runs"
-TACIT_TEST_LONG=1 build-test/tests/oracle_elim_oracle
+echo "== the twins of elimination and votes, three times as many runs"
 TACIT_TEST_LONG=1 build-test/tests/oracle_graph_oracle
 TACIT_TEST_LONG=1 build-test/tests/oracle_vote_oracle
 TACIT_TEST_LONG=1 build-test/tests/oracle_best_arm_oracle

@@ -157,11 +157,15 @@ TEST(bernoulli_is_frozen)
         assert_int_equal(tacit_rng_bernoulli(&rng, 0.3), (expected >> i) & 1u);
 }
 
+static void check_close_within(double value, double expected, double tolerance)
+{
+    if (!(fabs(value - expected) <= tolerance * fabs(expected)))
+        fail_msg("%a instead of %a", value, expected);
+}
+
 static void check_close(double value, double expected)
 {
-    if (!(fabs(value - expected) <= LOG_TOLERANCE * fabs(expected)))
-        print_error("%a instead of %a\n", value, expected);
-    assert_true(fabs(value - expected) <= LOG_TOLERANCE * fabs(expected));
+    check_close_within(value, expected, LOG_TOLERANCE);
 }
 
 TEST(exponential_is_frozen)
@@ -288,4 +292,42 @@ TEST(subset_is_frozen)
         assert_int_equal(tacit_entropy_subset(&entropy, counts[i], 100, bits), TACIT_OK);
         assert_memory_equal(bits, expected[i], sizeof bits);
     }
+}
+
+/* ---- Gamma and beta: what Thompson sampling draws ---- */
+
+#define GAMMA_TOLERANCE 1e-13 /* more logarithms and powers of the platform */
+
+TEST(gamma_is_frozen)
+{
+    double const shapes[] = {1, 2.5, 0.3, 1000, 1e6, 1};
+    double const expected[] = {0x1.ef3ad1751e3ccp-1, 0x1.d698538adce1dp+1,  0x1.135a911e6c867p-7,
+                               0x1.f6cbf673dec9ep+9, 0x1.e87fd3abf3897p+19, 0x1.a192c3acf5336p-2};
+    struct tacit_rng rng = frozen_stream();
+    for (size_t i = 0; i < COUNT(shapes); i++)
+        check_close_within(tacit_rng_gamma(&rng, shapes[i]), expected[i], GAMMA_TOLERANCE);
+}
+
+TEST(beta_is_frozen)
+{
+    double const as[] = {1, 1, 3, 0.5, 1, 1e6};
+    double const bs[] = {1, 10, 2, 0.5, 1e6, 1e6};
+    double const expected[] = {0x1.7d30f1631ca74p-2, 0x1.bf2605c1604e6p-4,  0x1.4dc1f6a7eab18p-1,
+                               0x1.eac98e15873e7p-1, 0x1.74f18e2cd6f25p-20, 0x1.ff7db8e9556bap-2};
+    struct tacit_rng rng = frozen_stream();
+    for (size_t i = 0; i < COUNT(as); i++)
+        check_close_within(tacit_rng_beta(&rng, as[i], bs[i]), expected[i], GAMMA_TOLERANCE);
+}
+
+/* Long enough to take the squeeze, the logarithms and the refusal many times. */
+TEST(gammas_in_bulk_have_their_frozen_sum)
+{
+    double const expected = 399287.19808451913;
+    double sum = 0;
+    struct tacit_rng rng = frozen_stream();
+    for (uint32_t i = 0; i < 100000; i++)
+        sum += tacit_rng_gamma(&rng, 1 + i % 7);
+    if (!(fabs(sum - expected) <= 1e-5))
+        print_error("%.17g\n", sum);
+    assert_true(fabs(sum - expected) <= 1e-5);
 }

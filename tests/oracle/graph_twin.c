@@ -1,4 +1,4 @@
-/* Naive twin of the epoch elimination over graphs: see graph_twin.h for what it is and is not. */
+/* Naive twin of the epoch elimination: see graph_twin.h for what it is and is not. */
 #include "graph_twin.h"
 #include <assert.h>
 #include <math.h>
@@ -37,6 +37,11 @@ static struct dice dice_of(uint64_t seed, uint64_t owner)
     struct dice first = {seed};
     struct dice second = {roll(&first) ^ (owner * UINT64_C(0xd1342543de82ef95))};
     return (struct dice){roll(&second)};
+}
+
+uint64_t graph_twin_seed(uint64_t seed, uint64_t run)
+{
+    return dice_of(seed, run + 1).at;
 }
 
 /* Uniform in (0, 1): never 0, so that its logarithm exists, and never 1. */
@@ -100,7 +105,7 @@ struct agent {
     uint32_t exploit_arm;
     uint32_t cursor;     /* next arm of the round robin: mind.active[cursor] */
     uint64_t pulls_left; /* of the exploration of this epoch */
-    uint64_t open;       /* pulls that have entered no estimate yet */
+    uint64_t counted;    /* S of what entered estimates; of arms that left meanwhile no more does */
     double *sum;         /* K: rewards of this epoch (sound mode: in steps, whole numbers) */
     double *total;       /* K: rewards of all epochs, no noise */
     double *history;     /* K: y-bar */
@@ -120,6 +125,7 @@ struct component {
     uint32_t delay; /* greatest distance to the sink */
     uint64_t way;   /* sum of the distances to the sink */
     uint64_t edge_count;
+    bool is_asked;  /* in this epoch */
     bool uploaded;  /* in this round */
     double *upload; /* K: its mean, active arms by position; the server's mailbox */
 };
@@ -127,13 +133,15 @@ struct component {
 struct world {
     const struct graph_twin_config *config;
     struct graph_twin_result *result;
-    uint32_t team; /* M of the formulas: 1 when alone */
+    uint32_t team; /* M of the formulas: 1 when alone, those that report in a star */
     double paper_epsilon;
     double gap; /* Delta of the R rule */
     struct agent *agents;
     uint32_t *distance; /* M x M */
     struct component *components;
+    uint32_t reports; /* of an epoch: components that upload */
     struct mind server;
+    struct dice server_dice;
     bool in_round;
     uint64_t *threshold; /* mean_rows x K */
     double *prize;       /* mean_rows x K */
@@ -672,8 +680,8 @@ static bool minds_agree(const struct mind *a, const struct mind *b, uint32_t arm
 /* What the agent explored is in an estimate now. */
 static void count_samples(struct world *world, struct agent *agent)
 {
-    world->result->samples += agent->open;
-    agent->open = 0;
+    world->result->samples += agent->mind.active_count * (agent->mind.s - agent->counted);
+    agent->counted = agent->mind.s;
 }
 
 static void gis_end_round(struct world *world)
@@ -719,7 +727,7 @@ static void sinks_hop(struct world *world)
 static void upload_if_complete(struct world *world, struct component *component)
 {
     const struct agent *const sink = &world->agents[component->sink];
-    if (component->uploaded || sink->known_count < component->size)
+    if (component->uploaded || !component->is_asked || sink->known_count < component->size)
         return;
     for (uint32_t i = 0; i < sink->mind.active_count; i++) {
         double sum = 0.0;
@@ -741,6 +749,8 @@ static void server_aggregate(struct world *world)
         double weights = 0.0;
         for (uint32_t q = 0; q < world->config->component_count; q++) {
             const struct component *const component = &world->components[q];
+            if (!component->is_asked)
+                continue;
             double const weight =
                 world->config->average_of_averages ? 1.0 : (double)component->size;
             sum += weight * component->upload[i];
@@ -750,11 +760,24 @@ static void server_aggregate(struct world *world)
     }
 }
 
+/* Sec. IV-B: who reports is drawn anew. */
+static void draw_reports(struct world *world)
+{
+    uint32_t const components = world->config->component_count;
+    uint32_t left = world->reports;
+    for (uint32_t q = 0; q < components; q++) {
+        world->components[q].is_asked =
+            left == components - q || unit(&world->server_dice) * (components - q) < left;
+        left -= world->components[q].is_asked ? 1 : 0;
+    }
+}
+
 /* Line 16: a copy of the server's mind for everybody. */
 static void server_order(struct world *world)
 {
     const struct mind *const server = &world->server;
     uint32_t const arms = world->config->arms;
+    draw_reports(world);
     for (uint32_t i = 0; i < world->config->agents; i++) {
         struct mind *const mind = &world->agents[i].mind;
         mind->playing = server->playing;
@@ -780,7 +803,8 @@ static void sinks_end_round(struct world *world)
     world->result->rounds_ended++;
     server_aggregate(world);
     for (uint32_t i = 0; i < world->config->agents; i++)
-        count_samples(world, &world->agents[i]);
+        if (world->components[world->config->component_of[i]].is_asked)
+            count_samples(world, &world->agents[i]);
     conclude(world, &world->server);
     server_order(world);
 }
@@ -790,7 +814,7 @@ static bool all_sinks_uploaded(struct world *world)
     bool all = true;
     for (uint32_t q = 0; q < world->config->component_count; q++) {
         upload_if_complete(world, &world->components[q]);
-        all = all && world->components[q].uploaded;
+        all = all && (world->components[q].uploaded || !world->components[q].is_asked);
     }
     return all;
 }
@@ -826,7 +850,7 @@ static void charge_round(struct world *world)
         all_edges = between_agents;
     }
     if (config->kind == GRAPH_TWIN_SINKS) {
-        to_server = config->component_count;
+        to_server = world->reports;
         for (uint32_t q = 0; q < config->component_count; q++) {
             const struct component *const component = &world->components[q];
             between_agents += component->way;
@@ -925,6 +949,11 @@ static bool config_is_good(const struct graph_twin_config *config)
         return false;
     if (config->edge_count > 0 && config->edges == NULL)
         return false;
+    if (!(config->participation >= 0.0) || !(config->participation <= 1.0))
+        return false;
+    if (config->participation > 0.0 &&
+        (config->kind != GRAPH_TWIN_SINKS || config->component_count != config->agents))
+        return false;
     if (config->kind == GRAPH_TWIN_SINKS) {
         if (config->component_of == NULL || config->component_count == 0)
             return false;
@@ -999,6 +1028,7 @@ static void world_alloc(struct world *world)
     world->pulled = room(config->arms, sizeof *world->pulled);
     world->waited = room(config->arms, sizeof *world->waited);
     world->server = mind_alloc(config->arms);
+    world->server_dice = dice_of(config->seed, 0);
     world->agents = room(config->agents, sizeof *world->agents);
     for (uint32_t i = 0; i < config->agents; i++)
         agent_alloc(world, i);
@@ -1071,7 +1101,6 @@ static void play_slot(struct world *world)
             world->pulled[best_arm(&agent->mind)]++;
         } else {
             world->pulled[explore(agent)]++;
-            agent->open++;
         }
     }
     if (world->in_round) {
@@ -1134,6 +1163,16 @@ static void fill_result(struct world *world)
                config->arms * sizeof *first->eliminated);
 }
 
+/* N = ceil(p M), where .55 x 100 is 55 although the product is a little more (reading 8). */
+static uint32_t count_reports(const struct graph_twin_config *config)
+{
+    double const agents = (double)config->agents;
+    double const product = config->participation * agents;
+    double const nearest = floor(product + 0.5);
+    double const n = fabs(product - nearest) < 1e-9 * agents ? nearest : ceil(product);
+    return n < 1.0 ? 1u : (uint32_t)n;
+}
+
 bool graph_twin_run(const struct graph_twin_config *config, struct graph_twin_result *result)
 {
     uint32_t *const eliminated_epoch = result->eliminated_epoch;
@@ -1142,7 +1181,9 @@ bool graph_twin_run(const struct graph_twin_config *config, struct graph_twin_re
     *result =
         (struct graph_twin_result){.eliminated_epoch = eliminated_epoch, .agents_agree = true};
     struct world world = {.config = config, .result = result};
-    world.team = config->kind == GRAPH_TWIN_ALONE ? 1 : config->agents;
+    bool const is_star = config->participation > 0.0;
+    world.reports = is_star ? count_reports(config) : config->component_count;
+    world.team = config->kind == GRAPH_TWIN_ALONE ? 1 : is_star ? world.reports : config->agents;
     world.paper_epsilon = config->sound ? config->epsilon / (double)world.team : config->epsilon;
     world_alloc(&world);
     bool const connected = prepare_graph(&world);

@@ -1,6 +1,6 @@
-/* Naive twin of the epoch elimination over graphs: one slot, one agent, one pull at a time, with a
- * struct put into a mailbox for every ADV, REQ, DATA, upload and order. Written from the paper
- * (Alg. 2+3: GIS, DDP-MAB; Alg. 4+5: sinks, HDP-MAB) and READINGS P1 1-7, 9-12, 13-17, 19, 20. It
+/* Naive twin of the epoch elimination: one slot, one agent, one pull at a time, with a struct put
+ * into a mailbox for every ADV, REQ, DATA, upload and order. Written from the paper (Alg. 1 and
+ * Sec. IV-B: CDP-MAB; Alg. 2+3: GIS, DDP-MAB; Alg. 4+5: sinks, HDP-MAB) and READINGS P1 1-20. It
  * shares no line with the production code, and it is not fast, not private and not meant to become
  * either.
  *
@@ -18,8 +18,9 @@
  * - A round is counted and charged in full (links, cost) the moment it begins. If T cuts it, the
  *   waiting pulls end at T, messages are those really sent, and its aggregate is never formed. A
  *   communication slot or hop at the end of slot T itself still happens.
- * - Server orders are counted as in elim_twin.c: one broadcast for each epoch with pulls and one at
- *   the end. Without a server nobody orders. */
+ * - Server orders are counted as one broadcast for each epoch with pulls and one at the end.
+ * Without a server nobody orders.
+ * - A star is a hybrid of single agents: each is a sink, and nobody waits. */
 #ifndef TACIT_TESTS_GRAPH_TWIN_H
 #define TACIT_TESTS_GRAPH_TWIN_H
 #include <stdbool.h>
@@ -58,9 +59,10 @@ struct graph_twin_config {
     const uint32_t *component_of; /* M numbers below component_count; sinks only */
     uint32_t component_count;     /* Q; sinks only */
     bool average_of_averages;     /* Alg. 5 l. 14 to the letter; false: an average over agents */
-    bool first_hop_early;         /* sinks: max sd - 1 waiting slots (Alg. 4 l. 4) for max sd */
-    double cost_server_link;      /* c1 */
-    double cost_agent_link;       /* c2 */
+    double participation;    /* sinks: the share that reports, drawn for each epoch; 0: no star */
+    bool first_hop_early;    /* sinks: max sd - 1 waiting slots (Alg. 4 l. 4) for max sd */
+    double cost_server_link; /* c1 */
+    double cost_agent_link;  /* c2 */
     uint64_t seed;
     const uint64_t *checkpoints; /* ascending slots, 1 .. T */
     uint32_t checkpoint_count;
@@ -116,4 +118,7 @@ struct graph_twin_result {
  * component that is not connected, an edge between components, a loop or a double edge, ...). The
  * same config gives the same result. Aborts when memory runs out. Cost: O(M T). */
 bool graph_twin_run(const struct graph_twin_config *config, struct graph_twin_result *result);
+
+/* A seed for run number `run` of a series: a hash of both. */
+uint64_t graph_twin_seed(uint64_t seed, uint64_t run);
 #endif
