@@ -1129,13 +1129,7 @@ static bool opens_whole(const struct store_image *image, uint64_t *batch)
     if (status != TACIT_MALFORMED && status != TACIT_INVALID)
         fail_msg("status %d: %s", status, error.text);
     assert_non_null(strstr(error.text, store_directory));
-    struct store_image left = store_image_read(store_directory);
-    assert_int_equal(left.size, image->size);
-    assert_memory_equal(left.bytes, image->bytes, image->size);
-    assert_int_equal(left.log_size, image->log_size);
-    if (image->log_size > 0)
-        assert_memory_equal(left.log, image->log, image->log_size);
-    store_image_free(&left);
+    store_image_expect(image);
     return false;
 }
 

@@ -71,17 +71,6 @@ static void expect_refused(enum tacit_status status, const char *words)
     expect_refused_at(store_directory, status, words);
 }
 
-static void expect_same_image(const struct store_image *image)
-{
-    struct store_image left = store_image_read(store_directory);
-    assert_int_equal(left.size, image->size);
-    assert_memory_equal(left.bytes, image->bytes, image->size);
-    assert_int_equal(left.log_size, image->log_size);
-    if (image->log_size > 0)
-        assert_memory_equal(left.log, image->log, image->log_size);
-    store_image_free(&left);
-}
-
 /* ---- Nothing there --------------------------------------------------------------------------- */
 
 TEST_WITH(where_nothing_is_nothing_is_found_or_made, store_place_make, store_place_remove)
@@ -151,7 +140,7 @@ TEST_WITH(a_state_is_read_and_stays_as_it_is, store_place_make, store_place_remo
         assert_int_equal(looked.found, LIVE_STORE_READ);
         assert_int_equal(looked.batch, batches);
         assert_int_equal(entries_of(store_directory), files);
-        expect_same_image(&image);
+        store_image_expect(&image);
         store_image_free(&image);
     }
 }
@@ -165,7 +154,7 @@ TEST_WITH(the_log_of_a_killed_process_is_read_and_stays, store_place_make, store
         assert_true(image.log_size > 0);
         assert_int_equal(look().status, TACIT_OK);
         assert_int_equal(look().batch, batches);
-        expect_same_image(&image);
+        store_image_expect(&image);
         store_image_free(&image);
     }
 }
@@ -186,7 +175,7 @@ TEST_WITH(nothing_can_be_put_into_what_is_looked_at, store_place_make, store_pla
                          TACIT_OK);
         assert_int_not_equal(live_store_begin(store), TACIT_OK);
         live_store_close(store);
-        expect_same_image(&before);
+        store_image_expect(&before);
         store_image_free(&before);
     }
     store_image_free(&image);

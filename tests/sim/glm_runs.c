@@ -29,11 +29,15 @@ static struct glm_plan plan_of(enum tacit_glm_variant variant)
     return plan;
 }
 
-static void play(const struct glm_plan *plan, uint32_t threads, double *metrics, double *regret)
+static void play_all(const struct glm_plan *plan, uint32_t threads, double *metrics, double *regret,
+                     double *curves, double *profiles)
 {
     bool finished[RUNS] = {false};
-    struct tacit_sim_results const results = {
-        .metrics = metrics, .regret = regret, .finished = finished};
+    struct tacit_sim_results const results = {.metrics = metrics,
+                                              .regret = regret,
+                                              .finished = finished,
+                                              .curves = curves,
+                                              .profiles = profiles};
     struct tacit_sim_control control = {.stop = false};
     struct tacit_sim_player const player = {.metric_count = GLM_METRIC_COUNT,
                                             .run_new = glm_run_new,
@@ -45,19 +49,41 @@ static void play(const struct glm_plan *plan, uint32_t threads, double *metrics,
         assert_true(finished[run]);
 }
 
+static void play(const struct glm_plan *plan, uint32_t threads, double *metrics, double *regret)
+{
+    play_all(plan, threads, metrics, regret, NULL, NULL);
+}
+
+static double mean_of(const struct glm_plan *plan, enum glm_metric metric)
+{
+    double metrics[GLM_METRIC_COUNT * RUNS];
+    double regret[POINTS * RUNS];
+    double sum = 0;
+    play(plan, 2, metrics, regret);
+    for (uint32_t run = 0; run < RUNS; run++)
+        sum += metrics[metric * RUNS + run];
+    return sum / RUNS;
+}
+
+/* On one thread, on 16 and the other path: the same bits. */
+static void play_both(struct glm_plan *plan, double *metrics)
+{
+    double many[GLM_METRIC_COUNT * RUNS];
+    double regret[POINTS * RUNS];
+    double many_regret[POINTS * RUNS];
+    play(plan, 1, metrics, regret);
+    plan->path = TACIT_LINALG_PORTABLE;
+    play(plan, 16, many, many_regret);
+    assert_memory_equal(metrics, many, sizeof many);
+    assert_memory_equal(regret, many_regret, sizeof regret);
+}
+
 TEST(runs_are_the_same_with_1_and_16_threads_and_on_both_paths)
 {
     for (int variant = 0; variant <= TACIT_GLM_RANDOM; variant++) {
         struct glm_plan plan = plan_of((enum tacit_glm_variant)variant);
         double one[GLM_METRIC_COUNT * RUNS];
-        double many[GLM_METRIC_COUNT * RUNS];
-        double one_regret[POINTS * RUNS];
-        double many_regret[POINTS * RUNS];
-        play(&plan, 1, one, one_regret);
-        plan.path = TACIT_LINALG_PORTABLE;
-        play(&plan, 16, many, many_regret);
-        assert_memory_equal(one, many, sizeof one);
-        assert_memory_equal(one_regret, many_regret, sizeof one_regret);
+        play_both(&plan, one);
     }
 }
 
@@ -87,14 +113,7 @@ TEST(the_sound_mode_is_the_same_with_1_and_16_threads_and_on_both_paths)
 {
     struct glm_plan plan = private_plan(1);
     double one[GLM_METRIC_COUNT * RUNS];
-    double many[GLM_METRIC_COUNT * RUNS];
-    double one_regret[POINTS * RUNS];
-    double many_regret[POINTS * RUNS];
-    play(&plan, 1, one, one_regret);
-    plan.path = TACIT_LINALG_PORTABLE;
-    play(&plan, 16, many, many_regret);
-    assert_memory_equal(one, many, sizeof one);
-    assert_memory_equal(one_regret, many_regret, sizeof one_regret);
+    play_both(&plan, one);
     for (uint32_t run = 0; run < RUNS; run++) {
         assert_true(one[GLM_MESSAGES * RUNS + run] == 2 * N * 40);
         assert_true(one[GLM_SCALARS * RUNS + run] ==
@@ -111,11 +130,7 @@ TEST(privacy_costs_what_the_statement_says)
     double mean[2] = {0};
     for (uint32_t which = 0; which < 2; which++) {
         struct glm_plan const plan = private_plan(epsilons[which]);
-        double metrics[GLM_METRIC_COUNT * RUNS];
-        double regret[POINTS * RUNS];
-        play(&plan, 2, metrics, regret);
-        for (uint32_t run = 0; run < RUNS; run++)
-            mean[which] += metrics[GLM_REGRET * RUNS + run] / RUNS;
+        mean[which] = mean_of(&plan, GLM_REGRET);
         double const interactions = (double)N * T / D;
         assert_true((plan.rule.shift < interactions) == (which == 0));
     }
@@ -267,11 +282,7 @@ TEST(sharing_a_model_is_better_than_learning_alone_and_that_than_chance)
     double mean[3] = {0};
     for (uint32_t which = 0; which < 3; which++) {
         struct glm_plan const plan = plan_of(variants[which]);
-        double metrics[GLM_METRIC_COUNT * RUNS];
-        double regret[POINTS * RUNS];
-        play(&plan, 2, metrics, regret);
-        for (uint32_t run = 0; run < RUNS; run++)
-            mean[which] += row_of(metrics, GLM_REGRET)[run] / RUNS;
+        mean[which] = mean_of(&plan, GLM_REGRET);
     }
     assert_true(1.5 * mean[0] < mean[1]);
     assert_true(1.5 * mean[1] < mean[2]);
@@ -283,23 +294,6 @@ TEST(sharing_a_model_is_better_than_learning_alone_and_that_than_chance)
 static const enum glm_metric over_time[CURVES] = {GLM_REWARD,  GLM_UPDATES, GLM_LINKS,
                                                   GLM_SCALARS, GLM_BYTES,   GLM_OVER_UNIFORM};
 
-static void play_all(const struct glm_plan *plan, double *metrics, double *regret, double *curves,
-                     double *profiles)
-{
-    bool finished[RUNS] = {false};
-    struct tacit_sim_results const results = {.metrics = metrics,
-                                              .regret = regret,
-                                              .finished = finished,
-                                              .curves = curves,
-                                              .profiles = profiles};
-    struct tacit_sim_control control = {.stop = false};
-    struct tacit_sim_player const player = {.metric_count = GLM_METRIC_COUNT,
-                                            .run_new = glm_run_new,
-                                            .run_play = glm_run_play,
-                                            .run_free = tacit_sim_delete};
-    assert_int_equal(tacit_sim_run(&plan->sim, &player, plan, 3, &results, &control), TACIT_OK);
-}
-
 TEST(curves_rise_to_the_metrics_and_the_sound_mode_has_them_too)
 {
     struct glm_plan plans[] = {plan_of(TACIT_GLM_FEDGLB), plan_of(TACIT_GLM_V3),
@@ -309,7 +303,7 @@ TEST(curves_rise_to_the_metrics_and_the_sound_mode_has_them_too)
         double metrics[GLM_METRIC_COUNT * RUNS];
         double regret[POINTS * RUNS];
         plans[which].sim.curve_count = CURVES;
-        play_all(&plans[which], metrics, regret, curves, NULL);
+        play_all(&plans[which], 3, metrics, regret, curves, NULL);
         for (uint32_t i = 0; i < CURVES * RUNS; i++) {
             double const *const curve = curves + (size_t)i * POINTS;
             if (over_time[i / RUNS] == GLM_OVER_UNIFORM) {
@@ -334,7 +328,7 @@ TEST(the_ellipsoid_of_the_last_model_holds_the_truth)
     double metrics[GLM_METRIC_COUNT * RUNS];
     double regret[POINTS * RUNS];
     plan.sim.profile_values = 3 * D;
-    play_all(&plan, metrics, regret, NULL, profiles);
+    play_all(&plan, 3, metrics, regret, NULL, profiles);
     double square = 0;
     for (uint32_t i = 0; i < D; i++) {
         double const truth = profiles[2 * D + i];
@@ -465,12 +459,8 @@ TEST(learning_from_a_log_beats_chance)
     for (uint32_t which = 0; which < 2; which++) {
         struct tacit_context_log log;
         struct glm_plan const plan = log_plan(variants[which], &log);
-        double metrics[GLM_METRIC_COUNT * RUNS];
-        double regret[POINTS * RUNS];
-        play(&plan, 2, metrics, regret);
-        for (uint32_t run = 0; run < RUNS; run++)
-            mean[which] += row_of(metrics, GLM_REWARD)[run] / RUNS;
-        could = row_of(metrics, GLM_REWARD)[0] + row_of(metrics, GLM_REGRET)[0];
+        mean[which] = mean_of(&plan, GLM_REWARD);
+        could = mean[which] + mean_of(&plan, GLM_REGRET);
     }
     assert_true(fabs(mean[1] / could - 1.0 / 8) < 0.1);
     assert_true(mean[0] > 2 * mean[1]);

@@ -313,6 +313,25 @@ static struct tacit_sim_faults faults_of(struct tacit_rng *rng, uint64_t horizon
         .healed_at_us = horizon / 2 + tacit_rng_below(rng, 2 * horizon)};
 }
 
+/* One run with faults to its end. */
+static struct phased_outcome play_faulty(const struct phased_sim *sim)
+{
+    enum tacit_status status;
+    atomic_bool stop = false;
+    bool healed = false;
+    struct phased_outcome outcome;
+    struct phased_run *const run = phased_run_new(sim, &status);
+    struct tacit_sim_row *const row = tacit_sim_row_new(&sim->common, 1);
+    assert_non_null(run);
+    assert_non_null(row);
+    assert_int_equal(phased_run_play(run, 0, row, &stop, &healed, &outcome), TACIT_OK);
+    if (!healed)
+        fail_msg("seed %u: an agent did not end", (unsigned)sim->common.seed);
+    testing_free(row);
+    phased_run_free(run);
+    return outcome;
+}
+
 /* Nobody gives up, nothing is counted twice, and no regret is beyond that of the worst arm. Result:
  * was there a round before the slots were over? */
 static bool play_with_faults(uint32_t seed)
@@ -330,22 +349,10 @@ static bool play_with_faults(uint32_t seed)
     }
     sim.has_grants = tacit_rng_bernoulli(&rng, 0.5);
     sim.hub_answers_all = sim.has_grants || tacit_rng_bernoulli(&rng, 0.5);
-    enum tacit_status status;
-    atomic_bool stop = false;
-    bool healed = false;
-    struct phased_outcome outcome;
-    struct phased_run *const run = phased_run_new(&sim, &status);
-    struct tacit_sim_row *const row = tacit_sim_row_new(&sim.common, 1);
-    assert_non_null(run);
-    assert_non_null(row);
-    assert_int_equal(phased_run_play(run, 0, row, &stop, &healed, &outcome), TACIT_OK);
-    if (!healed)
-        fail_msg("seed %u: an agent did not end", seed);
+    struct phased_outcome const outcome = play_faulty(&sim);
     assert_true(outcome.samples <= (double)AGENTS_MAX * (double)horizon);
     assert_true(outcome.totals.regret >= 0);
     assert_true(outcome.totals.regret <= (double)AGENTS_MAX * (double)horizon * 0.52);
-    testing_free(row);
-    phased_run_free(run);
     return outcome.rounds >= 1;
 }
 
@@ -415,19 +422,7 @@ static uint32_t play_with_copies(uint32_t seed, bool has_grants)
     sim.hub_answers_all = true;
     sim.quorum = 1 + (uint32_t)tacit_rng_below(&rng, AGENTS_MAX);
     sim.round_timeout_us = 1 + tacit_rng_below(&rng, horizon / 2);
-    enum tacit_status status;
-    atomic_bool stop = false;
-    bool healed = false;
-    struct phased_outcome outcome;
-    struct phased_run *const run = phased_run_new(&sim, &status);
-    struct tacit_sim_row *const row = tacit_sim_row_new(&sim.common, 1);
-    assert_non_null(run);
-    assert_non_null(row);
-    assert_int_equal(phased_run_play(run, 0, row, &stop, &healed, &outcome), TACIT_OK);
-    if (!healed)
-        fail_msg("seed %u: a site did not end", seed);
-    testing_free(row);
-    phased_run_free(run);
+    (void)play_faulty(&sim);
     return ear.second_count;
 }
 

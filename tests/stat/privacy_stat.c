@@ -31,18 +31,13 @@ static struct tacit_rng stream(uint32_t run)
     return tacit_rng_stream(SEED, run, 0, TACIT_PURPOSE_NOISE);
 }
 
-static void *allocate(size_t count, size_t size)
-{
-    void *const memory = testing_calloc(count, size);
-    return memory;
-}
-
 /* ---- Stage: uniform below -------------------------------------------------------------------- */
 
 #define UNIFORM_CELLS 1000u
 
-/* Cell i is [i bound/1000, (i+1) bound/1000); the bounds are so large that rounding is nothing. */
-static double equal_parts_p(uint64_t bound, uint32_t run)
+/* Cells are remainders, or [i bound/cells, (i+1) bound/cells), of bounds so large that rounding is
+ * nothing. */
+static double parts_p(uint64_t bound, uint32_t cells, bool are_remainders, uint32_t run)
 {
     static uint64_t observed[UNIFORM_CELLS];
     static double expected[UNIFORM_CELLS];
@@ -52,28 +47,21 @@ static double equal_parts_p(uint64_t bound, uint32_t run)
     for (uint32_t i = 0; i < draws(); i++) {
         uint64_t value = 0;
         assert_int_equal(tacit_entropy_below(&entropy, bound, &value), TACIT_OK);
-        observed[(wide)value * UNIFORM_CELLS / bound]++;
+        observed[are_remainders ? value % cells : (uint64_t)((wide)value * cells / bound)]++;
     }
-    for (uint32_t i = 0; i < UNIFORM_CELLS; i++)
-        expected[i] = (double)draws() / UNIFORM_CELLS;
-    return gof_chi_square_p(observed, expected, UNIFORM_CELLS);
+    for (uint32_t i = 0; i < cells; i++)
+        expected[i] = (double)draws() / cells;
+    return gof_chi_square_p(observed, expected, cells);
+}
+
+static double equal_parts_p(uint64_t bound, uint32_t run)
+{
+    return parts_p(bound, UNIFORM_CELLS, false, run);
 }
 
 static double remainders_p(uint64_t bound, uint32_t modulus, uint32_t run)
 {
-    static uint64_t observed[UNIFORM_CELLS];
-    static double expected[UNIFORM_CELLS];
-    struct tacit_rng rng = stream(run);
-    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    memset(observed, 0, sizeof observed);
-    for (uint32_t i = 0; i < draws(); i++) {
-        uint64_t value = 0;
-        assert_int_equal(tacit_entropy_below(&entropy, bound, &value), TACIT_OK);
-        observed[value % modulus]++;
-    }
-    for (uint32_t i = 0; i < modulus; i++)
-        expected[i] = (double)draws() / modulus;
-    return gof_chi_square_p(observed, expected, modulus);
+    return parts_p(bound, modulus, true, run);
 }
 
 /* Bounds as the sampler uses them: t, and t k in the von Neumann loop, up to 2^63. */
@@ -440,7 +428,7 @@ static double paper_noise_p(const struct tacit_mechanism *mechanism, double scal
     struct tacit_rng rng = stream(run);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     union tacit_sum const exact = {.real = 10.25};
-    double *const levels = allocate(draws(), sizeof levels[0]);
+    double *const levels = testing_calloc(draws(), sizeof levels[0]);
     for (uint32_t i = 0; i < draws(); i++) {
         union tacit_sum noised = {0};
         assert_int_equal(tacit_mechanism_release(mechanism, exact, &entropy, &noised), TACIT_OK);

@@ -33,12 +33,6 @@ static struct tacit_rng stream(uint32_t run)
     return tacit_rng_stream(SEED, run, 0, TACIT_PURPOSE_REWARD);
 }
 
-static void *allocate(size_t count, size_t size)
-{
-    void *const memory = testing_calloc(count, size);
-    return memory;
-}
-
 /* ---- Words and uniforms ---------------------------------------------------------------------- */
 
 TEST(next_sets_every_bit_half_of_the_time)
@@ -97,7 +91,7 @@ TEST(uniform_from_stream_and_entropy_have_the_uniform_cdf)
 {
     struct tacit_rng rng = stream(5);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    double *const sample = allocate(DRAWS, sizeof sample[0]);
+    double *const sample = testing_calloc(DRAWS, sizeof sample[0]);
     for (uint32_t i = 0; i < DRAWS; i++)
         sample[i] = tacit_rng_uniform(&rng);
     gof_expect_fit("uniform, KS", gof_ks_p(sample, DRAWS));
@@ -177,7 +171,7 @@ static double continuous_p(uint32_t run, double (*draw)(struct tacit_rng *), dou
                            double (*cdf)(double))
 {
     struct tacit_rng rng = stream(run);
-    double *const sample = allocate(DRAWS, sizeof sample[0]);
+    double *const sample = testing_calloc(DRAWS, sizeof sample[0]);
     for (uint32_t i = 0; i < DRAWS; i++)
         sample[i] = cdf(draw(&rng) / scale);
     double const p_value = gof_ks_p(sample, DRAWS);
@@ -270,7 +264,7 @@ static struct window window_open(uint64_t n, double p)
     uint64_t const highest = mean + reach < (double)n ? (uint64_t)(mean + reach) : n;
     struct window window = {.n = n, .p = p, .lowest = lowest};
     window.cells = (size_t)(highest - lowest + 1);
-    window.mass = allocate(window.cells, sizeof window.mass[0]);
+    window.mass = testing_calloc(window.cells, sizeof window.mass[0]);
     fill_masses(&window);
     return window;
 }
@@ -290,7 +284,7 @@ static double binomial_p(uint32_t run, uint64_t n, double p_drawn, double p_stat
     struct tacit_rng rng = stream(run);
     bool const mirrored = p_stated > 0.5;
     struct window window = window_open(n, mirrored ? 1.0 - p_stated : p_stated);
-    uint64_t *const counts = allocate(window.cells, sizeof counts[0]);
+    uint64_t *const counts = testing_calloc(window.cells, sizeof counts[0]);
     for (uint32_t i = 0; i < DRAWS; i++) {
         uint64_t const k = tacit_rng_binomial(&rng, n, p_drawn);
         counts[window_cell(&window, mirrored ? n - k : k)]++;
@@ -375,7 +369,7 @@ static struct large_fit fit_large(uint32_t run, uint64_t n, double p_drawn, doub
 {
     struct tacit_rng rng = stream(run);
     struct tacit_rng jitter = stream(run + 100000);
-    double *const sample = allocate(DRAWS, sizeof sample[0]);
+    double *const sample = testing_calloc(DRAWS, sizeof sample[0]);
     double const mean = (double)n * p_stated;
     double const deviation = sqrt(mean * (1.0 - p_stated));
     double sum = 0.0;

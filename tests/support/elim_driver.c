@@ -522,7 +522,9 @@ void driver_expect_same(const struct driver_core *core, const struct tacit_elim_
     assert_int_equal(a->sum_count, b->sum_count);
     expect_same_words(a->arms, b->arms, core->arm_count);
     expect_same_words(a->uploaders, b->uploaders, core->agent_count);
-    if (a->sum_count > 0)
+    expect_same_words(a->origins, b->origins, core->agent_count);
+    assert_int_equal(a->agents, b->agents);
+    if (a->sum_count > 0 && a->kind != TACIT_ELIM_DATA) /* whose rows may lie apart */
         assert_memory_equal(a->sums, b->sums, a->sum_count * sizeof *a->sums);
 }
 

@@ -1,4 +1,5 @@
 /* Clients and a hub of contextual bandits in one process; messages arrive at once. */
+#include <math.h>
 #include "testing.h"
 #include "glm_driver.h"
 #include "digest.h"
@@ -100,6 +101,15 @@ static void hub_steps(struct glm_driver *driver, const struct tacit_glm_event *e
     enum tacit_status const status = tacit_glm_hub_step(driver->hub, event, update);
     TACIT_ASSERT(status == TACIT_OK);
     glm_digest_hub(driver->hub, &driver->model, status, update);
+}
+
+const double *glm_kept(const double *values, size_t count, double *copy)
+{
+    if (values == NULL)
+        return NULL;
+    memcpy(copy, values, count * sizeof *copy);
+    copy[count] = NAN;
+    return copy;
 }
 
 void glm_driver_open(struct glm_driver *driver, const struct tacit_glm_model *model,

@@ -11,6 +11,20 @@ void glm_digest_client(const struct tacit_glm_client *client, const struct tacit
 void glm_digest_hub(const struct tacit_glm_hub *hub, const struct tacit_glm_model *model,
                     enum tacit_status status, const struct tacit_glm_update *update);
 
+/* What chance of a world in disorder draws. */
+static inline uint32_t below(struct tacit_rng *rng, uint32_t bound)
+{
+    return (uint32_t)tacit_rng_below(rng, bound);
+}
+
+static inline double one_of(struct tacit_rng *rng, const double *values, uint32_t count)
+{
+    return values[below(rng, count)];
+}
+
+/* What a message points to, behind whose last number is none. */
+const double *glm_kept(const double *values, size_t count, double *copy);
+
 struct glm_driver {
     struct tacit_glm_model model;
     struct tacit_glm_client **clients;

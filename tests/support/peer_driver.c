@@ -736,13 +736,23 @@ static void expect_death_changes_nothing(const struct peer_world *world,
     net_close(net);
 }
 
-void peer_expect_deaths_change_nothing(const struct peer_world *world)
+void peer_expect_deaths_change_nothing(struct peer_world world_of(uint64_t seed), uint32_t count)
 {
-    struct peer_net *const plain = peer_world_played(world, false, false);
-    uint64_t const stride = 1 + plain->step_count / 80;
-    for (uint64_t step = 1; step <= plain->step_count; step += stride)
-        for (uint32_t death = 0; death <= PEER_DIES_AFTER_SEND; death++)
-            expect_death_changes_nothing(world, plain, step, (enum peer_death)death);
+    for (uint64_t seed = 101; seed <= 100 + count; seed++) {
+        struct peer_world const world = world_of(seed);
+        struct peer_net *const plain = peer_world_played(&world, false, false);
+        uint64_t const stride = 1 + plain->step_count / 80;
+        for (uint64_t step = 1; step <= plain->step_count; step += stride)
+            for (uint32_t death = 0; death <= PEER_DIES_AFTER_SEND; death++)
+                expect_death_changes_nothing(&world, plain, step, (enum peer_death)death);
+        network_free(world.network);
+    }
+}
+
+void peer_expect_any_order(const struct peer_world *world, const struct peer_net *plain)
+{
+    for (uint32_t variant = 1; variant < 4; variant++)
+        peer_expect_same_records(plain, peer_world_played(world, variant != 2, variant >= 2));
 }
 
 uint32_t peer_damage_every_bit(const struct peer_core *core, void (*drive)(struct peer_core *))

@@ -173,9 +173,12 @@ struct peer_net *peer_world_played(const struct peer_world *world, bool is_shuff
                                    bool is_shared);
 void peer_expect_same_records(const struct peer_net *a, const struct peer_net *b);
 
-/* Some 80 steps of a run, each in a run of its own: who makes it dies in it, before or after
- * anything of it is durable or said. */
-void peer_expect_deaths_change_nothing(const struct peer_world *world);
+/* In so many worlds, some 80 steps of a run, each in a run of its own: who makes it dies in it,
+ * before or after anything of it is durable or said. */
+void peer_expect_deaths_change_nothing(struct peer_world world_of(uint64_t seed), uint32_t count);
+
+/* In any order of delivery, and over memory that all share, all decide what they decided. */
+void peer_expect_any_order(const struct peer_world *world, const struct peer_net *plain);
 
 /* Flips each bit of a state, and of its table, by itself; drives what is a state all the same.
  * Gives how many bits of the state are refused. */

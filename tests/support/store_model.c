@@ -326,6 +326,17 @@ void store_image_write(const char *directory, const struct store_image *image)
     file_replace(directory, "state.db-witness", NULL, 0); /* another life than the one before */
 }
 
+void store_image_expect(const struct store_image *image)
+{
+    struct store_image left = store_image_read(store_directory);
+    assert_int_equal(left.size, image->size);
+    assert_memory_equal(left.bytes, image->bytes, image->size);
+    assert_int_equal(left.log_size, image->log_size);
+    if (image->log_size > 0)
+        assert_memory_equal(left.log, image->log, image->log_size);
+    store_image_free(&left);
+}
+
 void store_image_free(struct store_image *image)
 {
     free(image->bytes);

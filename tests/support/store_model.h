@@ -57,6 +57,8 @@ struct store_image {
 struct store_image store_image_read(const char *directory);
 /* Makes the directory hold just these files (log_size = 0: no log), private. */
 void store_image_write(const char *directory, const struct store_image *image);
+/* The files of store_directory are these. */
+void store_image_expect(const struct store_image *image);
 void store_image_free(struct store_image *image);
 
 /* A directory as a process leaves it that was killed after `batches` batches, each a commit in the

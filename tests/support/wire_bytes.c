@@ -93,6 +93,15 @@ void wire_bytes_give(const void *block)
         memory_give(NULL, (void *)(uintptr_t)block);
 }
 
+bool wire_bytes_decode(const struct tacit_wire_table *table, const struct tacit_wire_shape *shape,
+                       const uint8_t *bytes, size_t size, void *message)
+{
+    enum tacit_status const status =
+        tacit_wire_decode(table, shape, bytes, size, message, wire_bytes_memory());
+    digest_word((uint64_t)status);
+    return status == TACIT_OK;
+}
+
 /* ---- Damage ---- */
 
 struct damage {

@@ -33,6 +33,10 @@ void wire_bytes_expect_length(struct wire_bytes found, uint8_t unknown_tag,
 const struct tacit_wire_allocator *wire_bytes_memory(void);
 void wire_bytes_give(const void *block);
 
+/* tacit_wire_decode with it, whose status goes into the digest. Result: whether it is TACIT_OK. */
+bool wire_bytes_decode(const struct tacit_wire_table *table, const struct tacit_wire_shape *shape,
+                       const uint8_t *bytes, size_t size, void *message);
+
 /* Shows a decoder these bytes: `look` puts what it says of them into the digest (digest.h), its
  * status and, if it takes them, all that it found. context: what wire_bytes_damage was given. */
 typedef void wire_bytes_look(const uint8_t *bytes, size_t size, const void *context);

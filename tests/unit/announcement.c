@@ -455,10 +455,7 @@ static void digest_text(const char *text)
 static void look(const uint8_t *bytes, size_t size, const void *context)
 {
     struct tacit_wire_announcement *found = NULL;
-    enum tacit_status const status =
-        tacit_wire_decode(&tacit_wire_announcement, NULL, bytes, size, &found, wire_bytes_memory());
-    digest_word((uint64_t)status);
-    if (status != TACIT_OK)
+    if (!wire_bytes_decode(&tacit_wire_announcement, NULL, bytes, size, &found))
         return;
     struct tacit_wire_agreement const *const agreement = &found->agreement;
     uint64_t const words[] = {agreement->family,          agreement->protocol_version,

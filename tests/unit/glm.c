@@ -751,15 +751,21 @@ TEST(rewards_after_the_freeze_are_replayed)
     }
 }
 
+/* A federation whose hub asks for an update. */
+static void open_asked(struct federation *f)
+{
+    uint64_t slot = 1;
+    open_federation(f, TACIT_GLM_FEDGLB, 2);
+    (void)play_to_trigger(f, &slot);
+    struct tacit_glm_message const trigger = f->update.message;
+    assert_int_equal(hub_gets(f, &trigger), TACIT_OK);
+}
+
 /* One participant is silent in the midst of the rounds: A and n are those of the others. */
 TEST(lost_participant_is_left_out_of_the_next_attempt)
 {
     struct federation f;
-    open_federation(&f, TACIT_GLM_FEDGLB, 2);
-    uint64_t slot = 1;
-    (void)play_to_trigger(&f, &slot);
-    struct tacit_glm_message const trigger = f.update.message;
-    assert_int_equal(hub_gets(&f, &trigger), TACIT_OK);
+    open_asked(&f);
     assert_false(carry(&f, 7, 3));
     assert_true(carry(&f, 6, 1)); /* client 0 is silent */
     f.now_us += RESEND_US;
@@ -794,11 +800,7 @@ TEST(lost_participant_is_left_out_of_the_next_attempt)
 TEST(below_quorum_the_sync_is_abandoned_and_tried_later)
 {
     struct federation f;
-    open_federation(&f, TACIT_GLM_FEDGLB, 2);
-    uint64_t slot = 1;
-    (void)play_to_trigger(&f, &slot);
-    struct tacit_glm_message const trigger = f.update.message;
-    assert_int_equal(hub_gets(&f, &trigger), TACIT_OK);
+    open_asked(&f);
     assert_true(carry(&f, 1, 1)); /* only client 0 answers */
     f.now_us += DEADLINE_US;
     hub_event(&f, TACIT_EVENT_TIMEOUT);
@@ -1027,11 +1029,7 @@ TEST(unanswered_triggers_are_sent_again_at_doubling_pauses)
 TEST(unanswered_requests_are_said_again_at_doubling_pauses)
 {
     struct federation f;
-    open_federation(&f, TACIT_GLM_FEDGLB, 2);
-    uint64_t slot = 1;
-    (void)play_to_trigger(&f, &slot);
-    struct tacit_glm_message const trigger = f.update.message;
-    assert_int_equal(hub_gets(&f, &trigger), TACIT_OK);
+    open_asked(&f);
     uint64_t const deadline_us = f.now_us + DEADLINE_US;
     for (uint64_t pause = RESEND_US; pause <= 4 * RESEND_US; pause *= 2) {
         assert_int_equal(f.update.deadline_us, f.now_us + pause);

@@ -52,16 +52,6 @@ struct world {
     struct envelope envelopes[ENVELOPES];
 };
 
-static uint32_t below(struct world *w, uint32_t bound)
-{
-    return (uint32_t)tacit_rng_below(&w->rng, bound);
-}
-
-static double one_of(struct world *w, const double *values, uint32_t count)
-{
-    return values[below(w, count)];
-}
-
 static uint32_t node_count(const struct world *w)
 {
     return w->model.client_count + 1;
@@ -96,26 +86,27 @@ static struct tacit_glm_model any_model(struct world *w, uint32_t kind)
     double const deltas[] = {0.01, 0.3};
     double const ends[] = {0, 1e-3, 1e-9, 1e-20};
     double const thresholds[] = {0.1, 0.4, 1.5};
-    uint32_t const clients = 1 + below(w, CLIENTS_MAX); /* one after the other: in a known order */
-    uint32_t const dimension = 1 + below(w, DIMENSION_MAX);
-    uint64_t const horizon = 6 + below(w, 60);
+    uint32_t const clients =
+        1 + below(&w->rng, CLIENTS_MAX); /* one after the other: in a known order */
+    uint32_t const dimension = 1 + below(&w->rng, DIMENSION_MAX);
+    uint64_t const horizon = 6 + below(&w->rng, 60);
     struct tacit_glm_model model =
         tacit_glm_model_init((enum tacit_glm_variant)(kind % 9),
                              (enum tacit_linalg_link)(kind / 9 % 4), clients, dimension, horizon);
     model.run_id = 5;
-    model.exploration = (enum tacit_glm_exploration)below(w, 3);
-    model.clock = (enum tacit_glm_clock)below(w, 2);
-    model.period = 1 + below(w, 3 * model.client_count);
-    model.threshold = one_of(w, thresholds, 3);
-    model.lambda = one_of(w, lambdas, 3);
-    model.delta = one_of(w, deltas, 2);
-    model.norm_bound = one_of(w, scales, 3);
-    model.context_bound = one_of(w, scales, 3);
+    model.exploration = (enum tacit_glm_exploration)below(&w->rng, 3);
+    model.clock = (enum tacit_glm_clock)below(&w->rng, 2);
+    model.period = 1 + below(&w->rng, 3 * model.client_count);
+    model.threshold = one_of(&w->rng, thresholds, 3);
+    model.lambda = one_of(&w->rng, lambdas, 3);
+    model.delta = one_of(&w->rng, deltas, 2);
+    model.norm_bound = one_of(&w->rng, scales, 3);
+    model.context_bound = one_of(&w->rng, scales, 3);
     tacit_glm_link_constants(&model);
-    model.noise_bound *= one_of(w, scales, 3);
-    model.alpha = one_of(w, scales, 3);
-    model.suboptimality = one_of(w, ends, 4);
-    model.explore = below(w, 2) == 0 ? 0 : 0.3;
+    model.noise_bound *= one_of(&w->rng, scales, 3);
+    model.alpha = one_of(&w->rng, scales, 3);
+    model.suboptimality = one_of(&w->rng, ends, 4);
+    model.explore = below(&w->rng, 2) == 0 ? 0 : 0.3;
     digest_real(tacit_glm_updates_bound(&model));
     for (uint64_t n = 1; n <= 100; n *= 10) {
         for (double distance = model.norm_bound; distance > 1e-7; distance *= 1e-3)
@@ -133,13 +124,13 @@ static void open_world(struct world *w, uint32_t kind)
     w->model = any_model(w, kind);
     w->is_calm = kind % 2 == 0;
     w->hub.model = w->model;
-    w->hub.quorum = below(w, w->model.client_count + 1);
-    w->hub.resend_after_us = 1 + 500 * below(w, 3);
-    w->hub.deadline_us = pauses_us[below(w, 3)];
-    w->hub.backoff_us = pauses_us[below(w, 3)];
+    w->hub.quorum = below(&w->rng, w->model.client_count + 1);
+    w->hub.resend_after_us = 1 + 500 * below(&w->rng, 3);
+    w->hub.deadline_us = pauses_us[below(&w->rng, 3)];
+    w->hub.backoff_us = pauses_us[below(&w->rng, 3)];
     for (uint32_t i = 0; i < w->model.client_count; i++)
         w->clients[i] = (struct tacit_glm_client_config){
-            .model = w->model, .client_id = i, .resend_after_us = 1 + 700 * below(w, 3)};
+            .model = w->model, .client_id = i, .resend_after_us = 1 + 700 * below(&w->rng, 3)};
     for (uint32_t node = 0; node < node_count(w); node++) {
         size_t const size = size_of(w, node);
         w->state[node] = testing_malloc(size);
@@ -158,27 +149,17 @@ static void open_world(struct world *w, uint32_t kind)
 
 /* ---- Envelopes ---- */
 
-/* What an envelope points to lies in itself, and behind its last number is none. */
-static const double *kept(const double *values, size_t count, double *copy)
-{
-    if (values == NULL)
-        return NULL;
-    memcpy(copy, values, count * sizeof(double));
-    copy[count] = NAN;
-    return copy;
-}
-
 static void write_envelope(const struct world *w, struct envelope *envelope,
                            const struct tacit_glm_message *said)
 {
     size_t const vector = w->model.dimension;
     size_t const matrix = TACIT_LINALG_MATRIX(w->model.dimension);
     envelope->said = *said;
-    envelope->said.vector = kept(said->vector, vector, envelope->vector);
-    envelope->said.target = kept(said->target, vector, envelope->target);
-    envelope->said.matrix = kept(said->matrix, matrix, envelope->matrix);
-    envelope->said.steps = kept(said->steps, matrix, envelope->steps);
-    envelope->said.inverse = kept(said->inverse, matrix, envelope->inverse);
+    envelope->said.vector = glm_kept(said->vector, vector, envelope->vector);
+    envelope->said.target = glm_kept(said->target, vector, envelope->target);
+    envelope->said.matrix = glm_kept(said->matrix, matrix, envelope->matrix);
+    envelope->said.steps = glm_kept(said->steps, matrix, envelope->steps);
+    envelope->said.inverse = glm_kept(said->inverse, matrix, envelope->inverse);
     if (said->participants == NULL)
         return;
     envelope->participants = said->participants[0];
@@ -192,11 +173,11 @@ static void post(struct world *w, const struct tacit_glm_message *said)
         if (said->to != TACIT_EVERYONE && said->to != i && (said->to != TACIT_HUB || i > 0))
             continue;
         uint32_t const at =
-            w->envelope_count < ENVELOPES ? w->envelope_count++ : below(w, ENVELOPES);
+            w->envelope_count < ENVELOPES ? w->envelope_count++ : below(&w->rng, ENVELOPES);
         write_envelope(w, &w->envelopes[at], said);
-        if (said->to == TACIT_EVERYONE && below(w, 2) == 0)
+        if (said->to == TACIT_EVERYONE && below(&w->rng, 2) == 0)
             w->envelopes[at].said.to = i;
-        if (below(w, 2) == 0) { /* as on a wire */
+        if (below(&w->rng, 2) == 0) { /* as on a wire */
             w->envelopes[at].said.inverse = NULL;
             w->envelopes[at].said.log_det = 0;
         }
@@ -251,7 +232,7 @@ static void deliver(struct world *w, const struct tacit_glm_message *said)
 {
     bool const is_up = said->to == TACIT_HUB;
     uint32_t const node = is_up                        ? w->model.client_count
-                          : said->to == TACIT_EVERYONE ? below(w, w->model.client_count)
+                          : said->to == TACIT_EVERYONE ? below(&w->rng, w->model.client_count)
                                                        : said->to;
     run(w, node, (struct tacit_glm_event){.kind = TACIT_EVENT_RECEIVE, .as.message = said});
 }
@@ -273,10 +254,10 @@ static void deliver_any(struct world *w)
 {
     if (w->envelope_count == 0)
         return;
-    uint32_t const at = below(w, w->envelope_count);
+    uint32_t const at = below(&w->rng, w->envelope_count);
     struct envelope envelope;
     write_envelope(w, &envelope, &w->envelopes[at].said);
-    if (below(w, 5) > 0 && at < --w->envelope_count) /* else it comes once more */
+    if (below(&w->rng, 5) > 0 && at < --w->envelope_count) /* else it comes once more */
         write_envelope(w, &w->envelopes[at], &w->envelopes[w->envelope_count].said);
     deliver(w, &envelope.said);
 }
@@ -286,24 +267,24 @@ static void deliver_any(struct world *w)
 static void damage_number(struct world *w, double *values, size_t count, bool is_bold)
 {
     double const numbers[] = {NAN, INFINITY, -INFINITY, 0.25, 1e75, 1.01e75, -1.01e75, 1e301};
-    size_t const at = below(w, (uint32_t)count);
-    values[at] = numbers[below(w, is_bold ? 8 : 4)];
+    size_t const at = below(&w->rng, (uint32_t)count);
+    values[at] = numbers[below(&w->rng, is_bold ? 8 : 4)];
 }
 
 static void damage_word(struct world *w, struct tacit_glm_message *said)
 {
-    uint32_t const up = below(w, 2) == 0 ? 1 : UINT32_MAX; /* one more, one less */
+    uint32_t const up = below(&w->rng, 2) == 0 ? 1 : UINT32_MAX; /* one more, one less */
     uint64_t const most = w->model.client_count * w->model.horizon;
     uint64_t const counts[] = {0, 1, w->model.horizon, w->model.horizon + 1, most, most + 1};
-    switch (below(w, 9)) {
+    switch (below(&w->rng, 9)) {
     case 0:
-        said->kind = (enum tacit_glm_message_kind)below(w, TACIT_GLM_COMMIT + 2);
+        said->kind = (enum tacit_glm_message_kind)below(&w->rng, TACIT_GLM_COMMIT + 2);
         break;
     case 1:
-        said->from = below(w, 2) == 0 ? TACIT_HUB : w->model.client_count;
+        said->from = below(&w->rng, 2) == 0 ? TACIT_HUB : w->model.client_count;
         break;
     case 2:
-        said->to = below(w, 2) == 0 ? TACIT_EVERYONE : said->to + up;
+        said->to = below(&w->rng, 2) == 0 ? TACIT_EVERYONE : said->to + up;
         break;
     case 3:
         said->sync += up;
@@ -321,7 +302,7 @@ static void damage_word(struct world *w, struct tacit_glm_message *said)
         said->digest ^= 1;
         break;
     default:
-        said->count = counts[below(w, 6)];
+        said->count = counts[below(&w->rng, 6)];
     }
 }
 
@@ -340,8 +321,8 @@ static void damage_envelope(struct world *w, struct envelope *envelope)
     double *const numbers[] = {envelope->vector, envelope->target, envelope->matrix,
                                envelope->steps};
     const double **const places[] = {&said->vector, &said->target, &said->matrix, &said->steps};
-    uint32_t const which = below(w, 4);
-    switch (below(w, 6)) {
+    uint32_t const which = below(&w->rng, 4);
+    switch (below(&w->rng, 6)) {
     case 0: /* it is missing, or there though it has no place there */
         *places[which] = *places[which] == NULL ? numbers[which] : NULL;
         break;
@@ -351,11 +332,11 @@ static void damage_envelope(struct world *w, struct envelope *envelope)
             damage_number(w, numbers[which], which < 2 ? w->model.dimension : matrix, is_bold);
         break;
     case 3:
-        damage_number(w, below(w, 2) == 0 ? &said->squares : &said->regret, 1, true);
+        damage_number(w, below(&w->rng, 2) == 0 ? &said->squares : &said->regret, 1, true);
         break;
     case 4:
-        envelope->participants ^= UINT64_C(1) << below(w, w->model.client_count);
-        if (said->participants != NULL && below(w, 4) == 0)
+        envelope->participants ^= UINT64_C(1) << below(&w->rng, w->model.client_count);
+        if (said->participants != NULL && below(&w->rng, 4) == 0)
             said->participants = NULL;
         break;
     default:
@@ -368,9 +349,9 @@ static void deliver_damaged(struct world *w)
     if (w->envelope_count == 0)
         return;
     struct envelope envelope = {.participants = 0};
-    write_envelope(w, &envelope, &w->envelopes[below(w, w->envelope_count)].said);
+    write_envelope(w, &envelope, &w->envelopes[below(&w->rng, w->envelope_count)].said);
     bool const is_up = envelope.said.to == TACIT_HUB;
-    uint32_t const node = is_up ? w->model.client_count : below(w, w->model.client_count);
+    uint32_t const node = is_up ? w->model.client_count : below(&w->rng, w->model.client_count);
     damage_envelope(w, &envelope);
     void *const sound = testing_malloc(size_of(w, node));
     memcpy(sound, w->state[node], size_of(w, node));
@@ -394,7 +375,8 @@ static void any_context(struct world *w, double *x)
         x[i] = tacit_rng_normal(&w->rng);
         square += x[i] * x[i];
     }
-    double const length = below(w, 48) == 0 ? one_of(w, bad, 4) : one_of(w, lengths, 6);
+    double const length =
+        below(&w->rng, 48) == 0 ? one_of(&w->rng, bad, 4) : one_of(&w->rng, lengths, 6);
     for (uint32_t i = 0; i < d; i++)
         x[i] *= w->model.context_bound * length / sqrt(square);
 }
@@ -403,15 +385,16 @@ static void any_context(struct world *w, double *x)
 static void offer(struct world *w, uint32_t client)
 {
     double contexts[ARMS * DIMENSION_MAX + 1];
-    uint32_t const arms = 1 + below(w, ARMS);
+    uint32_t const arms = 1 + below(&w->rng, ARMS);
     uint32_t const d = w->model.dimension;
     for (uint32_t k = 0; k < arms; k++)
         any_context(w, contexts + k * d);
     contexts[arms * d] = NAN;
-    if (arms > 1 && below(w, 3) == 0) /* two that are alike */
+    if (arms > 1 && below(&w->rng, 3) == 0) /* two that are alike */
         memcpy(contexts + (arms - 1) * d, contexts, d * sizeof(double));
-    uint32_t const told = below(w, 40) == 0 ? below(w, 2) * (TACIT_GLM_ARMS_MAX + 1) : arms;
-    uint32_t const told_dimension = d + (below(w, 40) == 0 ? 1 : 0);
+    uint32_t const told =
+        below(&w->rng, 40) == 0 ? below(&w->rng, 2) * (TACIT_GLM_ARMS_MAX + 1) : arms;
+    uint32_t const told_dimension = d + (below(&w->rng, 40) == 0 ? 1 : 0);
     struct tacit_glm_event const event = {.kind = TACIT_EVENT_OFFER,
                                           .as.offer = {told, told_dimension, contexts}};
     enum tacit_status status = TACIT_ENTROPY;
@@ -432,15 +415,15 @@ static void reward(struct world *w, uint32_t client)
     any_context(w, x);
     x[w->model.dimension] = NAN;
     double y = w->model.link == TACIT_LINALG_IDENTITY  ? tacit_rng_normal(&w->rng)
-               : w->model.link == TACIT_LINALG_POISSON ? below(w, 4)
-                                                       : below(w, 2);
-    if (below(w, 40) == 0)
+               : w->model.link == TACIT_LINALG_POISSON ? below(&w->rng, 4)
+                                                       : below(&w->rng, 2);
+    if (below(&w->rng, 40) == 0)
         y = NAN;
-    if (below(w, w->model.client_count) == 0)
+    if (below(&w->rng, w->model.client_count) == 0)
         w->slot++;
     w->order++;
-    uint64_t const slot = below(w, 30) == 0 ? 0 : w->slot;
-    uint64_t const order = below(w, 3) == 0 ? w->order : 0;
+    uint64_t const slot = below(&w->rng, 30) == 0 ? 0 : w->slot;
+    uint64_t const order = below(&w->rng, 3) == 0 ? w->order : 0;
     run(w, client,
         (struct tacit_glm_event){.kind = TACIT_EVENT_REWARD, .as.reward = {x, y, slot, order}});
 }
@@ -480,14 +463,14 @@ static void surprise(struct world *w, uint32_t node)
 {
     enum tacit_event_kind const kinds[] = {TACIT_EVENT_OFFER, TACIT_EVENT_REWARD,
                                            TACIT_EVENT_EXPLOITED};
-    run(w, node, (struct tacit_glm_event){.kind = kinds[is_hub(w, node) ? below(w, 3) : 2]});
+    run(w, node, (struct tacit_glm_event){.kind = kinds[is_hub(w, node) ? below(&w->rng, 3) : 2]});
 }
 
 static void turn(struct world *w)
 {
-    uint32_t const client = below(w, w->model.client_count);
-    uint32_t const chance = below(w, 100);
-    w->now_us += below(w, 3) == 0 ? below(w, 40) : 0;
+    uint32_t const client = below(&w->rng, w->model.client_count);
+    uint32_t const chance = below(&w->rng, 100);
+    w->now_us += below(&w->rng, 3) == 0 ? below(&w->rng, 40) : 0;
     if (chance < 10)
         offer(w, client);
     else if (chance < 40)
@@ -503,9 +486,9 @@ static void turn(struct world *w)
     else if (chance < 93)
         ring(w);
     else if (chance < 95)
-        restart(w, below(w, node_count(w)));
+        restart(w, below(&w->rng, node_count(w)));
     else if (chance < 97)
-        surprise(w, below(w, node_count(w)));
+        surprise(w, below(&w->rng, node_count(w)));
     else if (w->envelope_count > 0)
         w->envelope_count--; /* lost */
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include "../support/testing.h"
 #include "../support/digest.h"
+#include "../support/glm_driver.h"
 #include "../support/scarce.h"
 #include "tacit/glm_private.h"
 
@@ -38,16 +39,6 @@ struct world {
     struct envelope envelopes[ENVELOPES];
 };
 
-static uint32_t below(struct world *w, uint32_t bound)
-{
-    return (uint32_t)tacit_rng_below(&w->rng, bound);
-}
-
-static double one_of(struct world *w, const double *values, uint32_t count)
-{
-    return values[below(w, count)];
-}
-
 static uint32_t hub_of(const struct world *w)
 {
     return w->rule.model.client_count;
@@ -70,16 +61,16 @@ static struct tacit_glm_private_model any_model(struct world *w, uint32_t kind)
     struct tacit_glm_private_model model = {.run_id = 7};
     model.link = kind % 2 == 0 ? TACIT_LINALG_IDENTITY : TACIT_LINALG_LOGISTIC;
     model.exploration = (enum tacit_glm_exploration)(kind / 2 % 3);
-    model.client_count = 1 + below(w, CLIENTS_MAX);
-    model.dimension = 1 + below(w, DIMENSION_MAX);
-    model.batch_count = batches[below(w, 5)];
-    model.epsilon = one_of(w, epsilons, 3);
-    model.delta = 1e-6 * one_of(w, scales, 3);
-    model.failure = one_of(w, chances, 2);
-    model.norm_bound = one_of(w, scales, 3);
-    model.noise_bound = one_of(w, scales, 3);
-    model.alpha = one_of(w, scales, 3);
-    model.explore = below(w, 2) == 0 ? 0 : 0.3;
+    model.client_count = 1 + below(&w->rng, CLIENTS_MAX);
+    model.dimension = 1 + below(&w->rng, DIMENSION_MAX);
+    model.batch_count = batches[below(&w->rng, 5)];
+    model.epsilon = one_of(&w->rng, epsilons, 3);
+    model.delta = 1e-6 * one_of(&w->rng, scales, 3);
+    model.failure = one_of(&w->rng, chances, 2);
+    model.norm_bound = one_of(&w->rng, scales, 3);
+    model.noise_bound = one_of(&w->rng, scales, 3);
+    model.alpha = one_of(&w->rng, scales, 3);
+    model.explore = below(&w->rng, 2) == 0 ? 0 : 0.3;
     return model;
 }
 
@@ -116,31 +107,21 @@ static void open_world(struct world *w, uint32_t kind)
         assert_int_equal(status, i < hub ? TACIT_OK : TACIT_INVALID);
     }
     assert_int_equal(tacit_glm_private_hub_init(w->state[hub], &w->rule, hub + 1), TACIT_INVALID);
-    assert_int_equal(tacit_glm_private_hub_init(w->state[hub], &w->rule, below(w, hub + 1)),
+    assert_int_equal(tacit_glm_private_hub_init(w->state[hub], &w->rule, below(&w->rng, hub + 1)),
                      TACIT_OK);
     w->before = testing_malloc(size_of(w, 0) > size_of(w, hub) ? size_of(w, 0) : size_of(w, hub));
 }
 
 /* ---- Envelopes ---- */
 
-/* What an envelope points to lies in itself, and behind its last number is none. */
-static const double *kept(const double *values, size_t count, double *copy)
-{
-    if (values == NULL)
-        return NULL;
-    memcpy(copy, values, count * sizeof(double));
-    copy[count] = NAN;
-    return copy;
-}
-
 static void write_envelope(const struct world *w, struct envelope *envelope,
                            const struct tacit_glm_private_message *said)
 {
     uint32_t const d = w->rule.model.dimension;
     envelope->said = *said;
-    envelope->said.theta = kept(said->theta, d, envelope->theta);
-    envelope->said.matrix = kept(said->matrix, TACIT_LINALG_MATRIX(d), envelope->matrix);
-    envelope->said.inverse = kept(said->inverse, TACIT_LINALG_MATRIX(d), envelope->inverse);
+    envelope->said.theta = glm_kept(said->theta, d, envelope->theta);
+    envelope->said.matrix = glm_kept(said->matrix, TACIT_LINALG_MATRIX(d), envelope->matrix);
+    envelope->said.inverse = glm_kept(said->inverse, TACIT_LINALG_MATRIX(d), envelope->inverse);
     if (said->sums == NULL)
         return;
     memcpy(envelope->sums, said->sums, TACIT_GLM_PRIVATE_SUMS(d) * sizeof(int64_t));
@@ -153,13 +134,13 @@ static void post(struct world *w, const struct tacit_glm_private_message *said)
     uint32_t const copies = said->to == TACIT_HUB ? 1 : hub_of(w);
     for (uint32_t i = 0; i < copies; i++) {
         uint32_t const at =
-            w->envelope_count < ENVELOPES ? w->envelope_count++ : below(w, ENVELOPES);
+            w->envelope_count < ENVELOPES ? w->envelope_count++ : below(&w->rng, ENVELOPES);
         write_envelope(w, &w->envelopes[at], said);
-        if (below(w, 2) == 0) { /* as on a wire */
+        if (below(&w->rng, 2) == 0) { /* as on a wire */
             w->envelopes[at].said.inverse = NULL;
             w->envelopes[at].said.log_det = 0;
         }
-        if (said->to == TACIT_EVERYONE && below(w, 2) == 0)
+        if (said->to == TACIT_EVERYONE && below(&w->rng, 2) == 0)
             w->envelopes[at].said.to = i;
     }
 }
@@ -242,14 +223,14 @@ static void deliver_any(struct world *w)
 {
     if (w->envelope_count == 0)
         return;
-    uint32_t const at = below(w, w->envelope_count);
+    uint32_t const at = below(&w->rng, w->envelope_count);
     struct envelope envelope;
     write_envelope(w, &envelope, &w->envelopes[at].said);
-    if (below(w, 5) > 0 && at < --w->envelope_count) /* else it comes once more */
+    if (below(&w->rng, 5) > 0 && at < --w->envelope_count) /* else it comes once more */
         write_envelope(w, &w->envelopes[at], &w->envelopes[w->envelope_count].said);
     uint32_t const to = envelope.said.to;
     uint32_t const node = to == TACIT_HUB        ? hub_of(w)
-                          : to == TACIT_EVERYONE ? below(w, hub_of(w))
+                          : to == TACIT_EVERYONE ? below(&w->rng, hub_of(w))
                                                  : to;
     run(w, node,
         &(struct tacit_glm_private_event){.kind = TACIT_EVENT_RECEIVE,
@@ -260,24 +241,24 @@ static void deliver_any(struct world *w)
 
 static void damage_word(struct world *w, struct tacit_glm_private_message *said)
 {
-    uint64_t const up = below(w, 2) == 0 ? 1 : UINT64_MAX; /* one more, one less */
+    uint64_t const up = below(&w->rng, 2) == 0 ? 1 : UINT64_MAX; /* one more, one less */
     uint64_t const batches[] = {0, said->batch + up, w->rule.model.batch_count,
                                 w->rule.model.batch_count + 1};
-    switch (below(w, 5)) {
+    switch (below(&w->rng, 5)) {
     case 0:
-        said->kind = (enum tacit_glm_private_kind)below(w, TACIT_GLM_PRIVATE_MODEL + 2);
+        said->kind = (enum tacit_glm_private_kind)below(&w->rng, TACIT_GLM_PRIVATE_MODEL + 2);
         break;
     case 1:
-        said->from = below(w, 2) == 0 ? TACIT_HUB : hub_of(w);
+        said->from = below(&w->rng, 2) == 0 ? TACIT_HUB : hub_of(w);
         break;
     case 2:
-        said->to = below(w, 3) == 0 ? TACIT_EVERYONE : said->to + (uint32_t)up;
+        said->to = below(&w->rng, 3) == 0 ? TACIT_EVERYONE : said->to + (uint32_t)up;
         break;
     case 3:
         said->run_id += up;
         break;
     default:
-        said->batch = batches[below(w, 4)];
+        said->batch = batches[below(&w->rng, 4)];
     }
 }
 
@@ -288,26 +269,26 @@ static void damage_envelope(struct world *w, struct envelope *envelope)
     int64_t const sums[] = {most, -most, most + 1, -most - 1, INT64_MAX, INT64_MIN};
     double const numbers[] = {NAN, INFINITY, -INFINITY, 1e301, -1e9, 0.25};
     bool const is_release = envelope->said.sums != NULL;
-    uint32_t const at = below(w, (uint32_t)(is_release ? TACIT_GLM_PRIVATE_SUMS(d) : d));
-    switch (below(w, 4)) {
+    uint32_t const at = below(&w->rng, (uint32_t)(is_release ? TACIT_GLM_PRIVATE_SUMS(d) : d));
+    switch (below(&w->rng, 4)) {
     case 0:
         damage_word(w, &envelope->said);
         break;
     case 1: /* what belongs there is missing */
         if (is_release)
             envelope->said.sums = NULL;
-        else if (below(w, 2) == 0)
+        else if (below(&w->rng, 2) == 0)
             envelope->said.theta = NULL;
         else
             envelope->said.matrix = NULL;
         break;
     default:
         if (is_release)
-            envelope->sums[at] = sums[below(w, 6)];
-        else if (below(w, 2) == 0)
-            envelope->theta[at] = one_of(w, numbers, 6);
+            envelope->sums[at] = sums[below(&w->rng, 6)];
+        else if (below(&w->rng, 2) == 0)
+            envelope->theta[at] = one_of(&w->rng, numbers, 6);
         else
-            envelope->matrix[at * TACIT_LINALG_STRIDE(d) + at] = one_of(w, numbers, 6);
+            envelope->matrix[at * TACIT_LINALG_STRIDE(d) + at] = one_of(&w->rng, numbers, 6);
     }
 }
 
@@ -316,8 +297,8 @@ static void deliver_damaged(struct world *w)
     if (w->envelope_count == 0)
         return;
     struct envelope envelope = {.sums = {0}};
-    write_envelope(w, &envelope, &w->envelopes[below(w, w->envelope_count)].said);
-    uint32_t const node = envelope.said.to == TACIT_HUB ? hub_of(w) : below(w, hub_of(w));
+    write_envelope(w, &envelope, &w->envelopes[below(&w->rng, w->envelope_count)].said);
+    uint32_t const node = envelope.said.to == TACIT_HUB ? hub_of(w) : below(&w->rng, hub_of(w));
     damage_envelope(w, &envelope);
     void *const sound = testing_malloc(size_of(w, node));
     memcpy(sound, w->state[node], size_of(w, node));
@@ -336,22 +317,23 @@ static void any_context(struct world *w, double *x)
     uint32_t const d = w->rule.model.dimension;
     for (uint32_t i = 0; i < d; i++)
         x[i] = 0.6 * tacit_rng_normal(&w->rng);
-    if (below(w, 60) == 0)
-        x[below(w, d)] = INFINITY;
-    if (below(w, 60) == 0)
-        x[below(w, d)] = NAN;
+    if (below(&w->rng, 60) == 0)
+        x[below(&w->rng, d)] = INFINITY;
+    if (below(&w->rng, 60) == 0)
+        x[below(&w->rng, d)] = NAN;
     x[d] = NAN;
 }
 
 static void offer(struct world *w, uint32_t client)
 {
     double contexts[ARMS * DIMENSION_MAX + 1];
-    uint32_t const arms = 1 + below(w, ARMS);
+    uint32_t const arms = 1 + below(&w->rng, ARMS);
     uint32_t const d = w->rule.model.dimension;
     for (uint32_t k = 0; k < arms; k++)
         any_context(w, contexts + k * d);
-    uint32_t const told = below(w, 30) == 0 ? below(w, 2) * (TACIT_GLM_ARMS_MAX + 1) : arms;
-    uint32_t const told_dimension = d + (below(w, 30) == 0 ? 1 : 0);
+    uint32_t const told =
+        below(&w->rng, 30) == 0 ? below(&w->rng, 2) * (TACIT_GLM_ARMS_MAX + 1) : arms;
+    uint32_t const told_dimension = d + (below(&w->rng, 30) == 0 ? 1 : 0);
     run(w, client,
         &(struct tacit_glm_private_event){.kind = TACIT_EVENT_OFFER,
                                           .as.offer = {told, told_dimension, contexts}});
@@ -362,7 +344,7 @@ static void reward(struct world *w, uint32_t client)
     double const edges[] = {-1, -0.5, 0, 0.5, 1, 1.5, -1.5, NAN, INFINITY, 0.3};
     double x[DIMENSION_MAX + 1];
     any_context(w, x);
-    double const y = one_of(w, edges, 10);
+    double const y = one_of(&w->rng, edges, 10);
     run(w, client,
         &(struct tacit_glm_private_event){.kind = TACIT_EVENT_REWARD, .as.reward = {x, y, 0, 0}});
 }
@@ -372,7 +354,7 @@ static void ring(struct world *w, uint32_t client)
 {
     struct tacit_glm_private_client_view view;
     tacit_glm_private_client_view(w->state[client], &view);
-    uint32_t const chance = below(w, 8);
+    uint32_t const chance = below(&w->rng, 8);
     uint64_t const batch = view.batch + (chance == 0 ? 2 : chance == 1 ? 0 : 1);
     run(w, client,
         &(struct tacit_glm_private_event){.kind = TACIT_EVENT_TIMEOUT, .as.batch = batch});
@@ -380,10 +362,10 @@ static void ring(struct world *w, uint32_t client)
 
 static void turn(struct world *w)
 {
-    uint32_t const client = below(w, hub_of(w));
-    uint32_t const chance = below(w, 100);
+    uint32_t const client = below(&w->rng, hub_of(w));
+    uint32_t const chance = below(&w->rng, 100);
     enum tacit_event_kind const kinds[] = {TACIT_EVENT_START, TACIT_EVENT_EXPLOITED};
-    struct tacit_glm_private_event const unasked = {.kind = kinds[below(w, 2)]};
+    struct tacit_glm_private_event const unasked = {.kind = kinds[below(&w->rng, 2)]};
     if (chance < 12)
         offer(w, client);
     else if (chance < 40)

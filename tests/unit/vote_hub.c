@@ -4,6 +4,7 @@
 #include "tacit/vote_hub.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
+#include "../support/player.h"
 
 /* Of all steps below: digest.h. */
 DIGEST_IS(UINT64_C(0xd321f5b8b9f6fa30))
@@ -207,9 +208,8 @@ static enum tacit_status step(struct world *world, uint32_t site, uint32_t copy,
     for (uint32_t i = 0; i < update.message_count; i++)
         post(world, &update.messages[i], copy);
     if (update.replan)
-        memset(process->left, 0, sizeof process->left);
-    for (uint32_t i = 0; update.replan && i < update.plan_count; i++)
-        process->left[update.plan[i].arm] = update.plan[i].count;
+        plan_begins(process->left, sizeof process->left / sizeof *process->left, update.plan,
+                    update.plan_count);
     process->deadline_us = update.deadline_us;
     return status;
 }

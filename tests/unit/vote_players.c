@@ -8,6 +8,7 @@
 #include "tacit/vote.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
+#include "../support/player.h"
 #include "../../src/proto/vote/block.h"
 
 /* Of all steps below: digest.h. */
@@ -240,9 +241,7 @@ static struct tacit_reward any_reward(struct table *table, struct member *member
 
 static void take_plan(struct member *member, const struct tacit_pull_block *plan, uint32_t count)
 {
-    memset(member->left, 0, sizeof member->left);
-    for (uint32_t i = 0; i < count; i++)
-        member->left[plan[i].arm] = plan[i].count;
+    plan_begins(member->left, sizeof member->left / sizeof *member->left, plan, count);
 }
 
 /* Time goes on: to the deadline, a moment before it, or somewhere. */

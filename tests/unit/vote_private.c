@@ -6,6 +6,8 @@
 #include <math.h>
 #include "../support/damage.h"
 #include "../support/digest.h"
+#include "../support/player.h"
+#include "../support/scarce.h"
 
 /* Of all steps below: digest.h. */
 DIGEST_IS(UINT64_C(0xa55e297de3bb3d69))
@@ -26,18 +28,11 @@ struct site {
     struct tacit_vote_private *player;
     struct tacit_rng noise;
     struct tacit_rng rewards;
-    bool entropy_fails;
+    struct scarce entropy;
     uint64_t now_us;
     uint64_t left[ARMS];
     struct tacit_vote_noised_update last;
 };
-
-static enum tacit_status fill(void *context, void *bytes, size_t size)
-{
-    struct site *const site = context;
-    struct tacit_entropy const entropy = tacit_rng_entropy(&site->noise);
-    return site->entropy_fails ? TACIT_ENTROPY : entropy.fill(entropy.context, bytes, size);
-}
 
 static void open_site(struct site *site, double epsilon, uint64_t budget_nano)
 {
@@ -60,6 +55,7 @@ static void open_site(struct site *site, double epsilon, uint64_t budget_nano)
     assert_int_equal(tacit_vote_board_init(site->board, &board), TACIT_OK);
     assert_int_equal(tacit_vote_private_init(site->player, &site->config), TACIT_OK);
     site->noise = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
+    site->entropy = (struct scarce){tacit_rng_entropy(&site->noise), UINT32_MAX};
     site->rewards = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_REWARD);
 }
 
@@ -114,7 +110,7 @@ static bool is_state(const void *state, size_t size, void *config)
 
 static enum tacit_status happen(struct site *site, struct tacit_vote_event event)
 {
-    struct tacit_entropy const entropy = {.fill = fill, .context = site};
+    struct tacit_entropy const entropy = scarce_entropy(&site->entropy);
     event.now_us = site->now_us;
     enum tacit_status const status =
         tacit_vote_private_step(site->player, site->board, &event, &entropy, &site->last);
@@ -126,9 +122,7 @@ static enum tacit_status happen(struct site *site, struct tacit_vote_event event
     digest_said(&site->last);
     digest_player(site);
     if (site->last.replan)
-        memset(site->left, 0, sizeof site->left);
-    for (uint32_t i = 0; site->last.replan && i < site->last.plan_count; i++)
-        site->left[site->last.plan[i].arm] = site->last.plan[i].count;
+        plan_begins(site->left, ARMS, site->last.plan, site->last.plan_count);
     damage_all(site->player, tacit_vote_private_size(&site->config), is_state, &site->config);
     return status;
 }
@@ -146,12 +140,17 @@ static enum tacit_status reward(struct site *site, uint32_t arm, uint64_t count,
                             .as.reward = {.arm = arm, .count = count, .sum = {.steps = steps}}});
 }
 
+static enum tacit_status receive(struct site *site, const struct tacit_vote_message *message)
+{
+    return happen(site,
+                  (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message});
+}
+
 static enum tacit_status grant(struct site *site, uint64_t draw, uint32_t from)
 {
     struct tacit_vote_message const message = {
         .kind = TACIT_VOTE_GRANT, .from = from, .to = 1, .run_id = RUN, .draw = draw};
-    return happen(site,
-                  (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &message});
+    return receive(site, &message);
 }
 
 static enum tacit_status others_vote(struct site *site, uint32_t player, uint64_t marks)
@@ -161,8 +160,17 @@ static enum tacit_status others_vote(struct site *site, uint32_t player, uint64_
                                                .to = TACIT_EVERYONE,
                                                .run_id = RUN,
                                                .marks = &marks};
-    return happen(site,
-                  (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &message});
+    return receive(site, &message);
+}
+
+static enum tacit_status reset(struct site *site, uint64_t number)
+{
+    struct tacit_vote_message const message = {.kind = TACIT_VOTE_RESET,
+                                               .from = TACIT_HUB,
+                                               .to = TACIT_EVERYONE,
+                                               .run_id = RUN,
+                                               .reset = number};
+    return receive(site, &message);
 }
 
 /* All pulls of the plan, with their expected sums. Result: the status of the last reward. */
@@ -273,12 +281,12 @@ TEST(a_failed_draw_is_tried_again_and_charged_once)
     struct site site;
     open_site(&site, 1, UINT64_C(1000000000));
     start(&site);
-    site.entropy_fails = true;
+    site.entropy.draws_left = 0;
     assert_int_equal(play_plan(&site), TACIT_ENTROPY);
     assert_false(site.last.commit);
     assert_int_equal(view_of(&site).ledger->release_count, 0);
     assert_true(site.last.deadline_us != TACIT_NEVER);
-    site.entropy_fails = false;
+    site.entropy.draws_left = UINT32_MAX;
     site.now_us = site.last.deadline_us;
     assert_int_equal(happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT}),
                      TACIT_OK);
@@ -358,14 +366,7 @@ TEST(a_reset_starts_the_ladder_over_new_rewards)
             assert_int_equal(play_plan(&site), TACIT_OK);
         else
             assert_int_equal(reward(&site, 0, 2, 2 * TACIT_STEPS), TACIT_OK);
-        struct tacit_vote_message const message = {.kind = TACIT_VOTE_RESET,
-                                                   .from = TACIT_HUB,
-                                                   .to = TACIT_EVERYONE,
-                                                   .run_id = RUN,
-                                                   .reset = 1};
-        assert_int_equal(happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE,
-                                                                 .as.message = &message}),
-                         TACIT_OK);
+        assert_int_equal(reset(&site, 1), TACIT_OK);
         assert_int_equal(view_of(&site).active_count, ARMS);
         for (uint32_t arm = 0; arm < ARMS; arm++)
             assert_int_equal(site.left[arm], first);
@@ -383,7 +384,7 @@ TEST(a_reset_takes_back_the_players_votes)
     struct site site;
     open_site(&site, INFINITY, 0);
     start(&site);
-    for (uint64_t reset = 0; reset < 2; reset++) {
+    for (uint64_t number = 0; number < 2; number++) {
         while (view_of(&site).active_count == ARMS) {
             assert_int_equal(play_plan(&site), TACIT_OK);
             assert_int_equal(grant(&site, view_of(&site).draw, TACIT_HUB), TACIT_OK);
@@ -391,16 +392,9 @@ TEST(a_reset_takes_back_the_players_votes)
         site.now_us = site.last.deadline_us;
         happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT});
         assert_true(site.last.send);
-        assert_int_equal(site.last.message.reset, reset);
+        assert_int_equal(site.last.message.reset, number);
         assert_int_equal(site.last.marks_new, tacit_bits_count(site.last.message.marks, ARMS));
-        struct tacit_vote_message const message = {.kind = TACIT_VOTE_RESET,
-                                                   .from = TACIT_HUB,
-                                                   .to = TACIT_EVERYONE,
-                                                   .run_id = RUN,
-                                                   .reset = reset + 1};
-        assert_int_equal(happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE,
-                                                                 .as.message = &message}),
-                         TACIT_OK);
+        assert_int_equal(reset(&site, number + 1), TACIT_OK);
         assert_int_equal(view_of(&site).dropped[0], 0);
         start(&site);
         assert_int_equal(site.last.deadline_us, TACIT_NEVER); /* no vote stands */
@@ -418,14 +412,7 @@ TEST(a_vote_that_has_not_left_is_none_after_a_reset)
         assert_int_equal(grant(&site, view_of(&site).draw, TACIT_HUB), TACIT_OK);
     }
     assert_int_equal(site.last.deadline_us, TICK_US);
-    struct tacit_vote_message const message = {.kind = TACIT_VOTE_RESET,
-                                               .from = TACIT_HUB,
-                                               .to = TACIT_EVERYONE,
-                                               .run_id = RUN,
-                                               .reset = 1};
-    assert_int_equal(happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE,
-                                                             .as.message = &message}),
-                     TACIT_OK);
+    assert_int_equal(reset(&site, 1), TACIT_OK);
     assert_int_equal(site.last.deadline_us, TACIT_NEVER);
     site.now_us = 2 * TICK_US;
     happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT});
@@ -444,11 +431,7 @@ TEST(after_the_draw_no_exact_sum_is_left)
     for (uint32_t arm = 0; arm < ARMS; arm++)
         assert_int_equal(reward(&site, arm, site.left[arm], sums[arm]), TACIT_OK);
     assert_true(view_of(&site).waiting);
-    size_t const words = tacit_vote_private_size(&site.config) / sizeof(int64_t);
-    int64_t const *const all = (int64_t const *)(void const *)site.player;
-    for (size_t i = 0; i < words; i++)
-        for (uint32_t arm = 0; arm < ARMS; arm++)
-            assert_true(all[i] != sums[arm]);
+    assert_false(holds_a_sum(site.player, tacit_vote_private_size(&site.config), sums, ARMS));
 }
 
 /* A player and its board, with sets of any number of words. */

@@ -8,6 +8,8 @@
 #include "tacit/vote.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
+#include "../support/player.h"
+#include "../support/scarce.h"
 
 /* Of all steps below: digest.h. */
 DIGEST_IS(UINT64_C(0x8bfb5cf4a78d431c))
@@ -421,18 +423,11 @@ struct site {
     struct tacit_vote_pool *pool;
     struct tacit_vote_sums *player;
     struct tacit_rng noise;
-    bool entropy_fails;
+    struct scarce entropy;
     uint64_t now_us;
     uint64_t left[ARMS];
     struct tacit_vote_noised_update last;
 };
-
-static enum tacit_status fill(void *context, void *bytes, size_t size)
-{
-    struct site *const site = context;
-    struct tacit_entropy const entropy = tacit_rng_entropy(&site->noise);
-    return site->entropy_fails ? TACIT_ENTROPY : entropy.fill(entropy.context, bytes, size);
-}
 
 static void open_site(struct site *site, double epsilon, uint64_t budget_nano)
 {
@@ -451,6 +446,7 @@ static void open_site(struct site *site, double epsilon, uint64_t budget_nano)
     site->player = testing_malloc(tacit_vote_sums_size(&site->config));
     assert_int_equal(tacit_vote_sums_init(site->player, &site->config), TACIT_OK);
     site->noise = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
+    site->entropy = (struct scarce){tacit_rng_entropy(&site->noise), UINT32_MAX};
 }
 
 static void digest_player(const struct site *site)
@@ -477,7 +473,7 @@ static bool is_state(const void *state, size_t size, void *config)
 
 static enum tacit_status happen(struct site *site, struct tacit_vote_sums_event event)
 {
-    struct tacit_entropy const entropy = {.fill = fill, .context = site};
+    struct tacit_entropy const entropy = scarce_entropy(&site->entropy);
     event.now_us = site->now_us;
     if (event.kind == TACIT_EVENT_OFFER) /* all that has left has come */
         event.as.standing = (struct tacit_vote_standing){pool_view(site->pool).active, UINT64_MAX};
@@ -492,9 +488,7 @@ static enum tacit_status happen(struct site *site, struct tacit_vote_sums_event 
     if (site->last.send)
         digest_release(&site->last.release);
     if (site->last.replan)
-        memset(site->left, 0, sizeof site->left);
-    for (uint32_t i = 0; site->last.replan && i < site->last.plan_count; i++)
-        site->left[site->last.plan[i].arm] = site->last.plan[i].count;
+        plan_begins(site->left, ARMS, site->last.plan, site->last.plan_count);
     damage_all(site->player, tacit_vote_sums_size(&site->config), is_state, &site->config);
     return status;
 }
@@ -503,7 +497,7 @@ static void settle(struct site *site, struct tacit_vote_standing standing)
 {
     struct tacit_vote_sums_event const event = {
         .now_us = site->now_us, .kind = TACIT_EVENT_OFFER, .as.standing = standing};
-    struct tacit_entropy const entropy = {.fill = fill, .context = site};
+    struct tacit_entropy const entropy = scarce_entropy(&site->entropy);
     assert_int_equal(tacit_vote_sums_step(site->player, &event, &entropy, &site->last), TACIT_OK);
 }
 
@@ -680,13 +674,12 @@ TEST(after_the_draw_no_exact_sum_is_left)
     struct site site;
     open_site(&site, 1, BUDGET);
     simple(&site, TACIT_EVENT_START);
+    int64_t sums[ARMS];
+    for (int64_t arm = 0; arm < (int64_t)ARMS; arm++)
+        sums[arm] = (int64_t)BLOCK * (arm + 1) * 1000;
     assert_int_equal(play_block(&site), TACIT_OK);
     assert_true(view_of(&site).waiting);
-    size_t const words = tacit_vote_sums_size(&site.config) / sizeof(int64_t);
-    int64_t const *const all = (int64_t const *)(void const *)site.player;
-    for (size_t i = 0; i < words; i++)
-        for (int64_t arm = 0; arm < (int64_t)ARMS; arm++)
-            assert_true(all[i] != (int64_t)BLOCK * (arm + 1) * 1000);
+    assert_false(holds_a_sum(site.player, tacit_vote_sums_size(&site.config), sums, ARMS));
 }
 
 /* The second block has two arms: nothing of the first one is said again for the others. */
@@ -721,11 +714,11 @@ TEST(a_failed_draw_is_tried_again_and_charged_once)
     struct site site;
     open_site(&site, 1, BUDGET);
     simple(&site, TACIT_EVENT_START);
-    site.entropy_fails = true;
+    site.entropy.draws_left = 0;
     assert_int_equal(play_block(&site), TACIT_ENTROPY);
     assert_false(site.last.commit);
     assert_int_equal(view_of(&site).ledger->release_count, 0);
-    site.entropy_fails = false;
+    site.entropy.draws_left = UINT32_MAX;
     site.now_us = site.last.deadline_us;
     assert_int_equal(simple(&site, TACIT_EVENT_TIMEOUT), TACIT_OK);
     assert_true(site.last.commit);

@@ -6,6 +6,7 @@
 #include "../support/wire_shape.h"
 #include "../support/testing.h"
 #include "../support/digest.h"
+#include "../support/elim_driver.h"
 #include "../support/wire_bytes.h"
 #include "tacit/wire_elim.h"
 
@@ -181,13 +182,6 @@ static enum tacit_status decode(const struct sample *sample, const uint8_t *byte
         message, tacit_wire_heap());
 }
 
-static void expect_words(const uint64_t *a, const uint64_t *b, uint32_t count)
-{
-    assert_int_equal(a == NULL, b == NULL);
-    if (a != NULL)
-        assert_memory_equal(a, b, TACIT_BITS_WORDS(count) * sizeof *a);
-}
-
 /* Packed at b, in the order of origins. */
 static void expect_same_rows(const struct sample *sample, const struct tacit_elim_message *b)
 {
@@ -206,25 +200,13 @@ static void expect_same_rows(const struct sample *sample, const struct tacit_eli
 static void expect_same(const struct sample *sample, const struct tacit_elim_message *b)
 {
     struct tacit_elim_message const *const a = &sample->message;
-    assert_int_equal(a->kind, b->kind);
-    assert_int_equal(a->from, b->from);
-    assert_int_equal(a->to, b->to);
-    assert_int_equal(a->run_id, b->run_id);
-    assert_int_equal(a->epoch, b->epoch);
-    assert_int_equal(a->seen, b->seen);
-    assert_int_equal(a->last, b->last);
-    assert_int_equal(a->pulls, b->pulls);
-    assert_int_equal(a->sum_count, b->sum_count);
-    expect_words(a->arms, b->arms, sample->arm_count);
-    expect_words(a->uploaders, b->uploaders, sample->agent_count);
-    expect_words(a->origins, b->origins, sample->agent_count);
-    assert_int_equal(a->agents, b->agents);
+    struct driver_core const core = {.arm_count = sample->arm_count,
+                                     .agent_count = sample->agent_count};
+    driver_expect_same(&core, a, b);
     assert_int_equal(b->row_stride, 0);
     assert_false(b->rows_stay);
     if (a->kind == TACIT_ELIM_DATA)
         expect_same_rows(sample, b);
-    else if (a->sum_count > 0)
-        assert_memory_equal(a->sums, b->sums, a->sum_count * sizeof *a->sums);
 }
 
 /* Refused, and *message untouched. The bytes are copied, so that a read beyond them is seen. */

@@ -360,10 +360,7 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
     struct place const *const place = context;
     uint32_t const d = place->dimension;
     struct tacit_glm_message *found = NULL;
-    enum tacit_status const status = tacit_wire_decode(WIRE(glm, 0, place->client_count, d, 3),
-                                                       bytes, size, &found, wire_bytes_memory());
-    digest_word((uint64_t)status);
-    if (status != TACIT_OK)
+    if (!wire_bytes_decode(WIRE(glm, 0, place->client_count, d, 3), bytes, size, &found))
         return;
     uint64_t const words[] = {(uint64_t)found->kind, found->from,           found->to,
                               found->sync,           found->run_id,         found->attempt,

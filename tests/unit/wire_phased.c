@@ -303,14 +303,11 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
 {
     struct place const *const place = context;
     struct tacit_phased_message *found = NULL;
-    enum tacit_status const status =
-        tacit_wire_decode(WIRE(phased, place->arm_count, place->agent_count, 0, place->to), bytes,
-                          size, &found, wire_bytes_memory());
-    digest_word((uint64_t)status);
-    if (status == TACIT_OK)
-        digest_found(found);
-    if (status == TACIT_OK)
-        digest_word(tacit_wire_label(tacit_wire_phased.messages, found).kind);
+    if (!wire_bytes_decode(WIRE(phased, place->arm_count, place->agent_count, 0, place->to), bytes,
+                           size, &found))
+        return;
+    digest_found(found);
+    digest_word(tacit_wire_label(tacit_wire_phased.messages, found).kind);
     wire_bytes_give(found);
 }
 

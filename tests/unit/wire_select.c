@@ -271,15 +271,12 @@ static void digest_found(const struct tacit_select_message *found)
 static void look(const uint8_t *bytes, size_t size, const void *context)
 {
     struct tacit_select_message *found = NULL;
-    enum tacit_status const status =
-        tacit_wire_decode(WIRE(select, 0, SITES, 0, *(const uint32_t *)context), bytes, size,
-                          &found, wire_bytes_memory());
-    digest_word((uint64_t)status);
-    if (status == TACIT_OK)
-        digest_found(found);
-    if (status == TACIT_OK)
-        for (uint32_t kind = 0; kind < 12; kind++)
-            digest_word((uint32_t)found->kind == kind);
+    if (!wire_bytes_decode(WIRE(select, 0, SITES, 0, *(const uint32_t *)context), bytes, size,
+                           &found))
+        return;
+    digest_found(found);
+    for (uint32_t kind = 0; kind < 12; kind++)
+        digest_word((uint32_t)found->kind == kind);
     wire_bytes_give(found);
 }
 

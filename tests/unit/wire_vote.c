@@ -274,10 +274,7 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
 {
     uint32_t const arm_count = *(const uint32_t *)context;
     struct tacit_vote_hub_message *message = NULL;
-    enum tacit_status const status = tacit_wire_decode(WIRE(vote, arm_count, AGENTS, 0, 7), bytes,
-                                                       size, &message, wire_bytes_memory());
-    digest_word((uint64_t)status);
-    if (status != TACIT_OK)
+    if (!wire_bytes_decode(WIRE(vote, arm_count, AGENTS, 0, 7), bytes, size, &message))
         return;
     uint64_t const words[] = {(uint64_t)message->kind,
                               message->from,
