@@ -18,6 +18,7 @@
 #include "tacit/bounds.h"
 #include "tacit/core.h"
 #include "tacit/helper.h"
+#include "tacit/phases.h"
 #include "tacit/privacy.h"
 #include "tacit/random.h"
 #include "tacit/round.h"
@@ -44,6 +45,9 @@ struct tacit_elim_schedule {
     double confidence; /* with growth: 1 - delta, in [0.5, 1); 0: delta = 1/T */
 };
 TACIT_NO_GAPS_END
+
+/* The ladder. Requires: exact bounds. */
+struct tacit_phases tacit_elim_phases(const struct tacit_elim_schedule *schedule);
 
 /* N = ceil(p M), forgiving the rounding of p: 0.55 * 100 is 55. Requires: 0 < p <= 1, M > 0. */
 uint32_t tacit_elim_report_count(double participation, uint32_t agent_count);
@@ -349,14 +353,6 @@ void tacit_elim_agent_view(const struct tacit_elim_agent *agent,
  * table; a peer reads only rows that it has been sent. */
 struct tacit_elim_table; /* opaque, relocatable */
 
-/* Bytes of a table: O(A K). Requires: counts within their limits. */
-size_t tacit_elim_table_size(uint32_t agent_count, uint32_t arm_count);
-
-/* Ensures: an empty table of peers without grants. Requires: 8-byte aligned memory of …_size bytes.
- */
-void tacit_elim_table_init(struct tacit_elim_table *table, uint32_t agent_count, uint32_t arm_count,
-                           bool is_shared);
-
 enum tacit_elim_collection {
     TACIT_ELIM_SPREAD, /* GIS (Alg. 2): everybody gets every report, and judges (Alg. 3) */
     TACIT_ELIM_GATHER  /* sink agent collection (Alg. 5 l. 8-10): towards the sink, which reports */
@@ -438,11 +434,11 @@ size_t tacit_elim_peer_size(const struct tacit_elim_peer_config *config);
 enum tacit_status tacit_elim_peer_init(struct tacit_elim_peer *peer,
                                        const struct tacit_elim_peer_config *config);
 
-/* Bytes of the table of a peer with this configuration: with grants it also holds what opens each
- * row. Requires: the configuration is valid. */
+/* Bytes of the table of a peer with this configuration, O(A K): with grants it also holds what
+ * opens each row. Requires: counts within their limits. */
 size_t tacit_elim_peer_table_size(const struct tacit_elim_peer_config *config);
 
-/* As tacit_elim_table_init, with or without grants. */
+/* Ensures: an empty table. Requires: 8-byte aligned memory of …_size bytes. */
 void tacit_elim_peer_table_init(struct tacit_elim_table *table,
                                 const struct tacit_elim_peer_config *config, bool is_shared);
 

@@ -253,8 +253,11 @@ TEST(every_parameter_at_its_limit_is_allowed)
     assert_true(tacit_elim_peer_size(&config) > 0);
     config.parent = 2;
     assert_true(tacit_elim_peer_size(&config) > 0);
-    assert_true(tacit_elim_table_size(1, 1) > 0);
-    assert_true(tacit_elim_table_size(TACIT_AGENTS_MAX, TACIT_ARMS_MAX) / 16 >
+    config.agent.agent_count = config.agent.arm_count = 1;
+    assert_true(tacit_elim_peer_table_size(&config) > 0);
+    config.agent.agent_count = TACIT_AGENTS_MAX;
+    config.agent.arm_count = TACIT_ARMS_MAX;
+    assert_true(tacit_elim_peer_table_size(&config) / 16 >
                 (size_t)TACIT_AGENTS_MAX * TACIT_ARMS_MAX);
 }
 
@@ -1378,7 +1381,7 @@ TEST(check_with_another_size_or_table_is_malformed)
             tacit_elim_peer_check(core->state, core->size, core->table, tables[i], &config),
             TACIT_MALFORMED);
     struct tacit_elim_table *const other = testing_malloc(core->table_size);
-    tacit_elim_table_init(other, AGENTS, ARMS, true); /* others' rows are not for a disk */
+    tacit_elim_peer_table_init(other, &config, true); /* others' rows are not for a disk */
     assert_int_equal(
         tacit_elim_peer_check(core->state, core->size, other, core->table_size, &config),
         TACIT_MALFORMED);
@@ -1530,8 +1533,9 @@ TEST(rows_of_a_shared_table_stay_where_they_are)
 {
     struct peer_setup const setup = noisy_setup();
     struct network *const network = path_of(AGENTS);
-    struct tacit_elim_table *const table = testing_malloc(tacit_elim_table_size(AGENTS, ARMS));
-    tacit_elim_table_init(table, AGENTS, ARMS, true);
+    struct tacit_elim_peer_config const config = good_config();
+    struct tacit_elim_table *const table = testing_malloc(tacit_elim_peer_table_size(&config));
+    tacit_elim_peer_table_init(table, &config, true);
     struct peer_core cores[2];
     for (uint32_t agent = 0; agent < 2; agent++) {
         cores[agent] = peer_open(&setup, network, agent, table);

@@ -251,15 +251,10 @@ static enum tacit_status compare_rows(struct elim_peer_step *step,
 {
     struct tacit_elim_peer const *const peer = step->peer;
     uint32_t const agents = peer->config.agent.agent_count;
-    uint32_t const arms = peer->config.agent.arm_count;
     uint32_t const half = elim_peer_half_of(peer, data->epoch);
     uint32_t rank = 0;
     uint32_t last = 0;
-    if (!data->is_sealed || data->openings == NULL || data->arms == NULL ||
-        data->sum_count != tacit_bits_count(elim_peer_arms(peer, half), arms) ||
-        data->pulls != peer->pulls[half] ||
-        memcmp(data->arms, elim_peer_arms(peer, half), TACIT_BITS_WORDS(arms) * sizeof(uint64_t)) !=
-            0)
+    if (!elim_peer_is_of_half(peer, data, half))
         return TACIT_MALFORMED;
     for (uint32_t origin = tacit_bits_next(data->origins, agents, 0); origin < agents;
          origin = tacit_bits_next(data->origins, agents, origin + 1), rank++) {

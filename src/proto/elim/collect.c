@@ -18,11 +18,6 @@ static bool is_empty(const struct tacit_elim_peer *peer, const uint64_t *set)
     return tacit_bits_next(set, agent_count(peer), 0) == agent_count(peer);
 }
 
-static bool spreads(const struct tacit_elim_peer *peer)
-{
-    return peer->config.collection == TACIT_ELIM_SPREAD;
-}
-
 static bool knows(const struct tacit_elim_peer *peer, uint32_t agent)
 {
     return tacit_bits_has(elim_peer_set(peer, ELIM_KNOWN), agent);
@@ -45,7 +40,7 @@ void elim_peer_turn_table(struct elim_peer_step *step, uint32_t epoch)
     TACIT_ASSERT(epoch > peer->epoch);
     TACIT_ASSERT(peer->half < 2);
     size_t const bytes = set_bytes(peer);
-    if (!spreads(peer))
+    if (!elim_peer_spreads(peer))
         memcpy(elim_peer_set(peer, ELIM_PREVIOUS), elim_peer_set(peer, ELIM_KNOWN), bytes);
     memset(elim_peer_set(peer, ELIM_KNOWN), 0, bytes);
     memset(elim_peer_set(peer, ELIM_FRESH), 0, bytes);
@@ -79,8 +74,7 @@ void elim_peer_begin_collection(struct elim_peer_step *step)
 
 /* ---- Messages out ---- */
 
-/* Takes a commitment to where a message can show it. */
-static const struct tacit_commit *show(struct tacit_elim_peer *peer, const uint8_t *commitment)
+const struct tacit_commit *elim_peer_show(struct tacit_elim_peer *peer, const uint8_t *commitment)
 {
     memset(&peer->answer, 0, sizeof peer->answer);
     memcpy(peer->answer.commitment, commitment, sizeof peer->answer.commitment);
@@ -111,7 +105,7 @@ struct tacit_elim_message *elim_peer_say(struct elim_peer_step *step,
         memcpy(message->history.digest, peer->history[0], TACIT_SHA256_BYTES);
     }
     if (kind == TACIT_ELIM_HELLO && peer->config.agent.has_grants)
-        message->commit = show(peer, elim_peer_agent(peer)->grants.head);
+        message->commit = elim_peer_show(peer, elim_peer_agent(peer)->grants.head);
     return message;
 }
 
@@ -173,7 +167,7 @@ void elim_peer_report_component(struct elim_peer_step *step)
         struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
         /* Its own alone opens the grant; a total names it (hub.c: names_head). */
         message->commit =
-            message->agents == 1 ? &agent->grants.commit : show(peer, agent->grants.head);
+            message->agents == 1 ? &agent->grants.commit : elim_peer_show(peer, agent->grants.head);
     }
     peer->closed = true;
     step->update->persist = true;
@@ -221,7 +215,7 @@ void elim_peer_pass_on(struct elim_peer_step *step)
     if (is_empty(peer, fresh) || peer->config.neighbour_count == 0)
         return;
     uint64_t *const origins = keep_set(step, fresh);
-    if (spreads(peer)) {
+    if (elim_peer_spreads(peer)) {
         elim_peer_say(step, TACIT_ELIM_ADVERT, TACIT_NEIGHBOURS, peer->epoch)->origins = origins;
     } else {
         if (elim_peer_limit_rows(peer, origins)) /* the rest with the next slot */
@@ -244,7 +238,7 @@ void elim_peer_ask(struct elim_peer_step *step, bool is_start)
     struct tacit_elim_peer *const peer = step->peer;
     uint64_t *const known = elim_peer_set(peer, ELIM_KNOWN);
     bool const to_hub = peer->ask_count++ % 2 == 1;
-    if (spreads(peer)) {
+    if (elim_peer_spreads(peer)) {
         if (peer->config.neighbour_count == 0)
             return;
         if (peer->proof_epoch > 0) {
@@ -342,7 +336,7 @@ static enum tacit_status on_advert(struct elim_peer_step *step,
 {
     TACIT_ASSERT(advert->origins != NULL);
     struct tacit_elim_peer *const peer = step->peer;
-    if (!spreads(peer) || advert->epoch != peer->epoch)
+    if (!elim_peer_spreads(peer) || advert->epoch != peer->epoch)
         return TACIT_OK; /* the answer of a parent, or of an epoch that is closed here */
     uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
     uint64_t *const asked = elim_peer_set(peer, ELIM_ASKED);
@@ -369,7 +363,7 @@ static uint64_t *previous_set(struct elim_peer_step *step)
 {
     struct tacit_elim_peer const *const peer = step->peer;
     uint64_t *const scratch = elim_table_scratch(step->table);
-    if (!spreads(peer))
+    if (!elim_peer_spreads(peer))
         return keep_set(step, elim_peer_set(peer, ELIM_PREVIOUS));
     if (!peer->everyone)
         return keep_set(step, elim_peer_set(peer, ELIM_MEMBERS));
@@ -402,7 +396,7 @@ static enum tacit_status on_hello(struct elim_peer_step *step,
         return TACIT_OK;
     uint64_t *const origins =
         is_present ? keep_set(step, elim_peer_set(peer, ELIM_KNOWN)) : previous_set(step);
-    if (spreads(peer) && is_present)
+    if (elim_peer_spreads(peer) && is_present)
         for (size_t i = 0; i < TACIT_BITS_WORDS(agent_count(peer)); i++)
             origins[i] &= ~hello->origins[i];
     if (is_empty(peer, origins) && peer->config.has_seals) /* it may wait for what is held here */
@@ -422,7 +416,7 @@ static enum tacit_status on_request(struct elim_peer_step *step,
     TACIT_ASSERT(request->epoch > 0);
     struct tacit_elim_peer const *const peer = step->peer;
     bool const is_present = request->epoch == peer->epoch;
-    if (!spreads(peer) ||
+    if (!elim_peer_spreads(peer) ||
         (!is_present && (peer->previous_epoch == 0 || request->epoch != peer->previous_epoch)))
         return TACIT_UNEXPECTED;
     uint64_t const *const held = elim_peer_set(peer, is_present ? ELIM_KNOWN : ELIM_MEMBERS);
@@ -483,6 +477,19 @@ static enum tacit_status check_new_row(struct elim_peer_step *step,
                : status;
 }
 
+bool elim_peer_is_of_half(const struct tacit_elim_peer *peer, const struct tacit_elim_message *data,
+                          uint32_t half)
+{
+    uint32_t const arm_count = peer->config.agent.arm_count;
+    uint64_t const *const arms = elim_peer_arms(peer, half);
+    return data->arms != NULL && (data->sums != NULL || data->sum_count == 0) &&
+           data->is_sealed == peer->config.has_seals &&
+           data->sum_count == tacit_bits_count(arms, arm_count) &&
+           data->pulls == peer->pulls[half] &&
+           (data->openings != NULL) == peer->config.agent.has_grants &&
+           memcmp(data->arms, arms, TACIT_BITS_WORDS(arm_count) * sizeof(uint64_t)) == 0;
+}
+
 /* Nothing of a message is used in part. */
 static enum tacit_status check_data(struct elim_peer_step *step,
                                     const struct tacit_elim_message *data)
@@ -490,15 +497,8 @@ static enum tacit_status check_data(struct elim_peer_step *step,
     TACIT_ASSERT(data->epoch == step->peer->epoch);
     struct tacit_elim_peer const *const peer = step->peer;
     uint32_t const agents = agent_count(peer);
-    uint32_t const arm_count = peer->config.agent.arm_count;
-    uint64_t const *const arms = elim_peer_arms(peer, peer->half);
     uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
-    if (data->arms == NULL || (data->sums == NULL && data->sum_count > 0) ||
-        data->is_sealed != peer->config.has_seals ||
-        data->sum_count != tacit_bits_count(arms, arm_count) ||
-        data->pulls != peer->pulls[peer->half] ||
-        (data->openings != NULL) != peer->config.agent.has_grants ||
-        memcmp(data->arms, arms, TACIT_BITS_WORDS(arm_count) * sizeof(uint64_t)) != 0)
+    if (!elim_peer_is_of_half(peer, data, peer->half))
         return TACIT_MALFORMED;
     if (rows_are_here(step, data))
         return TACIT_OK;
@@ -523,7 +523,7 @@ static bool is_asked_for(const struct tacit_elim_peer *peer, const struct tacit_
     uint32_t const agents = agent_count(peer);
     uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
     uint64_t const *const asked = elim_peer_set(peer, ELIM_ASKED);
-    if (!spreads(peer))
+    if (!elim_peer_spreads(peer))
         return data->from != peer->config.parent &&
                (!peer->has_members ||
                 tacit_bits_within(data->origins, elim_peer_set(peer, ELIM_MEMBERS), agents));
@@ -569,7 +569,7 @@ static bool brings_ours(const struct tacit_elim_peer *peer, const struct tacit_e
 /* Does it carry as many rows as we ask for at once? */
 static bool is_full(const struct tacit_elim_peer *peer, const struct tacit_elim_message *data)
 {
-    return spreads(peer) && peer->config.rows_max > 0 &&
+    return elim_peer_spreads(peer) && peer->config.rows_max > 0 &&
            tacit_bits_count(data->origins, agent_count(peer)) >= peer->config.rows_max;
 }
 
@@ -594,7 +594,7 @@ static enum tacit_status on_data(struct elim_peer_step *step, const struct tacit
         if (is_full(peer, data) && peer->missing_count > 0) /* it may hold more than it could say */
             elim_peer_say(step, TACIT_ELIM_HELLO, data->from, peer->epoch)->origins =
                 elim_peer_set(peer, ELIM_KNOWN);
-    } else if (!spreads(peer)) { /* said again: the child does not know that it came */
+    } else if (!elim_peer_spreads(peer)) { /* said again: the child does not know that it came */
         elim_peer_say(step, TACIT_ELIM_ADVERT, data->from, peer->epoch)->origins =
             elim_peer_set(peer, ELIM_KNOWN);
     }
@@ -681,7 +681,7 @@ static bool needs_another_word(const struct tacit_elim_peer *peer,
                                const struct tacit_elim_message *message)
 {
     struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
-    return spreads(peer) && elim_peer_is_member(peer, peer->config.agent.agent_id) &&
+    return elim_peer_spreads(peer) && elim_peer_is_member(peer, peer->config.agent.agent_id) &&
            message->epoch > peer->epoch && agent->release_epoch < peer->epoch;
 }
 
@@ -799,82 +799,61 @@ enum tacit_status elim_peer_on_neighbour(struct elim_peer_step *step,
 
 /* ---- Aggregation ---- */
 
-static void average(struct elim_peer_step *step, double *means)
+/* Of an arm: what is added up of all rows. */
+union aggregate {
+    double mean;
+    int64_t total; /* with exact bounds: integers as they are */
+};
+
+_Static_assert(sizeof(union aggregate) == sizeof(uint64_t), "a table keeps totals as means");
+
+/* Of the arms that are in; of the others a mean stays as it was. */
+static void add_up(struct elim_peer_step *step, union aggregate *all)
 {
     TACIT_ASSERT(step->peer->pulls[step->peer->half] > 0);
     struct tacit_elim_peer const *const peer = step->peer;
     struct tacit_scale const *const scale = &peer->config.agent.mechanism.scale;
+    bool const is_exact = elim_is_exact(&peer->config.schedule);
     uint32_t const arm_count = peer->config.agent.arm_count;
     uint32_t const agents = agent_count(peer);
-    uint64_t const *const arms = elim_peer_arms(peer, peer->half);
-    uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
-    TACIT_BITS_EACH (arm, arms, arm_count)
-        means[arm] = 0;
-    TACIT_BITS_EACH (origin, known, agents) {
-        union tacit_sum const *sum = elim_table_row(step->table, peer->half, origin);
-        TACIT_BITS_EACH (arm, arms, arm_count)
-            means[arm] += tacit_sum_mean(scale, *sum++, peer->pulls[peer->half]);
-    }
     double const members = member_count(peer);
-    TACIT_BITS_EACH (arm, arms, arm_count)
-        means[arm] /= members;
-}
-
-/* The same with exact bounds: the integers as they are. */
-static void add_up(struct elim_peer_step *step, int64_t *totals)
-{
-    struct tacit_elim_peer const *const peer = step->peer;
-    uint32_t const arm_count = peer->config.agent.arm_count;
-    uint32_t const agents = agent_count(peer);
     uint64_t const *const arms = elim_peer_arms(peer, peer->half);
     uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
-    memset(totals, 0, arm_count * sizeof *totals);
+    for (uint32_t arm = 0; arm < arm_count; arm++)
+        if (is_exact || tacit_bits_has(arms, arm))
+            all[arm] = (union aggregate){.total = 0};
     TACIT_BITS_EACH (origin, known, agents) {
         union tacit_sum const *sum = elim_table_row(step->table, peer->half, origin);
-        TACIT_BITS_EACH (arm, arms, arm_count)
-            totals[arm] += (sum++)->steps;
+        TACIT_BITS_EACH (arm, arms, arm_count) {
+            if (is_exact)
+                all[arm].total += sum->steps;
+            else
+                all[arm].mean += tacit_sum_mean(scale, *sum, peer->pulls[peer->half]);
+            sum++;
+        }
     }
+    TACIT_BITS_EACH (arm, arms, is_exact ? 0 : arm_count)
+        all[arm].mean /= members;
 }
 
-_Static_assert(sizeof(int64_t) == sizeof(double), "a table keeps totals where it keeps means");
-
-/* As below; the words of the shared means hold totals. */
-static void aggregate_exactly(struct elim_peer_step *step)
+/* All agents' rows make one and the same sum: with a shared table it is made once. */
+void elim_peer_aggregate(struct elim_peer_step *step)
 {
+    TACIT_ASSERT(step->peer->missing_count == 0);
+    TACIT_ASSERT(step->peer->config.collection == TACIT_ELIM_SPREAD);
     struct tacit_elim_peer const *const peer = step->peer;
     struct elim_judge_parts const judge = elim_peer_judge(peer);
-    int64_t *const totals = elim_judge_totals(&judge);
+    void *own = judge.means;
     void *const shared = elim_table_means(step->table);
+    if (elim_is_exact(&peer->config.schedule))
+        own = elim_judge_totals(&judge);
     if (!peer->everyone) {
-        add_up(step, totals);
+        add_up(step, own);
         return;
     }
     if (step->table->mean_epoch != peer->epoch) {
         add_up(step, shared);
         step->table->mean_epoch = peer->epoch;
     }
-    memcpy(totals, shared, peer->config.agent.arm_count * sizeof *totals);
-}
-
-void elim_peer_aggregate(struct elim_peer_step *step)
-{
-    TACIT_ASSERT(step->peer->missing_count == 0);
-    TACIT_ASSERT(step->peer->config.collection == TACIT_ELIM_SPREAD);
-    struct tacit_elim_peer const *const peer = step->peer;
-    if (elim_is_exact(&peer->config.schedule)) {
-        aggregate_exactly(step);
-        return;
-    }
-    double *const means = elim_peer_judge(peer).means;
-    if (!peer->everyone) {
-        average(step, means);
-        return;
-    }
-    /* All agents' rows make one and the same average: with a shared table it is made once. */
-    double *const shared = elim_table_means(step->table);
-    if (step->table->mean_epoch != peer->epoch) {
-        average(step, shared);
-        step->table->mean_epoch = peer->epoch;
-    }
-    memcpy(means, shared, peer->config.agent.arm_count * sizeof *means);
+    memcpy(own, shared, peer->config.agent.arm_count * sizeof(union aggregate));
 }

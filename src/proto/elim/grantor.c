@@ -44,16 +44,11 @@ uint64_t *elim_peer_agreeing(const struct tacit_elim_peer *peer)
     return elim_peer_granted(peer) + TACIT_BITS_WORDS(peer->config.neighbour_count);
 }
 
-static bool spreads(const struct tacit_elim_peer *peer)
-{
-    return peer->config.collection == TACIT_ELIM_SPREAD;
-}
-
 /* Is this peer's own release one that the neighbour grants? */
 static bool is_grantor(const struct tacit_elim_peer *peer, uint32_t rank)
 {
     TACIT_ASSERT(rank < peer->config.neighbour_count);
-    return spreads(peer) || elim_peer_neighbours(peer)[rank] == peer->config.parent;
+    return elim_peer_spreads(peer) || elim_peer_neighbours(peer)[rank] == peer->config.parent;
 }
 
 enum tacit_status elim_peer_blame(struct elim_peer_step *step, uint32_t rank, bool is_fork)
@@ -71,10 +66,10 @@ enum tacit_status elim_peer_blame(struct elim_peer_step *step, uint32_t rank, bo
 /* Whom to ask next. Requires: there is somebody. */
 static uint32_t next_grantor(const struct tacit_elim_peer *peer)
 {
-    TACIT_IMPLIES(spreads(peer), peer->config.neighbour_count > 0);
+    TACIT_IMPLIES(elim_peer_spreads(peer), peer->config.neighbour_count > 0);
     if (elim_peer_is_sink(peer))
         return TACIT_HUB;
-    if (!spreads(peer))
+    if (!elim_peer_spreads(peer))
         return peer->config.parent;
     return tacit_bits_has(elim_peer_granted(peer), 0) ? TACIT_NEIGHBOURS
                                                       : elim_peer_neighbours(peer)[0];
@@ -99,7 +94,7 @@ bool elim_peer_commit(struct elim_peer_step *step, const struct tacit_elim_messa
         peer->refuser = 0;
         step->update->persist = true;
     }
-    if (spreads(peer) && neighbours == 0)
+    if (elim_peer_spreads(peer) && neighbours == 0)
         return false;
     say_commit(step, word->epoch, word->commit);
     return true;
@@ -111,7 +106,7 @@ static bool is_about_ours(const struct tacit_elim_peer *peer, uint32_t rank)
     TACIT_ASSERT(rank < peer->config.neighbour_count);
     struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
     bool const was_asked =
-        !spreads(peer) || rank == 0 || tacit_bits_has(elim_peer_granted(peer), 0);
+        !elim_peer_spreads(peer) || rank == 0 || tacit_bits_has(elim_peer_granted(peer), 0);
     return agent->phase == PHASE_COMMITTED && was_asked;
 }
 
@@ -132,8 +127,8 @@ static enum tacit_status on_grant(struct elim_peer_step *step, uint32_t rank,
     if (peer->refuser == grant->from + 1)
         peer->refuser = 0;
     step->update->persist = true;
-    TACIT_IMPLIES(spreads(peer), tacit_bits_has(granted, 0));
-    if (!spreads(peer) || tacit_bits_count(granted, neighbours) == neighbours)
+    TACIT_IMPLIES(elim_peer_spreads(peer), tacit_bits_has(granted, 0));
+    if (!elim_peer_spreads(peer) || tacit_bits_count(granted, neighbours) == neighbours)
         step->answer = grant;
     else if (rank == 0)
         say_commit(step, agent->draw_epoch, &agent->grants.commit);
@@ -172,7 +167,8 @@ static enum tacit_status on_refusal(struct elim_peer_step *step, uint32_t rank,
 /* Is the epoch over here, so that a report of it would be of no use? */
 static bool is_closed(const struct tacit_elim_peer *peer, uint32_t epoch)
 {
-    return !spreads(peer) && (epoch < peer->epoch || (epoch == peer->epoch && peer->closed));
+    return !elim_peer_spreads(peer) &&
+           (epoch < peer->epoch || (epoch == peer->epoch && peer->closed));
 }
 
 static void say_head(struct elim_peer_step *step, enum tacit_elim_message_kind kind,
@@ -182,9 +178,7 @@ static void say_head(struct elim_peer_step *step, enum tacit_elim_message_kind k
     struct tacit_elim_peer *const peer = step->peer;
     struct tacit_elim_message *const answer =
         elim_peer_say(step, kind, commit->from, commit->epoch);
-    memset(&peer->answer, 0, sizeof peer->answer);
-    memcpy(peer->answer.commitment, head->head, sizeof peer->answer.commitment);
-    answer->commit = &peer->answer;
+    answer->commit = elim_peer_show(peer, head->head);
     answer->closed = kind == TACIT_ELIM_GRANT && is_closed(peer, commit->epoch);
 }
 
@@ -209,7 +203,7 @@ enum tacit_status elim_peer_read_head(struct elim_peer_step *step, uint32_t rank
     struct tacit_elim_peer *const peer = step->peer;
     if (!peer->config.agent.has_grants || hello->commit == NULL || hello->epoch != peer->epoch)
         return TACIT_OK;
-    if (!spreads(peer) && epochs_of(peer)[rank].epoch == 0)
+    if (!elim_peer_spreads(peer) && epochs_of(peer)[rank].epoch == 0)
         return TACIT_OK; /* another parent's */
     struct round_grantor const grantor = elim_peer_grantor(peer);
     bool const is_present = epochs_of(peer)[rank].epoch <= hello->epoch; /* else it came late */
@@ -247,7 +241,7 @@ enum tacit_status elim_peer_on_commitment(struct elim_peer_step *step, uint32_t 
     TACIT_ASSERT(step->answer == NULL);
     struct tacit_elim_peer const *const peer = step->peer;
     bool const is_question = message->kind == TACIT_ELIM_COMMIT;
-    bool const is_parent = !spreads(peer) && is_grantor(peer, rank);
+    bool const is_parent = !elim_peer_spreads(peer) && is_grantor(peer, rank);
     if (!peer->config.agent.has_grants || (is_question ? is_parent : !is_grantor(peer, rank)))
         return TACIT_UNEXPECTED;
     if (message->commit == NULL)
@@ -279,7 +273,7 @@ enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
     if (rank == peer->config.neighbour_count)
         return TACIT_OK;
     struct elim_peer_epochs const granted = epochs_of(peer)[rank];
-    if (!spreads(peer) && origin != data->from && granted.epoch == 0)
+    if (!elim_peer_spreads(peer) && origin != data->from && granted.epoch == 0)
         return TACIT_OK; /* a neighbour that has another parent */
     if (data->epoch < granted.epoch_before)
         return TACIT_UNEXPECTED; /* too late: that head is gone */
@@ -333,6 +327,6 @@ bool elim_peer_grants_are_possible(const struct tacit_elim_peer *peer)
             return false;
     uint32_t const count = tacit_bits_count(granted, neighbours);
     /* The lowest grants first; the last grant is the end of the waiting. */
-    return count == 0 || !spreads(peer) ||
+    return count == 0 || !elim_peer_spreads(peer) ||
            (tacit_bits_has(granted, 0) && (agent->phase != PHASE_COMMITTED || count < neighbours));
 }

@@ -80,9 +80,6 @@ bool elim_is_exact(const struct tacit_elim_schedule *schedule);
 /* Two aggregators: each round is one release of those who were counted, and no history. */
 bool elim_is_masked(const struct tacit_elim_schedule *schedule);
 
-/* The ladder. Requires: exact bounds. */
-struct tacit_phases elim_phases(const struct tacit_elim_schedule *schedule);
-
 /* Are growth and confidence possible, and all that goes with them? */
 bool elim_exact_is_valid(const struct tacit_elim_schedule *schedule);
 

@@ -21,7 +21,7 @@ bool elim_is_masked(const struct tacit_elim_schedule *schedule)
     return schedule->floor_milli != TACIT_ONE_AGGREGATOR;
 }
 
-struct tacit_phases elim_phases(const struct tacit_elim_schedule *schedule)
+struct tacit_phases tacit_elim_phases(const struct tacit_elim_schedule *schedule)
 {
     TACIT_ASSERT(elim_is_exact(schedule));
     return (struct tacit_phases){.rule = TACIT_PHASES_ELIMINATION,
@@ -39,7 +39,7 @@ bool elim_exact_is_valid(const struct tacit_elim_schedule *schedule)
     if (!elim_is_exact(schedule))
         return schedule->growth >= 0 && schedule->confidence >= 0 && schedule->confidence <= 0 &&
                !elim_is_masked(schedule);
-    struct tacit_phases const phases = elim_phases(schedule);
+    struct tacit_phases const phases = tacit_elim_phases(schedule);
     return schedule->round_limit == 0 && tacit_phases_is_valid(&phases);
 }
 
@@ -56,7 +56,7 @@ uint32_t elim_exact_rungs(const struct tacit_elim_schedule *schedule)
 {
     if (!elim_is_exact(schedule))
         return 0;
-    struct tacit_phases const phases = elim_phases(schedule);
+    struct tacit_phases const phases = tacit_elim_phases(schedule);
     return tacit_phases_climb(&phases, NULL);
 }
 
@@ -126,7 +126,7 @@ uint32_t elim_exact_void_count(const struct elim_judge_parts *parts)
 
 void elim_exact_init(const struct elim_judge_parts *parts)
 {
-    struct tacit_phases const phases = elim_phases(parts->schedule);
+    struct tacit_phases const phases = tacit_elim_phases(parts->schedule);
     parts->judge->rung_count = tacit_phases_climb(&phases, NULL);
     (void)tacit_phases_climb(&phases, rungs_of(parts));
 }
@@ -187,7 +187,7 @@ void elim_exact_eliminate(const struct elim_judge_parts *parts, uint32_t agents)
 {
     struct elim_judge *const judge = parts->judge;
     uint32_t const arms = parts->schedule->arm_count;
-    struct tacit_phases const phases = elim_phases(parts->schedule);
+    struct tacit_phases const phases = tacit_elim_phases(parts->schedule);
     double const level = tacit_bounds_level(arms, judge->epoch, tacit_phases_delta(&phases));
     TACIT_IMPLIES(agents == 0, elim_is_masked(parts->schedule));
     agents_of(parts)[judge->epoch - 1] = agents;
@@ -258,7 +258,7 @@ bool elim_exact_is_possible(const struct elim_judge_parts *parts)
     struct elim_judge const *const judge = parts->judge;
     struct tacit_elim_schedule const *const schedule = parts->schedule;
     uint64_t rungs[TACIT_BOUNDS_RELEASES_MAX];
-    struct tacit_phases const phases = elim_phases(schedule);
+    struct tacit_phases const phases = tacit_elim_phases(schedule);
     uint32_t const count = tacit_phases_climb(&phases, rungs);
     if (judge->rung_count != count || memcmp(rungs, rungs_of(parts), count * sizeof *rungs) != 0 ||
         judge->round_count > count || (judge->leader > 0 && judge->round_count == 0) ||

@@ -186,6 +186,16 @@ static void copy_config(struct tacit_elim_peer_config *copy,
     copy->confirm_us = config->confirm_us;
 }
 
+/* Nothing is due, nothing is judged. */
+static void begin(struct tacit_elim_peer *peer)
+{
+    struct elim_judge_parts const judge = elim_peer_judge(peer);
+    peer->agent_deadline_us = peer->pass_on_us = peer->gather_end_us = TACIT_NEVER;
+    peer->confirm_end_us = peer->confirm.due_us = TACIT_NEVER;
+    if (elim_peer_spreads(peer))
+        elim_judge_init(&judge);
+}
+
 enum tacit_status tacit_elim_peer_init(struct tacit_elim_peer *peer,
                                        const struct tacit_elim_peer_config *config)
 {
@@ -199,18 +209,13 @@ enum tacit_status tacit_elim_peer_init(struct tacit_elim_peer *peer,
     /* A relay of a hybrid waits for nobody; a sink without a set waits for all. */
     peer->everyone = !peer->has_members && (config->collection == TACIT_ELIM_SPREAD ||
                                             config->parent == config->agent.agent_id);
-    peer->agent_deadline_us = peer->pass_on_us = peer->gather_end_us = TACIT_NEVER;
-    peer->confirm_end_us = peer->confirm.due_us = TACIT_NEVER;
     if (config->neighbour_count > 0)
         memcpy(elim_peer_neighbours(peer), config->neighbours,
                config->neighbour_count * sizeof *config->neighbours);
     if (peer->has_members)
         memcpy(elim_peer_set(peer, ELIM_MEMBERS), config->members,
                TACIT_BITS_WORDS(config->agent.agent_count) * sizeof(uint64_t));
-    if (config->collection == TACIT_ELIM_SPREAD) {
-        struct elim_judge_parts const judge = elim_peer_judge(peer);
-        elim_judge_init(&judge);
-    }
+    begin(peer);
     TACIT_ASSERT(sizeof *peer + peer->at.end * sizeof(uint64_t) == size);
     return tacit_elim_agent_init(elim_peer_agent(peer), &config->agent);
 }
@@ -219,21 +224,28 @@ enum tacit_status tacit_elim_peer_init(struct tacit_elim_peer *peer,
 
 static enum tacit_status tell_agent(struct elim_peer_step *step, const struct tacit_event *event);
 
+/* What is made in here, or said by grantors, as a hub would say it. */
+static enum tacit_status tell_as_hub(struct elim_peer_step *step, struct tacit_elim_message word)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    word.from = TACIT_HUB;
+    word.to = peer->config.agent.agent_id;
+    word.run_id = peer->config.agent.run_id;
+    word.term = elim_peer_agent(peer)->term;
+    struct tacit_event const event = {
+        .now_us = step->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &word};
+    return tell_agent(step, &event);
+}
+
 /* The order of the judge in here. */
 static enum tacit_status give_order(struct elim_peer_step *step)
 {
-    TACIT_ASSERT(step->peer->config.collection == TACIT_ELIM_SPREAD);
+    TACIT_ASSERT(elim_peer_spreads(step->peer));
     TACIT_ASSERT(step->peer->judge.epoch >= 1);
-    struct tacit_elim_peer *const peer = step->peer;
-    struct elim_judge_parts const judge = elim_peer_judge(peer);
+    struct elim_judge_parts const judge = elim_peer_judge(step->peer);
     struct tacit_elim_message order = elim_judge_order(&judge);
-    order.to = peer->config.agent.agent_id;
-    order.run_id = peer->config.agent.run_id;
-    order.term = elim_peer_agent(peer)->term;
-    order.seen = elim_peer_agent(peer)->release_epoch;
-    struct tacit_event const event = {
-        .now_us = step->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &order};
-    return tell_agent(step, &event);
+    order.seen = elim_peer_agent(step->peer)->release_epoch;
+    return tell_as_hub(step, order);
 }
 
 /* The halt of an agent whose state a neighbour knows to be old. */
@@ -241,39 +253,23 @@ static enum tacit_status give_rollback(struct elim_peer_step *step, uint32_t see
 {
     TACIT_ASSERT(seen_epoch <= TACIT_ELIM_EPOCHS_MAX);
     TACIT_ASSERT(seen_epoch >= 1);
-    struct tacit_elim_peer *const peer = step->peer;
-    struct tacit_elim_agent *const agent = elim_peer_agent(peer);
-    struct tacit_elim_message const order = {.kind = TACIT_ELIM_ORDER,
-                                             .from = TACIT_HUB,
-                                             .to = peer->config.agent.agent_id,
-                                             .run_id = peer->config.agent.run_id,
-                                             .term = agent->term,
-                                             .epoch = seen_epoch,
-                                             .seen = seen_epoch,
-                                             .pulls = agent->pulls,
-                                             .arms = arms_of(agent)};
-    struct tacit_event const event = {
-        .now_us = step->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &order};
-    return tell_agent(step, &event);
+    struct tacit_elim_agent *const agent = elim_peer_agent(step->peer);
+    return tell_as_hub(step, (struct tacit_elim_message){.kind = TACIT_ELIM_ORDER,
+                                                         .epoch = seen_epoch,
+                                                         .seen = seen_epoch,
+                                                         .pulls = agent->pulls,
+                                                         .arms = arms_of(agent)});
 }
 
-/* What the grantors say, as a hub would. */
 static enum tacit_status give_answer(struct elim_peer_step *step,
                                      const struct tacit_elim_message *answer)
 {
     TACIT_ASSERT(step->peer->config.agent.has_grants);
     TACIT_ASSERT(answer->kind == TACIT_ELIM_GRANT || answer->kind == TACIT_ELIM_REFUSAL);
-    struct tacit_elim_peer const *const peer = step->peer;
     struct tacit_elim_message word = *answer;
-    word.from = TACIT_HUB;
-    word.to = peer->config.agent.agent_id;
-    word.run_id = peer->config.agent.run_id;
-    word.term = elim_peer_agent(peer)->term;
     /* Nobody can close an epoch of a graph without this report. */
-    word.closed = answer->closed && peer->config.collection == TACIT_ELIM_GATHER;
-    struct tacit_event const event = {
-        .now_us = step->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &word};
-    return tell_agent(step, &event);
+    word.closed = answer->closed && !elim_peer_spreads(step->peer);
+    return tell_as_hub(step, word);
 }
 
 /* Somebody alone has no grantor, and nothing of it leaves. */
@@ -361,7 +357,7 @@ static enum tacit_status tell_agent(struct elim_peer_step *step, const struct ta
  * policy refuses), the judge is ahead of it for good. */
 static bool is_unjudged(const struct tacit_elim_peer *peer)
 {
-    return peer->config.collection == TACIT_ELIM_SPREAD && peer->epoch > 0 && !peer->confirms &&
+    return elim_peer_spreads(peer) && peer->epoch > 0 && !peer->confirms &&
            peer->judge.epoch == peer->epoch;
 }
 
@@ -400,22 +396,17 @@ static void begin_term(struct elim_peer_step *step, uint64_t term)
     struct elim_judge_parts const judge = elim_peer_judge(peer);
     size_t const set_words = TACIT_BITS_WORDS(peer->config.agent.agent_count);
     uint32_t const neighbours = peer->config.neighbour_count;
-    bool const spreads = peer->config.collection == TACIT_ELIM_SPREAD;
     elim_agent_begin_anew(elim_peer_agent(peer), term);
     memset(elim_peer_own_sums(peer), 0, peer->config.agent.arm_count * sizeof(union tacit_sum));
     memset(elim_peer_work(peer), 0, neighbours * sizeof(struct elim_peer_work));
     memset(elim_peer_set(peer, ELIM_KNOWN), 0, 3 * set_words * sizeof(uint64_t));
-    if (!spreads)
+    if (!elim_peer_spreads(peer))
         memset(elim_peer_set(peer, ELIM_PREVIOUS), 0, set_words * sizeof(uint64_t));
     if (peer->config.agent.has_grants)
         elim_peer_forget_holdings(peer);
-    if (spreads) {
-        memset(&peer->judge, 0, sizeof peer->judge);
-        memset(judge.active, 0, elim_judge_words(&peer->config.schedule) * sizeof(uint64_t));
-        elim_judge_init(&judge);
-    }
-    peer->agent_deadline_us = peer->pass_on_us = peer->gather_end_us = TACIT_NEVER;
-    peer->confirm_end_us = peer->confirm.due_us = TACIT_NEVER;
+    memset(&peer->judge, 0, sizeof peer->judge);
+    memset(judge.active, 0, (peer->at.own - peer->at.judge) * sizeof(uint64_t));
+    begin(peer);
     peer->confirm.unanswered_count = 0;
     peer->round_end_us = 0;
     memset(peer->history, 0, sizeof peer->history);
@@ -438,7 +429,7 @@ static enum tacit_status on_start(struct elim_peer_step *step, const struct taci
     if (event->as.term > elim_peer_agent(peer)->term)
         begin_term(step, event->as.term);
     enum tacit_status const status = tell_agent(step, event);
-    if (status != TACIT_OK || peer->config.collection != TACIT_ELIM_SPREAD || peer->judge.epoch > 0)
+    if (status != TACIT_OK || !elim_peer_spreads(peer) || peer->judge.epoch > 0)
         return status;
     elim_judge_begin_epoch(&judge);
     step->update->persist = true;
@@ -478,7 +469,7 @@ static enum tacit_status on_hub(struct elim_peer_step *step, const struct tacit_
 {
     struct tacit_elim_message const *const heard = event->as.message;
     bool const is_order = heard->kind == TACIT_ELIM_ORDER;
-    if (step->peer->config.collection == TACIT_ELIM_SPREAD)
+    if (elim_peer_spreads(step->peer))
         return TACIT_STRANGER;
     if (!is_order && !elim_peer_is_sink(step->peer))
         return TACIT_UNEXPECTED; /* it holds what sinks release, nobody else's */
@@ -730,7 +721,7 @@ static bool judge_is_possible(const struct tacit_elim_peer *peer)
     struct tacit_elim_agent *const agent = elim_peer_agent(peer);
     uint32_t const policy = peer->config.agent.epoch_max;
     uint32_t const arms = peer->config.agent.arm_count;
-    if (peer->config.collection != TACIT_ELIM_SPREAD)
+    if (!elim_peer_spreads(peer))
         return true;
     if (!elim_judge_is_possible(&judge))
         return false;
@@ -827,7 +818,7 @@ struct tacit_elim_message tacit_elim_peer_release(const struct tacit_elim_peer *
 void tacit_elim_peer_view(const struct tacit_elim_peer *peer, struct tacit_elim_peer_view *view)
 {
     uint32_t const agents = peer->config.agent.agent_count;
-    bool const is_judge = peer->config.collection == TACIT_ELIM_SPREAD;
+    bool const is_judge = elim_peer_spreads(peer);
     struct elim_judge_parts const judge = elim_peer_judge(peer);
     *view = (struct tacit_elim_peer_view){
         .known = elim_peer_set(peer, ELIM_KNOWN),
@@ -869,6 +860,6 @@ struct tacit_bounds_interval tacit_elim_peer_interval(const struct tacit_elim_pe
                                                       uint32_t arm, double confidence)
 {
     struct elim_judge_parts const judge = elim_peer_judge(peer);
-    TACIT_ASSERT(peer->config.collection == TACIT_ELIM_SPREAD);
+    TACIT_ASSERT(elim_peer_spreads(peer));
     return elim_judge_interval(&judge, arm, confidence);
 }

@@ -103,6 +103,12 @@ uint64_t *elim_peer_set(const struct tacit_elim_peer *peer, enum elim_peer_set s
 bool elim_peer_is_member(const struct tacit_elim_peer *peer, uint32_t agent);
 bool elim_peer_is_sink(const struct tacit_elim_peer *peer);
 
+/* Does everybody judge? Else the reports are gathered at a sink. */
+static inline bool elim_peer_spreads(const struct tacit_elim_peer *peer)
+{
+    return peer->config.collection == TACIT_ELIM_SPREAD;
+}
+
 /* The rank of a neighbour, or the number of neighbours. */
 uint32_t elim_peer_rank(const struct tacit_elim_peer *peer, uint32_t agent);
 
@@ -213,12 +219,19 @@ void elim_peer_add_origins(struct elim_peer_step *step, const uint64_t *origins)
 /* Nothing of an epoch is collected any more; that of this one is, from now on. */
 void elim_peer_turn_table(struct elim_peer_step *step, uint32_t epoch);
 
+/* Are the rows of a message such as this half of the table has? */
+bool elim_peer_is_of_half(const struct tacit_elim_peer *peer, const struct tacit_elim_message *data,
+                          uint32_t half);
+
 /* Is this row of a message the one that is in this half of the table? */
 bool elim_peer_is_same_row(const struct elim_peer_step *step, const struct tacit_elim_message *data,
                            uint32_t origin, uint32_t rank, uint32_t half);
 
 /* As many members of a set as one message may carry rows of. Returns whether there were more. */
 bool elim_peer_limit_rows(const struct tacit_elim_peer *peer, uint64_t *set);
+
+/* Takes a commitment to where a message can show it. */
+const struct tacit_commit *elim_peer_show(struct tacit_elim_peer *peer, const uint8_t *commitment);
 
 /* Fills the update's message, without a body. A HELLO shows the head. */
 struct tacit_elim_message *elim_peer_say(struct elim_peer_step *step,

@@ -37,7 +37,7 @@ static double noise_divisor(const struct tacit_elim_schedule *schedule, double r
 /* EXACT-BOUNDS 4.1: S_r. */
 static uint64_t rung_of(const struct tacit_elim_schedule *schedule, uint32_t epoch)
 {
-    struct tacit_phases const phases = elim_phases(schedule);
+    struct tacit_phases const phases = tacit_elim_phases(schedule);
     uint64_t rung = tacit_phases_first_rung(&phases);
     for (uint32_t e = 1; e < epoch && rung < TACIT_HORIZON_MAX; e++)
         rung = tacit_bounds_next_rung(rung, schedule->growth);
@@ -75,7 +75,7 @@ double tacit_elim_radius(const struct tacit_elim_schedule *schedule, uint32_t ep
     TACIT_ASSERT(pulls > 0);
     TACIT_ASSERT(reports > 0);
     if (elim_is_exact(schedule)) {
-        struct tacit_phases const phases = elim_phases(schedule);
+        struct tacit_phases const phases = tacit_elim_phases(schedule);
         struct tacit_bounds_noise noise =
             tacit_bounds_noise_of(schedule->epsilon_per_reward, schedule->floor_milli);
         noise.releases = epoch;

@@ -12,40 +12,27 @@ static size_t rows_words(uint32_t agent_count, uint32_t arm_count)
 _Static_assert(sizeof(struct tacit_elim_opening) == 16 * sizeof(uint64_t),
                "an opening is sixteen words");
 
-size_t tacit_elim_table_size(uint32_t agent_count, uint32_t arm_count)
-{
-    TACIT_ASSERT(agent_count >= 1 && agent_count <= TACIT_AGENTS_MAX);
-    TACIT_ASSERT(arm_count >= 1 && arm_count <= TACIT_ARMS_MAX);
-    return sizeof(struct tacit_elim_table) +
-           (rows_words(agent_count, arm_count) + arm_count + TACIT_BITS_WORDS(agent_count)) *
-               sizeof(uint64_t);
-}
-
-void tacit_elim_table_init(struct tacit_elim_table *table, uint32_t agent_count, uint32_t arm_count,
-                           bool is_shared)
-{
-    memset(table, 0, tacit_elim_table_size(agent_count, arm_count));
-    table->agent_count = agent_count;
-    table->arm_count = arm_count;
-    table->is_shared = is_shared;
-}
-
 size_t tacit_elim_peer_table_size(const struct tacit_elim_peer_config *config)
 {
     struct tacit_elim_agent_config const *const agent = &config->agent;
     size_t const openings = agent->has_grants ? 2 * (size_t)agent->agent_count : 0;
-    return tacit_elim_table_size(agent->agent_count, agent->arm_count) +
+    TACIT_ASSERT(agent->agent_count >= 1 && agent->agent_count <= TACIT_AGENTS_MAX);
+    TACIT_ASSERT(agent->arm_count >= 1 && agent->arm_count <= TACIT_ARMS_MAX);
+    return sizeof(struct tacit_elim_table) +
+           (rows_words(agent->agent_count, agent->arm_count) + agent->arm_count +
+            TACIT_BITS_WORDS(agent->agent_count)) *
+               sizeof(uint64_t) +
            openings * sizeof(struct tacit_elim_opening);
 }
 
 void tacit_elim_peer_table_init(struct tacit_elim_table *table,
                                 const struct tacit_elim_peer_config *config, bool is_shared)
 {
-    struct tacit_elim_agent_config const *const agent = &config->agent;
     memset(table, 0, tacit_elim_peer_table_size(config));
-    tacit_elim_table_init(table, agent->agent_count, agent->arm_count, is_shared);
-    table->has_openings = agent->has_grants;
-    TACIT_ASSERT(table->agent_count == agent->agent_count);
+    table->agent_count = config->agent.agent_count;
+    table->arm_count = config->agent.arm_count;
+    table->is_shared = is_shared;
+    table->has_openings = config->agent.has_grants;
 }
 
 union tacit_sum *elim_table_row(struct tacit_elim_table *table, uint32_t half, uint32_t agent)
