@@ -71,6 +71,9 @@ enum tacit_status tacit_mechanism_init(struct tacit_mechanism *mechanism,
 /* What a release costs each reward that is in its cell, in nano-epsilon (rounded up). */
 uint64_t tacit_mechanism_cost_nano(const struct tacit_mechanism *mechanism);
 
+/* Epsilon of the noise as it is drawn; INFINITY: none is. */
+double tacit_mechanism_epsilon(const struct tacit_mechanism *mechanism);
+
 /* *noised = exact + fresh noise. The noise does not depend on how many rewards are in the sum: the
  * paper's Lap(1/(M eps n)) on the mean of n (Li, Song, Alg. 1 l. 9) is Lap(1/(M eps)) on the sum.
  * Errors: TACIT_ENTROPY, *noised untouched. */

@@ -73,6 +73,12 @@ uint64_t tacit_mechanism_cost_nano(const struct tacit_mechanism *mechanism)
     return mechanism->epsilon_nano;
 }
 
+double tacit_mechanism_epsilon(const struct tacit_mechanism *mechanism)
+{
+    return mechanism->noisy ? (double)mechanism->epsilon_nano / (double)TACIT_NANO
+                            : (double)INFINITY;
+}
+
 static enum tacit_status release_real(const struct tacit_mechanism *mechanism, double exact,
                                       const struct tacit_entropy *entropy, double *noised)
 {

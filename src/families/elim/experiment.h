@@ -60,4 +60,13 @@ struct elim_sim {
     const struct tacit_sim_faults *faults; /* NULL: every message arrives at once, nothing fails */
     const struct elim_hooks *hooks;        /* NULL: none. Single-threaded use only */
 };
+
+/* ---- memory.c ---- */
+
+/* Delta of a run with these means, on the scale of the rewards; NULL: they are not known. Without a
+ * round limit, and where all arms are alike, there is nothing to tell apart: 1. */
+double elim_sim_gap(const struct elim_sim *experiment, const double *means);
+
+/* What the judges of a run with this Delta follow. */
+struct tacit_elim_schedule elim_sim_schedule(const struct elim_sim *experiment, double gap);
 #endif

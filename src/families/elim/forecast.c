@@ -78,27 +78,24 @@ double elim_forecast(const struct tacit_experiment *experiment)
 {
     static double levels[TACIT_ARMS_MAX];
     struct elim_keys const *const keys = experiment->config->keys;
-    uint32_t const agents = experiment->sim.agent_count;
     double const delay = experiment->network == NULL ? 0 : experiment->network->delay;
     struct tacit_elim_schedule const schedule = {
         .arm_count = experiment->sim.env.arm_count,
-        .report_count = tacit_elim_report_count(keys->is_exact ? 1 : keys->participation, agents),
+        .report_count = tacit_elim_report_count(keys->is_exact ? 1 : keys->participation,
+                                                experiment->sim.agent_count),
         .horizon = experiment->sim.horizon,
         .epsilon_per_reward = experiment->epsilon_per_reward,
-        .gap = 1};
-    struct tacit_phases const phases = {.rule = TACIT_PHASES_ELIMINATION,
-                                        .arm_count = schedule.arm_count,
-                                        .agent_count = agents,
-                                        .horizon = schedule.horizon,
-                                        .epsilon_per_reward = schedule.epsilon_per_reward,
-                                        .growth = keys->growth,
-                                        .confidence = keys->confidence,
-                                        .floor_milli = experiment->config->floor_milli};
+        .floor_milli = experiment->config->floor_milli,
+        .gap = 1,
+        .growth = keys->is_exact ? keys->growth : 0,
+        .confidence = keys->confidence};
     if (keys->round_limit > 0 || keys->components_alike ||
         (experiment->network != NULL && experiment->network->component_count > 1 &&
          !experiment->network->has_sinks) ||
         !phased_forecast_means(experiment, levels))
         return NAN;
-    return keys->is_exact ? phased_forecast_slots(&phases, levels, delay)
-                          : paper_slots(schedule, levels, delay);
+    if (!keys->is_exact)
+        return paper_slots(schedule, levels, delay);
+    struct tacit_phases const phases = tacit_elim_phases(&schedule);
+    return phased_forecast_slots(&phases, levels, delay);
 }

@@ -36,6 +36,28 @@ void elim_run_view(const struct elim_run *run, uint32_t agent, struct tacit_elim
 
 /* ---- Configurations ---- */
 
+double elim_sim_gap(const struct elim_sim *experiment, const double *means)
+{
+    double gap = experiment->gap;
+    if (experiment->round_limit > 0 && gap <= 0 && means != NULL)
+        gap = tacit_env_smallest_gap(means, experiment->common.env.arm_count);
+    gap = tacit_scale_gap(&experiment->mechanism.scale, gap);
+    return gap > 0 && gap <= 1 ? gap : 1;
+}
+
+struct tacit_elim_schedule elim_sim_schedule(const struct elim_sim *experiment, double gap)
+{
+    return (struct tacit_elim_schedule){.arm_count = experiment->common.env.arm_count,
+                                        .report_count = experiment->report_count,
+                                        .horizon = experiment->common.horizon,
+                                        .epsilon_per_reward = experiment->epsilon_per_reward,
+                                        .round_limit = experiment->round_limit,
+                                        .floor_milli = experiment->floor_milli,
+                                        .gap = gap,
+                                        .growth = experiment->growth,
+                                        .confidence = experiment->confidence};
+}
+
 static uint64_t resend_after_us(const struct elim_sim *experiment)
 {
     if (experiment->faults == NULL)
@@ -71,14 +93,7 @@ struct tacit_elim_hub_config elim_run_hub_config(const struct elim_sim *experime
     return (struct tacit_elim_hub_config){
         .run_id = run_id,
         .agent_count = experiment->common.agent_count,
-        .schedule = {.arm_count = experiment->common.env.arm_count,
-                     .report_count = experiment->report_count,
-                     .horizon = experiment->common.horizon,
-                     .epsilon_per_reward = experiment->epsilon_per_reward,
-                     .round_limit = experiment->round_limit,
-                     .gap = gap,
-                     .growth = experiment->growth,
-                     .confidence = experiment->confidence},
+        .schedule = elim_sim_schedule(experiment, gap),
         .mechanism = experiment->mechanism,
         .quorum = experiment->quorum,
         .round_timeout_us = experiment->round_timeout_us,
@@ -108,7 +123,7 @@ struct tacit_elim_peer_config elim_run_peer_config(const struct elim_run *run, u
         .neighbour_count = place.neighbour_count,
         .members = place.has_members ? run->members + place.component * set : NULL,
         .parent = place.parent,
-        .schedule = elim_run_hub_config(experiment, run_id, gap, NULL).schedule,
+        .schedule = elim_sim_schedule(experiment, gap),
         .slot_us = 1,
         .has_clock = experiment->faults == NULL,
         .round_us = network->diameter > 1 && experiment->faults == NULL ? network->diameter - 1 : 0,
@@ -204,7 +219,7 @@ static enum tacit_status make_nodes(struct elim_run *run)
         .hub_purpose = TACIT_PURPOSE_SELECTION};
     enum tacit_status status;
     run->nodes = tacit_sim_nodes_new(&config, &status);
-    return run->nodes == NULL ? status : TACIT_OK;
+    return status;
 }
 
 /* What cores and messages need. */
@@ -219,10 +234,12 @@ static enum tacit_status make_cores(struct elim_run *run)
     return status == TACIT_OK ? make_nodes(run) : status;
 }
 
-static enum tacit_status set_up(struct elim_run *run)
+static enum tacit_status make(void *memory, const void *plan)
 {
-    struct elim_sim const *const experiment = run->experiment;
+    struct elim_run *const run = memory;
+    struct elim_sim const *const experiment = plan;
     bool const floods = elim_flood_serves(experiment);
+    run->experiment = experiment;
     run->agent_count = experiment->common.agent_count;
     run->arm_count = experiment->common.env.arm_count;
     run->ranks = tacit_sim_new(run, run->arm_count + (size_t)1, sizeof *run->ranks);
@@ -239,31 +256,13 @@ static enum tacit_status set_up(struct elim_run *run)
         return status;
     if (!floods)
         return make_cores(run);
-    run->flood = elim_flood_new(experiment, &status);
+    run->flood = elim_flood_new(experiment, run, &status);
     return status;
 }
 
 struct elim_run *elim_run_new(const struct elim_sim *experiment, enum tacit_status *status)
 {
-    struct elim_run *const run = tacit_sim_new(NULL, 1, sizeof *run);
-    *status = TACIT_MEMORY;
-    if (run == NULL)
-        return NULL;
-    run->experiment = experiment;
-    *status = set_up(run);
-    if (*status == TACIT_OK)
-        return run;
-    elim_run_free(run);
-    return NULL;
-}
-
-void elim_run_free(struct elim_run *run)
-{
-    if (run == NULL)
-        return;
-    elim_flood_free(run->flood);
-    tacit_sim_nodes_free(run->nodes);
-    tacit_sim_delete(run);
+    return tacit_sim_make(sizeof(struct elim_run), make, experiment, status);
 }
 
 bool elim_sim_is_valid(const struct elim_sim *experiment)

@@ -1,6 +1,5 @@
 /* From an experiment file with epoch elimination to what its runs need: reports, epsilon, schedule,
  * promise; and what is refused. */
-#include "../phased/ladder.h"
 #include "plan.h"
 #include "../phased/plan.h"
 #include "settings.h"
@@ -59,20 +58,7 @@ static void promise(struct tacit_experiment *experiment, uint32_t report_count)
 struct tacit_elim_schedule elim_schedule(const struct tacit_experiment *experiment)
 {
     struct elim_plan const *const plan = experiment->plan;
-    struct elim_sim const *const sim = &plan->sim;
-    double gap = sim->gap;
-    if (gap <= 0 && experiment->global_means != NULL)
-        gap = tacit_env_smallest_gap(experiment->global_means, sim->common.env.arm_count);
-    gap = tacit_scale_gap(&sim->mechanism.scale, gap);
-    return (struct tacit_elim_schedule){.arm_count = sim->common.env.arm_count,
-                                        .report_count = sim->report_count,
-                                        .horizon = sim->common.horizon,
-                                        .epsilon_per_reward = sim->epsilon_per_reward,
-                                        .round_limit = sim->round_limit,
-                                        .gap = gap > 0 && gap <= 1 ? gap : 1,
-                                        .growth = sim->growth,
-                                        .confidence = sim->confidence,
-                                        .floor_milli = sim->floor_milli};
+    return elim_sim_schedule(&plan->sim, elim_sim_gap(&plan->sim, experiment->global_means));
 }
 
 static enum tacit_status check_gap(const struct tacit_experiment *experiment,
@@ -93,48 +79,14 @@ static enum tacit_status check_gap(const struct tacit_experiment *experiment,
         error);
 }
 
-/* Slots until the first epoch has been judged if the horizon is `horizon`. */
-static uint64_t first_epoch_slots(const struct tacit_experiment *experiment, uint64_t horizon)
-{
-    struct tacit_elim_schedule schedule = elim_schedule(experiment);
-    schedule.horizon = horizon;
-    return schedule.arm_count * tacit_elim_pulls(&schedule, 1, schedule.arm_count, 0) +
-           delay_of(experiment);
-}
-
-static enum tacit_status refuse_horizon(const struct tacit_experiment *experiment, uint64_t needed,
-                                        struct tacit_error *error)
-{
-    struct elim_plan const *const plan = experiment->plan;
-    uint32_t const delay_slots = delay_of(experiment);
-    char text[300];
-    char delay[60] = "";
-    if (delay_slots > 0)
-        (void)snprintf(delay, sizeof delay, ", with a delay of %u slot%s", delay_slots,
-                       delay_slots == 1 ? "" : "s");
-    (void)snprintf(
-        text, sizeof text,
-        "%llu is too short for the first round of %u arms and %u reports%s; allowed: at least %llu",
-        (unsigned long long)experiment->sim.horizon, experiment->sim.env.arm_count,
-        plan->sim.report_count, delay, (unsigned long long)needed);
-    return tacit_experiment_refuse(experiment, "horizon", text, error);
-}
-
-/* A run that ends before its first epoch does learns nothing and tells nobody (PRIVACY.md D.51). */
 static enum tacit_status check_horizon(const struct tacit_experiment *experiment,
                                        struct tacit_error *error)
 {
-    uint64_t needed = first_epoch_slots(experiment, experiment->sim.horizon);
-    if (needed <= experiment->sim.horizon)
-        return TACIT_OK;
-    for (uint64_t longer = needed; (longer = first_epoch_slots(experiment, needed)) > needed;)
-        needed = longer; /* a longer horizon makes the epoch a little longer too */
-    if (needed <= TACIT_HORIZON_MAX)
-        return refuse_horizon(experiment, needed, error);
-    return tacit_experiment_refuse(experiment, "horizon",
-                                   "no horizon is long enough for the first round; allowed: fewer "
-                                   "arms, more agents or a larger epsilon",
-                                   error);
+    struct tacit_elim_schedule const schedule = elim_schedule(experiment);
+    char text[ELIM_REFUSAL_BYTES];
+    return elim_horizon_is_refused(&schedule, delay_of(experiment), text)
+               ? tacit_experiment_refuse(experiment, "horizon", text, error)
+               : TACIT_OK;
 }
 
 /* ---- Limits of the cores ---- */
@@ -195,13 +147,6 @@ static void fill_plan(const struct tacit_experiment *experiment, uint32_t report
 }
 
 /* Exact bounds reckon with the noise as it is drawn. */
-static double epsilon_drawn(const struct tacit_experiment *experiment)
-{
-    struct tacit_mechanism const *const mechanism = &experiment->mechanism;
-    return mechanism->noisy ? (double)mechanism->epsilon_nano / (double)TACIT_NANO
-                            : (double)INFINITY;
-}
-
 static enum tacit_status protect(struct tacit_experiment *experiment, uint32_t report_count,
                                  struct tacit_error *error)
 {
@@ -210,7 +155,7 @@ static enum tacit_status protect(struct tacit_experiment *experiment, uint32_t r
                                         error);
     enum tacit_status const status = tacit_experiment_protect_sums(experiment, error);
     if (status == TACIT_OK)
-        experiment->epsilon_per_reward = epsilon_drawn(experiment);
+        experiment->epsilon_per_reward = tacit_mechanism_epsilon(&experiment->mechanism);
     return status;
 }
 
@@ -226,17 +171,9 @@ static enum tacit_status check_ladder(const struct tacit_experiment *experiment,
                                       struct tacit_error *error)
 {
     struct elim_plan const *const plan = experiment->plan;
-    struct elim_sim const *const sim = &plan->sim;
-    struct tacit_phases const phases = {.rule = TACIT_PHASES_ELIMINATION,
-                                        .arm_count = sim->common.env.arm_count,
-                                        .agent_count = sim->report_count,
-                                        .horizon = sim->common.horizon,
-                                        .epsilon_per_reward = sim->epsilon_per_reward,
-                                        .growth = sim->growth,
-                                        .confidence = sim->confidence};
-    char text[PHASED_REFUSAL_BYTES];
-    char const *const key = phased_schedule_refusal(&phases, text);
-    return key == NULL ? TACIT_OK : tacit_experiment_refuse(experiment, key, text, error);
+    struct tacit_elim_schedule const schedule = elim_sim_schedule(&plan->sim, 1);
+    struct tacit_phases const phases = tacit_elim_phases(&schedule);
+    return phased_check_schedule(experiment, &phases, error);
 }
 
 static enum tacit_status settle_aggregators(struct tacit_experiment *experiment,

@@ -24,6 +24,18 @@ struct elim_plan {
 
 /* ---- keys.c ---- */
 
+extern const struct config_choice elim_bounds[];
+extern const struct config_section elim_sections[];
+#define ELIM_SHARE_RANGE CONFIG_ABOVE(0, 1)
+
+/* A number, or none. `section`, here and below: what the map is called. */
+void elim_read_rounds(struct config_reader *reader, const struct config_node *map,
+                      const char *section, struct elim_keys *keys);
+
+/* Refuses what belongs to other bounds than these. */
+void elim_check_bounds(struct config_reader *reader, const struct config_node *map,
+                       const char *section, const struct elim_keys *keys);
+
 /* What a family's file has; see tacit/config.h. */
 void elim_read_keys(struct config_reader *reader, const struct config_node *root,
                     struct tacit_config *config);
@@ -44,23 +56,4 @@ double elim_forecast(const struct tacit_experiment *experiment);
 /* ---- bounds.c ---- */
 
 enum tacit_status elim_print_bounds(const struct tacit_experiment *experiment, FILE *out);
-
-/* ---- exact.c ---- */
-
-extern const struct config_choice elim_bounds[];
-extern const struct config_section elim_sections[];
-
-/* Reads bounds, growth and confidence of a map that is called `section`; growth and confidence
- * belong to exact ones. */
-void elim_read_bounds(struct config_reader *reader, const struct config_node *map,
-                      const char *section, struct elim_keys *keys);
-
-/* EXACT-BOUNDS 4.6: exact bounds know no round limit and are for all agents. */
-void elim_refuse_beside_exact(struct config_reader *reader, const struct config_node *map,
-                              const char *section, uint32_t round_limit, double participation);
-
-/* The same for an experiment; refuses what has no meaning beside them. Requires: the other
- * keys are read. */
-void elim_read_exact(struct config_reader *reader, const struct config_node *root,
-                     const struct tacit_config *config, struct elim_keys *keys);
 #endif

@@ -123,17 +123,6 @@ const struct tacit_sim_node_ops elim_node_ops = {.size = size_of_node,
 
 /* ---- A run ---- */
 
-/* Delta of this run, on the scale of the rewards. */
-static double gap_of(const struct elim_run *run)
-{
-    struct elim_sim const *const experiment = run->experiment;
-    double gap = experiment->gap;
-    if (experiment->round_limit > 0 && gap <= 0)
-        gap = tacit_env_smallest_gap(run->instance.global_means, run->arm_count);
-    gap = tacit_scale_gap(&experiment->mechanism.scale, gap);
-    return gap > 0 && gap <= 1 ? gap : 1; /* all arms alike: there is nothing to tell apart */
-}
-
 static enum tacit_status set_up_agent(struct elim_run *run, uint64_t run_id, uint32_t agent,
                                       double gap)
 {
@@ -155,7 +144,7 @@ static void draw_instance(struct elim_run *run, uint32_t index)
 {
     run->samples = 0;
     tacit_sim_instance_draw(&run->instance, &run->experiment->common, index);
-    run->gap = gap_of(run);
+    run->gap = elim_sim_gap(run->experiment, run->instance.global_means);
 }
 
 static enum tacit_status set_up(struct elim_run *run, uint32_t index)
@@ -209,9 +198,4 @@ enum tacit_status elim_player_play(void *run, uint32_t index, struct tacit_sim_r
 {
     bool healed;
     return elim_run_play(run, index, row, stop, &healed);
-}
-
-void elim_player_free(void *run)
-{
-    elim_run_free(run);
 }

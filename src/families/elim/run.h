@@ -11,9 +11,9 @@ bool elim_sim_is_valid(const struct elim_sim *experiment);
 /* About how many bytes the workspace needs: those of the first agent stand for all. */
 double elim_sim_bytes(const struct elim_sim *experiment);
 
-/* Errors: NULL with *status = TACIT_MEMORY or TACIT_INVALID. */
+/* Errors: NULL with *status = TACIT_MEMORY or TACIT_INVALID. It is given back by tacit_sim_delete.
+ */
 struct elim_run *elim_run_new(const struct elim_sim *experiment, enum tacit_status *status);
-void elim_run_free(struct elim_run *run);
 
 /* Plays run number `index` to its end and fills the row. *healed: every agent that is not lost
  * reached T (only faults can prevent it). Errors: TACIT_INTERRUPTED, TACIT_MEMORY, TACIT_INVALID.
@@ -25,10 +25,9 @@ enum tacit_status elim_run_play(struct elim_run *run, uint32_t index, struct tac
 void *elim_player_new(const void *plan, enum tacit_status *status);
 enum tacit_status elim_player_play(void *run, uint32_t index, struct tacit_sim_row *row,
                                    atomic_bool *stop);
-void elim_player_free(void *run);
 #define ELIM_PLAYER                                                                                \
     {                                                                                              \
         .metric_count = ELIM_METRIC_COUNT, .run_new = elim_player_new,                             \
-        .run_play = elim_player_play, .run_free = elim_player_free                                 \
+        .run_play = elim_player_play                                                               \
     }
 #endif

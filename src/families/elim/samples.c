@@ -86,8 +86,7 @@ static void count_flood(struct elim_run *run, const struct tacit_elim_schedule *
 
 void elim_run_count_judges(struct elim_run *run)
 {
-    struct tacit_elim_schedule const schedule =
-        elim_run_hub_config(run->experiment, 1, run->gap, NULL).schedule;
+    struct tacit_elim_schedule const schedule = elim_sim_schedule(run->experiment, run->gap);
     if (run->flood != NULL) {
         count_flood(run, &schedule);
         return;

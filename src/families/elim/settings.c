@@ -1,10 +1,6 @@
 /* The coordinator's settings of epoch elimination. */
 #include "settings.h"
-
-double elim_confidence_shown(double confidence)
-{
-    return confidence > 0 ? confidence : 0.95;
-}
+#include <stdio.h>
 
 struct elim_hub_settings elim_hub_settings_make(double participation, uint32_t site_count,
                                                 uint32_t round_limit, double gap)
@@ -37,24 +33,46 @@ struct tacit_elim_schedule elim_hub_schedule(const struct live_hub_config *confi
                                         .confidence = settings->confidence};
 }
 
-uint64_t elim_first_epoch(const struct tacit_elim_schedule *schedule)
+/* Slots until the first epoch has been judged. */
+static uint64_t first_epoch(const struct tacit_elim_schedule *schedule, uint32_t delay)
 {
     TACIT_ASSERT(schedule->arm_count > 0);
-    return schedule->arm_count * tacit_elim_pulls(schedule, 1, schedule->arm_count, 0);
+    return schedule->arm_count * tacit_elim_pulls(schedule, 1, schedule->arm_count, 0) + delay;
 }
 
-/* A longer horizon makes the epoch a little longer, too: so on until both agree. */
-uint64_t elim_horizon_min(struct tacit_elim_schedule schedule)
+/* A horizon that is as long as its own first epoch, which it makes a little longer, too: the least
+ * one. Above TACIT_HORIZON_MAX: there is none. */
+static uint64_t least_horizon(struct tacit_elim_schedule schedule, uint32_t delay)
 {
-    uint64_t needed = elim_first_epoch(&schedule);
-    while (needed <= TACIT_HORIZON_MAX) {
+    uint64_t needed = first_epoch(&schedule, delay);
+    while (needed > schedule.horizon && needed <= TACIT_HORIZON_MAX) {
         schedule.horizon = needed;
-        uint64_t const longer = elim_first_epoch(&schedule);
-        if (longer <= needed)
-            break;
-        needed = longer;
+        needed = first_epoch(&schedule, delay);
     }
-    return needed;
+    return needed > schedule.horizon ? needed : schedule.horizon;
+}
+
+bool elim_horizon_is_refused(const struct tacit_elim_schedule *schedule, uint32_t delay,
+                             char text[ELIM_REFUSAL_BYTES])
+{
+    uint64_t const least = least_horizon(*schedule, delay);
+    char waiting[60] = "";
+    if (least <= schedule->horizon)
+        return false;
+    if (delay > 0)
+        (void)snprintf(waiting, sizeof waiting, ", with a delay of %u slot%s", delay,
+                       delay == 1 ? "" : "s");
+    if (least > TACIT_HORIZON_MAX)
+        (void)snprintf(text, ELIM_REFUSAL_BYTES,
+                       "no horizon is long enough for the first round; allowed: fewer arms, more "
+                       "agents or a larger epsilon");
+    else
+        (void)snprintf(text, ELIM_REFUSAL_BYTES,
+                       "%llu is too short for the first round of %u arms and %u reports%s; "
+                       "allowed: at least %llu",
+                       (unsigned long long)schedule->horizon, schedule->arm_count,
+                       schedule->report_count, waiting, (unsigned long long)least);
+    return true;
 }
 
 struct tacit_elim_network elim_network(const struct tacit_network *network, bool components_alike)

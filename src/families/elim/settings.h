@@ -15,9 +15,6 @@ struct elim_hub_settings {
     const struct tacit_elim_network *network; /* of peers; NULL: a star */
 };
 
-/* Of intervals and answers: what the file asks for, or 95 %. */
-double elim_confidence_shown(double confidence);
-
 /* Over a star. gap has a meaning with a round limit only. */
 struct elim_hub_settings elim_hub_settings_make(double participation, uint32_t site_count,
                                                 uint32_t round_limit, double gap);
@@ -27,12 +24,11 @@ const struct elim_hub_settings *elim_hub_settings(const struct live_hub_config *
 /* The schedule that the hub judges by, and that its sites are told of. */
 struct tacit_elim_schedule elim_hub_schedule(const struct live_hub_config *config);
 
-/* Pulls of all arms in the first epoch: a run with a shorter horizon learns nothing. */
-uint64_t elim_first_epoch(const struct tacit_elim_schedule *schedule);
-
-/* A horizon that is as long as its own first epoch: the least one. Above TACIT_HORIZON_MAX: there
- * is none. */
-uint64_t elim_horizon_min(struct tacit_elim_schedule schedule);
+/* Is the horizon too short for a first epoch and so many slots of waiting after it? A run that ends
+ * before learns nothing and tells nobody (PRIVACY.md D.51). Then in words why. */
+#define ELIM_REFUSAL_BYTES 300u
+bool elim_horizon_is_refused(const struct tacit_elim_schedule *schedule, uint32_t delay,
+                             char text[ELIM_REFUSAL_BYTES]);
 
 /* The network as the cores know it. Requires: the network outlives it. */
 struct tacit_elim_network elim_network(const struct tacit_network *network, bool components_alike);

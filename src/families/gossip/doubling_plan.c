@@ -1,7 +1,6 @@
 /* From an experiment file to the runs of agents whose releases double: schedule, mechanism,
  * promise; what is refused. */
 #include "plan.h"
-#include <math.h>
 #include <stdio.h>
 
 /* Each agent holds the blocks of all. */
@@ -41,18 +40,16 @@ enum tacit_status gossip_plan_doubling(struct tacit_experiment *experiment,
         return status;
     plan->mechanism = experiment->mechanism;
     plan->quorum = keys->quorum;
-    plan->schedule = (struct tacit_phases){
-        .rule = TACIT_PHASES_INDEX,
-        .arm_count = arms,
-        .agent_count = experiment->sim.agent_count,
-        .horizon = experiment->sim.horizon,
-        .epsilon_per_reward = plan->mechanism.noisy
-                                  ? (double)plan->mechanism.epsilon_nano / (double)TACIT_NANO
-                                  : (double)INFINITY,
-        .growth = TACIT_PHASES_GROWTH,
-        .arms_per_round = keys->arms_per_round > 0 ? keys->arms_per_round
-                          : usual < 2              ? 2
-                                                   : usual};
+    plan->schedule =
+        (struct tacit_phases){.rule = TACIT_PHASES_INDEX,
+                              .arm_count = arms,
+                              .agent_count = experiment->sim.agent_count,
+                              .horizon = experiment->sim.horizon,
+                              .epsilon_per_reward = tacit_mechanism_epsilon(&plan->mechanism),
+                              .growth = TACIT_PHASES_GROWTH,
+                              .arms_per_round = keys->arms_per_round > 0 ? keys->arms_per_round
+                                                : usual < 2              ? 2
+                                                                         : usual};
     experiment->promise.mechanism = tacit_experiment_noise(experiment, TACIT_LEAVING_SUMS);
     experiment->promise.trust.audience = TACIT_AUDIENCE_GRAPH;
     if (keys->arms_per_round > arms)

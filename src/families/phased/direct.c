@@ -71,24 +71,10 @@ struct tacit_sim_cost phased_message_cost(enum tacit_round_kind kind, uint64_t b
         .bytes = tacit_wire_bytes(tacit_wire_phased.messages, NULL, &message)};
 }
 
-/* `messages` alike, each to so many receivers. */
-static void count(struct tacit_sim_totals *totals, enum tacit_round_kind kind, uint64_t blocks,
-                  double messages, double receivers)
+static void count(struct phased_direct_result *result, enum tacit_round_kind kind,
+                  uint64_t blocks, double messages, double receivers)
 {
-    struct tacit_sim_cost const cost = phased_message_cost(kind, blocks);
-    totals->messages += messages;
-    totals->messages_per_receiver += messages * receivers;
-    totals->scalars += messages * (double)cost.scalars;
-    totals->bytes += messages * (double)cost.bytes;
-}
-
-/* An envelope in each report, a request and an answer. */
-static void count_helper(struct tacit_sim_totals *totals, uint32_t agents, uint32_t blocks)
-{
-    totals->messages += 2;
-    totals->messages_per_receiver += 2;
-    totals->bytes +=
-        (double)agents * TACIT_SIM_ENVELOPE_BYTES + tacit_sim_aggregators_bytes(agents, blocks);
+    tacit_sim_count(&result->totals, phased_message_cost(kind, blocks), messages, receivers);
 }
 
 /* ---- Rewards ---- */
@@ -232,12 +218,11 @@ static bool play_round(struct phased_direct *direct, const struct tacit_phased_j
     for (uint32_t i = 0; i < view->plan_count; i++)
         pulls += view->plan[i].count;
     TACIT_ASSERT(view->slots - pulls == direct->slot);
-    count(&result->totals, TACIT_ROUND_ORDER, view->plan_count, 1, agents);
+    count(result, TACIT_ROUND_ORDER, view->plan_count, 1, agents);
     if (!play_plan(direct, view, pulls))
         return !atomic_load(direct->stop);
-    count(&result->totals, TACIT_ROUND_REPORT, view->plan_count, agents, 1);
-    if (direct->aggregators.are_two)
-        count_helper(&result->totals, agents, view->plan_count);
+    count(result, TACIT_ROUND_REPORT, view->plan_count, agents, 1);
+    tacit_sim_aggregators_count(&direct->aggregators, agents, view->plan_count, &result->totals);
     memset(direct->totals, 0, view->plan_count * sizeof *direct->totals);
     for (uint32_t agent = 0; agent < agents; agent++)
         if (!release_plan(direct, agent, view))
@@ -257,7 +242,7 @@ static void play_rest(struct phased_direct *direct, const struct tacit_phased_ju
     TACIT_ASSERT(view->slots <= direct->sim->schedule.horizon);
     uint32_t const agents = direct->sim->schedule.agent_count;
     bool is_overtaken = false;
-    count(&result->totals, TACIT_ROUND_ORDER, 0, 1, agents);
+    count(result, TACIT_ROUND_ORDER, 0, 1, agents);
     while (!is_overtaken && direct->slot < direct->sim->schedule.horizon) {
         struct tacit_pull_block const rest = {view->played, next_change(direct) - direct->slot};
         for (uint32_t agent = 0; agent < agents && rest.count > 0; agent++) {

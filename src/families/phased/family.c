@@ -61,11 +61,6 @@ static enum tacit_status run_play(void *run, uint32_t index, struct tacit_sim_ro
     return TACIT_OK;
 }
 
-static void run_free(void *run)
-{
-    phased_run_free(run);
-}
-
 const struct tacit_family phased_family = {
     .number = PHASED_FAMILY,
     .file = {.word = "phased-index",
@@ -84,7 +79,4 @@ const struct tacit_family phased_family = {
     .plan_free = phased_free_plan,
     .bounds = phased_print_bounds,
     .forecast = phased_forecast,
-    .player = {.metric_count = PHASED_METRIC_COUNT,
-               .run_new = run_new,
-               .run_play = run_play,
-               .run_free = run_free}};
+    .player = {.metric_count = PHASED_METRIC_COUNT, .run_new = run_new, .run_play = run_play}};

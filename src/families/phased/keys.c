@@ -3,6 +3,7 @@
 #include "../../config/reader.h"
 #include "plan.h"
 
+#define CHANGES_MAX (2 * TACIT_ARMS_MAX) /* each arm comes and goes */
 #define INSIDE                                                                                     \
     {                                                                                              \
         0, 1, true, false, true                                                                    \
@@ -30,53 +31,13 @@ static const struct config_key index_keys[] = {
     {"changes", "", "arms that come and go", .form = "a list, like [{slot: 1000, retire: 2}]"},
     {.name = NULL}};
 
-const struct config_section phased_sections[] = {{"protocol", index_keys},
-                                                 {"protocol.guard", phased_guard_keys},
-                                                 {"protocol.changes.N", change_keys},
-                                                 {NULL, NULL}};
-
-void phased_read_growth(struct config_reader *reader, const struct config_node *protocol,
-                        const char *section, double *growth, double *confidence)
-{
-    char key[40];
-    *growth = TACIT_PHASES_GROWTH;
-    *confidence = 0;
-    (void)snprintf(key, sizeof key, "%s.growth", section);
-    config_reader_number(reader, protocol, key, false, (struct config_range)PHASED_GROWTH_RANGE,
-                         growth);
-    (void)snprintf(key, sizeof key, "%s.confidence", section);
-    config_reader_number(reader, protocol, key, false, (struct config_range)PHASED_CONFIDENCE_RANGE,
-                         confidence);
-}
-
-static void read_guard(struct config_reader *reader, const struct config_node *map,
-                       const char *section, struct phased_keys *keys)
-{
-    char key[40];
-    (void)snprintf(key, sizeof key, "%s.guard", section);
-    struct config_node const *const guard = config_reader_map(reader, map, key, false);
-    if (guard != NULL)
-        config_reader_table(reader, guard, key, phased_guard_keys, keys);
-}
-
-void phased_read_index(struct config_reader *reader, const struct config_node *map,
-                       const char *section, struct phased_keys *keys)
-{
-    char key[40];
-    (void)snprintf(key, sizeof key, "%s.arms_per_round", section);
-    config_reader_u32(reader, map, key, false, 2, TACIT_ARMS_MAX, &keys->arms_per_round);
-    phased_read_growth(reader, map, section, &keys->growth, &keys->confidence);
-    read_guard(reader, map, section, keys);
-}
+const struct config_section phased_sections[] = {
+    {"protocol", index_keys}, {"protocol.changes.N", change_keys}, {NULL, NULL}};
 
 static void read_change(struct config_reader *reader, const struct config_node *map,
                         const char *section, struct phased_key_change *change)
 {
     char key[48];
-    if (map->kind != CONFIG_MAP) {
-        config_reader_fail(reader, map, section, "a change is a map, like {slot: 1000, retire: 2}");
-        return;
-    }
     config_reader_table(reader, map, section, change_keys, change);
     change->is_added = config_node_member(map, "add") != NULL;
     if (change->is_added == (config_node_member(map, "retire") != NULL)) {
@@ -91,25 +52,17 @@ static void read_changes(struct config_reader *reader, const struct config_node 
                          struct phased_keys *keys)
 {
     struct config_node const *const list = config_node_member(protocol, "changes");
-    if (list == NULL || reader->status != TACIT_OK)
+    uint32_t at = 0;
+    if (list == NULL)
         return;
-    if (list->kind != CONFIG_LIST) {
-        config_reader_fail(reader, list, "protocol.changes",
-                           "a list of changes is expected, like [{slot: 1000, retire: 2}]");
-        return;
-    }
-    for (const struct config_node *node = list->first; node != NULL; node = node->next)
-        keys->change_count++;
-    keys->changes = config_reader_memory(reader, (keys->change_count + 1u) * sizeof *keys->changes);
-    if (keys->changes == NULL)
-        return;
-    struct phased_key_change *change = keys->changes;
-    for (const struct config_node *node = list->first; node != NULL && reader->status == TACIT_OK;
-         node = node->next, change++) {
+    keys->changes =
+        config_reader_list(reader, protocol, "protocol.changes", "{slot: 1000, retire: 2}",
+                           CHANGES_MAX, sizeof *keys->changes, &keys->change_count);
+    for (const struct config_node *node = keys->changes == NULL ? NULL : list->first; node != NULL;
+         node = node->next, at++) {
         char section[40];
-        (void)snprintf(section, sizeof section, "protocol.changes.%td", change - keys->changes);
-        *change = (struct phased_key_change){.slot = 0};
-        read_change(reader, node, section, change);
+        (void)snprintf(section, sizeof section, "protocol.changes.%u", at);
+        read_change(reader, node, section, &keys->changes[at]);
     }
 }
 
@@ -118,8 +71,6 @@ void phased_read_keys(struct config_reader *reader, const struct config_node *ro
 {
     struct config_node const *const protocol = config_node_member(root, "protocol");
     struct phased_keys *const keys = config->keys;
-    keys->growth = TACIT_PHASES_GROWTH;
     config_reader_table(reader, protocol, "protocol", index_keys, keys);
-    phased_read_index(reader, protocol, "protocol", keys);
     read_changes(reader, protocol, keys);
 }

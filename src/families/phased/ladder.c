@@ -1,13 +1,14 @@
-/* Which schedules of play in phases are refused, and in which words; the same for experiments and
- * for the files of coordinators. */
+/* Which schedules of play in phases are refused, and in which words, and which arms are left: the
+ * same for experiments and for coordinators. */
 #include "ladder.h"
 #include <stdio.h>
+#include <string.h>
 
 #define CONFIDENCE_SHOWN 0.95 /* of intervals and answers where the file asks for none */
 
-double phased_confidence(const struct tacit_phases *schedule)
+double phased_confidence(double confidence)
 {
-    return schedule->confidence > 0 ? schedule->confidence : CONFIDENCE_SHOWN;
+    return confidence > 0 ? confidence : CONFIDENCE_SHOWN;
 }
 
 static const char *refuse_schedule(const struct tacit_phases *schedule,
@@ -56,4 +57,18 @@ const char *phased_schedule_refusal(const struct tacit_phases *schedule,
 {
     return tacit_phases_is_valid(schedule) ? refuse_horizon(schedule, text)
                                            : refuse_schedule(schedule, text);
+}
+
+void phased_find_left(const struct tacit_phased_judge_view *judge, const double *lowers,
+                      const double *uppers, uint32_t arm_count, uint64_t *left)
+{
+    double bar = 0;
+    memset(left, 0, TACIT_BITS_WORDS(arm_count) * sizeof *left);
+    for (uint32_t arm = 0; arm < arm_count; arm++)
+        if (judge->standings[arm] == TACIT_PHASED_PRESENT && lowers[arm] > bar)
+            bar = lowers[arm];
+    for (uint32_t arm = 0; arm < arm_count; arm++)
+        if (judge->standings[arm] == TACIT_PHASED_PRESENT &&
+            (judge->decided ? arm == judge->leader : uppers[arm] >= bar))
+            tacit_bits_add(left, arm);
 }

@@ -239,41 +239,25 @@ static struct tacit_phased_hub_view core_view(const struct live_hub *hub)
     return view;
 }
 
-/* Can the arm not be told apart from the best one? Those whose interval reaches the best lower
- * bound; once it is decided, the leader. */
-static bool is_left(const struct live_hub *hub, const struct tacit_phased_judge_view *judge,
-                    double bar, uint32_t arm)
-{
-    struct phased_hub const *const own = hub->own;
-    if (judge->standings[arm] != TACIT_PHASED_PRESENT)
-        return false;
-    return judge->decided ? arm == judge->leader : own->uppers[arm] >= bar;
-}
-
 /* Once a round: what may be said of the arms from now on. */
 static void note_intervals(struct live_hub *hub)
 {
     struct phased_hub *const own = hub->own;
     struct tacit_phased_judge_view const judge = core_view(hub).judge;
-    double const confidence = phased_confidence(schedule_of(hub->config));
+    double const confidence = phased_confidence(schedule_of(hub->config)->confidence);
     uint32_t const arms = hub->config->arm_count;
-    double bar = 0;
     for (uint32_t arm = 0; arm < arms; arm++) {
         struct tacit_bounds_interval const interval =
             tacit_phased_hub_interval(hub->state, arm, confidence);
         own->lowers[arm] = interval.lower;
         own->uppers[arm] = interval.upper;
-        bool const is_there = judge.standings[arm] == TACIT_PHASED_PRESENT;
-        bar = is_there && interval.lower > bar ? interval.lower : bar;
-        if (is_there || judge.standings[arm] == TACIT_PHASED_BEATEN)
+        if (judge.standings[arm] == TACIT_PHASED_PRESENT ||
+            judge.standings[arm] == TACIT_PHASED_BEATEN)
             tacit_bits_remove(own->absent, arm);
         else
             tacit_bits_add(own->absent, arm);
     }
-    memset(own->active, 0, TACIT_BITS_WORDS(arms) * sizeof *own->active);
-    for (uint32_t arm = 0; arm < arms; arm++)
-        if (is_left(hub, &judge, bar, arm))
-            tacit_bits_add(own->active, arm);
+    phased_find_left(&judge, own->lowers, own->uppers, arms, own->active);
     own->intervals = (struct live_hub_intervals){.confidence = confidence,
                                                  .lowers = own->lowers,
                                                  .uppers = own->uppers,

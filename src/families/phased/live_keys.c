@@ -9,63 +9,39 @@
 #include "settings.h"
 
 struct run_keys {
-    struct phased_keys keys;
-    const struct config_node *lists[3]; /* later, added, retired; or NULL */
+    struct phased_keys keys; /* first */
+    bool eliminates;
+    const char **later;
+    const char **added;
+    const char **retired;
+    uint32_t later_count;
+    uint32_t added_count;
+    uint32_t retired_count;
 };
 
-static const char *const list_names[3] = {"later", "added", "retired"};
-enum { LATER, ADDED, RETIRED };
-
-#define NAMES_FORM .form = "a list of names of arms"
+#define TO_ARMS(list)                                                                              \
+    CONFIG_TO_NAMES(run_keys, list, list##_count, 0, TACIT_ARMS_MAX), .form = "those of arms"
 static const struct config_choice rules[] = {{"index", 0}, {"elimination", 1}, {NULL, 0}};
 static const struct config_key run_keys[] = {
-    {"rule", "index", "elimination is a protocol of its own", .choices = rules},
+    {"rule", "index", "elimination is a protocol of its own",
+     CONFIG_TO_FLAG(run_keys, eliminates, rules)},
     PHASED_INDEX_KEYS,
-    {"later", "", "the last of arms, which are to come; fixed", NAMES_FORM},
-    {"added", "", "of these: those that have come", NAMES_FORM},
-    {"retired", "", "arms that have gone for good", NAMES_FORM},
+    {"later", "", "the last of arms, which are to come; fixed", TO_ARMS(later)},
+    {"added", "", "of these: those that have come", TO_ARMS(added)},
+    {"retired", "", "arms that have gone for good", TO_ARMS(retired)},
     {.name = NULL}};
-static const struct config_section run_sections[] = {
-    {"run", run_keys}, {"run.guard", phased_guard_keys}, {NULL, NULL}};
+static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, NULL}};
 
 /* ---- Reading --------------------------------------------------------------------------------- */
-
-static void read_rule(struct config_reader *reader, const struct config_node *run)
-{
-    int rule = 0;
-    config_reader_choice(reader, run, "run.rule", false, rules, &rule);
-    if (rule == 1)
-        config_reader_fail(reader, config_node_member(run, "rule"), "run.rule",
-                           "elimination is a protocol of its own: 'protocol: elimination' with "
-                           "'run.bounds: exact'; allowed: index");
-}
-
-static void read_lists(struct config_reader *reader, const struct config_node *run,
-                       struct run_keys *keys)
-{
-    for (int i = 0; i < 3; i++) {
-        char name[40];
-        keys->lists[i] = config_node_member(run, list_names[i]);
-        (void)snprintf(name, sizeof name, "run.%s", list_names[i]);
-        bool is_good = keys->lists[i] == NULL || keys->lists[i]->kind == CONFIG_LIST;
-        for (const struct config_node *node =
-                 is_good && keys->lists[i] != NULL ? keys->lists[i]->first : NULL;
-             node != NULL; node = node->next)
-            is_good = is_good && node->kind == CONFIG_SCALAR;
-        if (!is_good)
-            config_reader_fail(reader, keys->lists[i], name,
-                               "a list of names of arms is expected, like [left, right]");
-    }
-}
 
 static void phased_read_run(struct config_reader *reader, const struct config_node *run,
                             struct tacit_config_coordinator *coordinator)
 {
     struct run_keys *const keys = coordinator->keys;
-    keys->keys.growth = TACIT_PHASES_GROWTH;
-    read_rule(reader, run);
-    phased_read_index(reader, run, "run", &keys->keys);
-    read_lists(reader, run, keys);
+    config_reader_values(reader, run, "run", run_keys, keys);
+    config_reader_idle(reader, run, "run.rule", keys->eliminates,
+                       "elimination is a protocol of its own: 'protocol: elimination' with "
+                       "'run.bounds: exact'; allowed: index");
 }
 
 /* ---- Settings -------------------------------------------------------------------------------- */
@@ -80,19 +56,13 @@ static uint32_t find_arm(const struct tacit_config_coordinator *file, const char
 }
 
 /* The named arms as a set. Errors: TACIT_INVALID. */
-static enum tacit_status take_list(const struct live_run_file *from, int list, uint64_t *set)
+static enum tacit_status take_list(const struct live_run_file *from, const char *key,
+                                   const char *const *names, uint32_t count, uint64_t *set)
 {
-    struct tacit_config_coordinator const *const file = from->file;
-    struct run_keys const *const given = file->keys;
-    char name[40];
-    (void)snprintf(name, sizeof name, "run.%s", list_names[list]);
-    if (given->lists[list] == NULL)
-        return TACIT_OK;
-    for (const struct config_node *node = given->lists[list]->first; node != NULL;
-         node = node->next) {
-        uint32_t const arm = find_arm(file, node->text);
-        if (arm == file->arm_count)
-            return live_file_refuse(from, name, "no arm of the list has this name");
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t const arm = find_arm(from->file, names[i]);
+        if (arm == from->file->arm_count)
+            return live_file_refuse(from, key, "no arm of the list has this name");
         tacit_bits_add(set, arm);
     }
     return TACIT_OK;
@@ -103,12 +73,13 @@ static enum tacit_status settle_changes(const struct live_run_file *from,
                                         struct tacit_phases *schedule, uint64_t *later,
                                         uint64_t *added, uint64_t *retired)
 {
+    struct run_keys const *const keys = from->file->keys;
     uint32_t const arms = from->file->arm_count;
-    enum tacit_status status = take_list(from, LATER, later);
+    enum tacit_status status = take_list(from, "run.later", keys->later, keys->later_count, later);
     if (status == TACIT_OK)
-        status = take_list(from, ADDED, added);
+        status = take_list(from, "run.added", keys->added, keys->added_count, added);
     if (status == TACIT_OK)
-        status = take_list(from, RETIRED, retired);
+        status = take_list(from, "run.retired", keys->retired, keys->retired_count, retired);
     if (status != TACIT_OK)
         return status;
     uint32_t const count = tacit_bits_count(later, arms);
@@ -132,6 +103,16 @@ static enum tacit_status settle_changes(const struct live_run_file *from,
         return live_file_refuse(from, "run.retired", "the arm of the guard stays");
     schedule->first_count = count == 0 ? 0 : arms - count;
     return TACIT_OK;
+}
+
+enum tacit_status phased_check_live(const struct live_run_file *from,
+                                    const struct tacit_phases *schedule)
+{
+    char text[PHASED_REFUSAL_BYTES];
+    char const *const key = phased_schedule_refusal(schedule, text);
+    if (key == NULL)
+        return TACIT_OK;
+    return live_file_refuse(from, strcmp(key, "horizon") == 0 ? "run.horizon" : "run.growth", text);
 }
 
 /* What hub->settings points to, with its sets behind it. */
@@ -177,12 +158,7 @@ static enum tacit_status phased_hub_settings_new(const struct live_run_file *fro
         return status;
     made->settings.added = made->sets + set;
     made->settings.retired = made->sets + 2 * set;
-    char text[PHASED_REFUSAL_BYTES];
-    char const *const key = phased_schedule_refusal(schedule, text);
-    if (key == NULL)
-        return TACIT_OK;
-    bool const is_growth = strcmp(key, "protocol.growth") == 0;
-    return live_file_refuse(from, is_growth ? "run.growth" : "run.horizon", text);
+    return phased_check_live(from, schedule);
 }
 
 const struct live_family phased_live = {.file = {.word = "phased-index",

@@ -2,10 +2,18 @@
  * promise; and what is refused. */
 #include "ladder.h"
 #include "plan.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum tacit_status phased_check_schedule(const struct tacit_experiment *experiment,
+                                        const struct tacit_phases *schedule,
+                                        struct tacit_error *error)
+{
+    char text[PHASED_REFUSAL_BYTES];
+    char const *const key = phased_schedule_refusal(schedule, text);
+    return key == NULL ? TACIT_OK : tacit_experiment_refuse(experiment, key, text, error);
+}
 
 static enum tacit_status settle(struct tacit_experiment *experiment,
                                 const struct tacit_phases *schedule, struct phased_sim *sim,
@@ -19,10 +27,7 @@ static enum tacit_status settle(struct tacit_experiment *experiment,
                                .server_link_cost = experiment->config->server_link_cost};
     sim->schedule.agent_count = experiment->sim.agent_count;
     sim->schedule.horizon = experiment->sim.horizon;
-    sim->schedule.epsilon_per_reward =
-        experiment->mechanism.noisy
-            ? (double)experiment->mechanism.epsilon_nano / (double)TACIT_NANO
-            : (double)INFINITY;
+    sim->schedule.epsilon_per_reward = tacit_mechanism_epsilon(&experiment->mechanism);
     experiment->server_links = experiment->sim.agent_count;
     experiment->promise.mechanism = tacit_experiment_noise(experiment, TACIT_LEAVING_SUMS);
     status = tacit_experiment_site_mechanism(experiment, &sim->mechanism, error);
@@ -32,9 +37,7 @@ static enum tacit_status settle(struct tacit_experiment *experiment,
         .are_two = experiment->promise.trust.has_helper, .mechanism = experiment->mechanism};
     sim->schedule.floor_milli =
         sim->aggregators.are_two ? experiment->config->floor_milli : TACIT_ONE_AGGREGATOR;
-    char text[PHASED_REFUSAL_BYTES];
-    char const *const key = phased_schedule_refusal(&sim->schedule, text);
-    return key == NULL ? TACIT_OK : tacit_experiment_refuse(experiment, key, text, error);
+    return phased_check_schedule(experiment, &sim->schedule, error);
 }
 
 enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
@@ -110,6 +113,6 @@ enum tacit_status phased_print_bounds(const struct tacit_experiment *experiment,
     (void)fprintf(out, "  scalars   %.0f\n", sums);
     (void)fprintf(out, "  cost      %.12g\n", rounds * agents * sim->server_link_cost);
     (void)fprintf(out, "  intervals hold for all arms at all times together with chance %.12g\n",
-                  phased_confidence(schedule));
+                  phased_confidence(schedule->confidence));
     return TACIT_OK;
 }

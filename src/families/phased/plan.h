@@ -52,15 +52,16 @@ extern const struct config_key phased_guard_keys[];
 #define PHASED_INDEX_KEYS                                                                          \
     {"arms_per_round", "(4, or all)",                                                              \
      "arms of a plan after the first: the leader and those that challenge it",                     \
-     .form = "2 to all arms"},                                                                     \
+     CONFIG_TO_U32(phased_keys, arms_per_round, 2, TACIT_ARMS_MAX)},                               \
         {"growth", "2", "each release of an arm makes its pulls so many times as many",            \
-         .range = PHASED_GROWTH_RANGE},                                                            \
+         CONFIG_TO_REAL(phased_keys, growth, PHASED_GROWTH_RANGE)},                                \
         {"confidence", "(never sure)",                                                             \
          "it decides, and the answer holds with this probability; without it it plays for the "    \
          "least regret and never stops asking",                                                    \
-         .range = PHASED_CONFIDENCE_RANGE},                                                        \
+         CONFIG_TO_REAL(phased_keys, confidence, PHASED_CONFIDENCE_RANGE)},                        \
     {                                                                                              \
-        "guard", "", "an arm that the play never falls far behind", .form = "a map"                \
+        "guard", "", "an arm that the play never falls far behind",                                \
+            CONFIG_TO_SAME(phased_guard_keys)                                                      \
     }
 #define PHASED_GROWTH_RANGE CONFIG_ABOVE(1, 4)
 #define PHASED_CONFIDENCE_RANGE                                                                    \
@@ -68,13 +69,6 @@ extern const struct config_key phased_guard_keys[];
         0.5, 1, false, false, true                                                                 \
     }
 
-/* Reads growth and confidence; absent ones are 2 and 0. `section`: what the map is called. */
-void phased_read_growth(struct config_reader *reader, const struct config_node *protocol,
-                        const char *section, double *growth, double *confidence);
-
-/* The same with all other keys of the index. */
-void phased_read_index(struct config_reader *reader, const struct config_node *map,
-                       const char *section, struct phased_keys *keys);
 void phased_read_keys(struct config_reader *reader, const struct config_node *root,
                       struct tacit_config *config);
 
@@ -90,6 +84,11 @@ enum tacit_status phased_settle_changes(struct tacit_experiment *experiment,
 uint32_t phased_find_arm(const struct tacit_experiment *experiment, const char *name);
 
 /* ---- plan.c ---- */
+
+/* Refuses what phased_schedule_refusal names. */
+enum tacit_status phased_check_schedule(const struct tacit_experiment *experiment,
+                                        const struct tacit_phases *schedule,
+                                        struct tacit_error *error);
 
 /* Of the family: a struct phased_sim, of the file's keys. */
 enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);

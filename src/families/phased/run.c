@@ -15,9 +15,10 @@ struct phased_run {
     struct tacit_sim_instance instance;
     uint32_t *released; /* A: the last round whose release was counted */
     double samples;
-    struct tacit_bounds_interval *intervals; /* K: scratch */
-    struct tacit_phased_update update;       /* of the step under way */
-    struct tacit_sim_send send;
+    double *lowers;                    /* K: scratch, .. */
+    double *uppers;                    /* .. too */
+    uint64_t *left;                    /* W(K) */
+    struct tacit_phased_update update; /* of the step under way */
 };
 
 /* ---- Messages ---- */
@@ -158,9 +159,10 @@ static const struct tacit_sim_node_ops node_ops = {.size = size_of_node,
 
 /* ---- Memory ---- */
 
-static enum tacit_status allocate(struct phased_run *run)
+static enum tacit_status make(void *memory, const void *plan)
 {
-    struct phased_sim const *const sim = run->sim;
+    struct phased_run *const run = memory;
+    struct phased_sim const *const sim = plan;
     struct tacit_phased_agent_config const agent = agent_config(sim, 1, 0);
     struct tacit_phased_hub_config const hub = hub_config(sim, 1);
     struct tacit_sim_nodes_config const config = {.sim = &sim->common,
@@ -172,10 +174,15 @@ static enum tacit_status allocate(struct phased_run *run)
                                                   .reward_purpose = TACIT_PURPOSE_REWARD,
                                                   .noise_purpose = TACIT_PURPOSE_NOISE,
                                                   .hub_purpose = TACIT_PURPOSE_SELECTION};
+    run->sim = sim;
+    run->agent_count = sim->common.agent_count;
+    run->arm_count = sim->common.env.arm_count;
     if (tacit_phased_agent_size(&agent) == 0 || tacit_phased_hub_size(&hub) == 0)
         return TACIT_INVALID;
     run->released = tacit_sim_new(run, run->agent_count, sizeof *run->released);
-    run->intervals = tacit_sim_new(run, run->arm_count, sizeof *run->intervals);
+    run->lowers = tacit_sim_new(run, run->arm_count, sizeof *run->lowers);
+    run->uppers = tacit_sim_new(run, run->arm_count, sizeof *run->uppers);
+    run->left = tacit_sim_new(run, TACIT_BITS_WORDS(run->arm_count), sizeof *run->left);
     enum tacit_status status = tacit_sim_instance_init(&run->instance, &sim->common, run);
     if (status != TACIT_OK)
         return status;
@@ -190,39 +197,10 @@ static enum tacit_status allocate(struct phased_run *run)
 
 struct phased_run *phased_run_new(const struct phased_sim *sim, enum tacit_status *status)
 {
-    struct phased_run *const run = tacit_sim_new(NULL, 1, sizeof *run);
-    *status = TACIT_MEMORY;
-    if (run == NULL)
-        return NULL;
-    run->sim = sim;
-    run->agent_count = sim->common.agent_count;
-    run->arm_count = sim->common.env.arm_count;
-    *status = allocate(run);
-    if (*status == TACIT_OK)
-        return run;
-    phased_run_free(run);
-    return NULL;
-}
-
-void phased_run_free(struct phased_run *run)
-{
-    if (run == NULL)
-        return;
-    tacit_sim_nodes_free(run->nodes);
-    tacit_sim_delete(run);
+    return tacit_sim_make(sizeof(struct phased_run), make, sim, status);
 }
 
 /* ---- What a run came to ---- */
-
-/* Can the arm not be told apart from the best one? Its interval, valid at all times, reaches the
- * best lower bound. */
-static bool is_left(const struct phased_run *run, const struct tacit_phased_judge_view *judge,
-                    double bar, uint32_t arm)
-{
-    if (judge->standings[arm] != TACIT_PHASED_PRESENT)
-        return false;
-    return judge->decided ? arm == judge->leader : run->intervals[arm].upper >= bar;
-}
 
 static struct tacit_bounds_interval interval_of(const struct phased_run *run, uint32_t arm,
                                                 double confidence)
@@ -248,16 +226,14 @@ static struct tacit_phased_judge_view judge_view(const struct phased_run *run)
 static void rank(struct phased_run *run, const struct tacit_phased_judge_view *judge,
                  struct tacit_sim_row *row)
 {
-    double const confidence = phased_confidence(&run->sim->schedule);
-    double bar = 0;
+    double const confidence = phased_confidence(run->sim->schedule.confidence);
     for (uint32_t arm = 0; arm < run->arm_count; arm++) {
-        run->intervals[arm] = interval_of(run, arm, confidence);
-        if (judge->standings[arm] == TACIT_PHASED_PRESENT && run->intervals[arm].lower > bar)
-            bar = run->intervals[arm].lower;
+        struct tacit_bounds_interval const interval = interval_of(run, arm, confidence);
+        run->lowers[arm] = interval.lower;
+        run->uppers[arm] = interval.upper;
     }
-    for (uint32_t arm = 0; arm < run->arm_count; arm++) {
-        if (!is_left(run, judge, bar, arm))
-            continue;
+    phased_find_left(judge, run->lowers, run->uppers, run->arm_count, run->left);
+    TACIT_BITS_EACH (arm, run->left, run->arm_count) {
         uint32_t place = row->ranked_count++;
         for (; place > 0; place--) {
             uint32_t const other = row->ranking[place - 1];

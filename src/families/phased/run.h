@@ -21,7 +21,6 @@ struct phased_run; /* the workspace of one thread, used for one run after the ot
 
 /* Errors: NULL with *status = TACIT_MEMORY or TACIT_INVALID. */
 struct phased_run *phased_run_new(const struct phased_sim *sim, enum tacit_status *status);
-void phased_run_free(struct phased_run *run); /* NULL is allowed */
 
 /* Plays run number `index` to its end; fills the row but for its metrics. *healed: every agent that
  * is not lost reached T. Errors: TACIT_INTERRUPTED, TACIT_MEMORY, TACIT_INVALID. */

@@ -2,7 +2,6 @@
  * sample. With two aggregators so many players make a round, each of them once: who is in it
  * already waits for its grant until it closes, and only the total with both's noise is published.
  */
-#include <math.h>
 #include <string.h>
 #include "loop.h"
 
@@ -12,16 +11,15 @@ struct tacit_vote_pool_config vote_pool_config(const struct vote_world *world)
 {
     struct tacit_mechanism const *const mechanism =
         world->together > 0 ? &world->aggregators.mechanism : world->mechanism;
-    return (struct tacit_vote_pool_config){
-        .player_count = world->player_count,
-        .arm_count = world->subroutine.arm_count,
-        .accuracy = world->subroutine.accuracy,
-        .failure = world->subroutine.failure,
-        .epsilon = mechanism->noisy ? (double)mechanism->epsilon_nano / 1e9 : (double)INFINITY,
-        .block = world->block,
-        .growth = TACIT_VOTE_POOL_GROWTH,
-        .together = world->together,
-        .floor_milli = world->floor_milli};
+    return (struct tacit_vote_pool_config){.player_count = world->player_count,
+                                           .arm_count = world->subroutine.arm_count,
+                                           .accuracy = world->subroutine.accuracy,
+                                           .failure = world->subroutine.failure,
+                                           .epsilon = tacit_mechanism_epsilon(mechanism),
+                                           .block = world->block,
+                                           .growth = TACIT_VOTE_POOL_GROWTH,
+                                           .together = world->together,
+                                           .floor_milli = world->floor_milli};
 }
 
 static struct tacit_vote_sums_config config_of(const struct vote_world *world, uint32_t player)
