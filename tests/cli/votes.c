@@ -309,7 +309,7 @@ TEST_WITH(daemon_files_are_refused_in_words, open_folder, on_file_close)
         {"votes: 1", "", "run.accuracy: missing"},
         {"accuracy: 0, votes: 1", "", "above 0 and up to 1"},
         {"accuracy: 0.1", "", "run.eta: is missing"},
-        {"accuracy: 0.1, eta: 1", "", "1 is certain failure"},
+        {"accuracy: 0.1, eta: 1", "", "above 0 and below 1"},
         {"accuracy: 0.1, eta: 0.1, votes: 2", "", "run.eta: follows from votes"},
         {"accuracy: 0.1, votes: 3", "", "no more than the sites"},
         {"accuracy: 0.1, eta: 0.9", "", "29 votes are needed and there are 2 sites"},

@@ -41,11 +41,12 @@ static const struct config_key protocol_keys[] = {
      "sizes, one draw an urn; fastest: in expectation",
      .choices = selectors},
     {"users_per_round", "(must be given, but for all)", "m", .form = "1 to agents"},
-    {"alpha", "100", "weight of generalisation", CONFIG_TO_REAL(select_keys, alpha, NOT_NEGATIVE)},
-    {"beta", "2", "its exponent", CONFIG_TO_REAL(select_keys, beta, CONFIG_FROM(1, 1000))},
-    {"gamma", "5", "weight of privacy", CONFIG_TO_REAL(select_keys, gamma, NOT_NEGATIVE)},
+    {"alpha", "100", "weight of generalisation",
+     CONFIG_TO_REAL(select_keys, config.alpha, NOT_NEGATIVE)},
+    {"beta", "2", "its exponent", CONFIG_TO_REAL(select_keys, config.beta, CONFIG_FROM(1, 1000))},
+    {"gamma", "5", "weight of privacy", CONFIG_TO_REAL(select_keys, config.gamma, NOT_NEGATIVE)},
     {"zeta", "1", "factor on the observed mean in Eq. (13); the paper's large network: 3",
-     CONFIG_TO_REAL(select_keys, zeta, POSITIVE)},
+     CONFIG_TO_REAL(select_keys, config.zeta, POSITIVE)},
     {"kappa", "1", "annealings: divisor of the temperature",
      CONFIG_TO_REAL(select_keys, choice.annealing.kappa, POSITIVE)},
     {"iterations", "500", "annealings: steps a round",
@@ -72,11 +73,11 @@ static void read_protocol(struct config_reader *reader, const struct config_node
     annealing->is_vanilla = selector == VANILLA;
     keys->choice.selector =
         annealing->is_vanilla ? TACIT_SELECTOR_ANNEALING : (enum tacit_selector)selector;
-    keys->users_per_round = config->agent_count;
+    keys->config.users_per_round = config->agent_count;
     config_reader_u32(reader, protocol, "protocol.users_per_round",
                       keys->choice.selector != TACIT_SELECTOR_ALL, 1, config->agent_count,
-                      &keys->users_per_round);
-    config_reader_u32(reader, protocol, "protocol.quorum", false, 1, keys->users_per_round,
+                      &keys->config.users_per_round);
+    config_reader_u32(reader, protocol, "protocol.quorum", false, 1, keys->config.users_per_round,
                       &keys->quorum);
     config_reader_choice(reader, protocol, "protocol.keep", false, keeps, &keep);
     annealing->keep_last = keep == KEEP_LAST;
@@ -103,7 +104,7 @@ static const struct config_key environment_keys[] = {
      "two-groups: a fast and a slow half, normal around each user's mean; trace: as measured",
      CONFIG_TO_WORD(select_keys, latency, sources)},
     {"latency_min", "0.05", "tau_min; shorter latencies count as this one",
-     CONFIG_TO_REAL(select_keys, latency_min, POSITIVE)}, /* READINGS P5.6 */
+     CONFIG_TO_REAL(select_keys, config.latency_min, POSITIVE)}, /* READINGS P5.6 */
     {"log-normal", "", "source: log-normal", .form = "a map"},
     {"trace", "", "source: trace; a column a user, each round takes a row at random",
      .form = "a CSV file without a header"},
@@ -166,10 +167,11 @@ static const struct config_choice budgets[] = {{"geometric", TACIT_SELECT_GEOMET
                                                {NULL, 0}};
 #define ETA CONFIG_FROM(1e-9, TACIT_SELECT_ETA_MAX)
 static const struct config_key privacy_keys[] = {
-    {"eta", "0.04", "budget: geometric", CONFIG_TO_REAL(select_keys, eta, ETA)}, /* READINGS P5.6 */
+    {"eta", "0.04", "budget: geometric",
+     CONFIG_TO_REAL(select_keys, config.budget.eta, ETA)}, /* READINGS P5.6 */
     {"budget", "geometric",
      "what the i-th participation costs. geometric: epsilon (e^eta - 1) e^(-eta i)",
-     CONFIG_TO_WORD(select_keys, budget, budgets)},
+     CONFIG_TO_WORD(select_keys, config.budget.kind, budgets)},
     {"participations", "(must be given for uniform)", "epsilon is spread over so many",
      .form = "a number from 1"},
     {"budgets", "(must be given for given)", "together at most epsilon",
@@ -199,23 +201,24 @@ static void read_budgets(struct config_reader *reader, const struct config_node 
                          struct select_keys *keys)
 {
     struct config_node const *const list = config_node_member(privacy, "budgets");
+    uint32_t count = 0;
     if (list == NULL || list->kind != CONFIG_LIST || list->first == NULL) {
         config_reader_fail(reader, list == NULL ? privacy : list, "privacy.budgets",
                            "a list of epsilons is expected, like [1, 0.5, 0.5]");
         return;
     }
     for (const struct config_node *node = list->first; node != NULL; node = node->next)
-        keys->participations++;
-    if (keys->participations > TACIT_SELECT_BUDGETS_MAX) {
+        count++;
+    if (count > TACIT_SELECT_BUDGETS_MAX) {
         config_reader_fail(reader, list, "privacy.budgets", "%u numbers; at most %u are allowed",
-                           keys->participations, TACIT_SELECT_BUDGETS_MAX);
+                           count, TACIT_SELECT_BUDGETS_MAX);
         return;
     }
-    keys->given = config_reader_memory(reader, keys->participations * sizeof *keys->given);
-    if (keys->given == NULL)
-        return;
-    double *next = keys->given;
-    for (const struct config_node *node = list->first; node != NULL; node = node->next)
+    double *next = config_reader_memory(reader, count * sizeof *next);
+    keys->config.budget.participations = count;
+    keys->config.budget.given = next;
+    for (const struct config_node *node = list->first; node != NULL && next != NULL;
+         node = node->next)
         if (!config_reader_real(reader, node, "privacy.budgets", (struct config_range)POSITIVE,
                                 next++))
             return;
@@ -230,17 +233,18 @@ static void read_privacy(struct config_reader *reader, const struct config_node 
     config_reader_idle(reader, privacy, "privacy.budget", is_none,
                        "belongs to mode: paper or sound");
     config_reader_idle(reader, privacy, "privacy.eta",
-                       is_none || keys->budget != TACIT_SELECT_GEOMETRIC,
+                       is_none || keys->config.budget.kind != TACIT_SELECT_GEOMETRIC,
                        "belongs to budget: geometric");
     config_reader_idle(reader, privacy, "privacy.participations",
-                       is_none || keys->budget != TACIT_SELECT_UNIFORM,
+                       is_none || keys->config.budget.kind != TACIT_SELECT_UNIFORM,
                        "belongs to budget: uniform");
     config_reader_idle(reader, privacy, "privacy.budgets",
-                       is_none || keys->budget != TACIT_SELECT_GIVEN, "belongs to budget: given");
-    if (keys->budget == TACIT_SELECT_UNIFORM)
+                       is_none || keys->config.budget.kind != TACIT_SELECT_GIVEN,
+                       "belongs to budget: given");
+    if (keys->config.budget.kind == TACIT_SELECT_UNIFORM)
         config_reader_u32(reader, privacy, "privacy.participations", true, 1, 1000000000u,
-                          &keys->participations);
-    if (keys->budget == TACIT_SELECT_GIVEN && reader->status == TACIT_OK)
+                          &keys->config.budget.participations);
+    if (keys->config.budget.kind == TACIT_SELECT_GIVEN && reader->status == TACIT_OK)
         read_budgets(reader, privacy, keys);
 }
 

@@ -254,19 +254,10 @@ static void select_settle_site(struct config_reader *reader, struct tacit_config
 /* ---- The coordinator ------------------------------------------------------------------------- */
 
 struct run_keys {
-    uint32_t parameters;
-    uint32_t users_per_round;
+    struct tacit_select_hub_config core; /* what of it is in the file */
     uint32_t batches;
     uint32_t latency_min_ms;
-    double clip;
-    double alpha;
-    double beta;
-    double gamma;
-    double zeta;
-    double eta;
-    int selector;
     const char *initial;
-    uint64_t *sizes;
 };
 
 static const struct config_choice selectors[] = {{"exact", TACIT_SELECTOR_EXACT},
@@ -279,22 +270,22 @@ static const struct config_choice selectors[] = {{"exact", TACIT_SELECTOR_EXACT}
 
 static const struct config_key run_keys[] = {
     {"parameters", NULL, "d, numbers of the model; users_per_round updates must fit into 256 MiB",
-     CONFIG_TO_U32(run_keys, parameters, 1, TACIT_SELECT_DIMENSION_MAX)},
+     CONFIG_TO_U32(run_keys, core.dimension, 1, TACIT_SELECT_DIMENSION_MAX)},
     {"clip", NULL, "C, the L1 norm that an update is scaled down to",
-     CONFIG_TO_REAL(run_keys, clip, POSITIVE)},
+     CONFIG_TO_REAL(run_keys, core.clip, POSITIVE)},
     {"users_per_round", "(all)", "m", .form = "1 to all sites"},
     {"alpha", "100", "as in an experiment, like what follows",
-     CONFIG_TO_REAL(run_keys, alpha, WEIGHT)},
-    {"beta", "2", "", CONFIG_TO_REAL(run_keys, beta, CONFIG_FROM(1, 1000))},
-    {"gamma", "5", "", CONFIG_TO_REAL(run_keys, gamma, WEIGHT)},
-    {"zeta", "1", "", CONFIG_TO_REAL(run_keys, zeta, POSITIVE)},
-    {"eta", "0.04", "that of policy.eta", CONFIG_TO_REAL(run_keys, eta, ETA)},
+     CONFIG_TO_REAL(run_keys, core.select.alpha, WEIGHT)},
+    {"beta", "2", "", CONFIG_TO_REAL(run_keys, core.select.beta, CONFIG_FROM(1, 1000))},
+    {"gamma", "5", "", CONFIG_TO_REAL(run_keys, core.select.gamma, WEIGHT)},
+    {"zeta", "1", "", CONFIG_TO_REAL(run_keys, core.select.zeta, POSITIVE)},
+    {"eta", "0.04", "that of policy.eta", CONFIG_TO_REAL(run_keys, core.select.budget.eta, ETA)},
     {"sizes", "(alike)", "public numbers of rows in the order of sites, weights of the average",
      .form = "a list of whole numbers"},
     {"latency_min_ms", "50", "", CONFIG_TO_U32(run_keys, latency_min_ms, 1, 3600000)},
     {"batches", "100", "so many a training does; public, so that its time says little",
      CONFIG_TO_U32(run_keys, batches, 1, 1000000)},
-    {"selector", "exact", "", CONFIG_TO_WORD(run_keys, selector, selectors)},
+    {"selector", "exact", "", CONFIG_TO_WORD(run_keys, core.selector, selectors)},
     {"initial", "(zeros)", "of d little-endian float32 numbers", CONFIG_TO_TEXT(run_keys, initial),
      .form = "a file"},
     {.name = NULL}};
@@ -308,11 +299,12 @@ static void read_sizes(struct config_reader *reader, const struct config_node *r
     uint32_t count = 0;
     if (list == NULL || reader->status != TACIT_OK)
         return;
-    keys->sizes = config_reader_memory(reader, site_count * sizeof *keys->sizes);
+    uint64_t *const sizes = config_reader_memory(reader, site_count * sizeof *sizes);
+    keys->core.sizes = sizes;
     for (const struct config_node *node = list->kind == CONFIG_LIST ? list->first : NULL;
-         node != NULL && keys->sizes != NULL; node = node->next, count++)
-        if (count >= site_count || !config_reader_whole(reader, node, "run.sizes", 1,
-                                                        UINT64_C(1) << 32, &keys->sizes[count]))
+         node != NULL && sizes != NULL; node = node->next, count++)
+        if (count >= site_count ||
+            !config_reader_whole(reader, node, "run.sizes", 1, UINT64_C(1) << 32, &sizes[count]))
             break;
     if (reader->status == TACIT_OK && count != site_count)
         config_reader_fail(reader, list, "run.sizes",
@@ -325,15 +317,15 @@ static void select_read_run(struct config_reader *reader, const struct config_no
 {
     struct run_keys *const keys = coordinator->keys;
     config_reader_values(reader, run, "run", run_keys, keys);
-    keys->users_per_round = coordinator->site_count;
+    keys->core.select.users_per_round = coordinator->site_count;
     config_reader_u32(reader, run, "run.users_per_round", false, 1, coordinator->site_count,
-                      &keys->users_per_round);
+                      &keys->core.select.users_per_round);
     read_sizes(reader, run, coordinator->site_count, keys);
-    if (coordinator->trust.has_helper && keys->users_per_round < 2)
+    if (coordinator->trust.has_helper && keys->core.select.users_per_round < 2)
         config_reader_refuse(reader, "run.users_per_round",
                              "with two aggregators a sum is of two sites or more; allowed: 2 or "
                              "more");
-    if (coordinator->trust.has_helper && keys->sizes != NULL)
+    if (coordinator->trust.has_helper && keys->core.sizes != NULL)
         config_reader_refuse(reader, "run.sizes",
                              "two aggregators add up what they cannot weigh: all updates of a "
                              "round weigh the same; allowed: without this key");
@@ -358,45 +350,19 @@ static enum tacit_status read_initial(const struct live_run_file *from,
     char *const path = tacit_config_path(from->file->document, keys->initial);
     FILE *const in = path == NULL ? NULL : fopen(path, "rb");
     float *const initial = config_document_allocate(
-        from->file->document, (keys->parameters + (size_t)1) * sizeof *initial);
+        from->file->document, (keys->core.dimension + (size_t)1) * sizeof *initial);
     size_t const got = in == NULL || initial == NULL
                            ? 0
-                           : fread(initial, sizeof *initial, keys->parameters + (size_t)1, in);
+                           : fread(initial, sizeof *initial, keys->core.dimension + (size_t)1, in);
     if (in != NULL)
         (void)fclose(in);
     free(path);
     settings->core.initial = initial;
-    return got == keys->parameters
+    return got == keys->core.dimension
                ? TACIT_OK
                : live_file_refuse(
                      from, "run.initial",
                      "it cannot be read, or is not of run.parameters numbers of 4 bytes each");
-}
-
-static struct tacit_select_hub_config core_of(const struct live_hub_config *hub,
-                                              const struct run_keys *keys)
-{
-    return (struct tacit_select_hub_config){.run_id = hub->run_id,
-                                            .select = {.user_count = hub->site_count,
-                                                       .users_per_round = keys->users_per_round,
-                                                       .alpha = keys->alpha,
-                                                       .beta = keys->beta,
-                                                       .gamma = keys->gamma,
-                                                       .zeta = keys->zeta,
-                                                       .latency_min = keys->latency_min_ms * 1e-3,
-                                                       .budget = {.kind = TACIT_SELECT_GEOMETRIC,
-                                                                  .is_exact = true,
-                                                                  .total = hub->epsilon,
-                                                                  .eta = keys->eta}},
-                                            .selector = (enum tacit_selector)keys->selector,
-                                            .annealing = {.kappa = 1, .iterations = 500},
-                                            .dimension = keys->parameters,
-                                            .round_count = (uint32_t)hub->horizon,
-                                            .quorum = hub->quorum,
-                                            .round_timeout_us =
-                                                (uint64_t)hub->deadline_s * 1000000u,
-                                            .clip = keys->clip,
-                                            .sizes = keys->sizes}; /* the document's */
 }
 
 static enum tacit_status select_hub_settings_new(const struct live_run_file *from)
@@ -407,9 +373,19 @@ static enum tacit_status select_hub_settings_new(const struct live_run_file *fro
     TACIT_ASSERT(keys != NULL);
     if (made == NULL)
         return TACIT_MEMORY;
-    if (hub->quorum > keys->users_per_round)
-        hub->quorum = keys->users_per_round;
-    made->core = core_of(hub, keys);
+    if (hub->quorum > keys->core.select.users_per_round)
+        hub->quorum = keys->core.select.users_per_round;
+    made->core = keys->core;
+    made->core.run_id = hub->run_id;
+    made->core.select.user_count = hub->site_count;
+    made->core.select.latency_min = keys->latency_min_ms * 1e-3;
+    made->core.select.budget.kind = TACIT_SELECT_GEOMETRIC;
+    made->core.select.budget.is_exact = true;
+    made->core.select.budget.total = hub->epsilon;
+    made->core.annealing = (struct tacit_select_annealing){.kappa = 1, .iterations = 500};
+    made->core.round_count = (uint32_t)hub->horizon;
+    made->core.quorum = hub->quorum;
+    made->core.round_timeout_us = (uint64_t)hub->deadline_s * 1000000u;
     made->batches = keys->batches;
     enum tacit_status status = TACIT_OK;
     if (keys->initial != NULL)
@@ -417,7 +393,7 @@ static enum tacit_status select_hub_settings_new(const struct live_run_file *fro
     bool const is_kept = from->file->trust.has_helper; /* what any site reports, for the helper */
     if (status == TACIT_OK &&
         (tacit_select_hub_size(&made->core) == 0 ||
-         (is_kept && hub->site_count * (size_t)keys->parameters > UPDATES_MAX)))
+         (is_kept && hub->site_count * (size_t)keys->core.dimension > UPDATES_MAX)))
         status = live_file_refuse(
             from, "run.parameters",
             is_kept ? "updates of so many numbers, of all sites, do not fit into 256 MiB"

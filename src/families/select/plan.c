@@ -54,7 +54,7 @@ static enum tacit_status make_latency(struct tacit_experiment *experiment, struc
     struct select_keys const *const keys = &plan->keys;
     plan->latency = (struct tacit_latency){.kind = keys->latency,
                                            .user_count = config->agent_count,
-                                           .latency_min = keys->latency_min,
+                                           .latency_min = keys->config.latency_min,
                                            .spread = keys->spread};
     if (keys->latency == TACIT_LATENCY_TRACE)
         return read_trace(experiment, plan, error);
@@ -150,22 +150,13 @@ static enum tacit_status make_budget(struct tacit_experiment *experiment, struct
                                      struct tacit_error *error)
 {
     struct tacit_config const *const config = experiment->config;
-    struct select_keys const *const keys = &plan->keys;
     bool const is_none = config->privacy == TACIT_PRIVACY_NONE || isinf(config->epsilon);
-    plan->config = (struct tacit_select_config){
-        .user_count = config->agent_count,
-        .users_per_round = keys->users_per_round,
-        .alpha = keys->alpha,
-        .beta = keys->beta,
-        .gamma = keys->gamma,
-        .zeta = keys->zeta,
-        .latency_min = keys->latency_min,
-        .budget = {.kind = is_none ? TACIT_SELECT_GEOMETRIC : keys->budget,
-                   .is_exact = !is_none && config->privacy == TACIT_PRIVACY_SOUND,
-                   .total = is_none ? INFINITY : config->epsilon,
-                   .eta = keys->eta,
-                   .participations = keys->participations,
-                   .given = keys->given}};
+    struct tacit_select_budget *const budget = &plan->config.budget;
+    plan->config = plan->keys.config;
+    plan->config.user_count = config->agent_count;
+    budget->kind = is_none ? TACIT_SELECT_GEOMETRIC : budget->kind;
+    budget->is_exact = !is_none && config->privacy == TACIT_PRIVACY_SOUND;
+    budget->total = is_none ? INFINITY : config->epsilon;
     if (tacit_select_size(&plan->config) > 0)
         return TACIT_OK;
     return tacit_experiment_refuse(
@@ -253,7 +244,7 @@ enum tacit_status select_make_plan(struct tacit_experiment *experiment, struct t
     if (status != TACIT_OK)
         return status;
     promise(experiment, plan);
-    experiment->server_links = plan->keys.users_per_round;
+    experiment->server_links = plan->keys.config.users_per_round;
     return TACIT_OK;
 }
 

@@ -53,24 +53,15 @@ extern const struct tacit_profile select_series[];
 /* What the file says. */
 struct select_keys {
     struct tacit_select_choice choice; /* selector and annealing */
-    uint32_t users_per_round;
+    struct tacit_select_config config; /* of its budget all but is_exact and total */
     uint32_t quorum;
-    double alpha;
-    double beta;
-    double gamma;
-    double zeta;
     enum tacit_latency_kind latency;
     const char *trace; /* file */
     double median;     /* LOG_NORMAL */
     double median_spread;
     double spread;
-    double latency_min;
     double dirichlet; /* of the data sets' sizes; 0: balanced */
     uint64_t row_count;
-    enum tacit_select_budget_kind budget;
-    double eta;
-    uint32_t participations;
-    double *given;
     struct training_keys training;
 };
 
@@ -102,5 +93,4 @@ void select_sort_reals(double *values, uint32_t count);
 void *select_run_new(const void *plan, enum tacit_status *status);
 enum tacit_status select_run_play(void *run, uint32_t index, struct tacit_sim_row *row,
                                   atomic_bool *stop);
-void select_run_free(void *run);
 #endif

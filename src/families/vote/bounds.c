@@ -44,7 +44,7 @@ static double theorem_chance(const struct vote_plan *plan, double activity, doub
         return NAN;
     double const enough =
         tacit_vote_binomial_tail((uint32_t)samples, activity, (uint32_t)alone + 1);
-    return (1 - plan->delta) * pow(enough, (double)plan->world.votes_needed);
+    return (1 - plan->threshold.delta) * pow(enough, (double)plan->world.votes_needed);
 }
 
 static void print_theorems(const struct vote_plan *plan, FILE *out)
@@ -53,7 +53,7 @@ static void print_theorems(const struct vote_plan *plan, FILE *out)
     double const arms = (double)world->subroutine.arm_count;
     double const epsilon = world->subroutine.accuracy;
     double const needed = (double)world->votes_needed;
-    double const log_delta = log(1 / plan->delta);
+    double const log_delta = log(1 / plan->threshold.delta);
     double const extra = sqrt(log_delta / 2);
     double const alone = tacit_vote_samples_alone(&world->subroutine);
     double const activity = activity_of(world, world->votes_needed);
@@ -88,23 +88,25 @@ static void print_votes(const struct vote_plan *plan, FILE *out)
     struct vote_world const *const world = &plan->world;
     uint32_t const players = world->player_count;
     uint32_t const needed = world->votes_needed;
-    uint32_t const wrong = needed > plan->liars ? needed - plan->liars : 0;
+    uint32_t const wrong = needed > plan->threshold.liars ? needed - plan->threshold.liars : 0;
     double const by_committee = pow(plan->eta, (double)wrong);
-    double const by_any = tacit_vote_binomial_tail(players - plan->liars, plan->eta, wrong);
+    double const by_any =
+        tacit_vote_binomial_tail(players - plan->threshold.liars, plan->eta, wrong);
     (void)fprintf(out, "  votes     %u of %u players, eta %.6g", needed, players, plan->eta);
-    if (plan->liars > 0)
-        (void)fprintf(out, ", %u liars allowed for", plan->liars);
-    (void)fprintf(out,
-                  "\n  failure   of %u players fixed in advance: %.4g; of any %u of %u: %.4g; "
-                  "asked for: %.4g%s\n",
-                  wrong, by_committee, wrong, players - plan->liars, by_any, plan->delta,
-                  (world->committee != NULL ? by_committee : by_any) > plan->delta * (1 + 1e-9)
-                      ? " (not kept)"
-                      : "");
-    struct tacit_vote_choice const choice =
-        tacit_vote_recommend(players - plan->liars, plan->delta, &world->subroutine);
+    if (plan->threshold.liars > 0)
+        (void)fprintf(out, ", %u liars allowed for", plan->threshold.liars);
+    (void)fprintf(
+        out,
+        "\n  failure   of %u players fixed in advance: %.4g; of any %u of %u: %.4g; "
+        "asked for: %.4g%s\n",
+        wrong, by_committee, wrong, players - plan->threshold.liars, by_any, plan->threshold.delta,
+        (world->committee != NULL ? by_committee : by_any) > plan->threshold.delta * (1 + 1e-9)
+            ? " (not kept)"
+            : "");
+    struct tacit_vote_choice const choice = tacit_vote_recommend(
+        players - plan->threshold.liars, plan->threshold.delta, &world->subroutine);
     (void)fprintf(out, "  cheapest  %u of %u players with eta %.4g: about %.3g samples\n",
-                  choice.needed + plan->liars, players, choice.eta, choice.samples);
+                  choice.needed + plan->threshold.liars, players, choice.eta, choice.samples);
     double const messages = (double)needed * world->subroutine.arm_count - 1;
     (void)fprintf(out, "  messages  at most %.0f (Theorem 1: m K - 1)%s, %.0f by receiver\n",
                   messages, world->reset_probability > 0 ? " between two resets" : "",
@@ -181,7 +183,7 @@ enum tacit_status vote_print_bounds(const struct tacit_experiment *experiment, F
     (void)fprintf(out,
                   "  one learner with all rewards: K/epsilon^2 ln(1/delta) = %.4g samples, "
                   "without constants (Sec. 2)\n",
-                  arms / (epsilon * epsilon) * log(1 / plan->delta));
+                  arms / (epsilon * epsilon) * log(1 / plan->threshold.delta));
     print_assumption(experiment, out);
     if (world->sharing == VOTE_SHARING_ALL) {
         print_shared(plan, out);

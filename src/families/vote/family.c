@@ -23,7 +23,5 @@ const struct tacit_family vote_family = {
     .forecast = vote_forecast,
     .forecast_unit = "samples of all players",
     .forecast_regret = vote_forecast_regret,
-    .player = {.metric_count = VOTE_METRIC_COUNT,
-               .run_new = vote_run_new,
-               .run_play = vote_run_play,
-               .run_free = tacit_sim_delete}};
+    .player = {
+        .metric_count = VOTE_METRIC_COUNT, .run_new = vote_run_new, .run_play = vote_run_play}};

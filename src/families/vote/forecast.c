@@ -318,9 +318,9 @@ static bool has_formula(const struct tacit_experiment *experiment)
     return experiment->global_means != NULL && experiment->sim.env.kind != TACIT_ENV_CONSTANT &&
            experiment->sim.env.row_count == 1 && plan->world.drift == 0 &&
            plan->world.switch_every == 0 && plan->world.group_count == 0 &&
-           !(plan->world.reset_probability > 0) && !(plan->world.flip > 0) && plan->liars == 0 &&
-           (is_kind || is_exact) && plan->world.subroutine.arm_count >= 2 &&
-           plan->world.subroutine.arm_count <= ARMS_MAX;
+           !(plan->world.reset_probability > 0) && !(plan->world.flip > 0) &&
+           plan->threshold.liars == 0 && (is_kind || is_exact) &&
+           plan->world.subroutine.arm_count >= 2 && plan->world.subroutine.arm_count <= ARMS_MAX;
 }
 
 /* Who learns, and how many must have dropped an arm. */

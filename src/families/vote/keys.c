@@ -19,9 +19,10 @@ static const struct config_key protocol_keys[] = {
      .form = "naive, median, successive, ser3, ser4, kl-racing, lucb, kl-lucb, ugapec"},
     {"epsilon", NULL, "the accuracy: an arm within it of the best is an answer",
      CONFIG_TO_REAL(vote_keys, subroutine.accuracy, CHANCE)},
-    {"delta", "0.05", "failure of the whole", CONFIG_TO_REAL(vote_keys, delta, CHANCE)},
+    {"delta", "0.05", "failure of the whole",
+     CONFIG_TO_REAL(vote_keys, threshold.delta, VOTE_CHANCE_RANGE)},
     {"eta", "", "failure that a player allows itself; a confidence parameter, never privacy",
-     CONFIG_TO_REAL(vote_keys, eta, CHANCE)},
+     CONFIG_TO_REAL(vote_keys, threshold.eta, VOTE_CHANCE_RANGE)},
     {"sharing", "votes",
      "none: 1-PRIVACY, each alone at delta/N; all: 0-PRIVACY, every reward, sound by randomised "
      "response; sums: noised sums of blocks, sound only",
@@ -31,7 +32,7 @@ static const struct config_key protocol_keys[] = {
      "binomial (any m of N), cheapest (m and eta), or a number",
      .form = "floor, committee, binomial, cheapest or a number"},
     {"liars", "0", "so many votes more are needed",
-     CONFIG_TO_U32(vote_keys, liars, 0, TACIT_AGENTS_MAX)},
+     CONFIG_TO_U32(vote_keys, threshold.liars, 0, TACIT_AGENTS_MAX)},
     {"reset", "",
      "with ser4: chance of a reset a sample; then epsilon is at least eta/K, and the run goes on "
      "to the horizon",
@@ -82,16 +83,12 @@ static void read_protocol(struct config_reader *reader, const struct config_node
     config_reader_table(reader, protocol, "protocol", protocol_keys, keys);
     config_reader_choice(reader, protocol, "protocol.subroutine", false, kinds, &kind);
     keys->subroutine.kind = (enum tacit_best_arm_kind)kind;
-    if (keys->delta >= 1 || keys->eta >= 1)
-        config_reader_fail(reader, protocol, keys->delta < 1 ? "protocol.eta" : "protocol.delta",
-                           "1 is certain failure; allowed: above 0 and below 1");
     if ((keys->reset > 0) != (keys->subroutine.kind == TACIT_BEST_ARM_SER4))
         config_reader_fail(reader, protocol, "protocol.reset",
                            "belongs to subroutine: ser4, which needs it: the chance of a reset a "
                            "sample, like 1.0e-5");
 }
 
-/* A rule's word, or a number of votes. */
 static void read_votes(struct config_reader *reader, const struct config_node *protocol,
                        struct vote_keys *keys)
 {
@@ -100,42 +97,34 @@ static void read_votes(struct config_reader *reader, const struct config_node *p
                                                  {"binomial", VOTE_RULE_BINOMIAL},
                                                  {"cheapest", VOTE_RULE_CHEAPEST},
                                                  {NULL, 0}};
-    struct config_node const *const votes = config_node_member(protocol, "votes");
-    int rule = VOTE_RULE_FLOOR;
-    if (votes != NULL && votes->kind == CONFIG_SCALAR && votes->text[0] >= '0' &&
-        votes->text[0] <= '9') {
-        config_reader_u32(reader, protocol, "protocol.votes", false, 1, TACIT_AGENTS_MAX,
-                          &keys->votes);
-        rule = VOTE_RULE_NUMBER;
-    } else {
-        config_reader_choice(reader, protocol, "protocol.votes", false, rules, &rule);
-    }
-    keys->rule = (enum vote_rule)rule;
+    keys->threshold.rule = VOTE_RULE_FLOOR;
+    vote_read_rule(reader, protocol, "protocol.votes", rules, &keys->threshold);
+    enum vote_rule const rule = keys->threshold.rule;
     bool const derives = rule == VOTE_RULE_CHEAPEST || rule == VOTE_RULE_NUMBER;
-    if (keys->sharing == VOTE_SHARING_VOTES && !derives && keys->eta <= 0)
+    if (keys->sharing == VOTE_SHARING_VOTES && !derives && keys->threshold.eta <= 0)
         config_reader_fail(reader, protocol, "protocol.eta",
                            "is missing: the failure that each player allows itself, like 0.9; or "
                            "give votes: a number of votes, or cheapest");
-    if (rule == VOTE_RULE_CHEAPEST && keys->eta > 0)
+    if (rule == VOTE_RULE_CHEAPEST && keys->threshold.eta > 0)
         config_reader_fail(reader, protocol, "protocol.eta",
                            "follows from votes: cheapest; allowed: one of the two");
 }
 
 /* ---- Activation ---- */
 
-static void read_groups(struct config_reader *reader, const struct config_node *list,
+static void read_groups(struct config_reader *reader, const struct config_node *activation,
                         struct vote_keys *keys)
 {
+    struct config_node const *const list = config_node_member(activation, "groups");
     double shares = 0;
     double events = 0;
-    for (const struct config_node *node = list->first; node != NULL; node = node->next) {
-        if (keys->group_count == VOTE_GROUPS_MAX || node->kind != CONFIG_MAP) {
-            config_reader_fail(reader, node, "activation.groups",
-                               "up to %u groups are expected, each {share: 0.5, events: 0.8}",
-                               VOTE_GROUPS_MAX);
-            return;
-        }
-        struct vote_group *const group = &keys->groups[keys->group_count++];
+    uint32_t at = 0;
+    keys->groups =
+        config_reader_list(reader, activation, "activation.groups", "{share: 0.5, events: 0.8}",
+                           VOTE_GROUPS_MAX, sizeof *keys->groups, &keys->group_count);
+    for (const struct config_node *node = keys->groups == NULL ? NULL : list->first; node != NULL;
+         node = node->next) {
+        struct vote_group *const group = &keys->groups[at++];
         config_reader_table(reader, node, "activation.groups", group_keys, group);
         shares += group->share;
         events += group->events;
@@ -163,7 +152,7 @@ static void read_activation(struct config_reader *reader, const struct config_no
         return;
     }
     if (kind == 1)
-        read_groups(reader, groups, keys);
+        read_groups(reader, activation, keys);
 }
 
 /* ---- Drift ---- */
@@ -221,12 +210,12 @@ static void read_sound(struct config_reader *reader, const struct config_node *r
     if (keys->sharing == VOTE_SHARING_SUMS)
         return;
     if (config_node_member(protocol, "votes") == NULL)
-        keys->rule = VOTE_RULE_COMMITTEE;
-    if (keys->rule == VOTE_RULE_FLOOR)
+        keys->threshold.rule = VOTE_RULE_COMMITTEE;
+    if (keys->threshold.rule == VOTE_RULE_FLOOR)
         config_reader_fail(reader, protocol, "protocol.votes",
                            "floor does not keep delta; allowed in mode sound: committee, binomial, "
                            "cheapest, or a number without eta");
-    if (keys->rule == VOTE_RULE_NUMBER && keys->eta > 0)
+    if (keys->threshold.rule == VOTE_RULE_NUMBER && keys->threshold.eta > 0)
         config_reader_fail(reader, protocol, "protocol.votes",
                            "a number of votes and eta may not keep delta; allowed in mode sound: "
                            "one of the two");
@@ -252,10 +241,10 @@ static void refuse_idle_keys(struct config_reader *reader, const struct config_n
     if (keys->switches > 0 && keys->drift != 0) /* exactly what the file says */
         config_reader_fail(reader, protocol, "protocol.switches",
                            "and environment.drift do not go together; allowed: one of the two");
-    if (keys->liars >= config->agent_count)
+    if (keys->threshold.liars >= config->agent_count)
         config_reader_fail(reader, protocol, "protocol.liars",
-                           "%u of %u agents lie; allowed: fewer than there are", keys->liars,
-                           config->agent_count);
+                           "%u of %u agents lie; allowed: fewer than there are",
+                           keys->threshold.liars, config->agent_count);
 }
 
 void vote_read_keys(struct config_reader *reader, const struct config_node *root,

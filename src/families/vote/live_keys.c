@@ -32,11 +32,10 @@ static const struct config_key run_keys[] = {
      "sums: each site publishes noised sums of its blocks, and the coordinator adds all up: delta "
      "is the run's, and eta, votes, liars and reset_after_s say nothing",
      CONFIG_TO_WORD(run_keys, sharing, sharings)},
-    {"delta", "0.05", "below 1: probability that the best arm goes",
-     CONFIG_TO_REAL(run_keys, threshold.delta, INSIDE)},
-    {"eta", "(must be given with committee, binomial)",
-     "below 1: the failure that each site allows itself",
-     CONFIG_TO_REAL(run_keys, threshold.eta, INSIDE)},
+    {"delta", "0.05", "probability that the best arm goes",
+     CONFIG_TO_REAL(run_keys, threshold.delta, VOTE_CHANCE_RANGE)},
+    {"eta", "(must be given with committee, binomial)", "the failure that each site allows itself",
+     CONFIG_TO_REAL(run_keys, threshold.eta, VOTE_CHANCE_RANGE)},
     {"votes", "committee",
      "committee: the first ceil(ln delta/ln eta) sites, all of them (idle ones hold the run up); "
      "else delta is kept where a single arm is within accuracy of the best",
@@ -55,7 +54,6 @@ static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, N
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* A rule's word, or a number of votes. */
 static void read_votes(struct config_reader *reader, const struct config_node *run,
                        struct vote_threshold *threshold)
 {
@@ -63,16 +61,9 @@ static void read_votes(struct config_reader *reader, const struct config_node *r
                                                  {"binomial", VOTE_RULE_BINOMIAL},
                                                  {"cheapest", VOTE_RULE_CHEAPEST},
                                                  {NULL, 0}};
-    struct config_node const *const votes = config_node_member(run, "votes");
-    int rule = VOTE_RULE_COMMITTEE;
-    if (votes != NULL && votes->kind == CONFIG_SCALAR && votes->text[0] >= '0' &&
-        votes->text[0] <= '9') {
-        config_reader_u32(reader, run, "run.votes", false, 1, TACIT_AGENTS_MAX, &threshold->votes);
-        rule = VOTE_RULE_NUMBER;
-    } else {
-        config_reader_choice(reader, run, "run.votes", false, rules, &rule);
-    }
-    threshold->rule = (enum vote_rule)rule;
+    threshold->rule = VOTE_RULE_COMMITTEE;
+    vote_read_rule(reader, run, "run.votes", rules, threshold);
+    enum vote_rule const rule = threshold->rule;
     bool const derives = rule == VOTE_RULE_CHEAPEST || rule == VOTE_RULE_NUMBER;
     if (derives && threshold->eta > 0)
         config_reader_refuse(
@@ -91,9 +82,6 @@ static void vote_read_run(struct config_reader *reader, const struct config_node
     struct run_keys *const keys = coordinator->keys;
     config_reader_values(reader, run, "run", run_keys, keys);
     struct vote_threshold const *const threshold = &keys->threshold;
-    if (threshold->delta >= 1 || threshold->eta >= 1)
-        config_reader_fail(reader, run, threshold->eta >= 1 ? "run.eta" : "run.delta",
-                           "1 is certain failure; allowed: above 0 and below 1");
     config_reader_u32(reader, run, "run.liars", false, 0, coordinator->site_count - 1,
                       &keys->threshold.liars);
     static const char *const votes_only[] = {"run.eta", "run.votes", "run.liars",

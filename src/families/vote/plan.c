@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void vote_free_plan(void *plan)
 {
@@ -16,33 +15,21 @@ void vote_free_plan(void *plan)
 
 /* ---- Votes ---- */
 
-/* m and eta of the file's rule. */
-static void settle_votes(const struct vote_keys *keys, struct vote_plan *plan)
-{
-    struct vote_threshold const threshold = {.rule = keys->rule,
-                                             .delta = keys->delta,
-                                             .eta = keys->eta,
-                                             .votes = keys->votes,
-                                             .liars = keys->liars};
-    struct tacit_vote_choice const choice =
-        vote_rule_settle(&threshold, plan->world.player_count, &plan->world.subroutine);
-    plan->world.votes_needed = choice.needed;
-    plan->eta = choice.eta;
-}
-
 static enum tacit_status settle_failure(struct tacit_experiment *experiment,
                                         const struct vote_keys *keys, struct vote_plan *plan,
                                         struct tacit_error *error)
 {
     double const players = (double)plan->world.player_count;
     plan->world.votes_needed = 1;
-    plan->world.subroutine.failure = keys->delta;
+    plan->world.subroutine.failure = keys->threshold.delta;
     if (keys->sharing == VOTE_SHARING_NONE)
-        plan->world.subroutine.failure = keys->delta / players;
+        plan->world.subroutine.failure = keys->threshold.delta / players;
     if (keys->sharing != VOTE_SHARING_VOTES)
         return TACIT_OK;
-    settle_votes(keys, plan);
-    plan->world.subroutine.failure = plan->eta;
+    struct tacit_vote_choice const choice =
+        vote_rule_settle(&keys->threshold, plan->world.player_count, &plan->world.subroutine);
+    plan->world.votes_needed = choice.needed;
+    plan->world.subroutine.failure = plan->eta = choice.eta;
     if (plan->eta > 0)
         return TACIT_OK;
     return tacit_experiment_refuse(experiment, "protocol.votes",
@@ -75,7 +62,7 @@ static enum tacit_status choose_committee(struct tacit_experiment *experiment,
 {
     uint32_t const players = plan->world.player_count;
     uint32_t const members = plan->world.votes_needed;
-    if (keys->rule != VOTE_RULE_COMMITTEE || keys->sharing != VOTE_SHARING_VOTES)
+    if (keys->threshold.rule != VOTE_RULE_COMMITTEE || keys->sharing != VOTE_SHARING_VOTES)
         return TACIT_OK;
     if (members > players) {
         char text[160];
@@ -127,11 +114,10 @@ static void fill_world(struct tacit_experiment *experiment, const struct vote_ke
 {
     struct tacit_sim *const sim = &experiment->sim;
     sim->profile_values = VOTE_ARM_PROFILES * sim->env.arm_count + VOTE_PART_PROFILES * VOTE_PARTS;
-    memcpy(plan->groups, keys->groups, sizeof plan->groups);
+    for (uint32_t i = 0; i < keys->group_count; i++)
+        plan->groups[i] = keys->groups[i];
     plan->common = *sim;
-    plan->delta = keys->delta;
-    plan->liars = keys->liars;
-    plan->rule = keys->rule;
+    plan->threshold = keys->threshold;
     plan->drifts_all = keys->drifts_all;
     plan->world = (struct vote_world){
         .seed = sim->seed,

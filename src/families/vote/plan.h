@@ -7,28 +7,22 @@
 
 struct vote_keys {
     struct tacit_best_arm_config subroutine; /* without arms and failure */
-    double delta;
-    double eta; /* 0: not given */
+    struct vote_threshold threshold;
     enum vote_sharing sharing;
-    enum vote_rule rule;
-    uint32_t votes;    /* NUMBER */
-    uint32_t liars;    /* b: so many players may say what they like */
     double reset;      /* phi, a sample */
     uint32_t switches; /* of the best arm, within the horizon */
     double drift;
     double drift_floor;
     bool drifts_all;
-    struct vote_group groups[VOTE_GROUPS_MAX];
+    struct vote_group *groups;
     uint32_t group_count;
 };
 
 struct vote_plan {
     struct tacit_sim common;
     struct vote_world world; /* without run and env */
-    double delta;
+    struct vote_threshold threshold;
     double eta; /* of each player, with votes */
-    uint32_t liars;
-    enum vote_rule rule;
     bool drifts_all;
     uint64_t *committee;
     struct tacit_mechanism mechanism; /* sound mode: world.mechanism points here */

@@ -45,3 +45,17 @@ struct tacit_vote_choice vote_rule_settle(const struct vote_threshold *threshold
     }
     return choice;
 }
+
+void vote_read_rule(struct config_reader *reader, const struct config_node *map, const char *key,
+                    const struct config_choice *rules, struct vote_threshold *threshold)
+{
+    struct config_node const *const votes = config_node_member(map, "votes");
+    int rule = (int)threshold->rule;
+    bool const is_number = votes != NULL && votes->kind == CONFIG_SCALAR && votes->text[0] >= '0' &&
+                           votes->text[0] <= '9';
+    if (is_number)
+        config_reader_u32(reader, map, key, false, 1, TACIT_AGENTS_MAX, &threshold->votes);
+    else
+        config_reader_choice(reader, map, key, false, rules, &rule);
+    threshold->rule = is_number ? VOTE_RULE_NUMBER : (enum vote_rule)rule;
+}

@@ -1,7 +1,14 @@
 /* How many votes it takes, and what each player allows itself for it. */
 #ifndef TACIT_FAMILIES_VOTE_RULE_H
 #define TACIT_FAMILIES_VOTE_RULE_H
+#include "../../config/reader.h"
 #include "tacit/vote.h"
+
+/* Of a chance: 1 is certain. */
+#define VOTE_CHANCE_RANGE                                                                          \
+    {                                                                                              \
+        0, 1, .min_is_open = true, .max_is_open = true                                             \
+    }
 
 /* How the number of votes is found. */
 enum vote_rule {
@@ -19,6 +26,10 @@ struct vote_threshold {
     uint32_t votes; /* NUMBER */
     uint32_t liars; /* b: so many players may say what they like; as many votes more */
 };
+
+/* The rule by its name, or a number of votes; absent: it stays as it is. */
+void vote_read_rule(struct config_reader *reader, const struct config_node *map, const char *key,
+                    const struct config_choice *rules, struct vote_threshold *threshold);
 
 /* m and eta of the rule; m > N: votes never suffice. eta 0: there is none (NUMBER without eta, and
  * votes that are not more than the liars or more than the players). samples is not filled.

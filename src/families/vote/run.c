@@ -81,12 +81,9 @@ const struct tacit_metric vote_metrics[] = {
                        "Assumption 4: best arm less the next, on average up to then", 0},
     [VOTE_METRIC_COUNT] = {.name = NULL}};
 
-void *vote_run_new(const void *plan, enum tacit_status *status)
+static enum tacit_status make(void *memory, const void *plan)
 {
-    struct vote_run *const run = tacit_sim_new(NULL, 1, sizeof *run);
-    *status = TACIT_MEMORY;
-    if (run == NULL)
-        return NULL;
+    struct vote_run *const run = memory;
     run->plan = plan;
     size_t const arms = run->plan->common.env.arm_count;
     size_t const players = run->plan->world.player_count;
@@ -96,11 +93,12 @@ void *vote_run_new(const void *plan, enum tacit_status *status)
     run->own_samples = tacit_sim_new(run, players, sizeof run->own_samples[0]);
     run->decided_at = tacit_sim_new(run, players, sizeof run->decided_at[0]);
     run->ranked = tacit_sim_new(run, players, sizeof run->ranked[0]);
-    *status = tacit_sim_instance_init(&run->instance, &run->plan->common, run);
-    if (*status == TACIT_OK)
-        return run;
-    tacit_sim_delete(run);
-    return NULL;
+    return tacit_sim_instance_init(&run->instance, &run->plan->common, run);
+}
+
+void *vote_run_new(const void *plan, enum tacit_status *status)
+{
+    return tacit_sim_make(sizeof(struct vote_run), make, plan, status);
 }
 
 /* The arms that players ended with, the most frequent first, lowest index on ties; the first one,
