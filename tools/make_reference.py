@@ -138,7 +138,7 @@ def prototypes(path):
         if flat == source:
             break
         source = flat
-    return re.findall(r"\b(tacit_\w+)\s*\(", source)
+    return re.findall(r"\b(tacit_\w+)\s*\((?!\*)", source)
 
 
 def check(paths):

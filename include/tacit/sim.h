@@ -58,6 +58,14 @@ bool tacit_sim_is_whole(void *owner);
 /* The same as a status: TACIT_OK or TACIT_MEMORY. */
 enum tacit_status tacit_sim_memory_status(void *owner);
 
+/* Calls `end` before the block is given back: for what it holds and its owner does not. */
+void tacit_sim_at_end(void *block, void (*end)(void *block));
+
+/* A first block of so many bytes, which `make` fills in its own name: the object of a thread's
+ * runs. Errors: NULL with *status as `make` says, or TACIT_MEMORY; then nothing stays. */
+void *tacit_sim_make(size_t size, enum tacit_status (*make)(void *run, const void *plan),
+                     const void *plan, enum tacit_status *status);
+
 /* Gives back a first block and all that is with it. NULL is allowed. */
 void tacit_sim_delete(void *owner);
 
@@ -147,7 +155,8 @@ void tacit_sim_results_put(const struct tacit_sim_results *results, const struct
 
 /* ---- Runs over threads ----------------------------------------------------------------------- */
 
-/* Who plays. A thread makes one run object and plays run after run with it. */
+/* Who plays. A thread makes one run object, a first block of memory, and plays run after run with
+ * it. */
 struct tacit_sim_player {
     uint32_t metric_count;
     /* Errors: NULL with *status = TACIT_MEMORY or TACIT_INVALID (a plan that a core refuses). */
@@ -156,7 +165,6 @@ struct tacit_sim_player {
      * became true, TACIT_MEMORY; the row is then not used. */
     enum tacit_status (*run_play)(void *run, uint32_t index, struct tacit_sim_row *row,
                                   atomic_bool *stop);
-    void (*run_free)(void *run); /* NULL is allowed */
 };
 
 /* Where a running experiment can be watched and stopped from another thread or a signal handler. */
@@ -313,10 +321,9 @@ struct tacit_sim_send {
 
 /* What a node asks for. It is carried out in this order: persist, send, pull, set the timer. */
 struct tacit_sim_update {
-    bool persist;       /* the state, */
-    bool persist_extra; /* and with it the extra memory */
-    const struct tacit_sim_send *sends;
-    uint32_t send_count;
+    bool persist;                        /* the state, */
+    bool persist_extra;                  /* and with it the extra memory */
+    struct tacit_sim_send send;          /* its message NULL: nothing */
     const struct tacit_pull_block *plan; /* replaces the one before; at most K blocks */
     uint32_t plan_count;
     bool plan_is_void;    /* what is left of the one before is not to be played */
@@ -325,7 +332,7 @@ struct tacit_sim_update {
 
 /* Of a core that says one message at most; its extra memory is not looked at. */
 struct tacit_sim_update tacit_sim_update_of(const struct tacit_update *made, uint32_t to,
-                                            const void *message, struct tacit_sim_send *send);
+                                            const void *message);
 
 /* What a message costs. */
 struct tacit_sim_cost {
@@ -379,6 +386,22 @@ struct tacit_sim_nodes_config {
     uint32_t hub_purpose; /* of the stream (run, TACIT_STREAM_COMMON, purpose) */
 };
 
+/* What was sent, and what was lost while waiting. */
+struct tacit_sim_totals {
+    double messages;              /* a broadcast is one */
+    double messages_per_receiver; /* a broadcast is one a receiver */
+    double scalars;
+    double bytes;
+    double control_messages; /* not among the messages, .. */
+    double control_bytes;    /* .. and not among the bytes */
+    double regret;
+    double regret_exploit; /* part of it: pulls while waiting */
+};
+
+/* So many messages of this cost, each to so many receivers. */
+void tacit_sim_count(struct tacit_sim_totals *totals, struct tacit_sim_cost cost, double count,
+                     double receivers);
+
 /* ---- Two aggregators ---- */
 
 /* The noise of hub and helper, where totals are added up at once: the law of masks, envelopes and
@@ -397,30 +420,19 @@ void tacit_sim_aggregators_begin(struct tacit_sim_aggregators *aggregators, uint
 void tacit_sim_aggregators_add(struct tacit_sim_aggregators *aggregators, int64_t *totals,
                                uint32_t count);
 
-/* Bytes of request and answer for the totals of one round, and of an envelope in a report: what the
- * messages take, with a site's COMMIT of TACIT_SIM_COMMIT_BYTES. */
-#define TACIT_SIM_COMMIT_BYTES 350u
-#define TACIT_SIM_ENVELOPE_BYTES 116u /* and its blind, with their tags and lengths */
+/* Bytes of a round's request and answer, and of an envelope in each report, as the messages are. */
 double tacit_sim_aggregators_bytes(uint32_t agents, uint32_t count);
 
-/* What was sent, and what was lost while waiting. */
-struct tacit_sim_totals {
-    double messages;              /* a broadcast is one */
-    double messages_per_receiver; /* a broadcast is one a receiver */
-    double scalars;
-    double bytes;
-    double control_messages; /* not among the messages, .. */
-    double control_bytes;    /* .. and not among the bytes */
-    double regret;
-    double regret_exploit; /* part of it: pulls while waiting */
-};
+/* Counts them, and both messages; of one aggregator nothing. */
+void tacit_sim_aggregators_count(const struct tacit_sim_aggregators *aggregators, uint32_t agents,
+                                 uint32_t count, struct tacit_sim_totals *totals);
 
 struct tacit_sim_nodes; /* the nodes of one thread, used for one run after the other */
 
-/* Errors: NULL with *status = TACIT_MEMORY or TACIT_INVALID (more lost agents than there are). */
+/* Of the memory of config->family, a first block.
+ * Errors: NULL with *status = TACIT_MEMORY or TACIT_INVALID (more lost agents than there are). */
 struct tacit_sim_nodes *tacit_sim_nodes_new(const struct tacit_sim_nodes_config *config,
                                             enum tacit_status *status);
-void tacit_sim_nodes_free(struct tacit_sim_nodes *nodes);
 
 /* Whose state a node has: of a clone the agent, else the node itself. */
 uint32_t tacit_sim_nodes_agent(const struct tacit_sim_nodes *nodes, uint32_t node);

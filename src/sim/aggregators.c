@@ -2,6 +2,9 @@
 #include "tacit/sim.h"
 #include "tacit/wire_helper.h"
 
+#define COMMIT_BYTES 350u   /* of a site, in a request */
+#define ENVELOPE_BYTES 116u /* and its blind, in a report, with their tags and lengths */
+
 void tacit_sim_aggregators_begin(struct tacit_sim_aggregators *aggregators, uint64_t seed,
                                  uint32_t run)
 {
@@ -29,7 +32,7 @@ double tacit_sim_aggregators_bytes(uint32_t agents, uint32_t count)
 {
     TACIT_ASSERT(agents > 0);
     static const uint64_t nothing[TACIT_BITS_WORDS(TACIT_AGENTS_MAX)];
-    struct tacit_helper_link const link = {.proof_size = TACIT_SIM_COMMIT_BYTES};
+    struct tacit_helper_link const link = {.proof_size = COMMIT_BYTES};
     struct tacit_helper_entry const entries[2] = {{.link_count = 1, .links = &link},
                                                   {.link_count = 1, .links = &link}};
     struct tacit_helper_request request = {.entries = entries, .entry_count = 1};
@@ -39,6 +42,16 @@ double tacit_sim_aggregators_bytes(uint32_t agents, uint32_t count)
     double const one = (double)tacit_wire_bytes(&tacit_wire_helper_request, NULL, &request);
     request.entry_count = 2;
     double const two = (double)tacit_wire_bytes(&tacit_wire_helper_request, NULL, &request);
-    return one + (agents - 1) * (two - one) +
+    return (double)agents * ENVELOPE_BYTES + one + (agents - 1) * (two - one) +
            (double)tacit_wire_bytes(&tacit_wire_helper_answer, &shape, &answer);
+}
+
+void tacit_sim_aggregators_count(const struct tacit_sim_aggregators *aggregators, uint32_t agents,
+                                 uint32_t count, struct tacit_sim_totals *totals)
+{
+    if (!aggregators->are_two)
+        return;
+    totals->messages += 2;
+    totals->messages_per_receiver += 2;
+    totals->bytes += tacit_sim_aggregators_bytes(agents, count);
 }

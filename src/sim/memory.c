@@ -2,10 +2,11 @@
 #include <stdlib.h>
 #include "tacit/sim.h"
 
-/* Stands before each block; all but `next` is the owner's. */
+/* Stands before each block; `is_short` is of the first one. */
 union head {
     struct {
         union head *next;
+        void (*end)(void *block);
         bool is_short;
     } as;
     max_align_t align;
@@ -43,12 +44,33 @@ enum tacit_status tacit_sim_memory_status(void *owner)
     return tacit_sim_is_whole(owner) ? TACIT_OK : TACIT_MEMORY;
 }
 
+void tacit_sim_at_end(void *block, void (*end)(void *block))
+{
+    TACIT_ASSERT(end != NULL);
+    head_of(block)->as.end = end;
+}
+
+void *tacit_sim_make(size_t size, enum tacit_status (*make)(void *run, const void *plan),
+                     const void *plan, enum tacit_status *status)
+{
+    void *const run = tacit_sim_new(NULL, 1, size);
+    *status = run == NULL ? TACIT_MEMORY : make(run, plan);
+    if (*status == TACIT_OK)
+        *status = tacit_sim_memory_status(run);
+    if (*status == TACIT_OK)
+        return run;
+    tacit_sim_delete(run);
+    return NULL;
+}
+
 void tacit_sim_delete(void *owner)
 {
     union head *next = owner == NULL ? NULL : head_of(owner);
     while (next != NULL) {
         union head *const block = next;
         next = block->as.next;
+        if (block->as.end != NULL)
+            block->as.end(block + 1);
         free(block);
     }
 }

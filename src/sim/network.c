@@ -135,19 +135,18 @@ static uint32_t receiver_count(const struct tacit_sim_nodes *nodes, uint32_t fro
     return 1;
 }
 
-static void count_message(struct tacit_sim_nodes *nodes, const void *message, uint32_t receivers)
+void tacit_sim_count(struct tacit_sim_totals *totals, struct tacit_sim_cost cost, double count,
+                     double receivers)
 {
-    struct tacit_sim_cost const cost =
-        nodes->config.ops->message_cost(nodes->config.family, message);
-    nodes->totals.control_bytes += (double)cost.control_bytes;
+    totals->control_bytes += count * (double)cost.control_bytes;
     if (cost.is_control) {
-        nodes->totals.control_messages += 1;
+        totals->control_messages += count;
         return;
     }
-    nodes->totals.messages += 1;
-    nodes->totals.messages_per_receiver += receivers;
-    nodes->totals.scalars += (double)cost.scalars;
-    nodes->totals.bytes += (double)cost.bytes;
+    totals->messages += count;
+    totals->messages_per_receiver += count * receivers;
+    totals->scalars += count * (double)cost.scalars;
+    totals->bytes += count * (double)cost.bytes;
 }
 
 void sim_send(struct tacit_sim_nodes *nodes, uint32_t from, const struct tacit_sim_send *send)
@@ -156,7 +155,8 @@ void sim_send(struct tacit_sim_nodes *nodes, uint32_t from, const struct tacit_s
     struct tacit_sim_node_ops const *const ops = nodes->config.ops;
     TACIT_IMPLIES(send->to == TACIT_NEIGHBOURS,
                   nodes->config.graph != NULL && from < nodes->agent_count);
-    count_message(nodes, send->message, receiver_count(nodes, from, send->to));
+    tacit_sim_count(&nodes->totals, ops->message_cost(nodes->config.family, send->message), 1,
+                    receiver_count(nodes, from, send->to));
     if (ops->sent != NULL)
         ops->sent(nodes->config.family, send->message);
     struct sim_packet *const packet = new_packet(nodes, from, send->message);

@@ -89,10 +89,9 @@ static void persist(struct tacit_sim_nodes *nodes, struct sim_node *node, bool w
 static void send_all(struct tacit_sim_nodes *nodes, struct sim_node *node,
                      const struct tacit_sim_update *update)
 {
-    TACIT_IMPLIES(update->send_count > 0, update->sends != NULL);
     uint32_t const from = sim_is_hub(nodes, node) ? TACIT_HUB : node->agent;
-    for (uint32_t i = 0; i < update->send_count && nodes->status == TACIT_OK; i++)
-        sim_send(nodes, from, &update->sends[i]);
+    if (update->send.message != NULL && nodes->status == TACIT_OK)
+        sim_send(nodes, from, &update->send);
 }
 
 static void take_plan(struct tacit_sim_nodes *nodes, struct sim_node *node,
@@ -197,12 +196,11 @@ static void step(struct tacit_sim_nodes *nodes, struct sim_node *node, struct ta
 }
 
 struct tacit_sim_update tacit_sim_update_of(const struct tacit_update *made, uint32_t to,
-                                            const void *message, struct tacit_sim_send *send)
+                                            const void *message)
 {
-    *send = (struct tacit_sim_send){to, message};
+    struct tacit_sim_send const send = {to, made->send ? message : NULL};
     return (struct tacit_sim_update){.persist = made->persist,
-                                     .sends = send,
-                                     .send_count = made->send ? 1 : 0,
+                                     .send = send,
                                      .plan = made->plan,
                                      .plan_count = made->plan_count,
                                      .plan_is_void = made->plan_is_void,

@@ -85,12 +85,19 @@ static bool faults_are_valid(const struct tacit_sim_nodes_config *config)
            (faults->hub_backups == 0 || config->has_hub);
 }
 
+static void free_queue(void *block)
+{
+    struct tacit_sim_nodes *const nodes = block;
+    sim_queue_free(&nodes->queue);
+}
+
 struct tacit_sim_nodes *tacit_sim_nodes_new(const struct tacit_sim_nodes_config *config,
                                             enum tacit_status *status)
 {
     TACIT_ASSERT(config->ops != NULL);
     TACIT_ASSERT(config->sim != NULL);
-    struct tacit_sim_nodes *const nodes = tacit_sim_new(NULL, 1, sizeof *nodes);
+    void *const owner = config->family;
+    struct tacit_sim_nodes *const nodes = tacit_sim_new(owner, 1, sizeof *nodes);
     struct tacit_sim_faults const *const faults = config->faults;
     *status = TACIT_MEMORY;
     if (nodes == NULL)
@@ -100,30 +107,20 @@ struct tacit_sim_nodes *tacit_sim_nodes_new(const struct tacit_sim_nodes_config 
     nodes->config = *config;
     nodes->agent_count = config->sim->agent_count;
     nodes->arm_count = config->sim->env.arm_count;
+    tacit_sim_at_end(nodes, free_queue);
     if (!faults_are_valid(config)) {
         *status = TACIT_INVALID;
-        tacit_sim_nodes_free(nodes);
         return NULL;
     }
-    (void)tacit_sim_curve_init(&nodes->curve, config->sim, nodes);
+    (void)tacit_sim_curve_init(&nodes->curve, config->sim, owner);
     if (config->counts_pulls)
-        (void)tacit_sim_pulls_init(&nodes->pulls, config->sim, nodes);
-    nodes->arena = tacit_sim_new(nodes, 1, lay_out(nodes));
-    *status = tacit_sim_memory_status(nodes);
-    if (*status == TACIT_OK) {
-        (void)lay_out(nodes);
-        return nodes;
-    }
-    tacit_sim_nodes_free(nodes);
-    return NULL;
-}
-
-void tacit_sim_nodes_free(struct tacit_sim_nodes *nodes)
-{
-    if (nodes == NULL)
-        return;
-    sim_queue_free(&nodes->queue);
-    tacit_sim_delete(nodes);
+        (void)tacit_sim_pulls_init(&nodes->pulls, config->sim, owner);
+    nodes->arena = tacit_sim_new(owner, 1, lay_out(nodes));
+    *status = tacit_sim_memory_status(owner);
+    if (*status != TACIT_OK)
+        return NULL;
+    (void)lay_out(nodes);
+    return nodes;
 }
 
 uint32_t tacit_sim_nodes_agent(const struct tacit_sim_nodes *nodes, uint32_t node)

@@ -62,7 +62,7 @@ static void *work(void *argument)
     }
     if (status != TACIT_OK)
         fail(pool, status);
-    pool->player->run_free(run);
+    tacit_sim_delete(run);
     free(watch);
     free(row);
     return NULL;
@@ -75,7 +75,6 @@ enum tacit_status tacit_sim_run(const struct tacit_sim *sim, const struct tacit_
 {
     TACIT_ASSERT(player->run_new != NULL);
     TACIT_ASSERT(player->run_play != NULL);
-    TACIT_ASSERT(player->run_free != NULL);
     TACIT_ASSERT(thread_count >= 1);
     struct pool pool = {
         .sim = sim, .player = player, .plan = plan, .results = results, .control = control};

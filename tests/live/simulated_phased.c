@@ -118,7 +118,7 @@ static void play(const char *folder, struct phased_sim *sim, bool are_two)
     TACIT_ASSERT(run != NULL && row != NULL);
     TACIT_ASSERT(phased_run_play(run, 0, row, &stop, &healed, &outcome) == TACIT_OK && healed);
     free(row);
-    phased_run_free(run);
+    tacit_sim_delete(run);
 }
 
 int main(int count, char **words)

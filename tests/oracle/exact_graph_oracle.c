@@ -481,7 +481,7 @@ static uint32_t compare(const struct setting *setting)
                   moments[0].sum[ROUNDS] / RUNS);
     uint32_t const bad = count_differences(setting->name, &moments[0], &moments[1]);
     testing_free(row);
-    elim_run_free(run);
+    tacit_sim_delete(run);
     world_free(world);
     return bad;
 }
@@ -525,8 +525,8 @@ static void expect_star(const struct setting *setting)
     }
     testing_free(rows[0]);
     testing_free(rows[1]);
-    elim_run_free(runs[0]);
-    elim_run_free(runs[1]);
+    tacit_sim_delete(runs[0]);
+    tacit_sim_delete(runs[1]);
     world_free(world);
 }
 
@@ -601,7 +601,7 @@ static bool play_with_faults(uint32_t seed)
     assert_true(row->metrics[ELIM_REGRET] >= 0);
     bool const has_rounds = row->metrics[ELIM_ROUNDS] >= 1;
     testing_free(row);
-    elim_run_free(run);
+    tacit_sim_delete(run);
     world_free(world);
     return has_rounds;
 }

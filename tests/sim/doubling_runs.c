@@ -71,7 +71,7 @@ static struct gossip_doubling_run *play(struct bench *bench, struct tacit_sim_ro
 static void close_run(struct bench *bench, struct gossip_doubling_run *run,
                       struct tacit_sim_row *row)
 {
-    gossip_doubling_free(run);
+    tacit_sim_delete(run);
     testing_free(row);
     network_free(bench->network);
 }

@@ -39,10 +39,8 @@ static void play_all(const struct glm_plan *plan, uint32_t threads, double *metr
                                               .curves = curves,
                                               .profiles = profiles};
     struct tacit_sim_control control = {.stop = false};
-    struct tacit_sim_player const player = {.metric_count = GLM_METRIC_COUNT,
-                                            .run_new = glm_run_new,
-                                            .run_play = glm_run_play,
-                                            .run_free = tacit_sim_delete};
+    struct tacit_sim_player const player = {
+        .metric_count = GLM_METRIC_COUNT, .run_new = glm_run_new, .run_play = glm_run_play};
     assert_int_equal(tacit_sim_run(&plan->sim, &player, plan, threads, &results, &control),
                      TACIT_OK);
     for (uint32_t run = 0; run < RUNS; run++)
@@ -502,10 +500,8 @@ TEST(a_stop_is_heard)
     struct tacit_sim_results const results = {
         .metrics = metrics, .regret = regret, .finished = finished};
     struct tacit_sim_control control = {.stop = true};
-    struct tacit_sim_player const player = {.metric_count = GLM_METRIC_COUNT,
-                                            .run_new = glm_run_new,
-                                            .run_play = glm_run_play,
-                                            .run_free = tacit_sim_delete};
+    struct tacit_sim_player const player = {
+        .metric_count = GLM_METRIC_COUNT, .run_new = glm_run_new, .run_play = glm_run_play};
     assert_int_equal(tacit_sim_run(&plan.sim, &player, &plan, 1, &results, &control),
                      TACIT_INTERRUPTED);
 }

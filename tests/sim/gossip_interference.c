@@ -352,7 +352,7 @@ static struct transcript play_doubling(int world, uint32_t seed)
         seen.restarts += view.incarnation_number;
         note(&seen, gossip_doubling_state(run, i), tacit_doubling_size(&config));
     }
-    gossip_doubling_free(run);
+    tacit_sim_delete(run);
     testing_free(row);
     network_free(network);
     return seen;

@@ -160,7 +160,7 @@ static void compare(const struct phased_sim *sim)
         assert_int_equal(row->ranking[0], told.leader);
     }
     testing_free(row);
-    phased_run_free(run);
+    tacit_sim_delete(run);
 }
 
 TEST(runs_are_those_of_a_loop_around_the_judge)
@@ -218,8 +218,8 @@ TEST(a_loop_and_the_cores_as_nodes_give_the_same_numbers_to_the_last_bit)
         }
         testing_free(pair[0]);
         testing_free(pair[1]);
-        phased_run_free(direct);
-        phased_run_free(nodes);
+        tacit_sim_delete(direct);
+        tacit_sim_delete(nodes);
     }
 }
 
@@ -254,7 +254,7 @@ static struct ended play_with_change(struct phased_sim *sim, const struct phased
     struct ended const ended = {row->regret[1], row->regret[2], outcome.best, row->ranked_count,
                                 row->ranking[0]};
     testing_free(row);
-    phased_run_free(run);
+    tacit_sim_delete(run);
     return ended;
 }
 
@@ -328,7 +328,7 @@ static struct phased_outcome play_faulty(const struct phased_sim *sim)
     if (!healed)
         fail_msg("seed %u: an agent did not end", (unsigned)sim->common.seed);
     testing_free(row);
-    phased_run_free(run);
+    tacit_sim_delete(run);
     return outcome;
 }
 

@@ -264,7 +264,7 @@ static struct audited *audited_new(const struct tacit_graph_spec *spec,
 
 static void audited_free(struct audited *audited)
 {
-    elim_run_free(audited->run);
+    tacit_sim_delete(audited->run);
     free(audited->row);
     if (audited->network != NULL)
         network_free(audited->network);

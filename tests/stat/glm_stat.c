@@ -100,10 +100,8 @@ static struct glm_plan plan_of(const struct setting *setting, uint64_t seed, uin
 static void play_simulator(const struct glm_plan *plan, struct outcome *outcomes)
 {
     static double metrics[GLM_METRIC_COUNT * RUNS_LONG];
-    static const struct tacit_sim_player player = {.metric_count = GLM_METRIC_COUNT,
-                                                   .run_new = glm_run_new,
-                                                   .run_play = glm_run_play,
-                                                   .run_free = tacit_sim_delete};
+    static const struct tacit_sim_player player = {
+        .metric_count = GLM_METRIC_COUNT, .run_new = glm_run_new, .run_play = glm_run_play};
     bool finished[RUNS_LONG] = {false};
     struct tacit_sim_results const results = {.metrics = metrics, .finished = finished};
     struct tacit_sim_control control = {.stop = false};

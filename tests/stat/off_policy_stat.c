@@ -156,10 +156,8 @@ struct results {
 static void play(const struct index_plan *plan, const struct tacit_sim *sim,
                  struct results *results)
 {
-    static const struct tacit_sim_player player = {.metric_count = INDEX_METRIC_COUNT,
-                                                   .run_new = index_run_new,
-                                                   .run_play = index_run_play,
-                                                   .run_free = tacit_sim_delete};
+    static const struct tacit_sim_player player = {
+        .metric_count = INDEX_METRIC_COUNT, .run_new = index_run_new, .run_play = index_run_play};
     size_t const runs = sim->run_count;
     struct tacit_sim_control control = {.stop = false};
     *results = (struct results){testing_calloc(runs * INDEX_METRIC_COUNT, sizeof(double)),

@@ -22,7 +22,7 @@ enum tacit_status elim_sim_run_one(const struct elim_sim *experiment, uint32_t i
         status = elim_run_play(run, index, row, &control->stop, healed);
     if (run != NULL && status == TACIT_OK)
         tacit_sim_results_put(results, &experiment->common, ELIM_METRIC_COUNT, index, row);
-    elim_run_free(run);
+    tacit_sim_delete(run);
     free(row);
     return status;
 }

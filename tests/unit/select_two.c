@@ -18,6 +18,7 @@ struct bench {
     struct training_plan plan;
     struct tacit_select_config config;
     struct tacit_select *select;
+    void *memory;
     struct training *training;
     uint64_t sizes[USERS];
     float before[NUMBERS];
@@ -25,7 +26,7 @@ struct bench {
 
 static void bench_free(struct bench *bench)
 {
-    training_free(bench->training);
+    tacit_sim_delete(bench->memory);
     tacit_images_free(&bench->plan.lessons);
     free(bench->select);
     free(bench);
@@ -70,7 +71,8 @@ static struct bench *bench_new(bool are_two, double rate, double epsilon, uint64
     bench->select = calloc(1, tacit_select_size(&bench->config));
     assert_non_null(bench->select);
     assert_int_equal(tacit_select_init(bench->select, &bench->config, NULL), TACIT_OK);
-    bench->training = training_new(&bench->plan, USERS, USERS);
+    bench->memory = tacit_sim_new(NULL, 1, 1);
+    bench->training = training_new(&bench->plan, USERS, USERS, bench->memory);
     assert_non_null(bench->training);
     for (uint32_t user = 0; user < USERS; user++)
         bench->sizes[user] = is_uneven ? user + 1 : 1;

@@ -66,19 +66,6 @@ static bool is_real(const struct elim_flood *flood)
     return flood->experiment->mechanism.scale.kind == TACIT_SCALE_REAL;
 }
 
-static struct tacit_elim_schedule schedule_of(const struct elim_sim *experiment, double gap)
-{
-    return (struct tacit_elim_schedule){.arm_count = experiment->common.env.arm_count,
-                                        .report_count = experiment->report_count,
-                                        .horizon = experiment->common.horizon,
-                                        .epsilon_per_reward = experiment->epsilon_per_reward,
-                                        .round_limit = experiment->round_limit,
-                                        .floor_milli = experiment->floor_milli,
-                                        .gap = gap,
-                                        .growth = experiment->growth,
-                                        .confidence = experiment->confidence};
-}
-
 static bool is_star(const struct elim_sim *experiment)
 {
     return experiment->network == NULL;
@@ -139,7 +126,7 @@ double elim_flood_bytes(const struct elim_sim *experiment)
         2 * sizeof(struct tacit_rng) + (is_star(experiment) ? 0 : 4 * sizeof(uint32_t));
     double const agent =
         around + (keeps_own(experiment) ? row : 0) + (adds_all(experiment) ? 0 : row);
-    struct tacit_elim_schedule const schedule = schedule_of(experiment, 1);
+    struct tacit_elim_schedule const schedule = elim_sim_schedule(experiment, 1);
     double const judges =
         (double)tacit_elim_judge_size(&schedule) * (double)component_count(experiment);
     return agent * experiment->common.agent_count + judges;
@@ -358,17 +345,8 @@ static enum tacit_status explore_all(struct elim_flood *flood, const struct roun
 static void add_messages(struct elim_flood *flood, const struct tacit_elim_message *message,
                          double count, double receivers)
 {
-    struct tacit_sim_cost const cost =
-        elim_message_cost(message, flood->arm_count, flood->agent_count);
-    flood->sent.control_bytes += count * (double)cost.control_bytes;
-    if (cost.is_control) {
-        flood->sent.control_messages += count;
-        return;
-    }
-    flood->sent.messages += count;
-    flood->sent.messages_per_receiver += count * receivers;
-    flood->sent.scalars += count * (double)cost.scalars;
-    flood->sent.bytes += count * (double)cost.bytes;
+    tacit_sim_count(&flood->sent, elim_message_cost(message, flood->arm_count, flood->agent_count),
+                    count, receivers);
 }
 
 static void add_handshakes(struct elim_flood *flood, double commits, double grants)
@@ -405,12 +383,8 @@ static void add_reports(struct elim_flood *flood, const struct round *round)
                                                   flood->experiment->has_grants ? &opening : NULL};
     add_handshakes(flood, flood->agent_count, flood->agent_count);
     add_messages(flood, &report, flood->agent_count, 1);
-    if (!flood->aggregators.are_two)
-        return;
-    flood->sent.messages += 2;
-    flood->sent.messages_per_receiver += 2;
-    flood->sent.bytes += (double)flood->agent_count * TACIT_SIM_ENVELOPE_BYTES +
-                         tacit_sim_aggregators_bytes(flood->agent_count, round->plan_count);
+    tacit_sim_aggregators_count(&flood->aggregators, flood->agent_count, round->plan_count,
+                                &flood->sent);
 }
 
 /* What is said in a round whose slots go on until this one. Only to a hub and in a connected graph
@@ -540,36 +514,34 @@ static enum tacit_status make(struct elim_flood *flood, void *owner)
     return tacit_sim_curve_init(&flood->curve, &flood->experiment->common, owner);
 }
 
-struct elim_flood *elim_flood_new(const struct elim_sim *experiment, enum tacit_status *status)
+static void free_tally(void *block)
+{
+    struct elim_flood const *const flood = block;
+    elim_tally_free(flood->tally);
+}
+
+struct elim_flood *elim_flood_new(const struct elim_sim *experiment, void *owner,
+                                  enum tacit_status *status)
 {
     TACIT_ASSERT(elim_flood_serves(experiment));
-    struct tacit_elim_schedule const schedule = schedule_of(experiment, 1);
+    struct tacit_elim_schedule const schedule = elim_sim_schedule(experiment, 1);
     size_t const judge_bytes = tacit_elim_judge_size(&schedule);
-    struct elim_flood *const flood = tacit_sim_new(NULL, 1, sizeof *flood);
-    *status = TACIT_MEMORY;
-    if (flood == NULL)
+    struct elim_flood *const flood = tacit_sim_new(owner, 1, sizeof *flood);
+    *status = flood == NULL ? TACIT_MEMORY : TACIT_INVALID;
+    if (flood == NULL || judge_bytes == 0)
         return NULL;
+    tacit_sim_at_end(flood, free_tally);
     flood->experiment = experiment;
     flood->aggregators = experiment->aggregators;
     flood->agent_count = experiment->common.agent_count;
     flood->arm_count = experiment->common.env.arm_count;
     flood->component_count = component_count(experiment);
     flood->judge_bytes = (judge_bytes + 7u) & ~(size_t)7u;
-    *status = judge_bytes == 0 ? TACIT_INVALID : make(flood, flood);
-    if (*status != TACIT_OK) {
-        elim_flood_free(flood);
+    *status = make(flood, owner);
+    if (*status != TACIT_OK)
         return NULL;
-    }
     sort_members(flood);
     return flood;
-}
-
-void elim_flood_free(struct elim_flood *flood)
-{
-    if (flood == NULL)
-        return;
-    elim_tally_free(flood->tally);
-    tacit_sim_delete(flood);
 }
 
 /* ---- A run ---- */
@@ -578,7 +550,7 @@ static enum tacit_status set_up(struct elim_flood *flood, uint32_t index, double
 {
     uint64_t const seed = flood->experiment->common.seed;
     size_t const sums = row_count(flood->experiment) * flood->arm_count;
-    struct tacit_elim_schedule const schedule = schedule_of(flood->experiment, gap);
+    struct tacit_elim_schedule const schedule = elim_sim_schedule(flood->experiment, gap);
     enum tacit_status status = TACIT_OK;
     tacit_sim_aggregators_begin(&flood->aggregators, seed, index);
     flood->sent = (struct tacit_sim_totals){0};

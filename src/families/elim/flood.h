@@ -15,10 +15,10 @@ bool elim_flood_serves(const struct elim_sim *experiment);
 /* Bytes that a workspace needs, but for what is counted of messages. */
 double elim_flood_bytes(const struct elim_sim *experiment);
 
-/* Requires: it serves, and the cores would take the experiment. Errors: NULL with *status =
- * TACIT_MEMORY or TACIT_INVALID. */
-struct elim_flood *elim_flood_new(const struct elim_sim *experiment, enum tacit_status *status);
-void elim_flood_free(struct elim_flood *flood); /* NULL is allowed */
+/* Of the owner's memory. Requires: it serves, and the cores would take the experiment. Errors: NULL
+ * with *status = TACIT_MEMORY or TACIT_INVALID. */
+struct elim_flood *elim_flood_new(const struct elim_sim *experiment, void *owner,
+                                  enum tacit_status *status);
 
 /* Plays run `index` of this instance with this Delta. Errors: TACIT_INTERRUPTED, TACIT_MEMORY. */
 enum tacit_status elim_flood_play(struct elim_flood *flood, uint32_t index,

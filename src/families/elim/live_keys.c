@@ -22,20 +22,8 @@ static const struct config_key run_keys[] = {
     {"confidence", "(1 - 1/horizon)", "exact: the answer holds with this probability",
      CONFIG_TO_REAL(elim_keys, confidence, PHASED_CONFIDENCE_RANGE)},
     {.name = NULL}};
-static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, NULL}};
 
 /* ---- Reading --------------------------------------------------------------------------------- */
-
-static void check_gap(struct config_reader *reader, const struct config_node *run,
-                      const struct elim_keys *keys)
-{
-    if (keys->round_limit > 0 && config_node_member(run, "gap") == NULL)
-        config_reader_fail(reader, config_node_member(run, "rounds"), "run.gap",
-                           "missing; with rounds it must be given: the smallest difference between "
-                           "the means of two arms that matters, as a part of the range");
-    config_reader_idle(reader, run, "run.gap", keys->round_limit == 0,
-                       "it has a meaning with rounds only; allowed: give rounds too, or neither");
-}
 
 static void check_network(struct config_reader *reader, const struct config_node *run,
                           const struct tacit_config_coordinator *file, const struct elim_keys *keys)
@@ -48,6 +36,17 @@ static void check_network(struct config_reader *reader, const struct config_node
         config_reader_fail(reader, config_node_member(run, "quorum"), "run.quorum",
                            "sites that judge for themselves wait for every one of them; allowed: "
                            "no quorum, or a star or a hybrid");
+}
+
+static void check_gap(struct config_reader *reader, const struct config_node *run,
+                      const struct elim_keys *keys)
+{
+    if (keys->round_limit > 0 && config_node_member(run, "gap") == NULL)
+        config_reader_fail(reader, config_node_member(run, "rounds"), "run.gap",
+                           "missing; with rounds it must be given: the smallest difference between "
+                           "the means of two arms that matters, as a part of the range");
+    config_reader_idle(reader, run, "run.gap", keys->round_limit == 0,
+                       "it has a meaning with rounds only; allowed: give rounds too, or neither");
 }
 
 static void elim_read_run(struct config_reader *reader, const struct config_node *run,
@@ -103,6 +102,8 @@ static enum tacit_status elim_hub_settings_new(const struct live_run_file *from)
     return elim_horizon_is_refused(&schedule, 0, text) ? live_file_refuse(from, "run.horizon", text)
                                                        : TACIT_OK;
 }
+
+static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, NULL}};
 
 const struct live_family elim_live = {
     .file = {.word = "elimination",

@@ -66,8 +66,7 @@ static void stop_if_halted(struct elim_run *run, uint32_t node, struct tacit_sim
 
 void elim_run_carry_out(struct elim_run *run, uint32_t node, struct tacit_sim_update *update)
 {
-    *update = tacit_sim_update_of(&run->update.core, run->update.message.to, &run->update.message,
-                                  &run->send);
+    *update = tacit_sim_update_of(&run->update.core, run->update.message.to, &run->update.message);
     update->persist_extra = run->update.persist_table;
     if (node == run->agent_count)
         elim_run_count_hub(run);

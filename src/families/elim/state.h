@@ -44,7 +44,6 @@ struct elim_run {
     double gap;                  /* Delta of this run */
     double samples;
     struct tacit_elim_update update; /* of the step under way */
-    struct tacit_sim_send send;
 };
 
 /* ---- memory.c ---- */

@@ -19,7 +19,4 @@ const struct tacit_family glm_family = {
     .plan = glm_make_plan,
     .plan_free = glm_free_plan,
     .bounds = glm_print_bounds,
-    .player = {.metric_count = GLM_METRIC_COUNT,
-               .run_new = glm_run_new,
-               .run_play = glm_run_play,
-               .run_free = tacit_sim_delete}};
+    .player = {.metric_count = GLM_METRIC_COUNT, .run_new = glm_run_new, .run_play = glm_run_play}};

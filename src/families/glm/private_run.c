@@ -37,9 +37,7 @@ static enum tacit_status set_up(struct glm_run *run, uint32_t index, uint64_t ru
 
 double glm_helper_bytes(const struct glm_plan *plan)
 {
-    uint32_t const clients = plan->model.client_count;
-    return (double)clients * TACIT_SIM_ENVELOPE_BYTES +
-           tacit_sim_aggregators_bytes(clients,
+    return tacit_sim_aggregators_bytes(plan->model.client_count,
                                        (uint32_t)TACIT_GLM_PRIVATE_SUMS(plan->model.dimension));
 }
 

@@ -7,28 +7,24 @@
 
 /* ---- Memory ---- */
 
-void *glm_run_new(const void *memory, enum tacit_status *status)
+static enum tacit_status make(void *memory, const void *of)
 {
-    struct glm_plan const *const plan = memory;
-    struct glm_rule const *const rule = plan->is_private ? &glm_private_rule : &glm_paper_rule;
-    size_t const client_size = rule->client_size(plan);
-    struct glm_run *const run = tacit_sim_new(NULL, 1, sizeof *run);
-    *status = TACIT_MEMORY;
-    if (run == NULL)
-        return NULL;
+    struct glm_run *const run = memory;
+    struct glm_plan const *const plan = of;
     run->plan = plan;
-    run->protocol = rule;
-    run->client_size = client_size;
+    run->protocol = plan->is_private ? &glm_private_rule : &glm_paper_rule;
+    run->client_size = run->protocol->client_size(plan);
     run->world = glm_world_new(plan, run);
-    run->hub = tacit_sim_new(run, 1, rule->hub_size(plan));
+    run->hub = tacit_sim_new(run, 1, run->protocol->hub_size(plan));
     size_t const clients = (size_t)plan->model.client_count + plan->aggregators;
-    run->clients = tacit_sim_new(run, clients, client_size);
+    run->clients = tacit_sim_new(run, clients, run->client_size);
     run->noise_rng = tacit_sim_new(run, clients, sizeof *run->noise_rng);
-    *status = client_size == 0 ? TACIT_INVALID : tacit_sim_is_whole(run) ? TACIT_OK : TACIT_MEMORY;
-    if (*status == TACIT_OK)
-        return run;
-    tacit_sim_delete(run);
-    return NULL;
+    return run->client_size == 0 ? TACIT_INVALID : TACIT_OK;
+}
+
+void *glm_run_new(const void *plan, enum tacit_status *status)
+{
+    return tacit_sim_make(sizeof(struct glm_run), make, plan, status);
 }
 
 /* ---- Slots ---- */

@@ -5,7 +5,7 @@
 #include "plan.h"
 
 struct gossip_doubling_run {
-    const struct gossip_plan *plan;
+    const struct gossip_plan *plan; /* first */
     struct tacit_sim_nodes *nodes;
     struct tacit_sim_instance instance;
     size_t cells;
@@ -14,7 +14,6 @@ struct gossip_doubling_run {
     struct tacit_doubling_memory **memories; /* node_count: what a death takes away */
     struct tacit_rng *incarnations; /* node_count: names of incarnations, which no disk holds */
     struct tacit_doubling_update update; /* of the step under way */
-    struct tacit_sim_send send;
     void (*sent)(void *context, const struct tacit_doubling_message *message);
     void *context;
 };
@@ -85,8 +84,7 @@ static void step(void *family, uint32_t node, const struct tacit_event *event,
     }
     (void)tacit_doubling_step(agent, run->memories[node], event, is_start ? &names : entropy,
                               &run->update);
-    *update = tacit_sim_update_of(&run->update.core, run->update.message.to, &run->update.message,
-                                  &run->send);
+    *update = tacit_sim_update_of(&run->update.core, run->update.message.to, &run->update.message);
 }
 
 static bool exploit(void *family, uint32_t node, uint32_t *arm, uint64_t *count_max)
@@ -124,9 +122,10 @@ static const struct tacit_sim_node_ops node_ops = {.size = size_of_node,
 
 /* ---- Memory ---- */
 
-static enum tacit_status allocate(struct gossip_doubling_run *run)
+static enum tacit_status make(void *memory, const void *of)
 {
-    struct gossip_plan const *const plan = run->plan;
+    struct gossip_doubling_run *const run = memory;
+    struct gossip_plan const *const plan = of;
     struct tacit_doubling_config const agent = config_of(plan, 1, 0);
     struct tacit_sim_nodes_config const config = {.sim = &plan->common,
                                                   .ops = &node_ops,
@@ -138,6 +137,10 @@ static enum tacit_status allocate(struct gossip_doubling_run *run)
                                                   .reward_purpose = TACIT_PURPOSE_REWARD,
                                                   .noise_purpose = TACIT_PURPOSE_NOISE,
                                                   .hub_purpose = TACIT_PURPOSE_SELECTION};
+    run->plan = plan;
+    run->cells = (size_t)plan->schedule.agent_count * plan->schedule.arm_count;
+    run->node_count =
+        plan->schedule.agent_count + 1 + (plan->faults == NULL ? 0 : plan->faults->clones);
     if (tacit_doubling_size(&agent) == 0)
         return TACIT_INVALID;
     run->memories = tacit_sim_new(run, run->node_count, sizeof *run->memories);
@@ -153,27 +156,7 @@ static enum tacit_status allocate(struct gossip_doubling_run *run)
 struct gossip_doubling_run *gossip_doubling_new(const struct gossip_plan *plan,
                                                 enum tacit_status *status)
 {
-    struct gossip_doubling_run *const run = tacit_sim_new(NULL, 1, sizeof *run);
-    *status = TACIT_MEMORY;
-    if (run == NULL)
-        return NULL;
-    run->plan = plan;
-    run->cells = (size_t)plan->schedule.agent_count * plan->schedule.arm_count;
-    run->node_count =
-        plan->schedule.agent_count + 1 + (plan->faults == NULL ? 0 : plan->faults->clones);
-    *status = allocate(run);
-    if (*status == TACIT_OK)
-        return run;
-    gossip_doubling_free(run);
-    return NULL;
-}
-
-void gossip_doubling_free(struct gossip_doubling_run *run)
-{
-    if (run == NULL)
-        return;
-    tacit_sim_nodes_free(run->nodes);
-    tacit_sim_delete(run);
+    return tacit_sim_make(sizeof(struct gossip_doubling_run), make, plan, status);
 }
 
 const struct tacit_doubling_agent *gossip_doubling_state(const struct gossip_doubling_run *run,

@@ -26,45 +26,19 @@ const struct tacit_band gossip_band = {
 
 /* ---- Its runs: with trees or with releases that double ---- */
 
-struct player {
-    bool doubles;
-    void *run;
-};
-
-static void run_free(void *memory)
-{
-    struct player *const player = memory;
-    if (player == NULL)
-        return;
-    if (player->doubles)
-        gossip_doubling_free(player->run);
-    else
-        tacit_sim_delete(player->run);
-    free(player);
-}
-
 static void *run_new(const void *memory, enum tacit_status *status)
 {
     struct gossip_plan const *const plan = memory;
-    struct player *const player = calloc(1, sizeof *player);
-    *status = TACIT_MEMORY;
-    if (player == NULL)
-        return NULL;
-    player->doubles = plan->doubles;
-    player->run =
-        plan->doubles ? (void *)gossip_doubling_new(plan, status) : gossip_run_new(plan, status);
-    if (player->run != NULL)
-        return player;
-    run_free(player);
-    return NULL;
+    return plan->doubles ? (void *)gossip_doubling_new(plan, status) : gossip_run_new(plan, status);
 }
 
-static enum tacit_status run_play(void *memory, uint32_t index, struct tacit_sim_row *row,
+/* Both begin with their plan. */
+static enum tacit_status run_play(void *run, uint32_t index, struct tacit_sim_row *row,
                                   atomic_bool *stop)
 {
-    struct player *const player = memory;
-    return player->doubles ? gossip_doubling_play(player->run, index, row, stop)
-                           : gossip_run_play(player->run, index, row, stop);
+    struct gossip_plan const *const *const plan = run;
+    return (*plan)->doubles ? gossip_doubling_play(run, index, row, stop)
+                            : gossip_run_play(run, index, row, stop);
 }
 
 const struct tacit_family gossip_family = {
@@ -86,7 +60,4 @@ const struct tacit_family gossip_family = {
     .plan_free = free,
     .bounds = gossip_print_bounds,
     .forecast_regret = gossip_forecast_regret,
-    .player = {.metric_count = GOSSIP_METRIC_COUNT,
-               .run_new = run_new,
-               .run_play = run_play,
-               .run_free = run_free}};
+    .player = {.metric_count = GOSSIP_METRIC_COUNT, .run_new = run_new, .run_play = run_play}};

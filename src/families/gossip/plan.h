@@ -68,7 +68,6 @@ struct gossip_doubling_run *gossip_doubling_new(const struct gossip_plan *plan,
                                                 enum tacit_status *status);
 enum tacit_status gossip_doubling_play(struct gossip_doubling_run *run, uint32_t index,
                                        struct tacit_sim_row *row, atomic_bool *stop);
-void gossip_doubling_free(struct gossip_doubling_run *run);
 /* For checkers: a node's state (agents first, then, from A + 1 on, clones); whether all ended. */
 const struct tacit_doubling_agent *gossip_doubling_state(const struct gossip_doubling_run *run,
                                                          uint32_t node);

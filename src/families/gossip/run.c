@@ -4,7 +4,7 @@
 #include "plan.h"
 
 struct run {
-    const struct gossip_plan *plan;
+    const struct gossip_plan *plan; /* first */
     struct tacit_sim_instance instance;
     struct tacit_gossip_network *network;
     struct tacit_rng *rewards;
@@ -28,12 +28,9 @@ static void list_edges(struct run *run)
     TACIT_ASSERT(count == graph->edge_count);
 }
 
-void *gossip_run_new(const void *plan, enum tacit_status *status)
+static enum tacit_status make(void *memory, const void *plan)
 {
-    struct run *const run = tacit_sim_new(NULL, 1, sizeof *run);
-    *status = TACIT_MEMORY;
-    if (run == NULL)
-        return NULL;
+    struct run *const run = memory;
     run->plan = plan;
     struct tacit_gossip_rule const *const rule = &run->plan->rule;
     size_t const agents = rule->agent_count;
@@ -43,14 +40,15 @@ void *gossip_run_new(const void *plan, enum tacit_status *status)
     run->entropies = tacit_sim_new(run, agents, sizeof *run->entropies);
     run->sums = tacit_sim_new(run, agents * rule->arm_count, sizeof *run->sums);
     run->edges = tacit_sim_new(run, run->plan->graph->edge_count, sizeof *run->edges);
-    *status = tacit_sim_instance_init(&run->instance, &run->plan->common, run);
-    if (*status == TACIT_OK && tacit_gossip_network_size(rule) > 0) {
-        list_edges(run);
-        return run;
-    }
-    *status = TACIT_MEMORY;
-    tacit_sim_delete(run);
-    return NULL;
+    if (tacit_gossip_network_size(rule) == 0 || !tacit_sim_is_whole(run))
+        return TACIT_MEMORY;
+    list_edges(run);
+    return tacit_sim_instance_init(&run->instance, &run->plan->common, run);
+}
+
+void *gossip_run_new(const void *plan, enum tacit_status *status)
+{
+    return tacit_sim_make(sizeof(struct run), make, plan, status);
 }
 
 /* ---- Play ---- */

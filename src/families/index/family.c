@@ -23,7 +23,6 @@ const struct tacit_family index_family = {
     .bounds = index_print_bounds,
     .player = {.metric_count = INDEX_METRIC_COUNT,
                .run_new = index_run_new,
-               .run_play = index_run_play,
-               .run_free = tacit_sim_delete},
+               .run_play = index_run_play},
     .baselines = index_baselines,
     .baseline = index_make_baseline};

@@ -44,23 +44,21 @@ const struct tacit_metric index_metrics[] = {
 
 /* ---- Memory ---- */
 
-void *index_run_new(const void *plan, enum tacit_status *status)
+static enum tacit_status make(void *memory, const void *plan)
 {
+    struct index_run *const run = memory;
     struct index_plan const *const own = plan;
     size_t const bytes = tacit_arms_size(&own->arms);
-    struct index_run *const run = tacit_sim_new(NULL, 1, sizeof *run);
-    *status = TACIT_MEMORY;
-    if (run == NULL)
-        return NULL;
     run->plan = own;
     run->arms = tacit_sim_new(run, 1, bytes);
     run->regret = tacit_sim_new(run, own->sim.point_count + (size_t)1, sizeof *run->regret);
     run->champions = tacit_sim_new(run, own->arms.arm_count, sizeof *run->champions);
-    *status = bytes == 0 ? TACIT_INVALID : tacit_sim_instance_init(&run->instance, &own->sim, run);
-    if (*status == TACIT_OK)
-        return run;
-    tacit_sim_delete(run);
-    return NULL;
+    return bytes == 0 ? TACIT_INVALID : tacit_sim_instance_init(&run->instance, &own->sim, run);
+}
+
+void *index_run_new(const void *plan, enum tacit_status *status)
+{
+    return tacit_sim_make(sizeof(struct index_run), make, plan, status);
 }
 
 /* ---- A learner's pulls ---- */

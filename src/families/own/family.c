@@ -84,21 +84,19 @@ struct run {
     uint64_t *counts; /* K: its pulls */
 };
 
-static void *run_new(const void *memory, enum tacit_status *status)
+static enum tacit_status make(void *memory, const void *of)
 {
-    struct plan const *const plan = memory;
-    struct run *const run = tacit_sim_new(NULL, 1, sizeof *run);
-    *status = TACIT_MEMORY;
-    if (run == NULL)
-        return NULL;
+    struct run *const run = memory;
+    struct plan const *const plan = of;
     run->plan = plan;
     run->regret = tacit_sim_new(run, plan->sim.point_count, sizeof *run->regret);
     run->counts = tacit_sim_new(run, plan->sim.env.arm_count, sizeof *run->counts);
-    *status = tacit_sim_instance_init(&run->instance, &plan->sim, run);
-    if (*status == TACIT_OK)
-        return run;
-    tacit_sim_delete(run);
-    return NULL;
+    return tacit_sim_instance_init(&run->instance, &plan->sim, run);
+}
+
+static void *run_new(const void *plan, enum tacit_status *status)
+{
+    return tacit_sim_make(sizeof(struct run), make, plan, status);
 }
 
 /* A block that the host answers is checked: what it may say is its author's, not ours. */
@@ -229,7 +227,4 @@ const struct tacit_family own_family = {
     .replays = true,
     .plan = make_plan,
     .plan_free = free,
-    .player = {.metric_count = METRIC_COUNT,
-               .run_new = run_new,
-               .run_play = run_play,
-               .run_free = tacit_sim_delete}};
+    .player = {.metric_count = METRIC_COUNT, .run_new = run_new, .run_play = run_play}};

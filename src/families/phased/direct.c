@@ -71,8 +71,8 @@ struct tacit_sim_cost phased_message_cost(enum tacit_round_kind kind, uint64_t b
         .bytes = tacit_wire_bytes(tacit_wire_phased.messages, NULL, &message)};
 }
 
-static void count(struct phased_direct_result *result, enum tacit_round_kind kind,
-                  uint64_t blocks, double messages, double receivers)
+static void count(struct phased_direct_result *result, enum tacit_round_kind kind, uint64_t blocks,
+                  double messages, double receivers)
 {
     tacit_sim_count(&result->totals, phased_message_cost(kind, blocks), messages, receivers);
 }

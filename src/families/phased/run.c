@@ -74,8 +74,7 @@ static void step(void *family, uint32_t node, const struct tacit_event *event,
                                       &run->update);
     if (run->update.send && run->update.message.kind == TACIT_ROUND_REPORT)
         count_release(run, node);
-    *update = tacit_sim_update_of(&run->update.core, run->update.message.to, &run->update.message,
-                                  &run->send);
+    *update = tacit_sim_update_of(&run->update.core, run->update.message.to, &run->update.message);
 }
 
 /* EXACT-BOUNDS 6: while an agent waits it plays the leader. */

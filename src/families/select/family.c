@@ -103,5 +103,4 @@ const struct tacit_family select_family = {.number = SELECT_NUMBER,
                                            .bounds = select_print_bounds,
                                            .player = {.metric_count = SELECT_METRIC_COUNT,
                                                       .run_new = select_run_new,
-                                                      .run_play = select_run_play,
-                                                      .run_free = select_run_free}};
+                                                      .run_play = select_run_play}};

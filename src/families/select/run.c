@@ -156,7 +156,6 @@ static void count_bytes(struct select_run *run)
     if (!run->plan->training.aggregators.are_two)
         return;
     double const helped =
-        (double)run->user_count * TACIT_SIM_ENVELOPE_BYTES +
         tacit_sim_aggregators_bytes(run->user_count, (uint32_t)run->plan->training.parameter_count);
     run->metrics[SELECT_BYTES] += helped;
     run->metrics[SELECT_BYTES_TO_ALL] += helped;
@@ -459,23 +458,11 @@ static void expect(struct select_run *run)
                                  : (run->columns[users / 2 - 1] + run->columns[users / 2]) / 2;
 }
 
-void select_run_free(void *context)
+static enum tacit_status make(void *memory, const void *plan)
 {
-    struct select_run *const run = context;
-    if (run == NULL)
-        return;
-    training_free(run->training);
-    tacit_sim_delete(run);
-}
-
-void *select_run_new(const void *plan, enum tacit_status *status)
-{
+    struct select_run *const run = memory;
     struct select_plan const *const select = plan;
     size_t const users = select->config.user_count;
-    struct select_run *const run = tacit_sim_new(NULL, 1, sizeof *run);
-    *status = TACIT_MEMORY;
-    if (run == NULL)
-        return NULL;
     run->plan = select;
     run->select = tacit_sim_new(run, 1, tacit_select_size(&select->config));
     run->scratch = tacit_sim_new(run, 1, tacit_select_choice_size(select->config.user_count));
@@ -487,12 +474,14 @@ void *select_run_new(const void *plan, enum tacit_status *status)
     run->genie = tacit_sim_new(run, users, sizeof *run->genie);
     if (select->keys.training.is_on)
         run->training = training_new(&select->training, select->config.user_count,
-                                     select->config.users_per_round);
-    if (!tacit_sim_is_whole(run) || (select->keys.training.is_on && run->training == NULL)) {
-        select_run_free(run);
-        return NULL;
-    }
+                                     select->config.users_per_round, run);
+    if (!tacit_sim_is_whole(run) || (select->keys.training.is_on && run->training == NULL))
+        return TACIT_MEMORY;
     expect(run);
-    *status = TACIT_OK;
-    return run;
+    return TACIT_OK;
+}
+
+void *select_run_new(const void *plan, enum tacit_status *status)
+{
+    return tacit_sim_make(sizeof(struct select_run), make, plan, status);
 }

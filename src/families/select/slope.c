@@ -82,7 +82,7 @@ static enum tacit_status play(const struct select_plan *pilot, double *sums, boo
     for (uint32_t i = 0; i < RUNS && status == TACIT_OK; i++)
         status = add_run(run, i, sim, row, sums, is_whole);
     free(row);
-    select_run_free(run);
+    tacit_sim_delete(run);
     return status;
 }
 

@@ -61,47 +61,46 @@ static void mark_raw(struct training *training)
             memset(training->is_raw + layers[i].offset, 1, layers[i].count);
 }
 
-struct training *training_new(const struct training_plan *plan, uint32_t user_count,
-                              uint32_t users_per_round)
+/* Of what is not of the memory of its owner. */
+static void end(void *block)
 {
-    struct training *const training = tacit_sim_new(NULL, 1, sizeof *training);
+    struct training *const training = block;
+    for (uint32_t i = 0; i < WORKERS; i++)
+        tacit_learner_free(&training->workers[i].learner);
+    for (uint32_t user = 0; user < training->user_count; user++)
+        free(training->moments[user]);
+    free(training->moments);
+}
+
+struct training *training_new(const struct training_plan *plan, uint32_t user_count,
+                              uint32_t users_per_round, void *owner)
+{
+    struct training *const training = tacit_sim_new(owner, 1, sizeof *training);
     size_t const parameters = plan->parameter_count;
     if (training == NULL)
         return NULL;
+    tacit_sim_at_end(training, end);
     training->plan = plan;
-    training->user_count = user_count;
-    training->model = tacit_sim_new(training, parameters, sizeof(float));
-    training->is_raw = tacit_sim_new(training, parameters, 1);
-    training->rows = tacit_sim_new(training, plan->lessons.count, sizeof *training->rows);
-    training->first = tacit_sim_new(training, user_count + (size_t)1, sizeof *training->first);
-    training->moments = tacit_sim_new(training, user_count, sizeof *training->moments);
-    training->optimizers = tacit_sim_new(training, user_count, sizeof *training->optimizers);
-    training->shuffles = tacit_sim_new(training, user_count, sizeof *training->shuffles);
-    training->noises = tacit_sim_new(training, user_count, sizeof *training->noises);
-    training->updates = tacit_sim_new(training, users_per_round * parameters, sizeof(double));
-    training->steps = tacit_sim_new(training, parameters, sizeof *training->steps);
-    training->totals = tacit_sim_new(training, parameters, sizeof *training->totals);
+    training->moments = calloc(user_count, sizeof *training->moments);
+    training->user_count = training->moments == NULL ? 0 : user_count;
+    training->model = tacit_sim_new(owner, parameters, sizeof(float));
+    training->is_raw = tacit_sim_new(owner, parameters, 1);
+    training->rows = tacit_sim_new(owner, plan->lessons.count, sizeof *training->rows);
+    training->first = tacit_sim_new(owner, user_count + (size_t)1, sizeof *training->first);
+    training->optimizers = tacit_sim_new(owner, user_count, sizeof *training->optimizers);
+    training->shuffles = tacit_sim_new(owner, user_count, sizeof *training->shuffles);
+    training->noises = tacit_sim_new(owner, user_count, sizeof *training->noises);
+    training->updates = tacit_sim_new(owner, users_per_round * parameters, sizeof(double));
+    training->steps = tacit_sim_new(owner, parameters, sizeof *training->steps);
+    training->totals = tacit_sim_new(owner, parameters, sizeof *training->totals);
     training->aggregators = plan->aggregators;
-    bool is_made = tacit_sim_is_whole(training);
+    bool is_made = training->moments != NULL && tacit_sim_is_whole(owner);
     for (uint32_t i = 0; i < WORKERS; i++)
         is_made = is_made && open_worker(training, i);
-    if (is_made) {
-        mark_raw(training);
-        return training;
-    }
-    training_free(training);
-    return NULL;
-}
-
-void training_free(struct training *training)
-{
-    if (training == NULL)
-        return;
-    for (uint32_t i = 0; i < WORKERS; i++)
-        tacit_learner_free(&training->workers[i].learner);
-    for (uint32_t user = 0; training->moments != NULL && user < training->user_count; user++)
-        free(training->moments[user]);
-    tacit_sim_delete(training);
+    if (!is_made)
+        return NULL;
+    mark_raw(training);
+    return training;
 }
 
 /* ---- Beginning a run ---- */

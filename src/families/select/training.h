@@ -70,10 +70,9 @@ void training_plan_free(struct training_plan *plan);
 
 struct training; /* of one run after the other */
 
-/* Errors: NULL when out of memory. */
+/* Of the owner's memory. Errors: NULL when out of memory. */
 struct training *training_new(const struct training_plan *plan, uint32_t user_count,
-                              uint32_t users_per_round);
-void training_free(struct training *training);
+                              uint32_t users_per_round, void *owner);
 
 /* Deals out the pictures of run `run`, in data sets of about these shares, and draws the first
  * model. sizes: what each user got. */
