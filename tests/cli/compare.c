@@ -7,32 +7,25 @@
 #include "../support/process.h"
 #include "../support/temp.h"
 
-static char folder[TEMP_PATH_BYTES];
 static char one[TEMP_PATH_BYTES];
 static char two[TEMP_PATH_BYTES];
 static char out[TEMP_PATH_BYTES];
 
 static int open_folder(void **state)
 {
-    temp_directory_make(folder);
-    temp_path(one, folder, "one.yaml");
-    temp_path(two, folder, "two.yaml");
-    temp_path(out, folder, "out");
-    temp_file_write(folder, "means.csv", "0.9,0.5,0.1\n");
-    temp_file_write(folder, "one.yaml",
+    temp_directory_make(temp_folder);
+    temp_path(one, temp_folder, "one.yaml");
+    temp_path(two, temp_folder, "two.yaml");
+    temp_path(out, temp_folder, "out");
+    temp_file_write(temp_folder, "means.csv", "0.9,0.5,0.1\n");
+    temp_file_write(temp_folder, "one.yaml",
                     "name: one\nseed: 4\nruns: 5\nhorizon: 5000\n"
                     "environment: {kind: bernoulli, means: means.csv}\nagents: 3\n"
                     "protocol: {kind: elimination}\nprivacy: {mode: sound, epsilon: 1}\n");
-    temp_file_write(folder, "two.yaml",
+    temp_file_write(temp_folder, "two.yaml",
                     "name: two\nseed: 4\nruns: 3\nhorizon: 2000\n"
                     "environment: {kind: bernoulli, means: means.csv}\nagents: 2\n"
                     "protocol: {kind: index, index: ucb1}\nprivacy: {mode: none}\n");
-    return 0;
-}
-
-static int close_folder(void **state)
-{
-    temp_directory_remove(folder);
     return 0;
 }
 
@@ -53,7 +46,7 @@ static void assert_cell(const json_t *cell, const char *file, const char *first,
     json_decref(expected);
 }
 
-TEST_WITH(cells_are_runs_in_the_order_given, open_folder, close_folder)
+TEST_WITH(cells_are_runs_in_the_order_given, open_folder, temp_folder_remove)
 {
     struct process_result result =
         TACIT("compare", one, "--json", "--over", "privacy.epsilon=0.5,inf", "--over",
@@ -73,7 +66,7 @@ TEST_WITH(cells_are_runs_in_the_order_given, open_folder, close_folder)
     json_decref(json);
 }
 
-TEST_WITH(files_stand_beside_each_other, open_folder, close_folder)
+TEST_WITH(files_stand_beside_each_other, open_folder, temp_folder_remove)
 {
     struct process_result result = TACIT("compare", two, one, "--json");
     json_t *const json = on_file_json(result);
@@ -85,7 +78,7 @@ TEST_WITH(files_stand_beside_each_other, open_folder, close_folder)
     json_decref(json);
 }
 
-TEST_WITH(results_do_not_depend_on_threads, open_folder, close_folder)
+TEST_WITH(results_do_not_depend_on_threads, open_folder, temp_folder_remove)
 {
     static const char *const threads[] = {"--threads=1", "--threads=2", "--threads=7"};
     char *first = NULL;
@@ -100,7 +93,7 @@ TEST_WITH(results_do_not_depend_on_threads, open_folder, close_folder)
     testing_free(first);
 }
 
-TEST_WITH(a_cell_that_cannot_run_says_why_and_the_others_go_on, open_folder, close_folder)
+TEST_WITH(a_cell_that_cannot_run_says_why_and_the_others_go_on, open_folder, temp_folder_remove)
 {
     struct process_result result =
         TACIT("compare", one, "--json", "--over", "privacy.epsilon=1,many,2");
@@ -141,7 +134,7 @@ static void assert_shown(const char *name, const char *text)
         fail_msg("%s does not say %s", name, text);
 }
 
-TEST_WITH(files_are_written, open_folder, close_folder)
+TEST_WITH(files_are_written, open_folder, temp_folder_remove)
 {
     struct process_result result =
         TACIT("compare", one, "--over=privacy.epsilon=0.5,1,none", "--out", out);
@@ -161,7 +154,7 @@ TEST_WITH(files_are_written, open_folder, close_folder)
 /* The floor and a baseline that was played: a line each, over time and in every figure of settings;
  * uniform play is far above the settings and leaves the figure over time; what differs from cell to
  * cell is no line of all. */
-TEST_WITH(baselines_stand_in_every_figure, open_folder, close_folder)
+TEST_WITH(baselines_stand_in_every_figure, open_folder, temp_folder_remove)
 {
     static const char *const figures[] = {"regret.svg", "settings.svg", "cost.svg", "bytes.svg"};
     struct process_result result = TACIT("compare", one, "--set=baselines=[pooled-ucb1]",
@@ -182,7 +175,7 @@ TEST_WITH(baselines_stand_in_every_figure, open_folder, close_folder)
 
 /* Stopped in the midst: the second call takes the first
  * cells as they lie, and ends with what an uninterrupted one prints. */
-TEST_WITH(an_interrupted_comparison_goes_on_where_it_stopped, open_folder, close_folder)
+TEST_WITH(an_interrupted_comparison_goes_on_where_it_stopped, open_folder, temp_folder_remove)
 {
     static const char *const grid = "--over=seed=1,2,3,4,5,6,7,8,9,10,11,12";
     const char *const words[] = {process_tacit(),
@@ -208,7 +201,7 @@ TEST_WITH(an_interrupted_comparison_goes_on_where_it_stopped, open_folder, close
     assert_int_equal(second.code, 0);
     char *const resumed = strdup(second.out);
 
-    temp_path(out, folder, "fresh");
+    temp_path(out, temp_folder, "fresh");
     struct process_result fresh = process_run(&whole_plan);
     assert_int_equal(fresh.code, 0);
     assert_string_equal(fresh.out, resumed);
@@ -216,10 +209,10 @@ TEST_WITH(an_interrupted_comparison_goes_on_where_it_stopped, open_folder, close
 }
 
 /* What lies there of other data is not taken. */
-TEST_WITH(changed_data_are_run_again, open_folder, close_folder)
+TEST_WITH(changed_data_are_run_again, open_folder, temp_folder_remove)
 {
     (void)TACIT("compare", one, "--over=agents=2,3", "--json", "--out", out);
-    temp_file_write(folder, "means.csv", "0.4,0.5,0.6\n");
+    temp_file_write(temp_folder, "means.csv", "0.4,0.5,0.6\n");
     struct process_result after =
         TACIT("compare", one, "--over=agents=2,3", "--json", "--out", out);
     json_t *const json = on_file_json(after);
@@ -228,7 +221,7 @@ TEST_WITH(changed_data_are_run_again, open_folder, close_folder)
     json_decref(json);
 }
 
-TEST_WITH(wrong_words_are_refused_in_a_line, open_folder, close_folder)
+TEST_WITH(wrong_words_are_refused_in_a_line, open_folder, temp_folder_remove)
 {
     static const char *const cases[][3] = {
         {NULL, NULL, "no experiment file given"},
@@ -250,7 +243,7 @@ TEST_WITH(wrong_words_are_refused_in_a_line, open_folder, close_folder)
     }
 }
 
-TEST_WITH(a_place_that_takes_no_files_is_found_before_the_runs, open_folder, close_folder)
+TEST_WITH(a_place_that_takes_no_files_is_found_before_the_runs, open_folder, temp_folder_remove)
 {
     struct process_result result = TACIT("compare", one, "--out", "/proc/none");
     assert_int_equal(result.code, 1);

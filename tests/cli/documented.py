@@ -11,9 +11,9 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
-TACIT = os.environ["TACIT_PROGRAM"]
+from program import TACIT, run, tacit
+
 SOURCE = pathlib.Path(os.environ["TACIT_SOURCE"])
 PAGE = (SOURCE / "docs/results.md").read_text(encoding="utf-8")
 METRICS = subprocess.run([TACIT, "help", "metrics"], capture_output=True, text=True, check=True).stdout
@@ -38,12 +38,6 @@ FILES = {
 }
 # What stands below these is named by the file: settings, arms, baselines.
 NAMED = {"settings"}
-
-
-def tacit(*words, folder, code=0):
-    done = subprocess.run([TACIT, *map(str, words)], capture_output=True, text=True, check=False, cwd=folder)
-    assert done.returncode == code, (words, done.returncode, done.stderr)
-    return done.stdout
 
 
 def keys_of(value, found):
@@ -135,20 +129,5 @@ TESTS = [what_every_family_writes_is_documented, what_compare_plan_and_evaluate_
          every_metric_of_the_sources_is_explained, one_protocol_is_explained_alone_and_a_wrong_one_refused, what_is_documented_is_there]
 
 
-def main():
-    failed = 0
-    for test in TESTS:
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = pathlib.Path(scratch)
-            (folder / "means.csv").write_text("0.8,0.3\n0.7,0.4\n0.9,0.2\n")
-            try:
-                test(folder)
-                print(f"[       OK ] {test.__name__}", flush=True)
-            except (AssertionError, KeyError, IndexError) as wrong:
-                failed += 1
-                print(f"[  FAILED  ] {test.__name__}: {wrong!r}", flush=True)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(TESTS, {"means.csv": "0.8,0.3\n0.7,0.4\n0.9,0.2\n"}))

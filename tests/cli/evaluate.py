@@ -6,15 +6,13 @@ usage: evaluate.py       $TACIT_PROGRAM
 """
 import csv
 import json
-import os
-import pathlib
 import random
 import re
 import subprocess
 import sys
-import tempfile
 
-TACIT = os.environ["TACIT_PROGRAM"]
+from program import TACIT, run, tacit
+
 MEANS = {"a": 0.2, "b": 0.5, "c": 0.35}
 SITES = ["north", "south <&> \"east\""]
 FILE = """name: offers
@@ -28,12 +26,6 @@ network: {kind: star}
 protocol: {kind: index}
 privacy: {mode: none}
 """
-
-
-def tacit(*words, code=0, folder=None):
-    done = subprocess.run([TACIT, *map(str, words)], capture_output=True, text=True, check=False, cwd=folder)
-    assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
-    return done.stdout if code == 0 else done.stderr
 
 
 def make(folder, rows=9000, propensity="p", chances=None, change=None):
@@ -291,18 +283,5 @@ TESTS = [policies_are_refused_in_words, a_policy_without_support_is_noticed, est
          standard_input_is_a_file_too, results_that_cannot_be_printed_are_said]
 
 
-def main():
-    failed = 0
-    for test in TESTS:
-        with tempfile.TemporaryDirectory() as scratch:
-            try:
-                test(pathlib.Path(scratch))
-                print(f"[       OK ] {test.__name__}", flush=True)
-            except (AssertionError, StopIteration, KeyError, IndexError) as wrong:
-                failed += 1
-                print(f"[  FAILED  ] {test.__name__}: {wrong!r}", flush=True)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(TESTS))

@@ -39,14 +39,6 @@ static int open_bench(void **state)
     return 0;
 }
 
-static int close_bench(void **state)
-{
-    struct bench *const bench = *state;
-    temp_directory_remove(bench->directory);
-    testing_free(bench);
-    return 0;
-}
-
 /* `tacit WORD... --set SETTING...`; both lists end with NULL. */
 static struct process_result tacit(const char *const *words, const char *const *settings)
 {
@@ -87,7 +79,7 @@ static double mean_of(const json_t *json, const char *metric)
     return json_number_value(value);
 }
 
-TEST_WITH(threads_do_not_matter, open_bench, close_bench)
+TEST_WITH(threads_do_not_matter, open_bench, temp_bench_remove)
 {
     static const char *const privacies[] = {"privacy={mode: none}",
                                             "privacy={mode: paper, epsilon: 1}",
@@ -102,7 +94,7 @@ TEST_WITH(threads_do_not_matter, open_bench, close_bench)
 }
 
 /* Messages by formula, regret within what can be lost, the best arm found. */
-TEST_WITH(results_are_what_a_network_of_four_can_say_and_lose, open_bench, close_bench)
+TEST_WITH(results_are_what_a_network_of_four_can_say_and_lose, open_bench, temp_bench_remove)
 {
     json_t *const json = run_json(*state, "1", SETTINGS("horizon=20000"));
     assert_true(fabs(mean_of(json, "messages") - 20000.0 * 6) < 0.5);
@@ -116,7 +108,7 @@ TEST_WITH(results_are_what_a_network_of_four_can_say_and_lose, open_bench, close
     json_decref(json);
 }
 
-TEST_WITH(without_noise_paper_mode_is_mode_none, open_bench, close_bench)
+TEST_WITH(without_noise_paper_mode_is_mode_none, open_bench, temp_bench_remove)
 {
     json_t *const none = run_json(*state, "1", SETTINGS("privacy={mode: none}"));
     json_t *const paper = run_json(*state, "1", SETTINGS("privacy={mode: paper, epsilon: inf}"));
@@ -126,7 +118,7 @@ TEST_WITH(without_noise_paper_mode_is_mode_none, open_bench, close_bench)
     json_decref(paper);
 }
 
-TEST_WITH(means_of_every_agents_own_differ_between_agents, open_bench, close_bench)
+TEST_WITH(means_of_every_agents_own_differ_between_agents, open_bench, temp_bench_remove)
 {
     /* With one row for all, Gossip UCB and means per agent would have the same global means. */
     json_t *const alike =
@@ -144,7 +136,7 @@ TEST_WITH(means_of_every_agents_own_differ_between_agents, open_bench, close_ben
     json_decref(own);
 }
 
-TEST_WITH(paper_mode_says_that_nothing_is_guaranteed, open_bench, close_bench)
+TEST_WITH(paper_mode_says_that_nothing_is_guaranteed, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     const char *const words[] = {"check", bench->file, NULL};
@@ -168,7 +160,7 @@ TEST_WITH(paper_mode_says_that_nothing_is_guaranteed, open_bench, close_bench)
 /* The small form of the claim of experiments/p2-gossip: at equal real epsilon doubling loses less
  * than trees, with far fewer messages. 6 runs each; the regrets differ by a factor of 5. */
 TEST_WITH(doubling_loses_less_than_trees_at_equal_epsilon_with_fewer_messages, open_bench,
-          close_bench)
+          temp_bench_remove)
 {
     json_t *const tree =
         run_json(*state, "1", SETTINGS("horizon=20000", "privacy={mode: sound, epsilon: 1}"));
@@ -185,7 +177,8 @@ TEST_WITH(doubling_loses_less_than_trees_at_equal_epsilon_with_fewer_messages, o
 
 /* P1, Sec. II: gossip's messages are of order T, those of elimination over the same graph of log T
  * at most, and its regret is, too: each factor of ten of T adds the same. */
-TEST_WITH(gossip_sends_with_every_slot_and_elimination_with_the_logarithm, open_bench, close_bench)
+TEST_WITH(gossip_sends_with_every_slot_and_elimination_with_the_logarithm, open_bench,
+          temp_bench_remove)
 {
     static const char *const horizons[] = {"horizon=10000", "horizon=100000", "horizon=1000000"};
     double gossip[3];
@@ -206,7 +199,7 @@ TEST_WITH(gossip_sends_with_every_slot_and_elimination_with_the_logarithm, open_
     assert_true(regret[2] - regret[1] <= 1.1 * (regret[1] - regret[0]));
 }
 
-TEST_WITH(doubling_says_what_it_costs_and_gives_the_same_on_threads, open_bench, close_bench)
+TEST_WITH(doubling_says_what_it_costs_and_gives_the_same_on_threads, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     const char *const words[] = {"check", bench->file, NULL};
@@ -226,7 +219,7 @@ TEST_WITH(doubling_says_what_it_costs_and_gives_the_same_on_threads, open_bench,
 
 /* Sec. 4.1. Its noise is T times what a reward needs: with epsilon = T it is Laplace of scale 1,
  * and without noise it is Gossip_UCB. */
-TEST_WITH(noise_of_each_reward_is_paid_for_with_regret, open_bench, close_bench)
+TEST_WITH(noise_of_each_reward_is_paid_for_with_regret, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     const char *const words[] = {"check", bench->file, NULL};
@@ -269,7 +262,7 @@ static double band_at(const json_t *json, const char *part, size_t point)
 
 /* Without noise they come to the mean of the best arm over all sites, 0.65; the page shows how, and
  * what lambda_2 says about it. */
-TEST_WITH(estimates_draw_together_on_the_page, open_bench, close_bench)
+TEST_WITH(estimates_draw_together_on_the_page, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     const char *const settings[] = {"horizon=30000", NULL};
@@ -301,7 +294,7 @@ TEST_WITH(estimates_draw_together_on_the_page, open_bench, close_bench)
     assert_non_null(strstr(page, "to halve every 3 slots"));
 }
 
-TEST_WITH(doubling_of_a_horizon_without_a_first_rung_is_refused, open_bench, close_bench)
+TEST_WITH(doubling_of_a_horizon_without_a_first_rung_is_refused, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     const char *const words[] = {"check", bench->file, NULL};
@@ -316,7 +309,7 @@ TEST_WITH(doubling_of_a_horizon_without_a_first_rung_is_refused, open_bench, clo
     assert_non_null(strstr(result.err, "protocol.release"));
 }
 
-TEST_WITH(what_cannot_be_is_refused_with_its_key, open_bench, close_bench)
+TEST_WITH(what_cannot_be_is_refused_with_its_key, open_bench, temp_bench_remove)
 {
     static const struct {
         const char *setting;

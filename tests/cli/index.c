@@ -6,19 +6,15 @@
 #include "../support/process.h"
 #include "../support/temp.h"
 
-#define OPTIONS_MAX 12u
-
-static char folder[TEMP_PATH_BYTES];
-
 static int open_folder(void **state)
 {
-    temp_directory_make(folder);
-    temp_file_write(folder, "means.csv", "0.9,0.5,0.4\n");
-    temp_file_write(folder, "index.yaml",
+    temp_directory_make(temp_folder);
+    temp_file_write(temp_folder, "means.csv", "0.9,0.5,0.4\n");
+    temp_file_write(temp_folder, "index.yaml",
                     "name: index\nseed: 4\nruns: 20\nhorizon: 2000\n"
                     "environment: {kind: bernoulli, means: means.csv}\nagents: 5\n"
                     "protocol: {kind: index, index: kl-ucb, sharing: pooled}\n");
-    temp_file_write(folder, "elimination.yaml",
+    temp_file_write(temp_folder, "elimination.yaml",
                     "name: elimination\nseed: 4\nruns: 20\nhorizon: 2000\n"
                     "environment: {kind: bernoulli, means: means.csv}\nagents: 5\n"
                     "protocol: {kind: elimination}\n"
@@ -27,24 +23,12 @@ static int open_folder(void **state)
     return 0;
 }
 
-static int close_folder(void **state)
-{
-    temp_directory_remove(folder);
-    return 0;
-}
-
 static struct process_result tacit(const char *command, const char *name,
                                    const char *const *options)
 {
     char file[TEMP_PATH_BYTES];
-    const char *arguments[OPTIONS_MAX + 4] = {process_tacit(), command, file};
-    temp_path(file, folder, name);
-    for (uint32_t i = 0; options[i] != NULL; i++) {
-        assert_true(i < OPTIONS_MAX);
-        arguments[3 + i] = options[i];
-    }
-    struct process_plan const plan = {.arguments = arguments};
-    return process_run(&plan);
+    temp_path(file, temp_folder, name);
+    return on_file_run_at(command, file, options);
 }
 
 static json_t *run(const char *name, const char *first, const char *second)
@@ -65,7 +49,7 @@ static double mean_at(const json_t *json, const char *section, const char *name)
 }
 
 /* What is named beside elimination is what the family plays by itself, run by run. */
-TEST_WITH(named_baselines_are_what_the_family_plays, open_folder, close_folder)
+TEST_WITH(named_baselines_are_what_the_family_plays, open_folder, temp_folder_remove)
 {
     json_t *const beside = run("elimination.yaml", NULL, NULL);
     json_t *const pooled = run("index.yaml", NULL, NULL);
@@ -83,7 +67,7 @@ TEST_WITH(named_baselines_are_what_the_family_plays, open_folder, close_folder)
     json_decref(alone);
 }
 
-TEST_WITH(every_baseline_can_be_named, open_folder, close_folder)
+TEST_WITH(every_baseline_can_be_named, open_folder, temp_folder_remove)
 {
     static const char *const names[] = {
         "pooled-kl-ucb", "pooled-ucb1", "pooled-moss", "pooled-thompson", "pooled-uniform",
@@ -99,7 +83,7 @@ TEST_WITH(every_baseline_can_be_named, open_folder, close_folder)
     json_decref(json);
 }
 
-TEST_WITH(the_answer_is_the_arm_that_most_agents_estimate_best, open_folder, close_folder)
+TEST_WITH(the_answer_is_the_arm_that_most_agents_estimate_best, open_folder, temp_folder_remove)
 {
     json_t *const json = run("index.yaml", "--set=protocol.sharing=none", NULL);
     json_t *const answer = json_object_get(json, "answer");
@@ -112,7 +96,7 @@ TEST_WITH(the_answer_is_the_arm_that_most_agents_estimate_best, open_folder, clo
     json_decref(json);
 }
 
-TEST_WITH(runs_do_not_depend_on_threads, open_folder, close_folder)
+TEST_WITH(runs_do_not_depend_on_threads, open_folder, temp_folder_remove)
 {
     struct process_result one = tacit("run", "index.yaml",
                                       (const char *const[]){"--json", "--quiet", "--threads=1",
@@ -124,7 +108,7 @@ TEST_WITH(runs_do_not_depend_on_threads, open_folder, close_folder)
     assert_string_equal(one.out, two.out);
 }
 
-TEST_WITH(what_cannot_be_is_refused_in_words, open_folder, close_folder)
+TEST_WITH(what_cannot_be_is_refused_in_words, open_folder, temp_folder_remove)
 {
     static const struct {
         const char *file;
@@ -145,17 +129,14 @@ TEST_WITH(what_cannot_be_is_refused_in_words, open_folder, close_folder)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct process_result result =
             tacit("check", wrong[i].file, (const char *const[]){wrong[i].setting, NULL});
-        if (result.code != 2 || strstr(result.err, wrong[i].says) == NULL)
-            fail_msg("%s: code %d: %s", wrong[i].setting, result.code, result.err);
-        assert_int_equal(process_line_count(result.err), 1);
-        assert_string_equal(result.out, "");
+        on_file_expect_wrong(result, wrong[i].setting, wrong[i].says);
     }
 }
 
 /* One voter is active at a time, so one learner for all has as many pulls as there are samples. */
-TEST_WITH(beside_votes_one_learner_has_a_pull_a_sample, open_folder, close_folder)
+TEST_WITH(beside_votes_one_learner_has_a_pull_a_sample, open_folder, temp_folder_remove)
 {
-    temp_file_write(folder, "votes.yaml",
+    temp_file_write(temp_folder, "votes.yaml",
                     "name: votes\nseed: 4\nruns: 5\nhorizon: 20000\n"
                     "environment: {kind: bernoulli, means: means.csv}\nagents: 8\n"
                     "network: {kind: broadcast}\n"

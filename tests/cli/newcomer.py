@@ -8,7 +8,6 @@ usage: newcomer.py       $TACIT_PROGRAM
 import collections
 import csv
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -16,8 +15,8 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import newcomer_table as table
+from program import TACIT, tacit
 
-TACIT = os.environ["TACIT_PROGRAM"]
 FILE = """name: newcomer
 runs: 20
 horizon: 20000
@@ -30,12 +29,6 @@ privacy: {mode: sound, epsilon: 1, range: [0, TOP]}
 """
 WEIGHTED = "--set=environment.logged.propensity=propensity"
 SAID = "rows are weighted by 1/propensity (column 'propensity')"
-
-
-def tacit(*words, code=0):
-    done = subprocess.run([TACIT, *map(str, words)], capture_output=True, text=True, check=False)
-    assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
-    return done.stdout if code == 0 else done.stderr
 
 
 def told(*words):

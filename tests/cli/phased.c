@@ -21,7 +21,7 @@ static json_t *run(const char *first, const char *second)
 
 /* EXACT-BOUNDS 9 expects 1,289 and 7,806; half widths of 60 runs are about 60 and 350. Fixed seed;
  * a false alarm is below 1e-6. */
-TEST_WITH(regrets_are_those_expected, open_folder, on_file_close)
+TEST_WITH(regrets_are_those_expected, open_folder, temp_folder_remove)
 {
     json_t *const index = run(NULL, NULL);
     json_t *const exact = run("--set=protocol={kind: elimination, bounds: exact}", NULL);
@@ -60,7 +60,7 @@ static void check_samples(const char *protocol, const char *network, unsigned ho
 }
 
 /* What T cuts enters no estimate: nothing of a round counts that does not end. */
-TEST_WITH(samples_are_rewards_of_whole_rounds, open_folder, on_file_close)
+TEST_WITH(samples_are_rewards_of_whole_rounds, open_folder, temp_folder_remove)
 {
     static const char *const protocols[] = {"--set=protocol={kind: elimination}",
                                             "--set=protocol={kind: elimination, bounds: exact}",
@@ -74,7 +74,7 @@ TEST_WITH(samples_are_rewards_of_whole_rounds, open_folder, on_file_close)
 }
 
 /* Where nobody waits a graph plays what a star plays; alone everybody learns on its own. */
-TEST_WITH(exact_bounds_play_over_any_network, open_folder, on_file_close)
+TEST_WITH(exact_bounds_play_over_any_network, open_folder, temp_folder_remove)
 {
     static const char exact[] = "--set=protocol={kind: elimination, bounds: exact}";
     json_t *const star = run(exact, "--set=network.kind=star");
@@ -93,7 +93,7 @@ TEST_WITH(exact_bounds_play_over_any_network, open_folder, on_file_close)
 }
 
 /* The best arm goes after a tenth of the run. With arms_max the bounds are for more arms. */
-TEST_WITH(arms_come_and_go, open_folder, on_file_close)
+TEST_WITH(arms_come_and_go, open_folder, temp_folder_remove)
 {
     json_t *const gone =
         run("--set=protocol.changes=[{slot: 100000, retire: 0}]", "--set=protocol.confidence=0.95");
@@ -113,7 +113,7 @@ static bool is_decided(const json_t *json)
     return json_is_true(json_object_get(json_object_get(json, "answer"), "decided"));
 }
 
-TEST_WITH(with_a_confidence_both_decide_for_the_best_arm, open_folder, on_file_close)
+TEST_WITH(with_a_confidence_both_decide_for_the_best_arm, open_folder, temp_folder_remove)
 {
     static const char *const protocols[] = {
         "--set=protocol={kind: phased-index, confidence: 0.95}",
@@ -127,7 +127,7 @@ TEST_WITH(with_a_confidence_both_decide_for_the_best_arm, open_folder, on_file_c
 }
 
 /* After 2,000 slots nothing is known yet; the arms that could be best are named, not one. */
-TEST_WITH(an_early_answer_names_what_cannot_be_told_apart, open_folder, on_file_close)
+TEST_WITH(an_early_answer_names_what_cannot_be_told_apart, open_folder, temp_folder_remove)
 {
     json_t *const json = run("--set=horizon=2000", NULL);
     json_t const *const answer = json_object_get(json, "answer");
@@ -137,7 +137,7 @@ TEST_WITH(an_early_answer_names_what_cannot_be_told_apart, open_folder, on_file_
     json_decref(json);
 }
 
-TEST_WITH(runs_do_not_depend_on_threads, open_folder, on_file_close)
+TEST_WITH(runs_do_not_depend_on_threads, open_folder, temp_folder_remove)
 {
     static const char *const protocols[] = {"--set=protocol.growth=1.5",
                                             "--set=protocol={kind: elimination, bounds: exact}"};
@@ -192,13 +192,10 @@ static const struct {
 static void refuse(const char *first, const char *second, const char *says)
 {
     struct process_result result = on_file_run("check", (const char *const[]){first, second, NULL});
-    if (result.code != 2 || strstr(result.err, says) == NULL)
-        fail_msg("%s: code %d: %s", first, result.code, result.err);
-    assert_int_equal(process_line_count(result.err), 1);
-    assert_string_equal(result.out, "");
+    on_file_expect_wrong(result, first, says);
 }
 
-TEST_WITH(what_cannot_be_is_refused_in_words, open_folder, on_file_close)
+TEST_WITH(what_cannot_be_is_refused_in_words, open_folder, temp_folder_remove)
 {
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         refuse(wrong[i].setting, NULL, wrong[i].says);
@@ -212,7 +209,8 @@ TEST_WITH(what_cannot_be_is_refused_in_words, open_folder, on_file_close)
 }
 
 /* Says the least horizon, which is one that runs, and one less does not. */
-TEST_WITH(a_horizon_below_the_first_plan_is_refused_with_the_least_one, open_folder, on_file_close)
+TEST_WITH(a_horizon_below_the_first_plan_is_refused_with_the_least_one, open_folder,
+          temp_folder_remove)
 {
     static const char *const protocols[] = {"--set=protocol={kind: phased-index}",
                                             "--set=protocol={kind: elimination, bounds: exact}"};
@@ -234,7 +232,7 @@ TEST_WITH(a_horizon_below_the_first_plan_is_refused_with_the_least_one, open_fol
     }
 }
 
-TEST_WITH(check_says_what_it_promises, open_folder, on_file_close)
+TEST_WITH(check_says_what_it_promises, open_folder, temp_folder_remove)
 {
     struct process_result result = on_file_run("check", (const char *const[]){NULL});
     assert_int_equal(result.code, 0);

@@ -7,12 +7,11 @@
 #include "../support/process.h"
 #include "../support/temp.h"
 
-static char folder[TEMP_PATH_BYTES];
 static char file[TEMP_PATH_BYTES];
 
 static void write_file(void)
 {
-    temp_file_write(folder, "plan.yaml",
+    temp_file_write(temp_folder, "plan.yaml",
                     "name: plan\nseed: 4\nruns: 100\nhorizon: 20000\n"
                     "environment: {kind: bernoulli, means: means.csv}\nagents: 4\n"
                     "protocol: {kind: elimination}\nprivacy: {mode: sound, epsilon: 1}\n"
@@ -21,15 +20,9 @@ static void write_file(void)
 
 static int open_folder(void **state)
 {
-    temp_directory_make(folder);
-    temp_path(file, folder, "plan.yaml");
+    temp_directory_make(temp_folder);
+    temp_path(file, temp_folder, "plan.yaml");
     write_file();
-    return 0;
-}
-
-static int close_folder(void **state)
-{
-    temp_directory_remove(folder);
     return 0;
 }
 
@@ -109,7 +102,7 @@ TEST(the_forecast_holds_on_fresh_runs)
 {
     static const char *const instances[] = {"0.6,0.5,0.4,0.3\n", "0.9,0.8,0.8,0.8,0.8,0.1\n"};
     for (size_t i = 0; i < 2; i++) {
-        temp_file_write(folder, "means.csv", instances[i]);
+        temp_file_write(temp_folder, "means.csv", instances[i]);
         json_t *const json = on_file_json(TACIT("plan", file, "--json", "--runs=200"));
         json_t const *const plans = json_object_get(json, "plans");
         assert_true(json_array_size(plans) >= 5);
@@ -137,7 +130,7 @@ TEST(the_forecast_holds_on_fresh_runs)
 TEST(the_formula_is_close_to_the_simulation)
 {
     uint32_t seen = 0;
-    temp_file_write(folder, "means.csv", "0.55,0.5\n");
+    temp_file_write(temp_folder, "means.csv", "0.55,0.5\n");
     json_t *const json = on_file_json(TACIT("plan", file, "--json", "--runs=50"));
     json_t const *const plans = json_object_get(json, "plans");
     for (size_t j = 0; j < json_array_size(plans); j++) {
@@ -157,7 +150,7 @@ TEST(the_formula_is_close_to_the_simulation)
 TEST(check_and_run_say_how_long_it_would_take)
 {
     static const char *const commands[] = {"check", "run"};
-    temp_file_write(folder, "means.csv", "0.525,0.5\n");
+    temp_file_write(temp_folder, "means.csv", "0.525,0.5\n");
     for (size_t i = 0; i < 2; i++) {
         struct process_result result = TACIT(commands[i], file, "--set=runs=20");
         assert_int_equal(result.code, 0);
@@ -173,7 +166,7 @@ TEST(check_and_run_say_how_long_it_would_take)
 /* In time before late; among those in time the least regret first. */
 TEST(the_best_plan_comes_first)
 {
-    temp_file_write(folder, "means.csv", "0.6,0.55,0.5\n");
+    temp_file_write(temp_folder, "means.csv", "0.6,0.55,0.5\n");
     json_t *const json = on_file_json(TACIT("plan", file, "--json", "--runs=50"));
     json_t const *const plans = json_object_get(json, "plans");
     for (size_t i = 1; i < json_array_size(plans); i++) {
@@ -193,7 +186,7 @@ TEST(the_best_plan_comes_first)
 
 TEST(a_plan_is_told_in_words)
 {
-    temp_file_write(folder, "means.csv", "0.503,0.5\n");
+    temp_file_write(temp_folder, "means.csv", "0.503,0.5\n");
     struct process_result result = TACIT("plan", file, "--runs=20", "--set=horizon=2000");
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "to tell 0.003 apart at epsilon 1 takes "));
@@ -204,7 +197,7 @@ TEST(a_plan_is_told_in_words)
  * takes. */
 TEST(a_horizon_that_is_too_short_for_the_file_is_planned_for)
 {
-    temp_file_write(folder, "means.csv", "0.8,0.3,0.3\n");
+    temp_file_write(temp_folder, "means.csv", "0.8,0.3,0.3\n");
     json_t *const json = on_file_json(TACIT("plan", file, "--json", "--runs=20", "--set=horizon=50",
                                             "--set=protocol={kind: elimination}"));
     json_t const *plan;
@@ -230,7 +223,7 @@ TEST(a_horizon_that_is_too_short_for_the_file_is_planned_for)
 
 TEST(what_cannot_be_planned_is_said)
 {
-    temp_file_write(folder, "means.csv", "0.5,0.5\n");
+    temp_file_write(temp_folder, "means.csv", "0.5,0.5\n");
     struct process_result result = TACIT("plan", file);
     assert_int_equal(result.code, 2);
     assert_non_null(strstr(result.err, "two arms share the best mean"));
@@ -250,13 +243,14 @@ TEST(what_cannot_be_planned_is_said)
  * is printed to run one runs. */
 TEST(the_gap_that_matters_stands_in_for_the_means)
 {
-    temp_file_write(folder, "means.csv", "0.6,0.6,0.1\n"); /* by itself, nothing is told apart */
+    temp_file_write(temp_folder, "means.csv",
+                    "0.6,0.6,0.1\n"); /* by itself, nothing is told apart */
     json_t *const json = on_file_json(TACIT("plan", file, "--json", "--runs=20", "--gap=0.1"));
     json_t const *const plan = json_array_get(json_object_get(json, "plans"), 0);
     char const *const instance = json_string_value(json_object_get(json, "instance"));
     assert_non_null(strstr(json_string_value(json_object_get(json, "sentence")),
                            "to tell 0.1 apart at epsilon 1 takes "));
-    temp_file_write(folder, "means.csv", "0.5,0.5,0.6\n");
+    temp_file_write(temp_folder, "means.csv", "0.5,0.5,0.6\n");
     json_t *const plain = on_file_json(TACIT("plan", file, "--json", "--runs=20"));
     assert_true(json_equal(json_object_get(json, "plans"), json_object_get(plain, "plans")));
     char setting[256];
@@ -282,7 +276,7 @@ TEST(slots_are_days_where_a_column_says_when)
         size += (size_t)snprintf(rows + size, sizeof rows - size, "%u,%c,%u,2024-05-%02u\n", i % 2,
                                  'a' + (int)(i / 2 % 2), i % 5 < 1 + i / 2 % 2 * 3 ? 1u : 0u,
                                  6 + i / 20 + i / 120);
-    temp_file_write(folder, "rows.csv", rows);
+    temp_file_write(temp_folder, "rows.csv", rows);
     json_t *const json =
         on_file_json(TACIT("plan", file, "--json", "--runs=20", "--set=agents=2",
                            "--set=environment={kind: logged, logged: {csv: rows.csv, "
@@ -302,7 +296,7 @@ TEST(the_sentence_names_the_fewest_slots)
 {
     double least = INFINITY;
     char words[80];
-    temp_file_write(folder, "means.csv", "0.6,0.55,0.5\n");
+    temp_file_write(temp_folder, "means.csv", "0.6,0.55,0.5\n");
     json_t *const json =
         on_file_json(TACIT("plan", file, "--json", "--runs=20", "--set=horizon=200000"));
     json_t const *const plans = json_object_get(json, "plans");
@@ -324,5 +318,5 @@ TEST(the_sentence_names_the_fewest_slots)
 
 int main(void)
 {
-    return testing_run(open_folder, close_folder);
+    return testing_run(open_folder, temp_folder_remove);
 }

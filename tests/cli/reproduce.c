@@ -97,14 +97,6 @@ static int open_bench(void **state)
     return 0;
 }
 
-static int close_bench(void **state)
-{
-    struct bench *const bench = *state;
-    temp_directory_remove(bench->directory);
-    testing_free(bench);
-    return 0;
-}
-
 /* ---- Running ---- */
 
 /* `tacit reproduce --experiments FOLDER WORD...`; the words end with NULL. */
@@ -155,7 +147,7 @@ static double claim_value(const struct bench *bench, const char *measure, int co
 
 /* ---- IDs ---- */
 
-TEST_WITH(list_names_papers_and_figures, open_bench, close_bench)
+TEST_WITH(list_names_papers_and_figures, open_bench, temp_bench_remove)
 {
     struct process_result result = REPRODUCE((struct bench const *)*state, "--list");
     expect_code(&result, 0);
@@ -163,7 +155,7 @@ TEST_WITH(list_names_papers_and_figures, open_bench, close_bench)
     assert_string_equal(result.err, "");
 }
 
-TEST_WITH(papers_and_this_program_are_cited, open_bench, close_bench)
+TEST_WITH(papers_and_this_program_are_cited, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     write_claims(bench, 2, "title: A paper\ncite: |-\n  @article{a,\n    title = {A paper}\n  }",
@@ -173,7 +165,7 @@ TEST_WITH(papers_and_this_program_are_cited, open_bench, close_bench)
     expect_has(result.out, "@article{a,\n  title = {A paper}\n}\n@software{tacit,\n");
 }
 
-TEST_WITH(unknown_ids_name_the_nearest, open_bench, close_bench)
+TEST_WITH(unknown_ids_name_the_nearest, open_bench, temp_bench_remove)
 {
     static const struct {
         const char *id;
@@ -191,7 +183,7 @@ TEST_WITH(unknown_ids_name_the_nearest, open_bench, close_bench)
     }
 }
 
-TEST_WITH(folders_without_papers_are_refused, open_bench, close_bench)
+TEST_WITH(folders_without_papers_are_refused, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     struct process_result result = reproduce(bench->paper, (const char *const[]){NULL});
@@ -201,7 +193,7 @@ TEST_WITH(folders_without_papers_are_refused, open_bench, close_bench)
     assert_int_equal(process_line_count(result.err), 1);
 }
 
-TEST_WITH(options_are_checked, open_bench, close_bench)
+TEST_WITH(options_are_checked, open_bench, temp_bench_remove)
 {
     struct process_result result = REPRODUCE((struct bench const *)*state, "--threads", "0");
     expect_code(&result, 2);
@@ -216,7 +208,7 @@ TEST_WITH(options_are_checked, open_bench, close_bench)
 
 /* ---- Verdicts ---- */
 
-TEST_WITH(a_claim_that_holds, open_bench, close_bench)
+TEST_WITH(a_claim_that_holds, open_bench, temp_bench_remove)
 {
     struct process_result result = REPRODUCE((struct bench const *)*state, "px");
     expect_code(&result, 0);
@@ -226,7 +218,7 @@ TEST_WITH(a_claim_that_holds, open_bench, close_bench)
     assert_string_equal(result.err, "");
 }
 
-TEST_WITH(a_claim_that_does_not_hold_as_recorded, open_bench, close_bench)
+TEST_WITH(a_claim_that_does_not_hold_as_recorded, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     write_claims(bench, VERDICT_LINE, "        verdict: does not hold\n        why: because", "");
@@ -251,7 +243,7 @@ TEST_WITH(a_claim_that_does_not_hold_as_recorded, open_bench, close_bench)
 }
 
 /* What finite runs do not come to is not reached: that is no failure, and no refutation. */
-TEST_WITH(a_limit_is_reached_or_not, open_bench, close_bench)
+TEST_WITH(a_limit_is_reached_or_not, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char const *const limit = "      - {id: far, where: here, says: Far., measure: \"6\", "
@@ -278,7 +270,7 @@ TEST_WITH(a_limit_is_reached_or_not, open_bench, close_bench)
 
 /* A figure that takes hours is run when it is asked for by its own ID, and in a fast version that
  * makes it smaller; with its paper it is said to be left. */
-TEST_WITH(what_takes_hours_is_run_by_its_own_id, open_bench, close_bench)
+TEST_WITH(what_takes_hours_is_run_by_its_own_id, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     write_claims(bench, 6, "    title: Figure one\n    hours: 12",
@@ -321,7 +313,7 @@ TEST_WITH(what_takes_hours_is_run_by_its_own_id, open_bench, close_bench)
 
 /* Of each run by itself: the mean of the ratios is not the ratio of the means, and a share of the
  * runs is a number of them over how many there are. */
-TEST_WITH(a_measure_is_worked_out_in_each_run, open_bench, close_bench)
+TEST_WITH(a_measure_is_worked_out_in_each_run, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     static const struct {
@@ -355,7 +347,7 @@ TEST_WITH(a_measure_is_worked_out_in_each_run, open_bench, close_bench)
 
 /* The band begins in the middle of the interval: the full version must say, the fast one need not.
  */
-TEST_WITH(undecided_counts_in_full_only, open_bench, close_bench)
+TEST_WITH(undecided_counts_in_full_only, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char measure[128];
@@ -374,7 +366,7 @@ TEST_WITH(undecided_counts_in_full_only, open_bench, close_bench)
     expect_has(fast.out, "0 hold, 0 do not hold, 1 undecided; all as recorded\n");
 }
 
-TEST_WITH(measures_are_arithmetic, open_bench, close_bench)
+TEST_WITH(measures_are_arithmetic, open_bench, temp_bench_remove)
 {
     static const struct {
         const char *measure;
@@ -541,7 +533,7 @@ static const struct wrong wrongs[] = {
      "17: claims.fast.why: missing", "it must be given"},
 };
 
-TEST_WITH(wrong_claims_say_what_is_allowed, open_bench, close_bench)
+TEST_WITH(wrong_claims_say_what_is_allowed, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     write_experiment(bench, "once", "1", "1");
@@ -590,7 +582,7 @@ static void write_learning(const struct bench *bench, const char *more)
     write_claims(bench, 0, NULL, learning_figure);
 }
 
-TEST_WITH(what_is_known_over_time_is_drawn_and_measured, open_bench, close_bench)
+TEST_WITH(what_is_known_over_time_is_drawn_and_measured, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     write_learning(bench, "");
@@ -600,7 +592,7 @@ TEST_WITH(what_is_known_over_time_is_drawn_and_measured, open_bench, close_bench
 }
 
 /* The rest is done; where nothing is left, it fails. */
-TEST_WITH(figures_without_their_data_are_left_out, open_bench, close_bench)
+TEST_WITH(figures_without_their_data_are_left_out, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     write_learning(bench, ", source: offers, offers: {table: nowhere.csv, agent: a, decision: b, "
@@ -616,7 +608,7 @@ TEST_WITH(figures_without_their_data_are_left_out, open_bench, close_bench)
     expect_has(result.err, "px: nothing is left");
 }
 
-TEST_WITH(wrong_experiments_are_found_before_anything_runs, open_bench, close_bench)
+TEST_WITH(wrong_experiments_are_found_before_anything_runs, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->paper, "plain.yaml", "name: plain\nhorizn: 5\n");
@@ -626,7 +618,7 @@ TEST_WITH(wrong_experiments_are_found_before_anything_runs, open_bench, close_be
     assert_int_equal(process_line_count(result.err), 1);
 }
 
-TEST_WITH(a_paper_is_there_once, open_bench, close_bench)
+TEST_WITH(a_paper_is_there_once, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char other[TEMP_PATH_BYTES];
@@ -671,7 +663,7 @@ static void expect_well_formed(const char *text)
     assert_int_equal(depth, 0);
 }
 
-TEST_WITH(figures_are_made_in_other_formats, open_bench, close_bench)
+TEST_WITH(figures_are_made_in_other_formats, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     static const struct {
@@ -695,7 +687,7 @@ TEST_WITH(figures_are_made_in_other_formats, open_bench, close_bench)
 }
 
 /* Before anything runs, and with the name of what is missing. */
-TEST_WITH(what_makes_other_formats_must_be_there, open_bench, close_bench)
+TEST_WITH(what_makes_other_formats_must_be_there, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char out[TEMP_PATH_BYTES];
@@ -713,7 +705,7 @@ TEST_WITH(what_makes_other_formats_must_be_there, open_bench, close_bench)
     assert_int_not_equal(access(out, F_OK), 0);
 }
 
-TEST_WITH(outputs_are_there_and_well_formed, open_bench, close_bench)
+TEST_WITH(outputs_are_there_and_well_formed, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char out[TEMP_PATH_BYTES];
@@ -755,7 +747,7 @@ TEST_WITH(outputs_are_there_and_well_formed, open_bench, close_bench)
 }
 
 /* What the agents think over time, and a band from the least run to the greatest. */
-TEST_WITH(bands_are_of_agents_or_from_the_least_run_to_the_greatest, open_bench, close_bench)
+TEST_WITH(bands_are_of_agents_or_from_the_least_run_to_the_greatest, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char out[TEMP_PATH_BYTES];
@@ -785,7 +777,7 @@ TEST_WITH(bands_are_of_agents_or_from_the_least_run_to_the_greatest, open_bench,
 
 /* A paper that takes long waits until it is asked for; the fast version has settings of its own;
  * what a family records over the rounds is drawn over slots or over another series. */
-TEST_WITH(series_are_drawn_and_long_papers_wait, open_bench, close_bench)
+TEST_WITH(series_are_drawn_and_long_papers_wait, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char out[TEMP_PATH_BYTES];
@@ -822,7 +814,7 @@ TEST_WITH(series_are_drawn_and_long_papers_wait, open_bench, close_bench)
 }
 
 /* A curve minus itself is nothing, whatever the runs. */
-TEST_WITH(curves_are_taken_off_run_by_run, open_bench, close_bench)
+TEST_WITH(curves_are_taken_off_run_by_run, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char out[TEMP_PATH_BYTES];
@@ -837,7 +829,7 @@ TEST_WITH(curves_are_taken_off_run_by_run, open_bench, close_bench)
     expect_has(figure, "<title>noisy: 0 \xc2\xb1 0 at the end</title>");
 }
 
-TEST_WITH(threads_do_not_matter, open_bench, close_bench)
+TEST_WITH(threads_do_not_matter, open_bench, temp_bench_remove)
 {
     static const char *const files[] = {"report.html", "claims.md", "results.json", "fig1.svg"};
     struct bench const *const bench = *state;
@@ -865,7 +857,7 @@ TEST_WITH(threads_do_not_matter, open_bench, close_bench)
 
 /* The fast version may be another experiment: settings by the beginnings of names, later ones
  * first; claims in words of their own. All of it is said wherever the numbers stand. */
-TEST_WITH(fast_claims_speak_for_themselves, open_bench, close_bench)
+TEST_WITH(fast_claims_speak_for_themselves, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char out[TEMP_PATH_BYTES];
@@ -897,7 +889,7 @@ TEST_WITH(fast_claims_speak_for_themselves, open_bench, close_bench)
     expect_has(claims, "**The fast version is another experiment:** The noisy runs are short.");
 }
 
-TEST_WITH(fast_takes_few_runs, open_bench, close_bench)
+TEST_WITH(fast_takes_few_runs, open_bench, temp_bench_remove)
 {
     struct process_result result = REPRODUCE((struct bench const *)*state, "--fast", "--json");
     expect_code(&result, 0);
@@ -905,7 +897,7 @@ TEST_WITH(fast_takes_few_runs, open_bench, close_bench)
     expect_has(result.out, "\"name\": \"noisy\", \"runs\": 3,");
 }
 
-TEST_WITH(an_interrupt_writes_nothing, open_bench, close_bench)
+TEST_WITH(an_interrupt_writes_nothing, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     write_experiment(bench, "noisy", "900000", "1");
@@ -922,7 +914,7 @@ TEST_WITH(an_interrupt_writes_nothing, open_bench, close_bench)
 }
 
 /* Stopped again and again; what is printed in the end is what an uninterrupted call prints. */
-TEST_WITH(with_resume_it_goes_on_where_it_stopped, open_bench, close_bench)
+TEST_WITH(with_resume_it_goes_on_where_it_stopped, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char folder[TEMP_PATH_BYTES];

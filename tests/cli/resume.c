@@ -25,22 +25,15 @@ static const char text[] = "name: long\n"
                            "protocol: {kind: gossip-ucb}\n"
                            "privacy: {mode: sound, epsilon: 1}\n";
 
-static char folder[TEMP_PATH_BYTES];
 static char file[TEMP_PATH_BYTES];
 static char kept[TEMP_PATH_BYTES];
 
 static int open_folder(void **state)
 {
-    temp_directory_make(folder);
-    temp_path(file, folder, "long.yaml");
-    temp_path(kept, folder, "kept.runs");
-    temp_file_write(folder, "long.yaml", text);
-    return 0;
-}
-
-static int close_folder(void **state)
-{
-    temp_directory_remove(folder);
+    temp_directory_make(temp_folder);
+    temp_path(file, temp_folder, "long.yaml");
+    temp_path(kept, temp_folder, "kept.runs");
+    temp_file_write(temp_folder, "long.yaml", text);
     return 0;
 }
 
@@ -95,12 +88,13 @@ static long finished_of(const char *err)
     return at == NULL ? -1 : strtol(at + strlen("stopped; "), NULL, 10);
 }
 
-TEST_WITH(an_interrupted_run_goes_on_and_ends_as_if_nothing_had_been, open_folder, close_folder)
+TEST_WITH(an_interrupted_run_goes_on_and_ends_as_if_nothing_had_been, open_folder,
+          temp_folder_remove)
 {
     char first[TEMP_PATH_BYTES];
     char second[TEMP_PATH_BYTES];
-    temp_path(first, folder, "first");
-    temp_path(second, folder, "second");
+    temp_path(first, temp_folder, "first");
+    temp_path(second, temp_folder, "second");
     struct process_result whole = call(first, false, 0, 0);
     assert_int_equal(whole.code, 0);
     long last = 0;
@@ -136,7 +130,7 @@ TEST_WITH(an_interrupted_run_goes_on_and_ends_as_if_nothing_had_been, open_folde
 static void assert_refused(const char *why)
 {
     char out[TEMP_PATH_BYTES];
-    temp_path(out, folder, "refused");
+    temp_path(out, temp_folder, "refused");
     struct process_result result = call(out, true, 0, 0);
     assert_int_equal(result.code, 2);
     if (strstr(result.err, why) == NULL)
@@ -148,7 +142,7 @@ static void assert_refused(const char *why)
 static void leave_some(void)
 {
     char out[TEMP_PATH_BYTES];
-    temp_path(out, folder, "some");
+    temp_path(out, temp_folder, "some");
     for (uint32_t i = 0; i < CALLS_MAX && !is_kept(); i++) {
         struct process_result result = call(out, true, 200 + 100 * i, 0);
         assert_int_equal(result.code, 130);
@@ -156,7 +150,7 @@ static void leave_some(void)
     assert_true(is_kept());
 }
 
-TEST_WITH(what_another_call_kept_is_refused_in_words, open_folder, close_folder)
+TEST_WITH(what_another_call_kept_is_refused_in_words, open_folder, temp_folder_remove)
 {
     size_t size;
     leave_some();
@@ -164,24 +158,24 @@ TEST_WITH(what_another_call_kept_is_refused_in_words, open_folder, close_folder)
     char changed[sizeof text];
     memcpy(changed, text, sizeof text);
     *strstr(changed, "seed: 5") = '#'; /* a comment: the seed is that which goes without saying */
-    temp_file_write(folder, "long.yaml", changed);
+    temp_file_write(temp_folder, "long.yaml", changed);
     assert_refused("kept.runs has runs of another file, setting, data or version of the program");
-    temp_file_write(folder, "long.yaml", text);
+    temp_file_write(temp_folder, "long.yaml", text);
     bytes[size - 1] = (char)(bytes[size - 1] ^ 1); /* of a run: whose runs they are stands before */
-    temp_file_write_bytes(folder, "kept.runs", bytes, size);
+    temp_file_write_bytes(temp_folder, "kept.runs", bytes, size);
     assert_refused("kept.runs is damaged");
     bytes[size - 1] = (char)(bytes[size - 1] ^ 1);
-    temp_file_write_bytes(folder, "kept.runs", bytes, size - 1);
+    temp_file_write_bytes(temp_folder, "kept.runs", bytes, size - 1);
     assert_refused("kept.runs is damaged");
-    temp_file_write(folder, "kept.runs", "something else");
+    temp_file_write(temp_folder, "kept.runs", "something else");
     assert_refused("kept.runs is no file of kept runs");
 }
 
 #if !EFFORT_IS_SANITIZED
-TEST_WITH(memory_that_is_missing_is_said, open_folder, close_folder)
+TEST_WITH(memory_that_is_missing_is_said, open_folder, temp_folder_remove)
 {
     char line[3 * TEMP_PATH_BYTES];
-    temp_file_write(folder, "long.yaml",
+    temp_file_write(temp_folder, "long.yaml",
                     "name: wide\nruns: 1\nhorizon: 400000\nagents: 100000\ncheckpoints: 2\n"
                     "network: {kind: hybrid, components: [{kind: ring, agents: 100000}]}\n"
                     "environment: {kind: bernoulli, generated: {arms: 3}}\n"

@@ -80,14 +80,6 @@ static int open_bench(void **state)
     return 0;
 }
 
-static int close_bench(void **state)
-{
-    struct bench *const bench = *state;
-    temp_directory_remove(bench->directory);
-    testing_free(bench);
-    return 0;
-}
-
 /* ---- Running ---- */
 
 #define TACIT(...)                                                                                 \
@@ -163,7 +155,7 @@ static void assert_keys(const json_t *object, const char *const *keys, size_t co
     assert_keys((object), (const char *const[]){__VA_ARGS__},                                      \
                 sizeof(const char *const[]){__VA_ARGS__} / sizeof(const char *))
 
-TEST_WITH(json_has_the_keys_of_the_contract, open_bench, close_bench)
+TEST_WITH(json_has_the_keys_of_the_contract, open_bench, temp_bench_remove)
 {
     json_t *const json = run_json(*state, NULL, NULL);
     json_t const *const curve = json_object_get(json, "curve");
@@ -187,7 +179,7 @@ TEST_WITH(json_has_the_keys_of_the_contract, open_bench, close_bench)
 
 /* Arms that nobody can tell apart in this horizon, though the true means can; and one that all can.
  */
-TEST_WITH(answer_is_the_protocol_s_own, open_bench, close_bench)
+TEST_WITH(answer_is_the_protocol_s_own, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->directory, "means.csv", "0.5,0.5001\n");
@@ -218,7 +210,7 @@ static double baseline_of(const json_t *json, const char *name)
 }
 
 /* Against the formulas: 3 agents, 20,000 slots, means 0.2 and 0.7. */
-TEST_WITH(baselines_are_the_closed_forms, open_bench, close_bench)
+TEST_WITH(baselines_are_the_closed_forms, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->directory, "means.csv", "0.2,0.7\n");
@@ -233,7 +225,7 @@ TEST_WITH(baselines_are_the_closed_forms, open_bench, close_bench)
 }
 
 /* The floor is a bound for agents that are alike and rewards of zero and one. */
-TEST_WITH(floor_is_there_only_where_it_is_one, open_bench, close_bench)
+TEST_WITH(floor_is_there_only_where_it_is_one, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->directory, "means.csv", "0.2,0.7\n0.2,0.7\n0.2,0.7\n");
@@ -247,7 +239,7 @@ TEST_WITH(floor_is_there_only_where_it_is_one, open_bench, close_bench)
 }
 
 /* Curve and metrics are two ways to the same regret; N links a round; and so on. */
-TEST_WITH(json_agrees_with_itself, open_bench, close_bench)
+TEST_WITH(json_agrees_with_itself, open_bench, temp_bench_remove)
 {
     json_t *const json = run_json(*state, "cost={server_link: 25}", "checkpoints=[10, 500, 20000]");
     json_t const *const curve = json_object_get(json, "curve");
@@ -280,7 +272,7 @@ static double epsilon_of(const struct bench *bench, const char *first, const cha
     return value;
 }
 
-TEST_WITH(paper_epsilon_counts_the_agents, open_bench, close_bench)
+TEST_WITH(paper_epsilon_counts_the_agents, open_bench, temp_bench_remove)
 {
     assert_true(epsilon_of(*state, "agents=50", "privacy={mode: paper, epsilon: 1}") == 50);
     assert_true(epsilon_of(*state, "privacy={mode: paper, epsilon: 0.5}",
@@ -288,7 +280,7 @@ TEST_WITH(paper_epsilon_counts_the_agents, open_bench, close_bench)
     assert_true(epsilon_of(*state, "agents=50", "privacy={mode: sound, epsilon: 1}") == 1);
 }
 
-TEST_WITH(without_noise_the_statement_warns, open_bench, close_bench)
+TEST_WITH(without_noise_the_statement_warns, open_bench, temp_bench_remove)
 {
     static const char *const settings[] = {"privacy={mode: none}",
                                            "privacy={mode: paper, epsilon: inf}",
@@ -305,7 +297,7 @@ TEST_WITH(without_noise_the_statement_warns, open_bench, close_bench)
 
 /* ---- Same file, same seed, same result ---- */
 
-TEST_WITH(threads_do_not_matter, open_bench, close_bench)
+TEST_WITH(threads_do_not_matter, open_bench, temp_bench_remove)
 {
     static const char *const threads[] = {"1", "2", "16"};
     struct bench const *const bench = *state;
@@ -324,7 +316,7 @@ TEST_WITH(threads_do_not_matter, open_bench, close_bench)
         testing_free(outputs[i]);
 }
 
-TEST_WITH(seeds_do_matter, open_bench, close_bench)
+TEST_WITH(seeds_do_matter, open_bench, temp_bench_remove)
 {
     json_t *const one = run_json(*state, "seed=1", GENERATED);
     json_t *const again = run_json(*state, "seed=1", GENERATED);
@@ -336,7 +328,7 @@ TEST_WITH(seeds_do_matter, open_bench, close_bench)
     json_decref(other);
 }
 
-TEST_WITH(options_overrule_the_file, open_bench, close_bench)
+TEST_WITH(options_overrule_the_file, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     struct process_result result =
@@ -362,7 +354,7 @@ static double first_mean(const struct bench *bench, const char *first, const cha
     return value;
 }
 
-TEST_WITH(instance_seed_fixes_the_instance, open_bench, close_bench)
+TEST_WITH(instance_seed_fixes_the_instance, open_bench, temp_bench_remove)
 {
     static const char with_7[] =
         "environment={kind: bernoulli, generated: {arms: 5, instance_seed: 7}}";
@@ -376,7 +368,7 @@ TEST_WITH(instance_seed_fixes_the_instance, open_bench, close_bench)
 }
 
 /* A result is a property of the file, not of the folder from which the program was started. */
-TEST_WITH(means_lie_beside_the_experiment, open_bench, close_bench)
+TEST_WITH(means_lie_beside_the_experiment, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char folder[TEMP_PATH_BYTES];
@@ -455,7 +447,7 @@ static void assert_golden(const struct bench *bench, const struct golden *golden
 }
 
 /* READINGS P1.13, 14: a link for each edge in each of d_G slots; delay d_G - 1. */
-TEST_WITH(graphs_cost_what_the_paper_says, open_bench, close_bench)
+TEST_WITH(graphs_cost_what_the_paper_says, open_bench, temp_bench_remove)
 {
     static const struct golden goldens[] = {
         {50, "network={kind: ring}", 24, 50, 25, 1250, 2500, 2500},
@@ -484,7 +476,7 @@ TEST_WITH(graphs_cost_what_the_paper_says, open_bench, close_bench)
 
 /* Table II of the paper with c1 = 50, here with c2 = 2. READINGS P1.15, 17: the agents' distances
  * to their sinks, and a link a component. */
-TEST_WITH(hybrids_cost_what_the_paper_says, open_bench, close_bench)
+TEST_WITH(hybrids_cost_what_the_paper_says, open_bench, temp_bench_remove)
 {
     static const struct golden goldens[] = {
         {100, HYBRID("{agents: 20, kind: complete, count: 5}"), 1, 950, 1, 100, 440, 2150},
@@ -510,7 +502,7 @@ TEST_WITH(hybrids_cost_what_the_paper_says, open_bench, close_bench)
 }
 
 /* Where chance makes the components, the numbers still follow from them (Table II, case 4). */
-TEST_WITH(hybrid_facts_agree_with_the_links, open_bench, close_bench)
+TEST_WITH(hybrid_facts_agree_with_the_links, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     double hops = 0;
@@ -544,7 +536,7 @@ TEST_WITH(hybrid_facts_agree_with_the_links, open_bench, close_bench)
 }
 
 /* Agent 0 takes another arm for the best one, and plays it as long as it waits. */
-TEST_WITH(waiting_costs_what_the_delay_says, open_bench, close_bench)
+TEST_WITH(waiting_costs_what_the_delay_says, open_bench, temp_bench_remove)
 {
     static const struct {
         const char *network;
@@ -581,7 +573,7 @@ static const char *const networks[] = {
 };
 #define NETWORK_COUNT (sizeof networks / sizeof networks[0])
 
-TEST_WITH(networks_do_not_depend_on_threads, open_bench, close_bench)
+TEST_WITH(networks_do_not_depend_on_threads, open_bench, temp_bench_remove)
 {
     static const char *const threads[] = {"1", "2", "16"};
     struct bench const *const bench = *state;
@@ -606,7 +598,7 @@ TEST_WITH(networks_do_not_depend_on_threads, open_bench, close_bench)
 }
 
 /* A list of edges is a graph, in whatever order it is. */
-TEST_WITH(listed_edges_are_the_graph, open_bench, close_bench)
+TEST_WITH(listed_edges_are_the_graph, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->directory, "edges.csv", "4,3\n0,4\n1,0\n3,2\n2,1\n1,2\n");
@@ -630,7 +622,7 @@ static json_t *network_of(const struct bench *bench, const char *seed, const cha
 #define RANDOM(more) HYBRID("{agents: 40, kind: random" more "}")
 
 /* One graph for all runs: of its own seed, or else of the experiment's. */
-TEST_WITH(graph_seeds_fix_the_graph, open_bench, close_bench)
+TEST_WITH(graph_seeds_fix_the_graph, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     write_round(bench, 40);
@@ -664,7 +656,7 @@ TEST_WITH(graph_seeds_fix_the_graph, open_bench, close_bench)
 
 /* Paper mode: N eps a reward, where N is whom an agent is averaged with. Where agents wait they
  * play by their own rewards without noise, and no epsilon is guaranteed. */
-TEST_WITH(paper_epsilon_counts_who_is_averaged, open_bench, close_bench)
+TEST_WITH(paper_epsilon_counts_who_is_averaged, open_bench, temp_bench_remove)
 {
     static const char paper[] = "privacy={mode: paper, epsilon: 2}";
     assert_true(epsilon_of(*state, "network={kind: ring}", paper) == 6);
@@ -675,7 +667,7 @@ TEST_WITH(paper_epsilon_counts_who_is_averaged, open_bench, close_bench)
 
 /* READINGS P1.15: one slot less to wait, as many links; where none is left, nobody follows rewards
  * as they are, and the letter's epsilon holds. */
-TEST_WITH(sinks_may_take_one_slot_less, open_bench, close_bench)
+TEST_WITH(sinks_may_take_one_slot_less, open_bench, temp_bench_remove)
 {
     static const char one_less[] = "protocol={kind: elimination, rounds: 1, sink_delay: one-less}";
     static const char paper[] = "protocol={kind: elimination, sink_delay: one-less}";
@@ -696,7 +688,7 @@ TEST_WITH(sinks_may_take_one_slot_less, open_bench, close_bench)
 }
 
 /* Averages of averages ask for more than sizes alike. */
-TEST_WITH(component_weights_matter, open_bench, close_bench)
+TEST_WITH(component_weights_matter, open_bench, temp_bench_remove)
 {
     static const char hybrid[] = HYBRID("{agents: 2, kind: path}, {agents: 1}");
     struct bench const *const bench = *state;
@@ -712,7 +704,7 @@ TEST_WITH(component_weights_matter, open_bench, close_bench)
 
 /* ---- stdout, stderr, terminal ---- */
 
-TEST_WITH(stdout_is_the_result, open_bench, close_bench)
+TEST_WITH(stdout_is_the_result, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     struct process_result table = TACIT("run", bench->file);
@@ -726,7 +718,7 @@ TEST_WITH(stdout_is_the_result, open_bench, close_bench)
         assert_non_null(strstr(table.out, metric_names[i]));
 }
 
-TEST_WITH(bar_on_a_terminal_only, open_bench, close_bench)
+TEST_WITH(bar_on_a_terminal_only, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->directory, "experiment.yaml", long_text);
@@ -747,7 +739,7 @@ TEST_WITH(bar_on_a_terminal_only, open_bench, close_bench)
 }
 
 /* The bar is gone when all is over, and leaves nothing behind on stdout. */
-TEST_WITH(bar_is_wiped, open_bench, close_bench)
+TEST_WITH(bar_is_wiped, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->directory, "experiment.yaml", long_text);
@@ -763,7 +755,7 @@ TEST_WITH(bar_is_wiped, open_bench, close_bench)
     json_decref(parse(result.out));
 }
 
-TEST_WITH(help_and_version, open_bench, close_bench)
+TEST_WITH(help_and_version, open_bench, temp_bench_remove)
 {
     static const char *const wanted[][3] = {
         {"--help", NULL, "Usage: tacit COMMAND"},
@@ -800,7 +792,7 @@ static struct process_result stop_after_some(const char *const *arguments)
 }
 
 /* On one thread the runs that finished are the first ones: asking for just these is the same. */
-TEST_WITH(interrupt_keeps_what_is_finished, open_bench, close_bench)
+TEST_WITH(interrupt_keeps_what_is_finished, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char runs[32];
@@ -830,7 +822,7 @@ TEST_WITH(interrupt_keeps_what_is_finished, open_bench, close_bench)
     json_decref(same);
 }
 
-TEST_WITH(interrupt_shows_in_the_table, open_bench, close_bench)
+TEST_WITH(interrupt_shows_in_the_table, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->directory, "experiment.yaml", long_text);
@@ -840,7 +832,7 @@ TEST_WITH(interrupt_shows_in_the_table, open_bench, close_bench)
 }
 
 /* Rewards that are drawn one by one: a single run that takes minutes. */
-TEST_WITH(interrupt_before_anything_is_finished, open_bench, close_bench)
+TEST_WITH(interrupt_before_anything_is_finished, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     struct process_plan const plan = {.interrupt_after_ms = 300};
@@ -910,7 +902,7 @@ static void assert_self_contained(const char *html)
     assert_null(strstr(html, "<iframe"));
 }
 
-TEST_WITH(out_writes_the_five_files, open_bench, close_bench)
+TEST_WITH(out_writes_the_five_files, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char deep[TEMP_PATH_BYTES];
@@ -931,7 +923,7 @@ TEST_WITH(out_writes_the_five_files, open_bench, close_bench)
     assert_non_null(strstr(svg, "</svg>"));
 }
 
-TEST_WITH(out_may_exist, open_bench, close_bench)
+TEST_WITH(out_may_exist, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     for (int i = 0; i < 2; i++) {
@@ -943,7 +935,7 @@ TEST_WITH(out_may_exist, open_bench, close_bench)
 }
 
 /* It is found before the runs, which would take long here. */
-TEST_WITH(out_that_cannot_be_written, open_bench, close_bench)
+TEST_WITH(out_that_cannot_be_written, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char below[TEMP_PATH_BYTES];
@@ -963,7 +955,7 @@ TEST_WITH(out_that_cannot_be_written, open_bench, close_bench)
     assert_string_equal(untouched, "a file");
 }
 
-TEST_WITH(stdout_that_is_full, open_bench, close_bench)
+TEST_WITH(stdout_that_is_full, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     struct process_plan const plan = {.output = "/dev/full"};
@@ -974,7 +966,7 @@ TEST_WITH(stdout_that_is_full, open_bench, close_bench)
 }
 
 /* Relative paths are those of the folder where the program was started. */
-TEST_WITH(a_file_may_come_through_standard_input, open_bench, close_bench)
+TEST_WITH(a_file_may_come_through_standard_input, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char script[3 * TEMP_PATH_BYTES];
@@ -990,7 +982,7 @@ TEST_WITH(a_file_may_come_through_standard_input, open_bench, close_bench)
 }
 
 /* A key without its section: the section is named. */
-TEST_WITH(a_setting_without_its_section_names_the_whole_key, open_bench, close_bench)
+TEST_WITH(a_setting_without_its_section_names_the_whole_key, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     struct process_result result = TACIT("run", bench->file, "--set", "epsilon=2");
@@ -1009,7 +1001,7 @@ static double bound_of(const char *text, const char *name)
     return strtod(at + strlen(line), NULL);
 }
 
-TEST_WITH(check_states_what_run_states, open_bench, close_bench)
+TEST_WITH(check_states_what_run_states, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     struct process_result result = TACIT("check", bench->file);
@@ -1022,7 +1014,7 @@ TEST_WITH(check_states_what_run_states, open_bench, close_bench)
     json_decref(json);
 }
 
-TEST_WITH(check_shows_the_network, open_bench, close_bench)
+TEST_WITH(check_shows_the_network, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     struct process_result ring =
@@ -1057,7 +1049,7 @@ static const char bounds_text[] = "name: bounds\n"
 
 /* Rounds, messages, bytes and cost of real runs stay within what check says, for easy and hard
  * problems, many and few agents and arms, with and without a limit on the rounds. */
-TEST_WITH(bounds_hold, open_bench, close_bench)
+TEST_WITH(bounds_hold, open_bench, temp_bench_remove)
 {
     static const char *const configurations[][2] = {
         {NULL, NULL},
@@ -1131,7 +1123,7 @@ static void assert_data(const struct process_plan *plan, const char *verb, const
     assert_non_null(strstr(result.err, err));
 }
 
-TEST_WITH(data_codes, open_bench, close_bench)
+TEST_WITH(data_codes, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char variable[TEMP_PATH_BYTES + 16];
@@ -1225,7 +1217,7 @@ static void assert_hospital(const struct bench *bench, const char *const *enviro
     json_decref(parsed);
 }
 
-TEST_WITH(hospital_with_its_data, open_bench, close_bench)
+TEST_WITH(hospital_with_its_data, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char path[TACIT_PATH_BYTES];
@@ -1235,7 +1227,7 @@ TEST_WITH(hospital_with_its_data, open_bench, close_bench)
     assert_hospital(bench, NULL, "Rewards are drawn from the rows of " HOSPITAL_DATA ".");
 }
 
-TEST_WITH(hospital_without_its_data, open_bench, close_bench)
+TEST_WITH(hospital_without_its_data, open_bench, temp_bench_remove)
 {
     static const char *const nowhere[] = {"TACIT_DATA=", "HOME=", NULL};
     struct bench const *const bench = *state;
@@ -1273,7 +1265,7 @@ static enum tacit_status build_log(const struct tacit_config *config, const char
     return status;
 }
 
-TEST_WITH(hospital_means_are_those_of_the_data, open_bench, close_bench)
+TEST_WITH(hospital_means_are_those_of_the_data, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char path[TACIT_PATH_BYTES];

@@ -5,14 +5,13 @@ usage: selection.py       $TACIT_PROGRAM
 """
 import csv
 import json
-import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
-TACIT = os.environ["TACIT_PROGRAM"]
+from program import tacit
+
 TEXT = ("name: s\nseed: 1\nruns: 2\nhorizon: 20\nagents: 6\nenvironment: {kind: latency, source: two-groups}\n"
         "network: {kind: star}\nprotocol: {kind: select, users_per_round: 2}\nprivacy: {mode: paper, epsilon: 40}\n")
 OF_TRAINING = {"accuracy", "loss", "accuracy_mean", "time_to_target", "bytes", "bytes_to_all", "bits_per_coordinate"}
@@ -22,12 +21,6 @@ OF_SEARCH = {"energy_gap", "optimal_share"}
 def require(holds, what):
     if not holds:
         sys.exit(f"selection.py: {what}")
-
-
-def tacit(*words, folder):
-    done = subprocess.run([TACIT, *words], capture_output=True, text=True, check=False, cwd=folder)
-    require(done.returncode == 0, (words, done.stderr))
-    return done.stdout
 
 
 def settings(*given):

@@ -5,13 +5,13 @@ bytes as one call, and what was finished is not played again.
 usage: shards.py [TEST...]       $TACIT_PROGRAM
 """
 import os
-import pathlib
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
+
+from program import run
 
 TACIT = os.environ["TACIT_PROGRAM"]
 LIMIT_S = 200
@@ -163,22 +163,5 @@ TESTS = [shares_are_those_of_one_call, what_is_missing_is_named_and_played_when_
          shares_of_other_data_or_damage_are_not_taken, launchers_say_which_share_it_is, wrong_words_are_refused]
 
 
-def main(names):
-    failed = 0
-    for test in TESTS:
-        if names and test.__name__ not in names:
-            continue
-        with tempfile.TemporaryDirectory() as scratch:
-            try:
-                for name, text in FILES.items():
-                    (pathlib.Path(scratch) / name).write_text(text)
-                test(pathlib.Path(scratch))
-                print(f"[       OK ] {test.__name__}", flush=True)
-            except (AssertionError, OSError, KeyError, subprocess.SubprocessError) as wrong:
-                failed += 1
-                print(f"[  FAILED  ] {test.__name__}: {wrong!r}", flush=True)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run([test for test in TESTS if test.__name__ in sys.argv[1:] or not sys.argv[1:]], FILES))

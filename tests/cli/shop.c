@@ -7,7 +7,6 @@
 
 #define PATH_BYTES (2u * TEMP_PATH_BYTES)
 
-static char folder[TEMP_PATH_BYTES];
 static char file[TEMP_PATH_BYTES];
 
 static const char *example(const char *name)
@@ -26,15 +25,15 @@ static void copy_example(const char *name, const char *to)
     size_t const size = fread(text, 1, sizeof text, in);
     assert_in_range(size, 1, sizeof text - 1);
     (void)fclose(in);
-    temp_file_write_bytes(folder, to, text, size);
+    temp_file_write_bytes(temp_folder, to, text, size);
 }
 
 static int open_folder(void **state)
 {
     char csv[TEMP_PATH_BYTES];
-    temp_directory_make(folder);
-    temp_path(file, folder, "shop.yaml");
-    temp_path(csv, folder, "shop.csv");
+    temp_directory_make(temp_folder);
+    temp_path(file, temp_folder, "shop.yaml");
+    temp_path(csv, temp_folder, "shop.csv");
     copy_example("shop/shop.yaml", "shop.yaml");
     const char *const words[] = {"/usr/bin/env", "python3", example("shop/make_shop.py"), csv,
                                  NULL};
@@ -43,12 +42,6 @@ static int open_folder(void **state)
     assert_int_equal(made.code, 0);
     testing_free(made.out); /* no test has begun whose own it could be */
     testing_free(made.err);
-    return 0;
-}
-
-static int close_folder(void **state)
-{
-    temp_directory_remove(folder);
     return 0;
 }
 
@@ -151,14 +144,14 @@ TEST(what_is_missing_may_have_a_meaning)
 TEST(other_dialects_are_read)
 {
     char other[TEMP_PATH_BYTES];
-    temp_file_write(folder, "other.csv",
+    temp_file_write(temp_folder, "other.csv",
                     "Filiale;Gutschein;Umsatz\r\nK\xf6ln;a;0,5\r\nK\xf6ln;b;0,25\r\n");
-    temp_file_write(folder, "other.yaml",
+    temp_file_write(temp_folder, "other.yaml",
                     "name: other\nseed: 1\nruns: 2\nhorizon: 100\nagents: 1\n"
                     "environment: {kind: logged, logged: {csv: other.csv, agent: Filiale, "
                     "arm: Gutschein, reward: Umsatz, encoding: cp1252}}\n"
                     "protocol: {kind: index, index: ucb1}\nprivacy: {mode: none}\n");
-    temp_path(other, folder, "other.yaml");
+    temp_path(other, temp_folder, "other.yaml");
     struct process_result result = TACIT("check", other);
     assert_int_equal(result.code, 0);
     assert_says(&result, "K\xc3\xb6ln");
@@ -169,5 +162,5 @@ TEST(other_dialects_are_read)
 
 int main(void)
 {
-    return testing_run(open_folder, close_folder);
+    return testing_run(open_folder, temp_folder_remove);
 }

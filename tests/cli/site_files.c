@@ -415,27 +415,25 @@ static const struct wrong cases[] = {
 
 /* ---- The folder of all cases: certificates of a trial ---- */
 
-static char folder[TEMP_PATH_BYTES];
-
 static void copy_file(const char *from, const char *to, mode_t mode)
 {
     char path[TEMP_PATH_BYTES];
     char bytes[TEXT_BYTES];
-    temp_path(path, folder, from);
+    temp_path(path, temp_folder, from);
     FILE *const file = fopen(path, "r");
     assert_non_null(file);
     size_t const size = fread(bytes, 1, sizeof bytes, file);
     (void)fclose(file);
-    temp_file_write_bytes(folder, to, bytes, size);
-    temp_path(path, folder, to);
+    temp_file_write_bytes(temp_folder, to, bytes, size);
+    temp_path(path, temp_folder, to);
     assert_int_equal(chmod(path, mode), 0);
 }
 
 static int open_folder(void **state)
 {
     (void)state;
-    temp_directory_make(folder);
-    const char *const arguments[] = {process_tacit(), "pki", "--directory", folder,
+    temp_directory_make(temp_folder);
+    const char *const arguments[] = {process_tacit(), "pki", "--directory", temp_folder,
                                      "--days",        "2",   "north",       NULL};
     struct process_plan const plan = {.arguments = arguments};
     struct process_result result = process_run(&plan);
@@ -444,13 +442,6 @@ static int open_folder(void **state)
     testing_free(result.err);
     copy_file("north.key", "open.key", 0644);
     copy_file("north.crt", "closed.crt", 0600);
-    return 0;
-}
-
-static int close_folder(void **state)
-{
-    (void)state;
-    temp_directory_remove(folder);
     return 0;
 }
 
@@ -471,7 +462,7 @@ static void write_case(const struct wrong *wrong)
             text[strlen(text) - 1] = 0;
         on_file_append(text, "\n");
     }
-    temp_file_write(folder, "daemon.yaml", text);
+    temp_file_write(temp_folder, "daemon.yaml", text);
 }
 
 /* ---- What every refusal has in common ---- */
@@ -479,9 +470,9 @@ static void write_case(const struct wrong *wrong)
 static void assert_refused(const char *const *arguments, const char *begins, const char *says)
 {
     struct process_plan const plan = {.arguments = arguments, .timeout_ms = 10000};
-    size_t const files = on_file_count(folder);
+    size_t const files = on_file_count(temp_folder);
     on_file_expect_refusal(&plan, begins, says);
-    assert_int_equal(on_file_count(folder), files);
+    assert_int_equal(on_file_count(temp_folder), files);
 }
 
 static bool is_about_keys(const struct wrong *wrong)
@@ -495,9 +486,9 @@ static void case_is_refused(void **state)
     struct wrong const *const wrong = *state;
     char file[TEMP_PATH_BYTES];
     char begins[TEXT_BYTES];
-    temp_path(file, folder, "daemon.yaml");
+    temp_path(file, temp_folder, "daemon.yaml");
     write_case(wrong);
-    on_file_expand(begins, wrong->begins, folder, "/daemon.yaml");
+    on_file_expand(begins, wrong->begins, temp_folder, "/daemon.yaml");
     const char *const arguments[] = {
         process_tacit(), wrong->is_coordinator ? "coordinator" : "agent", "--config", file, NULL};
     assert_refused(arguments, begins, wrong->says);
@@ -518,7 +509,7 @@ TEST(the_files_are_right)
     };
     char file[TEMP_PATH_BYTES];
     (void)state;
-    temp_path(file, folder, "daemon.yaml");
+    temp_path(file, temp_folder, "daemon.yaml");
     for (size_t i = 0; i < 2; i++) {
         write_case(&right[i]);
         const char *const arguments[] = {process_tacit(), right[i].name, "--config", file, NULL};
@@ -548,12 +539,12 @@ TEST(edges_that_cannot_be_are_refused)
         .text = "  deadline_s: 60}\nnetwork: {kind: edges, file: edges.csv}"};
     char file[TEMP_PATH_BYTES];
     (void)state;
-    temp_path(file, folder, "daemon.yaml");
+    temp_path(file, temp_folder, "daemon.yaml");
     write_case(&coordinator);
     const char *const arguments[] = {process_tacit(), "coordinator", "--config", file, NULL};
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
         if (wrongs[i].edges != NULL)
-            temp_file_write(folder, "edges.csv", wrongs[i].edges);
+            temp_file_write(temp_folder, "edges.csv", wrongs[i].edges);
         assert_refused(arguments, "", wrongs[i].says);
     }
 }
@@ -564,7 +555,7 @@ TEST(nobody_answers)
     struct wrong const right = {.name = "agent", .begins = "", .says = ""};
     char file[TEMP_PATH_BYTES];
     (void)state;
-    temp_path(file, folder, "daemon.yaml");
+    temp_path(file, temp_folder, "daemon.yaml");
     write_case(&right);
     const char *const arguments[] = {process_tacit(), "status", "--config", file, NULL};
     struct process_plan const plan = {.arguments = arguments, .timeout_ms = 10000};
@@ -667,10 +658,10 @@ TEST(wrong_usage)
         char begins[TEXT_BYTES];
         const char *arguments[WORDS_MAX + 2] = {process_tacit()};
         for (size_t j = 0; j < WORDS_MAX && usages[i].words[j] != NULL; j++) {
-            on_file_expand(words[j], usages[i].words[j], folder, "/daemon.yaml");
+            on_file_expand(words[j], usages[i].words[j], temp_folder, "/daemon.yaml");
             arguments[j + 1] = words[j];
         }
-        on_file_expand(begins, usages[i].begins, folder, "/daemon.yaml");
+        on_file_expand(begins, usages[i].begins, temp_folder, "/daemon.yaml");
         assert_refused(arguments, begins, usages[i].says);
     }
 }
@@ -683,7 +674,7 @@ TEST(broker_paths_are_whole)
     char here[TEMP_PATH_BYTES];
     (void)state;
     assert_non_null(getcwd(here, sizeof here));
-    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(chdir(temp_folder), 0);
     assert_int_equal(mkdir("broker", 0700), 0);
     const char *const arguments[] = {process_tacit(), "broker-config",
                                      "--directory",   "broker",
@@ -694,7 +685,7 @@ TEST(broker_paths_are_whole)
     struct process_result result = process_run(&plan);
     assert_int_equal(chdir(here), 0);
     assert_int_equal(result.code, 0);
-    temp_path(path, folder, "broker/mosquitto.conf");
+    temp_path(path, temp_folder, "broker/mosquitto.conf");
     FILE *const file = fopen(path, "r");
     assert_non_null(file);
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
@@ -713,10 +704,10 @@ static void access_by_file(const char *line, char access[TEXT_BYTES])
     char file[TEMP_PATH_BYTES];
     char path[TEMP_PATH_BYTES];
     write_case(&coordinator);
-    temp_path(file, folder, "daemon.yaml");
-    temp_path(path, folder, "tacit.acl");
+    temp_path(file, temp_folder, "daemon.yaml");
+    temp_path(path, temp_folder, "tacit.acl");
     const char *const arguments[] = {
-        process_tacit(), "broker-config", "--directory", folder, "--coordinator", file, NULL};
+        process_tacit(), "broker-config", "--directory", temp_folder, "--coordinator", file, NULL};
     struct process_plan const plan = {.arguments = arguments};
     struct process_result result = process_run(&plan);
     assert_int_equal(result.code, 0);
@@ -790,5 +781,5 @@ TEST(help_is_no_mistake)
 int main(void)
 {
     TESTING_ADD_CASES(cases, case_is_refused);
-    return testing_run(open_folder, close_folder);
+    return testing_run(open_folder, temp_folder_remove);
 }

@@ -6,14 +6,11 @@ usage: sites.py       $TACIT_PROGRAM
 """
 import csv
 import json
-import os
-import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 
-TACIT = os.environ["TACIT_PROGRAM"]
+from program import run, tacit
+
 MEANS = [[0.9, 0.2, 0.5], [0.8, 0.1, 0.5], [0.3, 0.7, 0.4]]  # the common best is arm 0; agent 2 loses 0.4 by it
 FILE = """name: sites
 seed: 5
@@ -24,12 +21,6 @@ environment: {{kind: {kind}, means: means.csv}}
 protocol: {protocol}
 {rest}
 """
-
-
-def tacit(*words, code=0):
-    done = subprocess.run([TACIT, *map(str, words)], capture_output=True, text=True, check=False)
-    assert done.returncode == code, (words, done.returncode, done.stderr)
-    return done.stdout
 
 
 def make(folder, kind="constant", protocol="{kind: index, sharing: pooled}", rest="privacy: {mode: none}", horizon=3000, runs=3,
@@ -122,18 +113,5 @@ TESTS = [a_site_sees_what_its_own_rewards_say, what_is_seen_is_not_the_truth, a_
          the_same_in_json_csv_table_and_page]
 
 
-def main():
-    failed = 0
-    for test in TESTS:
-        with tempfile.TemporaryDirectory() as scratch:
-            try:
-                test(pathlib.Path(scratch))
-                print(f"[       OK ] {test.__name__}", flush=True)
-            except (AssertionError, StopIteration, KeyError, IndexError, AttributeError) as wrong:
-                failed += 1
-                print(f"[  FAILED  ] {test.__name__}: {wrong!r}", flush=True)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(TESTS))

@@ -4,12 +4,11 @@ program.
 
 usage: slips.py       $TACIT_PROGRAM
 """
-import os
 import pathlib
-import subprocess
 import tempfile
 
-TACIT = os.environ["TACIT_PROGRAM"]
+import program
+
 FILE = """name: slips
 runs: 2
 horizon: 2000
@@ -24,10 +23,9 @@ WITH = "--set=environment.logged.propensity=chance"
 
 
 def tacit(*words, code=0):
-    done = subprocess.run([TACIT, *map(str, words)], capture_output=True, text=True, check=False)
-    assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
-    assert code == 0 or (done.stdout == "" and done.stderr.count("\n") == 1), (words, done.stdout, done.stderr)
-    return done.stdout if code == 0 else done.stderr
+    said = program.tacit(*words, code=code)
+    assert code == 0 or said.count("\n") == 1, (words, said)
+    return said
 
 
 def write(folder, separator=",", chance="0.5", shops=("A", "B"), offers=("x", "y"), win="1", encoding="utf-8"):

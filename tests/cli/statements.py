@@ -6,13 +6,13 @@ usage: statements.py       $TACIT_PROGRAM
 """
 import json
 import math
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
-TACIT = os.environ["TACIT_PROGRAM"]
+from program import TACIT, tacit
+
 BASE = "name: s\nseed: 1\nruns: 1\ncheckpoints: 2\n"
 BANDIT = BASE + "agents: 4\nhorizon: 4000\n"
 COINS = "environment: {kind: bernoulli, means: means.csv}\n"
@@ -104,12 +104,6 @@ DELTAS = {"contexts, sound": 2e-9, "contexts, sound, large": 1e-6, "contexts, tw
 def require(holds, what):
     if not holds:
         sys.exit(f"statements.py: {what}")
-
-
-def tacit(*words, folder):
-    done = subprocess.run([TACIT, *words], capture_output=True, text=True, check=False, cwd=folder)
-    require(done.returncode == 0, (words, done.stderr))
-    return done.stdout
 
 
 def one_line(text):

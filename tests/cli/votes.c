@@ -16,7 +16,7 @@ static int open_folder(void **state)
     return 0;
 }
 
-TEST_WITH(wrong_keys_are_refused_in_words, open_folder, on_file_close)
+TEST_WITH(wrong_keys_are_refused_in_words, open_folder, temp_folder_remove)
 {
     static const struct {
         const char *setting;
@@ -42,14 +42,11 @@ TEST_WITH(wrong_keys_are_refused_in_words, open_folder, on_file_close)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct process_result result =
             on_file_run("check", (const char *const[]){wrong[i].setting, NULL});
-        if (result.code != 2 || strstr(result.err, wrong[i].says) == NULL)
-            fail_msg("%s: code %d: %s", wrong[i].setting, result.code, result.err);
-        assert_int_equal(process_line_count(result.err), 1);
-        assert_string_equal(result.out, "");
+        on_file_expect_wrong(result, wrong[i].setting, wrong[i].says);
     }
 }
 
-TEST_WITH(a_committee_needs_its_members, open_folder, on_file_close)
+TEST_WITH(a_committee_needs_its_members, open_folder, temp_folder_remove)
 {
     struct process_result result = on_file_run(
         "check", (const char *const[]){"--set=agents=20", "--set=protocol.votes=committee", NULL});
@@ -57,7 +54,7 @@ TEST_WITH(a_committee_needs_its_members, open_folder, on_file_close)
     assert_non_null(strstr(result.err, "a committee of 29 is needed and there are 20 agents"));
 }
 
-TEST_WITH(check_says_what_the_votes_are_worth, open_folder, on_file_close)
+TEST_WITH(check_says_what_the_votes_are_worth, open_folder, temp_folder_remove)
 {
     struct process_result result = on_file_run("check", (const char *const[]){NULL});
     assert_int_equal(result.code, 0);
@@ -75,7 +72,7 @@ TEST_WITH(check_says_what_the_votes_are_worth, open_folder, on_file_close)
 /* p* = 1/64; ser3 alone at eta = 0.9 needs T_Py = 10 tau, tau the first with 2 alpha <= 2 epsilon.
  * Corollaries: (10/(28 e^2) ln 20 + sqrt(ln 20 / 2)) 64 and
  * (10/e^2 (ln 10 + ln 20 / 28) + sqrt(ln 20 / 2)) 64 with e = 0.25, by a pocket calculator. */
-TEST_WITH(check_prints_the_theorems_and_the_cheapest_votes, open_folder, on_file_close)
+TEST_WITH(check_prints_the_theorems_and_the_cheapest_votes, open_folder, temp_folder_remove)
 {
     struct process_result result = on_file_run("check", (const char *const[]){NULL});
     assert_int_equal(result.code, 0);
@@ -104,7 +101,7 @@ TEST_WITH(check_prints_the_theorems_and_the_cheapest_votes, open_folder, on_file
     assert_true(eta > 0 && eta < 1);
 }
 
-TEST_WITH(resets_need_an_accuracy_that_theorem_4_speaks_of, open_folder, on_file_close)
+TEST_WITH(resets_need_an_accuracy_that_theorem_4_speaks_of, open_folder, temp_folder_remove)
 {
     struct process_result result = on_file_run(
         "check",
@@ -131,7 +128,7 @@ static double metric(const char *text, const char *name)
     return mean;
 }
 
-TEST_WITH(runs_do_not_depend_on_threads, open_folder, on_file_close)
+TEST_WITH(runs_do_not_depend_on_threads, open_folder, temp_folder_remove)
 {
     struct process_result const one =
         on_file_run("run", (const char *const[]){"--json", "--quiet", "--threads=1", NULL});
@@ -146,7 +143,7 @@ TEST_WITH(runs_do_not_depend_on_threads, open_folder, on_file_close)
 
 /* All of the horizon, not only the samples until the players have ended: the means of Problem 1 are
  * 0.48 below the best on average. */
-TEST_WITH(the_uniform_baseline_plays_to_the_horizon, open_folder, on_file_close)
+TEST_WITH(the_uniform_baseline_plays_to_the_horizon, open_folder, temp_folder_remove)
 {
     struct process_result result = on_file_run(
         "run", (const char *const[]){"--json", "--quiet", "--set=horizon=400000", NULL});
@@ -162,7 +159,7 @@ TEST_WITH(the_uniform_baseline_plays_to_the_horizon, open_folder, on_file_close)
 
 /* Sec. 6: each player's own means. The winner is the arm of most players; who likes another one
  * best does not get it. Assumption 4 is checked and said where means move. */
-TEST_WITH(players_may_differ_and_means_may_move, open_folder, on_file_close)
+TEST_WITH(players_may_differ_and_means_may_move, open_folder, temp_folder_remove)
 {
     char rows[16 * 40 * 2];
     char *at = rows;
@@ -203,7 +200,7 @@ static double profile(const char *text, const char *name, size_t row)
 }
 
 /* Samples of each arm, votes over time of each arm, samples to decision by activity. */
-TEST_WITH(a_report_says_what_became_of_arms_and_of_players, open_folder, on_file_close)
+TEST_WITH(a_report_says_what_became_of_arms_and_of_players, open_folder, temp_folder_remove)
 {
     struct process_result result = on_file_run(
         "run", (const char *const[]){"--json", "--quiet",
@@ -236,7 +233,7 @@ TEST_WITH(a_report_says_what_became_of_arms_and_of_players, open_folder, on_file
 }
 
 /* 1-PRIVACY sends nothing; 0-PRIVACY a broadcast a sample, N - 1 per receiver. */
-TEST_WITH(baselines_send_what_the_paper_counts, open_folder, on_file_close)
+TEST_WITH(baselines_send_what_the_paper_counts, open_folder, temp_folder_remove)
 {
     on_file_write("votes.yaml",
                   "name: votes\nseed: 4\nruns: 6\nhorizon: 100000000\n"
@@ -258,7 +255,8 @@ TEST_WITH(baselines_send_what_the_paper_counts, open_folder, on_file_close)
 
 /* The same epsilon per reward: sums need about a tenth of the samples of private votes; randomised
  * rewards are about as good as sums in samples, but every reward is a message. */
-TEST_WITH(sums_and_randomised_rewards_keep_the_epsilon_of_private_votes, open_folder, on_file_close)
+TEST_WITH(sums_and_randomised_rewards_keep_the_epsilon_of_private_votes, open_folder,
+          temp_folder_remove)
 {
     static const char *const sharings[] = {"votes, eta: 0.9", "sums", "all"};
     double samples[3];
@@ -284,7 +282,7 @@ TEST_WITH(sums_and_randomised_rewards_keep_the_epsilon_of_private_votes, open_fo
 }
 
 /* DSER4 in sound mode: the run goes on to the horizon, and the best arm is found again. */
-TEST_WITH(private_votes_start_again_at_resets, open_folder, on_file_close)
+TEST_WITH(private_votes_start_again_at_resets, open_folder, temp_folder_remove)
 {
     struct process_result result = on_file_run(
         "run", (const char *const[]){"--json", "--quiet", "--runs=2", "--set=horizon=300000",
@@ -299,7 +297,7 @@ TEST_WITH(private_votes_start_again_at_resets, open_folder, on_file_close)
 }
 
 /* The coordinator's file of a live run: what is wrong is said with its place. */
-TEST_WITH(daemon_files_are_refused_in_words, open_folder, on_file_close)
+TEST_WITH(daemon_files_are_refused_in_words, open_folder, temp_folder_remove)
 {
     static const struct {
         const char *run;
@@ -333,8 +331,6 @@ TEST_WITH(daemon_files_are_refused_in_words, open_folder, on_file_close)
             wrong[i].run, wrong[i].more);
         on_file_write("votes.yaml", text);
         struct process_result result = on_file_start("coordinator");
-        if (result.code != 2 || strstr(result.err, wrong[i].says) == NULL)
-            fail_msg("%s: code %d: %s", wrong[i].run, result.code, result.err);
-        assert_int_equal(process_line_count(result.err), 1);
+        on_file_expect_wrong(result, wrong[i].run, wrong[i].says);
     }
 }

@@ -6,30 +6,29 @@
 
 #define OPTIONS_MAX 12u
 
-static char folder[TEMP_PATH_BYTES];
 static char file[TEMP_PATH_BYTES];
 
 void on_file_open(const char *name, const char *text)
 {
-    temp_directory_make(folder);
-    temp_path(file, folder, name);
-    temp_file_write(folder, name, text);
+    temp_directory_make(temp_folder);
+    temp_path(file, temp_folder, name);
+    temp_file_write(temp_folder, name, text);
 }
 
 void on_file_write(const char *name, const char *text)
 {
-    temp_file_write(folder, name, text);
-}
-
-int on_file_close(void **state)
-{
-    temp_directory_remove(folder);
-    return 0;
+    temp_file_write(temp_folder, name, text);
 }
 
 struct process_result on_file_run(const char *command, const char *const *options)
 {
-    const char *arguments[OPTIONS_MAX + 4] = {process_tacit(), command, file};
+    return on_file_run_at(command, file, options);
+}
+
+struct process_result on_file_run_at(const char *command, const char *path,
+                                     const char *const *options)
+{
+    const char *arguments[OPTIONS_MAX + 4] = {process_tacit(), command, path};
     for (uint32_t i = 0; options[i] != NULL; i++) {
         assert_true(i < OPTIONS_MAX);
         arguments[3 + i] = options[i];
@@ -43,6 +42,14 @@ struct process_result on_file_start(const char *command)
     const char *const arguments[] = {process_tacit(), command, "--config", file, NULL};
     struct process_plan const plan = {.arguments = arguments};
     return process_run(&plan);
+}
+
+void on_file_expect_wrong(struct process_result result, const char *what, const char *says)
+{
+    if (result.code != 2 || strstr(result.err, says) == NULL)
+        fail_msg("%s: code %d: %s", what, result.code, result.err);
+    assert_int_equal(process_line_count(result.err), 1);
+    assert_string_equal(result.out, "");
 }
 
 json_t *on_file_json(struct process_result result)

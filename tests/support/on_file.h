@@ -4,16 +4,18 @@
 #define TACIT_TESTS_ON_FILE_H
 #include <jansson.h>
 #include "process.h"
+#include "temp.h"
 
-/* Makes the folder, and the file in it. */
+/* Makes the folder (temp_folder), and the file in it. */
 void on_file_open(const char *name, const char *text);
 /* Makes or replaces another file beside it, or the file itself. */
 void on_file_write(const char *name, const char *text);
-/* Removes the folder; a cmocka teardown. */
-int on_file_close(void **state);
 
 /* tacit COMMAND FILE OPTIONS; options end with NULL, 12 at most. */
 struct process_result on_file_run(const char *command, const char *const *options);
+/* .. on another file. */
+struct process_result on_file_run_at(const char *command, const char *path,
+                                     const char *const *options);
 /* tacit COMMAND --config FILE, as daemons are started. */
 struct process_result on_file_start(const char *command);
 
@@ -35,6 +37,8 @@ void on_file_append(char text[ON_FILE_TEXT_BYTES], const char *more);
 /* @ becomes the file ("/experiment.yaml"), % its folder. */
 void on_file_expand(char text[ON_FILE_TEXT_BYTES], const char *pattern, const char *directory,
                     const char *name);
+/* Code 2, nothing on stdout, one line that says that. what: was wrong. */
+void on_file_expect_wrong(struct process_result result, const char *what, const char *says);
 /* What every refusal has in common: code 2, nothing on stdout, one line that begins so and says
  * that. */
 void on_file_expect_refusal(const struct process_plan *plan, const char *begins, const char *says);

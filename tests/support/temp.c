@@ -1,5 +1,6 @@
 /* Temporary directories for tests. A test that has none cannot say anything, so it stops. */
 #define _POSIX_C_SOURCE 200809L
+#include "testing.h"
 #include "temp.h"
 #include <dirent.h>
 #include <errno.h>
@@ -55,6 +56,21 @@ void temp_directory_remove(const char *directory)
     (void)closedir(stream);
     if (rmdir(directory) != 0)
         give_up("remove", directory);
+}
+
+char temp_folder[TEMP_PATH_BYTES];
+
+int temp_folder_remove(void **state)
+{
+    temp_directory_remove(temp_folder);
+    return 0;
+}
+
+int temp_bench_remove(void **state)
+{
+    temp_directory_remove(*state);
+    testing_free(*state);
+    return 0;
 }
 
 void temp_file_write_bytes(const char *directory, const char *name, const void *bytes, size_t size)

@@ -11,6 +11,13 @@ void temp_directory_make(char directory[TEMP_PATH_BYTES]);
 /* Removes the directory with all that is in it. */
 void temp_directory_remove(const char *directory);
 
+/* The directory of a program that has one for all that it does; removed by a cmocka teardown. */
+extern char temp_folder[TEMP_PATH_BYTES];
+int temp_folder_remove(void **state);
+
+/* A cmocka teardown for a state of testing_malloc that begins with its directory. */
+int temp_bench_remove(void **state);
+
 /* path = directory/name. */
 void temp_path(char path[TEMP_PATH_BYTES], const char *directory, const char *name);
 
