@@ -11,9 +11,9 @@ import struct
 import subprocess
 import time
 
-from patients import Patients, distinct, told_by
+from patients import Patients, distinct, expect_reports, start_patients, told_by
 from support import TACIT, UnixConnection, check_end, main, require, test, wait_for
-from wire import STEPS, epoch_of, is_order, is_report, order_of, sums_of, without_opening
+from wire import STEPS, epoch_of, is_order, order_of, sums_of, without_opening
 
 
 # ---- In turn ----
@@ -99,18 +99,10 @@ def same_as_simulated(federation, seed, growth=0):
     messages, rewards = simulate(federation, seed, 0.25, growth)
     federation.start_all([])
     federation.start("coordinator", TACIT_TEST_TAPE=str(federation.folder / "hub"))
-    patients = [Patients(federation, site, lambda arm, number, index=index: rewards[index, arm][number] / STEPS)
-                for index, site in enumerate(federation.sites)]
-    for one in patients:
-        one.start()
+    patients = start_patients(federation, rewards)
     play_run(federation, patients)
     time.sleep(0.1)
-    for index, (site, one) in enumerate(zip(federation.sites, patients, strict=True)):
-        pulls = {arm: sum(1 for entry in one.sequence if entry[1] == arm) for arm in range(len(federation.means))}
-        require(all(pulls[arm] == len(rewards[index, arm]) for arm in pulls), f"{site}: {pulls}")
-        seen = distinct(without_opening(payload) for topic, payload in federation.tap.seen
-                        if topic == federation.topic(f"up/{site}/elimination") and is_report(payload))
-        require(seen == [payload for payload in messages[index] if is_report(payload)], f"{site}: other reports")
+    expect_reports(federation, patients, messages, rewards, "elimination", without_opening)
     orders = [payload for payload in messages[0xffffffff] if is_order(payload)]
     seen = distinct(payload for topic, payload in federation.tap.seen if topic == federation.topic("down/elimination"))
     require(seen == orders, f"other orders: {seen} against {orders}")

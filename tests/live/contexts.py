@@ -448,12 +448,7 @@ def a_private_run_adds_up_to_what_was_released(federation_of):
             require(abs(product - (i == j)) < 1e-6, f"the matrix differs at {i}, {j}: {product}")
 
 
-@test
-def kills_of_anybody_neither_lose_nor_double_a_private_reward(federation_of):
-    trial = federation_of(kind=Private, batches=4)
-    trial.start_all()
-    names = ["coordinator", *SITES]
-
+def play_and_kill(trial, names):
     def kill(_):
         if trial.random.random() < (0.7 if IS_LONG else 0.25):
             name = trial.random.choice(names)
@@ -463,6 +458,13 @@ def kills_of_anybody_neither_lose_nor_double_a_private_reward(federation_of):
 
     for number in range(1, trial.batches + 1):
         trial.play_batch(number, during=kill)
+
+
+@test
+def kills_of_anybody_neither_lose_nor_double_a_private_reward(federation_of):
+    trial = federation_of(kind=Private, batches=4)
+    trial.start_all()
+    play_and_kill(trial, ["coordinator", *SITES])
     wait_for("it is over", lambda: (trial.status() or {}).get("phase") == "finished", 60)
     for site in SITES:
         trial.check_releases(site)

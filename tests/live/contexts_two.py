@@ -8,13 +8,11 @@ import sys
 import time
 
 import support
-from support import IS_LONG, main, require, test, wait_for
+from support import main, require, test, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
-from contexts import D, DELTA, EPSILON, SITES, UNIT, Private  # noqa: E402
+from contexts import D, DELTA, EPSILON, SITES, UNIT, Private, play_and_kill  # noqa: E402
 from helper import causes_of, control, named  # noqa: E402
-
-support.TESTS[:] = [one for one in support.TESTS if one.__module__ == __name__]  # those of the modules are their own
 
 NUMBERS = D * (D + 3) // 2
 FAILURE = 0.01
@@ -130,17 +128,7 @@ def a_floor_is_the_sites_own_noise(federation_of):
 def kill_9_of_anybody_neither_loses_nor_doubles_a_reward(federation_of):
     trial = federation_of(kind=Two, batches=4)
     trial.start_all()
-    names = ["coordinator", "helper", *SITES]
-
-    def kill(_):
-        if trial.random.random() < (0.7 if IS_LONG else 0.25):
-            name = trial.random.choice(names)
-            trial.processes[name].kill()
-            trial.processes[name].wait(10)
-            trial.start(name)
-
-    for number in range(1, trial.batches + 1):
-        trial.play_batch(number, during=kill)
+    play_and_kill(trial, ["coordinator", "helper", *SITES])
     status = trial.finished()
     require(not any(site["two_states"] for site in status["sites"]), f"{status}")
     trial.check_model()

@@ -9,12 +9,10 @@ import struct
 import subprocess
 import time
 
-from patients import Patients, distinct, play_in_turn, simulate_phased, told_by
+from patients import distinct, play_in_turn, simulate_phased, start_patients, told_by
 from support import IS_LONG, TACIT, Two, kill_anybody, main, require, test, wait_for
 import support
 import wire
-from wire import STEPS
-
 
 LIVE = ("phased-index", "elimination", "votes")
 
@@ -382,12 +380,18 @@ def last_said(federation, rest):
     return [payload for topic, payload in federation.tap.messages if topic == federation.topic(rest)][-1]
 
 
-@test
-def answers_that_are_wrong_or_of_another_round_close_nothing(federation_of):
+def without_helper(federation_of):
+    """After a few rounds it is stopped."""
     federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
     federation.begin(allowance=2000)
     wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
     federation.stop("helper")
+    return federation
+
+
+@test
+def answers_that_are_wrong_or_of_another_round_close_nothing(federation_of):
+    federation = without_helper(federation_of)
     old = last_said(federation, "up/helper/helper")
     federation.allow(math.inf)
     wait_for("the helper is asked", lambda: federation.status()["helper_waited_s"] > 0, 40)
@@ -406,10 +410,7 @@ def answers_that_are_wrong_or_of_another_round_close_nothing(federation_of):
 
 @test
 def two_helpers_of_one_state_are_proved_and_stop_the_run(federation_of):
-    federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
-    federation.begin(allowance=2000)
-    wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
-    federation.stop("helper")
+    federation = without_helper(federation_of)
     federation.allow(math.inf)
     wait_for("the helper is asked", lambda: federation.status()["helper_waited_s"] > 0, 40)
     hub, state, file = federation.folder / "state-coordinator", federation.folder / "state-helper", federation.folder / "helper.yaml"
@@ -559,10 +560,7 @@ def hooked_aggregators_come_to_the_simulator_s_totals_and_orders(federation_of):
         federation.start_all([])
         for name in ("coordinator", "helper"):
             federation.start(name, TACIT_TEST_AGGREGATOR=str(federation.folder / f"{name}.aggregator"))
-        patients = [Patients(federation, site, lambda arm, number, index=index: rewards[index, arm][number] / STEPS)
-                    for index, site in enumerate(federation.sites)]
-        for one in patients:
-            one.start()
+        patients = start_patients(federation, rewards)
         federation.agree()
         for one in patients:
             wait_for(f"{one.site} joins", lambda one=one: federation.has_joined(one.site), 40)

@@ -181,12 +181,17 @@ def wait_grows_when_rewards_take_longer_and_outlives_a_restart(federation_of):
     check_end(federation)
 
 
-@test
-def deadline_outlives_a_kill_and_counts_only_while_the_agent_runs(federation_of):
+def exploring_alone(federation_of):
     federation = federation_of([0.875, 0.5, 0.125], sites=1, rounds=1, gap=0.25)
     federation.write_agent("site-0", federation.policy(), decisions={"wait_s": 3})
     federation.start_all()
     wait_for("site-0 explores", lambda: federation.phase("site-0") == "exploring")
+    return federation
+
+
+@test
+def deadline_outlives_a_kill_and_counts_only_while_the_agent_runs(federation_of):
+    federation = exploring_alone(federation_of)
     Application(federation, "site-0").ask("/v1/decisions", {})
     federation.kill("site-0")
     time.sleep(4)  # nobody could have handed anything in
@@ -218,10 +223,7 @@ def missing_reward_counts_as_what_the_site_says_when_its_time_is_over(federation
 
 @test
 def what_is_no_finite_number_is_refused_and_settles_like_no_reward(federation_of):
-    federation = federation_of([0.875, 0.5, 0.125], sites=1, rounds=1, gap=0.25)
-    federation.write_agent("site-0", federation.policy(), decisions={"wait_s": 3})
-    federation.start_all()
-    wait_for("site-0 explores", lambda: federation.phase("site-0") == "exploring")
+    federation = exploring_alone(federation_of)
     application = Application(federation, "site-0")
     right, lost = application.ask("/v1/decisions/batch", {"requests": [{}] * 2})["decisions"]
     connection = UnixConnection(federation.socket_of("site-0"))

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 
-import support
 from support import IS_LONG, main, require, test, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
@@ -16,7 +15,6 @@ import gossip  # noqa: E402
 import restore  # noqa: E402
 import runs  # noqa: E402
 
-support.TESTS[:] = [one for one in support.TESTS if one.__module__ == __name__]  # those of the modules are theirs
 STATE_LOST = 3  # exit code
 OVER = "put the newest copy of the state back, or the run is over: "
 

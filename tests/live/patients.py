@@ -86,6 +86,25 @@ def plan_of(payload):
     return body[1], body[2], dict(zip(arms, counts, strict=True)), body[3]
 
 
+def start_patients(federation, rewards):
+    """Of all sites, with rewards in steps: {(site, arm): [..]}."""
+    patients = [Patients(federation, site, lambda arm, number, index=index: rewards[index, arm][number] / wire.STEPS)
+                for index, site in enumerate(federation.sites)]
+    for one in patients:
+        one.start()
+    return patients
+
+
+def expect_reports(federation, patients, messages, rewards, word, without_opening):
+    """All were played, and what sites reported is what was said in the simulator."""
+    for index, (site, one) in enumerate(zip(federation.sites, patients, strict=True)):
+        pulls = {arm: sum(1 for entry in one.sequence if entry[1] == arm) for arm in range(len(federation.means))}
+        require(all(pulls[arm] == len(rewards[index, arm]) for arm in pulls), f"{site}: {pulls}")
+        seen = distinct(without_opening(payload) for topic, payload in federation.tap.seen
+                        if topic == federation.topic(f"up/{site}/{word}") and wire.is_report(payload))
+        require(seen == [payload for payload in messages[index] if wire.is_report(payload)], f"{site}: other reports")
+
+
 def simulate_phased(federation, seed, deviation, aggregators=1):
     """The simulator's run; it leaves its entropy as tapes."""
     return told_by("TACIT_SIMULATED_PHASED_PROGRAM", federation, seed, len(federation.sites), federation.horizon,

@@ -6,11 +6,11 @@ import re
 import shutil
 import time
 
-from patients import Patients, distinct, numbers, plan_of, play_in_turn, simulate_phased
+from patients import distinct, expect_reports, numbers, plan_of, play_in_turn, simulate_phased, start_patients
 from support import IS_LONG, Application, Federation, crash_everywhere, kill_anybody, main, require, test, wait_for
 import support
 import wire
-from wire import STEPS, epoch_of, is_order, is_report
+from wire import STEPS, epoch_of, is_order
 
 COPY = "copy"
 
@@ -244,18 +244,10 @@ def same_as_simulated(federation, seed):
     messages, rewards, _ = simulate_phased(federation, seed, deviation=0.25)
     federation.start_all([])
     federation.start("coordinator")
-    patients = [Patients(federation, site, lambda arm, number, index=index: rewards[index, arm][number] / STEPS)
-                for index, site in enumerate(federation.sites)]
-    for one in patients:
-        one.start()
+    patients = start_patients(federation, rewards)
     play_in_turn(federation, patients)
     time.sleep(0.1)
-    for index, (site, one) in enumerate(zip(federation.sites, patients, strict=True)):
-        pulls = {arm: sum(1 for entry in one.sequence if entry[1] == arm) for arm in range(len(federation.means))}
-        require(all(pulls[arm] == len(rewards[index, arm]) for arm in pulls), f"{site}: {pulls}")
-        seen = distinct(without_opening(payload) for topic, payload in federation.tap.seen
-                        if topic == federation.topic(f"up/{site}/phased-index") and is_report(payload))
-        require(seen == [payload for payload in messages[index] if is_report(payload)], f"{site}: other reports")
+    expect_reports(federation, patients, messages, rewards, "phased-index", without_opening)
     orders = [payload for payload in messages[0xffffffff] if is_order(payload)]
     seen = distinct(payload for topic, payload in federation.tap.seen
                     if topic == federation.topic("down/phased-index"))

@@ -12,11 +12,8 @@ import urllib.parse
 import urllib.request
 
 from situations import AFTER_S, Silent, begin, gossip, ring, star  # first: it finds the files of tests
-import support
 from federation import free_port
 from support import IS_LONG, Skipped, main, metrics_of, require, test, text_at, wait_for
-
-support.TESTS.clear()  # those of the other file
 
 MONITORING = pathlib.Path(__file__).resolve().parents[2] / "docs/monitoring"
 RULES = (MONITORING / "prometheus-rules.yaml").read_text(encoding="utf-8")

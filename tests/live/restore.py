@@ -103,6 +103,14 @@ def begin(federation_of, sites=3, rounds=4, allowance=1):
     return federation
 
 
+def check_sums(federation, site, number, payload):
+    """Each reward of its pulls is in it once."""
+    pulls, sums = wire.sums_of(payload)
+    for arm, value in sums.items():
+        expected = pulls * round(federation.means[arm] * wire.STEPS) / wire.STEPS
+        require(abs(value - expected) < 0.1, f"{site}: release {number}, arm {arm}: {value}, not {expected}")
+
+
 def check_releases(federation, site, adds_up=False):
     """What was on the wire is in the outbox, and each reward is in it once. adds_up: a sink says its component's sums."""
     shutil.copytree(federation.folder / f"state-{site}", federation.folder / f"state-look-{site}")
@@ -111,10 +119,7 @@ def check_releases(federation, site, adds_up=False):
         for payload in () if adds_up else payloads:
             require(payload in outbox.values(), f"{site}: a report of epoch {epoch} is not in the ledger")
     for number, payload in outbox.items():
-        pulls, sums = wire.sums_of(payload)
-        for arm, value in sums.items():
-            expected = pulls * round(federation.means[arm] * wire.STEPS) / wire.STEPS
-            require(abs(value - expected) < 0.1, f"{site}: release {number}, arm {arm}: {value}, not {expected}")
+        check_sums(federation, site, number, payload)
     return outbox
 
 

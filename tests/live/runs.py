@@ -8,13 +8,11 @@ import re
 import subprocess
 import sys
 
-import support
 from support import IS_LONG, TACIT, Federation, UnixConnection, call, main, require, seeded, test, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
 import contexts  # noqa: E402
 
-support.TESTS.clear()  # those of the module above are its own
 MEANS = [0.875, 0.75, 0.125]
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/operations.md"
 ENDED = ("decided", "finished")
@@ -183,6 +181,16 @@ def two_runs_by_the_recipe_of_the_guide(federation_of):
     require(len(federation.get("east", "/v1/runs")["runs"]) == 1, "east was in one run")
 
 
+def end_second(federation):
+    in_second(federation)
+    wait_for("the second run ends", federation.is_finished, 120)
+    for site in federation.sites:
+        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ENDED, 120)
+    federation.end_applications()
+    for site in federation.sites:
+        check_two_runs(federation, site)
+
+
 # ---- Whose word ----
 
 @test
@@ -207,13 +215,7 @@ def next_run_is_joined_by_itself_or_waits_for_a_word(federation_of):
     federation.start("site-1")
     in_second(federation, ["site-0", "site-1"])
     control(federation, "site-2", "join", "2")
-    in_second(federation)
-    wait_for("the second run ends", federation.is_finished, 120)
-    for site in federation.sites:
-        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ENDED, 120)
-    federation.end_applications()
-    for site in federation.sites:
-        check_two_runs(federation, site)
+    end_second(federation)
 
 
 @test
@@ -293,13 +295,7 @@ def two_runs_of(federation):
     federation.start_all()
     end_first_run(federation)
     begin_second(federation)
-    in_second(federation)
-    wait_for("the second run ends", federation.is_finished, 120)
-    for site in federation.sites:
-        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ENDED, 120)
-    federation.end_applications()
-    for site in federation.sites:
-        check_two_runs(federation, site)
+    end_second(federation)
 
 
 @test
@@ -619,13 +615,7 @@ def crash_at_each_point_of_joining_loses_no_run(federation_of):
             federation.processes[site].kill()
         federation.processes[site].wait(10)
         federation.start(site)
-    in_second(federation)
-    wait_for("the second run ends", federation.is_finished, 120)
-    for site in federation.sites:
-        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ENDED, 120)
-    federation.end_applications()
-    for site in federation.sites:
-        check_two_runs(federation, site)
+    end_second(federation)
 
 
 if __name__ == "__main__":

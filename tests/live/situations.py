@@ -14,11 +14,8 @@ import time
 
 from votes import Votes  # first: support, which it imports, has another file of this name in its path
 from phased import Phased
-import support
 from federation import free_port
 from support import PATIENCE, TACIT, Application, UnixConnection, call, date, main, require, test, text_at, wait_for
-
-support.TESTS.clear()  # those of the two files
 
 MEANS = [0.875, 0.75, 0.125]
 AFTER_S = 6

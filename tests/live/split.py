@@ -134,15 +134,21 @@ def names_the_liar(federation, name):
     return code == 2 and words in said and f"site-{LIAR}" in said
 
 
+def start_honest(federation):
+    """All but the liar, until they have joined."""
+    honest = [site for site in federation.sites if site != f"site-{LIAR}"]
+    federation.start_all(["coordinator", *honest])
+    federation.apply(honest)
+    for site in honest:
+        wait_for(f"{site} has joined", lambda site=site: federation.has_joined(site), 30)
+    return honest
+
+
 @test
 def member_that_shows_its_neighbours_different_rows_is_named_by_all_and_no_answer_is_said(federation_of):
     for _ in range(TRIES):
         federation = ring(federation_of)
-        honest = [site for site in federation.sites if site != f"site-{LIAR}"]
-        federation.start_all(["coordinator", *honest])
-        federation.apply(honest)
-        for site in honest:
-            wait_for(f"{site} has joined", lambda site=site: federation.has_joined(site), 30)
+        honest = start_honest(federation)
         liar = Liar(federation, {1: 0, 3: 2})
         liar.start()
         for name in (*honest, "coordinator"):
@@ -165,11 +171,7 @@ def member_that_shows_its_neighbours_different_rows_is_named_by_all_and_no_answe
 def answer_is_said_late_with_the_name_of_the_member_that_is_silent_at_the_end(federation_of):
     federation = ring(federation_of)
     federation.means = [0.875, 0.5, 0.125]
-    honest = [site for site in federation.sites if site != f"site-{LIAR}"]
-    federation.start_all(["coordinator", *honest])
-    federation.apply(honest)
-    for site in honest:
-        wait_for(f"{site} has joined", lambda site=site: federation.has_joined(site), 30)
+    honest = start_honest(federation)
     silent = Liar(federation, {1: 0, 3: 0})  # one row, and no word on what it holds
     silent.start()
     for site in honest:

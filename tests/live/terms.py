@@ -7,14 +7,12 @@ import subprocess
 import sys
 import time
 
-import support
 from support import PATIENCE, TACIT, TRIES, main, require, test, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
 import phased  # noqa: E402
+import restore  # noqa: E402
 import wire  # noqa: E402
-
-support.TESTS[:] = [one for one in support.TESTS if one.__module__ == __name__]  # those of the module are its own
 
 MEANS = [0.875, 0.75, 0.125]  # two arms stay until the last round
 BEGINS = "begins: a grantor has lost its state"
@@ -66,10 +64,7 @@ def check_outbox(federation, site):
     shutil.copytree(federation.folder / f"state-{site}", federation.folder / f"state-look-{site}")
     outbox = federation.outbox(f"look-{site}")
     for number, (payload, _, _) in outbox.items():
-        pulls, sums = wire.sums_of(payload)
-        for arm, value in sums.items():
-            expected = pulls * round(federation.means[arm] * wire.STEPS) / wire.STEPS
-            require(abs(value - expected) < 0.1, f"{site}: release {number}, arm {arm}: {value}, not {expected}")
+        restore.check_sums(federation, site, number, payload)
     return outbox
 
 
@@ -81,6 +76,13 @@ def end_run(federation):
         require(federation.site_status(site)["active_arms"] == ["arm 0"], f"{federation.site_status(site)}")
         require(federation.site_status(site)["trouble"] is None, f"{federation.site_status(site)}")
     federation.end_applications()
+
+
+def end_term_2(federation):
+    for site in federation.sites:
+        wait_for(f"{site} is in term 2", lambda site=site: term_of(federation, site) == 2)
+    wait_for("all is well", lambda: (federation.status() or {"state": ""})["state"] == "ok")
+    end_run(federation)
 
 
 @test
@@ -408,10 +410,7 @@ def site_out_of_reach_is_left_out_until_its_owner_says_a_word(federation_of):
         federation.stop("coordinator")
         begin_term(federation)
         federation.start("coordinator")
-        for site in federation.sites:
-            wait_for(f"{site} is in term 2", lambda site=site: term_of(federation, site) == 2)
-        wait_for("all is well", lambda: (federation.status() or {"state": ""})["state"] == "ok")
-        end_run(federation)
+        end_term_2(federation)
 
 
 @test
@@ -443,10 +442,7 @@ def coordinator_out_of_reach_is_built_again_in_the_terms_of_its_sites(federation
     require(code != 0 and "--recover builds it again" in said, f"{code} {said}")
     federation.start("site-0")
     start_coordinator(federation, "--recover")
-    for site in federation.sites:
-        wait_for(f"{site} is in term 2", lambda site=site: term_of(federation, site) == 2)
-    wait_for("all is well", lambda: (federation.status() or {"state": ""})["state"] == "ok")
-    end_run(federation)
+    end_term_2(federation)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,6 @@ import wire  # noqa: E402
 from helper import causes_of, control, named  # noqa: E402
 from training import NANO, ORDER, PIECE, Training, check_books  # noqa: E402
 
-support.TESTS[:] = [one for one in support.TESTS if one.__module__ == __name__]  # those of the modules are their own
-
 CLIP = 4.0
 LARGE = 1e6  # of epsilon: noise is small beside what sites leave, and can still be measured
 KILLS = 60 if IS_LONG else 8

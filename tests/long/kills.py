@@ -27,7 +27,6 @@ import votes  # noqa: E402
 import wire  # noqa: E402
 from support import Application, require, seeded, wait_for  # noqa: E402
 
-support.TESTS.clear()  # those of the modules above are theirs
 KILLS = int(os.environ.get("TACIT_TEST_KILLS", "1000"))
 SHARES = {"elimination": 0.25, "phased-index": 0.2, "votes": 0.2, "gossip-ucb": 0.15, "glm-ucb": 0.12, "select": 0.08}
 RUN_KILLS = 25

@@ -96,16 +96,21 @@ def play(rng, trust):
     return regret + SITES * (SLOTS - slots) * gaps[leader]
 
 
-def of_program(program, trust, runs):
-    privacy = f"{{mode: sound, epsilon: {EPSILON}, trust: {{aggregators: {trust[0]}{f', floor: {trust[1]}' if trust[1] else ''}}}}}"
-    text = (f"name: two\nseed: 3\nruns: {runs}\nhorizon: {SLOTS}\nagents: {SITES}\nenvironment: {{kind: bernoulli, generated: {{arms: {ARMS}, draw: uniform}}}}\n"
-            f"network: {{kind: star}}\nprotocol: {{kind: phased-index}}\nprivacy: {privacy}\n")
+def regret_of(program, text, runs):
+    """Of the program, with its standard error."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(text)
         file.flush()
         found = subprocess.run([program, "run", file.name, "--quiet", "--json"], capture_output=True, text=True, check=True)
     regret = json.loads(found.stdout)["metrics"]["regret"]
     return regret["mean"], regret["sd"] / math.sqrt(runs)
+
+
+def of_program(program, trust, runs):
+    privacy = f"{{mode: sound, epsilon: {EPSILON}, trust: {{aggregators: {trust[0]}{f', floor: {trust[1]}' if trust[1] else ''}}}}}"
+    text = (f"name: two\nseed: 3\nruns: {runs}\nhorizon: {SLOTS}\nagents: {SITES}\nenvironment: {{kind: bernoulli, generated: {{arms: {ARMS}, draw: uniform}}}}\n"
+            f"network: {{kind: star}}\nprotocol: {{kind: phased-index}}\nprivacy: {privacy}\n")
+    return regret_of(program, text, runs)
 
 
 def main():

@@ -6,13 +6,12 @@ lost one of the two differ by more than that.
 
 usage: two_linear.py PROGRAM [RUNS]
 """
-import json
 import math
-import subprocess
 import sys
-import tempfile
 
 import numpy
+
+from two_aggregators import regret_of
 
 SITES, ARMS, DIMENSION, SLOTS = 12, 6, 3, 200
 EPSILON, DELTA, FAILURE, SPREAD = 5, 1e-6, 0.01, 0.25
@@ -87,12 +86,7 @@ def of_program(program, trust, batches, runs):
             f"environment: {{kind: contextual, contextual: {{dimension: {DIMENSION}, arms: {ARMS}, link: identity}}}}\n"
             f"protocol: {{kind: glm-ucb, noise: {SPREAD}, delta: {FAILURE}, batches: {batches}}}\n"
             f"privacy: {{mode: sound, epsilon: {EPSILON}, delta: {DELTA}, trust: {{aggregators: {trust[0]}{floor}}}}}\n")
-    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
-        file.write(text)
-        file.flush()
-        found = subprocess.run([program, "run", file.name, "--quiet", "--json"], capture_output=True, text=True, check=True)
-    regret = json.loads(found.stdout)["metrics"]["regret"]
-    return regret["mean"], regret["sd"] / math.sqrt(runs)
+    return regret_of(program, text, runs)
 
 
 def main():
