@@ -248,9 +248,8 @@ static void ask_what_is_announced(const struct agent *agent)
 
 /* It came late or again, or the coordinator's state is an old one. So that words of before neither
  * stay nor hide what is so now: the broker is asked for what was announced last, once. */
-static void hear_outdated(struct agent *agent, const char *words)
+static void note_outdated(struct agent *agent, const char *words)
 {
-    refuse(agent, words);
     if (agent->outdated == NULL)
         ask_what_is_announced(agent);
     agent->outdated = words;
@@ -277,7 +276,8 @@ static void hear_announcement(struct agent *agent, const struct tacit_wire_agree
     bool const is_ours = agent->site != NULL && live_site_is_of(agent->site, bytes, size);
     char const *const outdated = find_outdated(agent, is_ours, agreement, term);
     if (outdated != NULL) {
-        hear_outdated(agent, outdated);
+        refuse(agent, outdated);
+        note_outdated(agent, outdated);
         return;
     }
     bool const is_behind = agent_runs_is_behind(agent, agreement->run);
@@ -317,11 +317,12 @@ static bool is_of(const struct tacit_wire_envelope *envelope,
            memcmp(agreement->run, envelope->run, sizeof agreement->run) == 0;
 }
 
-/* The status says so until the coordinator announces in a version that is spoken here. */
+/* The status says so until the coordinator speaks in a version that is spoken here: it may be of
+ * before, when its program was another one. */
 static void refuse_foreign(struct agent *agent, const char *words)
 {
-    (void)snprintf(agent->difference, sizeof agent->difference, "%s", words);
-    agent->refusal = agent->difference;
+    (void)snprintf(agent->runs.outdated, sizeof agent->runs.outdated, "%s", words);
+    note_outdated(agent, agent->runs.outdated);
 }
 
 /* What is announced in it is answered in it. */

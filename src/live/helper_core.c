@@ -8,6 +8,7 @@
 #include "daemon/names.h"
 #include "daemon/refusal.h"
 #include "pki/hpke.h"
+#include "runs.h"
 #include "tacit/wire_helper.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -299,6 +300,15 @@ static bool is_agreed(const struct helper *helper, const uint8_t *bytes, size_t 
            memcmp(offer_bytes(helper->kept), bytes, size) == 0;
 }
 
+/* It came late or again: nobody is asked about it. */
+static bool is_past(const struct helper *helper, const uint8_t run[TACIT_WIRE_RUN_BYTES])
+{
+    uint8_t const *const agreed = helper->core_config.run.run;
+    return helper->kept != NULL &&
+           (live_run_follows(run, agreed) ||
+            (helper->kept->is_over != 0 && memcmp(run, agreed, TACIT_WIRE_RUN_BYTES) == 0));
+}
+
 static enum tacit_status hear_offer(struct helper *helper, const uint8_t *bytes, size_t size,
                                     uint8_t **reply, size_t *reply_size)
 {
@@ -310,6 +320,8 @@ static enum tacit_status hear_offer(struct helper *helper, const uint8_t *bytes,
                           ? "an offer that is too long"
                           : live_offer_read(bytes, size, helper->config->federation,
                                             helper->config->hub, &room, &offer);
+    if (why == NULL && is_past(helper, offer.run.run))
+        why = "an offer of a run that is over, or of before the one that was agreed to";
     live_room_free(&room);
     if (why != NULL) {
         (void)snprintf(helper->said, sizeof helper->said, "%s", why);

@@ -15,6 +15,7 @@ import support
 import wire
 
 LIVE = ("phased-index", "elimination", "votes")
+OFFER = 1  # LIVE_TRUST_OFFER, the first byte of what is said to the helper
 
 
 def made_by(federation_of, *arguments, **options):
@@ -83,6 +84,11 @@ def play_from_the_agreement(federation):
     require(status["helper_answers"] >= status["rounds"] > 3, f"{status['helper_answers']} answers, {status['rounds']} rounds")
     wait_for("the helper's key is gone", lambda: federation.helper()["phase"] == "over", 20)
     check_page(federation, "its key is destroyed, after run 1", "the coordinator's offer of a run")
+    to_helper = federation.topic("to/helper/helper")
+    offer = next(payload for topic, payload in federation.tap.messages if topic == to_helper and payload[0] == OFFER)
+    federation.client("coordinator").publish(to_helper, offer)
+    wait_for("the offer comes again", lambda: "an offer of a run that is over" in federation.log("helper"), 20)
+    require(federation.helper()["phase"] == "over", "its operator is asked about a run of before")
     script = support.text_at("/dashboard.js", federation.socket_of("helper"))
     require("fetch(location.pathname" in script and "GET /, /status" in support.text_at("/runs", federation.socket_of("helper")), script[:80])
     metrics = support.metrics_of(support.text_at("/metrics", federation.socket_of("helper")))

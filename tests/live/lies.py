@@ -139,8 +139,8 @@ def begin_second(federation, liar):
     federation.start("coordinator")
 
 
-def is_refused(federation, site):
-    return "older one" in (federation.site_status(site)["refusal"] or "")
+def is_refused(federation, site, words="older one"):
+    return words in (federation.site_status(site)["refusal"] or "")
 
 
 @support.test
@@ -167,15 +167,17 @@ def announcements_that_were_lost_come_again_and_old_ones_do_not_stay(federation_
         wait_for("all sites are in run 2", lambda: all(run_of(federation, site) == 2 for site in federation.sites), 30)
         topic = announced["site-0"]
 
-        def repeat():
-            said = federation.log("site-0").count("older one")
-            liar.loop.call_soon_threadsafe(lambda: liar.deliver(liar.peers["site-0"], topic, first[topic]))
-            wait_for("it is refused", lambda: federation.log("site-0").count("older one") > said, 30)
-        repeat()
-        wait_for("it is over, for the broker was asked", lambda: not is_refused(federation, "site-0"), 30)
-        words = [federation.topic(f"{way}/{federation.protocol}") for way in ("down", "to/site-0")]
-        liar.hold = [topic, *words]  # it is asked, and answers nothing
-        repeat()
+        def repeat(payload, words):
+            said = federation.log("site-0").count(words)
+            liar.loop.call_soon_threadsafe(lambda: liar.deliver(liar.peers["site-0"], topic, payload))
+            wait_for("it is refused", lambda: federation.log("site-0").count(words) > said, 30)
+        foreign = liar.of_another_version(topic, first[topic][:-65] + b"\0")  # when programs were others
+        for payload, words in ((first[topic], "older one"), (foreign, "a message of version")):
+            repeat(payload, words)
+            wait_for("it is over, for the broker was asked", lambda words=words: not is_refused(federation, "site-0", words), 30)
+        orders = [federation.topic(f"{way}/{federation.protocol}") for way in ("down", "to/site-0")]
+        liar.hold = [topic, *orders]  # it is asked, and answers nothing
+        repeat(first[topic], "older one")
         require(is_refused(federation, "site-0") and run_of(federation, "site-0") == 2, "an older run is not spoken of")
         liar.hold = [topic]
         federation.allow(10 ** 9)

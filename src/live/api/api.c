@@ -16,7 +16,9 @@
 
 static const char type_json[] = "application/json";
 
-static const char unknown_id[] = "no decision has this id, or it closed long ago and was forgotten";
+static const char unknown_id[] =
+    "no decision has this id, or it was forgotten: it closed long ago, or is of a run that was "
+    "over when this site's file was changed";
 
 struct live_api {
     struct live_api_agent agent;

@@ -5,16 +5,14 @@
 #include "api_json.h"
 #include "http.h"
 
-struct live_held_answer;
-
 /* All zero: none. */
 struct live_held {
-    struct live_held_answer *first; /* in order of arrival */
-    struct live_held_answer *last;
+    struct live_request *first; /* in order of arrival */
+    struct live_request *last;
     size_t count;
 };
 
-/* The text is taken over. Without memory the answer is a 503, at once. type: static. */
+/* The text is taken over. If memory ran out for it the answer is a 503, at once. type: static. */
 void live_held_add(struct live_held *held, struct live_request *request, unsigned code,
                    const char *type, struct live_buffer *text);
 

@@ -12,6 +12,15 @@
 
 struct live_http;
 
+/* Of held.h: room is there when the request is, before anything is done for it. */
+struct live_held_answer {
+    struct live_request *next;
+    unsigned code;
+    const char *type;
+    char *bytes; /* to be given to free() */
+    size_t size;
+};
+
 /* Belongs to the server until it is answered. */
 struct live_request {
     const char *method;
@@ -21,6 +30,7 @@ struct live_request {
     struct live_caller *caller;
     unsigned retry_after_s; /* the handler's: of an answer that says so; 0: it does not */
     void *owner;            /* of the server */
+    struct live_held_answer held;
 };
 
 struct live_http_config {
