@@ -9,7 +9,7 @@ Of a change, first the object is built: the same machine code is an equivalent c
 the mutated room run, and only if they pass the other quick ones that reach the changed function, those
 first that notice most in least time. Who reaches what is seen once, in a build that marks each function.
 Every program is linked once more, to a library of all rooms and in front of it one of the changed file
-alone: so a change is a file to compile, and no program to link.
+alone: so a change is a file to compile, and no program to link but the few that wrap symbols.
 N changes are tried besides those that do not build and those that change nothing.
 Ends with a table of the survivors and how to replay each. Exit code 1: more than one in twenty survived.
 """
@@ -24,7 +24,7 @@ RULES = [(r"<=", "<"), (r">=", ">"), (r"(?<![<-])<(?![<=])(?= )", "<="), (r"(?<!
 SOURCES = ["src/proto/**/*.c", "src/privacy/*.c", "src/wire/*.c", "src/live/store/*.c"]
 QUICK = ["unit", "round", "kat", "trace", "sim", "stat", "oracle", "cli", "live"]
 SKIP = ("//", "/*", "*", "#", "_Static_assert", "TACIT_ASSERT", "TACIT_IMPLIES")
-ROOMS = ["src/libtacit_host.a", "src/wire/libtacit_wire.a", "src/libtacit.a"]  # in the order of linking
+ROOMS = ["src/libtacit_hashing.a", "src/libtacit_host.a", "src/wire/libtacit_wire.a", "src/libtacit.a"]  # in the order of linking
 FIRST_SECONDS = 30  # a test that takes longer is not among the first
 
 Place = collections.namedtuple("Place", "file line column rule start end new before after")
@@ -103,7 +103,10 @@ class Cover:
         return begins, places
 
     def reached_by(self, test, where):
-        if not any(self.scratch.link(os.path.relpath(p, self.scratch.build)) for p in self.scratch.programs(test)):
+        programs = [os.path.relpath(p, self.scratch.build) for p in self.scratch.programs(test)]
+        if any(map(self.scratch.wraps, programs)):
+            return None  # it is linked without the marks
+        if not any(map(self.scratch.link, programs)):
             return []  # it takes no changed file
         begins, places = where
         with tempfile.NamedTemporaryFile() as file:
@@ -133,7 +136,7 @@ class Scratch:
         for test in self.tests:
             test["id"] = test["suite"][0].split(":")[-1] + "/" + test["name"]
         self.seconds_max = seconds_max
-        self.compile_words, self.shared, self.unchanged = {}, {}, {}
+        self.compile_words, self.shared, self.unchanged, self.linked_anew = {}, {}, {}, set()
         self.linking = threading.Lock()
         self.kills = collections.Counter()
         self.trusted = set()
@@ -154,9 +157,9 @@ class Scratch:
     @staticmethod
     @functools.lru_cache(maxsize=None)
     def symbols_of(program):
-        """Global symbols of a program or object; quick linkers make those of a program local."""
+        """Global functions and tables of a program or object; quick linkers make those of a program local."""
         told = subprocess.run(["nm", "--defined-only", program], capture_output=True, text=True, check=True)
-        kinds = "T" if program.endswith(".o") else "Tt"
+        kinds = "TDR" if program.endswith(".o") else "TDRtdr"
         return frozenset(line.split()[2] for line in told.stdout.splitlines() if line and line.split()[1] in kinds)
 
     def programs(self, test):
@@ -187,6 +190,7 @@ class Scratch:
         for module in (self.build / "programs").glob("*.so"):
             (modules / module.name).unlink(missing_ok=True)
             (modules / module.name).symlink_to(module)
+        self.link("tacitd")  # .. and tacit the daemons' program
 
     def link(self, program):
         """Is there a program that takes changes? It is linked when it is first asked for."""
@@ -198,18 +202,32 @@ class Scratch:
     def link_anew(self, program):
         old, new = self.build / program, self.mirror / program
         words = shlex.split(self.commands(program)[-1])
-        if not set(ROOMS) & set(words) or any("--wrap=" in w for w in words):
-            return False  # a symbol that is wrapped is wrapped in the program alone
-        if new.exists() and new.stat().st_mtime > old.stat().st_mtime:
-            return True
+        if not set(ROOMS) & set(words):
+            return False
         new.parent.mkdir(exist_ok=True)
         words[words.index("-o") + 1] = f"mutate/{program}"
         at = min(words.index(room) for room in ROOMS if room in words)
+        if self.wraps(program):
+            self.linked_anew.add(program)
+            return self.call([*words[:at], "-Wl,-z,muldefs", "mutate/place.o", *words[at:]])
+        if new.exists() and new.stat().st_mtime > old.stat().st_mtime:
+            return True
         libraries = ["-Wl,--no-as-needed", "mutate/libplace.so", "mutate/librooms.so", "-Wl,--as-needed", f"-Wl,-rpath,{self.mirror}"]
         return self.call([w for w in words[:at] if w not in ROOMS] + libraries + [w for w in words[at:] if w not in ROOMS])
 
+    @functools.lru_cache(maxsize=None)
+    def wraps(self, program):
+        """Does it wrap symbols? They are wrapped in the program alone, so that a change is linked into it."""
+        return "--wrap=" in self.commands(program)[-1]
+
+    def forget_linked_anew(self):
+        for program in self.linked_anew:
+            self.shared.pop(program, None)
+
     def change_nothing(self):
         self.call([*shared("mutate/libplace.so"), "-x", "c", "/dev/null"])
+        self.call(["cc", "-c", "-o", "mutate/place.o", "-x", "c", "/dev/null"])
+        self.forget_linked_anew()
 
     def compile(self, file):
         """Makes an object of a file of the sources as it stands. The object's path, or None."""
@@ -285,7 +303,7 @@ class Scratch:
     @functools.lru_cache(maxsize=None)
     def is_seen(self, file, lines):
         """Does any test reach it? Where none does it is unused, or it is always inlined and has no address."""
-        return any(self.has(reached, file, lines) for reached in self.reached.values())
+        return any(self.has(reached, file, lines) for reached in self.reached.values() if reached is not None)
 
     @staticmethod
     def has(reached, file, lines):
@@ -347,6 +365,7 @@ class Scratch:
             put = [*shared("mutate/libplace.so"), str(changed)]
             if not self.call(put) and not self.call([*put, "src/libtacit.a"]):
                 sys.exit(f"{place.file} cannot be put before the library")
+            self.forget_linked_anew()
             others = [t for t in linked if t not in first]
             at_once = self.in_order(first)[:2]
             by = self.killer(at_once) or self.killer([t for t in first if t not in at_once]) or self.killer(others)
