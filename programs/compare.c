@@ -153,7 +153,8 @@ static void free_request(struct request *request)
 
 /* ---- The points ------------------------------------------------------------------------------ */
 
-/* Its file, where there are several, and its place in the grid. */
+/* Its file, where there are several or no grid, and its settings in the grid; for free(). NULL:
+ * out of memory. */
 static char *label_of(const struct request *request, const struct grid_point *point)
 {
     char *label = NULL;
@@ -229,8 +230,9 @@ static bool make_comparison(const struct request *request, struct comparison *co
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-/* Where nothing could run, the reason is one for the user. */
-static int code_of(const struct comparison *comparison, const struct compared *compared,
+/* Says what became of it, and the exit code. Where nothing could run, the reason is one for the
+ * user. */
+static int say_end(const struct comparison *comparison, const struct compared *compared,
                    bool stopped)
 {
     uint32_t const count = compared->run;
@@ -286,7 +288,7 @@ static int compare(const struct request *request, struct comparison *comparison)
     if (is_good && compared.run > 0)
         status = comparison_write(comparison, &compared, request->shared.json, stdout, &error);
     if (status == TACIT_OK || status == TACIT_INTERRUPTED)
-        return code_of(comparison, &compared, stopped && compared.run < comparison->count);
+        return say_end(comparison, &compared, stopped && compared.run < comparison->count);
     return command_report("compare", status, &error);
 }
 

@@ -308,7 +308,8 @@ struct live_site_ops {
      * false: they are none of its. */
     bool (*parse_kept)(const uint8_t *kept, size_t size, struct live_choice *choice);
     void (*fill_view)(const struct live_site *site, struct live_site_view *view);
-    /* Is the first arm to be preferred, of those that may be played? NULL: they are as good. */
+    /* Is the first the better arm to fall back to, of those that may be played (live_site_rank)?
+     * NULL: they are as good. */
     bool (*prefers)(const struct live_site *site, uint32_t arm, uint32_t other);
     /* The command that the site's file names; NULL, or a result of NULL: this protocol has none. */
     const struct live_command_config *(*command)(const struct live_site_config *config);

@@ -63,6 +63,7 @@ enum tacit_status elim_site_feed(const struct live_site *site, const struct taci
                : tacit_elim_peer_step(site->state, table_of(site), event, entropy, update);
 }
 
+/* False: over a star, where there is none. */
 static bool get_peer_view(const struct live_site *site, struct tacit_elim_peer_view *view)
 {
     if (!is_star(site))

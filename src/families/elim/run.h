@@ -15,9 +15,9 @@ double elim_sim_bytes(const struct elim_sim *experiment);
  */
 struct elim_run *elim_run_new(const struct elim_sim *experiment, enum tacit_status *status);
 
-/* Plays run number `index` to its end and fills the row. *healed: every agent that is not lost
- * reached T (only faults can prevent it). Errors: TACIT_INTERRUPTED, TACIT_MEMORY, TACIT_INVALID.
- */
+/* Plays run number `index` to its end and fills the row; where *stop becomes true it is given up.
+ * *healed: every agent that is not lost reached T (only faults can prevent it). Errors:
+ * TACIT_INTERRUPTED, TACIT_MEMORY, TACIT_INVALID. */
 enum tacit_status elim_run_play(struct elim_run *run, uint32_t index, struct tacit_sim_row *row,
                                 atomic_bool *stop, bool *healed);
 

@@ -28,6 +28,7 @@ struct glm_rule {
     enum tacit_status (*set_up)(struct glm_run *run, uint32_t index, uint64_t run_id);
     /* Of the client's next decision; NULL or false: any arm may be taken. */
     bool (*rule)(const struct glm_run *run, uint32_t client, struct tacit_linalg_rule *rule);
+    /* The client decides between these contexts: *arm. */
     enum tacit_status (*offer)(struct glm_run *run, uint32_t client,
                                const struct tacit_offer *offered, uint32_t *arm);
     enum tacit_status (*take)(struct glm_run *run, uint32_t client,

@@ -194,6 +194,7 @@ static void site_fill_view(const struct live_site *site, struct live_site_view *
         .spent_nano = tacit_ledger_spent_nano(player->ledger)};
 }
 
+/* Arms that are left have as many pulls: the larger noised sum is that of the better mean. */
 static bool site_prefers(const struct live_site *site, uint32_t arm, uint32_t other)
 {
     return tacit_vote_site_total(site->state, arm) > tacit_vote_site_total(site->state, other);

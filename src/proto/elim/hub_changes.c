@@ -257,13 +257,16 @@ static enum tacit_status end_masked(struct tacit_elim_hub *hub,
     return hub->desk.phase == ROUND_FINISHED ? TACIT_OK : end_now(hub, wanted, made, number);
 }
 
+/* What an operator wants, by its kind. *number: of its entry in the log; as it was where it is
+ * refused. */
 static enum tacit_status change(struct tacit_elim_hub *hub, const struct tacit_elim_change *wanted,
                                 const struct tacit_entropy *entropy, struct round_made *made,
                                 uint32_t *number)
 {
     if (hub->config.change_max == 0)
         return hub->config.has_helper ? end_masked(hub, wanted, made, number) : TACIT_REFUSED;
-    if (hub->desk.phase == ROUND_FINISHED) { /* what was said before was said */
+    if (hub->desk.phase == ROUND_FINISHED) { /* what was said before may be said again, but
+                                              * for what has a value, which is not looked for */
         *number =
             wanted->kind == TACIT_ELIM_SET_QUORUM_AND_DEADLINE ||
                     wanted->kind == TACIT_ELIM_EXTEND_HORIZON

@@ -30,8 +30,9 @@ static uint32_t asked_count(struct tacit_elim_hub *hub)
     return count;
 }
 
-/* With sites that are left out there may be fewer; and all, where none of them can be counted. */
-static bool is_asked_of(struct tacit_elim_hub *hub, uint32_t asked)
+/* Can so many sites have been asked? With sites that are left out there may be fewer; and all,
+ * where none of them can be counted. */
+static bool can_have_asked(struct tacit_elim_hub *hub, uint32_t asked)
 {
     bool const has_changes = hub->config.change_max > 0;
     uint32_t const wanted = asked_count(hub);
@@ -99,7 +100,7 @@ static bool asked_are_possible(struct tacit_elim_hub *hub)
 {
     uint32_t const asked = tacit_bits_count(uploaders_of(hub), hub->config.agent_count);
     bool const stands = hub->desk.phase == ROUND_COLLECTING || hub->desk.phase == ROUND_CLOSED;
-    return stands ? is_asked_of(hub, asked) : asked == 0;
+    return stands ? can_have_asked(hub, asked) : asked == 0;
 }
 
 enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *state, size_t size,

@@ -41,6 +41,7 @@ void glm_private_add(const struct tacit_glm_private_model *model,
 enum tacit_status glm_private_draw(const struct tacit_glm_private_rule *rule,
                                    const struct tacit_entropy *entropy, int64_t *noise);
 
-/* No honest prefix has a larger number, and M of them still add up in 64 bits. */
+/* Most that a number of a release may be, without its sign, in steps of 2^-20: M of them still add
+ * up in 64 bits. A hub refuses more; flat releases share it among their batches (sound.c). */
 int64_t glm_private_sum_max(const struct tacit_glm_private_rule *rule);
 #endif

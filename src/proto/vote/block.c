@@ -38,7 +38,8 @@ bool vote_block_fits(uint32_t arm_count, uint32_t player, uint32_t player_count,
            tick_us < TACIT_NEVER / 4;
 }
 
-void vote_block_forget(const struct vote_block *block)
+/* A block opens, its draw was made, or the ledger cannot pay for it. */
+static void erase_exact(const struct vote_block *block)
 {
     memset(block->exact, 0, block->arm_count * sizeof *block->exact);
 }
@@ -49,7 +50,7 @@ bool vote_block_open(const struct vote_block *block, uint64_t each)
     TACIT_ASSERT(count >= 1);
     TACIT_ASSERT(each >= 1);
     memset(block->left, 0, block->arm_count * sizeof *block->left);
-    vote_block_forget(block);
+    erase_exact(block);
     *block->left_count = 0;
     if (count == 1)
         return false;
@@ -153,7 +154,7 @@ enum tacit_status vote_block_release(const struct vote_block *block,
     *block->phase = PHASE_RELEASING;
     if (tacit_ledger_spend(&charged, *block->draw + 1,
                            tacit_mechanism_cost_nano(block->mechanism)) != TACIT_OK) {
-        vote_block_forget(block);
+        erase_exact(block);
         return TACIT_BUDGET;
     }
     enum tacit_status const status = draw(block, entropy, noised);
@@ -163,7 +164,7 @@ enum tacit_status vote_block_release(const struct vote_block *block,
     }
     clock->ledger = charged;
     ++*block->draw;
-    vote_block_forget(block);
+    erase_exact(block);
     *block->phase = PHASE_WAITING;
     ask_for_grant(block, update);
     return TACIT_OK;

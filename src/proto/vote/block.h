@@ -81,9 +81,6 @@ enum tacit_status vote_block_take(const struct vote_block *block, const struct t
 /* Arms that have left the set owe nothing, and what they brought is never released. */
 void vote_block_leave(const struct vote_block *block);
 
-/* The exact sums are gone. */
-void vote_block_forget(const struct vote_block *block);
-
 /* Noise, charge and erasure of the exact sums are one step, and so one transaction: a noised sum of
  * each arm of the set is laid down, the ledger pays for the next draw, which waits for its grant.
  * TACIT_BUDGET: it cannot pay, and the exact sums are gone. Else, what the source of randomness
