@@ -7,15 +7,6 @@ static uint32_t next_active(const struct vote_block *block, uint32_t from)
     return tacit_bits_next(block->active, block->arm_count, from);
 }
 
-struct vote_block vote_block_at(uint64_t *words, struct vote_block block)
-{
-    TACIT_ASSERT(block.arm_count >= 1);
-    block.active = words;
-    block.left = words + 2 * TACIT_BITS_WORDS(block.arm_count);
-    block.exact = (union tacit_sum *)(void *)(block.left + block.arm_count);
-    return block;
-}
-
 struct vote_clock vote_clock_init(uint64_t budget_nano)
 {
     return (struct vote_clock){

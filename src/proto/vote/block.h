@@ -47,7 +47,15 @@ struct vote_block {
                                                        .draw = &(player)->draw,                    \
                                                        .left_count = &(player)->left_count,        \
                                                        .plan = plan_of(player)})
-struct vote_block vote_block_at(uint64_t *words, struct vote_block block);
+/* Each step of each player asks for it: so here. */
+static inline struct vote_block vote_block_at(uint64_t *words, struct vote_block block)
+{
+    TACIT_ASSERT(block.arm_count >= 1);
+    block.active = words;
+    block.left = words + 2 * TACIT_BITS_WORDS(block.arm_count);
+    block.exact = (union tacit_sum *)(void *)(block.left + block.arm_count);
+    return block;
+}
 
 /* Of a new state. */
 struct vote_clock vote_clock_init(uint64_t budget_nano);
