@@ -123,13 +123,6 @@ struct tacit_phased_message {
         *masked; /* REPORT, two aggregators: its envelope; else NULL */
 };
 
-/* Bytes that a deep copy of the message needs. */
-size_t tacit_phased_message_size(const struct tacit_phased_message *message);
-
-/* Deep copy into `memory` (8-byte aligned, …_size bytes), which then holds all of it. */
-const struct tacit_phased_message *
-tacit_phased_message_copy(const struct tacit_phased_message *message, void *memory);
-
 /* ---- Two aggregators (tacit/helper.h) --------------------------------------------------------
  *
  * An agent masks its sums when it draws (mechanism: its floor, or no noise), and charges what the

@@ -8,7 +8,8 @@
  * aggregators, whose runs are played without messages, "message" of the hub's orders alone, and
  * "totals ROUND SITES TOTAL...". */
 #include "../support/wire_shape.h"
-#include "../../src/families/phased/run.h"
+#include "../../src/families/phased/plan.h"
+#include "../support/phased_nodes.h"
 #include "../support/tape.h"
 #include "tacit/wire_phased.h"
 #include <inttypes.h>
@@ -101,24 +102,29 @@ static void begin_two(const char *folder, struct phased_sim *sim, struct tape_wa
     two = watch;
 }
 
+static void play_two(const char *folder, struct phased_sim *sim, struct tape_watch *watch)
+{
+    atomic_bool stop = false;
+    enum tacit_status status;
+    begin_two(folder, sim, watch);
+    void *const run = phased_run_new(sim, &status);
+    struct tacit_sim_row *const row = tacit_sim_row_new(&sim->common, PHASED_METRIC_COUNT);
+    TACIT_ASSERT(run != NULL && row != NULL);
+    TACIT_ASSERT(phased_run_play(run, 0, row, &stop) == TACIT_OK);
+    free(row);
+    tacit_sim_delete(run);
+}
+
 static void play(const char *folder, struct phased_sim *sim, bool are_two)
 {
     struct tape_watch watch = tape_watch_begin(folder, &sim->common, &sim->mechanism.scale);
     struct phased_observer const observer = {
         .context = &watch, .sent = print_message, .pulled = print_rewards};
-    atomic_bool stop = false;
-    bool healed;
-    enum tacit_status status;
-    struct phased_outcome outcome;
-    sim->observer = are_two ? NULL : &observer;
+    double regret; /* one point */
     if (are_two)
-        begin_two(folder, sim, &watch);
-    struct phased_run *const run = phased_run_new(sim, &status);
-    struct tacit_sim_row *const row = tacit_sim_row_new(&sim->common, 1);
-    TACIT_ASSERT(run != NULL && row != NULL);
-    TACIT_ASSERT(phased_run_play(run, 0, row, &stop, &healed, &outcome) == TACIT_OK && healed);
-    free(row);
-    tacit_sim_delete(run);
+        play_two(folder, sim, &watch);
+    else
+        (void)phased_nodes_play(sim, 0, &observer, &regret);
 }
 
 int main(int count, char **words)

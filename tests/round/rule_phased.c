@@ -4,6 +4,7 @@
 #include "storm.h"
 #include "../support/digest.h"
 #include "../support/digest_views.h"
+#include "../support/phased_message.h"
 #include "../support/wire_shape.h"
 #include "tacit/phased.h"
 #include "tacit/vote.h"
@@ -260,13 +261,13 @@ static void look(const struct storm_world *world, uint32_t node, struct storm_lo
 static size_t message_size(const struct storm_world *world, const void *message)
 {
     (void)world;
-    return tacit_phased_message_size(message);
+    return phased_message_size(message);
 }
 
 static void *message_copy(const struct storm_world *world, const void *message, void *memory)
 {
     (void)world;
-    (void)tacit_phased_message_copy(message, memory);
+    (void)phased_message_copy(message, memory);
     return memory;
 }
 

@@ -1,15 +1,14 @@
 /* Runs of play in phases in the simulator: the same numbers as a loop around the judge alone that
- * draws from the same streams; whatever the threads; and every agent ends, whatever fails. */
+ * draws from the same streams, and as the cores as nodes; and arms that come and go. */
 #include <math.h>
 #include "../support/testing.h"
-#include "../support/chance.h"
-#include "../../src/families/phased/run.h"
+#include "../support/phased_nodes.h"
+#include "../../src/families/phased/plan.h"
 
 #define ARMS 6u
 #define AGENTS_MAX 5u
 #define RUNS 12u
 #define POINTS 3u
-#define FAULTY_SEEDS 150u
 
 static const double rows[AGENTS_MAX * ARMS] = {0.2, 0.5, 0.8, 0.4, 0.6, 0.3, 0.3, 0.4, 0.7, 0.5,
                                                0.6, 0.1, 0.1, 0.6, 0.9, 0.3, 0.6, 0.2, 0.2, 0.5,
@@ -133,29 +132,34 @@ static struct told tell(const struct phased_sim *sim, uint32_t index)
     return told;
 }
 
+static struct tacit_sim_row *play(struct tacit_sim_row *row, void *run,
+                                  const struct phased_sim *sim, uint32_t index)
+{
+    atomic_bool stop = false;
+    tacit_sim_row_clear(row, &sim->common, PHASED_METRIC_COUNT);
+    assert_int_equal(phased_run_play(run, index, row, &stop), TACIT_OK);
+    return row;
+}
+
 static void compare(const struct phased_sim *sim)
 {
     enum tacit_status status;
-    atomic_bool stop = false;
-    struct phased_run *const run = phased_run_new(sim, &status);
-    struct tacit_sim_row *const row = tacit_sim_row_new(&sim->common, 1);
+    void *const run = phased_run_new(sim, &status);
+    struct tacit_sim_row *const row = tacit_sim_row_new(&sim->common, PHASED_METRIC_COUNT);
     assert_non_null(run);
     assert_non_null(row);
+    double const *const metrics = row->metrics;
     for (uint32_t index = 0; index < RUNS; index++) {
-        struct phased_outcome outcome;
-        bool healed = false;
         struct told const told = tell(sim, index);
-        tacit_sim_row_clear(row, &sim->common, 1);
-        assert_int_equal(phased_run_play(run, index, row, &stop, &healed, &outcome), TACIT_OK);
-        assert_true(healed);
-        assert_true(fabs(outcome.totals.regret - told.regret) <= 1e-9 * told.regret);
+        (void)play(row, run, sim, index);
+        assert_true(fabs(metrics[PHASED_REGRET] - told.regret) <= 1e-9 * told.regret);
         assert_true(fabs(row->regret[POINTS - 1] - told.regret) <= 1e-9 * told.regret);
         assert_true(row->regret[0] <= row->regret[1] && row->regret[1] <= row->regret[2]);
-        assert_true(outcome.rounds == told.rounds);
-        assert_true(outcome.totals.scalars == told.scalars);
-        assert_true(outcome.samples == told.samples);
-        assert_true(outcome.cost == 25 * AGENTS_MAX * told.rounds);
-        assert_true(outcome.best == (gap_of(told.leader) < 1e-12));
+        assert_true(metrics[PHASED_ROUNDS] == told.rounds);
+        assert_true(metrics[PHASED_SCALARS] == told.scalars);
+        assert_true(metrics[PHASED_SAMPLES] == told.samples);
+        assert_true(metrics[PHASED_COST] == 25 * AGENTS_MAX * told.rounds);
+        assert_true(metrics[PHASED_BEST_ARM_FRACTION] == (gap_of(told.leader) < 1e-12));
         assert_true(row->ranked_count >= 1);
         assert_int_equal(row->ranking[0], told.leader);
     }
@@ -173,53 +177,34 @@ TEST(runs_are_those_of_a_loop_around_the_judge)
     }
 }
 
-static bool is_same(const double *a, const double *b, size_t count)
-{
-    return memcmp(a, b, count * sizeof *a) == 0;
-}
-
-/* Somebody who looks on needs the cores as nodes of the network; else there is a loop around the
- * judge alone. */
 TEST(a_loop_and_the_cores_as_nodes_give_the_same_numbers_to_the_last_bit)
 {
-    static const struct phased_observer nobody = {.context = NULL};
     for (int i = 0; i < 6; i++) {
         struct phased_sim sim = sim_of(i < 4 ? 1 : INFINITY, i < 2 ? 0 : 0.95, 20000);
         sim.schedule.guard_loss = i == 0 ? 0.1 : 0;
         enum tacit_status status;
-        struct phased_run *const direct = phased_run_new(&sim, &status);
-        struct phased_sim watched = sim;
-        watched.observer = &nobody;
-        struct phased_run *const nodes = phased_run_new(&watched, &status);
-        struct tacit_sim_row *const pair[2] = {tacit_sim_row_new(&sim.common, 1),
-                                               tacit_sim_row_new(&sim.common, 1)};
-        for (uint32_t run = 0; run < RUNS; run++) {
-            struct phased_outcome outcomes[2];
-            atomic_bool stop = false;
-            bool healed;
-            tacit_sim_row_clear(pair[0], &sim.common, 1);
-            tacit_sim_row_clear(pair[1], &sim.common, 1);
-            memset(outcomes, 0, sizeof outcomes);
-            assert_int_equal(phased_run_play(direct, run, pair[0], &stop, &healed, &outcomes[0]),
-                             TACIT_OK);
-            assert_int_equal(phased_run_play(nodes, run, pair[1], &stop, &healed, &outcomes[1]),
-                             TACIT_OK);
-            assert_true(healed && outcomes[0].rounds > 0);
-            assert_true(is_same(pair[0]->regret, pair[1]->regret, POINTS));
-            assert_true(is_same(&outcomes[0].totals.messages, &outcomes[1].totals.messages,
-                                sizeof outcomes[0].totals / sizeof outcomes[0].totals.messages));
-            assert_true(is_same(&outcomes[0].rounds, &outcomes[1].rounds, 1));
-            assert_true(is_same(&outcomes[0].samples, &outcomes[1].samples, 1));
-            assert_int_equal(outcomes[0].decided, outcomes[1].decided);
-            assert_int_equal(outcomes[0].best, outcomes[1].best);
-            assert_int_equal(pair[0]->ranked_count, pair[1]->ranked_count);
-            assert_memory_equal(pair[0]->ranking, pair[1]->ranking,
-                                pair[0]->ranked_count * sizeof pair[0]->ranking[0]);
+        void *const run = phased_run_new(&sim, &status);
+        struct tacit_sim_row *const row = tacit_sim_row_new(&sim.common, PHASED_METRIC_COUNT);
+        double const *const metrics = row->metrics;
+        for (uint32_t index = 0; index < RUNS; index++) {
+            double regret[POINTS];
+            (void)play(row, run, &sim, index);
+            struct phased_nodes_result const nodes = phased_nodes_play(&sim, index, NULL, regret);
+            assert_memory_equal(row->regret, regret, sizeof regret);
+            assert_true(nodes.rounds > 0 && metrics[PHASED_ROUNDS] == nodes.rounds);
+            assert_true(metrics[PHASED_REGRET] == nodes.totals.regret);
+            assert_true(metrics[PHASED_REGRET_EXPLOIT] == nodes.totals.regret_exploit);
+            assert_true(metrics[PHASED_MESSAGES] == nodes.totals.messages);
+            assert_true(metrics[PHASED_MESSAGES_PER_RECEIVER] ==
+                        nodes.totals.messages_per_receiver);
+            assert_true(metrics[PHASED_SCALARS] == nodes.totals.scalars);
+            assert_true(metrics[PHASED_BYTES] == nodes.totals.bytes);
+            assert_true(metrics[PHASED_SAMPLES] == nodes.samples);
+            assert_int_equal(row->ranking[0], nodes.leader);
+            assert_true(row->ranked_count == 1 || !nodes.is_decided);
         }
-        testing_free(pair[0]);
-        testing_free(pair[1]);
-        tacit_sim_delete(direct);
-        tacit_sim_delete(nodes);
+        testing_free(row);
+        tacit_sim_delete(run);
     }
 }
 
@@ -236,22 +221,19 @@ struct ended {
 static struct ended play_with_change(struct phased_sim *sim, const struct phased_change *change)
 {
     enum tacit_status status;
-    atomic_bool stop = false;
-    bool healed;
-    struct phased_outcome outcome;
     sim->changes = change;
     sim->change_count = 1;
     points[0] = 1;
     points[1] = change->slot;
     points[2] = sim->common.horizon;
-    struct phased_run *const run = phased_run_new(sim, &status);
-    struct tacit_sim_row *const row = tacit_sim_row_new(&sim->common, 1);
+    void *const run = phased_run_new(sim, &status);
+    struct tacit_sim_row *const row = tacit_sim_row_new(&sim->common, PHASED_METRIC_COUNT);
     assert_non_null(run);
     assert_non_null(row);
-    tacit_sim_row_clear(row, &sim->common, 1);
-    assert_int_equal(phased_run_play(run, 0, row, &stop, &healed, &outcome), TACIT_OK);
-    assert_true(fabs(row->regret[2] - outcome.totals.regret) <= 1e-9 * outcome.totals.regret);
-    struct ended const ended = {row->regret[1], row->regret[2], outcome.best, row->ranked_count,
+    double const *const metrics = play(row, run, sim, 0)->metrics;
+    assert_true(fabs(row->regret[2] - metrics[PHASED_REGRET]) <= 1e-9 * metrics[PHASED_REGRET]);
+    struct ended const ended = {row->regret[1], row->regret[2],
+                                metrics[PHASED_BEST_ARM_FRACTION] == 1, row->ranked_count,
                                 row->ranking[0]};
     testing_free(row);
     tacit_sim_delete(run);
@@ -295,146 +277,4 @@ TEST(an_added_arm_is_found)
         assert_true(ended.best);
         assert_int_equal(ended.first, 2);
     }
-}
-
-/* ---- Faults ---- */
-
-static struct tacit_sim_faults faults_of(struct tacit_rng *rng, uint64_t horizon)
-{
-    return (struct tacit_sim_faults){
-        .loss = chance_of(rng, 0.6, 0.5),
-        .duplication = chance_of(rng, 0.6, 0.5),
-        .delay_us_max = tacit_rng_bernoulli(rng, 0.7) ? tacit_rng_below(rng, 2000) : 0,
-        .agent_crash = chance_of(rng, 0.7, 0.15),
-        .hub_crash = chance_of(rng, 0.6, 0.15),
-        .down_us_max = 1 + tacit_rng_below(rng, 1000),
-        .plan_parts = 1 + (uint32_t)tacit_rng_below(rng, 5),
-        .noise_failure = chance_of(rng, 0.4, 0.02),
-        .healed_at_us = horizon / 2 + tacit_rng_below(rng, 2 * horizon)};
-}
-
-/* One run with faults to its end. */
-static struct phased_outcome play_faulty(const struct phased_sim *sim)
-{
-    enum tacit_status status;
-    atomic_bool stop = false;
-    bool healed = false;
-    struct phased_outcome outcome;
-    struct phased_run *const run = phased_run_new(sim, &status);
-    struct tacit_sim_row *const row = tacit_sim_row_new(&sim->common, 1);
-    assert_non_null(run);
-    assert_non_null(row);
-    assert_int_equal(phased_run_play(run, 0, row, &stop, &healed, &outcome), TACIT_OK);
-    if (!healed)
-        fail_msg("seed %u: an agent did not end", (unsigned)sim->common.seed);
-    testing_free(row);
-    tacit_sim_delete(run);
-    return outcome;
-}
-
-/* Nobody gives up, nothing is counted twice, and no regret is beyond that of the worst arm. Result:
- * was there a round before the slots were over? */
-static bool play_with_faults(uint32_t seed)
-{
-    struct tacit_rng rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE);
-    uint64_t const horizon = 3000 + tacit_rng_below(&rng, 20000);
-    double const confidence = tacit_rng_bernoulli(&rng, 0.5) ? 0.9 : 0;
-    struct phased_sim sim = sim_of(1, confidence, horizon);
-    struct tacit_sim_faults const faults = faults_of(&rng, horizon);
-    sim.common.seed = seed;
-    sim.faults = &faults;
-    if (tacit_rng_bernoulli(&rng, 0.4)) {
-        sim.quorum = 1 + (uint32_t)tacit_rng_below(&rng, AGENTS_MAX);
-        sim.round_timeout_us = 1 + tacit_rng_below(&rng, horizon);
-    }
-    sim.has_grants = tacit_rng_bernoulli(&rng, 0.5);
-    sim.hub_answers_all = sim.has_grants || tacit_rng_bernoulli(&rng, 0.5);
-    struct phased_outcome const outcome = play_faulty(&sim);
-    assert_true(outcome.samples <= (double)AGENTS_MAX * (double)horizon);
-    assert_true(outcome.totals.regret >= 0);
-    assert_true(outcome.totals.regret <= (double)AGENTS_MAX * (double)horizon * 0.52);
-    return outcome.rounds >= 1;
-}
-
-TEST(every_agent_ends_whatever_fails)
-{
-    uint32_t with_rounds = 0;
-    for (uint32_t seed = 1; seed <= FAULTY_SEEDS; seed++)
-        with_rounds += play_with_faults(seed) ? 1 : 0;
-    assert_true(with_rounds > FAULTY_SEEDS / 2);
-}
-
-/* ---- Old states that come back ---- */
-
-#define REPORTS_MAX 4096u
-
-/* The first report of each agent and round that left, whatever state of it spoke. */
-struct ear {
-    uint32_t count;
-    uint32_t second_count; /* other sums for the same round */
-    struct {
-        uint32_t from;
-        uint32_t round;
-        int64_t sums[ARMS];
-    } heard[REPORTS_MAX];
-};
-
-static void listen_to(void *context, const struct tacit_phased_message *message)
-{
-    struct ear *const ear = context;
-    uint32_t i = 0;
-    if (message->kind != TACIT_ROUND_REPORT)
-        return;
-    while (i < ear->count &&
-           (ear->heard[i].from != message->from || ear->heard[i].round != message->round))
-        i++;
-    assert_true(i < REPORTS_MAX && message->block_count <= ARMS);
-    if (i < ear->count) {
-        ear->second_count +=
-            memcmp(ear->heard[i].sums, message->sums, message->block_count * sizeof(int64_t)) != 0
-                ? 1
-                : 0;
-        return;
-    }
-    ear->count++;
-    ear->heard[i].from = message->from;
-    ear->heard[i].round = message->round;
-    memcpy(ear->heard[i].sums, message->sums, message->block_count * sizeof(int64_t));
-}
-
-/* Result: reports that say other sums of a round that its site has spoken of. */
-static uint32_t play_with_copies(uint32_t seed, bool has_grants)
-{
-    struct tacit_rng rng = tacit_rng_stream(seed, 1, 0, TACIT_PURPOSE_INSTANCE);
-    uint64_t const horizon = 2000 + tacit_rng_below(&rng, 8000);
-    struct phased_sim sim = sim_of(1, tacit_rng_bernoulli(&rng, 0.5) ? 0.9 : 0, horizon);
-    struct tacit_sim_faults faults = faults_of(&rng, horizon);
-    static struct ear ear;
-    struct phased_observer const observer = {.context = &ear, .sent = listen_to};
-    ear.count = ear.second_count = 0;
-    faults.noise_failure = 0;
-    faults.agent_backups = (uint32_t)tacit_rng_below(&rng, 4);
-    faults.clones = 1 + (uint32_t)tacit_rng_below(&rng, 3);
-    sim.common.seed = seed;
-    sim.faults = &faults;
-    sim.observer = &observer;
-    sim.has_grants = has_grants;
-    sim.hub_answers_all = true;
-    sim.quorum = 1 + (uint32_t)tacit_rng_below(&rng, AGENTS_MAX);
-    sim.round_timeout_us = 1 + tacit_rng_below(&rng, horizon / 2);
-    (void)play_faulty(&sim);
-    return ear.second_count;
-}
-
-TEST(backups_and_clones_release_each_round_once)
-{
-    uint32_t without_grants = 0;
-    for (uint32_t seed = 1; seed <= 2 * FAULTY_SEEDS; seed++) {
-        if (play_with_copies(seed, true) > 0)
-            fail_msg("seed %u: a round left twice", seed);
-        without_grants += play_with_copies(seed, false) > 0 ? 1 : 0;
-    }
-    print_message("without grants a round left twice in %u of %u worlds\n", without_grants,
-                  2 * FAULTY_SEEDS);
-    assert_true(without_grants > FAULTY_SEEDS / 4); /* the ear hears */
 }

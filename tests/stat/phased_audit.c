@@ -6,6 +6,7 @@
 #include <math.h>
 #include "../support/testing.h"
 #include "../support/audit.h"
+#include "../support/phased_message.h"
 #include "tacit/phased.h"
 
 #define EPSILON 1.0
@@ -105,9 +106,9 @@ static void deliver(struct world *world, struct site *site, struct tacit_phased_
     *answer = (struct tacit_phased_update){.send = false};
     if (!site->update.send)
         return;
-    assert_true(tacit_phased_message_size(&site->update.message) <= sizeof room);
+    assert_true(phased_message_size(&site->update.message) <= sizeof room);
     struct tacit_phased_message const *const message =
-        tacit_phased_message_copy(&site->update.message, room);
+        phased_message_copy(&site->update.message, room);
     struct tacit_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
     if (message->kind == TACIT_ROUND_REPORT && world->report_count < AUDIT_VALUES_MAX &&
         message->round == 1 && message->block_count == ARMS)
@@ -126,7 +127,7 @@ static void talk(struct world *world, struct site *site)
         if (!answer.send)
             return;
         bool const is_order = answer.message.kind == TACIT_ROUND_ORDER;
-        hear(world, site, tacit_phased_message_copy(&answer.message, room));
+        hear(world, site, phased_message_copy(&answer.message, room));
         if (is_order)
             return;
     }
@@ -163,8 +164,7 @@ static void release(const void *context, int which, struct tacit_rng *rng,
     memset(out, 0, sizeof *out);
     set_up(&world);
     assert_int_equal(tacit_phased_hub_step((void *)&world.hub, &start, &order), TACIT_OK);
-    struct tacit_phased_message const *const first =
-        tacit_phased_message_copy(&order.message, room);
+    struct tacit_phased_message const *const first = phased_message_copy(&order.message, room);
     hear(&world, &world.site, first);
     play(&world, &world.site, first->blocks);
     talk(&world, &world.site);

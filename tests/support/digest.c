@@ -1,5 +1,6 @@
 /* See digest.h. */
 #include "digest.h"
+#include "phased_message.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +114,7 @@ void digest_elim(enum tacit_status status, const struct tacit_elim_update *updat
 
 static void digest_phased_message(const struct tacit_phased_message *message)
 {
-    size_t const size = tacit_phased_message_size(message);
+    size_t const size = phased_message_size(message);
     unsigned char *const memory = calloc(1, size);
     if (memory == NULL)
         abort();
@@ -121,7 +122,7 @@ static void digest_phased_message(const struct tacit_phased_message *message)
                               message->run_id,      message->term,  message->round,
                               message->seen,        message->last,  message->leader,
                               message->block_count, message->closed};
-    (void)tacit_phased_message_copy(message, memory);
+    (void)phased_message_copy(message, memory);
     digest_bytes(words, sizeof words);
     digest_bytes(memory + sizeof *message, size - sizeof *message);
     free(memory);

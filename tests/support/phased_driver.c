@@ -5,6 +5,7 @@
 #include "scarce.h"
 #include "digest_views.h"
 #include "phased_driver.h"
+#include "phased_message.h"
 #include "variants.h"
 
 #define VARIANTS_OFTEN 24u
@@ -234,8 +235,8 @@ static void try_other_words(struct other *other)
         VARIANT_ANY(struct tacit_phased_message, leader),
         VARIANT(struct tacit_phased_message, block_count, 0, said->block_count),
         VARIANT(struct tacit_phased_message, closed, 0, 1)};
-    struct tacit_phased_message *const copy = testing_malloc(tacit_phased_message_size(said));
-    other->message = *tacit_phased_message_copy(said, copy);
+    struct tacit_phased_message *const copy = testing_malloc(phased_message_size(said));
+    other->message = *phased_message_copy(said, copy);
     other->event.as.message = &other->message;
     variants_of(&other->message, fields, sizeof fields / sizeof fields[0], step_copy, other);
     try_other_arrays(other);
@@ -470,7 +471,7 @@ struct tacit_phased_hub_view phased_hub_view(const struct phased_core *hub)
 struct tacit_phased_message *phased_keep(const struct phased_core *core)
 {
     assert_true(core->update.send);
-    void *const memory = testing_malloc(tacit_phased_message_size(&core->update.message));
-    (void)tacit_phased_message_copy(&core->update.message, memory);
+    void *const memory = testing_malloc(phased_message_size(&core->update.message));
+    (void)phased_message_copy(&core->update.message, memory);
     return memory;
 }

@@ -28,39 +28,6 @@ const struct tacit_metric phased_metrics[] = {
                       0},
     [PHASED_METRIC_COUNT] = {.name = NULL}};
 
-/* ---- Its runs ---- */
-
-static void *run_new(const void *plan, enum tacit_status *status)
-{
-    return phased_run_new(plan, status);
-}
-
-static enum tacit_status run_play(void *run, uint32_t index, struct tacit_sim_row *row,
-                                  atomic_bool *stop)
-{
-    bool healed;
-    struct phased_outcome outcome;
-    enum tacit_status const status = phased_run_play(run, index, row, stop, &healed, &outcome);
-    if (status != TACIT_OK)
-        return status;
-    double *const metrics = row->metrics;
-    metrics[PHASED_REGRET] = outcome.totals.regret;
-    metrics[PHASED_REGRET_PER_AGENT] = outcome.totals.regret / outcome.agents;
-    metrics[PHASED_REGRET_EXPLOIT] = outcome.totals.regret_exploit;
-    metrics[PHASED_ROUNDS] = outcome.rounds;
-    metrics[PHASED_COST] = outcome.cost;
-    metrics[PHASED_LINKS] = outcome.links;
-    metrics[PHASED_MESSAGES] = outcome.totals.messages;
-    metrics[PHASED_MESSAGES_PER_RECEIVER] = outcome.totals.messages_per_receiver;
-    metrics[PHASED_SCALARS] = outcome.totals.scalars;
-    metrics[PHASED_BYTES] = outcome.totals.bytes;
-    metrics[PHASED_SINGLE_ARM_FRACTION] = outcome.decided ? 1 : 0;
-    metrics[PHASED_BEST_ARM_FRACTION] = outcome.best ? 1 : 0;
-    metrics[PHASED_SAMPLES] = outcome.samples;
-    metrics[PHASED_FLOOR] = outcome.floor;
-    return TACIT_OK;
-}
-
 const struct tacit_family phased_family = {
     .number = PHASED_FAMILY,
     .file = {.word = "phased-index",
@@ -79,4 +46,6 @@ const struct tacit_family phased_family = {
     .plan_free = phased_free_plan,
     .bounds = phased_print_bounds,
     .forecast = phased_forecast,
-    .player = {.metric_count = PHASED_METRIC_COUNT, .run_new = run_new, .run_play = run_play}};
+    .player = {.metric_count = PHASED_METRIC_COUNT,
+               .run_new = phased_run_new,
+               .run_play = phased_run_play}};

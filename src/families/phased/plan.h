@@ -2,7 +2,7 @@
 #ifndef TACIT_FAMILIES_PHASED_PLAN_H
 #define TACIT_FAMILIES_PHASED_PLAN_H
 #include "../../config/reader.h"
-#include "run.h"
+#include "experiment.h"
 #include "tacit/family.h"
 
 #define PHASED_FAMILY 6u
@@ -96,4 +96,10 @@ void phased_free_plan(void *plan); /* NULL is allowed */
 
 /* Prints what a run of this schedule says at most. */
 enum tacit_status phased_print_bounds(const struct tacit_experiment *experiment, FILE *out);
+
+/* ---- run.c: of the family's player; the plan is a struct phased_sim ---- */
+
+void *phased_run_new(const void *plan, enum tacit_status *status);
+enum tacit_status phased_run_play(void *run, uint32_t index, struct tacit_sim_row *row,
+                                  atomic_bool *stop);
 #endif

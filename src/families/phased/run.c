@@ -1,238 +1,320 @@
-/* Play in phases as nodes of the simulator: what they do in a step, what their messages are, how a
- * run begins and what it came to. */
-#include "ladder.h"
-#include "run.h"
+/* Runs in phases as a loop around the judge alone, without agents, hub and network. It draws from
+ * the same streams as the cores do as nodes of the simulator, so that its numbers are theirs to the
+ * last bit (tests/sim/phased_runs.c). */
 #include <math.h>
 #include <string.h>
-#include "direct.h"
+#include "ladder.h"
+#include "plan.h"
+#include "tacit/wire_phased.h"
+
+/* One site: its streams. */
+struct site {
+    struct tacit_rng rewards;
+    struct tacit_rng noise;
+};
 
 struct phased_run {
     const struct phased_sim *sim;
-    uint32_t agent_count;
-    uint32_t arm_count;
-    struct phased_direct *direct; /* NULL: cores as nodes */
-    struct tacit_sim_nodes *nodes;
-    struct tacit_sim_instance instance;
-    uint32_t *released; /* A: the last round whose release was counted */
-    double samples;
-    double *lowers;                    /* K: scratch, .. */
-    double *uppers;                    /* .. too */
-    uint64_t *left;                    /* W(K) */
-    struct tacit_phased_update update; /* of the step under way */
+    struct tacit_sim_instance instance; /* of the run under way */
+    atomic_bool *stop;
+    struct tacit_phased_judge *judge;
+    struct tacit_sim_curve curve;
+    struct site *sites;
+    int64_t *sums;   /* K: of a site's plan */
+    int64_t *totals; /* K: of all sites */
+    struct tacit_sim_aggregators aggregators;
+    uint64_t slot;                 /* of every site: so many are played */
+    uint32_t change;               /* the next one */
+    double *gaps;                  /* of the environment's arms, to the best one that is there */
+    struct tacit_pull_block *left; /* K: of the plan, and .. */
+    struct tacit_pull_block *part; /* .. what is played of it up to the next change */
+    double *lowers;                /* K: scratch, .. */
+    double *uppers;                /* .. too */
+    uint64_t *is_left;             /* W(K): the same */
 };
 
-/* ---- Messages ---- */
+/* What a run came to, beside its judge. */
+struct told {
+    struct tacit_sim_totals totals;
+    double samples; /* rewards in releases */
+};
 
-static size_t message_size(void *family, const void *message)
+/* Else sites do more than plans say. */
+static bool first_plan_fits(const struct phased_sim *sim)
 {
-    (void)family;
-    return tacit_phased_message_size(message);
+    return sim->schedule.arm_count > 1 &&
+           tacit_phases_horizon_min(&sim->schedule) <= sim->schedule.horizon;
 }
-
-static const void *message_copy(void *family, const void *message, void *memory)
-{
-    (void)family;
-    return tacit_phased_message_copy(message, memory);
-}
-
-static struct tacit_sim_cost message_cost(void *family, const void *message)
-{
-    struct tacit_phased_message const *const phased = message;
-    (void)family;
-    return phased_message_cost(phased->kind, phased->block_count);
-}
-
-/* ---- Steps ---- */
-
-static struct tacit_phased_hub *hub_of(const struct phased_run *run)
-{
-    return tacit_sim_nodes_state(run->nodes, run->agent_count);
-}
-
-/* Counts the rewards of a release, once. */
-static void count_release(struct phased_run *run, uint32_t node)
-{
-    struct tacit_phased_agent_view view;
-    uint32_t const agent = tacit_sim_nodes_agent(run->nodes, node);
-    tacit_phased_agent_view(tacit_sim_nodes_state(run->nodes, node), &view);
-    if (view.release_round <= run->released[agent])
-        return;
-    run->released[agent] = view.release_round;
-    for (uint32_t i = 0; i < view.block_count; i++)
-        run->samples += (double)view.blocks[i].count;
-}
-
-/* A refusal changes nothing, and its update asks for nothing but the timer that stands. */
-static void step(void *family, uint32_t node, const struct tacit_event *event,
-                 const struct tacit_entropy *entropy, struct tacit_sim_update *update)
-{
-    struct phased_run *const run = family;
-    if (node == run->agent_count)
-        (void)tacit_phased_hub_step(hub_of(run), event, &run->update);
-    else
-        (void)tacit_phased_agent_step(tacit_sim_nodes_state(run->nodes, node), event, entropy,
-                                      &run->update);
-    if (run->update.send && run->update.message.kind == TACIT_ROUND_REPORT)
-        count_release(run, node);
-    *update = tacit_sim_update_of(&run->update.core, run->update.message.to, &run->update.message);
-}
-
-/* EXACT-BOUNDS 6: while an agent waits it plays the leader. */
-static bool exploit(void *family, uint32_t node, uint32_t *arm, uint64_t *count_max)
-{
-    struct phased_run *const run = family;
-    struct tacit_phased_agent_view view;
-    tacit_phased_agent_view(tacit_sim_nodes_state(run->nodes, node), &view);
-    *arm = view.exploit_arm;
-    *count_max = run->sim->common.horizon - view.pull_count;
-    return view.waiting;
-}
-
-/* ---- Those who look on ---- */
-
-static void sent(void *family, const void *message)
-{
-    struct phased_run const *const run = family;
-    struct phased_observer const *const observer = run->sim->observer;
-    if (observer != NULL && observer->sent != NULL)
-        observer->sent(observer->context, message);
-}
-
-static void pulled(void *family, uint32_t node, uint32_t arm, uint64_t count)
-{
-    struct phased_run const *const run = family;
-    struct phased_observer const *const observer = run->sim->observer;
-    if (observer != NULL && observer->pulled != NULL)
-        observer->pulled(observer->context, tacit_sim_nodes_agent(run->nodes, node), arm, count);
-}
-
-/* ---- Configurations ---- */
-
-static struct tacit_phased_agent_config agent_config(const struct phased_sim *sim, uint64_t run_id,
-                                                     uint32_t agent)
-{
-    uint64_t const resend = sim->faults == NULL
-                                ? sim->common.horizon + 1 /* nothing gets lost: no timer matters */
-                                : 2 * sim->faults->delay_us_max + 1000;
-    return (struct tacit_phased_agent_config){.run_id = run_id,
-                                              .agent_id = agent,
-                                              .agent_count = sim->schedule.agent_count,
-                                              .arm_count = sim->schedule.arm_count,
-                                              .horizon = sim->schedule.horizon,
-                                              .mechanism = sim->mechanism,
-                                              .budget_nano =
-                                                  tacit_mechanism_cost_nano(&sim->mechanism),
-                                              .resend_after_us = resend,
-                                              .has_grants = sim->has_grants};
-}
-
-static struct tacit_phased_hub_config hub_config(const struct phased_sim *sim, uint64_t run_id)
-{
-    return (struct tacit_phased_hub_config){.run_id = run_id,
-                                            .schedule = sim->schedule,
-                                            .mechanism = sim->mechanism,
-                                            .quorum = sim->quorum,
-                                            .round_timeout_us = sim->round_timeout_us,
-                                            .answers_all = sim->hub_answers_all,
-                                            .has_grants = sim->has_grants};
-}
-
-static void size_of_node(void *family, uint32_t node, size_t *state_bytes, size_t *extra_bytes)
-{
-    struct phased_run const *const run = family;
-    struct tacit_phased_hub_config const hub = hub_config(run->sim, 1);
-    struct tacit_phased_agent_config const agent = agent_config(run->sim, 1, 0);
-    *extra_bytes = 0;
-    *state_bytes =
-        node == run->agent_count ? tacit_phased_hub_size(&hub) : tacit_phased_agent_size(&agent);
-}
-
-static const struct tacit_sim_node_ops node_ops = {.size = size_of_node,
-                                                   .step = step,
-                                                   .exploit = exploit,
-                                                   .sent = sent,
-                                                   .pulled = pulled,
-                                                   .message_size = message_size,
-                                                   .message_copy = message_copy,
-                                                   .message_cost = message_cost};
-
-/* ---- Memory ---- */
 
 static enum tacit_status make(void *memory, const void *plan)
 {
     struct phased_run *const run = memory;
     struct phased_sim const *const sim = plan;
-    struct tacit_phased_agent_config const agent = agent_config(sim, 1, 0);
-    struct tacit_phased_hub_config const hub = hub_config(sim, 1);
-    struct tacit_sim_nodes_config const config = {.sim = &sim->common,
-                                                  .ops = &node_ops,
-                                                  .family = run,
-                                                  .faults = sim->faults,
-                                                  .scale = sim->mechanism.scale,
-                                                  .has_hub = true,
-                                                  .reward_purpose = TACIT_PURPOSE_REWARD,
-                                                  .noise_purpose = TACIT_PURPOSE_NOISE,
-                                                  .hub_purpose = TACIT_PURPOSE_SELECTION};
-    run->sim = sim;
-    run->agent_count = sim->common.agent_count;
-    run->arm_count = sim->common.env.arm_count;
-    if (tacit_phased_agent_size(&agent) == 0 || tacit_phased_hub_size(&hub) == 0)
+    size_t const judge_size = tacit_phased_judge_size(&sim->schedule);
+    size_t const arms = sim->schedule.arm_count;
+    if (judge_size == 0 || !first_plan_fits(sim))
         return TACIT_INVALID;
-    run->released = tacit_sim_new(run, run->agent_count, sizeof *run->released);
-    run->lowers = tacit_sim_new(run, run->arm_count, sizeof *run->lowers);
-    run->uppers = tacit_sim_new(run, run->arm_count, sizeof *run->uppers);
-    run->left = tacit_sim_new(run, TACIT_BITS_WORDS(run->arm_count), sizeof *run->left);
-    enum tacit_status status = tacit_sim_instance_init(&run->instance, &sim->common, run);
-    if (status != TACIT_OK)
-        return status;
-    if (sim->change_count > 0 && !phased_direct_may_play(sim))
-        status = TACIT_INVALID; /* nodes know of no operator */
-    else if (phased_direct_may_play(sim))
-        run->direct = phased_direct_new(sim, run, &status);
-    else
-        run->nodes = tacit_sim_nodes_new(&config, &status);
-    return status;
+    run->sim = sim;
+    run->aggregators = sim->aggregators;
+    run->judge = tacit_sim_new(run, 1, judge_size);
+    run->sites = tacit_sim_new(run, sim->schedule.agent_count, sizeof *run->sites);
+    run->sums = tacit_sim_new(run, arms, sizeof *run->sums);
+    run->totals = tacit_sim_new(run, arms, sizeof *run->totals);
+    run->gaps = tacit_sim_new(run, arms, sizeof *run->gaps);
+    run->left = tacit_sim_new(run, arms, sizeof *run->left);
+    run->part = tacit_sim_new(run, arms, sizeof *run->part);
+    run->lowers = tacit_sim_new(run, arms, sizeof *run->lowers);
+    run->uppers = tacit_sim_new(run, arms, sizeof *run->uppers);
+    run->is_left = tacit_sim_new(run, TACIT_BITS_WORDS(arms), sizeof *run->is_left);
+    enum tacit_status const status = tacit_sim_curve_init(&run->curve, &sim->common, run);
+    return status == TACIT_OK ? tacit_sim_instance_init(&run->instance, &sim->common, run) : status;
 }
 
-struct phased_run *phased_run_new(const struct phased_sim *sim, enum tacit_status *status)
+void *phased_run_new(const void *plan, enum tacit_status *status)
 {
-    return tacit_sim_make(sizeof(struct phased_run), make, sim, status);
+    return tacit_sim_make(sizeof(struct phased_run), make, plan, status);
 }
 
-/* ---- What a run came to ---- */
+/* ---- Messages ---- */
 
-static struct tacit_bounds_interval interval_of(const struct phased_run *run, uint32_t arm,
-                                                double confidence)
+/* EXACT-BOUNDS 5.6: scalars are the noised sums. Bytes: on the wire, without grants. */
+static struct tacit_sim_cost message_cost(enum tacit_round_kind kind, uint64_t blocks)
 {
-    return run->direct != NULL
-               ? tacit_phased_judge_interval(phased_direct_judge(run->direct), arm, confidence)
-               : tacit_phased_hub_interval(hub_of(run), arm, confidence);
+    struct tacit_phased_message const message = {.kind = kind, .block_count = (uint32_t)blocks};
+    return (struct tacit_sim_cost){
+        .scalars = kind == TACIT_ROUND_REPORT ? blocks : 0,
+        .bytes = tacit_wire_bytes(tacit_wire_phased.messages, NULL, &message)};
 }
 
-static struct tacit_phased_judge_view judge_view(const struct phased_run *run)
+static void count(struct told *result, enum tacit_round_kind kind, uint64_t blocks, double messages,
+                  double receivers)
 {
-    struct tacit_phased_hub_view hub;
-    struct tacit_phased_judge_view view;
-    if (run->direct != NULL) {
-        tacit_phased_judge_view(phased_direct_judge(run->direct), &view);
-        return view;
+    tacit_sim_count(&result->totals, message_cost(kind, blocks), messages, receivers);
+}
+
+/* ---- Rewards ---- */
+
+/* A site has played the plan and releases its sums: rewards of all blocks, then noise of all. */
+static bool release_plan(struct phased_run *run, uint32_t agent,
+                         const struct tacit_phased_judge_view *view)
+{
+    TACIT_ASSERT(view->plan_count <= run->sim->common.env.arm_count);
+    struct tacit_entropy const noise = tacit_rng_entropy(&run->sites[agent].noise);
+    for (uint32_t i = 0; i < view->plan_count; i++) {
+        union tacit_sum sum = {0};
+        if (!tacit_sim_pull(&run->instance.env, agent, view->plan[i].arm, view->plan[i].count,
+                            &run->sim->mechanism.scale, &run->sites[agent].rewards, &sum,
+                            run->stop))
+            return false;
+        run->sums[i] = sum.steps;
     }
-    tacit_phased_hub_view(hub_of(run), &hub);
-    return hub.judge;
+    for (uint32_t i = 0; i < view->plan_count; i++) {
+        union tacit_sum sum = {.steps = run->sums[i]};
+        enum tacit_status const status =
+            tacit_mechanism_release(&run->sim->mechanism, sum, &noise, &sum);
+        TACIT_ASSERT(status == TACIT_OK); /* a stream always gives */
+        run->totals[i] += sum.steps;
+    }
+    return true;
 }
+
+/* ---- Arms that come and go ---- */
+
+/* What every arm loses against the best one that is there. */
+static void note_gaps(struct phased_run *run)
+{
+    uint32_t const arms = run->sim->common.env.arm_count;
+    struct tacit_phased_judge_view view;
+    double least = INFINITY;
+    tacit_phased_judge_view(run->judge, &view);
+    for (uint32_t arm = 0; arm < arms; arm++)
+        if (view.standings[arm] == TACIT_PHASED_PRESENT && run->instance.gaps[arm] < least)
+            least = run->instance.gaps[arm];
+    for (uint32_t arm = 0; arm < arms; arm++)
+        run->gaps[arm] = run->instance.gaps[arm] - least;
+}
+
+/* The slot of the next change, or T. */
+static uint64_t next_change(const struct phased_run *run)
+{
+    uint64_t const horizon = run->sim->schedule.horizon;
+    uint64_t const slot =
+        run->change < run->sim->change_count ? run->sim->changes[run->change].slot : horizon;
+    return slot < horizon ? slot : horizon;
+}
+
+/* Those that are due. Result: does another order stand? The judge refuses to let the last arm go.
+ */
+static bool change_arms(struct phased_run *run)
+{
+    struct phased_sim const *const sim = run->sim;
+    struct tacit_phased_judge_view before;
+    struct tacit_phased_judge_view after;
+    tacit_phased_judge_view(run->judge, &before);
+    for (; run->change < sim->change_count && sim->changes[run->change].slot <= run->slot;
+         run->change++) {
+        struct phased_change const *const change = &sim->changes[run->change];
+        (void)(change->is_added ? tacit_phased_judge_add(run->judge, change->arm, run->slot)
+                                : tacit_phased_judge_retire(run->judge, change->arm, run->slot));
+    }
+    tacit_phased_judge_view(run->judge, &after);
+    note_gaps(run);
+    return after.round != before.round || after.finished != before.finished;
+}
+
+/* Of what is left of the plan so many slots, its arms in turn. */
+static void take_part(struct phased_run *run, uint32_t blocks, uint64_t slots, uint64_t left)
+{
+    uint64_t taken = 0;
+    for (uint32_t i = 0; i < blocks; i++) {
+        double const share = (double)run->left[i].count * ((double)slots / (double)left);
+        run->part[i].arm = run->left[i].arm;
+        run->part[i].count = slots == left ? run->left[i].count : (uint64_t)floor(share);
+        taken += run->part[i].count;
+    }
+    for (uint32_t i = 0; taken < slots; i = (i + 1) % blocks)
+        if (run->part[i].count < run->left[i].count) {
+            run->part[i].count++;
+            taken++;
+        }
+    for (uint32_t i = 0; i < blocks; i++)
+        run->left[i].count -= run->part[i].count;
+}
+
+/* ---- A round ---- */
+
+/* What was played of a plan that another order overtook: nobody asks what it brought. */
+static void pass_played(const struct phased_run *run, const struct tacit_phased_judge_view *view)
+{
+    for (uint32_t agent = 0; agent < run->sim->schedule.agent_count; agent++)
+        for (uint32_t i = 0; i < view->plan_count; i++)
+            tacit_env_pass(&run->instance.env, agent, view->plan[i].arm,
+                           view->plan[i].count - run->left[i].count);
+}
+
+/* All sites play the plan. False: another order has overtaken it. */
+static bool play_plan(struct phased_run *run, const struct tacit_phased_judge_view *view,
+                      uint64_t pulls)
+{
+    uint32_t const agents = run->sim->schedule.agent_count;
+    memcpy(run->left, view->plan, view->plan_count * sizeof *run->left);
+    for (uint64_t left = pulls; left > 0;) {
+        uint64_t const until = next_change(run) - run->slot;
+        uint64_t const slots = until < left ? until : left;
+        take_part(run, view->plan_count, slots, left);
+        for (uint32_t agent = 0; agent < agents; agent++)
+            tacit_sim_curve_add(&run->curve, run->slot, run->part, view->plan_count, run->gaps);
+        run->slot += slots;
+        left -= slots;
+        if (left > 0 && change_arms(run)) {
+            pass_played(run, view);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Order, plan and reports of a round. False: it was stopped. */
+static bool play_round(struct phased_run *run, const struct tacit_phased_judge_view *view,
+                       struct told *result)
+{
+    TACIT_ASSERT(!view->finished);
+    uint32_t const agents = run->sim->schedule.agent_count;
+    uint64_t pulls = 0;
+    for (uint32_t i = 0; i < view->plan_count; i++)
+        pulls += view->plan[i].count;
+    TACIT_ASSERT(view->slots - pulls == run->slot);
+    count(result, TACIT_ROUND_ORDER, view->plan_count, 1, agents);
+    if (!play_plan(run, view, pulls))
+        return !atomic_load(run->stop);
+    count(result, TACIT_ROUND_REPORT, view->plan_count, agents, 1);
+    tacit_sim_aggregators_count(&run->aggregators, agents, view->plan_count, &result->totals);
+    memset(run->totals, 0, view->plan_count * sizeof *run->totals);
+    for (uint32_t agent = 0; agent < agents; agent++)
+        if (!release_plan(run, agent, view))
+            return false;
+    result->samples += (double)pulls * agents;
+    tacit_sim_aggregators_add(&run->aggregators, run->totals, view->plan_count);
+    tacit_phased_judge_close(run->judge, agents, run->totals);
+    (void)change_arms(run);
+    return !atomic_load(run->stop);
+}
+
+/* The last order: one arm until T, or until an arm comes or goes. */
+static void play_rest(struct phased_run *run, const struct tacit_phased_judge_view *view,
+                      struct told *result)
+{
+    TACIT_ASSERT(view->finished);
+    TACIT_ASSERT(view->slots <= run->sim->schedule.horizon);
+    uint32_t const agents = run->sim->schedule.agent_count;
+    bool is_overtaken = false;
+    count(result, TACIT_ROUND_ORDER, 0, 1, agents);
+    while (!is_overtaken && run->slot < run->sim->schedule.horizon) {
+        struct tacit_pull_block const rest = {view->played, next_change(run) - run->slot};
+        for (uint32_t agent = 0; agent < agents && rest.count > 0; agent++) {
+            tacit_sim_curve_add(&run->curve, run->slot, &rest, 1, run->gaps);
+            tacit_env_pass(&run->instance.env, agent, rest.arm, rest.count);
+        }
+        run->slot += rest.count;
+        is_overtaken = change_arms(run);
+    }
+}
+
+/* ---- A run ---- */
+
+static void set_up(struct phased_run *run, uint32_t index)
+{
+    uint64_t const seed = run->sim->common.seed;
+    for (uint32_t agent = 0; agent < run->sim->schedule.agent_count; agent++) {
+        run->sites[agent].rewards = tacit_rng_stream(seed, index, agent, TACIT_PURPOSE_REWARD);
+        run->sites[agent].noise = tacit_rng_stream(seed, index, agent, TACIT_PURPOSE_NOISE);
+    }
+    tacit_sim_aggregators_begin(&run->aggregators, seed, index);
+    tacit_sim_curve_clear(&run->curve);
+    enum tacit_status const status = tacit_phased_judge_init(run->judge, &run->sim->schedule);
+    TACIT_ASSERT(status == TACIT_OK); /* its size was known */
+    run->slot = 0;
+    run->change = 0;
+    (void)change_arms(run);
+}
+
+/* Result: false: it was stopped. */
+static bool play(struct phased_run *run, uint32_t index, struct told *result)
+{
+    struct tacit_phased_judge_view view;
+    *result = (struct told){.samples = 0};
+    set_up(run, index);
+    tacit_phased_judge_view(run->judge, &view);
+    TACIT_ASSERT(!view.finished);
+    bool is_told;
+    do {
+        is_told = view.finished; /* the last word */
+        if (is_told)
+            play_rest(run, &view, result);
+        else if (!play_round(run, &view, result))
+            return false;
+        tacit_phased_judge_view(run->judge, &view);
+    } while (!is_told || run->slot < run->sim->schedule.horizon);
+    TACIT_ASSERT(view.finished);
+    return true;
+}
+
+/* ---- What it came to ---- */
 
 /* Arms that are left, the leader first, then by estimate; lowest index on ties. */
 static void rank(struct phased_run *run, const struct tacit_phased_judge_view *judge,
                  struct tacit_sim_row *row)
 {
+    uint32_t const arms = run->sim->common.env.arm_count;
     double const confidence = phased_confidence(run->sim->schedule.confidence);
-    for (uint32_t arm = 0; arm < run->arm_count; arm++) {
-        struct tacit_bounds_interval const interval = interval_of(run, arm, confidence);
+    for (uint32_t arm = 0; arm < arms; arm++) {
+        struct tacit_bounds_interval const interval =
+            tacit_phased_judge_interval(run->judge, arm, confidence);
         run->lowers[arm] = interval.lower;
         run->uppers[arm] = interval.upper;
     }
-    phased_find_left(judge, run->lowers, run->uppers, run->arm_count, run->left);
-    TACIT_BITS_EACH (arm, run->left, run->arm_count) {
+    phased_find_left(judge, run->lowers, run->uppers, arms, run->is_left);
+    TACIT_BITS_EACH (arm, run->is_left, arms) {
         uint32_t place = row->ranked_count++;
         for (; place > 0; place--) {
             uint32_t const other = row->ranking[place - 1];
@@ -255,87 +337,46 @@ static double floor_of(const struct phased_run *run)
     bool const is_binary =
         env->kind == TACIT_ENV_BERNOULLI || (env->kind == TACIT_ENV_LOGGED && env->log.binary);
     return is_binary && sim->change_count == 0
-               ? tacit_bounds_floor(run->instance.global_means, run->arm_count, pulls,
+               ? tacit_bounds_floor(run->instance.global_means, env->arm_count, pulls,
                                     sim->schedule.epsilon_per_reward)
                : (double)NAN;
 }
 
-static double gap_at_end(const struct phased_run *run, uint32_t arm)
+static void write_row(struct phased_run *run, const struct told *result, struct tacit_sim_row *row)
 {
-    return run->direct != NULL ? phased_direct_gap(run->direct, arm) : run->instance.gaps[arm];
-}
-
-static void write_outcome(struct phased_run *run, const struct tacit_sim_totals *totals,
-                          struct tacit_sim_row *row, struct phased_outcome *outcome)
-{
-    struct tacit_phased_judge_view const judge = judge_view(run);
+    struct tacit_phased_judge_view judge;
+    double const agents = run->sim->schedule.agent_count;
+    double *const metrics = row->metrics;
+    tacit_phased_judge_view(run->judge, &judge);
     rank(run, &judge, row);
-    *outcome = (struct phased_outcome){.totals = *totals,
-                                       .agents = run->agent_count,
-                                       .rounds = judge.round_count,
-                                       .links = (double)judge.round_count * run->agent_count,
-                                       .samples = run->samples,
-                                       .floor = floor_of(run),
-                                       .decided = row->ranked_count == 1,
-                                       .best = judge.leader != TACIT_NO_ARM &&
-                                               gap_at_end(run, judge.leader) < 1e-12};
-    outcome->cost = outcome->links * run->sim->server_link_cost;
+    tacit_sim_curve_read(&run->curve, row->regret);
+    metrics[PHASED_REGRET] = run->curve.total;
+    metrics[PHASED_REGRET_PER_AGENT] = run->curve.total / agents;
+    metrics[PHASED_ROUNDS] = judge.round_count;
+    metrics[PHASED_LINKS] = (double)judge.round_count * agents; /* M a round */
+    metrics[PHASED_COST] = metrics[PHASED_LINKS] * run->sim->server_link_cost;
+    metrics[PHASED_MESSAGES] = result->totals.messages;
+    metrics[PHASED_MESSAGES_PER_RECEIVER] = result->totals.messages_per_receiver;
+    metrics[PHASED_SCALARS] = result->totals.scalars;
+    metrics[PHASED_BYTES] = result->totals.bytes;
+    metrics[PHASED_SINGLE_ARM_FRACTION] = row->ranked_count == 1 ? 1 : 0;
+    metrics[PHASED_BEST_ARM_FRACTION] =
+        judge.leader != TACIT_NO_ARM && run->gaps[judge.leader] < 1e-12 ? 1 : 0;
+    metrics[PHASED_SAMPLES] = result->samples;
+    metrics[PHASED_FLOOR] = floor_of(run);
 }
 
-/* ---- A run ---- */
-
-static enum tacit_status set_up(struct phased_run *run, uint32_t index)
+enum tacit_status phased_run_play(void *memory, uint32_t index, struct tacit_sim_row *row,
+                                  atomic_bool *stop)
 {
-    struct phased_sim const *const sim = run->sim;
-    uint64_t const run_id = (uint64_t)index + 1;
-    struct tacit_phased_hub_config const hub = hub_config(sim, run_id);
-    run->samples = 0;
-    memset(run->released, 0, run->agent_count * sizeof *run->released);
-    enum tacit_status status = tacit_phased_hub_init(hub_of(run), &hub);
-    for (uint32_t agent = 0; agent < run->agent_count && status == TACIT_OK; agent++) {
-        struct tacit_phased_agent_config const config = agent_config(sim, run_id, agent);
-        status = tacit_phased_agent_init(tacit_sim_nodes_state(run->nodes, agent), &config);
-    }
-    return status;
-}
-
-static enum tacit_status play_direct(struct phased_run *run, uint32_t index,
-                                     struct tacit_sim_row *row, atomic_bool *stop, bool *healed,
-                                     struct tacit_sim_totals *totals)
-{
-    struct phased_direct_result result;
-    enum tacit_status const status =
-        phased_direct_play(run->direct, index, &run->instance, stop, row->regret, &result);
-    *totals = result.totals;
-    run->samples = result.samples;
-    *healed = true;
-    return status;
-}
-
-static enum tacit_status play_nodes(struct phased_run *run, uint32_t index,
-                                    struct tacit_sim_row *row, atomic_bool *stop, bool *healed,
-                                    struct tacit_sim_totals *totals)
-{
-    enum tacit_status status = set_up(run, index);
-    if (status == TACIT_OK)
-        status = tacit_sim_nodes_play(run->nodes, index, &run->instance, stop, healed);
-    if (status != TACIT_OK)
-        return status;
-    *totals = tacit_sim_nodes_totals(run->nodes);
-    tacit_sim_nodes_regret(run->nodes, row->regret);
-    return TACIT_OK;
-}
-
-enum tacit_status phased_run_play(struct phased_run *run, uint32_t index, struct tacit_sim_row *row,
-                                  atomic_bool *stop, bool *healed, struct phased_outcome *outcome)
-{
-    struct tacit_sim_totals totals = {0};
+    struct phased_run *const run = memory;
+    struct told result;
+    TACIT_ASSERT(stop != NULL);
     tacit_sim_instance_draw(&run->instance, &run->sim->common, index);
     tacit_sim_instance_watch(&run->instance, row);
-    enum tacit_status const status = run->direct != NULL
-                                         ? play_direct(run, index, row, stop, healed, &totals)
-                                         : play_nodes(run, index, row, stop, healed, &totals);
-    if (status == TACIT_OK)
-        write_outcome(run, &totals, row, outcome);
-    return status;
+    run->stop = stop;
+    if (!play(run, index, &result))
+        return TACIT_INTERRUPTED;
+    write_row(run, &result, row);
+    return TACIT_OK;
 }
