@@ -150,12 +150,23 @@ struct tacit_vote_config {
     struct tacit_best_arm_config subroutine; /* failure: eta with votes, delta/N without */
 };
 
+/* What a player of published sums knows of the pool. */
+struct tacit_vote_standing {
+    const uint64_t *arms; /* K bits: that are in */
+    uint64_t settled;     /* draws of this player's up to this one are in the pool, or void */
+};
+
 struct tacit_vote_event {
-    uint64_t now_us; /* the driver's clock; never decreases */
+    uint64_t now_us; /* the driver's clock; never decreases, but with a START */
     enum tacit_event_kind kind;
     union {
         struct tacit_reward reward; /* count 1, sum.real in [0, 1] */
         const struct tacit_vote_message *message;
+        struct tacit_vote_standing standing; /* published sums: OFFER */
+        struct {
+            uint64_t draw;
+            uint64_t number;
+        } grant; /* published sums: RECEIVE */
     } as;
 };
 
@@ -261,20 +272,25 @@ struct tacit_vote_noised_update {
     uint64_t deadline_us; /* TACIT_NEVER: no timer */
 };
 
-struct tacit_vote_private; /* opaque, relocatable */
-
-struct tacit_vote_private_view {
-    uint32_t epoch; /* of the ladder, from 1 */
-    uint64_t draw;  /* draws so far */
+/* The same of both. */
+struct tacit_vote_noised_view {
+    uint64_t draw; /* draws so far */
     const uint64_t *active;
     uint32_t active_count;
-    const uint64_t *dropped; /* by itself: its vote, once it has left */
-    bool decided;            /* one arm is left */
-    bool waiting;            /* a draw is not granted yet */
-    bool halted;             /* no budget */
-    uint32_t exploit_arm;    /* best granted noised mean of the active arms; lowest index */
+    bool decided;         /* one arm is left, as far as this player has read */
+    bool waiting;         /* a draw is not granted yet */
+    bool halted;          /* no budget */
+    bool pulling;         /* a block is open */
+    uint64_t leave_us;    /* the tick at which a vote or release leaves; TACIT_NEVER: none is due */
+    uint64_t deadline_us; /* as in the update */
     const struct tacit_ledger *ledger;
+    uint32_t epoch;          /* votes: of the ladder, from 1 */
+    const uint64_t *dropped; /* votes: by itself: its vote, once it has left */
+    struct tacit_vote_release
+        release; /* sums: the last draw. Before it leaves nothing may use it */
 };
+
+struct tacit_vote_private; /* opaque, relocatable */
 
 /* Bytes of a state: O(K). Errors: 0 if the configuration is not valid. */
 size_t tacit_vote_private_size(const struct tacit_vote_private_config *config);
@@ -308,20 +324,8 @@ void tacit_vote_private_digest(const struct tacit_vote_private *player,
 /* Is one arm left? Cost: O(1). */
 bool tacit_vote_private_is_decided(const struct tacit_vote_private *player);
 
-/* Where a player stands, in a few numbers. */
-struct tacit_vote_private_summary {
-    uint64_t draw; /* as in the view, the four below too */
-    bool decided;
-    bool waiting;
-    bool halted;
-    bool pulling;         /* a plan is open */
-    uint64_t vote_us;     /* the tick at which a vote leaves; TACIT_NEVER: none is due */
-    uint64_t deadline_us; /* as in the update */
-};
-
-/* Cost: O(1). */
-struct tacit_vote_private_summary
-tacit_vote_private_summary(const struct tacit_vote_private *player);
+/* The best granted noised mean of the active arms; the lowest of equal ones. Cost: O(K epochs). */
+uint32_t tacit_vote_private_best(const struct tacit_vote_private *player);
 
 /* Whoever grants has forgotten what: rewards that are in no granted draw are in none any more, and
  * are played anew. What was spent stays. */
@@ -331,9 +335,9 @@ void tacit_vote_private_begin_term(struct tacit_vote_private *player);
  * Requires: arm < K. Cost: O(epochs). */
 int64_t tacit_vote_private_total(const struct tacit_vote_private *player, uint32_t arm);
 
-/* Shows a state without changing it. Cost: O(K epochs). */
+/* Shows a state without changing it. Cost: O(1). */
 void tacit_vote_private_view(const struct tacit_vote_private *player,
-                             struct tacit_vote_private_view *view);
+                             struct tacit_vote_noised_view *view);
 
 /* ---- Published sums -------------------------------------------------------------------------- */
 
@@ -430,40 +434,7 @@ struct tacit_vote_sums_config {
 };
 TACIT_NO_GAPS_END
 
-/* What a player knows of the pool. */
-struct tacit_vote_standing {
-    const uint64_t *arms; /* K bits: that are in */
-    uint64_t settled;     /* draws of this player's up to this one are in the pool, or void */
-};
-
-struct tacit_vote_sums_event {
-    uint64_t now_us;            /* >= the last one; START may come with a new clock */
-    enum tacit_event_kind kind; /* RECEIVE: a grant of the hub */
-    union {
-        struct tacit_vote_standing standing; /* OFFER */
-        struct tacit_reward reward;
-        struct {
-            uint64_t draw;
-            uint64_t number;
-        } grant;
-    } as;
-};
-
 struct tacit_vote_sums; /* opaque, relocatable */
-
-struct tacit_vote_sums_view {
-    uint64_t draw; /* draws so far */
-    bool decided;  /* one arm is left, as far as this player has read */
-    bool waiting;  /* a draw is not granted yet */
-    bool halted;   /* no budget */
-    bool pulling;  /* a block is open */
-    uint32_t active_count;
-    const uint64_t *active;
-    uint64_t send_us;                  /* the tick at which a release leaves; TACIT_NEVER: none */
-    uint64_t deadline_us;              /* as in the update */
-    struct tacit_vote_release release; /* the last draw. Before it leaves nothing may use it */
-    const struct tacit_ledger *ledger;
-};
 
 /* Bytes of a state: O(K). Errors: 0 if the configuration is not valid. */
 size_t tacit_vote_sums_size(const struct tacit_vote_sums_config *config);
@@ -486,7 +457,7 @@ enum tacit_status tacit_vote_sums_check(const struct tacit_vote_sums *player, si
  *   that was not asked for; TACIT_ENTROPY, TACIT_BUDGET as tacit_vote_private_step.
  * Cost: O(K) an end of a block. */
 enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
-                                       const struct tacit_vote_sums_event *event,
+                                       const struct tacit_vote_event *event,
                                        const struct tacit_entropy *entropy,
                                        struct tacit_vote_noised_update *update);
 
@@ -498,5 +469,6 @@ void tacit_vote_sums_begin_term(struct tacit_vote_sums *player);
 int64_t tacit_vote_sums_total(const struct tacit_vote_sums *player, uint32_t arm);
 
 /* Shows a state without changing it. Cost: O(1). */
-void tacit_vote_sums_view(const struct tacit_vote_sums *player, struct tacit_vote_sums_view *view);
+void tacit_vote_sums_view(const struct tacit_vote_sums *player,
+                          struct tacit_vote_noised_view *view);
 #endif

@@ -82,7 +82,8 @@ struct tacit_vote_site_update {
 };
 
 struct tacit_vote_site_view {
-    struct tacit_vote_private_view player;
+    struct tacit_vote_noised_view player; /* sums: epoch: the next draw, or the one that waits */
+    uint32_t exploit_arm;                 /* the best noised sum of its arms that were granted */
     struct tacit_vote_board_view board;
     bool is_decided;   /* one arm is left of the voted set, for good */
     bool is_finished;  /* all pulls of the run are played */

@@ -1,6 +1,7 @@
 /* Private votes over a hub, and published sums, for the storm (storm.h). */
 #include <math.h>
 #include "../support/testing.h"
+#include "../support/player.h"
 #include "storm.h"
 #include "../support/digest.h"
 #include "tacit/vote_hub.h"
@@ -269,12 +270,14 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
     struct tacit_vote_site_view view;
     void const *const site = world->nodes[node].state;
     tacit_vote_site_view(site, &view);
-    struct tacit_vote_private_view const *const player = &view.player;
+    struct tacit_vote_noised_view const *const player = &view.player;
     uint64_t const words[] = {
-        player->epoch,     player->draw,        player->decided,   player->waiting,
-        player->halted,    player->exploit_arm, view.is_decided,   view.is_finished,
-        view.is_committed, view.is_blocked,     view.is_forgotten, view.is_spent,
-        view.granted,      view.pull_count,     view.is_heard,     player->active_count};
+        player->epoch,       player->draw,      player->decided,
+        player->waiting,     player->halted,    vote_best(site, player, world->arms),
+        view.is_decided,     view.is_finished,  view.is_committed,
+        view.is_blocked,     view.is_forgotten, view.is_spent,
+        view.granted,        view.pull_count,   view.is_heard,
+        player->active_count};
     digest_bytes(words, sizeof words);
     digest_bytes(player->active, marks_bytes(world));
     digest_bytes(player->dropped, marks_bytes(world));

@@ -83,7 +83,7 @@ static uint64_t grant(struct run *run, struct tacit_vote_noised_update *update)
     run->now_us += run->fills;
     *update =
         step(run, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &message});
-    struct tacit_vote_private_view view;
+    struct tacit_vote_noised_view view;
     tacit_vote_private_view(run->player, &view);
     return view.dropped[0];
 }
@@ -148,7 +148,7 @@ static void release_votes(const void *context, int world, struct tacit_rng *rng,
     release->value[0].steps = (int64_t)play_first(&run, world, &update);
     if (release->value[0].steps != 0)
         release->value[2].steps = (int64_t)vote_time(&run, &update);
-    struct tacit_vote_private_view view;
+    struct tacit_vote_noised_view view;
     tacit_vote_private_view(run.player, &view);
     if (!view.decided && votes->bug == NO_BUG) { /* the second epoch, of other rewards */
         int64_t const middle = (int64_t)(votes->pulls / 2) * TACIT_STEPS;
@@ -264,7 +264,7 @@ static void publish(const struct sums *sums, int world, struct tacit_rng *rng,
     struct tacit_entropy const entropy = tacit_rng_entropy(rng);
     struct tacit_vote_sums *const player = malloc(sums->size);
     struct tacit_vote_noised_update update;
-    struct tacit_vote_sums_event event = {.kind = TACIT_EVENT_START};
+    struct tacit_vote_event event = {.kind = TACIT_EVENT_START};
     struct tacit_vote_pool_view view;
     tacit_vote_pool_view(sums->pool, &view);
     assert_int_equal(tacit_vote_sums_init(player, &sums->config), TACIT_OK);
@@ -272,7 +272,7 @@ static void publish(const struct sums *sums, int world, struct tacit_rng *rng,
     for (uint32_t block = 0; block < blocks; block++) {
         for (uint32_t arm = 0; arm < ARMS; arm++) { /* the reward of world 1 is the first of all */
             int64_t const one = block == 0 && arm == 0 && world == 1 ? TACIT_STEPS : 0;
-            event = (struct tacit_vote_sums_event){
+            event = (struct tacit_vote_event){
                 .now_us = event.now_us,
                 .kind = TACIT_EVENT_REWARD,
                 .as.reward = {arm, BLOCK, {.steps = one + 3 * TACIT_STEPS}}};
@@ -282,15 +282,15 @@ static void publish(const struct sums *sums, int world, struct tacit_rng *rng,
         event.as.grant.draw = update.draw;
         event.as.grant.number = block;
         assert_int_equal(tacit_vote_sums_step(player, &event, &entropy, &update), TACIT_OK);
-        event = (struct tacit_vote_sums_event){.now_us = update.deadline_us,
-                                               .kind = TACIT_EVENT_TIMEOUT};
+        event =
+            (struct tacit_vote_event){.now_us = update.deadline_us, .kind = TACIT_EVENT_TIMEOUT};
         assert_int_equal(tacit_vote_sums_step(player, &event, &entropy, &update), TACIT_OK);
         assert_true(update.send);
         for (uint32_t arm = 0; arm < ARMS; arm++)
             release->value[ARMS * block + arm].steps = update.release.sums[arm];
-        event = (struct tacit_vote_sums_event){.now_us = event.now_us,
-                                               .kind = TACIT_EVENT_OFFER,
-                                               .as.standing = {view.active, block + 1}};
+        event = (struct tacit_vote_event){.now_us = event.now_us,
+                                          .kind = TACIT_EVENT_OFFER,
+                                          .as.standing = {view.active, block + 1}};
         assert_int_equal(tacit_vote_sums_step(player, &event, &entropy, &update), TACIT_OK);
     }
     free(player);

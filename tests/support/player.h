@@ -3,6 +3,7 @@
 #define TACIT_TESTS_PLAYER_H
 #include <string.h>
 #include "tacit/core.h"
+#include "tacit/vote_hub.h"
 
 /* What is left of each arm when a plan begins. */
 static inline void plan_begins(uint64_t *left, uint32_t arm_count,
@@ -22,5 +23,15 @@ static inline bool holds_a_sum(const void *state, size_t size, const int64_t *su
             if (words[i] == sums[arm])
                 return true;
     return false;
+}
+
+/* Of the arms that a site of votes or sums has left the best granted noised sum, lowest index. */
+static inline uint32_t vote_best(const struct tacit_vote_site *site,
+                                 const struct tacit_vote_noised_view *player, uint32_t arms)
+{
+    uint32_t best = tacit_bits_next(player->active, arms, 0);
+    for (uint32_t arm = best; arm < arms; arm = tacit_bits_next(player->active, arms, arm + 1))
+        best = tacit_vote_site_total(site, arm) > tacit_vote_site_total(site, best) ? arm : best;
+    return best;
 }
 #endif

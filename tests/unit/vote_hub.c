@@ -148,10 +148,10 @@ static void digest_site(const struct tacit_vote_site *site)
 {
     struct tacit_vote_site_view view;
     tacit_vote_site_view(site, &view);
-    struct tacit_vote_private_view const *const player = &view.player;
+    struct tacit_vote_noised_view const *const player = &view.player;
     uint64_t const words[] = {player->epoch,      player->draw,     player->active[0],
                               player->dropped[0], player->decided,  player->active_count,
-                              player->waiting,    player->halted,   player->exploit_arm,
+                              player->waiting,    player->halted,   vote_best(site, player, ARMS),
                               view.is_decided,    view.is_finished, view.is_committed,
                               view.is_blocked,    view.is_spent,    view.granted,
                               view.pull_count,    view.said[0],     view.is_heard};
@@ -805,7 +805,7 @@ TEST(site_whose_hub_says_it_was_granted_after_all_goes_on)
     deliver_all(&world); /* its commitment arrives */
     assert_false(look(&world, 0, 0).is_blocked);
     assert_int_equal(look(&world, 0, 0).granted, 1);
-    struct tacit_vote_private_view const player = look(&world, 0, 0).player;
+    struct tacit_vote_noised_view const player = look(&world, 0, 0).player;
     assert_true(player.epoch == 2 || player.decided); /* it is judged, and goes on */
 }
 

@@ -278,13 +278,22 @@ static bool is_hidden(const void *state, size_t size, void *config)
 
 static void digest_hidden(const struct table *table, const struct tacit_vote_private *player)
 {
-    struct tacit_vote_private_view view;
+    struct tacit_vote_noised_view view;
     tacit_vote_private_view(player, &view);
-    struct tacit_vote_private_summary const summary = tacit_vote_private_summary(player);
-    uint64_t const words[] = {
-        view.epoch,     view.draw,        view.decided,    view.active_count,  view.waiting,
-        view.halted,    view.exploit_arm, summary.draw,    summary.decided,    summary.waiting,
-        summary.halted, summary.pulling,  summary.vote_us, summary.deadline_us};
+    uint64_t const words[] = {view.epoch,
+                              view.draw,
+                              view.decided,
+                              view.active_count,
+                              view.waiting,
+                              view.halted,
+                              tacit_vote_private_best(player),
+                              view.draw,
+                              view.decided,
+                              view.waiting,
+                              view.halted,
+                              view.pulling,
+                              view.leave_us,
+                              view.deadline_us};
     digest_bytes(words, sizeof words);
     digest_bytes(view.active, words_of(table) * sizeof(uint64_t));
     digest_bytes(view.dropped, words_of(table) * sizeof(uint64_t));
@@ -403,7 +412,7 @@ TEST(private_players_take_what_comes_or_nothing_of_it)
 /* Two arms that nothing tells apart, without noise, until no rung is left. Returns the pulls of
  * each; the view is that of the end. */
 static uint64_t climb(double growth, double failure, double accuracy, uint64_t *active,
-                      struct tacit_vote_private_view *view)
+                      struct tacit_vote_noised_view *view)
 {
     struct tacit_vote_board_config const board = {
         .run_id = RUN_ID, .player_count = 1, .arm_count = 2, .votes_needed = 1};
@@ -458,7 +467,7 @@ static uint64_t climb(double growth, double failure, double accuracy, uint64_t *
 
 TEST(a_ladder_ends_at_its_last_rung)
 {
-    struct tacit_vote_private_view view;
+    struct tacit_vote_noised_view view;
     uint64_t active;
     (void)climb(1.05, 0.5, 1e-12, &active, &view);
     assert_true(view.halted);
@@ -472,7 +481,7 @@ TEST(a_ladder_ends_at_its_last_rung)
 
 TEST(of_equal_arms_the_first_stays)
 {
-    struct tacit_vote_private_view view;
+    struct tacit_vote_noised_view view;
     uint64_t active;
     (void)climb(2, 0.5, 0.25, &active, &view);
     assert_true(view.decided);
@@ -659,7 +668,7 @@ static void publish(struct table *table, uint32_t which, bool is_changed)
 
 static void digest_sums(const struct table *table, const struct tacit_vote_sums *player)
 {
-    struct tacit_vote_sums_view view;
+    struct tacit_vote_noised_view view;
     tacit_vote_sums_view(player, &view);
     uint64_t const words[] = {view.draw, view.decided, view.waiting, view.halted,
                               view.active_count};
@@ -682,7 +691,7 @@ static void keep_release(struct table *table, const struct tacit_vote_release *r
     sent++;
 }
 
-static void step_sums(struct table *table, uint32_t at, struct tacit_vote_sums_event event)
+static void step_sums(struct table *table, uint32_t at, struct tacit_vote_event event)
 {
     struct member *const member = &table->members[at];
     size_t const size = tacit_vote_sums_size(&table->sums[at]);
@@ -745,9 +754,9 @@ static void member_sums(struct table *table)
     }
 }
 
-static struct tacit_vote_sums_event any_event(struct table *table, struct member *member)
+static struct tacit_vote_event any_event(struct table *table, struct member *member)
 {
-    struct tacit_vote_sums_event event = {.kind = TACIT_EVENT_REWARD};
+    struct tacit_vote_event event = {.kind = TACIT_EVENT_REWARD};
     uint32_t const what = below(table, 100);
     if (what < 4) {
         event.kind = what < 3 ? TACIT_EVENT_START : TACIT_EVENT_EXPLOITED;
@@ -778,10 +787,10 @@ TEST(publishers_take_what_comes_or_nothing_of_it)
         member_sums(table);
         for (uint32_t i = 0; i < 2 * EVENTS; i++) {
             uint32_t const at = i < PLAYERS ? i : below(table, PLAYERS);
-            struct tacit_vote_sums_event event = {.kind = TACIT_EVENT_START};
+            struct tacit_vote_event event = {.kind = TACIT_EVENT_START};
             if (i >= PLAYERS)
                 event = any_event(table, &table->members[at]);
-            struct tacit_vote_sums_view view;
+            struct tacit_vote_noised_view view;
             tacit_vote_sums_view(table->members[at].player, &view);
             bool const is_new = event.kind == TACIT_EVENT_RECEIVE && view.waiting &&
                                 event.as.grant.draw == view.draw;

@@ -61,9 +61,8 @@ static void open_site(struct site *site, double epsilon, uint64_t budget_nano)
 
 static void digest_player(const struct site *site)
 {
-    struct tacit_vote_private_view view;
+    struct tacit_vote_noised_view view;
     tacit_vote_private_view(site->player, &view);
-    struct tacit_vote_private_summary const summary = tacit_vote_private_summary(site->player);
     uint64_t const words[] = {view.epoch,
                               view.draw,
                               view.active[0],
@@ -72,14 +71,14 @@ static void digest_player(const struct site *site)
                               view.active_count,
                               view.waiting,
                               view.halted,
-                              view.exploit_arm,
-                              summary.draw,
-                              summary.decided,
-                              summary.waiting,
-                              summary.halted,
-                              summary.pulling,
-                              summary.vote_us,
-                              summary.deadline_us,
+                              tacit_vote_private_best(site->player),
+                              view.draw,
+                              view.decided,
+                              view.waiting,
+                              view.halted,
+                              view.pulling,
+                              view.leave_us,
+                              view.deadline_us,
                               tacit_vote_private_is_decided(site->player)};
     digest_bytes(words, sizeof words);
     digest_ledger(view.ledger);
@@ -185,9 +184,9 @@ static enum tacit_status play_plan(struct site *site)
     return status;
 }
 
-static struct tacit_vote_private_view view_of(const struct site *site)
+static struct tacit_vote_noised_view view_of(const struct site *site)
 {
-    struct tacit_vote_private_view view;
+    struct tacit_vote_noised_view view;
     tacit_vote_private_view(site->player, &view);
     return view;
 }
@@ -207,7 +206,7 @@ TEST(nothing_uses_a_draw_before_its_grant)
     struct site site;
     open_site(&site, 1, UINT64_C(1000000000));
     start(&site);
-    uint32_t const exploited = view_of(&site).exploit_arm;
+    uint32_t const exploited = tacit_vote_private_best(site.player);
     assert_int_equal(play_plan(&site), TACIT_OK);
     assert_true(site.last.persist);
     assert_true(site.last.commit);
@@ -219,7 +218,7 @@ TEST(nothing_uses_a_draw_before_its_grant)
         assert_false(site.last.send);
         assert_true(view_of(&site).waiting);
         assert_int_equal(view_of(&site).active_count, ARMS);
-        assert_int_equal(view_of(&site).exploit_arm, exploited);
+        assert_int_equal(tacit_vote_private_best(site.player), exploited);
     }
     start(&site); /* a restart asks again, and draws nothing again */
     assert_true(site.last.commit);
@@ -316,7 +315,7 @@ TEST(every_epoch_costs_epsilon_of_other_rewards)
         assert_int_equal(grant(&site, view_of(&site).draw, TACIT_HUB), TACIT_OK);
     }
     assert_true(view_of(&site).decided);
-    assert_int_equal(view_of(&site).exploit_arm, 1);
+    assert_int_equal(tacit_vote_private_best(site.player), 1);
     assert_int_equal(tacit_ledger_spent_nano(view_of(&site).ledger), 500000000);
 }
 
@@ -348,7 +347,8 @@ TEST(a_player_without_an_arm_in_common_takes_the_voted_set)
     assert_int_equal(site.last.plan_count, 2);
     assert_int_equal(site.left[0], first);
     assert_int_equal(site.left[3], first);
-    assert_int_equal(view_of(&site).exploit_arm, 0); /* nothing that was noised before counts */
+    assert_int_equal(tacit_vote_private_best(site.player),
+                     0); /* nothing that was noised before counts */
     reward(&site, 0, first, (int64_t)first * TACIT_STEPS);
     assert_int_equal(reward(&site, 3, first, 0), TACIT_OK);
     assert_true(site.last.commit);
@@ -464,12 +464,13 @@ static void open_wide(struct wide *wide, uint32_t arm_count)
 
 static void digest_wide(const struct wide *wide)
 {
-    struct tacit_vote_private_view view;
+    struct tacit_vote_noised_view view;
     struct tacit_vote_board_view board;
     size_t const width = TACIT_BITS_WORDS(wide->config.arm_count) * sizeof(uint64_t);
     tacit_vote_private_view(wide->player, &view);
     tacit_vote_board_view(wide->board, &board);
-    uint64_t const words[] = {view.epoch, view.draw, view.active_count, view.exploit_arm};
+    uint64_t const words[] = {view.epoch, view.draw, view.active_count,
+                              tacit_vote_private_best(wide->player)};
     digest_bytes(words, sizeof words);
     digest_bytes(view.active, width);
     digest_bytes(view.dropped, width);

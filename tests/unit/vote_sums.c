@@ -451,7 +451,7 @@ static void open_site(struct site *site, double epsilon, uint64_t budget_nano)
 
 static void digest_player(const struct site *site)
 {
-    struct tacit_vote_sums_view view;
+    struct tacit_vote_noised_view view;
     tacit_vote_sums_view(site->player, &view);
     uint64_t const words[] = {view.draw,   view.decided,      view.waiting,
                               view.halted, view.active_count, view.active[0]};
@@ -471,7 +471,7 @@ static bool is_state(const void *state, size_t size, void *config)
     return tacit_vote_sums_check(state, size, config) == TACIT_OK;
 }
 
-static enum tacit_status happen(struct site *site, struct tacit_vote_sums_event event)
+static enum tacit_status happen(struct site *site, struct tacit_vote_event event)
 {
     struct tacit_entropy const entropy = scarce_entropy(&site->entropy);
     event.now_us = site->now_us;
@@ -495,7 +495,7 @@ static enum tacit_status happen(struct site *site, struct tacit_vote_sums_event 
 
 static void settle(struct site *site, struct tacit_vote_standing standing)
 {
-    struct tacit_vote_sums_event const event = {
+    struct tacit_vote_event const event = {
         .now_us = site->now_us, .kind = TACIT_EVENT_OFFER, .as.standing = standing};
     struct tacit_entropy const entropy = scarce_entropy(&site->entropy);
     assert_int_equal(tacit_vote_sums_step(site->player, &event, &entropy, &site->last), TACIT_OK);
@@ -503,22 +503,22 @@ static void settle(struct site *site, struct tacit_vote_standing standing)
 
 static enum tacit_status simple(struct site *site, enum tacit_event_kind kind)
 {
-    return happen(site, (struct tacit_vote_sums_event){.kind = kind});
+    return happen(site, (struct tacit_vote_event){.kind = kind});
 }
 
 static enum tacit_status reward(struct site *site, uint32_t arm, uint64_t count, int64_t steps)
 {
     if (arm < ARMS && count <= site->left[arm])
         site->left[arm] -= count;
-    return happen(site, (struct tacit_vote_sums_event){
+    return happen(site, (struct tacit_vote_event){
                             .kind = TACIT_EVENT_REWARD,
                             .as.reward = {.arm = arm, .count = count, .sum = {.steps = steps}}});
 }
 
 static enum tacit_status grant(struct site *site, uint64_t draw, uint64_t number)
 {
-    return happen(site, (struct tacit_vote_sums_event){.kind = TACIT_EVENT_RECEIVE,
-                                                       .as.grant = {draw, number}});
+    return happen(
+        site, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.grant = {draw, number}});
 }
 
 /* All that is left of the block, arm k with (k + 1) x 1000 steps a pull. */
@@ -533,9 +533,9 @@ static enum tacit_status play_block(struct site *site)
     return status;
 }
 
-static struct tacit_vote_sums_view view_of(const struct site *site)
+static struct tacit_vote_noised_view view_of(const struct site *site)
 {
-    struct tacit_vote_sums_view view;
+    struct tacit_vote_noised_view view;
     tacit_vote_sums_view(site->player, &view);
     return view;
 }
@@ -745,10 +745,10 @@ static void play_wide(const struct tacit_vote_sums_config *config, struct tacit_
     uint32_t count = 0;
     uint32_t next = 0;
     struct tacit_vote_noised_update update;
-    struct tacit_vote_sums_event event = {.kind = TACIT_EVENT_START};
+    struct tacit_vote_event event = {.kind = TACIT_EVENT_START};
     for (uint32_t turn = 0; turn < 4000; turn++) {
         enum tacit_status const status = tacit_vote_sums_step(player, &event, &entropy, &update);
-        struct tacit_vote_sums_view view;
+        struct tacit_vote_noised_view view;
         size_t const width = TACIT_BITS_WORDS(config->arm_count) * sizeof(uint64_t);
         tacit_vote_sums_view(player, &view);
         digest_step(status, update.draw, update.deadline_us, update.plan, update.plan_count);

@@ -208,7 +208,7 @@ static void block_of(struct world *world, uint32_t site)
 }
 
 static struct tacit_vote_noised_update step_player(struct world *world, uint32_t site,
-                                                   struct tacit_vote_sums_event event)
+                                                   struct tacit_vote_event event)
 {
     struct tacit_entropy const noise = tacit_rng_entropy(&world->noise[1][site]);
     struct tacit_vote_noised_update update;
@@ -221,26 +221,26 @@ static void simulate_block(struct world *world, uint32_t site, uint64_t number)
 {
     struct tacit_vote_pool_view view;
     tacit_vote_pool_view(world->pool, &view);
-    step_player(world, site, (struct tacit_vote_sums_event){.kind = TACIT_EVENT_START});
+    step_player(world, site, (struct tacit_vote_event){.kind = TACIT_EVENT_START});
     struct tacit_vote_noised_update update =
         step_player(world, site,
-                    (struct tacit_vote_sums_event){.kind = TACIT_EVENT_OFFER,
-                                                   .as.standing = {view.active, UINT64_MAX}});
+                    (struct tacit_vote_event){.kind = TACIT_EVENT_OFFER,
+                                              .as.standing = {view.active, UINT64_MAX}});
     for (uint32_t arm = 0; arm < ARMS; arm++)
         if (tacit_bits_has(view.active, arm))
             update =
                 step_player(world, site,
-                            (struct tacit_vote_sums_event){
+                            (struct tacit_vote_event){
                                 .kind = TACIT_EVENT_REWARD,
                                 .as.reward = {arm, BLOCK, {.steps = BLOCK * (5 - arm) * 150000}}});
     assert_true(update.commit);
+    update =
+        step_player(world, site,
+                    (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE,
+                                              .as.grant = {.draw = update.draw, .number = number}});
     update = step_player(
         world, site,
-        (struct tacit_vote_sums_event){.kind = TACIT_EVENT_RECEIVE,
-                                       .as.grant = {.draw = update.draw, .number = number}});
-    update = step_player(
-        world, site,
-        (struct tacit_vote_sums_event){.now_us = update.deadline_us, .kind = TACIT_EVENT_TIMEOUT});
+        (struct tacit_vote_event){.now_us = update.deadline_us, .kind = TACIT_EVENT_TIMEOUT});
     assert_int_equal(tacit_vote_pool_take(world->pool, &update.release), TACIT_OK);
 }
 

@@ -170,7 +170,7 @@ static const char *trouble_of(const struct live_site *site, const struct tacit_v
 static void site_fill_view(const struct live_site *site, struct live_site_view *view)
 {
     struct tacit_vote_site_view core;
-    struct tacit_vote_private_view const *const player = &core.player;
+    struct tacit_vote_noised_view const *const player = &core.player;
     tacit_vote_site_view(site->state, &core);
     *view = (struct live_site_view){
         .epoch = player->epoch,

@@ -71,10 +71,10 @@ static enum tacit_status start(struct vote_loop *loop, uint32_t player)
 
 static uint32_t answer(const struct vote_loop *loop, uint32_t player, const uint64_t **left)
 {
-    struct tacit_vote_private_view view;
+    struct tacit_vote_noised_view view;
     tacit_vote_private_view(vote_loop_player(loop, player), &view);
     *left = view.active;
-    return view.exploit_arm;
+    return tacit_vote_private_best(vote_loop_player(loop, player));
 }
 
 /* The arms of the plan in turn; without a plan the best of what was noised. */

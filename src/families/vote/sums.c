@@ -104,7 +104,7 @@ static void publish(struct vote_loop *loop, const struct tacit_vote_release *rel
 }
 
 static struct tacit_vote_noised_update step(struct vote_loop *loop, uint32_t player,
-                                            const struct tacit_vote_sums_event *event)
+                                            const struct tacit_vote_event *event)
 {
     struct tacit_entropy const entropy = tacit_rng_entropy(&loop->chances[player]);
     struct tacit_vote_noised_update update;
@@ -160,17 +160,17 @@ static void add_up(struct vote_loop *loop, const struct tacit_vote_release *rele
 /* The draw that waits is granted, and leaves at the tick. */
 static void grant(struct vote_loop *loop, uint32_t player, uint64_t now_us)
 {
-    struct tacit_vote_sums_view view;
+    struct tacit_vote_noised_view view;
     tacit_vote_sums_view(vote_loop_player(loop, player), &view);
     TACIT_ASSERT(view.waiting);
     struct tacit_vote_noised_update update =
         step(loop, player,
-             &(struct tacit_vote_sums_event){.now_us = now_us,
-                                             .kind = TACIT_EVENT_RECEIVE,
-                                             .as.grant = {view.draw, loop->granted++}});
-    update = step(
-        loop, player,
-        &(struct tacit_vote_sums_event){.now_us = update.deadline_us, .kind = TACIT_EVENT_TIMEOUT});
+             &(struct tacit_vote_event){.now_us = now_us,
+                                        .kind = TACIT_EVENT_RECEIVE,
+                                        .as.grant = {view.draw, loop->granted++}});
+    update =
+        step(loop, player,
+             &(struct tacit_vote_event){.now_us = update.deadline_us, .kind = TACIT_EVENT_TIMEOUT});
     TACIT_ASSERT(update.send);
     if (loop->world->together > 0)
         add_up(loop, &update.release);
@@ -190,8 +190,7 @@ static uint32_t next_in_line(const struct vote_loop *loop)
 
 /* One event, and what the driver does about it: block, grant, tick. A round that closes lets in who
  * waits for the next one. */
-static void happen(struct vote_loop *loop, uint32_t player,
-                   const struct tacit_vote_sums_event *event)
+static void happen(struct vote_loop *loop, uint32_t player, const struct tacit_vote_event *event)
 {
     if (!step(loop, player, event).commit)
         return;
@@ -212,7 +211,7 @@ static enum tacit_status start(struct vote_loop *loop, uint32_t player)
     struct tacit_vote_sums_config const config = config_of(loop->world, player);
     enum tacit_status const status = tacit_vote_sums_init(vote_loop_player(loop, player), &config);
     if (status == TACIT_OK)
-        happen(loop, player, &(struct tacit_vote_sums_event){.kind = TACIT_EVENT_START});
+        happen(loop, player, &(struct tacit_vote_event){.kind = TACIT_EVENT_START});
     return status;
 }
 
@@ -237,24 +236,24 @@ static uint32_t offer(struct vote_loop *loop, uint32_t player)
     struct tacit_vote_pool_view view;
     tacit_vote_pool_view(loop->shared, &view);
     happen(loop, player,
-           &(struct tacit_vote_sums_event){.now_us = loop->outcome->samples * 2,
-                                           .kind = TACIT_EVENT_OFFER,
-                                           .as.standing = {view.active, UINT64_MAX}});
+           &(struct tacit_vote_event){.now_us = loop->outcome->samples * 2,
+                                      .kind = TACIT_EVENT_OFFER,
+                                      .as.standing = {view.active, UINT64_MAX}});
     return loop->plans[player].left_count > 0 ? vote_loop_turn(loop, player)
                                               : answer(loop, player, &left);
 }
 
 static void reward(struct vote_loop *loop, uint32_t player, uint32_t arm, double reward)
 {
-    struct tacit_vote_sums_event event = {.now_us = loop->outcome->samples * 2 - 1,
-                                          .kind = TACIT_EVENT_REWARD};
+    struct tacit_vote_event event = {.now_us = loop->outcome->samples * 2 - 1,
+                                     .kind = TACIT_EVENT_REWARD};
     if (vote_loop_count(loop, player, arm, reward, &event.as.reward))
         happen(loop, player, &event);
 }
 
 static bool is_decided(const struct vote_loop *loop, uint32_t player)
 {
-    struct tacit_vote_sums_view view;
+    struct tacit_vote_noised_view view;
     tacit_vote_sums_view(vote_loop_player(loop, player), &view);
     return view.decided;
 }

@@ -204,6 +204,22 @@ void vote_block_end(const struct vote_block *block, enum tacit_status status, ui
     TACIT_ASSERT(*block->draw == block->clock->ledger.release_count);
 }
 
+struct tacit_vote_noised_view vote_block_view(const struct vote_block *block, uint32_t active_count,
+                                              bool is_halted)
+{
+    TACIT_ASSERT(active_count >= 1);
+    return (struct tacit_vote_noised_view){.draw = *block->draw,
+                                           .active = block->active,
+                                           .active_count = active_count,
+                                           .decided = active_count == 1,
+                                           .waiting = *block->phase == PHASE_WAITING,
+                                           .halted = is_halted,
+                                           .pulling = *block->phase == PHASE_PULLING,
+                                           .leave_us = block->clock->leave_us,
+                                           .deadline_us = vote_clock_deadline(block->clock),
+                                           .ledger = &block->clock->ledger};
+}
+
 bool vote_block_is_possible(const struct vote_block *block, uint64_t each_max)
 {
     struct tacit_ledger const *const ledger = &block->clock->ledger;

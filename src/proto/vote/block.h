@@ -114,6 +114,10 @@ uint64_t vote_block_begin(const struct vote_block *block, enum tacit_event_kind 
 void vote_block_end(const struct vote_block *block, enum tacit_status status, uint64_t before_us,
                     struct tacit_vote_noised_update *update);
 
+/* What a player shows; an enum of the player's own says whether it is halted. */
+struct tacit_vote_noised_view vote_block_view(const struct vote_block *block, uint32_t active_count,
+                                              bool is_halted);
+
 /* Does what lay on a disk hang together? Each arm owes at most `each_max`. */
 bool vote_block_is_possible(const struct vote_block *block, uint64_t each_max);
 

@@ -470,8 +470,9 @@ int64_t tacit_vote_private_total(const struct tacit_vote_private *player, uint32
     return sum;
 }
 
-static uint32_t exploit_arm(struct tacit_vote_private *player)
+uint32_t tacit_vote_private_best(const struct tacit_vote_private *state)
 {
+    struct tacit_vote_private *const player = (struct tacit_vote_private *)(uintptr_t)state;
     uint32_t best = next_active(player, 0);
     for (uint32_t arm = best; arm < arms_of(player); arm = next_active(player, arm + 1))
         if (tacit_vote_private_total(player, arm) > tacit_vote_private_total(player, best))
@@ -485,33 +486,13 @@ bool tacit_vote_private_is_decided(const struct tacit_vote_private *player)
     return player->active_count == 1;
 }
 
-struct tacit_vote_private_summary
-tacit_vote_private_summary(const struct tacit_vote_private *player)
-{
-    TACIT_ASSERT(player != NULL);
-    return (struct tacit_vote_private_summary){.draw = player->draw,
-                                               .decided = player->active_count == 1,
-                                               .waiting = player->phase == PHASE_WAITING,
-                                               .halted = player->phase == PHASE_HALTED,
-                                               .pulling = player->phase == PHASE_PULLING,
-                                               .vote_us = player->clock.leave_us,
-                                               .deadline_us = vote_clock_deadline(&player->clock)};
-}
-
 void tacit_vote_private_view(const struct tacit_vote_private *player,
-                             struct tacit_vote_private_view *view)
+                             struct tacit_vote_noised_view *view)
 {
     TACIT_ASSERT(player != NULL);
     TACIT_ASSERT(view != NULL);
-    struct tacit_vote_private *const read = (struct tacit_vote_private *)(uintptr_t)player;
-    *view = (struct tacit_vote_private_view){.epoch = (uint32_t)player->epoch,
-                                             .draw = player->draw,
-                                             .active = active_of(read),
-                                             .active_count = (uint32_t)player->active_count,
-                                             .dropped = dropped_of(read),
-                                             .decided = player->active_count == 1,
-                                             .waiting = player->phase == PHASE_WAITING,
-                                             .halted = player->phase == PHASE_HALTED,
-                                             .exploit_arm = exploit_arm(read),
-                                             .ledger = &player->clock.ledger};
+    struct vote_block const block = VOTE_BLOCK_OF((struct tacit_vote_private *)(uintptr_t)player);
+    *view = vote_block_view(&block, (uint32_t)player->active_count, player->phase == PHASE_HALTED);
+    view->epoch = (uint32_t)player->epoch;
+    view->dropped = dropped_of((struct tacit_vote_private *)(uintptr_t)player);
 }

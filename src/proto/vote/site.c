@@ -113,25 +113,14 @@ size_t tacit_vote_site_size(const struct tacit_vote_site_config *config)
 
 /* ---- Looking ---- */
 
-static struct tacit_vote_sums_view sums_view(const struct tacit_vote_site *site)
+static struct tacit_vote_noised_view player_view(const struct tacit_vote_site *site)
 {
-    struct tacit_vote_sums_view view;
-    tacit_vote_sums_view(sums_of(site), &view);
+    struct tacit_vote_noised_view view;
+    if (has_sums(site))
+        tacit_vote_sums_view(sums_of(site), &view);
+    else
+        tacit_vote_private_view(player_of(site), &view);
     return view;
-}
-
-static struct tacit_vote_private_summary summary(const struct tacit_vote_site *site)
-{
-    if (!has_sums(site))
-        return tacit_vote_private_summary(player_of(site));
-    struct tacit_vote_sums_view const view = sums_view(site);
-    return (struct tacit_vote_private_summary){.draw = view.draw,
-                                               .decided = view.decided,
-                                               .waiting = view.waiting,
-                                               .halted = view.halted,
-                                               .pulling = view.pulling,
-                                               .vote_us = view.send_us,
-                                               .deadline_us = view.deadline_us};
 }
 
 static struct tacit_vote_board_view board_view(const struct tacit_vote_site *site)
@@ -150,7 +139,7 @@ static bool is_over(const struct tacit_vote_site *site)
 /* No further draw is allowed: what would be played for it would be in vain. */
 static bool is_spent(const struct tacit_vote_site *site)
 {
-    struct tacit_vote_private_summary const player = summary(site);
+    struct tacit_vote_noised_view const player = player_view(site);
     return player.halted || (player.draw >= site->draws_max && !player.waiting && !player.decided);
 }
 
@@ -173,7 +162,7 @@ static struct tacit_vote_hub_message *add_message(const struct tacit_vote_site *
                                                .to = TACIT_HUB,
                                                .run_id = site->run_id,
                                                .term = site->term,
-                                               .draw = (uint32_t)summary(site).draw};
+                                               .draw = (uint32_t)player_view(site).draw};
     return message;
 }
 
@@ -193,7 +182,7 @@ static void ask(struct tacit_vote_site *site, struct tacit_vote_site_update *upd
 
 struct tacit_vote_hub_message tacit_vote_site_release(const struct tacit_vote_site *site)
 {
-    struct tacit_vote_sums_view const view = sums_view(site);
+    struct tacit_vote_noised_view const view = player_view(site);
     struct tacit_vote_hub_message message = {.kind = TACIT_VOTE_RELEASE,
                                              .from = (uint32_t)site->player_id,
                                              .to = TACIT_HUB,
@@ -202,7 +191,7 @@ struct tacit_vote_hub_message tacit_vote_site_release(const struct tacit_vote_si
                                              .draw = (uint32_t)view.draw,
                                              .marks = view.release.arms,
                                              .sums = view.release.sums};
-    TACIT_ASSERT(view.draw > 0);
+    TACIT_ASSERT(has_sums(site) && view.draw > 0);
     memcpy(message.previous, site->grants.commit.previous, sizeof message.previous);
     memcpy(message.salt, site->grants.commit.salt, sizeof message.salt);
     return message;
@@ -228,7 +217,7 @@ static void cast(struct tacit_vote_site *site, struct tacit_vote_site_update *up
 static enum tacit_status commit_draw(struct tacit_vote_site *site, const struct tacit_entropy *keys,
                                      struct tacit_vote_site_update *update)
 {
-    struct tacit_vote_private_summary const player = summary(site);
+    struct tacit_vote_noised_view const player = player_view(site);
     uint8_t digest[TACIT_SHA256_BYTES];
     if (!player.waiting || site->committed != 0)
         return TACIT_OK;
@@ -273,41 +262,30 @@ static void void_plan(struct tacit_vote_site_update *update)
 
 /* ---- The player's steps ---- */
 
-static void note_vote(struct tacit_vote_site *site, const struct tacit_vote_message *vote,
+/* A vote, or a release. */
+static void note_said(struct tacit_vote_site *site, const struct tacit_vote_noised_update *made,
                       struct tacit_vote_site_update *update)
 {
-    TACIT_ASSERT(vote->marks != NULL);
-    TACIT_ASSERT(vote->kind == TACIT_VOTE_MARKS);
-    memcpy(said_of(site), vote->marks, width_of(site) * sizeof(uint64_t));
-    site->said_reset = vote->reset;
+    if (!has_sums(site)) {
+        TACIT_ASSERT(made->message.kind == TACIT_VOTE_MARKS && made->message.marks != NULL);
+        memcpy(said_of(site), made->message.marks, width_of(site) * sizeof(uint64_t));
+        site->said_reset = made->message.reset;
+    }
     site->unheard = 1;
     cast(site, update);
 }
 
-/* settled: of OFFER, draws that the hub is through with. */
-static enum tacit_status step_sums(struct tacit_vote_site *site,
-                                   const struct tacit_vote_event *event, uint64_t settled,
+static enum tacit_status step_sums(struct tacit_vote_site *site, struct tacit_vote_event event,
                                    const struct tacit_entropy *entropy,
-                                   struct tacit_vote_site_update *update)
+                                   struct tacit_vote_noised_update *made)
 {
-    struct tacit_vote_board_view const board = board_view(site);
-    struct tacit_vote_sums_event of_sums = {.now_us = site->now_us, .kind = event->kind};
-    struct tacit_vote_noised_update made;
-    if (event->kind == TACIT_EVENT_REWARD)
-        of_sums.as.reward = event->as.reward;
-    else if (event->kind == TACIT_EVENT_RECEIVE)
-        of_sums.as.grant.draw = event->as.message->draw;
-    else if (event->kind == TACIT_EVENT_OFFER)
-        of_sums.as.standing = (struct tacit_vote_standing){board.voted, settled};
-    enum tacit_status const status = tacit_vote_sums_step(sums_of(site), &of_sums, entropy, &made);
-    update->persist = update->persist || made.persist;
-    if (made.replan)
-        show_plan(site, made.plan, made.plan_count, update);
-    if (made.send) {
-        site->unheard = 1;
-        cast(site, update);
-    }
-    return status;
+    uint64_t const draw = event.kind == TACIT_EVENT_RECEIVE ? event.as.message->draw : 0;
+    if (event.kind == TACIT_EVENT_RECEIVE)
+        event.as.grant.draw = draw;
+    if (event.kind == TACIT_EVENT_OFFER) /* how far the hub is through with its draws */
+        event.as.standing = (struct tacit_vote_standing){board_view(site).voted,
+                                                         site->unheard == 0 ? site->granted : 0};
+    return tacit_vote_sums_step(sums_of(site), &event, entropy, made);
 }
 
 static enum tacit_status step_player(struct tacit_vote_site *site, struct tacit_vote_event event,
@@ -316,15 +294,15 @@ static enum tacit_status step_player(struct tacit_vote_site *site, struct tacit_
 {
     struct tacit_vote_noised_update made;
     event.now_us = site->now_us;
-    if (has_sums(site))
-        return step_sums(site, &event, site->unheard == 0 ? site->granted : 0, entropy, update);
     enum tacit_status const status =
-        tacit_vote_private_step(player_of(site), board_of(site), &event, entropy, &made);
+        has_sums(site)
+            ? step_sums(site, event, entropy, &made)
+            : tacit_vote_private_step(player_of(site), board_of(site), &event, entropy, &made);
     update->persist = update->persist || made.persist || made.persist_board;
     if (made.replan)
         show_plan(site, made.plan, made.plan_count, update);
     if (made.send)
-        note_vote(site, &made.message, update);
+        note_said(site, &made, update);
     return status;
 }
 
@@ -334,7 +312,8 @@ static enum tacit_status read_board(struct tacit_vote_site *site,
 {
     enum tacit_status const status =
         step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_OFFER}, entropy, update);
-    if (!summary(site).pulling || is_over(site)) /* the arms that were left had all their rewards */
+    if (!player_view(site).pulling ||
+        is_over(site)) /* the arms that were left had all their rewards */
         void_plan(update);
     return status;
 }
@@ -375,7 +354,7 @@ static enum tacit_status on_start(struct tacit_vote_site *site, uint64_t term,
         begin_term(site, term, update);
     enum tacit_status status =
         step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_START}, entropy, update);
-    if (summary(site).waiting && site->committed == 0)
+    if (player_view(site).waiting && site->committed == 0)
         return commit_draw(site, keys, update);
     ask(site, update);
     return status;
@@ -435,11 +414,11 @@ static enum tacit_status on_granted(struct tacit_vote_site *site,
                                              .from = TACIT_HUB,
                                              .to = (uint32_t)site->player_id,
                                              .run_id = site->run_id,
-                                             .draw = summary(site).draw};
+                                             .draw = player_view(site).draw};
     if (!has_sums(site))
         memset(&site->grants.commit, 0, sizeof site->grants.commit);
     site->committed = 0;
-    update->granted = (uint32_t)summary(site).draw;
+    update->granted = (uint32_t)player_view(site).draw;
     site->granted = grant.draw;
     update->persist = true;
     enum tacit_status const status = step_player(
@@ -458,7 +437,7 @@ static enum tacit_status on_refused(struct tacit_vote_site *site,
 {
     TACIT_ASSERT(message->kind == TACIT_VOTE_REFUSED);
     struct round_refusal const shown = {.round = message->draw,
-                                        .draw_round = site->committed != 0 ? summary(site).draw
+                                        .draw_round = site->committed != 0 ? player_view(site).draw
                                                                            : site->granted,
                                         .is_waiting = site->committed != 0,
                                         .forgot = message->forgot,
@@ -536,7 +515,7 @@ static enum tacit_status on_board(struct tacit_vote_site *site,
     if (has_sums(site) && was_over && !is_over(site)) /* a term: its plan was open, and not shown */
         (void)step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_START}, entropy,
                           update);
-    if (summary(site).waiting)
+    if (player_view(site).waiting)
         return TACIT_OK;
     return read_board(site, entropy, update);
 }
@@ -579,7 +558,7 @@ static enum tacit_status on_timeout(struct tacit_vote_site *site,
         step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT}, entropy, update);
     if (!is_due || status != TACIT_OK)
         return status;
-    if (summary(site).waiting && site->committed == 0)
+    if (player_view(site).waiting && site->committed == 0)
         return commit_draw(site, keys, update);
     bool const has_cast = update->message_count > 0;
     if (site->committed != 0 || site->grants.blocked != 0)
@@ -593,12 +572,12 @@ static enum tacit_status on_timeout(struct tacit_vote_site *site,
 static void time_resend(struct tacit_vote_site *site, const struct tacit_event *event,
                         uint32_t unanswered_before, const struct tacit_vote_site_update *update)
 {
-    bool const lacks_salt = summary(site).waiting && site->committed == 0;
+    bool const lacks_salt = player_view(site).waiting && site->committed == 0;
     struct round_site_step const made = {
         .kind = event->kind,
         .now_us = site->now_us,
         .unanswered_before = unanswered_before,
-        .is_wanted = summary(site).waiting || site->grants.blocked != 0 || site->unheard != 0,
+        .is_wanted = player_view(site).waiting || site->grants.blocked != 0 || site->unheard != 0,
         .has_moved = lacks_salt || site->grants.resend.due_us == TACIT_NEVER,
         .sends = update->message_count > 0};
     round_site_end_step(&site->grants, site->resend_after_us, &made);
@@ -606,9 +585,9 @@ static void time_resend(struct tacit_vote_site *site, const struct tacit_event *
 
 static void set_deadline(const struct tacit_vote_site *site, struct tacit_vote_site_update *update)
 {
-    struct tacit_vote_private_summary const player = summary(site);
+    struct tacit_vote_noised_view const player = player_view(site);
     update->deadline_us = vote_earlier(player.deadline_us, site->grants.resend.due_us);
-    update->on_tick = update->deadline_us != TACIT_NEVER && update->deadline_us == player.vote_us;
+    update->on_tick = update->deadline_us != TACIT_NEVER && update->deadline_us == player.leave_us;
     TACIT_IMPLIES(update->on_tick, update->deadline_us != TACIT_NEVER);
 }
 
@@ -654,7 +633,7 @@ static bool is_of_config(const struct tacit_vote_site *site,
 /* Could steps have left this, beyond what player and board check of themselves? */
 static bool is_possible(const struct tacit_vote_site *site)
 {
-    struct tacit_vote_private_summary const player = summary(site);
+    struct tacit_vote_noised_view const player = player_view(site);
     return site->committed <= 1 && round_site_is_possible(&site->grants) && site->unheard <= 1 &&
            site->pull_count <= site->horizon && site->granted <= player.draw &&
            (!has_sums(site) || site->unheard == 0 || site->granted == player.draw) &&
@@ -725,8 +704,8 @@ enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
     TACIT_IMPLIES(status == TACIT_OK, site->now_us == event->now_us);
     TACIT_ASSERT(site->pull_count <= site->horizon);
     TACIT_ASSERT(site->committed <= 1);
-    TACIT_ASSERT(site->granted <= summary(site).draw);
-    TACIT_IMPLIES(site->committed != 0, summary(site).waiting);
+    TACIT_ASSERT(site->granted <= player_view(site).draw);
+    TACIT_IMPLIES(site->committed != 0, player_view(site).waiting);
     TACIT_IMPLIES(update->has_draw, site->committed != 0);
     TACIT_IMPLIES(update->message_count > 0, update->messages[0].from == site->player_id);
     set_deadline(site, update);
@@ -739,32 +718,13 @@ int64_t tacit_vote_site_total(const struct tacit_vote_site *site, uint32_t arm)
                           : tacit_vote_private_total(player_of(site), arm);
 }
 
-static void look_at_sums(const struct tacit_vote_site *site, struct tacit_vote_private_view *view)
-{
-    struct tacit_vote_sums_view const sums = sums_view(site);
-    uint32_t const arms = (uint32_t)site->arm_count;
-    uint32_t best = tacit_bits_next(sums.active, arms, 0);
-    for (uint32_t arm = best; arm < arms; arm = tacit_bits_next(sums.active, arms, arm + 1))
-        best = tacit_vote_site_total(site, arm) > tacit_vote_site_total(site, best) ? arm : best;
-    *view = (struct tacit_vote_private_view){
-        .epoch = (uint32_t)(sums.waiting ? sums.draw : sums.draw + 1),
-        .draw = sums.draw,
-        .active = sums.active,
-        .active_count = sums.active_count,
-        .dropped = site->words, /* it votes nothing */
-        .decided = sums.decided,
-        .waiting = sums.waiting,
-        .halted = sums.halted,
-        .exploit_arm = best,
-        .ledger = sums.ledger};
-}
-
 void tacit_vote_site_view(const struct tacit_vote_site *site, struct tacit_vote_site_view *view)
 {
     TACIT_ASSERT(site != NULL);
     TACIT_ASSERT(view != NULL);
-    struct tacit_vote_private_summary const player = summary(site);
-    *view = (struct tacit_vote_site_view){.board = board_view(site),
+    struct tacit_vote_noised_view const player = player_view(site);
+    *view = (struct tacit_vote_site_view){.player = player,
+                                          .board = board_view(site),
                                           .is_decided = is_over(site),
                                           .is_finished = site->pull_count == site->horizon,
                                           .is_committed = site->committed != 0,
@@ -780,9 +740,9 @@ void tacit_vote_site_view(const struct tacit_vote_site *site, struct tacit_vote_
                                           .said = site->words,
                                           .is_heard = site->unheard == 0,
                                           .commit = site->grants.commit};
-    if (has_sums(site))
-        look_at_sums(site, &view->player);
-    else
-        tacit_vote_private_view(player_of(site), &view->player);
+    if (has_sums(site)) {
+        view->player.epoch = (uint32_t)(player.waiting ? player.draw : player.draw + 1);
+        view->player.dropped = site->words; /* it votes nothing */
+    }
     memcpy(view->head, site->grants.head, sizeof view->head);
 }

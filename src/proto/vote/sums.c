@@ -297,7 +297,7 @@ enum tacit_status tacit_vote_sums_check(const struct tacit_vote_sums *player, si
 }
 
 enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
-                                       const struct tacit_vote_sums_event *event,
+                                       const struct tacit_vote_event *event,
                                        const struct tacit_entropy *entropy,
                                        struct tacit_vote_noised_update *update)
 {
@@ -339,20 +339,11 @@ int64_t tacit_vote_sums_total(const struct tacit_vote_sums *player, uint32_t arm
     return total_of((struct tacit_vote_sums *)(uintptr_t)player)[arm];
 }
 
-void tacit_vote_sums_view(const struct tacit_vote_sums *player, struct tacit_vote_sums_view *view)
+void tacit_vote_sums_view(const struct tacit_vote_sums *player, struct tacit_vote_noised_view *view)
 {
     TACIT_ASSERT(player != NULL);
     TACIT_ASSERT(view != NULL);
-    struct tacit_vote_sums *const read = (struct tacit_vote_sums *)(uintptr_t)player;
-    *view = (struct tacit_vote_sums_view){.draw = player->draw,
-                                          .active_count = (uint32_t)player->active_count,
-                                          .active = active_of(read),
-                                          .decided = player->active_count == 1,
-                                          .waiting = player->phase == PHASE_WAITING,
-                                          .pulling = player->phase == PHASE_PULLING,
-                                          .halted = player->phase == PHASE_HALTED,
-                                          .send_us = player->clock.leave_us,
-                                          .deadline_us = vote_clock_deadline(&player->clock),
-                                          .release = release_of(read),
-                                          .ledger = &player->clock.ledger};
+    struct vote_block const block = VOTE_BLOCK_OF((struct tacit_vote_sums *)(uintptr_t)player);
+    *view = vote_block_view(&block, (uint32_t)player->active_count, player->phase == PHASE_HALTED);
+    view->release = release_of((struct tacit_vote_sums *)(uintptr_t)player);
 }
