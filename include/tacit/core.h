@@ -15,8 +15,8 @@
 /* ---- Events ---------------------------------------------------------------------------------- */
 
 enum tacit_event_kind {
-    TACIT_EVENT_START,     /* after init, or after the state was restored */
-    TACIT_EVENT_REWARD,    /* `count` planned pulls of `arm` brought `sum` */
+    TACIT_EVENT_START,  /* after init, or after the state was restored */
+    TACIT_EVENT_REWARD, /* `count` planned pulls of `arm` brought `sum`, or a training its result */
     TACIT_EVENT_EXPLOITED, /* `count` pulls were played outside the plan */
     TACIT_EVENT_RECEIVE,   /* a message came */
     TACIT_EVENT_TIMEOUT,   /* the deadline of an earlier update has come */
@@ -28,6 +28,12 @@ struct tacit_reward {
     uint32_t arm;
     uint64_t count;
     union tacit_sum sum; /* on the mechanism's scale */
+};
+
+/* What the training came to that was asked for. */
+struct tacit_training {
+    uint32_t round;
+    const double *difference; /* d numbers; NULL: there is none, and nothing is spent */
 };
 
 /* K contexts of d numbers each, row by row; valid during the step. */
@@ -47,6 +53,7 @@ struct tacit_event {
     enum tacit_event_kind kind;
     union {
         struct tacit_reward reward;
+        struct tacit_training training; /* REWARD, of who trains */
         uint64_t exploited_count;
         const void *message;
         uint64_t term; /* START: a later one than the state's begins here; 0: none does */

@@ -323,27 +323,8 @@ uint32_t tacit_select_piece_count(uint32_t dimension, enum tacit_select_vector v
 uint32_t tacit_select_piece_numbers(uint32_t dimension, enum tacit_select_vector vector,
                                     uint32_t index);
 
-/* ---- Events and updates of both roles -------------------------------------------------------- */
-
-enum tacit_select_event_kind {
-    TACIT_SELECT_START,   /* after init, or after the state was restored */
-    TACIT_SELECT_AGAIN,   /* what was said may have been lost */
-    TACIT_SELECT_RECEIVE, /* a message came */
-    TACIT_SELECT_TRAINED, /* site: the training that was asked for has ended */
-    TACIT_SELECT_TIMEOUT  /* the deadline of an earlier update has come */
-};
-
-struct tacit_select_event {
-    enum tacit_select_event_kind kind;
-    uint64_t now_us;
-    uint64_t term;                               /* START: the first, 0, or a later one begins */
-    const struct tacit_entropy *keys;            /* for salts; NULL: the same source as the noise */
-    const struct tacit_select_message *message;  /* RECEIVE */
-    uint32_t round;                              /* TRAINED */
-    const struct tacit_aggregators *aggregators; /* TRAINED, two of them; epsilon is the order's */
-    const uint64_t *dropped;  /* hub of two aggregators: A bits: nobody of them is chosen */
-    const double *difference; /* TRAINED: d numbers; NULL: there is none, and nothing is spent */
-};
+/* ---- Updates of both roles, whose event is tacit_event
+ * -------------------------------------------------------- */
 
 struct tacit_select_update {
     bool persist;
@@ -398,7 +379,7 @@ enum tacit_status tacit_select_site_check(const struct tacit_select_site *site, 
  * repeated answers are TACIT_OK; TACIT_ENTROPY: nothing was drawn, and the training is asked for
  * again. Cost: O(d) at most. */
 enum tacit_status tacit_select_site_step(struct tacit_select_site *site,
-                                         const struct tacit_select_event *event,
+                                         const struct tacit_event *event,
                                          const struct tacit_entropy *entropy,
                                          struct tacit_select_update *update);
 
@@ -474,7 +455,7 @@ enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, siz
  * a grant that this state knows nothing of: it is marked as ahead, which blames nobody, and hears a
  * REFUSAL that says so; TACIT_ENTROPY: no set was chosen, a later event tries again. */
 enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
-                                        const struct tacit_select_event *event,
+                                        const struct tacit_event *event,
                                         const struct tacit_entropy *entropy,
                                         struct tacit_select_update *update);
 

@@ -150,19 +150,6 @@ struct tacit_vote_hub_config {
         reset_after_s; /* DSER4: a coin each second resets after so long in the mean; 0: none */
 };
 
-enum tacit_vote_hub_event_kind {
-    TACIT_VOTE_HUB_START,   /* after init, after a restart */
-    TACIT_VOTE_HUB_RECEIVE, /* a message came */
-    TACIT_VOTE_HUB_TIMEOUT
-};
-
-struct tacit_vote_hub_event {
-    uint64_t now_us; /* >= the last one; START may come with a new clock */
-    enum tacit_vote_hub_event_kind kind;
-    uint64_t term;                                /* START: as a site's */
-    const struct tacit_vote_hub_message *message; /* RECEIVE */
-};
-
 struct tacit_vote_hub_update {
     bool persist;
     bool send;
@@ -210,8 +197,7 @@ enum tacit_status tacit_vote_hub_check(const struct tacit_vote_hub *hub, size_t 
  * TACIT_ROLLBACK: it follows a grant that this state knows nothing of: it is marked as ahead, which
  * blames nobody, and hears so; or a vote of a reset that was not: nothing changed. TACIT_ENTROPY:
  * no coin was flipped; soon again. Cost: O(1) a commitment, O(K/64) a vote, O(N K) a reset. */
-enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub,
-                                      const struct tacit_vote_hub_event *event,
+enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub, const struct tacit_event *event,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_vote_hub_update *update);
 

@@ -206,11 +206,11 @@ struct tacit_wire_neighbour *live_hub_neighbours(const struct live_hub_config *c
 void live_hub_describe_edges(const struct live_hub_config *config, const struct tacit_graph *graph,
                              FILE *out);
 
-/* What a core that leads rounds calls the event. head: of the message, which gets the core's term,
- * as its envelope said; NULL: there is none. */
+/* What a core calls the event. said_term: of the message, which gets the core's term, as its
+ * envelope said; NULL: there is none. */
 struct tacit_event live_hub_core_event(const struct live_hub *hub,
                                        const struct live_hub_event *came, uint64_t term,
-                                       const void *message, struct tacit_round_message *head);
+                                       const void *message, uint64_t *said_term);
 
 /* What such a hub shows of its rounds, and of two aggregators; asked are all sites. */
 struct live_hub_view live_hub_show(const struct live_hub *hub,

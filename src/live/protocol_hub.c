@@ -311,18 +311,18 @@ bool live_hub_send(struct live_hub *hub, const void *message)
 
 struct tacit_event live_hub_core_event(const struct live_hub *hub,
                                        const struct live_hub_event *came, uint64_t term,
-                                       const void *message, struct tacit_round_message *head)
+                                       const void *message, uint64_t *said_term)
 {
     struct tacit_event made = {.now_us = came->now_us,
                                .dropped = live_hub_dropped(hub),
                                .kind = came->kind == LIVE_HUB_START ? TACIT_EVENT_START
                                                                     : TACIT_EVENT_TIMEOUT};
-    TACIT_ASSERT((head != NULL) == (came->kind == LIVE_HUB_RECEIVE));
+    TACIT_ASSERT((said_term != NULL) == (came->kind == LIVE_HUB_RECEIVE));
     if (came->kind == LIVE_HUB_START && came->term > 0)
         made.as.term = came->term - 1; /* the core counts from 0 */
-    if (head == NULL)
+    if (said_term == NULL)
         return made;
-    head->term = term;
+    *said_term = term;
     made.kind = TACIT_EVENT_RECEIVE;
     made.as.message = message;
     return made;

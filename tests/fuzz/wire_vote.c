@@ -59,8 +59,8 @@ static void tell_hub(const struct tacit_vote_hub_message *message, uint32_t arms
     size_t const size = tacit_vote_hub_size(&config);
     struct tacit_vote_hub *const hub = malloc(size);
     struct tacit_vote_hub *const before = malloc(size);
-    struct tacit_vote_hub_event const event = {
-        .now_us = NOW_US, .kind = TACIT_VOTE_HUB_RECEIVE, .message = message};
+    struct tacit_event const event = {
+        .now_us = NOW_US, .kind = TACIT_EVENT_RECEIVE, .as.message = message};
     struct tacit_vote_hub_update update;
     TACIT_ASSERT(hub != NULL && before != NULL);
     TACIT_ASSERT(tacit_vote_hub_init(hub, &config) == TACIT_OK);

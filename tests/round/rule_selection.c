@@ -182,24 +182,16 @@ static void note_trained(const struct storm_world *world, const void *site,
 static void step(struct storm_world *world, uint32_t node, const struct storm_event *event,
                  const struct tacit_entropy *entropy, struct storm_update *out)
 {
-    static const enum tacit_select_event_kind kinds[] = {
-        [TACIT_EVENT_START] = TACIT_SELECT_START,
-        [TACIT_EVENT_EXPLOITED] = TACIT_SELECT_AGAIN,
-        [TACIT_EVENT_RECEIVE] = TACIT_SELECT_RECEIVE,
-        [TACIT_EVENT_REWARD] = TACIT_SELECT_TRAINED,
-        [TACIT_EVENT_TIMEOUT] = TACIT_SELECT_TIMEOUT};
     struct storm_node *const at = &world->nodes[node];
     struct tacit_select_site_view view = {0};
     if (node != world->sites)
         tacit_select_site_view(at->state, &view);
-    struct tacit_select_event const made = {.kind = kinds[event->kind],
-                                            .now_us = event->now_us,
-                                            .term = event->term,
-                                            .keys = event->keys,
-                                            .message = event->message,
-                                            .round = event->round > 0 ? event->round : view.round,
-                                            .aggregators = event->aggregators,
-                                            .difference = event->difference};
+    struct tacit_event made = storm_event_of(event);
+    uint32_t const round = event->round > 0 ? event->round : view.round;
+    if (made.kind == TACIT_EVENT_REWARD)
+        made.as.training = (struct tacit_training){round, event->difference};
+    if (made.kind == TACIT_EVENT_EXPLOITED)
+        made.kind = TACIT_EVENT_TIMEOUT; /* all is said again */
     enum tacit_status const status =
         node == world->sites ? tacit_select_hub_step(at->state, &made, entropy, &update)
                              : tacit_select_site_step(at->state, &made, entropy, &update);
@@ -207,7 +199,7 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
     if (update.drawn)
         note_trained(world, at->state, event->difference);
     report(status, out);
-    out->round = made.round;
+    out->round = round;
     spoil_scratch(world);
 }
 

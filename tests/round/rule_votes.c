@@ -133,14 +133,8 @@ static void step_hub(const struct storm_world *world, void *state, const struct 
                      const struct tacit_entropy *entropy, struct storm_update *out)
 {
     struct tacit_vote_hub_update update;
-    struct tacit_vote_hub_event const of_hub = {
-        .now_us = event->now_us,
-        .term = event->term,
-        .kind = event->kind == TACIT_EVENT_START     ? TACIT_VOTE_HUB_START
-                : event->kind == TACIT_EVENT_RECEIVE ? TACIT_VOTE_HUB_RECEIVE
-                                                     : TACIT_VOTE_HUB_TIMEOUT,
-        .message = event->message};
-    out->status = tacit_vote_hub_step(state, &of_hub, entropy, &update);
+    struct tacit_event const made = storm_event_of(event);
+    out->status = tacit_vote_hub_step(state, &made, entropy, &update);
     said[0] = update.message;
     if (update.send && update.message.kind == TACIT_VOTE_ROW)
         check_row(world, &update.message);

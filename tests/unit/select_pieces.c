@@ -83,7 +83,7 @@ static void tell(struct tacit_select_site *site, const struct tacit_select_messa
     struct tacit_select_message said = *message;
     said.from = TACIT_HUB;
     said.run_id = RUN_ID;
-    struct tacit_select_event const event = {.kind = TACIT_SELECT_RECEIVE, .message = &said};
+    struct tacit_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = &said};
     assert_int_equal(tacit_select_site_step(site, &event, NULL, update), TACIT_OK);
 }
 
@@ -112,8 +112,8 @@ static bool take_part(struct tacit_select_site *site, uint32_t round,
         tell(site, &piece, &update);
     if (!update.train)
         return false;
-    struct tacit_select_event const event = {
-        .kind = TACIT_SELECT_TRAINED, .round = round, .difference = &difference};
+    struct tacit_event const event = {.kind = TACIT_EVENT_REWARD,
+                                      .as.training = {round, &difference}};
     assert_int_equal(tacit_select_site_step(site, &event, entropy, &update), TACIT_OK);
     assert_true(update.drawn);
     struct tacit_select_message grant = {.kind = TACIT_SELECT_GRANT, .round = round};

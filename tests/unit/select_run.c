@@ -357,16 +357,17 @@ static struct tacit_helper_round round_of(const struct tacit_select_hub_view *vi
 }
 
 /* After a step of the hub: what live/hub_helper.c does. */
-static void note_helper(struct world *world, const struct tacit_select_event *event,
+static void note_helper(struct world *world, const struct tacit_event *event,
                         const struct tacit_select_update *update)
 {
     struct tacit_helper_hub *const kept = kept_of(world);
+    struct tacit_select_message const *const said = event->as.message;
     struct tacit_entropy const entropy = tacit_rng_entropy(&world->rng);
     struct tacit_select_hub_view view;
     struct tacit_helper_hub_view helper;
     tacit_select_hub_view(hub_of(world), &view);
     if ((update->happened & TACIT_GRANTED_DRAW) != 0)
-        tacit_helper_hub_grant(kept, event->message->from, event->message->commit);
+        tacit_helper_hub_grant(kept, said->from, said->commit);
     if ((update->happened & TACIT_TOOK_REPORT) != 0) {
         struct tacit_helper_release release = *update->masked;
         tacit_helper_blind_digest(&release, (const uint64_t *)update->words, NUMBERS);
@@ -433,11 +434,11 @@ static bool ask_helper(struct world *world)
     return true;
 }
 
-static enum tacit_status step(struct world *world, uint32_t node,
-                              const struct tacit_select_event *wanted)
+static enum tacit_status step(struct world *world, uint32_t node, const struct tacit_event *wanted)
 {
-    struct tacit_select_event made = *wanted;
-    const struct tacit_select_event *const event = &made;
+    struct tacit_event made = *wanted;
+    const struct tacit_event *const event = &made;
+    struct tacit_select_message const *const said = event->as.message; /* RECEIVE */
     if (world->two != NULL)
         made.aggregators = &world->two->aggregators;
     struct tacit_select_update update;
@@ -457,9 +458,8 @@ static enum tacit_status step(struct world *world, uint32_t node,
         return status;
     }
     for (uint32_t site = 0; node == SITES && site < SITES; site++) {
-        bool const is_new = after.seen[site] == round && event->message != NULL &&
-                            event->message->kind == TACIT_SELECT_PIECE &&
-                            event->message->from == site;
+        bool const is_new = after.seen[site] == round && event->kind == TACIT_EVENT_RECEIVE &&
+                            said->kind == TACIT_SELECT_PIECE && said->from == site;
         if (update.round_is_over ? is_new : tacit_bits_has(after.received, site))
             world->is_counted[site] = true;
     }
@@ -496,10 +496,10 @@ static void train(struct world *world, uint32_t site)
     struct tacit_select_site_view after;
     tacit_select_site_view(site_of(world, site), &view);
     learn(site, view.round, difference);
-    struct tacit_select_event const event = {.kind = TACIT_SELECT_TRAINED,
-                                             .now_us = world->now_us,
-                                             .round = view.round,
-                                             .difference = world->fails[site] ? NULL : difference};
+    struct tacit_event const event = {
+        .kind = TACIT_EVENT_REWARD,
+        .now_us = world->now_us,
+        .as.training = {view.round, world->fails[site] ? NULL : difference}};
     world->nodes[site].is_training = false;
     assert_int_equal(step(world, site, &event), TACIT_OK);
     tacit_select_site_view(site_of(world, site), &after);
@@ -535,7 +535,7 @@ static void die(struct world *world, uint32_t node)
     else
         assert_int_equal(
             tacit_select_site_check(here->state, here->size, &world->site_configs[node]), TACIT_OK);
-    struct tacit_select_event const event = {.kind = TACIT_SELECT_START, .now_us = world->now_us};
+    struct tacit_event const event = {.kind = TACIT_EVENT_START, .now_us = world->now_us};
     (void)step(world, node, &event);
 }
 
@@ -550,8 +550,8 @@ static void deliver(struct world *world)
                          TACIT_OK);
         message->term = envelope.term;
         watch(world, message);
-        struct tacit_select_event const event = {
-            .kind = TACIT_SELECT_RECEIVE, .now_us = world->now_us, .message = message};
+        struct tacit_event const event = {
+            .kind = TACIT_EVENT_RECEIVE, .now_us = world->now_us, .as.message = message};
         (void)step(world, envelope.to, &event);
     }
     testing_free(message);
@@ -568,8 +568,7 @@ static void pass_time(struct world *world)
         return;
     world->now_us = next > world->now_us ? next : world->now_us + 1;
     for (uint32_t i = 0; i <= SITES; i++) {
-        struct tacit_select_event const event = {.kind = TACIT_SELECT_TIMEOUT,
-                                                 .now_us = world->now_us};
+        struct tacit_event const event = {.kind = TACIT_EVENT_TIMEOUT, .now_us = world->now_us};
         if (world->nodes[i].deadline_us <= world->now_us)
             (void)step(world, i, &event);
     }
@@ -588,7 +587,7 @@ static bool is_over(const struct world *world)
 
 static void start(struct world *world)
 {
-    struct tacit_select_event const event = {.kind = TACIT_SELECT_START};
+    struct tacit_event const event = {.kind = TACIT_EVENT_START};
     for (uint32_t i = 0; i <= SITES; i++)
         assert_int_equal(step(world, i, &event), TACIT_OK);
 }
@@ -759,10 +758,9 @@ TEST(no_exact_number_of_a_vector_is_in_the_state)
         difference[i] = 1e-4 * (i % KINDS + 1);
     struct tacit_select_site_view view;
     tacit_select_site_view(site_of(world, site), &view);
-    struct tacit_select_event const event = {.kind = TACIT_SELECT_TRAINED,
-                                             .now_us = world->now_us,
-                                             .round = view.round,
-                                             .difference = difference};
+    struct tacit_event const event = {.kind = TACIT_EVENT_REWARD,
+                                      .now_us = world->now_us,
+                                      .as.training = {view.round, difference}};
     enum tacit_status status = TACIT_ENTROPY;
     uint32_t failures = 0;
     for (uint32_t words = 0; status == TACIT_ENTROPY; words = 2 * words + 1) {
@@ -790,8 +788,8 @@ static enum tacit_status say_to(struct world *world, uint32_t node,
     void *const before = testing_malloc(here->size);
     struct tacit_select_update update;
     struct tacit_entropy const entropy = tacit_rng_entropy(&world->rng);
-    struct tacit_select_event const event = {
-        .kind = TACIT_SELECT_RECEIVE, .now_us = world->now_us, .message = message};
+    struct tacit_event const event = {
+        .kind = TACIT_EVENT_RECEIVE, .now_us = world->now_us, .as.message = message};
     assert_non_null(before);
     memcpy(before, here->state, here->size);
     enum tacit_status const status =
@@ -1171,11 +1169,10 @@ TEST(of_two_copies_of_a_site_one_is_granted)
         tacit_vector_quantise(difference, NUMBERS, CLIP, exact[i]);
         struct tacit_rng same = rng;
         struct tacit_entropy const entropy = tacit_rng_entropy(&same);
-        struct tacit_select_event const event = {.kind = TACIT_SELECT_TRAINED,
-                                                 .now_us = world->now_us,
-                                                 .round = round,
-                                                 .aggregators = &world->two->aggregators,
-                                                 .difference = difference};
+        struct tacit_event const event = {.kind = TACIT_EVENT_REWARD,
+                                          .now_us = world->now_us,
+                                          .aggregators = &world->two->aggregators,
+                                          .as.training = {round, difference}};
         assert_int_equal(
             tacit_select_site_step(i == 0 ? site_of(world, site) : copy, &event, &entropy, &update),
             TACIT_OK);
@@ -1212,8 +1209,8 @@ TEST(words_that_are_not_those_committed_to_are_no_report)
                                                   .round = update.round,
                                                   .vector = TACIT_SELECT_STEPS,
                                                   .mask = 7};
-    struct tacit_select_event event = {
-        .kind = TACIT_SELECT_RECEIVE, .now_us = world->now_us, .message = &question};
+    struct tacit_event event = {
+        .kind = TACIT_EVENT_RECEIVE, .now_us = world->now_us, .as.message = &question};
     struct tacit_entropy const entropy = tacit_rng_entropy(&world->rng);
     struct tacit_select_update given;
     struct tacit_select_update heard;
@@ -1228,12 +1225,12 @@ TEST(words_that_are_not_those_committed_to_are_no_report)
     tacit_helper_words_digest((const uint64_t *)words, TACIT_SELECT_UPDATE_NUMBERS, digests);
     update.digests = digests;
     given.messages[0].step_piece = words;
-    event.message = &update;
+    event.as.message = &update;
     assert_int_equal(tacit_select_hub_step(hub_of(world), &event, &entropy, &heard), TACIT_OK);
     size_t const size = world->nodes[SITES].size;
     void *const before = testing_malloc(size);
     for (uint32_t i = 0; i < 6; i++) {
-        event.message = &given.messages[i % 3];
+        event.as.message = &given.messages[i % 3];
         memcpy(before, hub_of(world), size);
         enum tacit_status const status =
             tacit_select_hub_step(hub_of(world), &event, &entropy, &heard);
@@ -1257,9 +1254,9 @@ TEST(nothing_masked_in_a_term_is_said_in_the_next)
     uint32_t const site = play_until(world, TACIT_SELECT_RELEASED);
     struct tacit_select_site_view before;
     tacit_select_site_view(site_of(world, site), &before);
-    struct tacit_select_event const event = {
-        .kind = TACIT_SELECT_START, .now_us = world->now_us, .term = 1};
-    struct tacit_select_event again = {.kind = TACIT_SELECT_AGAIN, .now_us = world->now_us};
+    struct tacit_event const event = {
+        .kind = TACIT_EVENT_START, .now_us = world->now_us, .as.term = 1};
+    struct tacit_event again = {.kind = TACIT_EVENT_START, .now_us = world->now_us};
     struct tacit_entropy const entropy = tacit_rng_entropy(&world->rng);
     struct tacit_select_update said;
     struct tacit_select_update heard;
@@ -1268,8 +1265,8 @@ TEST(nothing_masked_in_a_term_is_said_in_the_next)
     memcpy(copy, site_of(world, site), world->nodes[site].size);
     assert_int_equal(tacit_select_site_step(copy, &event, &entropy, &heard), TACIT_OK);
     said.messages[0].term = 1; /* even if the round went on */
-    again = (struct tacit_select_event){
-        .kind = TACIT_SELECT_RECEIVE, .now_us = world->now_us, .message = &said.messages[0]};
+    again = (struct tacit_event){
+        .kind = TACIT_EVENT_RECEIVE, .now_us = world->now_us, .as.message = &said.messages[0]};
     assert_int_equal(tacit_select_site_step(copy, &again, &entropy, &heard), TACIT_OK);
     struct tacit_select_site_view anew;
     tacit_select_site_view(copy, &anew);

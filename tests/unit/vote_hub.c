@@ -291,7 +291,7 @@ static void digest_hub(const struct tacit_vote_hub *hub)
     digest_message(&anew);
 }
 
-static enum tacit_status step_hub(struct world *world, struct tacit_vote_hub_event event)
+static enum tacit_status step_hub(struct world *world, struct tacit_event event)
 {
     struct tacit_entropy const entropy = {.fill = fill, .context = world};
     struct tacit_vote_hub_update update;
@@ -318,15 +318,14 @@ static enum tacit_status tell_hub(struct world *world, const struct message *mes
 {
     struct tacit_vote_hub_message said = message->message;
     said.marks = said.marks == NULL ? NULL : &message->marks;
-    return step_hub(
-        world, (struct tacit_vote_hub_event){.kind = TACIT_VOTE_HUB_RECEIVE, .message = &said});
+    return step_hub(world, (struct tacit_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &said});
 }
 
 /* All that stands, as when the broker is there again. */
 static void say_all(struct world *world)
 {
     struct tacit_vote_hub_message message;
-    (void)step_hub(world, (struct tacit_vote_hub_event){.kind = TACIT_VOTE_HUB_START});
+    (void)step_hub(world, (struct tacit_event){.kind = TACIT_EVENT_START});
     for (uint32_t site = 0; site < SITES; site++)
         if (tacit_vote_hub_row(world->hub, site, &message))
             post(world, &message, 0);
@@ -694,8 +693,7 @@ TEST(one_mark_makes_a_voter)
 static void begin_term(struct world *world, uint64_t term)
 {
     world->queue_count = 0; /* what was under way is of the term before */
-    (void)step_hub(world,
-                   (struct tacit_vote_hub_event){.kind = TACIT_VOTE_HUB_START, .term = term});
+    (void)step_hub(world, (struct tacit_event){.kind = TACIT_EVENT_START, .as.term = term});
     for (uint32_t site = 0; site < SITES; site++)
         if (world->processes[site][0].runs)
             (void)step(world, site, 0,
@@ -859,7 +857,7 @@ TEST(coin_of_the_hub_resets_everybody_whatever_was_voted)
     uint32_t resets = 0;
     for (int second = 0; second < 300; second++) {
         world.now_us += 1000000;
-        (void)step_hub(&world, (struct tacit_vote_hub_event){.kind = TACIT_VOTE_HUB_TIMEOUT});
+        (void)step_hub(&world, (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT});
         resets += is_under_way(&world, TACIT_VOTE_ANEW);
         memset(world.rows, 0, sizeof world.rows);
         deliver_all(&world);

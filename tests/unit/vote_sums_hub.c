@@ -83,11 +83,12 @@ static struct tacit_vote_hub_view hub_view(const struct world *world)
 static enum tacit_status tell_hub(struct world *world, const struct tacit_vote_hub_message *said,
                                   struct tacit_vote_hub_update *update)
 {
-    struct tacit_vote_hub_event const event = {.now_us = world->now_us,
-                                               .kind = said == NULL ? TACIT_VOTE_HUB_START
-                                                                    : TACIT_VOTE_HUB_RECEIVE,
-                                               .term = world->term,
-                                               .message = said};
+    struct tacit_event event = {.now_us = world->now_us,
+                                .kind = said == NULL ? TACIT_EVENT_START : TACIT_EVENT_RECEIVE};
+    if (said == NULL)
+        event.as.term = world->term;
+    else
+        event.as.message = said;
     return tacit_vote_hub_step(world->hub, &event, NULL, update);
 }
 

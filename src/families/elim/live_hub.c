@@ -341,7 +341,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
 {
     struct tacit_elim_message *const said = message;
     struct tacit_event const made =
-        live_hub_core_event(hub, event, term_of(hub), said, said == NULL ? NULL : &said->head);
+        live_hub_core_event(hub, event, term_of(hub), said, said == NULL ? NULL : &said->term);
     if (!hub->keeps_nothing)
         return step_core(hub, &made, event, entropy, update);
     return said != NULL ? on_peer_report(hub, event, said) : TACIT_OK;

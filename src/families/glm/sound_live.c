@@ -343,7 +343,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
     struct live_heard heard = {.head = NULL};
     struct tacit_glm_sound_update done;
     struct tacit_event const made = live_hub_core_event(hub, event, core_view(hub).term, said,
-                                                        said == NULL ? NULL : &said->head);
+                                                        said == NULL ? NULL : &said->term);
     if (said != NULL)
         heard = (struct live_heard){&said->head, said->masked, said->sums,
                                     (uint32_t)TACIT_GLM_PRIVATE_SUMS(hub->shape.dimension)};

@@ -398,7 +398,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
 {
     struct tacit_phased_message *const said = message;
     struct tacit_event const made = live_hub_core_event(hub, event, core_view(hub).term, said,
-                                                        said == NULL ? NULL : &said->head);
+                                                        said == NULL ? NULL : &said->term);
     struct tacit_phased_update update_of_core;
     enum tacit_status const status = tacit_phased_hub_step(hub->state, &made, &update_of_core);
     carry_out(hub, &update_of_core, update);

@@ -121,7 +121,7 @@ static void set_task(struct live_site *site, uint64_t now_us, struct live_site_u
 
 /* Outbox = ledger: the bytes that open the release are kept as they go out; they name each piece of
  * it by its digest, and the pieces are in the state. */
-static enum tacit_status step_core(struct live_site *site, const struct tacit_select_event *event,
+static enum tacit_status step_core(struct live_site *site, const struct tacit_event *event,
                                    const struct tacit_entropy *entropy,
                                    struct live_site_update *update)
 {
@@ -183,12 +183,11 @@ static enum tacit_status take_task(struct live_site *site, const struct live_sit
         memcpy(&value, event->as.task.bytes + i * sizeof value, sizeof value);
         difference[i] = (double)value;
     }
-    struct tacit_select_event const made = {.kind = TACIT_SELECT_TRAINED,
-                                            .now_us = event->now_us,
-                                            .keys = event->keys,
-                                            .round = (uint32_t)event->as.task.number,
-                                            .aggregators = &aggregators,
-                                            .difference = difference};
+    struct tacit_event const made = {.kind = TACIT_EVENT_REWARD,
+                                     .now_us = event->now_us,
+                                     .keys = event->keys,
+                                     .aggregators = &aggregators,
+                                     .as.training = {(uint32_t)event->as.task.number, difference}};
     enum tacit_status const status = step_core(site, &made, entropy, update);
     free(difference);
     return status;
@@ -198,23 +197,22 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    void *message, const struct tacit_entropy *entropy,
                                    struct live_site_update *update)
 {
-    struct tacit_select_event made = {.now_us = event->now_us, .keys = event->keys};
+    struct tacit_event made = {
+        .kind = live_event_kind(event), .now_us = event->now_us, .keys = event->keys};
     struct tacit_select_message *const said = message;
     uint64_t const term = site_view(site).term;
-    if (event->kind == LIVE_SITE_REWARD || event->kind == LIVE_SITE_EXPLOITED)
+    if (made.kind == TACIT_EVENT_REWARD || made.kind == TACIT_EVENT_EXPLOITED)
         return TACIT_OK; /* nothing here learns from decisions */
     if (event->kind == LIVE_SITE_TASK)
         return take_task(site, event, entropy, update);
-    bool const is_start = event->kind == LIVE_SITE_START || event->kind == LIVE_SITE_CONNECTED;
-    if (is_start) /* the core counts the terms that it was in */
-        made.term = term + (event->as.begins_term ? 1 : 0);
-    made.kind = event->kind == LIVE_SITE_START || made.term > term ? TACIT_SELECT_START
-                : is_start                                         ? TACIT_SELECT_AGAIN
-                : event->kind == LIVE_SITE_TIMEOUT                 ? TACIT_SELECT_TIMEOUT
-                                                                   : TACIT_SELECT_RECEIVE;
+    if (event->kind == LIVE_SITE_CONNECTED && !event->as.begins_term)
+        made.kind = TACIT_EVENT_TIMEOUT;     /* all is said again; what is trained goes on */
+    else if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
+        made.as.term = term + (event->as.begins_term ? 1 : 0);
+    else if (said != NULL)
+        made.as.message = said;
     if (said != NULL)
         said->term = term; /* as its envelope said */
-    made.message = said;
     return step_core(site, &made, entropy, update);
 }
 
@@ -446,18 +444,9 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   struct live_hub_update *update)
 {
     struct tacit_select_message *const said = message;
-    struct tacit_select_event const made = {
-        .now_us = event->now_us,
-        .term = event->term > 0 ? event->term - 1 : 0, /* the core counts from 0 */
-        .kind = event->kind == LIVE_HUB_START     ? TACIT_SELECT_START
-                : event->kind == LIVE_HUB_RECEIVE ? TACIT_SELECT_RECEIVE
-                                                  : TACIT_SELECT_TIMEOUT,
-        .message = said,
-        .dropped = live_hub_dropped(hub)};
+    struct tacit_event const made = live_hub_core_event(hub, event, hub_view(hub).term, said,
+                                                        said == NULL ? NULL : &said->term);
     struct tacit_select_update done;
-    struct tacit_select_hub_view const view = hub_view(hub);
-    if (said != NULL)
-        said->term = view.term; /* as its envelope said */
     enum tacit_status const status = tacit_select_hub_step(hub->state, &made, entropy, &done);
     carry(hub, &done, update);
     if (hub->helper != NULL)

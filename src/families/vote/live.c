@@ -297,19 +297,12 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   void *message, const struct tacit_entropy *entropy,
                                   struct live_hub_update *update)
 {
-    struct tacit_vote_hub_message *const vote_message = message;
+    struct tacit_vote_hub_message *const said = message;
     struct tacit_vote_hub_view view;
-    struct tacit_vote_hub_event const made = {
-        .now_us = event->now_us,
-        .term = event->term > 0 ? event->term - 1 : 0, /* the core counts from 0 */
-        .kind = event->kind == LIVE_HUB_START     ? TACIT_VOTE_HUB_START
-                : event->kind == LIVE_HUB_RECEIVE ? TACIT_VOTE_HUB_RECEIVE
-                                                  : TACIT_VOTE_HUB_TIMEOUT,
-        .message = vote_message};
     struct tacit_vote_hub_update done;
     tacit_vote_hub_view(hub->state, &view);
-    if (vote_message != NULL)
-        vote_message->term = view.term; /* as its envelope said */
+    struct tacit_event const made =
+        live_hub_core_event(hub, event, view.term, said, said == NULL ? NULL : &said->term);
     enum tacit_status const status = tacit_vote_hub_step(hub->state, &made, entropy, &done);
     update->persist = done.persist;
     update->deadline_us = done.deadline_us;

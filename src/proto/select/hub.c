@@ -683,24 +683,24 @@ static void tell_report(const struct hub_parts *parts, struct slot *slot,
 }
 
 /* All pieces of one update are there: it is counted, durably, before the site hears of it. */
-static enum tacit_status complete(struct hub_parts *parts, struct slot *slot,
-                                  const struct tacit_select_event *event,
+static enum tacit_status complete(struct hub_parts *parts, struct slot *slot, uint64_t now_us,
+                                  const struct tacit_round_message *piece,
                                   const struct tacit_entropy *entropy,
                                   struct tacit_select_update *update)
 {
     TACIT_ASSERT(slot->state == SLOT_OPENED);
     struct hub_head const *const head = parts->head;
-    uint64_t const spent_us = event->now_us - head->started_us;
+    uint64_t const spent_us = now_us - head->started_us;
     uint32_t const site = slot->agent;
     enum tacit_status status = TACIT_OK;
     slot->state = SLOT_COMPLETE;
     parts->latencies[place_of(parts, slot)] = (double)(spent_us > 0 ? spent_us : 1) * 1e-6;
-    round_hub_take(&parts->round, &event->message->head, 1);
+    round_hub_take(&parts->round, piece, 1);
     if (parts->two != NULL)
-        tell_report(parts, slot, &event->message->head, update);
+        tell_report(parts, slot, piece, update);
     update->persist = true;
     if (head->desk.missing_count == 0)
-        status = end_round(parts, event->now_us, entropy, update);
+        status = end_round(parts, now_us, entropy, update);
     say_order(parts, site, update);
     return status;
 }
@@ -728,12 +728,12 @@ static enum tacit_status take_model(const struct hub_parts *parts,
     return TACIT_OK;
 }
 
-static enum tacit_status take_piece(struct hub_parts *parts, const struct tacit_select_event *event,
+static enum tacit_status take_piece(struct hub_parts *parts, const struct tacit_event *event,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_select_update *update)
 {
     struct hub_head const *const head = parts->head;
-    struct tacit_select_message const *const piece = event->message;
+    struct tacit_select_message const *const piece = event->as.message;
     struct slot *const slot = slot_of(parts, piece->from);
     if (piece->vector == TACIT_SELECT_MODEL)
         return take_model(parts, piece, event->now_us, update);
@@ -746,7 +746,7 @@ static enum tacit_status take_piece(struct hub_parts *parts, const struct tacit_
     if (!is_whole)
         return status;
     if (parts->two == NULL || are_committed(parts, slot))
-        return complete(parts, slot, event, entropy, update);
+        return complete(parts, slot, event->now_us, &piece->head, entropy, update);
     select_forget(&held, piece->first);
     return TACIT_MALFORMED;
 }
@@ -764,12 +764,11 @@ static enum tacit_status give_pieces(const struct hub_parts *parts,
 
 /* ---- Steps ---- */
 
-static enum tacit_status take_message(struct hub_parts *parts,
-                                      const struct tacit_select_event *event,
+static enum tacit_status take_message(struct hub_parts *parts, const struct tacit_event *event,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_select_update *update)
 {
-    struct tacit_select_message const *const message = event->message;
+    struct tacit_select_message const *const message = event->as.message;
     switch (message->kind) {
     case TACIT_SELECT_HELLO:
         return take_hello(parts, message, update);
@@ -790,11 +789,11 @@ static enum tacit_status take_message(struct hub_parts *parts,
     return TACIT_UNEXPECTED;
 }
 
-static enum tacit_status receive(struct hub_parts *parts, const struct tacit_select_event *event,
+static enum tacit_status receive(struct hub_parts *parts, const struct tacit_event *event,
                                  const struct tacit_entropy *entropy,
                                  struct tacit_select_update *update)
 {
-    struct tacit_select_message const *const message = event->message;
+    struct tacit_select_message const *const message = event->as.message;
     TACIT_ASSERT(message != NULL);
     enum tacit_status status = round_hub_check(&parts->round, &message->head);
     if (status == TACIT_OK)
@@ -837,12 +836,12 @@ static void begin_term(const struct hub_parts *parts, uint64_t term, uint64_t no
 }
 
 /* The clock may have begun anew with the machine. */
-static void start(struct hub_parts *parts, const struct tacit_select_event *event,
+static void start(struct hub_parts *parts, const struct tacit_event *event,
                   struct tacit_select_update *update)
 {
     struct hub_head *const head = parts->head;
-    if (event->term > head->desk.term) {
-        begin_term(parts, event->term, event->now_us, update);
+    if (event->as.term > head->desk.term) {
+        begin_term(parts, event->as.term, event->now_us, update);
         *parts = parts_of((const struct tacit_select_hub *)(const void *)head);
     }
     if (head->started_us > event->now_us)
@@ -853,7 +852,7 @@ static void start(struct hub_parts *parts, const struct tacit_select_event *even
 }
 
 enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
-                                        const struct tacit_select_event *event,
+                                        const struct tacit_event *event,
                                         const struct tacit_entropy *entropy,
                                         struct tacit_select_update *update)
 {
@@ -865,18 +864,18 @@ enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
     TACIT_ASSERT(update != NULL);
     memset(update, 0, sizeof *update);
     parts.round.dropped = event->dropped;
-    bool const is_start = event->kind == TACIT_SELECT_START || event->kind == TACIT_SELECT_AGAIN;
+    bool const is_start = event->kind == TACIT_EVENT_START;
     if (is_start)
         start(&parts, event, update);
-    else if (event->kind == TACIT_SELECT_RECEIVE)
+    else if (event->kind == TACIT_EVENT_RECEIVE)
         status = receive(&parts, event, entropy, update);
-    else if (event->kind == TACIT_SELECT_TIMEOUT)
+    else if (event->kind == TACIT_EVENT_TIMEOUT)
         status = time_out(&parts, event->now_us, entropy, update);
     bool const is_new = head->round != before.round || head->desk.phase != before.desk.phase ||
                         head->lacks_model != before.lacks_model;
     if (status == TACIT_OK || update->persist)
         round_desk_end_step(&head->desk, event->now_us, head->config.round_timeout_us, is_new,
-                            event->kind == TACIT_SELECT_START);
+                            is_start);
     update->deadline_us = head->lacks_model == 0 ? head->desk.deadline_us : TACIT_NEVER;
     select_sign(update, TACIT_HUB, head->config.run_id, head->desk.term);
     round_hub_check_invariants(&parts.round);

@@ -432,8 +432,7 @@ static enum tacit_status mask(const struct site_parts *parts,
 }
 
 /* Charged, drawn, committed to: one durable write (SELECT.md 2.8). */
-static enum tacit_status draw(const struct tacit_select_site *site,
-                              const struct tacit_select_event *event,
+static enum tacit_status draw(const struct tacit_select_site *site, const struct tacit_event *event,
                               const struct tacit_entropy *entropy,
                               struct tacit_select_update *update)
 {
@@ -442,7 +441,7 @@ static enum tacit_status draw(const struct tacit_select_site *site,
     struct site_head made = *head;
     const struct tacit_entropy *const keys = event->keys == NULL ? entropy : event->keys;
     uint8_t release[TACIT_SHA256_BYTES];
-    tacit_vector_quantise(event->difference, head->config.dimension, head->config.clip,
+    tacit_vector_quantise(event->as.training.difference, head->config.dimension, head->config.clip,
                           parts.steps.numbers);
     enum tacit_status status = add_noise(&parts, entropy);
     if (status == TACIT_OK && parts.two != NULL)
@@ -471,14 +470,14 @@ static enum tacit_status draw(const struct tacit_select_site *site,
 }
 
 static enum tacit_status take_training(const struct tacit_select_site *site,
-                                       const struct tacit_select_event *event,
+                                       const struct tacit_event *event,
                                        const struct tacit_entropy *entropy,
                                        struct tacit_select_update *update)
 {
     struct site_head *const head = (struct site_head *)(uintptr_t)site;
-    if (head->phase != TACIT_SELECT_TRAINING || event->round != head->round)
+    if (head->phase != TACIT_SELECT_TRAINING || event->as.training.round != head->round)
         return TACIT_UNEXPECTED;
-    if (event->difference == NULL) { /* nothing was released, nothing is spent */
+    if (event->as.training.difference == NULL) { /* nothing was released, nothing is spent */
         head->phase = TACIT_SELECT_IDLE;
         return TACIT_OK;
     }
@@ -551,11 +550,11 @@ static enum tacit_status give_pieces(const struct site_parts *parts,
 /* ---- Steps ---- */
 
 static enum tacit_status receive(const struct tacit_select_site *site,
-                                 const struct tacit_select_event *event,
+                                 const struct tacit_event *event,
                                  struct tacit_select_update *update)
 {
     struct site_parts const parts = parts_of(site);
-    struct tacit_select_message const *const message = event->message;
+    struct tacit_select_message const *const message = event->as.message;
     TACIT_ASSERT(message != NULL);
     if (message->from != TACIT_HUB || message->run_id != parts.head->config.run_id ||
         message->term != parts.head->term)
@@ -607,23 +606,24 @@ static void start(const struct tacit_select_site *site, uint64_t term,
     say_again(site, update);
 }
 
-static enum tacit_status dispatch(struct tacit_select_site *site,
-                                  const struct tacit_select_event *event,
+static enum tacit_status dispatch(struct tacit_select_site *site, const struct tacit_event *event,
                                   const struct tacit_entropy *entropy,
                                   struct tacit_select_update *update)
 {
     switch (event->kind) {
-    case TACIT_SELECT_START:
-        start(site, event->term, update);
+    case TACIT_EVENT_START:
+        start(site, event->as.term, update);
         return TACIT_OK;
-    case TACIT_SELECT_AGAIN:
-    case TACIT_SELECT_TIMEOUT:
+    case TACIT_EVENT_TIMEOUT:
         say_again(site, update);
         return TACIT_OK;
-    case TACIT_SELECT_RECEIVE:
+    case TACIT_EVENT_RECEIVE:
         return receive(site, event, update);
-    case TACIT_SELECT_TRAINED:
+    case TACIT_EVENT_REWARD:
         return take_training(site, event, entropy, update);
+    case TACIT_EVENT_EXPLOITED:
+    case TACIT_EVENT_OFFER: /* nothing is learnt from decisions */
+        break;
     }
     return TACIT_INVALID;
 }
@@ -643,7 +643,7 @@ static void time_resend(struct site_head *head, uint64_t now_us, bool is_answere
 }
 
 enum tacit_status tacit_select_site_step(struct tacit_select_site *site,
-                                         const struct tacit_select_event *event,
+                                         const struct tacit_event *event,
                                          const struct tacit_entropy *entropy,
                                          struct tacit_select_update *update)
 {
@@ -658,8 +658,9 @@ enum tacit_status tacit_select_site_step(struct tacit_select_site *site,
         update->train = true;
         head->grants.resend.due_us = event->now_us + ENTROPY_PAUSE_US;
     } else {
-        bool const is_answered = event->kind == TACIT_SELECT_RECEIVE && status == TACIT_OK &&
-                                 event->message->kind != TACIT_SELECT_REFUSAL;
+        struct tacit_select_message const *const said = event->as.message;
+        bool const is_answered = event->kind == TACIT_EVENT_RECEIVE && status == TACIT_OK &&
+                                 said->kind != TACIT_SELECT_REFUSAL;
         time_resend(head, event->now_us, is_answered, phase != head->phase, update);
     }
     update->deadline_us = head->grants.resend.due_us;

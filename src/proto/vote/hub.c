@@ -546,34 +546,38 @@ enum tacit_status tacit_vote_hub_check(const struct tacit_vote_hub *hub, size_t 
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
-enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub,
-                                      const struct tacit_vote_hub_event *event,
+enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub, const struct tacit_event *event,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_vote_hub_update *update)
 {
     TACIT_ASSERT(event != NULL);
     TACIT_ASSERT(hub->voter_count <= hub->player_count);
     TACIT_ASSERT(hub != NULL);
-    TACIT_ASSERT(event->kind == TACIT_VOTE_HUB_START || event->now_us >= hub->now_us);
+    TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= hub->now_us);
     *update = (struct tacit_vote_hub_update){0};
     enum tacit_status status = TACIT_OK;
     uint64_t const now_before = hub->now_us;
     hub->now_us = event->now_us;
     switch (event->kind) {
-    case TACIT_VOTE_HUB_START:
-        if (event->term > hub->term)
-            begin_term(hub, event->term, update);
+    case TACIT_EVENT_START:
+        if (event->as.term > hub->term)
+            begin_term(hub, event->as.term, update);
         hub->coin_us =
             hub->reset_after_s > 0 && !has_sums(hub) ? hub->now_us + COIN_US : TACIT_NEVER;
         break;
-    case TACIT_VOTE_HUB_RECEIVE:
-        status = on_receive(hub, event->message, update);
+    case TACIT_EVENT_RECEIVE:
+        status = on_receive(hub, event->as.message, update);
         break;
-    case TACIT_VOTE_HUB_TIMEOUT:
+    case TACIT_EVENT_TIMEOUT:
         status = flip_coin(hub, entropy, update);
         break;
+    case TACIT_EVENT_REWARD:
+    case TACIT_EVENT_EXPLOITED:
+    case TACIT_EVENT_OFFER: /* a hub has no arms to pull */
+        status = TACIT_INVALID;
+        break;
     }
-    if (event->kind == TACIT_VOTE_HUB_RECEIVE && status != TACIT_OK && !update->persist)
+    if (event->kind == TACIT_EVENT_RECEIVE && status != TACIT_OK && !update->persist)
         hub->now_us = now_before; /* refused: byte for byte as before */
     TACIT_IMPLIES(status == TACIT_OK, hub->now_us == event->now_us);
     TACIT_ASSERT(hub->voter_count <= hub->player_count);
