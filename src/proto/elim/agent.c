@@ -113,13 +113,12 @@ static enum tacit_status add_reward(struct tacit_elim_agent *agent,
 }
 
 /* Rewards beside the plan enter no estimate (READINGS P1.11). */
-static enum tacit_status play(void *state, const struct round_agent_event *event)
+static enum tacit_status play(void *state, const struct tacit_event *event)
 {
     struct tacit_elim_agent *const agent = state;
-    struct tacit_event const *const own = event->event;
     return event->kind == TACIT_EVENT_REWARD
-               ? add_reward(agent, &own->as.reward)
-               : round_play_exploit(&agent->play, own->as.exploited_count);
+               ? add_reward(agent, &event->as.reward)
+               : round_play_exploit(&agent->play, event->as.exploited_count);
 }
 
 static bool is_asked(void *state)
@@ -128,6 +127,8 @@ static bool is_asked(void *state)
 }
 
 static const struct round_agent_rule rule = {.round = elim_agent_round,
+                                             .word = elim_word,
+                                             .head_at = offsetof(struct tacit_elim_message, head),
                                              .keeps_history = true,
                                              .check_order = elim_agent_check_order,
                                              .take_changes = elim_agent_take_changes,
@@ -209,10 +210,8 @@ enum tacit_status elim_agent_step(struct tacit_elim_agent *agent, const struct t
                                   struct tacit_elim_update *update)
 {
     struct round_agent_made made;
-    struct round_agent_event const heard =
-        ROUND_AGENT_EVENT(event, entropy, struct tacit_elim_message, elim_word);
     check_invariants(agent);
-    enum tacit_status const status = round_agent_step(&rule, agent, &heard, &made);
+    enum tacit_status const status = round_agent_step(&rule, agent, event, entropy, &made);
     TACIT_IMPLIES(made.plan_is_open, agent->left_count > 0);
     TACIT_IMPLIES(made.word == ROUND_SAYS_COMMIT, agent->config.has_grants);
     say(agent, &made, update);
@@ -236,8 +235,6 @@ enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32
                                           struct tacit_elim_update *update)
 {
     struct round_agent_made made;
-    struct round_agent_event const heard =
-        ROUND_AGENT_EVENT(now, entropy, struct tacit_elim_message, elim_word);
     check_invariants(agent);
     *update = (struct tacit_elim_update){.deadline_us = agent->grants.resend.due_us};
     if (agent->config.change_max == 0 || arm >= agent->config.arm_count ||
@@ -251,7 +248,7 @@ enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32
     elim_agent_bar_arm(agent, arm);
     tacit_bits_add(refused_of(agent), arm);
     elim_agent_find_playable(agent);
-    enum tacit_status const status = round_agent_change_plan(&rule, agent, &heard, &made);
+    enum tacit_status const status = round_agent_change_plan(&rule, agent, now, entropy, &made);
     TACIT_ASSERT(made.persist);
     TACIT_IMPLIES(status != TACIT_OK, made.word == ROUND_SAYS_NOTHING);
     say(agent, &made, update);

@@ -57,10 +57,10 @@ static void take_change(struct tacit_elim_agent *agent, const struct tacit_elim_
     }
 }
 
-bool elim_agent_take_changes(void *state, const struct round_agent_event *heard)
+bool elim_agent_take_changes(void *state, const struct tacit_event *heard)
 {
     struct tacit_elim_agent *const agent = state;
-    struct tacit_elim_message const *const order = elim_agent_order(heard);
+    struct tacit_elim_message const *const order = heard->as.message;
     if (order->change_count <= agent->change_count)
         return false;
     for (uint32_t i = agent->change_count; i < order->change_count; i++) {

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "agent_state.h"
 
-uint64_t elim_agent_cost_nano(void *state, const struct round_agent_event *event)
+uint64_t elim_agent_cost_nano(void *state, const struct tacit_event *event)
 {
     struct tacit_elim_agent const *const agent = state;
     TACIT_IMPLIES(agent->config.has_helper, event->aggregators != NULL);

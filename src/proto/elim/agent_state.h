@@ -144,22 +144,20 @@ void elim_agent_bar_arm(struct tacit_elim_agent *agent, uint32_t arm);
 /* Is an arm left, should this one go? */
 bool elim_agent_leaves_an_arm(struct tacit_elim_agent *agent, uint32_t arm);
 /* True: the log is longer than it was, and what is new in it holds from now on. */
-bool elim_agent_take_changes(void *state, const struct round_agent_event *heard);
+bool elim_agent_take_changes(void *state, const struct tacit_event *heard);
 
 /* ---- agent_order.c ---- */
 
-/* Of an event that is one. */
-const struct tacit_elim_message *elim_agent_order(const struct round_agent_event *heard);
 /* Errors: as elim_agent_check_changes; nothing changed. */
-enum tacit_status elim_agent_check_order(void *state, const struct round_agent_event *heard);
+enum tacit_status elim_agent_check_order(void *state, const struct tacit_event *heard);
 /* Of a new epoch: its arms and S(r) stand, and its plan is laid. */
-void elim_agent_take_order(void *state, const struct round_agent_event *heard);
+void elim_agent_take_order(void *state, const struct tacit_event *heard);
 /* Is the report that it asks for the one that was granted last? */
-bool elim_agent_is_answered(void *state, const struct round_agent_event *heard);
+bool elim_agent_is_answered(void *state, const struct tacit_event *heard);
 /* Does it ask for more of what was granted? */
-bool elim_agent_continues(void *state, const struct round_agent_event *heard);
+bool elim_agent_continues(void *state, const struct tacit_event *heard);
 /* Of the epoch that stands. True: whether this agent is asked is another answer now. */
-bool elim_agent_take_asked(void *state, const struct round_agent_event *heard);
+bool elim_agent_take_asked(void *state, const struct tacit_event *heard);
 
 /* ---- agent_plan.c ---- */
 
@@ -174,7 +172,7 @@ uint32_t elim_agent_arm_to_exploit(struct tacit_elim_agent *agent);
 /* ---- agent_release.c ---- */
 
 /* Of the next draw, for each reward in it, in nano-epsilon. */
-uint64_t elim_agent_cost_nano(void *state, const struct round_agent_event *event);
+uint64_t elim_agent_cost_nano(void *state, const struct tacit_event *event);
 /* l. 9: a noised sum of each active arm, into report_of. Errors: TACIT_ENTROPY, nothing is drawn.
  */
 enum tacit_status elim_agent_draw(void *state, const struct tacit_entropy *entropy,

@@ -159,7 +159,24 @@ static void digest_report(void *hub, const struct round_heard *heard,
                         report->sum_count, digest);
 }
 
+static struct round_heard heard_of(void *state, const void *said)
+{
+    struct tacit_elim_hub *const hub = state;
+    struct tacit_elim_message const *const message = said;
+    bool const is_site = message->from < hub->config.agent_count;
+    return (struct round_heard){.word = elim_word(message),
+                                .head = &message->head,
+                                .message = message,
+                                .sites = message->agents == 0 ? 1 : message->agents,
+                                .word_count = message->sum_count,
+                                .words = (const uint64_t *)message->sums,
+                                .masked = message->masked,
+                                .is_held_elsewhere =
+                                    is_site && weights_of(hub)[message->from] == 0};
+}
+
 const struct round_rule elim_hub_rule = {.round = round_of,
+                                         .heard = heard_of,
                                          .quorum = elim_hub_quorum,
                                          .prepare = elim_hub_draw_uploaders,
                                          .begin = begin,
@@ -172,21 +189,6 @@ const struct round_rule elim_hub_rule = {.round = round_of,
                                          .close = elim_hub_judge};
 
 /* ---- Messages ---- */
-
-static struct round_heard heard_of(struct tacit_elim_hub *hub,
-                                   const struct tacit_elim_message *message)
-{
-    bool const is_site = message->from < hub->config.agent_count;
-    return (struct round_heard){.word = elim_word(message->kind),
-                                .head = &message->head,
-                                .message = message,
-                                .sites = message->agents == 0 ? 1 : message->agents,
-                                .word_count = message->sum_count,
-                                .words = (const uint64_t *)message->sums,
-                                .masked = message->masked,
-                                .is_held_elsewhere =
-                                    is_site && weights_of(hub)[message->from] == 0};
-}
 
 void elim_hub_say(struct tacit_elim_hub *hub, const struct round_made *made,
                   struct tacit_elim_update *update)
@@ -212,10 +214,9 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub, const struct t
                                       const struct tacit_entropy *entropy,
                                       struct tacit_elim_update *update)
 {
-    struct round_event const heard = ROUND_EVENT(event, heard_of(hub, event->as.message));
     struct round_made made;
     elim_hub_check_invariants(hub);
-    enum tacit_status const status = round_step(&elim_hub_rule, hub, &heard, entropy, &made);
+    enum tacit_status const status = round_step(&elim_hub_rule, hub, event, entropy, &made);
     elim_hub_say(hub, &made, update);
     elim_hub_check_invariants(hub);
     return status;

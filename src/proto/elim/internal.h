@@ -170,7 +170,8 @@ uint64_t *elim_table_scratch(struct tacit_elim_table *table);
 struct tacit_elim_opening *elim_table_opening(struct tacit_elim_table *table, uint32_t half,
                                               uint32_t agent);
 
-enum round_word elim_word(enum tacit_elim_message_kind kind);
+/* What it is, as far as rounds go. */
+enum round_word elim_word(const void *message);
 
 /* What a commitment is to: S(r), the active set, its sums side by side. Cost: O(K). */
 void elim_release_digest(uint64_t pulls, const uint64_t *arms, uint32_t arm_count,

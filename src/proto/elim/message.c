@@ -5,8 +5,9 @@
 /* What follows it is aligned. */
 #define PROOF_BYTES ((sizeof(struct tacit_elim_proof) + 7) / 8 * 8)
 
-enum round_word elim_word(enum tacit_elim_message_kind kind)
+enum round_word elim_word(const void *message)
 {
+    enum tacit_elim_message_kind const kind = ((const struct tacit_elim_message *)message)->kind;
     static const enum round_word words[] = {
         [TACIT_ELIM_HELLO] = ROUND_SAYS_HELLO,    [TACIT_ELIM_COMMIT] = ROUND_SAYS_COMMIT,
         [TACIT_ELIM_REPORT] = ROUND_SAYS_REPORT,  [TACIT_ELIM_ORDER] = ROUND_SAYS_ORDER,

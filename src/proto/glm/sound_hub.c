@@ -160,7 +160,15 @@ static void close_round(void *state, uint32_t sites, const int64_t *totals)
     hub->round++;
 }
 
+static struct round_heard heard_of(void *hub, const void *said)
+{
+    struct tacit_glm_sound_message const *const message = said;
+    return ROUND_HEARD(message, .masked = message->masked, .words = (const uint64_t *)message->sums,
+                       .word_count = sum_count(hub));
+}
+
 static const struct round_rule rule = {.round = round_of,
+                                       .heard = heard_of,
                                        .quorum = quorum_of,
                                        .check = check_report,
                                        .is_possible = row_is_possible,
@@ -168,13 +176,6 @@ static const struct round_rule rule = {.round = round_of,
                                        .close = close_round};
 
 /* ---- Messages ---- */
-
-static struct round_heard heard_of(const struct tacit_glm_sound_hub *hub,
-                                   const struct tacit_glm_sound_message *message)
-{
-    return ROUND_HEARD(message, .masked = message->masked, .words = (const uint64_t *)message->sums,
-                       .word_count = sum_count(hub));
-}
 
 static void say(struct tacit_glm_sound_hub *hub, const struct round_made *made,
                 struct tacit_glm_sound_update *update)
@@ -217,8 +218,7 @@ enum tacit_status tacit_glm_sound_hub_step(struct tacit_glm_sound_hub *hub,
                                            struct tacit_glm_sound_update *update)
 {
     struct round_made made;
-    enum tacit_status const status =
-        round_step(&rule, hub, &ROUND_EVENT(event, heard_of(hub, event->as.message)), NULL, &made);
+    enum tacit_status const status = round_step(&rule, hub, event, NULL, &made);
     say(hub, &made, update);
     return status;
 }

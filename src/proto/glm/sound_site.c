@@ -176,25 +176,24 @@ static void check_invariants(const struct tacit_glm_sound_site *site)
 
 /* ---- Its part in a round (round/agent.h) ---- */
 
-static const struct tacit_glm_sound_message *order_of(const struct round_agent_event *heard)
+/* Every event is a part of this family's own. */
+static const struct tacit_glm_sound_event *own_of(const struct tacit_event *event)
 {
-    struct tacit_glm_sound_event const *const event = heard->event;
-    return event->core.as.message;
+    return (const struct tacit_glm_sound_event *)(const void *)event;
 }
 
-static enum tacit_status check_order(void *state, const struct round_agent_event *heard)
+static enum tacit_status check_order(void *state, const struct tacit_event *heard)
 {
     struct tacit_glm_sound_site const *const site = state;
-    struct tacit_glm_sound_message const *const order = order_of(heard);
+    struct tacit_glm_sound_message const *const order = heard->as.message;
     bool const is_end = order->round == site->config.model.batch_count + 1;
     return order->sums != NULL && order->last == is_end ? TACIT_OK : TACIT_MALFORMED;
 }
 
-static void learn_order(struct tacit_glm_sound_site *site, const struct round_agent_event *heard)
+static void learn_order(struct tacit_glm_sound_site *site, const struct tacit_event *heard)
 {
-    struct tacit_glm_sound_event const *const event = heard->event;
-    struct tacit_glm_sound_message const *const order = event->core.as.message;
-    learn(site, event->path, order->sums, order->round - 1, order->releases);
+    struct tacit_glm_sound_message const *const order = heard->as.message;
+    learn(site, own_of(heard)->path, order->sums, order->round - 1, order->releases);
     if (has_helper(&site->config))
         tacit_glm_sound_order_digest(order->sums, site->config.model.dimension,
                                      masking_of(site)->order);
@@ -202,7 +201,7 @@ static void learn_order(struct tacit_glm_sound_site *site, const struct round_ag
 
 /* The batch of a round is what it is, whatever else the order says. With two aggregators none is
  * answered: what was said in a term before is of no sum of this one. */
-static bool is_answered(void *state, const struct round_agent_event *heard)
+static bool is_answered(void *state, const struct tacit_event *heard)
 {
     struct tacit_glm_sound_site *const site = state;
     if (has_helper(&site->config))
@@ -212,7 +211,7 @@ static bool is_answered(void *state, const struct round_agent_event *heard)
 }
 
 /* A batch is open until it has its rewards, of which some may be there. */
-static void open_batch(void *state, const struct round_agent_event *heard)
+static void open_batch(void *state, const struct tacit_event *heard)
 {
     struct tacit_glm_sound_site *const site = state;
     uint64_t const batch = site->config.horizon / site->config.model.batch_count;
@@ -224,10 +223,9 @@ static void open_batch(void *state, const struct round_agent_event *heard)
 }
 
 /* Whatever was decided when: it goes into the open sums. */
-static enum tacit_status add_reward(void *state, const struct round_agent_event *heard)
+static enum tacit_status add_reward(void *state, const struct tacit_event *heard)
 {
     struct tacit_glm_sound_site *const site = state;
-    struct tacit_glm_sound_event const *const event = heard->event;
     bool const is_planned = site->phase == PHASE_PULLING;
     uint64_t const after = site->horizon - site->pull_count;
     if (heard->kind != TACIT_EVENT_REWARD || /* there is no plan, so nothing is beside it */
@@ -236,13 +234,13 @@ static enum tacit_status add_reward(void *state, const struct round_agent_event 
     site->pull_count++;
     site->left_count -= is_planned ? 1 : 0;
     if (!site->last && site->open_count < site->config.horizon) {
-        glm_private_add(&site->config.model, &event->reward, open_of(site));
+        glm_private_add(&site->config.model, &own_of(heard)->reward, open_of(site));
         site->open_count++;
     }
     return TACIT_OK;
 }
 
-static uint64_t cost_nano(void *site, const struct round_agent_event *event)
+static uint64_t cost_nano(void *site, const struct tacit_event *event)
 {
     (void)event;
     return ((struct tacit_glm_sound_site *)site)->config.cost_nano;
@@ -285,17 +283,19 @@ static void drop_drawn(void *state)
     memset(drawn_of(site), 0, sum_bytes(site));
 }
 
-static const struct round_agent_rule site_rule = {.round = round_of,
-                                                  .check_order = check_order,
-                                                  .is_answered = is_answered,
-                                                  .plan = open_batch,
-                                                  .play = add_reward,
-                                                  .cost_nano = cost_nano,
-                                                  .draw = draw,
-                                                  .erase = erase_open,
-                                                  .drop = drop_drawn,
-                                                  .forget = drop_drawn,
-                                                  .begin_term = erase_open};
+static const struct round_agent_rule site_rule = {
+    .round = round_of,
+    .head_at = offsetof(struct tacit_glm_sound_message, head),
+    .check_order = check_order,
+    .is_answered = is_answered,
+    .plan = open_batch,
+    .play = add_reward,
+    .cost_nano = cost_nano,
+    .draw = draw,
+    .erase = erase_open,
+    .drop = drop_drawn,
+    .forget = drop_drawn,
+    .begin_term = erase_open};
 
 /* ---- Events ---- */
 
@@ -341,12 +341,11 @@ enum tacit_status tacit_glm_sound_site_step(struct tacit_glm_sound_site *site,
                                             struct tacit_glm_sound_update *update)
 {
     struct round_agent_made made;
-    struct round_agent_event const heard =
-        ROUND_AGENT_EVENT(&event->core, entropy, struct tacit_glm_sound_message, round_word);
     check_invariants(site);
     if (event->core.kind == TACIT_EVENT_OFFER)
         return on_offer(site, event, entropy, update);
-    enum tacit_status const status = round_agent_step(&site_rule, site, &heard, &made);
+    enum tacit_status const status =
+        round_agent_step(&site_rule, site, &event->core, entropy, &made);
     check_invariants(site);
     say(site, &made, update);
     return status;

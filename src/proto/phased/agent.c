@@ -213,7 +213,7 @@ static void fill_plan(struct tacit_phased_agent *agent, struct tacit_phased_upda
 
 /* ---- Its part in a round (round/agent.h) ---- */
 
-static uint64_t cost_nano(void *state, const struct round_agent_event *event)
+static uint64_t cost_nano(void *state, const struct tacit_event *event)
 {
     struct tacit_phased_agent const *const agent = state;
     TACIT_IMPLIES(agent->config.has_helper, event->aggregators != NULL);
@@ -306,19 +306,12 @@ static enum tacit_status add_reward(struct tacit_phased_agent *agent,
 }
 
 /* 1: rewards beside the plan enter no sum. */
-static enum tacit_status play(void *state, const struct round_agent_event *event)
+static enum tacit_status play(void *state, const struct tacit_event *event)
 {
     struct tacit_phased_agent *const agent = state;
-    struct tacit_event const *const own = event->event;
     return event->kind == TACIT_EVENT_REWARD
-               ? add_reward(agent, &own->as.reward)
-               : round_play_exploit(&agent->play, own->as.exploited_count);
-}
-
-static const struct tacit_phased_message *order_of(const struct round_agent_event *heard)
-{
-    struct tacit_event const *const event = heard->event;
-    return event->as.message;
+               ? add_reward(agent, &event->as.reward)
+               : round_play_exploit(&agent->play, event->as.exploited_count);
 }
 
 static bool plan_is_well_formed(const struct tacit_phased_agent *agent,
@@ -338,10 +331,10 @@ static bool plan_is_well_formed(const struct tacit_phased_agent *agent,
     return true;
 }
 
-static enum tacit_status check_order(void *state, const struct round_agent_event *heard)
+static enum tacit_status check_order(void *state, const struct tacit_event *heard)
 {
     struct tacit_phased_agent const *const agent = state;
-    struct tacit_phased_message const *const order = order_of(heard);
+    struct tacit_phased_message const *const order = heard->as.message;
     bool const has_leader = order->leader < agent->config.arm_count;
     return (has_leader || order->leader == TACIT_NO_ARM) && plan_is_well_formed(agent, order)
                ? TACIT_OK
@@ -349,20 +342,20 @@ static enum tacit_status check_order(void *state, const struct round_agent_event
 }
 
 /* Are its pulls fewer than the site's policy allows? */
-static bool is_beyond_policy(void *state, const struct round_agent_event *heard)
+static bool is_beyond_policy(void *state, const struct tacit_event *heard)
 {
     struct tacit_phased_agent const *const agent = state;
-    struct tacit_phased_message const *const order = order_of(heard);
+    struct tacit_phased_message const *const order = heard->as.message;
     for (uint32_t i = 0; i < order->block_count; i++)
         if (order->blocks[i].count < agent->config.pulls_min)
             return true;
     return false;
 }
 
-static void lay_plan(void *state, const struct round_agent_event *heard)
+static void lay_plan(void *state, const struct tacit_event *heard)
 {
     struct tacit_phased_agent *const agent = state;
-    struct tacit_phased_message const *const order = order_of(heard);
+    struct tacit_phased_message const *const order = heard->as.message;
     TACIT_ASSERT(agent->block_count == 0 && agent->left_count == 0);
     agent->leader = order->leader;
     if (order->last)
@@ -373,10 +366,10 @@ static void lay_plan(void *state, const struct round_agent_event *heard)
 
 /* Is it the very order that the last release answers? With two aggregators none is: what was said
  * in a term before is of no sum of this one. */
-static bool is_answered(void *state, const struct round_agent_event *heard)
+static bool is_answered(void *state, const struct tacit_event *heard)
 {
     struct tacit_phased_agent *const agent = state;
-    struct tacit_phased_message const *const order = order_of(heard);
+    struct tacit_phased_message const *const order = heard->as.message;
     if (agent->config.has_helper || order->block_count != agent->block_count)
         return false;
     for (uint32_t i = 0; i < order->block_count; i++)
@@ -388,6 +381,7 @@ static bool is_answered(void *state, const struct round_agent_event *heard)
 }
 
 static const struct round_agent_rule rule = {.round = round_of,
+                                             .head_at = offsetof(struct tacit_phased_message, head),
                                              .check_order = check_order,
                                              .is_refused = is_beyond_policy,
                                              .is_answered = is_answered,
@@ -435,10 +429,8 @@ enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
                                           struct tacit_phased_update *update)
 {
     struct round_agent_made made;
-    struct round_agent_event const heard =
-        ROUND_AGENT_EVENT(event, entropy, struct tacit_phased_message, round_word);
     check_invariants(agent);
-    enum tacit_status const status = round_agent_step(&rule, agent, &heard, &made);
+    enum tacit_status const status = round_agent_step(&rule, agent, event, entropy, &made);
     check_invariants(agent);
     say(agent, &made, update);
     return status;

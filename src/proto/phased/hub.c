@@ -191,7 +191,16 @@ static void judge(void *state, uint32_t agents, const int64_t *totals)
     memset(own, 0, blocks * sizeof *own);
 }
 
+static struct round_heard heard_of(void *hub, const void *said)
+{
+    struct tacit_phased_message const *const message = said;
+    (void)hub;
+    return ROUND_HEARD(message, .masked = message->masked, .words = (const uint64_t *)message->sums,
+                       .word_count = message->block_count);
+}
+
 static const struct round_rule rule = {.round = round_of,
+                                       .heard = heard_of,
                                        .quorum = quorum_of,
                                        .check = check_report,
                                        .is_possible = row_is_possible,
@@ -199,12 +208,6 @@ static const struct round_rule rule = {.round = round_of,
                                        .close = judge};
 
 /* ---- Messages ---- */
-
-static struct round_heard heard_of(const struct tacit_phased_message *message)
-{
-    return ROUND_HEARD(message, .masked = message->masked, .words = (const uint64_t *)message->sums,
-                       .word_count = message->block_count);
-}
 
 /* But for its head. */
 static struct tacit_phased_message order_of(struct tacit_phased_hub *hub)
@@ -285,8 +288,7 @@ enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
                                         struct tacit_phased_update *update)
 {
     struct round_made made;
-    enum tacit_status const status =
-        round_step(&rule, hub, &ROUND_EVENT(event, heard_of(event->as.message)), NULL, &made);
+    enum tacit_status const status = round_step(&rule, hub, event, NULL, &made);
     say(hub, &made, update);
     return status;
 }

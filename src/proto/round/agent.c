@@ -7,7 +7,9 @@ struct stepped {
     const struct round_agent_rule *rule;
     void *site;
     struct round_agent round;
-    const struct round_agent_event *event;
+    const struct tacit_event *event;
+    const struct tacit_entropy *entropy;
+    const struct tacit_round_message *head; /* RECEIVE */
     struct round_agent_made *made;
 };
 
@@ -47,8 +49,8 @@ static void ask_again(const struct stepped *at)
 
 static enum tacit_status commit(const struct stepped *at, const struct round_draw *draw)
 {
-    struct round_agent_event const *const event = at->event;
-    struct tacit_entropy const *const keys = event->keys == NULL ? event->entropy : event->keys;
+    struct tacit_event const *const event = at->event;
+    struct tacit_entropy const *const keys = event->keys == NULL ? at->entropy : event->keys;
     if (!at->round.has_grants)
         return TACIT_OK;
     return draw->masked == NULL ? round_agent_commit(&at->round, draw->digest, keys)
@@ -77,7 +79,7 @@ static enum tacit_status draw_once(const struct stepped *at)
         halt(at);
         return TACIT_BUDGET;
     }
-    enum tacit_status status = at->rule->draw(at->site, at->event->entropy, &draw);
+    enum tacit_status status = at->rule->draw(at->site, at->entropy, &draw);
     if (status == TACIT_OK)
         status = commit(at, &draw);
     if (status != TACIT_OK) {
@@ -136,15 +138,14 @@ static enum tacit_status on_grant(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
     bool is_granted;
-    enum tacit_status const status =
-        round_agent_hear_grant(&at->round, at->event->head, &is_granted);
+    enum tacit_status const status = round_agent_hear_grant(&at->round, at->head, &is_granted);
     if (!is_granted)
         return status;
     use_draw(at);
     at->made->persist = true;
     if (is_wanted(at))
         say(at, ROUND_SAYS_REPORT);
-    else if (at->event->head->closed && play->phase == PHASE_WAITING)
+    else if (at->head->closed && play->phase == PHASE_WAITING)
         say(at, ROUND_SAYS_HELLO); /* there is a newer order */
     return TACIT_OK;
 }
@@ -186,7 +187,8 @@ static void begin_term(const struct stepped *at, uint64_t term, bool is_anew)
 void round_agent_begin_anew(const struct round_agent_rule *rule, void *site, uint64_t term)
 {
     struct round_agent_made made = {.word = ROUND_SAYS_NOTHING};
-    struct stepped const at = {rule, site, rule->round(site), NULL, &made};
+    struct stepped const at = {
+        .rule = rule, .site = site, .round = rule->round(site), .made = &made};
     begin_term(&at, term, true);
 }
 
@@ -212,7 +214,7 @@ static enum tacit_status open_plan(const struct stepped *at)
 static enum tacit_status take_order(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
-    struct tacit_round_message const *const order = at->event->head;
+    struct tacit_round_message const *const order = at->head;
     TACIT_ASSERT(order->round > play->round);
     at->made->plan_is_void = play->left_count > 0;
     at->made->persist = true;
@@ -232,7 +234,7 @@ static enum tacit_status take_order(const struct stepped *at)
 static enum tacit_status take_place(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
-    struct tacit_round_message const *const order = at->event->head;
+    struct tacit_round_message const *const order = at->head;
     TACIT_ASSERT(play->release_round == play->round && play->draw_round == play->round);
     at->made->persist = true;
     if (play->round > 0 && order->round == play->round && !order->last &&
@@ -265,7 +267,7 @@ static enum tacit_status halt_old_copy(const struct stepped *at)
 /* An order that asks for more than the policy allows; the last one asks for no report. */
 static bool is_refused(const struct stepped *at)
 {
-    struct tacit_round_message const *const order = at->event->head;
+    struct tacit_round_message const *const order = at->head;
     uint32_t const limit = at->round.round_limit;
     return !order->last && at->round.play->phase != PHASE_FINISHED &&
            ((limit > 0 && order->round > limit) ||
@@ -276,7 +278,7 @@ static bool is_refused(const struct stepped *at)
 static void take_asked(const struct stepped *at)
 {
     struct round_play const *const play = at->round.play;
-    TACIT_ASSERT(at->event->head->round == play->round);
+    TACIT_ASSERT(at->head->round == play->round);
     if (at->rule->take_asked == NULL || !at->rule->take_asked(at->site, at->event))
         return;
     at->made->persist = true;
@@ -287,7 +289,7 @@ static void take_asked(const struct stepped *at)
 static enum tacit_status follow(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
-    struct tacit_round_message const *const order = at->event->head;
+    struct tacit_round_message const *const order = at->head;
     bool const keeps_history = at->rule->keeps_history;
     /* Also after a last word: what is played may come and go. A history has an end. */
     bool const is_new = play->awaiting_first_order ||
@@ -325,7 +327,7 @@ static enum tacit_status plan_anew(const struct stepped *at)
 
 static enum tacit_status on_order(const struct stepped *at)
 {
-    struct tacit_round_message const *const order = at->event->head;
+    struct tacit_round_message const *const order = at->head;
     enum tacit_status status = round_agent_check_order(&at->round, order);
     if (status == TACIT_OK)
         status = at->rule->check_order(at->site, at->event);
@@ -349,8 +351,8 @@ static enum tacit_status on_order(const struct stepped *at)
 static enum tacit_status on_start(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
-    if (at->event->term > play->term)
-        begin_term(at, at->event->term, false);
+    if (at->event->as.term > play->term)
+        begin_term(at, at->event->as.term, false);
     if (play->phase == PHASE_COMMITTED)
         say(at, ROUND_SAYS_COMMIT);
     else if (play->phase == PHASE_WAITING || owes_report(at))
@@ -376,13 +378,15 @@ static enum tacit_status on_played(const struct stepped *at)
 
 static enum tacit_status on_receive(const struct stepped *at)
 {
-    switch (at->event->word) {
+    void const *const message = at->event->as.message;
+    switch (at->rule->word != NULL ? at->rule->word(message)
+                                   : round_word(*(const enum tacit_round_kind *)message)) {
     case ROUND_SAYS_ORDER:
         return on_order(at);
     case ROUND_SAYS_GRANT:
         return on_grant(at);
     case ROUND_SAYS_REFUSAL:
-        return round_agent_hear_refusal(&at->round, at->event->head, &at->made->persist);
+        return round_agent_hear_refusal(&at->round, at->head, &at->made->persist);
     case ROUND_SAYS_NOTHING:
     case ROUND_SAYS_HELLO:
     case ROUND_SAYS_COMMIT:
@@ -440,7 +444,7 @@ static enum tacit_status change_plan(const struct stepped *at)
 static enum tacit_status step(const struct stepped *at,
                               enum tacit_status (*react)(const struct stepped *at))
 {
-    struct round_agent_event const *const event = at->event;
+    struct tacit_event const *const event = at->event;
     struct round_agent_made *const made = at->made;
     struct round_play *const play = at->round.play;
     bool const is_start = event->kind == TACIT_EVENT_START; /* a new process has a new clock */
@@ -470,18 +474,22 @@ static enum tacit_status step(const struct stepped *at,
 }
 
 enum tacit_status round_agent_step(const struct round_agent_rule *rule, void *site,
-                                   const struct round_agent_event *event,
+                                   const struct tacit_event *event,
+                                   const struct tacit_entropy *entropy,
                                    struct round_agent_made *made)
 {
-    struct stepped const at = {rule, site, rule->round(site), event, made};
+    struct stepped at = {rule, site, rule->round(site), event, entropy, NULL, made};
+    if (event->kind == TACIT_EVENT_RECEIVE)
+        at.head = (const void *)((const unsigned char *)event->as.message + rule->head_at);
     return step(&at, handle);
 }
 
 enum tacit_status round_agent_change_plan(const struct round_agent_rule *rule, void *site,
-                                          const struct round_agent_event *now,
+                                          const struct tacit_event *now,
+                                          const struct tacit_entropy *entropy,
                                           struct round_agent_made *made)
 {
-    struct stepped const at = {rule, site, rule->round(site), now, made};
+    struct stepped const at = {rule, site, rule->round(site), now, entropy, NULL, made};
     return step(&at, change_plan);
 }
 

@@ -6,33 +6,6 @@
 #include "play.h"
 #include "words.h"
 
-struct round_agent_event {
-    enum tacit_event_kind kind;
-    uint64_t now_us;
-    uint64_t term;                          /* START */
-    enum round_word word;                   /* RECEIVE */
-    const struct tacit_round_message *head; /* RECEIVE */
-    const void *event;                      /* the protocol's own */
-    const struct tacit_entropy *entropy;
-    const struct tacit_entropy *keys;            /* of commitments; NULL: as of the noise */
-    const struct tacit_aggregators *aggregators; /* where there are two */
-};
-
-/* Of an event whose members have these names; what is heard is a message of this type, and what its
- * kind says, word_of knows. */
-#define ROUND_AGENT_EVENT(own, noise, type, word_of)                                               \
-    (struct round_agent_event)                                                                     \
-    {                                                                                              \
-        .kind = (own)->kind, .now_us = (own)->now_us,                                              \
-        .term = (own)->kind == TACIT_EVENT_START ? (own)->as.term : 0,                             \
-        .word = (own)->kind == TACIT_EVENT_RECEIVE                                                 \
-                    ? word_of(((const type *)(own)->as.message)->kind)                             \
-                    : ROUND_SAYS_NOTHING,                                                          \
-        .head =                                                                                    \
-            (own)->kind == TACIT_EVENT_RECEIVE ? &((const type *)(own)->as.message)->head : NULL,  \
-        .event = (own), .entropy = (noise), .keys = (own)->keys, .aggregators = (own)->aggregators \
-    }
-
 /* What a step comes to, for the protocol to say in its own messages. */
 struct round_agent_made {
     bool persist;
@@ -55,35 +28,38 @@ struct round_draw {
 /* A protocol's part, on its own site. NULL, where it says so: there is nothing to do. */
 struct round_agent_rule {
     struct round_agent (*round)(void *site);
+    /* What is heard; NULL: a message begins with its tacit_round_kind. */
+    enum round_word (*word)(const void *message);
+    size_t head_at; /* of a message */
     /* A release stands for all rounds up to its own. So one that was granted outlasts what was
      * ordered after it, no order overtakes rewards that are not released, a round may ask for no
      * pulls, and after the last one nothing is new. */
     bool keeps_history;
     /* ---- Orders: of a later round, where nothing else is said. */
-    enum tacit_status (*check_order)(void *site, const struct round_agent_event *heard);
+    enum tacit_status (*check_order)(void *site, const struct tacit_event *heard);
     /* What it says beside the round, whatever is made of that: has the site changed? NULL */
-    bool (*take_changes)(void *site, const struct round_agent_event *heard);
+    bool (*take_changes)(void *site, const struct tacit_event *heard);
     /* Is it beyond the site's policy, apart from its round? NULL */
-    bool (*is_refused)(void *site, const struct round_agent_event *heard);
+    bool (*is_refused)(void *site, const struct tacit_event *heard);
     /* The first of a term, of the very round of the last release: does that answer it? Then takes
      * what else it says. */
-    bool (*is_answered)(void *site, const struct round_agent_event *heard);
+    bool (*is_answered)(void *site, const struct tacit_event *heard);
     /* .. of any: has it room for the last release? NULL: if its round is a later one. */
-    bool (*continues)(void *site, const struct round_agent_event *heard);
+    bool (*continues)(void *site, const struct tacit_event *heard);
     /* Of the round that stands: is the report asked for now, or no more? NULL: as it was. */
-    bool (*take_asked)(void *site, const struct round_agent_event *heard);
+    bool (*take_asked)(void *site, const struct tacit_event *heard);
     bool (*is_asked)(void *site); /* for this round's report; NULL: always */
     /* Says what is left to be pulled, and whether it is cut; of no pulls, neither the last nor
      * cut, the release is drawn at once. */
-    void (*plan)(void *site, const struct round_agent_event *heard);
+    void (*plan)(void *site, const struct tacit_event *heard);
     void (*plan_anew)(void *site); /* the same, where it was changed; NULL: it never is */
     /* ---- Events */
     bool (*begin)(void *site); /* without an order, at a START: has it a plan of its own? NULL */
     /* REWARD, EXPLOITED: one less of what is left, or of what is beside it. Errors: TACIT_INVALID.
      */
-    enum tacit_status (*play)(void *site, const struct round_agent_event *event);
+    enum tacit_status (*play)(void *site, const struct tacit_event *event);
     /* ---- Draws */
-    uint64_t (*cost_nano)(void *site, const struct round_agent_event *event);
+    uint64_t (*cost_nano)(void *site, const struct tacit_event *event);
     /* Exact sums with noise. Errors: TACIT_ENTROPY. */
     enum tacit_status (*draw)(void *site, const struct tacit_entropy *entropy,
                               struct round_draw *draw);
@@ -104,13 +80,15 @@ struct tacit_update round_agent_update(const struct round_play *play,
 /* One event. Ensures: with an error nothing is said. Errors: TACIT_ENTROPY, TACIT_BUDGET: as of
  * tacit_phased_agent_step; of orders, grants and refusals: as in play.h. */
 enum tacit_status round_agent_step(const struct round_agent_rule *rule, void *site,
-                                   const struct round_agent_event *event,
+                                   const struct tacit_event *event,
+                                   const struct tacit_entropy *entropy,
                                    struct round_agent_made *made);
 
 /* The site itself has changed what it plays: its plan is laid anew, and the hub hears of it at
  * once. The rest as of a step; of the event what is heard is not looked at. */
 enum tacit_status round_agent_change_plan(const struct round_agent_rule *rule, void *site,
-                                          const struct round_agent_event *now,
+                                          const struct tacit_event *now,
+                                          const struct tacit_entropy *entropy,
                                           struct round_agent_made *made);
 
 /* Between steps: a later term begins in which nothing of before is of use. */

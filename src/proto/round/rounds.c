@@ -250,27 +250,27 @@ static enum tacit_status on_question(const struct round_rule *rule, void *hub,
 }
 
 static enum tacit_status on_receive(const struct round_rule *rule, void *hub,
-                                    const struct round_event *event,
+                                    const struct tacit_event *event,
                                     const struct tacit_entropy *entropy, struct round_made *made)
 {
-    struct round_heard const *const heard = &event->heard;
+    struct round_heard const heard = rule->heard(hub, event->as.message);
     struct round_hub round = rule->round(hub);
     round.dropped = event->dropped;
-    enum tacit_status const status = round_hub_check(&round, heard->head);
+    enum tacit_status const status = round_hub_check(&round, heard.head);
     if (status != TACIT_OK)
         return status;
-    if (heard->is_held_elsewhere)
+    if (heard.is_held_elsewhere)
         round.grantor.heads = NULL;
-    if (heard->word == ROUND_SAYS_REPORT)
-        return on_report(rule, hub, &round, heard, entropy, made);
-    if (heard->word == ROUND_SAYS_HELLO || heard->word == ROUND_SAYS_COMMIT)
-        return on_question(rule, hub, &round, heard, entropy, made);
-    return heard->word == ROUND_SAYS_GARBAGE ? TACIT_MALFORMED : TACIT_UNEXPECTED;
+    if (heard.word == ROUND_SAYS_REPORT)
+        return on_report(rule, hub, &round, &heard, entropy, made);
+    if (heard.word == ROUND_SAYS_HELLO || heard.word == ROUND_SAYS_COMMIT)
+        return on_question(rule, hub, &round, &heard, entropy, made);
+    return heard.word == ROUND_SAYS_GARBAGE ? TACIT_MALFORMED : TACIT_UNEXPECTED;
 }
 
 /* The deadline of the round: go on with a quorum, or wait for it and say so. */
 static enum tacit_status on_timeout(const struct round_rule *rule, void *hub,
-                                    const struct round_event *event,
+                                    const struct tacit_event *event,
                                     const struct tacit_entropy *entropy, struct round_made *made)
 {
     struct round_hub round = rule->round(hub);
@@ -295,7 +295,7 @@ static enum tacit_status on_timeout(const struct round_rule *rule, void *hub,
 }
 
 enum tacit_status round_step(const struct round_rule *rule, void *hub,
-                             const struct round_event *event, const struct tacit_entropy *entropy,
+                             const struct tacit_event *event, const struct tacit_entropy *entropy,
                              struct round_made *made)
 {
     struct round_hub const before = rule->round(hub);
@@ -304,7 +304,7 @@ enum tacit_status round_step(const struct round_rule *rule, void *hub,
     TACIT_ASSERT(is_start || event->now_us >= before.desk->now_us);
     *made = (struct round_made){.answer = ROUND_NOTHING};
     if (is_start)
-        status = on_start(rule, hub, event->term, entropy, made);
+        status = on_start(rule, hub, event->as.term, entropy, made);
     else if (event->kind == TACIT_EVENT_RECEIVE)
         status = on_receive(rule, hub, event, entropy, made);
     else if (event->kind == TACIT_EVENT_TIMEOUT)

@@ -27,26 +27,6 @@ struct round_heard {
         __VA_ARGS__                                                                                \
     }
 
-struct round_event {
-    enum tacit_event_kind kind;
-    uint64_t now_us;
-    uint64_t term;           /* START */
-    const uint64_t *dropped; /* as round_hub.dropped */
-    struct round_heard heard;
-};
-
-/* Of an event whose members have these names; heard: of its message, where it is one. */
-#define ROUND_EVENT(own, of_message)                                                               \
-    (struct round_event)                                                                           \
-    {                                                                                              \
-        .kind = (own)->kind, .now_us = (own)->now_us,                                              \
-        .term = (own)->kind == TACIT_EVENT_START ? (own)->as.term : 0, .dropped = (own)->dropped,  \
-        .heard = (own)->kind == TACIT_EVENT_RECEIVE ? (of_message) : (struct round_heard)          \
-        {                                                                                          \
-            .sites = 1                                                                             \
-        }                                                                                          \
-    }
-
 /* What a step comes to, for the protocol to say in its own messages. */
 struct round_made {
     bool persist;
@@ -59,8 +39,9 @@ struct round_made {
 /* A protocol's part, on its own hub: called once a message or a round. NULL, where it says so:
  * there is nothing to do. */
 struct round_rule {
-    struct round_hub (*round)(void *hub); /* as it stands */
-    uint32_t (*quorum)(void *hub);        /* sites that suffice once the deadline is over */
+    struct round_hub (*round)(void *hub);                        /* as it stands */
+    struct round_heard (*heard)(void *hub, const void *message); /* what a message says */
+    uint32_t (*quorum)(void *hub); /* sites that suffice once the deadline is over */
     /* Who is asked next (round.next), before anything else changes; NULL: who is asked now. Errors:
      * TACIT_ENTROPY, and nothing changed. */
     enum tacit_status (*prepare)(void *hub, const struct tacit_entropy *entropy);
@@ -84,7 +65,7 @@ struct round_rule {
 /* One event. Ensures: with an error but TACIT_FORKED and TACIT_ROLLBACK nothing is said. Errors: as
  * of the rule, and of desk.h. */
 enum tacit_status round_step(const struct round_rule *rule, void *hub,
-                             const struct round_event *event, const struct tacit_entropy *entropy,
+                             const struct tacit_event *event, const struct tacit_entropy *entropy,
                              struct round_made *made);
 
 /* The reports suffice: the round is judged, or, with two aggregators, rests until its totals come.
