@@ -521,16 +521,10 @@ static void note_answer(struct live_site *site, const struct tacit_elim_message 
                         struct live_site_update *update)
 {
     struct tacit_elim_agent_view view;
+    struct tacit_round_message said = message->head;
     elim_site_view(site, &view);
-    bool const is_told = message->kind == TACIT_ELIM_ORDER && message->to != TACIT_EVERYONE &&
-                         message->seen > 0 && message->seen <= view.release_epoch;
-    bool const is_closed = message->kind == TACIT_ELIM_GRANT &&
-                           (!view.is_asked || message->closed) &&
-                           view.release_epoch == message->epoch;
-    if (is_told)
-        live_site_settle(site, view.release_number - (view.release_epoch - message->seen), update);
-    if (is_closed)
-        live_site_settle(site, view.release_number, update);
+    said.closed = said.closed || (message->kind == TACIT_ELIM_GRANT && !view.is_asked);
+    live_site_hear_answer(site, &said, view.release_epoch, view.release_number, update);
 }
 
 static enum tacit_status receive(struct live_site *site, const struct live_site_event *event,
