@@ -356,7 +356,7 @@ void agent_count_played(struct agent *agent, uint64_t count);
 /* What decisions fall back to; refreshed from the core. */
 struct live_fallback agent_fallback(struct agent *agent);
 
-/* The same for one decision: arms are ranked, which takes a look at each, where it needs that. */
+/* The same for one decision; zeros where it needs none. */
 struct live_fallback agent_fallback_for(struct agent *agent,
                                         const struct live_decision_request *request);
 /* Says in the log why a site that was put back releases nothing, if so. */

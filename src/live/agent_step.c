@@ -392,25 +392,19 @@ static void rank(struct agent *agent, const struct live_site_view *view)
     agent->ranking_is_stale = false;
 }
 
-static struct live_fallback fall_back(struct agent *agent, bool is_ranked)
-{
-    struct live_site_view const view = agent_view(agent);
-    if (is_ranked && agent->ranking_is_stale)
-        rank(agent, &view);
-    return (struct live_fallback){is_ranked ? agent->active : NULL,
-                                  is_ranked ? agent->ranking : NULL,
-                                  is_ranked ? agent->active_count : 0,
-                                  view.is_decided || view.is_finished, agent->site == NULL};
-}
-
 struct live_fallback agent_fallback(struct agent *agent)
 {
-    return fall_back(agent, true);
+    struct live_site_view const view = agent_view(agent);
+    if (agent->ranking_is_stale)
+        rank(agent, &view);
+    return (struct live_fallback){agent->active, agent->ranking, agent->active_count,
+                                  view.is_decided || view.is_finished, agent->site == NULL};
 }
 
 struct live_fallback agent_fallback_for(struct agent *agent,
                                         const struct live_decision_request *request)
 {
-    return fall_back(agent,
-                     request->unit != NULL || !live_decisions_has_pull(agent->decisions, request));
+    bool const is_planned =
+        request->unit == NULL && live_decisions_has_pull(agent->decisions, request);
+    return is_planned ? (struct live_fallback){.active = NULL} : agent_fallback(agent);
 }

@@ -142,14 +142,12 @@ static struct tacit_elim_schedule schedule_of(const struct tacit_wire_elim_run *
 
 /* C(r) that this epoch's judgement will have if all report: what the numbers of the run say. 0:
  * there is no order, or nothing more to judge. */
-static double radius_of(const struct live_site *site)
+static double radius_of(const struct live_site *site, const struct tacit_elim_agent_view *agent)
 {
     struct tacit_elim_schedule const schedule = schedule_of(run_of(site));
-    struct tacit_elim_agent_view view;
-    elim_site_view(site, &view);
-    if (view.epoch == 0 || view.pulls == 0 || view.last || has_helper(run_of(site)))
+    if (agent->epoch == 0 || agent->pulls == 0 || agent->last || has_helper(run_of(site)))
         return 0;
-    return tacit_elim_radius(&schedule, view.epoch, view.active_count, view.pulls,
+    return tacit_elim_radius(&schedule, agent->epoch, agent->active_count, agent->pulls,
                              schedule.report_count);
 }
 
@@ -746,7 +744,7 @@ static void site_fill_view(const struct live_site *site, struct live_site_view *
     view->active = agent.playable;
     view->active_count = agent.playable_count;
     view->round_pulls = agent.pulls;
-    view->radius = radius_of(site);
+    view->radius = radius_of(site, &agent);
     view->trouble = trouble_of(site, &agent);
     view->forgetful = agent.forgotten ? refuser_of(site) : NULL;
     view->draw_number = agent.committed ? agent.draw_number : agent.release_number;

@@ -206,7 +206,9 @@ static void answer_batch(struct live_api *api, one_function *one, read_function 
     }
     uint64_t const now_ms = api->agent.now_ms(api->agent.context);
     api->pieces = (unsigned)json_array_size(list);
-    live_buffer_format(&reply->text, "{\"%s\": [", into);
+    live_buffer_add(&reply->text, "{\"");
+    live_buffer_add(&reply->text, into);
+    live_buffer_add(&reply->text, "\": [");
     for (size_t i = 0; i < json_array_size(list); i++) {
         if (i > 0)
             live_buffer_add(&reply->text, ",\n ");
@@ -349,7 +351,8 @@ static void dispatch(struct live_api *api, const char *method, const char *path,
 {
     bool const is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
     const struct route *const route = find_route(path);
-    const struct live_page *const page = live_page_find(api->agent.pages, path);
+    const struct live_page *const page =
+        route != NULL ? NULL : live_page_find(api->agent.pages, path);
     size_t const prefix = sizeof one_decision - 1;
     uint8_t id[LIVE_ID_BYTES];
     if (route != NULL && route->get != NULL && is_get) {

@@ -127,10 +127,11 @@ struct live_decision_request {
 bool live_decisions_has_pull(const struct live_decisions *decisions,
                              const struct live_decision_request *request);
 
-/* What the core says about exploitation right now. */
+/* What the core says about exploitation right now. A request without a unit that has a pull needs
+ * none of it: zeros. */
 struct live_fallback {
-    const uint64_t *active;  /* arms still in; NULL: a request without a unit that has a pull .. */
-    const uint32_t *ranking; /* active arms, best noised first; .. needs neither */
+    const uint64_t *active;  /* arms still in */
+    const uint32_t *ranking; /* active arms, best noised first */
     uint32_t count;
     bool is_committed; /* decisions beside the plan are COMMITTED, not EXPLOIT */
     bool is_early;     /* no run was joined: EARLY; each arm of the ranking is as good as another */

@@ -285,35 +285,46 @@ static const char *date_of(struct live_http *http)
     return http->date;
 }
 
+static void add_field(struct tacit_text *head, const char *name, const char *value)
+{
+    tacit_text_add(head, name);
+    tacit_text_add(head, value);
+    tacit_text_add(head, "\r\n");
+}
+
 /* Makes the answer. Without memory for it, or where the caller's bytes are
  * used up, the connection ends without one. */
 static void put_answer(struct connection *connection, unsigned code, const char *content_type,
                        const char *bytes, size_t size)
 {
-    char head[512];
-    char retry[48] = "";
-    if (connection->request.retry_after_s > 0)
-        (void)snprintf(retry, sizeof retry, "Retry-After: %u\r\n",
-                       connection->request.retry_after_s);
-    int const head_size = snprintf(
-        head, sizeof head,
-        "HTTP/1.1 %u %s\r\nDate: %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n", code,
-        reason_of(code), date_of(connection->http), content_type, size, retry,
-        connection->is_ending ? "Connection: close\r\n" : "");
-    TACIT_ASSERT(head_size > 0 && (size_t)head_size < sizeof head);
+    char bytes_of_head[512];
+    struct tacit_text head = tacit_text_init(bytes_of_head, sizeof bytes_of_head);
+    tacit_text_add(&head, "HTTP/1.1 ");
+    tacit_text_add_u64(&head, code);
+    add_field(&head, " ", reason_of(code));
+    add_field(&head, "Date: ", date_of(connection->http));
+    add_field(&head, "Content-Type: ", content_type);
+    tacit_text_add(&head, "Content-Length: ");
+    tacit_text_add_u64(&head, size);
+    if (connection->request.retry_after_s > 0) {
+        tacit_text_add(&head, "\r\nRetry-After: ");
+        tacit_text_add_u64(&head, connection->request.retry_after_s);
+    }
+    tacit_text_add(&head, connection->is_ending ? "\r\nConnection: close\r\n\r\n" : "\r\n\r\n");
+    TACIT_ASSERT(!head.truncated);
     size_t const body_size = connection->is_head_only ? 0 : size;
     TACIT_ASSERT(connection->out == NULL);
     connection->stage = STAGE_SENDING;
     if (connection->caller->bytes <= CALLER_BYTES_MAX)
-        connection->out = malloc((size_t)head_size + body_size);
+        connection->out = malloc(head.size + body_size);
     if (connection->out == NULL) {
         connection->is_ending = true;
         return;
     }
-    memcpy(connection->out, head, (size_t)head_size);
+    memcpy(connection->out, head.bytes, head.size);
     if (body_size > 0)
-        memcpy(connection->out + head_size, bytes, body_size);
-    connection->out_size = (size_t)head_size + body_size;
+        memcpy(connection->out + head.size, bytes, body_size);
+    connection->out_size = head.size + body_size;
     connection->caller->bytes += connection->out_size;
 }
 

@@ -36,6 +36,9 @@ static enum tacit_status connect_to(struct live_store *store, const struct openi
     char *path;
     if (asprintf(&path, "%s/%s", opening->real_path, name) < 0)
         return store_break(store, TACIT_MEMORY, "out of memory");
+    /* Before its first use. Nobody asks SQLite what it has taken, and counting it takes a lock each
+     * time. */
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     int const code = sqlite3_open_v2(path, &store->database,
                                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
                                          SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE,

@@ -1,5 +1,6 @@
 /* A checksum for every row. */
 #include "store_base.h"
+#include <endian.h>
 #include <string.h>
 
 void store_sum_start(struct live_store *store, const char *table)
@@ -17,10 +18,8 @@ static void hash_add(struct live_store *store, const void *bytes, size_t size)
 
 void store_sum_number(struct live_store *store, uint64_t number)
 {
-    uint8_t bytes[8];
-    for (unsigned i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)(number >> (8 * i));
-    hash_add(store, bytes, sizeof bytes);
+    uint64_t const bytes = htole64(number);
+    hash_add(store, &bytes, sizeof bytes);
 }
 
 void store_sum_bytes(struct live_store *store, const void *bytes, size_t size)
