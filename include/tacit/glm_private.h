@@ -80,6 +80,9 @@ double tacit_glm_private_sensitivity_square(enum tacit_linalg_link link);
  * with them, that of two aggregators one that does not. */
 uint64_t tacit_glm_private_clients_min(const struct tacit_glm_private_rule *rule, uint64_t horizon);
 
+/* Slots of which the sums of all clients, and their noise, fit into 64 bits. */
+uint64_t tacit_glm_private_horizon_max(const struct tacit_glm_private_rule *rule);
+
 /* What is promised of an interaction: epsilon and delta in billionths, rounded up. */
 struct tacit_promise_mechanism tacit_glm_private_promise(const struct tacit_glm_private_rule *rule);
 

@@ -101,6 +101,7 @@ TEST(shift_is_what_was_worked_out_beforehand)
     struct tacit_glm_private_rule rule = rule_of(&model);
     assert_true(fabs(rule.shift - 4500) < 10);
     assert_int_equal(tacit_glm_private_clients_min(&rule, 500), 406);
+    assert_int_equal(tacit_glm_private_horizon_max(&rule), 109951162777); /* 2^41 of all clients */
     model.client_count = 200;
     model.batch_count = 400;
     rule = rule_of(&model);

@@ -109,6 +109,11 @@ static enum tacit_status protect(struct tacit_experiment *experiment, struct tac
                                        "its noise does not fit into integers; allowed: a larger "
                                        "epsilon or delta, or fewer batches",
                                        error);
+    if (experiment->config->horizon > tacit_glm_private_horizon_max(&plan->rule))
+        return tacit_experiment_refuse(experiment, "horizon",
+                                       "sums of so many rewards do not fit; allowed: a shorter "
+                                       "horizon, or fewer agents",
+                                       error);
     plan->is_private = true;
     enum tacit_status const status = settle_aggregators(experiment, error);
     if (status != TACIT_OK)

@@ -188,6 +188,12 @@ int64_t glm_private_sum_max(const struct tacit_glm_private_rule *rule)
     return (int64_t)((UINT64_C(1) << SUM_BITS) / rule->model.client_count);
 }
 
+/* The other half is for noise: more than 16 standard deviations of any. */
+uint64_t tacit_glm_private_horizon_max(const struct tacit_glm_private_rule *rule)
+{
+    return (uint64_t)glm_private_sum_max(rule) / 2 / TACIT_GLM_PRIVATE_UNIT;
+}
+
 /* ---- The grid ---- */
 
 void tacit_glm_private_quantise(uint32_t dimension, const double *x, int64_t *steps)

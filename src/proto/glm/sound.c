@@ -65,8 +65,7 @@ int64_t glm_sound_most(const struct tacit_glm_private_rule *rule)
     return glm_private_sum_max(rule) / (int64_t)(TACIT_GLM_SOUND_BATCHES_MAX + 1);
 }
 
-/* The other half is for noise: more than 16 standard deviations of any. */
 uint64_t glm_sound_batch_most(const struct tacit_glm_private_rule *rule)
 {
-    return (uint64_t)glm_sound_most(rule) / 2 / TACIT_GLM_PRIVATE_UNIT;
+    return tacit_glm_private_horizon_max(rule) / (TACIT_GLM_SOUND_BATCHES_MAX + 1);
 }
