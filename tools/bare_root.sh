@@ -2,14 +2,16 @@
 # A bare Debian 12 in a folder, in it a clone of what is committed, and there what a newcomer does: the first block of the README, as it
 # stands. Of this machine it has the package sources with their keys and proxies, and nothing else: no compiler, no curl, no data set.
 #
-# usage: bare_root.sh [--no-pty] [--wheel WHEEL | --only FOLDER] [COMMAND]
-# --no-pty: without pseudo-terminals and sysfs, as in small containers. --wheel: not the project but this wheel and the folder python (README, example,
+# usage: bare_root.sh [--no-pty] [--cache FOLDER] [--wheel WHEEL | --only FOLDER] [COMMAND]
+# --no-pty: without pseudo-terminals and sysfs, as in small containers. --cache: this folder of the machine is its compiler cache; what it compiles is
+# there for others. --wheel: not the project but this wheel and the folder python (README, example,
 # tests), with python3-venv in the place of git and make. --only: not the project but the files of this folder, and no package more.
 # Root on Debian, 4 GB under build-bare, where the bare system is kept for the next time. The exit code is the command's; 3, and one line: no
 # root can be made here, and nothing was run. Mounts and processes live in namespaces of their own and end with this script, however it ends.
 set -euo pipefail
-pty=yes wheel= only=
+pty=yes wheel= only= cache=
 [ "${1-}" != --no-pty ] || { pty=no; shift; }
+[ "${1-}" != --cache ] || { cache=$(realpath "$2"); shift 2; }
 [ "${1-}" != --wheel ] || { wheel=$(realpath "$2"); shift 2; }
 [ "${1-}" != --only ] || { only=$(realpath "$2"); shift 2; }
 cd "$(dirname "$0")/.."
@@ -66,8 +68,8 @@ copy_sources() {
 # In the namespaces: mounts, then the command, in the root.
 enter='
 set -eu
-root=$1 pty=$2 command=$3
-shift 3
+root=$1 pty=$2 cache=$3 command=$4
+shift 4
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
 mount -t tmpfs tmpfs "$root/dev/shm"
@@ -75,11 +77,15 @@ if [ "$pty" = yes ]; then
     mount --bind /dev/pts "$root/dev/pts" || :
     mount --rbind /sys "$root/sys" || :
 fi
+if [ -n "$cache" ]; then
+    mkdir -p "$root/root/.cache/ccache"
+    mount --bind "$cache" "$root/root/.cache/ccache"
+fi
 exec chroot "$root" /usr/bin/env -i HOME=/root LANG=C.UTF-8 CCACHE_NOHASHDIR=1 PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@" bash -ec "$command"
 '
 mapfile -t proxies < <(env | grep -iE '^(https?|no|all)_proxy=|^PIP_(CERT|INDEX_URL|EXTRA_INDEX_URL|DEFAULT_TIMEOUT)=' || :)
 inside() {
-    apart bash -c "$enter" enter "$root" "$pty" "$1" "${proxies[@]}"
+    apart bash -c "$enter" enter "$root" "$pty" "$cache" "$1" "${proxies[@]}"
 }
 
 [ "$(id -u)" = 0 ] || cannot "it needs root"

@@ -14,14 +14,14 @@ if [ "$(cat "$directory/repair/is-complete" 2>/dev/null)" != "$repair" ]; then
     rm -rf "$directory/repair"
     "$python" -m venv --without-pip "$directory/repair"
     # shellcheck disable=SC2086
-    "$python" -m pip --quiet --disable-pip-version-check --python "$directory/repair/bin/python" install --no-cache-dir --root-user-action ignore $repair
+    "$python" -m pip --quiet --disable-pip-version-check --python "$directory/repair/bin/python" install --no-cache-dir --no-compile --root-user-action ignore $repair
     echo "$repair" >"$directory/repair/is-complete"
 fi
 if [ "$(cat "$directory/flower/is-complete" 2>/dev/null)" != "$others" ]; then
     rm -rf "$directory/flower"
     "$python" -m venv --without-pip "$directory/flower"
     # shellcheck disable=SC2086
-    "$python" -m pip --quiet --disable-pip-version-check --python "$directory/flower/bin/python" install --no-cache-dir \
+    "$python" -m pip --quiet --disable-pip-version-check --python "$directory/flower/bin/python" install --no-cache-dir --no-compile \
         --root-user-action ignore $others cffi ||
         { echo "build_python.sh: pip cannot install $others, which the tests need" >&2; exit 1; }
     echo "$others" >"$directory/flower/is-complete"

@@ -12,7 +12,7 @@ live=mosquitto
 # it thinks of our certificates. systemd (procps: kill), strace: whether it takes our units, and whether the daemons keep to them. openmpi, parallel:
 # they start shares of comparisons.
 test='curl librsvg2-bin locales mosquitto-clients nodejs openssl libcmocka-dev libcurl4-openssl-dev openmpi-bin parallel protobuf-compiler python3-jsonschema python3-networkx python3-numpy python3-protobuf python3-yaml procps strace systemd'
-check='clang clang-format libclang-rt-14-dev valgrind universal-ctags binutils git'
+check='ccache clang clang-format libclang-rt-14-dev valgrind universal-ctags binutils git'
 
 # The Python package: cffi calls the library, numpy holds the vectors; the others make the wheel and check its types.
 python='python3-cffi python3-numpy python3-setuptools python3-wheel python3-pip mypy'

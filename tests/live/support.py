@@ -56,7 +56,7 @@ def wait_for(what, condition, seconds=20):
         value = condition()
         if value:
             return value
-        time.sleep(0.02)
+        time.sleep(0.04)
     raise AssertionError(f"after {PATIENCE * seconds} s still not: {what}")
 
 
@@ -502,10 +502,12 @@ class Application(threading.Thread):
         try:
             wait_for(f"{self.site} joins",
                      lambda: self.over or self.aborted or self.federation.has_joined(self.site), 60)
+            is_learning = True
             while not self.over and not self.aborted:
-                count = min(self.batch, self.allowance - self.counts["planned"])
-                if count < 1 or not self.serve(int(count)):
-                    time.sleep(0.02)  # nothing to learn just now
+                count = min(self.batch if is_learning else 1, self.allowance - self.counts["planned"])
+                is_learning = count >= 1 and self.serve(int(count))
+                if not is_learning:
+                    time.sleep(0.04)  # nothing to learn just now: one at a time asks whether there is
         except InterruptedError:
             pass
         except Exception as trouble:  # shown by the test
