@@ -116,7 +116,7 @@ static void hold(struct site *site, uint8_t *bytes, size_t size)
         upload_all(load);
 }
 
-static void say(struct site *site, const struct tacit_elim_message *message)
+static void send_message(struct site *site, const struct tacit_elim_message *message)
 {
     struct load *const load = site->load;
     struct tacit_wire_shape const shape = {.arm_count = load->arm_count,
@@ -160,7 +160,7 @@ static void step(struct site *site, struct tacit_event event)
         memcpy(site->plan, update.plan, update.plan_count * sizeof *site->plan);
     }
     if (update.send)
-        say(site, &update.message);
+        send_message(site, &update.message);
 }
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
@@ -206,7 +206,7 @@ static uint64_t cpu_us(void)
                      (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
-static void tell_round(struct load *load)
+static void print_round(struct load *load)
 {
     uint64_t const cpu_before_us = load->cpu_us;
     load->cpu_us = cpu_us();
@@ -252,7 +252,7 @@ static void on_new_order(struct site *site, bool is_last)
     load->is_over |= is_last;
     if (++load->ready_count < load->own_count)
         return;
-    tell_round(load);
+    print_round(load);
     if (load->is_over) {
         live_loop_stop(load->loop);
         return;
@@ -262,10 +262,10 @@ static void on_new_order(struct site *site, bool is_last)
 
 /* ---- What a site hears ----------------------------------------------------------------------- */
 
-static void take_key(struct site *site, const char *name, const struct live_arrival *arrival)
+static void add_key(struct site *site, const char *name, const struct live_arrival *arrival)
 {
     const char *const objection =
-        live_keys_take(site->load->keys, name, arrival->bytes, arrival->size);
+        live_keys_add(site->load->keys, name, arrival->bytes, arrival->size);
     if (objection != NULL)
         fail(site->name, objection);
 }
@@ -339,7 +339,7 @@ static void check(struct site *site, uint32_t to, const struct live_arrival *arr
     memcpy(load->order, arrival->bytes, arrival->size);
 }
 
-static void hear(struct site *site, uint32_t to, const struct live_arrival *arrival)
+static void on_message(struct site *site, uint32_t to, const struct live_arrival *arrival)
 {
     struct load *const load = site->load;
     struct live_opened opened;
@@ -369,13 +369,13 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     struct live_arrival const arrival = {topic, TACIT_WIRE_COORDINATOR, bytes, size};
     char name[65];
     if (live_topic_key_of(topic, federation, name))
-        take_key(site, name, &arrival);
+        add_key(site, name, &arrival);
     else if (strcmp(topic, live_topic_to(federation, site->name, "announce").text) == 0)
         join(site, &arrival);
     else if (strcmp(topic, live_topic_down(federation, "elimination").text) == 0)
-        hear(site, TACIT_EVERYONE, &arrival);
+        on_message(site, TACIT_EVERYONE, &arrival);
     else
-        hear(site, site->index, &arrival);
+        on_message(site, site->index, &arrival);
 }
 
 /* ---- Connections ----------------------------------------------------------------------------- */

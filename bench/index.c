@@ -32,7 +32,7 @@ static void play(struct tacit_arms *arms, enum tacit_arms_kind kind, uint64_t ho
         uint64_t const word = tacit_arms_wants_word(kind) ? tacit_rng_next(&words) : 0;
         struct tacit_pull_block const block = tacit_arms_next(arms, horizon - t, word);
         uint64_t const ones = tacit_env_ones(env, 0, block.arm, block.count, &rewards);
-        tacit_arms_take(arms, block.arm, block.count, (union tacit_sum){.real = (double)ones}, 0);
+        tacit_arms_add(arms, block.arm, block.count, (union tacit_sum){.real = (double)ones}, 0);
         t += block.count;
         total->blocks++;
         total->regret += (double)block.count * (best - env->means[block.arm]);

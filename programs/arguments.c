@@ -23,8 +23,8 @@ static void add_shorthand(const struct command *command, struct arguments *argum
     add_setting(command, arguments, setting);
 }
 
-bool arguments_take_option(const struct command *command, struct arguments *arguments, int key,
-                           const char *value)
+bool arguments_parse_option(const struct command *command, struct arguments *arguments, int key,
+                            const char *value)
 {
     switch (key) {
     case 'S':
@@ -85,12 +85,12 @@ int arguments_try_out(const struct arguments *arguments, const char *name)
 void arguments_parse_file(const struct command *command, void *into, int key, char *value)
 {
     struct arguments *const arguments = into;
-    if (arguments_take_option(command, arguments, key, value))
+    if (arguments_parse_option(command, arguments, key, value))
         return;
     if (key == COMMAND_END && arguments->file == NULL)
         command_refuse(command, "no experiment file given; usage: tacit %s FILE [OPTION...]",
                        command->name);
-    if (key != COMMAND_WORD)
+    if (key != COMMAND_OPERAND)
         return;
     if (arguments->file != NULL)
         command_refuse(command, "one experiment file at a time; '%s' is a second one", value);
@@ -100,7 +100,7 @@ void arguments_parse_file(const struct command *command, void *into, int key, ch
 void arguments_parse_ids(const struct command *command, void *into, int key, char *value)
 {
     struct arguments *const arguments = into;
-    if (arguments_take_option(command, arguments, key, value) || key != COMMAND_WORD)
+    if (arguments_parse_option(command, arguments, key, value) || key != COMMAND_OPERAND)
         return;
     if (arguments->id_count == ARGUMENTS_IDS_MAX)
         command_refuse(command, "too many IDs; %u are allowed", ARGUMENTS_IDS_MAX);

@@ -27,8 +27,8 @@ struct arguments {
 };
 
 /* Takes an option that these commands share; false: the key is none of them. */
-bool arguments_take_option(const struct command *command, struct arguments *arguments, int key,
-                           const char *value);
+bool arguments_parse_option(const struct command *command, struct arguments *arguments, int key,
+                            const char *value);
 
 /* Can --out be written to? If not, it says so: `name` as command_report has it. Result: the code.
  */

@@ -5,41 +5,41 @@
 #include "../src/live/audit.h"
 #include <inttypes.h>
 
-struct words {
+struct request {
     const char *config;
     const char *ca;
     const char *file;
     bool even_so;
 };
 
-static void parse_words(const struct command *command, void *into, int key, char *value)
+static void parse(const struct command *command, void *into, int key, char *value)
 {
-    struct words *const words = into;
+    struct request *const request = into;
     if (key == 'c')
-        words->config = value;
+        request->config = value;
     else if (key == 'C')
-        words->ca = value;
+        request->ca = value;
     else if (key == 'e')
-        words->even_so = true;
-    else if (key == COMMAND_WORD && words->file == NULL && command == &command_audit)
-        words->file = value;
-    else if (key == COMMAND_WORD || (words->file == NULL) != (words->config != NULL) ||
-             (words->file == NULL) != (words->ca == NULL))
+        request->even_so = true;
+    else if (key == COMMAND_OPERAND && request->file == NULL && command == &command_audit)
+        request->file = value;
+    else if (key == COMMAND_OPERAND || (request->file == NULL) != (request->config != NULL) ||
+             (request->file == NULL) != (request->ca == NULL))
         command_refuse_usage(command, command == &command_audit
                                           ? "--config FILE is needed, or FILE and --ca CA"
                                           : "--config FILE is needed and nothing else");
 }
 
-static int with_site(const struct words *words, bool forgets)
+static int with_site(const struct request *request, bool forgets)
 {
     struct tacit_config_agent *config;
     struct tacit_error error = {""};
     uint64_t releases = 0;
-    if (tacit_config_agent_load(&config, live_family_files(), words->config, &error) != TACIT_OK)
+    if (tacit_config_agent_load(&config, live_family_files(), request->config, &error) != TACIT_OK)
         return daemons_report(TACIT_INVALID, &error);
     struct live_agent_config const agent = daemons_agent_config(config);
     enum tacit_status const status =
-        forgets ? live_audit_forget(&agent, words->even_so, &releases, &error)
+        forgets ? live_audit_forget(&agent, request->even_so, &releases, &error)
                 : live_audit_write(&agent, stdout, &error);
     if (status == TACIT_OK && forgets)
         (void)printf("%s is erased. What left this site stays with those who have it (%" PRIu64
@@ -50,25 +50,25 @@ static int with_site(const struct words *words, bool forgets)
     return daemons_report(status, &error);
 }
 
-static int audit(const struct command *command, int word_count, char **given)
+static int audit(const struct command *command, int argc, char **argv)
 {
-    struct words words = {0};
+    struct request request = {0};
     struct tacit_error found = {""};
     struct tacit_error error = {""};
-    command_parse(command, &words, word_count, given);
-    if (words.file == NULL)
-        return with_site(&words, false);
-    enum tacit_status const status = live_audit_check(words.file, words.ca, &found, &error);
+    command_parse(command, &request, argc, argv);
+    if (request.file == NULL)
+        return with_site(&request, false);
+    enum tacit_status const status = live_audit_check(request.file, request.ca, &found, &error);
     if (status == TACIT_OK)
         (void)printf("%s\n", found.text);
     return daemons_report(status, &error);
 }
 
-static int forget(const struct command *command, int word_count, char **given)
+static int forget(const struct command *command, int argc, char **argv)
 {
-    struct words words = {0};
-    command_parse(command, &words, word_count, given);
-    return with_site(&words, true);
+    struct request request = {0};
+    command_parse(command, &request, argc, argv);
+    return with_site(&request, true);
 }
 
 #define CONFIG_OPTION                                                                              \
@@ -90,11 +90,11 @@ const struct command command_audit = {
     .name = "audit",
     .summary = "write a site's ledger for an auditor, or check one",
     .options = audit_options,
-    .words = "--config=FILE\nLINES --ca=CA",
+    .operands = "--config=FILE\nLINES --ca=CA",
     .help = "Writes statement, runs and releases of a site to stdout, as signed lines of JSON; or "
             "checks such lines: whose they are, and that none is missing, altered, out of order or "
             "signed with another key. Ends with 2 where something is wrong.",
-    .parse = parse_words,
+    .parse = parse,
     .run = audit,
 };
 
@@ -102,11 +102,11 @@ const struct command command_forget = {
     .name = "forget",
     .summary = "erase the state of a site at the end",
     .options = forget_options,
-    .words = "--config=FILE",
+    .operands = "--config=FILE",
     .help =
         "Overwrites the files of a site's state with zeros and removes them, once its run is "
         "over. Not what is elsewhere: backups, snapshots and disks that write elsewhere what is "
         "overwritten.",
-    .parse = parse_words,
+    .parse = parse,
     .run = forget,
 };

@@ -117,7 +117,7 @@ static void parse(const struct command *command, void *into, int key, char *valu
     case 'j':
         request->json = true;
         break;
-    case COMMAND_WORD:
+    case COMMAND_OPERAND:
         command_refuse_usage(command, "it takes no arguments");
     case COMMAND_END:
         end_request(command, request);
@@ -129,7 +129,7 @@ static void parse(const struct command *command, void *into, int key, char *valu
 
 /* ---- The answer ------------------------------------------------------------------------------ */
 
-static int bound_command(const struct command *command, int word_count, char **words)
+static int bound_command(const struct command *command, int argc, char **argv)
 {
     struct request request = {.pulls = NAN,
                               .mean = NAN,
@@ -139,7 +139,7 @@ static int bound_command(const struct command *command, int word_count, char **w
                               .confidence = 0.95,
                               .arms = 1,
                               .look = 1};
-    command_parse(command, &request, word_count, words);
+    command_parse(command, &request, argc, argv);
     double const steps =
         isnan(request.sum) ? request.mean * request.pulls * (double)TACIT_STEPS : request.sum;
     struct tacit_bounds_sum const sum = {(uint64_t)request.pulls, (uint64_t)request.noises,

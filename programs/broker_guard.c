@@ -36,10 +36,10 @@ static struct connection **bucket_of(const struct mosquitto *client)
 /* Where it is, or where it would be added. */
 static struct connection **find_connection(const struct mosquitto *client)
 {
-    struct connection **place = bucket_of(client);
-    while (*place != NULL && (*place)->client != client)
-        place = &(*place)->next;
-    return place;
+    struct connection **slot = bucket_of(client);
+    while (*slot != NULL && (*slot)->client != client)
+        slot = &(*slot)->next;
+    return slot;
 }
 
 static size_t find_filter(const struct connection *connection, const char *filter)
@@ -50,12 +50,12 @@ static size_t find_filter(const struct connection *connection, const char *filte
     return i;
 }
 
-static void forget_connection(struct connection **place)
+static void forget_connection(struct connection **slot)
 {
-    struct connection *const gone = *place;
+    struct connection *const gone = *slot;
     if (gone == NULL)
         return;
-    *place = gone->next;
+    *slot = gone->next;
     for (size_t i = 0; i < gone->filter_count; i++)
         free(gone->filters[i]);
     free(gone);
@@ -74,16 +74,15 @@ static bool is_short(const char *filter)
     return size > 0 && filter[0] != '$';
 }
 
-static bool keep_filter(struct connection **place, const struct mosquitto *client,
-                        const char *filter)
+static bool add_filter(struct connection **slot, const struct mosquitto *client, const char *filter)
 {
-    struct connection *connection = *place;
+    struct connection *connection = *slot;
     char *const copy = strdup(filter);
     if (connection == NULL && copy != NULL) {
         connection = calloc(1, sizeof *connection);
         if (connection != NULL)
             connection->client = client;
-        *place = connection;
+        *slot = connection;
     }
     if (connection == NULL || copy == NULL) {
         free(copy);
@@ -96,13 +95,13 @@ static bool keep_filter(struct connection **place, const struct mosquitto *clien
 /* Without a clean start the broker would still have filters that we have forgotten. */
 static bool may_subscribe(const struct mosquitto *client, const char *filter)
 {
-    struct connection **const place = find_connection(client);
+    struct connection **const slot = find_connection(client);
     if (!mosquitto_client_clean_session(client) || !is_short(filter))
         return false;
-    if (*place != NULL && ((*place)->filter_count == FILTERS_MAX ||
-                           find_filter(*place, filter) < (*place)->filter_count))
+    if (*slot != NULL && ((*slot)->filter_count == FILTERS_MAX ||
+                          find_filter(*slot, filter) < (*slot)->filter_count))
         return false;
-    return keep_filter(place, client, filter);
+    return add_filter(slot, client, filter);
 }
 
 static void unsubscribe(const struct mosquitto *client, const char *filter)

@@ -39,7 +39,7 @@ static void print_network(const struct tacit_experiment *experiment)
     struct tacit_network const *const network = experiment->network;
     if (network == NULL)
         return;
-    (void)printf("Network (%s)\n", experiment->config->network.word);
+    (void)printf("Network (%s)\n", experiment->config->network.name);
     (void)printf("  edges      %llu\n", (unsigned long long)network->graph.edge_count);
     print_span("diameter", network->diameter, network->diameter_slack);
     (void)putchar('\n');
@@ -128,10 +128,10 @@ static void print_views(const struct tacit_experiment *experiment)
 static void print_privacy(const struct tacit_experiment *experiment)
 {
     struct tacit_promise const *const promise = &experiment->promise;
-    struct tacit_words const *const words = experiment->family->words;
+    struct tacit_labels const *const labels = experiment->family->labels;
     (void)printf("Privacy (%s)\n", tacit_promise_name(promise));
-    if (words != NULL)
-        (void)printf("  epsilon of a %s, in all %s together: ", words->agent, words->slots);
+    if (labels != NULL)
+        (void)printf("  epsilon of a %s, in all %s together: ", labels->agent, labels->slots);
     else
         (void)printf("  epsilon per %s: ", tacit_promise_of(promise));
     if (!tacit_promise_holds(promise))
@@ -152,25 +152,25 @@ static void print_privacy(const struct tacit_experiment *experiment)
 
 static void print_head(const char *file, const struct tacit_experiment *experiment)
 {
-    struct tacit_words const *const words = experiment->family->words;
+    struct tacit_labels const *const labels = experiment->family->labels;
     (void)printf("%s: ok: %u %s, ", file, experiment->sim.agent_count,
-                 words != NULL ? words->agents : "agents");
-    if (words == NULL)
+                 labels != NULL ? labels->agents : "agents");
+    if (labels == NULL)
         (void)printf("%u arms, ", experiment->sim.env.arm_count);
     (void)printf("%llu %s, %u runs\n", (unsigned long long)experiment->sim.horizon,
-                 words != NULL ? words->slots : "slots", experiment->sim.run_count);
+                 labels != NULL ? labels->slots : "slots", experiment->sim.run_count);
 }
 
 static const struct argp_option options[] = {
     {"set", 'S', "KEY=VALUE", 0, "Overrule a key of the file, like privacy.epsilon=0.5", 0},
     COMMAND_LAST_OPTIONS};
 
-static int check_command(const struct command *command, int word_count, char **words)
+static int check_command(const struct command *command, int argc, char **argv)
 {
     struct arguments arguments = {0};
     struct tacit_experiment experiment;
     struct tacit_error error = {""};
-    command_parse(command, &arguments, word_count, words);
+    command_parse(command, &arguments, argc, argv);
     enum tacit_status const status =
         tacit_experiment_load_for(&experiment, TACIT_EXPERIMENT_CHECK, NULL, arguments.file,
                                   arguments.settings, arguments.setting_count, &error);
@@ -203,7 +203,7 @@ const struct command command_check = {
     .name = "check",
     .summary = "validate an experiment file; print its privacy statement and bounds",
     .options = options,
-    .words = "FILE|-",
+    .operands = "FILE|-",
     .help = "Validate FILE (- is standard input) and print its privacy statement, message and cost "
             "bounds.",
     .parse = arguments_parse_file,

@@ -101,18 +101,18 @@ static error_t parse_argument(int key, char *value, struct argp_state *state)
     return 0;
 }
 
-void command_parse(const struct command *command, void *into, int word_count, char **words)
+void command_parse(const struct command *command, void *into, int argc, char **argv)
 {
     static char hint[NAME_BYTES]; /* how getopt begins what it says about unknown options */
     struct parsing parsing = {command, into};
     struct argp const parser = {.options = command->options,
                                 .parser = parse_argument,
-                                .args_doc = command->words,
+                                .args_doc = command->operands,
                                 .doc = command->help};
     (void)snprintf(hint, sizeof hint, "tacit %s (see 'tacit %s --help')", command->name,
                    command->name);
-    words[0] = hint;
-    if (argp_parse(&parser, word_count, words, ARGP_NO_HELP, NULL, &parsing) != 0)
+    argv[0] = hint;
+    if (argp_parse(&parser, argc, argv, ARGP_NO_HELP, NULL, &parsing) != 0)
         exit(EXIT_WRONG_INPUT);
 }
 

@@ -17,17 +17,17 @@ enum {
 };
 
 /* What `parse` is given that is no option: a word, and the end of them. */
-enum { COMMAND_WORD = ARGP_KEY_ARG, COMMAND_END = ARGP_KEY_END };
+enum { COMMAND_OPERAND = ARGP_KEY_ARG, COMMAND_END = ARGP_KEY_END };
 
 struct command {
     const char *name;                  /* "run" */
     const char *summary;               /* a line of "tacit --help" */
     const struct argp_option *options; /* ends with COMMAND_LAST_OPTIONS */
-    const char *words;                 /* what follows the options; each line is another way */
+    const char *operands;              /* what follows the options; each line is another way */
     const char *help;                  /* what "--help" says of it */
     void (*parse)(const struct command *command, void *into, int key, char *value);
-    /* Parses its words (words[0] is the command's name), works, and returns the exit code. */
-    int (*run)(const struct command *command, int word_count, char **words);
+    /* Parses argv (argv[0] is the command's name), works, and returns the exit code. */
+    int (*run)(const struct command *command, int argc, char **argv);
 };
 
 #define COMMAND_LAST_OPTIONS                                                                       \
@@ -91,7 +91,7 @@ int command_main(int argument_count, char **arguments);
 
 /* Hands options and words to `parse`, one by one, `into` beside them. --help is answered here, and
  * ends the program; so does what is wrong, with code 2. */
-void command_parse(const struct command *command, void *into, int word_count, char **words);
+void command_parse(const struct command *command, void *into, int argc, char **argv);
 
 /* Says in one line what is wrong, "tacit NAME: …", and ends the program with code 2. */
 _Noreturn void command_refuse(const struct command *command, const char *format, ...)

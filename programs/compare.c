@@ -126,7 +126,7 @@ static void end_request(const struct command *command, const struct request *req
 static void parse(const struct command *command, void *into, int key, char *value)
 {
     struct request *const request = into;
-    if (arguments_take_option(command, &request->shared, key, value))
+    if (arguments_parse_option(command, &request->shared, key, value))
         return;
     struct tacit_error error = {""};
     if (key == 'O')
@@ -137,7 +137,7 @@ static void parse(const struct command *command, void *into, int key, char *valu
         return;
     else if (key == 'E')
         request->finishes = true;
-    else if (key == COMMAND_WORD)
+    else if (key == COMMAND_OPERAND)
         add_file(command, request, value);
     else
         end_request(command, request);
@@ -232,8 +232,8 @@ static bool make_comparison(const struct request *request, struct comparison *co
 
 /* Says what became of it, and the exit code. Where nothing could run, the reason is one for the
  * user. */
-static int say_end(const struct comparison *comparison, const struct compared *compared,
-                   bool stopped)
+static int report_end(const struct comparison *comparison, const struct compared *compared,
+                      bool stopped)
 {
     uint32_t const count = compared->run;
     char const *first = NULL;
@@ -256,8 +256,8 @@ static int say_end(const struct comparison *comparison, const struct compared *c
 }
 
 /* What a share, or who puts shares together, ends with. */
-static int tell_shares(const struct comparison *comparison, const struct compared *compared,
-                       bool stopped)
+static int report_shares(const struct comparison *comparison, const struct compared *compared,
+                         bool stopped)
 {
     if (stopped)
         (void)fprintf(stderr, "tacit compare: stopped; the same call goes on from there\n");
@@ -284,11 +284,11 @@ static int compare(const struct request *request, struct comparison *comparison)
     bool const stopped = status == TACIT_INTERRUPTED;
     bool const is_good = status == TACIT_OK || stopped;
     if (is_good && (comparison->shard.count > 0 || compared.missing > 0))
-        return tell_shares(comparison, &compared, stopped);
+        return report_shares(comparison, &compared, stopped);
     if (is_good && compared.run > 0)
         status = comparison_write(comparison, &compared, request->shared.json, stdout, &error);
     if (status == TACIT_OK || status == TACIT_INTERRUPTED)
-        return say_end(comparison, &compared, stopped && compared.run < comparison->count);
+        return report_end(comparison, &compared, stopped && compared.run < comparison->count);
     return command_report("compare", status, &error);
 }
 
@@ -305,13 +305,13 @@ static void announce(const struct command *command, const struct shard *shard)
                       shard->count, shard->from);
 }
 
-static int compare_command(const struct command *command, int word_count, char **words)
+static int compare_command(const struct command *command, int argc, char **argv)
 {
     struct request *const request = calloc(1, sizeof *request);
     struct comparison comparison = {.count = 0};
     if (request == NULL)
         return EXIT_FAILED;
-    command_parse(command, request, word_count, words);
+    command_parse(command, request, argc, argv);
     announce(command, &request->shard);
     int const code = compare(request, &comparison);
     free_comparison(&comparison);
@@ -343,7 +343,7 @@ const struct command command_compare = {
     .name = "compare",
     .summary = "run several files, or one over a grid of settings, beside each other",
     .options = options,
-    .words = "FILE...",
+    .operands = "FILE...",
     .help = "Run every FILE with every combination of the values of --over, and print the results "
             "beside each other. Settings that cannot run say why, and the others go on. Several "
             "machines play --shard, each its own, and end with the results of one.",

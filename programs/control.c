@@ -11,12 +11,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define WORDS_MAX 5u
+#define OPERANDS_MAX 5u
 #define PATH_BYTES 4096u
 
-struct words {
+struct request {
     const char *state; /* the daemon's file, or its state directory, or the socket itself */
-    const char *said[WORDS_MAX];
+    const char *operands[OPERANDS_MAX];
     uint32_t count;
     bool json;
 };
@@ -36,49 +36,50 @@ static json_int_t number_of(const struct command *command, const char *what, con
 }
 
 /* quorum N|all [deadline SECONDS], deadline SECONDS */
-static json_t *quorum_and_deadline(const struct command *command, const struct words *words)
+static json_t *quorum_and_deadline(const struct command *command, const struct request *request)
 {
     json_t *const body = json_pack("{s:s}", "command", "quorum");
-    for (uint32_t i = 0; i < words->count; i += 2) {
-        bool const is_quorum = strcmp(words->said[i], "quorum") == 0;
-        if (i + 1 == words->count || (!is_quorum && strcmp(words->said[i], "deadline") != 0))
+    for (uint32_t i = 0; i < request->count; i += 2) {
+        bool const is_quorum = strcmp(request->operands[i], "quorum") == 0;
+        if (i + 1 == request->count ||
+            (!is_quorum && strcmp(request->operands[i], "deadline") != 0))
             command_refuse_usage(command, "quorum and deadline are followed by their number");
-        char const *const value = words->said[i + 1];
+        char const *const value = request->operands[i + 1];
         json_t *const said = is_quorum && strcmp(value, "all") == 0
                                  ? json_string("all")
-                                 : json_integer(number_of(command, words->said[i], value));
+                                 : json_integer(number_of(command, request->operands[i], value));
         (void)json_object_set_new(body, is_quorum ? "quorum" : "deadline_s", said);
     }
     return body;
 }
 
 /* The rest of the words is for the daemon to judge. NULL: only what was changed is asked for. */
-static json_t *body_of(const struct command *command, const struct words *words)
+static json_t *body_of(const struct command *command, const struct request *request)
 {
-    char const *const first = words->said[0];
-    uint32_t const count = words->count;
+    char const *const first = request->operands[0];
+    uint32_t const count = request->count;
     if (strcmp(first, "changes") == 0 && count == 1)
         return NULL;
     if (strcmp(first, "quorum") == 0 || strcmp(first, "deadline") == 0)
-        return quorum_and_deadline(command, words);
+        return quorum_and_deadline(command, request);
     if ((strcmp(first, "end") == 0 || strcmp(first, "repeat") == 0) && count == 1)
         return json_pack("{s:s}", "command", first);
     if (strcmp(first, "join") == 0 && count == 2)
         return json_pack("{s:s, s:I}", "command", first, "run",
-                         number_of(command, first, words->said[1]));
+                         number_of(command, first, request->operands[1]));
     if (strcmp(first, "term") == 0 && count == 2)
         return json_pack("{s:s, s:I}", "command", first, "term",
-                         number_of(command, first, words->said[1]));
+                         number_of(command, first, request->operands[1]));
     if (strcmp(first, "drop") == 0 && count == 2)
-        return json_pack("{s:s, s:s}", "command", first, "site", words->said[1]);
+        return json_pack("{s:s, s:s}", "command", first, "site", request->operands[1]);
     if ((strcmp(first, "retire") == 0 || strcmp(first, "add") == 0) && count == 2)
-        return json_pack("{s:s, s:s}", "command", first, "arm", words->said[1]);
+        return json_pack("{s:s, s:s}", "command", first, "arm", request->operands[1]);
     if (strcmp(first, "horizon") == 0 && count == 2)
         return json_pack("{s:s, s:I}", "command", first, "pulls",
-                         number_of(command, first, words->said[1]));
-    if (strcmp(first, "refuse") == 0 && count == 4 && strcmp(words->said[2], "because") == 0)
-        return json_pack("{s:s, s:s, s:s}", "command", first, "arm", words->said[1], "because",
-                         words->said[3]);
+                         number_of(command, first, request->operands[1]));
+    if (strcmp(first, "refuse") == 0 && count == 4 && strcmp(request->operands[2], "because") == 0)
+        return json_pack("{s:s, s:s, s:s}", "command", first, "arm", request->operands[1],
+                         "because", request->operands[3]);
     command_refuse_usage(command, "this is no command, or its arguments are missing");
 }
 
@@ -119,7 +120,7 @@ static void print_change(const json_t *answer)
                  text_of(answer, "guarantee"));
 }
 
-static int print_answer(const struct words *words, const char *text, unsigned code)
+static int print_answer(const struct request *request, const char *text, unsigned code)
 {
     json_t *const answer = json_loads(text, 0, NULL);
     json_t const *const changes = json_object_get(answer, "changes");
@@ -127,7 +128,7 @@ static int print_answer(const struct words *words, const char *text, unsigned co
         (void)fprintf(stderr, "tacit control: %s\n",
                       answer == NULL ? "the daemon gives no clear answer; see its log"
                                      : text_of(answer, "error"));
-    else if (words->json)
+    else if (request->json)
         (void)fputs(text, stdout);
     else if (changes != NULL)
         print_log(changes);
@@ -177,12 +178,12 @@ static bool find_socket(const char *given, char path[PATH_BYTES], struct tacit_e
     return written >= 0 && (size_t)written < PATH_BYTES;
 }
 
-static int post_change(const struct words *words, const char *body)
+static int post_change(const struct request *request, const char *body)
 {
     char path[PATH_BYTES];
     struct tacit_error error = {""};
     unsigned code = 0;
-    if (!find_socket(words->state, path, &error))
+    if (!find_socket(request->state, path, &error))
         return command_report(NULL, TACIT_INVALID, &error);
     struct tacit_config_listener const listener = {.unix_path = path};
     int const connection = ask_connect(&listener);
@@ -195,7 +196,7 @@ static int post_change(const struct words *words, const char *body)
     }
     char *const text =
         ask(connection, body == NULL ? "GET" : "POST", LIVE_CONTROL_PATH, body, &code);
-    int const result = text == NULL ? EXIT_FAILED : print_answer(words, text, code);
+    int const result = text == NULL ? EXIT_FAILED : print_answer(request, text, code);
     if (text == NULL)
         (void)fprintf(
             stderr,
@@ -206,27 +207,27 @@ static int post_change(const struct words *words, const char *body)
 
 static void parse_control(const struct command *command, void *into, int key, char *value)
 {
-    struct words *const words = into;
+    struct request *const request = into;
     if (key == 'j')
-        words->json = true;
-    else if (key == COMMAND_WORD && words->state == NULL)
-        words->state = value;
-    else if (key == COMMAND_WORD && words->count < WORDS_MAX)
-        words->said[words->count++] = value;
-    else if (key == COMMAND_WORD)
+        request->json = true;
+    else if (key == COMMAND_OPERAND && request->state == NULL)
+        request->state = value;
+    else if (key == COMMAND_OPERAND && request->count < OPERANDS_MAX)
+        request->operands[request->count++] = value;
+    else if (key == COMMAND_OPERAND)
         command_refuse_usage(command, "too many arguments");
-    else if (words->count == 0)
+    else if (request->count == 0)
         command_refuse_usage(command,
                              "the daemon's file, or its state directory, and a command are needed");
 }
 
-static int control_command(const struct command *command, int word_count, char **given)
+static int control_command(const struct command *command, int argc, char **argv)
 {
-    struct words words = {0};
-    command_parse(command, &words, word_count, given);
-    json_t *const body = body_of(command, &words);
+    struct request request = {0};
+    command_parse(command, &request, argc, argv);
+    json_t *const body = body_of(command, &request);
     char *const text = body == NULL ? NULL : json_dumps(body, JSON_COMPACT);
-    int const result = post_change(&words, text);
+    int const result = post_change(&request, text);
     json_decref(body);
     free(text);
     return result;
@@ -239,9 +240,9 @@ const struct command command_control = {
     .name = "control",
     .summary = "change a run that is under way",
     .options = control_options,
-    .words = "STATE changes\nSTATE drop SITE\nSTATE quorum N|all [deadline SECONDS]\n"
-             "STATE deadline SECONDS\nSTATE end\nSTATE horizon PULLS\nSTATE retire ARM\n"
-             "STATE refuse ARM because outside|released|raw\nSTATE join RUN\nSTATE term N",
+    .operands = "STATE changes\nSTATE drop SITE\nSTATE quorum N|all [deadline SECONDS]\n"
+                "STATE deadline SECONDS\nSTATE end\nSTATE horizon PULLS\nSTATE retire ARM\n"
+                "STATE refuse ARM because outside|released|raw\nSTATE join RUN\nSTATE term N",
     .help = "Sends a command to the coordinator whose file or state directory is STATE; the last "
             "three go to an agent (docs/operations.md). What was answered is durable; a command "
             "that is repeated counts once.",

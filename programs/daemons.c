@@ -53,13 +53,13 @@ static const struct argp_option coordinator_options[] = {
      "With --recover: go on when N sites have shown what they hold, instead of all", 0},
     COMMAND_LAST_OPTIONS};
 
-struct agent_words {
+struct agent_request {
     const char *file;
     bool checks;
 };
 
-struct coordinator_words {
-    struct agent_words both;
+struct coordinator_request {
+    struct agent_request both;
     const char *lost_run;
     bool begins_term;
     bool ends_run;
@@ -69,33 +69,33 @@ struct coordinator_words {
 
 static void parse_file(const struct command *command, void *into, int key, char *value)
 {
-    struct agent_words *const words = into;
+    struct agent_request *const request = into;
     bool const is_file = key == 'c' || key == 'k';
-    if (is_file && words->file == NULL) {
-        words->file = value;
-        words->checks = key == 'k';
-    } else if (is_file || key == COMMAND_WORD || words->file == NULL) {
+    if (is_file && request->file == NULL) {
+        request->file = value;
+        request->checks = key == 'k';
+    } else if (is_file || key == COMMAND_OPERAND || request->file == NULL) {
         command_refuse(command,
                        "one file is needed and nothing else; usage: tacit %s --config FILE",
                        command->name);
     }
 }
 
-static void parse_coordinator_word(const struct command *command, void *into, int key, char *value)
+static void parse_coordinator(const struct command *command, void *into, int key, char *value)
 {
-    struct coordinator_words *const words = into;
+    struct coordinator_request *const request = into;
     if (key == 't')
-        words->begins_term = true;
+        request->begins_term = true;
     else if (key == 'r')
-        words->lost_run = value;
+        request->lost_run = value;
     else if (key == 'e')
-        words->ends_run = true;
+        request->ends_run = true;
     else if (key == 'b')
-        words->recovers = true;
+        request->recovers = true;
     else if (key == 's')
-        words->recover_sites = command_number(command, "--sites", value, TACIT_AGENTS_MAX);
+        request->recover_sites = command_number(command, "--sites", value, TACIT_AGENTS_MAX);
     else
-        parse_file(command, &words->both, key, value);
+        parse_file(command, &request->both, key, value);
 }
 
 static struct live_bus_config bus_config(const struct tacit_config_broker *broker, const char *name)
@@ -175,8 +175,8 @@ static enum tacit_status check_listener(const struct tacit_config_listener *list
     return refuse(document, key, text, error);
 }
 
-static void say_right(const char *file, const struct tacit_config_broker *broker,
-                      enum live_store_found found)
+static void print_checked(const char *file, const struct tacit_config_broker *broker,
+                          enum live_store_found found)
 {
     char const *const doubt = live_pki_expiry(broker->certificate_file);
     if (doubt != NULL)
@@ -220,7 +220,7 @@ struct live_agent_config daemons_agent_config(const struct tacit_config_agent *c
         live_private_allow_group();
     return (struct live_agent_config){
         .protocol =
-            live_family_site(live_family_find(config->family->word), config->trust.has_helper),
+            live_family_site(live_family_find(config->family->name), config->trust.has_helper),
         .site = {.federation = config->federation,
                  .site = config->site,
                  .arm_names = config->arm_names,
@@ -261,7 +261,7 @@ struct live_agent_config daemons_agent_config(const struct tacit_config_agent *c
 
 static enum tacit_status run_agent(const struct tacit_config_agent *config,
                                    const struct live_agent_config *agent,
-                                   const struct agent_words *given, struct tacit_error *error)
+                                   const struct agent_request *given, struct tacit_error *error)
 {
     enum live_store_found found = LIVE_STORE_NONE;
     if (!given->checks) {
@@ -273,16 +273,16 @@ static enum tacit_status run_agent(const struct tacit_config_agent *config,
     if (status == TACIT_OK)
         status = live_agent_check(agent, &found, error);
     if (status == TACIT_OK)
-        say_right(given->file, &config->broker, found);
+        print_checked(given->file, &config->broker, found);
     return status;
 }
 
-static int agent_command(const struct command *command, int word_count, char **words)
+static int agent_command(const struct command *command, int argc, char **argv)
 {
-    struct agent_words given = {0};
+    struct agent_request given = {0};
     struct tacit_config_agent *config;
     struct tacit_error error = {""};
-    command_parse(command, &given, word_count, words);
+    command_parse(command, &given, argc, argv);
     enum tacit_status status =
         tacit_config_agent_load(&config, live_family_files(), given.file, &error);
     if (status != TACIT_OK) {
@@ -301,7 +301,7 @@ const struct command command_agent = {
     .name = "agent",
     .summary = "run the agent of a site",
     .options = options,
-    .words = NULL,
+    .operands = NULL,
     .help = "Runs the agent of a site (docs/live.md).",
     .parse = parse_file,
     .run = agent_command,
@@ -339,14 +339,14 @@ static enum tacit_status check_coordinator(const struct live_coordinator_config 
     if (status == TACIT_OK)
         status = live_coordinator_check(coordinator, &found, error);
     if (status == TACIT_OK)
-        say_right(file, &config->broker, found);
+        print_checked(file, &config->broker, found);
     return status;
 }
 
 /* The settings are there. */
 static enum tacit_status check_and_run(const struct live_coordinator_config *coordinator,
                                        const struct tacit_config_coordinator *config,
-                                       const struct coordinator_words *given,
+                                       const struct coordinator_request *given,
                                        struct tacit_error *error)
 {
     enum tacit_status status =
@@ -362,10 +362,10 @@ static enum tacit_status check_and_run(const struct live_coordinator_config *coo
 }
 
 static enum tacit_status run_coordinator(const struct tacit_config_coordinator *config,
-                                         const struct coordinator_words *given,
+                                         const struct coordinator_request *given,
                                          struct tacit_error *error)
 {
-    struct live_family const *const family = live_family_find(config->family->word);
+    struct live_family const *const family = live_family_find(config->family->name);
     struct live_coordinator_config coordinator = {
         .protocol = live_family_hub(family, config->trust.has_helper),
         .hub = hub_config(config),
@@ -395,12 +395,12 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
     return status;
 }
 
-static int coordinator_command(const struct command *command, int word_count, char **words)
+static int coordinator_command(const struct command *command, int argc, char **argv)
 {
-    struct coordinator_words given = {0};
+    struct coordinator_request given = {0};
     struct tacit_config_coordinator *config;
     struct tacit_error error = {""};
-    command_parse(command, &given, word_count, words);
+    command_parse(command, &given, argc, argv);
     if (given.recovers && given.begins_term)
         command_refuse(command, "--recover begins a term by itself where one is needed: allowed is "
                                 "one of --recover and --new-term");
@@ -423,9 +423,9 @@ const struct command command_coordinator = {
     .name = "coordinator",
     .summary = "run the coordinator of a federation",
     .options = coordinator_options,
-    .words = NULL,
+    .operands = NULL,
     .help = "Runs the coordinator of a federation (docs/live.md).",
-    .parse = parse_coordinator_word,
+    .parse = parse_coordinator,
     .run = coordinator_command,
 };
 
@@ -434,28 +434,28 @@ const struct command command_coordinator = {
 static const struct argp_option helper_options[] = {
     {"config", 'c', "FILE", 0, "The file of the helper", 0}, CHECK_OPTION, COMMAND_LAST_OPTIONS};
 
-#define HELPER_WORDS_MAX 3u
+#define HELPER_OPERANDS_MAX 3u
 
-struct helper_words {
-    struct agent_words both;
-    const char *words[HELPER_WORDS_MAX];
+struct helper_request {
+    struct agent_request both;
+    const char *operands[HELPER_OPERANDS_MAX];
     uint32_t count;
 };
 
-static void parse_helper_word(const struct command *command, void *into, int key, char *value)
+static void parse_helper(const struct command *command, void *into, int key, char *value)
 {
-    struct helper_words *const words = into;
+    struct helper_request *const request = into;
     if (key == 'c' || key == 'k')
-        parse_file(command, &words->both, key, value);
-    else if (key == COMMAND_WORD && words->count < HELPER_WORDS_MAX)
-        words->words[words->count++] = value;
-    else if (key == COMMAND_WORD)
+        parse_file(command, &request->both, key, value);
+    else if (key == COMMAND_OPERAND && request->count < HELPER_OPERANDS_MAX)
+        request->operands[request->count++] = value;
+    else if (key == COMMAND_OPERAND)
         command_refuse_usage(command, "too many words");
 }
 
-static const struct live_hub_ops *find_hub(const char *word)
+static const struct live_hub_ops *find_hub(const char *name)
 {
-    struct live_family const *const family = live_family_find(word);
+    struct live_family const *const family = live_family_find(name);
     return family == NULL ? NULL : live_family_hub(family, true);
 }
 
@@ -485,7 +485,7 @@ static enum tacit_status check_helper(const struct tacit_config_helper *config,
     if (status == TACIT_OK)
         status = live_helper_check(helper, &found, error);
     if (status == TACIT_OK)
-        say_right(file, &config->broker, found);
+        print_checked(file, &config->broker, found);
     return status;
 }
 
@@ -549,21 +549,22 @@ static int print_fingerprint(const char *certificate)
     return EXIT_DONE;
 }
 
-static int helper_command(const struct command *command, int word_count, char **words)
+static int helper_command(const struct command *command, int argc, char **argv)
 {
-    struct helper_words given = {.count = 0};
+    struct helper_request given = {.count = 0};
     struct tacit_error error = {""};
-    command_parse(command, &given, word_count, words);
-    char const *const verb = given.count == 0 ? "" : given.words[0];
+    command_parse(command, &given, argc, argv);
+    char const *const verb = given.count == 0 ? "" : given.operands[0];
     if (given.count == 0 && given.both.file != NULL)
         return run_helper(given.both.file, given.both.checks, NULL);
     if (strcmp(verb, "agree") == 0 && given.count >= 2 && given.both.file == NULL)
         return daemons_report(
-            live_helper_agree(given.words[1], given.words[2], find_hub, stdout, &error), &error);
+            live_helper_agree(given.operands[1], given.operands[2], find_hub, stdout, &error),
+            &error);
     if (strcmp(verb, "answer") == 0 && given.count == 3 && given.both.file == NULL)
-        return run_helper(given.words[1], false, given.words[2]);
+        return run_helper(given.operands[1], false, given.operands[2]);
     if (strcmp(verb, "fingerprint") == 0 && given.count == 2 && given.both.file == NULL)
-        return print_fingerprint(given.words[1]);
+        return print_fingerprint(given.operands[1]);
     command_refuse_usage(command, "it is called in one of these ways");
     return EXIT_WRONG_INPUT;
 }
@@ -572,12 +573,12 @@ const struct command command_helper = {
     .name = "helper",
     .summary = "run the second aggregator of a federation",
     .options = helper_options,
-    .words = "--config=FILE\nagree STATE [CODE]\nanswer FILE REQUEST\nfingerprint CERTIFICATE",
+    .operands = "--config=FILE\nagree STATE [CODE]\nanswer FILE REQUEST\nfingerprint CERTIFICATE",
     .help =
         "Runs the second aggregator (docs/helper.md). agree: shows the run that is offered, with "
         "the sites' keys, and agrees to it with the code that is shown. answer: without a broker: "
         "hears a file of the coordinator's, and prints what is to be carried back. fingerprint: "
         "of a key for signing, as the files pin it.",
-    .parse = parse_helper_word,
+    .parse = parse_helper,
     .run = helper_command,
 };

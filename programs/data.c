@@ -115,7 +115,7 @@ static int print_path(const char *name)
 
 /* The words: a verb and its names. */
 struct request {
-    char **words;
+    char **operands;
     int count;
 };
 
@@ -123,32 +123,32 @@ static void parse(const struct command *command, void *into, int key, char *valu
 {
     struct request *const request = into;
     (void)command;
-    if (key == COMMAND_WORD)
-        request->words[request->count++] = value;
+    if (key == COMMAND_OPERAND)
+        request->operands[request->count++] = value;
 }
 
 static const struct argp_option options[] = {COMMAND_LAST_OPTIONS};
 
-static int data_command(const struct command *command, int word_count, char **words)
+static int data_command(const struct command *command, int argc, char **argv)
 {
-    struct request request = {calloc((size_t)word_count, sizeof(char *)), 0};
+    struct request request = {calloc((size_t)argc, sizeof(char *)), 0};
     int code = EXIT_FAILED;
-    if (request.words == NULL)
+    if (request.operands == NULL)
         return EXIT_FAILED;
-    command_parse(command, &request, word_count, words);
-    char const *const verb = request.count > 0 ? request.words[0] : "";
+    command_parse(command, &request, argc, argv);
+    char const *const verb = request.count > 0 ? request.operands[0] : "";
     if (strcmp(verb, "list") == 0 && request.count == 1)
         code = list();
     else if (strcmp(verb, "verify") == 0)
-        code = verify(request.count - 1, request.words + 1);
+        code = verify(request.count - 1, request.operands + 1);
     else if (strcmp(verb, "path") == 0 && request.count == 2)
-        code = print_path(request.words[1]);
+        code = print_path(request.operands[1]);
     else
         command_refuse(command,
                        "cannot do '%s'; allowed: list, verify [NAME...], path NAME (see 'tacit "
                        "data --help')",
                        verb);
-    free(request.words);
+    free(request.operands);
     return code;
 }
 
@@ -156,7 +156,7 @@ const struct command command_data = {
     .name = "data",
     .summary = "list, verify or find data sets",
     .options = options,
-    .words = "list\nverify [NAME...]\npath NAME",
+    .operands = "list\nverify [NAME...]\npath NAME",
     .help = "list: the data sets that tacit knows, and which are here. verify: compare the files "
             "of the data sets (all that are here, or those named) with SHA256SUMS. path: print "
             "where a data set, or one of its files like diabetes130/diabetic_data.csv, "

@@ -65,13 +65,13 @@ static enum tacit_status load(struct tacit_experiment *experiment, const char *f
     return status;
 }
 
-static int evaluate_command(const struct command *command, int word_count, char **words)
+static int evaluate_command(const struct command *command, int argc, char **argv)
 {
     struct arguments arguments = {0};
     struct tacit_experiment experiment;
     struct tacit_error error = {""};
     const char *settings[ARGUMENTS_SETTINGS_MAX + 1] = {RUNS};
-    command_parse(command, &arguments, word_count, words);
+    command_parse(command, &arguments, argc, argv);
     memcpy(settings + 1, arguments.settings, arguments.setting_count * sizeof *settings);
     enum tacit_status status =
         load(&experiment, arguments.file, settings, arguments.setting_count + 1, &error);
@@ -101,7 +101,7 @@ const struct command command_evaluate = {
     .name = "evaluate",
     .summary = "say what arms, and the protocol, would have earned on logged rows",
     .options = options,
-    .words = "FILE|-",
+    .operands = "FILE|-",
     .help = "From the logged rows of FILE (- is standard input) and their propensities "
             "(environment.logged.propensity): what each arm would have earned, had it always been "
             "chosen, by inverse propensities, self-normalised and doubly robust, with 95 % "

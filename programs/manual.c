@@ -44,7 +44,7 @@ static void put_options(const struct command *command)
 
 static void put_command(const struct command *command)
 {
-    char const *words = command->words == NULL ? "" : command->words;
+    char const *words = command->operands == NULL ? "" : command->operands;
     (void)printf(".SS %s %s\n", program_name, command->name);
     while (words != NULL) {
         size_t const length = strcspn(words, "\n");
@@ -197,25 +197,25 @@ static void put_fish(void)
 /* ---- The command ----------------------------------------------------------------------------- */
 
 static const struct {
-    const char *word;
+    const char *name;
     void (*put)(void);
 } formats[] = {{"man", put_man}, {"bash", put_bash}, {"zsh", put_zsh}, {"fish", put_fish}};
 
 static void parse(const struct command *command, void *into, int key, char *value)
 {
     const char **const format = into;
-    if (key == COMMAND_WORD && *format == NULL)
+    if (key == COMMAND_OPERAND && *format == NULL)
         *format = value;
-    else if (key == COMMAND_WORD || *format == NULL)
+    else if (key == COMMAND_OPERAND || *format == NULL)
         command_refuse_usage(command, "one of man, bash, zsh and fish is needed");
 }
 
-static int manual_command(const struct command *command, int word_count, char **words)
+static int manual_command(const struct command *command, int argc, char **argv)
 {
     const char *format = NULL;
-    command_parse(command, &format, word_count, words);
+    command_parse(command, &format, argc, argv);
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        if (strcmp(formats[i].word, format) == 0) {
+        if (strcmp(formats[i].name, format) == 0) {
             formats[i].put();
             return EXIT_DONE;
         }
@@ -228,7 +228,7 @@ const struct command command_manual = {
     .name = "manual",
     .summary = "print the man page, or the completions of a shell",
     .options = options,
-    .words = "man|bash|zsh|fish",
+    .operands = "man|bash|zsh|fish",
     .help = "Print the man page of tacit, or what a shell needs to complete its commands. 'make "
             "install' puts them where they are looked for.",
     .parse = parse,

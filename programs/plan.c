@@ -34,7 +34,7 @@ static void parse(const struct command *command, void *into, int key, char *valu
         return;
     }
     arguments_parse_file(command, &request->arguments, key, value);
-    if (key == COMMAND_WORD && strcmp(value, "-") == 0)
+    if (key == COMMAND_OPERAND && strcmp(value, "-") == 0)
         command_refuse(command, "the file is read often, standard input once; allowed: a file");
 }
 
@@ -51,13 +51,13 @@ static int print_plan(const struct arguments *arguments, const struct tacit_repo
     return command_report("plan", status, &error);
 }
 
-static int plan_command(const struct command *command, int word_count, char **words)
+static int plan_command(const struct command *command, int argc, char **argv)
 {
     static struct plan plan;
     struct request request = {0};
     struct arguments const *const arguments = &request.arguments;
     struct tacit_error error = {""};
-    command_parse(command, &request, word_count, words);
+    command_parse(command, &request, argc, argv);
     struct plan_request const asked = {.file = arguments->file,
                                        .settings = arguments->settings,
                                        .setting_count = arguments->setting_count,
@@ -99,7 +99,7 @@ const struct command command_plan = {
     .name = "plan",
     .summary = "say which protocol and network tell the arms apart, and how many slots it takes",
     .options = options,
-    .words = "FILE",
+    .operands = "FILE",
     .help = "Try protocols and networks that fit FILE: for each the horizon at which 95 % of the "
             "runs decide, by formula and by simulation, and what rounds, bytes, cost and regret "
             "are at the file's horizon, best "

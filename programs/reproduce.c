@@ -266,7 +266,7 @@ static enum tacit_status print_paper(const struct arguments *arguments,
     return status;
 }
 
-static int tell_all(struct shelf *shelf, const struct arguments *arguments)
+static int print_papers(struct shelf *shelf, const struct arguments *arguments)
 {
     struct tacit_error error = {""};
     enum tacit_status status = TACIT_OK;
@@ -350,7 +350,7 @@ static int reproduce(struct shelf *shelf, const struct arguments *arguments)
     }
     if (status != TACIT_OK)
         return command_report("reproduce", status, &error);
-    code = tell_all(shelf, arguments);
+    code = print_papers(shelf, arguments);
     if (arguments->resume != NULL)
         forget_all(shelf, arguments);
     return code;
@@ -373,10 +373,10 @@ static const struct argp_option options[] = {
     {"quiet", 'q', NULL, 0, "No progress on the terminal", 0},
     COMMAND_LAST_OPTIONS};
 
-static int reproduce_command(const struct command *command, int word_count, char **words)
+static int reproduce_command(const struct command *command, int argc, char **argv)
 {
     struct arguments arguments = {0};
-    command_parse(command, &arguments, word_count, words);
+    command_parse(command, &arguments, argc, argv);
     if (arguments.format != NULL && !drawing_is_format(arguments.format))
         command_refuse(command, "--format: '%s' is not allowed; allowed: svg, png, pdf",
                        arguments.format);
@@ -396,7 +396,7 @@ const struct command command_reproduce = {
     .name = "reproduce",
     .summary = "reproduce the figures of a paper and check its claims",
     .options = options,
-    .words = "[ID...]",
+    .operands = "[ID...]",
     .help =
         "Reproduce papers (like p1) or figures of them (like p1-fig4); without ID, all but the "
         "trainings on data sets, which take hours. Prints for "

@@ -110,12 +110,12 @@ static const struct argp_option options[] = {
     {"quiet", 'q', NULL, 0, "No progress on the terminal", 0},
     COMMAND_LAST_OPTIONS};
 
-static int run_command(const struct command *command, int word_count, char **words)
+static int run_command(const struct command *command, int argc, char **argv)
 {
     struct arguments arguments = {0};
     struct tacit_experiment experiment;
     struct tacit_error error = {""};
-    command_parse(command, &arguments, word_count, words);
+    command_parse(command, &arguments, argc, argv);
     enum tacit_status const status = tacit_experiment_load(
         &experiment, arguments.file, arguments.settings, arguments.setting_count, &error);
     if (status != TACIT_OK)
@@ -131,7 +131,7 @@ const struct command command_run = {
     .name = "run",
     .summary = "run an experiment file in the simulator",
     .options = options,
-    .words = "FILE|-",
+    .operands = "FILE|-",
     .help = "Run the experiment in FILE (- is standard input) and print its results.",
     .parse = arguments_parse_file,
     .run = run_command,

@@ -50,7 +50,7 @@ static void parse_pki(const struct command *command, void *into, int key, char *
             command_refuse_usage(command, "--host is given too often; 64 times is allowed");
         request->hosts[config->broker_host_count++] = value;
         break;
-    case COMMAND_WORD:
+    case COMMAND_OPERAND:
         if (config->name_count == NAMES_MAX + 2)
             command_refuse_usage(command, "too many sites; 4096 are allowed in one call");
         request->names[config->name_count++] = value;
@@ -66,7 +66,7 @@ static const struct argp_option pki_options[] = {
     {"host", 'H', "NAME", 0, "A host name or address of the broker; may be given often", 0},
     COMMAND_LAST_OPTIONS};
 
-static int pki_command(const struct command *command, int word_count, char **words)
+static int pki_command(const struct command *command, int argc, char **argv)
 {
     static struct pki_request request = {.names = {LIVE_BROKER, LIVE_COORDINATOR},
                                          .config.name_count = 2};
@@ -74,8 +74,8 @@ static int pki_command(const struct command *command, int word_count, char **wor
     struct tacit_error error = {""};
     config->names = request.names;
     config->broker_hosts = request.hosts;
-    request.revokes = word_count > 1 && strcmp(words[1], "revoke") == 0;
-    command_parse(command, &request, word_count - request.revokes, words + request.revokes);
+    request.revokes = argc > 1 && strcmp(argv[1], "revoke") == 0;
+    command_parse(command, &request, argc - request.revokes, argv + request.revokes);
     if (request.revokes)
         return command_report(
             NULL,
@@ -89,7 +89,7 @@ const struct command command_pki = {
     .name = "pki",
     .summary = "make a private CA and certificates for a trial",
     .options = pki_options,
-    .words = "--directory=DIR SITE...\nrevoke --directory=DIR SITE...",
+    .operands = "--directory=DIR SITE...\nrevoke --directory=DIR SITE...",
     .help =
         "Makes a private CA and certificates for the broker, the coordinator and the sites: for "
         "trials. What is there already stays; call it again to add sites. revoke: puts the "
@@ -120,7 +120,7 @@ static const char *whole_path(const char *directory, const char *file)
 
 struct broker_request {
     struct live_broker_config config;
-    const char *words[PROTOCOLS_MAX];
+    const char *protocols[PROTOCOLS_MAX];
     const char *names[NAMES_MAX];
     const char *pki;
     const char *coordinator;
@@ -177,7 +177,7 @@ static void parse_broker(const struct command *command, void *into, int key, cha
     case 'g':
         request->guard = value;
         break;
-    case COMMAND_WORD:
+    case COMMAND_OPERAND:
         if (config->site_count == NAMES_MAX)
             command_refuse_usage(command, "too many sites; 4096 are allowed");
         request->names[config->site_count++] = value;
@@ -188,22 +188,22 @@ static void parse_broker(const struct command *command, void *into, int key, cha
 }
 
 /* Those of all protocols that are live; or of the one that a coordinator's file is about. */
-static void parse_words(struct broker_request *request, struct live_broker_config *config,
-                        const char *only)
+static void select_protocols(struct broker_request *request, struct live_broker_config *config,
+                             const char *only)
 {
     struct live_family const *const *const families = live_families();
     for (size_t i = 0; families[i] != NULL; i++) {
         TACIT_ASSERT(i < PROTOCOLS_MAX);
-        bool const is_wanted = only == NULL || strcmp(families[i]->file.word, only) == 0;
+        bool const is_wanted = only == NULL || strcmp(families[i]->file.name, only) == 0;
         if (is_wanted)
-            request->words[config->word_count++] = families[i]->site->wire->word;
+            request->protocols[config->protocol_count++] = families[i]->site->wire->name;
     }
-    config->words = request->words;
+    config->protocols = request->protocols;
 }
 
 /* Federation, sites, graph and protocol of a coordinator's file. They stay for as long as the
  * program. */
-static enum tacit_status take_coordinator(struct broker_request *request,
+static enum tacit_status load_coordinator(struct broker_request *request,
                                           struct live_broker_config *config,
                                           struct tacit_error *error)
 {
@@ -221,7 +221,7 @@ static enum tacit_status take_coordinator(struct broker_request *request,
     config->has_helper = coordinator->trust.has_helper;
     config->graph = network == NULL ? NULL : &network->graph;
     config->shows_all_keys = network != NULL && !network->has_sinks;
-    parse_words(request, config, coordinator->family->word);
+    select_protocols(request, config, coordinator->family->name);
     return TACIT_OK;
 }
 
@@ -264,14 +264,14 @@ static const char *installed_guard(void)
     return NULL;
 }
 
-static const char *take_guard(const char *guard)
+static const char *guard_path(const char *guard)
 {
     if (guard == NULL)
         return installed_guard();
     return strcmp(guard, "none") == 0 ? NULL : whole_path(guard, "");
 }
 
-static int broker_command(const struct command *command, int word_count, char **words)
+static int broker_command(const struct command *command, int argc, char **argv)
 {
     /* A broker that root starts becomes this user, who must be able to read the keys: the caller.
      */
@@ -279,13 +279,13 @@ static int broker_command(const struct command *command, int word_count, char **
     struct passwd const *const caller = getpwuid(geteuid());
     struct tacit_error error = {""};
     request.config.user = caller == NULL ? NULL : caller->pw_name;
-    command_parse(command, &request, word_count, words);
+    command_parse(command, &request, argc, argv);
     struct live_broker_config config = request.config;
     config.sites = request.names;
     const char *pki = request.pki;
     if (request.coordinator == NULL)
-        parse_words(&request, &config, NULL);
-    else if (take_coordinator(&request, &config, &error) != TACIT_OK)
+        select_protocols(&request, &config, NULL);
+    else if (load_coordinator(&request, &config, &error) != TACIT_OK)
         return command_report(NULL, TACIT_INVALID, &error);
     pki = pki == NULL ? config.directory : pki;
     config.directory = whole_path(config.directory, "");
@@ -296,7 +296,7 @@ static int broker_command(const struct command *command, int word_count, char **
     config.crl_file = list != NULL && access(list, F_OK) == 0 ? list : NULL;
     if (config.persistence_directory != NULL)
         config.persistence_directory = whole_path(config.persistence_directory, "");
-    config.guard_file = take_guard(request.guard);
+    config.guard_file = guard_path(request.guard);
     if (config.directory == NULL || config.ca_file == NULL || config.certificate_file == NULL ||
         config.key_file == NULL)
         return EXIT_FAILED;
@@ -307,7 +307,7 @@ const struct command command_broker_config = {
     .name = "broker-config",
     .summary = "write the broker's configuration and access list",
     .options = broker_options,
-    .words = "--directory=DIR --federation=NAME SITE...\n--directory=DIR --coordinator=FILE",
+    .operands = "--directory=DIR --federation=NAME SITE...\n--directory=DIR --coordinator=FILE",
     .help =
         "Writes mosquitto.conf and tacit.acl into a directory. Start the broker with: mosquitto "
         "-c DIR/mosquitto.conf",

@@ -16,7 +16,7 @@ enum { STATE_OK, STATE_WAITING, STATE_ATTENTION, STATE_DOWN };
 #define NAME_WIDTH_MIN 8
 #define TEXT_BYTES 256u
 
-struct words {
+struct request {
     const char *file;
     bool json;
     bool alive; /* is asked, and nothing else */
@@ -49,7 +49,7 @@ static uint64_t run_number(const char *run)
     return strlen(run) == 32 ? strtoull(run + 16, NULL, 16) : 0;
 }
 
-static void say_run(const char *run, char text[], size_t size)
+static void format_run(const char *run, char text[], size_t size)
 {
     if (*run == '\0')
         (void)snprintf(text, size, "-");
@@ -73,7 +73,7 @@ static void print_numbered(int width, const char *name, const char *run, json_in
 
 /* ---- An agent -------------------------------------------------------------------------------- */
 
-static void say_agent(const json_t *status, char text[], size_t size)
+static void format_agent(const json_t *status, char text[], size_t size)
 {
     char const *const waits = text_of(json_object_get(status, "waits_for"), "for");
     char const *const winner = text_of(status, "winner");
@@ -82,7 +82,7 @@ static void say_agent(const json_t *status, char text[], size_t size)
                    winner);
 }
 
-static void say_hub(const json_t *status, char text[], size_t size)
+static void format_hub(const json_t *status, char text[], size_t size)
 {
     json_t const *const heard = json_object_get(status, "hub_heard_s");
     if (!json_is_integer(heard))
@@ -99,12 +99,12 @@ static void print_agent(const json_t *status)
     char text[TEXT_BYTES];
     int const name_width = (int)strlen(text_of(status, "site"));
     int const width = name_width > NAME_WIDTH_MIN ? name_width : NAME_WIDTH_MIN;
-    say_run(text_of(status, "run"), run, sizeof run);
-    say_run(text_of(status, "announced"), announced, sizeof announced);
+    format_run(text_of(status, "run"), run, sizeof run);
+    format_run(text_of(status, "announced"), announced, sizeof announced);
     print_row(width, "site", "run", "epoch", "state");
-    say_agent(status, text, sizeof text);
+    format_agent(status, text, sizeof text);
     print_numbered(width, text_of(status, "site"), run, number_of(status, "epoch"), text);
-    say_hub(status, text, sizeof text);
+    format_hub(status, text, sizeof text);
     print_numbered(width, "hub", announced, number_of(status, "hub_epoch"), text);
 }
 
@@ -115,7 +115,7 @@ static bool is_set(const json_t *object, const char *member)
     return json_is_true(json_object_get(object, member));
 }
 
-static void say_coordinator(const json_t *status, char text[], size_t size)
+static void format_coordinator(const json_t *status, char text[], size_t size)
 {
     char const *const winner = text_of(status, "winner");
     json_t const *const reports = json_object_get(status, "reports");
@@ -129,7 +129,7 @@ static void say_coordinator(const json_t *status, char text[], size_t size)
         (void)snprintf(text, size, "%s", text_of(status, "phase"));
 }
 
-static void say_site(const json_t *site, bool is_over, char text[], size_t size)
+static void format_site(const json_t *site, bool is_over, char text[], size_t size)
 {
     json_t const *const heard = json_object_get(site, "heard_s");
     char since[64];
@@ -169,13 +169,13 @@ static void print_coordinator(const json_t *status)
     char text[TEXT_BYTES];
     size_t i;
     json_t *site;
-    say_run(text_of(status, "run"), run, sizeof run);
-    say_coordinator(status, text, sizeof text);
+    format_run(text_of(status, "run"), run, sizeof run);
+    format_coordinator(status, text, sizeof text);
     print_row(width, "site", "run", "epoch", "state");
     print_numbered(width, "hub", run, number_of(status, "epoch"), text);
     json_array_foreach(sites, i, site)
     {
-        say_site(site, is_over, text, sizeof text);
+        format_site(site, is_over, text, sizeof text);
         print_numbered(width, text_of(site, "name"), run, number_of(site, "last_report_epoch"),
                        text);
     }
@@ -188,7 +188,7 @@ static void print_helper(const json_t *status)
     char run[32];
     char text[TEXT_BYTES];
     json_t const *const heard = json_object_get(status, "heard_s");
-    say_run(text_of(status, "run"), run, sizeof run);
+    format_run(text_of(status, "run"), run, sizeof run);
     (void)snprintf(text, sizeof text, "%s, %" JSON_INTEGER_FORMAT " rounds answered, %s",
                    text_of(status, "phase"), number_of(status, "answers"),
                    json_is_integer(heard) ? "the coordinator was heard"
@@ -209,10 +209,10 @@ static int code_of(const char *state)
 /* The first line is what a monitoring system shows. */
 static void print_head(const struct asked *asked, const json_t *status, const json_t *causes)
 {
-    static const char *const words[] = {"OK", "WAITING", "NEEDS ATTENTION"};
+    static const char *const request[] = {"OK", "WAITING", "NEEDS ATTENTION"};
     int const code = code_of(text_of(status, "state"));
     json_t const *const first = json_array_get(causes, 0);
-    (void)printf("%s: %s of %s: %s\n", words[code], asked->name, text_of(status, "federation"),
+    (void)printf("%s: %s of %s: %s\n", request[code], asked->name, text_of(status, "federation"),
                  first != NULL ? text_of(first, "what") : text_of(status, "phase"));
 }
 
@@ -267,24 +267,25 @@ static bool find_listener(const char *file, struct asked *asked, struct tacit_er
     return true;
 }
 
-static int say_down(const struct words *words, const struct asked *asked, const char *why)
+static int print_down(const struct request *request, const struct asked *asked, const char *why)
 {
-    if (words->json)
+    if (request->json)
         (void)printf("{\"state\": \"down\"}\n");
     else
         (void)printf("DOWN: %s: %s\n", asked->name, why);
     (void)fprintf(stderr, "tacit status: %s; is the daemon of %s running? See its log\n", why,
-                  words->file);
+                  request->file);
     return STATE_DOWN;
 }
 
-static int show(const struct words *words, const struct asked *asked, const char *text)
+static int show(const struct request *request, const struct asked *asked, const char *text)
 {
     json_t *const status = json_loads(text, 0, NULL);
     if (status == NULL)
-        return say_down(words, asked, "no clear answer");
-    int const code = words->json ? code_of(text_of(status, "state")) : print_status(asked, status);
-    if (words->json)
+        return print_down(request, asked, "no clear answer");
+    int const code =
+        request->json ? code_of(text_of(status, "state")) : print_status(asked, status);
+    if (request->json)
         (void)printf("%s%s", text, *text != '\0' && text[strlen(text) - 1] == '\n' ? "" : "\n");
     json_decref(status);
     return code;
@@ -292,38 +293,38 @@ static int show(const struct words *words, const struct asked *asked, const char
 
 static void parse_status(const struct command *command, void *into, int key, char *value)
 {
-    struct words *const words = into;
+    struct request *const request = into;
     if (key == 'j')
-        words->json = true;
+        request->json = true;
     else if (key == 'a')
-        words->alive = true;
-    else if (key == 'c' && words->file == NULL)
-        words->file = value;
-    else if (key == 'c' || key == COMMAND_WORD || words->file == NULL)
+        request->alive = true;
+    else if (key == 'c' && request->file == NULL)
+        request->file = value;
+    else if (key == 'c' || key == COMMAND_OPERAND || request->file == NULL)
         command_refuse(command,
                        "one file is needed and nothing else; usage: tacit %s --config FILE",
                        command->name);
 }
 
-static int status_command(const struct command *command, int word_count, char **given)
+static int status_command(const struct command *command, int argc, char **argv)
 {
-    struct words words = {0};
+    struct request request = {0};
     struct asked asked = {0};
     struct tacit_error error = {""};
-    command_parse(command, &words, word_count, given);
-    if (!find_listener(words.file, &asked, &error))
+    command_parse(command, &request, argc, argv);
+    if (!find_listener(request.file, &asked, &error))
         return command_report(NULL, TACIT_INVALID, &error);
     int const connection = ask_connect(&asked.listener);
     if (connection < 0)
-        return words.alive ? STATE_DOWN : say_down(&words, &asked, "nobody answers");
+        return request.alive ? STATE_DOWN : print_down(&request, &asked, "nobody answers");
     unsigned code = 0;
     char *const text =
         ask(connection, "GET", asked.is_coordinator || asked.is_helper ? "/status" : "/v1/status",
             NULL, &code);
     bool const answers = text != NULL && code == 200;
-    int const state = words.alive ? (answers ? STATE_OK : STATE_DOWN)
-                      : answers   ? show(&words, &asked, text)
-                                  : say_down(&words, &asked, "it gives no answer");
+    int const state = request.alive ? (answers ? STATE_OK : STATE_DOWN)
+                      : answers     ? show(&request, &asked, text)
+                                    : print_down(&request, &asked, "it gives no answer");
     free(text);
     return state;
 }
@@ -339,7 +340,7 @@ const struct command command_status = {
     .name = "status",
     .summary = "ask a running agent or coordinator how it is",
     .options = options,
-    .words = NULL,
+    .operands = NULL,
     .help = "Asks the daemon that runs with this file how it is, and what to do. Ends with 0: all "
             "is well, 1: it waits for somebody, 2: it needs attention (also: the file is wrong), "
             "3: it does not answer (docs/daemons.md).",

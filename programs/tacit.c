@@ -33,13 +33,13 @@ const struct command_elsewhere commands_elsewhere[] = {
 
 const char *const help_words = "agent, coordinator, helper, claims";
 
-const char *help_file(const char *word, struct keys_file *file)
+const char *help_file(const char *name, struct keys_file *file)
 {
     static const char *const daemons[] = {"agent", "coordinator", "helper"};
-    for (size_t i = 0; word != NULL && i < sizeof daemons / sizeof daemons[0]; i++)
-        if (strcmp(word, daemons[i]) == 0)
+    for (size_t i = 0; name != NULL && i < sizeof daemons / sizeof daemons[0]; i++)
+        if (strcmp(name, daemons[i]) == 0)
             return NULL;
-    bool const is_claims = word != NULL && strcmp(word, "claims") == 0;
+    bool const is_claims = name != NULL && strcmp(name, "claims") == 0;
     *file =
         (struct keys_file){.title = is_claims ? "a claims file" : "all experiments",
                            .sections = is_claims ? tacit_claims_sections : tacit_config_sections};
@@ -48,9 +48,9 @@ const char *help_file(const char *word, struct keys_file *file)
     struct keys_kind *kind = file->kinds;
     for (const struct tacit_config_family *const *family = tacit_family_files(); *family != NULL;
          family++)
-        *kind++ = (struct keys_kind){(*family)->word, (*family)->keys,
+        *kind++ = (struct keys_kind){(*family)->name, (*family)->keys,
                                      (*family)->own_environments != NULL};
-    return word;
+    return name;
 }
 
 static void print_metric(const char *name, const char *unit, const char *label, const char *note)
@@ -65,9 +65,9 @@ enum tacit_status help_metrics(const char *protocol)
     if (protocol != NULL && tacit_family_find(protocol) == NULL)
         return TACIT_INVALID;
     for (const struct tacit_family *const *one = tacit_families(); *one != NULL; one++) {
-        if (protocol != NULL && strcmp(protocol, (*one)->file.word) != 0)
+        if (protocol != NULL && strcmp(protocol, (*one)->file.name) != 0)
             continue;
-        (void)printf("%s==== %s\n", separator, (*one)->file.word);
+        (void)printf("%s==== %s\n", separator, (*one)->file.name);
         separator = "\n";
         for (const struct tacit_metric *metric = (*one)->metrics; metric->name != NULL; metric++)
             print_metric(metric->name, metric->unit, metric->label, metric->note);

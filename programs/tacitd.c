@@ -24,27 +24,27 @@ const struct command_elsewhere commands_elsewhere[] = {{NULL, NULL}};
 
 const char *const help_words = "agent, coordinator, helper";
 
-const char *help_file(const char *word, struct keys_file *file)
+const char *help_file(const char *name, struct keys_file *file)
 {
     static const struct {
-        const char *word;
+        const char *name;
         const struct config_section *sections;
     } files[] = {{"agent", tacit_config_agent_sections},
                  {"coordinator", tacit_config_coordinator_sections},
                  {"helper", tacit_config_helper_sections}};
-    file->title = word = word == NULL ? "" : word;
+    file->title = name = name == NULL ? "" : name;
     size_t place = 0;
-    while (place < 3 && strcmp(word, files[place].word) != 0)
+    while (place < 3 && strcmp(name, files[place].name) != 0)
         place++;
     if (place == 3)
-        return word;
+        return name;
     file->sections = files[place].sections;
-    file->kind_is_word = true;
+    file->kind_is_name = true;
     struct keys_kind *kind = file->kinds;
     for (const struct tacit_config_live *const *family = live_family_files();
          place < 2 && *family != NULL; family++)
         *kind++ = (struct keys_kind){
-            (*family)->word, place == 0 ? (*family)->site_keys : (*family)->run_keys, false};
+            (*family)->name, place == 0 ? (*family)->site_keys : (*family)->run_keys, false};
     return NULL;
 }
 

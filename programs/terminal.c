@@ -79,7 +79,7 @@ static bool put_word(void)
     return is_written;
 }
 
-static bool take_byte(char byte)
+static bool put_byte(char byte)
 {
     bool is_written = true;
     if (byte != ' ' && byte != '\n') {
@@ -103,7 +103,7 @@ static ssize_t write_wrapped(void *cookie, const char *bytes, size_t size)
     bool is_written = true;
     (void)cookie;
     for (size_t i = 0; i < size && is_written; i++)
-        is_written = take_byte(bytes[i]);
+        is_written = put_byte(bytes[i]);
     return is_written ? (ssize_t)size : 0;
 }
 
@@ -126,13 +126,13 @@ static bool asks_for_json(const char *word)
     return word[1] == '-' ? word[2] == 'j' : strchr(word, 'j') != NULL;
 }
 
-void terminal_fit(int word_count, char **words)
+void terminal_fit(int argc, char **argv)
 {
     cookie_io_functions_t const functions = {.write = write_wrapped};
     if (!isatty(STDOUT_FILENO))
         return;
-    for (int i = 0; i < word_count; i++)
-        if (asks_for_json(words[i]))
+    for (int i = 0; i < argc; i++)
+        if (asks_for_json(argv[i]))
             return;
     line.width = width_of_terminal();
     FILE *const stream = line.width == 0 ? NULL : fopencookie(NULL, "w", functions);

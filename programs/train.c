@@ -76,7 +76,7 @@ static bool write_numbers(const char *path, const float *numbers, uint64_t count
     return is_good && rename(other, path) == 0;
 }
 
-static bool take_field(const char *text, double *value)
+static bool parse_field(const char *text, double *value)
 {
     char *end;
     errno = 0;
@@ -84,16 +84,16 @@ static bool take_field(const char *text, double *value)
     return end != text && *end == '\0' && isfinite(*value);
 }
 
-static bool take_row(const struct tacit_table *table, uint32_t row, uint32_t classes,
-                     struct rows *rows)
+static bool parse_row(const struct tacit_table *table, uint32_t row, uint32_t classes,
+                      struct rows *rows)
 {
     double value;
     char *const *const fields = table->fields + (size_t)row * table->column_count;
-    if (!take_field(fields[0], &value) || !(value >= 0 && value < classes))
+    if (!parse_field(fields[0], &value) || !(value >= 0 && value < classes))
         return false;
     rows->labels[row] = (uint8_t)value;
     for (uint32_t i = 0; i < rows->width; i++) {
-        if (!take_field(fields[i + 1], &value))
+        if (!parse_field(fields[i + 1], &value))
             return false;
         rows->inputs[(size_t)row * rows->width + i] = (float)value;
     }
@@ -118,7 +118,7 @@ static int read_rows(struct lesson *lesson)
     if (rows->inputs == NULL || rows->labels == NULL)
         code = fail(lesson->request.data, "out of memory");
     for (uint32_t row = 0; row < rows->count && code == EXIT_DONE; row++) {
-        if (take_row(&table, row, lesson->request.model.classes, rows))
+        if (parse_row(&table, row, lesson->request.model.classes, rows))
             continue;
         (void)snprintf(line, sizeof line, "line %u: a label below the classes, and numbers",
                        table.lines[row]);
@@ -265,7 +265,7 @@ static int examine(struct lesson *lesson)
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-static void take_model(const struct command *command, const char *word, struct request *request)
+static void parse_model(const struct command *command, const char *word, struct request *request)
 {
     if (strcmp(word, "logistic") == 0)
         request->model.kind = TACIT_MODEL_LOGISTIC;
@@ -275,7 +275,8 @@ static void take_model(const struct command *command, const char *word, struct r
         command_refuse(command, "--model: '%s' is not allowed; allowed: logistic, mlp", word);
 }
 
-static void take_optimizer(const struct command *command, const char *word, struct request *request)
+static void parse_optimizer(const struct command *command, const char *word,
+                            struct request *request)
 {
     if (strcmp(word, "sgd") == 0)
         request->optimizer = TACIT_OPTIMIZER_SGD;
@@ -293,10 +294,10 @@ static void parse(const struct command *command, void *into, int key, char *valu
         request->data = value;
         break;
     case 'm':
-        take_model(command, value, request);
+        parse_model(command, value, request);
         break;
     case 'o':
-        take_optimizer(command, value, request);
+        parse_optimizer(command, value, request);
         break;
     case 'c':
         request->model.classes = command_number(command, "classes", value, 256);
@@ -305,14 +306,14 @@ static void parse(const struct command *command, void *into, int key, char *valu
         request->batch = command_number(command, "batch", value, 4096);
         break;
     case 'r':
-        if (!take_field(value, &request->rate) || !(request->rate > 0))
+        if (!parse_field(value, &request->rate) || !(request->rate > 0))
             command_refuse(command, "--rate: '%s' is not allowed; allowed: a number above 0",
                            value);
         break;
     case 'x':
         request->examined = value;
         break;
-    case COMMAND_WORD:
+    case COMMAND_OPERAND:
         if (request->directory != NULL)
             command_refuse_usage(command, "one directory is needed and nothing else");
         request->directory = value;
@@ -332,13 +333,13 @@ static const struct argp_option options[] = {
     {"examine", 'x', "MODEL", 0, "Say how good a model.f32 is on the data, instead", 0},
     COMMAND_LAST_OPTIONS};
 
-static int train_command(const struct command *command, int word_count, char **words)
+static int train_command(const struct command *command, int argc, char **argv)
 {
     struct lesson lesson = {.request = {.model = {.kind = TACIT_MODEL_LOGISTIC, .classes = 2},
                                         .batch = 20,
                                         .rate = 0.1,
                                         .seed = 1}};
-    command_parse(command, &lesson.request, word_count, words);
+    command_parse(command, &lesson.request, argc, argv);
     if (!tacit_learn_is_here())
         command_refuse(command, "this program was built without networks, as the Python package's "
                                 "is; allowed: that of a build from source, or of the packages");
@@ -357,7 +358,7 @@ const struct command command_train = {
     .name = "train",
     .summary = "train a site's share of a model: for agents of a training federation",
     .options = options,
-    .words = "DIRECTORY\n--examine MODEL",
+    .operands = "DIRECTORY\n--examine MODEL",
     .help = "Reads round.json and model.f32 in DIRECTORY, trains on the site's data, and leaves "
             "update.f32 there.\vAn agent of a training federation runs it, unless its file names "
             "another command.",

@@ -14,7 +14,7 @@
 #define SITES "north", "south", "east"
 #define ARMS "[letter, call, nothing]"
 
-struct words {
+struct request {
     const char *directory;
     uint32_t port;
     bool has_helper;
@@ -31,7 +31,7 @@ static const char *own_program(void)
     return size <= 0 || strchr(path, '\'') != NULL ? "tacitd" : path;
 }
 
-static void write_coordinator(FILE *out, const struct words *words)
+static void write_coordinator(FILE *out, const struct request *request)
 {
     (void)fprintf(out,
                   "# The hub of a trial (all keys: tacit help keys coordinator).\n"
@@ -44,11 +44,11 @@ static void write_coordinator(FILE *out, const struct words *words)
                   "%s"
                   "run: {horizon: 100000, epsilon: 1, %squorum: 2, deadline_s: 600%s}\n"
                   "status: {unix: coordinator.sock}\n",
-                  words->port, words->has_helper ? "protocol: phased-index\n" : "",
-                  words->has_helper ? "" : "rounds: 4, gap: 0.1, ", words->trust);
+                  request->port, request->has_helper ? "protocol: phased-index\n" : "",
+                  request->has_helper ? "" : "rounds: 4, gap: 0.1, ", request->trust);
 }
 
-static void write_site(FILE *out, const struct words *words, const char *site)
+static void write_site(FILE *out, const struct request *request, const char *site)
 {
     (void)fprintf(out,
                   "# A site of a trial (all keys: tacit help keys agent).\n"
@@ -62,12 +62,12 @@ static void write_site(FILE *out, const struct words *words, const char *site)
                   "policy: {epsilon: 1, budget: 1, range: [0, 1], agents_max: 10, rounds_max: %u, "
                   "pulls_max: 100000%s}\n"
                   "api: {unix: %s.sock}\n",
-                  site, site, words->port, site, site,
-                  words->has_helper ? "protocol: phased-index\n" : "",
-                  words->has_helper ? 1000u : 40u, words->trust, site);
+                  site, site, request->port, site, site,
+                  request->has_helper ? "protocol: phased-index\n" : "",
+                  request->has_helper ? 1000u : 40u, request->trust, site);
 }
 
-static void write_helper(FILE *out, const struct words *words)
+static void write_helper(FILE *out, const struct request *request)
 {
     (void)fprintf(out,
                   "# The second aggregator of a trial (docs/helper.md): on a machine of its own.\n"
@@ -78,7 +78,7 @@ static void write_helper(FILE *out, const struct words *words)
                   "hub: %s\n"
                   "epsilon: 1\n"
                   "status: {unix: helper.sock}\n",
-                  words->port, words->hub);
+                  request->port, request->hub);
 }
 
 /* It ends when all sites have joined, so that the first decision counts. */
@@ -160,18 +160,19 @@ static void refuse_file(const struct command *command, const char *path)
     command_refuse(command, "cannot write %s: %s", path, strerror(errno));
 }
 
-static void inside(const struct command *command, const struct words *words, const char *name,
+static void inside(const struct command *command, const struct request *request, const char *name,
                    char path[PATH_MAX])
 {
-    int const size = snprintf(path, PATH_MAX, "%s/%s", words->directory, name);
+    int const size = snprintf(path, PATH_MAX, "%s/%s", request->directory, name);
     if (size < 0 || size >= PATH_MAX)
         command_refuse(command, "the path of the folder is too long");
 }
 
-static FILE *open_file(const struct command *command, const struct words *words, const char *name)
+static FILE *open_file(const struct command *command, const struct request *request,
+                       const char *name)
 {
     char path[PATH_MAX];
-    inside(command, words, name, path);
+    inside(command, request, name, path);
     FILE *const file = fopen(path, "wx");
     if (file == NULL)
         refuse_file(command, path);
@@ -185,69 +186,69 @@ static void close_file(const struct command *command, FILE *file, const char *na
         refuse_file(command, name);
 }
 
-static void write_files(const struct command *command, const struct words *words)
+static void write_files(const struct command *command, const struct request *request)
 {
     static const char *const sites[SITE_COUNT] = {SITES};
     char name[32];
-    FILE *file = open_file(command, words, "coordinator.yaml");
-    write_coordinator(file, words);
+    FILE *file = open_file(command, request, "coordinator.yaml");
+    write_coordinator(file, request);
     close_file(command, file, "coordinator.yaml");
     for (size_t i = 0; i < SITE_COUNT; i++) {
         (void)snprintf(name, sizeof name, "%s.yaml", sites[i]);
-        file = open_file(command, words, name);
-        write_site(file, words, sites[i]);
+        file = open_file(command, request, name);
+        write_site(file, request, sites[i]);
         close_file(command, file, name);
     }
-    if (words->has_helper) {
-        file = open_file(command, words, "helper.yaml");
-        write_helper(file, words);
+    if (request->has_helper) {
+        file = open_file(command, request, "helper.yaml");
+        write_helper(file, request);
         close_file(command, file, "helper.yaml");
     }
-    file = open_file(command, words, "federation.sh");
+    file = open_file(command, request, "federation.sh");
     write_script(file);
     close_file(command, file, "federation.sh");
 }
 
-static void read_fingerprint(const struct command *command, const struct words *words,
+static void read_fingerprint(const struct command *command, const struct request *request,
                              const char *name, char text[LIVE_FINGERPRINT_BYTES])
 {
     char path[PATH_MAX];
     uint8_t key[32];
-    inside(command, words, name, path);
+    inside(command, request, name, path);
     if (!live_key_read(path, key))
         command_refuse(command, "cannot read %s", path);
     live_key_fingerprint(key, text);
 }
 
 /* Certificates, by the command that makes them; and what the files say of their keys. */
-static int make_pki(const struct command *command, struct words *words)
+static int make_pki(const struct command *command, struct request *request)
 {
     char pki[PATH_MAX];
     char helper[LIVE_FINGERPRINT_BYTES];
-    inside(command, words, "pki", pki);
+    inside(command, request, "pki", pki);
     char *const pki_words[] = {"pki", "--directory", pki, SITES, "helper", NULL};
-    int const count = 3 + (int)SITE_COUNT + (words->has_helper ? 1 : 0);
+    int const count = 3 + (int)SITE_COUNT + (request->has_helper ? 1 : 0);
     int const code = command_pki.run(&command_pki, count, (char **)pki_words);
-    if (code != EXIT_DONE || !words->has_helper)
+    if (code != EXIT_DONE || !request->has_helper)
         return code;
-    read_fingerprint(command, words, "pki/coordinator.sign.crt", words->hub);
-    read_fingerprint(command, words, "pki/helper.sign.crt", helper);
-    (void)snprintf(words->trust, sizeof words->trust, ", trust: {aggregators: 2, helper: %s}",
+    read_fingerprint(command, request, "pki/coordinator.sign.crt", request->hub);
+    read_fingerprint(command, request, "pki/helper.sign.crt", helper);
+    (void)snprintf(request->trust, sizeof request->trust, ", trust: {aggregators: 2, helper: %s}",
                    helper);
     return code;
 }
 
 /* The broker's files, likewise. */
-static int make_broker(const struct command *command, const struct words *words)
+static int make_broker(const struct command *command, const struct request *request)
 {
     char pki[PATH_MAX];
     char broker[PATH_MAX];
     char coordinator[PATH_MAX];
     char port[16];
-    inside(command, words, "pki", pki);
-    inside(command, words, "broker", broker);
-    inside(command, words, "coordinator.yaml", coordinator);
-    (void)snprintf(port, sizeof port, "%u", words->port);
+    inside(command, request, "pki", pki);
+    inside(command, request, "broker", broker);
+    inside(command, request, "coordinator.yaml", coordinator);
+    (void)snprintf(port, sizeof port, "%u", request->port);
     char *const broker_words[] = {
         "broker-config", "--directory", broker, "--coordinator", coordinator, "--pki", pki,
         "--port",        port,          NULL};
@@ -256,47 +257,47 @@ static int make_broker(const struct command *command, const struct words *words)
     return command_broker_config.run(&command_broker_config, 9, (char **)broker_words);
 }
 
-static void say_next(const struct words *words)
+static void print_next_steps(const struct request *request)
 {
-    char const *const d = words->directory;
+    char const *const d = request->directory;
     (void)printf("%s is a federation of three sites (north, south, east)%s on this machine.\n"
                  "Start it:          sh %s/federation.sh start\n"
                  "Ask for a decision: curl --unix-socket %s/north.sock -X POST "
                  "http://localhost/v1/decisions -d '{}'\n"
                  "See how it is:     %s status --config %s/coordinator.yaml\n"
                  "Stop it:           sh %s/federation.sh stop\n",
-                 d, words->has_helper ? " and a helper" : "", d, d, program_name, d, d);
-    if (words->has_helper)
+                 d, request->has_helper ? " and a helper" : "", d, d, program_name, d, d);
+    if (request->has_helper)
         (void)printf("Before a decision:  %s helper agree %s/state-helper\n", program_name, d);
 }
 
-static void parse_words(const struct command *command, void *into, int key, char *value)
+static void parse(const struct command *command, void *into, int key, char *value)
 {
-    struct words *const words = into;
+    struct request *const request = into;
     if (key == 'p')
-        words->port = command_number(command, "port", value, UINT16_MAX);
+        request->port = command_number(command, "port", value, UINT16_MAX);
     else if (key == 'H')
-        words->has_helper = true;
-    else if (key == COMMAND_WORD && words->directory == NULL)
-        words->directory = value;
-    else if (key == COMMAND_WORD || words->directory == NULL)
+        request->has_helper = true;
+    else if (key == COMMAND_OPERAND && request->directory == NULL)
+        request->directory = value;
+    else if (key == COMMAND_OPERAND || request->directory == NULL)
         command_refuse_usage(command, "one folder is needed and nothing else");
 }
 
-static int trial_command(const struct command *command, int word_count, char **given)
+static int trial_command(const struct command *command, int argc, char **argv)
 {
-    struct words words = {.port = PORT_DEFAULT};
-    command_parse(command, &words, word_count, given);
-    if (mkdir(words.directory, S_IRWXU) != 0)
+    struct request request = {.port = PORT_DEFAULT};
+    command_parse(command, &request, argc, argv);
+    if (mkdir(request.directory, S_IRWXU) != 0)
         command_refuse(command, "cannot make %s: %s; allowed: a folder that is not there yet",
-                       words.directory, strerror(errno));
-    int code = make_pki(command, &words);
+                       request.directory, strerror(errno));
+    int code = make_pki(command, &request);
     if (code == EXIT_DONE) {
-        write_files(command, &words);
-        code = make_broker(command, &words);
+        write_files(command, &request);
+        code = make_broker(command, &request);
     }
     if (code == EXIT_DONE)
-        say_next(&words);
+        print_next_steps(&request);
     return code;
 }
 
@@ -309,10 +310,10 @@ const struct command command_trial = {
     .name = "trial",
     .summary = "make a federation of three sites to try on this machine",
     .options = options,
-    .words = "DIR",
+    .operands = "DIR",
     .help = "Makes a new folder with the files of a coordinator and three sites, their "
             "certificates, the broker's configuration, and a script that starts and stops them, "
             "and says how to go on.",
-    .parse = parse_words,
+    .parse = parse,
     .run = trial_command,
 };

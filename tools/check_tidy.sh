@@ -31,4 +31,10 @@ if [ -n "$hits" ]; then
     printf '%s\n  -> a word of our own; say player, pool, identity, view, quorum, fault, apply, or whatever it is\n' "$hits" >&2
     bad=1
 fi
+verbs='([a-z0-9_]+_)?(take|say|hear|tell|give)(_[a-z0-9_]+)?'
+hits=$(git grep -nE "(^|[^A-Za-z0-9_])$verbs\\(" -- 'src/*.[ch]' 'include/*.h' 'programs/*.[ch]' ':!src/report/dashboard.c' || true)
+if [ -n "$hits" ]; then
+    printf '%s\n  -> a function is named by what it does: parse, allocate, add, format, send, on_message\n' "$hits" >&2
+    bad=1
+fi
 exit "$bad"

@@ -52,8 +52,8 @@ struct tacit_pull_block tacit_arms_next(struct tacit_arms *arms, uint64_t count_
  * thompson only where the sum is not whole: a reward x in [0, 1] counts as a success with chance x.
  * Requires: count > 0, the sum is one of `count` rewards on the configured scale; for thompson
  * count = 1 unless all rewards are 0 or 1.  Cost: O(log K). */
-void tacit_arms_take(struct tacit_arms *arms, uint32_t arm, uint64_t count, union tacit_sum sum,
-                     uint64_t word);
+void tacit_arms_add(struct tacit_arms *arms, uint32_t arm, uint64_t count, union tacit_sum sum,
+                    uint64_t word);
 
 /* Empirical mean of an arm on the scale of tacit_sum_mean; 0 before its first reward. */
 double tacit_arms_mean(const struct tacit_arms *arms, uint32_t arm);

@@ -98,7 +98,7 @@ struct tacit_config_graph {
 /* The section `network`, and what making its graphs needs. */
 struct tacit_config_topology {
     enum tacit_config_network kind;
-    const char *word; /* its kind in the file */
+    const char *name; /* its kind in the file */
     uint32_t agent_count;
     uint64_t seed;                     /* of graphs without a seed of their own */
     struct tacit_config_graph *graphs; /* NULL where there are none */
@@ -129,7 +129,7 @@ extern const struct config_section tacit_claims_sections[];
 /* What the files of a family holds beside what all have. Lists end with NULL; a NULL list
  * has nothing. */
 struct tacit_config_family {
-    const char *word;         /* of protocol.kind */
+    const char *name;         /* of protocol.kind */
     const char *variants_key; /* its key in `protocol` for which people take protocol.kind, and */
     const char *const *variants; /* the key's words, ended by NULL; NULL: there is none */
     unsigned networks;           /* bits 1 << enum tacit_config_network: those it runs over */
@@ -142,7 +142,7 @@ struct tacit_config_family {
                                             the family's to read, all of its keys */
     bool privacy_may_miss;               /* `privacy` may be left out: mode none */
     bool reads_epsilon;                  /* privacy.epsilon is the family's to read */
-    bool takes_trust;                    /* a hub only adds up what leaves: privacy.trust */
+    bool accepts_trust;                  /* a hub only adds up what leaves: privacy.trust */
     size_t keys_size;                    /* of what `read` fills: config->keys, zeros before it */
     /* Reads the section `protocol`, but for its kind, and the keys above; says what is wrong by
      * config_reader_fail. Everything else is read and well. */
@@ -153,11 +153,11 @@ struct tacit_config_family {
 /* What the files of the daemons hold of a family beside what all have. Lists end with NULL; a NULL
  * list has nothing. */
 struct tacit_config_live {
-    const char *word;  /* of `protocol` */
-    unsigned networks; /* bits 1 << enum tacit_config_network: those it runs over */
-    bool lacks_rounds; /* else a site's file says how many it answers at most: policy.rounds_max */
-    bool is_open;      /* it protects nothing: its files have no epsilon and no budget */
-    bool takes_trust;  /* its hub only adds up: two aggregators may share that */
+    const char *name;   /* of `protocol` */
+    unsigned networks;  /* bits 1 << enum tacit_config_network: those it runs over */
+    bool lacks_rounds;  /* else a site's file says how many it answers at most: policy.rounds_max */
+    bool is_open;       /* it protects nothing: its files have no epsilon and no budget */
+    bool accepts_trust; /* its hub only adds up: two aggregators may share that */
     /* Why a site's file has no "missing", and no policy.rewards_per_unit_max; NULL: it may. */
     const char *no_missing;
     const char *no_units;

@@ -45,7 +45,7 @@ struct tacit_offer {
 
 struct tacit_aggregators;
 struct tacit_entropy;
-struct tacit_seals;
+struct tacit_row_signer;
 
 /* What is heard is a family's own struct, behind a pointer. */
 struct tacit_event {
@@ -63,7 +63,7 @@ struct tacit_event {
     const struct tacit_aggregators *aggregators; /* sites: which */
     const uint64_t *dropped; /* hubs, W(A): their reports are not taken, and no round waits for
                               * them; NULL: nobody's */
-    const struct tacit_seals *seals; /* of a peer whose configuration has them */
+    const struct tacit_row_signer *signer; /* of a peer whose configuration has them */
 };
 
 /* ---- Plans ----------------------------------------------------------------------------------- */
@@ -84,8 +84,8 @@ struct tacit_pull_block {
 #define TACIT_WANTS_TOTALS 32u /* a hub with two aggregators: the round has its reports */
 #define TACIT_CLOSED_ROUND 16u /* a hub: what it knows of the arms is new */
 /* .. with two aggregators */
-#define TACIT_GRANTED_DRAW 512u /* a draw was granted that had not been before */
-#define TACIT_TOOK_REPORT 1024u /* the report that came is counted */
+#define TACIT_GRANTED_DRAW 512u    /* a draw was granted that had not been before */
+#define TACIT_COUNTED_REPORT 1024u /* the report that came is counted */
 
 /* ---- Updates --------------------------------------------------------------------------------- */
 

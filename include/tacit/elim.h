@@ -25,7 +25,7 @@
 #include "tacit/topo.h"
 
 #define TACIT_ELIM_EPOCHS_MAX 10000u
-#define TACIT_ELIM_SEAL_BYTES 64u                   /* Ed25519 */
+#define TACIT_SIGNATURE_BYTES 64u                   /* Ed25519 */
 #define TACIT_ELIM_PAUSE_US_MAX (UINT64_C(1) << 56) /* of every pause that is configured */
 
 /* ---- Schedule -------------------------------------------------------------------------------- */
@@ -109,15 +109,15 @@ enum tacit_elim_message_kind {
     TACIT_ELIM_COMMIT,  /* agent -> grantor: "may this release leave?" */
     TACIT_ELIM_GRANT,   /* grantor -> agent: "it may" */
     TACIT_ELIM_REFUSAL, /* grantor -> agent: "another one was granted: this" */
-    /* With seals. */
-    TACIT_ELIM_PROOF /* peer -> neighbours, hub: "this agent sealed two different rows" */
+    /* With signed rows. */
+    TACIT_ELIM_PROOF /* peer -> neighbours, hub: "this agent signed two different rows" */
 };
 
 /* What opens the commitment to a row of DATA. */
 struct tacit_elim_opening {
     uint8_t previous[TACIT_SHA256_BYTES]; /* of a confirmation: what its agent holds */
     uint8_t salt[TACIT_SHA256_BYTES];
-    uint8_t seal[TACIT_ELIM_SEAL_BYTES]; /* by the row's own agent; zeros without seals */
+    uint8_t signature[TACIT_SIGNATURE_BYTES]; /* by the row's own agent; or zeros */
 };
 
 /* What a peer holds: one digest over all rows of the rounds that it has closed. */
@@ -127,35 +127,35 @@ struct tacit_elim_history {
     uint8_t digest[TACIT_SHA256_BYTES];
 };
 
-/* Two rows of one epoch, each by its commitment, both sealed by one agent; or two confirmations. No
+/* Two rows of one epoch, each by its commitment, both signed by one agent; or two confirmations. No
  * state that is the only one of its agent makes such. */
 struct tacit_elim_proof {
     uint32_t agent;
     uint8_t subjects[2][TACIT_SHA256_BYTES];
-    uint8_t seals[2][TACIT_ELIM_SEAL_BYTES];
+    uint8_t signatures[2][TACIT_SIGNATURE_BYTES];
 };
 
 /* Signatures, by whoever can make and check them (a driver). */
-struct tacit_seals {
+struct tacit_row_signer {
     void *context;
-    /* By this agent, whose step it is. Errors: false, and nothing is sealed. */
+    /* By this agent, whose step it is. Errors: false, and nothing is signed. */
     bool (*sign)(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
-                 uint8_t seal[TACIT_ELIM_SEAL_BYTES]);
+                 uint8_t signature[TACIT_SIGNATURE_BYTES]);
     bool (*check)(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
-                  const uint8_t seal[TACIT_ELIM_SEAL_BYTES]);
+                  const uint8_t signature[TACIT_SIGNATURE_BYTES]);
 };
 
-/* What a seal of this agent is a signature of: the federation and what it agreed on, run, term,
- * agent, epoch, and the commitment to a row or what a confirmation says. */
-void tacit_elim_seal_digest(const uint8_t domain[TACIT_SHA256_BYTES], uint64_t run_id,
-                            uint64_t term, uint32_t agent, uint32_t epoch,
-                            const uint8_t subject[TACIT_SHA256_BYTES],
-                            uint8_t digest[TACIT_SHA256_BYTES]);
+/* What a signature of this agent is a signature of: the federation and what it agreed on, run,
+ * term, agent, epoch, and the commitment to a row or what a confirmation says. */
+void tacit_elim_row_digest(const uint8_t domain[TACIT_SHA256_BYTES], uint64_t run_id, uint64_t term,
+                           uint32_t agent, uint32_t epoch,
+                           const uint8_t subject[TACIT_SHA256_BYTES],
+                           uint8_t digest[TACIT_SHA256_BYTES]);
 
-/* Are its two subjects different, and both sealed by its agent in this epoch? */
+/* Are its two subjects different, and both signed by its agent in this epoch? */
 bool tacit_elim_proof_holds(const struct tacit_elim_proof *proof,
                             const uint8_t domain[TACIT_SHA256_BYTES], uint64_t run_id,
-                            uint64_t term, uint32_t epoch, const struct tacit_seals *seals);
+                            uint64_t term, uint32_t epoch, const struct tacit_row_signer *signer);
 
 /* A plain struct; its arrays belong to the sender's state and stay valid until its next step. */
 struct tacit_elim_message {
@@ -184,8 +184,8 @@ struct tacit_elim_message {
         *origins;        /* ADVERT, REQUEST, DATA, HELLO of a peer: agents, TACIT_BITS_WORDS(A) */
     uint32_t row_stride; /* DATA: > 0: the row of agent a is sums + a * row_stride; 0: packed */
     bool rows_stay;      /* DATA: the rows are in a shared table, and a copy need not hold them */
-    bool is_sealed;      /* DATA: its openings have seals */
-    bool has_history;    /* with seals: words about rows say what their sender holds */
+    bool is_signed;      /* DATA: its openings have signatures */
+    bool has_history;    /* with signed rows: messages about rows say what their sender holds */
     const struct tacit_elim_opening *openings; /* DATA with grants: one an origin, as its row (of
                                                 * agent a: openings[a]); else NULL */
     struct tacit_elim_history history;
@@ -386,11 +386,11 @@ struct tacit_elim_peer_config {
     uint64_t round_us; /* with it: so long after the own report, and not before it is complete */
     uint64_t
         gather_timeout_us; /* GATHER: a sink that waited so long reports what it has; 0: never */
-    bool has_seals; /* SPREAD, with grants: rows are sealed by their agents, members compare what
-                     * they hold, and a last round confirms it */
+    bool signs_rows; /* SPREAD, with grants: rows are signed by their agents, members compare what
+                      * they hold, and a last round confirms it */
     bool reports_at_once; /* GATHER: a sink reports in the slot in which the last row comes, not in
                            * the next one: t_delay is one less (READINGS P1.15) */
-    uint64_t confirm_us;  /* with seals: so long it waits for the confirmations */
+    uint64_t confirm_us;  /* with signed rows: so long it waits for the confirmations */
 };
 
 struct tacit_elim_peer; /* opaque, relocatable */
@@ -408,12 +408,12 @@ struct tacit_elim_peer_view {
                               * is an old one, or they do not say what is true */
     const uint64_t *granted; /* with grants: neighbours, by their rank, who have granted the draw
                               * that waits; else NULL */
-    const struct tacit_elim_proof *proof; /* with seals: somebody's two rows; NULL: none */
+    const struct tacit_elim_proof *proof; /* with signed rows: somebody's two rows; NULL: none */
     uint32_t proof_epoch;
-    const uint64_t *differing; /* with seals, A: who is known to hold other rows; else NULL */
+    const uint64_t *differing; /* with signed rows, A: who is known to hold other rows; else NULL */
     bool confirms;             /* collects confirmations; known and missing_count are of them */
     bool confirmed; /* the answer may be said: all members hold the same, or the time for it is over
-                     * (then missing_count > 0); without seals: always */
+                     * (then missing_count > 0); without signed rows: always */
     /* SPREAD, as in the view of a hub: */
     uint32_t round_count;
     bool decided; /* no epoch follows */
@@ -464,12 +464,12 @@ enum tacit_status tacit_elim_peer_check(const struct tacit_elim_peer *peer, size
  * TACIT_FORKED, with update->persist, flags who brought a row that does not open it. What follows a
  * grant that this state knows nothing of is heard, not used, and marks the neighbour as ahead.
  *
- * With seals a row is taken only with its agent's seal, and whoever sealed a row that does not open
- * its grant is flagged, not who brings it. Words about rows show what their sender holds.
- * Neighbours that hold different rows of a round ask each other for them; two rows of one agent are
- * a proof, which goes round, is kept, and ends all judging. A round is closed only when all
- * neighbours have shown that they hold the same of the rounds before. After the last one each
- * member seals what it holds, and these confirmations spread like rows. */
+ * With signed rows a row is taken only with its agent's signature, and whoever signed a row that
+ * does not open its grant is flagged, not who brings it. Messages about rows show what their sender
+ * holds. Neighbours that hold different rows of a round ask each other for them; two rows of one
+ * agent are a proof, which goes round, is kept, and ends all judging. A round is closed only when
+ * all neighbours have shown that they hold the same of the rounds before. After the last one each
+ * member signs what it holds, and these confirmations spread like rows. */
 enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct tacit_elim_table *table,
                                        const struct tacit_event *event,
                                        const struct tacit_entropy *entropy,

@@ -169,9 +169,9 @@ struct tacit_family {
     /* NULL: none; else there are no profiles, and runs fill row->profiles with TACIT_BAND_VALUES
      * numbers a recorded slot; the plan sets sim.profile_values. */
     const struct tacit_band *band;
-    const struct tacit_words *words; /* NULL: agents, slots, arms, epsilon per reward */
-    bool eliminates;                 /* runs fill row->eliminated */
-    bool ranks;                      /* runs fill row->ranking: then there is an answer */
+    const struct tacit_labels *labels; /* NULL: agents, slots, arms, epsilon per reward */
+    bool eliminates;                   /* runs fill row->eliminated */
+    bool ranks;                        /* runs fill row->ranking: then there is an answer */
     bool replays; /* every slot of every agent is a pull of the environment, in the agent's
                      order, or is passed (tacit_env_pass): a log can answer its runs */
 
@@ -241,7 +241,7 @@ const struct tacit_family *const *tacit_families(void);
 const struct tacit_config_family *const *tacit_family_files(void);
 
 /* The family of that word; NULL: there is none. */
-const struct tacit_family *tacit_family_find(const char *word);
+const struct tacit_family *tacit_family_find(const char *name);
 
 /* Index of a metric in a family's table, or UINT32_MAX. */
 uint32_t tacit_family_metric(const struct tacit_family *family, const char *name);

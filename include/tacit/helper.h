@@ -316,9 +316,9 @@ void tacit_helper_hub_grant(struct tacit_helper_hub *hub, uint32_t site,
 
 /* Keeps an opened release: its words and what opens it, but not its blind. Requires: U is not
  * fixed, the release is of the site's last grant, count <= count_max. */
-void tacit_helper_hub_take(struct tacit_helper_hub *hub, uint32_t site, const uint8_t *salt,
-                           const struct tacit_helper_release *release, const uint64_t *words,
-                           uint32_t count);
+void tacit_helper_hub_add(struct tacit_helper_hub *hub, uint32_t site, const uint8_t *salt,
+                          const struct tacit_helper_release *release, const uint64_t *words,
+                          uint32_t count);
 
 /* Fixes U: all whose releases are here. The hub's own noise is drawn, unless this round has it
  * already. Durable before anything of U leaves. Errors: TACIT_ENTROPY, nothing changed. Requires: U

@@ -37,7 +37,7 @@ enum tacit_verdict {
 #define TACIT_VERDICT_COUNT 5u
 
 /* What a family calls things in front of people, where they are not the words of bandits. */
-struct tacit_words {
+struct tacit_labels {
     const char *agent; /* "user": epsilon is then what one of them may lose in all */
     const char *agents;
     const char *slot; /* "round" */

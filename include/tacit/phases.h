@@ -104,5 +104,5 @@ static inline bool tacit_phases_is_guarded(const struct tacit_phases *schedule)
 }
 
 /* As a state keeps it: without a guard its arm is 0. */
-struct tacit_phases tacit_phases_kept(const struct tacit_phases *schedule);
+struct tacit_phases tacit_phases_canonical(const struct tacit_phases *schedule);
 #endif

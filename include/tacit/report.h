@@ -70,7 +70,7 @@ struct tacit_report {
     const char *epsilon_of;    /* what it is the loss of; NULL: a reward, or that agent */
     const char *epsilon_lack;  /* why there is none, in two words; NULL: no noise */
     double delta;              /* 0: pure */
-    const struct tacit_words *words; /* NULL: those of bandits */
+    const struct tacit_labels *labels; /* NULL: those of bandits */
     const char *statement;
     const struct tacit_report_network *network; /* NULL: nothing is said about it */
     const struct tacit_report_metric *metrics;

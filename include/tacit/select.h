@@ -51,7 +51,7 @@ TACIT_NO_GAPS_END
 /* Two aggregators: noise of a user's own at this epsilon for all its rounds together (0: none) has
  * in each round the round's part of it (HELPER 1.1). Is it kept, whatever a round takes? Then it is
  * never at less than what the round itself takes, which fits into integers. */
-bool tacit_select_floor_is_kept(uint64_t floor_nano, double total);
+bool tacit_select_floor_holds(uint64_t floor_nano, double total);
 #define TACIT_SELECT_FLOOR_WORDS                                                                   \
     "what a user loses to both together, in all of its rounds; allowed: epsilon or more"
 

@@ -188,7 +188,7 @@ enum tacit_status tacit_sim_run(const struct tacit_sim *sim, const struct tacit_
  *   for (uint64_t t = 0; t < T;) {
  *       uint64_t const end = t + tacit_sim_meter_span(&meter, t);
  *       for (; t < end; t++) ... regret += gap of the arm played ...
- *       tacit_sim_meter_mark(&meter, t, regret);
+ *       tacit_sim_meter_record(&meter, t, regret);
  *       if (atomic_load(stop)) return TACIT_INTERRUPTED;
  *   }
  *   tacit_sim_meter_end(&meter, regret); */
@@ -208,7 +208,7 @@ struct tacit_sim_meter tacit_sim_meter_start(const struct tacit_sim *sim, double
 uint64_t tacit_sim_meter_span(const struct tacit_sim_meter *meter, uint64_t slot);
 
 /* After `slot` slots the regret is `regret`. Requires: no point was passed over. */
-void tacit_sim_meter_mark(struct tacit_sim_meter *meter, uint64_t slot, double regret);
+void tacit_sim_meter_record(struct tacit_sim_meter *meter, uint64_t slot, double regret);
 
 /* The run is over, perhaps early: nothing is lost any more. */
 void tacit_sim_meter_end(struct tacit_sim_meter *meter, double regret);
@@ -343,7 +343,7 @@ struct tacit_sim_cost {
 };
 
 /* Where a state lies. */
-enum tacit_sim_place { TACIT_SIM_MEMORY, TACIT_SIM_DISK, TACIT_SIM_BACKUP };
+enum tacit_sim_location { TACIT_SIM_MEMORY, TACIT_SIM_DISK, TACIT_SIM_BACKUP };
 
 /* What a family's nodes are; called once an event, never once a pull. `family` is the context that
  * the configuration has. */
@@ -367,8 +367,8 @@ struct tacit_sim_node_ops {
     void (*sent)(void *family, const void *message);
     void (*pulled)(void *family, uint32_t node, uint32_t arm, uint64_t count);
     /* A state was written over another one; a place is of a node, or the backup of this number. */
-    void (*copied)(void *family, enum tacit_sim_place to, uint32_t to_index,
-                   enum tacit_sim_place from, uint32_t from_index);
+    void (*copied)(void *family, enum tacit_sim_location to, uint32_t to_index,
+                   enum tacit_sim_location from, uint32_t from_index);
 };
 
 struct tacit_sim_nodes_config {

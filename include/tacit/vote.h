@@ -119,9 +119,9 @@ enum tacit_status tacit_vote_board_check(const struct tacit_vote_board *board, s
  * Errors: TACIT_STRANGER: not of this run, not a player, or a reset that is not the hub's;
  *   TACIT_MALFORMED: an arm that does not exist. The board is untouched.
  * Cost: O(K/64), O(K) when an arm is voted out; a reset O(N K/64). */
-enum tacit_status tacit_vote_board_take(struct tacit_vote_board *board,
-                                        const struct tacit_vote_message *message,
-                                        uint32_t *marks_new);
+enum tacit_status tacit_vote_board_apply(struct tacit_vote_board *board,
+                                         const struct tacit_vote_message *message,
+                                         uint32_t *marks_new);
 
 /* Do marks of this player count? One whose marks do not count sends none. Cost: O(1). */
 bool tacit_vote_board_counts(const struct tacit_vote_board *board, uint32_t player);
@@ -202,7 +202,7 @@ enum tacit_status tacit_vote_player_init(struct tacit_vote_player *player,
  * plans one pull; while one is open, an offer plans nothing. REWARD closes the pull (l. 13-20) and
  * may vote. RECEIVE puts a message on the board. START sends the standing vote again. EXPLOITED
  * and TIMEOUT change nothing. A reward of before a reset is taken and forgotten.
- * Errors: as tacit_vote_board_take; TACIT_INVALID: a reward that was not planned or not in [0, 1];
+ * Errors: as tacit_vote_board_apply; TACIT_INVALID: a reward that was not planned or not in [0, 1];
  *   TACIT_ENTROPY. Nothing is changed then, but what the board says may have been read. Requires:
  * the board is of the same run, N and K. Cost: O(K/64) an activation, O(K) where a round ends. */
 enum tacit_status tacit_vote_player_step(struct tacit_vote_player *player,
@@ -414,8 +414,8 @@ enum tacit_status tacit_vote_pool_check(const struct tacit_vote_pool *pool, size
  * Errors: TACIT_STRANGER: not of this run, or not of a player; TACIT_UNEXPECTED: an earlier one is
  *   missing; TACIT_MALFORMED: an arm that does not exist, an arm that is left has no sum, or a sum
  *   that no player could reach. The pool is untouched. Cost: O(K); a look K bounds. */
-enum tacit_status tacit_vote_pool_take(struct tacit_vote_pool *pool,
-                                       const struct tacit_vote_release *release);
+enum tacit_status tacit_vote_pool_add(struct tacit_vote_pool *pool,
+                                      const struct tacit_vote_release *release);
 
 /* Shows a pool without changing it. Cost: O(1). */
 void tacit_vote_pool_view(const struct tacit_vote_pool *pool, struct tacit_vote_pool_view *view);

@@ -206,7 +206,7 @@ enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub, const struct t
 bool tacit_vote_hub_row(const struct tacit_vote_hub *hub, uint32_t player,
                         struct tacit_vote_hub_message *message);
 /* The same of the last reset; false: there was none. */
-bool tacit_vote_hub_anew(const struct tacit_vote_hub *hub, struct tacit_vote_hub_message *message);
+bool tacit_vote_hub_reset(const struct tacit_vote_hub *hub, struct tacit_vote_hub_message *message);
 
 /* What a hub that lost its state is built again from: the number of resets, or the pool. The votes
  * come back from the sites' own, in a new term, which a START has to begin: what was granted is

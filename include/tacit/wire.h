@@ -27,8 +27,8 @@
  * allocates, and the library links nothing but the cores: the heap is only reached through
  * tacit_wire_heap. */
 struct tacit_wire_allocator {
-    void *(*take)(void *context, size_t size); /* 8-byte aligned; NULL: there is none */
-    void (*give)(void *context, void *block);  /* back; never NULL */
+    void *(*allocate)(void *context, size_t size); /* 8-byte aligned; NULL: there is none */
+    void (*release)(void *context, void *block);   /* back; never NULL */
     void *context;
 };
 
@@ -103,7 +103,7 @@ struct tacit_wire_label tacit_wire_label(const struct tacit_wire_table *table, c
 /* A protocol on the wire. What it adds to an announcement is in the struct of its runs: members
  * that all sites share are its parameters, those of a site alone its place. */
 struct tacit_wire_protocol {
-    const char *word; /* its name */
+    const char *name; /* its name */
     uint32_t family;  /* its number */
     uint32_t version;
     const struct tacit_wire_table *messages;

@@ -8,7 +8,7 @@
 #include "tacit/wire.h"
 
 #define TACIT_WIRE_ELIM_FAMILY 0u
-#define TACIT_WIRE_ELIM_WORD "elimination"
+#define TACIT_WIRE_ELIM_NAME "elimination"
 #define TACIT_WIRE_ELIM_VERSION 1u
 
 /* ---- Messages -------------------------------------------------------------------------------- */
@@ -22,7 +22,7 @@ struct tacit_wire_elim_rows {
     size_t row_count;   /* DATA: its origins */
     uint32_t sum_count; /* DATA: numbers in a row */
     bool has_openings;  /* DATA: with grants */
-    bool has_seals;     /* DATA: with seals */
+    bool is_signed;     /* DATA: with signed rows */
 };
 
 /* Bytes of an ADVERT, a REQUEST or DATA of which no more than that is known: what
@@ -51,6 +51,6 @@ struct tacit_wire_elim_run {
     uint32_t neighbour_count;
     const uint64_t *members;                       /* A; NULL: all */
     const struct tacit_wire_neighbour *neighbours; /* ascending */
-    const char *const *sites; /* SPREAD: A names, by index: whose seals are checked; else NULL */
+    const char *const *sites; /* SPREAD: A names, by index: who sign rows; else NULL */
 };
 #endif

@@ -7,7 +7,7 @@
 #include "tacit/wire.h"
 
 #define TACIT_WIRE_GLM_FAMILY 4u
-#define TACIT_WIRE_GLM_WORD "glm-ucb"
+#define TACIT_WIRE_GLM_NAME "glm-ucb"
 #define TACIT_WIRE_GLM_VERSION 1u
 
 /* As TACIT_WIRE_ARENA_BYTES, of a run with so many numbers a context. */
@@ -33,7 +33,7 @@ struct tacit_wire_glm_run {
 /* ---- The private linear bandit, which is a protocol of its own: as above --------------------- */
 
 #define TACIT_WIRE_GLM_SOUND_FAMILY 8u
-#define TACIT_WIRE_GLM_SOUND_WORD "glm-ucb-sound"
+#define TACIT_WIRE_GLM_SOUND_NAME "glm-ucb-sound"
 #define TACIT_WIRE_GLM_SOUND_VERSION 1u
 
 extern const struct tacit_wire_protocol tacit_wire_glm_sound; /* struct tacit_glm_sound_message */

@@ -7,7 +7,7 @@
 #include "tacit/wire.h"
 
 #define TACIT_WIRE_GOSSIP_FAMILY 2u
-#define TACIT_WIRE_GOSSIP_WORD "gossip-ucb"
+#define TACIT_WIRE_GOSSIP_NAME "gossip-ucb"
 #define TACIT_WIRE_GOSSIP_VERSION 1u
 
 /* ---- Messages -------------------------------------------------------------------------------- */
@@ -27,7 +27,7 @@ struct tacit_wire_gossip_progress {
     const double *theta; /* K, parts of the public range */
 };
 
-#define TACIT_WIRE_GOSSIP_KIND_TOLD (TACIT_WIRE_KIND_ANNOUNCEMENT + 2u + TACIT_GOSSIP_REFUSE)
+#define TACIT_WIRE_GOSSIP_KIND_PROGRESS (TACIT_WIRE_KIND_ANNOUNCEMENT + 2u + TACIT_GOSSIP_REFUSE)
 
 extern const struct tacit_wire_table tacit_wire_gossip_progress;
 

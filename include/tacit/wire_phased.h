@@ -7,7 +7,7 @@
 #include "tacit/wire.h"
 
 #define TACIT_WIRE_PHASED_FAMILY 6u
-#define TACIT_WIRE_PHASED_WORD "phased-index"
+#define TACIT_WIRE_PHASED_NAME "phased-index"
 #define TACIT_WIRE_PHASED_VERSION 1u
 
 /* ---- Messages -------------------------------------------------------------------------------- */

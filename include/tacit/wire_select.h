@@ -6,7 +6,7 @@
 #include "tacit/wire.h"
 
 #define TACIT_WIRE_SELECT_FAMILY 5u
-#define TACIT_WIRE_SELECT_WORD "select"
+#define TACIT_WIRE_SELECT_NAME "select"
 #define TACIT_WIRE_SELECT_VERSION 1u
 
 /* Messages are struct tacit_select_message; a piece has as many numbers as it says, at most those

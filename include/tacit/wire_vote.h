@@ -8,7 +8,7 @@
 #include "tacit/wire.h"
 
 #define TACIT_WIRE_VOTE_FAMILY 3u
-#define TACIT_WIRE_VOTE_WORD "votes"
+#define TACIT_WIRE_VOTE_NAME "votes"
 #define TACIT_WIRE_VOTE_VERSION 1u
 
 /* ---- Messages -------------------------------------------------------------------------------- */

@@ -315,8 +315,8 @@ static union tacit_sum made_bernoulli(const struct tacit_arms *arms, uint64_t co
     return made;
 }
 
-void tacit_arms_take(struct tacit_arms *arms, uint32_t arm, uint64_t count, union tacit_sum sum,
-                     uint64_t word)
+void tacit_arms_add(struct tacit_arms *arms, uint32_t arm, uint64_t count, union tacit_sum sum,
+                    uint64_t word)
 {
     TACIT_ASSERT(arm < arms->config.arm_count);
     TACIT_ASSERT(count > 0 && count <= TACIT_HORIZON_MAX);

@@ -11,7 +11,7 @@ static bool has_sums(const struct tacit_phases *schedule)
     return schedule->rule == TACIT_PHASES_SUMS;
 }
 
-struct tacit_phases tacit_phases_kept(const struct tacit_phases *schedule)
+struct tacit_phases tacit_phases_canonical(const struct tacit_phases *schedule)
 {
     struct tacit_phases kept = *schedule;
     if (!tacit_phases_is_guarded(schedule))

@@ -119,8 +119,8 @@ bool base_walk_is_whole(const struct base_walk *walk)
 
 /* ---- Whole states ---- */
 
-static bool says(struct base_walk *walk, void (*fields)(struct base_walk *walk, void *state),
-                 const void *state)
+static bool walk_state(struct base_walk *walk, void (*fields)(struct base_walk *walk, void *state),
+                       const void *state)
 {
     fields(walk, (void *)(uintptr_t)state); /* it is read */
     base_walk_end(walk);
@@ -132,7 +132,7 @@ size_t base_walk_write(void (*fields)(struct base_walk *walk, void *state), cons
 {
     struct base_walk walk = {.out = bytes, .room = room};
     TACIT_ASSERT(bytes != NULL || room == 0);
-    (void)says(&walk, fields, state);
+    (void)walk_state(&walk, fields, state);
     TACIT_ASSERT(!walk.failed && walk.size > 0);
     return walk.size;
 }
@@ -149,5 +149,5 @@ bool base_walk_writes(void (*fields)(struct base_walk *walk, void *state), const
                       const uint8_t *bytes, size_t size)
 {
     struct base_walk walk = {.in = bytes, .room = size};
-    return says(&walk, fields, state);
+    return walk_state(&walk, fields, state);
 }

@@ -1,6 +1,6 @@
 /* The schema of a claims file: what a paper shows, figure by figure, and what it claims. */
 #include "measure.h"
-#include "say.h"
+#include "error.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static const struct config_key fast_keys[] = {
     {"says", NULL, "what is claimed then", CONFIG_TO_TEXT(tacit_claim, says)},
     {"measure", "(the claim's)", "", .form = "a formula"},
     {"band", "(the claim's)", "", .form = "two numbers"},
-    {"verdict", "(the claim's)", "", CONFIG_TO_WORD(tacit_claim, record, verdicts)},
+    {"verdict", "(the claim's)", "", CONFIG_TO_ENUM(tacit_claim, record, verdicts)},
     {"why", "(the claim's)", "", CONFIG_TO_TEXT(tacit_claim, why)},
     {.name = NULL}};
 
@@ -43,7 +43,7 @@ static const struct config_key claim_keys[] = {
      CONFIG_TO_FLAG(tacit_claim, is_limit, config_no_yes)},
     {"each_run", "no", "the measure is of each run, then averaged",
      CONFIG_TO_FLAG(tacit_claim, is_each_run, config_no_yes)},
-    {"verdict", NULL, "on record", CONFIG_TO_WORD(tacit_claim, record, verdicts)},
+    {"verdict", NULL, "on record", CONFIG_TO_ENUM(tacit_claim, record, verdicts)},
     {"why", "(must be given unless it holds)", "", CONFIG_TO_TEXT(tacit_claim, why)},
     {"reading", "", "of the paper, that it rests on, and what another gives",
      CONFIG_TO_TEXT(tacit_claim, reading)},
@@ -493,12 +493,12 @@ enum tacit_status tacit_claims_refuse(const struct tacit_claims *claims, uint32_
                                       const char *format, ...)
 {
     struct config_node const node = {.line = line};
-    struct config_place const place = config_document_place(claims->document, &node);
+    struct config_location const place = config_document_location(claims->document, &node);
     char text[501];
     va_list values;
     va_start(values, format);
     (void)vsnprintf(text, sizeof text, format, values);
     va_end(values);
-    config_say(error, "%s: %s: %s", place.text, key, text);
+    config_set_error(error, "%s: %s: %s", place.text, key, text);
     return TACIT_INVALID;
 }

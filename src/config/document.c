@@ -1,6 +1,6 @@
 /* YAML to tree, by libyaml's document interface, which knows the line of every node. */
 #include "document.h"
-#include "say.h"
+#include "error.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,15 +71,15 @@ static enum tacit_status refuse_at(const struct source *source, size_t line, con
                                    struct tacit_error *error)
 {
     if (source->setting != NULL)
-        config_say(error, "--set %.400s: %s", source->setting, what);
+        config_set_error(error, "--set %.400s: %s", source->setting, what);
     else
-        config_say(error, "%.400s:%zu: %s", source->path, line, what);
+        config_set_error(error, "%.400s:%zu: %s", source->path, line, what);
     return TACIT_INVALID;
 }
 
 static enum tacit_status out_of_memory(struct tacit_error *error)
 {
-    config_say(error, "out of memory");
+    config_set_error(error, "out of memory");
     return TACIT_MEMORY;
 }
 
@@ -330,17 +330,17 @@ static enum tacit_status read_bytes(const char *path, char *bytes, size_t *size,
     bool const is_input = strcmp(path, CONFIG_STANDARD_INPUT) == 0;
     FILE *const file = is_input ? stdin : fopen(path, "rb");
     if (file == NULL) {
-        config_say(error, "%s: %s", path, strerror(errno));
+        config_set_error(error, "%s: %s", path, strerror(errno));
         return TACIT_IO;
     }
     errno = 0;
     *size = fread(bytes, 1, FILE_BYTES_MAX + 1, file);
     enum tacit_status status = TACIT_OK;
     if (ferror(file)) {
-        config_say(error, "%s: cannot be read: %s", path, strerror(errno));
+        config_set_error(error, "%s: cannot be read: %s", path, strerror(errno));
         status = TACIT_IO;
     } else if (*size > FILE_BYTES_MAX) {
-        config_say(error, "%s: too large; %zu bytes are allowed", path, FILE_BYTES_MAX);
+        config_set_error(error, "%s: too large; %zu bytes are allowed", path, FILE_BYTES_MAX);
         status = TACIT_INVALID;
     }
     if (!is_input)
@@ -387,13 +387,14 @@ enum tacit_status config_document_read(struct config_document **document, const 
     enum tacit_status status = made->path == NULL ? out_of_memory(error) : read_file(made, error);
     if (is_table(path) &&
         (status == TACIT_INVALID || (status == TACIT_OK && made->root->kind != CONFIG_MAP))) {
-        config_say(error,
-                   "%s: this is a table, and no experiment; an experiment is a file of its own "
-                   "(YAML) that names it: environment: {kind: logged, logged: {csv: ...}}",
-                   path);
+        config_set_error(
+            error,
+            "%s: this is a table, and no experiment; an experiment is a file of its own "
+            "(YAML) that names it: environment: {kind: logged, logged: {csv: ...}}",
+            path);
         status = TACIT_INVALID;
     } else if (status == TACIT_OK && made->root->kind != CONFIG_MAP) {
-        config_say(error, "%s:%u: an experiment is a map of keys", path, made->root->line);
+        config_set_error(error, "%s:%u: an experiment is a map of keys", path, made->root->line);
         status = TACIT_INVALID;
     }
     if (status != TACIT_OK) {
@@ -491,13 +492,13 @@ struct config_node *config_node_member(const struct config_node *map, const char
     return NULL;
 }
 
-struct config_place config_document_place(const struct config_document *document,
-                                          const struct config_node *node)
+struct config_location config_document_location(const struct config_document *document,
+                                                const struct config_node *node)
 {
-    struct config_place place;
+    struct config_location shown;
     if (node->line == 0)
-        (void)snprintf(place.text, sizeof place.text, "--set");
+        (void)snprintf(shown.text, sizeof shown.text, "--set");
     else
-        (void)snprintf(place.text, sizeof place.text, "%.400s:%u", document->path, node->line);
-    return place;
+        (void)snprintf(shown.text, sizeof shown.text, "%.400s:%u", document->path, node->line);
+    return shown;
 }

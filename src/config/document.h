@@ -42,9 +42,9 @@ enum tacit_status config_document_set(struct config_document *document, const ch
 struct config_node *config_node_member(const struct config_node *map, const char *key);
 
 /* "file:line" or "--set" for a node; fits the struct. */
-struct config_place {
+struct config_location {
     char text[512];
 };
-struct config_place config_document_place(const struct config_document *document,
-                                          const struct config_node *node);
+struct config_location config_document_location(const struct config_document *document,
+                                                const struct config_node *node);
 #endif

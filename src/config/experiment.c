@@ -1,6 +1,6 @@
 /* The schema of the experiment file, section by section. */
 #include "tacit/config.h"
-#include "say.h"
+#include "error.h"
 #include "network.h"
 #include "reader.h"
 #include "tacit/bounds.h"
@@ -121,7 +121,7 @@ static const struct config_key logged_keys[] = {
     {"time", "", "column of a date, also with a time behind it, or of seconds since 1970",
      CONFIG_TO_TEXT(tacit_config_log, time_column)},
     {"model", "ridge", "of direct and doubly robust estimates",
-     CONFIG_TO_WORD(tacit_config_log, model, models)},
+     CONFIG_TO_ENUM(tacit_config_log, model, models)},
     {"switch", "10", "weights above are guessed, in switched estimates",
      CONFIG_TO_REAL(tacit_config_log, switch_at, {0, INFINITY, true, true, false})},
     {"interval", "student", "of policies",
@@ -158,7 +158,7 @@ static const struct config_key policy_keys[] = {
      CONFIG_TO_TEXT(tacit_config_policy, chosen)},
     {"probabilities", "", "a column an arm", .form = "a list of columns"},
     {"trained", "", "the arm that the model guesses best",
-     CONFIG_TO_WORD(tacit_config_policy, model, models)},
+     CONFIG_TO_ENUM(tacit_config_policy, model, models)},
     {.name = NULL}};
 
 static const struct config_key privacy_keys[] = {
@@ -210,7 +210,7 @@ const struct config_section tacit_config_sections[] = {
 
 /* ---- Environment ---- */
 
-static const char **take_texts(struct config_reader *reader, const struct config_node *list,
+static const char **read_texts(struct config_reader *reader, const struct config_node *list,
                                const char *key, uint32_t *count)
 {
     if (list->kind != CONFIG_LIST || list->first == NULL) {
@@ -248,7 +248,7 @@ static void read_log_arm(struct config_reader *reader, const struct config_node 
     }
     arm->all = all != NULL;
     arm->columns =
-        take_texts(reader, any != NULL ? any : all,
+        read_texts(reader, any != NULL ? any : all,
                    any != NULL ? "environment.logged.arm.any" : "environment.logged.arm.all",
                    &arm->column_count);
 }
@@ -367,7 +367,7 @@ static void read_policy(struct config_reader *reader, const struct config_node *
     struct config_node const *const columns = config_node_member(node, "probabilities");
     if (columns != NULL && reader->status == TACIT_OK)
         policy->probabilities =
-            take_texts(reader, columns, "environment.logged.policies", &policy->probability_count);
+            read_texts(reader, columns, "environment.logged.policies", &policy->probability_count);
     policy->is_trained = config_node_member(node, "trained") != NULL;
     if (reader->status == TACIT_OK &&
         (policy->chosen != NULL) + (columns != NULL) + policy->is_trained != 1)
@@ -415,7 +415,7 @@ static void read_policies(struct config_reader *reader, const struct config_node
     struct config_node const *const list = config_node_member(logged, "policies");
     if (contexts != NULL && reader->status == TACIT_OK)
         log->contexts =
-            take_texts(reader, contexts, "environment.logged.contexts", &log->context_count);
+            read_texts(reader, contexts, "environment.logged.contexts", &log->context_count);
     if (list == NULL || reader->status != TACIT_OK)
         return;
     log->policies = config_reader_list(reader, logged, "environment.logged.policies",
@@ -599,14 +599,14 @@ static void refuse_network(struct config_reader *reader, const struct config_nod
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "",
                                      words[i]);
     config_reader_fail(reader, network == NULL ? root : network, "network.kind",
-                       "'%s' is not for protocol: %s; allowed: %s", config->network.word,
-                       config->family->word, list);
+                       "'%s' is not for protocol: %s; allowed: %s", config->network.name,
+                       config->family->name, list);
 }
 
 static void read_topology(struct config_reader *reader, const struct config_node *root,
                           struct tacit_config *config)
 {
-    config->network = (struct tacit_config_topology){.word = "star",
+    config->network = (struct tacit_config_topology){.name = "star",
                                                      .agent_count = config->agent_count,
                                                      .seed = config->seed,
                                                      .document = config->document};
@@ -667,7 +667,7 @@ static void read_trust(struct config_reader *reader, const struct config_node *p
                            "is counted in thousandths; allowed: 0.001, 0.002, ..");
     if (values.aggregators < 2 || reader->status != TACIT_OK)
         return;
-    if (!config->family->takes_trust)
+    if (!config->family->accepts_trust)
         config_reader_fail(reader, trust, "privacy.trust",
                            "two aggregators are for releases of integers that a hub only adds up; "
                            "allowed with protocol.kind elimination (bounds: exact), phased-index, "
@@ -794,7 +794,7 @@ find_family(const struct config_node *root, const struct tacit_config_family *co
                                                ? NULL
                                                : config_node_member(protocol, "kind");
     for (size_t i = 0; kind != NULL && kind->kind == CONFIG_SCALAR && families[i] != NULL; i++)
-        if (strcmp(families[i]->word, kind->text) == 0)
+        if (strcmp(families[i]->name, kind->text) == 0)
             return families[i];
     return NULL;
 }
@@ -808,7 +808,7 @@ static void point_to_family(struct config_reader *reader, const struct config_no
             if (strcmp(*word, node->text) == 0)
                 config_reader_fail(reader, node, "protocol",
                                    "'%s' is no kind of its own; it is written {kind: %s, %s: %s}",
-                                   *word, families[i]->word, families[i]->variants_key, *word);
+                                   *word, families[i]->name, families[i]->variants_key, *word);
 }
 
 /* Says what is wrong with protocol.kind. */
@@ -823,7 +823,7 @@ static void refuse_protocol(struct config_reader *reader, const struct config_no
     int kind = 0;
     for (size_t i = 0; families[i] != NULL; i++) {
         TACIT_ASSERT(i < FAMILIES_MAX);
-        kinds[i] = (struct config_choice){families[i]->word, (int)i};
+        kinds[i] = (struct config_choice){families[i]->name, (int)i};
     }
     if (protocol != NULL)
         config_reader_choice(reader, protocol, "protocol.kind", true, kinds, &kind);

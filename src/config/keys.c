@@ -105,9 +105,9 @@ static void write_tables(const struct keys_file *file, const char *protocol, enu
     char const *const format = form == KEYS_MARKDOWN ? "\n## %s\n" : "\n==== %s\n";
     (void)fprintf(out, format + 1, file->title);
     write_sections(file->sections, form, out);
-    for (const struct keys_kind *kind = file->kinds; kind->word != NULL; kind++)
-        if (protocol == NULL || strcmp(protocol, kind->word) == 0) {
-            (void)fprintf(out, format, kind->word);
+    for (const struct keys_kind *kind = file->kinds; kind->name != NULL; kind++)
+        if (protocol == NULL || strcmp(protocol, kind->name) == 0) {
+            (void)fprintf(out, format, kind->name);
             write_sections(kind->sections, form, out);
         }
 }
@@ -249,9 +249,9 @@ static json_t *object_schema(const struct scope *scope, const char *path,
 /* Whose protocol is another one is not measured by this one's. */
 static json_t *kind_schema(const struct scope *scope)
 {
-    char const *const word = scope->kind->word;
-    bool const may_miss = scope->file->kind_is_word && scope->kind == scope->file->kinds;
-    json_t *const is_it = scope->file->kind_is_word
+    char const *const word = scope->kind->name;
+    bool const may_miss = scope->file->kind_is_name && scope->kind == scope->file->kinds;
+    json_t *const is_it = scope->file->kind_is_name
                               ? json_pack("{s:{s:{s:s}}}", "properties", "protocol", "const", word)
                               : json_pack("{s:{s:{s:{s:{s:s}}}}}", "properties", "protocol",
                                           "properties", "kind", "const", word);
@@ -264,7 +264,7 @@ static json_t *kind_schema(const struct scope *scope)
 static json_t *protocol_schema(const struct keys_file *file, json_t *words)
 {
     json_t *const kind = json_pack("{s:o}", "enum", words);
-    if (file->kind_is_word)
+    if (file->kind_is_name)
         return kind;
     return json_pack("{s:s,s:[s],s:{s:o}}", "type", "object", "required", "kind", "properties",
                      "kind", kind);
@@ -275,9 +275,9 @@ static enum tacit_status write_schema(const struct keys_file *file, const char *
     json_t *const words = json_array();
     json_t *const all = json_array();
     struct scope scope = {file, file->kinds};
-    for (; scope.kind->word != NULL; scope.kind++)
-        if (protocol == NULL || strcmp(protocol, scope.kind->word) == 0) {
-            json_array_append_new(words, json_string(scope.kind->word));
+    for (; scope.kind->name != NULL; scope.kind++)
+        if (protocol == NULL || strcmp(protocol, scope.kind->name) == 0) {
+            json_array_append_new(words, json_string(scope.kind->name));
             json_array_append_new(all, kind_schema(&scope));
         }
     scope.kind = NULL;
@@ -290,7 +290,7 @@ static enum tacit_status write_schema(const struct keys_file *file, const char *
         json_decref(words);
         json_decref(all);
     }
-    if (has_kinds && !file->kind_is_word)
+    if (has_kinds && !file->kind_is_name)
         json_object_set_new(schema, "required", json_pack("[s]", "protocol"));
     json_object_set_new(schema, "$schema",
                         json_string("https://json-schema.org/draft/2020-12/schema"));
@@ -306,8 +306,8 @@ enum tacit_status keys_write(const struct keys_file *file, const char *protocol,
 {
     TACIT_ASSERT(file != NULL && out != NULL);
     bool is_known = protocol == NULL;
-    for (const struct keys_kind *kind = file->kinds; !is_known && kind->word != NULL; kind++)
-        is_known = strcmp(protocol, kind->word) == 0;
+    for (const struct keys_kind *kind = file->kinds; !is_known && kind->name != NULL; kind++)
+        is_known = strcmp(protocol, kind->name) == 0;
     if (!is_known)
         return TACIT_INVALID;
     if (form == KEYS_SCHEMA)

@@ -16,9 +16,9 @@ enum keys_form {
 struct keys_file {
     const char *title;
     const struct config_section *sections;
-    bool kind_is_word; /* protocol: WORD, by default the first; else protocol: {kind: WORD} */
+    bool kind_is_name; /* protocol: WORD, by default the first; else protocol: {kind: WORD} */
     struct keys_kind {
-        const char *word;
+        const char *name;
         const struct config_section *sections;
         bool has_environment; /* of its own, all keys of that section */
     } kinds[KEYS_KINDS_MAX + 1];

@@ -57,7 +57,7 @@ static void expect(struct parser *parser, const char *what)
 }
 
 /* A name, copied; the empty text if there is none. */
-static const char *take_name(struct parser *parser)
+static const char *copy_name(struct parser *parser)
 {
     size_t const length = strspn(parser->at, LOWER) == 0 ? 0 : strspn(parser->at, LOWER DIGITS "_");
     char *const name = config_document_allocate(parser->reader->document, length + 1);
@@ -109,7 +109,7 @@ static void parse_result(struct parser *parser, const char *name)
         expect(parser, "'.' and a metric");
         return;
     }
-    step.metric = take_name(parser);
+    step.metric = copy_name(parser);
     if (*step.metric == '\0')
         expect(parser, "a metric, like regret,");
     if (accept(parser, '@')) {
@@ -167,7 +167,7 @@ static void parse_name(struct parser *parser)
                                                      {"laplace_tail", TACIT_MEASURE_LAPLACE_TAIL},
                                                      {"within", TACIT_MEASURE_WITHIN},
                                                      {NULL, 0}};
-    char const *const name = take_name(parser);
+    char const *const name = copy_name(parser);
     if (!accept(parser, '(')) {
         parse_result(parser, name);
         return;

@@ -247,7 +247,7 @@ void config_read_network(struct config_reader *reader, const struct config_node 
     read_kind(reader, network, &kind);
     if (reader->status != TACIT_OK)
         return;
-    config_reader_text(reader, network, "network.kind", true, &config->word);
+    config_reader_text(reader, network, "network.kind", true, &config->name);
     config->kind = kind == KIND_STAR        ? TACIT_CONFIG_STAR
                    : kind == KIND_HYBRID    ? TACIT_CONFIG_HYBRID
                    : kind == KIND_ALONE     ? TACIT_CONFIG_ALONE

@@ -1,6 +1,6 @@
 /* Typed values from nodes, with errors that say what is allowed. */
 #include "reader.h"
-#include "say.h"
+#include "error.h"
 #include "tacit/config.h"
 #include <errno.h>
 #include <math.h>
@@ -20,9 +20,9 @@ void config_reader_fail(struct config_reader *reader, const struct config_node *
     va_start(arguments, format);
     (void)vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    struct config_place const place = config_document_place(reader->document, node);
-    config_say(reader->error, "%s: %s%s%s", place.text, key == NULL ? "" : key,
-               key == NULL ? "" : ": ", what);
+    struct config_location const place = config_document_location(reader->document, node);
+    config_set_error(reader->error, "%s: %s%s%s", place.text, key == NULL ? "" : key,
+                     key == NULL ? "" : ": ", what);
     reader->status = TACIT_INVALID;
 }
 
@@ -518,7 +518,7 @@ static const struct config_node *nearest_node(const struct config_document *docu
     return node;
 }
 
-const struct config_node *config_reader_given(const struct config_reader *reader, const char *key)
+const struct config_node *config_reader_find(const struct config_reader *reader, const char *key)
 {
     const char *rest;
     struct config_node const *const node = nearest_node(reader->document, key, &rest);
@@ -538,7 +538,7 @@ void config_reader_refuse(struct config_reader *reader, const char *key, const c
 
 void config_reader_need(struct config_reader *reader, const char *key)
 {
-    if (reader->status == TACIT_OK && config_reader_given(reader, key) == NULL)
+    if (reader->status == TACIT_OK && config_reader_find(reader, key) == NULL)
         config_reader_refuse(reader, key, "missing; it must be given");
 }
 
@@ -546,9 +546,9 @@ void tacit_config_error(const struct config_document *document, const char *key,
                         struct tacit_error *error)
 {
     const char *rest;
-    struct config_place const place =
-        config_document_place(document, nearest_node(document, key, &rest));
-    config_say(error, "%s: %s: %.500s", place.text, key, text);
+    struct config_location const place =
+        config_document_location(document, nearest_node(document, key, &rest));
+    config_set_error(error, "%s: %s: %.500s", place.text, key, text);
 }
 
 /* ---- Tables of keys ---- */
@@ -611,7 +611,7 @@ static void read_key(struct config_reader *reader, const struct config_node *map
     case CONFIG_PART:
         read_part(reader, map, name, key, value);
         break;
-    case CONFIG_WORD:
+    case CONFIG_ENUM:
         config_reader_choice(reader, map, name, is_needed, key->choices, value);
         break;
     case CONFIG_FLAG:

@@ -90,7 +90,7 @@ void *config_reader_list(struct config_reader *reader, const struct config_node 
 /* ---- By dotted names from the top of the file ---- */
 
 /* The node, or NULL. */
-const struct config_node *config_reader_given(const struct config_reader *reader, const char *key);
+const struct config_node *config_reader_find(const struct config_reader *reader, const char *key);
 /* As config_reader_fail, at the key or what is nearest around it. */
 void config_reader_refuse(struct config_reader *reader, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -106,7 +106,7 @@ enum config_type {
     CONFIG_U32,
     CONFIG_U64,
     CONFIG_REAL, /* double */
-    CONFIG_WORD, /* an enum: the value of a choice */
+    CONFIG_ENUM, /* an enum: the value of a choice */
     CONFIG_FLAG, /* bool: is it the second choice? */
     CONFIG_TEXT,
     CONFIG_PATH,  /* of a file; relative ones start at the document's folder */
@@ -139,7 +139,7 @@ struct config_key {
 #define CONFIG_TO_U64(of, member, low, high)                                                       \
     CONFIG_TO(of, CONFIG_U64, member), .least = (low), .most = (high)
 #define CONFIG_TO_REAL(of, member, ...) CONFIG_TO(of, CONFIG_REAL, member), .range = __VA_ARGS__
-#define CONFIG_TO_WORD(of, member, words) CONFIG_TO(of, CONFIG_WORD, member), .choices = (words)
+#define CONFIG_TO_ENUM(of, member, words) CONFIG_TO(of, CONFIG_ENUM, member), .choices = (words)
 #define CONFIG_TO_FLAG(of, member, words) CONFIG_TO(of, CONFIG_FLAG, member), .choices = (words)
 #define CONFIG_TO_TEXT(of, member) CONFIG_TO(of, CONFIG_TEXT, member)
 #define CONFIG_TO_PORT(of, member) CONFIG_TO(of, CONFIG_U16, member), .least = 1, .most = 65535

@@ -361,7 +361,7 @@ static void settle_observe(struct config_reader *reader, struct tacit_config_obs
     if (reader->status != TACIT_OK || text == NULL)
         return;
     for (size_t i = 0; i < 4; i++)
-        has_tls = has_tls || config_reader_given(reader, together[i]) != NULL;
+        has_tls = has_tls || config_reader_find(reader, together[i]) != NULL;
     for (size_t i = 0; i < 4 && has_tls; i++)
         config_reader_need(reader, together[i]);
     char *const address = config_reader_memory(reader, INET6_ADDRSTRLEN);
@@ -389,10 +389,10 @@ read_protocol(struct config_reader *reader, const struct config_node *root,
     char const *word = NULL;
     config_reader_text(reader, root, "protocol", false, &word);
     for (size_t i = 0; reader->status == TACIT_OK && families[i] != NULL; i++) {
-        if (word == NULL || strcmp(families[i]->word, word) == 0)
+        if (word == NULL || strcmp(families[i]->name, word) == 0)
             return families[i];
         tacit_text_add(&words, words.size == 0 ? "" : ", ");
-        tacit_text_add(&words, families[i]->word);
+        tacit_text_add(&words, families[i]->name);
     }
     config_reader_refuse(reader, "protocol", "'%.80s' is not live; allowed: %s",
                          word == NULL ? "" : word, list);
@@ -404,7 +404,7 @@ static void check_epsilon(struct config_reader *reader, const char *key, bool is
 {
     if (!is_open)
         config_reader_need(reader, key);
-    else if (config_reader_given(reader, key) != NULL)
+    else if (config_reader_find(reader, key) != NULL)
         config_reader_refuse(reader, key,
                              "this protocol protects nothing when it is live; allowed: without "
                              "this key");
@@ -418,19 +418,19 @@ static void read_trust(struct config_reader *reader, const char *section,
     char key[48];
     struct trust values = {.aggregators = 1};
     (void)snprintf(name, sizeof name, "%s.trust", section);
-    if (config_reader_given(reader, name) == NULL || reader->status != TACIT_OK)
+    if (config_reader_find(reader, name) == NULL || reader->status != TACIT_OK)
         return;
     struct config_node const *const map =
-        config_reader_map(reader, config_reader_given(reader, section), name, true);
+        config_reader_map(reader, config_reader_find(reader, section), name, true);
     config_reader_table(reader, map, name, trust_keys, &values);
     *trust =
         (struct tacit_config_trust){.has_helper = values.aggregators == 2, .helper = values.helper};
-    if (trust->has_helper && !family->takes_trust)
+    if (trust->has_helper && !family->accepts_trust)
         config_reader_refuse(reader, name,
                              "%s has no second aggregator when it is live; allowed: 1, or a "
                              "protocol that has one (elimination, phased-index, select, votes, "
                              "glm-ucb-sound)",
-                             family->word);
+                             family->name);
     (void)snprintf(key, sizeof key, "%s.floor", name);
     double const milli = nearbyint(values.floor * 1e3);
     trust->floor_milli = trust->has_helper ? (uint32_t)milli : 0;
@@ -452,7 +452,7 @@ static void settle_policy(struct config_reader *reader, const struct config_node
         config_reader_need(reader, "policy.rounds_max");
     else if (agent->rounds_max > 0)
         config_reader_refuse(reader, "policy.rounds_max", "unknown key; %s has no rounds",
-                             agent->family->word);
+                             agent->family->name);
     if (reader->status == TACIT_OK)
         config_reader_pair(reader, policy, "policy.range", false, CONFIG_REWARD_BOUNDS, &agent->lo,
                            &agent->hi);
@@ -469,7 +469,7 @@ static void settle_policy(struct config_reader *reader, const struct config_node
 
 static void settle_decisions(struct config_reader *reader, struct tacit_config_agent *agent)
 {
-    struct config_node const *const map = config_reader_given(reader, "decisions");
+    struct config_node const *const map = config_reader_find(reader, "decisions");
     agent->caller_open_max = (agent->open_max + 1) / 2; /* so that one leaves room for another */
     if (map != NULL && reader->status == TACIT_OK)
         config_reader_u32(reader, map, "decisions.caller_open_max", false, 1, agent->open_max,
@@ -497,7 +497,7 @@ static void read_missing(struct config_reader *reader, const struct config_node 
                          (struct config_range)CONFIG_FROM(agent->lo, agent->hi),
                          &agent->missing_counts_as);
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++)
-        if (config_reader_given(reader, waits[i]) != NULL)
+        if (config_reader_find(reader, waits[i]) != NULL)
             config_reader_refuse(reader, waits[i],
                                  "has no meaning beside missing, whose after_s is the wait; "
                                  "allowed: one of the two");
@@ -512,7 +512,7 @@ static void read_site_keys(struct config_reader *reader, struct tacit_config_age
     for (; section->path != NULL && reader->status == TACIT_OK; section++)
         config_reader_values(reader,
                              *section->path == '\0' ? config_document_root(reader->document)
-                                                    : config_reader_given(reader, section->path),
+                                                    : config_reader_find(reader, section->path),
                              section->path, section->keys, agent->keys);
 }
 
@@ -568,7 +568,7 @@ static void read_network(struct config_reader *reader, const struct config_node 
         !has_star && (coordinator->family->networks & 1u << TACIT_CONFIG_BROADCAST) != 0;
     *network = (struct tacit_config_topology){.kind = is_broadcast ? TACIT_CONFIG_BROADCAST
                                                                    : TACIT_CONFIG_STAR,
-                                              .word = is_broadcast ? "broadcast" : "star",
+                                              .name = is_broadcast ? "broadcast" : "star",
                                               .agent_count = coordinator->site_count,
                                               .seed = coordinator->run_id,
                                               .document = reader->document};
@@ -578,12 +578,12 @@ static void read_network(struct config_reader *reader, const struct config_node 
     if (network->kind == TACIT_CONFIG_ALONE)
         config_reader_fail(reader, node, "network.kind",
                            "'%s' needs no coordinator; allowed: a kind that joins the sites",
-                           network->word);
+                           network->name);
     else if ((coordinator->family->networks & 1u << network->kind) == 0)
         config_reader_fail(reader, node, "network.kind",
                            "'%s' is no network for %s; allowed: the kinds that tacit check takes "
                            "with this protocol",
-                           network->word, coordinator->family->word);
+                           network->name, coordinator->family->name);
 }
 
 static void read_coordinator(struct config_reader *reader, const void *families, void *file)

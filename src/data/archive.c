@@ -56,8 +56,8 @@ static bool is_member(const char *header, const char *name)
     return strcmp(strncmp(whole, "./", 2) == 0 ? whole + 2 : whole, name) == 0;
 }
 
-enum tacit_status data_archive_take(struct data_unpacked *file, const char *path,
-                                    const char *member, struct tacit_error *error)
+enum tacit_status data_archive_extract(struct data_unpacked *file, const char *path,
+                                       const char *member, struct tacit_error *error)
 {
     size_t at = 0;
     size_t size = 0;

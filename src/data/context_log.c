@@ -219,7 +219,7 @@ static int compare_decisions(const void *left, const void *right)
 }
 
 /* The rows of those who count, in order. */
-static enum tacit_status take_rows(struct builder *builder, const struct source *source,
+static enum tacit_status read_rows(struct builder *builder, const struct source *source,
                                    const uint32_t *rank)
 {
     struct tacit_context_spec const *const spec = builder->spec;
@@ -267,7 +267,7 @@ static enum tacit_status read_decisions(struct builder *builder, struct tacit_co
     if (status == TACIT_OK)
         status = rank == NULL ? out_of_memory(builder) : rank_agents(builder, &source, rank);
     if (status == TACIT_OK)
-        status = take_rows(builder, &source, rank);
+        status = read_rows(builder, &source, rank);
     data->read_count = source.table.row_count - (source.table.row_count > 0 ? 1u : 0u);
     data->agents_seen = builder->agents.count;
     free(rank);
@@ -388,7 +388,7 @@ static enum tacit_status make_vectors(struct builder *builder, struct data_words
 
 static enum tacit_status read_texts(struct builder *builder, struct tacit_context_data *data)
 {
-    struct data_words words = {.places = NULL};
+    struct data_words words = {.entries = NULL};
     enum tacit_status status = TACIT_OK;
     for (uint32_t i = 0; i < builder->spec->text_count && status == TACIT_OK; i++)
         status = read_text(builder, &builder->spec->texts[i], &words);
@@ -440,7 +440,7 @@ static enum tacit_status find_features(const struct source *source, uint32_t *co
     return status;
 }
 
-static enum tacit_status take_vectors(struct builder *builder, const struct source *source)
+static enum tacit_status read_item_vectors(struct builder *builder, const struct source *source)
 {
     uint32_t const d = builder->spec->dimension;
     uint32_t columns[TACIT_LINALG_DIMENSION_MAX];
@@ -474,7 +474,7 @@ static enum tacit_status read_vectors(struct builder *builder)
         open_source(&source, builder->spec, builder->spec->item_table, builder->error);
     if (status != TACIT_OK)
         return status;
-    status = take_vectors(builder, &source);
+    status = read_item_vectors(builder, &source);
     tacit_table_free(&source.table);
     return status;
 }
@@ -576,7 +576,7 @@ static enum tacit_status read_arm(struct builder *builder, const struct source *
     return TACIT_OK;
 }
 
-static enum tacit_status take_offers(struct builder *builder, const struct source *source)
+static enum tacit_status read_offers(struct builder *builder, const struct source *source)
 {
     struct tacit_context_spec const *const spec = builder->spec;
     uint32_t const items = source->table.row_count - 1;
@@ -611,7 +611,7 @@ static enum tacit_status build_offers(struct builder *builder, struct tacit_cont
     if (status != TACIT_OK)
         return status;
     status = source.table.row_count < 2 ? fail(&source, 0, "it has no rows")
-                                        : take_offers(builder, &source);
+                                        : read_offers(builder, &source);
     data->read_count = source.table.row_count - (source.table.row_count > 0 ? 1u : 0u);
     data->agents_seen = builder->agents.count;
     tacit_table_free(&source.table);

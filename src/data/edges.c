@@ -9,7 +9,7 @@
 
 /* Reads a whole number, blanks around it allowed; *rest is what follows. Numbers that are too long
  * count as very large ones. */
-static bool take_agent(const char *text, uint64_t *agent, const char **rest)
+static bool parse_agent(const char *text, uint64_t *agent, const char **rest)
 {
     text += strspn(text, BLANKS);
     size_t const digits = strspn(text, "0123456789");
@@ -19,18 +19,18 @@ static bool take_agent(const char *text, uint64_t *agent, const char **rest)
 }
 
 /* The two agents of a row: in two fields, or in one with blanks between them. */
-static bool take_pair(const struct tacit_table *table, uint32_t row, uint64_t pair[2])
+static bool parse_pair(const struct tacit_table *table, uint32_t row, uint64_t pair[2])
 {
     char **const fields = table->fields + (size_t)row * table->column_count;
     const char *rest;
-    if (!take_agent(fields[0], &pair[0], &rest))
+    if (!parse_agent(fields[0], &pair[0], &rest))
         return false;
     if (table->column_count == 2) {
         if (*rest != '\0')
             return false;
         rest = fields[1];
     }
-    return take_agent(rest, &pair[1], &rest) && *rest == '\0';
+    return parse_agent(rest, &pair[1], &rest) && *rest == '\0';
 }
 
 static enum tacit_status read_pair(struct tacit_edge *edge, const struct tacit_table *table,
@@ -41,7 +41,7 @@ static enum tacit_status read_pair(struct tacit_edge *edge, const struct tacit_t
     uint32_t const line = table->lines[row];
     char **const fields = table->fields + (size_t)row * table->column_count;
     uint64_t pair[2];
-    if (table->column_count > 2 || !take_pair(table, row, pair))
+    if (table->column_count > 2 || !parse_pair(table, row, pair))
         return data_fail(error, TACIT_INVALID, path, line, "not an edge; %s", RULE);
     if (pair[0] >= agent_count || pair[1] >= agent_count)
         return data_fail(

@@ -79,7 +79,7 @@ static enum tacit_status check_idx_labels(const struct data_unpacked *file, uint
     return check_labels((const uint8_t *)file->bytes + 8, count, path, error);
 }
 
-static enum tacit_status take_idx(struct tacit_images *images, const struct data_unpacked *pixels,
+static enum tacit_status read_idx(struct tacit_images *images, const struct data_unpacked *pixels,
                                   const char *image_path, const struct data_unpacked *labels,
                                   const char *label_path, struct tacit_error *error)
 {
@@ -108,7 +108,7 @@ enum tacit_status tacit_images_read_idx(struct tacit_images *images, const char 
     if (status == TACIT_OK)
         status = data_unpack_file(&labels, label_path, IMAGE_FILE_BYTES_MAX, error);
     if (status == TACIT_OK)
-        status = take_idx(images, &pixels, image_path, &labels, label_path, error);
+        status = read_idx(images, &pixels, image_path, &labels, label_path, error);
     free(pixels.bytes);
     free(labels.bytes);
     return status;

@@ -61,8 +61,8 @@ enum tacit_status data_recode(struct data_unpacked *file, const char *path,
 
 /* Keeps of an unpacked tar archive the member of that name. Errors: TACIT_IO (no such member, or
  * not an archive); *file is the caller's to free all the same. */
-enum tacit_status data_archive_take(struct data_unpacked *file, const char *path,
-                                    const char *member, struct tacit_error *error);
+enum tacit_status data_archive_extract(struct data_unpacked *file, const char *path,
+                                       const char *member, struct tacit_error *error);
 
 /* ---- Names (names.c) ----------------------------------------------------------------------- */
 
@@ -101,16 +101,16 @@ enum tacit_status data_principal(const struct data_sparse *x, uint32_t count, do
 /* ---- Words (words.c) ----------------------------------------------------------------------- */
 
 /* A word that stands in the text of an item. */
-struct data_place {
+struct data_entry {
     uint32_t item;
     uint32_t word;
 };
 
 struct data_words {
     struct data_names names;
-    struct data_place *places;
-    size_t place_count;
-    size_t place_capacity;
+    struct data_entry *entries;
+    size_t entry_count;
+    size_t entry_capacity;
 };
 
 /* Adds the words of a text, which it makes small: runs of ASCII letters and digits, and of what is

@@ -518,7 +518,7 @@ static enum tacit_status allocate_log(const struct builder *builder, struct taci
 }
 
 /* Counting sort of the entries by cell; within a cell they keep the order of the file. */
-static void place_rewards(const struct builder *builder, struct tacit_log *log)
+static void sort_rewards(const struct builder *builder, struct tacit_log *log)
 {
     size_t const cell_count = (size_t)log->agent_count * log->arm_count;
     for (size_t i = 0; i < builder->entry_count; i++)
@@ -598,7 +598,7 @@ static enum tacit_status read_propensity(const struct builder *builder, uint32_t
 }
 
 /* The fields of the columns that are kept, and the rows' lines. */
-static enum tacit_status keep_fields(const struct builder *builder, struct tacit_log_rows *rows)
+static enum tacit_status copy_fields(const struct builder *builder, struct tacit_log_rows *rows)
 {
     const struct tacit_log_spec *const spec = builder->spec;
     size_t bytes = 1;
@@ -656,7 +656,7 @@ static enum tacit_status fill_rows(const struct builder *builder, struct tacit_l
         rows->arms[row] = builder->entries[row].cell % builder->arm_count;
         rows->rewards[row] = builder->entries[row].reward;
     }
-    return spec->column_count == 0 ? TACIT_OK : keep_fields(builder, rows);
+    return spec->column_count == 0 ? TACIT_OK : copy_fields(builder, rows);
 }
 
 /* ---- Weights ------------------------------------------------------------------------------- */
@@ -814,7 +814,7 @@ static enum tacit_status make_log(const struct builder *builder, struct tacit_lo
     if (status == TACIT_OK)
         status = allocate_weights(builder, &made);
     if (status == TACIT_OK) {
-        place_rewards(builder, &made);
+        sort_rewards(builder, &made);
         status = average_cells(builder, &made);
     }
     if (status == TACIT_OK)
@@ -873,7 +873,7 @@ static uint32_t *reason_of(struct builder *builder, uint32_t row, const char **c
 }
 
 /* Leaves out the rows in which something is missing. */
-static enum tacit_status keep_rows(struct builder *builder)
+static enum tacit_status filter_rows(struct builder *builder)
 {
     uint32_t const all = builder->table->row_count - 1;
     uint32_t kept = 0;
@@ -990,7 +990,7 @@ enum tacit_status tacit_log_build(struct tacit_log *log, const struct tacit_tabl
     struct builder builder = {.table = table, .path = path, .spec = spec, .error = error};
     enum tacit_status status = find_columns(&builder);
     if (status == TACIT_OK)
-        status = keep_rows(&builder);
+        status = filter_rows(&builder);
     if (status == TACIT_OK)
         status = find_arms(&builder);
     if (status == TACIT_OK)

@@ -30,7 +30,7 @@ struct data_shown data_shown_value(const char *value)
     return shown;
 }
 
-static size_t write_place(char *text, size_t capacity, const char *path, uint32_t line)
+static size_t write_location(char *text, size_t capacity, const char *path, uint32_t line)
 {
     size_t const path_size = strlen(path);
     bool const cut = path_size > PATH_SHOWN_MAX;
@@ -57,7 +57,7 @@ enum tacit_status data_fail(struct tacit_error *error, enum tacit_status status,
 {
     TACIT_ASSERT(error != NULL);
     TACIT_ASSERT(status != TACIT_OK);
-    size_t const used = write_place(error->text, sizeof error->text, path, line);
+    size_t const used = write_location(error->text, sizeof error->text, path, line);
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(error->text + used, sizeof error->text - used, format, arguments);

@@ -306,7 +306,7 @@ enum tacit_status data_table_read_member(struct tacit_table *table, const char *
     enum tacit_status status = data_unpack_file(&file, path, TACIT_UNPACKED_BYTES_MAX, error);
     if (status != TACIT_OK)
         return status;
-    status = data_archive_take(&file, path, member, error);
+    status = data_archive_extract(&file, path, member, error);
     if (status != TACIT_OK)
         free(file.bytes);
     else

@@ -19,18 +19,18 @@ static char small(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static bool add_place(struct data_words *words, uint32_t item, uint32_t word)
+static bool add_entry(struct data_words *words, uint32_t item, uint32_t word)
 {
-    TACIT_ASSERT(words->place_count <= words->place_capacity);
-    if (words->place_count == words->place_capacity) {
-        size_t const capacity = words->place_capacity == 0 ? 1024 : 2 * words->place_capacity;
-        struct data_place *const places = realloc(words->places, capacity * sizeof *places);
-        if (places == NULL)
+    TACIT_ASSERT(words->entry_count <= words->entry_capacity);
+    if (words->entry_count == words->entry_capacity) {
+        size_t const capacity = words->entry_capacity == 0 ? 1024 : 2 * words->entry_capacity;
+        struct data_entry *const entries = realloc(words->entries, capacity * sizeof *entries);
+        if (entries == NULL)
             return false;
-        words->places = places;
-        words->place_capacity = capacity;
+        words->entries = entries;
+        words->entry_capacity = capacity;
     }
-    words->places[words->place_count++] = (struct data_place){item, word};
+    words->entries[words->entry_count++] = (struct data_entry){item, word};
     return true;
 }
 
@@ -46,7 +46,7 @@ bool data_words_add(struct data_words *words, uint32_t item, char *text)
         if (at == word)
             continue;
         uint32_t const number = data_names_add(&words->names, word, (size_t)(at - word));
-        if (number == UINT32_MAX || !add_place(words, item, number))
+        if (number == UINT32_MAX || !add_entry(words, item, number))
             return false;
     }
     return true;
@@ -55,16 +55,16 @@ bool data_words_add(struct data_words *words, uint32_t item, char *text)
 void data_words_free(struct data_words *words)
 {
     data_names_free(&words->names);
-    free(words->places);
+    free(words->entries);
     *words = (struct data_words){0};
 }
 
 /* ---- TF-IDF ---- */
 
-static int compare_places(const void *left, const void *right)
+static int compare_entries(const void *left, const void *right)
 {
-    struct data_place const *const a = left;
-    struct data_place const *const b = right;
+    struct data_entry const *const a = left;
+    struct data_entry const *const b = right;
     if (a->item != b->item)
         return a->item < b->item ? -1 : 1;
     return a->word == b->word ? 0 : a->word < b->word ? -1 : 1;
@@ -75,9 +75,9 @@ static void count_words(const struct data_words *words, struct data_sparse *x)
 {
     size_t used = 0;
     uint32_t row = 0;
-    for (size_t i = 0; i < words->place_count; i++) {
-        struct data_place const *const place = &words->places[i];
-        bool const is_same = i > 0 && compare_places(place, place - 1) == 0;
+    for (size_t i = 0; i < words->entry_count; i++) {
+        struct data_entry const *const place = &words->entries[i];
+        bool const is_same = i > 0 && compare_entries(place, place - 1) == 0;
         for (; row < place->item; row++)
             x->start[row + 1] = used;
         if (is_same) {
@@ -112,8 +112,8 @@ static bool weigh(struct data_sparse *x)
 
 /* Where an item lies along the directions, scaled to length 1; in single precision, whose rounding
  * may make it longer by so little that a context may be. */
-static void place_item(const struct data_sparse *x, uint32_t row, uint32_t dimension,
-                       const double *directions, float *vector)
+static void project_item(const struct data_sparse *x, uint32_t row, uint32_t dimension,
+                         const double *directions, float *vector)
 {
     TACIT_ASSERT(dimension <= TACIT_LINALG_DIMENSION_MAX);
     TACIT_ASSERT(row < x->row_count);
@@ -134,14 +134,15 @@ static void place_item(const struct data_sparse *x, uint32_t row, uint32_t dimen
         vector[j] = has_direction ? (float)(place[j] / sqrt(square) * (1.0 - 0x1p-22)) : 0.0F;
 }
 
-static enum tacit_status place_all(const struct data_sparse *x, uint32_t dimension, float *vectors)
+static enum tacit_status project_all(const struct data_sparse *x, uint32_t dimension,
+                                     float *vectors)
 {
     double *const directions = malloc((size_t)dimension * x->column_count * sizeof *directions);
     double lengths[TACIT_LINALG_DIMENSION_MAX];
     enum tacit_status const status =
         directions == NULL ? TACIT_MEMORY : data_principal(x, dimension, directions, lengths);
     for (uint32_t row = 0; row < x->row_count && status == TACIT_OK; row++)
-        place_item(x, row, dimension, directions, vectors + (size_t)row * dimension);
+        project_item(x, row, dimension, directions, vectors + (size_t)row * dimension);
     free(directions);
     return status;
 }
@@ -154,13 +155,13 @@ enum tacit_status data_words_vectors(struct data_words *words, uint32_t item_cou
     struct data_sparse x = {.row_count = item_count,
                             .column_count = words->names.count,
                             .start = calloc(item_count + (size_t)1, sizeof *x.start),
-                            .columns = malloc(words->place_count * sizeof *x.columns),
-                            .values = malloc(words->place_count * sizeof *x.values)};
+                            .columns = malloc(words->entry_count * sizeof *x.columns),
+                            .values = malloc(words->entry_count * sizeof *x.values)};
     enum tacit_status status = TACIT_MEMORY;
     if (x.start != NULL && x.columns != NULL && x.values != NULL) {
-        qsort(words->places, words->place_count, sizeof *words->places, compare_places);
+        qsort(words->entries, words->entry_count, sizeof *words->entries, compare_entries);
         count_words(words, &x);
-        status = weigh(&x) ? place_all(&x, dimension, vectors) : TACIT_MEMORY;
+        status = weigh(&x) ? project_all(&x, dimension, vectors) : TACIT_MEMORY;
     }
     free(x.start);
     free(x.columns);

@@ -134,7 +134,7 @@ static void pull_watched(const struct tacit_env *env, uint32_t agent, uint32_t a
     union tacit_sum const before = *sum;
     uint64_t left = count;
     if (watch->replay != NULL)
-        left -= env_replay_take(watch->replay, agent, arm, count, scale, sum);
+        left -= env_replay_pull(watch->replay, agent, arm, count, scale, sum);
     if (left > 0)
         draw(env, agent, arm, left, scale, rng, sum);
     note(env, agent, arm, count, reward_of(scale, before, *sum, count));
@@ -154,7 +154,7 @@ void tacit_env_pass(const struct tacit_env *env, uint32_t agent, uint32_t arm, u
     static const struct tacit_scale scale = {.kind = TACIT_SCALE_REAL, .lo = 0, .hi = 1};
     union tacit_sum sum = {0};
     if (env->watch != NULL && env->watch->replay != NULL)
-        (void)env_replay_take(env->watch->replay, agent, arm, count, &scale, &sum);
+        (void)env_replay_pull(env->watch->replay, agent, arm, count, &scale, &sum);
 }
 
 bool tacit_env_is_binary(const struct tacit_env *env)
@@ -211,7 +211,7 @@ static union tacit_sum pull_one_watched(const struct tacit_env *env, uint32_t ag
 {
     struct tacit_env_watch const *const watch = env->watch;
     union tacit_sum sum = {0};
-    if (watch->replay == NULL || env_replay_take(watch->replay, agent, arm, 1, scale, &sum) == 0)
+    if (watch->replay == NULL || env_replay_pull(watch->replay, agent, arm, 1, scale, &sum) == 0)
         sum = draw_one(env, agent, arm, scale, rng);
     note(env, agent, arm, 1, reward_of(scale, (union tacit_sum){0}, sum, 1));
     return sum;

@@ -41,7 +41,7 @@ static uint32_t pick(const struct tacit_env_log *log, size_t cell, const uint64_
 }
 
 /* Of the rows that were picked those whose unit has rewards left, which are drawn. */
-static uint32_t keep_units(const struct tacit_env_log *log, size_t cell, uint32_t *picked,
+static uint32_t draw_units(const struct tacit_env_log *log, size_t cell, uint32_t *picked,
                            uint32_t count)
 {
     uint32_t kept = 0;
@@ -93,7 +93,7 @@ void env_log_pull(const struct tacit_env_log *log, size_t cell, uint64_t count,
         tacit_rng_words(rng, asked, words);
         uint32_t picked = pick(log, cell, words, asked, rows);
         if (log->unit_limit > 0)
-            picked = keep_units(log, cell, rows, picked);
+            picked = draw_units(log, cell, rows, picked);
         for (uint32_t i = 0; i < picked; i++)
             tacit_sum_add_reward(scale, sum, rewards[rows[i]], 1);
         left -= picked;

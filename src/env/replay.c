@@ -39,7 +39,7 @@ static bool find(struct tacit_env_replay *replay, uint32_t agent, uint32_t arm, 
     return false;
 }
 
-uint64_t env_replay_take(struct tacit_env_replay *replay, uint32_t agent, uint32_t arm,
+uint64_t env_replay_pull(struct tacit_env_replay *replay, uint32_t agent, uint32_t arm,
                          uint64_t count, const struct tacit_scale *scale, union tacit_sum *sum)
 {
     TACIT_ASSERT(agent < replay->log->agent_count);

@@ -630,7 +630,7 @@ static enum tacit_status set_up_network(struct tacit_experiment *experiment,
 static enum tacit_status set_up(struct tacit_experiment *experiment, struct tacit_error *error)
 {
     struct tacit_config const *const config = experiment->config;
-    experiment->family = tacit_family_find(config->family->word);
+    experiment->family = tacit_family_find(config->family->name);
     TACIT_ASSERT(experiment->family != NULL);
     experiment->epsilon_per_reward = config->epsilon;
     experiment->sim.seed = config->seed;

@@ -45,10 +45,10 @@ const struct tacit_config_family *const *tacit_family_files(void)
     return files;
 }
 
-const struct tacit_family *tacit_family_find(const char *word)
+const struct tacit_family *tacit_family_find(const char *name)
 {
     for (size_t i = 0; families[i] != NULL; i++)
-        if (strcmp(families[i]->file.word, word) == 0) {
+        if (strcmp(families[i]->file.name, name) == 0) {
             TACIT_ASSERT(families[i]->number == numbers[i]);
             return families[i];
         }

@@ -43,7 +43,7 @@ enum tacit_status live_file_refuse(const struct live_run_file *from, const char 
 uint32_t live_file_floor(const struct tacit_config_coordinator *file);
 
 /* Requires: a word of the list. */
-const struct live_family *live_family_find(const char *word);
+const struct live_family *live_family_find(const char *name);
 
 /* Those of runs with one aggregator, or with two. */
 const struct live_site_ops *live_family_site(const struct live_family *family, bool has_helper);

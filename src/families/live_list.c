@@ -55,10 +55,10 @@ enum tacit_status live_file_refuse(const struct live_run_file *from, const char 
     return TACIT_INVALID;
 }
 
-const struct live_family *live_family_find(const char *word)
+const struct live_family *live_family_find(const char *name)
 {
     uint32_t i = 0;
-    while (families[i] != NULL && strcmp(families[i]->file.word, word) != 0)
+    while (families[i] != NULL && strcmp(families[i]->file.name, name) != 0)
         i++;
     TACIT_ASSERT(families[i] != NULL);
     return families[i];

@@ -62,7 +62,7 @@ static dnnl_memory_desc_t any_layout(const dnnl_memory_desc_t *desc)
 }
 
 /* The arrays of the next stage with parameters, as memories that are pointed at each run's. */
-static void take_arrays(struct tacit_learn_network *network, struct learn_node *node,
+static void bind_arrays(struct tacit_learn_network *network, struct learn_node *node,
                         uint32_t *next, uint32_t count)
 {
     struct learn_passes *const passes = &network->passes;
@@ -389,7 +389,7 @@ static void build_stage(struct tacit_learn_network *network, uint32_t index, uin
     struct learn_stage const *const stage = &network->plan.stages[index];
     struct learn_node *const node = &network->nodes[index];
     node->in = index == 0 ? network->images : network->nodes[index - 1].out;
-    take_arrays(network, node, next, arrays[stage->kind]);
+    bind_arrays(network, node, next, arrays[stage->kind]);
     switch (stage->kind) {
     case LEARN_DENSE:
         build_dense(network, node, stage->units);

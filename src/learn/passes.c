@@ -82,8 +82,8 @@ void learn_point(dnnl_memory_t memory, void *data)
 
 /* ---- Primitives ---- */
 
-static struct learn_primitive *keep_primitive(struct learn_passes *passes,
-                                              dnnl_primitive_desc_t desc)
+static struct learn_primitive *add_primitive(struct learn_passes *passes,
+                                             dnnl_primitive_desc_t desc)
 {
     TACIT_ASSERT(passes->primitive_count < LEARN_STEPS_MAX);
     struct learn_primitive *const kept = &passes->primitives[passes->primitive_count++];
@@ -99,7 +99,7 @@ struct learn_primitive *learn_primitive(struct learn_passes *passes, const void 
     if (!passes->has_failed)
         learn_check(passes, dnnl_primitive_desc_create(&made, desc, NULL, passes->engine,
                                                        hint == NULL ? NULL : hint->desc));
-    return made == NULL ? NULL : keep_primitive(passes, made);
+    return made == NULL ? NULL : add_primitive(passes, made);
 }
 
 static const dnnl_memory_desc_t *layout_of(const struct learn_primitive *primitive,
@@ -159,7 +159,7 @@ static void add_reorder(struct learn_passes *passes, struct learn_pass *pass, dn
                                                            passes->engine, NULL));
     if (desc == NULL)
         return;
-    learn_add(passes, pass, keep_primitive(passes, desc), 2,
+    learn_add(passes, pass, add_primitive(passes, desc), 2,
               (dnnl_exec_arg_t[]){{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
 }
 

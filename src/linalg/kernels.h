@@ -309,7 +309,7 @@ INLINE struct sixteen arms_at(unsigned groups, const double *columns, uint32_t c
     return x;
 }
 
-INLINE void keep_arms(unsigned groups, struct sixteen x, double *out)
+INLINE void store_arms(unsigned groups, struct sixteen x, double *out)
 {
     STORE(out, x.a);
     if (groups > 1)
@@ -349,7 +349,7 @@ INLINE void forms_of(unsigned groups, uint32_t d, const double *m, const double 
         if (groups > 3)
             q.d = form_of(q.d, x.d, row[r], s.d);
     }
-    keep_arms(groups, q, quadratic);
+    store_arms(groups, q, quadratic);
 }
 
 /* Of them x' theta and |x|^2. */
@@ -369,8 +369,8 @@ INLINE void some_arms(unsigned groups, uint32_t d, const double *m, const double
         if (groups > 3)
             n.d = n.d + x.d * x.d;
     }
-    keep_arms(groups, z, linear);
-    keep_arms(groups, n, square);
+    store_arms(groups, z, linear);
+    store_arms(groups, n, square);
     forms_of(groups, d, m, columns, quadratic);
 }
 

@@ -7,7 +7,7 @@
 
 /* Where the first coordinate of a sample is, counted in numbers; the others follow at distances
  * of 8. */
-static size_t place_of(uint32_t d, size_t index)
+static size_t sample_offset(uint32_t d, size_t index)
 {
     return index / TACIT_LINALG_BLOCK * (d + 1) * TACIT_LINALG_BLOCK + index % TACIT_LINALG_BLOCK;
 }
@@ -45,7 +45,7 @@ void tacit_linalg_sample_put(struct tacit_linalg_samples *samples, size_t index,
                              double y)
 {
     uint32_t const d = samples->dimension;
-    size_t const place = place_of(d, index);
+    size_t const place = sample_offset(d, index);
     if (samples->is_single && !fits_single(d, x, y))
         widen(samples, index);
     for (uint32_t c = 0; c <= d; c++) {
@@ -74,7 +74,7 @@ static double number_of(bool is_single, const void *memory, size_t at)
 double tacit_linalg_sample_get(const struct tacit_linalg_samples *samples, size_t index, double *x)
 {
     uint32_t const d = samples->dimension;
-    size_t const place = place_of(d, index);
+    size_t const place = sample_offset(d, index);
     memset(x, 0, TACIT_LINALG_STRIDE(d) * sizeof x[0]);
     for (uint32_t c = 0; c < d; c++)
         x[c] = number_of(samples->is_single, samples->memory, place + c * TACIT_LINALG_BLOCK);
@@ -228,7 +228,7 @@ void tacit_linalg_gram(enum tacit_linalg_path path, const struct tacit_linalg_me
     }
     size_t const number_bytes = samples->is_single ? sizeof(float) : sizeof(double);
     void const *const blocks = (const unsigned char *)samples->memory +
-                               place_of(d, from * TACIT_LINALG_BLOCK) * number_bytes;
+                               sample_offset(d, from * TACIT_LINALG_BLOCK) * number_bytes;
     gram_of_few(path, mean, samples, first, from * TACIT_LINALG_BLOCK, theta, m);
     ON_PATH(path, gram, d, mean, samples->is_single, blocks, to - from, theta, m);
     gram_of_few(path, mean, samples, to * TACIT_LINALG_BLOCK, end, theta, m);

@@ -62,8 +62,8 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
     if (status == TACIT_OK)
         status = live_bus_open(&daemon->bus, daemon->loop, &config->bus, &events, error);
     if (status == TACIT_OK)
-        status = live_control_open(&agent->control, daemon, config->state_directory, agent_on_word,
-                                   agent);
+        status = live_control_open(&agent->control, daemon, config->state_directory,
+                                   agent_on_command, agent);
     return status;
 }
 
@@ -122,7 +122,7 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
         agent_lose_decisions(&agent);
         live_log(LIVE_LOG_INFO, "started", "agent %s of %s", config->site.site,
                  config->site.federation);
-        agent_say_trouble(&agent);
+        agent_log_trouble(&agent);
         status = live_daemon_run(&agent.daemon);
     }
     close_all(&agent);

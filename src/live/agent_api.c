@@ -36,7 +36,7 @@ static enum tacit_status store_decision(struct agent *agent,
 }
 
 /* Also of a decision that was made before: it says what it said then. */
-static void tell_choice(const struct agent *agent, struct live_decision_answer *answer)
+static void fill_choice(const struct agent *agent, struct live_decision_answer *answer)
 {
     struct live_choice choice;
     if (answer->row.kind != LIVE_DECISION_CHOSEN ||
@@ -88,7 +88,7 @@ static enum tacit_status decide(void *context, const struct live_decision_reques
     enum tacit_status const status =
         live_decisions_decide(agent->decisions, request, &fallback, at_ms, &entropy, answer);
     if (status == TACIT_OK)
-        tell_choice(agent, answer);
+        fill_choice(agent, answer);
     if (status != TACIT_OK || !answer->is_new)
         return status;
     if (answer->row.kind == LIVE_DECISION_EARLY)
@@ -113,14 +113,14 @@ static enum live_reward_answer reward(void *context, struct live_decision_id id,
     if (outcome.is_changed)
         agent_store_row(agent, &outcome.row);
     if (outcome.wait_grew)
-        agent_say_wait(agent);
+        agent_log_wait(agent);
     if (outcome.answer == LIVE_REWARD_ACCEPTED &&
         (value < agent->config->site.lo || value > agent->config->site.hi))
         agent->clipped_count++;
     if (outcome.answer == LIVE_REWARD_ACCEPTED && outcome.row.kind == LIVE_DECISION_EARLY)
         agent->early_rewards++;
     if (outcome.fills)
-        agent_fill_place(agent, &outcome.row, value);
+        agent_apply_reward(agent, &outcome.row, value);
     return outcome.answer;
 }
 
@@ -140,7 +140,7 @@ static enum live_close_answer close_decision(void *context, struct live_decision
     enum live_close_answer const answer = live_decisions_close(agent->decisions, id, at_ms, &row);
     if (answer == LIVE_CLOSE_DONE) {
         agent_store_row(agent, &row);
-        agent_give_back(agent, &row);
+        agent_return_pull(agent, &row);
     }
     return answer;
 }
@@ -268,21 +268,21 @@ static json_t *active_names(const struct agent *agent, const struct live_site_vi
 /* Among peers: with whom this site speaks, and whose word it waits for, by their indices. */
 static void add_peers(const struct agent *agent, const struct live_site_view *view, json_t *status)
 {
-    struct live_site_place place;
+    struct live_site_role role;
     if (agent->site == NULL)
         return;
-    live_site_place(agent->site, &place);
-    if (!place.has_neighbours)
+    live_site_role(agent->site, &role);
+    if (!role.has_neighbours)
         return;
     json_t *const neighbours = json_array();
     json_t *const missing = json_array();
     json_t *const flagged = json_array();
-    for (uint32_t i = 0; i < place.neighbour_count; i++)
-        (void)json_array_append_new(neighbours, json_string(place.neighbours[i].site));
-    for (uint32_t i = 0; i < place.neighbour_count && view->flagged != NULL; i++)
-        if (tacit_bits_has(view->flagged, place.neighbours[i].agent))
-            (void)json_array_append_new(flagged, json_string(place.neighbours[i].site));
-    for (uint32_t site = 0; site < place.agent_count && view->missing != NULL; site++)
+    for (uint32_t i = 0; i < role.neighbour_count; i++)
+        (void)json_array_append_new(neighbours, json_string(role.neighbours[i].site));
+    for (uint32_t i = 0; i < role.neighbour_count && view->flagged != NULL; i++)
+        if (tacit_bits_has(view->flagged, role.neighbours[i].agent))
+            (void)json_array_append_new(flagged, json_string(role.neighbours[i].site));
+    for (uint32_t site = 0; site < role.agent_count && view->missing != NULL; site++)
         if (tacit_bits_has(view->missing, site) && json_array_size(missing) < MISSING_SHOWN_MAX)
             (void)json_array_append_new(missing, json_integer(site));
     (void)json_object_set_new(status, "neighbours", neighbours);
@@ -294,13 +294,13 @@ static void add_peers(const struct agent *agent, const struct live_site_view *vi
 /* Under whose name words came that were refused, or were too many to be read. */
 static void add_offenders(const struct agent *agent, json_t *status)
 {
-    struct live_site_place place = {0};
+    struct live_site_role role = {0};
     json_t *const list = json_array();
     live_show_offender(TACIT_WIRE_COORDINATOR, &agent->hub_sender, list);
     if (agent->neighbour_count > 0)
-        live_site_place(agent->site, &place);
-    for (uint32_t i = 0; i < place.neighbour_count; i++)
-        live_show_offender(place.neighbours[i].site, &agent->neighbours[i], list);
+        live_site_role(agent->site, &role);
+    for (uint32_t i = 0; i < role.neighbour_count; i++)
+        live_show_offender(role.neighbours[i].site, &agent->neighbours[i], list);
     live_show_offender("others", &agent->strangers, list);
     (void)json_object_set_new(status, "offenders", list);
 }
@@ -381,7 +381,7 @@ static void add_waiting(const struct agent *agent, const struct live_site_view *
     struct agent_waiting const waiting = agent_waiting(agent);
     struct live_decisions_view const *const decisions = &waiting.decisions;
     json_t *const made =
-        json_pack("{s:s?, s:I, s:o, s:o, s:I}", "for", agent_wait_word(waiting.what), "open",
+        json_pack("{s:s?, s:I, s:o, s:o, s:I}", "for", agent_wait_name(waiting.what), "open",
                   (json_int_t)decisions->open_planned, "oldest_s",
                   decisions->open_planned > 0 ? seconds(waiting.oldest_ms) : json_null(), "since_s",
                   waiting.waited_ms > 0 ? seconds(waiting.waited_ms) : json_null(), "still_s",
@@ -468,7 +468,7 @@ static unsigned show_page(void *context, struct live_buffer *text)
     struct live_board const board = {.status = tree,
                                      .arms = json_object_get(known, "arms"),
                                      .role = role,
-                                     .protocol = agent->config->protocol->wire->word,
+                                     .protocol = agent->config->protocol->wire->name,
                                      .version = agent->config->version,
                                      .arm_names = site->arm_names,
                                      .history = &agent->history,

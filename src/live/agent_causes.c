@@ -24,7 +24,7 @@ static void add_announced(const struct agent *agent, bool is_connected, struct l
     if (refusal != NULL)
         live_causes_add(causes, LIVE_CAUSE_REFUSED, NULL,
                         "the run that is announced is refused: %.400s", refusal);
-    else if (agent_runs_say(agent, what, sizeof what))
+    else if (agent_runs_format(agent, what, sizeof what))
         live_causes_add(causes, LIVE_CAUSE_CONSENT, NULL, "%s", what);
     else if (agent->site == NULL && is_connected)
         live_causes_add(causes, LIVE_CAUSE_UNANNOUNCED, NULL,
@@ -112,18 +112,18 @@ static void add_callers(const struct agent *agent, struct live_causes *causes)
 /* Sites by name where all are known, or they are neighbours; the others by their places alone. */
 static json_t *names_of(const struct agent *agent, const uint64_t *sites)
 {
-    struct live_site_place place;
+    struct live_site_role role;
     json_t *const who = json_array();
-    live_site_place(agent->site, &place);
-    for (uint32_t site = tacit_bits_next(sites, place.agent_count, 0);
-         site < place.agent_count && json_array_size(who) < LIVE_CAUSE_NAMES_MAX;
-         site = tacit_bits_next(sites, place.agent_count, site + 1)) {
+    live_site_role(agent->site, &role);
+    for (uint32_t site = tacit_bits_next(sites, role.agent_count, 0);
+         site < role.agent_count && json_array_size(who) < LIVE_CAUSE_NAMES_MAX;
+         site = tacit_bits_next(sites, role.agent_count, site + 1)) {
         uint32_t rank = 0;
-        while (rank < place.neighbour_count && place.neighbours[rank].agent != site)
+        while (rank < role.neighbour_count && role.neighbours[rank].agent != site)
             rank++;
-        (void)json_array_append_new(who, place.sites != NULL ? json_string(place.sites[site])
-                                         : rank < place.neighbour_count
-                                             ? json_string(place.neighbours[rank].site)
+        (void)json_array_append_new(who, role.sites != NULL ? json_string(role.sites[site])
+                                         : rank < role.neighbour_count
+                                             ? json_string(role.neighbours[rank].site)
                                              : json_sprintf("number %" PRIu32, site));
     }
     return who;
@@ -155,11 +155,11 @@ static void add_forker(const struct agent *agent, const struct live_site_view *v
                        struct live_causes *causes)
 {
     char what[LINE_BYTES];
-    struct live_site_place place;
-    live_site_place(agent->site, &place);
-    agent_say_forker(&place, view, what, sizeof what);
-    live_causes_add(causes, LIVE_CAUSE_FORKER, json_pack("[s]", place.sites[view->forker - 1]),
-                    "%s", what);
+    struct live_site_role role;
+    live_site_role(agent->site, &role);
+    agent_format_forker(&role, view, what, sizeof what);
+    live_causes_add(causes, LIVE_CAUSE_FORKER, json_pack("[s]", role.sites[view->forker - 1]), "%s",
+                    what);
 }
 
 /* Sites of a graph that do not hold the same rows, or did not say so. */
@@ -184,10 +184,10 @@ static void add_others(const struct agent *agent, const struct live_site_view *v
     TACIT_ASSERT(waiting->is_held);
     bool const is_grant = waiting->what == AGENT_WAITS_FOR_GRANT;
     uint64_t const *const sites = is_grant ? view->grantors : view->missing;
-    struct live_site_place place;
+    struct live_site_role role;
     char names[LINE_BYTES / 2];
-    live_site_place(agent->site, &place);
-    uint32_t const count = sites == NULL ? 0 : tacit_bits_count(sites, place.agent_count);
+    live_site_role(agent->site, &role);
+    uint32_t const count = sites == NULL ? 0 : tacit_bits_count(sites, role.agent_count);
     json_t *const who = count > 0 ? names_of(agent, sites) : json_pack("[s]", "coordinator");
     live_causes_name(who, count > 0 ? count : 1, names, sizeof names);
     live_causes_add(causes,
@@ -212,7 +212,7 @@ static void add_waits(const struct agent *agent, const struct live_site_view *vi
     bool const is_for_rewards = waiting.what == AGENT_WAITS_FOR_REWARDS;
     double const still_s = (double)waiting.still_ms / 1e3;
     if (waiting.is_long || (waiting.is_held && is_for_rewards)) {
-        agent_say_waiting(&waiting, text, sizeof text);
+        agent_format_waiting(&waiting, text, sizeof text);
         live_causes_add(causes, LIVE_CAUSE_REWARDS, NULL, "%s", text);
     } else if (waiting.is_held && waiting.what == AGENT_WAITS_FOR_DECISIONS) {
         live_causes_add(causes, LIVE_CAUSE_DECISIONS, NULL,
@@ -225,7 +225,7 @@ static void add_waits(const struct agent *agent, const struct live_site_view *vi
         add_others(agent, view, &waiting, causes);
     }
     if (waiting.is_biased) {
-        agent_say_biased(&waiting, text, sizeof text);
+        agent_format_biased(&waiting, text, sizeof text);
         live_causes_add(causes, LIVE_CAUSE_BIASED, NULL, "%s", text);
     }
 }
@@ -281,7 +281,7 @@ static json_t *warnings(const json_t *causes)
 json_t *agent_health(const struct agent *agent, const struct live_site_view *view, bool *is_healthy)
 {
     struct live_causes const causes = agent_causes(agent, view);
-    json_t *const answer = json_pack("{s:s}", "status", live_state_word(causes.state));
+    json_t *const answer = json_pack("{s:s}", "status", live_state_name(causes.state));
     *is_healthy = causes.state != LIVE_STATE_ATTENTION;
     if (answer == NULL || json_array_size(causes.list) == 0) {
         json_decref(causes.list);

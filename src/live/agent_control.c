@@ -53,7 +53,7 @@ static enum basis basis_of(struct agent *agent, uint32_t arm)
 }
 
 /* In the batch of the refusal. */
-static void keep_basis(struct agent *agent, uint32_t arm, enum basis basis)
+static void put_basis(struct agent *agent, uint32_t arm, enum basis basis)
 {
     TACIT_ASSERT(arm < agent->config->site.arm_count);
     TACIT_ASSERT(basis > UNTOLD && basis < BASIS_COUNT);
@@ -104,7 +104,7 @@ static void answer_refused(struct agent *agent, struct live_request *request, ui
 {
     struct live_control_done const done = {
         .change = "refuse",
-        .words = {basis_text(basis),
+        .texts = {basis_text(basis),
                   "this site's reports are not counted while the arm is in; the coordinator "
                   "shows it, and its operator may retire the arm for all"},
         .arm = agent->config->site.arm_names[arm]};
@@ -131,7 +131,7 @@ static void obey(struct agent *agent, struct live_request *request, uint32_t arm
         return;
     }
     if (!was_refused || basis_of(agent, arm) < basis) /* the worse of two words stands */
-        keep_basis(agent, arm, basis);
+        put_basis(agent, arm, basis);
     if (!was_refused)
         live_log(LIVE_LOG_WARNING, "refuses", "%s is not played here any more; chosen %s",
                  agent->config->site.arm_names[arm], basis_text(basis));
@@ -162,7 +162,7 @@ static void obey_join(struct agent *agent, struct live_request *request, const j
     (void)snprintf(change, sizeof change, "join run %" PRIu64, run);
     struct live_control_done const done = {
         .change = change,
-        .words = {"each reward is released in one run only, so the loss per reward is that of one "
+        .texts = {"each reward is released in one run only, so the loss per reward is that of one "
                   "run; that of a person adds up over runs, unless policy.rewards_per_unit_max "
                   "bounds it",
                   "the run before has its result; decisions that were open in it enter nothing "
@@ -199,7 +199,7 @@ static void obey_term(struct agent *agent, struct live_request *request, const j
     (void)snprintf(change, sizeof change, "term %" PRIu64, term);
     struct live_control_done const done = {
         .change = change,
-        .words = {"as at every term that begins: what was released stands in the ledger, and "
+        .texts = {"as at every term that begins: what was released stands in the ledger, and "
                   "rewards that no grant covers are dropped",
                   "the site waits for a later term, at most 65536 above, which the "
                   "coordinator's operator begins: tacit coordinator --new-term"}};
@@ -212,7 +212,7 @@ static bool is_command(const json_t *body, const char *name)
     return command != NULL && strcmp(command, name) == 0;
 }
 
-void agent_on_word(void *context, struct live_request *request)
+void agent_on_command(void *context, struct live_request *request)
 {
     struct agent *const agent = context;
     struct tacit_error error = {""};

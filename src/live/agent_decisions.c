@@ -12,7 +12,7 @@
 
 /* ---- Pulls and rewards for the core ---------------------------------------------------------- */
 
-void agent_fill_place(struct agent *agent, const struct live_decision_row *row, double value)
+void agent_apply_reward(struct agent *agent, const struct live_decision_row *row, double value)
 {
     struct live_site_event event = {.kind = LIVE_SITE_REWARD};
     TACIT_ASSERT(row->arm < agent->config->site.arm_count);
@@ -24,13 +24,13 @@ void agent_fill_place(struct agent *agent, const struct live_decision_row *row, 
         (void)agent_step(agent, event);
 }
 
-void agent_give_back(struct agent *agent, const struct live_decision_row *row)
+void agent_return_pull(struct agent *agent, const struct live_decision_row *row)
 {
     if (row->kind == LIVE_DECISION_PLANNED || row->kind == LIVE_DECISION_CHOSEN)
-        agent_unit_give_back(agent, row);
+        agent_unit_return_pull(agent, row);
     if (row->kind != LIVE_DECISION_PLANNED)
         return;
-    agent_keep_missed(agent, row->arm);
+    agent_put_missed(agent, row->arm);
     agent_count_played(agent, 1);
 }
 
@@ -42,11 +42,11 @@ static void on_change(void *context, const struct live_decision_change *change)
     switch (change->kind) {
     case LIVE_CHANGE_RETURNED:
         agent_store_row(agent, change->row);
-        agent_give_back(agent, change->row);
+        agent_return_pull(agent, change->row);
         break;
     case LIVE_CHANGE_SETTLED:
         agent_store_row(agent, change->row);
-        agent_fill_place(agent, change->row, change->value);
+        agent_apply_reward(agent, change->row, change->value);
         break;
     case LIVE_CHANGE_FORGOTTEN:
         agent_drop_row(agent, change->row);
@@ -66,7 +66,7 @@ static void store_lost(void *context, const struct live_decision_row *row)
     agent_store_row(lost->agent, row);
     if (row->kind != LIVE_DECISION_PLANNED)
         return;
-    agent_keep_missed(lost->agent, row->arm);
+    agent_put_missed(lost->agent, row->arm);
     lost->count++;
 }
 
@@ -97,13 +97,13 @@ static void set_timer(struct agent *agent, bool is_done)
 }
 
 /* A clock that stood still over a row of kills would let nothing expire. */
-static void keep_clock(struct agent *agent)
+static void put_clock(struct agent *agent)
 {
     struct live_decisions_view view;
     live_decisions_view(agent->decisions, &view);
     bool const is_open = view.open_planned + view.open_other > 0;
     if (is_open && agent_now_ms(agent) - agent->clock.kept_ms >= KEEP_IDLE_MS)
-        (void)live_daemon_begin(&agent->daemon); /* agent_keep_times does the rest */
+        (void)live_daemon_begin(&agent->daemon); /* agent_put_times does the rest */
 }
 
 /* ---- What a round waits for ------------------------------------------------------------------ */
@@ -126,7 +126,7 @@ static enum agent_wait what_it_waits_for(const struct agent *agent,
     return site->is_waiting ? AGENT_WAITS_FOR_OTHERS : AGENT_WAITS_FOR_DECISIONS;
 }
 
-const char *agent_wait_word(enum agent_wait what)
+const char *agent_wait_name(enum agent_wait what)
 {
     static const char *const words[] = {[AGENT_WAITS_FOR_NOTHING] = NULL,
                                         [AGENT_WAITS_FOR_TASK] = "its own command",
@@ -185,11 +185,11 @@ void agent_see_standstill(struct agent *agent)
                               agent->task.number};
     uint64_t mark = 0;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        mark = live_mark_add(mark, parts[i]);
+        mark = live_hash_add(mark, parts[i]);
     live_standstill_see(&agent->standstill, mark, live_now_us());
 }
 
-void agent_say_waiting(const struct agent_waiting *waiting, char text[], size_t size)
+void agent_format_waiting(const struct agent_waiting *waiting, char text[], size_t size)
 {
     (void)snprintf(
         text, size,
@@ -200,7 +200,7 @@ void agent_say_waiting(const struct agent_waiting *waiting, char text[], size_t 
         (double)waiting->oldest_ms / 1e3);
 }
 
-void agent_say_biased(const struct agent_waiting *waiting, char text[], size_t size)
+void agent_format_biased(const struct agent_waiting *waiting, char text[], size_t size)
 {
     TACIT_ASSERT(waiting->is_biased);
     (void)snprintf(
@@ -217,30 +217,30 @@ static void watch(struct agent *agent)
     agent_see_standstill(agent);
     struct agent_waiting const waiting = agent_waiting(agent);
     char text[512];
-    if (waiting.is_long && waiting.waited_ms >= 2 * agent->said_waited_ms) {
-        agent_say_waiting(&waiting, text, sizeof text);
+    if (waiting.is_long && waiting.waited_ms >= 2 * agent->warned_waited_ms) {
+        agent_format_waiting(&waiting, text, sizeof text);
         live_log(LIVE_LOG_WARNING, "waiting", "%s", text);
-        agent->said_waited_ms = waiting.waited_ms;
-    } else if (waiting.waited_ms < agent->said_waited_ms) {
-        agent->said_waited_ms = 0; /* another round */
+        agent->warned_waited_ms = waiting.waited_ms;
+    } else if (waiting.waited_ms < agent->warned_waited_ms) {
+        agent->warned_waited_ms = 0; /* another round */
     }
-    if (waiting.is_biased && !agent->said_biased) {
-        agent_say_biased(&waiting, text, sizeof text);
+    if (waiting.is_biased && !agent->warned_biased) {
+        agent_format_biased(&waiting, text, sizeof text);
         live_log(LIVE_LOG_WARNING, "missing", "%s", text);
     }
-    agent->said_biased = waiting.is_biased;
+    agent->warned_biased = waiting.is_biased;
 }
 
 void agent_on_expiry(void *context)
 {
     struct agent *const agent = context;
     bool const is_done = agent_expire(agent);
-    keep_clock(agent);
+    put_clock(agent);
     watch(agent);
     set_timer(agent, is_done);
 }
 
-void agent_say_wait(const struct agent *agent)
+void agent_log_wait(const struct agent *agent)
 {
     struct live_decisions_view view;
     live_decisions_view(agent->decisions, &view);

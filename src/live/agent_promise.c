@@ -8,12 +8,12 @@
 static struct tacit_promise promise_of(const struct agent *agent)
 {
     struct live_agent_config const *const config = agent->config;
-    struct live_site_place place = {0};
+    struct live_site_role role = {0};
     struct tacit_promise promise = {.trust = {.is_live = true}};
     config->protocol->promise(agent->site, &config->site, &promise);
     if (agent->site != NULL)
-        live_site_place(agent->site, &place);
-    promise.trust.has_peers = place.has_neighbours;
+        live_site_role(agent->site, &role);
+    promise.trust.has_peers = role.has_neighbours;
     promise.trust.is_in_memory = config->protocol->sums_in_memory;
     promise.trust.is_settled = config->site.settles;
     promise.trust.unit_rewards_max = config->rewards_per_unit_max;

@@ -8,7 +8,7 @@
 #define SHARE 8u
 
 /* What time it is: before decisions are asked for. */
-static void tell_time(struct agent *agent)
+static void set_store_time(struct agent *agent)
 {
     live_store_remember_until(agent->daemon.store, agent_now_ms(agent),
                               (uint64_t)agent->config->remember_s * 1000u);
@@ -18,7 +18,7 @@ static bool by_id(void *context, struct live_decision_id id, struct live_decisio
 {
     struct agent *const agent = context;
     bool found;
-    tell_time(agent);
+    set_store_time(agent);
     enum tacit_status const status = live_store_recall(agent->daemon.store, id, row, &found);
     live_daemon_check(/* else nothing of this round is answered */
                       &agent->daemon, status, "what is remembered cannot be read");
@@ -29,7 +29,7 @@ static bool by_key(void *context, const char *key, struct live_decision_row *row
 {
     struct agent *const agent = context;
     bool found;
-    tell_time(agent);
+    set_store_time(agent);
     enum tacit_status const status = live_store_recall_key(agent->daemon.store, key, row, &found);
     live_daemon_check(&agent->daemon, status, "what is remembered cannot be read");
     return found;
@@ -58,7 +58,7 @@ void agent_remember(struct agent *agent)
     TACIT_ASSERT(agent->daemon.batch_is_open);
     if (agent->daemon.status != TACIT_OK)
         return;
-    tell_time(agent);
+    set_store_time(agent);
     uint32_t const closed = live_decisions_closed(agent->decisions);
     uint32_t const share = closed < CLOSED_HERE ? 0 : closed / SHARE;
     bool const is_dropping =

@@ -57,7 +57,7 @@ void agent_ask_for_replicated_log(struct agent *agent)
 {
     agent->replicated_log.asked_us = live_now_us();
     (void)live_bus_subscribe(
-        agent->daemon.bus, live_topic_down(agent->config->site.federation, LIVE_TOPIC_CHAIN).text);
+        agent->daemon.bus, live_topic_down(agent->config->site.federation, LIVE_TOPIC_ENTRY).text);
 }
 
 /* Entries, and behind them what rests on them: the broker keeps the newest of both. */
@@ -70,13 +70,13 @@ static void ask_again(struct agent *agent)
         return;
     agent_ask_for_replicated_log(agent);
     (void)live_bus_subscribe(agent->daemon.bus,
-                             live_topic_down(federation, agent->config->protocol->wire->word).text);
+                             live_topic_down(federation, agent->config->protocol->wire->name).text);
 }
 
 void agent_show_replicated_log(struct agent *agent)
 {
     struct live_topic const topic =
-        live_topic_up(agent->config->site.federation, agent->config->site.site, LIVE_TOPIC_CHAIN);
+        live_topic_up(agent->config->site.federation, agent->config->site.site, LIVE_TOPIC_ENTRY);
     struct live_envelope const envelope = {.topic = topic.text,
                                            .to = TACIT_WIRE_COORDINATOR,
                                            .kind = TACIT_WIRE_KIND_ENTRY,
@@ -128,8 +128,8 @@ static bool is_of_here(const struct agent *agent, const struct live_entry *found
            memcmp(found->agreement, agent->envelopes.agreement, sizeof found->agreement) == 0;
 }
 
-const char *agent_hear_entry(struct agent *agent, const struct live_arrival *arrival,
-                             struct live_opened *opened)
+const char *agent_on_entry(struct agent *agent, const struct live_arrival *arrival,
+                           struct live_opened *opened)
 {
     struct live_entry found;
     struct agent_replicated_log *const replicated_log = &agent->replicated_log;

@@ -36,7 +36,7 @@ void agent_prepare_commit(struct agent *agent)
         void const *const bytes = live_site_bytes(agent->site, &size);
         status = live_store_put_core(agent->daemon.store, bytes, size);
     }
-    agent_keep_times(agent);
+    agent_put_times(agent);
     agent_remember(agent);
     live_decisions_view(agent->decisions, &view);
     if (status == TACIT_OK && agent->has_forgotten)
@@ -132,7 +132,7 @@ enum tacit_status agent_identify(const struct live_agent_config *config,
     *identity = (struct live_store_identity){
         .role = "agent", .federation = site->federation, .site = site->site};
     (void)fprintf(out, "protocol %s\npolicy.epsilon %.17g\npolicy.budget %.17g\n",
-                  config->protocol->wire->word, site->epsilon, site->budget);
+                  config->protocol->wire->name, site->epsilon, site->budget);
     (void)fprintf(out, "policy.range [%.17g, %.17g]\npolicy.rounds_max %u\n", site->lo, site->hi,
                   site->rounds_max);
     if (config->missing_after_s > 0)

@@ -20,7 +20,7 @@ static enum tacit_status drop_values(struct agent *agent)
 }
 
 /* The file says something else than the run that is over: its arms may be others. */
-static enum tacit_status take_config(struct agent *agent, struct tacit_error *error)
+static enum tacit_status adopt_config(struct agent *agent, struct tacit_error *error)
 {
     char const *const why = agent->config->protocol->one_run;
     if (why != NULL) {
@@ -30,7 +30,7 @@ static enum tacit_status take_config(struct agent *agent, struct tacit_error *er
     }
     if (!live_daemon_begin(&agent->daemon))
         return TACIT_IO;
-    enum tacit_status status = live_store_take_config(agent->daemon.store);
+    enum tacit_status status = live_store_adopt_config(agent->daemon.store);
     if (status == TACIT_OK)
         status = drop_values(agent);
     if (status == TACIT_OK)
@@ -43,14 +43,14 @@ static enum tacit_status take_config(struct agent *agent, struct tacit_error *er
 enum tacit_status agent_runs_restore(struct agent *agent, struct tacit_error *error)
 {
     enum tacit_status status = live_runs_open(&agent->runs.all, agent->daemon.store);
-    if (status == TACIT_OK && live_store_takes_config(agent->daemon.store))
-        status = take_config(agent, error);
+    if (status == TACIT_OK && live_store_has_new_config(agent->daemon.store))
+        status = adopt_config(agent, error);
     return status;
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-static void keep_result(struct agent *agent)
+static void store_result(struct agent *agent)
 {
     json_t *const result = agent->site == NULL ? NULL : agent_result(agent);
     char *const text = result == NULL ? NULL : json_dumps(result, JSON_COMPACT);
@@ -63,20 +63,20 @@ void agent_runs_note_end(struct agent *agent)
 {
     struct live_site_view const view = agent_view(agent);
     if (!live_runs_is_over(&agent->runs.all) && (view.is_decided || view.is_finished))
-        keep_result(agent);
+        store_result(agent);
 }
 
 static void store_row(void *context, const struct live_decision_row *row)
 {
     agent_store_row(context, row);
-    agent_unit_give_back(context, row);
+    agent_unit_return_pull(context, row);
 }
 
 void agent_runs_leave(struct agent *agent)
 {
     TACIT_ASSERT(agent->runs.all.count > 0);
     if (agent->site != NULL) /* else the file was changed, and its result is kept */
-        keep_result(agent);
+        store_result(agent);
     live_decisions_end_run(agent->decisions, store_row, agent);
     if (live_daemon_begin(&agent->daemon) && drop_values(agent) != TACIT_OK)
         live_daemon_fail(&agent->daemon, TACIT_IO, "the state cannot be written");
@@ -87,7 +87,7 @@ void agent_runs_leave(struct agent *agent)
     agent->core_is_dirty = false;
     agent->ranking_is_stale = true;
     agent->arms_since_unix_s = 0;
-    agent->said_biased = false;
+    agent->warned_biased = false;
     free(agent->neighbours);
     agent->neighbours = NULL;
     agent->neighbour_count = 0;
@@ -95,8 +95,8 @@ void agent_runs_leave(struct agent *agent)
 
 /* ---- What is announced ----------------------------------------------------------------------- */
 
-static const char *say(char words[], size_t size, const struct tacit_wire_agreement *announced,
-                       const char *what)
+static const char *describe_run(char words[], size_t size,
+                                const struct tacit_wire_agreement *announced, const char *what)
 {
     char run[LIVE_HEX_BYTES(LIVE_STORE_RUN_BYTES)];
     live_hex(announced->run, sizeof announced->run, run);
@@ -108,7 +108,7 @@ static const char *say(char words[], size_t size, const struct tacit_wire_agreem
 static const char *object(struct agent *agent, const struct tacit_wire_agreement *announced,
                           const char *what)
 {
-    return say(agent->runs.objection, sizeof agent->runs.objection, announced, what);
+    return describe_run(agent->runs.objection, sizeof agent->runs.objection, announced, what);
 }
 
 bool agent_runs_is_behind(const struct agent *agent, const uint8_t run[TACIT_WIRE_RUN_BYTES])
@@ -122,8 +122,8 @@ const char *agent_runs_outdated(struct agent *agent, const struct tacit_wire_agr
     bool const is_past = all->count > 0 && live_runs_kin(all, announced->run) == LIVE_RUN_OLDER;
     if (!is_past && !agent_runs_is_behind(agent, announced->run))
         return NULL;
-    return say(agent->runs.outdated, sizeof agent->runs.outdated, announced,
-               "it is an older one than this site knows, and is not begun again");
+    return describe_run(agent->runs.outdated, sizeof agent->runs.outdated, announced,
+                        "it is an older one than this site knows, and is not begun again");
 }
 
 const char *agent_runs_objection(struct agent *agent, const struct tacit_wire_agreement *announced)
@@ -146,7 +146,7 @@ void agent_runs_apply(struct agent *agent, const struct tacit_wire_agreement *an
     struct live_runs const *const all = &agent->runs.all;
     if (live_runs_kin(all, announced->run) == LIVE_RUN_NEXT && !live_runs_is_over(all) &&
         agent->config->protocol->one_run == NULL)
-        keep_result(agent);
+        store_result(agent);
 }
 
 static void forget_waiting(struct agent *agent)
@@ -156,8 +156,8 @@ static void forget_waiting(struct agent *agent)
     agent->runs.waiting_size = 0;
 }
 
-static void keep_waiting(struct agent *agent, const struct tacit_wire_agreement *announced,
-                         uint64_t term, const uint8_t *bytes, size_t size)
+static void store_waiting(struct agent *agent, const struct tacit_wire_agreement *announced,
+                          uint64_t term, const uint8_t *bytes, size_t size)
 {
     TACIT_ASSERT(size > 0);
     bool const is_new =
@@ -171,7 +171,7 @@ static void keep_waiting(struct agent *agent, const struct tacit_wire_agreement 
     agent->runs.waiting_term = term;
     memcpy(agent->runs.waiting_run, announced->run, sizeof agent->runs.waiting_run);
     char text[512];
-    if (is_new && agent_runs_say(agent, text, sizeof text))
+    if (is_new && agent_runs_format(agent, text, sizeof text))
         live_log(LIVE_LOG_WARNING, "consent", "%s", text);
 }
 
@@ -187,7 +187,7 @@ bool agent_runs_may_join(struct agent *agent, const struct tacit_wire_agreement 
         forget_waiting(agent);
         return true;
     }
-    keep_waiting(agent, announced, term, bytes, size);
+    store_waiting(agent, announced, term, bytes, size);
     return false;
 }
 
@@ -210,7 +210,7 @@ bool agent_runs_consent(struct agent *agent, uint64_t run_id, const char **objec
 
 /* ---- Showing --------------------------------------------------------------------------------- */
 
-bool agent_runs_say(const struct agent *agent, char text[], size_t size)
+bool agent_runs_format(const struct agent *agent, char text[], size_t size)
 {
     char run[LIVE_HEX_BYTES(LIVE_STORE_RUN_BYTES)];
     struct agent_runs const *const runs = &agent->runs;

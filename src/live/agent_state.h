@@ -66,9 +66,9 @@ struct agent {
     uint64_t core_deadline_us; /* as the core said it, before the jitter */
     struct live_state_clock clock;
     uint64_t kept_wait_ms;      /* what is on disk; 0: nothing */
-    uint64_t said_waited_ms;    /* in the log, of this round */
+    uint64_t warned_waited_ms;  /* in the log, of this round */
     uint64_t arms_since_unix_s; /* when the arms that are in last became fewer here; 0: never */
-    bool said_biased;
+    bool warned_biased;
     struct live_standstill standstill; /* of its round */
     bool ranking_is_stale;
     uint32_t *ranking; /* active arms, best first */
@@ -146,8 +146,8 @@ void agent_ask_for_replicated_log(struct agent *agent);
 void agent_show_replicated_log(struct agent *agent);
 
 /* An entry that the coordinator published. NULL, or why it is refused. */
-const char *agent_hear_entry(struct agent *agent, const struct live_arrival *arrival,
-                             struct live_opened *opened);
+const char *agent_on_entry(struct agent *agent, const struct live_arrival *arrival,
+                           struct live_opened *opened);
 
 /* May a word of the coordinator be obeyed that was said after this entry? NULL, or why not. */
 const char *agent_objection_to_entry(struct agent *agent, uint64_t entry);
@@ -161,7 +161,7 @@ const char *agent_replicated_log_trouble(const struct agent *agent);
  * does not play any more, and on what that choice rests. */
 
 /* The handler of live_control_open; its context is the agent. */
-void agent_on_word(void *context, struct live_request *request);
+void agent_on_command(void *context, struct live_request *request);
 
 /* What the operator changed, and what this site refuses, into its status. */
 void agent_add_changes(const struct agent *agent, const struct live_site_view *view,
@@ -176,9 +176,9 @@ void agent_state_refusals(struct agent *agent, struct live_buffer *text);
  * waits for and when that is worth a word. */
 
 /* A place of the plan, or a choice by contexts, has its reward. */
-void agent_fill_place(struct agent *agent, const struct live_decision_row *row, double value);
+void agent_apply_reward(struct agent *agent, const struct live_decision_row *row, double value);
 /* A decision was closed without a reward: its place is free again, and the pull was played. */
-void agent_give_back(struct agent *agent, const struct live_decision_row *row);
+void agent_return_pull(struct agent *agent, const struct live_decision_row *row);
 
 /* At a start, of a protocol whose sums died with the process before: what was open then is late. */
 void agent_lose_decisions(struct agent *agent);
@@ -212,15 +212,15 @@ struct agent_waiting {
 };
 struct agent_waiting agent_waiting(const struct agent *agent);
 /* In the words of the status. NULL: nothing. */
-const char *agent_wait_word(enum agent_wait what);
+const char *agent_wait_name(enum agent_wait what);
 /* Looks whether anything has moved: once a second, and before a status is shown. */
 void agent_see_standstill(struct agent *agent);
-void agent_say_waiting(const struct agent_waiting *waiting, char text[], size_t size);
-void agent_say_biased(const struct agent_waiting *waiting, char text[], size_t size);
+void agent_format_waiting(const struct agent_waiting *waiting, char text[], size_t size);
+void agent_format_biased(const struct agent_waiting *waiting, char text[], size_t size);
 /* The wait has grown. */
-void agent_say_wait(const struct agent *agent);
+void agent_log_wait(const struct agent *agent);
 
-/* ---- agent_hear.c ---------------------------------------------------------------------------- */
+/* ---- agent_receive.c ------------------------------------------------------------------------- */
 
 /* What an agent hears from the broker. */
 
@@ -331,9 +331,10 @@ void agent_runs_leave(struct agent *agent);
 /* The owner's word: join this run, in this round. false: *objection says why not. */
 bool agent_runs_consent(struct agent *agent, uint64_t run_id, const char **objection);
 
-/* Into the status; and what is worth a warning, or false. */
+/* Into the status. */
 void agent_runs_add(const struct agent *agent, json_t *status);
-bool agent_runs_say(const struct agent *agent, char text[], size_t size);
+/* The run that waits for its operator's consent, as a warning. False: none does. */
+bool agent_runs_format(const struct agent *agent, char text[], size_t size);
 
 /* ---- agent_step.c ---------------------------------------------------------------------------- */
 
@@ -360,11 +361,11 @@ struct live_fallback agent_fallback(struct agent *agent);
 struct live_fallback agent_fallback_for(struct agent *agent,
                                         const struct live_decision_request *request);
 /* Says in the log why a site that was put back releases nothing, if so. */
-void agent_say_trouble(struct agent *agent);
+void agent_log_trouble(struct agent *agent);
 
 /* Of which site two rows of one epoch are proved. Requires: there is one. */
-void agent_say_forker(const struct live_site_place *place, const struct live_site_view *view,
-                      char *words, size_t size);
+void agent_format_forker(const struct live_site_role *role, const struct live_site_view *view,
+                         char *words, size_t size);
 
 /* ---- agent_task.c ---------------------------------------------------------------------------- */
 
@@ -388,11 +389,11 @@ void agent_task_close(struct agent *agent);
 /* By the clock of the state. */
 uint64_t agent_now_ms(const struct agent *agent);
 /* Another place of this arm was given out again. */
-void agent_keep_missed(struct agent *agent, uint32_t arm);
+void agent_put_missed(struct agent *agent, uint32_t arm);
 /* The arms that are in became fewer, or it is decided: now. */
-void agent_keep_arms_since(struct agent *agent);
+void agent_put_arms_since(struct agent *agent);
 /* Clock and wait into the batch, as far as they have moved. Requires: a batch. */
-void agent_keep_times(struct agent *agent);
+void agent_put_times(struct agent *agent);
 /* Requires: the decisions are there. */
 enum tacit_status agent_restore_times(struct agent *agent);
 
@@ -414,5 +415,5 @@ bool agent_unit_has_room(struct agent *agent, const char *unit);
 /* A place was given to the row's unit; or it comes back without a reward in it. Within this round's
  * batch; nothing where there is no limit. */
 void agent_unit_reserve(struct agent *agent, const struct live_decision_row *row);
-void agent_unit_give_back(struct agent *agent, const struct live_decision_row *row);
+void agent_unit_return_pull(struct agent *agent, const struct live_decision_row *row);
 #endif

@@ -14,7 +14,7 @@
 /* ---- Releases -------------------------------------------------------------------------------- */
 
 /* Outbox = ledger: the bytes are kept as they go out, and go out as they are kept. */
-static void keep_release(struct agent *agent, const struct live_site_release *made)
+static void record_release(struct agent *agent, const struct live_site_release *made)
 {
     struct live_run_row const *const run = live_runs_now(&agent->runs.all);
     TACIT_ASSERT(run != NULL);
@@ -37,6 +37,7 @@ static void keep_release(struct agent *agent, const struct live_site_release *ma
                                               : "a release cannot be written");
 }
 
+/* The run's release of this number has arrived: its row of the ledger says so from now on. */
 static void acknowledge(struct agent *agent, uint64_t number)
 {
     if (live_daemon_begin(&agent->daemon))
@@ -66,17 +67,18 @@ static void publish(struct agent *agent, const struct live_message *message)
     if (agent->awaits_term)
         return;
     struct live_agent_config const *const config = agent->config;
-    char const *const word = config->protocol->wire->word;
+    char const *const protocol = config->protocol->wire->name;
     char const *const federation = config->site.federation;
     char const *const site = config->site.site;
-    struct live_site_place place;
-    live_site_place(agent->site, &place);
+    struct live_site_role role;
+    live_site_role(agent->site, &role);
     if (message->to == TACIT_HUB)
-        post(agent, TACIT_WIRE_COORDINATOR, message, live_topic_up(federation, site, word).text);
-    for (uint32_t i = 0; message->to != TACIT_HUB && i < place.neighbour_count; i++)
-        if (message->to == TACIT_NEIGHBOURS || message->to == place.neighbours[i].agent)
-            post(agent, place.neighbours[i].site, message,
-                 live_topic_peer(federation, site, place.neighbours[i].site, word).text);
+        post(agent, TACIT_WIRE_COORDINATOR, message,
+             live_topic_up(federation, site, protocol).text);
+    for (uint32_t i = 0; message->to != TACIT_HUB && i < role.neighbour_count; i++)
+        if (message->to == TACIT_NEIGHBOURS || message->to == role.neighbours[i].agent)
+            post(agent, role.neighbours[i].site, message,
+                 live_topic_peer(federation, site, role.neighbours[i].site, protocol).text);
 }
 
 struct live_site_view agent_view(const struct agent *agent)
@@ -112,12 +114,12 @@ static void note_progress(const struct live_site_view *before, const struct live
 }
 
 /* Of this neighbour; TACIT_EVERYONE: of each. */
-static void say_flagged(const struct agent *agent, const struct live_site_view *view, uint32_t who)
+static void log_flagged(const struct agent *agent, const struct live_site_view *view, uint32_t who)
 {
-    struct live_site_place place;
-    live_site_place(agent->site, &place);
-    for (uint32_t i = 0; i < place.neighbour_count && view->flagged != NULL; i++) {
-        struct tacit_wire_neighbour const neighbour = place.neighbours[i];
+    struct live_site_role role;
+    live_site_role(agent->site, &role);
+    for (uint32_t i = 0; i < role.neighbour_count && view->flagged != NULL; i++) {
+        struct tacit_wire_neighbour const neighbour = role.neighbours[i];
         if (tacit_bits_has(view->flagged, neighbour.agent) &&
             (who == TACIT_EVERYONE || who == neighbour.agent))
             live_log(LIVE_LOG_ERROR, "two-states",
@@ -128,24 +130,24 @@ static void say_flagged(const struct agent *agent, const struct live_site_view *
     }
 }
 
-void agent_say_forker(const struct live_site_place *place, const struct live_site_view *view,
-                      char *words, size_t size)
+void agent_format_forker(const struct live_site_role *role, const struct live_site_view *view,
+                         char *words, size_t size)
 {
-    TACIT_ASSERT(view->forker > 0 && place->sites != NULL);
+    TACIT_ASSERT(view->forker > 0 && role->sites != NULL);
     (void)snprintf(words, size,
                    "site %s has signed two different rows of round %u, and shown them to different "
                    "sites: the proof is here; nothing is judged any more",
-                   place->sites[view->forker - 1], view->forked_epoch);
+                   role->sites[view->forker - 1], view->forked_epoch);
 }
 
-static void say_forker(const struct agent *agent, const struct live_site_view *view)
+static void log_forker(const struct agent *agent, const struct live_site_view *view)
 {
     char words[256];
-    struct live_site_place place;
+    struct live_site_role role;
     if (view->forker == 0)
         return;
-    live_site_place(agent->site, &place);
-    agent_say_forker(&place, view, words, sizeof words);
+    live_site_role(agent->site, &role);
+    agent_format_forker(&role, view, words, sizeof words);
     live_log(LIVE_LOG_ERROR, "two-rows", "%s", words);
 }
 
@@ -220,11 +222,11 @@ static void store_leftover(void *context, const struct live_decision_row *row)
     struct leftovers *const leftovers = context;
     leftovers->count++;
     agent_store_row(leftovers->agent, row);
-    agent_unit_give_back(leftovers->agent, row);
+    agent_unit_return_pull(leftovers->agent, row);
 }
 
 /* For people; the run does not depend on it. */
-static void keep_file(struct agent *agent, const struct live_file *file)
+static void write_file(struct agent *agent, const struct live_file *file)
 {
     if (live_file_put(agent->config->state_directory, file->name, file->bytes, file->size,
                       UINT32_MAX) != TACIT_OK)
@@ -243,7 +245,7 @@ static uint64_t carry_out(struct agent *agent, const struct live_site_update *up
         agent->ranking_is_stale = true;
     }
     if (update->has_release)
-        keep_release(agent, &update->release);
+        record_release(agent, &update->release);
     if (update->acknowledged > 0)
         acknowledge(agent, update->acknowledged);
     for (size_t i = 0; i < update->message_count && agent->daemon.status == TACIT_OK; i++)
@@ -256,7 +258,7 @@ static uint64_t carry_out(struct agent *agent, const struct live_site_update *up
     if (update->has_task)
         agent_task_start(agent, &update->task);
     if (update->file != NULL)
-        keep_file(agent, update->file);
+        write_file(agent, update->file);
     if (update->deadline_us != agent->core_deadline_us) { /* most rewards leave it as it is */
         agent->core_deadline_us = update->deadline_us;
         live_timer_set(agent->core_timer, update->deadline_is_tick
@@ -266,17 +268,17 @@ static uint64_t carry_out(struct agent *agent, const struct live_site_update *up
     return leftovers.count;
 }
 
-static bool sign_seal(void *context, const uint8_t digest[32], uint8_t seal[64])
+static bool sign_row(void *context, const uint8_t digest[32], uint8_t signature[64])
 {
     struct agent const *const agent = context;
-    return live_envelopes_seal(&agent->envelopes, digest, seal);
+    return live_envelopes_sign_row(&agent->envelopes, digest, signature);
 }
 
-static bool check_seal(void *context, const char *site, const uint8_t digest[32],
-                       const uint8_t seal[64])
+static bool check_row(void *context, const char *site, const uint8_t digest[32],
+                      const uint8_t signature[64])
 {
     struct agent *const agent = context;
-    bool const is_good = live_envelopes_check_seal(&agent->envelopes, site, digest, seal);
+    bool const is_good = live_envelopes_check_row(&agent->envelopes, site, digest, signature);
     if (!is_good && !live_keys_know(agent->envelopes.keys, site))
         live_member_ask(&agent->member, site);
     return is_good;
@@ -311,17 +313,17 @@ static enum tacit_status step(struct agent *agent, struct live_site_event event,
     event.now_us = live_now_us();
     event.term = agent->envelopes.term;
     event.keys = &keys;
-    struct live_seals const seals = {agent, sign_seal, check_seal};
-    event.seals = &seals;
+    struct live_row_signer const signer = {agent, sign_row, check_row};
+    event.signer = &signer;
     struct live_site_view const before = agent_view(agent);
     enum tacit_status const status = live_site_step(agent->site, &event, &entropy, &update);
     struct live_site_view const after = agent_view(agent);
     note_progress(&before, &after);
     if (after.flagged_count > before.flagged_count)
-        say_flagged(agent, &after,
+        log_flagged(agent, &after,
                     event.kind == LIVE_SITE_RECEIVE ? event.as.message.from : TACIT_EVERYONE);
     if (before.forker == 0)
-        say_forker(agent, &after);
+        log_forker(agent, &after);
     if (after.differing_count > before.differing_count)
         live_log(LIVE_LOG_ERROR, "other-rows", "a site holds other rows than this one");
     if (after.ahead_count > before.ahead_count)
@@ -344,7 +346,7 @@ static enum tacit_status step(struct agent *agent, struct live_site_event event,
     if (leftovers > 0) /* they are pulls all the same, from now on beside the plan */
         agent_count_played(agent, leftovers);
     if (after.active_count < before.active_count || after.is_decided != before.is_decided)
-        agent_keep_arms_since(agent);
+        agent_put_arms_since(agent);
     note_end(agent, &before, &after);
     if (after.epoch > before.epoch)
         note_round(agent, &after);
@@ -363,14 +365,14 @@ enum tacit_status agent_offer(struct agent *agent, const struct tacit_offer *off
                 choice);
 }
 
-void agent_say_trouble(struct agent *agent)
+void agent_log_trouble(struct agent *agent)
 {
     struct live_site_view const view = agent_view(agent);
     if (view.trouble != NULL)
         live_log(LIVE_LOG_ERROR, view.is_blocked ? "two-states" : "halted", "%s", view.trouble);
     if (agent->site != NULL)
-        say_flagged(agent, &view, TACIT_EVERYONE);
-    say_forker(agent, &view);
+        log_flagged(agent, &view, TACIT_EVERYONE);
+    log_forker(agent, &view);
 }
 
 void agent_count_played(struct agent *agent, uint64_t count)

@@ -45,7 +45,7 @@ static void on_ended(void *context, enum live_command_end end)
     uint8_t *bytes = NULL;
     if (end == LIVE_COMMAND_DONE)
         bytes = malloc(agent->task.result_size);
-    if (bytes != NULL && live_file_take(agent->task.directory, agent->task.result, bytes,
+    if (bytes != NULL && live_file_read(agent->task.directory, agent->task.result, bytes,
                                         agent->task.result_size) != TACIT_OK) {
         live_log(LIVE_LOG_WARNING, "training", "%s/%s is not a plain file of %zu bytes",
                  agent->task.directory, agent->task.result, agent->task.result_size);

@@ -18,7 +18,7 @@ static const char *missed_name(uint32_t arm, char name[NAME_BYTES])
     return name;
 }
 
-void agent_keep_missed(struct agent *agent, uint32_t arm)
+void agent_put_missed(struct agent *agent, uint32_t arm)
 {
     TACIT_ASSERT(arm < agent->config->site.arm_count);
     char name[NAME_BYTES];
@@ -32,14 +32,14 @@ static const char in_time_name[] = "wait_in_time";
 static const char late_name[] = "wait_late";
 static const char arms_since_name[] = "arms_since_unix_s";
 
-void agent_keep_arms_since(struct agent *agent)
+void agent_put_arms_since(struct agent *agent)
 {
     time_t const now = time(NULL);
     agent->arms_since_unix_s = now > 0 ? (uint64_t)now : 0;
     live_daemon_put_value(&agent->daemon, arms_since_name, agent->arms_since_unix_s);
 }
 
-void agent_keep_times(struct agent *agent)
+void agent_put_times(struct agent *agent)
 {
     uint64_t const now_ms = agent_now_ms(agent);
     struct live_decisions_view view;

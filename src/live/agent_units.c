@@ -106,7 +106,7 @@ void agent_unit_reserve(struct agent *agent, const struct live_decision_row *row
     agent_ledger_note_unit(agent, count + 1);
 }
 
-void agent_unit_give_back(struct agent *agent, const struct live_decision_row *row)
+void agent_unit_return_pull(struct agent *agent, const struct live_decision_row *row)
 {
     uint64_t count = 0;
     if (agent->config->rewards_per_unit_max > 0 && row->unit != NULL &&

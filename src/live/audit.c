@@ -121,7 +121,7 @@ static void write_head(struct writer *writer, struct agent *agent)
     write_line(writer, "site",
                json_pack("{s:i, s:s, s:s, s:s, s:I, s:s}", "format", 1, "federation",
                          site->federation, "site", site->site, "protocol",
-                         agent->config->protocol->wire->word, "made_unix_s", (json_int_t)time(NULL),
+                         agent->config->protocol->wire->name, "made_unix_s", (json_int_t)time(NULL),
                          "certificate", certificate));
     free(certificate);
     agent_statement(agent, &statement);
@@ -274,7 +274,7 @@ static enum tacit_status check_order(const char *file, const struct lines *lines
 }
 
 /* Takes the key that the first line shows, by the CA's word, and says whose it is. */
-static enum tacit_status take_key(struct live_keys *keys, const char *file, const json_t *head,
+static enum tacit_status read_key(struct live_keys *keys, const char *file, const json_t *head,
                                   char name[65], struct tacit_error *error)
 {
     char const *const site = json_string_value(json_object_get(head, "site"));
@@ -286,7 +286,7 @@ static enum tacit_status take_key(struct live_keys *keys, const char *file, cons
     if (site != NULL && length <= 2 * sizeof certificate &&
         live_hex_read(text == NULL ? "" : text, length, certificate, length / 2)) {
         (void)snprintf(name, 65, "%s", site);
-        why = live_keys_take(keys, name, certificate, length / 2);
+        why = live_keys_add(keys, name, certificate, length / 2);
     }
     return why == NULL ? TACIT_OK
                        : live_refuse(error, TACIT_MALFORMED, "%s: line 1: %s", file, why);
@@ -326,7 +326,7 @@ static enum tacit_status check_lines(const char *file, const struct lines *lines
         char const *const line = lines->all[i];
         json_t *const said = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
         if (i == 0)
-            status = take_key(keys, file, said, name, error);
+            status = read_key(keys, file, said, name, error);
         char const *const why =
             status == TACIT_OK ? objection_to(keys, name, line, said, previous) : NULL;
         if (why != NULL)
@@ -404,12 +404,12 @@ static enum tacit_status erase(const char *directory, struct tacit_error *error)
     int opened = -1;
     enum tacit_status status = live_private_directory_open(directory, &opened, error);
     if (status == TACIT_OK)
-        status = live_lock_take(opened, directory, &lock, error);
+        status = live_lock_acquire(opened, directory, &lock, error);
     if (status == TACIT_OK && nftw(directory, erase_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0)
         status = live_refuse(error, TACIT_IO, "%s: not all could be erased: %s", directory,
                              strerror(errno));
     if (lock >= 0)
-        live_lock_give(lock);
+        live_lock_release(lock);
     if (opened >= 0)
         (void)close(opened);
     return status;

@@ -126,7 +126,7 @@ static double reward_of(const struct page *page, const json_t *object, const cha
     return lo + json_number_value(json_object_get(object, member)) * (page->board->hi - lo);
 }
 
-static void say_value(struct page *page, const json_t *arm)
+static void add_value(struct page *page, const json_t *arm)
 {
     json_t const *const votes = json_object_get(arm, "votes");
     if (json_is_number(json_object_get(arm, "mean")))
@@ -141,7 +141,7 @@ static void say_value(struct page *page, const json_t *arm)
 }
 
 /* A result has rewards, a status parts of the range. */
-static void say_interval(struct page *page, const json_t *arm)
+static void add_interval(struct page *page, const json_t *arm)
 {
     bool const is_result = json_object_get(arm, "rank") != NULL;
     double const lower = json_number_value(json_object_get(arm, "lower"));
@@ -155,7 +155,7 @@ static void say_interval(struct page *page, const json_t *arm)
                  reward_of(page, arm, "upper"));
 }
 
-static void say_fate(struct page *page, const json_t *arm)
+static void add_fate(struct page *page, const json_t *arm)
 {
     json_int_t const epoch = whole_of(arm, "eliminated_epoch");
     json_t const *const rank = json_object_get(arm, "rank");
@@ -188,11 +188,11 @@ static bool has_interval(const json_t *arm)
 static void put_arm(struct page *page, const json_t *arm)
 {
     add_cell(page, "%s", text_of(arm, "name"));
-    say_fate(page, arm);
+    add_fate(page, arm);
     if (page->has_values)
-        say_value(page, arm);
+        add_value(page, arm);
     if (page->has_intervals)
-        say_interval(page, arm);
+        add_interval(page, arm);
 }
 
 /* Columns that say nothing are left out. */
@@ -331,7 +331,7 @@ static void put_itself(struct page *page)
 }
 
 /* In groups, which break where there is no room. */
-static void say_key(struct page *page, const char *key)
+static void add_key(struct page *page, const char *key)
 {
     char groups[CELL_BYTES];
     size_t size = 0;
@@ -351,7 +351,7 @@ static void put_pinned(struct page *page, const json_t *site)
              is_set(site, "left_out")  ? "LEFT OUT: its report is not in order"
              : is_set(site, "counted") ? "counted"
                                        : "not in it");
-    say_key(page, text_of(site, "key"));
+    add_key(page, text_of(site, "key"));
 }
 
 static void put_helper(struct page *page)

@@ -7,9 +7,9 @@
 #include <sys/statvfs.h>
 
 #define LINE_BYTES 512u
-#define NAMES_SAID_MAX 8u
-#define MARK_START UINT64_C(0xcbf29ce484222325) /* FNV-1a */
-#define MARK_FACTOR UINT64_C(0x100000001b3)
+#define NAMES_SHOWN_MAX 8u
+#define HASH_START UINT64_C(0xcbf29ce484222325) /* FNV-1a */
+#define HASH_FACTOR UINT64_C(0x100000001b3)
 
 /* The bus's words, and what they ask for. The first that is found counts. */
 static const struct {
@@ -70,7 +70,7 @@ static const struct {
  * first of those who are named, or who says it, %U the service of that one (docs/live.md),
  * and %S the state of who says it. */
 static const struct {
-    const char *word;
+    const char *name;
     enum live_state state;
     const char *todo;
     const char *command;
@@ -280,8 +280,8 @@ static void add(struct live_causes *causes, enum live_cause cause, json_t *who, 
     if (causes->list != NULL)
         (void)json_array_insert_new(
             causes->list, at,
-            json_pack("{s:s, s:s, s:O, s:s%, s:s, s:o}", "cause", causes_known[cause].word, "state",
-                      live_state_word(state), "who", who, "what", what, strlen(what), "do", todo,
+            json_pack("{s:s, s:s, s:O, s:s%, s:s, s:o}", "cause", causes_known[cause].name, "state",
+                      live_state_name(state), "who", who, "what", what, strlen(what), "do", todo,
                       "command", command_of(causes, command, who)));
     json_decref(who);
 }
@@ -321,7 +321,7 @@ void live_causes_name(const json_t *who, uint32_t count, char names[], size_t si
 {
     struct tacit_text text = tacit_text_init(names, size);
     uint32_t const known = (uint32_t)json_array_size(who);
-    uint32_t const shown = known < NAMES_SAID_MAX ? known : NAMES_SAID_MAX;
+    uint32_t const shown = known < NAMES_SHOWN_MAX ? known : NAMES_SHOWN_MAX;
     TACIT_ASSERT(count >= known);
     for (uint32_t i = 0; i < shown; i++) {
         tacit_text_add(&text, i == 0 ? "" : ", ");
@@ -362,7 +362,7 @@ void live_causes_add_broker(struct live_causes *causes, const struct live_bus_tr
     add(causes, LIVE_CAUSE_DISCONNECTED, json_array(), what, todo, command);
 }
 
-const char *live_state_word(enum live_state state)
+const char *live_state_name(enum live_state state)
 {
     static const char *const words[] = {"ok", "waiting", "attention"};
     TACIT_ASSERT(state <= LIVE_STATE_ATTENTION);
@@ -371,16 +371,16 @@ const char *live_state_word(enum live_state state)
 
 /* ---- What does not move ---------------------------------------------------------------------- */
 
-uint64_t live_mark_add(uint64_t mark, uint64_t part)
+uint64_t live_hash_add(uint64_t hash, uint64_t part)
 {
-    uint64_t made = mark == 0 ? MARK_START : mark;
+    uint64_t made = hash == 0 ? HASH_START : hash;
     for (unsigned i = 0; i < 8; i++)
-        made = (made ^ (part >> (8 * i) & 0xff)) * MARK_FACTOR;
+        made = (made ^ (part >> (8 * i) & 0xff)) * HASH_FACTOR;
     return made;
 }
 
-void live_standstill_see(struct live_standstill *standstill, uint64_t mark, uint64_t now_us)
+void live_standstill_see(struct live_standstill *standstill, uint64_t hash, uint64_t now_us)
 {
-    if (standstill->since_us == 0 || standstill->mark != mark)
-        *standstill = (struct live_standstill){mark, now_us};
+    if (standstill->since_us == 0 || standstill->hash != hash)
+        *standstill = (struct live_standstill){hash, now_us};
 }

@@ -85,16 +85,16 @@ void live_causes_add_broker(struct live_causes *causes, const struct live_bus_tr
 void live_causes_name(const json_t *who, uint32_t count, char names[], size_t size);
 
 /* "ok", "waiting", "attention" */
-const char *live_state_word(enum live_state state);
+const char *live_state_name(enum live_state state);
 
 /* ---- What does not move ---------------------------------------------------------------------- */
 
 /* Since when everything that a run moves is as it is. */
 struct live_standstill {
-    uint64_t mark;
+    uint64_t hash;
     uint64_t since_us; /* 0: it was not looked at yet */
 };
 /* A number that is another one whenever one of its parts is, but for a chance of 2^-64. */
-uint64_t live_mark_add(uint64_t mark, uint64_t part);
-void live_standstill_see(struct live_standstill *standstill, uint64_t mark, uint64_t now_us);
+uint64_t live_hash_add(uint64_t hash, uint64_t part);
+void live_standstill_see(struct live_standstill *standstill, uint64_t hash, uint64_t now_us);
 #endif

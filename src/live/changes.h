@@ -16,7 +16,7 @@ enum live_change {
 #define LIVE_CHANGES (LIVE_CHANGE_REPEAT + 1)
 
 /* What a change does, each one sentence or some. */
-struct live_change_words {
+struct live_change_texts {
     const char *privacy;
     const char *guarantee;
 };

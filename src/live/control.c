@@ -11,7 +11,7 @@
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-static void say_quorum(const struct live_control_entry *entry, struct live_buffer *out)
+static void append_quorum(const struct live_control_entry *entry, struct live_buffer *out)
 {
     if (entry->quorum == 0)
         live_buffer_add(out, " all");
@@ -26,7 +26,7 @@ static void say_quorum(const struct live_control_entry *entry, struct live_buffe
 /* The commands, and what they do to privacy and to the guarantee. */
 static const struct {
     const char *command;
-    struct live_change_words words;
+    struct live_change_texts texts;
 } changes[LIVE_CHANGES] = {
     [LIVE_CHANGE_DROP_SITE] =
         {"drop",
@@ -66,14 +66,14 @@ static const struct {
           "nothing changes: a void round was never counted"}},
 };
 
-const struct live_change_words *live_control_words(enum live_change change)
+const struct live_change_texts *live_control_texts(enum live_change change)
 {
     TACIT_ASSERT(change > 0 && change < LIVE_CHANGES);
-    return &changes[change].words;
+    return &changes[change].texts;
 }
 
-void live_control_say(const struct live_control_entry *entry,
-                      const struct live_control_names *names, struct live_buffer *out)
+void live_control_format(const struct live_control_entry *entry,
+                         const struct live_control_names *names, struct live_buffer *out)
 {
     TACIT_ASSERT(entry != NULL && names != NULL);
     TACIT_IMPLIES(entry->change == LIVE_CHANGE_RETIRE_ARM, entry->arm < names->arm_count);
@@ -84,7 +84,7 @@ void live_control_say(const struct live_control_entry *entry,
     else if (entry->change == LIVE_CHANGE_DROP_SITE)
         live_buffer_format(out, " site %" PRIu32, entry->site);
     else if (entry->change == LIVE_CHANGE_SET_QUORUM_AND_DEADLINE)
-        say_quorum(entry, out);
+        append_quorum(entry, out);
     else if (entry->change == LIVE_CHANGE_EXTEND_HORIZON)
         live_buffer_format(out, " %" PRIu64, entry->horizon);
     else if (entry->change == LIVE_CHANGE_RETIRE_ARM)
@@ -94,17 +94,17 @@ void live_control_say(const struct live_control_entry *entry,
 static json_t *entry_tree(const struct live_control_entry *entry,
                           const struct live_control_names *names)
 {
-    struct live_buffer words = {0};
-    struct live_change_words const *const does = live_control_words(entry->change);
+    struct live_buffer texts = {0};
+    struct live_change_texts const *const does = live_control_texts(entry->change);
     char time_text[LIVE_TIME_BYTES];
     (void)live_time_text((int64_t)entry->made_unix_s, time_text);
-    live_control_say(entry, names, &words);
+    live_control_format(entry, names, &texts);
     json_t *const made =
         json_pack("{s:I, s:I, s:s, s:s%, s:s, s:s}", "number", (json_int_t)entry->number, "epoch",
                   (json_int_t)entry->epoch, "time", time_text, "change",
-                  words.failed ? "" : words.bytes, words.failed ? (size_t)0 : words.size, "privacy",
+                  texts.failed ? "" : texts.bytes, texts.failed ? (size_t)0 : texts.size, "privacy",
                   does->privacy, "guarantee", does->guarantee);
-    live_buffer_free(&words);
+    live_buffer_free(&texts);
     return made;
 }
 
@@ -289,7 +289,7 @@ void live_control_done(struct live_control *control, struct live_request *reques
 {
     json_t *const tree = json_pack("{s:I, s:b, s:s, s:s, s:s}", "number", (json_int_t)number,
                                    "is_new", is_new, "change", done->change, "privacy",
-                                   done->words.privacy, "guarantee", done->words.guarantee);
+                                   done->texts.privacy, "guarantee", done->texts.guarantee);
     if (tree != NULL && done->arm != NULL)
         (void)json_object_set_new(tree, "arm", json_string(done->arm));
     live_control_answer(control, request, 200, tree);

@@ -21,10 +21,10 @@ struct live_control_names {
 };
 
 /* "retire letter" */
-void live_control_say(const struct live_control_entry *entry,
-                      const struct live_control_names *names, struct live_buffer *out);
+void live_control_format(const struct live_control_entry *entry,
+                         const struct live_control_names *names, struct live_buffer *out);
 /* What it does. */
-const struct live_change_words *live_control_words(enum live_change change);
+const struct live_change_texts *live_control_texts(enum live_change change);
 
 /* As a status has them. */
 json_t *live_control_list(const struct live_control_entry *entries, uint32_t count,
@@ -62,7 +62,7 @@ void live_control_answer(struct live_control *control, struct live_request *requ
 /* What a word did, in words. */
 struct live_control_done {
     const char *change;
-    struct live_change_words words;
+    struct live_change_texts texts;
     const char *arm; /* of which it was said; NULL: of none */
 };
 /* number: of the change; 0: it is none of the run. */

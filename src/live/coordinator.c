@@ -33,15 +33,15 @@ static struct live_hub_view view_of(const struct coordinator *coordinator)
 static void publish(struct coordinator *coordinator, const struct live_message *message)
 {
     struct live_hub_config const *const config = &coordinator->run;
-    char const *const word = coordinator->config->protocol->wire->word;
+    char const *const protocol = coordinator->config->protocol->wire->name;
     TACIT_ASSERT(message->to == TACIT_EVERYONE || message->to < config->site_count);
     TACIT_ASSERT(!message->is_about_one || message->about < config->site_count);
     struct live_topic const topic =
         message->is_about_one
-            ? live_topic_down_of(config->federation, config->sites[message->about], word)
+            ? live_topic_down_of(config->federation, config->sites[message->about], protocol)
         : message->to == TACIT_EVERYONE
-            ? live_topic_down(config->federation, word)
-            : live_topic_to(config->federation, config->sites[message->to], word);
+            ? live_topic_down(config->federation, protocol)
+            : live_topic_to(config->federation, config->sites[message->to], protocol);
     struct live_envelope const envelope = {
         .topic = topic.text,
         .to = message->to == TACIT_EVERYONE ? NULL : config->sites[message->to],
@@ -80,7 +80,7 @@ static void announce(struct coordinator *coordinator)
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 /* For people; the run does not depend on it. */
-static void keep_file(const struct coordinator *coordinator, const struct live_file *file)
+static void write_file(const struct coordinator *coordinator, const struct live_file *file)
 {
     if (live_file_put(coordinator->config->state_directory, file->name, file->bytes, file->size,
                       UINT32_MAX) != TACIT_OK)
@@ -113,7 +113,7 @@ static void carry_out(struct coordinator *coordinator, const struct live_hub_upd
     for (size_t i = 0; i < update->message_count; i++)
         publish(coordinator, &update->messages[i]);
     if (update->file != NULL)
-        keep_file(coordinator, update->file);
+        write_file(coordinator, update->file);
     if (update->note != NULL)
         live_log(LIVE_LOG_INFO, "order", "%s", update->note);
     live_timer_set(coordinator->timer, update->deadline_us);
@@ -148,7 +148,7 @@ static bool is_flagged(const struct live_hub_view *hub, uint32_t site)
     return hub->flagged != NULL && tacit_bits_has(hub->flagged, site);
 }
 
-static void say_flagged(const struct coordinator *coordinator, uint32_t site)
+static void log_flagged(const struct coordinator *coordinator, uint32_t site)
 {
     live_log(LIVE_LOG_ERROR, "two-states",
              "two states of site %s: it shows another release than the one that was granted to it; "
@@ -215,15 +215,15 @@ static void note_end(struct coordinator *coordinator, const struct live_hub_view
 
 /* Did this site sign the row of this digest? Peers pass rows on, so their envelopes do not say it.
  */
-static bool check_seal(void *context, const char *site, const uint8_t digest[32],
-                       const uint8_t seal[64])
+static bool check_row(void *context, const char *site, const uint8_t digest[32],
+                      const uint8_t signature[64])
 {
     struct coordinator const *const coordinator = context;
-    return live_envelopes_check_seal(&coordinator->envelopes, site, digest, seal);
+    return live_envelopes_check_row(&coordinator->envelopes, site, digest, signature);
 }
 
 /* The helper has agreed: the run is announced with its word. */
-static void take_sealing(struct coordinator *coordinator)
+static void adopt_sealing(struct coordinator *coordinator)
 {
     coordinator->run.sealing = live_hub_sealing(coordinator->hub);
 }
@@ -232,14 +232,14 @@ static void speak(struct coordinator *coordinator);
 
 static enum tacit_status step(struct coordinator *coordinator, struct live_hub_event event)
 {
-    struct live_seals const seals = {.context = coordinator, .check = check_seal};
+    struct live_row_signer const signer = {.context = coordinator, .check = check_row};
     struct tacit_entropy const entropy =
         live_entropy(coordinator->run.has_helper ? LIVE_ENTROPY_NOISE : LIVE_ENTROPY_DECISIONS);
     struct live_hub_update update;
     TACIT_ASSERT(coordinator->hub != NULL);
     event.now_us = live_now_us();
     event.term = coordinator->envelopes.term;
-    event.seals = &seals;
+    event.signer = &signer;
     struct live_hub_view view = view_of(coordinator);
     bool const was_finished = view.is_finished;
     bool const was_asked = view.helper.is_asked;
@@ -260,7 +260,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     note_round(coordinator, &view);
     if (update.announces) {
         coordinator->desk.since_us = 0;
-        take_sealing(coordinator);
+        adopt_sealing(coordinator);
         speak(coordinator);
     }
     if (view.helper.is_asked && !was_asked) { /* it leaves behind the write that fixes it */
@@ -270,7 +270,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     if (event.kind == LIVE_HUB_HELPER && update.persist && live_daemon_begin(&coordinator->daemon))
         live_store_erase_past(coordinator->daemon.store); /* masked sums, and noise */
     if (is_envelope && !was_flagged && is_flagged(&view, event.from))
-        say_flagged(coordinator, event.from);
+        log_flagged(coordinator, event.from);
     if (forker_count(coordinator, &view) > forkers_before)
         live_log(LIVE_LOG_ERROR, "two-rows",
                  "a site has signed two different rows of one round, and shown them to different "
@@ -429,13 +429,13 @@ static void on_entry(struct coordinator *coordinator, uint32_t site,
     char const *objection = live_envelope_open_entry(&coordinator->envelopes, arrival, &opened);
     note_term(coordinator, site, &opened);
     if (objection == NULL)
-        objection = live_hub_replicated_log_hear(replicated_log, &coordinator->envelopes,
+        objection = live_hub_replicated_log_read(replicated_log, &coordinator->envelopes,
                                                  arrival->from, &opened.envelope);
     (void)live_member_accepts(&coordinator->member, &coordinator->senders[site], arrival->from,
                               objection, &opened);
-    if (replicated_log->stop != LIVE_CHAIN_GOES_ON)
+    if (replicated_log->stop != LIVE_HUB_GOES_ON)
         live_daemon_fail(&coordinator->daemon,
-                         replicated_log->stop == LIVE_CHAIN_FORKED ? TACIT_FORKED : TACIT_ROLLBACK,
+                         replicated_log->stop == LIVE_HUB_FORKED ? TACIT_FORKED : TACIT_ROLLBACK,
                          replicated_log->why.text);
     else if (objection == NULL || opened.foreign != 0)
         note_version(coordinator, site, &opened);
@@ -476,16 +476,16 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     char name[65];
     struct live_arrival const arrival = {topic, name, bytes, size};
     char const *const federation = coordinator->run.federation;
-    if (coordinator->run.has_helper && live_helper_desk_hears(&coordinator->desk, topic)) {
+    if (coordinator->run.has_helper && live_helper_desk_has_topic(&coordinator->desk, topic)) {
         if (live_sender_may_speak(&coordinator->strangers, live_now_us()) &&
-            live_pieces_hear(&coordinator->desk.pieces, &bytes, &size))
+            live_pieces_add(&coordinator->desk.pieces, &bytes, &size))
             on_helper(coordinator, bytes, size);
         return;
     }
     bool const is_key = live_topic_key_of(topic, federation, name);
-    bool const is_entry = !is_key && live_topic_site(topic, federation, LIVE_TOPIC_CHAIN, name);
+    bool const is_entry = !is_key && live_topic_site(topic, federation, LIVE_TOPIC_ENTRY, name);
     if (!is_key && !is_entry &&
-        !live_topic_site(topic, federation, coordinator->config->protocol->wire->word, name))
+        !live_topic_site(topic, federation, coordinator->config->protocol->wire->name, name))
         return;
     if (is_key && strcmp(name, TACIT_WIRE_COORDINATOR) == 0)
         return; /* our own, which the broker keeps */
@@ -498,7 +498,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     if (!is_known)
         live_member_refuse(&coordinator->member, sender, name, "not in the roster", false);
     else if (is_key)
-        live_member_take_key(&coordinator->member, sender, &arrival);
+        live_member_add_key(&coordinator->member, sender, &arrival);
     else if (is_entry)
         on_entry(coordinator, site, &arrival);
     else
@@ -537,7 +537,7 @@ static void listen_and_speak(struct coordinator *coordinator)
 {
     char const *const federation = coordinator->run.federation;
     struct live_topic const topic =
-        live_topic_all_up(federation, coordinator->config->protocol->wire->word);
+        live_topic_all_up(federation, coordinator->config->protocol->wire->name);
     (void)live_bus_subscribe(coordinator->daemon.bus, topic.text);
     speak(coordinator);
 }
@@ -554,9 +554,9 @@ static void on_connected(void *context)
 {
     struct coordinator *const coordinator = context;
     struct live_topic const entries =
-        live_topic_all_up(coordinator->run.federation, LIVE_TOPIC_CHAIN);
+        live_topic_all_up(coordinator->run.federation, LIVE_TOPIC_ENTRY);
     live_member_connected(&coordinator->member);
-    live_member_hear_itself(&coordinator->member); /* it signed the entries that sites hold */
+    live_member_add_own_key(&coordinator->member); /* it signed the entries that sites hold */
     (void)live_bus_subscribe(coordinator->daemon.bus, entries.text);
     if (coordinator->run.has_helper)
         live_helper_desk_connected(&coordinator->desk);
@@ -572,7 +572,7 @@ static void see_standstill(struct coordinator *coordinator)
 {
     struct live_hub_view const view = view_of(coordinator);
     uint64_t const now_us = live_now_us();
-    live_standstill_see(&coordinator->standstill, live_hub_mark(&view, &coordinator->run), now_us);
+    live_standstill_see(&coordinator->standstill, live_hub_hash(&view, &coordinator->run), now_us);
     live_standstill_see(&coordinator->round, view.epoch, now_us);
 }
 
@@ -619,13 +619,13 @@ static void answer_change(struct coordinator *coordinator, struct live_request *
     struct live_control_names const names = names_of(coordinator);
     struct live_buffer words = {0};
     enum live_change const change = wanted->change;
-    struct live_change_words const *const own =
-        change == LIVE_CHANGE_END_RUN ? coordinator->config->protocol->end_words : NULL;
-    live_control_say(wanted, &names, &words);
+    struct live_change_texts const *const own =
+        change == LIVE_CHANGE_END_RUN ? coordinator->config->protocol->end_texts : NULL;
+    live_control_format(wanted, &names, &words);
     live_buffer_add_bytes(&words, "", 1);
     struct live_control_done const done = {.change = words.failed ? "" : words.bytes,
-                                           .words =
-                                               own != NULL ? *own : *live_control_words(change)};
+                                           .texts =
+                                               own != NULL ? *own : *live_control_texts(change)};
     if (is_new)
         live_log(LIVE_LOG_WARNING, "change", "%u: %s", number, done.change);
     live_control_done(coordinator->control, request, number, is_new, &done);
@@ -656,7 +656,7 @@ static void obey(struct coordinator *coordinator, struct live_request *request,
     note_end(coordinator, &view, update.persist);
 }
 
-static void on_word(void *context, struct live_request *request)
+static void on_command(void *context, struct live_request *request)
 {
     struct coordinator *const coordinator = context;
     struct live_hub_ops const *const protocol = coordinator->config->protocol;
@@ -670,7 +670,7 @@ static void on_word(void *context, struct live_request *request)
         (void)snprintf(error.text, sizeof error.text,
                        "the protocol %s cannot be changed under way; stop the coordinator, and "
                        "begin a new run",
-                       protocol->wire->word);
+                       protocol->wire->name);
         live_control_refuse(coordinator->control, request, 409, error.text);
         return;
     }
@@ -713,7 +713,7 @@ static enum tacit_status identify(const struct live_coordinator_config *config,
     *identity = (struct live_store_identity){
         .role = "coordinator", .federation = hub->federation, .site = ""};
     (void)fprintf(out, "protocol %s\nrun.id %llu\nrun.horizon %llu\nrun.epsilon %.17g\n",
-                  config->protocol->wire->word, (unsigned long long)hub->run_id,
+                  config->protocol->wire->name, (unsigned long long)hub->run_id,
                   (unsigned long long)hub->horizon, hub->epsilon);
     (void)fprintf(out, "run.quorum %u\nrun.deadline_s %u\nrun.range [%.17g, %.17g]\n", hub->quorum,
                   hub->deadline_s, hub->lo, hub->hi);
@@ -762,7 +762,7 @@ static enum tacit_status check_named_run(const struct coordinator *coordinator,
     char const *const text = coordinator->config->lost_run;
     if (!coordinator->config->ends_run || text == NULL)
         return TACIT_OK;
-    enum tacit_status const status = live_hub_take_run(text, &named, error);
+    enum tacit_status const status = live_hub_parse_run(text, &named, error);
     if (status != TACIT_OK || named.run_nonce == coordinator->run.run_nonce)
         return status;
     (void)snprintf(error->text, sizeof error->text,
@@ -788,7 +788,7 @@ static enum tacit_status open_nonce(struct coordinator *coordinator, struct taci
     if (status != TACIT_OK)
         return status;
     status = config->begins_term || config->ends_run
-                 ? live_hub_take_run(config->lost_run, &coordinator->run, error)
+                 ? live_hub_parse_run(config->lost_run, &coordinator->run, error)
                  : tacit_entropy_word(&entropy, &coordinator->run.run_nonce);
     if (status == TACIT_OK && !live_daemon_begin(&coordinator->daemon))
         status = TACIT_IO;
@@ -816,7 +816,7 @@ static enum tacit_status open_member(struct coordinator *coordinator, struct tac
 
 /* The term as it was kept, or the one that the operator begins: later than any that the sites are
  * in. It is durable before anybody hears of it. */
-static enum tacit_status take_term(struct coordinator *coordinator)
+static enum tacit_status restore_term(struct coordinator *coordinator)
 {
     struct live_store *const store = coordinator->daemon.store;
     uint64_t *const term = &coordinator->envelopes.term;
@@ -846,7 +846,7 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
     if (status == TACIT_OK)
         status = begin_envelopes(coordinator);
     if (status == TACIT_OK)
-        status = take_term(coordinator);
+        status = restore_term(coordinator);
     if (status == TACIT_OK)
         status = live_hub_replicated_log_open(&coordinator->replicated_log,
                                               coordinator->config->protocol,
@@ -860,7 +860,7 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
                                bytes, size);
     free(bytes);
     if (status == TACIT_OK)
-        take_sealing(coordinator);
+        adopt_sealing(coordinator);
     coordinator->desk =
         (struct live_helper_desk){.member = &coordinator->member,
                                   .ops = coordinator->config->protocol,
@@ -874,12 +874,12 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
 }
 
 /* Nobody is unflagged by a restart. */
-static void say_all_flagged(const struct coordinator *coordinator)
+static void log_all_flagged(const struct coordinator *coordinator)
 {
     struct live_hub_view const view = view_of(coordinator);
     for (uint32_t site = 0; site < coordinator->run.site_count; site++)
         if (is_flagged(&view, site))
-            say_flagged(coordinator, site);
+            log_flagged(coordinator, site);
 }
 
 static enum tacit_status connect_all(struct coordinator *coordinator, struct tacit_error *error)
@@ -905,8 +905,8 @@ static enum tacit_status connect_all(struct coordinator *coordinator, struct tac
     if (status == TACIT_OK)
         status = live_bus_open(&daemon->bus, daemon->loop, &config->bus, &events, error);
     if (status == TACIT_OK)
-        status = live_control_open(&coordinator->control, daemon, config->state_directory, on_word,
-                                   coordinator);
+        status = live_control_open(&coordinator->control, daemon, config->state_directory,
+                                   on_command, coordinator);
     return status;
 }
 
@@ -949,7 +949,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     if (config->begins_term && !config->protocol->has_terms) {
         (void)snprintf(error->text, sizeof error->text,
                        "the protocol %s does not go on in a new term",
-                       config->protocol->wire->word);
+                       config->protocol->wire->name);
         return TACIT_INVALID;
     }
     bool goes_on = true;
@@ -983,9 +983,9 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
         on_watch(&coordinator);
         live_log(LIVE_LOG_INFO, "started", "coordinator of %s, %u sites, %u arms",
                  config->hub.federation, config->hub.site_count, config->hub.arm_count);
-        say_all_flagged(&coordinator);
+        log_all_flagged(&coordinator);
         status = live_daemon_run(&coordinator.daemon);
-        if (coordinator.replicated_log.stop != LIVE_CHAIN_GOES_ON)
+        if (coordinator.replicated_log.stop != LIVE_HUB_GOES_ON)
             *error = coordinator.replicated_log.why;
     }
     live_observe_close(&coordinator.observe);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define US_PER_S UINT64_C(1000000)
-#define SAY_AGAIN_US (5 * US_PER_S)
+#define RESEND_US (5 * US_PER_S)
 #define PATH_BYTES 4096u
 #define FILE_BYTES_MAX (1u << 26)
 
@@ -29,8 +29,8 @@ static void digest_of(const uint8_t *bytes, size_t size, uint8_t digest[TACIT_SH
     tacit_sha256_final(&sha, digest);
 }
 
-void live_helper_say(struct live_daemon *daemon, const char *topic, const uint8_t *bytes,
-                     size_t size)
+void live_helper_send(struct live_daemon *daemon, const char *topic, const uint8_t *bytes,
+                      size_t size)
 {
     uint8_t digest[TACIT_SHA256_BYTES];
     uint32_t const count = size <= live_piece_bytes_max() ? 0 : live_piece_count(size);
@@ -52,7 +52,7 @@ static void send(struct live_helper_desk *desk, const char *file, const uint8_t 
     TACIT_ASSERT(bytes != NULL && size > 1);
     uint8_t digest[TACIT_SHA256_BYTES];
     digest_of(bytes, size, digest);
-    live_helper_say(desk->member->daemon, topic_to(desk).text, bytes, size);
+    live_helper_send(desk->member->daemon, topic_to(desk).text, bytes, size);
     if (memcmp(digest, desk->digest, sizeof digest) == 0)
         return;
     if (live_file_put(desk->state_directory, file, bytes, size, UINT32_MAX) != TACIT_OK)
@@ -82,7 +82,7 @@ static uint8_t *offer_of(const struct live_helper_desk *desk, size_t *size)
     return offer;
 }
 
-static void say_end(struct live_helper_desk *desk)
+static void send_end(struct live_helper_desk *desk)
 {
     uint8_t bytes[1 + LIVE_SIGNATURE_BYTES + TACIT_WIRE_RUN_BYTES] = {LIVE_TRUST_END};
     uint8_t *const run = bytes + 1 + LIVE_SIGNATURE_BYTES;
@@ -101,8 +101,8 @@ static void notice(struct live_helper_desk *desk, enum live_notice what, const c
     uint8_t const body = (uint8_t)what;
     uint64_t const since_us = desk->since_us == 0 ? now_us : desk->since_us;
     struct live_topic const topic = site == NULL
-                                        ? live_topic_down(federation, desk->ops->wire->word)
-                                        : live_topic_to(federation, site, desk->ops->wire->word);
+                                        ? live_topic_down(federation, desk->ops->wire->name)
+                                        : live_topic_to(federation, site, desk->ops->wire->name);
     TACIT_ASSERT(now_us >= since_us && what < LIVE_NOTICES);
     struct live_envelope const envelope = {.topic = topic.text,
                                            .to = site,
@@ -122,11 +122,11 @@ static void notice_all(struct live_helper_desk *desk, const struct live_helper_v
     bool const waits =
         desk->since_us != 0 && now_us - desk->since_us >= LIVE_HELPER_NOTICE_S * US_PER_S;
     if (now_us - desk->noticed_us < LIVE_HELPER_NOTICE_S * US_PER_S ||
-        (!waits && !helper->awaits_word &&
+        (!waits && !helper->awaits_operator &&
          tacit_bits_count(helper->left_out, desk->run->site_count) == 0))
         return;
     desk->noticed_us = now_us;
-    if (helper->awaits_word)
+    if (helper->awaits_operator)
         notice(desk, LIVE_NOTICE_VOID, NULL, now_us);
     else if (waits)
         notice(desk, is_refused ? LIVE_NOTICE_REFUSES : LIVE_NOTICE_WAITS, NULL, now_us);
@@ -154,30 +154,30 @@ void live_helper_desk_tick(struct live_helper_desk *desk, const struct live_hub 
     if (helper->has_agreed && !view->is_finished)
         notice_all(desk, helper, now_us);
     bool const is_over = view->is_finished && helper->has_agreed;
-    if ((!waits && !is_over) || (desk->said_us != 0 && now_us - desk->said_us < SAY_AGAIN_US))
+    if ((!waits && !is_over) || (desk->sent_us != 0 && now_us - desk->sent_us < RESEND_US))
         return;
     uint8_t *const bytes = is_over              ? NULL
                            : helper->has_agreed ? live_hub_request(hub, desk->member->signer, &size)
                                                 : offer_of(desk, &size);
     if (is_over && !desk->is_over)
-        say_end(desk);
+        send_end(desk);
     if (bytes != NULL)
         send(desk, helper->has_agreed ? LIVE_HELPER_REQUEST_FILE : LIVE_HELPER_OFFER_FILE, bytes,
              size);
     if (bytes != NULL || is_over)
-        desk->said_us = now_us;
+        desk->sent_us = now_us;
     free(bytes);
 }
 
 void live_helper_desk_soon(struct live_helper_desk *desk)
 {
-    desk->said_us = 0;
+    desk->sent_us = 0;
     desk->since_us = 0;
 }
 
 /* ---- Hearing ---- */
 
-bool live_helper_desk_hears(const struct live_helper_desk *desk, const char *topic)
+bool live_helper_desk_has_topic(const struct live_helper_desk *desk, const char *topic)
 {
     return strcmp(topic, live_topic_up(desk->run->federation, LIVE_HELPER, LIVE_HELPER).text) == 0;
 }
@@ -186,7 +186,7 @@ void live_helper_desk_connected(struct live_helper_desk *desk)
 {
     (void)live_bus_subscribe(desk->member->daemon->bus,
                              live_topic_up(desk->run->federation, LIVE_HELPER, LIVE_HELPER).text);
-    desk->said_us = 0;
+    desk->sent_us = 0;
     desk->is_over = false;
 }
 
@@ -202,7 +202,7 @@ uint8_t *live_helper_desk_file(const struct live_helper_desk *desk, size_t *size
     *size = (size_t)found.st_size;
     bool const is_read =
         bytes != NULL &&
-        live_file_take(desk->state_directory, LIVE_HELPER_ANSWER_FILE, bytes, *size) == TACIT_OK;
+        live_file_read(desk->state_directory, LIVE_HELPER_ANSWER_FILE, bytes, *size) == TACIT_OK;
     live_file_drop(desk->state_directory, LIVE_HELPER_ANSWER_FILE);
     if (is_read)
         return bytes;

@@ -18,7 +18,7 @@ struct live_helper_desk {
     const struct live_hub_config *run;
     const char *state_directory;
     uint64_t since_us;                  /* it is waited for; 0: it is not */
-    uint64_t said_us;                   /* and was asked last */
+    uint64_t sent_us;                   /* and was asked last */
     uint64_t noticed_us;                /* sites were told last */
     uint8_t digest[TACIT_SHA256_BYTES]; /* of what was said last */
     bool is_over;                       /* it was told that the run is */
@@ -27,8 +27,8 @@ struct live_helper_desk {
 
 /* Either to the other: whole, and the broker keeps it; or in pieces, which are said again when the
  * whole is. */
-void live_helper_say(struct live_daemon *daemon, const char *topic, const uint8_t *bytes,
-                     size_t size);
+void live_helper_send(struct live_daemon *daemon, const char *topic, const uint8_t *bytes,
+                      size_t size);
 
 /* Does the run wait for the helper, for its word or for an answer? */
 bool live_helper_desk_waits(const struct live_hub_view *view);
@@ -38,7 +38,7 @@ void live_helper_desk_tick(struct live_helper_desk *desk, const struct live_hub 
 /* What it said, as a file that somebody put there: to be given to free(). NULL: there is none. */
 uint8_t *live_helper_desk_file(const struct live_helper_desk *desk, size_t *size);
 /* Is this the topic on which it speaks? */
-bool live_helper_desk_hears(const struct live_helper_desk *desk, const char *topic);
+bool live_helper_desk_has_topic(const struct live_helper_desk *desk, const char *topic);
 /* It is asked something new: the next tick says it at once, and waits from there on. */
 void live_helper_desk_soon(struct live_helper_desk *desk);
 void live_helper_desk_connected(struct live_helper_desk *desk);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAY_US UINT64_C(10000000) /* between two lines that say who is waited for */
+#define LOG_US UINT64_C(10000000) /* between two lines that say who is waited for */
 #define TERM_US                                                                                    \
     UINT64_C(10000000) /* so long sites are waited for where only their terms matter               \
                         */
@@ -55,7 +55,7 @@ static uint32_t wanted_count(const struct recovery *recovery)
     return some > 0 && some < all ? some : all;
 }
 
-static void give_up(struct recovery *recovery, enum tacit_status status, const char *text)
+static void fail(struct recovery *recovery, enum tacit_status status, const char *text)
 {
     TACIT_ASSERT(status != TACIT_OK && text[0] != '\0');
     if (recovery->status != TACIT_OK)
@@ -75,7 +75,7 @@ static void fork_found(struct recovery *recovery, const char *site, const struct
         "entry %llu of term %llu that %s holds is signed with this coordinator's key, and is not "
         "of the log that others hold: two coordinators spoke for this run; nothing was written",
         (unsigned long long)found->number, (unsigned long long)found->term, site);
-    give_up(recovery, TACIT_FORKED, text);
+    fail(recovery, TACIT_FORKED, text);
 }
 
 /* Of the same run. Any two that are a fork are found: each is compared with all. */
@@ -92,14 +92,14 @@ static void compare_with_all(struct recovery *recovery, uint32_t site,
         fork_found(recovery, recovery->run.sites[site], found);
 }
 
-static void keep_best(struct recovery *recovery, const struct live_entry *found,
-                      const uint8_t *bytes, size_t size)
+static void update_best(struct recovery *recovery, const struct live_entry *found,
+                        const uint8_t *bytes, size_t size)
 {
     if (recovery->best.number > 0 && live_entry_compare(&recovery->best, found) != LIVE_ENTRY_AFTER)
         return;
     uint8_t *const copy = malloc(size);
     if (copy == NULL) {
-        give_up(recovery, TACIT_MEMORY, "out of memory");
+        fail(recovery, TACIT_MEMORY, "out of memory");
         return;
     }
     memcpy(copy, bytes, size);
@@ -120,9 +120,9 @@ static const char *objection_to_run(struct recovery *recovery, const struct live
     if (recovery->knows_run)
         return "an entry of another run with this number";
     if (recovery->best.number > 0) {
-        give_up(recovery, TACIT_INVALID,
-                "the sites hold entries of two runs with this number; name the one that goes on, "
-                "as `run` in the status of a site shows it, with --run");
+        fail(recovery, TACIT_INVALID,
+             "the sites hold entries of two runs with this number; name the one that goes on, "
+             "as `run` in the status of a site shows it, with --run");
         return NULL;
     }
     memcpy(recovery->envelopes.run, found->run, sizeof found->run);
@@ -189,9 +189,9 @@ static enum tacit_status put_all(struct recovery *recovery, const void *bytes, s
     if (status == TACIT_OK)
         status = live_store_put_value(store, LIVE_ENVELOPES_TERM, term);
     if (status == TACIT_OK)
-        status = live_store_put_value(store, LIVE_CHAIN_REBUILT_TERM, best->term);
+        status = live_store_put_value(store, LIVE_HUB_REBUILT_TERM, best->term);
     if (status == TACIT_OK)
-        status = live_store_put_value(store, LIVE_CHAIN_REBUILT_NUMBER, best->number);
+        status = live_store_put_value(store, LIVE_HUB_REBUILT_NUMBER, best->number);
     if (status == TACIT_OK)
         status = live_store_put_entry(store, best->run, recovery->envelope, recovery->size);
     return status == TACIT_OK ? live_store_commit(store) : status;
@@ -245,7 +245,7 @@ static int compare_terms(const void *left, const void *right)
 static void ask(struct recovery *recovery)
 {
     (void)live_bus_subscribe(recovery->daemon.bus,
-                             live_topic_all_up(recovery->run.federation, LIVE_TOPIC_CHAIN).text);
+                             live_topic_all_up(recovery->run.federation, LIVE_TOPIC_ENTRY).text);
 }
 
 /* Most sites follow to this one, from where they are: the jump is counted from their median, so
@@ -294,7 +294,7 @@ static bool leave_out(struct recovery *recovery)
 }
 
 /* The newest may have been one of those: all are heard again. */
-static void hear_again(struct recovery *recovery)
+static void ask_again(struct recovery *recovery)
 {
     recovery->best = (struct live_entry){0};
     recovery->shown_count = 0;
@@ -338,17 +338,17 @@ static void finish(struct recovery *recovery)
         recovery->term_max = reach_of(recovery);
     bool const is_alone = recovery->shown_count > 0 && own_term > recovery->term_max;
     if (recovery->shown_count > 0 && recovery->term_max == 0) {
-        give_up(recovery, TACIT_MEMORY, "out of memory");
+        fail(recovery, TACIT_MEMORY, "out of memory");
         return;
     }
     if (is_alone && recovery->config->begins_term) {
-        give_up(recovery, TACIT_INVALID,
-                "this state is in a term out of reach of most sites: tacit coordinator --recover "
-                "builds it again in theirs");
+        fail(recovery, TACIT_INVALID,
+             "this state is in a term out of reach of most sites: tacit coordinator --recover "
+             "builds it again in theirs");
         return;
     }
     if (recovery->shown_count > 0 && leave_out(recovery) && !recovery->config->begins_term) {
-        hear_again(recovery);
+        ask_again(recovery);
         return;
     }
     enum tacit_status const status = decide(recovery);
@@ -357,7 +357,7 @@ static void finish(struct recovery *recovery)
         (void)snprintf(text, sizeof text, "%s",
                        recovery->why.text[0] != '\0' ? recovery->why.text
                                                      : tacit_status_text(status));
-        give_up(recovery, status, text);
+        fail(recovery, status, text);
         return;
     }
     recovery->is_done = true;
@@ -374,8 +374,8 @@ static uint32_t site_index(const struct recovery *recovery, const char *name)
     return UINT32_MAX;
 }
 
-static const char *take_entry(struct recovery *recovery, uint32_t site,
-                              const struct live_opened *opened)
+static const char *on_entry(struct recovery *recovery, uint32_t site,
+                            const struct live_opened *opened)
 {
     struct live_entry found;
     uint8_t const *const bytes = opened->envelope.body;
@@ -394,7 +394,7 @@ static const char *take_entry(struct recovery *recovery, uint32_t site,
     compare_with_all(recovery, site, &found);
     if (recovery->status != TACIT_OK)
         return NULL;
-    keep_best(recovery, &found, bytes, size);
+    update_best(recovery, &found, bytes, size);
     recovery->shown_count += recovery->sites[site].entry.number == 0 ? 1 : 0;
     recovery->sites[site].entry = found;
     recovery->sites[site].entry.state = NULL;
@@ -413,7 +413,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     struct live_opened opened;
     bool const is_key = live_topic_key_of(topic, federation, name);
     if (recovery->is_done ||
-        (!is_key && !live_topic_site(topic, federation, LIVE_TOPIC_CHAIN, name)))
+        (!is_key && !live_topic_site(topic, federation, LIVE_TOPIC_ENTRY, name)))
         return;
     uint32_t const site = site_index(recovery, name);
     if (site == UINT32_MAX || size == 0 ||
@@ -421,24 +421,24 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
         return;
     struct live_sender *const sender = &recovery->sites[site].sender;
     if (is_key) {
-        live_member_take_key(&recovery->member, sender, &arrival);
+        live_member_add_key(&recovery->member, sender, &arrival);
         return;
     }
     char const *objection = live_envelope_open_entry(&recovery->envelopes, &arrival, &opened);
     if (objection == NULL)
-        objection = take_entry(recovery, site, &opened);
+        objection = on_entry(recovery, site, &opened);
     (void)live_member_accepts(&recovery->member, sender, name, objection, &opened);
     if (opened.lacks_key) /* its entry comes again behind its key */
-        live_timer_set(recovery->timer, live_now_us() + SAY_US / 20);
+        live_timer_set(recovery->timer, live_now_us() + LOG_US / 20);
 }
 
 static void on_connected(void *context)
 {
     struct recovery *const recovery = context;
     live_member_connected(&recovery->member);
-    live_member_hear_itself(&recovery->member);
+    live_member_add_own_key(&recovery->member);
     ask(recovery);
-    live_timer_set(recovery->timer, live_now_us() + SAY_US / 10);
+    live_timer_set(recovery->timer, live_now_us() + LOG_US / 10);
 }
 
 /* ---- While it waits -------------------------------------------------------------------------- */
@@ -466,7 +466,7 @@ static void on_timer(void *context)
                                            : " (--sites N: so many suffice)");
     if (live_bus_is_connected(recovery->daemon.bus))
         ask(recovery); /* the broker says again what it keeps */
-    live_timer_set(recovery->timer, live_now_us() + SAY_US);
+    live_timer_set(recovery->timer, live_now_us() + LOG_US);
 }
 
 /* Terms of those that have not come are not waited for. */
@@ -529,7 +529,7 @@ static enum tacit_status read_own_state(struct recovery *recovery, struct tacit_
     bool const is_named =
         recovery->config->begins_term ? !found : recovery->config->lost_run != NULL;
     if (status == TACIT_OK && is_named)
-        status = live_hub_take_run(recovery->config->lost_run, &recovery->run, error);
+        status = live_hub_parse_run(recovery->config->lost_run, &recovery->run, error);
     if (status == TACIT_OK) {
         live_hub_run(&recovery->run, recovery->envelopes.run);
         status = live_store_get_entry(store, recovery->envelopes.run, &bytes, &size);
@@ -589,7 +589,7 @@ enum tacit_status live_coordinator_recover(const struct live_coordinator_config 
     if (!config->protocol->is_rebuilt && !config->begins_term) {
         (void)snprintf(error->text, sizeof error->text,
                        "the protocol %s is not built again from what its sites hold: %s",
-                       config->protocol->wire->word,
+                       config->protocol->wire->name,
                        live_hub_replicated_log_over(config->protocol->one_run != NULL));
         return TACIT_INVALID;
     }

@@ -61,7 +61,7 @@ struct live_status {
 struct live_causes live_hub_causes(const struct live_status *status);
 
 /* Of all that a run moves, as far as a coordinator hears of it (causes.h). Cost: O(A + K). */
-uint64_t live_hub_mark(const struct live_hub_view *hub, const struct live_hub_config *config);
+uint64_t live_hub_hash(const struct live_hub_view *hub, const struct live_hub_config *config);
 
 /* ---- status_page.c --------------------------------------------------------------------------- */
 

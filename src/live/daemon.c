@@ -47,7 +47,7 @@ void live_daemon_send(struct live_daemon *daemon, const char *topic, const uint8
     daemon->outgoing_bytes = bytes_now;
 }
 
-static struct live_outgoing *take_outgoing(struct live_daemon *daemon)
+static struct live_outgoing *pop_outgoing(struct live_daemon *daemon)
 {
     struct live_outgoing *const message = daemon->first;
     if (message == NULL)
@@ -64,7 +64,7 @@ static struct live_outgoing *take_outgoing(struct live_daemon *daemon)
 static void flush_outgoing(struct live_daemon *daemon)
 {
     while (daemon->first != NULL && live_bus_has_room(daemon->bus)) {
-        struct live_outgoing *const message = take_outgoing(daemon);
+        struct live_outgoing *const message = pop_outgoing(daemon);
         live_crash_point("before-send");
         (void)live_bus_publish(daemon->bus, message->topic, message->bytes, message->size,
                                message->retain);
@@ -103,7 +103,7 @@ static bool may_send(struct live_daemon *daemon)
 static void drop_outgoing(struct live_daemon *daemon)
 {
     while (daemon->first != NULL)
-        free(take_outgoing(daemon));
+        free(pop_outgoing(daemon));
 }
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */

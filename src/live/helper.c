@@ -31,7 +31,7 @@ static void send_reply(struct helper *helper, uint8_t *reply, size_t size)
     struct live_topic const topic =
         live_topic_up(helper->config->federation, LIVE_HELPER, LIVE_HELPER);
     if (reply != NULL)
-        live_helper_say(&helper->daemon, topic.text, reply, size);
+        live_helper_send(&helper->daemon, topic.text, reply, size);
     free(reply);
 }
 
@@ -44,10 +44,10 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     size_t reply_size;
     if (strcmp(topic, live_topic_to(federation, LIVE_HELPER, LIVE_HELPER).text) != 0 ||
         !live_sender_may_speak(&daemon->hub, live_now_us()) ||
-        !live_pieces_hear(&daemon->pieces, &bytes, &size))
+        !live_pieces_add(&daemon->pieces, &bytes, &size))
         return;
-    if (helper_hear(helper, bytes, size, &reply, &reply_size) != TACIT_OK)
-        live_log(LIVE_LOG_WARNING, "refused", "%s", helper->said);
+    if (helper_on_message(helper, bytes, size, &reply, &reply_size) != TACIT_OK)
+        live_log(LIVE_LOG_WARNING, "refused", "%s", helper->outcome);
     send_reply(helper, reply, reply_size);
 }
 
@@ -73,8 +73,8 @@ static void on_watch(void *context)
     struct daemon *const daemon = context;
     uint8_t *reply = NULL;
     size_t size = 0;
-    if (helper_take_agreement(&daemon->helper) &&
-        helper_say_sealing(&daemon->helper, &reply, &size) == TACIT_OK)
+    if (helper_read_agreement(&daemon->helper) &&
+        helper_reply_sealing(&daemon->helper, &reply, &size) == TACIT_OK)
         send_reply(&daemon->helper, reply, size);
     helper_status_see(&daemon->helper);
     live_timer_set(daemon->watch, live_now_us() + WATCH_US);
@@ -145,8 +145,8 @@ enum tacit_status live_helper_answer(const struct live_helper_config *config, co
     enum tacit_status status = helper_open(&helper, config, error);
     if (status != TACIT_OK)
         return status;
-    (void)helper_take_agreement(&helper);
-    status = helper_hear(&helper, bytes, size, &reply, &reply_size);
+    (void)helper_read_agreement(&helper);
+    status = helper_on_message(&helper, bytes, size, &reply, &reply_size);
     if (helper.daemon.batch_is_open && helper.daemon.status == TACIT_OK) {
         enum tacit_status const written = live_store_commit(helper.daemon.store);
         helper.daemon.batch_is_open = false;
@@ -154,7 +154,7 @@ enum tacit_status live_helper_answer(const struct live_helper_config *config, co
     }
     bool const is_said = status == TACIT_OK && reply != NULL &&
                          fwrite(reply, 1, reply_size, out) == reply_size && fflush(out) == 0;
-    (void)fprintf(stderr, "%s\n", helper.said);
+    (void)fprintf(stderr, "%s\n", helper.outcome);
     if (status == TACIT_OK && !is_said && bytes[0] != LIVE_TRUST_END)
         status = TACIT_REFUSED;
     if (status != TACIT_OK)
@@ -167,8 +167,8 @@ enum tacit_status live_helper_answer(const struct live_helper_config *config, co
 
 /* ---- The operator's word ---- */
 
-static void say_offer(const struct live_offer *offer, const struct live_hub_ops *ops,
-                      struct live_room *room, FILE *out)
+static void print_offer(const struct live_offer *offer, const struct live_hub_ops *ops,
+                        struct live_room *room, FILE *out)
 {
     struct tacit_wire_agreement const *const agreement = &offer->announcement->agreement;
     char const *const epsilon_of = ops == NULL ? NULL : ops->epsilon_of;
@@ -201,7 +201,7 @@ static void say_offer(const struct live_offer *offer, const struct live_hub_ops 
 }
 
 enum tacit_status live_helper_agree(const char *state_directory, const char *code,
-                                    const struct live_hub_ops *(*find)(const char *word), FILE *out,
+                                    const struct live_hub_ops *(*find)(const char *name), FILE *out,
                                     struct tacit_error *error)
 {
     char path[4200];
@@ -225,7 +225,7 @@ enum tacit_status live_helper_agree(const char *state_directory, const char *cod
         return live_refuse(error, TACIT_INVALID, "%.1024s: %s", path, why);
     }
     live_key_fingerprint(offer.hub, hub);
-    say_offer(&offer, find(offer.announcement->agreement.protocol), &room, out);
+    print_offer(&offer, find(offer.announcement->agreement.protocol), &room, out);
     (void)fprintf(out, "the coordinator's key: %s\n", hub);
     live_room_free(&room);
     if (code == NULL) {

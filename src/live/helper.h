@@ -23,6 +23,6 @@ enum tacit_status live_helper_answer(const struct live_helper_config *config, co
  * operator's word, for that very offer; NULL: it is only shown. find: as in the file. Errors:
  * TACIT_INVALID, TACIT_IO, with error->text. */
 enum tacit_status live_helper_agree(const char *state_directory, const char *code,
-                                    const struct live_hub_ops *(*find)(const char *word), FILE *out,
+                                    const struct live_hub_ops *(*find)(const char *name), FILE *out,
                                     struct tacit_error *error);
 #endif

@@ -16,7 +16,7 @@ struct live_helper_config {
     double epsilon;  /* the largest that it serves; .. */
     double delta;    /* .. with this delta at most; 0: with none */
     uint32_t sites_min;
-    const struct live_hub_ops *(*find)(const char *word); /* NULL: not a protocol that is live */
+    const struct live_hub_ops *(*find)(const char *name); /* NULL: not a protocol that is live */
     struct live_bus_config bus;
     struct live_signing_config signing;
     struct live_http_config status;

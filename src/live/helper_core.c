@@ -54,7 +54,7 @@ double helper_vector(const struct live_hub_ops *ops, const struct live_offer *of
     struct tacit_wire_allocator const allocator = live_room_allocator(room);
     if (ops == NULL || ops->vector == NULL)
         return 0;
-    void *const run = live_room_take(room, 1, ops->wire->run_size);
+    void *const run = live_room_allocate(room, 1, ops->wire->run_size);
     if (run != NULL &&
         tacit_wire_run_decode(ops->wire, offer->announcement, run, &allocator) == TACIT_OK)
         return ops->vector(run, made);
@@ -88,15 +88,15 @@ static const char *read_offer(struct helper *helper, const uint8_t *bytes, size_
                                 ? live_trust_noise_nano(agreement->epsilon_nano, helper->delta)
                                 : epsilon_nano_max,
         .sites_min = helper->config->sites_min};
-    helper->faulty =
-        live_room_take(&helper->room, TACIT_BITS_WORDS(agreement->agent_count), sizeof(uint64_t));
+    helper->faulty = live_room_allocate(&helper->room, TACIT_BITS_WORDS(agreement->agent_count),
+                                        sizeof(uint64_t));
     return helper->room.is_short                          ? "out of memory"
            : tacit_helper_size(&helper->core_config) == 0 ? "an offer of fewer sites than sites_min"
                                                           : NULL;
 }
 
 /* The block is the state from now on. */
-static void take_block(struct helper *helper, void *block, size_t size)
+static void adopt_block(struct helper *helper, void *block, size_t size)
 {
     TACIT_ASSERT(size > sizeof *helper->kept);
     if (helper->kept != NULL)
@@ -123,7 +123,7 @@ static enum tacit_status restore(struct helper *helper, struct tacit_error *erro
                                 ? "it is cut short"
                                 : read_offer(helper, offer_bytes(kept), (size_t)kept->offer_size);
     if (why == NULL)
-        take_block(helper, bytes, size);
+        adopt_block(helper, bytes, size);
     if (why == NULL &&
         tacit_helper_check(helper->core, size - head, &helper->core_config) == TACIT_OK)
         return TACIT_OK;
@@ -222,7 +222,7 @@ static bool adopt(struct helper *helper, const uint8_t *offer, size_t size)
     size_t const head = sizeof(struct helper_kept) + padded(size);
     struct helper_kept *const made = why == NULL ? calloc(1, head + core) : NULL;
     if (made == NULL) {
-        (void)snprintf(helper->said, sizeof helper->said, "%s",
+        (void)snprintf(helper->outcome, sizeof helper->outcome, "%s",
                        why == NULL ? "out of memory" : why);
         return false;
     }
@@ -238,15 +238,15 @@ static bool adopt(struct helper *helper, const uint8_t *offer, size_t size)
                   tacit_helper_init(state, &helper->core_config) == TACIT_OK;
     }
     if (!is_good) {
-        (void)snprintf(helper->said, sizeof helper->said, "there is no entropy for a key");
+        (void)snprintf(helper->outcome, sizeof helper->outcome, "there is no entropy for a key");
         free(made);
         return false;
     }
-    take_block(helper, made, head + core);
+    adopt_block(helper, made, head + core);
     return store_core(helper);
 }
 
-bool helper_take_agreement(struct helper *helper)
+bool helper_read_agreement(struct helper *helper)
 {
     bool has_agreed = false;
     char word[2 * TACIT_SHA256_BYTES];
@@ -254,17 +254,17 @@ bool helper_take_agreement(struct helper *helper)
     size_t size = 0;
     uint8_t *const offer =
         helper_read(helper->config->state_directory, LIVE_HELPER_OFFER_FILE, &size);
-    helper->awaits_word = offer != NULL;
-    if (offer != NULL && live_file_take(helper->config->state_directory, LIVE_HELPER_ACCEPTED_FILE,
+    helper->awaits_operator = offer != NULL;
+    if (offer != NULL && live_file_read(helper->config->state_directory, LIVE_HELPER_ACCEPTED_FILE,
                                         word, sizeof word) == TACIT_OK) {
         live_offer_code(offer, size, code);
         bool const is_meant = memcmp(word, code, sizeof word) == 0;
         live_file_drop(helper->config->state_directory, LIVE_HELPER_ACCEPTED_FILE);
         if (is_meant && !adopt(helper, offer, size)) {
-            live_log(LIVE_LOG_ERROR, "refused", "%s", helper->said);
+            live_log(LIVE_LOG_ERROR, "refused", "%s", helper->outcome);
         } else if (is_meant) {
             live_file_drop(helper->config->state_directory, LIVE_HELPER_OFFER_FILE);
-            helper->awaits_word = false;
+            helper->awaits_operator = false;
             has_agreed = true;
             live_log(LIVE_LOG_WARNING, "agreed", "to run %" PRIu64 " of %s, with %u sites",
                      helper->core_config.run.run_id, helper->config->federation,
@@ -275,7 +275,7 @@ bool helper_take_agreement(struct helper *helper)
     return has_agreed;
 }
 
-enum tacit_status helper_say_sealing(struct helper *helper, uint8_t **reply, size_t *size)
+enum tacit_status helper_reply_sealing(struct helper *helper, uint8_t **reply, size_t *size)
 {
     TACIT_ASSERT(helper->kept->is_over == 0);
     struct tacit_wire_sealing sealing;
@@ -289,7 +289,7 @@ enum tacit_status helper_say_sealing(struct helper *helper, uint8_t **reply, siz
     memcpy(bytes + 1, &sealing, sizeof sealing);
     *reply = bytes;
     *size = 1 + sizeof sealing;
-    (void)snprintf(helper->said, sizeof helper->said, "the run's sealing key, signed");
+    (void)snprintf(helper->outcome, sizeof helper->outcome, "the run's sealing key, signed");
     return TACIT_OK;
 }
 
@@ -309,13 +309,13 @@ static bool is_past(const struct helper *helper, const uint8_t run[TACIT_WIRE_RU
             (helper->kept->is_over != 0 && memcmp(run, agreed, TACIT_WIRE_RUN_BYTES) == 0));
 }
 
-static enum tacit_status hear_offer(struct helper *helper, const uint8_t *bytes, size_t size,
-                                    uint8_t **reply, size_t *reply_size)
+static enum tacit_status on_offer(struct helper *helper, const uint8_t *bytes, size_t size,
+                                  uint8_t **reply, size_t *reply_size)
 {
     struct live_room room = {0};
     struct live_offer offer;
     if (is_agreed(helper, bytes, size))
-        return helper_say_sealing(helper, reply, reply_size);
+        return helper_reply_sealing(helper, reply, reply_size);
     char const *why = size > LIVE_TRUST_BYTES_MAX
                           ? "an offer that is too long"
                           : live_offer_read(bytes, size, helper->config->federation,
@@ -324,16 +324,16 @@ static enum tacit_status hear_offer(struct helper *helper, const uint8_t *bytes,
         why = "an offer of a run that is over, or of before the one that was agreed to";
     live_room_free(&room);
     if (why != NULL) {
-        (void)snprintf(helper->said, sizeof helper->said, "%s", why);
+        (void)snprintf(helper->outcome, sizeof helper->outcome, "%s", why);
         return TACIT_REFUSED;
     }
-    if (!helper->awaits_word)
+    if (!helper->awaits_operator)
         live_log(LIVE_LOG_WARNING, "offer", "a run is offered: tacit helper agree %s",
                  helper->config->state_directory);
     enum tacit_status const status = live_file_put(helper->config->state_directory,
                                                    LIVE_HELPER_OFFER_FILE, bytes, size, UINT32_MAX);
-    helper->awaits_word = status == TACIT_OK;
-    (void)snprintf(helper->said, sizeof helper->said,
+    helper->awaits_operator = status == TACIT_OK;
+    (void)snprintf(helper->outcome, sizeof helper->outcome,
                    "the run is not agreed to yet: tacit helper agree %s",
                    helper->config->state_directory);
     return status == TACIT_OK ? TACIT_OK : status;
@@ -402,7 +402,7 @@ static bool is_of_site(void *context, uint32_t site, uint64_t term,
         return false;
     uint8_t *const bytes = commit_of(helper, site, term, link, &size);
     struct live_topic const topic = live_topic_up(
-        helper->config->federation, helper->offer.names[site], helper->ops->wire->word);
+        helper->config->federation, helper->offer.names[site], helper->ops->wire->name);
     size_t const at = bytes == NULL ? 0 : tacit_wire_envelope_signature(bytes, size);
     bool const is_good =
         at > 0 && live_key_check(helper->offer.keys[site], topic.text, bytes,
@@ -460,7 +460,7 @@ static void name_faulty(const struct helper *helper, const uint64_t *faulty)
     memcpy(helper->faulty, faulty, TACIT_BITS_WORDS(count) * sizeof *faulty);
 }
 
-const char *helper_words_of(enum tacit_helper_verdict verdict)
+const char *helper_verdict_text(enum tacit_helper_verdict verdict)
 {
     static const char *const words[] = {
         [TACIT_HELPER_ANSWERED] = "answered",
@@ -479,20 +479,20 @@ static void note_answer(struct helper *helper, const struct tacit_helper_request
     bool const is_answer = answer->verdict == TACIT_HELPER_ANSWERED;
     uint32_t const sites =
         is_answer ? tacit_bits_count(answer->sites, answer->site_count) : request->entry_count;
-    (void)snprintf(helper->said, sizeof helper->said,
-                   "round %" PRIu32 " of term %" PRIu64 ", %" PRIu32 " sites, %s %.6g: %s",
-                   request->round.round, request->round.term + 1, sites,
-                   helper->delta > 0 ? "rho" : "epsilon",
-                   EPSILON_SHOWN(request->round.epsilon_nano), helper_words_of(answer->verdict));
+    (void)snprintf(
+        helper->outcome, sizeof helper->outcome,
+        "round %" PRIu32 " of term %" PRIu64 ", %" PRIu32 " sites, %s %.6g: %s",
+        request->round.round, request->round.term + 1, sites, helper->delta > 0 ? "rho" : "epsilon",
+        EPSILON_SHOWN(request->round.epsilon_nano), helper_verdict_text(answer->verdict));
     helper->verdict = answer->verdict;
     if (update->persist || answer->verdict == TACIT_HELPER_TOO_FEW)
         name_faulty(helper, update->faulty);
     if (update->persist || !is_answer)
-        live_log(is_answer ? LIVE_LOG_INFO : LIVE_LOG_WARNING, "answer", "%s", helper->said);
+        live_log(is_answer ? LIVE_LOG_INFO : LIVE_LOG_WARNING, "answer", "%s", helper->outcome);
 }
 
-static enum tacit_status hear_request(struct helper *helper, const uint8_t *bytes, size_t size,
-                                      uint8_t **reply, size_t *reply_size)
+static enum tacit_status on_request(struct helper *helper, const uint8_t *bytes, size_t size,
+                                    uint8_t **reply, size_t *reply_size)
 {
     struct tacit_helper_keys const keys = {.context = helper,
                                            .open = open_seed,
@@ -504,7 +504,8 @@ static enum tacit_status hear_request(struct helper *helper, const uint8_t *byte
     struct tacit_helper_update update;
     uint64_t const now_us = live_now_us();
     if (helper->kept == NULL || helper->kept->is_over != 0) {
-        (void)snprintf(helper->said, sizeof helper->said, "there is no run that was agreed to");
+        (void)snprintf(helper->outcome, sizeof helper->outcome,
+                       "there is no run that was agreed to");
         helper->is_asked_in_vain = helper->kept == NULL;
         return TACIT_REFUSED;
     }
@@ -528,7 +529,7 @@ static enum tacit_status hear_request(struct helper *helper, const uint8_t *byte
 }
 
 /* The run is over: what could open its traffic is gone. */
-static enum tacit_status hear_end(struct helper *helper, const uint8_t *bytes, size_t size)
+static enum tacit_status on_end(struct helper *helper, const uint8_t *bytes, size_t size)
 {
     if (size != LIVE_SIGNATURE_BYTES + TACIT_WIRE_RUN_BYTES || helper->kept == NULL)
         return TACIT_MALFORMED;
@@ -537,7 +538,8 @@ static enum tacit_status hear_end(struct helper *helper, const uint8_t *bytes, s
         return TACIT_UNEXPECTED;
     if (!live_key_check(helper->offer.hub, LIVE_SIGNED_END, run, TACIT_WIRE_RUN_BYTES, bytes))
         return TACIT_STRANGER;
-    (void)snprintf(helper->said, sizeof helper->said, "the run is over, and its key destroyed");
+    (void)snprintf(helper->outcome, sizeof helper->outcome,
+                   "the run is over, and its key destroyed");
     if (helper->kept->is_over != 0)
         return TACIT_OK;
     helper->kept->is_over = 1;
@@ -549,25 +551,25 @@ static enum tacit_status hear_end(struct helper *helper, const uint8_t *bytes, s
     return store_core(helper) ? TACIT_OK : TACIT_IO;
 }
 
-enum tacit_status helper_hear(struct helper *helper, const uint8_t *bytes, size_t size,
-                              uint8_t **reply, size_t *reply_size)
+enum tacit_status helper_on_message(struct helper *helper, const uint8_t *bytes, size_t size,
+                                    uint8_t **reply, size_t *reply_size)
 {
     *reply = NULL;
     *reply_size = 0;
-    helper->said[0] = '\0';
+    helper->outcome[0] = '\0';
     enum tacit_status status = TACIT_MALFORMED;
     if (size > 1 && bytes[0] == LIVE_TRUST_OFFER)
-        status = hear_offer(helper, bytes, size, reply, reply_size);
+        status = on_offer(helper, bytes, size, reply, reply_size);
     else if (size > 1 && bytes[0] == LIVE_TRUST_REQUEST)
-        status = hear_request(helper, bytes + 1, size - 1, reply, reply_size);
+        status = on_request(helper, bytes + 1, size - 1, reply, reply_size);
     else if (size > 1 && bytes[0] == LIVE_TRUST_END)
-        status = hear_end(helper, bytes + 1, size - 1);
+        status = on_end(helper, bytes + 1, size - 1);
     if (status == TACIT_OK)
         helper->heard_us = live_now_us();
     else
         helper->refused_count++;
-    if (status != TACIT_OK && helper->said[0] == '\0')
-        (void)snprintf(helper->said, sizeof helper->said, "%s",
+    if (status != TACIT_OK && helper->outcome[0] == '\0')
+        (void)snprintf(helper->outcome, sizeof helper->outcome, "%s",
                        status == TACIT_STRANGER
                            ? "a message that the pinned coordinator did not sign"
                            : tacit_status_text(status));

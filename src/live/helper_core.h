@@ -29,11 +29,11 @@ struct helper {
     uint64_t *faulty;                  /* W(A): left out of the newest answer */
     enum tacit_helper_verdict verdict; /* of the last request */
     bool is_asked_in_vain; /* there is no run that was agreed to: the state is new, or lost */
-    bool awaits_word;      /* an offer lies in the state directory */
+    bool awaits_operator;  /* an offer lies in the state directory */
     uint64_t refused_count;
     struct live_standstill still; /* what it waits for, and since when */
     uint64_t heard_us;            /* the hub's last message that was in order; 0: none yet */
-    char said[512]; /* of the last thing that was heard: what came of it, for people */
+    char outcome[512]; /* of the last thing that was heard: what came of it, for people */
 };
 
 /* Opens state and keys. Errors: with error->text. */
@@ -45,14 +45,14 @@ void helper_close(struct helper *helper);
 uint8_t *helper_read(const char *directory, const char *name, size_t *size);
 /* Takes the operator's agreement, if it is there for the offer that is. True: it was just agreed
  * to. */
-bool helper_take_agreement(struct helper *helper);
-/* The run's key, signed; as of helper_hear. */
-enum tacit_status helper_say_sealing(struct helper *helper, uint8_t **reply, size_t *size);
+bool helper_read_agreement(struct helper *helper);
+/* The run's key, signed; as of helper_on_message. */
+enum tacit_status helper_reply_sealing(struct helper *helper, uint8_t **reply, size_t *size);
 
 /* Hears the coordinator. *reply: to be given to free(), and to be said once the batch is durable;
- * NULL: nothing. Errors: it was not taken; helper->said says why. */
-enum tacit_status helper_hear(struct helper *helper, const uint8_t *bytes, size_t size,
-                              uint8_t **reply, size_t *reply_size);
+ * NULL: nothing. Errors: it was not taken; helper->outcome says why. */
+enum tacit_status helper_on_message(struct helper *helper, const uint8_t *bytes, size_t size,
+                                    uint8_t **reply, size_t *reply_size);
 
 /* Notes what a site reports, where an offer is not of sums of rewards (live_hub_ops.vector, whose
  * result it is); of a run that is none, that it is nothing. The room has what was read. */
@@ -60,7 +60,7 @@ double helper_vector(const struct live_hub_ops *ops, const struct live_offer *of
                      struct live_room *room, struct tacit_helper_run *made);
 
 /* What came of a request, in words. */
-const char *helper_words_of(enum tacit_helper_verdict verdict);
+const char *helper_verdict_text(enum tacit_helper_verdict verdict);
 
 /* The identity of the state: what may not change. agreed is to be given to free(). */
 enum tacit_status helper_identify(const struct live_helper_config *config,

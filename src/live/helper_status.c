@@ -18,7 +18,7 @@ static struct tacit_helper_view view_of(const struct helper *helper)
 
 static const char *phase_of(const struct helper *helper)
 {
-    return helper->awaits_word          ? "asked to agree"
+    return helper->awaits_operator      ? "asked to agree"
            : helper->kept == NULL       ? "waiting for an offer"
            : helper->kept->is_over != 0 ? "over"
                                         : "serving";
@@ -26,16 +26,16 @@ static const char *phase_of(const struct helper *helper)
 
 static const char *awaited_by(const struct helper *helper)
 {
-    return helper->awaits_word                                  ? "its operator's word"
+    return helper->awaits_operator                              ? "its operator's word"
            : helper->kept == NULL || helper->kept->is_over != 0 ? "the coordinator's offer of a run"
                                                                 : "the coordinator's next request";
 }
 
 void helper_status_see(struct helper *helper)
 {
-    uint64_t mark = live_mark_add(0, view_of(helper).number);
+    uint64_t mark = live_hash_add(0, view_of(helper).number);
     for (char const *at = awaited_by(helper); *at != '\0'; at++)
-        mark = live_mark_add(mark, (uint64_t)(unsigned char)*at);
+        mark = live_hash_add(mark, (uint64_t)(unsigned char)*at);
     live_standstill_see(&helper->still, mark, live_now_us());
 }
 
@@ -61,7 +61,7 @@ static struct live_causes causes_of(const struct helper *helper)
     struct live_bus_trouble const broker = live_bus_why(helper->daemon.bus);
     struct tacit_helper_view const view = view_of(helper);
     live_causes_add_broker(&causes, &broker);
-    if (helper->awaits_word)
+    if (helper->awaits_operator)
         live_causes_add(&causes, LIVE_CAUSE_AGREE, NULL,
                         "a run is offered, and waits for its operator's word");
     if (helper->kept == NULL && helper->is_asked_in_vain)
@@ -74,7 +74,7 @@ static struct live_causes causes_of(const struct helper *helper)
                         "it never gave");
     else if (helper->verdict > TACIT_HELPER_TOO_FEW)
         live_causes_add(&causes, LIVE_CAUSE_HELPER_REFUSES, json_pack("[s]", "coordinator"), "%s",
-                        helper_words_of(helper->verdict));
+                        helper_verdict_text(helper->verdict));
     if (helper->kept != NULL)
         add_left_out(helper, &causes);
     return causes;
@@ -118,9 +118,9 @@ static json_t *headline(const struct helper *helper)
     struct tacit_helper_view const view = view_of(helper);
     char text[160];
     int size = snprintf(text, sizeof text, "%s",
-                        helper->awaits_word ? "a run is offered, and waits to be agreed to"
-                                            : "no run was agreed to yet");
-    if (helper->kept != NULL && !helper->awaits_word)
+                        helper->awaits_operator ? "a run is offered, and waits to be agreed to"
+                                                : "no run was agreed to yet");
+    if (helper->kept != NULL && !helper->awaits_operator)
         size = snprintf(text, sizeof text, "%s run %" PRIu64,
                         helper->kept->is_over != 0 ? "its key is destroyed, after" : "serves",
                         helper->core_config.run.run_id);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define FILE_NAME "history.json"
-#define ROUNDS_SAID_MAX 10000.0
+#define ROUNDS_SHOWN_MAX 10000.0
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
@@ -50,7 +50,7 @@ static void write_file(struct live_history *history)
 }
 
 /* False: the file was not written by this program. */
-static bool take_point(struct live_history *history, const json_t *tree)
+static bool read_point(struct live_history *history, const json_t *tree)
 {
     struct live_history_point *const point = &history->points[history->count];
     json_t const *const columns = json_object_get(tree, "values");
@@ -97,7 +97,7 @@ static void read_file(struct live_history *history)
                          stride < UINT32_MAX && json_array_size(rounds) < LIVE_HISTORY_POINTS;
     if (is_ours) {
         history->stride = (uint32_t)stride;
-        json_array_foreach(rounds, i, one) if (!take_point(history, one)) break;
+        json_array_foreach(rounds, i, one) if (!read_point(history, one)) break;
         history->in = history->count == 0 ? UINT64_MAX : drawn_last(history);
     }
     json_decref(tree);
@@ -205,5 +205,5 @@ uint32_t live_history_rounds_left(const struct live_history *history, uint64_t h
                               half_width(now, best) / half_width(before, best), apart);
         left = told < left ? told : left;
     }
-    return left < ROUNDS_SAID_MAX ? (uint32_t)ceil(left) : 0;
+    return left < ROUNDS_SHOWN_MAX ? (uint32_t)ceil(left) : 0;
 }

@@ -62,7 +62,7 @@ struct live_hub_event {
     uint32_t from; /* RECEIVE: the site, by its topic */
     const uint8_t *bytes;
     size_t size;
-    const struct live_seals *seals;             /* of the sites; the hub seals nothing */
+    const struct live_row_signer *signer;       /* of the sites; the hub signs nothing */
     uint32_t message_kind;                      /* as its envelope says, .. */
     uint32_t message_epoch;                     /* .. which must be what the body says */
     const struct tacit_wire_envelope *envelope; /* RECEIVE: around the body, as it was signed */
@@ -95,7 +95,7 @@ struct live_helper_view {
     bool is_asked;           /* the round waits for its answer */
     bool is_forked;          /* it answered twice: nothing goes on */
     bool is_wrong;           /* what it said last is not in order */
-    bool awaits_word;        /* void rounds: the operator says what is done */
+    bool awaits_operator;    /* void rounds: the operator says what is done */
     const uint64_t *dropped; /* A: by the operator's word */
     const uint64_t *left_out; /* A: of the last U, by the helper */
     uint32_t counted_number;  /* |U'| of its newest answer */
@@ -151,7 +151,7 @@ struct live_hub_view {
     uint32_t quorum_wanted;  /* as it was said last; 0: all */
     uint32_t deadline_s;     /* with `changes` possible: as it stands; 0: none */
     uint64_t horizon;        /* the same */
-    bool takes_changes;
+    bool can_change;
     struct live_helper_view helper;
 };
 
@@ -161,7 +161,7 @@ struct live_room;
 /* One family: what protocol_hub.c does not know of a hub. */
 struct live_hub_ops {
     const struct tacit_wire_protocol *wire;
-    const struct tacit_wire_table *hears; /* messages, of which it says none; NULL: those of wire */
+    const struct tacit_wire_table *reads; /* messages, of which it says none; NULL: those of wire */
     const char *one_run;                  /* as the sites' */
     bool has_terms;                       /* the same */
     bool is_rebuilt;    /* a hub that lost its state is built again, from what the sites keep */
@@ -175,8 +175,8 @@ struct live_hub_ops {
     /* Fills in the parameters of this family's struct of runs, behind the head that is there. */
     void (*parameters)(const struct live_hub_config *config, void *run);
     /* The same with a site's own part, in this room. false: out of memory. NULL: there is none. */
-    bool (*place)(const struct live_hub_config *config, uint32_t site, struct live_room *room,
-                  void *run);
+    bool (*fill_place)(const struct live_hub_config *config, uint32_t site, struct live_room *room,
+                       void *run);
     /* NULL: all that is said in this run fits into the payloads, beside announcements. Else the key
      * that makes it too large. */
     const char *(*too_large)(const struct live_hub_config *config);
@@ -205,7 +205,7 @@ struct live_hub_ops {
      * HELLO, the next order and that it was counted in one message. NULL: nobody is answered so. */
     void *(*hello)(const struct tacit_round_message *asks);
     /* More than that a message to everyone is retained; NULL: there is no more. */
-    void (*mark)(const void *message, struct live_message *made);
+    void (*set_delivery)(const void *message, struct live_message *made);
     void (*fill_view)(const struct live_hub *hub, struct live_hub_view *view);
 
     /* ---- Two aggregators; NULL, all three: this family has one ---- */
@@ -229,7 +229,7 @@ struct live_hub_ops {
     /* By enum live_change: why this protocol does not take such a word; NULL, of all or of one: the
      * word is the family's to judge. */
     const char *const *objections;
-    const struct live_change_words *end_words; /* of END_RUN; NULL: as control.h */
+    const struct live_change_texts *end_texts; /* of END_RUN; NULL: as control.h */
     /* As live_hub_change. NULL: nothing of this protocol can be changed under way. */
     enum tacit_status (*change)(struct live_hub *hub, const struct live_control_entry *wanted,
                                 uint64_t now_us, const struct tacit_entropy *entropy,

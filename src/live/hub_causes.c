@@ -81,9 +81,9 @@ static void add_overdue(const struct live_status *status, const uint64_t *missin
     (void)snprintf(
         what, sizeof what,
         "round %u: the deadline is over, and %u of the quorum's %u sites reported; missing",
-        hub->epoch, hub->covered_count, hub->takes_changes ? hub->quorum : status->config->quorum);
-    add_set(status, hub->takes_changes ? LIVE_CAUSE_OVERDUE : LIVE_CAUSE_OVERDUE_FIXED, what,
-            missing, causes);
+        hub->epoch, hub->covered_count, hub->can_change ? hub->quorum : status->config->quorum);
+    add_set(status, hub->can_change ? LIVE_CAUSE_OVERDUE : LIVE_CAUSE_OVERDUE_FIXED, what, missing,
+            causes);
 }
 
 static void add_still(const struct live_status *status, bool is_asked, const uint64_t *sites,
@@ -157,7 +157,8 @@ static void add_helper(const struct live_status *status, struct live_causes *cau
              "left out of the helper's last sum, for grants, release or envelope are not in order",
              helper->left_out, causes);
     if (helper->void_count > 0)
-        live_causes_add(causes, helper->awaits_word ? LIVE_CAUSE_VOID_WAITS : LIVE_CAUSE_VOID, NULL,
+        live_causes_add(causes, helper->awaits_operator ? LIVE_CAUSE_VOID_WAITS : LIVE_CAUSE_VOID,
+                        NULL,
                         "%" PRIu32 " rounds in a row are void: sites reported what cannot be, or "
                         "what the helper could not count; their rewards are spent",
                         helper->void_count);
@@ -245,21 +246,21 @@ struct live_causes live_hub_causes(const struct live_status *status)
     return causes;
 }
 
-uint64_t live_hub_mark(const struct live_hub_view *hub, const struct live_hub_config *config)
+uint64_t live_hub_hash(const struct live_hub_view *hub, const struct live_hub_config *config)
 {
     uint64_t const parts[] = {hub->epoch,         hub->round_count,
                               hub->report_count,  hub->missing_count,
                               hub->covered_count, hub->change_count,
                               hub->active_count,  hub->is_finished,
                               hub->pulls,         hub->model == NULL ? 0 : hub->model->number};
-    uint64_t mark = 0;
+    uint64_t hash = 0;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        mark = live_mark_add(mark, parts[i]);
+        hash = live_hash_add(hash, parts[i]);
     for (uint32_t site = 0; site < config->site_count; site++) {
-        mark = live_mark_add(mark, hub->seen[site]);
-        mark = live_mark_add(mark, hub->pulls_reported == NULL ? 0 : hub->pulls_reported[site]);
+        hash = live_hash_add(hash, hub->seen[site]);
+        hash = live_hash_add(hash, hub->pulls_reported == NULL ? 0 : hub->pulls_reported[site]);
     }
     for (uint32_t arm = 0; hub->votes != NULL && arm < config->arm_count; arm++)
-        mark = live_mark_add(mark, hub->votes[arm]);
-    return mark;
+        hash = live_hash_add(hash, hub->votes[arm]);
+    return hash;
 }

@@ -8,9 +8,9 @@
 
 struct live_helper_kept {
     uint64_t has_sealing;
-    uint64_t term;           /* from 0 */
-    uint64_t awaits_word;    /* the round is void, and is repeated by the operator's word alone */
-    uint64_t counted_number; /* |U'| of the newest answer, .. */
+    uint64_t term;            /* from 0 */
+    uint64_t awaits_operator; /* the round is void, and is repeated by the operator's word alone */
+    uint64_t counted_number;  /* |U'| of the newest answer, .. */
     uint8_t counted[TACIT_SHA256_BYTES]; /* .. and SHA-256 of U' */
     struct tacit_wire_sealing sealing;
 };
@@ -62,7 +62,7 @@ enum tacit_status live_hub_helper_open(struct live_hub_helper *helper, void *blo
     if (is_new)
         return tacit_helper_hub_init(helper->core, &helper->run);
     uint32_t const sites = helper->run.site_count;
-    return helper->kept->has_sealing <= 1 && helper->kept->awaits_word <= 1 &&
+    return helper->kept->has_sealing <= 1 && helper->kept->awaits_operator <= 1 &&
                    helper->kept->counted_number <= sites &&
                    tacit_bits_within(helper->dropped, helper->dropped, sites) &&
                    tacit_bits_within(helper->left_out, helper->left_out, sites)
@@ -82,7 +82,7 @@ bool live_hub_helper_begin_term(struct live_hub *hub, uint64_t term)
     if (term <= helper->kept->term + 1)
         return false;
     helper->kept->term = term - 1;
-    helper->kept->awaits_word = 0; /* the round is asked anew */
+    helper->kept->awaits_operator = 0; /* the round is asked anew */
     helper->owes = false;
     tacit_helper_hub_begin_term(helper->core, term - 1);
     memset(helper->proofs, 0, proofs_size(helper));
@@ -114,14 +114,14 @@ static void note_grant(struct live_hub *hub, const struct live_hub_event *event,
     tacit_helper_hub_grant(hub->helper->core, event->from, commit);
 }
 
-static void note_report(struct live_hub *hub, const struct live_heard *heard)
+static void note_report(struct live_hub *hub, const struct live_report *heard)
 {
     TACIT_ASSERT(heard->masked != NULL && heard->head->commit != NULL && heard->count > 0);
     uint64_t const *const words = (const uint64_t *)heard->words;
     struct tacit_helper_release release = *heard->masked;
     tacit_helper_blind_digest(&release, words, heard->count);
-    tacit_helper_hub_take(hub->helper->core, heard->head->from, heard->head->commit->salt, &release,
-                          words, heard->count);
+    tacit_helper_hub_add(hub->helper->core, heard->head->from, heard->head->commit->salt, &release,
+                         words, heard->count);
 }
 
 /* ---- A round ---- */
@@ -145,7 +145,7 @@ bool live_hub_helper_fits(const struct live_hub *hub)
     struct live_hub_view view;
     hub->ops->fill_view(hub, &view);
     hub->ops->round(hub, &round, NULL);
-    return kept->term == round.term && (kept->awaits_word == 0 || view.awaits_totals) &&
+    return kept->term == round.term && (kept->awaits_operator == 0 || view.awaits_totals) &&
            (view.is_finished ? !view_of(hub).is_fixed
                              : tacit_helper_hub_fits(hub->helper->core, &round, view.awaits_totals,
                                                      view.received));
@@ -157,11 +157,11 @@ static void end_void(struct live_hub *hub, const char *why, uint64_t now_us,
 {
     struct live_helper_kept *const kept = hub->helper->kept;
     TACIT_ASSERT(hub->ops->close != NULL && !view_of(hub).is_fixed);
-    kept->awaits_word = view_of(hub).void_count >= VOID_ROUNDS_MAX ? 1 : 0;
-    if (kept->awaits_word == 0)
+    kept->awaits_operator = view_of(hub).void_count >= VOID_ROUNDS_MAX ? 1 : 0;
+    if (kept->awaits_operator == 0)
         hub->ops->close(hub, 0, NULL, now_us, update);
     live_hub_note(hub, update, "the round is void: %s%s", why,
-                  kept->awaits_word == 0 ? "" : "; the operator decides (tacit control)");
+                  kept->awaits_operator == 0 ? "" : "; the operator decides (tacit control)");
 }
 
 static void end_uncounted(struct live_hub *hub, uint64_t now_us, struct live_hub_update *update)
@@ -185,7 +185,7 @@ static void want_totals(struct live_hub *hub, uint64_t now_us, const struct taci
     struct tacit_helper_round round;
     struct tacit_helper_hub_view const view = view_of(hub);
     uint32_t const quorum = quorum_of(hub);
-    if (view.is_fixed || hub->helper->kept->awaits_word != 0)
+    if (view.is_fixed || hub->helper->kept->awaits_operator != 0)
         return;
     update->persist = true;
     if (view.here_count < quorum) {
@@ -223,13 +223,13 @@ static void go_on_without_dropped(struct live_hub *hub, uint64_t now_us,
 }
 
 void live_hub_note_helper(struct live_hub *hub, const struct live_hub_event *event,
-                          const struct live_heard *heard, uint32_t happened,
+                          const struct live_report *heard, uint32_t happened,
                           const struct tacit_entropy *entropy, struct live_hub_update *update)
 {
     TACIT_ASSERT(hub->helper != NULL);
     if ((happened & TACIT_GRANTED_DRAW) != 0)
         note_grant(hub, event, heard->head->commit);
-    if ((happened & TACIT_TOOK_REPORT) != 0)
+    if ((happened & TACIT_COUNTED_REPORT) != 0)
         note_report(hub, heard);
     if ((happened & TACIT_WANTS_TOTALS) != 0)
         want_totals(hub, event->now_us, entropy, update);
@@ -284,8 +284,8 @@ uint8_t *live_hub_request(const struct live_hub *hub, const struct live_signer *
 
 /* ---- Answers ---- */
 
-static enum tacit_status hear_sealing(struct live_hub *hub, const uint8_t *bytes, size_t size,
-                                      struct live_hub_update *update)
+static enum tacit_status on_sealing(struct live_hub *hub, const uint8_t *bytes, size_t size,
+                                    struct live_hub_update *update)
 {
     struct live_helper_kept *const kept = hub->helper->kept;
     struct tacit_wire_sealing sealing;
@@ -316,8 +316,8 @@ static bool is_signed(const struct live_hub *hub, const struct tacit_helper_answ
 }
 
 /* Whom of U the answer does not name, and what entries say of it. */
-static void keep_counted(struct live_hub_helper *helper, const uint64_t *asked,
-                         const struct tacit_helper_answer *answer)
+static void record_counted(struct live_hub_helper *helper, const uint64_t *asked,
+                           const struct tacit_helper_answer *answer)
 {
     size_t const words = set_words(helper);
     for (size_t i = 0; i < words; i++)
@@ -344,13 +344,13 @@ static enum tacit_status close_round(struct live_hub *hub, const struct live_hub
 {
     TACIT_ASSERT(hub->ops->round != NULL && answer->site_count == hub->helper->run.site_count);
     uint32_t const count_max = hub->helper->run.count_max;
-    uint64_t *const highs = live_room_take(&hub->out.room, count_max, sizeof *highs);
-    int64_t *const totals = live_room_take(&hub->out.room, count_max, sizeof *totals);
+    uint64_t *const highs = live_room_allocate(&hub->out.room, count_max, sizeof *highs);
+    int64_t *const totals = live_room_allocate(&hub->out.room, count_max, sizeof *totals);
     enum tacit_helper_outcome outcome;
     struct tacit_helper_round round;
     uint32_t agents = 0;
     size_t const words = set_words(hub->helper);
-    uint64_t *const asked = live_room_take(&hub->out.room, words, sizeof *asked);
+    uint64_t *const asked = live_room_allocate(&hub->out.room, words, sizeof *asked);
     if (highs == NULL || totals == NULL || asked == NULL)
         return TACIT_MEMORY;
     memcpy(asked, view_of(hub).here, words * sizeof *asked);
@@ -363,7 +363,7 @@ static enum tacit_status close_round(struct live_hub *hub, const struct live_hub
     update->persist = status != TACIT_MALFORMED;
     if (status != TACIT_OK)
         return status;
-    keep_counted(hub->helper, asked, answer);
+    record_counted(hub->helper, asked, answer);
     if (outcome == TACIT_HELPER_FREED)
         end_uncounted(hub, event->now_us, update);
     else if (outcome == TACIT_HELPER_VOID)
@@ -375,9 +375,9 @@ static enum tacit_status close_round(struct live_hub *hub, const struct live_hub
     return TACIT_OK;
 }
 
-static enum tacit_status hear_helper(struct live_hub *hub, const struct live_hub_event *event,
-                                     const struct tacit_entropy *entropy,
-                                     struct live_hub_update *update)
+static enum tacit_status on_helper_message(struct live_hub *hub, const struct live_hub_event *event,
+                                           const struct tacit_entropy *entropy,
+                                           struct live_hub_update *update)
 {
     struct live_hub_helper *const helper = hub->helper;
     struct tacit_wire_allocator const allocator = live_room_allocator(&hub->out.room);
@@ -388,7 +388,7 @@ static enum tacit_status hear_helper(struct live_hub *hub, const struct live_hub
         return TACIT_OK;
     }
     if (event->bytes[0] == LIVE_TRUST_SEALING)
-        return hear_sealing(hub, event->bytes + 1, event->size - 1, update);
+        return on_sealing(hub, event->bytes + 1, event->size - 1, update);
     if (event->bytes[0] != LIVE_TRUST_ANSWER || helper->kept->has_sealing != 1)
         return TACIT_UNEXPECTED;
     struct tacit_wire_shape const shape = {.agent_count = helper->run.site_count};
@@ -399,13 +399,13 @@ static enum tacit_status hear_helper(struct live_hub *hub, const struct live_hub
     return is_signed(hub, answer) ? close_round(hub, event, answer, update) : TACIT_STRANGER;
 }
 
-enum tacit_status live_hub_hear_helper(struct live_hub *hub, const struct live_hub_event *event,
-                                       const struct tacit_entropy *entropy,
-                                       struct live_hub_update *update)
+enum tacit_status live_hub_on_helper(struct live_hub *hub, const struct live_hub_event *event,
+                                     const struct tacit_entropy *entropy,
+                                     struct live_hub_update *update)
 {
     if (hub->helper == NULL)
         return TACIT_UNEXPECTED;
-    enum tacit_status const status = hear_helper(hub, event, entropy, update);
+    enum tacit_status const status = on_helper_message(hub, event, entropy, update);
     if (event->size > 0 && status != TACIT_UNEXPECTED)
         hub->helper->is_wrong = status == TACIT_MALFORMED || status == TACIT_STRANGER;
     return status;
@@ -423,7 +423,7 @@ void live_hub_helper_overtaken(struct live_hub *hub)
     struct live_hub_helper *const helper = hub->helper;
     TACIT_ASSERT(helper != NULL);
     tacit_helper_hub_void(helper->core); /* what is here is of that round */
-    helper->kept->awaits_word = 0;
+    helper->kept->awaits_operator = 0;
     helper->owes = false;
     tacit_helper_hub_go_on(helper->core);
     TACIT_ASSERT(!view_of(hub).is_fixed);
@@ -431,7 +431,7 @@ void live_hub_helper_overtaken(struct live_hub *hub)
 
 static void go_on(struct live_hub *hub, uint64_t now_us, struct live_hub_update *update)
 {
-    TACIT_ASSERT(hub->helper->kept->awaits_word != 0);
+    TACIT_ASSERT(hub->helper->kept->awaits_operator != 0);
     live_hub_helper_overtaken(hub);
     hub->ops->close(hub, 0, NULL, now_us, update);
 }
@@ -460,7 +460,7 @@ enum tacit_status live_hub_helper_change(struct live_hub *hub,
                                          struct live_hub_update *update, uint32_t *number,
                                          const char **objection)
 {
-    bool const waits = hub->helper->kept->awaits_word != 0;
+    bool const waits = hub->helper->kept->awaits_operator != 0;
     enum tacit_status status = TACIT_OK;
     *number = 0;
     if (wanted->change == LIVE_CHANGE_DROP_SITE) {
@@ -532,7 +532,7 @@ void live_hub_show_helper(const struct live_hub *hub, struct live_hub_view *show
                                   .is_asked = view.is_fixed,
                                   .is_forked = view.is_forked,
                                   .is_wrong = hub->helper->is_wrong,
-                                  .awaits_word = hub->helper->kept->awaits_word != 0,
+                                  .awaits_operator = hub->helper->kept->awaits_operator != 0,
                                   .dropped = hub->helper->dropped,
                                   .left_out = hub->helper->left_out,
                                   .counted_number = (uint32_t)hub->helper->kept->counted_number,

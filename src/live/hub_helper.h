@@ -31,7 +31,7 @@ enum tacit_status live_hub_helper_open(struct live_hub_helper *helper, void *blo
 const uint64_t *live_hub_dropped(const struct live_hub *hub);
 
 /* What a core heard, if it heard anything. */
-struct live_heard {
+struct live_report {
     const struct tacit_round_message *head;
     const struct tacit_helper_release *masked; /* of a report */
     const int64_t *words;
@@ -42,7 +42,7 @@ struct live_heard {
  * of the present round; a round whose reports are all here: U is fixed, unless it is; with too few
  * of them that the helper could count the round is void. happened: of the core (tacit/core.h). */
 void live_hub_note_helper(struct live_hub *hub, const struct live_hub_event *event,
-                          const struct live_heard *heard, uint32_t happened,
+                          const struct live_report *heard, uint32_t happened,
                           const struct tacit_entropy *entropy, struct live_hub_update *update);
 
 /* live_hub_ops.commit and .hello, of a family whose messages of this type have a kind and a head.
@@ -65,9 +65,9 @@ bool live_hub_helper_fits(const struct live_hub *hub);
 
 /* A message of the helper, checked by its signature; of no bytes: what is owed is tried again.
  * Errors: as of a message; TACIT_FORKED: the helper has answered twice. */
-enum tacit_status live_hub_hear_helper(struct live_hub *hub, const struct live_hub_event *event,
-                                       const struct tacit_entropy *entropy,
-                                       struct live_hub_update *update);
+enum tacit_status live_hub_on_helper(struct live_hub *hub, const struct live_hub_event *event,
+                                     const struct tacit_entropy *entropy,
+                                     struct live_hub_update *update);
 /* term: from 1. False: it stands already. */
 bool live_hub_helper_begin_term(struct live_hub *hub, uint64_t term);
 /* What of it is in the entries of the log, behind the family's: the newest answer's number, |U'|

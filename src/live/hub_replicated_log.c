@@ -29,17 +29,17 @@ enum tacit_status live_hub_replicated_log_open(struct live_hub_replicated_log *r
     bool found;
     *replicated_log = (struct live_hub_replicated_log){
         .room = malloc(LIVE_ENTRY_STATE_BYTES_MAX),
-        .protocol = !protocol->is_rebuilt ? protocol->wire->word : NULL,
+        .protocol = !protocol->is_rebuilt ? protocol->wire->name : NULL,
         .has_one_run = protocol->one_run != NULL};
     if (replicated_log->room == NULL)
         return TACIT_MEMORY;
     enum tacit_status status = live_store_get_entry(
         store, envelopes->run, &replicated_log->envelope, &replicated_log->size);
     if (status == TACIT_OK)
-        status = live_store_get_value(store, LIVE_CHAIN_REBUILT_TERM, &replicated_log->rebuilt_term,
+        status = live_store_get_value(store, LIVE_HUB_REBUILT_TERM, &replicated_log->rebuilt_term,
                                       &found);
     if (status == TACIT_OK)
-        status = live_store_get_value(store, LIVE_CHAIN_REBUILT_NUMBER,
+        status = live_store_get_value(store, LIVE_HUB_REBUILT_NUMBER,
                                       &replicated_log->rebuilt_number, &found);
     if (status == TACIT_OK && replicated_log->envelope != NULL &&
         !live_entry_read(replicated_log->envelope, replicated_log->size, &replicated_log->head))
@@ -72,12 +72,12 @@ static struct live_entry state_of(struct live_hub_replicated_log *replicated_log
     size_t const size = live_hub_snapshot(hub, replicated_log->room, LIVE_ENTRY_STATE_BYTES_MAX);
     entry.has_state = size <= LIVE_ENTRY_STATE_BYTES_MAX;
     entry.state_size = entry.has_state ? size : 0;
-    if (!entry.has_state && !replicated_log->said_too_large)
+    if (!entry.has_state && !replicated_log->warned_too_large)
         live_log(LIVE_LOG_WARNING, "chain",
                  "the state of this run has %zu bytes, and %u fit into a message: it cannot be "
                  "built again from what the sites hold; keep backups of %s",
                  size, LIVE_ENTRY_STATE_BYTES_MAX, "the state directory");
-    replicated_log->said_too_large = replicated_log->said_too_large || !entry.has_state;
+    replicated_log->warned_too_large = replicated_log->warned_too_large || !entry.has_state;
     return entry;
 }
 
@@ -113,7 +113,7 @@ void live_hub_replicated_log_publish(const struct live_hub_replicated_log *repli
                                      const struct live_envelopes *envelopes)
 {
     if (replicated_log->envelope != NULL)
-        live_daemon_send(daemon, live_topic_down(envelopes->federation, LIVE_TOPIC_CHAIN).text,
+        live_daemon_send(daemon, live_topic_down(envelopes->federation, LIVE_TOPIC_ENTRY).text,
                          replicated_log->envelope, replicated_log->size, true);
 }
 
@@ -152,7 +152,7 @@ enum tacit_status live_hub_replicated_log_advance(struct live_hub_replicated_log
 static void advise(const struct live_hub_replicated_log *replicated_log,
                    enum live_replicated_log_stop why, char *text, size_t size)
 {
-    if (why == LIVE_CHAIN_FORKED)
+    if (why == LIVE_HUB_FORKED)
         (void)snprintf(text, size,
                        "Two coordinators speak for this run, or its state was copied: stop both, "
                        "and find out which one is right (docs/operations.md)");
@@ -170,7 +170,7 @@ static void stop(struct live_hub_replicated_log *replicated_log, enum live_repli
     char run[LIVE_HEX_BYTES(TACIT_WIRE_RUN_BYTES)];
     char advice[384];
     live_hex(found->run, sizeof found->run, run);
-    TACIT_ASSERT(why != LIVE_CHAIN_GOES_ON && replicated_log->stop == LIVE_CHAIN_GOES_ON);
+    TACIT_ASSERT(why != LIVE_HUB_GOES_ON && replicated_log->stop == LIVE_HUB_GOES_ON);
     advise(replicated_log, why, advice, sizeof advice);
     replicated_log->stop = why;
     (void)snprintf(replicated_log->why.text, sizeof replicated_log->why.text,
@@ -181,17 +181,17 @@ static void stop(struct live_hub_replicated_log *replicated_log, enum live_repli
 
 /* A run with our number, of which nothing is known here. If ours has closed rounds, theirs is an
  * old one that somebody has not cleared away. */
-static void hear_of_another_run(struct live_hub_replicated_log *replicated_log,
-                                const struct live_envelopes *envelopes, const char *site,
-                                const struct live_entry *found)
+static void on_another_run(struct live_hub_replicated_log *replicated_log,
+                           const struct live_envelopes *envelopes, const char *site,
+                           const struct live_entry *found)
 {
     if (tacit_wire_run_id(found->run) != tacit_wire_run_id(envelopes->run))
         return;
     if (replicated_log->head.number <= 1)
-        stop(replicated_log, LIVE_CHAIN_LOST, site, found,
+        stop(replicated_log, LIVE_HUB_LOST, site, found,
              "and this coordinator has no state of it: it is lost, or another one's");
-    else if (!replicated_log->said_other) {
-        replicated_log->said_other = true;
+    else if (!replicated_log->warned_other) {
+        replicated_log->warned_other = true;
         live_log(LIVE_LOG_WARNING, "chain",
                  "%s holds entries of another run with the number %llu: an old one", site,
                  (unsigned long long)tacit_wire_run_id(found->run));
@@ -206,16 +206,16 @@ static void judge(struct live_hub_replicated_log *replicated_log, const char *si
         found->number > replicated_log->rebuilt_number && replicated_log->head.term > found->term;
     switch (live_entry_compare(&replicated_log->head, found)) {
     case LIVE_ENTRY_AFTER:
-        stop(replicated_log, LIVE_CHAIN_BEHIND, site, found,
+        stop(replicated_log, LIVE_HUB_BEHIND, site, found,
              "which this coordinator knows nothing of: its state is an old one");
         break;
     case LIVE_ENTRY_FORK:
-        stop(replicated_log, LIVE_CHAIN_FORKED, site, found,
+        stop(replicated_log, LIVE_HUB_FORKED, site, found,
              "which is signed with this coordinator's key, and is not of its log");
         break;
     case LIVE_ENTRY_BEFORE:
         if (is_left_out)
-            stop(replicated_log, LIVE_CHAIN_BEHIND, site, found,
+            stop(replicated_log, LIVE_HUB_BEHIND, site, found,
                  "which was not there when this coordinator was built again");
         break;
     case LIVE_ENTRY_SAME:
@@ -223,7 +223,7 @@ static void judge(struct live_hub_replicated_log *replicated_log, const char *si
     }
 }
 
-const char *live_hub_replicated_log_hear(struct live_hub_replicated_log *replicated_log,
+const char *live_hub_replicated_log_read(struct live_hub_replicated_log *replicated_log,
                                          const struct live_envelopes *envelopes, const char *site,
                                          const struct tacit_wire_envelope *envelope)
 {
@@ -233,17 +233,17 @@ const char *live_hub_replicated_log_hear(struct live_hub_replicated_log *replica
         return objection;
     if (live_term_is_out_of_reach(envelopes->term, found.term))
         return "an entry of a term that is out of reach: it was not counted up to";
-    if (replicated_log->stop != LIVE_CHAIN_GOES_ON)
+    if (replicated_log->stop != LIVE_HUB_GOES_ON)
         return NULL;
     if (memcmp(found.run, envelopes->run, sizeof found.run) != 0)
-        hear_of_another_run(replicated_log, envelopes, site, &found);
+        on_another_run(replicated_log, envelopes, site, &found);
     else
         judge(replicated_log, site, &found);
     return NULL;
 }
 
-enum tacit_status live_hub_take_run(const char *text, struct live_hub_config *run,
-                                    struct tacit_error *error)
+enum tacit_status live_hub_parse_run(const char *text, struct live_hub_config *run,
+                                     struct tacit_error *error)
 {
     uint8_t bytes[TACIT_WIRE_RUN_BYTES];
     bool const is_run = live_hex_read(text, text == NULL ? 0 : strlen(text), bytes, sizeof bytes) &&

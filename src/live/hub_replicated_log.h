@@ -1,16 +1,16 @@
 /* The coordinator's end of the replicated log: it makes entries, and hears what the sites hold. */
-#ifndef TACIT_LIVE_HUB_CHAIN_H
-#define TACIT_LIVE_HUB_CHAIN_H
+#ifndef TACIT_LIVE_HUB_REPLICATED_LOG_H
+#define TACIT_LIVE_HUB_REPLICATED_LOG_H
 #include "replicated_log.h"
 #include "daemon.h"
 #include "hub.h"
 
 /* Why a coordinator goes no further; NONE: it does. */
 enum live_replicated_log_stop {
-    LIVE_CHAIN_GOES_ON,
-    LIVE_CHAIN_LOST, /* the sites are in a run with this number of which nothing is known here */
-    LIVE_CHAIN_BEHIND,
-    LIVE_CHAIN_FORKED
+    LIVE_HUB_GOES_ON,
+    LIVE_HUB_LOST, /* the sites are in a run with this number of which nothing is known here */
+    LIVE_HUB_BEHIND,
+    LIVE_HUB_FORKED
 };
 
 struct live_hub_replicated_log {
@@ -22,8 +22,8 @@ struct live_hub_replicated_log {
     uint64_t rebuilt_number;
     const char *protocol; /* that cannot be built again from what its sites hold; NULL: it can */
     bool has_one_run;     /* as live_hub_ops has it */
-    bool said_too_large;
-    bool said_other; /* that the sites hold entries of another run with this number */
+    bool warned_too_large;
+    bool warned_other; /* that the sites hold entries of another run with this number */
     enum live_replicated_log_stop stop;
     struct tacit_error why;
 };
@@ -55,7 +55,7 @@ void live_hub_replicated_log_publish(const struct live_hub_replicated_log *repli
 
 /* What a site holds, in an envelope that it signed. NULL, or why it is refused; replicated
  * log->stop says whether this coordinator may go on. */
-const char *live_hub_replicated_log_hear(struct live_hub_replicated_log *replicated_log,
+const char *live_hub_replicated_log_read(struct live_hub_replicated_log *replicated_log,
                                          const struct live_envelopes *envelopes, const char *site,
                                          const struct tacit_wire_envelope *envelope);
 
@@ -64,12 +64,12 @@ const char *live_hub_replicated_log_over(bool has_one_run);
 
 /* A run as a site's status names it, 32 hexadecimal digits, into run->run_nonce. Errors:
  * TACIT_INVALID, with error->text; NULL is one. */
-enum tacit_status live_hub_take_run(const char *text, struct live_hub_config *run,
-                                    struct tacit_error *error);
+enum tacit_status live_hub_parse_run(const char *text, struct live_hub_config *run,
+                                     struct tacit_error *error);
 
 #define LIVE_RUN_NONCE "run_nonce" /* in a store */
 
 /* Values that a store keeps of a hub that was rebuilt. */
-#define LIVE_CHAIN_REBUILT_TERM "rebuilt_term"
-#define LIVE_CHAIN_REBUILT_NUMBER "rebuilt_number"
+#define LIVE_HUB_REBUILT_TERM "rebuilt_term"
+#define LIVE_HUB_REBUILT_NUMBER "rebuilt_number"
 #endif

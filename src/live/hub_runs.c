@@ -39,12 +39,12 @@ enum tacit_status live_hub_runs_open(struct live_runs *runs, struct live_daemon 
                                      struct tacit_error *error)
 {
     enum tacit_status status = live_runs_open(runs, daemon->store);
-    if (status != TACIT_OK || !live_store_takes_config(daemon->store))
+    if (status != TACIT_OK || !live_store_has_new_config(daemon->store))
         return status;
     status = check_next(runs, protocol, run, state_directory, error);
     if (status == TACIT_OK && !live_daemon_begin(daemon))
         status = TACIT_IO;
-    return status == TACIT_OK ? live_store_take_config(daemon->store) : status;
+    return status == TACIT_OK ? live_store_adopt_config(daemon->store) : status;
 }
 
 void live_hub_runs_enter(struct live_runs *runs, struct live_daemon *daemon,

@@ -90,12 +90,12 @@ void live_member_reload(struct live_member *member)
         renew(member);
 }
 
-void live_member_hear_itself(struct live_member *member)
+void live_member_add_own_key(struct live_member *member)
 {
     size_t size;
     uint8_t const *const certificate = live_signer_certificate(member->signer, &size);
     char const *const objection =
-        live_keys_take(member->keys, member->config.name, certificate, size);
+        live_keys_add(member->keys, member->config.name, certificate, size);
     if (objection != NULL)
         live_log(LIVE_LOG_WARNING, "key", "its own key for signing: %s", objection);
 }
@@ -144,11 +144,11 @@ bool live_member_accepts(struct live_member *member, struct live_sender *sender,
     return objection == NULL;
 }
 
-void live_member_take_key(struct live_member *member, struct live_sender *sender,
-                          const struct live_arrival *shown)
+void live_member_add_key(struct live_member *member, struct live_sender *sender,
+                         const struct live_arrival *shown)
 {
     char const *const objection =
-        live_keys_take(member->keys, shown->from, shown->bytes, shown->size);
+        live_keys_add(member->keys, shown->from, shown->bytes, shown->size);
     if (objection != NULL)
         live_member_refuse(member, sender, shown->from, objection, true);
 }

@@ -37,7 +37,7 @@ void live_member_disconnected(void *context, const char *reason);
 void live_member_reload(struct live_member *member);
 
 /* Its own key is heard, too: what others show of its own words is checked with it. */
-void live_member_hear_itself(struct live_member *member);
+void live_member_add_own_key(struct live_member *member);
 
 /* Asks for a key that has not come, at most once a second: the broker keeps it. */
 void live_member_ask(struct live_member *member, const char *name);
@@ -55,6 +55,6 @@ void live_member_refuse(struct live_member *member, struct live_sender *sender, 
 bool live_member_accepts(struct live_member *member, struct live_sender *sender, const char *name,
                          const char *objection, const struct live_opened *opened);
 /* A key that was shown under this name. */
-void live_member_take_key(struct live_member *member, struct live_sender *sender,
-                          const struct live_arrival *shown);
+void live_member_add_key(struct live_member *member, struct live_sender *sender,
+                         const struct live_arrival *shown);
 #endif

@@ -10,13 +10,13 @@ struct step {
     struct live_site_update *update;
 };
 
-static void say(const struct step *at, const struct live_player_made *made,
-                const struct tacit_round_view *view)
+static void send_made(const struct step *at, const struct live_player_made *made,
+                      const struct tacit_round_view *view)
 {
     struct live_site_release release = {.number = view->draw_number, .epsilon_nano = at->cost_nano};
     TACIT_IMPLIES((made->update->happened & TACIT_DREW) != 0, made->drawn != NULL);
     if ((made->update->happened & TACIT_DREW) != 0)
-        live_site_keep(at->site, made->drawn, &release, at->update);
+        live_site_record(at->site, made->drawn, &release, at->update);
     release.number = view->release_number;
     if (made->update->send && made->is_report)
         live_site_reveal(at->site, made->message, &release, at->update);
@@ -33,7 +33,7 @@ static enum tacit_status feed(const struct step *at, const struct tacit_event *e
     bool const has_plan = made.update->plan_count > 0 || made.update->plan_is_void ||
                           (happened & (TACIT_BEGAN_TERM | TACIT_ENDED)) != 0;
     at->update->persist = at->update->persist || made.update->persist;
-    say(at, &made, &view);
+    send_made(at, &made, &view);
     at->update->drops_open = at->update->drops_open || (happened & TACIT_BEGAN_TERM) != 0;
     if (at->player->last_arm != NULL && has_plan)
         live_site_plan(at->site, made.update->plan, view.last ? 0 : made.update->plan_count,
@@ -80,8 +80,8 @@ enum tacit_status live_player_step(struct live_site *site, const struct live_pla
     struct step const at = {site, player, trust->cost_nano, entropy, update};
     struct tacit_round_message *const head =
         message == NULL ? NULL : (void *)((unsigned char *)message + player->head_at);
-    struct tacit_helper_keys const seals = live_site_seals(trust);
-    struct tacit_aggregators const aggregators = live_site_aggregators(trust, &seals, event->term);
+    struct tacit_helper_keys const keys = live_site_helper_keys(trust);
+    struct tacit_aggregators const aggregators = live_site_aggregators(trust, &keys, event->term);
     struct tacit_round_view view = player->view(site);
     struct tacit_event made = live_player_event(
         site, event, &view, player->last_arm == NULL ? TACIT_NO_ARM : player->last_arm(site));
@@ -93,6 +93,6 @@ enum tacit_status live_player_step(struct live_site *site, const struct live_pla
     enum tacit_status const status = feed(&at, &made);
     view = player->view(site);
     if (head != NULL && (status == TACIT_OK || status == TACIT_REFUSED))
-        live_site_hear_answer(site, head, view.release_round, view.release_number, update);
+        live_site_on_answer(site, head, view.release_round, view.release_number, update);
     return status;
 }

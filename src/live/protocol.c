@@ -14,7 +14,7 @@ static bool reserve(struct live_messages *list)
     if (list->count < list->capacity)
         return true;
     size_t const capacity = 2 * list->capacity + 4;
-    struct live_message *const items = live_room_take(&list->room, capacity, sizeof *items);
+    struct live_message *const items = live_room_allocate(&list->room, capacity, sizeof *items);
     if (items == NULL)
         return false;
     if (list->count > 0)
@@ -30,7 +30,7 @@ struct live_message *live_messages_add(struct live_messages *list,
 {
     struct tacit_wire_label const label = tacit_wire_label(table, message);
     size_t const size = tacit_wire_bytes(table, shape, message);
-    uint8_t *const bytes = reserve(list) ? live_room_take(&list->room, 1, size) : NULL;
+    uint8_t *const bytes = reserve(list) ? live_room_allocate(&list->room, 1, size) : NULL;
     TACIT_ASSERT(size > 0);
     if (bytes == NULL) {
         live_log(LIVE_LOG_WARNING, "memory", "a message was not sent now; it will be sent again");
@@ -144,7 +144,7 @@ void live_site_promise(const struct live_site_config *config, enum tacit_leaving
 const uint32_t *live_site_meet(struct live_site *site,
                                const struct tacit_wire_neighbour *neighbours, uint32_t count)
 {
-    uint32_t *const agents = live_room_take(&site->room, count, sizeof *agents);
+    uint32_t *const agents = live_room_allocate(&site->room, count, sizeof *agents);
     TACIT_ASSERT(site->neighbours == NULL && (count == 0 || neighbours != NULL));
     for (uint32_t i = 0; agents != NULL && i < count; i++)
         agents[i] = neighbours[i].agent;
@@ -171,9 +171,9 @@ static enum tacit_status describe(struct live_site *site, const uint8_t *bytes, 
     tacit_commit_domain(site->config.federation, digest, site->domain);
     site->config.resend_after_us =
         live_site_resend_us(site->config.resend_after_us, agreement->agent_count);
-    site->own = live_room_take(&site->room, 1, site->ops->core->own_size);
-    site->plan = live_room_take(&site->room, agreement->arm_count, sizeof *site->plan);
-    void *const run = live_room_take(&site->room, 1, site->ops->wire->run_size);
+    site->own = live_room_allocate(&site->room, 1, site->ops->core->own_size);
+    site->plan = live_room_allocate(&site->room, agreement->arm_count, sizeof *site->plan);
+    void *const run = live_room_allocate(&site->room, 1, site->ops->wire->run_size);
     if (site->own == NULL || site->plan == NULL || run == NULL)
         return TACIT_MEMORY;
     site->run = run;
@@ -215,7 +215,7 @@ static enum tacit_status make_state(struct live_site *site, const uint8_t *annou
     if (site->state_size == 0)
         return TACIT_MALFORMED;
     site->block_size = digest_at + digest_size + site->state_size;
-    site->block = live_room_take(&site->room, 1, site->block_size);
+    site->block = live_room_allocate(&site->room, 1, site->block_size);
     if (site->block == NULL)
         return TACIT_MEMORY;
     memcpy(site->block, &length, sizeof length);
@@ -226,7 +226,7 @@ static enum tacit_status make_state(struct live_site *site, const uint8_t *annou
 }
 
 /* The state that the bytes have, behind the same announcement and digest. */
-static enum tacit_status take_state(struct live_site *site, const void *bytes, size_t size)
+static enum tacit_status load_state(struct live_site *site, const void *bytes, size_t size)
 {
     size_t const head = (size_t)((unsigned char *)site->state - site->block);
     TACIT_ASSERT(head + site->state_size == site->block_size);
@@ -286,7 +286,7 @@ enum tacit_status live_site_restore(const struct live_site_ops *ops, struct live
         return status;
     status = make_state(made, announcement, (size_t)length, digest);
     if (status == TACIT_OK)
-        status = take_state(made, bytes, size);
+        status = load_state(made, bytes, size);
     if (status == TACIT_OK && ops->keeps_objecting && ops->objection(made) != NULL)
         status = TACIT_MALFORMED;
     return finish(made, status, true, site);
@@ -372,13 +372,13 @@ void live_site_reveal(struct live_site *site, const void *message,
 uint8_t *live_site_write(struct live_site *site, const struct live_site_release *release,
                          size_t size, struct live_site_update *update)
 {
-    uint8_t *const bytes = live_room_take(&site->out.room, 1, size);
+    uint8_t *const bytes = live_room_allocate(&site->out.room, 1, size);
     set_release(release, bytes, size, update);
     return bytes;
 }
 
-void live_site_keep(struct live_site *site, const void *message,
-                    const struct live_site_release *release, struct live_site_update *update)
+void live_site_record(struct live_site *site, const void *message,
+                      const struct live_site_release *release, struct live_site_update *update)
 {
     struct tacit_wire_table const *const table = site->ops->wire->messages;
     uint8_t *const bytes =
@@ -396,8 +396,8 @@ void live_site_settle(struct live_site *site, uint64_t number, struct live_site_
     update->acknowledged = number;
 }
 
-void live_site_hear_answer(struct live_site *site, const struct tacit_round_message *said,
-                           uint32_t released, uint64_t number, struct live_site_update *update)
+void live_site_on_answer(struct live_site *site, const struct tacit_round_message *said,
+                         uint32_t released, uint64_t number, struct live_site_update *update)
 {
     bool const is_settled = said->closed && said->round == released;
     uint32_t const round = is_settled ? released : said->to != TACIT_EVERYONE ? said->seen : 0;
@@ -466,18 +466,18 @@ enum tacit_status live_site_step(struct live_site *site, const struct live_site_
 
 /* ---- Showing --------------------------------------------------------------------------------- */
 
-void live_site_place(const struct live_site *site, struct live_site_place *place)
+void live_site_role(const struct live_site *site, struct live_site_role *role)
 {
     struct tacit_wire_announcement const *const announcement = site->announcement;
     struct tacit_wire_agreement const *const agreement = &announcement->agreement;
-    *place = (struct live_site_place){.run_id = tacit_wire_run_id(agreement->run),
-                                      .agent = announcement->agent,
-                                      .agent_count = agreement->agent_count,
-                                      .horizon = agreement->horizon,
-                                      .has_neighbours = site->neighbours != NULL,
-                                      .neighbours = site->neighbours,
-                                      .neighbour_count = site->neighbour_count,
-                                      .sites = site->sites};
+    *role = (struct live_site_role){.run_id = tacit_wire_run_id(agreement->run),
+                                    .agent = announcement->agent,
+                                    .agent_count = agreement->agent_count,
+                                    .horizon = agreement->horizon,
+                                    .has_neighbours = site->neighbours != NULL,
+                                    .neighbours = site->neighbours,
+                                    .neighbour_count = site->neighbour_count,
+                                    .sites = site->sites};
 }
 
 static int compare_arms(const void *left, const void *right, void *context)

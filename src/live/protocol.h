@@ -149,8 +149,8 @@ void live_site_reveal(struct live_site *site, const void *message,
 
 /* A release was drawn and charged, which leaves as this message, later or never: the row alone, in
  * the write that keeps the state. */
-void live_site_keep(struct live_site *site, const void *message,
-                    const struct live_site_release *release, struct live_site_update *update);
+void live_site_record(struct live_site *site, const void *message,
+                      const struct live_site_release *release, struct live_site_update *update);
 
 /* The same, for a row that is no message: room for its bytes, which the caller fills. NULL: memory;
  * the daemon stops. */
@@ -160,8 +160,8 @@ uint8_t *live_site_write(struct live_site *site, const struct live_site_release 
 /* What a hub's word to this site says of its reports: which it holds last (an order's `seen`), or
  * that none is wanted of a grant. That row of the outbox is done, and all before it. released: the
  * newest release of this term, by its round and by its number. */
-void live_site_hear_answer(struct live_site *site, const struct tacit_round_message *said,
-                           uint32_t released, uint64_t number, struct live_site_update *update);
+void live_site_on_answer(struct live_site *site, const struct tacit_round_message *said,
+                         uint32_t released, uint64_t number, struct live_site_update *update);
 
 /* This release has arrived, or is not wanted, and all before it. */
 void live_site_settle(struct live_site *site, uint64_t number, struct live_site_update *update);

@@ -30,7 +30,7 @@ struct tacit_wire_neighbour *live_hub_neighbours(const struct live_hub_config *c
     uint32_t const degree = tacit_graph_degree(graph, site);
     TACIT_ASSERT(graph->agent_count == config->site_count);
     struct tacit_wire_neighbour *const neighbours =
-        live_room_take(room, degree, sizeof *neighbours);
+        live_room_allocate(room, degree, sizeof *neighbours);
     for (uint32_t i = 0; neighbours != NULL && i < degree; i++) {
         uint32_t const other = graph->neighbours[graph->first[site] + i];
         neighbours[i] = (struct tacit_wire_neighbour){other, config->sites[other]};
@@ -51,7 +51,7 @@ static bool encode(const struct tacit_wire_table *table, const struct tacit_wire
                    const void *run, struct live_room *room, const uint8_t **made, size_t *size)
 {
     *size = tacit_wire_bytes(table, shape, run);
-    uint8_t *const bytes = live_room_take(room, 1, *size);
+    uint8_t *const bytes = live_room_allocate(room, 1, *size);
     if (bytes != NULL)
         tacit_wire_encode(table, shape, run, bytes);
     *made = bytes;
@@ -76,7 +76,7 @@ static void *run_of(const struct live_hub_ops *ops, const struct live_hub_config
         .agent_count = config->site_count,
         .arm_count = config->arm_count,
         .floor_milli = tacit_wire_floor_milli(config->has_helper, config->floor_nano)};
-    void *const run = live_room_take(room, 1, ops->wire->run_size);
+    void *const run = live_room_allocate(room, 1, ops->wire->run_size);
     if (run == NULL)
         return NULL;
     memcpy(run, &head, sizeof head);
@@ -90,7 +90,7 @@ static bool agree(const struct live_hub_ops *ops, const struct live_hub_config *
 {
     struct tacit_wire_shape const shape = shape_of(config);
     *made = (struct tacit_wire_agreement){
-        .protocol = ops->wire->word,
+        .protocol = ops->wire->name,
         .family = ops->wire->family,
         .protocol_version = ops->wire->version,
         .agent_count = config->site_count,
@@ -118,8 +118,8 @@ static uint8_t *announce(const struct live_hub_ops *ops, const struct live_hub_c
     TACIT_ASSERT(site < config->site_count);
     void *const run = run_of(ops, config, site, &room);
     bool is_made = agree(ops, config, run, &room, &announcement.agreement);
-    if (is_made && ops->place != NULL)
-        is_made = ops->place(config, site, &room, run) &&
+    if (is_made && ops->fill_place != NULL)
+        is_made = ops->fill_place(config, site, &room, run) &&
                   encode(ops->wire->place, &shape, run, &room, &announcement.place,
                          &announcement.place_size);
     *has_place = announcement.place_size > 0;
@@ -186,10 +186,10 @@ static enum tacit_status describe(struct live_hub *hub)
         tacit_wire_agreement_digest(&agreement, digest, tacit_wire_heap()) != TACIT_OK)
         return TACIT_MEMORY;
     tacit_commit_domain(hub->config->federation, digest, hub->domain);
-    hub->own = live_room_take(&hub->room, 1, hub->ops->core->own_size);
+    hub->own = live_room_allocate(&hub->room, 1, hub->ops->core->own_size);
     if (hub->config->has_helper)
-        hub->helper = live_room_take(&hub->room, 1, sizeof *hub->helper);
-    hub->everybody = live_room_take_all(&hub->room, hub->config->site_count);
+        hub->helper = live_room_allocate(&hub->room, 1, sizeof *hub->helper);
+    hub->everybody = live_room_full_set(&hub->room, hub->config->site_count);
     if (hub->own == NULL || hub->room.is_short)
         return TACIT_MEMORY;
     if (hub->helper != NULL)
@@ -212,7 +212,7 @@ static enum tacit_status open_state(struct live_hub *hub, const void *bytes, siz
     if (core_size == 0 || (helper != NULL && helper_size == 0) ||
         (size != 0 && size != hub->state_size))
         return TACIT_MALFORMED;
-    hub->state = live_room_take(&hub->room, 1, hub->state_size);
+    hub->state = live_room_allocate(&hub->room, 1, hub->state_size);
     if (hub->state == NULL)
         return TACIT_MEMORY;
     if (size != 0)
@@ -304,8 +304,8 @@ bool live_hub_send(struct live_hub *hub, const void *message)
 {
     struct live_message *const made =
         live_messages_add(&hub->out, hub->ops->wire->messages, &hub->shape, message);
-    if (made != NULL && hub->ops->mark != NULL)
-        hub->ops->mark(message, made);
+    if (made != NULL && hub->ops->set_delivery != NULL)
+        hub->ops->set_delivery(message, made);
     return made != NULL;
 }
 
@@ -385,7 +385,7 @@ static enum tacit_status receive(struct live_hub *hub, const struct live_hub_eve
                                  struct live_hub_update *update)
 {
     struct tacit_wire_table const *const table =
-        hub->ops->hears != NULL ? hub->ops->hears : hub->ops->wire->messages;
+        hub->ops->reads != NULL ? hub->ops->reads : hub->ops->wire->messages;
     void *message;
     if (hub->ops->only_kind != 0 && event->message_kind != hub->ops->only_kind)
         return TACIT_UNEXPECTED;
@@ -428,7 +428,7 @@ enum tacit_status live_hub_step(struct live_hub *hub, const struct live_hub_even
         update->persist = live_hub_helper_begin_term(hub, event->term);
     enum tacit_status const status =
         event->kind == LIVE_HUB_RECEIVE  ? receive(hub, event, entropy, update)
-        : event->kind == LIVE_HUB_HELPER ? live_hub_hear_helper(hub, event, entropy, update)
+        : event->kind == LIVE_HUB_HELPER ? live_hub_on_helper(hub, event, entropy, update)
                                          : hub->ops->step(hub, event, NULL, entropy, update);
     end_step(hub, update);
     return status;

@@ -32,7 +32,7 @@ uint8_t *live_entry_write(struct live_envelopes *envelopes, struct live_entry *e
 {
     TACIT_ASSERT(entry->number > 0 && entry->state_size <= LIVE_ENTRY_STATE_BYTES_MAX);
     TACIT_IMPLIES(!entry->has_state, entry->state_size == 0);
-    struct live_topic const topic = live_topic_down(envelopes->federation, LIVE_TOPIC_CHAIN);
+    struct live_topic const topic = live_topic_down(envelopes->federation, LIVE_TOPIC_ENTRY);
     struct live_envelopes own = *envelopes; /* of this entry, whatever the newest is */
     size_t const body_size = HEAD_BYTES + entry->state_size;
     uint8_t *const body = malloc(body_size);
@@ -90,7 +90,7 @@ bool live_entry_read(const uint8_t *bytes, size_t size, struct live_entry *entry
 const char *live_entry_open(const struct live_envelopes *envelopes, const uint8_t *bytes,
                             size_t size, struct live_entry *entry)
 {
-    struct live_topic const topic = live_topic_down(envelopes->federation, LIVE_TOPIC_CHAIN);
+    struct live_topic const topic = live_topic_down(envelopes->federation, LIVE_TOPIC_ENTRY);
     struct live_arrival const arrival = {topic.text, TACIT_WIRE_COORDINATOR, bytes, size};
     struct live_opened opened;
     char const *const objection = live_envelope_open_entry(envelopes, &arrival, &opened);

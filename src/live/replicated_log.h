@@ -3,8 +3,8 @@
  * and shows it, so that a coordinator that has lost its state, or has an old one, is told so, and
  * is built again from what the sites hold; and so that two words of one number prove that it has
  * two states. */
-#ifndef TACIT_LIVE_CHAIN_H
-#define TACIT_LIVE_CHAIN_H
+#ifndef TACIT_LIVE_REPLICATED_LOG_H
+#define TACIT_LIVE_REPLICATED_LOG_H
 #include "bus/envelope.h"
 
 /* One entry. All zero: there is none yet. */

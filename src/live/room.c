@@ -7,7 +7,7 @@ struct live_room_block {
     alignas(16) struct live_room_block *next;
 };
 
-void *live_room_take(struct live_room *room, size_t count, size_t size)
+void *live_room_allocate(struct live_room *room, size_t count, size_t size)
 {
     TACIT_ASSERT(size == 0 || count <= (SIZE_MAX - sizeof(struct live_room_block)) / size);
     struct live_room_block *const block = calloc(1, sizeof *block + count * size);
@@ -19,20 +19,20 @@ void *live_room_take(struct live_room *room, size_t count, size_t size)
     return block + 1;
 }
 
-uint64_t *live_room_take_all(struct live_room *room, uint32_t count)
+uint64_t *live_room_full_set(struct live_room *room, uint32_t count)
 {
-    uint64_t *const set = live_room_take(room, TACIT_BITS_WORDS(count), sizeof *set);
+    uint64_t *const set = live_room_allocate(room, TACIT_BITS_WORDS(count), sizeof *set);
     if (set != NULL)
         tacit_bits_fill(set, count);
     return set;
 }
 
-static void *take(void *context, size_t size)
+static void *allocate(void *context, size_t size)
 {
-    return live_room_take(context, 1, size);
+    return live_room_allocate(context, 1, size);
 }
 
-static void give(void *context, void *memory)
+static void release(void *context, void *memory)
 {
     struct live_room *const room = context;
     struct live_room_block *const block = (struct live_room_block *)memory - 1;
@@ -45,11 +45,11 @@ static void give(void *context, void *memory)
 
 struct tacit_wire_allocator live_room_allocator(struct live_room *room)
 {
-    return (struct tacit_wire_allocator){take, give, room};
+    return (struct tacit_wire_allocator){allocate, release, room};
 }
 
 void live_room_free(struct live_room *room)
 {
     while (room->first != NULL)
-        give(room, room->first + 1);
+        release(room, room->first + 1);
 }

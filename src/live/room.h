@@ -12,10 +12,10 @@ struct live_room {
 };
 
 /* Zeros, 16-byte aligned; of no bytes too. NULL: out of memory. Cost: that of the heap. */
-void *live_room_take(struct live_room *room, size_t count, size_t size);
+void *live_room_allocate(struct live_room *room, size_t count, size_t size);
 
 /* A set of so many, all in it. NULL: the same. */
-uint64_t *live_room_take_all(struct live_room *room, uint32_t count);
+uint64_t *live_room_full_set(struct live_room *room, uint32_t count);
 
 /* For codecs: what they make belongs to the room. The room must not move. */
 struct tacit_wire_allocator live_room_allocator(struct live_room *room);

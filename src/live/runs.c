@@ -27,7 +27,7 @@ struct reading {
     enum tacit_status status;
 };
 
-static bool take_row(void *context, const struct live_run_row *row)
+static bool add_row(void *context, const struct live_run_row *row)
 {
     struct reading *const reading = context;
     struct live_runs *const runs = reading->runs;
@@ -46,7 +46,7 @@ enum tacit_status live_runs_open(struct live_runs *runs, struct live_store *stor
 {
     struct reading reading = {runs, TACIT_OK};
     TACIT_ASSERT(runs->count == 0);
-    enum tacit_status const status = live_store_runs(store, take_row, &reading);
+    enum tacit_status const status = live_store_runs(store, add_row, &reading);
     return status == TACIT_OK ? reading.status : status;
 }
 

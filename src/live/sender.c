@@ -8,7 +8,7 @@
 
 /* Takes a token of a bucket that holds `at_once` of them and gets one in each interval: its state
  * is the time at which it is full again. */
-static bool take_token(uint64_t *due_us, uint64_t now_us, uint64_t interval_us, uint64_t at_once)
+static bool spend_token(uint64_t *due_us, uint64_t now_us, uint64_t interval_us, uint64_t at_once)
 {
     TACIT_ASSERT(interval_us > 0);
     TACIT_ASSERT(at_once >= 1);
@@ -21,8 +21,8 @@ static bool take_token(uint64_t *due_us, uint64_t now_us, uint64_t interval_us, 
 
 bool live_sender_may_speak(struct live_sender *sender, uint64_t now_us)
 {
-    if (take_token(&sender->messages_due_us, now_us, US_PER_S / LIVE_SENDER_MESSAGES_A_SECOND,
-                   LIVE_SENDER_MESSAGES_AT_ONCE))
+    if (spend_token(&sender->messages_due_us, now_us, US_PER_S / LIVE_SENDER_MESSAGES_A_SECOND,
+                    LIVE_SENDER_MESSAGES_AT_ONCE))
         return true;
     sender->dropped_count++;
     return false;
@@ -35,8 +35,8 @@ bool live_sender_refuse(struct live_sender *sender, uint64_t now_us, bool is_uns
     sender->refused_count++;
     sender->unsigned_count += is_unsigned;
     (void)snprintf(sender->why, sizeof sender->why, "%s", why);
-    if (!take_token(&sender->lines_due_us, now_us, 60 * US_PER_S / LIVE_SENDER_LINES_A_MINUTE,
-                    LIVE_SENDER_LINES_AT_ONCE)) {
+    if (!spend_token(&sender->lines_due_us, now_us, 60 * US_PER_S / LIVE_SENDER_LINES_A_MINUTE,
+                     LIVE_SENDER_LINES_AT_ONCE)) {
         sender->silent_count++;
         return false;
     }

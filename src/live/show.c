@@ -50,7 +50,7 @@ void live_show_causes(const struct live_causes *causes, const struct live_bus_tr
                       json_t *status)
 {
     bool const is_lost = !broker->is_connected && broker->reason[0] != '\0';
-    (void)json_object_set_new(status, "state", json_string(live_state_word(causes->state)));
+    (void)json_object_set_new(status, "state", json_string(live_state_name(causes->state)));
     (void)json_object_set_new(status, "causes", causes->list);
     (void)json_object_set_new(status, "disconnected",
                               is_lost ? json_string(broker->reason) : json_null());
@@ -138,7 +138,7 @@ json_t *live_show_model(const struct live_model *model)
 unsigned live_show_health(json_t *status, struct live_buffer *out)
 {
     char const *const state = json_string_value(json_object_get(status, "state"));
-    bool const is_sick = state == NULL || strcmp(state, live_state_word(LIVE_STATE_ATTENTION)) == 0;
+    bool const is_sick = state == NULL || strcmp(state, live_state_name(LIVE_STATE_ATTENTION)) == 0;
     live_buffer_add_tree(out, status);
     return is_sick ? 503 : 200;
 }

@@ -42,11 +42,11 @@ struct live_site_config {
 };
 
 /* Signatures of digests, by a site itself and by the others, whose names go with them. */
-struct live_seals {
+struct live_row_signer {
     void *context;
-    bool (*sign)(void *context, const uint8_t digest[32], uint8_t seal[64]);
+    bool (*sign)(void *context, const uint8_t digest[32], uint8_t signature[64]);
     bool (*check)(void *context, const char *site, const uint8_t digest[32],
-                  const uint8_t seal[64]);
+                  const uint8_t signature[64]);
 };
 
 /* ---- Events ---------------------------------------------------------------------------------- */
@@ -70,7 +70,7 @@ struct live_site_event {
     uint64_t now_us;                  /* monotone */
     uint64_t term;                    /* of the hub, from 1; 0: none is known */
     const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
-    const struct live_seals *seals;   /* for rows that travel beyond who hears their site */
+    const struct live_row_signer *signer; /* for rows that travel beyond who hears their site */
     union {
         bool begins_term; /* START, CONNECTED: the hub has forgotten what it granted before */
         struct {
@@ -189,7 +189,7 @@ struct live_model {
 };
 
 /* Where the site is in its run. */
-struct live_site_place {
+struct live_site_role {
     uint64_t run_id;
     uint32_t agent;
     uint32_t agent_count;
@@ -278,7 +278,7 @@ struct live_site; /* protocol.h; the daemon knows it by the functions below */
 /* One family: what protocol.c does not know of a site. */
 struct live_site_ops {
     const struct tacit_wire_protocol *wire; /* its messages are the core's own structs */
-    bool hears_of_each;     /* the hub also says what is about one site on a topic of its own */
+    bool receives_each;     /* the hub also says what is about one site on a topic of its own */
     const char *one_run;    /* why a state has one run only, in words; NULL: it has any number */
     bool has_terms;         /* it can go on in a new term, with a hub that has lost its state */
     bool sums_in_memory;    /* exact sums are in the memory of a process and nowhere else: what was
@@ -355,7 +355,7 @@ const struct tacit_wire_agreement *live_site_agreement(const struct live_site *s
 enum tacit_status live_site_step(struct live_site *site, const struct live_site_event *event,
                                  const struct tacit_entropy *entropy,
                                  struct live_site_update *update);
-void live_site_place(const struct live_site *site, struct live_site_place *place);
+void live_site_role(const struct live_site *site, struct live_site_role *role);
 
 /* The arms to fall back to, best first, into room for K. Ensures: the result is their number. site
  * is NULL before it joined a run. */

@@ -54,7 +54,7 @@ const char *live_site_trust_objection(const struct live_site *site)
                               : "out of memory";
 }
 
-struct tacit_helper_keys live_site_seals(struct live_site_trust *trust)
+struct tacit_helper_keys live_site_helper_keys(struct live_site_trust *trust)
 {
     TACIT_ASSERT(trust != NULL);
     return (struct tacit_helper_keys){.context = trust->key, .seal = live_hpke_seal_seed};

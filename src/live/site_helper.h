@@ -32,7 +32,7 @@ const char *live_site_trust_objection(const struct live_site *site);
     "the coordinator has the means over all sites, with intervals, and its status shows them"
 
 /* For masking; trust has to stay. */
-struct tacit_helper_keys live_site_seals(struct live_site_trust *trust);
+struct tacit_helper_keys live_site_helper_keys(struct live_site_trust *trust);
 
 /* In an event of this term of the run's, from 1. Both have to stay. */
 struct tacit_aggregators live_site_aggregators(const struct live_site_trust *trust,

@@ -75,7 +75,7 @@ static uint32_t add_others(const struct live_status *status, bool are_worse,
 
 /* What may be said at any time, by intervals that hold at all times, as a text. False: nothing yet.
  */
-static bool say_known(const struct live_status *status, struct live_buffer *out)
+static bool append_known(const struct live_status *status, struct live_buffer *out)
 {
     struct live_hub_intervals const *const known = status->hub->intervals;
     struct live_buffer others = {0};
@@ -100,9 +100,9 @@ static bool say_known(const struct live_status *status, struct live_buffer *out)
     return true;
 }
 
-static bool say_answer(const struct live_status *status, struct live_buffer *out)
+static bool append_answer(const struct live_status *status, struct live_buffer *out)
 {
-    bool const is_known = say_known(status, out);
+    bool const is_known = append_known(status, out);
     live_buffer_add_bytes(out, "", 1);
     return is_known && !out->failed;
 }
@@ -117,11 +117,11 @@ static uint32_t leader_of(const struct live_hub_view *hub, uint32_t arm_count)
 static const char *winner(const struct live_status *status);
 
 /* Of a run that is not over: who leads, if anybody is known to. */
-static void say_leader(const struct live_status *status, struct live_buffer *out)
+static void append_leader(const struct live_status *status, struct live_buffer *out)
 {
     struct live_hub_view const *const hub = status->hub;
     uint32_t const leader = leader_of(hub, status->config->arm_count);
-    if (say_known(status, out))
+    if (append_known(status, out))
         return;
     if (leader != UINT32_MAX)
         live_buffer_format(out, "%.900s leads", status->config->arm_names[leader]);
@@ -149,7 +149,7 @@ static json_t *headline(const struct live_status *status)
     else if (hub->is_finished)
         live_buffer_add(&out, "the run is over");
     else
-        say_leader(status, &out);
+        append_leader(status, &out);
     if ((hub->judges || hub->votes != NULL) && hub->active != NULL && hub->model == NULL)
         live_show_arms_out(arms, hub->active_count, &out);
     if (!hub->is_finished && left > 0)
@@ -166,7 +166,7 @@ static size_t numbers_of(const struct live_status *status, struct live_number nu
 {
     struct live_hub_view const *const hub = status->hub;
     enum live_number_kind const judged = hub->judges ? LIVE_WHOLE : LIVE_ABSENT;
-    enum live_number_kind const changed = hub->takes_changes ? LIVE_WHOLE : LIVE_ABSENT;
+    enum live_number_kind const changed = hub->can_change ? LIVE_WHOLE : LIVE_ABSENT;
     uint32_t const flagged =
         hub->flagged == NULL ? 0 : tacit_bits_count(hub->flagged, status->config->site_count);
     struct live_number const all[] = {
@@ -186,7 +186,7 @@ static size_t numbers_of(const struct live_status *status, struct live_number nu
          hub->missing_count},
         {"covered", NULL, NULL, judged, hub->covered_count},
         {"quorum", "tacit_hub_quorum", "Reports that suffice once the deadline is over.", judged,
-         hub->takes_changes ? hub->quorum : status->config->quorum},
+         hub->can_change ? hub->quorum : status->config->quorum},
         {"radius", NULL, NULL, hub->judges ? LIVE_REAL : LIVE_ABSENT, hub->radius},
         {"votes_needed", NULL, NULL, hub->votes != NULL ? LIVE_WHOLE : LIVE_ABSENT,
          hub->votes_needed},
@@ -262,7 +262,7 @@ static void arm_columns(const struct live_hub_view *hub, struct live_column colu
          hub->spreads},
         {"eliminated_epoch", "tacit_hub_arm_eliminated_epoch",
          "Epoch in which the arm went out; 0: it is in.", LIVE_U32S, hub->eliminated},
-        {"retired", NULL, NULL, LIVE_BITS, hub->takes_changes ? hub->retired : NULL},
+        {"retired", NULL, NULL, LIVE_BITS, hub->can_change ? hub->retired : NULL},
         {"votes", "tacit_hub_arm_votes", "Sites that have voted the arm out.", LIVE_U32S,
          hub->votes},
         {"in", NULL, NULL, LIVE_BITS, hub->votes != NULL ? hub->active : NULL}};
@@ -292,7 +292,7 @@ static json_t *site_tree(const struct live_status *status, uint32_t site)
     live_columns_show(columns, SITE_COLUMNS, site, made);
     if (hub->helper.is_there)
         (void)json_object_set_new(made, "dropped", json_boolean(is_dropped(hub, site)));
-    if (!hub->takes_changes)
+    if (!hub->can_change)
         return made;
     (void)json_object_set_new(made, "dropped", json_boolean(tacit_bits_has(hub->dropped, site)));
     (void)json_object_set_new(
@@ -355,7 +355,7 @@ static void add_answer(const struct live_status *status, json_t *made)
 {
     struct live_buffer answer = {0};
     struct live_hub_intervals const *const known = status->hub->intervals;
-    if (say_answer(status, &answer))
+    if (append_answer(status, &answer))
         (void)json_object_update_new(
             made, json_pack("{s:f, s:s, s:s}", "confidence", known->confidence, "answer",
                             answer.bytes, "leader", status->config->arm_names[known->leader]));
@@ -383,7 +383,7 @@ static json_t *tree_of(const void *context)
     (void)json_object_set_new(made, "offenders", offenders(status));
     (void)json_object_set_new(made, "sites", sites(status));
     (void)json_object_set_new(made, "arms", arms(status));
-    if (hub->takes_changes)
+    if (hub->can_change)
         (void)json_object_set_new(made, "changes",
                                   live_control_list(hub->changes, hub->change_count, &names));
     if (hub->model != NULL)
@@ -400,7 +400,7 @@ static unsigned show_runs(const void *context, struct live_buffer *out)
 /* ---- The page -------------------------------------------------------------------------------- */
 
 /* What stands on the page of a coordinator, who has no data of anybody. */
-static void say_privacy(const struct live_status *status, struct live_buffer *out)
+static void append_privacy(const struct live_status *status, struct live_buffer *out)
 {
     if (status->of->config->protocol->epsilon_nano != NULL)
         live_buffer_format(out,
@@ -420,11 +420,11 @@ static void show_page(const void *context, struct live_buffer *out)
     struct live_status const *const status = context;
     struct live_buffer privacy = {0};
     json_t *const tree = tree_of(status);
-    say_privacy(status, &privacy);
+    append_privacy(status, &privacy);
     struct live_board const board = {.status = tree,
                                      .arms = json_object_get(tree, "arms"),
                                      .role = "coordinator",
-                                     .protocol = status->of->config->protocol->wire->word,
+                                     .protocol = status->of->config->protocol->wire->name,
                                      .version = status->of->config->version,
                                      .arm_names = status->config->arm_names,
                                      .history = &status->of->history,

@@ -128,12 +128,12 @@ static bool read_sites(const uint8_t *at, size_t size, struct live_room *room,
 {
     TACIT_ASSERT(offer->announcement != NULL);
     uint32_t const count = offer->announcement->agreement.agent_count;
-    uint8_t(*const keys)[LIVE_KEY_BYTES] = live_room_take(room, count, LIVE_KEY_BYTES);
-    const char **const names = live_room_take(room, count, sizeof *names);
+    uint8_t(*const keys)[LIVE_KEY_BYTES] = live_room_allocate(room, count, LIVE_KEY_BYTES);
+    const char **const names = live_room_allocate(room, count, sizeof *names);
     for (uint32_t site = 0; keys != NULL && names != NULL && site < count; site++) {
         size_t const length = size > LIVE_KEY_BYTES ? at[LIVE_KEY_BYTES] : 0;
         size_t const used = LIVE_KEY_BYTES + 1u + length;
-        char *const name = live_room_take(room, 1, length + 1);
+        char *const name = live_room_allocate(room, 1, length + 1);
         if (length == 0 || length > TACIT_WIRE_NAME_BYTES_MAX || size < used || name == NULL)
             return false;
         memcpy(keys[site], at, LIVE_KEY_BYTES);
@@ -268,7 +268,7 @@ static bool is_whole(const struct live_pieces *pieces)
     return memcmp(digest, pieces->digest, sizeof digest) == 0;
 }
 
-static bool take_piece(struct live_pieces *pieces, const uint8_t *piece, size_t size)
+static bool add_piece(struct live_pieces *pieces, const uint8_t *piece, size_t size)
 {
     if (size <= PIECE_HEAD_BYTES || piece[0] != LIVE_TRUST_PIECE)
         return false;
@@ -293,11 +293,11 @@ static bool take_piece(struct live_pieces *pieces, const uint8_t *piece, size_t 
     return pieces->next == count && is_whole(pieces);
 }
 
-bool live_pieces_hear(struct live_pieces *pieces, const uint8_t **bytes, size_t *size)
+bool live_pieces_add(struct live_pieces *pieces, const uint8_t **bytes, size_t *size)
 {
     if (*size == 0 || (*bytes)[0] != LIVE_TRUST_PIECE)
         return *size > 0;
-    if (!take_piece(pieces, *bytes, *size))
+    if (!add_piece(pieces, *bytes, *size))
         return false;
     *bytes = pieces->bytes;
     *size = pieces->size;

@@ -97,7 +97,7 @@ struct live_pieces {
 };
 /* Of whatever came, in pieces or whole. True: *bytes are all of it, until the next call. A piece
  * that does not follow the one before is passed over: all of them are said again. */
-bool live_pieces_hear(struct live_pieces *pieces, const uint8_t **bytes, size_t *size);
+bool live_pieces_add(struct live_pieces *pieces, const uint8_t **bytes, size_t *size);
 void live_pieces_free(struct live_pieces *pieces);
 
 /* ---- Proofs ---- */

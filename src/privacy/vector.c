@@ -23,7 +23,7 @@ static double norm_of(const double *h, uint32_t dimension)
 }
 
 /* Takes steps off the largest, lowest index first, until they fit. */
-static void take_off(int64_t *steps, uint32_t dimension, int64_t excess)
+static void trim_steps(int64_t *steps, uint32_t dimension, int64_t excess)
 {
     for (; excess > 0; excess--) {
         uint32_t largest = 0;
@@ -49,7 +49,7 @@ void tacit_vector_quantise(const double *h, uint32_t dimension, double clip, int
         steps[j] = (int64_t)(bounded * (double)TACIT_VECTOR_STEPS); /* toward zero */
         sum += steps[j] < 0 ? -steps[j] : steps[j];
     }
-    take_off(steps, dimension, sum - TACIT_VECTOR_STEPS);
+    trim_steps(steps, dimension, sum - TACIT_VECTOR_STEPS);
 }
 
 /* ---- Noise ---- */

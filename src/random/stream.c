@@ -33,7 +33,7 @@ void random_make_words(struct tacit_rng *rng)
 }
 
 /* The words that are left in the buffer, as many as are wanted. Result: how many. */
-static size_t take_buffered(struct tacit_rng *rng, size_t count, uint64_t *words)
+static size_t drain_buffer(struct tacit_rng *rng, size_t count, uint64_t *words)
 {
     size_t i = 0;
     while (i < count && rng->used < TACIT_RNG_WORDS)
@@ -43,7 +43,7 @@ static size_t take_buffered(struct tacit_rng *rng, size_t count, uint64_t *words
 
 void tacit_rng_words(struct tacit_rng *rng, size_t count, uint64_t *words)
 {
-    size_t i = take_buffered(rng, count, words);
+    size_t i = drain_buffer(rng, count, words);
     for (; i + TACIT_RNG_WORDS <= count; i += TACIT_RNG_WORDS)
         make_words(rng, words + i);
     while (i < count)
@@ -130,7 +130,7 @@ WIDE void make_wide(struct tacit_rng *rng, unsigned sides, uint64_t *words)
 __attribute__((target("avx2"))) void tacit_rng_words_avx2(struct tacit_rng *rng, size_t count,
                                                           uint64_t *words)
 {
-    size_t i = take_buffered(rng, count, words);
+    size_t i = drain_buffer(rng, count, words);
     for (; i + SIDES_MAX * WIDE_WORDS <= count; i += SIDES_MAX * WIDE_WORDS)
         make_wide(rng, SIDES_MAX, words + i);
     if (i + WIDE_WORDS <= count) {

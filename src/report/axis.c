@@ -68,13 +68,13 @@ struct report_axis report_axis_log(double lo, double hi)
     return axis;
 }
 
-double report_axis_place(const struct report_axis *axis, double value)
+double report_axis_position(const struct report_axis *axis, double value)
 {
     if (axis->log && !(value > axis->lo))
         return 0.0; /* also what has no logarithm */
-    double const place = axis->log ? log(value / axis->lo) / log(axis->hi / axis->lo)
-                                   : (value - axis->lo) / (axis->hi - axis->lo);
-    return place < 0.0 ? 0.0 : place > 1.0 ? 1.0 : place;
+    double const position = axis->log ? log(value / axis->lo) / log(axis->hi / axis->lo)
+                                      : (value - axis->lo) / (axis->hi - axis->lo);
+    return position < 0.0 ? 0.0 : position > 1.0 ? 1.0 : position;
 }
 
 static void add_point(const struct tacit_report *report, const struct tacit_report_curve *curve,

@@ -60,7 +60,7 @@ enum tacit_status report_drawing_new(const struct tacit_report *report, uint32_t
     drawing->figure = (struct tacit_report_figure){
         .id = "curve",
         .title = drawing->title,
-        .x_label = report->words == NULL ? X_LABEL : report->words->slot,
+        .x_label = report->labels == NULL ? X_LABEL : report->labels->slot,
         .y_label = drawing->line.name,
         .x_is_log = true,
         .series = drawing->series};

@@ -200,13 +200,13 @@ double figure_x(const struct frame *frame, double value)
     if (frame->zero > 0 && value == 0)
         return frame->left + 0.3 * frame->zero;
     double const left = frame->left + frame->zero;
-    return left + report_axis_place(&frame->x, value) * (frame->width - left - FIGURE_RIGHT);
+    return left + report_axis_position(&frame->x, value) * (frame->width - left - FIGURE_RIGHT);
 }
 
 double figure_y(const struct frame *frame, double value)
 {
     TACIT_ASSERT(!frame->is_rows);
-    return frame->bottom - report_axis_place(&frame->y, value) * (frame->bottom - frame->top);
+    return frame->bottom - report_axis_position(&frame->y, value) * (frame->bottom - frame->top);
 }
 
 double figure_value(const struct frame *frame, double value)

@@ -18,7 +18,7 @@
 /* ---- Which names there are ---- */
 
 /* Is the name the number that the axis shows? */
-static bool says_where(const char *name, double x)
+static bool is_axis_number(const char *name, double x)
 {
     char *end;
     double const value = strtod(name, &end);
@@ -31,7 +31,7 @@ bool figure_is_named(const struct frame *frame, const struct tacit_report_series
     TACIT_ASSERT(point < series->count);
     return series->names != NULL && !frame->is_rows &&
            figure_is_marked(frame->figure, series, point) &&
-           !says_where(series->names[point], series->x[point]);
+           !is_axis_number(series->names[point], series->x[point]);
 }
 
 /* "R = 2", "D 500", "0.1": a value of a number, and not a kind. */
@@ -79,8 +79,8 @@ static bool is_free(const struct frame *frame, const struct figure_box *box)
 }
 
 /* An interval, which no name should lie on either. */
-static void take_interval(struct frame *frame, const struct tacit_report_series *series,
-                          uint32_t point)
+static void occupy_interval(struct frame *frame, const struct tacit_report_series *series,
+                            uint32_t point)
 {
     double ends[2];
     bool is_open[2];
@@ -90,7 +90,7 @@ static void take_interval(struct frame *frame, const struct tacit_report_series 
 }
 
 /* The points are there first, so that no name lies on one. */
-static void take_points(struct frame *frame)
+static void occupy_points(struct frame *frame)
 {
     frame->box_count = 0;
     for (uint32_t i = 0; i < frame->figure->series_count; i++) {
@@ -101,7 +101,7 @@ static void take_points(struct frame *frame)
             if (!figure_is_marked(frame->figure, series, point))
                 continue;
             occupy(frame, (struct figure_box){x - POINT, y - POINT, x + POINT, y + POINT});
-            take_interval(frame, series, point);
+            occupy_interval(frame, series, point);
         }
     }
 }
@@ -191,7 +191,7 @@ static bool put_all(struct frame *frame)
 {
     uint32_t number = 0;
     bool have_room = true;
-    take_points(frame);
+    occupy_points(frame);
     for (uint32_t i = 0; i < frame->figure->series_count; i++) {
         const struct tacit_report_series *const series = &frame->figure->series[i];
         for (uint32_t point = 0; point < series->count; point++) {

@@ -57,7 +57,7 @@ static void put_answer(const struct tacit_report *report, const struct tacit_rep
     bool const is_open = answer->sentence != NULL && !answer->is_decided;
     report_html_answer_begin(is_open ? " open" : answer->is_decided ? " win" : "", out);
     html_put(out, "<bdi>%s</bdi></p>\n",
-             answer->sentence != NULL ? answer->sentence : report_words(report)->no_answer);
+             answer->sentence != NULL ? answer->sentence : report_labels(report)->no_answer);
     if (answer->sentence != NULL)
         put_sureness(report, answer, out);
     put_comparison(report, out);

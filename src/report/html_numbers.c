@@ -42,7 +42,7 @@ void report_html_cards(const struct tacit_report *report, FILE *out)
                   unprotected ? "none" : report_rounded(report->epsilon_per_reward, 5).text,
                   unprotected && is_noised ? "none is guaranteed"
                   : unprotected            ? "no noise is added"
-                  : report->words == NULL  ? "smaller is more private"
+                  : report->labels == NULL ? "smaller is more private"
                                            : "in all; smaller is more private");
 }
 
@@ -70,13 +70,13 @@ static bool is_traffic(const struct tacit_report *report, const struct tacit_met
 
 void report_html_traffic(const struct tacit_report *report, FILE *out)
 {
-    struct tacit_words const *const words = report_words(report);
+    struct tacit_labels const *const labels = report_labels(report);
     char per_agent[40];
     char note[120];
-    (void)snprintf(per_agent, sizeof per_agent, "#per %.30s", words->agent);
+    (void)snprintf(per_agent, sizeof per_agent, "#per %.30s", labels->agent);
     (void)snprintf(note, sizeof note,
                    "What the %.40s told each other: per run, and shared out over them.",
-                   words->agents);
+                   labels->agents);
     const char *const heads[] = {"what", "#mean of a run", "#" PLUS_MINUS " 95 %", per_agent};
     bool begun = false;
     for (uint32_t i = 0; i < report->metric_count; i++) {

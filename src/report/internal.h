@@ -127,7 +127,7 @@ enum tacit_status report_finish(FILE *out);
 bool report_interrupted(const struct tacit_report *report);
 
 /* What the family calls things, or the words of bandits. */
-const struct tacit_words *report_words(const struct tacit_report *report);
+const struct tacit_labels *report_labels(const struct tacit_report *report);
 
 /* What an arm is called, or an agent: its name, or one by its number in `own`. */
 #define REPORT_OWN_BYTES 24u
@@ -256,7 +256,7 @@ struct report_axis report_axis_linear(double lo, double hi);
 struct report_axis report_axis_log(double lo, double hi);
 
 /* Where a value lies on the axis: 0 at lo, 1 at hi; never outside. */
-double report_axis_place(const struct report_axis *axis, double value);
+double report_axis_position(const struct report_axis *axis, double value);
 
 /* A curve with its band, finite points only. */
 struct report_line {

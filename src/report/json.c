@@ -34,8 +34,8 @@ static void put_head(const struct tacit_report *report, FILE *out)
         json_put(out, ", \"runs_asked\": %u", report->runs_asked);
     json_put(out, ", \"horizon\": %" PRIu64 ", \"version\": %s,\n \"privacy\": {\"mode\": %s",
              report->horizon, report->version, report->privacy_mode);
-    put_epsilon(report, report->words == NULL ? "reward" : report->words->agent, out);
-    if (report->words == NULL && strcmp(report_epsilon_of(report), "reward") != 0)
+    put_epsilon(report, report->labels == NULL ? "reward" : report->labels->agent, out);
+    if (report->labels == NULL && strcmp(report_epsilon_of(report), "reward") != 0)
         put_epsilon(report, report_epsilon_of(report), out); /* of more than its reward */
     if (report->delta > 0)
         json_put(out, ", \"delta\": %g", report->delta);

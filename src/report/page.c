@@ -7,8 +7,8 @@ static void put_header(const struct tacit_report *report, FILE *out)
 {
     report_html_top(report->name, "what was learned", report->remark, report->title_note, out);
     report_html_fact(report->run_count, "run", "runs", out);
-    report_html_fact(report->agent_count, report_words(report)->agent, report_words(report)->agents,
-                     out);
+    report_html_fact(report->agent_count, report_labels(report)->agent,
+                     report_labels(report)->agents, out);
     if (report->arm_count > 0)
         report_html_fact(report->arm_count, "arm", "arms", out);
     html_put(out, "<span>%-s</span><span>seed %" PRIu64 "</span>", report_horizon(report).text,
@@ -23,7 +23,7 @@ static void put_privacy(const struct tacit_report *report, FILE *out)
              "<span class=\"tag\">privacy: %s</span><span class=\"tag\">%-s</span></h2>\n"
              "<p>%s</p></section>\n",
              report_unprotected(report) ? " warn" : "",
-             report->words == NULL ? "site" : report->words->agent, report->privacy_mode,
+             report->labels == NULL ? "site" : report->labels->agent, report->privacy_mode,
              report_loss(report, report_rounded(report->epsilon_per_reward, 5)).text,
              report->statement);
 }
@@ -39,7 +39,7 @@ static enum tacit_status put_chart(const struct tacit_report *report, uint32_t c
     drawing.figure.id = id;
     if (status == TACIT_OK && drawing.line.count > 0)
         report_html_figure(&drawing.figure,
-                           curve == 0 && report->words == NULL
+                           curve == 0 && report->labels == NULL
                                ? "Regret is the reward missed against always choosing the best "
                                  "arm. An arm is one of the options; a slot is one turn of "
                                  "choosing."

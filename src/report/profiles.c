@@ -121,7 +121,7 @@ static void put_row_name(const struct tacit_report *report, const struct tacit_p
     char slot[48];
     if (profile->is_series) {
         (void)snprintf(slot, sizeof slot, "%.20s %" PRIu64,
-                       report->words == NULL ? "t =" : report->words->slot,
+                       report->labels == NULL ? "t =" : report->labels->slot,
                        report->series_slots[row]);
         report_html_row(slot, out);
     } else {
@@ -159,11 +159,11 @@ static void put_heads(const struct tacit_report *report, const struct tacit_prof
                       uint32_t count, uint32_t first, FILE *out)
 {
     uint32_t const rows = row_count(report, profiles);
-    const char *const row_head[] = {profiles->is_series      ? report_words(report)->slot
+    const char *const row_head[] = {profiles->is_series      ? report_labels(report)->slot
                                     : profiles->rows == NULL ? "arm"
-                                    : report->words != NULL  ? report->words->agent
+                                    : report->labels != NULL ? report->labels->agent
                                                              : "of"};
-    report_html_table(report_words(report)->profiles, "plain", NULL, 0, out);
+    report_html_table(report_labels(report)->profiles, "plain", NULL, 0, out);
     report_html_heads(row_head, 1, out);
     for (uint32_t i = 0; i < count; i++) {
         if (is_empty(report, &profiles[i], first + i * rows))
@@ -198,7 +198,7 @@ void report_profiles_html(const struct tacit_report *report, FILE *out)
     uint32_t next = 0;
     if (report->profiles == NULL || report->profiles[0].name == NULL)
         return;
-    report_html_section("profiles", report_words(report)->profiles,
+    report_html_section("profiles", report_labels(report)->profiles,
                         "Means over the runs in which it happened.", out);
     while (report->profiles[next].name != NULL) {
         struct tacit_profile const *const profiles = &report->profiles[next];

@@ -19,19 +19,19 @@ static size_t at_of(const struct tacit_report *report, uint32_t run, uint32_t ag
 }
 
 /* The mean that the site saw of an arm; NaN: too few pulls. */
-static double seen(const struct tacit_report *report, size_t at, uint32_t arm)
+static double mean_at(const struct tacit_report *report, size_t at, uint32_t arm)
 {
     uint64_t const count = report->site_counts[at + arm];
     return count < PULLS_MIN ? (double)NAN : report->site_sums[at + arm] / (double)count;
 }
 
 /* Its own best arm in that run; arm_count: it has no opinion of any. */
-static uint32_t best_seen(const struct tacit_report *report, size_t at)
+static uint32_t best_at(const struct tacit_report *report, size_t at)
 {
     uint32_t best = report->arm_count;
     for (uint32_t arm = 0; arm < report->arm_count; arm++) {
-        double const mean = seen(report, at, arm);
-        if (!isnan(mean) && (best == report->arm_count || mean > seen(report, at, best)))
+        double const mean = mean_at(report, at, arm);
+        if (!isnan(mean) && (best == report->arm_count || mean > mean_at(report, at, best)))
             best = arm;
     }
     return best;
@@ -47,12 +47,12 @@ static void judge(const struct tacit_report *report, uint32_t agent, uint32_t co
     uint64_t pulls = 0;
     for (uint32_t run = 0; run < report->run_count; run++) {
         size_t const at = at_of(report, run, agent);
-        uint32_t const best = best_seen(report, at);
+        uint32_t const best = best_at(report, at);
         votes[best]++;
         for (uint32_t arm = 0; arm < arms; arm++)
             pulls += report->site_counts[at + arm];
-        if (best < arms && !isnan(seen(report, at, common)))
-            costs[site->runs++] = seen(report, at, best) - seen(report, at, common);
+        if (best < arms && !isnan(mean_at(report, at, common)))
+            costs[site->runs++] = mean_at(report, at, best) - mean_at(report, at, common);
     }
     for (uint32_t arm = 0; arm < arms; arm++)
         if (votes[arm] > 0 && (site->best_arm == arms || votes[arm] > votes[site->best_arm]))
@@ -66,7 +66,7 @@ static void judge(const struct tacit_report *report, uint32_t agent, uint32_t co
     site->ci95 = site->runs > 1 ? summary.ci95 : (double)NAN;
 }
 
-static void tell_truth(const struct tacit_report *report, uint32_t agent, uint32_t common,
+static void fill_truth(const struct tacit_report *report, uint32_t agent, uint32_t common,
                        struct report_site *site)
 {
     const double *const means = report->site_means + (size_t)agent * report->arm_count;
@@ -95,7 +95,7 @@ enum tacit_status report_sites_new(const struct tacit_report *report, struct rep
     status = votes == NULL || costs == NULL || sites->items == NULL ? TACIT_MEMORY : TACIT_OK;
     for (uint32_t agent = 0; agent < report->agent_count && status == TACIT_OK; agent++) {
         judge(report, agent, sites->common_arm, votes, costs, &sites->items[agent]);
-        tell_truth(report, agent, sites->common_arm, &sites->items[agent]);
+        fill_truth(report, agent, sites->common_arm, &sites->items[agent]);
         sites->count++;
     }
     free(votes);

@@ -105,16 +105,16 @@ struct report_number report_percent(double share)
     return number;
 }
 
-const struct tacit_words *report_words(const struct tacit_report *report)
+const struct tacit_labels *report_labels(const struct tacit_report *report)
 {
-    static const struct tacit_words plain = {
+    static const struct tacit_labels plain = {
         .agent = "agent",
         .agents = "agents",
         .slot = "time",
         .slots = "slots",
         .no_answer = "no single arm: this protocol decides anew each time",
         .profiles = "When and where"};
-    return report->words == NULL ? &plain : report->words;
+    return report->labels == NULL ? &plain : report->labels;
 }
 
 const char *report_name_arm(const struct tacit_report *report, uint32_t arm,
@@ -135,8 +135,8 @@ const char *report_name_agent(const struct tacit_report *report, uint32_t agent,
 const char *report_epsilon_of(const struct tacit_report *report)
 {
     return report->epsilon_of != NULL ? report->epsilon_of
-           : report->words == NULL    ? "reward"
-                                      : report->words->agent;
+           : report->labels == NULL   ? "reward"
+                                      : report->labels->agent;
 }
 
 struct report_loss report_loss(const struct tacit_report *report, struct report_number epsilon)
@@ -158,11 +158,11 @@ struct report_number report_horizon(const struct tacit_report *report)
 {
     struct report_number const count = report_grouped(report->horizon);
     struct report_number horizon;
-    if (report->words == NULL)
+    if (report->labels == NULL)
         (void)snprintf(horizon.text, sizeof horizon.text, "horizon %.30s", count.text);
     else
         (void)snprintf(horizon.text, sizeof horizon.text, "%.30s %.15s", count.text,
-                       report->horizon == 1 ? report->words->slot : report->words->slots);
+                       report->horizon == 1 ? report->labels->slot : report->labels->slots);
     return horizon;
 }
 

@@ -59,10 +59,10 @@ static void put_network(const struct tacit_report_network *network, FILE *out)
 
 static void put_head(const struct tacit_report *report, FILE *out)
 {
-    struct tacit_words const *const words = report_words(report);
+    struct tacit_labels const *const labels = report_labels(report);
     term_put(out, "%s: %u %-s, %u %-s, %-s, seed %" PRIu64 "\n", report->name, report->run_count,
              report->run_count == 1 ? "run" : "runs", report->agent_count,
-             report->agent_count == 1 ? words->agent : words->agents, report_horizon(report).text,
+             report->agent_count == 1 ? labels->agent : labels->agents, report_horizon(report).text,
              report->seed);
     if (report_interrupted(report))
         term_put(out, "STOPPED: %u of %u runs finished\n", report->run_count, report->runs_asked);

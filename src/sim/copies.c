@@ -3,8 +3,8 @@
 #include <string.h>
 #include "nodes.h"
 
-void sim_say_copied(const struct tacit_sim_nodes *nodes, enum tacit_sim_place to, uint32_t to_index,
-                    enum tacit_sim_place from, uint32_t from_index)
+void sim_notify_copied(const struct tacit_sim_nodes *nodes, enum tacit_sim_location to,
+                       uint32_t to_index, enum tacit_sim_location from, uint32_t from_index)
 {
     if (nodes->config.ops->copied != NULL)
         nodes->config.ops->copied(nodes->config.family, to, to_index, from, from_index);
@@ -67,14 +67,14 @@ void sim_plan_copies(struct tacit_sim_nodes *nodes)
 
 /* ---- What ---- */
 
-static void take_backup(struct tacit_sim_nodes *nodes, struct sim_node *node, uint32_t number)
+static void make_backup(struct tacit_sim_nodes *nodes, struct sim_node *node, uint32_t number)
 {
     struct sim_backup *const backup = &nodes->backups[number];
     backup->node = sim_index(nodes, node);
     backup->slot = node->slot;
     backup->is_taken = true;
     memcpy(backup->disk, node->disk, disk_bytes(node));
-    sim_say_copied(nodes, TACIT_SIM_BACKUP, number, TACIT_SIM_DISK, backup->node);
+    sim_notify_copied(nodes, TACIT_SIM_BACKUP, number, TACIT_SIM_DISK, backup->node);
 }
 
 static void put_back(struct tacit_sim_nodes *nodes, struct sim_node *node, uint32_t number)
@@ -85,7 +85,7 @@ static void put_back(struct tacit_sim_nodes *nodes, struct sim_node *node, uint3
         return;
     memcpy(node->disk, backup->disk, disk_bytes(node));
     node->slot = backup->slot;
-    sim_say_copied(nodes, TACIT_SIM_DISK, backup->node, TACIT_SIM_BACKUP, number);
+    sim_notify_copied(nodes, TACIT_SIM_DISK, backup->node, TACIT_SIM_BACKUP, number);
     sim_crash(nodes, node);
 }
 
@@ -100,7 +100,7 @@ static void begin_clone(struct tacit_sim_nodes *nodes, struct sim_node *clone, u
     memcpy(clone->disk, original->disk, disk_bytes(original));
     if (sim_up_to(nodes, 1) == 0)
         clone->noise = original->noise;
-    sim_say_copied(nodes, TACIT_SIM_DISK, sim_index(nodes, clone), TACIT_SIM_DISK, agent);
+    sim_notify_copied(nodes, TACIT_SIM_DISK, sim_index(nodes, clone), TACIT_SIM_DISK, agent);
     sim_crash(nodes, clone);
 }
 
@@ -110,7 +110,7 @@ void sim_copy(struct tacit_sim_nodes *nodes, const struct sim_item *item)
     TACIT_ASSERT(nodes->config.faults != NULL && item->number <= UINT32_MAX);
     uint32_t const number = (uint32_t)item->number;
     if (item->kind == SIM_ITEM_BACKUP)
-        take_backup(nodes, node, number);
+        make_backup(nodes, node, number);
     else if (item->kind == SIM_ITEM_RESTORE)
         put_back(nodes, node, number);
     else

@@ -22,7 +22,7 @@ uint64_t tacit_sim_meter_span(const struct tacit_sim_meter *meter, uint64_t slot
     return goal - slot < SPAN_MAX ? goal - slot : SPAN_MAX;
 }
 
-void tacit_sim_meter_mark(struct tacit_sim_meter *meter, uint64_t slot, double regret)
+void tacit_sim_meter_record(struct tacit_sim_meter *meter, uint64_t slot, double regret)
 {
     if (meter->next == meter->point_count || meter->points[meter->next] > slot)
         return;

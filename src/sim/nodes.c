@@ -45,8 +45,8 @@ static void go_down(struct tacit_sim_nodes *nodes, struct sim_node *node)
     memcpy(node->state, node->disk, node->state_bytes);
     if (node->extra_bytes > 0)
         memcpy(node->extra, (unsigned char *)node->disk + node->state_bytes, node->extra_bytes);
-    sim_say_copied(nodes, TACIT_SIM_MEMORY, sim_index(nodes, node), TACIT_SIM_DISK,
-                   sim_index(nodes, node));
+    sim_notify_copied(nodes, TACIT_SIM_MEMORY, sim_index(nodes, node), TACIT_SIM_DISK,
+                      sim_index(nodes, node));
     node->is_up = false;
     node->is_waiting = false;
     end_plan(node);
@@ -80,8 +80,8 @@ static void persist(struct tacit_sim_nodes *nodes, struct sim_node *node, bool w
     TACIT_ASSERT(node->state_bytes > 0);
     struct tacit_sim_node_ops const *const ops = nodes->config.ops;
     write_to_disk(node, with_extra);
-    sim_say_copied(nodes, TACIT_SIM_DISK, sim_index(nodes, node), TACIT_SIM_MEMORY,
-                   sim_index(nodes, node));
+    sim_notify_copied(nodes, TACIT_SIM_DISK, sim_index(nodes, node), TACIT_SIM_MEMORY,
+                      sim_index(nodes, node));
     if (ops->persisted != NULL)
         ops->persisted(nodes->config.family, sim_index(nodes, node));
 }
@@ -94,8 +94,8 @@ static void send_all(struct tacit_sim_nodes *nodes, struct sim_node *node,
         sim_send(nodes, from, &update->send);
 }
 
-static void take_plan(struct tacit_sim_nodes *nodes, struct sim_node *node,
-                      const struct tacit_sim_update *update)
+static void start_plan(struct tacit_sim_nodes *nodes, struct sim_node *node,
+                       const struct tacit_sim_update *update)
 {
     TACIT_ASSERT(update->plan_count > 0);
     TACIT_ASSERT(!sim_is_hub(nodes, node) && update->plan_count <= nodes->arm_count);
@@ -159,7 +159,7 @@ static void carry_out(struct tacit_sim_nodes *nodes, struct sim_node *node,
     if (update->plan_is_void)
         end_plan(node);
     if (update->plan_count > 0)
-        take_plan(nodes, node, update);
+        start_plan(nodes, node, update);
     set_timer(nodes, node, update->deadline_us);
     bool const is_waiting = update->deadline_us != TACIT_NEVER && node->parts_left == 0;
     if (is_waiting && !node->is_waiting)

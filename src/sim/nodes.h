@@ -98,8 +98,8 @@ void sim_crash(struct tacit_sim_nodes *nodes, struct sim_node *node);
 void sim_plan_copies(struct tacit_sim_nodes *nodes);
 
 /* Tells those who look on that a state was written over another one. */
-void sim_say_copied(const struct tacit_sim_nodes *nodes, enum tacit_sim_place to, uint32_t to_index,
-                    enum tacit_sim_place from, uint32_t from_index);
+void sim_notify_copied(const struct tacit_sim_nodes *nodes, enum tacit_sim_location to,
+                       uint32_t to_index, enum tacit_sim_location from, uint32_t from_index);
 
 /* A backup is taken, or comes back, or a clone begins. */
 void sim_copy(struct tacit_sim_nodes *nodes, const struct sim_item *item);

@@ -54,7 +54,7 @@ static enum tacit_status make_folders(struct pool *pool)
 }
 
 /* Whoever puts shares together has to know how they were cut. */
-static enum tacit_status mark_shares(struct pool *pool)
+static enum tacit_status record_shares(struct pool *pool)
 {
     char text[24];
     (void)snprintf(text, sizeof text, "%u\n", pool->comparison->shard.count);
@@ -80,6 +80,7 @@ static uint32_t read_marker(const struct pool *pool)
 
 /* ---- Playing --------------------------------------------------------------------------------- */
 
+/* Is this process to play the unit: some runs of one grid point? Without shares it plays all. */
 static bool is_own(const struct pool *pool, uint32_t unit)
 {
     struct shard const *const shard = &pool->comparison->shard;
@@ -220,7 +221,7 @@ static enum tacit_status run(struct pool *pool, struct compared *compared)
     struct comparison *const comparison = pool->comparison;
     enum tacit_status status = make_folders(pool);
     if (status == TACIT_OK)
-        status = comparison->shard.count > 0 ? mark_shares(pool) : TACIT_OK;
+        status = comparison->shard.count > 0 ? record_shares(pool) : TACIT_OK;
     if (status != TACIT_OK)
         return status;
     pool->shares = comparison->shard.count > 0 ? comparison->shard.count : read_marker(pool);

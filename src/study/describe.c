@@ -59,7 +59,7 @@ static enum tacit_status describe_intervals(struct description *description,
 static struct tacit_report_network describe_network(const struct tacit_experiment *experiment)
 {
     struct tacit_network const *const network = experiment->network;
-    struct tacit_report_network described = {.kind = experiment->config->network.word,
+    struct tacit_report_network described = {.kind = experiment->config->network.name,
                                              .server_links = experiment->server_links};
     if (network == NULL)
         return described;
@@ -212,7 +212,7 @@ enum tacit_status description_make(struct description *description,
         .epsilon_of = tacit_promise_of(&experiment->promise),
         .epsilon_lack = tacit_promise_lack(&experiment->promise),
         .delta = (double)experiment->promise.mechanism.delta_nano / (double)TACIT_NANO,
-        .words = experiment->family->words,
+        .labels = experiment->family->labels,
         .statement = experiment->statement,
         .network = &description->network,
         .metrics = description->metrics,

@@ -171,7 +171,7 @@ static void name_arms(const struct evaluation *evaluation, struct tacit_text *te
     tacit_text_add(text, " more");
 }
 
-static void say_answer(struct evaluation *evaluation, const struct tacit_report_estimates *best)
+static void write_answer(struct evaluation *evaluation, const struct tacit_report_estimates *best)
 {
     char numbers[200];
     struct tacit_text text = tacit_text_init(evaluation->sentence, sizeof evaluation->sentence);
@@ -206,7 +206,7 @@ static void answer(struct evaluation *evaluation)
         if (i == 0 || (!arm->is_thin && !(gap > spread(&best->doubly_robust, &arm->doubly_robust))))
             evaluation->answer[evaluation->report.answer_count++] = evaluation->order[i];
     }
-    say_answer(evaluation, best);
+    write_answer(evaluation, best);
 }
 
 /* Each site's own best arm, and what the common one costs it. */
@@ -447,7 +447,7 @@ static enum tacit_status replay(struct evaluation *evaluation, struct tacit_expe
             status = play(evaluation, experiment, true, threads, &drawn);
     }
     evaluation->replay = (struct tacit_report_replay){
-        .protocol = experiment->family->file.word,
+        .protocol = experiment->family->file.name,
         .reward = {own.mean, runs < 2 ? NAN : tacit_report_t975(runs) * drawn.sd},
         .slots = drawn.slots,
         .slots_asked = experiment->sim.horizon,

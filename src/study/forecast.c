@@ -30,8 +30,8 @@ double forecast_regret(const struct tacit_experiment *experiment)
                : experiment->family->forecast_regret(experiment);
 }
 
-void forecast_say(double gap, double epsilon, double slots, const char *unit, const char *how,
-                  uint64_t horizon, char text[FORECAST_BYTES])
+void forecast_format(double gap, double epsilon, double slots, const char *unit, const char *how,
+                     uint64_t horizon, char text[FORECAST_BYTES])
 {
     char privacy[64] = "without noise";
     char means[240] = "";
@@ -52,12 +52,12 @@ void forecast_warn(const struct tacit_experiment *experiment, char text[FORECAST
     double const slots = forecast_slots(experiment);
     text[0] = '\0';
     if (slots > (double)experiment->sim.horizon)
-        forecast_say(forecast_gap(experiment),
-                     experiment->config->privacy == TACIT_PRIVACY_NONE
-                         ? INFINITY
-                         : experiment->config->epsilon,
-                     slots,
-                     experiment->family->forecast_unit == NULL ? "slots a site"
-                                                               : experiment->family->forecast_unit,
-                     NULL, experiment->sim.horizon, text);
+        forecast_format(
+            forecast_gap(experiment),
+            experiment->config->privacy == TACIT_PRIVACY_NONE ? INFINITY
+                                                              : experiment->config->epsilon,
+            slots,
+            experiment->family->forecast_unit == NULL ? "slots a site"
+                                                      : experiment->family->forecast_unit,
+            NULL, experiment->sim.horizon, text);
 }

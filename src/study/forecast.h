@@ -16,8 +16,8 @@ double forecast_regret(const struct tacit_experiment *experiment);
 
 /* "to tell 0.025 apart at epsilon 1 takes 107000 slots a site; you have 20000". `unit`: "slots a
  * site"; `how`: in parentheses after it; or NULL. */
-void forecast_say(double gap, double epsilon, double slots, const char *unit, const char *how,
-                  uint64_t horizon, char text[FORECAST_BYTES]);
+void forecast_format(double gap, double epsilon, double slots, const char *unit, const char *how,
+                     uint64_t horizon, char text[FORECAST_BYTES]);
 
 /* The sentence, if a formula says that the file's horizon is too short; else an empty text. */
 void forecast_warn(const struct tacit_experiment *experiment, char text[FORECAST_BYTES]);

@@ -34,7 +34,7 @@ struct open_point {
 };
 
 /* NULL: there is nothing whole of that name. */
-static char *read_kept(const char *path)
+static char *read_cached(const char *path)
 {
     size_t size;
     json_t *const root = json_load_file(path, JSON_DECODE_INT_AS_REAL, NULL);
@@ -198,7 +198,7 @@ static bool open_point(struct open_point *open, const struct grid_cache *cache,
     point->family = open->experiment.family;
     if (cache != NULL && cache->folder != NULL)
         open_cache(open, cache);
-    point->json = *open->folder == '\0' ? NULL : read_kept(open->file);
+    point->json = *open->folder == '\0' ? NULL : read_cached(open->file);
     if (point->json == NULL)
         return true;
     tacit_experiment_free(&open->experiment);

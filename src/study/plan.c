@@ -397,13 +397,13 @@ static void write_sentence(const struct plan *plan, char text[FORECAST_BYTES])
                        plan->gap, HORIZON_GROWTH_MAX, have);
     else {
         tacit_report_choice_words(best, how, sizeof how);
-        forecast_say(plan->gap, plan->epsilon, best->slots_needed, "slots a site", how,
-                     plan->report.horizon, text);
+        forecast_format(plan->gap, plan->epsilon, best->slots_needed, "slots a site", how,
+                        plan->report.horizon, text);
     }
 }
 
 /* "24,304 slots: about 21 days at the traffic of these rows, by weekday: Monday 1210, ..." */
-static void say_days(const struct plan *plan, char text[FORECAST_BYTES])
+static void write_days(const struct plan *plan, char text[FORECAST_BYTES])
 {
     double least = NAN;
     for (uint32_t i = 0; i < plan->report.choice_count; i++)
@@ -443,7 +443,7 @@ enum tacit_status plan_search(struct plan *plan)
         tacit_experiment_free(&rows);
     plan->rows = NULL;
     write_sentence(plan, plan->report.sentence);
-    say_days(plan, plan->report.days);
+    write_days(plan, plan->report.days);
     return status;
 }
 
@@ -478,7 +478,7 @@ static enum tacit_status load(struct plan *plan, struct tacit_experiment *experi
                : status;
 }
 
-static void keep_traffic(struct plan *plan, const struct tacit_experiment *experiment)
+static void copy_traffic(struct plan *plan, const struct tacit_experiment *experiment)
 {
     struct tacit_log const *const log = tacit_experiment_log(experiment);
     if (log != NULL)
@@ -544,7 +544,7 @@ static enum tacit_status set_gap(struct plan *plan, struct tacit_error *error)
     enum tacit_status status = load(plan, &experiment, error);
     if (status != TACIT_OK)
         return status;
-    keep_traffic(plan, &experiment);
+    copy_traffic(plan, &experiment);
     status = make_apart(plan, &experiment, error);
     tacit_experiment_free(&experiment);
     plan->report.instance = plan->apart;
@@ -595,7 +595,7 @@ static enum tacit_status find_gap(struct plan *plan, struct tacit_error *error)
     plan->gap = report->width * forecast_gap(&experiment);
     plan->has_two = experiment.config->floor_milli != TACIT_ONE_AGGREGATOR;
     find_own(plan, &experiment);
-    keep_traffic(plan, &experiment);
+    copy_traffic(plan, &experiment);
     memcpy(plan->remark, experiment.remark, sizeof plan->remark);
     report->remark = plan->remark[0] == '\0' ? NULL : plan->remark;
     bool const has_units = experiment.config->unit_rewards > 0;

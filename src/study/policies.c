@@ -139,7 +139,7 @@ static void put_words(struct work *work, uint32_t column)
 
 /* Finds which columns have numbers, and so how long the vectors are. Their first coordinate is 1.
  */
-static enum tacit_status look_at_columns(struct work *work)
+static enum tacit_status classify_columns(struct work *work)
 {
     work->dimension = 1;
     work->columns = calloc(work->config->context_count + (size_t)1, sizeof *work->columns);
@@ -164,7 +164,7 @@ static enum tacit_status look_at_columns(struct work *work)
 static enum tacit_status make_contexts(struct work *work)
 {
     uint32_t const n = work->log->row_count;
-    enum tacit_status status = look_at_columns(work);
+    enum tacit_status status = classify_columns(work);
     if (status != TACIT_OK)
         return status;
     work->stride = TACIT_LINALG_STRIDE(work->dimension);

@@ -425,7 +425,7 @@ static enum tacit_status check_has(const struct reproduction *reproduction, uint
                                    "an experiment of this figure has no band of that name");
     return tacit_claims_refuse(
         reproduction->claims, line, key, error, "%.60s runs protocol: %s, which %s '%.60s'%s",
-        reproduction->claims->experiments[index], experiment->family->file.word,
+        reproduction->claims->experiments[index], experiment->family->file.name,
         kinds == IS_NUMBER   ? "has no metric"
         : kinds == IS_SERIES ? "has no series"
                              : "does not record",
@@ -609,14 +609,14 @@ uint32_t reproduction_run_count(const struct reproduction *reproduction)
     return runs;
 }
 
-#define KEPT_PATH_BYTES 4096u
+#define CACHE_PATH_BYTES 4096u
 
 /* Where an experiment keeps its runs. */
-static void kept_path(const struct reproduction *reproduction, uint32_t index, const char *folder,
-                      char path[KEPT_PATH_BYTES])
+static void cache_path(const struct reproduction *reproduction, uint32_t index, const char *folder,
+                       char path[CACHE_PATH_BYTES])
 {
     struct tacit_claims const *const claims = reproduction->claims;
-    (void)snprintf(path, KEPT_PATH_BYTES, "%s/%s-%s.runs", folder, claims->paper,
+    (void)snprintf(path, CACHE_PATH_BYTES, "%s/%s-%s.runs", folder, claims->paper,
                    claims->experiments[index]);
 }
 
@@ -627,7 +627,7 @@ static enum tacit_status run_one(struct reproduction *reproduction, uint32_t ind
     struct tacit_experiment const *const experiment = &reproduction->experiments[index];
     struct simulation *const simulation = &reproduction->simulations[index];
     struct tacit_claims const *const claims = reproduction->claims;
-    char path[KEPT_PATH_BYTES];
+    char path[CACHE_PATH_BYTES];
     uint32_t count;
     if (folder == NULL)
         return simulate(simulation, experiment, NULL, thread_count, control, error);
@@ -637,7 +637,7 @@ static enum tacit_status run_one(struct reproduction *reproduction, uint32_t ind
         free(file);
         return TACIT_MEMORY;
     }
-    kept_path(reproduction, index, folder, path);
+    cache_path(reproduction, index, folder, path);
     struct run_cache const cache = run_cache_at(path, experiment, file, settings, count);
     free(file);
     return simulate(simulation, experiment, &cache, thread_count, control, error);
@@ -657,9 +657,9 @@ enum tacit_status reproduction_run(struct reproduction *reproduction, const char
 
 void reproduction_forget(const struct reproduction *reproduction, const char *kept)
 {
-    char path[KEPT_PATH_BYTES];
+    char path[CACHE_PATH_BYTES];
     for (uint32_t i = 0; i < reproduction->claims->experiment_count; i++) {
-        kept_path(reproduction, i, kept, path);
+        cache_path(reproduction, i, kept, path);
         if (reproduction->experiments_wanted != NULL && reproduction->experiments_wanted[i])
             (void)unlink(path);
     }

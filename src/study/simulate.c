@@ -107,7 +107,8 @@ static bool allocate_regret(const struct tacit_experiment *baseline,
 }
 
 /* Moves what belongs to finished runs to the front: rows of `width` items a run. */
-static void keep_rows(const bool *finished, uint32_t runs, void *items, size_t bytes, size_t width)
+static void compact_rows(const bool *finished, uint32_t runs, void *items, size_t bytes,
+                         size_t width)
 {
     unsigned char *to = items;
     for (uint32_t run = 0; items != NULL && run < runs; run++)
@@ -118,8 +119,8 @@ static void keep_rows(const bool *finished, uint32_t runs, void *items, size_t b
 }
 
 /* The same for columns: `height` rows of one item a run. */
-static void keep_columns(const bool *finished, uint32_t runs, void *items, size_t bytes,
-                         size_t height)
+static void compact_columns(const bool *finished, uint32_t runs, void *items, size_t bytes,
+                            size_t height)
 {
     unsigned char *to = items;
     for (size_t i = 0; items != NULL && i < height * runs; i++)
@@ -131,8 +132,8 @@ static void keep_columns(const bool *finished, uint32_t runs, void *items, size_
 
 /* Moves the finished runs to the front of every row and column, so that the arrays have `finished`
  * runs; returns that number. */
-static uint32_t keep_finished(const struct tacit_experiment *experiment,
-                              struct simulation *simulation)
+static uint32_t compact_finished(const struct tacit_experiment *experiment,
+                                 struct simulation *simulation)
 {
     struct tacit_sim_results const *const results = &simulation->results;
     struct tacit_sim const *const sim = &experiment->sim;
@@ -144,19 +145,19 @@ static uint32_t keep_finished(const struct tacit_experiment *experiment,
         finished += is[run] ? 1 : 0;
     if (finished == runs)
         return runs;
-    keep_columns(is, runs, results->metrics, sizeof(double),
-                 experiment->family->player.metric_count);
-    keep_columns(is, runs, results->eliminated, sizeof(uint32_t), arms);
-    keep_rows(is, runs, results->regret, sizeof(double), sim->point_count);
-    keep_rows(is, runs, results->profiles, sizeof(double), sim->profile_values);
-    keep_columns(is, runs, results->curves, sim->point_count * sizeof(double), sim->curve_count);
-    keep_rows(is, runs, results->ranking, sizeof(uint32_t), arms);
-    keep_rows(is, runs, results->ranked_count, sizeof(uint32_t), 1);
-    keep_rows(is, runs, results->site_counts, sizeof(uint64_t), sim->agent_count * arms);
-    keep_rows(is, runs, results->site_sums, sizeof(double), sim->agent_count * arms);
-    keep_rows(is, runs, results->replayed, sizeof *results->replayed, 1);
-    keep_rows(is, runs, simulation->uniform, sizeof(double), 1);
-    keep_rows(is, runs, simulation->floor, sizeof(double), 1);
+    compact_columns(is, runs, results->metrics, sizeof(double),
+                    experiment->family->player.metric_count);
+    compact_columns(is, runs, results->eliminated, sizeof(uint32_t), arms);
+    compact_rows(is, runs, results->regret, sizeof(double), sim->point_count);
+    compact_rows(is, runs, results->profiles, sizeof(double), sim->profile_values);
+    compact_columns(is, runs, results->curves, sim->point_count * sizeof(double), sim->curve_count);
+    compact_rows(is, runs, results->ranking, sizeof(uint32_t), arms);
+    compact_rows(is, runs, results->ranked_count, sizeof(uint32_t), 1);
+    compact_rows(is, runs, results->site_counts, sizeof(uint64_t), sim->agent_count * arms);
+    compact_rows(is, runs, results->site_sums, sizeof(double), sim->agent_count * arms);
+    compact_rows(is, runs, results->replayed, sizeof *results->replayed, 1);
+    compact_rows(is, runs, simulation->uniform, sizeof(double), 1);
+    compact_rows(is, runs, simulation->floor, sizeof(double), 1);
     return finished;
 }
 
@@ -282,7 +283,7 @@ enum tacit_status simulate(struct simulation *simulation, const struct tacit_exp
     enum tacit_status const worked_out = work_out_baselines(experiment, simulation);
     if (worked_out != TACIT_OK)
         return worked_out;
-    simulation->finished = keep_finished(experiment, simulation);
+    simulation->finished = compact_finished(experiment, simulation);
     return status;
 }
 

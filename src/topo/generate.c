@@ -5,7 +5,7 @@
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-static void say_count(struct tacit_text *why, const char *before, uint64_t count, const char *after)
+static void add_count(struct tacit_text *why, const char *before, uint64_t count, const char *after)
 {
     TACIT_ASSERT(before != NULL && after != NULL);
     tacit_text_add(why, before);
@@ -13,7 +13,7 @@ static void say_count(struct tacit_text *why, const char *before, uint64_t count
     tacit_text_add(why, after);
 }
 
-static void say_probability(struct tacit_text *why, const char *before, double p)
+static void add_probability(struct tacit_text *why, const char *before, double p)
 {
     tacit_text_add(why, before);
     tacit_text_add_nano(why, (uint64_t)(p * 1e9 + 0.5));
@@ -40,8 +40,8 @@ static bool check_grid(const struct tacit_graph_spec *spec, struct tacit_text *w
 {
     if (spec->rows == 0 || spec->agent_count % spec->rows == 0)
         return true;
-    say_count(why, "rows is ", spec->rows, ": allowed are divisors of the number of agents, ");
-    say_count(why, "", spec->agent_count, "");
+    add_count(why, "rows is ", spec->rows, ": allowed are divisors of the number of agents, ");
+    add_count(why, "", spec->agent_count, "");
     return false;
 }
 
@@ -52,20 +52,20 @@ static bool check_regular(const struct tacit_graph_spec *spec, struct tacit_text
     bool const connected = d > 1 || d + 1 == n;
     if (connected && d < n && n * d % 2 == 0)
         return true;
-    say_count(why, "degree is ", d, ": ");
+    add_count(why, "degree is ", d, ": ");
     tacit_text_add(why, "allowed is ");
     if (n > 2)
         tacit_text_add(why, n % 2 == 1 ? "an even number from 2 to " : "2 to ");
     tacit_text_add_u64(why, n - 1);
-    say_count(why, " for ", n, n == 1 ? " agent" : " agents");
+    add_count(why, " for ", n, n == 1 ? " agent" : " agents");
     return false;
 }
 
 static bool check_small_world(const struct tacit_graph_spec *spec, struct tacit_text *why)
 {
     if (spec->degree == 0 || spec->degree % 2 == 1 || spec->degree >= spec->agent_count) {
-        say_count(why, "degree is ", spec->degree, ": allowed is an even number from 2 to below ");
-        say_count(why, "the number of agents, ", spec->agent_count, "");
+        add_count(why, "degree is ", spec->degree, ": allowed is an even number from 2 to below ");
+        add_count(why, "the number of agents, ", spec->agent_count, "");
         return false;
     }
     if (!is_probability(spec->rewiring_probability)) {
@@ -81,10 +81,10 @@ static bool check_edges(const struct tacit_graph_spec *spec, struct tacit_text *
         struct tacit_edge const edge = spec->edges[i];
         if (edge.a < spec->agent_count && edge.b < spec->agent_count && edge.a != edge.b)
             continue;
-        say_count(why, "edge ", i, " joins agents ");
-        say_count(why, "", edge.a, " and ");
-        say_count(why, "", edge.b, ": allowed are two different agents from 0 to ");
-        say_count(why, "", spec->agent_count - 1, "");
+        add_count(why, "edge ", i, " joins agents ");
+        add_count(why, "", edge.a, " and ");
+        add_count(why, "", edge.b, ": allowed are two different agents from 0 to ");
+        add_count(why, "", spec->agent_count - 1, "");
         return false;
     }
     return true;
@@ -155,14 +155,14 @@ static bool add_need(const struct tacit_graph_spec *spec, struct tacit_graph_nee
                      struct tacit_text *why)
 {
     if (spec->agent_count == 0 || spec->agent_count > TACIT_AGENTS_MAX - need->agent_count) {
-        say_count(why, "agents: allowed is 1 to ", TACIT_AGENTS_MAX, " together");
+        add_count(why, "agents: allowed is 1 to ", TACIT_AGENTS_MAX, " together");
         return false;
     }
     if (!check_kind(spec, why))
         return false;
     uint64_t const edges = edges_of(spec);
     if (edges > TACIT_EDGES_MAX - need->edge_count) {
-        say_count(why, "too many edges: allowed are ", TACIT_EDGES_MAX, " together");
+        add_count(why, "too many edges: allowed are ", TACIT_EDGES_MAX, " together");
         return false;
     }
     size_t const work = topo_sketch_words(spec) * sizeof(uint32_t);
@@ -180,7 +180,7 @@ enum tacit_status tacit_graph_check(const struct tacit_graph_spec *specs, uint32
     for (uint32_t i = 0; i < spec_count; i++) {
         struct tacit_text const before = *why;
         if (spec_count > 1)
-            say_count(why, "component ", i, ": ");
+            add_count(why, "component ", i, ": ");
         if (!add_need(&specs[i], &all, why))
             return TACIT_INVALID;
         *why = before; /* nothing to say about this one */
@@ -238,28 +238,28 @@ static void add_edges(struct sketch *sketch, const struct tacit_edge *edges, uin
 /* ---- Generate -------------------------------------------------------------------------------- */
 
 /* What would be connected: for G(n, p) 2 ln n / n, rounded up to two digits. */
-static void say_enough(const struct tacit_graph_spec *spec, struct tacit_text *why)
+static void add_enough(const struct tacit_graph_spec *spec, struct tacit_text *why)
 {
     double const enough = 2 * log(spec->agent_count) / spec->agent_count;
     double unit = 1;
     while (unit * 10 > enough)
         unit /= 10;
-    say_probability(why, "; about ", ceil(enough / unit) * unit);
+    add_probability(why, "; about ", ceil(enough / unit) * unit);
     tacit_text_add(why, " (2 ln n / n) is enough");
 }
 
-static void say_unconnected(const struct tacit_graph_spec *spec, struct tacit_text *why)
+static void add_unconnected(const struct tacit_graph_spec *spec, struct tacit_text *why)
 {
     if (spec->kind == TACIT_GRAPH_RANDOM)
-        say_probability(why, "edge_probability is ", spec->edge_probability);
+        add_probability(why, "edge_probability is ", spec->edge_probability);
     else
-        say_count(why, "degree is ", spec->degree, "");
+        add_count(why, "degree is ", spec->degree, "");
     if (spec->kind == TACIT_GRAPH_SMALL_WORLD)
-        say_probability(why, " and rewiring_probability ", spec->rewiring_probability);
-    say_count(why, ": no graph of ", spec->agent_count, " agents was connected");
-    say_count(why, " in ", TACIT_GRAPH_DRAWS_MAX, " draws");
+        add_probability(why, " and rewiring_probability ", spec->rewiring_probability);
+    add_count(why, ": no graph of ", spec->agent_count, " agents was connected");
+    add_count(why, " in ", TACIT_GRAPH_DRAWS_MAX, " draws");
     if (spec->kind == TACIT_GRAPH_RANDOM)
-        say_enough(spec, why);
+        add_enough(spec, why);
     else
         tacit_text_add(why, "; a larger degree helps");
 }
@@ -326,8 +326,8 @@ enum tacit_status tacit_graph_generate(const struct tacit_graph_spec *specs, uin
             .edges = edges + total, .limit = edges_of(&specs[i]), .offset = offset};
         if (!generate_one(&specs[i], rng, &sketch, work)) {
             if (spec_count > 1)
-                say_count(why, "component ", i, ": ");
-            say_unconnected(&specs[i], why);
+                add_count(why, "component ", i, ": ");
+            add_unconnected(&specs[i], why);
             return TACIT_INVALID;
         }
         total += sketch.count;

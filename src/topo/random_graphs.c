@@ -214,7 +214,7 @@ struct lattice {
     uint32_t agent_count;
 };
 
-static bool keeps(const struct lattice *lattice, uint32_t agent, uint32_t other)
+static bool has_far(const struct lattice *lattice, uint32_t agent, uint32_t other)
 {
     for (uint32_t i = 0; i < lattice->half; i++)
         if (lattice->far[(size_t)agent * lattice->half + i] == other)
@@ -229,7 +229,7 @@ static void rewire(struct lattice *lattice, uint32_t agent, uint32_t *far, struc
         return;
     for (;;) {
         uint32_t const other = (uint32_t)tacit_rng_below(rng, lattice->agent_count);
-        if (other == agent || keeps(lattice, agent, other) || keeps(lattice, other, agent))
+        if (other == agent || has_far(lattice, agent, other) || has_far(lattice, other, agent))
             continue;
         lattice->degree[*far]--;
         lattice->degree[other]++;

@@ -678,8 +678,8 @@ static uint64_t visits_left(const struct search *search, struct group group,
 }
 
 /* Two who wait are not farther apart than by way of the root, nor than one of them from anybody. */
-static struct tacit_graph_span give_up(struct search *search, struct group group,
-                                       const struct hunt *hunt)
+static struct tacit_graph_span bound_the_rest(struct search *search, struct group group,
+                                              const struct hunt *hunt)
 {
     uint32_t farthest;
     (void)waiting_count(search, group, hunt->best, &farthest);
@@ -719,7 +719,7 @@ struct tacit_graph_span topo_search_diameter(struct search *search, struct group
         if (count == 0)
             break;
         if (!may_spend(search, BATCH_COST * hunt.volume, visits_left(search, group, &hunt))) {
-            span = give_up(search, group, &hunt);
+            span = bound_the_rest(search, group, &hunt);
             break;
         }
         uint32_t const farthest = search_batch(search, group, sources, count);

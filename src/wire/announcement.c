@@ -115,7 +115,7 @@ enum tacit_status tacit_wire_agreement_digest(const struct tacit_wire_agreement 
                                               const struct tacit_wire_allocator *allocator)
 {
     size_t const size = tacit_wire_bytes(&agreements, NULL, agreement);
-    uint8_t *const bytes = allocator->take(allocator->context, size);
+    uint8_t *const bytes = allocator->allocate(allocator->context, size);
     struct tacit_sha256 sha = tacit_sha256_init();
     TACIT_ASSERT(check_agreement((void *)(uintptr_t)agreement));
     if (bytes == NULL)
@@ -123,7 +123,7 @@ enum tacit_status tacit_wire_agreement_digest(const struct tacit_wire_agreement 
     tacit_wire_encode(&agreements, NULL, agreement, bytes);
     tacit_sha256_update(&sha, bytes, size);
     tacit_sha256_final(&sha, digest);
-    allocator->give(allocator->context, bytes);
+    allocator->release(allocator->context, bytes);
     return TACIT_OK;
 }
 
@@ -150,7 +150,7 @@ enum tacit_status tacit_wire_run_decode(const struct tacit_wire_protocol *protoc
         .size = protocol->run_size,
         .head = &head};
     TACIT_IMPLIES(agreement->parameters_size > 0, agreement->parameters != NULL);
-    if (strcmp(agreement->protocol, protocol->word) != 0 || agreement->family != protocol->family ||
+    if (strcmp(agreement->protocol, protocol->name) != 0 || agreement->family != protocol->family ||
         agreement->protocol_version != protocol->version ||
         (protocol->place == NULL && announcement->place_size != 0))
         return TACIT_MALFORMED;

@@ -64,14 +64,14 @@ static bool check_origins(void *message, const uint32_t *sizes)
     return has_members(found->origins, sizes[WIRE_AGENTS]);
 }
 
-/* A confirmation, which has a seal, is of no arms. */
+/* A confirmation, which has a signature, is of no arms. */
 static bool check_data(void *message, const uint32_t *sizes)
 {
     struct tacit_elim_message *const data = message;
     if (!check_origins(message, sizes))
         return false;
     data->sum_count = tacit_bits_count(data->arms, sizes[WIRE_ARMS]);
-    return data->sum_count > 0 || data->is_sealed;
+    return data->sum_count > 0 || data->is_signed;
 }
 
 /* A report of its sender alone opens its commitment; a total names it. */
@@ -103,10 +103,10 @@ static size_t row_openings(const void *message, const uint32_t *sizes)
 }
 
 /* Of all rows or of none. */
-static size_t row_seals(const void *message, const uint32_t *sizes)
+static size_t row_signatures(const void *message, const uint32_t *sizes)
 {
     size_t const rows = row_openings(message, sizes);
-    return rows == WIRE_ABSENT || ((const struct tacit_elim_message *)message)->is_sealed ? rows
+    return rows == WIRE_ABSENT || ((const struct tacit_elim_message *)message)->is_signed ? rows
                                                                                           : 0;
 }
 
@@ -145,8 +145,8 @@ static const struct wire_field data[] = {
     SPAN(3, origins, PER(WIRE_AGENTS)),
     ROW(5, sums, RULE(row_sums), IN_TABLE),
     POINTED(6, WIRE_BYTES, openings, OPENING_BYTES, RULE(row_openings), IN_TABLE),
-    EACH(7, WIRE_BYTES, openings, struct tacit_elim_opening, seal, RULE(row_seals), IF(is_sealed),
-         IN_TABLE),
+    EACH(7, WIRE_BYTES, openings, struct tacit_elim_opening, signature, RULE(row_signatures),
+         IF(is_signed), IN_TABLE),
     HISTORY(8),
 };
 static const struct wire_field commit[] = {
@@ -159,7 +159,7 @@ static const struct wire_field refusal[] = {COMMITTED(1, commitment, ALWAYS), FL
 static const struct wire_field proof[] = {
     PROVED(1, WIRE_NUMBER, agent, BELOW(WIRE_AGENTS)),
     PROVED(2, WIRE_BYTES, subjects, ALWAYS),
-    PROVED(3, WIRE_BYTES, seals, ALWAYS),
+    PROVED(3, WIRE_BYTES, signatures, ALWAYS),
 };
 
 static const struct tacit_wire_table *const bodies[] = {
@@ -193,7 +193,7 @@ size_t tacit_wire_elim_rows_bytes(enum tacit_elim_message_kind kind,
             (1 + 8) + 1 + wire_part_bytes(set) + (numbers > 0 ? 1 + wire_part_bytes(numbers) : 0);
         if (rows->has_openings)
             body += 1 + wire_part_bytes(rows->row_count * OPENING_BYTES) + 1 +
-                    wire_part_bytes(rows->has_seals ? rows->row_count * TACIT_ELIM_SEAL_BYTES : 0);
+                    wire_part_bytes(rows->is_signed ? rows->row_count * TACIT_SIGNATURE_BYTES : 0);
     }
     return (1 + 4) + (1 + 4) + (1 + 8) + (1 + 4) + 2 + wire_part_bytes(body);
 }

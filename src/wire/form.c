@@ -38,7 +38,7 @@ bool wire_are_neighbours(const struct tacit_wire_neighbour *neighbours, uint32_t
 /* ---- Memory ---- */
 
 /* Before each block stands where the one before it stands. */
-static void *arena_take(void *context, size_t size)
+static void *arena_allocate(void *context, size_t size)
 {
     struct tacit_wire_arena *const arena = context;
     size_t const room = arena->size - arena->used;
@@ -54,7 +54,7 @@ static void *arena_take(void *context, size_t size)
     return head + ARENA_HEAD;
 }
 
-static void arena_give(void *context, void *block)
+static void arena_release(void *context, void *block)
 {
     struct tacit_wire_arena *const arena = context;
     uint8_t *const head = (uint8_t *)block - ARENA_HEAD;
@@ -69,5 +69,5 @@ void tacit_wire_arena_init(struct tacit_wire_arena *arena, void *block, size_t s
 {
     TACIT_ASSERT((uintptr_t)block % 8 == 0);
     *arena = (struct tacit_wire_arena){
-        .allocator = {arena_take, arena_give, arena}, .block = block, .size = size};
+        .allocator = {arena_allocate, arena_release, arena}, .block = block, .size = size};
 }

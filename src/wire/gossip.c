@@ -62,7 +62,7 @@ static const struct wire_field where[] = {
 };
 const struct tacit_wire_table tacit_wire_gossip_progress =
     TABLE("GossipTold", FIELDS(where), .fits = check_progress, .from = WIRE_PLACE(from),
-          .first_kind = TACIT_WIRE_GOSSIP_KIND_TOLD - 1);
+          .first_kind = TACIT_WIRE_GOSSIP_KIND_PROGRESS - 1);
 
 /* ---- In an outbox ---------------------------------------------------------------------------- */
 

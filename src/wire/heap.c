@@ -2,14 +2,14 @@
 #include <stdlib.h>
 #include "tacit/wire.h"
 
-static void *take(void *context, size_t size)
+static void *allocate(void *context, size_t size)
 {
     (void)context;
     TACIT_ASSERT(size > 0);
     return malloc(size);
 }
 
-static void give(void *context, void *block)
+static void release(void *context, void *block)
 {
     (void)context;
     TACIT_ASSERT(block != NULL);
@@ -18,6 +18,6 @@ static void give(void *context, void *block)
 
 const struct tacit_wire_allocator *tacit_wire_heap(void)
 {
-    static const struct tacit_wire_allocator heap = {take, give, NULL};
+    static const struct tacit_wire_allocator heap = {allocate, release, NULL};
     return &heap;
 }

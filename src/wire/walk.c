@@ -398,7 +398,7 @@ struct source {
 };
 
 /* In its shortest form, which is at most five bytes. */
-static bool take_varint(struct source *source, uint32_t *value)
+static bool read_varint(struct source *source, uint32_t *value)
 {
     uint64_t found = 0;
     TACIT_ASSERT(source->at <= source->end);
@@ -414,21 +414,21 @@ static bool take_varint(struct source *source, uint32_t *value)
 }
 
 /* Is the next tag this one? If it is, it is read. */
-static bool take_tag(struct source *source, uint32_t tag)
+static bool read_tag(struct source *source, uint32_t tag)
 {
     struct source look = *source;
     uint32_t found;
-    if (!take_varint(&look, &found) || found != tag)
+    if (!read_varint(&look, &found) || found != tag)
         return false;
     source->at = look.at;
     return true;
 }
 
 /* A length, and that many bytes. */
-static bool take_part(struct source *source, const uint8_t **part, size_t *size)
+static bool read_part(struct source *source, const uint8_t **part, size_t *size)
 {
     uint32_t found;
-    if (!take_varint(source, &found) || found > (size_t)(source->end - source->at))
+    if (!read_varint(source, &found) || found > (size_t)(source->end - source->at))
         return false;
     *part = source->at;
     *size = found;
@@ -498,7 +498,7 @@ static bool is_plain(const struct wire_field *field)
            field->most == 0 && field->below == WIRE_ONE;
 }
 
-static bool take_elements(struct source *source, const struct wire_field *field, uint8_t *message,
+static bool read_elements(struct source *source, const struct wire_field *field, uint8_t *message,
                           size_t *count)
 {
     const uint8_t *part;
@@ -506,7 +506,7 @@ static bool take_elements(struct source *source, const struct wire_field *field,
     uint8_t *elements;
     size_t const width = field->width;
     TACIT_ASSERT(width > 0);
-    if (!take_part(source, &part, &size) || size % width != 0)
+    if (!read_part(source, &part, &size) || size % width != 0)
         return false;
     *count = size / width;
     size_t const padded = field->kind == WIRE_REALS ? TACIT_LINALG_STRIDE(*count) : *count;
@@ -539,7 +539,7 @@ static bool take_elements(struct source *source, const struct wire_field *field,
 }
 
 /* A sum that began at zero is never the other zero. */
-static bool take_matrix(struct source *source, const struct wire_field *field, uint8_t *message,
+static bool read_matrix(struct source *source, const struct wire_field *field, uint8_t *message,
                         size_t *count)
 {
     uint32_t const d = source->sizes[WIRE_NUMBERS];
@@ -547,7 +547,7 @@ static bool take_matrix(struct source *source, const struct wire_field *field, u
     const uint8_t *part;
     size_t size;
     uint8_t *elements;
-    if (!take_part(source, &part, &size) || size != *count * sizeof(double) ||
+    if (!read_part(source, &part, &size) || size != *count * sizeof(double) ||
         !claim(source, field, 1, TACIT_LINALG_MATRIX(d) * sizeof(double), message, &elements))
         return false;
     for (uint32_t i = 0; elements != NULL && i < d; i++)
@@ -562,7 +562,7 @@ static bool take_matrix(struct source *source, const struct wire_field *field, u
 }
 
 /* Neither its first byte nor its last is 0, and it begins at a whole one. */
-static bool take_span(struct source *source, const struct wire_field *field, uint8_t *message)
+static bool read_span(struct source *source, const struct wire_field *field, uint8_t *message)
 {
     uint32_t const count = source->sizes[field->per];
     size_t const room = TACIT_BITS_WORDS(count) * sizeof(uint64_t);
@@ -573,7 +573,7 @@ static bool take_span(struct source *source, const struct wire_field *field, uin
         return false;
     size_t const first = (size_t)number_at(source->at, 4);
     source->at += 4;
-    if (!take_tag(source, (field->number + 1u) << 3 | LENGTH) || !take_part(source, &part, &size) ||
+    if (!read_tag(source, (field->number + 1u) << 3 | LENGTH) || !read_part(source, &part, &size) ||
         (size == 0 ? first != 0 : part[0] == 0 || part[size - 1] == 0) || first % 8 != 0 ||
         first / 8 > room || size > room - first / 8 ||
         !claim(source, field, 1, room, message, &elements))
@@ -585,9 +585,9 @@ static bool take_span(struct source *source, const struct wire_field *field, uin
 }
 
 /* Room for bytes that end with a zero where they are a text: there is none within. */
-static bool take_text(struct source *source, bool is_text, const uint8_t **text, size_t *size)
+static bool read_text(struct source *source, bool is_text, const uint8_t **text, size_t *size)
 {
-    if (!take_part(source, text, size) || (is_text && memchr(*text, 0, *size) != NULL))
+    if (!read_part(source, text, size) || (is_text && memchr(*text, 0, *size) != NULL))
         return false;
     const uint8_t *const part = *text;
     TACIT_ASSERT(!source->measures || source->room == NULL);
@@ -601,41 +601,41 @@ static bool take_text(struct source *source, bool is_text, const uint8_t **text,
     return true;
 }
 
-static bool take_name(struct source *source, uint8_t *name)
+static bool read_name(struct source *source, uint8_t *name)
 {
     TACIT_ASSERT(name != NULL);
     const uint8_t *part;
     size_t size;
-    if (!take_part(source, &part, &size) || size > TACIT_WIRE_NAME_BYTES_MAX ||
+    if (!read_part(source, &part, &size) || size > TACIT_WIRE_NAME_BYTES_MAX ||
         memchr(part, 0, size) != NULL)
         return false;
     memcpy(name, part, size);
     return true;
 }
 
-static bool take_fields(struct source *source, const struct tacit_wire_table *table,
+static bool read_fields(struct source *source, const struct tacit_wire_table *table,
                         uint8_t *message);
 
-static bool take_inner(struct source *source, const struct tacit_wire_table *table,
+static bool read_inner(struct source *source, const struct tacit_wire_table *table,
                        uint8_t *message)
 {
     const uint8_t *const end = source->end;
     TACIT_ASSERT(table != NULL);
     const uint8_t *part;
     size_t size;
-    if (!take_part(source, &part, &size))
+    if (!read_part(source, &part, &size))
         return false;
     source->at = part;
     source->end = part + size;
     source->via = 0;
-    bool const is_good = take_fields(source, table, message);
+    bool const is_good = read_fields(source, table, message);
     source->end = end;
     source->via = 0;
     return is_good;
 }
 
 /* Texts and messages: how many follow is counted, what is in them not looked at. */
-static bool take_each(struct source *source, const struct wire_field *field, uint8_t *message,
+static bool read_each(struct source *source, const struct wire_field *field, uint8_t *message,
                       size_t *count)
 {
     struct source look = *source;
@@ -644,10 +644,10 @@ static bool take_each(struct source *source, const struct wire_field *field, uin
     size_t size;
     *count = 0;
     do {
-        if (!take_part(&look, &text, &size))
+        if (!read_part(&look, &text, &size))
             return false;
         ++*count;
-    } while (field->via != 0 && take_tag(&look, tag_of(field)));
+    } while (field->via != 0 && read_tag(&look, tag_of(field)));
     if (!claim(source, field, *count, *count * field->stride, message, &elements))
         return false;
     for (size_t i = 0; i < *count; i++) {
@@ -655,13 +655,13 @@ static bool take_each(struct source *source, const struct wire_field *field, uin
         uint8_t *const element =
             elements == NULL ? (uint8_t *)unused : elements + i * field->stride + field->member.at;
         TACIT_ASSERT(elements != NULL || field->stride <= sizeof unused);
-        if (i > 0 && !take_tag(source, tag_of(field)))
+        if (i > 0 && !read_tag(source, tag_of(field)))
             return false;
         if (field->kind == WIRE_PARTS) {
-            if (!take_inner(source, field->inner, element))
+            if (!read_inner(source, field->inner, element))
                 return false;
         } else {
-            if (!take_text(source, true, &text, &size) ||
+            if (!read_text(source, true, &text, &size) ||
                 (text != NULL && field->is_text != NULL && !field->is_text((const char *)text)))
                 return false;
             memcpy(element, &text, sizeof text);
@@ -670,18 +670,18 @@ static bool take_each(struct source *source, const struct wire_field *field, uin
     return true;
 }
 
-static bool take_blob(struct source *source, const struct wire_field *field, uint8_t *message)
+static bool read_blob(struct source *source, const struct wire_field *field, uint8_t *message)
 {
     const uint8_t *part;
     size_t size;
-    if (!take_text(source, false, &part, &size) || !is_in_range(field, size))
+    if (!read_text(source, false, &part, &size) || !is_in_range(field, size))
         return false;
     memcpy(message + field->via, &part, sizeof part);
     store(message + field->counted.at, field->counted.size, size);
     return true;
 }
 
-static bool take_number(struct source *source, const struct wire_field *field, uint8_t *message)
+static bool read_number(struct source *source, const struct wire_field *field, uint8_t *message)
 {
     size_t const width = field->kind == WIRE_VERSION ? 4 : field->width;
     uint8_t *elements;
@@ -704,7 +704,7 @@ static bool take_number(struct source *source, const struct wire_field *field, u
 }
 
 /* What follows a tag. */
-static bool take_content(struct source *source, const struct wire_field *field, uint8_t *message,
+static bool read_content(struct source *source, const struct wire_field *field, uint8_t *message,
                          size_t *count)
 {
     *count = 1;
@@ -714,25 +714,25 @@ static bool take_content(struct source *source, const struct wire_field *field, 
     case WIRE_KIND:
     case WIRE_TWICE:
     case WIRE_REAL:
-        return take_number(source, field, message);
+        return read_number(source, field, message);
     case WIRE_EMPTY:
         return source->at < source->end && *source->at++ == 0;
     case WIRE_BYTES:
     case WIRE_ROW:
     case WIRE_REALS:
     case WIRE_SET:
-        return take_elements(source, field, message, count);
+        return read_elements(source, field, message, count);
     case WIRE_MATRIX:
-        return take_matrix(source, field, message, count);
+        return read_matrix(source, field, message, count);
     case WIRE_SPAN:
-        return take_span(source, field, message);
+        return read_span(source, field, message);
     case WIRE_NAME:
-        return take_name(source, message + field->member.at);
+        return read_name(source, message + field->member.at);
     case WIRE_BLOB:
-        return take_blob(source, field, message);
+        return read_blob(source, field, message);
     case WIRE_TEXT:
     case WIRE_PARTS:
-        return take_each(source, field, message, count);
+        return read_each(source, field, message, count);
     }
     return false;
 }
@@ -751,13 +751,13 @@ static bool is_required(const struct wire_field *field)
 }
 
 /* found: elements, or WIRE_ABSENT. */
-static bool take_field(struct source *source, const struct wire_field *field, uint8_t *message,
+static bool read_field(struct source *source, const struct wire_field *field, uint8_t *message,
                        size_t *found)
 {
     *found = WIRE_ABSENT;
-    if (!take_tag(source, tag_of(field)))
+    if (!read_tag(source, tag_of(field)))
         return !is_required(field);
-    if (!take_content(source, field, message, found) ||
+    if (!read_content(source, field, message, found) ||
         ((is_each(field) || field->kind == WIRE_BYTES) && !is_in_range(field, *found)))
         return false;
     if (field->counted.size > 0 && field->kind != WIRE_BLOB && !is_single(field))
@@ -767,27 +767,27 @@ static bool take_field(struct source *source, const struct wire_field *field, ui
     return true;
 }
 
-static bool take_body(struct source *source, const struct tacit_wire_table *table, uint8_t *message)
+static bool read_body(struct source *source, const struct tacit_wire_table *table, uint8_t *message)
 {
     uint32_t tag;
-    if (!take_varint(source, &tag) || tag % 8 != LENGTH || tag / 8 < WIRE_BODY ||
+    if (!read_varint(source, &tag) || tag % 8 != LENGTH || tag / 8 < WIRE_BODY ||
         tag / 8 - WIRE_BODY >= table->body_count)
         return false;
     uint32_t const body = tag / 8 - WIRE_BODY;
     store(message + table->kind.at, table->kind.size, body + table->first_kind);
-    return take_inner(source, table->bodies[body], message);
+    return read_inner(source, table->bodies[body], message);
 }
 
 /* What was found has to be what would be written for it. */
-static bool take_fields(struct source *source, const struct tacit_wire_table *table,
+static bool read_fields(struct source *source, const struct tacit_wire_table *table,
                         uint8_t *message)
 {
     size_t found[FIELDS_MAX];
     TACIT_ASSERT(table->field_count <= FIELDS_MAX && source->at <= source->end);
     for (size_t i = 0; i < table->field_count; i++)
-        if (!take_field(source, &table->fields[i], message, &found[i]))
+        if (!read_field(source, &table->fields[i], message, &found[i]))
             return false;
-    if ((table->bodies != NULL && !take_body(source, table, message)) || source->at != source->end)
+    if ((table->bodies != NULL && !read_body(source, table, message)) || source->at != source->end)
         return false;
     if (source->measures)
         return true;
@@ -807,17 +807,17 @@ bool wire_read(const struct tacit_wire_table *table, const uint8_t *bytes, size_
 {
     struct sizes const sizes = sizes_of(NULL);
     struct source source = {.at = bytes, .end = size > 0 ? bytes + size : bytes, .sizes = sizes.of};
-    return take_fields(&source, table, message);
+    return read_fields(&source, table, message);
 }
 
-static bool take_parts(struct source *source, const struct wire_parts *parts, uint8_t *message)
+static bool read_parts(struct source *source, const struct wire_parts *parts, uint8_t *message)
 {
     for (size_t i = 0; i < 2 && parts->parts[i].table != NULL; i++) {
         struct wire_part const *const part = &parts->parts[i];
         source->at = part->bytes;
         source->end = part->size > 0 ? part->bytes + part->size : part->bytes;
         source->via = 0;
-        if (part->size > TACIT_WIRE_BYTES_MAX || !take_fields(source, part->table, message))
+        if (part->size > TACIT_WIRE_BYTES_MAX || !read_fields(source, part->table, message))
             return false;
     }
     return true;
@@ -832,10 +832,10 @@ enum tacit_status wire_build(const struct wire_parts *parts, const struct tacit_
     size_t const head = parts->head == NULL ? (parts->size + 7u) & ~(size_t)7u : 0;
     struct source source = {.sizes = sizes.of, .measures = true, .used = head};
     TACIT_ASSERT(parts->size > 0 && parts->size <= sizeof made && message != NULL);
-    if (!take_parts(&source, parts, (uint8_t *)made))
+    if (!read_parts(&source, parts, (uint8_t *)made))
         return TACIT_MALFORMED;
     if (source.used > 0) {
-        block = allocator->take(allocator->context, source.used);
+        block = allocator->allocate(allocator->context, source.used);
         if (block == NULL)
             return TACIT_MEMORY;
         memset(block, 0, source.used);
@@ -845,9 +845,9 @@ enum tacit_status wire_build(const struct wire_parts *parts, const struct tacit_
         memcpy(made, parts->head, sizeof *parts->head);
     }
     source = (struct source){.sizes = sizes.of, .room = block, .used = head};
-    if (!take_parts(&source, parts, head > 0 ? block : (uint8_t *)made)) {
+    if (!read_parts(&source, parts, head > 0 ? block : (uint8_t *)made)) {
         if (block != NULL)
-            allocator->give(allocator->context, block);
+            allocator->release(allocator->context, block);
         return TACIT_MALFORMED;
     }
     if (head > 0)

@@ -187,7 +187,7 @@ struct tacit_wire_table {
 /* A protocol whose runs are structs as MESSAGE says, with such a table `parameters`. */
 #define PROTOCOL(its_name, NAME, its_messages, its_place)                                          \
     const struct tacit_wire_protocol tacit_wire_##its_name = {                                     \
-        .word = TACIT_WIRE_##NAME##_WORD,                                                          \
+        .name = TACIT_WIRE_##NAME##_NAME,                                                          \
         .family = TACIT_WIRE_##NAME##_FAMILY,                                                      \
         .version = TACIT_WIRE_##NAME##_VERSION,                                                    \
         .messages = &(its_messages),                                                               \

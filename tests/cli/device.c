@@ -199,7 +199,7 @@ static void write_announcement(struct field *field, uint32_t i, uint64_t epsilon
     struct tacit_wire_elim_run const run = {.report_count = DEVICES, .gap = 1};
     tacit_wire_encode(tacit_wire_elim.parameters, NULL, &run, parameters);
     struct tacit_wire_announcement announcement = {
-        .agreement = {.protocol = TACIT_WIRE_ELIM_WORD,
+        .agreement = {.protocol = TACIT_WIRE_ELIM_NAME,
                       .family = TACIT_WIRE_ELIM_FAMILY,
                       .protocol_version = TACIT_WIRE_ELIM_VERSION,
                       .agent_count = DEVICES,

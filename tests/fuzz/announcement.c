@@ -38,7 +38,7 @@ static void check_form(const struct tacit_wire_announcement *announcement, const
 static void check_words(const struct tacit_wire_announcement *announcement)
 {
     static const char *const arms[] = {"a", "b"};
-    struct tacit_wire_agreement const own = {.protocol = TACIT_WIRE_ELIM_WORD,
+    struct tacit_wire_agreement const own = {.protocol = TACIT_WIRE_ELIM_NAME,
                                              .protocol_version = 1,
                                              .agent_count = 3,
                                              .arm_count = 2,

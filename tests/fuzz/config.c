@@ -78,7 +78,7 @@ static void check_environment(const struct tacit_config *config)
 static void check_network(const struct tacit_config *config)
 {
     uint64_t agents = 0;
-    TACIT_ASSERT(config->network.word != NULL);
+    TACIT_ASSERT(config->network.name != NULL);
     struct elim_keys const *const keys = config->keys;
     TACIT_IMPLIES(config->network.kind != TACIT_CONFIG_STAR, keys->participation >= 1);
     TACIT_IMPLIES(config->network.kind == TACIT_CONFIG_GRAPH, config->network.graph_count == 1);

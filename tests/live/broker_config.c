@@ -30,8 +30,8 @@ static struct live_broker_config good(void)
                                        .federation = "trial-1",
                                        .sites = sites,
                                        .site_count = 2,
-                                       .words = protocols,
-                                       .word_count = 1,
+                                       .protocols = protocols,
+                                       .protocol_count = 1,
                                        .address = "127.0.0.1",
                                        .port = 8883,
                                        .ca_file = "/keys/ca.crt",
@@ -103,8 +103,8 @@ TEST_WITH(no_site_writes_a_topic_that_is_no_letter_for_letter, set_up, tear_down
     unsigned writes = 0;
     unsigned wide = 0;
     bool is_coordinator = false;
-    config.words = two;
-    config.word_count = 2;
+    config.protocols = two;
+    config.protocol_count = 2;
     config.graph = &graph;
     config.has_helper = true;
     assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
@@ -309,11 +309,11 @@ TEST_WITH(other_bad_wishes_are_refused, set_up, tear_down)
     config.site_count = 0;
     expect_refusal(&config, "1 to 1048576 sites, not 0");
     config = good();
-    config.word_count = 0;
+    config.protocol_count = 0;
     expect_refusal(&config, "no protocol");
     static const char *const strange[] = {"votes", "#"};
-    config.words = strange;
-    config.word_count = 2;
+    config.protocols = strange;
+    config.protocol_count = 2;
     expect_refusal(&config, "the protocol");
     config = good();
     config.address = "0.0.0.0\nallow_anonymous true";

@@ -66,7 +66,7 @@ static void give_up(void *context)
 static struct live_command_config limits(const char *const *words)
 {
     return (struct live_command_config){
-        .words = words, .memory_bytes = 512 * MEGABYTE, .cpu_s = 60, .file_bytes = MEGABYTE};
+        .argv = words, .memory_bytes = 512 * MEGABYTE, .cpu_s = 60, .file_bytes = MEGABYTE};
 }
 
 static void read_said(struct room *room)

@@ -5,7 +5,7 @@
 #include "../support/testing.h"
 #include "../../src/live/bus/envelope.h"
 #include "../../src/families/elim/live.h"
-#include "../../src/families/elim/place.h"
+#include "../../src/families/elim/role.h"
 #include "../../src/families/elim/settings.h"
 #include "../../src/families/select/live.h"
 
@@ -246,21 +246,21 @@ static void post_all(struct world *world, const struct tacit_elim_message *messa
         post(world, message, message->to);
 }
 
-static bool no_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
-                    uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+static bool no_signature(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
+                         uint8_t signature[TACIT_SIGNATURE_BYTES])
 {
-    (void)context, (void)agent, (void)digest, (void)seal;
+    (void)context, (void)agent, (void)digest, (void)signature;
     return false;
 }
 
-static bool good_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
-                      const uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+static bool good_signature(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
+                           const uint8_t signature[TACIT_SIGNATURE_BYTES])
 {
-    (void)context, (void)agent, (void)digest, (void)seal;
+    (void)context, (void)agent, (void)digest, (void)signature;
     return true;
 }
 
-static const struct tacit_seals any_seals = {NULL, no_seal, good_seal};
+static const struct tacit_row_signer any_signer = {NULL, no_signature, good_signature};
 
 static void feed(struct world *world, uint32_t site, struct tacit_event event)
 {
@@ -268,7 +268,7 @@ static void feed(struct world *world, uint32_t site, struct tacit_event event)
     struct tacit_elim_update update;
     struct tacit_pull_block plan[ARMS];
     event.now_us = world->now_us;
-    event.seals = &any_seals;
+    event.signer = &any_signer;
     assert_int_equal(elim_site_feed(world->cores[site], &event, &entropy, &update), TACIT_OK);
     world->deadline_us[site] = update.deadline_us;
     uint32_t const blocks = update.plan_count;
@@ -342,7 +342,7 @@ static uint32_t *weights_of(const struct live_hub_config *config)
     uint32_t *const weights = calloc(config->site_count, sizeof *weights);
     assert_non_null(weights);
     for (uint32_t site = 0; site < config->site_count; site++)
-        weights[site] = elim_place_weight(settings_of(config)->network, site);
+        weights[site] = elim_role_weight(settings_of(config)->network, site);
     return weights;
 }
 
@@ -547,7 +547,7 @@ static bool is_taken(const uint8_t *block, size_t size, bool *is_other_run)
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     struct tacit_event const start = {
-        .now_us = UINT64_C(1) << 50, .kind = TACIT_EVENT_START, .seals = &any_seals};
+        .now_us = UINT64_C(1) << 50, .kind = TACIT_EVENT_START, .signer = &any_signer};
     struct tacit_elim_update update;
     struct live_site *core;
     enum tacit_status const status = restore(&core, &allowed, block, size);
@@ -658,7 +658,7 @@ static uint8_t *announce(const struct tacit_wire_elim_run *run, size_t *size)
     uint8_t parameters[PARAMETERS];
     static uint8_t place[8u << 20]; /* names of all sites */
     struct tacit_wire_announcement announcement = {
-        .agreement = {.protocol = TACIT_WIRE_ELIM_WORD,
+        .agreement = {.protocol = TACIT_WIRE_ELIM_NAME,
                       .family = TACIT_WIRE_ELIM_FAMILY,
                       .protocol_version = TACIT_WIRE_ELIM_VERSION,
                       .agent_count = run->agent_count,
@@ -720,7 +720,7 @@ static uint32_t rows_asked_for(struct live_site *core, uint32_t sites)
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     uint64_t *const others = calloc(TACIT_BITS_WORDS(sites), sizeof *others);
-    struct tacit_event event = {.now_us = 1, .kind = TACIT_EVENT_START, .seals = &any_seals};
+    struct tacit_event event = {.now_us = 1, .kind = TACIT_EVENT_START, .signer = &any_signer};
     struct tacit_elim_update update;
     assert_non_null(others);
     tacit_bits_fill(others, sites);
@@ -733,7 +733,7 @@ static uint32_t rows_asked_for(struct live_site *core, uint32_t sites)
                                               .has_history = true,
                                               .origins = others};
     event = (struct tacit_event){
-        .now_us = 2, .kind = TACIT_EVENT_RECEIVE, .as.message = &advert, .seals = &any_seals};
+        .now_us = 2, .kind = TACIT_EVENT_RECEIVE, .as.message = &advert, .signer = &any_signer};
     assert_int_equal(elim_site_feed(core, &event, &entropy, &update), TACIT_OK);
     assert_true(update.send);
     assert_int_equal(update.message.kind, TACIT_ELIM_REQUEST);
@@ -755,7 +755,7 @@ static size_t data_bytes(uint32_t sites, uint32_t arms, uint32_t rows)
                                             .origins = origins,
                                             .sum_count = arms,
                                             .openings = &opening,
-                                            .is_sealed = true,
+                                            .is_signed = true,
                                             .has_history = true};
     size_t const size = tacit_wire_bytes(WIRE(elim, arms, sites), &data);
     free(origins);
@@ -818,7 +818,7 @@ TEST(a_message_has_as_many_rows_as_it_has_room_for)
 }
 
 /* Two sets, of 10 sites and of 125 words of arms, 192 bytes for all else, and one row with what
- * opens it and its seal: 65136 with 7976 arms. */
+ * opens it and its signature: 65136 with 7976 arms. */
 TEST(a_run_whose_rows_do_not_fit_is_refused)
 {
     uint32_t arms = 7900;

@@ -41,7 +41,7 @@ static int open_keys(void **state)
                                                     .name = names[i]};
         assert_int_equal(live_signer_open(&signers[i], &signing, &error), TACIT_OK);
         const uint8_t *const certificate = live_signer_certificate(signers[i], &size);
-        assert_null(live_keys_take(keys, names[i], certificate, size));
+        assert_null(live_keys_add(keys, names[i], certificate, size));
     }
     temp_directory_remove(base);
     return 0;
@@ -386,7 +386,7 @@ TEST(an_envelope_of_another_version_is_refused_in_words)
 
 static bool hear_piece(struct live_pieces *pieces, const uint8_t *piece, size_t size)
 {
-    return live_pieces_hear(pieces, &piece, &size);
+    return live_pieces_add(pieces, &piece, &size);
 }
 
 /* Of a message in pieces: with one of them lost, doubled, moved or altered nothing comes but the

@@ -261,16 +261,16 @@ TEST(hub_believes_a_site_about_itself_only)
         uint32_t kind;
         enum tacit_status status;
     } cases[] = {
-        {{1, 7, 10, false, theta}, 1, TACIT_WIRE_GOSSIP_KIND_TOLD, TACIT_OK},
-        {{1, 7, 10, false, theta}, 2, TACIT_WIRE_GOSSIP_KIND_TOLD, TACIT_STRANGER},
-        {{1, 8, 10, false, theta}, 1, TACIT_WIRE_GOSSIP_KIND_TOLD, TACIT_STRANGER},
-        {{1, 7, 10, false, theta}, 1, TACIT_WIRE_GOSSIP_KIND_TOLD - 1, TACIT_UNEXPECTED},
-        {{1, 7, WORLD_ARMS - 1, false, theta}, 1, TACIT_WIRE_GOSSIP_KIND_TOLD, TACIT_MALFORMED},
+        {{1, 7, 10, false, theta}, 1, TACIT_WIRE_GOSSIP_KIND_PROGRESS, TACIT_OK},
+        {{1, 7, 10, false, theta}, 2, TACIT_WIRE_GOSSIP_KIND_PROGRESS, TACIT_STRANGER},
+        {{1, 8, 10, false, theta}, 1, TACIT_WIRE_GOSSIP_KIND_PROGRESS, TACIT_STRANGER},
+        {{1, 7, 10, false, theta}, 1, TACIT_WIRE_GOSSIP_KIND_PROGRESS - 1, TACIT_UNEXPECTED},
+        {{1, 7, WORLD_ARMS - 1, false, theta}, 1, TACIT_WIRE_GOSSIP_KIND_PROGRESS, TACIT_MALFORMED},
         {{1, 7, HORIZON + WORLD_ARMS + 1, false, theta},
          1,
-         TACIT_WIRE_GOSSIP_KIND_TOLD,
+         TACIT_WIRE_GOSSIP_KIND_PROGRESS,
          TACIT_MALFORMED},
-        {{1, 7, HORIZON, true, theta}, 1, TACIT_WIRE_GOSSIP_KIND_TOLD, TACIT_MALFORMED}};
+        {{1, 7, HORIZON, true, theta}, 1, TACIT_WIRE_GOSSIP_KIND_PROGRESS, TACIT_MALFORMED}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint8_t bytes[128];
         size_t const size = tacit_wire_bytes(&tacit_wire_gossip_progress, SHAPE(WORLD_ARMS),

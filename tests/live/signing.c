@@ -80,7 +80,7 @@ static const char *take(struct live_keys *keys, const char *name, const struct l
 {
     size_t size;
     const uint8_t *const certificate = live_signer_certificate(signer, &size);
-    return live_keys_take(keys, name, certificate, size);
+    return live_keys_add(keys, name, certificate, size);
 }
 
 /* Does `keys` take the word as one of `name`, when `signer` signed it? */
@@ -151,11 +151,11 @@ TEST_WITH(only_certificates_of_our_ca_for_this_name_and_for_signing_count, set_u
     const uint8_t *const certificate = live_signer_certificate(north, &size);
     memcpy(junk, certificate, size);
     for (size_t cut = 0; cut < size; cut += 7)
-        assert_non_null(live_keys_take(keys, "north", junk, cut));
-    assert_non_null(live_keys_take(keys, "north", junk, size + 1));
-    assert_non_null(live_keys_take(keys, "north", junk, sizeof junk));
+        assert_non_null(live_keys_add(keys, "north", junk, cut));
+    assert_non_null(live_keys_add(keys, "north", junk, size + 1));
+    assert_non_null(live_keys_add(keys, "north", junk, sizeof junk));
     junk[size - 1] ^= 1; /* of the CA's signature */
-    assert_non_null(live_keys_take(keys, "north", junk, size));
+    assert_non_null(live_keys_add(keys, "north", junk, size));
     assert_false(live_keys_know(keys, "north"));
     live_keys_free(keys);
     live_signer_close(stranger);

@@ -969,18 +969,18 @@ TEST_WITH(another_configuration_is_taken_when_the_run_has_ended, store_place_mak
     store = store_model_open(store_directory);
     row.ended_unix_s = 1700000001;
     assert_int_equal(put_run(store, &row), TACIT_OK);
-    assert_false(live_store_takes_config(store));
+    assert_false(live_store_has_new_config(store));
     live_store_close(store);
     assert_int_equal(live_store_open(&store, store_directory, &other, &error), TACIT_OK);
-    assert_true(live_store_takes_config(store));
+    assert_true(live_store_has_new_config(store));
     live_store_close(store); /* not taken: nothing has changed */
     expect_batch(4);
     assert_int_equal(live_store_open(&store, store_directory, &other, &error), TACIT_OK);
     assert_int_equal(live_store_begin(store), TACIT_OK);
-    assert_int_equal(live_store_take_config(store), TACIT_OK);
+    assert_int_equal(live_store_adopt_config(store), TACIT_OK);
     expect_core(store, NULL, 0);
     assert_int_equal(live_store_commit(store), TACIT_OK);
-    assert_false(live_store_takes_config(store));
+    assert_false(live_store_has_new_config(store));
     assert_true(live_store_newest_release(store) > 0); /* the ledger stays */
     live_store_close(store);
     assert_int_equal(live_store_open(&store, store_directory, &other, &error), TACIT_OK);
@@ -1290,7 +1290,7 @@ TEST_WITH(a_torn_header_is_refused_unless_the_log_is_folded, store_place_make_fa
     for (uint64_t batch = 1; batch <= 5; batch++)
         assert_int_equal(store_model_batch(store, batch), TACIT_OK);
     struct store_image fresh = store_image_read(store_directory);
-    assert_int_equal(store_fold_log(store), TACIT_OK);
+    assert_int_equal(store_checkpoint(store), TACIT_OK);
     struct store_image folded = store_image_read(store_directory);
     live_store_close(store);
     uint64_t batch = 0;

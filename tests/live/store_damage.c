@@ -314,7 +314,7 @@ TEST_WITH(a_mark_is_of_one_turn, make_place, remove_place)
     log_begin(&log, 9, false);
     log_fill(&log, 5);
     for (size_t i = 0; i < sizeof turns / sizeof turns[0]; i++) {
-        store_log_mark(log.bytes, turns[i]);
+        store_log_header_mark(log.bytes, turns[i]);
         digest_bytes(log.bytes, STORE_LOG_HEADER_BYTES);
         file_put(STORE_LOG, log.bytes, log.size);
         for (uint32_t more = 0; more < 6; more++)

@@ -30,7 +30,7 @@ struct looked {
     enum tacit_status status;
     enum live_store_found found;
     uint64_t batch; /* of what was read */
-    bool takes_config;
+    bool has_new_config;
     struct tacit_error error;
 };
 
@@ -45,7 +45,7 @@ static struct looked look_at(const char *name, const struct live_store_identity 
     assert_int_equal(looked.status == TACIT_OK, looked.error.text[0] == '\0');
     if (store != NULL) {
         looked.batch = store_model_check(store);
-        looked.takes_config = live_store_takes_config(store);
+        looked.has_new_config = live_store_has_new_config(store);
     }
     live_store_close(store);
     assert_int_equal(entries_of("/proc/self/fd"), open_files);
@@ -280,11 +280,11 @@ TEST_WITH(another_configuration_is_seen_when_the_run_has_ended, store_place_make
     assert_int_equal(live_store_put_run(store, &row), TACIT_OK);
     assert_int_equal(live_store_commit(store), TACIT_OK);
     live_store_close(store);
-    assert_false(look().takes_config);
+    assert_false(look().has_new_config);
     struct looked const looked = look_at(store_directory, &other);
     assert_int_equal(looked.status, TACIT_OK);
     assert_int_equal(looked.found, LIVE_STORE_READ);
-    assert_true(looked.takes_config);
+    assert_true(looked.has_new_config);
     other.agreed = "a 2\n"; /* the words are kept when it is taken, not before */
     struct tacit_error error;
     struct live_store *opened;
@@ -439,15 +439,15 @@ TEST_WITH(words_are_written_when_they_are_others, store_place_make, store_place_
 {
     char path[TEMP_PATH_BYTES];
     char held[TEMP_PATH_BYTES];
-    store_agreed_keep(store_around, "a 1\n");
+    store_agreed_write(store_around, "a 1\n");
     compare("a 1\n", "a 1\n", "");
     temp_path(path, store_around, AGREED);
     temp_path(held, store_around, "held");
     assert_int_equal(link(path, held), 0); /* so that its number is not given to another one */
     ino_t const first = file_number();
-    store_agreed_keep(store_around, "a 1\n");
+    store_agreed_write(store_around, "a 1\n");
     assert_int_equal(file_number(), first);
-    store_agreed_keep(store_around, "a 2\n");
+    store_agreed_write(store_around, "a 2\n");
     assert_int_not_equal(file_number(), first);
     char bytes[64];
     struct tacit_text words = tacit_text_init(bytes, sizeof bytes);

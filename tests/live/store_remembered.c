@@ -609,7 +609,7 @@ TEST_WITH(another_configuration_forgets_all, store_place_make, store_place_remov
     assert_int_equal(live_store_open(&store, store_directory, &identity, &error), TACIT_OK);
     live_store_remember_until(store, 1, 8000);
     begin(store);
-    assert_int_equal(live_store_take_config(store), TACIT_OK);
+    assert_int_equal(live_store_adopt_config(store), TACIT_OK);
     assert_true(is_there(FILE_NAME) && !is_found(store, 7)); /* it goes with the batch */
     assert_int_equal(live_store_commit(store), TACIT_OK);
     assert_false(is_there(FILE_NAME));

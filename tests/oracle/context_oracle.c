@@ -117,7 +117,7 @@ TEST(vectors_of_texts_are_those_of_the_naive_twin)
     static double directions[D * WORDS];
     double values[D];
     float vectors[ITEMS * D];
-    struct data_words words = {.places = NULL};
+    struct data_words words = {.entries = NULL};
     for (uint32_t word = 0; word < WORDS;
          word++) { /* the first item says all, so they are in order */
         char text[16];

@@ -145,7 +145,7 @@ static void take_part(const struct tape *tape, struct tacit_arms *arms, uint32_t
     union tacit_sum sum = {0};
     for (uint64_t i = 0; i < count; i++)
         tacit_sum_add(&tape->config.scale, &sum, reward_at(tape, arm, n + i));
-    tacit_arms_take(arms, arm, count, sum, 0);
+    tacit_arms_add(arms, arm, count, sum, 0);
 }
 
 static void compare(const struct tape *tape, struct tally *tally)

@@ -29,7 +29,7 @@ struct rule_elim {
     } places[STORM_SITES_MAX];
     uint32_t weights[STORM_SITES_MAX];
     bool gathers;
-    bool has_seals;
+    bool signs_rows;
     uint32_t component_count;
 };
 

@@ -613,14 +613,14 @@ static void note(struct storm_world *world, const struct storm_event *event,
             helper->liars |= UINT64_C(1) << heard.head->from;
         }
     }
-    if ((out->happened & TACIT_TOOK_REPORT) != 0) {
+    if ((out->happened & TACIT_COUNTED_REPORT) != 0) {
         struct tacit_helper_release release = *heard.masked;
         tacit_helper_blind_digest(&release, heard.words, heard.count);
         struct tacit_commit const *const granted = &helper->granted[heard.head->from];
         if (is_late && !tacit_commit_is_nothing(granted->commitment))
             tacit_helper_hub_grant(kept_in(world), heard.head->from, granted);
-        tacit_helper_hub_take(kept_in(world), heard.head->from, heard.head->commit->salt, &release,
-                              heard.words, heard.count);
+        tacit_helper_hub_add(kept_in(world), heard.head->from, heard.head->commit->salt, &release,
+                             heard.words, heard.count);
         helper->masked[heard.head->from] = heard.words[0];
     }
 }

@@ -1,6 +1,6 @@
 /* Elimination among peers, for the storm (storm.h): over graphs, whose members judge by themselves,
- * also with seals, and in hybrids, whose sinks report to a hub. The agent inside is looked at as
- * that of a star. */
+ * also with signed rows, and in hybrids, whose sinks report to a hub. The agent inside is looked at
+ * as that of a star. */
 #include "../support/testing.h"
 #include "rule_elimination.h"
 #include "../support/digest_views.h"
@@ -32,8 +32,8 @@ static struct tacit_elim_peer_config config_of(const struct storm_world *world, 
         .schedule = own->hub.schedule,
         .rows_max = world->sites % 3,
         .slot_us = world->arms % 2 * 20,
-        .has_seals = own->has_seals,
-        .confirm_us = own->has_seals ? 100000 : 0};
+        .signs_rows = own->signs_rows,
+        .confirm_us = own->signs_rows ? 100000 : 0};
 }
 
 /* ---- Networks ---- */
@@ -89,7 +89,7 @@ static void configure(struct storm_world *world)
     own->gathers = storm_below(world, 2) == 0;
     world->has_hub = own->gathers;
     own->hub.schedule.report_count = world->sites;
-    own->has_seals = !own->gathers && world->has_grants && storm_below(world, 2) == 0;
+    own->signs_rows = !own->gathers && world->has_grants && storm_below(world, 2) == 0;
     connect(world, own);
     for (uint32_t site = 0; site < world->sites; site++) {
         struct rule_elim_place *const place = &own->places[site];
@@ -153,7 +153,7 @@ static enum tacit_status peer_step(const struct storm_world *world, uint32_t nod
 {
     void *const state = world->nodes[node].state;
     struct tacit_event made = *event;
-    made.seals = own_of(world)->has_seals ? &network_seals : NULL;
+    made.signer = own_of(world)->signs_rows ? &network_signer : NULL;
     return tacit_elim_peer_step(state, table_of(world, node, state), &made, entropy, update);
 }
 
@@ -222,7 +222,7 @@ static const struct storm_field fields[] = {
     FIELD(from),           FIELD(to),          FIELD(run_id),         FIELD(term),
     FIELD(epoch),          FIELD(seen),        FIELD(last),           FIELD(leader),
     FIELD(closed),         FIELD(forgot),      FIELD(pulls),          FIELD(agents),
-    FIELD(is_sealed),      FIELD(has_history), FIELD(history.rounds), FIELD(history.digest),
+    FIELD(is_signed),      FIELD(has_history), FIELD(history.rounds), FIELD(history.digest),
     FIELD(history.is_last)};
 
 /* All else is elimination's, of the hub and of the agents inside (peers above). */

@@ -242,7 +242,7 @@ static void look_at_hub(const struct storm_world *world, const void *hub, struct
         digest_bytes(counts, sizeof counts);
         digest_bytes(view.pool.sums, world->arms * sizeof *view.pool.sums);
     }
-    digest_word(tacit_vote_hub_anew(hub, &vote_message));
+    digest_word(tacit_vote_hub_reset(hub, &vote_message));
     digest_vote_message(world, &vote_message);
     for (uint32_t site = 0; site < world->sites; site++) {
         digest_word(tacit_vote_hub_row(hub, site, &vote_message));

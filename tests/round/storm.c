@@ -669,7 +669,7 @@ void storm_after(struct storm_world *world, uint32_t at, void *before,
     bool const dies = !world->is_calm && world->deaths > 0 && happens(world, world->deaths);
     uint32_t const when = dies ? storm_below(world, 3) : 2; /* before it is durable, before it is
                                                                said, or after */
-    bool const is_midway = is_slow(world) && (update->happened & TACIT_TOOK_REPORT) != 0;
+    bool const is_midway = is_slow(world) && (update->happened & TACIT_COUNTED_REPORT) != 0;
     if (world->has_helper && storm_below(world, is_midway ? 2 : 16) == 0) /* of a moment ago */
         keep_old(node);
     if (update->persist && when > 0 && !(world->bug == STORM_FORGETS_DRAW && update->drew))

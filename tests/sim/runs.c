@@ -121,7 +121,7 @@ TEST(meter_equals_a_look_at_every_slot)
         assert_true(end > t && end - t <= 1048576);
         for (; t < end; t++)
             total += (double)(t % 3);
-        tacit_sim_meter_mark(&meter, t, total);
+        tacit_sim_meter_record(&meter, t, total);
     }
     tacit_sim_meter_end(&meter, total);
     double walked = 0;
@@ -142,9 +142,9 @@ TEST(meter_of_a_run_that_ends_early_stays)
     double regret[3] = {0};
     struct tacit_sim_meter meter = tacit_sim_meter_start(&sim, regret);
     assert_int_equal(tacit_sim_meter_span(&meter, 0), 10);
-    tacit_sim_meter_mark(&meter, 4, 1);
+    tacit_sim_meter_record(&meter, 4, 1);
     assert_int_equal(tacit_sim_meter_span(&meter, 4), 6);
-    tacit_sim_meter_mark(&meter, 10, 2);
+    tacit_sim_meter_record(&meter, 10, 2);
     tacit_sim_meter_end(&meter, 2.5);
     assert_true(regret[0] == 2 && regret[1] == 2.5 && regret[2] == 2.5);
 }

@@ -222,7 +222,7 @@ static struct {
     struct elim_observer honest;
     const struct bug *bug;
     peer_fault_fn *peer_fault;
-    const struct tacit_seals *seals;
+    const struct tacit_row_signer *signer;
     void (*change_event)(void *context, uint32_t node, const struct tacit_event *event);
     uint32_t liar; /* what it says to its neighbours is not shown; TACIT_NO_AGENT: nobody's */
     uint64_t known[AGENTS_MAX]; /* what each peer held last */
@@ -300,7 +300,7 @@ static void play_as(struct world *world, const struct elim_sim *told, agent_faul
     world->observer.peer_persisted = show_peer;
     world->observer.sent = show_message;
     world->observer.pulled = show_pull;
-    world->observer.seals = show.seals;
+    world->observer.signer = show.signer;
     if (show.change_event != NULL)
         world->observer.stepping = show.change_event;
     world->sim.hooks = elim_observe(&world->observer);
@@ -1105,10 +1105,10 @@ TEST(a_message_that_is_not_counted_is_caught)
     assert_true(caught > 70);
 }
 
-/* ---- Seals ----------------------------------------------------------------------------------- */
+/* ---- Signed rows ----------------------------------------------------------------------------- */
 
-/* A sealed ring of agents that fail now and then, in sound mode; nobody is lost or cut off. */
-static void make_sealed_ring(struct world *world, uint64_t seed)
+/* A signed ring of agents that fail now and then, in sound mode; nobody is lost or cut off. */
+static void make_signing_ring(struct world *world, uint64_t seed)
 {
     struct tacit_graph_spec const ring = {.kind = TACIT_GRAPH_RING,
                                           .agent_count = 4 + (uint32_t)(seed % 3)};
@@ -1126,16 +1126,16 @@ static void make_sealed_ring(struct world *world, uint64_t seed)
 static uint32_t play_liar(uint64_t seed, peer_fault_fn *agent_fault, char fault[400])
 {
     struct world world;
-    make_sealed_ring(&world, seed);
+    make_signing_ring(&world, seed);
     uint32_t const agents = world.sim.common.agent_count;
     memset(show.differing, 0, sizeof show.differing);
-    show.seals = &network_seals;
+    show.signer = &network_signer;
     show.liar = 0;
     show.peer_fault = agent_fault;
     play(&world, NULL, fault);
     show.peer_fault = NULL;
     show.liar = TACIT_NO_AGENT;
-    show.seals = NULL;
+    show.signer = NULL;
     world_close(&world);
     return agents;
 }
@@ -1205,9 +1205,9 @@ static void show_zeros(struct tacit_elim_message *data)
            tacit_bits_count(data->origins, AGENTS_MAX) * sizeof *openings);
     memset(openings, 0, sizeof *openings);
     memcpy(openings->salt, split.zeros.salt, sizeof openings->salt);
-    tacit_elim_seal_digest(no_domain, data->run_id, data->term, 0, data->epoch,
-                           split.zeros.commitment, digest);
-    (void)network_seals.sign(NULL, 0, digest, openings->seal);
+    tacit_elim_row_digest(no_domain, data->run_id, data->term, 0, data->epoch,
+                          split.zeros.commitment, digest);
+    (void)network_signer.sign(NULL, 0, digest, openings->signature);
     data->openings = openings;
 }
 
@@ -1252,7 +1252,7 @@ TEST(member_that_shows_two_rows_is_proved)
     for (uint64_t seed = 1; seed <= 40; seed++) {
         char fault[400];
         memset(&split, 0, sizeof split);
-        split.other = 3 + (uint32_t)(seed % 3); /* the last one of make_sealed_ring */
+        split.other = 3 + (uint32_t)(seed % 3); /* the last one of make_signing_ring */
         uint32_t const agents = play_liar(seed, show_two_rows, fault);
         uint64_t const honest = (UINT64_C(1) << agents) - 2;
         assert_int_equal(split.other, agents - 1);

@@ -108,8 +108,8 @@ static void on_stepped(void *context, uint32_t node, uint32_t agent,
         note_granted(audited, &view);
 }
 
-static void on_copied(void *context, enum tacit_sim_place to, uint32_t to_index,
-                      enum tacit_sim_place from, uint32_t from_index)
+static void on_copied(void *context, enum tacit_sim_location to, uint32_t to_index,
+                      enum tacit_sim_location from, uint32_t from_index)
 {
     struct audited *const audited = context;
     assert_true(to_index < PLACES && from_index < PLACES);

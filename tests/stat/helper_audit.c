@@ -76,7 +76,7 @@ static uint64_t report(const struct federation *federation, const struct tacit_h
         assert_int_equal(tacit_commit_make(&scope, first, digest, sizeof digest, entropy, &commit),
                          TACIT_OK);
         tacit_helper_hub_grant(federation->hub, site, &commit);
-        tacit_helper_hub_take(federation->hub, site, commit.salt, &made, &word, 1);
+        tacit_helper_hub_add(federation->hub, site, commit.salt, &made, &word, 1);
         masked += word;
     }
     return masked;

@@ -192,7 +192,7 @@ static void count_message(struct elim_checker *checker, const struct tacit_elim_
     struct tacit_elim_message bare = *message;
     bare.commit = NULL;
     bare.openings = NULL;
-    bare.is_sealed = bare.has_history = false;
+    bare.is_signed = bare.has_history = false;
     if (is_control(checker, message)) {
         checker->control_messages++;
         checker->control_bytes += all;

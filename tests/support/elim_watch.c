@@ -48,8 +48,8 @@ static void pulled(void *family, uint32_t node, uint32_t arm, uint64_t count)
         observer->pulled(observer->context, tacit_sim_nodes_agent(run->nodes, node), arm, count);
 }
 
-static void copied(void *family, enum tacit_sim_place to, uint32_t to_index,
-                   enum tacit_sim_place from, uint32_t from_index)
+static void copied(void *family, enum tacit_sim_location to, uint32_t to_index,
+                   enum tacit_sim_location from, uint32_t from_index)
 {
     struct elim_observer const *const observer = observer_of(family);
     if (observer->copied != NULL)
@@ -64,7 +64,7 @@ static void step_agent(struct elim_run *run, uint32_t node, struct tacit_event *
     void *const state = tacit_sim_nodes_state(run->nodes, node);
     if (observer->stepping != NULL)
         observer->stepping(observer->context, node, event);
-    event->seals = observer->seals;
+    event->signer = observer->signer;
     elim_run_step(run, node, event, entropy);
     if (observer->agent_fault != NULL)
         observer->agent_fault(observer->context, agent, agent_of(run, node), &run->update);
@@ -100,6 +100,6 @@ const struct elim_hooks *elim_observe(struct elim_observer *observer)
     ops.sent = sent;
     ops.pulled = pulled;
     ops.copied = copied;
-    observer->hooks = (struct elim_hooks){&ops, observer->seals != NULL};
+    observer->hooks = (struct elim_hooks){&ops, observer->signer != NULL};
     return &observer->hooks;
 }

@@ -17,7 +17,7 @@ struct elim_observer {
                         struct tacit_elim_update *update);
     void (*hub_fault)(void *context, struct tacit_elim_hub *state, const struct tacit_event *event,
                       struct tacit_elim_update *update);
-    const struct tacit_seals *seals; /* of all peers of a graph; NULL: rows have none */
+    const struct tacit_row_signer *signer; /* of all peers of a graph; NULL: rows have none */
     /* The same of a peer, with what lies beside its state. */
     void (*peer_fault)(void *context, uint32_t agent, struct tacit_elim_peer *state,
                        struct tacit_elim_table *table, const struct tacit_event *event,
@@ -27,8 +27,8 @@ struct elim_observer {
     void (*stepped)(void *context, uint32_t node, uint32_t agent, const struct tacit_event *event,
                     const struct tacit_elim_agent *state, const struct tacit_elim_update *update);
     /* As of the simulator's nodes. */
-    void (*copied)(void *context, enum tacit_sim_place to, uint32_t to_index,
-                   enum tacit_sim_place from, uint32_t from_index);
+    void (*copied)(void *context, enum tacit_sim_location to, uint32_t to_index,
+                   enum tacit_sim_location from, uint32_t from_index);
 };
 
 /* For the experiment, whose runs the observer sees from then on. Its functions may change until

@@ -103,24 +103,24 @@ struct tacit_elim_network network_for_sim(const struct network *network,
                                        .diameter = network->diameter};
 }
 
-/* ---- Seals ---- */
+/* ---- Signed rows ---- */
 
 static bool sign(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
-                 uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+                 uint8_t signature[TACIT_SIGNATURE_BYTES])
 {
     uint8_t const key[TACIT_SHA256_BYTES] = {(uint8_t)(agent + 1), 77};
     struct tacit_hmac hmac = tacit_hmac_init(key);
-    memset(seal, 0, TACIT_ELIM_SEAL_BYTES);
+    memset(signature, 0, TACIT_SIGNATURE_BYTES);
     tacit_hmac_update(&hmac, digest, TACIT_SHA256_BYTES);
-    tacit_hmac_final(&hmac, seal);
+    tacit_hmac_final(&hmac, signature);
     return true;
 }
 
 static bool check(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
-                  const uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+                  const uint8_t signature[TACIT_SIGNATURE_BYTES])
 {
-    uint8_t ours[TACIT_ELIM_SEAL_BYTES];
-    return sign(context, agent, digest, ours) && memcmp(ours, seal, sizeof ours) == 0;
+    uint8_t ours[TACIT_SIGNATURE_BYTES];
+    return sign(context, agent, digest, ours) && memcmp(ours, signature, sizeof ours) == 0;
 }
 
-const struct tacit_seals network_seals = {NULL, sign, check};
+const struct tacit_row_signer network_signer = {NULL, sign, check};

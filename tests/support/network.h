@@ -36,6 +36,6 @@ void network_free(struct network *network);
 struct tacit_elim_network network_for_sim(const struct network *network,
                                           enum tacit_elim_collection collection);
 
-/* Seals that nobody else can make, as long as nobody looks in here. */
-extern const struct tacit_seals network_seals;
+/* Signatures that nobody else can make, as long as nobody looks in here. */
+extern const struct tacit_row_signer network_signer;
 #endif

@@ -57,7 +57,7 @@ TEST(every_arm_is_played_once_first_by_index)
             struct tacit_pull_block const block = tacit_arms_next(arms, 100, 0);
             assert_int_equal(block.arm, arm);
             assert_int_equal(block.count, 1);
-            tacit_arms_take(arms, arm, 1, real(arm == 1 ? 1 : 0), 0);
+            tacit_arms_add(arms, arm, 1, real(arm == 1 ? 1 : 0), 0);
         }
         assert_int_equal(tacit_arms_next(arms, 100, 0).arm, 1);
         testing_free(arms);
@@ -70,7 +70,7 @@ TEST(equal_arms_go_to_the_lowest_index)
         struct tacit_arms_config const config = config_of(kinds[i], 6);
         struct tacit_arms *const arms = arms_new(&config);
         for (uint32_t arm = 0; arm < 6; arm++)
-            tacit_arms_take(arms, 5 - arm, 2, real(1), 0);
+            tacit_arms_add(arms, 5 - arm, 2, real(1), 0);
         assert_int_equal(tacit_arms_next(arms, 1, 0).arm, 0);
         assert_int_equal(tacit_arms_best(arms), 0);
         testing_free(arms);
@@ -82,7 +82,7 @@ TEST(one_arm_takes_all_pulls_at_once)
     for (size_t i = 0; i < 3; i++) {
         struct tacit_arms_config const config = config_of(kinds[i], 1);
         struct tacit_arms *const arms = arms_new(&config);
-        tacit_arms_take(arms, 0, 1, real(0), 0);
+        tacit_arms_add(arms, 0, 1, real(0), 0);
         assert_int_equal(tacit_arms_next(arms, 999, 0).count, 999);
         testing_free(arms);
     }
@@ -94,8 +94,8 @@ TEST(rewards_without_bounds_give_blocks_of_one_pull)
         struct tacit_arms_config config = config_of(kinds[i], 2);
         config.bounded = false;
         struct tacit_arms *const arms = arms_new(&config);
-        tacit_arms_take(arms, 0, 100, real(100), 0);
-        tacit_arms_take(arms, 1, 100, real(0), 0);
+        tacit_arms_add(arms, 0, 100, real(100), 0);
+        tacit_arms_add(arms, 1, 100, real(0), 0);
         assert_int_equal(tacit_arms_next(arms, 50, 1).count, 1);
         testing_free(arms);
     }
@@ -111,7 +111,7 @@ TEST(asking_again_gives_the_same_block)
             struct tacit_pull_block const again = tacit_arms_next(arms, 300, 77 + t);
             assert_int_equal(block.arm, again.arm);
             assert_int_equal(block.count, again.count);
-            tacit_arms_take(arms, block.arm, 1, real(t % 3 == 0 ? 1 : 0), 0);
+            tacit_arms_add(arms, block.arm, 1, real(t % 3 == 0 ? 1 : 0), 0);
         }
         testing_free(arms);
     }
@@ -135,21 +135,21 @@ TEST(thompson_makes_a_coin_of_a_reward_between_0_and_1)
 {
     struct tacit_arms_config config = config_of(TACIT_ARMS_THOMPSON, 2);
     struct tacit_arms *arms = arms_new(&config);
-    tacit_arms_take(arms, 0, 1, real(0.5), UINT64_C(0x7fffffffffffffff));
-    tacit_arms_take(arms, 1, 1, real(0.5), UINT64_C(0x8000000000000000));
+    tacit_arms_add(arms, 0, 1, real(0.5), UINT64_C(0x7fffffffffffffff));
+    tacit_arms_add(arms, 1, 1, real(0.5), UINT64_C(0x8000000000000000));
     assert_true(tacit_arms_mean(arms, 0) == 1);
     assert_true(tacit_arms_mean(arms, 1) == 0);
-    tacit_arms_take(arms, 0, 3, real(2), UINT64_MAX);
+    tacit_arms_add(arms, 0, 3, real(2), UINT64_MAX);
     assert_true(tacit_arms_mean(arms, 0) == 0.75);
-    tacit_arms_take(arms, 1, 1, real(7), 0); /* clipped */
+    tacit_arms_add(arms, 1, 1, real(7), 0); /* clipped */
     assert_true(tacit_arms_mean(arms, 1) == 0.5);
     config.scale = (struct tacit_scale){.kind = TACIT_SCALE_STEPS, .lo = -1, .hi = 5};
     config.bounded = false;
     arms = arms_new(&config);
-    tacit_arms_take(arms, 0, 1, (union tacit_sum){.steps = TACIT_STEPS / 4},
-                    UINT64_C(0x3fffffffffffffff));
-    tacit_arms_take(arms, 1, 1, (union tacit_sum){.steps = TACIT_STEPS / 4},
-                    UINT64_C(0x4000000000000000));
+    tacit_arms_add(arms, 0, 1, (union tacit_sum){.steps = TACIT_STEPS / 4},
+                   UINT64_C(0x3fffffffffffffff));
+    tacit_arms_add(arms, 1, 1, (union tacit_sum){.steps = TACIT_STEPS / 4},
+                   UINT64_C(0x4000000000000000));
     assert_true(tacit_arms_mean(arms, 0) == 1);
     assert_true(tacit_arms_mean(arms, 1) == 0);
 }

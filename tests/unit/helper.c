@@ -191,7 +191,7 @@ static void release(struct world *world, uint32_t site, bool reveals)
     tacit_helper_hub_grant(world->hub, site, &commit);
     tacit_helper_hub_grant(world->hub, site, &commit); /* again */
     if (reveals)
-        tacit_helper_hub_take(world->hub, site, commit.salt, &made, words, COUNT);
+        tacit_helper_hub_add(world->hub, site, commit.salt, &made, words, COUNT);
 }
 
 static void fix(struct world *world, uint32_t quorum)

@@ -261,11 +261,11 @@ static void hear_hub(struct world *world, const struct tacit_phased_message *hea
     assert_int_equal(tacit_phased_hub_step(world->hub, &event, &update), TACIT_OK);
     if (heard->kind == TACIT_ROUND_COMMIT && update.persist)
         tacit_helper_hub_grant(world->kept, heard->from, heard->commit);
-    if ((update.happened & TACIT_TOOK_REPORT) != 0) {
+    if ((update.happened & TACIT_COUNTED_REPORT) != 0) {
         struct tacit_helper_release release = *heard->masked;
         tacit_helper_blind_digest(&release, (const uint64_t *)heard->sums, heard->block_count);
-        tacit_helper_hub_take(world->kept, heard->from, heard->commit->salt, &release,
-                              (const uint64_t *)heard->sums, heard->block_count);
+        tacit_helper_hub_add(world->kept, heard->from, heard->commit->salt, &release,
+                             (const uint64_t *)heard->sums, heard->block_count);
     }
     put(world, &update);
     check_fit(world, false);

@@ -1257,7 +1257,7 @@ TEST(every_metric_of_every_family_has_words)
             struct tacit_metric const *const metric = &(*family)->metrics[i];
             if (metric->label == NULL || strchr(metric->label, '_') != NULL ||
                 metric->unit == NULL || metric->note == NULL || strlen(metric->note) < 8)
-                fail_msg("%s of %s", metric->name, (*family)->file.word);
+                fail_msg("%s of %s", metric->name, (*family)->file.name);
         }
     assert_true(count > 60);
 }

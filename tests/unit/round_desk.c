@@ -76,7 +76,7 @@ static struct round_verdict hear(const struct place *place, enum deed deed,
     if (deed == HELLO)
         return round_hub_greet(&place->hub, message);
     if (deed == REPORT)
-        return round_hub_hear(&place->hub, message);
+        return round_hub_check_report(&place->hub, message);
     struct round_verdict const refused = {.status = round_hub_check_commit(&place->hub, message)};
     return refused.status == TACIT_OK ? round_hub_ask(&place->hub, message) : refused;
 }
@@ -150,7 +150,7 @@ TEST(quorum_suffices_only_after_the_deadline)
     open_place(&place, ROUND_COLLECTING, 3);
     round_desk_end_step(&place.desk, 100, 10, true, false);
     assert_int_equal(place.desk.deadline_us, 110);
-    round_hub_take(&place.hub, &report, 4);
+    round_hub_add_report(&place.hub, &report, 4);
     assert_int_equal(place.desk.covered_count, 4);
     assert_int_equal(place.desk.missing_count, SITES - 1);
     assert_false(round_desk_is_complete(&place.desk, 0, 0, 4));
@@ -174,7 +174,7 @@ TEST(only_states_that_steps_can_leave_are_possible)
     struct tacit_round_message const report = {.from = SITE, .round = 3};
     for (uint32_t fault = 0; fault <= 9; fault++) {
         open_place(&place, ROUND_COLLECTING, 3);
-        round_hub_take(&place.hub, &report, 1);
+        round_hub_add_report(&place.hub, &report, 1);
         assert_true(round_hub_is_possible(&place.hub));
         switch (fault) {
         case 0:

@@ -204,7 +204,7 @@ TEST(a_term_takes_what_was_granted_before)
     round_grantor_forget(&grantor);
     for (size_t i = 0; i < round_grantor_words(SITES); i++)
         assert_true(words[i] == 0);
-    grantor.takes_first = true;
+    grantor.accepts_first = true;
     put(before, BEYOND);
     struct tacit_commit const commit = made(before, release);
     struct round_verdict const found = round_grantor_open(&grantor, &scope, &commit, release);

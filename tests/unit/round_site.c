@@ -71,7 +71,7 @@ TEST(each_refusal_is_judged)
         site.blocked = row->blocked;
         site.forgotten = row->forgotten;
         struct round_site const before = site;
-        bool const has_changed = round_site_take_refusal(&site, &refusal);
+        bool const has_changed = round_site_on_refusal(&site, &refusal);
         assert_int_equal(site.blocked, row->is_blocked);
         assert_int_equal(site.forgotten, row->is_forgotten);
         assert_int_equal(has_changed,
@@ -79,7 +79,7 @@ TEST(each_refusal_is_judged)
         assert_memory_equal(&site.commit, &before.commit, sizeof site.commit);
         assert_memory_equal(site.head, before.head, sizeof site.head);
         assert_int_equal(site.resend.unanswered_count, 5); /* it asks on as before */
-        assert_false(round_site_take_refusal(&site, &refusal));
+        assert_false(round_site_on_refusal(&site, &refusal));
         assert_true(round_site_is_possible(&site));
     }
 }
@@ -91,12 +91,12 @@ TEST(a_grant_is_of_the_draw_that_waits_or_late)
     site.blocked = site.forgotten = 1;
     struct round_site const before = site;
     put(shown, HEAD);
-    assert_false(round_site_take_grant(&site, shown));
+    assert_false(round_site_on_grant(&site, shown));
     put(shown, OTHER);
-    assert_false(round_site_take_grant(&site, shown));
+    assert_false(round_site_on_grant(&site, shown));
     assert_memory_equal(&site, &before, sizeof site);
     put(shown, OURS);
-    assert_true(round_site_take_grant(&site, shown));
+    assert_true(round_site_on_grant(&site, shown));
     assert_memory_equal(site.head, shown, sizeof shown);
     assert_true(site.blocked == 0 && site.forgotten == 0 && site.resend.unanswered_count == 0);
 }

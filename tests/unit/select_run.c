@@ -368,11 +368,11 @@ static void note_helper(struct world *world, const struct tacit_event *event,
     tacit_select_hub_view(hub_of(world), &view);
     if ((update->happened & TACIT_GRANTED_DRAW) != 0)
         tacit_helper_hub_grant(kept, said->from, said->commit);
-    if ((update->happened & TACIT_TOOK_REPORT) != 0) {
+    if ((update->happened & TACIT_COUNTED_REPORT) != 0) {
         struct tacit_helper_release release = *update->masked;
         tacit_helper_blind_digest(&release, (const uint64_t *)update->words, NUMBERS);
-        tacit_helper_hub_take(kept, update->report.from, update->report.commit->salt, &release,
-                              (const uint64_t *)update->words, NUMBERS);
+        tacit_helper_hub_add(kept, update->report.from, update->report.commit->salt, &release,
+                             (const uint64_t *)update->words, NUMBERS);
         struct tacit_select_site_view site;
         tacit_select_site_view(site_of(world, update->report.from), &site);
         world->two->newest[update->report.from] = site.release_number;
@@ -1236,7 +1236,7 @@ TEST(words_that_are_not_those_committed_to_are_no_report)
             tacit_select_hub_step(hub_of(world), &event, &entropy, &heard);
         assert_int_equal(status, i % 3 == 2 ? TACIT_MALFORMED : TACIT_OK);
         assert_true(status == TACIT_OK || memcmp(before, hub_of(world), size) == 0);
-        assert_true((heard.happened & TACIT_TOOK_REPORT) == 0);
+        assert_true((heard.happened & TACIT_COUNTED_REPORT) == 0);
     }
     struct tacit_select_hub_view view;
     tacit_select_hub_view(hub_of(world), &view);

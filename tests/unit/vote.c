@@ -107,7 +107,7 @@ static enum tacit_status mark(struct tacit_vote_board *board, uint32_t player, u
                                                .run_id = RUN,
                                                .reset = reset,
                                                .marks = &marks};
-    return tacit_vote_board_take(board, &message, NULL);
+    return tacit_vote_board_apply(board, &message, NULL);
 }
 
 static enum tacit_status reset_to(struct tacit_vote_board *board, uint64_t reset, uint32_t from)
@@ -117,7 +117,7 @@ static enum tacit_status reset_to(struct tacit_vote_board *board, uint64_t reset
                                                .to = TACIT_EVERYONE,
                                                .run_id = RUN,
                                                .reset = reset};
-    return tacit_vote_board_take(board, &message, NULL);
+    return tacit_vote_board_apply(board, &message, NULL);
 }
 
 static bool is_board(const void *state, size_t size, void *config)
@@ -262,7 +262,7 @@ static void play_wide(struct tacit_vote_board_config *config, struct tacit_rng *
             .marks = marks};
         uint32_t marks_new;
         struct tacit_vote_board_view view;
-        digest_word((uint64_t)tacit_vote_board_take(board, &message, &marks_new));
+        digest_word((uint64_t)tacit_vote_board_apply(board, &message, &marks_new));
         digest_word(marks_new);
         tacit_vote_board_view(board, &view);
         digest_bytes(view.voted, width * sizeof *view.voted);
@@ -336,7 +336,7 @@ TEST(only_marks_that_were_not_there_are_new)
                                                    .run_id = RUN,
                                                    .marks = &marks[i]};
         uint32_t marks_new = 99;
-        assert_int_equal(tacit_vote_board_take(board, &message, &marks_new), TACIT_OK);
+        assert_int_equal(tacit_vote_board_apply(board, &message, &marks_new), TACIT_OK);
         assert_int_equal(marks_new, expected[i]);
     }
 }
@@ -356,10 +356,10 @@ TEST(hostile_messages_change_nothing)
                                          .to = TACIT_EVERYONE,
                                          .run_id = RUN + 1,
                                          .marks = &marks};
-    assert_int_equal(tacit_vote_board_take(board, &message, NULL), TACIT_STRANGER);
+    assert_int_equal(tacit_vote_board_apply(board, &message, NULL), TACIT_STRANGER);
     message.run_id = RUN;
     message.marks = NULL;
-    assert_int_equal(tacit_vote_board_take(board, &message, NULL), TACIT_MALFORMED);
+    assert_int_equal(tacit_vote_board_apply(board, &message, NULL), TACIT_MALFORMED);
     assert_memory_equal(before, board, size);
 }
 

@@ -285,7 +285,7 @@ static void digest_hub(const struct tacit_vote_hub *hub)
     tacit_vote_hub_view(hub, &view);
     digest_board(&view.board);
     uint64_t const words[] = {view.is_decided, view.voter_count, view.voters[0], view.flagged[0],
-                              tacit_vote_hub_anew(hub, &anew)};
+                              tacit_vote_hub_reset(hub, &anew)};
     digest_bytes(words, sizeof words);
     digest_bytes(view.draws, SITES * sizeof *view.draws);
     digest_message(&anew);

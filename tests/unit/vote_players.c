@@ -655,7 +655,7 @@ static void publish(struct table *table, uint32_t which, bool is_changed)
     size_t const size = tacit_vote_pool_size(&table->pool);
     for (uint32_t i = 0; i < PLAYERS; i++) {
         void *const before = copy_of(table->members[i].board, size);
-        enum tacit_status const status = tacit_vote_pool_take(table->members[i].board, &release);
+        enum tacit_status const status = tacit_vote_pool_add(table->members[i].board, &release);
         if (is_refused(status))
             assert_memory_equal(before, table->members[i].board, size);
         testing_free(before);
@@ -867,7 +867,7 @@ static bool open_block(struct laid *laid, uint64_t each)
 static enum tacit_status bring(struct laid *laid, uint32_t arm, uint64_t count, int64_t steps)
 {
     laid->update = (struct tacit_vote_noised_update){.persist = false};
-    enum tacit_status const status = vote_block_take(
+    enum tacit_status const status = vote_block_add(
         &laid->block, &(struct tacit_reward){.arm = arm, .count = count, .sum.steps = steps},
         &laid->update);
     assert_true(laid->update.persist == (status == TACIT_OK));

@@ -72,7 +72,7 @@ static enum tacit_status take(struct tacit_vote_pool *pool, uint64_t number, con
 {
     struct tacit_vote_release const release = {
         .run_id = RUN, .from = 1, .number = number, .arms = &arms, .sums = sums};
-    enum tacit_status const status = tacit_vote_pool_take(pool, &release);
+    enum tacit_status const status = tacit_vote_pool_add(pool, &release);
     struct tacit_vote_pool_view const view = pool_view(pool);
     uint64_t const words[] = {(uint64_t)status, view.release_count, view.look_count,
                               view.next_look,   view.active[0],     view.active_count};
@@ -225,7 +225,7 @@ static void close_in_both(struct tacit_phased_judge *judge, struct tacit_vote_po
     }
     struct tacit_vote_release const release = {
         .run_id = RUN, .number = view.round_count, .arms = &arms, .sums = sums};
-    assert_int_equal(tacit_vote_pool_take(pool, &release), TACIT_OK);
+    assert_int_equal(tacit_vote_pool_add(pool, &release), TACIT_OK);
     tacit_phased_judge_close(judge, PLAYERS, planned);
 }
 
@@ -296,13 +296,13 @@ TEST(hostile_releases_change_nothing)
     uint64_t const arms = 31;
     struct tacit_vote_release release = {
         .run_id = RUN + 1, .from = 0, .number = 1, .arms = &arms, .sums = sums};
-    assert_int_equal(tacit_vote_pool_take(pool, &release), TACIT_STRANGER);
+    assert_int_equal(tacit_vote_pool_add(pool, &release), TACIT_STRANGER);
     release.run_id = RUN;
     release.from = PLAYERS;
-    assert_int_equal(tacit_vote_pool_take(pool, &release), TACIT_STRANGER);
+    assert_int_equal(tacit_vote_pool_add(pool, &release), TACIT_STRANGER);
     release.from = 0;
     release.sums = NULL;
-    assert_int_equal(tacit_vote_pool_take(pool, &release), TACIT_MALFORMED);
+    assert_int_equal(tacit_vote_pool_add(pool, &release), TACIT_MALFORMED);
     assert_int_equal(take(pool, 0, sums, 31), TACIT_OK);         /* again: says nothing */
     assert_int_equal(take(pool, 2, sums, 31), TACIT_UNEXPECTED); /* number 1 is missing */
     assert_int_equal(take(pool, 1, sums, 63), TACIT_MALFORMED);  /* arm 5 of 5 */
@@ -665,7 +665,7 @@ TEST(a_block_ends_when_the_arms_that_are_left_are_done)
     site.now_us = TICK_US;
     simple(&site, TACIT_EVENT_TIMEOUT);
     assert_int_equal(site.last.release.arms[0], 3);
-    assert_int_equal(tacit_vote_pool_take(site.pool, &site.last.release), TACIT_OK);
+    assert_int_equal(tacit_vote_pool_add(site.pool, &site.last.release), TACIT_OK);
 }
 
 /* The exact sums are erased in the step that draws: no word of the state is one of them. */
@@ -706,7 +706,7 @@ TEST(a_release_has_the_arms_of_its_block_only)
     memcpy(sums, site.last.release.sums, sizeof sums);
     sums[4] = 1; /* a sum of an arm that it does not have */
     assert_int_equal(take(site.pool, site.last.release.number, sums, 3), TACIT_MALFORMED);
-    assert_int_equal(tacit_vote_pool_take(site.pool, &site.last.release), TACIT_OK);
+    assert_int_equal(tacit_vote_pool_add(site.pool, &site.last.release), TACIT_OK);
 }
 
 TEST(a_failed_draw_is_tried_again_and_charged_once)
@@ -760,7 +760,7 @@ static void play_wide(const struct tacit_vote_sums_config *config, struct tacit_
             memcpy(plan, update.plan, count * sizeof *plan);
         }
         if (update.send) {
-            assert_int_equal(tacit_vote_pool_take(pool, &update.release), TACIT_OK);
+            assert_int_equal(tacit_vote_pool_add(pool, &update.release), TACIT_OK);
             digest_bytes(update.release.arms, width);
         }
         event.now_us++;

@@ -242,7 +242,7 @@ static void simulate_block(struct world *world, uint32_t site, uint64_t number)
     update = step_player(
         world, site,
         (struct tacit_vote_event){.now_us = update.deadline_us, .kind = TACIT_EVENT_TIMEOUT});
-    assert_int_equal(tacit_vote_pool_take(world->pool, &update.release), TACIT_OK);
+    assert_int_equal(tacit_vote_pool_add(world->pool, &update.release), TACIT_OK);
 }
 
 TEST(a_hub_adds_up_what_the_simulator_adds_up)

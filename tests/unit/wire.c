@@ -1072,7 +1072,7 @@ TEST(rows_travel_with_what_opens_them)
     uint8_t bytes[512];
     uint8_t again[512];
     for (uint32_t i = 0; i < 12; i++)
-        memset(openings[i].seal, 0, sizeof openings[i].seal); /* without seals */
+        memset(openings[i].signature, 0, sizeof openings[i].signature); /* without signed rows */
     size_t const size = tacit_wire_bytes(WIRE(elim, 3, 12), &said);
     said.openings = NULL; /* two rows, their length in two bytes, and the place of signatures */
     assert_int_equal(size - tacit_wire_bytes(WIRE(elim, 3, 12), &said), 2 * 64 + 1 + 2 + 2 + 1);
@@ -1091,7 +1091,7 @@ TEST(rows_travel_with_what_opens_them)
     expect_all_cuts_refused(bytes, size, 3);
 }
 
-/* With seals a word has what its sender holds, and rows have their own agents' seals. */
+/* With signed rows a word has what its sender holds, and rows have their own agents' signatures. */
 TEST(rows_travel_with_their_seals)
 {
     union tacit_sum table[12 * 3];
@@ -1099,7 +1099,7 @@ TEST(rows_travel_with_their_seals)
     struct tacit_elim_message said = two_rows(table, openings);
     struct tacit_elim_message *heard = NULL;
     uint8_t bytes[1024];
-    said.is_sealed = said.has_history = said.history.is_last = true;
+    said.is_signed = said.has_history = said.history.is_last = true;
     said.history.rounds = 3;
     memset(said.history.digest, 0x5c, sizeof said.history.digest);
     size_t const size = tacit_wire_bytes(WIRE(elim, 3, 12), &said);
@@ -1108,7 +1108,7 @@ TEST(rows_travel_with_their_seals)
     assert_int_equal(
         tacit_wire_decode(WIRE(elim, 3, 12, 0, 3), bytes, size, &heard, tacit_wire_heap()),
         TACIT_OK);
-    assert_true(heard->is_sealed && heard->has_history && heard->history.is_last);
+    assert_true(heard->is_signed && heard->has_history && heard->history.is_last);
     assert_int_equal(heard->history.rounds, 3);
     assert_memory_equal(heard->history.digest, said.history.digest, sizeof said.history.digest);
     assert_memory_equal(&heard->openings[0], &openings[2], sizeof openings[2]);
@@ -1116,7 +1116,7 @@ TEST(rows_travel_with_their_seals)
     testing_free(heard);
 }
 
-/* Two seals of one agent, who is one of those that there are. */
+/* Two signatures of one agent, who is one of those that there are. */
 TEST(proof_travels_and_is_of_a_site_of_the_run)
 {
     struct tacit_elim_proof proof = {.agent = 5};
@@ -1125,7 +1125,7 @@ TEST(proof_travels_and_is_of_a_site_of_the_run)
     struct tacit_elim_message *heard = NULL;
     uint8_t bytes[512];
     memset(proof.subjects[1], 1, sizeof proof.subjects[1]);
-    memset(proof.seals, 2, sizeof proof.seals);
+    memset(proof.signatures, 2, sizeof proof.signatures);
     size_t const size = tacit_wire_bytes(WIRE(elim, 3, 12), &said);
     tacit_wire_encode(WIRE(elim, 3, 12), &said, bytes);
     assert_int_equal(

@@ -56,7 +56,7 @@ static void put(uint8_t *bytes, uint64_t value, size_t size)
 static struct tacit_wire_announcement announce(const struct tacit_wire_elim_run *run)
 {
     struct tacit_wire_announcement announcement = {
-        .agreement = {.protocol = TACIT_WIRE_ELIM_WORD,
+        .agreement = {.protocol = TACIT_WIRE_ELIM_NAME,
                       .family = TACIT_WIRE_ELIM_FAMILY,
                       .protocol_version = TACIT_WIRE_ELIM_VERSION,
                       .agent_count = run->agent_count,

@@ -32,8 +32,8 @@ static const uint8_t digests[2 * TACIT_SHA256_BYTES] = {4};
 static const struct tacit_elim_change changes[2] = {{.kind = 1, .number = 1, .value = 7},
                                                     {.kind = 5, .number = 2, .subject = 1}};
 static const union tacit_sum sums[4] = {{.steps = 5}, {.steps = -6}, {.steps = 7}, {.steps = 8}};
-static const struct tacit_elim_opening openings[2] = {{.salt = {9}, .seal = {8}}};
-static const struct tacit_elim_proof proof = {.agent = 3, .subjects = {{1}}, .seals = {{2}}};
+static const struct tacit_elim_opening openings[2] = {{.salt = {9}, .signature = {8}}};
+static const struct tacit_elim_proof proof = {.agent = 3, .subjects = {{1}}, .signatures = {{2}}};
 #define HISTORY .has_history = true, .history = {.rounds = 2, .is_last = true, .digest = {7}}
 
 static const struct tacit_elim_message elim[] = {
@@ -68,7 +68,7 @@ static const struct tacit_elim_message elim[] = {
      .sum_count = 2,
      .sums = sums,
      .openings = openings,
-     .is_sealed = true,
+     .is_signed = true,
      HISTORY},
     {.kind = TACIT_ELIM_COMMIT, .epoch = 2, .commit = &commit, .refused = arms},
     {.kind = TACIT_ELIM_GRANT, .epoch = 2, .commit = &commit, .closed = true},

@@ -270,7 +270,7 @@ static struct tacit_wire_announcement announce(const struct tacit_glm_model *mod
 {
     struct tacit_wire_glm_run const run = {.model = *model, .features = names};
     struct tacit_wire_announcement made = {
-        .agreement = {.protocol = TACIT_WIRE_GLM_WORD,
+        .agreement = {.protocol = TACIT_WIRE_GLM_NAME,
                       .family = TACIT_WIRE_GLM_FAMILY,
                       .protocol_version = TACIT_WIRE_GLM_VERSION,
                       .agent_count = model->client_count,
@@ -488,7 +488,7 @@ static struct tacit_wire_announcement announce_sound(const struct tacit_wire_glm
     uint8_t unused[512];
     other.run_id = 5;
     struct tacit_wire_announcement made = announce(&other, features, unused);
-    made.agreement.protocol = TACIT_WIRE_GLM_SOUND_WORD;
+    made.agreement.protocol = TACIT_WIRE_GLM_SOUND_NAME;
     made.agreement.family = TACIT_WIRE_GLM_SOUND_FAMILY;
     made.agreement.protocol_version = TACIT_WIRE_GLM_SOUND_VERSION;
     made.agreement.epsilon_nano = 1500000000;
@@ -515,7 +515,7 @@ TEST(a_sound_run_survives_and_others_are_refused)
         run.model.batch_count = wrong == 5 ? TACIT_GLM_SOUND_BATCHES_MAX + 1 : 6;
         run.model.link = wrong == 6 ? TACIT_LINALG_PROBIT : TACIT_LINALG_IDENTITY;
         struct tacit_wire_announcement bad = announce_sound(&run, parameters);
-        bad.agreement.protocol = wrong == 0 ? TACIT_WIRE_GLM_WORD : bad.agreement.protocol;
+        bad.agreement.protocol = wrong == 0 ? TACIT_WIRE_GLM_NAME : bad.agreement.protocol;
         bad.agreement.family += wrong == 1 ? 1u : 0u;
         bad.agreement.protocol_version += wrong == 2 ? 1u : 0u;
         bad.agreement.epsilon_nano = wrong == 3 ? 0 : bad.agreement.epsilon_nano;

@@ -302,7 +302,7 @@ static enum tacit_status through(const struct tacit_wire_gossip_run *run,
     if (spoil != NULL)
         spoil(parameters, place);
     struct tacit_wire_announcement announcement = {
-        .agreement = {.protocol = TACIT_WIRE_GOSSIP_WORD,
+        .agreement = {.protocol = TACIT_WIRE_GOSSIP_NAME,
                       .family = TACIT_WIRE_GOSSIP_FAMILY,
                       .protocol_version = TACIT_WIRE_GOSSIP_VERSION,
                       .agent_count = run->agent_count,
@@ -465,7 +465,7 @@ static void look_at_both(const struct member *member, struct wire_bytes paramete
 {
     struct tacit_wire_gossip_run found = {.neighbours = NULL};
     struct tacit_wire_announcement announcement = {
-        .agreement = {.protocol = TACIT_WIRE_GOSSIP_WORD,
+        .agreement = {.protocol = TACIT_WIRE_GOSSIP_NAME,
                       .family = TACIT_WIRE_GOSSIP_FAMILY,
                       .protocol_version = TACIT_WIRE_GOSSIP_VERSION,
                       .agent_count = member->run.agent_count,

@@ -302,7 +302,7 @@ static enum tacit_status decode_place(const uint8_t *bytes, size_t size, void **
     uint8_t parameters[PARAMETERS];
     decoded_run.members = NULL;
     struct tacit_wire_announcement const announcement = {
-        .agreement = {.protocol = TACIT_WIRE_ELIM_WORD,
+        .agreement = {.protocol = TACIT_WIRE_ELIM_NAME,
                       .protocol_version = TACIT_WIRE_ELIM_VERSION,
                       .agent_count = A,
                       .arm_count = K,
@@ -403,17 +403,17 @@ TEST(what_was_taken_last_comes_back)
     struct tacit_wire_arena arena;
     tacit_wire_arena_init(&arena, block, 256);
     struct tacit_wire_allocator const *const from = &arena.allocator;
-    void *const first = from->take(from->context, 3);
-    void *const second = from->take(from->context, 40);
+    void *const first = from->allocate(from->context, 3);
+    void *const second = from->allocate(from->context, 40);
     assert_non_null(second);
     assert_int_equal((uintptr_t)second % 8, 0);
     size_t const used = arena.used;
-    from->give(from->context, first); /* not the last: it stays */
+    from->release(from->context, first); /* not the last: it stays */
     assert_int_equal(arena.used, used);
-    from->give(from->context, second);
-    from->give(from->context, first);
+    from->release(from->context, second);
+    from->release(from->context, first);
     assert_int_equal(arena.used, 0);
-    assert_null(from->take(from->context, 249));
-    assert_null(from->take(from->context, SIZE_MAX));
-    assert_non_null(from->take(from->context, 248));
+    assert_null(from->allocate(from->context, 249));
+    assert_null(from->allocate(from->context, SIZE_MAX));
+    assert_non_null(from->allocate(from->context, 248));
 }

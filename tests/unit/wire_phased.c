@@ -206,7 +206,7 @@ static struct tacit_wire_announcement announce(const struct tacit_wire_phased_ru
                                                uint8_t parameters[PARAMETERS])
 {
     struct tacit_wire_announcement announcement = {
-        .agreement = {.protocol = TACIT_WIRE_PHASED_WORD,
+        .agreement = {.protocol = TACIT_WIRE_PHASED_NAME,
                       .family = TACIT_WIRE_PHASED_FAMILY,
                       .protocol_version = TACIT_WIRE_PHASED_VERSION,
                       .agent_count = run->schedule.agent_count,

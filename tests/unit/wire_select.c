@@ -348,7 +348,7 @@ static struct tacit_wire_announcement announce(const struct tacit_wire_select_ru
                                                uint8_t *parameters)
 {
     struct tacit_wire_announcement announcement = {
-        .agreement = {.protocol = TACIT_WIRE_SELECT_WORD,
+        .agreement = {.protocol = TACIT_WIRE_SELECT_NAME,
                       .family = TACIT_WIRE_SELECT_FAMILY,
                       .protocol_version = TACIT_WIRE_SELECT_VERSION,
                       .agent_count = run->agent_count,

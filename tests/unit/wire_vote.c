@@ -352,7 +352,7 @@ TEST(damaged_parameters_are_judged_as_they_were)
         size_t const size = tacit_wire_bytes(tacit_wire_vote.parameters, NULL, &run);
         tacit_wire_encode(tacit_wire_vote.parameters, NULL, &run, parameters);
         struct tacit_wire_announcement announcement = {
-            .agreement = {.protocol = TACIT_WIRE_VOTE_WORD,
+            .agreement = {.protocol = TACIT_WIRE_VOTE_NAME,
                           .family = TACIT_WIRE_VOTE_FAMILY,
                           .protocol_version = TACIT_WIRE_VOTE_VERSION,
                           .agent_count = AGENTS,

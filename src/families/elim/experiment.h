@@ -32,7 +32,7 @@ extern const struct tacit_metric elim_metrics[];
 /* In place of this family's nodes (run.c), by whoever looks on: for tests. */
 struct elim_hooks {
     const struct tacit_sim_node_ops *ops;
-    bool has_seals; /* rows of a graph are sealed */
+    bool signs_rows; /* rows of a graph are signed */
 };
 
 /* The plan: everything that its runs need. */

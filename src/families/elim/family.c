@@ -9,7 +9,7 @@ static double plan_bytes(const void *plan)
 
 const struct tacit_family elim_family = {
     .number = 0,
-    .file = {.word = "elimination",
+    .file = {.name = "elimination",
              .networks = 1u << TACIT_CONFIG_STAR | 1u << TACIT_CONFIG_GRAPH |
                          1u << TACIT_CONFIG_HYBRID | 1u << TACIT_CONFIG_ALONE,
              .environments = 1u << TACIT_ENV_BERNOULLI | 1u << TACIT_ENV_CONSTANT |
@@ -17,7 +17,7 @@ const struct tacit_family elim_family = {
              .modes =
                  1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER | 1u << TACIT_PRIVACY_SOUND,
              .keys = elim_sections,
-             .takes_trust = true,
+             .accepts_trust = true,
              .keys_size = sizeof(struct elim_keys),
              .read = elim_read_keys},
     .metrics = elim_metrics,

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONFIRM_US 60000000u   /* so long the last word of all is waited for */
-#define SLOT_US 20000u         /* what comes in within so long is passed on together */
-#define ANSWERS_US 1000000u    /* so long a new peer waits for its neighbours' answers */
-#define SAYS_WHERE_US 4000000u /* a peer that waits, to the coordinator */
+#define CONFIRM_US 60000000u /* so long the last word of all is waited for */
+#define SLOT_US 20000u       /* what comes in within so long is passed on together */
+#define ANSWERS_US 1000000u  /* so long a new peer waits for its neighbours' answers */
+#define PROGRESS_US 4000000u /* a peer that waits, to the coordinator */
 #define TROUBLE_BYTES 512u
 
 typedef struct tacit_event elim_event;
@@ -92,9 +92,9 @@ static uint32_t rows_max(const struct tacit_wire_elim_run *run)
     size_t const sets =
         (TACIT_BITS_WORDS(run->agent_count) + TACIT_BITS_WORDS(run->arm_count)) * sizeof(uint64_t);
     size_t const head = sets + 192;
-    bool const is_sealed = run->network == TACIT_WIRE_ELIM_SPREAD;
+    bool const is_signed = run->network == TACIT_WIRE_ELIM_SPREAD;
     size_t const row = run->arm_count * sizeof(int64_t) + 2 * TACIT_SHA256_BYTES +
-                       (is_sealed ? TACIT_ELIM_SEAL_BYTES : 0);
+                       (is_signed ? TACIT_SIGNATURE_BYTES : 0);
     return head + row > LIVE_ENVELOPE_BYTES_MAX
                ? 0
                : (uint32_t)((LIVE_ENVELOPE_BYTES_MAX - head) / row);
@@ -201,7 +201,7 @@ static void configure_peer(struct live_site *site)
         .schedule = schedule_of(run),
         .rows_max = rows_max(run),
         .slot_us = SLOT_US,
-        .has_seals = is_spread,
+        .signs_rows = is_spread,
         .confirm_us = CONFIRM_US,
         .gather_timeout_us = (uint64_t)run->gather_timeout_s * 1000000u};
     peer->schedule.round_limit = run->round_limit;
@@ -217,11 +217,11 @@ static void make_room(struct live_site *site)
     uint64_t **const sets[] = {&own->missing, &own->nobody, &own->itself,
                                &own->flagged, &own->ahead,  &own->grantors};
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
-        *sets[i] = live_room_take(&site->room, words, sizeof **sets[i]);
-    own->trouble = live_room_take(&site->room, 1, TROUBLE_BYTES);
-    own->changes = live_room_take(&site->room, TACIT_ELIM_CHANGES_MAX, sizeof *own->changes);
-    own->lowers = live_room_take(&site->room, run->arm_count, sizeof *own->lowers);
-    own->uppers = live_room_take(&site->room, run->arm_count, sizeof *own->uppers);
+        *sets[i] = live_room_allocate(&site->room, words, sizeof **sets[i]);
+    own->trouble = live_room_allocate(&site->room, 1, TROUBLE_BYTES);
+    own->changes = live_room_allocate(&site->room, TACIT_ELIM_CHANGES_MAX, sizeof *own->changes);
+    own->lowers = live_room_allocate(&site->room, run->arm_count, sizeof *own->lowers);
+    own->uppers = live_room_allocate(&site->room, run->arm_count, sizeof *own->uppers);
     if (own->itself != NULL)
         tacit_bits_add(own->itself, run->agent);
 }
@@ -363,7 +363,7 @@ static void send(struct live_site *site, const struct tacit_elim_message *messag
  * who wait say so again, so that who is silent is seen there; those who are through name
  * themselves.
  */
-static void say_where(struct live_site *site, struct live_site_update *update)
+static void send_progress(struct live_site *site, struct live_site_update *update)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
     struct tacit_elim_agent_view view;
@@ -377,12 +377,12 @@ static void say_where(struct live_site *site, struct live_site_update *update)
                                              .run_id = run->run_id,
                                              .epoch = view.epoch,
                                              .origins = is_over ? own_of(site)->itself : NULL};
-    own_of(site)->said_end = own_of(site)->said_end || is_over;
+    own_of(site)->has_sent_end = own_of(site)->has_sent_end || is_over;
     send(site, &hello, update);
 }
 
 /* When that is due; TACIT_NEVER: it does not wait, or a hub asks it. */
-static uint64_t says_where_us(const struct live_site *site)
+static uint64_t progress_due_us(const struct live_site *site)
 {
     struct tacit_elim_peer_view peer;
     struct tacit_elim_agent_view const *const view = &peer.agent;
@@ -390,8 +390,8 @@ static uint64_t says_where_us(const struct live_site *site)
         return TACIT_NEVER;
     bool const waits = (view->waiting || view->committed) && !view->last && !view->finished;
     bool const is_over = view->last || view->finished;
-    return (waits && !peer.is_beyond_policy) || (is_over && !own_of(site)->said_end)
-               ? own_of(site)->said_where_us + SAYS_WHERE_US
+    return (waits && !peer.is_beyond_policy) || (is_over && !own_of(site)->has_sent_end)
+               ? own_of(site)->progress_sent_us + PROGRESS_US
                : TACIT_NEVER;
 }
 
@@ -414,7 +414,7 @@ static void ask_around(struct live_site *site, uint64_t now_us, struct live_site
 }
 
 /* The coordinator hears of a proof when it is new, and whenever it is connected to. */
-static void say_proof(struct live_site *site, struct live_site_update *update)
+static void send_proof(struct live_site *site, struct live_site_update *update)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
     struct tacit_elim_peer_view view;
@@ -433,30 +433,31 @@ static void say_proof(struct live_site *site, struct live_site_update *update)
 
 /* The ledger has the release when it is drawn, in the same write as the commitment: as it will
  * leave once it is granted; among peers in rows, alone or among others'. */
-static void keep_draw(struct live_site *site, const struct tacit_elim_agent_view *view,
-                      struct live_site_update *update)
+static void record_draw(struct live_site *site, const struct tacit_elim_agent_view *view,
+                        struct live_site_update *update)
 {
     struct tacit_elim_message const report = elim_site_release(site);
     TACIT_ASSERT(report.kind == TACIT_ELIM_REPORT);
     struct live_site_release const release = {.number = view->draw_number,
                                               .epsilon_nano = own_of(site)->trust.cost_nano};
-    live_site_keep(site, &report, &release, update);
+    live_site_record(site, &report, &release, update);
 }
 
-static bool sign_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
-                      uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+static bool sign_row(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
+                     uint8_t signature[TACIT_SIGNATURE_BYTES])
 {
-    struct live_seals const *const seals = own_of(context)->seals;
+    struct live_row_signer const *const signer = own_of(context)->signer;
     (void)agent;
-    return seals->sign(seals->context, digest, seal);
+    return signer->sign(signer->context, digest, signature);
 }
 
-static bool check_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
-                       const uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+static bool check_row(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
+                      const uint8_t signature[TACIT_SIGNATURE_BYTES])
 {
     struct live_site const *const site = context;
     char const *const *const names = run_of(site)->sites;
-    return own_of(site)->seals->check(own_of(site)->seals->context, names[agent], digest, seal);
+    return own_of(site)->signer->check(own_of(site)->signer->context, names[agent], digest,
+                                       signature);
 }
 
 /* A first order, in a state that is new: asks at once whether anybody has seen more of this site
@@ -469,13 +470,13 @@ static enum tacit_status step_core(struct live_site *site, elim_event event,
 {
     struct tacit_elim_agent_view view;
     struct tacit_elim_update made;
-    struct tacit_seals const seals = {site, sign_seal, check_seal};
+    struct tacit_row_signer const signer = {site, sign_row, check_row};
     struct live_site_trust *const trust = &own_of(site)->trust;
-    struct tacit_helper_keys const keys = live_site_seals(trust);
+    struct tacit_helper_keys const keys = live_site_helper_keys(trust);
     struct tacit_aggregators const aggregators = live_site_aggregators(trust, &keys, from->term);
     event.now_us = from->now_us;
     event.keys = from->keys;
-    event.seals = &seals;
+    event.signer = &signer;
     event.aggregators = &aggregators;
     enum tacit_status const status =
         from->kind == LIVE_SITE_REFUSE && event.kind == TACIT_EVENT_TIMEOUT
@@ -490,16 +491,16 @@ static enum tacit_status step_core(struct live_site *site, elim_event event,
     elim_site_view(site, &view);
     update->persist = update->persist || made.persist;
     if ((happened & TACIT_DREW) != 0)
-        keep_draw(site, &view, update);
+        record_draw(site, &view, update);
     /* Whoever judges for itself and goes on to the next epoch knows that all had its report. */
     if ((happened & TACIT_ELIM_WENT_ON) != 0 && judges_for_itself(site)) {
         live_site_settle(site, view.release_number, update);
-        say_where(site, update);
+        send_progress(site, update);
     }
     if (made.send)
         send(site, &made.message, update);
     if ((happened & TACIT_ELIM_PROVED) != 0)
-        say_proof(site, update);
+        send_proof(site, update);
     if (is_first_order && !is_star(site))
         ask_around(site, event.now_us, update);
     update->drops_open = update->drops_open || (happened & TACIT_BEGAN_TERM) != 0;
@@ -522,7 +523,7 @@ static void note_answer(struct live_site *site, const struct tacit_elim_message 
     struct tacit_round_message said = message->head;
     elim_site_view(site, &view);
     said.closed = said.closed || (message->kind == TACIT_ELIM_GRANT && !view.is_asked);
-    live_site_hear_answer(site, &said, view.release_epoch, view.release_number, update);
+    live_site_on_answer(site, &said, view.release_epoch, view.release_number, update);
 }
 
 static enum tacit_status receive(struct live_site *site, const struct live_site_event *event,
@@ -559,9 +560,9 @@ static enum tacit_status time_out(struct live_site *site, const struct live_site
     }
     if (is_core_due)
         status = step_core(site, (elim_event){.kind = TACIT_EVENT_TIMEOUT}, event, entropy, update);
-    if (event->now_us >= says_where_us(site)) {
-        own->said_where_us = event->now_us;
-        say_where(site, update);
+    if (event->now_us >= progress_due_us(site)) {
+        own->progress_sent_us = event->now_us;
+        send_progress(site, update);
     }
     return status;
 }
@@ -585,8 +586,8 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
     if (own_of(site)->plan_is_held) /* after a restart this is the first time */
         ask_around(site, event->now_us, update);
     enum tacit_status const status = step_core(site, made, event, entropy, update);
-    say_where(site, update);
-    say_proof(site, update);
+    send_progress(site, update);
+    send_proof(site, update);
     return status;
 }
 
@@ -595,12 +596,12 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    struct live_site_update *update)
 {
     struct elim_site *const own = own_of(site);
-    own->seals = event->seals;
+    own->signer = event->signer;
     enum tacit_status const status = dispatch(site, event, message, entropy, update);
-    own->seals = NULL;
+    own->signer = NULL;
     uint64_t const answers_us = own->plan_is_held ? own->answers_us : TACIT_NEVER;
-    uint64_t const says_us = says_where_us(site);
-    site->wake_us = answers_us < says_us ? answers_us : says_us;
+    uint64_t const progress_us = progress_due_us(site);
+    site->wake_us = answers_us < progress_us ? answers_us : progress_us;
     return status;
 }
 

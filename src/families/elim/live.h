@@ -24,16 +24,16 @@ struct elim_site {
     uint64_t *ahead;       /* W(A): sites that show a grant that this state never gave */
     uint64_t *grantors;    /* W(A): sites whose grant is waited for */
     bool is_beyond_policy; /* an order was refused that is of more rounds than policy.rounds_max */
-    uint64_t said_where_us;
-    bool said_end;  /* since this start */
-    char *trouble;  /* TROUBLE_BYTES */
-    double *lowers; /* K */
+    uint64_t progress_sent_us;
+    bool has_sent_end; /* since this start */
+    char *trouble;     /* TROUBLE_BYTES */
+    double *lowers;    /* K */
     double *uppers;
     struct live_control_entry *changes; /* room for all, for showing */
     uint32_t noted_rounds;              /* after so many they were noted */
     bool plan_is_held;   /* a peer that has released nothing yet, and has not asked around */
     uint64_t answers_us; /* until then */
-    const struct live_seals *seals; /* in this step */
+    const struct live_row_signer *signer; /* in this step */
 };
 
 /* Would all that a site says in this run fit into the payloads of the bus? */

@@ -4,7 +4,7 @@
 #include "../phased/ladder.h"
 #include "live.h"
 #include "../../live/hub_helper.h"
-#include "place.h"
+#include "role.h"
 #include "settings.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +24,9 @@ struct elim_hub {
 
 LIVE_CORE(tacit_elim_hub, struct elim_hub);
 
-/* Whose seals are checked, and for whom. */
-struct seal_check {
-    const struct live_seals *seals;
+/* Whose signatures are checked, and for whom. */
+struct row_check {
+    const struct live_row_signer *signer;
     const struct live_hub_config *config;
 };
 
@@ -55,7 +55,7 @@ static uint64_t *members_of(const struct live_hub_config *config, uint32_t compo
                             struct live_room *room)
 {
     uint64_t *const members =
-        live_room_take(room, TACIT_BITS_WORDS(config->site_count), sizeof *members);
+        live_room_allocate(room, TACIT_BITS_WORDS(config->site_count), sizeof *members);
     for (uint32_t site = 0; members != NULL && site < config->site_count; site++)
         if (elim_hub_settings(config)->network->label[site] == component)
             tacit_bits_add(members, site);
@@ -84,20 +84,20 @@ static void hub_parameters(const struct live_hub_config *config, void *run)
     made->gather_timeout_s = made->network == TACIT_WIRE_ELIM_GATHER ? gather_timeout_s(config) : 0;
 }
 
-static bool hub_place(const struct live_hub_config *config, uint32_t site, struct live_room *room,
-                      void *run)
+static bool hub_fill_place(const struct live_hub_config *config, uint32_t site,
+                           struct live_room *room, void *run)
 {
     struct tacit_wire_elim_run *const made = run;
     TACIT_ASSERT(site < config->site_count);
     if (network_of(config) == NULL)
         return true;
-    struct elim_place const place = elim_place_of(network_of(config), site);
-    made->parent = place.parent;
-    made->members = place.has_members ? members_of(config, place.component, room) : NULL;
-    made->neighbour_count = place.neighbour_count;
+    struct elim_role const role = elim_role_of(network_of(config), site);
+    made->parent = role.parent;
+    made->members = role.has_members ? members_of(config, role.component, room) : NULL;
+    made->neighbour_count = role.neighbour_count;
     made->neighbours = live_hub_neighbours(config, network_of(config)->graph, site, room);
     made->sites = made->network == TACIT_WIRE_ELIM_SPREAD ? config->sites : NULL;
-    return made->neighbours != NULL && (!place.has_members || made->members != NULL);
+    return made->neighbours != NULL && (!role.has_members || made->members != NULL);
 }
 
 static bool order_fits(const struct live_hub_config *config)
@@ -148,9 +148,9 @@ static void hub_describe(const struct live_hub_config *config, FILE *out)
 static uint32_t *sink_weights(struct live_hub *hub)
 {
     uint32_t const sites = hub->config->site_count;
-    uint32_t *const weights = live_room_take(&hub->room, sites, sizeof *weights);
+    uint32_t *const weights = live_room_allocate(&hub->room, sites, sizeof *weights);
     for (uint32_t site = 0; weights != NULL && site < sites; site++)
-        weights[site] = elim_place_weight(network_of(hub->config), site);
+        weights[site] = elim_role_weight(network_of(hub->config), site);
     return weights;
 }
 
@@ -177,8 +177,8 @@ static void configure_core(struct live_hub *hub)
     memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
     if (elim_hub_settings(config)->growth <= 0)
         return;
-    own->lowers = live_room_take(&hub->room, config->arm_count, sizeof *own->lowers);
-    own->uppers = live_room_take(&hub->room, config->arm_count, sizeof *own->uppers);
+    own->lowers = live_room_allocate(&hub->room, config->arm_count, sizeof *own->lowers);
+    own->uppers = live_room_allocate(&hub->room, config->arm_count, sizeof *own->uppers);
 }
 
 static void hub_configure(struct live_hub *hub)
@@ -187,16 +187,16 @@ static void hub_configure(struct live_hub *hub)
     uint32_t const sites = hub->config->site_count;
     size_t const words = TACIT_BITS_WORDS(sites);
     struct tacit_elim_network const *const network = network_of(hub->config);
-    own->changes = live_room_take(&hub->room, TACIT_ELIM_CHANGES_MAX, sizeof *own->changes);
+    own->changes = live_room_allocate(&hub->room, TACIT_ELIM_CHANGES_MAX, sizeof *own->changes);
     hub->keeps_nothing = network != NULL && network->collection == TACIT_ELIM_SPREAD;
     if (!hub->keeps_nothing) {
         configure_core(hub);
         return;
     }
-    own->reported_epochs = live_room_take(&hub->room, sites, sizeof *own->reported_epochs);
-    own->reported_done = live_room_take(&hub->room, words, sizeof *own->reported_done);
-    own->nobody = live_room_take(&hub->room, words, sizeof *own->nobody);
-    own->forkers = live_room_take(&hub->room, words, sizeof *own->forkers);
+    own->reported_epochs = live_room_allocate(&hub->room, sites, sizeof *own->reported_epochs);
+    own->reported_done = live_room_allocate(&hub->room, words, sizeof *own->reported_done);
+    own->nobody = live_room_allocate(&hub->room, words, sizeof *own->nobody);
+    own->forkers = live_room_allocate(&hub->room, words, sizeof *own->forkers);
 }
 
 LIVE_SNAPSHOTS(tacit_elim_hub, struct elim_hub)
@@ -250,15 +250,15 @@ static enum tacit_status step_core(struct live_hub *hub, const struct tacit_even
                                    struct live_hub_update *update)
 {
     struct tacit_elim_update made;
-    struct live_heard heard = {.head = NULL};
+    struct live_report heard = {.head = NULL};
     enum tacit_status const status = tacit_elim_hub_step(hub->state, event, entropy, &made);
     carry_out(hub, &made, update);
     if (hub->helper == NULL)
         return status;
     if (event->kind == TACIT_EVENT_RECEIVE) {
         struct tacit_elim_message const *const said = event->as.message;
-        heard = (struct live_heard){&said->head, said->masked, (const int64_t *)said->sums,
-                                    said->sum_count};
+        heard = (struct live_report){&said->head, said->masked, (const int64_t *)said->sums,
+                                     said->sum_count};
     }
     live_hub_note_helper(hub, came, &heard, made.happened, entropy, update);
     return status;
@@ -288,22 +288,23 @@ static void hub_close(struct live_hub *hub, uint32_t agents, const int64_t *tota
 LIVE_QUESTION(hub_commit, struct tacit_elim_message, TACIT_ELIM_COMMIT)
 LIVE_QUESTION(hub_hello, struct tacit_elim_message, TACIT_ELIM_HELLO)
 
-static bool check_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
-                       const uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+static bool check_row(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
+                      const uint8_t signature[TACIT_SIGNATURE_BYTES])
 {
-    struct seal_check const *const check = context;
-    return check->seals->check(check->seals->context, check->config->sites[agent], digest, seal);
+    struct row_check const *const check = context;
+    return check->signer->check(check->signer->context, check->config->sites[agent], digest,
+                                signature);
 }
 
 /* Somebody shows two rows of one site and epoch: that site is known for it. */
-static enum tacit_status hear_proof(struct live_hub *hub, const struct live_hub_event *event,
-                                    const struct tacit_elim_message *message)
+static enum tacit_status on_proof(struct live_hub *hub, const struct live_hub_event *event,
+                                  const struct tacit_elim_message *message)
 {
-    struct seal_check check = {event->seals, hub->config};
-    struct tacit_seals const seals = {.context = &check, .check = check_seal};
+    struct row_check check = {event->signer, hub->config};
+    struct tacit_row_signer const signer = {.context = &check, .check = check_row};
     uint64_t const term = event->term > 0 ? event->term - 1 : 0; /* as its envelope said */
     if (!tacit_elim_proof_holds(message->proof, hub->domain, hub->config->run_id, term,
-                                message->epoch, &seals))
+                                message->epoch, &signer))
         return TACIT_MALFORMED;
     tacit_bits_add(own_of(hub)->forkers, message->proof->agent);
     return TACIT_OK;
@@ -316,7 +317,7 @@ static enum tacit_status on_peer_report(struct live_hub *hub, const struct live_
     if (message->run_id != hub->config->run_id)
         return TACIT_STRANGER;
     if (message->kind == TACIT_ELIM_PROOF)
-        return hear_proof(hub, event, message);
+        return on_proof(hub, event, message);
     if (message->kind != TACIT_ELIM_HELLO)
         return TACIT_UNEXPECTED;
     TACIT_ASSERT(message->from < hub->config->site_count);
@@ -487,7 +488,7 @@ static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view
     view->means = core.means;
     view->eliminated = core.eliminated;
     view->intervals = own_of(hub)->lowers == NULL ? NULL : &own_of(hub)->intervals;
-    view->takes_changes = core.changes != NULL;
+    view->can_change = core.changes != NULL;
     view->dropped = core.dropped;
     view->refused = core.refused;
     view->retired = core.retired;
@@ -505,7 +506,7 @@ const struct live_hub_ops elim_hub_ops = {.wire = &tacit_wire_elim,
                                           .core = &tacit_elim_hub_live,
                                           LIVE_HUB_FUNCTIONS,
                                           .epsilon_nano = live_hub_epsilon_nano,
-                                          .place = hub_place,
+                                          .fill_place = hub_fill_place,
                                           .begin = note_intervals,
                                           .snapshot = tacit_elim_hub_live_snapshot,
                                           .restore = tacit_elim_hub_live_restore,

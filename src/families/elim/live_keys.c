@@ -106,10 +106,10 @@ static enum tacit_status elim_hub_settings_new(const struct live_run_file *from)
 static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, NULL}};
 
 const struct live_family elim_live = {
-    .file = {.word = "elimination",
+    .file = {.name = "elimination",
              .networks = 1u << TACIT_CONFIG_STAR | 1u << TACIT_CONFIG_GRAPH |
                          1u << TACIT_CONFIG_HYBRID | 1u << TACIT_CONFIG_ALONE,
-             .takes_trust = true,
+             .accepts_trust = true,
              .run_keys = run_sections,
              .run_size = sizeof(struct elim_keys),
              .read_run = elim_read_run},

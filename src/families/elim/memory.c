@@ -1,5 +1,5 @@
 /* What the cores of a run are configured as, and the memory they live in. */
-#include "place.h"
+#include "role.h"
 #include "run.h"
 #include "state.h"
 
@@ -111,26 +111,26 @@ struct tacit_elim_peer_config elim_run_peer_config(const struct elim_run *run, u
 {
     struct elim_sim const *const experiment = run->experiment;
     struct tacit_elim_network const *const network = experiment->network;
-    struct elim_place const place = elim_place_of(network, agent);
+    struct elim_role const role = elim_role_of(network, agent);
     bool const gathers = network->collection == TACIT_ELIM_GATHER;
     size_t const set = TACIT_BITS_WORDS(experiment->common.agent_count);
-    bool const has_seals = !gathers && experiment->has_grants && experiment->faults != NULL &&
-                           experiment->hooks != NULL && experiment->hooks->has_seals;
+    bool const signs_rows = !gathers && experiment->has_grants && experiment->faults != NULL &&
+                            experiment->hooks != NULL && experiment->hooks->signs_rows;
     return (struct tacit_elim_peer_config){
         .agent = elim_run_agent_config(experiment, run_id, agent),
         .collection = network->collection,
-        .neighbours = place.neighbours,
-        .neighbour_count = place.neighbour_count,
-        .members = place.has_members ? run->members + place.component * set : NULL,
-        .parent = place.parent,
+        .neighbours = role.neighbours,
+        .neighbour_count = role.neighbour_count,
+        .members = role.has_members ? run->members + role.component * set : NULL,
+        .parent = role.parent,
         .schedule = elim_sim_schedule(experiment, gap),
         .slot_us = 1,
         .has_clock = experiment->faults == NULL,
         .round_us = network->diameter > 1 && experiment->faults == NULL ? network->diameter - 1 : 0,
         .gather_timeout_us = gathers ? experiment->gather_timeout_us : 0,
-        .has_seals = has_seals,
+        .signs_rows = signs_rows,
         .reports_at_once = gathers && network->reports_at_once,
-        .confirm_us = has_seals ? experiment->common.horizon : 0};
+        .confirm_us = signs_rows ? experiment->common.horizon : 0};
 }
 
 /* ---- Memory ---- */
@@ -143,7 +143,7 @@ static void describe_components(struct elim_run *run, uint32_t set_count)
     for (uint32_t agent = 0; agent < run->agent_count; agent++) {
         if (run->members != NULL && network->label[agent] < set_count)
             tacit_bits_add(run->members + network->label[agent] * set, agent);
-        run->weights[agent] = elim_place_weight(network, agent);
+        run->weights[agent] = elim_role_weight(network, agent);
     }
 }
 

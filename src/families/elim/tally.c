@@ -44,7 +44,7 @@ bool elim_tally_is_possible(const struct tacit_graph *graph)
 
 /* ---- The table ---- */
 
-static size_t place_of(const struct elim_tally *tally, const struct group *group)
+static size_t group_index(const struct elim_tally *tally, const struct group *group)
 {
     uint64_t hash = group->slot * UINT64_C(0x9e3779b97f4a7c15);
     hash = (hash ^ (hash >> 29) ^ group->span_bytes) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -67,7 +67,7 @@ static bool grow(struct elim_tally *tally)
         return false;
     for (size_t i = 0; i < tally->capacity; i++)
         if (tally->groups[i].span_bytes > 0)
-            larger.groups[place_of(&larger, &tally->groups[i])] = tally->groups[i];
+            larger.groups[group_index(&larger, &tally->groups[i])] = tally->groups[i];
     free(tally->groups);
     tally->groups = larger.groups;
     tally->capacity = larger.capacity;
@@ -79,7 +79,7 @@ static bool add(struct elim_tally *tally, struct group group)
     TACIT_ASSERT(group.span_bytes > 0);
     if (2 * tally->count >= tally->capacity && !grow(tally))
         return false;
-    struct group *const here = &tally->groups[place_of(tally, &group)];
+    struct group *const here = &tally->groups[group_index(tally, &group)];
     uint64_t const count = here->count + group.count;
     uint64_t const receivers = here->receivers + group.receivers;
     tally->count += here->span_bytes == 0 ? 1 : 0;
@@ -129,7 +129,7 @@ static bool add_requests(const struct search *search, uint32_t slot, uint32_t be
 }
 
 /* Appends the neighbours of queue[at] that are new. Returns the end of the queue. */
-static uint32_t look_around(struct search *search, uint32_t source, uint32_t at, uint32_t end)
+static uint32_t visit_neighbours(struct search *search, uint32_t source, uint32_t at, uint32_t end)
 {
     struct tacit_graph const *const graph = search->graph;
     uint32_t const agent = search->queue[at];
@@ -158,7 +158,7 @@ static bool search_from(struct search *search, uint32_t source)
         is_added = add_advert(search, source, distance, begin, end) &&
                    (distance == 0 || add_requests(search, distance - 1, begin, end));
         for (uint32_t at = begin; at < end; at++)
-            next = look_around(search, source, at, next);
+            next = visit_neighbours(search, source, at, next);
         begin = end;
         end = next;
     }
@@ -224,7 +224,7 @@ static uint64_t bare_bytes(const struct tacit_elim_message *message,
     struct tacit_elim_message bare = *message;
     bare.commit = NULL;
     bare.openings = NULL;
-    bare.is_sealed = bare.has_history = false;
+    bare.is_signed = bare.has_history = false;
     return tacit_wire_bytes(tacit_wire_elim.messages, shape, &bare);
 }
 

@@ -5,13 +5,13 @@ static const char *const environments[] = {"contextual", NULL};
 
 const struct tacit_family glm_family = {
     .number = GLM_FAMILY_NUMBER,
-    .file = {.word = "glm-ucb",
+    .file = {.name = "glm-ucb",
              .networks = 1u << TACIT_CONFIG_STAR,
              .environments = 0,
              .modes = 1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_SOUND,
              .keys = glm_sections,
              .privacy_may_miss = true,
-             .takes_trust = true,
+             .accepts_trust = true,
              .own_environments = environments,
              .keys_size = sizeof(struct glm_keys),
              .read = glm_read_keys},

@@ -38,7 +38,7 @@ static const struct config_key contextual_keys[] = {
     {"link", "logistic",
      "logistic, probit: rewards 0 and 1; poisson: counts; identity: normal around the mean, "
      "standard deviation noise",
-     CONFIG_TO_WORD(glm_keys, link, glm_links)},
+     CONFIG_TO_ENUM(glm_keys, link, glm_links)},
     {"source", "sphere",
      "sphere: K fresh unit vectors for each client and slot; pool: K of a fixed pool with a "
      "constant coordinate; ratings, offers: logged decisions",
@@ -116,11 +116,11 @@ static const struct config_choice descents[] = {
 static const struct config_key protocol_keys[] = {
     {"kind", NULL, "", .form = "glm-ucb"},
     {"variant", "fedglb", "refused in mode sound, which is a protocol of its own",
-     CONFIG_TO_WORD(glm_keys, variant, variants)},
+     CONFIG_TO_ENUM(glm_keys, variant, variants)},
     {"exploration", "practical",
      "theory: the radius as printed; proof (v3): with R^4 where Lemma 14 prints R^2 of the noise; "
      "practical: .1 of it for fedglb, v2, v3 and n-ons; constant: alpha",
-     CONFIG_TO_WORD(glm_keys, exploration, explorations)},
+     CONFIG_TO_ENUM(glm_keys, exploration, explorations)},
     {"threshold", "(must be given for fedglb, dislinucb)", "D of the event",
      CONFIG_TO_REAL(glm_keys, threshold, POSITIVE)},
     {"updates", "(must be given for v1, v2, v3)",
@@ -145,13 +145,13 @@ static const struct config_key protocol_keys[] = {
     {"clock", "slots",
      "what the event multiplies with: slots since the last update, or the client's own rewards "
      "since then, which the authors count",
-     CONFIG_TO_WORD(glm_keys, clock, clocks)},
+     CONFIG_TO_ENUM(glm_keys, clock, clocks)},
     {"descent", "printed",
      "Alg. 3: printed, with the step 1/(k_mu max||x||^2 + lambda/n); authors: what they ran, a "
      "tenth of 1/(k_mu + lambda/n), and momentum that grows half as fast",
-     CONFIG_TO_WORD(glm_keys, descent, descents)},
+     CONFIG_TO_ENUM(glm_keys, descent, descents)},
     {"start", "last", "Alg. 3 begins at the last model, or at zero",
-     CONFIG_TO_WORD(glm_keys, start, starts)},
+     CONFIG_TO_ENUM(glm_keys, start, starts)},
     {"rounds", "(no limit)",
      "an update ends after so many rounds; without it, one that needs more than 10,000 is an error",
      CONFIG_TO_U32(glm_keys, rounds, 1, TACIT_GLM_ROUNDS_MAX)},

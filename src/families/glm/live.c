@@ -11,7 +11,7 @@
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 /* The newest model is for whoever comes later, too; nothing else is. */
-static void mark(const void *message, struct live_message *made)
+static void set_delivery(const void *message, struct live_message *made)
 {
     struct tacit_glm_message const *const said = message;
     made->is_retained = made->is_retained && said->kind == TACIT_GLM_COMMIT;
@@ -35,7 +35,7 @@ static enum tacit_status site_configure(struct live_site *site)
     own->core = (struct tacit_glm_client_config){.model = run->model,
                                                  .client_id = run->agent,
                                                  .resend_after_us = site->config.resend_after_us};
-    own->kept = live_room_take(&site->room, 1, glm_kept_bytes_max(d, site->config.arm_count));
+    own->kept = live_room_allocate(&site->room, 1, glm_kept_bytes_max(d, site->config.arm_count));
     site->shape.dimension = d;
     return TACIT_OK;
 }
@@ -71,7 +71,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     else if (made.kind == TACIT_EVENT_RECEIVE)
         made.as.message = message;
     else if (made.kind == TACIT_EVENT_REWARD &&
-             !glm_take_reward(site, event, context, &made.as.reward))
+             !glm_read_reward(site, event, context, &made.as.reward))
         return TACIT_INVALID;
     enum tacit_status const status = tacit_glm_client_step(site->state, &made, entropy, &done);
     update->persist = done.persist;
@@ -79,9 +79,9 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     if (done.send)
         live_site_send(site, &done.message);
     if (status == TACIT_OK && made.kind == TACIT_EVENT_OFFER && done.decided)
-        glm_keep(&(struct glm_choice){client_view(site).sync, done.probability, done.arm,
-                                      own->core.model.explore > 0},
-                 &event->as.offer, own->kept, update);
+        glm_record_choice(&(struct glm_choice){client_view(site).sync, done.probability, done.arm,
+                                               own->core.model.explore > 0},
+                          &event->as.offer, own->kept, update);
     return status;
 }
 
@@ -194,9 +194,9 @@ static void hub_configure(struct live_hub *hub)
                                               .deadline_us = deadline_us,
                                               .backoff_us = deadline_us};
     uint32_t const d = hub->shape.dimension = own->core.model.dimension;
-    own->seen = live_room_take(&hub->room, config->site_count, sizeof *own->seen);
-    own->arms = live_room_take_all(&hub->room, config->arm_count);
-    own->inverse = live_room_take(&hub->room, TACIT_LINALG_MATRIX(d), sizeof *own->inverse);
+    own->seen = live_room_allocate(&hub->room, config->site_count, sizeof *own->seen);
+    own->arms = live_room_full_set(&hub->room, config->arm_count);
+    own->inverse = live_room_allocate(&hub->room, TACIT_LINALG_MATRIX(d), sizeof *own->inverse);
 }
 
 static struct tacit_glm_hub_view core_view(const struct live_hub *hub)
@@ -339,4 +339,4 @@ const struct live_hub_ops glm_hub_ops = {.wire = &tacit_wire_glm,
                                          .core = &tacit_glm_hub_live,
                                          LIVE_HUB_FUNCTIONS,
                                          .begin = note_model,
-                                         .mark = mark};
+                                         .set_delivery = set_delivery};

@@ -40,15 +40,15 @@ size_t glm_kept_bytes_max(uint32_t dimension, uint32_t arm_count);
 
 /* The chosen context, and the others where the log is to be of use for evaluation. kept: room for
  * the most. */
-void glm_keep(const struct glm_choice *choice, const struct tacit_offer *offer, uint8_t *kept,
-              struct live_site_update *update);
+void glm_record_choice(const struct glm_choice *choice, const struct tacit_offer *offer,
+                       uint8_t *kept, struct live_site_update *update);
 
 /* As live_site_ops.parse_kept. */
 bool glm_parse_kept(const uint8_t *kept, size_t size, struct live_choice *choice);
 
 /* The context that was kept with the decision, and its reward. A reward that comes when T samples
  * are held, or of a run that is over, is learnt by nobody. */
-bool glm_take_reward(const struct live_site *site, const struct live_site_event *event,
+bool glm_read_reward(const struct live_site *site, const struct live_site_event *event,
                      double context[TACIT_LINALG_VECTOR_MAX], struct tacit_glm_reward *reward);
 
 /* Are they those of the site's own file? As live_site_ops.objection. */

@@ -19,8 +19,8 @@ size_t glm_kept_bytes_max(uint32_t dimension, uint32_t arm_count)
     return sizeof(struct kept) + (1 + (size_t)arm_count) * dimension * sizeof(double);
 }
 
-void glm_keep(const struct glm_choice *choice, const struct tacit_offer *offer, uint8_t *kept,
-              struct live_site_update *update)
+void glm_record_choice(const struct glm_choice *choice, const struct tacit_offer *offer,
+                       uint8_t *kept, struct live_site_update *update)
 {
     uint32_t const d = offer->dimension;
     struct kept const head = {.model = choice->model,
@@ -56,7 +56,7 @@ bool glm_parse_kept(const uint8_t *kept, size_t size, struct live_choice *choice
     return true;
 }
 
-bool glm_take_reward(const struct live_site *site, const struct live_site_event *event,
+bool glm_read_reward(const struct live_site *site, const struct live_site_event *event,
                      double context[TACIT_LINALG_VECTOR_MAX], struct tacit_glm_reward *reward)
 {
     struct live_site_config const *const config = &site->config;

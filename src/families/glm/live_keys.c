@@ -18,9 +18,9 @@ static const struct config_choice variants[] = {
 
 static const struct config_key run_keys[] = {
     GLM_FEATURES_KEY(glm_hub_settings, model.dimension),
-    {"variant", "fedglb", "", CONFIG_TO_WORD(glm_hub_settings, model.variant, variants)},
+    {"variant", "fedglb", "", CONFIG_TO_ENUM(glm_hub_settings, model.variant, variants)},
     {"link", "logistic", "as in an experiment, like what follows",
-     CONFIG_TO_WORD(glm_hub_settings, model.link, glm_links)},
+     CONFIG_TO_ENUM(glm_hub_settings, model.link, glm_links)},
     {"threshold", NULL,
      "D: a site asks for an update when its rewards since the last one times the growth of its "
      "log-determinant reach it",
@@ -33,7 +33,7 @@ static const struct config_key run_keys[] = {
      CONFIG_TO_REAL(glm_hub_settings, model.alpha, CONFIG_FROM(0, 1e9))},
     {"explore", "0", "", CONFIG_TO_REAL(glm_hub_settings, model.explore, CONFIG_FROM(0, 1))},
     {"exploration", "practical", "",
-     CONFIG_TO_WORD(glm_hub_settings, model.exploration, glm_explorations)},
+     CONFIG_TO_ENUM(glm_hub_settings, model.exploration, glm_explorations)},
     {"suboptimality", "(1/n^2)", "",
      CONFIG_TO_REAL(glm_hub_settings, model.suboptimality, POSITIVE)},
     {.name = NULL}};
@@ -96,12 +96,12 @@ static enum tacit_status glm_hub_settings_new(const struct live_run_file *from)
 static const struct config_choice privacies[] = {{"none", 0}, {NULL, 0}};
 static const struct config_key policy_keys[] = {{"privacy", NULL,
                                                  "it is said that nothing is protected",
-                                                 CONFIG_TO_WORD(glm_policy, privacy, privacies)},
+                                                 CONFIG_TO_ENUM(glm_policy, privacy, privacies)},
                                                 GLM_FEATURES_KEY(glm_policy, dimension),
                                                 {.name = NULL}};
 static const struct config_section policy_sections[] = {{"policy", policy_keys}, {NULL, NULL}};
 
-const struct live_family glm_live = {.file = {.word = "glm-ucb",
+const struct live_family glm_live = {.file = {.name = "glm-ucb",
                                               .networks = 1u << TACIT_CONFIG_STAR,
                                               .is_open = true,
                                               .no_missing = GLM_NO_MISSING,

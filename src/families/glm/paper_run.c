@@ -154,8 +154,8 @@ static enum tacit_status offer(struct glm_run *run, uint32_t client,
     return status;
 }
 
-static enum tacit_status take(struct glm_run *run, uint32_t client,
-                              const struct tacit_glm_reward *reward)
+static enum tacit_status on_reward(struct glm_run *run, uint32_t client,
+                                   const struct tacit_glm_reward *reward)
 {
     struct tacit_glm_event const event = {
         .kind = TACIT_EVENT_REWARD, .path = run->plan->path, .as.reward = *reward};
@@ -213,6 +213,6 @@ const struct glm_rule glm_paper_rule = {.hub_size = hub_size,
                                         .set_up = set_up,
                                         .rule = rule_of,
                                         .offer = offer,
-                                        .take = take,
+                                        .on_reward = on_reward,
                                         .results = write_results,
                                         .model = write_model};

@@ -72,9 +72,9 @@ static enum tacit_status tick(struct glm_run *run, uint32_t client, uint64_t bat
 }
 
 /* What the hub adds up: a release, and to the first one the noise of both aggregators. */
-static enum tacit_status tell(struct glm_run *run, uint64_t batch,
-                              struct tacit_glm_private_message *message,
-                              struct tacit_glm_private_update *said)
+static enum tacit_status send_to_hub(struct glm_run *run, uint64_t batch,
+                                     struct tacit_glm_private_message *message,
+                                     struct tacit_glm_private_update *said)
 {
     uint32_t const clients = run->plan->model.client_count;
     uint32_t const numbers = (uint32_t)TACIT_GLM_PRIVATE_SUMS(run->plan->model.dimension);
@@ -104,7 +104,7 @@ static enum tacit_status close_batch(struct glm_run *run, uint64_t batch)
         struct tacit_glm_private_update update;
         enum tacit_status status = tick(run, i, batch, &update);
         if (status == TACIT_OK)
-            status = tell(run, batch, &update.message, &said);
+            status = send_to_hub(run, batch, &update.message, &said);
         if (status != TACIT_OK)
             return status;
     }
@@ -137,8 +137,8 @@ static enum tacit_status offer(struct glm_run *run, uint32_t client,
     return status;
 }
 
-static enum tacit_status take(struct glm_run *run, uint32_t client,
-                              const struct tacit_glm_reward *reward)
+static enum tacit_status on_reward(struct glm_run *run, uint32_t client,
+                                   const struct tacit_glm_reward *reward)
 {
     struct tacit_glm_private_event const event = {
         .kind = TACIT_EVENT_REWARD, .path = run->plan->path, .as.reward = *reward};
@@ -159,6 +159,6 @@ const struct glm_rule glm_private_rule = {.hub_size = hub_size,
                                           .client_size = client_size,
                                           .set_up = set_up,
                                           .offer = offer,
-                                          .take = take,
+                                          .on_reward = on_reward,
                                           .end_slot = end_slot,
                                           .results = write_results};

@@ -44,7 +44,7 @@ static enum tacit_status play_client(struct glm_run *run, uint32_t client, uint6
     struct tacit_glm_reward reward = glm_world_reward(run->world, client, arm, slot, regret);
     reward.order = order;
     run->reward += reward.value;
-    return run->protocol->take(run, client, &reward);
+    return run->protocol->on_reward(run, client, &reward);
 }
 
 /* All clients' slot: each once and in order, or the rows of a log, whosever they are. */
@@ -113,7 +113,7 @@ enum tacit_status glm_run_play(void *memory, uint32_t index, struct tacit_sim_ro
         }
         uint32_t const first = meter.next;
         if (status == TACIT_OK)
-            tacit_sim_meter_mark(&meter, slot, regret);
+            tacit_sim_meter_record(&meter, slot, regret);
         record(run, &meter, first, regret, row->curves);
     }
     if (status != TACIT_OK)

@@ -31,8 +31,8 @@ struct glm_rule {
     /* The client decides between these contexts: *arm. */
     enum tacit_status (*offer)(struct glm_run *run, uint32_t client,
                                const struct tacit_offer *offered, uint32_t *arm);
-    enum tacit_status (*take)(struct glm_run *run, uint32_t client,
-                              const struct tacit_glm_reward *reward);
+    enum tacit_status (*on_reward)(struct glm_run *run, uint32_t client,
+                                   const struct tacit_glm_reward *reward);
     enum tacit_status (*end_slot)(struct glm_run *run, uint64_t slot); /* NULL: nothing to do */
     void (*results)(const struct glm_run *run, double *metrics);
     void (*model)(const struct glm_run *run, double *profiles); /* NULL: it shows none */

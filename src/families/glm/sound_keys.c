@@ -15,7 +15,7 @@ static const struct config_choice links[] = {
 static const struct config_key run_keys[] = {
     GLM_FEATURES_KEY(tacit_wire_glm_sound_run, model.dimension),
     {"link", "logistic", "the model is linear with either; its intervals are proven of identity",
-     CONFIG_TO_WORD(tacit_wire_glm_sound_run, model.link, links)},
+     CONFIG_TO_ENUM(tacit_wire_glm_sound_run, model.link, links)},
     {"batches", NULL,
      "P: how often a site releases; a batch has horizon/P rewards, each of which is in one",
      CONFIG_TO_U64(tacit_wire_glm_sound_run, model.batch_count, 1, TACIT_GLM_SOUND_BATCHES_MAX)},
@@ -31,7 +31,7 @@ static const struct config_key run_keys[] = {
     {"explore", "0", "",
      CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.explore, CONFIG_FROM(0, 1))},
     {"exploration", "practical", "",
-     CONFIG_TO_WORD(tacit_wire_glm_sound_run, model.exploration, glm_explorations)},
+     CONFIG_TO_ENUM(tacit_wire_glm_sound_run, model.exploration, glm_explorations)},
     {.name = NULL}};
 static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, NULL}};
 
@@ -93,9 +93,9 @@ static const struct config_key policy_keys[] = {
 static const struct config_section policy_sections[] = {{"policy", policy_keys}, {NULL, NULL}};
 
 const struct live_family glm_sound_live = {
-    .file = {.word = TACIT_WIRE_GLM_SOUND_WORD,
+    .file = {.name = TACIT_WIRE_GLM_SOUND_NAME,
              .networks = 1u << TACIT_CONFIG_STAR,
-             .takes_trust = true,
+             .accepts_trust = true,
              .no_missing = GLM_NO_MISSING,
              .run_keys = run_sections,
              .run_size = sizeof(struct tacit_wire_glm_sound_run),

@@ -10,7 +10,7 @@
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 /* Two aggregators: what an interaction moves the sums by, and the delta of the run. */
-static double take_vector(const void *run, struct tacit_helper_run *made)
+static double describe_vector(const void *run, struct tacit_helper_run *made)
 {
     struct tacit_glm_private_model const *const model =
         &((const struct tacit_wire_glm_sound_run *)run)->model;
@@ -63,7 +63,7 @@ static enum tacit_status site_configure(struct live_site *site)
     uint32_t const d = site->shape.dimension = own->run->model.dimension;
     uint64_t const own_nano = tacit_mechanism_cost_nano(&site->mechanism);
     own->trust.noise_nano =
-        live_trust_noise_nano(own->trust.cost_nano, take_vector(own->run, &own->trust.run));
+        live_trust_noise_nano(own->trust.cost_nano, describe_vector(own->run, &own->trust.run));
     own->core =
         (struct tacit_glm_sound_site_config){.model = own->run->model,
                                              .epsilon = (double)own_nano / (double)TACIT_NANO,
@@ -76,7 +76,7 @@ static enum tacit_status site_configure(struct live_site *site)
                                              .round_max = site->config.rounds_max,
                                              .floor_milli = own->run->floor_milli};
     memcpy(own->core.domain, site->domain, sizeof own->core.domain);
-    own->kept = live_room_take(&site->room, 1, glm_kept_bytes_max(d, site->config.arm_count));
+    own->kept = live_room_allocate(&site->room, 1, glm_kept_bytes_max(d, site->config.arm_count));
     return TACIT_OK;
 }
 
@@ -131,7 +131,7 @@ static const struct live_player player = {.head_at = offsetof(struct tacit_glm_s
 
 /* Beside the model's number stands the term of the decision: what was decided before a term enters
  * nothing, for a copy's reward of it may be in what the hub of before has granted. */
-static uint64_t choice_mark(const struct tacit_glm_sound_site_view *view)
+static uint64_t choice_version(const struct tacit_glm_sound_site_view *view)
 {
     return view->term << 32 | view->model;
 }
@@ -144,13 +144,13 @@ static bool site_parse_kept(const uint8_t *kept, size_t size, struct live_choice
     return is_kept;
 }
 
-static bool take_reward(const struct live_site *site, const struct live_site_event *event,
+static bool read_reward(const struct live_site *site, const struct live_site_event *event,
                         double context[TACIT_LINALG_VECTOR_MAX], struct tacit_glm_reward *reward)
 {
     struct live_choice choice;
     return glm_parse_kept(event->as.reward.kept, event->as.reward.kept_size, &choice) &&
            choice.model >> 32 == site_view(site).term &&
-           glm_take_reward(site, event, context, reward);
+           glm_read_reward(site, event, context, reward);
 }
 
 static enum tacit_status site_step(struct live_site *site, const struct live_site_event *event,
@@ -164,7 +164,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     own->event.path = tacit_linalg_fastest();
     if (event->kind == LIVE_SITE_EXPLOITED)
         return TACIT_OK; /* it has no plan, so nothing is beside it */
-    if (event->kind == LIVE_SITE_REWARD && !take_reward(site, event, context, &own->event.reward))
+    if (event->kind == LIVE_SITE_REWARD && !read_reward(site, event, context, &own->event.reward))
         return TACIT_INVALID;
     if (event->kind == LIVE_SITE_OFFER && offer->arm_count != site->config.arm_count)
         return TACIT_INVALID;
@@ -173,9 +173,9 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     enum tacit_status const status =
         live_player_step(site, &player, &own->trust, event, message, entropy, update);
     if (status == TACIT_OK && event->kind == LIVE_SITE_OFFER && own->update.decided)
-        glm_keep(&(struct glm_choice){choice_mark(&view), own->update.probability, own->update.arm,
-                                      own->run->model.explore > 0},
-                 &event->as.offer, own->kept, update);
+        glm_record_choice(&(struct glm_choice){choice_version(&view), own->update.probability,
+                                               own->update.arm, own->run->model.explore > 0},
+                          &event->as.offer, own->kept, update);
     return status;
 }
 
@@ -286,8 +286,8 @@ static void hub_configure(struct live_hub *hub)
                                                     .floor_milli = own->run.floor_milli};
     memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
     hub->shape.dimension = own->run.model.dimension;
-    own->arms = live_room_take_all(&hub->room, config->arm_count);
-    own->estimate = live_room_take(&hub->room, 1, sizeof *own->estimate);
+    own->arms = live_room_full_set(&hub->room, config->arm_count);
+    own->estimate = live_room_allocate(&hub->room, 1, sizeof *own->estimate);
 }
 
 LIVE_SNAPSHOTS(tacit_glm_sound_hub, struct sound_hub)
@@ -340,13 +340,13 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   struct live_hub_update *update)
 {
     struct tacit_glm_sound_message *const said = message;
-    struct live_heard heard = {.head = NULL};
+    struct live_report heard = {.head = NULL};
     struct tacit_glm_sound_update done;
     struct tacit_event const made = live_hub_core_event(hub, event, core_view(hub).term, said,
                                                         said == NULL ? NULL : &said->term);
     if (said != NULL)
-        heard = (struct live_heard){&said->head, said->masked, said->sums,
-                                    (uint32_t)TACIT_GLM_PRIVATE_SUMS(hub->shape.dimension)};
+        heard = (struct live_report){&said->head, said->masked, said->sums,
+                                     (uint32_t)TACIT_GLM_PRIVATE_SUMS(hub->shape.dimension)};
     enum tacit_status const status = tacit_glm_sound_hub_step(hub->state, &made, &done);
     carry_out(hub, &done, update);
     if (hub->helper != NULL)
@@ -403,7 +403,7 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
     return TACIT_OK;
 }
 
-static const struct live_change_words end_words = {
+static const struct live_change_texts end_texts = {
     .privacy = "nothing more is released in this run; rewards of the open batch never leave",
     .guarantee = "the model stays as it is: it has fewer batches than were meant"};
 
@@ -429,11 +429,11 @@ const struct live_hub_ops glm_sound_hub_ops = {.wire = &tacit_wire_glm_sound,
                                                .snapshot = tacit_glm_sound_hub_live_snapshot,
                                                .restore = tacit_glm_sound_hub_live_restore,
                                                .hello = hub_hello,
-                                               .vector = take_vector,
+                                               .vector = describe_vector,
                                                .epsilon_of = "per interaction",
                                                .is_signed = true,
                                                .round = hub_round,
                                                .close = hub_close,
                                                .commit = hub_commit,
-                                               .end_words = &end_words,
+                                               .end_texts = &end_texts,
                                                .change = hub_change};

@@ -62,7 +62,7 @@ static struct tacit_sim_cost message_cost(void *family, const void *message)
                                             (doubling->known == NULL ? 0 : run->cells)};
 }
 
-static void say_sent(void *family, const void *message)
+static void notify_sent(void *family, const void *message)
 {
     struct gossip_doubling_run const *const run = family;
     if (run->sent != NULL)
@@ -118,7 +118,7 @@ static const struct tacit_sim_node_ops node_ops = {.size = size_of_node,
                                                    .message_size = message_size,
                                                    .message_copy = message_copy,
                                                    .message_cost = message_cost,
-                                                   .sent = say_sent};
+                                                   .sent = notify_sent};
 
 /* ---- Memory ---- */
 

@@ -43,7 +43,7 @@ static enum tacit_status run_play(void *run, uint32_t index, struct tacit_sim_ro
 
 const struct tacit_family gossip_family = {
     .number = GOSSIP_FAMILY_NUMBER,
-    .file = {.word = "gossip-ucb",
+    .file = {.name = "gossip-ucb",
              .networks = 1u << TACIT_CONFIG_GRAPH,
              .environments = 1u << TACIT_ENV_BERNOULLI | 1u << TACIT_ENV_CONSTANT |
                              1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,

@@ -46,8 +46,8 @@ static enum tacit_status site_configure(struct live_site *site)
     if (run->horizon < 2 || gossip_live_rule(rule, run->agent_count, run->arm_count, run->horizon,
                                              &mechanism, run->log_base_10) != TACIT_OK)
         return TACIT_MALFORMED;
-    own->memory = live_room_take(&site->room, 1, tacit_gossip_memory_size(rule));
-    own->estimates = live_room_take(&site->room, run->arm_count, sizeof *own->estimates);
+    own->memory = live_room_allocate(&site->room, 1, tacit_gossip_memory_size(rule));
+    own->estimates = live_room_allocate(&site->room, run->arm_count, sizeof *own->estimates);
     if (own->memory == NULL)
         return TACIT_MEMORY;
     tacit_gossip_memory_init(own->memory, rule);
@@ -101,7 +101,7 @@ static void report_progress(struct live_site *site)
 
 /* Outbox = ledger: what was drawn with this reward is one row, in the write that keeps the state.
  */
-static void keep_draw(struct live_site *site, uint32_t arm, struct live_site_update *update)
+static void record_draw(struct live_site *site, uint32_t arm, struct live_site_update *update)
 {
     struct tacit_gossip_agent_view const view = view_of(site);
     struct tacit_wire_gossip_release const release = {
@@ -139,7 +139,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
         tacit_gossip_agent_step(site->state, own->memory, &made, entropy, &done);
     update->persist = done.persist;
     if ((done.happened & TACIT_DREW) != 0)
-        keep_draw(site, made.as.reward.arm, update);
+        record_draw(site, made.as.reward.arm, update);
     if (done.send)
         live_site_send(site, &done.message);
     if (done.plan_count > 0 || (done.happened & TACIT_ENDED) != 0) /* at an end: none is left */
@@ -247,8 +247,8 @@ static void hub_parameters(const struct live_hub_config *config, void *run)
 }
 
 /* Its neighbours. */
-static bool hub_place(const struct live_hub_config *config, uint32_t site, struct live_room *room,
-                      void *run)
+static bool hub_fill_place(const struct live_hub_config *config, uint32_t site,
+                           struct live_room *room, void *run)
 {
     struct tacit_graph const *const graph = settings_of(config)->graph;
     struct tacit_wire_gossip_run *const made = run;
@@ -278,13 +278,13 @@ static void hub_configure(struct live_hub *hub)
     size_t const sites = hub->config->site_count;
     size_t const arms = hub->config->arm_count;
     size_t const words = TACIT_BITS_WORDS(hub->config->site_count);
-    own->epochs = live_room_take(&hub->room, sites, sizeof *own->epochs);
-    own->nobody = live_room_take(&hub->room, words, sizeof *own->nobody);
-    own->pulls = live_room_take(&hub->room, sites, sizeof *own->pulls);
-    own->finished = live_room_take(&hub->room, words, sizeof *own->finished);
-    own->theta = live_room_take(&hub->room, sites * arms, sizeof *own->theta);
-    own->means = live_room_take(&hub->room, arms, sizeof *own->means);
-    own->spreads = live_room_take(&hub->room, arms, sizeof *own->spreads);
+    own->epochs = live_room_allocate(&hub->room, sites, sizeof *own->epochs);
+    own->nobody = live_room_allocate(&hub->room, words, sizeof *own->nobody);
+    own->pulls = live_room_allocate(&hub->room, sites, sizeof *own->pulls);
+    own->finished = live_room_allocate(&hub->room, words, sizeof *own->finished);
+    own->theta = live_room_allocate(&hub->room, sites * arms, sizeof *own->theta);
+    own->means = live_room_allocate(&hub->room, arms, sizeof *own->means);
+    own->spreads = live_room_allocate(&hub->room, arms, sizeof *own->spreads);
 }
 
 /* What came late is no news: pulls only grow. */
@@ -367,9 +367,9 @@ static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view
 
 const struct live_hub_ops gossip_hub_ops = {.wire = &tacit_wire_gossip,
                                             .is_rebuilt = true,
-                                            .only_kind = TACIT_WIRE_GOSSIP_KIND_TOLD,
-                                            .hears = &tacit_wire_gossip_progress,
+                                            .only_kind = TACIT_WIRE_GOSSIP_KIND_PROGRESS,
+                                            .reads = &tacit_wire_gossip_progress,
                                             .core = &hub_of_nothing,
                                             LIVE_HUB_FUNCTIONS,
                                             .epsilon_nano = epsilon_nano,
-                                            .place = hub_place};
+                                            .fill_place = hub_fill_place};

@@ -72,7 +72,7 @@ static enum tacit_status gossip_hub_settings_new(const struct live_run_file *fro
 }
 
 const struct live_family gossip_live = {
-    .file = {.word = "gossip-ucb",
+    .file = {.name = "gossip-ucb",
              .networks = 1u << TACIT_CONFIG_GRAPH,
              .lacks_rounds = true,
              .no_missing = "a reward that waits for its time is kept on the disk, and gossip-ucb "

@@ -232,7 +232,7 @@ enum tacit_status gossip_run_play(void *memory, uint32_t index, struct tacit_sim
         for (; slot < end; slot++)
             regret += play_slot(run);
         uint32_t const marked = meter.next;
-        tacit_sim_meter_mark(&meter, slot, regret);
+        tacit_sim_meter_record(&meter, slot, regret);
         if (meter.next > marked && run->plan->common.profile_values > 0)
             write_band(run, row->profiles + (size_t)TACIT_BAND_VALUES * marked);
         if (atomic_load(stop))

@@ -5,7 +5,7 @@
 
 const struct tacit_family index_family = {
     .number = INDEX_FAMILY,
-    .file = {.word = "index",
+    .file = {.name = "index",
              .variants_key = "index",
              .variants = index_variants,
              .networks = 1u << TACIT_CONFIG_STAR,

@@ -13,11 +13,11 @@ static const struct config_choice sharings[] = {
 static const struct config_key protocol_keys[] = {
     {"kind", NULL, "", .form = "index"},
     {"index", "ucb1", "thompson has Beta posteriors; it and kl-ucb need rewards in [0, 1]",
-     CONFIG_TO_WORD(index_keys, kind, kinds)},
+     CONFIG_TO_ENUM(index_keys, kind, kinds)},
     {"sharing", "none",
      "none: every agent has a learner of its own. pooled: one learner sees every reward at once, "
      "and agents take turns within a slot",
-     CONFIG_TO_WORD(index_keys, sharing, sharings)},
+     CONFIG_TO_ENUM(index_keys, sharing, sharings)},
     {.name = NULL}};
 
 const struct config_section index_sections[] = {{"protocol", protocol_keys}, {NULL, NULL}};

@@ -113,7 +113,7 @@ static enum tacit_status play_stretch(struct index_run *run, struct learner *lea
         struct tacit_pull_block const block = tacit_arms_next(run->arms, end - pull, word);
         union tacit_sum const sum = draw_block(run, learner, pull, block);
         uint64_t const coin = kind == TACIT_ARMS_THOMPSON ? tacit_rng_next(&learner->coin) : 0;
-        tacit_arms_take(run->arms, block.arm, block.count, sum, coin);
+        tacit_arms_add(run->arms, block.arm, block.count, sum, coin);
         *regret += (double)block.count * run->instance.gaps[block.arm];
         pull += block.count;
         if (blocks % BLOCKS_A_LOOK == 0 && atomic_load_explicit(stop, memory_order_relaxed))
@@ -137,7 +137,7 @@ static enum tacit_status play_learner(struct index_run *run, struct learner *lea
         status = play_stretch(run, learner, slot * turns, end * turns, regret, stop);
         slot = end;
         if (status == TACIT_OK)
-            tacit_sim_meter_mark(&meter, slot, *regret);
+            tacit_sim_meter_record(&meter, slot, *regret);
     }
     tacit_sim_meter_end(&meter, *regret);
     return status;

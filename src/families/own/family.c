@@ -136,7 +136,7 @@ static enum tacit_status play_slots(struct run *run, uint64_t handle, uint32_t a
             slot += now;
             left -= now;
             if (now == span)
-                tacit_sim_meter_mark(&meter, slot, *regret);
+                tacit_sim_meter_record(&meter, slot, *regret);
         }
         if (blocks % BLOCKS_A_LOOK == 0 && atomic_load_explicit(stop, memory_order_relaxed))
             return TACIT_INTERRUPTED;
@@ -211,7 +211,7 @@ static enum tacit_status run_play(void *memory, uint32_t index, struct tacit_sim
 
 const struct tacit_family own_family = {
     .number = OWN_FAMILY,
-    .file = {.word = "own",
+    .file = {.name = "own",
              .networks = 1u << TACIT_CONFIG_STAR | 1u << TACIT_CONFIG_GRAPH |
                          1u << TACIT_CONFIG_HYBRID | 1u << TACIT_CONFIG_ALONE |
                          1u << TACIT_CONFIG_BROADCAST,

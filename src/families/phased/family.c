@@ -30,12 +30,12 @@ const struct tacit_metric phased_metrics[] = {
 
 const struct tacit_family phased_family = {
     .number = PHASED_FAMILY,
-    .file = {.word = "phased-index",
+    .file = {.name = "phased-index",
              .networks = 1u << TACIT_CONFIG_STAR,
              .environments = 1u << TACIT_ENV_BERNOULLI | 1u << TACIT_ENV_CONSTANT |
                              1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,
              .modes = 1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_SOUND,
-             .takes_trust = true,
+             .accepts_trust = true,
              .keys = phased_sections,
              .keys_size = sizeof(struct phased_keys),
              .read = phased_read_keys},

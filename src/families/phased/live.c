@@ -54,7 +54,7 @@ static enum tacit_status site_configure(struct live_site *site)
                                            .has_helper = own->trust.is_there};
     memcpy(own->core.domain, site->domain, sizeof own->core.domain);
     own->active =
-        live_room_take(&site->room, TACIT_BITS_WORDS(run->arm_count), sizeof *own->active);
+        live_room_allocate(&site->room, TACIT_BITS_WORDS(run->arm_count), sizeof *own->active);
     return TACIT_OK;
 }
 
@@ -224,10 +224,10 @@ static void hub_configure(struct live_hub *hub)
                                                  .has_grants = true,
                                                  .has_helper = config->has_helper};
     memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
-    own->lowers = live_room_take(&hub->room, arms, sizeof *own->lowers);
-    own->uppers = live_room_take(&hub->room, arms, sizeof *own->uppers);
-    own->active = live_room_take(&hub->room, words, sizeof *own->active);
-    own->absent = live_room_take(&hub->room, words, sizeof *own->absent);
+    own->lowers = live_room_allocate(&hub->room, arms, sizeof *own->lowers);
+    own->uppers = live_room_allocate(&hub->room, arms, sizeof *own->uppers);
+    own->active = live_room_allocate(&hub->room, words, sizeof *own->active);
+    own->absent = live_room_allocate(&hub->room, words, sizeof *own->absent);
 }
 
 LIVE_SNAPSHOTS(tacit_phased_hub, struct phased_hub)
@@ -387,7 +387,7 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
     return TACIT_OK;
 }
 
-static const struct live_change_words end_words = {
+static const struct live_change_texts end_texts = {
     .privacy = "nothing more is released in this run; rewards of the open round never leave",
     .guarantee = "the leader is played to the end, and all other arms are retired; what was known "
                  "of it and of them stays in the report, and nothing more was promised"};
@@ -403,9 +403,9 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
     enum tacit_status const status = tacit_phased_hub_step(hub->state, &made, &update_of_core);
     carry_out(hub, &update_of_core, update);
     if (hub->helper != NULL) {
-        struct live_heard heard = {.head = NULL};
+        struct live_report heard = {.head = NULL};
         if (said != NULL)
-            heard = (struct live_heard){&said->head, said->masked, said->sums, said->block_count};
+            heard = (struct live_report){&said->head, said->masked, said->sums, said->block_count};
         live_hub_note_helper(hub, event, &heard, update_of_core.happened, entropy, update);
     }
     if (event->kind == LIVE_HUB_START)
@@ -440,5 +440,5 @@ const struct live_hub_ops phased_hub_ops = {.wire = &tacit_wire_phased,
                                             .round = hub_round,
                                             .close = hub_close,
                                             .commit = hub_commit,
-                                            .end_words = &end_words,
+                                            .end_texts = &end_texts,
                                             .change = hub_change};

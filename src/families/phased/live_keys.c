@@ -56,8 +56,8 @@ static uint32_t find_arm(const struct tacit_config_coordinator *file, const char
 }
 
 /* The named arms as a set. Errors: TACIT_INVALID. */
-static enum tacit_status take_list(const struct live_run_file *from, const char *key,
-                                   const char *const *names, uint32_t count, uint64_t *set)
+static enum tacit_status parse_arms(const struct live_run_file *from, const char *key,
+                                    const char *const *names, uint32_t count, uint64_t *set)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t const arm = find_arm(from->file, names[i]);
@@ -75,11 +75,11 @@ static enum tacit_status settle_changes(const struct live_run_file *from,
 {
     struct run_keys const *const keys = from->file->keys;
     uint32_t const arms = from->file->arm_count;
-    enum tacit_status status = take_list(from, "run.later", keys->later, keys->later_count, later);
+    enum tacit_status status = parse_arms(from, "run.later", keys->later, keys->later_count, later);
     if (status == TACIT_OK)
-        status = take_list(from, "run.added", keys->added, keys->added_count, added);
+        status = parse_arms(from, "run.added", keys->added, keys->added_count, added);
     if (status == TACIT_OK)
-        status = take_list(from, "run.retired", keys->retired, keys->retired_count, retired);
+        status = parse_arms(from, "run.retired", keys->retired, keys->retired_count, retired);
     if (status != TACIT_OK)
         return status;
     uint32_t const count = tacit_bits_count(later, arms);
@@ -161,9 +161,9 @@ static enum tacit_status phased_hub_settings_new(const struct live_run_file *fro
     return phased_check_live(from, schedule);
 }
 
-const struct live_family phased_live = {.file = {.word = "phased-index",
+const struct live_family phased_live = {.file = {.name = "phased-index",
                                                  .networks = 1u << TACIT_CONFIG_STAR,
-                                                 .takes_trust = true,
+                                                 .accepts_trust = true,
                                                  .run_keys = run_sections,
                                                  .run_size = sizeof(struct run_keys),
                                                  .read_run = phased_read_run},

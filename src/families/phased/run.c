@@ -163,7 +163,7 @@ static bool change_arms(struct phased_run *run)
 }
 
 /* Of what is left of the plan so many slots, its arms in turn. */
-static void take_part(struct phased_run *run, uint32_t blocks, uint64_t slots, uint64_t left)
+static void cut_part(struct phased_run *run, uint32_t blocks, uint64_t slots, uint64_t left)
 {
     uint64_t taken = 0;
     for (uint32_t i = 0; i < blocks; i++) {
@@ -201,7 +201,7 @@ static bool play_plan(struct phased_run *run, const struct tacit_phased_judge_vi
     for (uint64_t left = pulls; left > 0;) {
         uint64_t const until = next_change(run) - run->slot;
         uint64_t const slots = until < left ? until : left;
-        take_part(run, view->plan_count, slots, left);
+        cut_part(run, view->plan_count, slots, left);
         for (uint32_t agent = 0; agent < agents; agent++)
             tacit_sim_curve_add(&run->curve, run->slot, run->part, view->plan_count, run->gaps);
         run->slot += slots;

@@ -51,7 +51,7 @@ static bool has_any(const struct stacks *stacks, uint32_t label)
 }
 
 /* A picture of this label, or of the next one that has any left; of `last` only if no other has. */
-static uint32_t take_picture(struct stacks *stacks, uint32_t label, uint32_t last)
+static uint32_t pop_picture(struct stacks *stacks, uint32_t label, uint32_t last)
 {
     uint32_t found = last;
     for (uint32_t i = 0; i < stacks->classes && found == last; i++) {
@@ -72,14 +72,14 @@ static void deal_dominant(const struct training_deal *deal, struct tacit_rng *rn
     for (uint32_t user = 0; user < deal->user_count; user++) {
         uint32_t const quarter = (first[user + 1] - first[user]) / 4;
         for (uint32_t i = 0; i < quarter; i++)
-            rows[first[user] + i] = take_picture(&stacks, user % deal->classes, deal->classes);
+            rows[first[user] + i] = pop_picture(&stacks, user % deal->classes, deal->classes);
     }
     for (uint32_t user = 0; user < deal->user_count; user++) {
         uint32_t const own = user % deal->classes;
         uint32_t const quarter = (first[user + 1] - first[user]) / 4;
         for (uint32_t place = first[user] + quarter; place < first[user + 1]; place++) {
             uint32_t const step = 1 + (uint32_t)tacit_rng_below(rng, deal->classes - 1);
-            rows[place] = take_picture(&stacks, (own + step) % deal->classes, own);
+            rows[place] = pop_picture(&stacks, (own + step) % deal->classes, own);
         }
     }
 }

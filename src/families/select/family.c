@@ -72,7 +72,7 @@ const struct tacit_profile select_series[] = {
     [SELECT_LOSS_BY_ROUND] = {"loss_by_round", "loss", "nats", NULL, NULL, true},
     [SELECT_SERIES_COUNT] = {.name = NULL}};
 
-static const struct tacit_words words = {
+static const struct tacit_labels labels = {
     .agent = "user",
     .agents = "users",
     .slot = "round",
@@ -85,19 +85,19 @@ static const struct tacit_words words = {
 static const char *const environments[] = {"latency", NULL};
 
 const struct tacit_family select_family = {.number = SELECT_NUMBER,
-                                           .file = {.word = "select",
+                                           .file = {.name = "select",
                                                     .networks = 1u << TACIT_CONFIG_STAR,
                                                     .modes = 1u << TACIT_PRIVACY_NONE |
                                                              1u << TACIT_PRIVACY_PAPER |
                                                              1u << TACIT_PRIVACY_SOUND,
                                                     .keys = select_sections,
-                                                    .takes_trust = true,
+                                                    .accepts_trust = true,
                                                     .own_environments = environments,
                                                     .keys_size = sizeof(struct select_keys),
                                                     .read = select_read_keys},
                                            .metrics = select_metrics,
                                            .profiles = select_series,
-                                           .words = &words,
+                                           .labels = &labels,
                                            .plan = select_make_plan,
                                            .plan_free = select_free_plan,
                                            .bounds = select_print_bounds,

@@ -181,6 +181,7 @@ static void transform(const struct trunk *trunk, struct tacit_images *images)
 
 /* ---- All of it ---- */
 
+/* The rest of training_freeze, when there are enough public pictures; `shown` gets them. */
 static enum tacit_status learn_and_apply(const struct training_frozen *frozen, uint32_t classes,
                                          struct tacit_rng *rng, struct tacit_images *lessons,
                                          struct tacit_images *exam, struct tacit_images *shown)

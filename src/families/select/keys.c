@@ -102,7 +102,7 @@ static const struct config_key environment_keys[] = {
     {"kind", NULL, "", .form = "latency"},
     {"source", "two-groups",
      "two-groups: a fast and a slow half, normal around each user's mean; trace: as measured",
-     CONFIG_TO_WORD(select_keys, latency, sources)},
+     CONFIG_TO_ENUM(select_keys, latency, sources)},
     {"latency_min", "0.05", "tau_min; shorter latencies count as this one",
      CONFIG_TO_REAL(select_keys, config.latency_min, POSITIVE)}, /* READINGS P5.6 */
     {"log-normal", "", "source: log-normal", .form = "a map"},
@@ -171,7 +171,7 @@ static const struct config_key privacy_keys[] = {
      CONFIG_TO_REAL(select_keys, config.budget.eta, ETA)}, /* READINGS P5.6 */
     {"budget", "geometric",
      "what the i-th participation costs. geometric: epsilon (e^eta - 1) e^(-eta i)",
-     CONFIG_TO_WORD(select_keys, config.budget.kind, budgets)},
+     CONFIG_TO_ENUM(select_keys, config.budget.kind, budgets)},
     {"participations", "(must be given for uniform)", "epsilon is spread over so many",
      .form = "a number from 1"},
     {"budgets", "(must be given for given)", "together at most epsilon",

@@ -29,7 +29,7 @@ struct select_site {
 LIVE_CORE(tacit_select_site, struct select_site);
 
 /* A whole data set moves an update by twice its norm. */
-static double take_vector(const void *run, struct tacit_helper_run *made)
+static double describe_vector(const void *run, struct tacit_helper_run *made)
 {
     made->count_max = ((const struct tacit_wire_select_run *)run)->dimension;
     made->steps = 2 * (uint64_t)TACIT_VECTOR_STEPS;
@@ -60,7 +60,7 @@ static enum tacit_status site_configure(struct live_site *site)
                                                   .has_helper = own->trust.is_there};
     if (own->trust.is_there && own->run->epsilon_nano > 0)
         own->core.floor_times = (double)agreement->floor_nano / whole;
-    (void)take_vector(own->run, &own->trust.run);
+    (void)describe_vector(own->run, &own->trust.run);
     memcpy(own->core.domain, site->domain, sizeof own->core.domain);
     return TACIT_OK;
 }
@@ -72,8 +72,8 @@ static const char *site_objection(const struct live_site *site)
     struct select_site_settings const *const settings = config->settings;
     struct tacit_wire_select_run const *const run = site->run;
     char const *const trust = live_site_trust_objection(site);
-    if (!tacit_select_floor_is_kept(live_site_agreement(site)->floor_nano,
-                                    (double)run->epsilon_nano / (double)TACIT_NANO))
+    if (!tacit_select_floor_holds(live_site_agreement(site)->floor_nano,
+                                  (double)run->epsilon_nano / (double)TACIT_NANO))
         return "the run's floor (trust.floor): " TACIT_SELECT_FLOOR_WORDS;
     if (trust != NULL)
         return trust;
@@ -131,11 +131,11 @@ static enum tacit_status step_core(struct live_site *site, const struct tacit_ev
     update->persist = made.persist;
     if (made.drawn) {
         struct tacit_select_message const opened = tacit_select_site_release(site->state);
-        live_site_keep(site, &opened,
-                       &(struct live_site_release){.number = site_view(site).draw_number,
-                                                   .epsilon_nano = opened.price_nano,
-                                                   .numbers = own->run->dimension},
-                       update);
+        live_site_record(site, &opened,
+                         &(struct live_site_release){.number = site_view(site).draw_number,
+                                                     .epsilon_nano = opened.price_nano,
+                                                     .numbers = own->run->dimension},
+                         update);
     }
     live_site_settle(site, made.settled, update);
     for (uint32_t i = 0; i < made.message_count; i++)
@@ -162,14 +162,14 @@ static enum tacit_status step_core(struct live_site *site, const struct tacit_ev
 }
 
 /* The command's numbers, as they are: what is not finite shows as an update of zeros only. */
-static enum tacit_status take_task(struct live_site *site, const struct live_site_event *event,
-                                   const struct tacit_entropy *entropy,
-                                   struct live_site_update *update)
+static enum tacit_status on_task_result(struct live_site *site, const struct live_site_event *event,
+                                        const struct tacit_entropy *entropy,
+                                        struct live_site_update *update)
 {
     struct select_site *const own = site->own;
-    struct tacit_helper_keys const seals = live_site_seals(&own->trust);
+    struct tacit_helper_keys const keys = live_site_helper_keys(&own->trust);
     struct tacit_aggregators const aggregators =
-        live_site_aggregators(&own->trust, &seals, event->term);
+        live_site_aggregators(&own->trust, &keys, event->term);
     uint32_t const numbers = own->run->dimension;
     double *difference = NULL;
     if (event->as.task.is_done) {
@@ -204,7 +204,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     if (made.kind == TACIT_EVENT_REWARD || made.kind == TACIT_EVENT_EXPLOITED)
         return TACIT_OK; /* nothing here learns from decisions */
     if (event->kind == LIVE_SITE_TASK)
-        return take_task(site, event, entropy, update);
+        return on_task_result(site, event, entropy, update);
     if (event->kind == LIVE_SITE_CONNECTED && !event->as.begins_term)
         made.kind = TACIT_EVENT_TIMEOUT;     /* all is said again; what is trained goes on */
     else if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
@@ -428,12 +428,12 @@ static void note_helper(struct live_hub *hub, const struct live_hub_event *event
                         struct live_hub_update *update)
 {
     struct select_hub const *const own = hub->own;
-    struct live_heard const heard = {.head = done->masked != NULL ? &done->report
-                                             : said != NULL       ? &said->head
-                                                                  : NULL,
-                                     .masked = done->masked,
-                                     .words = done->words,
-                                     .count = own->core.dimension};
+    struct live_report const heard = {.head = done->masked != NULL ? &done->report
+                                              : said != NULL       ? &said->head
+                                                                   : NULL,
+                                      .masked = done->masked,
+                                      .words = done->words,
+                                      .count = own->core.dimension};
     live_hub_note_helper(hub, event, &heard, done->happened, entropy, update);
     if (done->round_is_over)
         live_hub_helper_overtaken(hub);
@@ -466,7 +466,7 @@ static const char *const objections[LIVE_CHANGES] = {
                                    "run end, and begin a new one from its model (run.initial)",
     [LIVE_CHANGE_RETIRE_ARM] = "a training has no arms to choose from: its arms are the sites"};
 
-static const struct live_change_words end_words = {
+static const struct live_change_texts end_texts = {
     "nothing more is released; what is under way at a site never leaves, or if it was granted "
     "already, is spent and of no use",
     "the model is the mean of the updates that are here, one round the more (with two aggregators "
@@ -515,12 +515,12 @@ const struct live_hub_ops select_hub_ops = {.wire = &tacit_wire_select,
                                             .epsilon_nano = hub_epsilon_nano,
                                             .snapshot = tacit_select_hub_live_snapshot,
                                             .restore = tacit_select_hub_live_restore,
-                                            .vector = take_vector,
+                                            .vector = describe_vector,
                                             .epsilon_of = "of a site's data set, in all rounds",
                                             .round = hub_round,
                                             .close = hub_close,
                                             .is_signed = true,
                                             .commit = hub_commit,
                                             .objections = objections,
-                                            .end_words = &end_words,
+                                            .end_texts = &end_texts,
                                             .change = hub_change};

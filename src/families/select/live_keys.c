@@ -68,8 +68,8 @@ static const struct config_key training_keys[] = {
     {"command", "(model)", "run without a shell; the path of its directory is added",
      .form = "a program's full path and its arguments, like [/usr/bin/python3, /srv/train.py]"},
     {"model", "(command)", "what tacit train learns in its place",
-     CONFIG_TO_WORD(site_keys, model, models)},
-    {"optimizer", "sgd", "with model", CONFIG_TO_WORD(site_keys, optimizer, optimizers)},
+     CONFIG_TO_ENUM(site_keys, model, models)},
+    {"optimizer", "sgd", "with model", CONFIG_TO_ENUM(site_keys, optimizer, optimizers)},
     {"classes", "(must be given with model)", "", CONFIG_TO_U32(site_keys, classes, 2, 256)},
     {"batch", "20", "with model", CONFIG_TO_U32(site_keys, batch, 1, 4096)},
     {"rate", "0.1", "with model", CONFIG_TO_REAL(site_keys, rate, POSITIVE)},
@@ -196,7 +196,7 @@ static void read_lesson(struct config_reader *reader, struct site_keys *keys, co
         return;
     if (inputs_of((enum tacit_model_kind)keys->model, keys->classes, keys->settings.dimension,
                   &model) == 0) {
-        config_reader_fail(reader, config_reader_given(reader, "training.model"),
+        config_reader_fail(reader, config_reader_find(reader, "training.model"),
                            "policy.parameters",
                            "a %s model of %u classes cannot have %u numbers; logistic: "
                            "classes times inputs + 1",
@@ -214,14 +214,14 @@ static void read_lesson(struct config_reader *reader, struct site_keys *keys, co
 static void read_training(struct config_reader *reader, struct site_keys *keys)
 {
     struct live_command_config *const command = &keys->settings.command;
-    struct config_node const *const list = config_reader_given(reader, "training.command");
+    struct config_node const *const list = config_reader_find(reader, "training.command");
     const char **const words = config_reader_memory(reader, WORDS_MAX * sizeof *words);
     if (words == NULL)
         return;
-    command->words = words;
+    command->argv = words;
     command->memory_bytes = keys->memory_mb * MEBI;
     command->file_bytes = 64 * (uint64_t)keys->settings.dimension + 16 * MEBI;
-    if ((list == NULL) == (config_reader_given(reader, "training.model") == NULL))
+    if ((list == NULL) == (config_reader_find(reader, "training.model") == NULL))
         config_reader_refuse(reader, "training",
                              "one of 'command' (the site's own program) and 'model' (what tacit "
                              "train learns: logistic, mlp) is expected");
@@ -237,7 +237,7 @@ static void check_price(struct config_reader *reader, const struct tacit_config_
 {
     double const first = -agent->budget * expm1(-settings->eta);
     if (first > agent->epsilon * (1 + 1e-12))
-        config_reader_fail(reader, config_reader_given(reader, "policy"), "policy.epsilon",
+        config_reader_fail(reader, config_reader_find(reader, "policy"), "policy.epsilon",
                            "the first update costs %.6g of the budget %.6g, more than epsilon "
                            "(%.6g) for one update; allowed: a smaller budget or eta, or at least "
                            "that much",
@@ -285,7 +285,7 @@ static const struct config_key run_keys[] = {
     {"latency_min_ms", "50", "", CONFIG_TO_U32(run_keys, latency_min_ms, 1, 3600000)},
     {"batches", "100", "so many a training does; public, so that its time says little",
      CONFIG_TO_U32(run_keys, batches, 1, 1000000)},
-    {"selector", "exact", "", CONFIG_TO_WORD(run_keys, core.selector, selectors)},
+    {"selector", "exact", "", CONFIG_TO_ENUM(run_keys, core.selector, selectors)},
     {"initial", "(zeros)", "of d little-endian float32 numbers", CONFIG_TO_TEXT(run_keys, initial),
      .form = "a file"},
     {.name = NULL}};
@@ -330,8 +330,8 @@ static void select_read_run(struct config_reader *reader, const struct config_no
                              "two aggregators add up what they cannot weigh: all updates of a "
                              "round weigh the same; allowed: without this key");
     if (reader->status == TACIT_OK &&
-        !tacit_select_floor_is_kept(coordinator->trust.floor_milli * (TACIT_NANO / 1000),
-                                    coordinator->epsilon))
+        !tacit_select_floor_holds(coordinator->trust.floor_milli * (TACIT_NANO / 1000),
+                                  coordinator->epsilon))
         config_reader_refuse(reader, "run.trust.floor", TACIT_SELECT_FLOOR_WORDS);
     if (coordinator->horizon > TACIT_SELECT_ROUNDS_MAX)
         config_reader_refuse(reader, "run.horizon", "the rounds of the run; allowed: 1 to %u",
@@ -402,9 +402,9 @@ static enum tacit_status select_hub_settings_new(const struct live_run_file *fro
 }
 
 const struct live_family select_live = {
-    .file = {.word = "select",
+    .file = {.name = "select",
              .networks = 1u << TACIT_CONFIG_STAR,
-             .takes_trust = true,
+             .accepts_trust = true,
              .no_units = "a training has no rewards, and policy.budget is for the whole data set; "
                          "allowed: without this key",
              .run_keys = run_sections,

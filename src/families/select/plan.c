@@ -207,8 +207,7 @@ static enum tacit_status settle_aggregators(struct tacit_experiment *experiment,
         return status;
     double const times = milli / 1e3 / plan->config.budget.total;
     plan->training.floor_times = times * (1 - 1e-12); /* however it is rounded */
-    return tacit_select_floor_is_kept(experiment->promise.trust.floor_nano,
-                                      plan->config.budget.total)
+    return tacit_select_floor_holds(experiment->promise.trust.floor_nano, plan->config.budget.total)
                ? TACIT_OK
                : tacit_experiment_refuse(experiment, "privacy.trust.floor",
                                          TACIT_SELECT_FLOOR_WORDS, error);

@@ -415,7 +415,7 @@ enum tacit_status select_run_play(void *context, uint32_t index, struct tacit_si
         status = play_round(run, &goes_on);
         if (status != TACIT_OK || !goes_on)
             break;
-        tacit_sim_meter_mark(&meter, ++round, run->metrics[SELECT_REGRET_SHARED]);
+        tacit_sim_meter_record(&meter, ++round, run->metrics[SELECT_REGRET_SHARED]);
         status = record_round(run, round);
         if (atomic_load(stop))
             return TACIT_INTERRUPTED;

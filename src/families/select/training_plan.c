@@ -21,11 +21,11 @@ const struct config_choice training_labels[] = {{"iid", 0}, {"dominant", 1}, {NU
 
 const struct config_key training_key_table[] = {
     {"data", NULL, "cifar10: batches 1 to 4, examined on batch 5", .choices = sets},
-    {"model", "(mlp, for cifar10 cnn)", "", CONFIG_TO_WORD(training_keys, model, models)},
+    {"model", "(mlp, for cifar10 cnn)", "", CONFIG_TO_ENUM(training_keys, model, models)},
     {"batch_norm", "(off, for the CNN on)",
      "after each hidden layer of the MLP, after each convolution of the CNN",
      CONFIG_TO_FLAG(training_keys, batch_norm, switches)}, /* READINGS P5.13 */
-    {"optimizer", "adam", "", CONFIG_TO_WORD(training_keys, optimizer, optimizers)},
+    {"optimizer", "adam", "", CONFIG_TO_ENUM(training_keys, optimizer, optimizers)},
     {"rate", "0.01", "of the optimizer",
      CONFIG_TO_REAL(training_keys, rate, POSITIVE)}, /* READINGS P5.9 */
     {"batch", "20", "pictures in a step", CONFIG_TO_U32(training_keys, batch, 1, 4096)},
@@ -239,7 +239,7 @@ static enum tacit_status make_features(const struct tacit_experiment *experiment
 
 /* ---- Fewer classes ---- */
 
-static void keep_classes(struct tacit_images *images, uint32_t classes)
+static void filter_classes(struct tacit_images *images, uint32_t classes)
 {
     size_t const pixels = (size_t)images->channels * images->height * images->width;
     uint32_t kept = 0;
@@ -290,7 +290,7 @@ static enum tacit_status freeze(const struct tacit_experiment *experiment,
 struct shelf {
     struct training_pictures pictures;
     uint64_t seed; /* of frozen features */
-    uint32_t grantors;
+    uint32_t user_count;
     struct tacit_images lessons;
     struct tacit_images exam_images;
 };
@@ -312,8 +312,8 @@ static enum tacit_status read_pictures(const struct tacit_experiment *experiment
                                    : read_cifar10(experiment, plan, error);
     if (status != TACIT_OK)
         return status;
-    keep_classes(&plan->lessons, pictures->classes);
-    keep_classes(&plan->exam, pictures->classes);
+    filter_classes(&plan->lessons, pictures->classes);
+    filter_classes(&plan->exam, pictures->classes);
     status = make_features(experiment, plan, error);
     if (status == TACIT_OK)
         status = freeze(experiment, plan, error);
@@ -325,7 +325,7 @@ static enum tacit_status read_pictures(const struct tacit_experiment *experiment
 static void put_on_shelf(uint64_t seed, struct training_plan *plan)
 {
     for (uint32_t i = 0; i < SHELF_MAX; i++)
-        if (shelves[i].grantors == 0) {
+        if (shelves[i].user_count == 0) {
             shelves[i] = (struct shelf){plan->keys.pictures, seed, 1, plan->lessons, plan->exam};
             plan->shelf = i + 1;
             return;
@@ -333,14 +333,14 @@ static void put_on_shelf(uint64_t seed, struct training_plan *plan)
 }
 
 /* False: nobody holds such pictures. */
-static bool take_from_shelf(uint64_t seed, struct training_plan *plan)
+static bool share_pictures(uint64_t seed, struct training_plan *plan)
 {
     for (uint32_t i = 0; i < SHELF_MAX; i++) {
         struct shelf *const shelf = &shelves[i];
-        if (shelf->grantors == 0 || !are_same(&shelf->pictures, &plan->keys.pictures) ||
+        if (shelf->user_count == 0 || !are_same(&shelf->pictures, &plan->keys.pictures) ||
             (shelf->pictures.frozen.pictures > 0 && shelf->seed != seed))
             continue;
-        shelf->grantors++;
+        shelf->user_count++;
         plan->lessons = shelf->lessons;
         plan->exam = shelf->exam_images;
         plan->shelf = i + 1;
@@ -349,9 +349,9 @@ static bool take_from_shelf(uint64_t seed, struct training_plan *plan)
     return false;
 }
 
-static bool gives_back_to_shelf(struct training_plan *plan)
+static bool releases_pictures(struct training_plan *plan)
 {
-    return plan->shelf > 0 && --shelves[plan->shelf - 1].grantors > 0;
+    return plan->shelf > 0 && --shelves[plan->shelf - 1].user_count > 0;
 }
 
 enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
@@ -367,7 +367,7 @@ enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
                                        "package's is; allowed: without this section, or the "
                                        "program of a build from source",
                                        error);
-    if (!take_from_shelf(experiment->config->seed, plan)) {
+    if (!share_pictures(experiment->config->seed, plan)) {
         enum tacit_status const status = read_pictures(experiment, plan, error);
         if (status != TACIT_OK)
             return status;
@@ -395,7 +395,7 @@ enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
 
 void training_plan_free(struct training_plan *plan)
 {
-    if (gives_back_to_shelf(plan))
+    if (releases_pictures(plan))
         return;
     tacit_images_free(&plan->lessons);
     tacit_images_free(&plan->exam);

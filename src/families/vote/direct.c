@@ -319,7 +319,7 @@ static void vote(struct direct_run *direct, struct racer *racer, uint32_t player
                                                .to = TACIT_EVERYONE,
                                                .reset = racer->reset,
                                                .marks = &racer->dropped};
-    enum tacit_status const status = tacit_vote_board_take(direct->board, &message, NULL);
+    enum tacit_status const status = tacit_vote_board_apply(direct->board, &message, NULL);
     TACIT_ASSERT(status == TACIT_OK);
     uint64_t const before = direct->voted;
     read_voted(direct);

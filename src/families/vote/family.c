@@ -3,7 +3,7 @@
 
 const struct tacit_family vote_family = {
     .number = VOTE_FAMILY,
-    .file = {.word = "votes",
+    .file = {.name = "votes",
              .networks = 1u << TACIT_CONFIG_BROADCAST,
              .environments =
                  1u << TACIT_ENV_BERNOULLI | 1u << TACIT_ENV_CONSTANT | 1u << TACIT_ENV_LOGGED,
@@ -11,7 +11,7 @@ const struct tacit_family vote_family = {
                  1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER | 1u << TACIT_PRIVACY_SOUND,
              .keys = vote_sections,
              .reads_epsilon = true,
-             .takes_trust = true,
+             .accepts_trust = true,
              .keys_size = sizeof(struct vote_keys),
              .read = vote_read_keys},
     .metrics = vote_metrics,

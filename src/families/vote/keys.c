@@ -26,7 +26,7 @@ static const struct config_key protocol_keys[] = {
     {"sharing", "votes",
      "none: 1-PRIVACY, each alone at delta/N; all: 0-PRIVACY, every reward, sound by randomised "
      "response; sums: noised sums of blocks, sound only",
-     CONFIG_TO_WORD(vote_keys, sharing, sharings)},
+     CONFIG_TO_ENUM(vote_keys, sharing, sharings)},
     {"votes", "(floor; sound: committee)",
      "votes that eliminate an arm: floor (the paper's), committee (players fixed in advance), "
      "binomial (any m of N), cheapest (m and eta), or a number",

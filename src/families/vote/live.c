@@ -9,7 +9,7 @@
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 /* A row is about its player. */
-static void mark(const void *message, struct live_message *made)
+static void set_delivery(const void *message, struct live_message *made)
 {
     struct tacit_vote_hub_message const *const vote_message = message;
     made->is_about_one = vote_message->kind == TACIT_VOTE_ROW;
@@ -38,13 +38,13 @@ static struct tacit_vote_board_config board_of(const struct tacit_wire_vote_run 
 static uint64_t *voters_of(const struct tacit_wire_vote_run *run, struct live_room *room)
 {
     uint64_t *const voters =
-        live_room_take(room, TACIT_BITS_WORDS(run->agent_count), sizeof *voters);
+        live_room_allocate(room, TACIT_BITS_WORDS(run->agent_count), sizeof *voters);
     if (voters != NULL)
         tacit_bits_fill(voters, run->committee > 0 ? run->committee : run->agent_count);
     return voters;
 }
 
-static bool says_sums(const struct live_site *site)
+static bool runs_sums(const struct live_site *site)
 {
     return ((const struct tacit_wire_vote_run *)site->run)->block > 0;
 }
@@ -84,7 +84,7 @@ static enum tacit_status site_configure(struct live_site *site)
 static void send_made(struct live_site *site, const struct tacit_vote_site_update *done,
                       struct live_site_update *update)
 {
-    bool const has_sums = says_sums(site);
+    bool const has_sums = runs_sums(site);
     struct live_site_release release = {
         .number = done->draw, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
     TACIT_IMPLIES(done->has_draw, done->persist && done->message_count > 0);
@@ -101,7 +101,7 @@ static void send_made(struct live_site *site, const struct tacit_vote_site_updat
     if (!done->has_draw || !has_sums)
         return;
     struct tacit_vote_hub_message const drawn = tacit_vote_site_release(site->state);
-    live_site_keep(site, &drawn, &release, update);
+    live_site_record(site, &drawn, &release, update);
 }
 
 /* What the hub says to all is about the board; a site hears nothing else of that kind. */
@@ -181,7 +181,7 @@ static void site_fill_view(const struct live_site *site, struct live_site_view *
         .active = core.is_decided ? core.board.voted : player->active,
         .active_count = core.is_decided ? core.board.voted_count : player->active_count,
         .pull_count = core.pull_count,
-        .no_estimates = says_sums(site) ? "sites publish sums, and the coordinator alone adds them "
+        .no_estimates = runs_sums(site) ? "sites publish sums, and the coordinator alone adds them "
                                           "up; its status shows the arms"
                                         : "sites say which arms they vote out, and no means; "
                                           "the coordinator's status shows the votes",
@@ -203,12 +203,12 @@ static bool site_prefers(const struct live_site *site, uint32_t arm, uint32_t ot
 static void site_promise(const struct live_site *site, const struct live_site_config *config,
                          struct tacit_promise *promise)
 {
-    promise->trust.audience = says_sums(site) ? TACIT_AUDIENCE_STAR : TACIT_AUDIENCE_VOTES;
-    live_site_promise(config, says_sums(site) ? TACIT_LEAVING_SUMS : TACIT_LEAVING_VOTES, promise);
+    promise->trust.audience = runs_sums(site) ? TACIT_AUDIENCE_STAR : TACIT_AUDIENCE_VOTES;
+    live_site_promise(config, runs_sums(site) ? TACIT_LEAVING_SUMS : TACIT_LEAVING_VOTES, promise);
 }
 
 const struct live_site_ops vote_site_ops = {.wire = &tacit_wire_vote,
-                                            .hears_of_each = true,
+                                            .receives_each = true,
                                             .has_terms = true,
                                             .keeps_digest = true,
                                             .events = LIVE_SITE_PLAN_EVENTS,
@@ -270,10 +270,10 @@ static void hub_configure(struct live_hub *hub)
 LIVE_SNAPSHOTS(tacit_vote_hub, struct vote_hub)
 
 /* The broker is not trusted to keep anything. */
-static void say_all(struct live_hub *hub)
+static void send_all(struct live_hub *hub)
 {
     struct tacit_vote_hub_message vote_message;
-    if (tacit_vote_hub_anew(hub->state, &vote_message))
+    if (tacit_vote_hub_reset(hub->state, &vote_message))
         (void)live_hub_send(hub, &vote_message);
     for (uint32_t site = 0; site < hub->config->site_count; site++)
         if (tacit_vote_hub_row(hub->state, site, &vote_message))
@@ -310,7 +310,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
     if (done.send)
         (void)live_hub_send(hub, &done.message);
     if (event->kind == LIVE_HUB_START)
-        say_all(hub);
+        send_all(hub);
     return status;
 }
 
@@ -362,5 +362,5 @@ const struct live_hub_ops vote_hub_ops = {.wire = &tacit_wire_vote,
                                           .epsilon_nano = live_hub_epsilon_nano,
                                           .snapshot = tacit_vote_hub_live_snapshot,
                                           .restore = tacit_vote_hub_live_restore,
-                                          .mark = mark,
+                                          .set_delivery = set_delivery,
                                           .objections = objections};

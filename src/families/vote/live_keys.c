@@ -31,7 +31,7 @@ static const struct config_key run_keys[] = {
     {"sharing", "votes",
      "sums: each site publishes noised sums of its blocks, and the coordinator adds all up: delta "
      "is the run's, and eta, votes, liars and reset_after_s say nothing",
-     CONFIG_TO_WORD(run_keys, sharing, sharings)},
+     CONFIG_TO_ENUM(run_keys, sharing, sharings)},
     {"delta", "0.05", "probability that the best arm goes",
      CONFIG_TO_REAL(run_keys, threshold.delta, VOTE_CHANCE_RANGE)},
     {"eta", "(must be given with committee, binomial)", "the failure that each site allows itself",
@@ -184,9 +184,9 @@ const struct tacit_wire_vote_run *vote_hub_run(const struct live_hub_config *hub
     return hub->settings;
 }
 
-const struct live_family vote_live = {.file = {.word = "votes",
+const struct live_family vote_live = {.file = {.name = "votes",
                                                .networks = 1u << TACIT_CONFIG_BROADCAST,
-                                               .takes_trust = true,
+                                               .accepts_trust = true,
                                                .run_keys = run_sections,
                                                .run_size = sizeof(struct run_keys),
                                                .read_run = vote_read_run},

@@ -67,7 +67,7 @@ enum tacit_status vote_loop_share_board(struct vote_loop *loop)
     return tacit_vote_board_init(loop->shared, &config);
 }
 
-void vote_loop_marked(struct vote_loop *loop, uint32_t marks_new)
+void vote_loop_on_marks(struct vote_loop *loop, uint32_t marks_new)
 {
     struct tacit_vote_board_view view;
     tacit_vote_board_view(loop->shared, &view);

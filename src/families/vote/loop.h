@@ -81,7 +81,7 @@ size_t vote_loop_board_bytes(const struct vote_world *world);
 enum tacit_status vote_loop_share_board(struct vote_loop *loop);
 
 /* So many marks are new on the board. */
-void vote_loop_marked(struct vote_loop *loop, uint32_t marks_new);
+void vote_loop_on_marks(struct vote_loop *loop, uint32_t marks_new);
 
 /* DSER4: the hub's word, by a coin that looks at no data; players hear it when they are active. */
 void vote_loop_reset_board(struct vote_loop *loop);

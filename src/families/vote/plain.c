@@ -55,7 +55,7 @@ static void reward(struct vote_loop *loop, uint32_t player, uint32_t arm, double
                                    .kind = TACIT_EVENT_REWARD,
                                    .as.reward = {.arm = arm, .count = 1, .sum = {.real = reward}}});
     if (update.send)
-        vote_loop_marked(loop, update.marks_new);
+        vote_loop_on_marks(loop, update.marks_new);
 }
 
 static bool is_decided(const struct vote_loop *loop, uint32_t player)

@@ -169,6 +169,6 @@ void vote_board_reset(struct tacit_vote_board *board, uint64_t reset)
     TACIT_ASSERT(reset > 0);
     struct tacit_vote_message const message = {
         .kind = TACIT_VOTE_RESET, .from = TACIT_HUB, .to = TACIT_EVERYONE, .reset = reset};
-    enum tacit_status const status = tacit_vote_board_take(board, &message, NULL);
+    enum tacit_status const status = tacit_vote_board_apply(board, &message, NULL);
     TACIT_ASSERT(status == TACIT_OK);
 }

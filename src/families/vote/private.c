@@ -56,7 +56,7 @@ static void happen(struct vote_loop *loop, uint32_t player, const struct tacit_v
         step(loop, player,
              &(struct tacit_vote_event){.now_us = update.deadline_us, .kind = TACIT_EVENT_TIMEOUT});
     TACIT_ASSERT(update.send);
-    vote_loop_marked(loop, update.marks_new);
+    vote_loop_on_marks(loop, update.marks_new);
 }
 
 static enum tacit_status start(struct vote_loop *loop, uint32_t player)

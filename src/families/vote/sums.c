@@ -96,7 +96,7 @@ static enum tacit_status share(struct vote_loop *loop)
 static void publish(struct vote_loop *loop, const struct tacit_vote_release *release)
 {
     struct tacit_vote_pool_view view;
-    enum tacit_status const status = tacit_vote_pool_take(loop->shared, release);
+    enum tacit_status const status = tacit_vote_pool_add(loop->shared, release);
     TACIT_ASSERT(status == TACIT_OK);
     loop->outcome->messages += tacit_bits_count(release->arms, loop->world->subroutine.arm_count);
     tacit_vote_pool_view(loop->shared, &view);

@@ -64,7 +64,7 @@ static void add_decision(const struct live_api *api, const struct live_decision_
     TACIT_ASSERT(row->arm < api->names.arm_count);
     uint8_t id[LIVE_ID_BYTES];
     char digits[LIVE_HEX_BYTES(LIVE_ID_BYTES)];
-    live_ids_seal(api->ids, (struct live_decision_id){row->number, row->salt}, id);
+    live_ids_encrypt(api->ids, (struct live_decision_id){row->number, row->salt}, id);
     live_buffer_add(text, "{\"id\": \"");
     live_hex(id, sizeof id, digits);
     live_buffer_add(text, digits);
@@ -160,7 +160,7 @@ static unsigned reward(struct live_api *api, const json_t *value, uint64_t now_m
         return BAD_REQUEST;
     reply->promises = true;
     enum live_reward_answer const answer = api->agent.reward(
-        api->agent.context, live_ids_open(api->ids, given.id), given.value, now_ms);
+        api->agent.context, live_ids_decrypt(api->ids, given.id), given.value, now_ms);
     if (answer == LIVE_REWARD_UNKNOWN) {
         (void)snprintf(error->text, sizeof error->text, "%s", unknown_id);
         return NOT_FOUND;
@@ -292,7 +292,7 @@ static void close_decision(struct live_api *api, const uint8_t id[LIVE_ID_BYTES]
                            struct live_api_reply *reply)
 {
     enum live_close_answer const answer = api->agent.close(
-        api->agent.context, live_ids_open(api->ids, id), api->agent.now_ms(api->agent.context));
+        api->agent.context, live_ids_decrypt(api->ids, id), api->agent.now_ms(api->agent.context));
     reply->promises = true;
     switch (answer) {
     case LIVE_CLOSE_DONE:

@@ -737,8 +737,8 @@ enum tacit_status live_decisions_decide(struct live_decisions *decisions,
 }
 
 /* The first reward of a decision that is open, in time. */
-static void take_reward(struct live_decisions *decisions, struct entry *entry, double value,
-                        uint64_t now_ms, struct live_reward_outcome *outcome)
+static void accept_reward(struct live_decisions *decisions, struct entry *entry, double value,
+                          uint64_t now_ms, struct live_reward_outcome *outcome)
 {
     bool const is_planned = is_open_planned(entry);
     if (is_planned)
@@ -753,8 +753,8 @@ static void take_reward(struct live_decisions *decisions, struct entry *entry, d
     outcome->is_changed = true;
 }
 
-static void take_late_reward(struct live_decisions *decisions, struct entry *entry, uint64_t now_ms,
-                             struct live_reward_outcome *outcome)
+static void accept_late_reward(struct live_decisions *decisions, struct entry *entry,
+                               uint64_t now_ms, struct live_reward_outcome *outcome)
 {
     uint64_t const delay_ms = now_ms > entry->row.opened_ms ? now_ms - entry->row.opened_ms : 0;
     if (entry->row.kind == LIVE_DECISION_PLANNED && !decisions->config.settles)
@@ -783,7 +783,7 @@ static struct live_reward_outcome reward_remembered(struct live_decisions *decis
     if (entry == NULL)
         return outcome;
     add_entry(decisions, entry);
-    take_late_reward(decisions, entry, now_ms, &outcome);
+    accept_late_reward(decisions, entry, now_ms, &outcome);
     outcome.row = entry->row;
     return outcome;
 }
@@ -800,11 +800,11 @@ struct live_reward_outcome live_decisions_reward(struct live_decisions *decision
     case LIVE_DECISION_OPEN:
         outcome.answer = now_ms < entry->row.deadline_ms ? LIVE_REWARD_ACCEPTED : LIVE_REWARD_LATE;
         if (outcome.answer == LIVE_REWARD_ACCEPTED)
-            take_reward(decisions, entry, value, now_ms, &outcome);
+            accept_reward(decisions, entry, value, now_ms, &outcome);
         break;
     case LIVE_DECISION_EXPIRED:
         outcome.answer = LIVE_REWARD_LATE;
-        take_late_reward(decisions, entry, now_ms, &outcome);
+        accept_late_reward(decisions, entry, now_ms, &outcome);
         break;
     case LIVE_DECISION_LATE:
         outcome.answer = LIVE_REWARD_LATE;

@@ -57,7 +57,7 @@ struct connection {
     bool has_head;
     uint64_t due_us; /* what it is at has to be done by then */
     uint64_t discarded;
-    size_t seen; /* bytes that were looked at and are in the socket still */
+    size_t peeked; /* bytes that were looked at and are in the socket still */
     size_t looked;
     size_t in_size;
     size_t head_size;
@@ -159,14 +159,14 @@ static ssize_t write_some(struct connection *connection, const void *bytes, size
  * Linux wakes a writer that sleeps there for another reason, too: for our answer. So a whole
  * request is taken when its answer is out. (unix_write_space, unix_stream_data_wait in
  * net/unix/af_unix.c) */
-static void take_seen(struct connection *connection)
+static void consume_peeked(struct connection *connection)
 {
     char bytes[LIVE_HEAD_BYTES_MAX];
-    while (connection->seen > 0) {
-        ssize_t const got = recv(connection->socket, bytes, connection->seen, MSG_DONTWAIT);
+    while (connection->peeked > 0) {
+        ssize_t const got = recv(connection->socket, bytes, connection->peeked, MSG_DONTWAIT);
         if (got < 0 && errno == EINTR)
             continue;
-        connection->seen = got > 0 ? connection->seen - (size_t)got : 0;
+        connection->peeked = got > 0 ? connection->peeked - (size_t)got : 0;
     }
 }
 
@@ -219,7 +219,7 @@ static void close_connection(struct connection *connection)
 {
     struct live_http *const http = connection->http;
     TACIT_ASSERT(connection->stage != STAGE_HANDLING && connection->stage != STAGE_HELD);
-    take_seen(connection); /* what is left would reset the caller's end */
+    consume_peeked(connection); /* what is left would reset the caller's end */
     forget(connection);
     free_body(connection);
     free_out(connection);
@@ -328,7 +328,7 @@ static void put_answer(struct connection *connection, unsigned code, const char 
     connection->caller->bytes += connection->out_size;
 }
 
-static void say_farewell(struct connection *connection)
+static void begin_farewell(struct connection *connection)
 {
     free_out(connection);
     connection->stage = STAGE_FAREWELL;
@@ -383,9 +383,9 @@ static void send_more(struct connection *connection)
         }
         connection->out_sent += (size_t)sent;
     }
-    take_seen(connection);
+    consume_peeked(connection);
     if (connection->is_ending || !connection->is_watched)
-        say_farewell(connection);
+        begin_farewell(connection);
     else
         finish(connection);
 }
@@ -478,7 +478,7 @@ static void encourage(struct connection *connection)
 }
 
 /* Ensures: false: the connection was refused, and may be gone. */
-static bool take_head(struct connection *connection)
+static bool read_head(struct connection *connection)
 {
     struct live_http_refusal refusal = {0};
     connection->head_size =
@@ -543,7 +543,7 @@ static bool make_room(struct connection *connection, size_t wanted)
 }
 
 /* What came with the head. Ensures: as make_room. */
-static bool take_first_of_body(struct connection *connection)
+static bool read_first_of_body(struct connection *connection)
 {
     size_t const here = connection->in_size - connection->head_size;
     size_t const taken = here < connection->head.length ? here : (size_t)connection->head.length;
@@ -585,13 +585,13 @@ static void advance(struct connection *connection)
 {
     TACIT_ASSERT(connection->stage == STAGE_READING);
     if (!connection->has_head &&
-        (!take_head(connection) || (connection->has_head && !take_first_of_body(connection))))
+        (!read_head(connection) || (connection->has_head && !read_first_of_body(connection))))
         return;
     if (connection->has_head && connection->body_size == connection->head.length) {
         hand_over(connection);
         return;
     }
-    take_seen(connection);
+    consume_peeked(connection);
     charge_piece(connection->caller);
     read_again(connection);
 }
@@ -622,7 +622,7 @@ static void receive(struct connection *connection)
     size_t size;
     if (!room_for_input(connection, &into, &size))
         return;
-    TACIT_ASSERT(size > 0 && connection->seen == 0);
+    TACIT_ASSERT(size > 0 && connection->peeked == 0);
     bool const only_looks = connection->in_size == 0 && connection->http->socket.port == 0;
     ssize_t const got = read_some(connection, into, size, only_looks ? MSG_PEEK : 0);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
@@ -631,7 +631,7 @@ static void receive(struct connection *connection)
         close_connection(connection);
         return;
     }
-    connection->seen = only_looks ? (size_t)got : 0;
+    connection->peeked = only_looks ? (size_t)got : 0;
     if (connection->in_size == 0)
         set_due(connection, connection->http->request_us); /* it begins */
     if (connection->has_head)

@@ -15,7 +15,7 @@ static bool refuse(struct live_http_refusal *refusal, unsigned code, const char 
 /* ---- The end of a head ----------------------------------------------------------------------- */
 
 /* What may follow `before`; the rest of the grammar is for live_http_head_read. */
-static bool is_in_place(char before, char byte)
+static bool may_follow(char before, char byte)
 {
     unsigned char const code = (unsigned char)byte;
     if (byte == '\n')
@@ -30,7 +30,7 @@ size_t live_http_head_size(const char *bytes, size_t size, size_t *looked,
     refusal->code = 0;
     for (; *looked < size && *looked < LIVE_HEAD_BYTES_MAX; ++*looked) {
         size_t const i = *looked;
-        if (!is_in_place(i == 0 ? '\n' : bytes[i - 1], bytes[i])) {
+        if (!may_follow(i == 0 ? '\n' : bytes[i - 1], bytes[i])) {
             (void)refuse(refusal, BAD_REQUEST,
                          "a request has lines that end in CR LF, and no control characters");
             return 0;
@@ -143,7 +143,7 @@ static bool names_word(const char *list, const char *word)
     return false;
 }
 
-static bool take_field(struct reading *reading, const char *name, const char *value)
+static bool apply_field(struct reading *reading, const char *name, const char *value)
 {
     struct live_http_head *const head = reading->head;
     if (strcasecmp(name, "Content-Length") == 0)
@@ -179,7 +179,7 @@ static bool read_field(struct reading *reading, char *line)
     size_t size = strlen(value);
     while (size > 0 && (value[size - 1] == ' ' || value[size - 1] == '\t'))
         value[--size] = '\0';
-    return take_field(reading, line, value);
+    return apply_field(reading, line, value);
 }
 
 bool live_http_head_read(char *bytes, size_t size, struct live_http_head *head,

@@ -26,7 +26,7 @@ static enum tacit_status fail(SSL_CTX *made, struct tacit_error *error, const ch
 }
 
 /* The list of revoked certificates lies beside the CA, as for the broker. */
-static bool take_revoked(SSL_CTX *made, const char *ca_file)
+static bool load_revoked(SSL_CTX *made, const char *ca_file)
 {
     char path[4096];
     char const *const slash = strrchr(ca_file, '/');
@@ -61,7 +61,7 @@ enum tacit_status live_http_tls_open(SSL_CTX **tls, const struct live_http_tls *
     if (!fits)
         return fail(made, error, "use with this certificate the key", config->key_file);
     if (SSL_CTX_load_verify_locations(made, config->ca_file, NULL) != 1 ||
-        !take_revoked(made, config->ca_file))
+        !load_revoked(made, config->ca_file))
         return fail(made, error, "use the CA, or ca.crl beside it,", config->ca_file);
     SSL_CTX_set_verify(made, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
     (void)SSL_CTX_set_session_cache_mode(made, SSL_SESS_CACHE_OFF);

@@ -15,7 +15,7 @@
 __extension__ typedef unsigned __int128 wide;
 
 /* Both halves of a full product: every input bit reaches every output bit. */
-static uint64_t fold(uint64_t first, uint64_t second)
+static uint64_t mix(uint64_t first, uint64_t second)
 {
     wide const product = (wide)first * second;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
@@ -23,7 +23,7 @@ static uint64_t fold(uint64_t first, uint64_t second)
 
 uint64_t live_hash_u64(uint64_t seed, uint64_t value)
 {
-    return fold(fold(seed ^ value, MIX_A) ^ MIX_B, MIX_C);
+    return mix(mix(seed ^ value, MIX_A) ^ MIX_B, MIX_C);
 }
 
 uint64_t live_hash_text(uint64_t seed, const char *text)
@@ -33,14 +33,14 @@ uint64_t live_hash_text(uint64_t seed, const char *text)
     for (size_t done = 0; done < size; done += WORD_BYTES) {
         uint64_t word = 0;
         memcpy(&word, text + done, size - done < WORD_BYTES ? size - done : WORD_BYTES);
-        hash = fold(hash ^ word ^ MIX_B, MIX_A);
+        hash = mix(hash ^ word ^ MIX_B, MIX_A);
     }
     return live_hash_u64(seed, hash);
 }
 
-static size_t next_place(const struct live_table *table, size_t place)
+static size_t next_index(const struct live_table *table, size_t index)
 {
-    return (place + 1) & (table->capacity - 1);
+    return (index + 1) & (table->capacity - 1);
 }
 
 static size_t home_of(const struct live_table *table, uint64_t hash)
@@ -50,10 +50,10 @@ static size_t home_of(const struct live_table *table, uint64_t hash)
 
 static void put(struct live_table *table, uint64_t hash, void *item)
 {
-    size_t place = home_of(table, hash);
-    while (table->slots[place].item != NULL)
-        place = next_place(table, place);
-    table->slots[place] = (struct live_table_slot){.hash = hash, .item = item};
+    size_t index = home_of(table, hash);
+    while (table->slots[index].item != NULL)
+        index = next_index(table, index);
+    table->slots[index] = (struct live_table_slot){.hash = hash, .item = item};
 }
 
 static bool grow(struct live_table *table)
@@ -93,21 +93,21 @@ void *live_table_find(const struct live_table *table, uint64_t hash, live_table_
 {
     if (table->count == 0)
         return NULL;
-    for (size_t place = home_of(table, hash); table->slots[place].item != NULL;
-         place = next_place(table, place)) {
-        struct live_table_slot const *const slot = &table->slots[place];
+    for (size_t index = home_of(table, hash); table->slots[index].item != NULL;
+         index = next_index(table, index)) {
+        struct live_table_slot const *const slot = &table->slots[index];
         if (slot->hash == hash && same(slot->item, wanted))
             return slot->item;
     }
     return NULL;
 }
 
-/* May what sits at `place` move to the hole, that is, does its probe pass the hole? */
-static bool may_move(const struct live_table *table, size_t place, size_t hole)
+/* May what sits at `index` move to the hole, that is, does its probe pass the hole? */
+static bool may_move(const struct live_table *table, size_t index, size_t hole)
 {
     size_t const mask = table->capacity - 1;
-    size_t const home = home_of(table, table->slots[place].hash);
-    return ((place - home) & mask) >= ((place - hole) & mask);
+    size_t const home = home_of(table, table->slots[index].hash);
+    return ((index - home) & mask) >= ((index - hole) & mask);
 }
 
 void live_table_remove(struct live_table *table, uint64_t hash, const void *item)
@@ -116,13 +116,13 @@ void live_table_remove(struct live_table *table, uint64_t hash, const void *item
     size_t hole = home_of(table, hash);
     while (table->slots[hole].item != item) {
         TACIT_ASSERT(table->slots[hole].item != NULL);
-        hole = next_place(table, hole);
+        hole = next_index(table, hole);
     }
-    for (size_t place = next_place(table, hole); table->slots[place].item != NULL;
-         place = next_place(table, place)) {
-        if (may_move(table, place, hole)) {
-            table->slots[hole] = table->slots[place];
-            hole = place;
+    for (size_t index = next_index(table, hole); table->slots[index].item != NULL;
+         index = next_index(table, index)) {
+        if (may_move(table, index, hole)) {
+            table->slots[hole] = table->slots[index];
+            hole = index;
         }
     }
     table->slots[hole] = (struct live_table_slot){0};

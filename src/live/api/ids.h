@@ -13,7 +13,8 @@ struct live_ids;
 struct live_ids *live_ids_new(const uint8_t key[LIVE_STORE_ID_KEY_BYTES]);
 /* NULL is allowed. */
 void live_ids_free(struct live_ids *ids);
-void live_ids_seal(struct live_ids *ids, struct live_decision_id id, uint8_t block[LIVE_ID_BYTES]);
+void live_ids_encrypt(struct live_ids *ids, struct live_decision_id id,
+                      uint8_t block[LIVE_ID_BYTES]);
 /* Whatever the block is, some id comes of it: whether there is such a decision, its salt says. */
-struct live_decision_id live_ids_open(struct live_ids *ids, const uint8_t block[LIVE_ID_BYTES]);
+struct live_decision_id live_ids_decrypt(struct live_ids *ids, const uint8_t block[LIVE_ID_BYTES]);
 #endif

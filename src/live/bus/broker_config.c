@@ -65,12 +65,12 @@ static enum tacit_status check_names(const struct live_broker_config *config,
                 "the site's name \"%.80s\" is not allowed: 1 to 64 of A-Z a-z 0-9 _ -, "
                 "and none of " LIVE_COORDINATOR ", " LIVE_BROKER " and " LIVE_HELPER,
                 config->sites[i]);
-    if (config->word_count == 0)
+    if (config->protocol_count == 0)
         return live_refuse(error, TACIT_INVALID, "no protocol is named");
-    for (size_t i = 0; i < config->word_count; i++)
-        if (!live_name_is_allowed(config->words[i]))
+    for (size_t i = 0; i < config->protocol_count; i++)
+        if (!live_name_is_allowed(config->protocols[i]))
             return live_refuse(error, TACIT_INVALID, "the protocol \"%.80s\" is not allowed",
-                               config->words[i]);
+                               config->protocols[i]);
     return check_each_once(config, error);
 }
 
@@ -226,9 +226,9 @@ static void write_config(FILE *file, const struct live_broker_config *config)
 static void write_topics(FILE *file, const struct live_broker_config *config, const char *access,
                          const char *branch)
 {
-    for (size_t i = 0; i < config->word_count; i++)
+    for (size_t i = 0; i < config->protocol_count; i++)
         fprintf(file, "topic %s tacit/v1/%s/%s%s\n", access, config->federation, branch,
-                config->words[i]);
+                config->protocols[i]);
 }
 
 static void write_branch(FILE *file, const struct live_broker_config *config, const char *access,
@@ -264,8 +264,8 @@ static void write_coordinator(FILE *file, const struct live_broker_config *confi
     write_topics(file, config, "read", "up/+/");
     write_topics(file, config, "write", "down/");
     fprintf(file,
-            "topic read tacit/v1/%s/up/+/" LIVE_TOPIC_CHAIN "\n"
-            "topic write tacit/v1/%s/down/" LIVE_TOPIC_CHAIN "\n"
+            "topic read tacit/v1/%s/up/+/" LIVE_TOPIC_ENTRY "\n"
+            "topic write tacit/v1/%s/down/" LIVE_TOPIC_ENTRY "\n"
             "topic write tacit/v1/%s/key/" LIVE_COORDINATOR "\n"
             "topic read tacit/v1/%s/key/+\n",
             federation, federation, federation, federation);
@@ -286,8 +286,8 @@ static void write_site(FILE *file, const struct live_broker_config *config, size
     fprintf(file, "\nuser %s\n", site);
     write_branch(file, config, "write", "up", site);
     fprintf(file,
-            "topic write tacit/v1/%s/up/%s/" LIVE_TOPIC_CHAIN "\n"
-            "topic read tacit/v1/%s/down/" LIVE_TOPIC_CHAIN "\n",
+            "topic write tacit/v1/%s/up/%s/" LIVE_TOPIC_ENTRY "\n"
+            "topic read tacit/v1/%s/down/" LIVE_TOPIC_ENTRY "\n",
             federation, site, federation);
     write_topics(file, config, "read", "down/");
     write_topics(file, config, "read", "down/+/");

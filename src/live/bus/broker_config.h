@@ -12,8 +12,8 @@ struct live_broker_config {
     const char *federation;
     const char *const *sites;
     size_t site_count;
-    const char *const *words; /* the last parts of the topics: those of the protocols */
-    size_t word_count;
+    const char *const *protocols; /* the last parts of the topics: those of the protocols */
+    size_t protocol_count;
     const struct tacit_graph *graph; /* who hears whom, by the order of sites; NULL: nobody */
     bool has_helper;     /* two aggregators: the helper may do two things, and nothing else */
     bool shows_all_keys; /* sites check what others than their neighbours have signed */

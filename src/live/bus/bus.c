@@ -282,7 +282,7 @@ static void on_subscribe(struct mosquitto *client, void *context, int message_id
 }
 
 /* "error:0A000086:SSL routines::words" */
-static void keep_words(struct live_bus *bus, const char *text)
+static void record_error(struct live_bus *bus, const char *text)
 {
     const char *const last = strrchr(text, ':');
     const char *const words =
@@ -298,7 +298,7 @@ static void on_log(struct mosquitto *client, void *context, int level, const cha
     if (strstr(text, "unexpected eof") != NULL)
         bus->has_eof = true;
     else if (level == MOSQ_LOG_ERR && bus->said[0] == '\0')
-        keep_words(bus, text);
+        record_error(bus, text);
 }
 
 /* ---- The end of a connection ---- */
@@ -600,7 +600,7 @@ static bool is_unchanged(const struct live_bus_config *config, const struct copi
 }
 
 /* Said once, not with every attempt. */
-static void say_doubt(struct live_bus *bus, const char *doubt)
+static void log_doubt(struct live_bus *bus, const char *doubt)
 {
     if (strncmp(bus->doubt, doubt, sizeof bus->doubt - 1) == 0)
         return;
@@ -617,11 +617,11 @@ bool live_bus_renew(struct live_bus *bus)
     if (bus->config.ca_file == NULL)
         return true;
     if (is_unchanged(&bus->config, &bus->copies)) {
-        say_doubt(bus, "");
+        log_doubt(bus, "");
         return true;
     }
     bool const is_good = make_copies(&bus->config, &fresh, &error);
-    say_doubt(bus, is_good ? "" : error.text);
+    log_doubt(bus, is_good ? "" : error.text);
     drop_copies(is_good ? &bus->copies : &fresh);
     if (is_good)
         bus->copies = fresh;
@@ -814,7 +814,7 @@ enum tacit_status live_bus_open(struct live_bus **bus, struct live_loop *loop,
     return TACIT_OK;
 }
 
-static void say_goodbye(struct live_bus *bus)
+static void disconnect(struct live_bus *bus)
 {
     uint64_t const deadline_us = live_now_us() + GOODBYE_MS_MAX * UINT64_C(1000);
     int code = mosquitto_disconnect_v5(bus->client, MQTT_RC_NORMAL_DISCONNECTION, NULL);
@@ -833,7 +833,7 @@ void live_bus_close(struct live_bus *bus)
     TACIT_ASSERT(!bus->is_inside);
     live_timer_set(bus->timer, TACIT_NEVER);
     if (bus->is_connected)
-        say_goodbye(bus);
+        disconnect(bus);
     drop_client(bus);
     deinit(bus);
 }

@@ -189,24 +189,26 @@ const char *live_envelope_open_entry(const struct live_envelopes *envelopes,
                      "an entry of the log that does not decode", opened);
 }
 
-/* ---- Seals ----------------------------------------------------------------------------------- */
+/* ---- Signed rows ----------------------------------------------------------------------------- */
 
-#define SEAL_TOPIC "row" /* no envelope has it */
+#define ROW_TOPIC "row" /* no envelope has it */
 
-bool live_envelopes_seal(const struct live_envelopes *envelopes, const uint8_t digest[32],
-                         uint8_t seal[LIVE_SIGNATURE_BYTES])
+bool live_envelopes_sign_row(const struct live_envelopes *envelopes, const uint8_t digest[32],
+                             uint8_t signature[LIVE_SIGNATURE_BYTES])
 {
     TACIT_ASSERT(envelopes->signer != NULL);
-    return live_signer_sign(envelopes->signer, SEAL_TOPIC, digest, 32, seal);
+    return live_signer_sign(envelopes->signer, ROW_TOPIC, digest, 32, signature);
 }
 
-bool live_envelopes_check_seal(const struct live_envelopes *envelopes, const char *name,
-                               const uint8_t digest[32], const uint8_t seal[LIVE_SIGNATURE_BYTES])
+bool live_envelopes_check_row(const struct live_envelopes *envelopes, const char *name,
+                              const uint8_t digest[32],
+                              const uint8_t signature[LIVE_SIGNATURE_BYTES])
 {
     TACIT_ASSERT(envelopes->keys != NULL);
     bool const is_ours = strcmp(name, envelopes->self) == 0;
     uint8_t ours[LIVE_SIGNATURE_BYTES];
     if (is_ours) /* the same key signs the same in the same way */
-        return live_envelopes_seal(envelopes, digest, ours) && memcmp(ours, seal, sizeof ours) == 0;
-    return live_keys_check(envelopes->keys, name, SEAL_TOPIC, digest, 32, seal);
+        return live_envelopes_sign_row(envelopes, digest, ours) &&
+               memcmp(ours, signature, sizeof ours) == 0;
+    return live_keys_check(envelopes->keys, name, ROW_TOPIC, digest, 32, signature);
 }

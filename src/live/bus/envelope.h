@@ -68,10 +68,11 @@ uint8_t *live_envelope_close(struct live_envelopes *envelopes, const struct live
 /* A digest that is signed for others than those who hear it now: apart from all envelopes, whose
  * topics begin otherwise. Errors: false: libcrypto failed; the name's key is not known, or it is
  * not its signature. */
-bool live_envelopes_seal(const struct live_envelopes *envelopes, const uint8_t digest[32],
-                         uint8_t seal[LIVE_SIGNATURE_BYTES]);
-bool live_envelopes_check_seal(const struct live_envelopes *envelopes, const char *name,
-                               const uint8_t digest[32], const uint8_t seal[LIVE_SIGNATURE_BYTES]);
+bool live_envelopes_sign_row(const struct live_envelopes *envelopes, const uint8_t digest[32],
+                             uint8_t signature[LIVE_SIGNATURE_BYTES]);
+bool live_envelopes_check_row(const struct live_envelopes *envelopes, const char *name,
+                              const uint8_t digest[32],
+                              const uint8_t signature[LIVE_SIGNATURE_BYTES]);
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 

@@ -9,9 +9,9 @@ struct live_topic {
 
 /* tacit/v1/FEDERATION/up/SITE/PROTOCOL: what a site says to the hub. */
 struct live_topic live_topic_up(const char *federation, const char *site, const char *protocol);
-/* tacit/v1/FEDERATION/up/+/PROTOCOL: all of them. With LIVE_TOPIC_CHAIN for PROTOCOL, here and in
+/* tacit/v1/FEDERATION/up/+/PROTOCOL: all of them. With LIVE_TOPIC_ENTRY for PROTOCOL, here and in
  * `up` and `down`: entries of the coordinator's chain, retained. */
-#define LIVE_TOPIC_CHAIN "chain"
+#define LIVE_TOPIC_ENTRY "chain"
 struct live_topic live_topic_all_up(const char *federation, const char *protocol);
 /* tacit/v1/FEDERATION/down/PROTOCOL: the standing order, retained. */
 struct live_topic live_topic_down(const char *federation, const char *protocol);

@@ -31,7 +31,7 @@ struct live_command {
 
 /* What the child needs, made before it is forked. */
 struct child {
-    const char **words;
+    const char **argv;
     const char *directory;
     const struct passwd *user;
     const struct live_command_config *config;
@@ -59,7 +59,7 @@ static bool become(const struct passwd *user)
            (setgroups(0, NULL) == 0 && setgid(user->pw_gid) == 0 && setuid(user->pw_uid) == 0);
 }
 
-static bool take_output(int output)
+static bool redirect_output(int output)
 {
     int const nothing = open("/dev/null", O_RDONLY);
     return nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
@@ -77,15 +77,15 @@ _Noreturn static void be_child(const struct child *child)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)signal(SIGPIPE, SIG_DFL);
     (void)umask(S_IRWXG | S_IRWXO);
-    bool is_good = setpgid(0, 0) == 0 && take_output(child->output) && set_limit(RLIMIT_CORE, 0) &&
-                   set_limit(RLIMIT_AS, child->config->memory_bytes) &&
+    bool is_good = setpgid(0, 0) == 0 && redirect_output(child->output) &&
+                   set_limit(RLIMIT_CORE, 0) && set_limit(RLIMIT_AS, child->config->memory_bytes) &&
                    set_limit(RLIMIT_CPU, child->config->cpu_s) &&
                    set_limit(RLIMIT_FSIZE, child->config->file_bytes) && become(child->user) &&
                    chdir(child->directory) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
                    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && getppid() == child->parent &&
                    close_range(FIRST_DESCRIPTOR, ~0u, 0) == 0;
     if (is_good)
-        (void)execve(child->words[0], (char *const *)(uintptr_t)child->words, environment);
+        (void)execve(child->argv[0], (char *const *)(uintptr_t)child->argv, environment);
     _exit(CODE_NOT_RUN);
 }
 
@@ -176,17 +176,17 @@ void live_command_free(struct live_command *command)
 
 /* ---- Start ---- */
 
-static const char **words_of(const struct live_command_config *config, const char *directory)
+static const char **argv_of(const struct live_command_config *config, const char *directory)
 {
     size_t count = 0;
-    while (config->words[count] != NULL)
+    while (config->argv[count] != NULL)
         count++;
-    const char **const words = calloc(count + 2, sizeof *words);
-    if (words == NULL)
+    const char **const argv = calloc(count + 2, sizeof *argv);
+    if (argv == NULL)
         return NULL;
-    memcpy(words, config->words, count * sizeof *words);
-    words[count] = directory;
-    return words;
+    memcpy(argv, config->argv, count * sizeof *argv);
+    argv[count] = directory;
+    return argv;
 }
 
 static enum tacit_status watch(struct live_command *command)
@@ -229,18 +229,18 @@ enum tacit_status live_command_start(struct live_command **command, struct live_
 {
     struct passwd const *const user = config->user == NULL ? NULL : getpwnam(config->user);
     struct live_command *const made = calloc(1, sizeof *made);
-    const char **const words = words_of(config, directory);
-    TACIT_ASSERT(config->words[0] != NULL && ended != NULL);
-    enum tacit_status status = made == NULL || words == NULL ? TACIT_MEMORY : TACIT_OK;
+    const char **const argv = argv_of(config, directory);
+    TACIT_ASSERT(config->argv[0] != NULL && ended != NULL);
+    enum tacit_status status = made == NULL || argv == NULL ? TACIT_MEMORY : TACIT_OK;
     if (status == TACIT_OK) {
         struct child const child = {
-            .words = words, .directory = directory, .user = user, .config = config};
+            .argv = argv, .directory = directory, .user = user, .config = config};
         *made = (struct live_command){
             .loop = loop, .ended = ended, .context = context, .process_descriptor = -1, .pipe = -1};
         made->log = open(log, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
         status = config->user != NULL && user == NULL ? TACIT_IO : fork_child(made, &child);
     }
-    free(words);
+    free(argv);
     if (status == TACIT_OK)
         *command = made;
     else if (made != NULL)

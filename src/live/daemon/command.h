@@ -10,13 +10,13 @@
 
 /* From the site's own file. */
 struct live_command_config {
-    const char *const *words; /* argv, ended by NULL; the first is an absolute path. The directory
+    const char *const *argv; /* argv, ended by NULL; the first is an absolute path. The directory
                                  is added as the last one */
-    const char *user;         /* whose rights it has; NULL: ours */
-    const char *directory;    /* made with mode 0700; NULL: "training" in the state directory */
-    uint64_t memory_bytes;    /* RLIMIT_AS */
-    uint32_t cpu_s;           /* RLIMIT_CPU */
-    uint64_t file_bytes;      /* RLIMIT_FSIZE */
+    const char *user;        /* whose rights it has; NULL: ours */
+    const char *directory;   /* made with mode 0700; NULL: "training" in the state directory */
+    uint64_t memory_bytes;   /* RLIMIT_AS */
+    uint32_t cpu_s;          /* RLIMIT_CPU */
+    uint64_t file_bytes;     /* RLIMIT_FSIZE */
 };
 
 enum live_command_end { LIVE_COMMAND_DONE, LIVE_COMMAND_NOT_NOW, LIVE_COMMAND_FAILED };

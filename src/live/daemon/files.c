@@ -64,7 +64,7 @@ static bool read_all(int file, void *bytes, size_t size)
     return true;
 }
 
-enum tacit_status live_file_take(const char *directory, const char *name, void *bytes, size_t size)
+enum tacit_status live_file_read(const char *directory, const char *name, void *bytes, size_t size)
 {
     struct stat about;
     int const place = open_directory(directory);

@@ -12,7 +12,7 @@ enum tacit_status live_file_put(const char *directory, const char *name, const v
 
 /* Reads the file if it is a plain one of exactly `size` bytes. Errors: TACIT_IO: it is not there,
  * or is something else: a link, a pipe, longer, shorter. Requires: bytes has room. */
-enum tacit_status live_file_take(const char *directory, const char *name, void *bytes, size_t size);
+enum tacit_status live_file_read(const char *directory, const char *name, void *bytes, size_t size);
 
 /* Removes it, if it is there. */
 void live_file_drop(const char *directory, const char *name);

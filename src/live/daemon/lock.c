@@ -18,7 +18,8 @@
 
 /* The holder writes its id right after it has the lock; for a moment the file may still be empty.
  */
-static enum tacit_status say_who(int lock, const char *directory_name, struct tacit_error *error)
+static enum tacit_status refuse_held(int lock, const char *directory_name,
+                                     struct tacit_error *error)
 {
     char text[LOCK_TEXT_BYTES + 1];
     ssize_t const size = pread(lock, text, LOCK_TEXT_BYTES, 0);
@@ -43,7 +44,7 @@ static enum tacit_status lock_for_us(int lock, const char *directory_name,
 {
     if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK)
-            return say_who(lock, directory_name, error);
+            return refuse_held(lock, directory_name, error);
         return live_refuse(error, TACIT_IO, "%s/%s: cannot lock: %s", directory_name, LOCK_NAME,
                            strerror(errno));
     }
@@ -63,8 +64,8 @@ static int open_or_make(int directory)
     return made;
 }
 
-enum tacit_status live_lock_take(int directory, const char *directory_name, int *lock,
-                                 struct tacit_error *error)
+enum tacit_status live_lock_acquire(int directory, const char *directory_name, int *lock,
+                                    struct tacit_error *error)
 {
     TACIT_ASSERT(directory >= 0);
     int const made = open_or_make(directory);
@@ -94,7 +95,7 @@ bool live_lock_is_held(int directory, int *lock)
     return *lock >= 0 && flock(*lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-void live_lock_give(int lock)
+void live_lock_release(int lock)
 {
     if (lock >= 0)
         (void)close(lock);

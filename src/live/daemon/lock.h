@@ -6,9 +6,9 @@
 /* Takes the lock file "lock" in the directory; the kernel gives it back when the process ends,
  * however it ends. The directory's name is for texts only. Errors: TACIT_INVALID (held: names the
  * process; not a file of ours alone), TACIT_IO. */
-enum tacit_status live_lock_take(int directory, const char *directory_name, int *lock,
-                                 struct tacit_error *error);
-void live_lock_give(int lock);
+enum tacit_status live_lock_acquire(int directory, const char *directory_name, int *lock,
+                                    struct tacit_error *error);
+void live_lock_release(int lock);
 
 /* Takes no lock of its own where another process holds it; else, if there is a lock file, *lock
  * keeps others from beginning, as long as it is not given back. True: it is held. */

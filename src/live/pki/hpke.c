@@ -34,7 +34,7 @@ static struct label label_of(const char *text)
     return (struct label){suite, sizeof suite, text};
 }
 
-static void take_label(struct tacit_hmac *hmac, struct label label)
+static void hash_label(struct tacit_hmac *hmac, struct label label)
 {
     static const char version[] = "HPKE-v1";
     tacit_hmac_update(hmac, version, sizeof version - 1);
@@ -48,7 +48,7 @@ static void extract(const uint8_t salt[KEY_BYTES], struct label label, struct pa
 {
     static const uint8_t none[KEY_BYTES];
     struct tacit_hmac hmac = tacit_hmac_init(salt != NULL ? salt : none);
-    take_label(&hmac, label);
+    hash_label(&hmac, label);
     if (part.size > 0)
         tacit_hmac_update(&hmac, part.bytes, part.size);
     tacit_hmac_final(&hmac, secret);
@@ -63,7 +63,7 @@ static void expand(const uint8_t secret[KEY_BYTES], struct label label, const st
     TACIT_ASSERT(size <= sizeof block);
     struct tacit_hmac hmac = tacit_hmac_init(secret);
     tacit_hmac_update(&hmac, length, sizeof length);
-    take_label(&hmac, label);
+    hash_label(&hmac, label);
     for (size_t i = 0; i < part_count; i++)
         tacit_hmac_update(&hmac, parts[i].bytes, parts[i].size);
     tacit_hmac_update(&hmac, "\001", 1);

@@ -47,7 +47,7 @@ enum tacit_status pki_check_name(const char *name, struct tacit_error *error)
 
 /* An encrypted key would make OpenSSL ask at the terminal; a daemon has none. context: a password,
  * or NULL. */
-static int give_password(char *bytes, int size, int is_for_writing, void *context)
+static int copy_password(char *bytes, int size, int is_for_writing, void *context)
 {
     size_t const length = context == NULL ? 0 : strlen(context);
     (void)is_for_writing;
@@ -61,7 +61,7 @@ static int give_password(char *bytes, int size, int is_for_writing, void *contex
 X509 *pki_read_certificate(const char *path)
 {
     FILE *const file = fopen(path, "re");
-    X509 *const certificate = file == NULL ? NULL : PEM_read_X509(file, NULL, give_password, NULL);
+    X509 *const certificate = file == NULL ? NULL : PEM_read_X509(file, NULL, copy_password, NULL);
     if (file != NULL)
         (void)fclose(file);
     return certificate;
@@ -110,7 +110,7 @@ enum tacit_status pki_read_locked_key(const char *path, const char *password_fil
         return status;
     if (password_file != NULL)
         status = read_password(password_file, password, error);
-    *key = status == TACIT_OK ? PEM_read_PrivateKey(file, NULL, give_password, password) : NULL;
+    *key = status == TACIT_OK ? PEM_read_PrivateKey(file, NULL, copy_password, password) : NULL;
     OPENSSL_cleanse(password, sizeof password);
     (void)fclose(file);
     if (status == TACIT_OK && *key == NULL)

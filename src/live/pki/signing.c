@@ -25,7 +25,7 @@ struct live_signer {
 
 /* ---- Form ---- */
 
-bool signing_is_for_words(X509 *certificate)
+bool signing_is_for_messages(X509 *certificate)
 {
     EVP_PKEY *const key = X509_get0_pubkey(certificate);
     return key != NULL && EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 &&
@@ -67,7 +67,7 @@ bool live_signer_public(const struct live_signer *signer, uint8_t key[32])
 bool live_key_read(const char *certificate_file, uint8_t key[32])
 {
     X509 *const certificate = pki_read_certificate(certificate_file);
-    bool const is_read = certificate != NULL && signing_is_for_words(certificate) &&
+    bool const is_read = certificate != NULL && signing_is_for_messages(certificate) &&
                          signing_public(X509_get0_pubkey(certificate), key);
     X509_free(certificate);
     ERR_clear_error();
@@ -109,7 +109,7 @@ static enum tacit_status check(const struct live_signing_config *config, X509 *c
     if (!pki_is_made_out_to(certificate, config->name))
         return live_refuse(error, TACIT_INVALID, "the certificate %.1024s is not made out to %.64s",
                            config->certificate_file, config->name);
-    if (!signing_is_for_words(certificate))
+    if (!signing_is_for_messages(certificate))
         return live_refuse(
             error, TACIT_INVALID,
             "the certificate %.1024s is not for signing messages: an Ed25519 key and the extended "
@@ -118,7 +118,7 @@ static enum tacit_status check(const struct live_signing_config *config, X509 *c
     return TACIT_OK;
 }
 
-static bool take_secret(struct live_signer *signer, const EVP_PKEY *key)
+static bool load_secret(struct live_signer *signer, const EVP_PKEY *key)
 {
     uint8_t seed[crypto_sign_SEEDBYTES];
     uint8_t public[crypto_sign_PUBLICKEYBYTES];
@@ -146,7 +146,7 @@ enum tacit_status live_signer_open(struct live_signer **signer,
     if (status == TACIT_OK)
         status = check(config, certificate, key, error);
     struct live_signer *const made = status == TACIT_OK ? calloc(1, sizeof *made) : NULL;
-    if (made != NULL && take_secret(made, key)) {
+    if (made != NULL && load_secret(made, key)) {
         int const size = i2d_X509(certificate, &made->certificate);
         made->certificate_size = size > 0 ? (size_t)size : 0;
     }

@@ -70,8 +70,8 @@ bool live_keys_refresh(struct live_keys *keys);
 /* A certificate that was shown under this name. NULL: its key is the one that counts from now on.
  * Else why not: it is not of the CA, not for this name or not for signing, out of date, revoked, or
  * older than the one that is known. Cost: O(names), and one verification if it is new. */
-const char *live_keys_take(struct live_keys *keys, const char *name, const uint8_t *bytes,
-                           size_t size);
+const char *live_keys_add(struct live_keys *keys, const char *name, const uint8_t *bytes,
+                          size_t size);
 
 /* Is there a key under this name? */
 bool live_keys_know(const struct live_keys *keys, const char *name);

@@ -5,7 +5,7 @@
 #include <openssl/x509.h>
 
 /* An Ed25519 key, with the extended key usage codeSigning: such a certificate opens no broker. */
-bool signing_is_for_words(X509 *certificate);
+bool signing_is_for_messages(X509 *certificate);
 /* 32 bytes of an Ed25519 key. */
 bool signing_public(const EVP_PKEY *key, uint8_t bytes[32]);
 #endif

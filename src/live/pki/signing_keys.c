@@ -136,7 +136,7 @@ static const char *doubt(const struct live_keys *keys, X509 *certificate)
 }
 
 /* Where the name stands, or ought to stand. */
-static uint32_t place_of(const struct live_keys *keys, const char *name)
+static uint32_t index_of(const struct live_keys *keys, const char *name)
 {
     uint32_t low = 0;
     uint32_t high = keys->count;
@@ -152,7 +152,7 @@ static uint32_t place_of(const struct live_keys *keys, const char *name)
 
 static struct known *find(const struct live_keys *keys, const char *name)
 {
-    uint32_t const place = place_of(keys, name);
+    uint32_t const place = index_of(keys, name);
     bool const is_there = place < keys->count && strcmp(keys->known[place].name, name) == 0;
     return is_there ? &keys->known[place] : NULL;
 }
@@ -187,7 +187,7 @@ static const char *objection_to(const struct live_keys *keys, const char *name, 
     struct known const *const known = find(keys, name);
     if (!pki_is_made_out_to(certificate, name))
         return "its certificate for signing is made out to another name";
-    if (!signing_is_for_words(certificate))
+    if (!signing_is_for_messages(certificate))
         return "its certificate is not for signing";
     char const *const why = doubt(keys, certificate);
     if (why != NULL)
@@ -212,7 +212,7 @@ static struct known *insert(struct live_keys *keys, const char *name)
         return NULL;
     }
     keys->known = grown;
-    uint32_t const place = place_of(keys, name);
+    uint32_t const place = index_of(keys, name);
     memmove(&grown[place + 1], &grown[place], (keys->count - place) * sizeof *grown);
     keys->count++;
     grown[place] = (struct known){.name = copy};
@@ -236,8 +236,8 @@ static const char *remember(struct live_keys *keys, const char *name, X509 *cert
     return NULL;
 }
 
-const char *live_keys_take(struct live_keys *keys, const char *name, const uint8_t *bytes,
-                           size_t size)
+const char *live_keys_add(struct live_keys *keys, const char *name, const uint8_t *bytes,
+                          size_t size)
 {
     TACIT_ASSERT(name != NULL);
     const uint8_t *end = bytes;

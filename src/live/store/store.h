@@ -19,7 +19,7 @@ struct live_store_identity {
 
 /* The state outlives its run. While a run is under way its configuration is the one that the state
  * was made with; when it has ended (live_run_row) another one is let in, which is the state's from
- * live_store_take_config on. */
+ * live_store_adopt_config on. */
 
 /* Limits, else TACIT_INVALID and nothing changes: release numbers, epsilons and numbers of
  * decisions are below 2^63, texts have at most 1024 bytes, blocks of bytes are not empty and have
@@ -169,11 +169,11 @@ enum tacit_status live_store_runs(struct live_store *store,
 uint64_t live_store_newest_release(const struct live_store *store);
 
 /* Was the store opened with another configuration than the run that has ended had? */
-bool live_store_takes_config(const struct live_store *store);
+bool live_store_has_new_config(const struct live_store *store);
 /* Inside a batch: takes it, and forgets what belonged to the run alone: the core's state,
  * decisions, what is remembered of them, and sticky units. Releases, runs, counts and values stay.
  */
-enum tacit_status live_store_take_config(struct live_store *store);
+enum tacit_status live_store_adopt_config(struct live_store *store);
 
 /* How many rewards a unit has places for, or had: by a digest of its key. Never dropped. */
 enum tacit_status live_store_put_count(struct live_store *store, const char *unit, uint64_t count);

@@ -11,7 +11,7 @@
 
 #define NAME "agreed"
 #define BYTES_MAX ((off_t)64 << 20)
-#define SAID_MAX 3u
+#define DIFFERENCES_MAX 3u
 #define VALUE_SHOWN_BYTES 80
 
 /* ---- The file -------------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ static char *read_agreed(const char *directory)
     return text;
 }
 
-void store_agreed_keep(const char *directory, const char *text)
+void store_agreed_write(const char *directory, const char *text)
 {
     TACIT_ASSERT(text != NULL);
     char *const kept = read_agreed(directory);
@@ -143,7 +143,7 @@ static void compare(const char *kept, const char *wanted, struct tacit_text *wor
         bool const is_gone =
             !is_pair && was.key != NULL && (is.key == NULL || comes_later(&is, was.next));
         bool const differs = !is_same(&was, &is);
-        if (differs && said == SAID_MAX) {
+        if (differs && said == DIFFERENCES_MAX) {
             tacit_text_add(words, "; and more");
             return;
         }

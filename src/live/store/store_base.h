@@ -123,13 +123,13 @@ struct live_store {
     uint32_t format;           /* that was found; the next batch makes it ours */
     uint32_t generation;       /* of the file and its log (store_erase.c) */
     uint64_t put_release;      /* the newest in the state, with this batch */
-    bool takes_config;         /* the run has ended, and the configuration is another one: .. */
+    bool has_new_config;       /* the run has ended, and the configuration is another one: .. */
     uint8_t wanted_digest[32]; /* .. of this digest */
     char *path;                /* of the file, as the caller named the directory; for texts */
     EVP_MD_CTX *hash;          /* of the row at hand; SHA-256, looked up once */
     bool hash_failed;          /* since store_sum_start */
     bool in_batch;
-    bool folds;             /* when this batch is on disk: the log, .. */
+    bool checkpoints;       /* when this batch is on disk: the log, .. */
     bool erases_past;       /* .. and overwrites it */
     bool is_for_inspection; /* store_inspect.c: it is never written */
     bool is_broken;
@@ -401,7 +401,7 @@ enum tacit_status store_log_check(int directory, const char *directory_name, int
 /* In the place of a header: the log is overwritten, and a file of this generation holds all that it
  * held.
  */
-void store_log_mark(uint8_t mark[STORE_LOG_HEADER_BYTES], uint32_t generation);
+void store_log_header_mark(uint8_t mark[STORE_LOG_HEADER_BYTES], uint32_t generation);
 
 /* ---- store_agreed.c -------------------------------------------------------------------------- */
 
@@ -411,7 +411,7 @@ void store_log_mark(uint8_t mark[STORE_LOG_HEADER_BYTES], uint32_t generation);
 
 /* Writes the file, unless it is there as it ought to be: a state without it is no worse, but for
  * the words of a refusal. */
-void store_agreed_keep(const char *directory, const char *text);
+void store_agreed_write(const char *directory, const char *text);
 
 /* Which keys differ, as one sentence for people: "run.horizon is 5000 in the file, and was 100000".
  * Ensures: false: nobody knows, for the words are not there or not of this digest. */
@@ -460,7 +460,7 @@ void store_high_water_close(struct live_store *store);
  * state has left behind can be read from it. */
 
 /* Moves everything from the log to the file; the next batch uses the log anew. */
-enum tacit_status store_fold_log(struct live_store *store);
+enum tacit_status store_checkpoint(struct live_store *store);
 
 /* Folds the log into the file, then overwrites what of it was written since it was overwritten
  * last. Requires: no batch. Errors: TACIT_IO, as the store breaks. Cost: what the log holds, and

@@ -9,7 +9,7 @@ enum tacit_status live_store_begin(struct live_store *store)
     TACIT_ASSERT(store->log_pages_max > 0);
     enum tacit_status const status = store_run(store, STORE_BEGIN, "begin a batch");
     store->in_batch = status == TACIT_OK;
-    store->folds = store->log_pages >= store->log_pages_max;
+    store->checkpoints = store->log_pages >= store->log_pages_max;
     store->erases_past = false;
     return status == TACIT_OK ? store_remembered_begin(store) : status;
 }
@@ -19,7 +19,7 @@ static enum tacit_status end_generation(struct live_store *store)
 {
     if (store->erases_past)
         return store_erase_log(store);
-    return store->folds ? store_fold_log(store) : TACIT_OK;
+    return store->checkpoints ? store_checkpoint(store) : TACIT_OK;
 }
 
 enum tacit_status live_store_commit(struct live_store *store)
@@ -27,7 +27,7 @@ enum tacit_status live_store_commit(struct live_store *store)
     enum tacit_status status = store_may_put(store);
     if (status == TACIT_OK)
         status = store_remembered_commit(store);
-    if (status == TACIT_OK && (store->log_pages == 0 || store->folds || store->erases_past))
+    if (status == TACIT_OK && (store->log_pages == 0 || store->checkpoints || store->erases_past))
         status = store_next_generation(store);
     if (status == TACIT_OK)
         status = store_run(store, STORE_COMMIT, "commit");

@@ -37,7 +37,7 @@ static bool reserve(struct store_core *core, size_t size)
 }
 
 /* Takes a part into the copy. */
-static enum tacit_status take_part(struct live_store *store, size_t part, const void *bytes,
+static enum tacit_status copy_part(struct live_store *store, size_t part, const void *bytes,
                                    size_t size)
 {
     memcpy(store->core.bytes + part * PART_BYTES, bytes, size);
@@ -60,7 +60,7 @@ static void whole_sum(struct live_store *store)
 static enum tacit_status put_part(struct live_store *store, size_t part, const uint8_t *bytes,
                                   size_t size)
 {
-    enum tacit_status const status = take_part(store, part, bytes, size);
+    enum tacit_status const status = copy_part(store, part, bytes, size);
     if (status != TACIT_OK)
         return status;
     sqlite3_stmt *const row = store->statements[STORE_PUT_PART];
@@ -130,7 +130,7 @@ static enum tacit_status read_parts(struct live_store *store, bool *is_whole)
         *is_whole = bytes != NULL && part < part_count(size) && store_number_at(rows, 0) == part &&
                     (size_t)sqlite3_column_bytes(rows, 1) == part_size(size, part);
         if (*is_whole)
-            status = take_part(store, part, bytes, part_size(size, part));
+            status = copy_part(store, part, bytes, part_size(size, part));
         if (status == TACIT_OK && *is_whole)
             status = store_next(store, rows, &more);
     }

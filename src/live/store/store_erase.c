@@ -36,7 +36,7 @@ enum tacit_status store_next_generation(struct live_store *store)
 /* RESTART: the next batch writes over the old log from its beginning, and the file keeps its
  * length. A commit then changes no size and no map of blocks, so its fsync need not write the file
  * system's journal: it takes half the time of one that makes the log longer. */
-enum tacit_status store_fold_log(struct live_store *store)
+enum tacit_status store_checkpoint(struct live_store *store)
 {
     TACIT_ASSERT(!store->in_batch);
     int const code =
@@ -64,10 +64,10 @@ static int sync_log(sqlite3_file *log)
     return log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
 }
 
-static int put_mark(const struct live_store *store, sqlite3_file *log)
+static int put_header_mark(const struct live_store *store, sqlite3_file *log)
 {
     uint8_t mark[STORE_LOG_HEADER_BYTES];
-    store_log_mark(mark, store->generation);
+    store_log_header_mark(mark, store->generation);
     int const code = log->pMethods->xWrite(log, mark, sizeof mark, 0);
     return code == SQLITE_OK ? sync_log(log) : code;
 }
@@ -88,7 +88,7 @@ static int put_zeros(sqlite3_file *log, sqlite3_int64 end)
 static enum tacit_status erase(struct live_store *store, sqlite3_file *log, sqlite3_int64 end)
 {
     TACIT_ASSERT(!store->in_batch && store->log_pages == 0);
-    int code = put_mark(store, log);
+    int code = put_header_mark(store, log);
     live_crash_point("mark");
     if (code == SQLITE_OK)
         code = put_zeros(log, end);
@@ -107,7 +107,7 @@ enum tacit_status store_erase_log(struct live_store *store)
     if (store->log_pages_used == 0)
         return TACIT_OK;
     live_crash_point("fold");
-    enum tacit_status const status = store_fold_log(store);
+    enum tacit_status const status = store_checkpoint(store);
     if (status != TACIT_OK)
         return status;
     int const code = log_of(store, &log, &size);

@@ -24,7 +24,7 @@ static void words_of(const struct store_high_water *high_water, uint64_t words[H
     words[3] = ~words[1];
 }
 
-static bool take_words(const uint64_t words[HIGH_WATER_WORDS], struct store_high_water *high_water)
+static bool parse_words(const uint64_t words[HIGH_WATER_WORDS], struct store_high_water *high_water)
 {
     *high_water = (struct store_high_water){.has_log = (words[0] & 1) == 1, .release = words[1]};
     return words[0] >> 1 == HIGH_WATER_MARK && words[2] == ~words[0] && words[3] == ~words[1];
@@ -46,7 +46,7 @@ enum tacit_status store_high_water_check(struct live_store *store, int directory
         (void)close(file);
     if (got < 0)
         return live_refuse(error, TACIT_IO, "%s/%s: cannot read", directory_name, HIGH_WATER);
-    if (size != (int64_t)sizeof words || got != size || !take_words(words, &store->high_water))
+    if (size != (int64_t)sizeof words || got != size || !parse_words(words, &store->high_water))
         return live_refuse(error, TACIT_MALFORMED, "%s/%s is damaged", directory_name, HIGH_WATER);
     if (store->high_water.has_log && log_bytes <= 0)
         return live_refuse(

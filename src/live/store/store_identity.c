@@ -73,7 +73,7 @@ static enum tacit_status compare_digest(struct live_store *store, const struct s
     enum tacit_status const status = run_has_ended(store, &has_ended);
     if (status != TACIT_OK)
         return status;
-    store->takes_config = has_ended;
+    store->has_new_config = has_ended;
     return has_ended ? TACIT_OK : refuse_digest(store, kept, wanted);
 }
 
@@ -126,15 +126,15 @@ const uint8_t *live_store_id_key(const struct live_store *store)
     return store->id_key;
 }
 
-bool live_store_takes_config(const struct live_store *store)
+bool live_store_has_new_config(const struct live_store *store)
 {
-    return store->takes_config;
+    return store->has_new_config;
 }
 
-enum tacit_status live_store_take_config(struct live_store *store)
+enum tacit_status live_store_adopt_config(struct live_store *store)
 {
     enum tacit_status status = store_may_put(store);
-    TACIT_ASSERT(store->takes_config);
+    TACIT_ASSERT(store->has_new_config);
     if (status == TACIT_OK)
         status = store_core_drop(store);
     if (status == TACIT_OK)
@@ -147,7 +147,7 @@ enum tacit_status live_store_take_config(struct live_store *store)
         status = put_digest(store);
     if (status != TACIT_OK)
         return status;
-    store->takes_config = false;
+    store->has_new_config = false;
     live_store_erase_past(store);
     return TACIT_OK;
 }

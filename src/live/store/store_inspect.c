@@ -137,7 +137,7 @@ enum tacit_status live_store_inspect(struct live_store **store, const char *dire
     if (status != TACIT_OK)
         return status;
     status = inspect(store, &place, found);
-    live_lock_give(place.lock);
+    live_lock_release(place.lock);
     (void)close(place.directory);
     return status;
 }

@@ -146,7 +146,7 @@ static enum tacit_status check_frames(struct log_reader *reader, const char *dir
 /* Notes which frame has the last word on each page of the file, of the frames that were committed
  * in the latest use of the log; frames from 1, 0: none. False: a page that the file does not have,
  * or a frame that cannot be read. */
-static bool find_last_words(struct log_reader *reader, uint32_t *frames, uint32_t page_count)
+static bool find_last_frames(struct log_reader *reader, uint32_t *frames, uint32_t page_count)
 {
     int64_t committed = 0;
     for (int64_t i = 0; i < reader->frame_count; i++) {
@@ -170,14 +170,14 @@ static bool find_last_words(struct log_reader *reader, uint32_t *frames, uint32_
 }
 
 /* Is everything that the log holds in the file as well? */
-static bool is_folded(struct log_reader *reader, int file)
+static bool is_checkpointed(struct log_reader *reader, int file)
 {
     struct stat found;
     if (fstat(file, &found) != 0 || found.st_size / STORE_PAGE_BYTES >= UINT32_MAX)
         return false;
     uint32_t const page_count = (uint32_t)(found.st_size / STORE_PAGE_BYTES);
     uint32_t *const frames = calloc((size_t)page_count + 1, sizeof *frames);
-    bool is_same = frames != NULL && find_last_words(reader, frames, page_count);
+    bool is_same = frames != NULL && find_last_frames(reader, frames, page_count);
     for (uint32_t page = 1; is_same && page <= page_count; page++) {
         uint8_t bytes[STORE_PAGE_BYTES];
         if (frames[page] == 0)
@@ -193,7 +193,7 @@ static bool is_folded(struct log_reader *reader, int file)
 
 /* ---- The mark -------------------------------------------------------------------------------- */
 
-void store_log_mark(uint8_t mark[STORE_LOG_HEADER_BYTES], uint32_t generation)
+void store_log_header_mark(uint8_t mark[STORE_LOG_HEADER_BYTES], uint32_t generation)
 {
     memset(mark, 0, MARK_BYTES);
     memcpy(mark, "overlaid", MARK_GENERATION_AT);
@@ -203,23 +203,25 @@ void store_log_mark(uint8_t mark[STORE_LOG_HEADER_BYTES], uint32_t generation)
         mark[MARK_BYTES + i] = (uint8_t)~mark[i];
 }
 
-static bool is_mark(const uint8_t header[STORE_LOG_HEADER_BYTES], uint32_t *generation)
+static bool is_header_mark(const uint8_t header[STORE_LOG_HEADER_BYTES], uint32_t *generation)
 {
     uint8_t expected[STORE_LOG_HEADER_BYTES];
     *generation = store_load_u32(header + MARK_GENERATION_AT);
-    store_log_mark(expected, *generation);
+    store_log_header_mark(expected, *generation);
     return memcmp(header, expected, sizeof expected) == 0;
 }
 
 /* ---- Generations -------------------------------------------------------------------------------
  */
 
-/* Turns go round. */
+/* Is it `of`, or after it? Generations count in a circle. */
 static bool is_ahead(uint32_t generation, uint32_t of)
 {
     return ((generation - of) & STORE_GENERATION_MASK) <= STORE_GENERATION_MASK / 2;
 }
 
+/* Does the log continue a file of this generation: does it begin at the next one at the latest, and
+ * end at the file's own or later? A log without a commit says nothing. */
 static bool goes_on_from(const struct log_reader *reader, uint32_t file_generation)
 {
     return !reader->has_commit ||
@@ -249,7 +251,7 @@ static enum tacit_status check_without_header(struct log_reader *reader, int dir
                                               const char *directory_name, struct tacit_error *error)
 {
     int const file = openat(directory, STORE_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    bool const may_be_dropped = file >= 0 && is_folded(reader, file);
+    bool const may_be_dropped = file >= 0 && is_checkpointed(reader, file);
     if (file >= 0)
         (void)close(file);
     return may_be_dropped
@@ -275,7 +277,7 @@ enum tacit_status store_log_check(int directory, const char *directory_name, int
     enum tacit_status status = TACIT_OK;
     if (pread(reader.file, header, sizeof header, 0) != (ssize_t)sizeof header)
         status = live_refuse(error, TACIT_IO, "%s/%s: cannot read", directory_name, STORE_LOG);
-    else if (is_mark(header, &mark)) { /* what the zeros have not reached is in the file */
+    else if (is_header_mark(header, &mark)) { /* what the zeros have not reached is in the file */
         reader.has_commit = reader.first_has_generation = true;
         reader.first_generation =
             mark == file_generation ? mark : file_generation + 2; /* no other one goes on */

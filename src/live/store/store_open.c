@@ -312,8 +312,8 @@ struct live_store *store_new(const char *directory_name)
 
 static enum tacit_status open_in(struct live_store *store, struct opening *opening)
 {
-    enum tacit_status status =
-        live_lock_take(opening->directory, opening->directory_name, &store->lock, opening->error);
+    enum tacit_status status = live_lock_acquire(opening->directory, opening->directory_name,
+                                                 &store->lock, opening->error);
     if (status != TACIT_OK)
         return status;
     opening->real_path = realpath(opening->directory_name, NULL);
@@ -356,8 +356,8 @@ enum tacit_status live_store_open(struct live_store **store, const char *directo
         live_store_close(made);
         return status;
     }
-    if (identity->agreed != NULL && !made->takes_config)
-        store_agreed_keep(directory, identity->agreed);
+    if (identity->agreed != NULL && !made->has_new_config)
+        store_agreed_write(directory, identity->agreed);
     *store = made;
     return TACIT_OK;
 }
@@ -391,6 +391,6 @@ void live_store_close(struct live_store *store)
     free(store->path);
     if (store->directory >= 0)
         (void)close(store->directory);
-    live_lock_give(store->lock); /* last: nobody else may come in before SQLite is out */
+    live_lock_release(store->lock); /* last: nobody else may come in before SQLite is out */
     free(store);
 }

@@ -491,7 +491,7 @@ static bool copy_answer(struct store_remembered *remembered, struct live_decisio
     return true;
 }
 
-static enum tacit_status take_row(struct live_store *store, sqlite3_stmt *found,
+static enum tacit_status read_row(struct live_store *store, sqlite3_stmt *found,
                                   struct live_decision_row *row)
 {
     *row = (struct live_decision_row){.number = 0};
@@ -507,7 +507,7 @@ static enum tacit_status find(struct live_store *store, sqlite3_stmt *rows,
     store_bind_number(store, rows, 2, store->remembered.now_ms);
     enum tacit_status status = store_next(store, rows, found);
     if (status == TACIT_OK && *found)
-        status = take_row(store, rows, row);
+        status = read_row(store, rows, row);
     *found = status == TACIT_OK && *found;
     (void)sqlite3_reset(rows);
     (void)sqlite3_clear_bindings(rows);

@@ -127,22 +127,22 @@ static bool is_asked(void *state)
 }
 
 static const struct round_agent_rule rule = {.round = elim_agent_round,
-                                             .word = elim_word,
+                                             .message_kind = elim_message_kind,
                                              .head_at = offsetof(struct tacit_elim_message, head),
                                              .keeps_history = true,
                                              .check_order = elim_agent_check_order,
-                                             .take_changes = elim_agent_take_changes,
+                                             .apply_changes = elim_agent_apply_changes,
                                              .is_answered = elim_agent_is_answered,
                                              .continues = elim_agent_continues,
-                                             .take_asked = elim_agent_take_asked,
+                                             .update_asked = elim_agent_update_asked,
                                              .is_asked = is_asked,
-                                             .plan = elim_agent_take_order,
-                                             .plan_anew = elim_agent_lay_plan,
+                                             .plan = elim_agent_apply_order,
+                                             .replan = elim_agent_lay_plan,
                                              .begin = begin_alone,
                                              .play = play,
                                              .cost_nano = elim_agent_cost_nano,
                                              .draw = elim_agent_draw,
-                                             .keep = elim_agent_keep_draw,
+                                             .record_draw = elim_agent_record_draw,
                                              .erase = elim_agent_erase,
                                              .use = elim_agent_use_draw,
                                              .drop = elim_agent_drop_plan,
@@ -152,7 +152,7 @@ static const struct round_agent_rule rule = {.round = elim_agent_round,
 /* ---- Messages: commitments, reports (Li, Song, Alg. 1 l. 11) and "what now?" ---- */
 
 /* What it says that it does not play. NULL: it plays all that is asked for. */
-static const uint64_t *refused_to_say(struct tacit_elim_agent *agent)
+static const uint64_t *refused_to_send(struct tacit_elim_agent *agent)
 {
     uint32_t const arms = agent->config.arm_count;
     bool const is_any =
@@ -184,20 +184,20 @@ struct tacit_elim_message elim_agent_report_with(struct tacit_elim_agent *agent,
     return report;
 }
 
-static void say(struct tacit_elim_agent *agent, const struct round_agent_made *made,
-                struct tacit_elim_update *update)
+static void fill_update(struct tacit_elim_agent *agent, const struct round_agent_made *made,
+                        struct tacit_elim_update *update)
 {
     *update = (struct tacit_elim_update){.persist = made->persist,
-                                         .send = made->word != ROUND_SAYS_NOTHING,
+                                         .send = made->message_kind != ROUND_KIND_NONE,
                                          .deadline_us = agent->grants.resend.due_us};
     check_invariants(agent);
-    if (made->word == ROUND_SAYS_REPORT) {
+    if (made->message_kind == ROUND_KIND_REPORT) {
         TACIT_ASSERT(agent->upload && agent->release_epoch > 0);
         update->message = elim_agent_report_with(agent, noised_of(agent));
     } else if (update->send) {
-        bool const is_commit = made->word == ROUND_SAYS_COMMIT;
+        bool const is_commit = made->message_kind == ROUND_KIND_COMMIT;
         update->message = message_of(agent, is_commit ? TACIT_ELIM_COMMIT : TACIT_ELIM_HELLO);
-        update->message.refused = refused_to_say(agent);
+        update->message.refused = refused_to_send(agent);
     }
     if (made->plan_is_open)
         elim_agent_fill_plan(agent, update);
@@ -213,8 +213,8 @@ enum tacit_status elim_agent_step(struct tacit_elim_agent *agent, const struct t
     check_invariants(agent);
     enum tacit_status const status = round_agent_step(&rule, agent, event, entropy, &made);
     TACIT_IMPLIES(made.plan_is_open, agent->left_count > 0);
-    TACIT_IMPLIES(made.word == ROUND_SAYS_COMMIT, agent->config.has_grants);
-    say(agent, &made, update);
+    TACIT_IMPLIES(made.message_kind == ROUND_KIND_COMMIT, agent->config.has_grants);
+    fill_update(agent, &made, update);
     return status;
 }
 
@@ -223,7 +223,7 @@ enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
                                         const struct tacit_entropy *entropy,
                                         struct tacit_elim_update *update)
 {
-    struct elim_agent_marks const was = elim_agent_marks(agent);
+    struct elim_agent_progress const was = elim_agent_progress(agent);
     enum tacit_status const status = elim_agent_step(agent, event, entropy, update);
     update->happened = elim_agent_happened(&was, agent);
     return status;
@@ -244,21 +244,21 @@ enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32
         return TACIT_UNEXPECTED;
     if (tacit_bits_has(barred_of(agent), arm))
         return TACIT_OK;
-    struct elim_agent_marks const was = elim_agent_marks(agent);
+    struct elim_agent_progress const was = elim_agent_progress(agent);
     elim_agent_bar_arm(agent, arm);
     tacit_bits_add(refused_of(agent), arm);
     elim_agent_find_playable(agent);
     enum tacit_status const status = round_agent_change_plan(&rule, agent, now, entropy, &made);
     TACIT_ASSERT(made.persist);
-    TACIT_IMPLIES(status != TACIT_OK, made.word == ROUND_SAYS_NOTHING);
-    say(agent, &made, update);
+    TACIT_IMPLIES(status != TACIT_OK, made.message_kind == ROUND_KIND_NONE);
+    fill_update(agent, &made, update);
     update->happened = elim_agent_happened(&was, agent);
     return status;
 }
 
-void elim_agent_begin_anew(struct tacit_elim_agent *agent, uint64_t term)
+void elim_agent_reset(struct tacit_elim_agent *agent, uint64_t term)
 {
-    round_agent_begin_anew(&rule, agent, term);
+    round_agent_reset(&rule, agent, term);
     TACIT_ASSERT(agent->epoch == 0 && agent->release_pulls == 0);
     TACIT_ASSERT(agent->phase != PHASE_PULLING && agent->phase != PHASE_COMMITTED);
     tacit_bits_fill(arms_of(agent), agent->config.arm_count);
@@ -268,19 +268,19 @@ void elim_agent_begin_anew(struct tacit_elim_agent *agent, uint64_t term)
 
 /* ---- Looking ---- */
 
-struct elim_agent_marks elim_agent_marks(const struct tacit_elim_agent *agent)
+struct elim_agent_progress elim_agent_progress(const struct tacit_elim_agent *agent)
 {
-    return (struct elim_agent_marks){.term = agent->term,
-                                     .release_number = agent->release_number,
-                                     .epoch = agent->epoch,
-                                     .phase = (uint8_t)agent->phase,
-                                     .last = agent->last};
+    return (struct elim_agent_progress){.term = agent->term,
+                                        .release_number = agent->release_number,
+                                        .epoch = agent->epoch,
+                                        .phase = (uint8_t)agent->phase,
+                                        .last = agent->last};
 }
 
-uint32_t elim_agent_happened(const struct elim_agent_marks *before,
+uint32_t elim_agent_happened(const struct elim_agent_progress *before,
                              const struct tacit_elim_agent *agent)
 {
-    struct elim_agent_marks const after = elim_agent_marks(agent);
+    struct elim_agent_progress const after = elim_agent_progress(agent);
     bool const has_moved = after.phase != before->phase;
     bool const was_committed = before->phase == PHASE_COMMITTED;
     bool const is_committed = has_moved && after.phase == PHASE_COMMITTED;

@@ -40,7 +40,7 @@ bool elim_agent_leaves_an_arm(struct tacit_elim_agent *agent, uint32_t arm)
     return tacit_bits_has(barred_of(agent), arm) || barred + 1 < arms;
 }
 
-static void take_change(struct tacit_elim_agent *agent, const struct tacit_elim_change *change)
+static void apply_change(struct tacit_elim_agent *agent, const struct tacit_elim_change *change)
 {
     TACIT_ASSERT(agent->config.change_max > 0);
     uint64_t const most = agent->config.horizon_max;
@@ -57,15 +57,15 @@ static void take_change(struct tacit_elim_agent *agent, const struct tacit_elim_
     }
 }
 
-bool elim_agent_take_changes(void *state, const struct tacit_event *heard)
+bool elim_agent_apply_changes(void *state, const struct tacit_event *input)
 {
     struct tacit_elim_agent *const agent = state;
-    struct tacit_elim_message const *const order = heard->as.message;
+    struct tacit_elim_message const *const order = input->as.message;
     if (order->change_count <= agent->change_count)
         return false;
     for (uint32_t i = agent->change_count; i < order->change_count; i++) {
         TACIT_ASSERT(order->changes[i].number == i + 1);
-        take_change(agent, &order->changes[i]);
+        apply_change(agent, &order->changes[i]);
         changes_of(agent)[i] = order->changes[i];
     }
     agent->change_count = order->change_count;

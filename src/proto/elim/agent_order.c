@@ -34,9 +34,9 @@ static bool is_well_formed(struct tacit_elim_agent *agent, const struct tacit_el
            (!order->last || count == 1) && leader_fits(agent, order);
 }
 
-enum tacit_status elim_agent_check_order(void *state, const struct tacit_event *heard)
+enum tacit_status elim_agent_check_order(void *state, const struct tacit_event *input)
 {
-    struct tacit_elim_message const *const order = heard->as.message;
+    struct tacit_elim_message const *const order = input->as.message;
     return is_well_formed(state, order) ? elim_agent_check_changes(state, order) : TACIT_MALFORMED;
 }
 
@@ -47,10 +47,10 @@ static bool asks_for(const struct tacit_elim_agent *agent, const struct tacit_el
     return order->uploaders == NULL || tacit_bits_has(order->uploaders, agent->config.agent_id);
 }
 
-void elim_agent_take_order(void *state, const struct tacit_event *heard)
+void elim_agent_apply_order(void *state, const struct tacit_event *input)
 {
     struct tacit_elim_agent *const agent = state;
-    struct tacit_elim_message const *const order = heard->as.message;
+    struct tacit_elim_message const *const order = input->as.message;
     TACIT_ASSERT(agent->config.has_helper || order->pulls >= agent->pulls);
     uint32_t const arms = agent->config.arm_count;
     agent->pulls = order->pulls;
@@ -65,10 +65,10 @@ void elim_agent_take_order(void *state, const struct tacit_event *heard)
 }
 
 /* Is the report that this order asks for the one that was granted last? */
-bool elim_agent_is_answered(void *state, const struct tacit_event *heard)
+bool elim_agent_is_answered(void *state, const struct tacit_event *input)
 {
     struct tacit_elim_agent *const agent = state;
-    struct tacit_elim_message const *const order = heard->as.message;
+    struct tacit_elim_message const *const order = input->as.message;
     TACIT_ASSERT(order->epoch == agent->release_epoch);
     size_t const bytes = TACIT_BITS_WORDS(agent->config.arm_count) * sizeof(uint64_t);
     if (agent->config.has_helper || order->pulls != agent->release_pulls ||
@@ -83,10 +83,10 @@ bool elim_agent_is_answered(void *state, const struct tacit_event *heard)
 }
 
 /* Does it ask for more of what was granted? At T that stands, whatever is asked. */
-bool elim_agent_continues(void *state, const struct tacit_event *heard)
+bool elim_agent_continues(void *state, const struct tacit_event *input)
 {
     struct tacit_elim_agent *const agent = state;
-    struct tacit_elim_message const *const order = heard->as.message;
+    struct tacit_elim_message const *const order = input->as.message;
     if (agent->phase == PHASE_FINISHED)
         return true;
     TACIT_ASSERT(agent->draw_epoch == agent->release_epoch);
@@ -100,10 +100,10 @@ bool elim_agent_continues(void *state, const struct tacit_event *heard)
 
 /* Where sites are left out, the order of the epoch that stands may ask others for their reports, or
  * one no more. What is sent then is what was granted. */
-bool elim_agent_take_asked(void *state, const struct tacit_event *heard)
+bool elim_agent_update_asked(void *state, const struct tacit_event *input)
 {
     struct tacit_elim_agent *const agent = state;
-    struct tacit_elim_message const *const order = heard->as.message;
+    struct tacit_elim_message const *const order = input->as.message;
     TACIT_ASSERT(order->epoch == agent->epoch);
     bool const is_asked = !agent->dropped && asks_for(agent, order);
     if (agent->config.change_max == 0 || order->last || agent->last || agent->reported ||

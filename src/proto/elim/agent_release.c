@@ -69,7 +69,7 @@ enum tacit_status elim_agent_draw(void *state, const struct tacit_entropy *entro
 
 /* l. 10: what was drawn joins the history, or the one that waits for its grant; of two aggregators
  * what waits is what was masked. */
-void elim_agent_keep_draw(void *state)
+void elim_agent_record_draw(void *state)
 {
     struct tacit_elim_agent *const agent = state;
     uint32_t const arms = agent->config.arm_count;

@@ -144,20 +144,20 @@ void elim_agent_bar_arm(struct tacit_elim_agent *agent, uint32_t arm);
 /* Is an arm left, should this one go? */
 bool elim_agent_leaves_an_arm(struct tacit_elim_agent *agent, uint32_t arm);
 /* True: the log is longer than it was, and what is new in it holds from now on. */
-bool elim_agent_take_changes(void *state, const struct tacit_event *heard);
+bool elim_agent_apply_changes(void *state, const struct tacit_event *input);
 
 /* ---- agent_order.c ---- */
 
 /* Errors: as elim_agent_check_changes; nothing changed. */
-enum tacit_status elim_agent_check_order(void *state, const struct tacit_event *heard);
+enum tacit_status elim_agent_check_order(void *state, const struct tacit_event *input);
 /* Of a new epoch: its arms and S(r) stand, and its plan is laid. */
-void elim_agent_take_order(void *state, const struct tacit_event *heard);
+void elim_agent_apply_order(void *state, const struct tacit_event *input);
 /* Is the report that it asks for the one that was granted last? */
-bool elim_agent_is_answered(void *state, const struct tacit_event *heard);
+bool elim_agent_is_answered(void *state, const struct tacit_event *input);
 /* Does it ask for more of what was granted? */
-bool elim_agent_continues(void *state, const struct tacit_event *heard);
+bool elim_agent_continues(void *state, const struct tacit_event *input);
 /* Of the epoch that stands. True: whether this agent is asked is another answer now. */
-bool elim_agent_take_asked(void *state, const struct tacit_event *heard);
+bool elim_agent_update_asked(void *state, const struct tacit_event *input);
 
 /* ---- agent_plan.c ---- */
 
@@ -178,7 +178,7 @@ uint64_t elim_agent_cost_nano(void *state, const struct tacit_event *event);
 enum tacit_status elim_agent_draw(void *state, const struct tacit_entropy *entropy,
                                   struct round_draw *made);
 /* l. 10: what was drawn joins the history, or where there are grants the one that waits. */
-void elim_agent_keep_draw(void *state);
+void elim_agent_record_draw(void *state);
 /* The exact sums are gone. */
 void elim_agent_erase(void *state);
 /* It was granted: the history that waited is the one. */

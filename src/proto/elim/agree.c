@@ -1,16 +1,16 @@
 /* Do all members of a graph hold the same rows? What each holds is one digest, which goes with its
- * words; neighbours that differ show each other their rows; two rows that one agent has sealed are
- * a proof. After the last round every member seals what it holds (decision 45). */
+ * words; neighbours that differ show each other their rows; two rows that one agent has signed are
+ * a proof. After the last round every member signs what it holds (decision 45). */
 #include <string.h>
 #include "peer_state.h"
 
 #define DIGEST TACIT_SHA256_BYTES
 
-/* ---- Seals ---- */
+/* ---- Signed rows ---- */
 
-void tacit_elim_seal_digest(const uint8_t domain[DIGEST], uint64_t run_id, uint64_t term,
-                            uint32_t agent, uint32_t epoch, const uint8_t subject[DIGEST],
-                            uint8_t digest[DIGEST])
+void tacit_elim_row_digest(const uint8_t domain[DIGEST], uint64_t run_id, uint64_t term,
+                           uint32_t agent, uint32_t epoch, const uint8_t subject[DIGEST],
+                           uint8_t digest[DIGEST])
 {
     struct tacit_sha256 sha = tacit_sha256_init();
     TACIT_ASSERT(epoch >= 1);
@@ -25,25 +25,25 @@ void tacit_elim_seal_digest(const uint8_t domain[DIGEST], uint64_t run_id, uint6
 
 bool tacit_elim_proof_holds(const struct tacit_elim_proof *proof, const uint8_t domain[DIGEST],
                             uint64_t run_id, uint64_t term, uint32_t epoch,
-                            const struct tacit_seals *seals)
+                            const struct tacit_row_signer *signer)
 {
     uint8_t digest[DIGEST];
     if (epoch == 0 || tacit_commit_is_same(proof->subjects[0], proof->subjects[1]))
         return false;
     for (unsigned i = 0; i < 2; i++) {
-        tacit_elim_seal_digest(domain, run_id, term, proof->agent, epoch, proof->subjects[i],
-                               digest);
-        if (!seals->check(seals->context, proof->agent, digest, proof->seals[i]))
+        tacit_elim_row_digest(domain, run_id, term, proof->agent, epoch, proof->subjects[i],
+                              digest);
+        if (!signer->check(signer->context, proof->agent, digest, proof->signatures[i]))
             return false;
     }
     return true;
 }
 
-static void seal_digest(const struct tacit_elim_peer *peer, uint32_t agent, uint32_t epoch,
-                        const uint8_t *subject, uint8_t digest[DIGEST])
+static void row_digest(const struct tacit_elim_peer *peer, uint32_t agent, uint32_t epoch,
+                       const uint8_t *subject, uint8_t digest[DIGEST])
 {
-    tacit_elim_seal_digest(peer->config.agent.domain, peer->config.agent.run_id,
-                           elim_peer_agent(peer)->term, agent, epoch, subject, digest);
+    tacit_elim_row_digest(peer->config.agent.domain, peer->config.agent.run_id,
+                          elim_peer_agent(peer)->term, agent, epoch, subject, digest);
 }
 
 /* A row, wherever it is. */
@@ -82,7 +82,7 @@ static struct row row_in(const struct tacit_elim_message *data, uint32_t origin,
                         .opening = elim_message_opening(data, origin, rank)};
 }
 
-/* What is sealed of it: the commitment to it; a confirmation has no sums, and is what it says. */
+/* What is signed of it: the commitment to it; a confirmation has no sums, and is what it says. */
 static void subject_of(const struct tacit_elim_peer *peer, const struct row *row,
                        uint8_t subject[DIGEST])
 {
@@ -102,55 +102,55 @@ static void subject_of(const struct tacit_elim_peer *peer, const struct row *row
     tacit_commit_hash(&scope, &claimed, digest, sizeof digest, subject);
 }
 
-void elim_peer_seal(struct elim_peer_step *step, uint32_t half, uint32_t epoch)
+void elim_peer_sign_row(struct elim_peer_step *step, uint32_t half, uint32_t epoch)
 {
     struct tacit_elim_peer const *const peer = step->peer;
     uint32_t const self = peer->config.agent.agent_id;
     struct row const row = row_here(step, self, half, epoch);
     uint8_t subject[DIGEST];
     uint8_t digest[DIGEST];
-    uint8_t seal[TACIT_ELIM_SEAL_BYTES];
+    uint8_t signature[TACIT_SIGNATURE_BYTES];
     subject_of(peer, &row, subject);
-    seal_digest(peer, self, epoch, subject, digest);
-    if (!step->seals->sign(step->seals->context, self, digest, seal))
-        return; /* nobody takes it: it is sealed again when it is said again */
+    row_digest(peer, self, epoch, subject, digest);
+    if (!step->signer->sign(step->signer->context, self, digest, signature))
+        return; /* nobody takes it: it is signed again when it is said again */
     struct tacit_elim_opening *const opening = elim_table_opening(step->table, half, self);
-    bool const is_new = memcmp(opening->seal, seal, sizeof seal) != 0;
-    memcpy(opening->seal, seal, sizeof seal);
+    bool const is_new = memcmp(opening->signature, signature, sizeof signature) != 0;
+    memcpy(opening->signature, signature, sizeof signature);
     step->update->persist_table = step->update->persist_table || is_new;
     step->update->persist = step->update->persist || is_new;
 }
 
-bool elim_peer_is_sealed(const struct elim_peer_step *step, const struct tacit_elim_message *data,
-                         uint32_t origin, uint32_t rank)
+bool elim_peer_row_is_signed(const struct elim_peer_step *step,
+                             const struct tacit_elim_message *data, uint32_t origin, uint32_t rank)
 {
     struct row const row = row_in(data, origin, rank);
     uint8_t subject[DIGEST];
     uint8_t digest[DIGEST];
-    TACIT_ASSERT(data->is_sealed);
+    TACIT_ASSERT(data->is_signed);
     subject_of(step->peer, &row, subject);
-    seal_digest(step->peer, origin, data->epoch, subject, digest);
-    return step->seals->check(step->seals->context, origin, digest, row.opening->seal);
+    row_digest(step->peer, origin, data->epoch, subject, digest);
+    return step->signer->check(step->signer->context, origin, digest, row.opening->signature);
 }
 
 /* ---- Proofs ---- */
 
-void elim_peer_say_proof(struct elim_peer_step *step, uint32_t to)
+void elim_peer_send_proof(struct elim_peer_step *step, uint32_t to)
 {
     struct tacit_elim_peer const *const peer = step->peer;
     TACIT_ASSERT(peer->proof_epoch > 0);
-    elim_peer_say(step, TACIT_ELIM_PROOF, to, peer->proof_epoch)->proof = &peer->proof;
+    elim_peer_send(step, TACIT_ELIM_PROOF, to, peer->proof_epoch)->proof = &peer->proof;
 }
 
-static void keep_proof(struct elim_peer_step *step, const struct tacit_elim_proof *proof,
-                       uint32_t epoch)
+static void record_proof(struct elim_peer_step *step, const struct tacit_elim_proof *proof,
+                         uint32_t epoch)
 {
     TACIT_ASSERT(step->peer->proof_epoch == 0);
     TACIT_ASSERT(epoch >= 1 && epoch <= TACIT_ELIM_EPOCHS_MAX);
     step->peer->proof = *proof;
     step->peer->proof_epoch = epoch;
     step->update->persist = true;
-    elim_peer_say_proof(step, TACIT_NEIGHBOURS);
+    elim_peer_send_proof(step, TACIT_NEIGHBOURS);
 }
 
 enum tacit_status elim_peer_prove(struct elim_peer_step *step,
@@ -160,14 +160,14 @@ enum tacit_status elim_peer_prove(struct elim_peer_step *step,
     struct row const rows[2] = {row_here(step, origin, half, data->epoch),
                                 row_in(data, origin, rank)};
     struct tacit_elim_proof proof = {.agent = origin};
-    if (!elim_peer_is_sealed(step, data, origin, rank))
+    if (!elim_peer_row_is_signed(step, data, origin, rank))
         return TACIT_MALFORMED;
     for (unsigned i = 0; i < 2; i++) {
         subject_of(step->peer, &rows[i], proof.subjects[i]);
-        memcpy(proof.seals[i], rows[i].opening->seal, sizeof proof.seals[i]);
+        memcpy(proof.signatures[i], rows[i].opening->signature, sizeof proof.signatures[i]);
     }
     if (step->peer->proof_epoch == 0)
-        keep_proof(step, &proof, data->epoch);
+        record_proof(step, &proof, data->epoch);
     return TACIT_OK;
 }
 
@@ -175,7 +175,7 @@ enum tacit_status elim_peer_on_proof(struct elim_peer_step *step,
                                      const struct tacit_elim_message *message)
 {
     struct tacit_elim_peer const *const peer = step->peer;
-    if (!peer->config.has_seals)
+    if (!peer->config.signs_rows)
         return TACIT_UNEXPECTED;
     if (message->proof == NULL || message->proof->agent >= peer->config.agent.agent_count ||
         !elim_peer_is_member(peer, message->proof->agent) || message->epoch > TACIT_ELIM_EPOCHS_MAX)
@@ -184,9 +184,9 @@ enum tacit_status elim_peer_on_proof(struct elim_peer_step *step,
         return TACIT_OK; /* one is enough */
     if (!tacit_elim_proof_holds(message->proof, peer->config.agent.domain,
                                 peer->config.agent.run_id, message->term, message->epoch,
-                                step->seals))
+                                step->signer))
         return TACIT_MALFORMED;
-    keep_proof(step, message->proof, message->epoch);
+    record_proof(step, message->proof, message->epoch);
     return TACIT_OK;
 }
 
@@ -223,7 +223,7 @@ bool elim_peer_may_judge(const struct tacit_elim_peer *peer)
             tacit_bits_count(elim_peer_agreeing(peer), neighbours) == neighbours);
 }
 
-static void mark(struct elim_peer_step *step, uint64_t *set, uint32_t member)
+static void add(struct elim_peer_step *step, uint64_t *set, uint32_t member)
 {
     step->update->persist = step->update->persist || !tacit_bits_has(set, member);
     tacit_bits_add(set, member);
@@ -242,7 +242,7 @@ static void ask_for_rows(struct elim_peer_step *step, uint32_t to, uint32_t firs
     if (tacit_bits_next(origins, agents, 0) == agents)
         return;
     (void)elim_peer_limit_rows(peer, origins);
-    elim_peer_say(step, TACIT_ELIM_REQUEST, to, peer->history_epoch)->origins = origins;
+    elim_peer_send(step, TACIT_ELIM_REQUEST, to, peer->history_epoch)->origins = origins;
 }
 
 /* The rows of the last round, as a neighbour has them. */
@@ -281,7 +281,7 @@ static bool is_same_history(struct elim_peer_step *step, uint32_t rank,
         return true;
     if (shown->rounds == rounds && !tacit_commit_is_same(shown->digest, peer->history[0]))
         return false;
-    mark(step, elim_peer_agreeing(peer), rank); /* who is ahead has looked before it went on */
+    add(step, elim_peer_agreeing(peer), rank); /* who is ahead has looked before it went on */
     return true;
 }
 
@@ -294,13 +294,13 @@ bool elim_peer_differs(struct elim_peer_step *step, uint32_t rank,
     TACIT_ASSERT(message->has_history);
     if (is_same_history(step, rank, &message->history)) {
         if (peer->proof_epoch > 0 && asks)
-            elim_peer_say_proof(step, message->from);
+            elim_peer_send_proof(step, message->from);
         return peer->proof_epoch > 0;
     }
-    mark(step, elim_peer_differing(peer), message->from);
+    add(step, elim_peer_differing(peer), message->from);
     *status = TACIT_OK;
     if (asks && peer->proof_epoch > 0)
-        elim_peer_say_proof(step, message->from);
+        elim_peer_send_proof(step, message->from);
     else if (asks && message->history.rounds == peer->judge.round_count)
         ask_for_rows(step, message->from, 0);
     else if (message->kind == TACIT_ELIM_DATA && is_of_last)
@@ -323,7 +323,7 @@ void elim_peer_begin_confirming(struct elim_peer_step *step)
     memset(opening, 0, sizeof *opening);
     memcpy(opening->previous, peer->history[0], DIGEST);
     step->update->persist_table = true;
-    elim_peer_seal(step, peer->half, peer->epoch);
+    elim_peer_sign_row(step, peer->half, peer->epoch);
     tacit_bits_add(elim_peer_set(peer, ELIM_KNOWN), self);
     tacit_bits_add(elim_peer_set(peer, ELIM_FRESH), self);
     peer->missing_count--; /* a peer is a member of its own */
@@ -347,9 +347,9 @@ bool elim_peer_confirms(struct elim_peer_step *step, const struct tacit_elim_mes
          origin = tacit_bits_next(data->origins, agents, origin + 1), rank++) {
         uint8_t const *const held = elim_message_opening(data, origin, rank)->previous;
         if (tacit_bits_has(known, origin) || tacit_commit_is_same(held, peer->history[0]) ||
-            !elim_peer_is_sealed(step, data, origin, rank))
+            !elim_peer_row_is_signed(step, data, origin, rank))
             continue;
-        mark(step, elim_peer_differing(peer), origin);
+        add(step, elim_peer_differing(peer), origin);
         is_alike = false;
     }
     return is_alike;
@@ -388,7 +388,7 @@ bool elim_peer_agreement_is_possible(const struct tacit_elim_peer *peer)
         peer->confirms || peer->confirmed || peer->proof_epoch > 0 || peer->history_epoch > 0;
     bool const is_timed = peer->confirm_end_us != TACIT_NEVER ||
                           peer->confirm.due_us != TACIT_NEVER || peer->confirm.unanswered_count > 0;
-    if (!peer->config.has_seals)
+    if (!peer->config.signs_rows)
         return !is_used && !is_timed;
     if (is_timed && !peer->confirms)
         return false;

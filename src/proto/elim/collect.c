@@ -81,9 +81,9 @@ const struct tacit_commit *elim_peer_show(struct tacit_elim_peer *peer, const ui
     return &peer->answer;
 }
 
-struct tacit_elim_message *elim_peer_say(struct elim_peer_step *step,
-                                         enum tacit_elim_message_kind kind, uint32_t to,
-                                         uint32_t epoch)
+struct tacit_elim_message *elim_peer_send(struct elim_peer_step *step,
+                                          enum tacit_elim_message_kind kind, uint32_t to,
+                                          uint32_t epoch)
 {
     TACIT_ASSERT(to != step->peer->config.agent.agent_id);
     TACIT_ASSERT(epoch <= TACIT_ELIM_EPOCHS_MAX);
@@ -98,7 +98,7 @@ struct tacit_elim_message *elim_peer_say(struct elim_peer_step *step,
                                            .epoch = epoch};
     bool const is_of_rows = kind == TACIT_ELIM_HELLO || kind == TACIT_ELIM_ADVERT ||
                             kind == TACIT_ELIM_REQUEST || kind == TACIT_ELIM_DATA;
-    if (is_of_rows && peer->config.has_seals) {
+    if (is_of_rows && peer->config.signs_rows) {
         message->has_history = true;
         message->history.rounds = peer->judge.round_count;
         message->history.is_last = peer->confirms && epoch == peer->epoch;
@@ -116,18 +116,18 @@ uint32_t elim_peer_half_of(const struct tacit_elim_peer *peer, uint32_t epoch)
 }
 
 /* Rows of the present epoch or of the one before. */
-static void say_data(struct elim_peer_step *step, uint32_t to, uint32_t epoch,
-                     const uint64_t *origins)
+static void send_data(struct elim_peer_step *step, uint32_t to, uint32_t epoch,
+                      const uint64_t *origins)
 {
     TACIT_ASSERT(epoch == step->peer->epoch || epoch == step->peer->previous_epoch);
     TACIT_ASSERT(epoch > 0);
     struct tacit_elim_peer const *const peer = step->peer;
     uint32_t const half = elim_peer_half_of(peer, epoch);
     uint32_t const arms = peer->config.agent.arm_count;
-    if (peer->config.has_seals && tacit_bits_has(origins, peer->config.agent.agent_id))
-        elim_peer_seal(step, half, epoch);
-    struct tacit_elim_message *const message = elim_peer_say(step, TACIT_ELIM_DATA, to, epoch);
-    message->is_sealed = peer->config.has_seals;
+    if (peer->config.signs_rows && tacit_bits_has(origins, peer->config.agent.agent_id))
+        elim_peer_sign_row(step, half, epoch);
+    struct tacit_elim_message *const message = elim_peer_send(step, TACIT_ELIM_DATA, to, epoch);
+    message->is_signed = peer->config.signs_rows;
     message->pulls = peer->pulls[half];
     message->arms = elim_peer_arms(peer, half);
     message->sum_count = tacit_bits_count(message->arms, arms);
@@ -157,7 +157,7 @@ void elim_peer_report_component(struct elim_peer_step *step)
             tacit_sum_add(scale, &report[i], row[i]);
     }
     struct tacit_elim_message *const message =
-        elim_peer_say(step, TACIT_ELIM_REPORT, TACIT_HUB, peer->epoch);
+        elim_peer_send(step, TACIT_ELIM_REPORT, TACIT_HUB, peer->epoch);
     message->pulls = peer->pulls[peer->half];
     message->arms = arms;
     message->agents = tacit_bits_count(known, agents);
@@ -174,7 +174,7 @@ void elim_peer_report_component(struct elim_peer_step *step)
 }
 
 /* Takes a set into the scratch of the table, where it outlives its owner's next change. */
-static uint64_t *keep_set(struct elim_peer_step *step, const uint64_t *set)
+static uint64_t *copy_set(struct elim_peer_step *step, const uint64_t *set)
 {
     TACIT_ASSERT(set != elim_table_scratch(step->table));
     uint64_t *const scratch = elim_table_scratch(step->table);
@@ -214,20 +214,20 @@ void elim_peer_pass_on(struct elim_peer_step *step)
     }
     if (is_empty(peer, fresh) || peer->config.neighbour_count == 0)
         return;
-    uint64_t *const origins = keep_set(step, fresh);
+    uint64_t *const origins = copy_set(step, fresh);
     if (elim_peer_spreads(peer)) {
-        elim_peer_say(step, TACIT_ELIM_ADVERT, TACIT_NEIGHBOURS, peer->epoch)->origins = origins;
+        elim_peer_send(step, TACIT_ELIM_ADVERT, TACIT_NEIGHBOURS, peer->epoch)->origins = origins;
     } else {
         if (elim_peer_limit_rows(peer, origins)) /* the rest with the next slot */
             peer->pass_on_us = elim_peer_next_slot_us(step);
-        say_data(step, peer->config.parent, peer->epoch, origins);
+        send_data(step, peer->config.parent, peer->epoch, origins);
     }
     for (size_t i = 0; i < TACIT_BITS_WORDS(agent_count(peer)); i++)
         fresh[i] &= ~origins[i];
     step->update->persist = true;
 }
 
-void elim_peer_keep_quiet(struct elim_peer_step *step)
+void elim_peer_stop_passing(struct elim_peer_step *step)
 {
     memset(elim_peer_set(step->peer, ELIM_FRESH), 0, set_bytes(step->peer));
     step->peer->pass_on_us = TACIT_NEVER;
@@ -242,17 +242,17 @@ void elim_peer_ask(struct elim_peer_step *step, bool is_start)
         if (peer->config.neighbour_count == 0)
             return;
         if (peer->proof_epoch > 0) {
-            elim_peer_say_proof(step, TACIT_NEIGHBOURS);
+            elim_peer_send_proof(step, TACIT_NEIGHBOURS);
             return;
         }
         memset(elim_peer_set(peer, ELIM_ASKED), 0, set_bytes(peer)); /* it may be lost: ask again */
-        elim_peer_say(step, TACIT_ELIM_HELLO, TACIT_NEIGHBOURS, peer->epoch)->origins = known;
+        elim_peer_send(step, TACIT_ELIM_HELLO, TACIT_NEIGHBOURS, peer->epoch)->origins = known;
     } else if (elim_peer_is_sink(peer) && peer->closed && !to_hub) {
         elim_peer_report_component(step);
     } else if (elim_peer_is_sink(peer) || (to_hub && !is_start)) {
-        (void)elim_peer_say(step, TACIT_ELIM_HELLO, TACIT_HUB, peer->epoch);
+        (void)elim_peer_send(step, TACIT_ELIM_HELLO, TACIT_HUB, peer->epoch);
     } else if (is_start || is_empty(peer, known)) {
-        elim_peer_say(step, TACIT_ELIM_HELLO, peer->config.parent, peer->epoch)->origins = known;
+        elim_peer_send(step, TACIT_ELIM_HELLO, peer->config.parent, peer->epoch)->origins = known;
     } else {
         memcpy(elim_peer_set(peer, ELIM_FRESH), known, set_bytes(peer)); /* all of it again */
         elim_peer_pass_on(step);
@@ -314,8 +314,8 @@ void elim_peer_on_own_report(struct elim_peer_step *step, const struct tacit_eli
         memcpy(opening->previous, report->commit->previous, sizeof opening->previous);
         memcpy(opening->salt, report->commit->salt, sizeof opening->salt);
     }
-    if (peer->config.has_seals)
-        elim_peer_seal(step, peer->half, peer->epoch);
+    if (peer->config.signs_rows)
+        elim_peer_sign_row(step, peer->half, peer->epoch);
     step->update->persist_table = true;
     memset(origins, 0, set_bytes(peer));
     tacit_bits_add(origins, self);
@@ -354,7 +354,7 @@ static enum tacit_status on_advert(struct elim_peer_step *step,
     (void)elim_peer_limit_rows(peer, wanted); /* the rest after the answer */
     for (size_t i = 0; i < TACIT_BITS_WORDS(agent_count(peer)); i++)
         asked[i] |= wanted[i];
-    elim_peer_say(step, TACIT_ELIM_REQUEST, advert->from, peer->epoch)->origins = wanted;
+    elim_peer_send(step, TACIT_ELIM_REQUEST, advert->from, peer->epoch)->origins = wanted;
     return TACIT_OK;
 }
 
@@ -364,9 +364,9 @@ static uint64_t *previous_set(struct elim_peer_step *step)
     struct tacit_elim_peer const *const peer = step->peer;
     uint64_t *const scratch = elim_table_scratch(step->table);
     if (!elim_peer_spreads(peer))
-        return keep_set(step, elim_peer_set(peer, ELIM_PREVIOUS));
+        return copy_set(step, elim_peer_set(peer, ELIM_PREVIOUS));
     if (!peer->everyone)
-        return keep_set(step, elim_peer_set(peer, ELIM_MEMBERS));
+        return copy_set(step, elim_peer_set(peer, ELIM_MEMBERS));
     tacit_bits_fill(scratch, agent_count(peer));
     return scratch;
 }
@@ -395,16 +395,16 @@ static enum tacit_status on_hello(struct elim_peer_step *step,
     if (!is_present && (hello->epoch > peer->epoch || peer->previous_epoch == 0))
         return TACIT_OK;
     uint64_t *const origins =
-        is_present ? keep_set(step, elim_peer_set(peer, ELIM_KNOWN)) : previous_set(step);
+        is_present ? copy_set(step, elim_peer_set(peer, ELIM_KNOWN)) : previous_set(step);
     if (elim_peer_spreads(peer) && is_present)
         for (size_t i = 0; i < TACIT_BITS_WORDS(agent_count(peer)); i++)
             origins[i] &= ~hello->origins[i];
-    if (is_empty(peer, origins) && peer->config.has_seals) /* it may wait for what is held here */
+    if (is_empty(peer, origins) && peer->config.signs_rows) /* it may wait for what is held here */
         memcpy(origins, elim_peer_set(peer, ELIM_KNOWN), set_bytes(peer));
     if (is_empty(peer, origins))
         return TACIT_OK;
-    elim_peer_say(step, TACIT_ELIM_ADVERT, hello->from,
-                  is_present ? peer->epoch : peer->previous_epoch)
+    elim_peer_send(step, TACIT_ELIM_ADVERT, hello->from,
+                   is_present ? peer->epoch : peer->previous_epoch)
         ->origins = origins;
     return TACIT_OK;
 }
@@ -426,7 +426,7 @@ static enum tacit_status on_request(struct elim_peer_step *step,
     if (peer->config.rows_max > 0 &&
         tacit_bits_count(request->origins, agent_count(peer)) > peer->config.rows_max)
         return TACIT_REFUSED;
-    say_data(step, request->from, request->epoch, keep_set(step, request->origins));
+    send_data(step, request->from, request->epoch, copy_set(step, request->origins));
     return TACIT_OK;
 }
 
@@ -437,7 +437,7 @@ bool elim_peer_is_same_row(const struct elim_peer_step *step, const struct tacit
     size_t const bytes = data->sum_count * sizeof *row;
     if (bytes > 0 && memcmp(elim_message_row(data, origin, rank), row, bytes) != 0)
         return false;
-    if (!step->peer->config.has_seals)
+    if (!step->peer->config.signs_rows)
         return true;
     struct tacit_elim_opening const *const here = elim_table_opening(step->table, half, origin);
     struct tacit_elim_opening const *const there = elim_message_opening(data, origin, rank);
@@ -459,11 +459,11 @@ static enum tacit_status check_new_row(struct elim_peer_step *step,
     TACIT_ASSERT(origin < agent_count(step->peer));
     TACIT_ASSERT(rank <= origin);
     struct tacit_elim_peer const *const peer = step->peer;
-    if (peer->config.has_seals && !elim_peer_is_sealed(step, data, origin, rank))
+    if (peer->config.signs_rows && !elim_peer_row_is_signed(step, data, origin, rank))
         return TACIT_MALFORMED;
     union tacit_sum const *const sums =
         data->sum_count == 0 ? NULL : elim_message_row(data, origin, rank);
-    step->culprit = peer->config.has_seals ? origin : data->from;
+    step->culprit = peer->config.signs_rows ? origin : data->from;
     for (uint32_t i = 0; i < data->sum_count; i++)
         if (!tacit_mechanism_plausible(&peer->config.agent.mechanism, sums[i], data->pulls,
                                        data->epoch))
@@ -471,8 +471,8 @@ static enum tacit_status check_new_row(struct elim_peer_step *step,
     enum tacit_status const status = peer->config.agent.has_grants && !peer->confirms
                                          ? elim_peer_check_opening(step, data, origin, rank)
                                          : TACIT_OK;
-    /* Without seals, who passes a row on cannot know what it was: nobody is blamed for it. */
-    return status == TACIT_FORKED && !peer->config.has_seals && origin != data->from
+    /* Without signed rows, who passes a row on cannot know what it was: nobody is blamed for it. */
+    return status == TACIT_FORKED && !peer->config.signs_rows && origin != data->from
                ? TACIT_MALFORMED
                : status;
 }
@@ -483,7 +483,7 @@ bool elim_peer_is_of_half(const struct tacit_elim_peer *peer, const struct tacit
     uint32_t const arm_count = peer->config.agent.arm_count;
     uint64_t const *const arms = elim_peer_arms(peer, half);
     return data->arms != NULL && (data->sums != NULL || data->sum_count == 0) &&
-           data->is_sealed == peer->config.has_seals &&
+           data->is_signed == peer->config.signs_rows &&
            data->sum_count == tacit_bits_count(arms, arm_count) &&
            data->pulls == peer->pulls[half] &&
            (data->openings != NULL) == peer->config.agent.has_grants &&
@@ -507,8 +507,8 @@ static enum tacit_status check_data(struct elim_peer_step *step,
          origin = tacit_bits_next(data->origins, agents, origin + 1), rank++) {
         bool const is_here = tacit_bits_has(known, origin);
         if (is_here && !elim_peer_is_same_row(step, data, origin, rank, peer->half))
-            return peer->config.has_seals ? elim_peer_prove(step, data, origin, rank, peer->half)
-                                          : TACIT_MALFORMED; /* two answers to one question */
+            return peer->config.signs_rows ? elim_peer_prove(step, data, origin, rank, peer->half)
+                                           : TACIT_MALFORMED; /* two answers to one question */
         enum tacit_status const status =
             is_here ? TACIT_OK : check_new_row(step, data, origin, rank);
         if (status != TACIT_OK)
@@ -592,10 +592,10 @@ static enum tacit_status on_data(struct elim_peer_step *step, const struct tacit
         elim_peer_add_origins(step, data->origins);
         wait_for_slot(step);
         if (is_full(peer, data) && peer->missing_count > 0) /* it may hold more than it could say */
-            elim_peer_say(step, TACIT_ELIM_HELLO, data->from, peer->epoch)->origins =
+            elim_peer_send(step, TACIT_ELIM_HELLO, data->from, peer->epoch)->origins =
                 elim_peer_set(peer, ELIM_KNOWN);
     } else if (!elim_peer_spreads(peer)) { /* said again: the child does not know that it came */
-        elim_peer_say(step, TACIT_ELIM_ADVERT, data->from, peer->epoch)->origins =
+        elim_peer_send(step, TACIT_ELIM_ADVERT, data->from, peer->epoch)->origins =
             elim_peer_set(peer, ELIM_KNOWN);
     }
     return TACIT_OK;
@@ -661,8 +661,8 @@ static void count_work(struct elim_peer_step *step, uint32_t neighbour,
 }
 
 /* Does it tell of a report of ours that this state did not make? */
-static bool tells_of_a_later_state(const struct tacit_elim_peer *peer,
-                                   const struct tacit_elim_message *message)
+static bool shows_later_state(const struct tacit_elim_peer *peer,
+                              const struct tacit_elim_message *message)
 {
     struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
     uint32_t const self = peer->config.agent.agent_id;
@@ -676,9 +676,9 @@ static bool tells_of_a_later_state(const struct tacit_elim_peer *peer,
 
 /* Does it speak of an epoch that could not have come without our report of this one? Then either
  * this state is an old copy, or the neighbour lies. Whoever is ahead holds that report, and says so
- * when it is asked (tells_of_a_later_state); whoever only names an epoch stops nobody. */
-static bool needs_another_word(const struct tacit_elim_peer *peer,
-                               const struct tacit_elim_message *message)
+ * when it is asked (shows_later_state); whoever only names an epoch stops nobody. */
+static bool needs_another_message(const struct tacit_elim_peer *peer,
+                                  const struct tacit_elim_message *message)
 {
     struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
     return elim_peer_spreads(peer) && elim_peer_is_member(peer, peer->config.agent.agent_id) &&
@@ -692,8 +692,8 @@ static bool is_of_commitment(const struct tacit_elim_message *message)
            message->kind == TACIT_ELIM_REFUSAL;
 }
 
-static enum tacit_status check_word(const struct elim_peer_step *step, uint32_t neighbour,
-                                    const struct tacit_elim_message *message)
+static enum tacit_status check_message(const struct elim_peer_step *step, uint32_t neighbour,
+                                       const struct tacit_elim_message *message)
 {
     struct tacit_elim_peer const *const peer = step->peer;
     if (message->run_id != peer->config.agent.run_id ||
@@ -702,7 +702,7 @@ static enum tacit_status check_word(const struct elim_peer_step *step, uint32_t 
         return TACIT_STRANGER;
     if (is_of_commitment(message) || message->kind == TACIT_ELIM_PROOF)
         return is_too_much(step, neighbour, message) ? TACIT_REFUSED : TACIT_OK;
-    if (peer->config.has_seals != message->has_history)
+    if (peer->config.signs_rows != message->has_history)
         return TACIT_MALFORMED;
     if (message->origins == NULL || message->epoch > TACIT_ELIM_EPOCHS_MAX ||
         !tacit_bits_within(message->origins, message->origins, agent_count(peer)))
@@ -712,21 +712,21 @@ static enum tacit_status check_word(const struct elim_peer_step *step, uint32_t 
         return TACIT_MALFORMED; /* of nothing, or of nobody */
     if (is_too_much(step, neighbour, message))
         return TACIT_REFUSED;
-    return tells_of_a_later_state(peer, message) ? TACIT_ROLLBACK : TACIT_OK;
+    return shows_later_state(peer, message) ? TACIT_ROLLBACK : TACIT_OK;
 }
 
-static enum tacit_status hear(struct elim_peer_step *step, uint32_t neighbour,
-                              const struct tacit_elim_message *message)
+static enum tacit_status on_message(struct elim_peer_step *step, uint32_t neighbour,
+                                    const struct tacit_elim_message *message)
 {
     enum tacit_status answer = TACIT_OK;
     if (is_of_commitment(message))
         return elim_peer_on_commitment(step, neighbour, message);
     if (message->kind == TACIT_ELIM_PROOF)
         return elim_peer_on_proof(step, message);
-    if (step->peer->config.has_seals && elim_peer_differs(step, neighbour, message, &answer))
+    if (step->peer->config.signs_rows && elim_peer_differs(step, neighbour, message, &answer))
         return answer;
-    if (needs_another_word(step->peer, message)) {
-        elim_peer_say(step, TACIT_ELIM_HELLO, TACIT_NEIGHBOURS, step->peer->epoch)->origins =
+    if (needs_another_message(step->peer, message)) {
+        elim_peer_send(step, TACIT_ELIM_HELLO, TACIT_NEIGHBOURS, step->peer->epoch)->origins =
             elim_peer_set(step->peer, ELIM_KNOWN);
         return TACIT_OK;
     }
@@ -753,18 +753,18 @@ static enum tacit_status hear(struct elim_peer_step *step, uint32_t neighbour,
     return TACIT_UNEXPECTED;
 }
 
-/* With seals, what a word shows is looked at before the rest: of a refused one nothing stays. */
-static enum tacit_status hear_or_forget(struct elim_peer_step *step, uint32_t neighbour,
-                                        const struct tacit_elim_message *message)
+/* With signed rows, what a message shows is checked first: of a refused one nothing stays. */
+static enum tacit_status on_message_or_undo(struct elim_peer_step *step, uint32_t neighbour,
+                                            const struct tacit_elim_message *message)
 {
     struct tacit_elim_peer const *const peer = step->peer;
-    if (!peer->config.has_seals)
-        return hear(step, neighbour, message);
+    if (!peer->config.signs_rows)
+        return on_message(step, neighbour, message);
     uint64_t *const agreeing = elim_peer_agreeing(peer);
     uint64_t *const differing = elim_peer_differing(peer);
     bool const agreed = tacit_bits_has(agreeing, neighbour);
     bool const differed = tacit_bits_has(differing, message->from);
-    enum tacit_status const status = hear(step, neighbour, message);
+    enum tacit_status const status = on_message(step, neighbour, message);
     if (status == TACIT_OK || status == TACIT_FORKED)
         return status;
     if (agreed == tacit_bits_has(agreeing, neighbour) &&
@@ -784,11 +784,11 @@ enum tacit_status elim_peer_on_neighbour(struct elim_peer_step *step,
 {
     struct tacit_elim_peer *const peer = step->peer;
     uint32_t const neighbour = elim_peer_rank(peer, message->from);
-    enum tacit_status status = check_word(step, neighbour, message);
+    enum tacit_status status = check_message(step, neighbour, message);
     if (status == TACIT_ROLLBACK)
         *seen_epoch = message->epoch;
     if (status == TACIT_OK)
-        status = hear_or_forget(step, neighbour, message);
+        status = on_message_or_undo(step, neighbour, message);
     if (status != TACIT_OK && status != TACIT_FORKED)
         return status;
     count_work(step, neighbour, message);

@@ -7,7 +7,7 @@
 
 _Static_assert(sizeof(struct elim_peer_epochs) == sizeof(uint64_t), "two epochs are a word");
 
-size_t elim_peer_holding_words(uint32_t neighbour_count)
+size_t elim_peer_grantor_words(uint32_t neighbour_count)
 {
     return round_grantor_words(neighbour_count) + neighbour_count +
            2 * TACIT_BITS_WORDS(neighbour_count);
@@ -75,28 +75,28 @@ static uint32_t next_grantor(const struct tacit_elim_peer *peer)
                                                       : elim_peer_neighbours(peer)[0];
 }
 
-static void say_commit(struct elim_peer_step *step, uint32_t epoch,
-                       const struct tacit_commit *commit)
+static void send_commit(struct elim_peer_step *step, uint32_t epoch,
+                        const struct tacit_commit *commit)
 {
     TACIT_ASSERT(commit != NULL);
     TACIT_ASSERT(epoch == step->peer->commit_epoch);
-    elim_peer_say(step, TACIT_ELIM_COMMIT, next_grantor(step->peer), epoch)->commit = commit;
+    elim_peer_send(step, TACIT_ELIM_COMMIT, next_grantor(step->peer), epoch)->commit = commit;
 }
 
-bool elim_peer_commit(struct elim_peer_step *step, const struct tacit_elim_message *word)
+bool elim_peer_commit(struct elim_peer_step *step, const struct tacit_elim_message *message)
 {
     struct tacit_elim_peer *const peer = step->peer;
     uint32_t const neighbours = peer->config.neighbour_count;
-    TACIT_ASSERT(word->epoch >= peer->commit_epoch && word->commit != NULL);
-    if (word->epoch > peer->commit_epoch) { /* a new draw */
+    TACIT_ASSERT(message->epoch >= peer->commit_epoch && message->commit != NULL);
+    if (message->epoch > peer->commit_epoch) { /* a new draw */
         memset(elim_peer_granted(peer), 0, TACIT_BITS_WORDS(neighbours) * sizeof(uint64_t));
-        peer->commit_epoch = word->epoch;
+        peer->commit_epoch = message->epoch;
         peer->refuser = 0;
         step->update->persist = true;
     }
     if (elim_peer_spreads(peer) && neighbours == 0)
         return false;
-    say_commit(step, word->epoch, word->commit);
+    send_commit(step, message->epoch, message->commit);
     return true;
 }
 
@@ -131,7 +131,7 @@ static enum tacit_status on_grant(struct elim_peer_step *step, uint32_t rank,
     if (!elim_peer_spreads(peer) || tacit_bits_count(granted, neighbours) == neighbours)
         step->answer = grant;
     else if (rank == 0)
-        say_commit(step, agent->draw_epoch, &agent->grants.commit);
+        send_commit(step, agent->draw_epoch, &agent->grants.commit);
     return TACIT_OK;
 }
 
@@ -171,13 +171,13 @@ static bool is_closed(const struct tacit_elim_peer *peer, uint32_t epoch)
            (epoch < peer->epoch || (epoch == peer->epoch && peer->closed));
 }
 
-static void say_head(struct elim_peer_step *step, enum tacit_elim_message_kind kind,
-                     const struct tacit_commit_head *head, const struct tacit_elim_message *commit)
+static void send_head(struct elim_peer_step *step, enum tacit_elim_message_kind kind,
+                      const struct tacit_commit_head *head, const struct tacit_elim_message *commit)
 {
     TACIT_ASSERT(kind == TACIT_ELIM_GRANT || kind == TACIT_ELIM_REFUSAL);
     struct tacit_elim_peer *const peer = step->peer;
     struct tacit_elim_message *const answer =
-        elim_peer_say(step, kind, commit->from, commit->epoch);
+        elim_peer_send(step, kind, commit->from, commit->epoch);
     answer->commit = elim_peer_show(peer, head->head);
     answer->closed = kind == TACIT_ELIM_GRANT && is_closed(peer, commit->epoch);
 }
@@ -190,8 +190,8 @@ static enum tacit_status follow(struct elim_peer_step *step, uint32_t rank,
 {
     step->update->persist = step->update->persist || verdict.persist;
     if (verdict.answer != ROUND_NOTHING) {
-        say_head(step, verdict.answer == ROUND_GRANT ? TACIT_ELIM_GRANT : TACIT_ELIM_REFUSAL,
-                 &elim_peer_grantor(step->peer).heads[rank], asked);
+        send_head(step, verdict.answer == ROUND_GRANT ? TACIT_ELIM_GRANT : TACIT_ELIM_REFUSAL,
+                  &elim_peer_grantor(step->peer).heads[rank], asked);
         step->update->message.forgot = verdict.is_unknown;
     }
     return verdict.status == TACIT_ROLLBACK ? TACIT_OK : verdict.status;
@@ -257,7 +257,7 @@ enum tacit_status elim_peer_on_commitment(struct elim_peer_step *step, uint32_t 
 void elim_peer_forget_holdings(struct tacit_elim_peer *peer)
 {
     memset(holdings_of(peer), 0,
-           elim_peer_holding_words(peer->config.neighbour_count) * sizeof(uint64_t));
+           elim_peer_grantor_words(peer->config.neighbour_count) * sizeof(uint64_t));
 }
 
 /* ---- Rows ---- */

@@ -131,40 +131,40 @@ static bool row_is_possible(void *state, uint32_t agent)
 }
 
 /* Nothing of a report is used in part. */
-static enum tacit_status check_report(void *state, const struct round_heard *heard)
+static enum tacit_status check_report(void *state, const struct round_input *input)
 {
     struct tacit_elim_hub *const hub = state;
-    struct tacit_elim_message const *const report = heard->message;
+    struct tacit_elim_message const *const report = input->message;
     uint32_t const arms = hub->config.schedule.arm_count;
     TACIT_ASSERT(report->epoch == hub->judge.epoch);
     if (!tacit_bits_has(uploaders_of(hub), report->from))
         return TACIT_UNEXPECTED;
     if (report->arms == NULL || report->sums == NULL ||
         report->sum_count != hub->judge.active_count || report->pulls != elim_hub_pulls(hub) ||
-        heard->sites > weights_of(hub)[report->from])
+        input->sites > weights_of(hub)[report->from])
         return TACIT_MALFORMED;
     return memcmp(report->arms, active_of(hub), TACIT_BITS_WORDS(arms) * sizeof(uint64_t)) == 0 &&
-                   sums_are_possible(hub, report->sums, heard->sites)
+                   sums_are_possible(hub, report->sums, input->sites)
                ? TACIT_OK
                : TACIT_MALFORMED;
 }
 
-static void digest_report(void *hub, const struct round_heard *heard,
+static void digest_report(void *hub, const struct round_input *input,
                           uint8_t digest[TACIT_SHA256_BYTES])
 {
-    struct tacit_elim_message const *const report = heard->message;
-    TACIT_ASSERT(heard->masked == NULL);
+    struct tacit_elim_message const *const report = input->message;
+    TACIT_ASSERT(input->masked == NULL);
     elim_release_digest(report->pulls, report->arms,
                         ((struct tacit_elim_hub *)hub)->config.schedule.arm_count, report->sums,
                         report->sum_count, digest);
 }
 
-static struct round_heard heard_of(void *state, const void *said)
+static struct round_input input_of(void *state, const void *said)
 {
     struct tacit_elim_hub *const hub = state;
     struct tacit_elim_message const *const message = said;
     bool const is_site = message->from < hub->config.agent_count;
-    return (struct round_heard){.word = elim_word(message),
+    return (struct round_input){.message_kind = elim_message_kind(message),
                                 .head = &message->head,
                                 .message = message,
                                 .sites = message->agents == 0 ? 1 : message->agents,
@@ -176,7 +176,7 @@ static struct round_heard heard_of(void *state, const void *said)
 }
 
 const struct round_rule elim_hub_rule = {.round = round_of,
-                                         .heard = heard_of,
+                                         .input = input_of,
                                          .quorum = elim_hub_quorum,
                                          .prepare = elim_hub_draw_uploaders,
                                          .begin = begin,
@@ -190,8 +190,8 @@ const struct round_rule elim_hub_rule = {.round = round_of,
 
 /* ---- Messages ---- */
 
-void elim_hub_say(struct tacit_elim_hub *hub, const struct round_made *made,
-                  struct tacit_elim_update *update)
+void elim_hub_fill_update(struct tacit_elim_hub *hub, const struct round_made *made,
+                          struct tacit_elim_update *update)
 {
     bool const is_grant = made->answer == ROUND_GRANT;
     struct round_hub const round = round_of(hub);
@@ -217,7 +217,7 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub, const struct t
     struct round_made made;
     elim_hub_check_invariants(hub);
     enum tacit_status const status = round_step(&elim_hub_rule, hub, event, entropy, &made);
-    elim_hub_say(hub, &made, update);
+    elim_hub_fill_update(hub, &made, update);
     elim_hub_check_invariants(hub);
     return status;
 }
@@ -228,7 +228,7 @@ void tacit_elim_hub_close(struct tacit_elim_hub *hub, uint32_t agents, const int
     struct round_made made;
     elim_hub_check_invariants(hub);
     round_close(&elim_hub_rule, hub, agents, totals, now_us, &made);
-    elim_hub_say(hub, &made, update);
+    elim_hub_fill_update(hub, &made, update);
     elim_hub_check_invariants(hub);
 }
 

@@ -36,21 +36,21 @@ static bool settle(struct tacit_elim_hub *hub, struct round_made *made)
 
 /* Who abstains now, and who would report in another round. Errors: TACIT_ENTROPY; the stock is
  * taken. */
-static enum tacit_status take_stock_and_draw(struct tacit_elim_hub *hub,
-                                             const struct tacit_entropy *entropy)
+static enum tacit_status count_and_draw(struct tacit_elim_hub *hub,
+                                        const struct tacit_entropy *entropy)
 {
-    elim_hub_take_stock(hub);
+    elim_hub_count_eligible(hub);
     return hub->desk.phase == ROUND_COLLECTING ? elim_hub_draw_uploaders(hub, entropy) : TACIT_OK;
 }
 
 /* What a site says that it does not play. Nothing of it is used that was noised after it said so; a
  * round that waits for it goes on without it. Errors: TACIT_ENTROPY, nothing changed. */
-enum tacit_status elim_hub_note_refused(void *state, const struct round_heard *heard,
+enum tacit_status elim_hub_note_refused(void *state, const struct round_input *input,
                                         const struct tacit_entropy *entropy,
                                         struct round_made *made)
 {
     struct tacit_elim_hub *const hub = state;
-    struct tacit_elim_message const *const message = heard->message;
+    struct tacit_elim_message const *const message = input->message;
     uint64_t before[TACIT_BITS_WORDS(TACIT_ARMS_MAX)];
     size_t const words = TACIT_BITS_WORDS(hub->config.schedule.arm_count);
     TACIT_ASSERT(message->from < hub->config.agent_count);
@@ -62,10 +62,10 @@ enum tacit_status elim_hub_note_refused(void *state, const struct round_heard *h
     memcpy(before, known, words * sizeof *before);
     for (size_t i = 0; i < words; i++)
         known[i] |= message->refused[i];
-    enum tacit_status const status = take_stock_and_draw(hub, entropy);
+    enum tacit_status const status = count_and_draw(hub, entropy);
     if (status != TACIT_OK) {
         memcpy(known, before, words * sizeof *before);
-        elim_hub_take_stock(hub);
+        elim_hub_count_eligible(hub);
         return status;
     }
     made->persist = true;
@@ -74,7 +74,7 @@ enum tacit_status elim_hub_note_refused(void *state, const struct round_heard *h
     if (tacit_bits_has(abstaining_of(hub), message->from))
         excuse(hub, message->from);
     if (settle(hub, made))
-        round_say_order(made, TACIT_EVERYONE);
+        round_answer_order(made, TACIT_EVERYONE);
     return TACIT_OK;
 }
 
@@ -138,10 +138,10 @@ static enum tacit_status leave_out(struct tacit_elim_hub *hub, uint64_t *set, ui
                                    const struct tacit_entropy *entropy)
 {
     tacit_bits_add(set, member);
-    enum tacit_status const status = take_stock_and_draw(hub, entropy);
+    enum tacit_status const status = count_and_draw(hub, entropy);
     if (status != TACIT_OK) {
         tacit_bits_remove(set, member);
-        elim_hub_take_stock(hub);
+        elim_hub_count_eligible(hub);
     }
     return status;
 }
@@ -206,7 +206,7 @@ static enum tacit_status set_quorum(struct tacit_elim_hub *hub,
     if (wanted->subject == quorum && wanted->value == hub->timeout_us)
         return TACIT_OK;
     hub->quorum = wanted->subject;
-    enum tacit_status const status = take_stock_and_draw(hub, entropy);
+    enum tacit_status const status = count_and_draw(hub, entropy);
     if (status != TACIT_OK) {
         hub->quorum = quorum;
         return status;
@@ -309,14 +309,14 @@ enum tacit_status tacit_elim_hub_change(struct tacit_elim_hub *hub,
     enum tacit_status const status = change(hub, wanted, entropy, &made, number);
     if (status == TACIT_OK && made.persist) {
         if (made.answer == ROUND_NOTHING)
-            round_say_order(&made, TACIT_EVERYONE);
+            round_answer_order(&made, TACIT_EVERYONE);
         round_desk_end_step(&hub->desk, now_us, hub->timeout_us,
                             hub->judge.epoch != epoch_before ||
                                 wanted->kind == TACIT_ELIM_SET_QUORUM_AND_DEADLINE,
                             false);
     }
     TACIT_IMPLIES(status != TACIT_OK, made.answer == ROUND_NOTHING && !made.persist);
-    elim_hub_say(hub, &made, update);
+    elim_hub_fill_update(hub, &made, update);
     elim_hub_check_invariants(hub);
     return status;
 }

@@ -18,7 +18,7 @@ uint32_t elim_hub_quorum(void *state)
 
 /* After the arms or the sites became fewer: who abstains, and N of the paper's S(r). With exact
  * bounds the ladder stays. */
-void elim_hub_take_stock(struct tacit_elim_hub *hub)
+void elim_hub_count_eligible(struct tacit_elim_hub *hub)
 {
     TACIT_ASSERT(hub->config.change_max > 0);
     uint32_t const arms = hub->config.schedule.arm_count;
@@ -179,7 +179,7 @@ void elim_hub_judge(void *state, uint32_t agents, const int64_t *totals)
         aggregate(hub);
     elim_judge_close_round(&judge, agents);
     if (hub->config.change_max > 0)
-        elim_hub_take_stock(hub);
+        elim_hub_count_eligible(hub);
 }
 
 void elim_hub_check_invariants(struct tacit_elim_hub *hub)

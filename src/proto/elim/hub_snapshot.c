@@ -2,7 +2,7 @@
 #include <string.h>
 #include "hub_state.h"
 
-#define MARK UINT64_C(0x3170616e73627568) /* "hubsnap1" */
+#define MAGIC UINT64_C(0x3170616e73627568) /* "hubsnap1" */
 
 /* ---- The fields ---- */
 
@@ -71,7 +71,7 @@ static void pass_asked(struct base_walk *walk, struct tacit_elim_hub *hub)
 static void pass_hub(struct base_walk *walk, void *state)
 {
     struct tacit_elim_hub *const hub = state;
-    base_walk_same(walk, MARK);
+    base_walk_same(walk, MAGIC);
     base_walk_same(walk, hub->config.run_id);
     base_walk_same(walk, hub->config.agent_count);
     base_walk_same(walk, hub->config.schedule.arm_count);

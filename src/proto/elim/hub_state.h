@@ -231,15 +231,15 @@ bool elim_hub_same_config(struct tacit_elim_hub *hub, const struct tacit_elim_hu
 extern const struct round_rule elim_hub_rule;
 
 /* The whole update of a step, or of a change. */
-void elim_hub_say(struct tacit_elim_hub *hub, const struct round_made *made,
-                  struct tacit_elim_update *update);
+void elim_hub_fill_update(struct tacit_elim_hub *hub, const struct round_made *made,
+                          struct tacit_elim_update *update);
 
 /* ---- hub_rounds.c ---- */
 
 /* Agents, not reports, that suffice once the deadline is over. */
 uint32_t elim_hub_quorum(void *state);
 /* After arms or sites became fewer: who abstains, and N of the paper's S(r). */
-void elim_hub_take_stock(struct tacit_elim_hub *hub);
+void elim_hub_count_eligible(struct tacit_elim_hub *hub);
 /* The order that stands, but for its head; it points into the hub. */
 struct tacit_elim_message elim_hub_order(struct tacit_elim_hub *hub);
 /* Who is asked next, into next_uploaders_of. Errors: TACIT_ENTROPY, the hub is as it was. */
@@ -254,7 +254,7 @@ void elim_hub_check_invariants(struct tacit_elim_hub *hub);
 /* ---- hub_changes.c ---- */
 
 /* What a site says that it does not play. Errors: TACIT_ENTROPY, nothing changed. */
-enum tacit_status elim_hub_note_refused(void *state, const struct round_heard *heard,
+enum tacit_status elim_hub_note_refused(void *state, const struct round_input *input,
                                         const struct tacit_entropy *entropy,
                                         struct round_made *made);
 #endif

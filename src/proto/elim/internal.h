@@ -4,7 +4,7 @@
 #define TACIT_ELIM_INTERNAL_H
 #include "tacit/elim.h"
 #include "tacit/phases.h"
-#include "../round/words.h"
+#include "../round/message_kind.h"
 
 /* A part of its owner's state. */
 struct elim_judge {
@@ -126,7 +126,7 @@ bool elim_sums_fit(const struct tacit_mechanism *mechanism, uint32_t agent_count
 bool elim_agent_config_is_valid(const struct tacit_elim_agent_config *config);
 
 /* What a step may move: as much as tacit_elim_update.happened is told by. */
-struct elim_agent_marks {
+struct elim_agent_progress {
     uint64_t term;
     uint64_t release_number;
     uint32_t epoch;
@@ -134,10 +134,10 @@ struct elim_agent_marks {
     bool last;
 };
 
-struct elim_agent_marks elim_agent_marks(const struct tacit_elim_agent *agent);
+struct elim_agent_progress elim_agent_progress(const struct tacit_elim_agent *agent);
 
 /* As tacit_elim_update.happened, from how the agent was before. */
-uint32_t elim_agent_happened(const struct elim_agent_marks *before,
+uint32_t elim_agent_happened(const struct elim_agent_progress *before,
                              const struct tacit_elim_agent *agent);
 
 /* tacit_elim_agent_step, but nobody says what happened: a peer looks once, after all its steps. */
@@ -146,7 +146,7 @@ enum tacit_status elim_agent_step(struct tacit_elim_agent *agent, const struct t
                                   struct tacit_elim_update *update);
 
 /* A later term begins, and nothing of the history is of use in it. */
-void elim_agent_begin_anew(struct tacit_elim_agent *agent, uint64_t term);
+void elim_agent_reset(struct tacit_elim_agent *agent, uint64_t term);
 
 /* ---- Table ---- */
 
@@ -171,7 +171,7 @@ struct tacit_elim_opening *elim_table_opening(struct tacit_elim_table *table, ui
                                               uint32_t agent);
 
 /* What it is, as far as rounds go. */
-enum round_word elim_word(const void *message);
+enum round_message_kind elim_message_kind(const void *message);
 
 /* What a commitment is to: S(r), the active set, its sums side by side. Cost: O(K). */
 void elim_release_digest(uint64_t pulls, const uint64_t *arms, uint32_t arm_count,

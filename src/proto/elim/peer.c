@@ -29,8 +29,8 @@ static struct elim_peer_layout layout_of(const struct tacit_elim_peer_config *co
     at.holdings = at.sets + set_count * TACIT_BITS_WORDS(config->agent.agent_count);
     at.differing =
         at.holdings +
-        (config->agent.has_grants ? elim_peer_holding_words(config->neighbour_count) : 0);
-    at.end = at.differing + (config->has_seals ? TACIT_BITS_WORDS(config->agent.agent_count) : 0);
+        (config->agent.has_grants ? elim_peer_grantor_words(config->neighbour_count) : 0);
+    at.end = at.differing + (config->signs_rows ? TACIT_BITS_WORDS(config->agent.agent_count) : 0);
     return at;
 }
 
@@ -81,7 +81,7 @@ uint64_t *elim_peer_set(const struct tacit_elim_peer *peer, enum elim_peer_set s
 
 uint64_t *elim_peer_differing(const struct tacit_elim_peer *peer)
 {
-    TACIT_ASSERT(peer->config.has_seals);
+    TACIT_ASSERT(peer->config.signs_rows);
     return words_at(peer, peer->at.differing);
 }
 
@@ -152,8 +152,8 @@ static bool config_is_valid(const struct tacit_elim_peer_config *config)
            config->round_us <= TACIT_ELIM_PAUSE_US_MAX &&
            config->gather_timeout_us <= TACIT_ELIM_PAUSE_US_MAX &&
            config->confirm_us <= TACIT_ELIM_PAUSE_US_MAX &&
-           (!config->has_seals || (config->agent.has_grants && !config->has_clock &&
-                                   config->collection == TACIT_ELIM_SPREAD));
+           (!config->signs_rows || (config->agent.has_grants && !config->has_clock &&
+                                    config->collection == TACIT_ELIM_SPREAD));
 }
 
 size_t tacit_elim_peer_size(const struct tacit_elim_peer_config *config)
@@ -181,7 +181,7 @@ static void copy_config(struct tacit_elim_peer_config *copy,
     copy->has_clock = config->has_clock;
     copy->round_us = config->round_us;
     copy->gather_timeout_us = config->gather_timeout_us;
-    copy->has_seals = config->has_seals;
+    copy->signs_rows = config->signs_rows;
     copy->reports_at_once = config->reports_at_once;
     copy->confirm_us = config->confirm_us;
 }
@@ -222,63 +222,63 @@ enum tacit_status tacit_elim_peer_init(struct tacit_elim_peer *peer,
 
 /* ---- The agent inside ---- */
 
-static enum tacit_status tell_agent(struct elim_peer_step *step, const struct tacit_event *event);
+static enum tacit_status step_agent(struct elim_peer_step *step, const struct tacit_event *event);
 
 /* What is made in here, or said by grantors, as a hub would say it. */
-static enum tacit_status tell_as_hub(struct elim_peer_step *step, struct tacit_elim_message word)
+static enum tacit_status step_as_hub(struct elim_peer_step *step, struct tacit_elim_message message)
 {
     struct tacit_elim_peer const *const peer = step->peer;
-    word.from = TACIT_HUB;
-    word.to = peer->config.agent.agent_id;
-    word.run_id = peer->config.agent.run_id;
-    word.term = elim_peer_agent(peer)->term;
+    message.from = TACIT_HUB;
+    message.to = peer->config.agent.agent_id;
+    message.run_id = peer->config.agent.run_id;
+    message.term = elim_peer_agent(peer)->term;
     struct tacit_event const event = {
-        .now_us = step->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &word};
-    return tell_agent(step, &event);
+        .now_us = step->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &message};
+    return step_agent(step, &event);
 }
 
 /* The order of the judge in here. */
-static enum tacit_status give_order(struct elim_peer_step *step)
+static enum tacit_status deliver_order(struct elim_peer_step *step)
 {
     TACIT_ASSERT(elim_peer_spreads(step->peer));
     TACIT_ASSERT(step->peer->judge.epoch >= 1);
     struct elim_judge_parts const judge = elim_peer_judge(step->peer);
     struct tacit_elim_message order = elim_judge_order(&judge);
     order.seen = elim_peer_agent(step->peer)->release_epoch;
-    return tell_as_hub(step, order);
+    return step_as_hub(step, order);
 }
 
 /* The halt of an agent whose state a neighbour knows to be old. */
-static enum tacit_status give_rollback(struct elim_peer_step *step, uint32_t seen_epoch)
+static enum tacit_status deliver_rollback(struct elim_peer_step *step, uint32_t seen_epoch)
 {
     TACIT_ASSERT(seen_epoch <= TACIT_ELIM_EPOCHS_MAX);
     TACIT_ASSERT(seen_epoch >= 1);
     struct tacit_elim_agent *const agent = elim_peer_agent(step->peer);
-    return tell_as_hub(step, (struct tacit_elim_message){.kind = TACIT_ELIM_ORDER,
+    return step_as_hub(step, (struct tacit_elim_message){.kind = TACIT_ELIM_ORDER,
                                                          .epoch = seen_epoch,
                                                          .seen = seen_epoch,
                                                          .pulls = agent->pulls,
                                                          .arms = arms_of(agent)});
 }
 
-static enum tacit_status give_answer(struct elim_peer_step *step,
-                                     const struct tacit_elim_message *answer)
+static enum tacit_status deliver_answer(struct elim_peer_step *step,
+                                        const struct tacit_elim_message *answer)
 {
     TACIT_ASSERT(step->peer->config.agent.has_grants);
     TACIT_ASSERT(answer->kind == TACIT_ELIM_GRANT || answer->kind == TACIT_ELIM_REFUSAL);
-    struct tacit_elim_message word = *answer;
+    struct tacit_elim_message message = *answer;
     /* Nobody can close an epoch of a graph without this report. */
-    word.closed = answer->closed && !elim_peer_spreads(step->peer);
-    return tell_as_hub(step, word);
+    message.closed = answer->closed && !elim_peer_spreads(step->peer);
+    return step_as_hub(step, message);
 }
 
 /* Somebody alone has no grantor, and nothing of it leaves. */
-static void take_commitment(struct elim_peer_step *step, const struct tacit_elim_message *word)
+static void on_agent_commit(struct elim_peer_step *step, const struct tacit_elim_message *message)
 {
-    TACIT_ASSERT(word->kind == TACIT_ELIM_COMMIT);
-    struct tacit_elim_message const grant = {.kind = TACIT_ELIM_GRANT, .commit = word->commit};
-    if (!elim_peer_commit(step, word))
-        (void)give_answer(step, &grant);
+    TACIT_ASSERT(message->kind == TACIT_ELIM_COMMIT);
+    struct tacit_elim_message const grant = {.kind = TACIT_ELIM_GRANT, .commit = message->commit};
+    if (!elim_peer_commit(step, message))
+        (void)deliver_answer(step, &grant);
 }
 
 /* READINGS P1.11: paper mode exploits the best mean of its own rewards, ties at random, and stays
@@ -307,20 +307,20 @@ static void choose_exploit_arm(struct elim_peer_step *step)
 }
 
 /* What the agent says to its hub, which it does not reach from here. */
-static void take_word(struct elim_peer_step *step, const struct tacit_elim_message *word,
-                      bool is_start)
+static void on_agent_message(struct elim_peer_step *step, const struct tacit_elim_message *message,
+                             bool is_start)
 {
-    TACIT_ASSERT(word->from == step->peer->config.agent.agent_id);
-    TACIT_ASSERT(word->to == TACIT_HUB);
+    TACIT_ASSERT(message->from == step->peer->config.agent.agent_id);
+    TACIT_ASSERT(message->to == TACIT_HUB);
     struct tacit_elim_peer *const peer = step->peer;
-    bool const is_new = word->kind == TACIT_ELIM_REPORT &&
-                        !tacit_bits_has(elim_peer_set(peer, ELIM_KNOWN), word->from);
+    bool const is_new = message->kind == TACIT_ELIM_REPORT &&
+                        !tacit_bits_has(elim_peer_set(peer, ELIM_KNOWN), message->from);
     if (is_new)
         choose_exploit_arm(step);
-    if (word->kind == TACIT_ELIM_REPORT)
-        elim_peer_on_own_report(step, word);
-    else if (word->kind == TACIT_ELIM_COMMIT)
-        take_commitment(step, word);
+    if (message->kind == TACIT_ELIM_REPORT)
+        elim_peer_on_own_report(step, message);
+    else if (message->kind == TACIT_ELIM_COMMIT)
+        on_agent_commit(step, message);
     else
         elim_peer_ask(step, is_start);
 }
@@ -333,7 +333,7 @@ static void follow_epoch(struct elim_peer_step *step)
         elim_peer_begin_collection(step);
 }
 
-static enum tacit_status tell_agent(struct elim_peer_step *step, const struct tacit_event *event)
+static enum tacit_status step_agent(struct elim_peer_step *step, const struct tacit_event *event)
 {
     struct tacit_elim_peer *const peer = step->peer;
     struct tacit_elim_update update;
@@ -347,7 +347,7 @@ static enum tacit_status tell_agent(struct elim_peer_step *step, const struct ta
     }
     follow_epoch(step);
     if (update.send)
-        take_word(step, &update.message, event->kind == TACIT_EVENT_START);
+        on_agent_message(step, &update.message, event->kind == TACIT_EVENT_START);
     return status;
 }
 
@@ -368,22 +368,22 @@ static enum tacit_status close_when_complete(struct elim_peer_step *step)
     if (peer->confirms)
         elim_peer_check_confirmed(step);
     if (!is_unjudged(peer) || peer->missing_count > 0 || step->now_us < peer->round_end_us ||
-        (peer->config.has_seals && !elim_peer_may_judge(peer)))
+        (peer->config.signs_rows && !elim_peer_may_judge(peer)))
         return TACIT_OK;
     struct elim_judge_parts const judge = elim_peer_judge(peer);
     elim_peer_aggregate(step);
-    if (peer->config.has_seals)
+    if (peer->config.signs_rows)
         elim_peer_note_round(step);
     elim_judge_close_round(&judge, peer->config.schedule.report_count);
     /* Where a clock says when a round is over, everybody has everything then; else the neighbours
      * may still need what came last. */
     if (peer->config.has_clock)
-        elim_peer_keep_quiet(step);
+        elim_peer_stop_passing(step);
     else if (!step->update->send)
         elim_peer_pass_on(step);
     step->update->persist = true;
-    enum tacit_status const status = give_order(step);
-    if (peer->config.has_seals && peer->judge.finished)
+    enum tacit_status const status = deliver_order(step);
+    if (peer->config.signs_rows && peer->judge.finished)
         elim_peer_begin_confirming(step);
     return status;
 }
@@ -396,7 +396,7 @@ static void begin_term(struct elim_peer_step *step, uint64_t term)
     struct elim_judge_parts const judge = elim_peer_judge(peer);
     size_t const set_words = TACIT_BITS_WORDS(peer->config.agent.agent_count);
     uint32_t const neighbours = peer->config.neighbour_count;
-    elim_agent_begin_anew(elim_peer_agent(peer), term);
+    elim_agent_reset(elim_peer_agent(peer), term);
     memset(elim_peer_own_sums(peer), 0, peer->config.agent.arm_count * sizeof(union tacit_sum));
     memset(elim_peer_work(peer), 0, neighbours * sizeof(struct elim_peer_work));
     memset(elim_peer_set(peer, ELIM_KNOWN), 0, 3 * set_words * sizeof(uint64_t));
@@ -413,7 +413,7 @@ static void begin_term(struct elim_peer_step *step, uint64_t term)
     memset(&peer->proof, 0, sizeof peer->proof);
     peer->history_epoch = peer->proof_epoch = 0;
     peer->confirms = peer->confirmed = false;
-    if (peer->config.has_seals)
+    if (peer->config.signs_rows)
         memset(elim_peer_differing(peer), 0, set_words * sizeof(uint64_t));
     peer->previous_epoch = peer->epoch = peer->missing_count = 0;
     peer->commit_epoch = peer->refuser = peer->ask_count = 0;
@@ -428,13 +428,13 @@ static enum tacit_status on_start(struct elim_peer_step *step, const struct taci
     struct elim_judge_parts const judge = elim_peer_judge(peer);
     if (event->as.term > elim_peer_agent(peer)->term)
         begin_term(step, event->as.term);
-    enum tacit_status const status = tell_agent(step, event);
+    enum tacit_status const status = step_agent(step, event);
     if (status != TACIT_OK || !elim_peer_spreads(peer) || peer->judge.epoch > 0)
         return status;
     elim_judge_begin_epoch(&judge);
     step->update->persist = true;
     /* One arm: the agent knows it without an order. */
-    return peer->config.agent.arm_count == 1 ? TACIT_OK : give_order(step);
+    return peer->config.agent.arm_count == 1 ? TACIT_OK : deliver_order(step);
 }
 
 static enum tacit_status on_reward(struct elim_peer_step *step, const struct tacit_event *event)
@@ -448,7 +448,7 @@ static enum tacit_status on_reward(struct elim_peer_step *step, const struct tac
     union tacit_sum const before = counts ? own[arm] : (union tacit_sum){0};
     if (counts) /* before the agent has it: the last reward of an epoch ends with the choice */
         tacit_sum_add(&peer->config.agent.mechanism.scale, &own[arm], event->as.reward.sum);
-    enum tacit_status const status = tell_agent(step, event);
+    enum tacit_status const status = step_agent(step, event);
     if (status == TACIT_INVALID && counts)
         own[arm] = before;
     return status;
@@ -475,7 +475,7 @@ static enum tacit_status on_hub(struct elim_peer_step *step, const struct tacit_
         return TACIT_UNEXPECTED; /* it holds what sinks release, nobody else's */
     if (is_order && !heard->last && heard->pulls == 0)
         return TACIT_MALFORMED; /* a mean over a component needs pulls */
-    return is_old_news(step->peer, heard) ? TACIT_OK : tell_agent(step, event);
+    return is_old_news(step->peer, heard) ? TACIT_OK : step_agent(step, event);
 }
 
 static enum tacit_status on_receive(struct elim_peer_step *step, const struct tacit_event *event)
@@ -487,9 +487,9 @@ static enum tacit_status on_receive(struct elim_peer_step *step, const struct ta
         return on_hub(step, event);
     enum tacit_status status = elim_peer_on_neighbour(step, message, &seen_epoch);
     if (status == TACIT_ROLLBACK)
-        return give_rollback(step, seen_epoch);
+        return deliver_rollback(step, seen_epoch);
     if (status == TACIT_OK && step->answer != NULL)
-        status = give_answer(step, step->answer);
+        status = deliver_answer(step, step->answer);
     return status == TACIT_OK ? close_when_complete(step) : status;
 }
 
@@ -499,7 +499,7 @@ static enum tacit_status on_timeout(struct elim_peer_step *step, const struct ta
     struct tacit_elim_peer *const peer = step->peer;
     enum tacit_status status = TACIT_OK;
     if (event->now_us >= peer->agent_deadline_us)
-        status = tell_agent(step, event);
+        status = step_agent(step, event);
     if (elim_peer_agent(peer)->phase == PHASE_HALTED)
         return status;
     if (event->now_us >= peer->pass_on_us) {
@@ -534,7 +534,7 @@ static enum tacit_status handle(struct elim_peer_step *step, const struct tacit_
     }
     case TACIT_EVENT_EXPLOITED:
     case TACIT_EVENT_OFFER: /* which the agent refuses */
-        return tell_agent(step, event);
+        return step_agent(step, event);
     case TACIT_EVENT_RECEIVE:
         return is_halted ? TACIT_OK : on_receive(step, event);
     case TACIT_EVENT_TIMEOUT:
@@ -594,12 +594,12 @@ enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct taci
     *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
     struct elim_peer_step step = {
         .peer = peer, .table = table, .entropy = entropy, .update = update};
-    TACIT_IMPLIES(peer->config.has_seals, event->seals != NULL);
+    TACIT_IMPLIES(peer->config.signs_rows, event->signer != NULL);
     step.now_us = event->now_us;
-    step.seals = event->seals;
+    step.signer = event->signer;
     if (event->kind == TACIT_EVENT_START) /* a new process has a new clock */
         restart_clock(&step);
-    struct elim_agent_marks const was = elim_agent_marks(elim_peer_agent(peer));
+    struct elim_agent_progress const was = elim_agent_progress(elim_peer_agent(peer));
     bool const had_proof = peer->proof_epoch > 0;
     enum tacit_status const status = handle(&step, event);
     update->happened = elim_agent_happened(&was, elim_peer_agent(peer));
@@ -831,9 +831,9 @@ void tacit_elim_peer_view(const struct tacit_elim_peer *peer, struct tacit_elim_
         .granted = peer->config.agent.has_grants ? elim_peer_granted(peer) : NULL,
         .proof = peer->proof_epoch > 0 ? &peer->proof : NULL,
         .proof_epoch = peer->proof_epoch,
-        .differing = peer->config.has_seals ? elim_peer_differing(peer) : NULL,
+        .differing = peer->config.signs_rows ? elim_peer_differing(peer) : NULL,
         .confirms = peer->confirms,
-        .confirmed = !peer->config.has_seals || peer->confirmed};
+        .confirmed = !peer->config.signs_rows || peer->confirmed};
     tacit_elim_agent_view(elim_peer_agent(peer), &view->agent);
     bool const is_own_choice = peer->config.agent.mechanism.scale.kind == TACIT_SCALE_REAL &&
                                tacit_bits_has(view->agent.arms, peer->exploit_arm);

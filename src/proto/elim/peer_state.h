@@ -51,7 +51,7 @@ struct tacit_elim_peer {
     uint32_t refuser;            /* 1 + the neighbour whose refusal blocks it; 0: none */
     uint64_t confirm_end_us;     /* SPREAD, confirming: until then it waits for all */
     struct round_resend confirm; /* it asks for what is missing */
-    uint8_t history[2][TACIT_SHA256_BYTES]; /* with seals: of all rounds closed; of all but one */
+    uint8_t history[2][TACIT_SHA256_BYTES]; /* signed rows: of all rounds closed; of all but one */
     uint32_t history_epoch;                 /* of the last round closed; 0: none */
     uint32_t proof_epoch;                   /* 0: there is no proof */
     struct tacit_elim_proof proof;
@@ -65,7 +65,7 @@ struct tacit_elim_peer {
     /* agent | judge | own K, report K sums | neighbours, work | arms of the rows in each half, 2
      * W(K) | known, fresh, asked W(A) | members W(A) if given or GATHER | previous known W(A) if
      * GATHER | with grants: heads, flagged, ahead of the neighbours, their epochs, who granted
-     * W(neighbours), agreeing W(neighbours) | with seals: differing W(A) */
+     * W(neighbours), agreeing W(neighbours) | with signed rows: differing W(A) */
     uint64_t words[];
 };
 
@@ -79,7 +79,7 @@ struct elim_peer_step {
     struct tacit_elim_update *update;
     uint64_t now_us;
     const struct tacit_elim_message *answer; /* of the grantors, for the agent inside; NULL: none */
-    const struct tacit_seals *seals;         /* with seals */
+    const struct tacit_row_signer *signer;   /* with signed rows */
     uint32_t culprit; /* whose row of a message was not granted, or not as it is */
 };
 
@@ -122,10 +122,10 @@ uint64_t *elim_peer_granted(const struct tacit_elim_peer *peer);
 uint64_t *elim_peer_agreeing(const struct tacit_elim_peer *peer);
 
 /* Words of all of it. */
-size_t elim_peer_holding_words(uint32_t neighbour_count);
+size_t elim_peer_grantor_words(uint32_t neighbour_count);
 
 /* The agent's commitment goes to who is to grant it next. Returns false if it has no grantors. */
-bool elim_peer_commit(struct elim_peer_step *step, const struct tacit_elim_message *word);
+bool elim_peer_commit(struct elim_peer_step *step, const struct tacit_elim_message *message);
 
 /* COMMIT, GRANT, REFUSAL of the neighbour with this rank. What the agent inside is to hear of it is
  * in step->answer. */
@@ -155,7 +155,7 @@ void elim_peer_forget_holdings(struct tacit_elim_peer *peer);
 /* Could a step have left these? (For states from a disk.) */
 bool elim_peer_grants_are_possible(const struct tacit_elim_peer *peer);
 
-/* ---- agree.c: requires seals ---- */
+/* ---- agree.c: requires signed rows ---- */
 
 /* W(A): who is known to hold other rows. */
 uint64_t *elim_peer_differing(const struct tacit_elim_peer *peer);
@@ -176,19 +176,19 @@ void elim_peer_check_confirmed(struct elim_peer_step *step);
 void elim_peer_time_confirming(struct elim_peer_step *step);
 
 /* The own row of this half of the table, as it is about to be said. */
-void elim_peer_seal(struct elim_peer_step *step, uint32_t half, uint32_t epoch);
+void elim_peer_sign_row(struct elim_peer_step *step, uint32_t half, uint32_t epoch);
 
-/* Did its agent seal this row of DATA? */
-bool elim_peer_is_sealed(const struct elim_peer_step *step, const struct tacit_elim_message *data,
-                         uint32_t origin, uint32_t rank);
+/* Did its agent sign this row of DATA? */
+bool elim_peer_row_is_signed(const struct elim_peer_step *step,
+                             const struct tacit_elim_message *data, uint32_t origin, uint32_t rank);
 
-/* A sealed row beside another one of the same agent and epoch that is here. TACIT_OK: that proves
+/* A signed row beside another one of the same agent and epoch that is here. TACIT_OK: that proves
  * that the agent has two. */
 enum tacit_status elim_peer_prove(struct elim_peer_step *step,
                                   const struct tacit_elim_message *data, uint32_t origin,
                                   uint32_t rank, uint32_t half);
 
-/* DATA of confirmations: do all that are new and sealed say what this peer holds? Of those that do
+/* DATA of confirmations: do all that are new and signed say what this peer holds? Of those that do
  * not it is known from now on that they hold other rows. */
 bool elim_peer_confirms(struct elim_peer_step *step, const struct tacit_elim_message *data);
 
@@ -202,7 +202,7 @@ enum tacit_status elim_peer_on_proof(struct elim_peer_step *step,
                                      const struct tacit_elim_message *message);
 
 /* Says what is proved. Requires: something is. */
-void elim_peer_say_proof(struct elim_peer_step *step, uint32_t to);
+void elim_peer_send_proof(struct elim_peer_step *step, uint32_t to);
 
 /* Could a step have left these? (For states from a disk.) */
 bool elim_peer_agreement_is_possible(const struct tacit_elim_peer *peer);
@@ -234,9 +234,9 @@ bool elim_peer_limit_rows(const struct tacit_elim_peer *peer, uint64_t *set);
 const struct tacit_commit *elim_peer_show(struct tacit_elim_peer *peer, const uint8_t *commitment);
 
 /* Fills the update's message, without a body. A HELLO shows the head. */
-struct tacit_elim_message *elim_peer_say(struct elim_peer_step *step,
-                                         enum tacit_elim_message_kind kind, uint32_t to,
-                                         uint32_t epoch);
+struct tacit_elim_message *elim_peer_send(struct elim_peer_step *step,
+                                          enum tacit_elim_message_kind kind, uint32_t to,
+                                          uint32_t epoch);
 
 /* Begins to collect for the epoch that the agent has come to. */
 void elim_peer_begin_collection(struct elim_peer_step *step);
@@ -253,7 +253,7 @@ uint64_t elim_peer_next_slot_us(const struct elim_peer_step *step);
 void elim_peer_pass_on(struct elim_peer_step *step);
 
 /* Nothing that is fresh is passed on any more. */
-void elim_peer_keep_quiet(struct elim_peer_step *step);
+void elim_peer_stop_passing(struct elim_peer_step *step);
 
 /* A sink reports what it has. Requires: as above. */
 void elim_peer_report_component(struct elim_peer_step *step);

@@ -130,7 +130,7 @@ static struct tacit_linalg_samples samples_of(struct tacit_glm_client *client)
                                          .is_single = client->needs_double == 0};
 }
 
-static void keep_sample(struct tacit_glm_client *client, const double *x, double y)
+static void add_sample(struct tacit_glm_client *client, const double *x, double y)
 {
     TACIT_ASSERT(client->config.model.variant != TACIT_GLM_RANDOM);
     TACIT_ASSERT(client->sample_count < client->config.model.horizon);
@@ -494,7 +494,7 @@ static enum tacit_status on_reward(struct tacit_glm_client *client,
         return status;
     update->persist = true;
     if (model->variant != TACIT_GLM_RANDOM)
-        keep_sample(client, x, reward->value);
+        add_sample(client, x, reward->value);
     client->sample_count++;
     client->slot = model->clock == TACIT_GLM_COUNTS ? client->sample_count : reward->slot;
     if (model->variant == TACIT_GLM_RANDOM)
@@ -714,8 +714,8 @@ static bool derive(const struct tacit_glm_model *model, enum tacit_linalg_path p
 }
 
 /* Alg. 1 l. 14: the state is that of the server. */
-static void take_model(struct tacit_glm_client *client, enum tacit_linalg_path path,
-                       const struct tacit_glm_message *message, const struct derived *derived)
+static void apply_model(struct tacit_glm_client *client, enum tacit_linalg_path path,
+                        const struct tacit_glm_message *message, const struct derived *derived)
 {
     TACIT_ASSERT(message->matrix != NULL);
     TACIT_ASSERT(message->count > 0);
@@ -781,7 +781,7 @@ static enum tacit_status on_commit(struct tacit_glm_client *client, enum tacit_l
     client->slot_last = model->clock == TACIT_GLM_COUNTS ? client->frozen_count : message->slot;
     client->triggered_sync = NOT_TRIGGERED;
     client->deadline_us = TACIT_NEVER; /* until the next trigger, which counts anew */
-    take_model(client, path, message, &derived);
+    apply_model(client, path, message, &derived);
     replay(client, path);
     refresh(client, path);
     update->persist = true;

@@ -152,6 +152,8 @@ static double *hessian_of(struct tacit_glm_hub *hub, uint32_t client)
     return gradient_of(hub, clients_of(hub)) + client * TACIT_LINALG_PACKED(dimension_of(hub));
 }
 
+/* Sets of clients: who is asked in this update (participants), who of them has answered, and who
+ * was asked for the model that stands (committed). */
 static uint64_t *bits_at(struct tacit_glm_hub *hub, uint32_t index)
 {
     TACIT_ASSERT(index < 3);

@@ -227,7 +227,7 @@ int64_t tacit_glm_private_reward_steps(enum tacit_linalg_link link, double y)
 /* ---- Decisions, rewards, noise ---- */
 
 /* The context that the model knows: clipped and on the grid. */
-static void place_on_grid(uint32_t d, const double *x, double *placed)
+static void round_to_grid(uint32_t d, const double *x, double *placed)
 {
     int64_t steps[TACIT_LINALG_VECTOR_MAX];
     tacit_glm_private_quantise(d, x, steps);
@@ -249,7 +249,7 @@ glm_private_decide(const struct tacit_glm_private_model *model, enum tacit_linal
     for (uint32_t k = 0; k < offer->arm_count; k++) {
         double placed[TACIT_LINALG_VECTOR_MAX];
         double square;
-        place_on_grid(d, offer->contexts + (size_t)k * d, placed);
+        round_to_grid(d, offer->contexts + (size_t)k * d, placed);
         tacit_linalg_arms(path, d, scores->inverse, scores->theta, 1, placed, &linear[k],
                           &quadratic[k], &square);
     }

@@ -1,7 +1,7 @@
 /* What site and hub of flat releases share. */
 #ifndef TACIT_GLM_SOUND_INTERNAL_H
 #define TACIT_GLM_SOUND_INTERNAL_H
-#include "../round/words.h"
+#include "../round/message_kind.h"
 #include "private.h"
 #include "tacit/glm_sound.h"
 

@@ -5,7 +5,7 @@
 #include "../round/rounds.h"
 #include "sound.h"
 
-#define MARK UINT64_C(0x31646e756f736c67) /* of a snapshot: "glsound1" */
+#define MAGIC UINT64_C(0x31646e756f736c67) /* of a snapshot: "glsound1" */
 
 struct tacit_glm_sound_hub {
     uint64_t round;    /* of the order that stands, or will be the first */
@@ -130,19 +130,19 @@ static uint32_t quorum_of(void *state)
 }
 
 /* What is masked may be anything. */
-static enum tacit_status check_report(void *hub, const struct round_heard *heard)
+static enum tacit_status check_report(void *hub, const struct round_input *input)
 {
-    return heard->words != NULL &&
-                   (heard->masked != NULL || is_plausible(hub, (const int64_t *)heard->words))
+    return input->words != NULL &&
+                   (input->masked != NULL || is_plausible(hub, (const int64_t *)input->words))
                ? TACIT_OK
                : TACIT_MALFORMED;
 }
 
-static void digest_report(void *hub, const struct round_heard *heard,
+static void digest_report(void *hub, const struct round_input *input,
                           uint8_t digest[TACIT_SHA256_BYTES])
 {
     (void)hub;
-    glm_sound_digest((const int64_t *)heard->words, heard->word_count, digest);
+    glm_sound_digest((const int64_t *)input->words, input->word_count, digest);
 }
 
 static void close_round(void *state, uint32_t sites, const int64_t *totals)
@@ -160,15 +160,15 @@ static void close_round(void *state, uint32_t sites, const int64_t *totals)
     hub->round++;
 }
 
-static struct round_heard heard_of(void *hub, const void *said)
+static struct round_input input_of(void *hub, const void *said)
 {
     struct tacit_glm_sound_message const *const message = said;
-    return ROUND_HEARD(message, .masked = message->masked, .words = (const uint64_t *)message->sums,
+    return ROUND_INPUT(message, .masked = message->masked, .words = (const uint64_t *)message->sums,
                        .word_count = sum_count(hub));
 }
 
 static const struct round_rule rule = {.round = round_of,
-                                       .heard = heard_of,
+                                       .input = input_of,
                                        .quorum = quorum_of,
                                        .check = check_report,
                                        .is_possible = row_is_possible,
@@ -177,8 +177,8 @@ static const struct round_rule rule = {.round = round_of,
 
 /* ---- Messages ---- */
 
-static void say(struct tacit_glm_sound_hub *hub, const struct round_made *made,
-                struct tacit_glm_sound_update *update)
+static void fill_update(struct tacit_glm_sound_hub *hub, const struct round_made *made,
+                        struct tacit_glm_sound_update *update)
 {
     bool const is_order = made->answer == ROUND_ORDER;
     *update = (struct tacit_glm_sound_update){.core = round_update(&hub->desk, made)};
@@ -197,7 +197,7 @@ void tacit_glm_sound_hub_close(struct tacit_glm_sound_hub *hub, uint32_t sites,
 {
     struct round_made made;
     round_close(&rule, hub, sites, totals, now_us, &made);
-    say(hub, &made, update);
+    fill_update(hub, &made, update);
 }
 
 void tacit_glm_sound_hub_end(struct tacit_glm_sound_hub *hub, uint64_t now_us,
@@ -208,9 +208,9 @@ void tacit_glm_sound_hub_end(struct tacit_glm_sound_hub *hub, uint64_t now_us,
     hub->round = hub->config.model.batch_count + 1;
     struct round_hub const round = round_of(hub);
     round_hub_await(&round, true);
-    round_say_order(&made, TACIT_EVERYONE);
+    round_answer_order(&made, TACIT_EVERYONE);
     round_desk_end_step(&hub->desk, now_us, round.timeout_us, true, false);
-    say(hub, &made, update);
+    fill_update(hub, &made, update);
 }
 
 enum tacit_status tacit_glm_sound_hub_step(struct tacit_glm_sound_hub *hub,
@@ -219,7 +219,7 @@ enum tacit_status tacit_glm_sound_hub_step(struct tacit_glm_sound_hub *hub,
 {
     struct round_made made;
     enum tacit_status const status = round_step(&rule, hub, event, NULL, &made);
-    say(hub, &made, update);
+    fill_update(hub, &made, update);
     return status;
 }
 
@@ -260,7 +260,7 @@ enum tacit_status tacit_glm_sound_hub_check(const struct tacit_glm_sound_hub *st
 static void walk_hub(struct base_walk *walk, void *state)
 {
     struct tacit_glm_sound_hub *const hub = state;
-    base_walk_same(walk, MARK);
+    base_walk_same(walk, MAGIC);
     base_walk_same(walk, hub->config.model.run_id);
     base_walk_same(walk, sites_of(hub));
     base_walk_same(walk, hub->config.model.dimension);

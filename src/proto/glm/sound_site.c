@@ -182,18 +182,18 @@ static const struct tacit_glm_sound_event *own_of(const struct tacit_event *even
     return (const struct tacit_glm_sound_event *)(const void *)event;
 }
 
-static enum tacit_status check_order(void *state, const struct tacit_event *heard)
+static enum tacit_status check_order(void *state, const struct tacit_event *input)
 {
     struct tacit_glm_sound_site const *const site = state;
-    struct tacit_glm_sound_message const *const order = heard->as.message;
+    struct tacit_glm_sound_message const *const order = input->as.message;
     bool const is_end = order->round == site->config.model.batch_count + 1;
     return order->sums != NULL && order->last == is_end ? TACIT_OK : TACIT_MALFORMED;
 }
 
-static void learn_order(struct tacit_glm_sound_site *site, const struct tacit_event *heard)
+static void learn_order(struct tacit_glm_sound_site *site, const struct tacit_event *input)
 {
-    struct tacit_glm_sound_message const *const order = heard->as.message;
-    learn(site, own_of(heard)->path, order->sums, order->round - 1, order->releases);
+    struct tacit_glm_sound_message const *const order = input->as.message;
+    learn(site, own_of(input)->path, order->sums, order->round - 1, order->releases);
     if (has_helper(&site->config))
         tacit_glm_sound_order_digest(order->sums, site->config.model.dimension,
                                      masking_of(site)->order);
@@ -201,40 +201,40 @@ static void learn_order(struct tacit_glm_sound_site *site, const struct tacit_ev
 
 /* The batch of a round is what it is, whatever else the order says. With two aggregators none is
  * answered: what was said in a term before is of no sum of this one. */
-static bool is_answered(void *state, const struct tacit_event *heard)
+static bool is_answered(void *state, const struct tacit_event *input)
 {
     struct tacit_glm_sound_site *const site = state;
     if (has_helper(&site->config))
         return false;
-    learn_order(site, heard);
+    learn_order(site, input);
     return true;
 }
 
 /* A batch is open until it has its rewards, of which some may be there. */
-static void open_batch(void *state, const struct tacit_event *heard)
+static void open_batch(void *state, const struct tacit_event *input)
 {
     struct tacit_glm_sound_site *const site = state;
     uint64_t const batch = site->config.horizon / site->config.model.batch_count;
     uint64_t const room = site->horizon - site->pull_count;
     uint64_t const wanted = batch > site->open_count ? batch - site->open_count : 0;
     TACIT_ASSERT(room > 0);
-    learn_order(site, heard);
+    learn_order(site, input);
     site->left_count = site->last || wanted > room ? room : wanted;
 }
 
 /* Whatever was decided when: it goes into the open sums. */
-static enum tacit_status add_reward(void *state, const struct tacit_event *heard)
+static enum tacit_status add_reward(void *state, const struct tacit_event *input)
 {
     struct tacit_glm_sound_site *const site = state;
     bool const is_planned = site->phase == PHASE_PULLING;
     uint64_t const after = site->horizon - site->pull_count;
-    if (heard->kind != TACIT_EVENT_REWARD || /* there is no plan, so nothing is beside it */
+    if (input->kind != TACIT_EVENT_REWARD || /* there is no plan, so nothing is beside it */
         site->phase == PHASE_HALTED || after < (is_planned ? 1u : 2u))
         return TACIT_INVALID;
     site->pull_count++;
     site->left_count -= is_planned ? 1 : 0;
     if (!site->last && site->open_count < site->config.horizon) {
-        glm_private_add(&site->config.model, &own_of(heard)->reward, open_of(site));
+        glm_private_add(&site->config.model, &own_of(input)->reward, open_of(site));
         site->open_count++;
     }
     return TACIT_OK;
@@ -312,12 +312,12 @@ static struct tacit_glm_sound_message message_of(struct tacit_glm_sound_site *si
                                                 is_masked ? &masking_of(site)->release : NULL};
 }
 
-static void say(struct tacit_glm_sound_site *site, const struct round_agent_made *made,
-                struct tacit_glm_sound_update *update)
+static void fill_update(struct tacit_glm_sound_site *site, const struct round_agent_made *made,
+                        struct tacit_glm_sound_update *update)
 {
     *update = (struct tacit_glm_sound_update){.core = round_agent_update(&site->play, made)};
     if (update->send)
-        update->message = message_of(site, (enum tacit_round_kind)made->word);
+        update->message = message_of(site, (enum tacit_round_kind)made->message_kind);
 }
 
 static enum tacit_status on_offer(struct tacit_glm_sound_site *site,
@@ -347,7 +347,7 @@ enum tacit_status tacit_glm_sound_site_step(struct tacit_glm_sound_site *site,
     enum tacit_status const status =
         round_agent_step(&site_rule, site, &event->core, entropy, &made);
     check_invariants(site);
-    say(site, &made, update);
+    fill_update(site, &made, update);
     return status;
 }
 

@@ -133,13 +133,13 @@ static enum tacit_status handle(struct tacit_gossip_agent *agent,
     case TACIT_EVENT_REWARD:
         return is_halted
                    ? TACIT_INVALID
-                   : gossip_agent_take_reward(agent, memory, &event->as.reward, entropy, update);
+                   : gossip_agent_on_reward(agent, memory, &event->as.reward, entropy, update);
     case TACIT_EVENT_EXPLOITED:
         agent->exploited_count += event->as.exploited_count;
         update->persist = true;
         return TACIT_OK;
     case TACIT_EVENT_RECEIVE:
-        return is_halted ? TACIT_OK : gossip_agent_hear(agent, event->as.message, update);
+        return is_halted ? TACIT_OK : gossip_agent_on_message(agent, event->as.message, update);
     case TACIT_EVENT_TIMEOUT:
         return is_halted ? TACIT_OK : on_timeout(agent, memory, entropy, update);
     case TACIT_EVENT_OFFER:

@@ -78,13 +78,13 @@ enum tacit_status gossip_agent_begin_slot(struct tacit_gossip_agent *agent,
     agent->forced = candidates.behind_count > 0;
     agent->forced_count += agent->forced;
     update_seen(agent);
-    gossip_give(&row, arm);
+    gossip_count_pull(&row, arm);
     agent->pull_count++;
     agent->phase = PHASE_PULLING;
     gossip_agent_plan_pull(agent, update);
     update->persist = true;
     if (is_lockstep(agent))
-        gossip_agent_say(
+        gossip_agent_send(
             agent, gossip_agent_message_to(agent, TACIT_NEIGHBOURS, TACIT_GOSSIP_COUNTS), update);
     return TACIT_OK;
 }
@@ -141,11 +141,11 @@ static enum tacit_status on_first_reward(struct tacit_gossip_agent *agent,
     return TACIT_OK;
 }
 
-enum tacit_status gossip_agent_take_reward(struct tacit_gossip_agent *agent,
-                                           struct tacit_gossip_memory *memory,
-                                           const struct tacit_reward *reward,
-                                           const struct tacit_entropy *entropy,
-                                           struct tacit_gossip_update *update)
+enum tacit_status gossip_agent_on_reward(struct tacit_gossip_agent *agent,
+                                         struct tacit_gossip_memory *memory,
+                                         const struct tacit_reward *reward,
+                                         const struct tacit_entropy *entropy,
+                                         struct tacit_gossip_update *update)
 {
     struct gossip_row const row = row_of(agent, memory);
     if (!reward_is_possible(agent, reward))

@@ -1,5 +1,5 @@
 /* Where the state of an agent has its parts, and what its rooms have of each other: agent.c takes
- * events, agent_slot.c plays slots and takes rewards, agent_say.c writes messages, agent_hear.c
+ * events, agent_slot.c plays slots and takes rewards, agent_send.c writes messages, agent_receive.c
  * takes those of neighbours, agent_check.c looks at what lay on a disk. */
 #ifndef TACIT_GOSSIP_AGENT_STATE_H
 #define TACIT_GOSSIP_AGENT_STATE_H
@@ -161,23 +161,23 @@ static inline bool row_is_finite(const double *row, uint32_t arms)
     return true;
 }
 
-/* ---- agent_hear.c ---- */
+/* ---- agent_receive.c ---- */
 
 /* A message from a neighbour. Errors, nothing changed: as tacit_gossip_agent_step; and
  * TACIT_ROLLBACK: refused, another incarnation of this site is heard, so it has halted. */
-enum tacit_status gossip_agent_hear(struct tacit_gossip_agent *agent,
-                                    const struct tacit_gossip_message *message,
-                                    struct tacit_gossip_update *update);
+enum tacit_status gossip_agent_on_message(struct tacit_gossip_agent *agent,
+                                          const struct tacit_gossip_message *message,
+                                          struct tacit_gossip_update *update);
 
-/* ---- agent_say.c ---- */
+/* ---- agent_send.c ---- */
 
 /* Its head; what it holds is the caller's. */
 struct tacit_gossip_message gossip_agent_message_to(const struct tacit_gossip_agent *agent,
                                                     uint32_t to,
                                                     enum tacit_gossip_message_kind kind);
 /* Into the update, with n~ where it goes along. */
-void gossip_agent_say(struct tacit_gossip_agent *agent, struct tacit_gossip_message message,
-                      struct tacit_gossip_update *update);
+void gossip_agent_send(struct tacit_gossip_agent *agent, struct tacit_gossip_message message,
+                       struct tacit_gossip_update *update);
 /* OFFER to an edge's keeper: until its SHIFT comes, or four exchanges' time, this agent's theta is
  * promised and its clock begins no other exchange. */
 void gossip_agent_offer(struct tacit_gossip_agent *agent, uint32_t edge,
@@ -202,10 +202,10 @@ enum tacit_status gossip_agent_begin_slot(struct tacit_gossip_agent *agent,
                                           struct tacit_gossip_update *update);
 /* Lines 15, 22, and on to the next slot where agents go by their own clocks. Errors: TACIT_INVALID:
  * no reward that is waited for; TACIT_ENTROPY. Nothing changed then. */
-enum tacit_status gossip_agent_take_reward(struct tacit_gossip_agent *agent,
-                                           struct tacit_gossip_memory *memory,
-                                           const struct tacit_reward *reward,
-                                           const struct tacit_entropy *entropy,
-                                           struct tacit_gossip_update *update);
+enum tacit_status gossip_agent_on_reward(struct tacit_gossip_agent *agent,
+                                         struct tacit_gossip_memory *memory,
+                                         const struct tacit_reward *reward,
+                                         const struct tacit_entropy *entropy,
+                                         struct tacit_gossip_update *update);
 
 #endif

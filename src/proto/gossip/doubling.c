@@ -72,7 +72,7 @@ static void speak(struct tacit_doubling_agent *agent, struct tacit_doubling_memo
                   struct tacit_doubling_update *update)
 {
     TACIT_ASSERT(!update->send);
-    uint8_t *const told = doubling_told(agent);
+    uint8_t *const told = doubling_passed_on(agent);
     struct tacit_doubling_message const news = news_since(agent, memory, told, TACIT_NEIGHBOURS);
     for (uint32_t i = 0; i < news.entry_count; i++) {
         struct tacit_doubling_entry const *const entry = &news.entries[i];
@@ -114,8 +114,8 @@ static void have_news(struct tacit_doubling_agent *agent)
 /* ---- Playing ---- */
 
 /* Hands out the plan; its rewards begin at nothing. */
-static void give_plan(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory,
-                      struct tacit_doubling_update *update)
+static void hand_out_plan(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory,
+                          struct tacit_doubling_update *update)
 {
     TACIT_ASSERT(agent->plan_count > 0);
     TACIT_ASSERT(agent->plan_count <= agent->schedule.arm_count);
@@ -137,7 +137,7 @@ static void choose(struct tacit_doubling_agent *agent, struct tacit_doubling_mem
     doubling_choose(agent, memory);
     update->persist = true;
     if (agent->phase == DOUBLING_PULLING || agent->phase == DOUBLING_RESTING)
-        give_plan(agent, memory, update);
+        hand_out_plan(agent, memory, update);
     else if (agent->phase == DOUBLING_WAITING)
         agent->ask_at_us = agent->clock.now_us + agent->ask_us;
 }
@@ -201,7 +201,7 @@ static void open_again(struct tacit_doubling_agent *agent, struct tacit_doubling
 {
     bool const fits = doubling_plan_pulls(agent) <= agent->schedule.horizon - agent->pull_count;
     if (fits && agent->phase == DOUBLING_PULLING)
-        give_plan(agent, memory, update); /* again, with new rewards */
+        hand_out_plan(agent, memory, update); /* again, with new rewards */
     else
         choose(agent, memory, update); /* T is nearer than it was */
 }
@@ -222,7 +222,7 @@ static enum tacit_status on_start(struct tacit_doubling_agent *agent,
     agent->question_count = 0;
     agent->ask_at_us = event->now_us + agent->ask_us;
     bool const is_told =
-        memcmp(doubling_told(agent), doubling_known(agent), doubling_cells(agent)) == 0;
+        memcmp(doubling_passed_on(agent), doubling_known(agent), doubling_cells(agent)) == 0;
     agent->speak_us = is_told ? TACIT_NEVER : event->now_us + agent->hop_us;
     update->persist = true;
     switch ((enum doubling_phase)agent->phase) {
@@ -364,8 +364,8 @@ static enum tacit_status check_message(struct tacit_doubling_agent *agent,
 }
 
 /* This agent's blocks that it does not know itself: its state is an old copy. */
-static bool tells_more_of_us(struct tacit_doubling_agent *agent,
-                             const struct tacit_doubling_message *message)
+static bool shows_unknown_blocks(struct tacit_doubling_agent *agent,
+                                 const struct tacit_doubling_message *message)
 {
     for (uint32_t i = 0; i < message->entry_count; i++)
         if (message->entries[i].agent == agent->agent_id &&
@@ -411,7 +411,7 @@ static enum tacit_status on_news(struct tacit_doubling_agent *agent,
                                  struct tacit_doubling_update *update)
 {
     TACIT_ASSERT(news->entries != NULL);
-    if (tells_more_of_us(agent, news))
+    if (shows_unknown_blocks(agent, news))
         return halt(agent, update);
     uint64_t const conflicts = agent->conflict_count;
     bool const is_new = merge(agent, news);

@@ -82,7 +82,7 @@ static void make_head(struct tacit_doubling_agent *agent,
                       const struct tacit_doubling_config *config)
 {
     memset(agent, 0, sizeof *agent);
-    agent->schedule = tacit_phases_kept(&config->schedule);
+    agent->schedule = tacit_phases_canonical(&config->schedule);
     agent->mechanism = config->mechanism;
     agent->ledger = tacit_ledger_init(tacit_mechanism_cost_nano(&config->mechanism));
     agent->run_id = config->run_id;

@@ -100,7 +100,7 @@ static inline uint8_t *doubling_known(struct tacit_doubling_agent *agent)
 }
 
 /* .. and how many of these were passed on. */
-static inline uint8_t *doubling_told(struct tacit_doubling_agent *agent)
+static inline uint8_t *doubling_passed_on(struct tacit_doubling_agent *agent)
 {
     return doubling_known(agent) + doubling_cells(agent);
 }

@@ -197,7 +197,7 @@ enum tacit_status tacit_gossip_network_choose(struct tacit_gossip_network *netwo
             gossip_choose(&row, &candidates[agent], &entropies[agent], &chosen[agent]);
         if (status != TACIT_OK)
             return status;
-        gossip_give(&row, chosen[agent]);
+        gossip_count_pull(&row, chosen[agent]);
         forced_count += candidates[agent].behind_count > 0;
     }
     network->forced_count += forced_count;

@@ -107,7 +107,7 @@ GOSSIP_INLINE void gossip_renew(const struct gossip_row *row, uint32_t arm, bool
 
 /* One more pull of the arm (line 16, which Alg. 4 leaves out). What follows from n is made with the
  * reward: nobody asks before. */
-GOSSIP_INLINE void gossip_give(const struct gossip_row *row, uint32_t arm)
+GOSSIP_INLINE void gossip_count_pull(const struct gossip_row *row, uint32_t arm)
 {
     row->count[row->first + arm]++;
 }
@@ -116,7 +116,7 @@ GOSSIP_INLINE void gossip_give(const struct gossip_row *row, uint32_t arm)
 static inline void gossip_first(const struct gossip_row *row, uint32_t arm)
 {
     row->seen[row->first + arm] = 1; /* n~(1) (READINGS P2.5) */
-    gossip_give(row, arm);
+    gossip_count_pull(row, arm);
 }
 
 GOSSIP_INLINE double gossip_radius_of(const struct gossip_row *row, uint32_t arm,
@@ -198,9 +198,9 @@ GOSSIP_INLINE double gossip_mean(const struct tacit_gossip_rule *rule, union tac
 /* What the first and later rewards add to: X~ = (base + total)/n. Slot 0: the first pull, which
  * paper mode takes as it is (READINGS P2.4). noisy, here and below: of the rule, a constant where
  * it is inlined. Errors: TACIT_ENTROPY, nothing changed. */
-GOSSIP_INLINE enum tacit_status gossip_take_in(const struct gossip_row *row, uint32_t arm,
-                                               uint64_t slot, bool noisy, union tacit_sum reward,
-                                               const struct tacit_entropy *entropy)
+GOSSIP_INLINE enum tacit_status gossip_add_reward(const struct gossip_row *row, uint32_t arm,
+                                                  uint64_t slot, bool noisy, union tacit_sum reward,
+                                                  const struct tacit_entropy *entropy)
 {
     struct tacit_gossip_rule const *const rule = row->rule;
     if (!noisy || (slot == 0 && !rule->sound)) {
@@ -226,7 +226,7 @@ GOSSIP_INLINE enum tacit_status gossip_absorb(const struct gossip_row *row, uint
                                               const struct tacit_entropy *entropy)
 {
     size_t const cell = row->first + arm;
-    enum tacit_status const status = gossip_take_in(row, arm, slot, noisy, reward, entropy);
+    enum tacit_status const status = gossip_add_reward(row, arm, slot, noisy, reward, entropy);
     if (status != TACIT_OK)
         return status;
     union tacit_sum const none = {0};

@@ -105,8 +105,8 @@ uint64_t tacit_gossip_mixing_slots(uint32_t agent_count, double lambda2)
 
 /* The first entry of the maximum: how often an arm of this gap is pulled until (11) or (12) are
  * below half of it. */
-static double pulls_until_told(const struct tacit_gossip_rule *rule, double epsilon, double gap,
-                               double alpha)
+static double pulls_to_separate(const struct tacit_gossip_rule *rule, double epsilon, double gap,
+                                double alpha)
 {
     TACIT_ASSERT(gap > 0);
     TACIT_ASSERT(gap / 2 > alpha);
@@ -144,7 +144,7 @@ double tacit_gossip_regret_bound(const struct tacit_gossip_rule *rule, double ep
             continue;
         if (gaps[arm] / 2 <= alpha)
             return INFINITY;
-        double const told = pulls_until_told(rule, epsilon, gaps[arm], alpha);
+        double const told = pulls_to_separate(rule, epsilon, gaps[arm], alpha);
         bound += gaps[arm] * ((told > at_least ? told : at_least) + rest);
     }
     TACIT_ASSERT(bound >= 0);

@@ -64,6 +64,7 @@ static struct slot *slot_of(struct tacit_helper_hub *hub, uint32_t site)
     return (struct slot *)(void *)row_of(hub, hub->run.site_count) + site;
 }
 
+/* Who only reads a hub finds its parts by the functions of those who change it. */
 static struct tacit_helper_hub *writable(const struct tacit_helper_hub *hub)
 {
     return (struct tacit_helper_hub *)(uintptr_t)hub;
@@ -146,9 +147,9 @@ void tacit_helper_hub_grant(struct tacit_helper_hub *hub, uint32_t site,
     slot->link_count++;
 }
 
-void tacit_helper_hub_take(struct tacit_helper_hub *hub, uint32_t site, const uint8_t *salt,
-                           const struct tacit_helper_release *release, const uint64_t *words,
-                           uint32_t count)
+void tacit_helper_hub_add(struct tacit_helper_hub *hub, uint32_t site, const uint8_t *salt,
+                          const struct tacit_helper_release *release, const uint64_t *words,
+                          uint32_t count)
 {
     struct slot *const slot = slot_of(hub, site);
     TACIT_ASSERT(hub->is_fixed == 0);
@@ -213,7 +214,7 @@ static void digest_request(struct tacit_helper_hub *hub, const struct tacit_help
     for (uint32_t site = next_here(hub, 0); site < hub->run.site_count;
          site = next_here(hub, site + 1)) {
         struct tacit_helper_entry const entry = entry_of(hub, site, links);
-        helper_request_take(&sha, &entry);
+        helper_request_hash(&sha, &entry);
     }
     tacit_sha256_final(&sha, digest);
 }
@@ -411,7 +412,7 @@ static void add_up(struct tacit_helper_hub *hub, const struct tacit_helper_answe
     }
 }
 
-static void keep_head(struct tacit_helper_hub *hub, const struct tacit_helper_answer *answer)
+static void record_head(struct tacit_helper_hub *hub, const struct tacit_helper_answer *answer)
 {
     TACIT_ASSERT(answer->number > hub->number);
     hub->number = answer->number;
@@ -442,7 +443,7 @@ enum tacit_status tacit_helper_hub_close(struct tacit_helper_hub *hub,
     if (answer->verdict != TACIT_HELPER_ANSWERED) {
         if (answer->number >
             hub->number) /* this state is an old one: a new term shows that answer */
-            keep_head(hub, answer);
+            record_head(hub, answer);
         return TACIT_UNEXPECTED;
     }
     *agents = tacit_bits_count(answer->sites, hub->run.site_count);
@@ -455,7 +456,7 @@ enum tacit_status tacit_helper_hub_close(struct tacit_helper_hub *hub,
     *outcome = hub->is_void != 0 ? TACIT_HELPER_VOID : TACIT_HELPER_CLOSED;
     memcpy(counted_of(hub), answer->sites,
            TACIT_BITS_WORDS(hub->run.site_count) * sizeof(uint64_t));
-    keep_head(hub, answer);
+    record_head(hub, answer);
     end_round(hub, answer->sites);
     return TACIT_OK;
 }

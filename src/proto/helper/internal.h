@@ -35,5 +35,5 @@ void helper_round_copy(struct tacit_helper_round *copy, const struct tacit_helpe
 /* The digest of a request, entry by entry. */
 struct tacit_sha256 helper_request_begin(const struct tacit_helper_run *run,
                                          const struct tacit_helper_request *request);
-void helper_request_take(struct tacit_sha256 *sha, const struct tacit_helper_entry *entry);
+void helper_request_hash(struct tacit_sha256 *sha, const struct tacit_helper_entry *entry);
 #endif

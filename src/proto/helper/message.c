@@ -24,7 +24,7 @@ struct tacit_sha256 helper_request_begin(const struct tacit_helper_run *run,
     return sha;
 }
 
-void helper_request_take(struct tacit_sha256 *sha, const struct tacit_helper_entry *entry)
+void helper_request_hash(struct tacit_sha256 *sha, const struct tacit_helper_entry *entry)
 {
     TACIT_ASSERT(entry->link_count > 0);
     TACIT_ASSERT(entry->link_count <= TACIT_HELPER_LINKS_MAX);
@@ -46,7 +46,7 @@ void tacit_helper_request_digest(const struct tacit_helper_run *run,
     struct tacit_sha256 sha = helper_request_begin(run, request);
     TACIT_ASSERT(request->entry_count <= run->site_count);
     for (uint32_t i = 0; i < request->entry_count; i++)
-        helper_request_take(&sha, &request->entries[i]);
+        helper_request_hash(&sha, &request->entries[i]);
     tacit_sha256_final(&sha, digest);
 }
 

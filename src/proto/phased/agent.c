@@ -331,10 +331,10 @@ static bool plan_is_well_formed(const struct tacit_phased_agent *agent,
     return true;
 }
 
-static enum tacit_status check_order(void *state, const struct tacit_event *heard)
+static enum tacit_status check_order(void *state, const struct tacit_event *input)
 {
     struct tacit_phased_agent const *const agent = state;
-    struct tacit_phased_message const *const order = heard->as.message;
+    struct tacit_phased_message const *const order = input->as.message;
     bool const has_leader = order->leader < agent->config.arm_count;
     return (has_leader || order->leader == TACIT_NO_ARM) && plan_is_well_formed(agent, order)
                ? TACIT_OK
@@ -342,20 +342,20 @@ static enum tacit_status check_order(void *state, const struct tacit_event *hear
 }
 
 /* Are its pulls fewer than the site's policy allows? */
-static bool is_beyond_policy(void *state, const struct tacit_event *heard)
+static bool is_beyond_policy(void *state, const struct tacit_event *input)
 {
     struct tacit_phased_agent const *const agent = state;
-    struct tacit_phased_message const *const order = heard->as.message;
+    struct tacit_phased_message const *const order = input->as.message;
     for (uint32_t i = 0; i < order->block_count; i++)
         if (order->blocks[i].count < agent->config.pulls_min)
             return true;
     return false;
 }
 
-static void lay_plan(void *state, const struct tacit_event *heard)
+static void lay_plan(void *state, const struct tacit_event *input)
 {
     struct tacit_phased_agent *const agent = state;
-    struct tacit_phased_message const *const order = heard->as.message;
+    struct tacit_phased_message const *const order = input->as.message;
     TACIT_ASSERT(agent->block_count == 0 && agent->left_count == 0);
     agent->leader = order->leader;
     if (order->last)
@@ -366,10 +366,10 @@ static void lay_plan(void *state, const struct tacit_event *heard)
 
 /* Is it the very order that the last release answers? With two aggregators none is: what was said
  * in a term before is of no sum of this one. */
-static bool is_answered(void *state, const struct tacit_event *heard)
+static bool is_answered(void *state, const struct tacit_event *input)
 {
     struct tacit_phased_agent *const agent = state;
-    struct tacit_phased_message const *const order = heard->as.message;
+    struct tacit_phased_message const *const order = input->as.message;
     if (agent->config.has_helper || order->block_count != agent->block_count)
         return false;
     for (uint32_t i = 0; i < order->block_count; i++)
@@ -411,12 +411,12 @@ static struct tacit_phased_message message_of(struct tacit_phased_agent *agent,
     return message;
 }
 
-static void say(struct tacit_phased_agent *agent, const struct round_agent_made *made,
-                struct tacit_phased_update *update)
+static void fill_update(struct tacit_phased_agent *agent, const struct round_agent_made *made,
+                        struct tacit_phased_update *update)
 {
     *update = (struct tacit_phased_update){.core = round_agent_update(&agent->play, made)};
     if (update->send)
-        update->message = message_of(agent, (enum tacit_round_kind)made->word);
+        update->message = message_of(agent, (enum tacit_round_kind)made->message_kind);
     if (made->plan_is_open)
         fill_plan(agent, update);
 }
@@ -432,7 +432,7 @@ enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
     check_invariants(agent);
     enum tacit_status const status = round_agent_step(&rule, agent, event, entropy, &made);
     check_invariants(agent);
-    say(agent, &made, update);
+    fill_update(agent, &made, update);
     return status;
 }
 

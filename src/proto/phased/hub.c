@@ -107,11 +107,11 @@ size_t tacit_phased_hub_size(const struct tacit_phased_hub_config *config)
     return judge > 0 ? own_size(config) + judge : 0;
 }
 
-static struct tacit_phased_hub_config kept_config(const struct tacit_phased_hub_config *config)
+static struct tacit_phased_hub_config canonical_config(const struct tacit_phased_hub_config *config)
 {
     struct tacit_phased_hub_config kept = *config;
     TACIT_ASSERT(config_is_valid(config));
-    kept.schedule = tacit_phases_kept(&config->schedule);
+    kept.schedule = tacit_phases_canonical(&config->schedule);
     return kept;
 }
 
@@ -122,7 +122,7 @@ enum tacit_status tacit_phased_hub_init(struct tacit_phased_hub *hub,
     if (size == 0)
         return TACIT_INVALID;
     memset(hub, 0, size);
-    hub->config = kept_config(config);
+    hub->config = canonical_config(config);
     hub->judge_words = (size - own_size(config)) / sizeof(uint64_t);
     hub->desk.deadline_us = TACIT_NEVER;
     return tacit_phased_judge_init(judge_of(hub), &config->schedule);
@@ -156,10 +156,10 @@ static bool row_is_possible(void *hub, uint32_t site)
     return sums_are_possible(hub, row_of(hub, site));
 }
 
-static enum tacit_status check_report(void *state, const struct round_heard *heard)
+static enum tacit_status check_report(void *state, const struct round_input *input)
 {
     struct tacit_phased_hub *const hub = state;
-    struct tacit_phased_message const *const report = heard->message;
+    struct tacit_phased_message const *const report = input->message;
     struct tacit_phased_judge_view const judge = judge_view(hub);
     TACIT_ASSERT(report->round == judge.round && !judge.finished);
     return report->sums != NULL && report->block_count == judge.plan_count &&
@@ -168,11 +168,11 @@ static enum tacit_status check_report(void *state, const struct round_heard *hea
                : TACIT_MALFORMED;
 }
 
-static void digest_report(void *hub, const struct round_heard *heard,
+static void digest_report(void *hub, const struct round_input *input,
                           uint8_t digest[TACIT_SHA256_BYTES])
 {
-    struct tacit_phased_message const *const report = heard->message;
-    TACIT_ASSERT(heard->masked == NULL);
+    struct tacit_phased_message const *const report = input->message;
+    TACIT_ASSERT(input->masked == NULL);
     phased_release_digest(judge_view(hub).plan, report->sums, report->block_count, digest);
 }
 
@@ -191,16 +191,16 @@ static void judge(void *state, uint32_t agents, const int64_t *totals)
     memset(own, 0, blocks * sizeof *own);
 }
 
-static struct round_heard heard_of(void *hub, const void *said)
+static struct round_input input_of(void *hub, const void *said)
 {
     struct tacit_phased_message const *const message = said;
     (void)hub;
-    return ROUND_HEARD(message, .masked = message->masked, .words = (const uint64_t *)message->sums,
+    return ROUND_INPUT(message, .masked = message->masked, .words = (const uint64_t *)message->sums,
                        .word_count = message->block_count);
 }
 
 static const struct round_rule rule = {.round = round_of,
-                                       .heard = heard_of,
+                                       .input = input_of,
                                        .quorum = quorum_of,
                                        .check = check_report,
                                        .is_possible = row_is_possible,
@@ -221,8 +221,8 @@ static struct tacit_phased_message order_of(struct tacit_phased_hub *hub)
 }
 
 /* The whole update of a step, or of a change. */
-static void say(struct tacit_phased_hub *hub, const struct round_made *made,
-                struct tacit_phased_update *update)
+static void fill_update(struct tacit_phased_hub *hub, const struct round_made *made,
+                        struct tacit_phased_update *update)
 {
     struct round_hub const round = round_of(hub);
     TACIT_IMPLIES(made->answer == ROUND_GRANT, hub->config.has_grants);
@@ -241,7 +241,7 @@ void tacit_phased_hub_close(struct tacit_phased_hub *hub, uint32_t agents, const
 {
     struct round_made made;
     round_close(&rule, hub, agents, totals, now_us, &made);
-    say(hub, &made, update);
+    fill_update(hub, &made, update);
 }
 
 /* ---- Public ---- */
@@ -263,11 +263,11 @@ static enum tacit_status change(struct tacit_phased_hub *hub, uint32_t arm, bool
         made.persist = true;
         if (round.round != before) {
             round_hub_await(&round, round.is_last);
-            round_say_order(&made, TACIT_EVERYONE);
+            round_answer_order(&made, TACIT_EVERYONE);
         }
         round_desk_end_step(&hub->desk, now_us, round.timeout_us, round.round != before, false);
     }
-    say(hub, &made, update);
+    fill_update(hub, &made, update);
     return status;
 }
 
@@ -289,7 +289,7 @@ enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
 {
     struct round_made made;
     enum tacit_status const status = round_step(&rule, hub, event, NULL, &made);
-    say(hub, &made, update);
+    fill_update(hub, &made, update);
     return status;
 }
 
@@ -301,7 +301,7 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *state, s
     struct tacit_phased_hub *const hub = (struct tacit_phased_hub *)(uintptr_t)state;
     if (!config_is_valid(config) || size <= own_size(config))
         return TACIT_MALFORMED;
-    struct tacit_phased_hub_config const kept = kept_config(config);
+    struct tacit_phased_hub_config const kept = canonical_config(config);
     size_t const judge_size = size - own_size(config); /* the judge's check says whether it is */
     if (memcmp(&hub->config, &kept, sizeof kept) != 0 ||
         hub->judge_words != judge_size / sizeof(uint64_t) ||
@@ -317,12 +317,12 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *state, s
 
 /* ---- What a lost hub is built again from ---- */
 
-#define MARK UINT64_C(0x3170616e73616870) /* "phasnap1" */
+#define MAGIC UINT64_C(0x3170616e73616870) /* "phasnap1" */
 
 static void walk_hub(struct base_walk *walk, void *state)
 {
     struct tacit_phased_hub *const hub = state;
-    base_walk_same(walk, MARK);
+    base_walk_same(walk, MAGIC);
     base_walk_same(walk, hub->config.run_id);
     base_walk_same(walk, hub->config.schedule.agent_count);
     base_walk_same(walk, hub->judge_words);

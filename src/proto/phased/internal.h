@@ -2,7 +2,7 @@
 #ifndef TACIT_PHASED_INTERNAL_H
 #define TACIT_PHASED_INTERNAL_H
 #include "../../base/walk.h"
-#include "../round/words.h"
+#include "../round/message_kind.h"
 #include "tacit/phased.h"
 
 /* What a commitment is to: arm, pulls and noised sum of each block of the plan. Cost: O(blocks). */

@@ -380,7 +380,7 @@ enum tacit_status tacit_phased_judge_init(struct tacit_phased_judge *judge,
     if (size == 0)
         return TACIT_INVALID;
     memset(judge, 0, size);
-    judge->schedule = tacit_phases_kept(schedule);
+    judge->schedule = tacit_phases_canonical(schedule);
     judge->rung_count = rung_count;
     memcpy(rungs_of(judge), rungs, rung_count * sizeof rungs[0]);
     judge->leader = schedule->arm_count == 1 ? 0 : TACIT_NO_ARM;
@@ -753,7 +753,7 @@ static void close_sums(struct tacit_phased_judge *judge)
     go_on(judge);
 }
 
-static void keep_releases(struct tacit_phased_judge *judge, uint32_t agents, const int64_t *sums)
+static void add_releases(struct tacit_phased_judge *judge, uint32_t agents, const int64_t *sums)
 {
     TACIT_ASSERT(agents > 0);
     TACIT_ASSERT(sums != NULL);
@@ -780,7 +780,7 @@ void tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
         return;
     }
     uint64_t const pulls_before = judge->pull_count;
-    keep_releases(judge, agents, sums);
+    add_releases(judge, agents, sums);
     judge->round_count++;
     if (has_sums(judge))
         close_sums(judge);
@@ -800,7 +800,7 @@ static bool has_room(const struct tacit_phased_judge *judge)
 }
 
 /* The order that stands is withdrawn: from what is known, and of who is there now, another one. */
-static void begin_anew(struct tacit_phased_judge *judge, uint64_t played)
+static void restart(struct tacit_phased_judge *judge, uint64_t played)
 {
     if (played != TACIT_PHASED_UNKNOWN)
         judge->slots = played;
@@ -824,7 +824,7 @@ enum tacit_status tacit_phased_judge_add(struct tacit_phased_judge *judge, uint3
         return TACIT_INVALID;
     standings_of(judge)[arm] = TACIT_PHASED_PRESENT;
     uppers_of(judge)[arm] = 1; /* nothing is known */
-    begin_anew(judge, played); /* a plan of the leader alone may take half the run */
+    restart(judge, played);    /* a plan of the leader alone may take half the run */
     return TACIT_OK;
 }
 
@@ -850,7 +850,7 @@ enum tacit_status tacit_phased_judge_retire(struct tacit_phased_judge *judge, ui
     standings_of(judge)[arm] = TACIT_PHASED_RETIRED;
     if (!is_at_play)
         return TACIT_OK;
-    begin_anew(judge, played);
+    restart(judge, played);
     return TACIT_OK;
 }
 
@@ -1052,7 +1052,7 @@ enum tacit_status tacit_phased_judge_check(const struct tacit_phased_judge *stat
     uint32_t rung_count;
     if (size == 0 || size != size_and_rungs(schedule, &rung_count, rungs))
         return TACIT_MALFORMED;
-    struct tacit_phases const kept = tacit_phases_kept(schedule);
+    struct tacit_phases const kept = tacit_phases_canonical(schedule);
     if (memcmp(&judge->schedule, &kept, sizeof kept) != 0 || judge->rung_count != rung_count ||
         memcmp(rungs_of(judge), rungs, rung_count * sizeof rungs[0]) != 0)
         return TACIT_MALFORMED;

@@ -30,11 +30,11 @@ static bool owes_report(const struct stepped *at)
            (play->release_round == play->round || (at->rule->keeps_history && is_waiting));
 }
 
-static void say(const struct stepped *at, enum round_word word)
+static void queue(const struct stepped *at, enum round_message_kind kind)
 {
-    TACIT_ASSERT(at->made->word == ROUND_SAYS_NOTHING);
-    TACIT_IMPLIES(word == ROUND_SAYS_COMMIT, at->round.play->phase == PHASE_COMMITTED);
-    at->made->word = word;
+    TACIT_ASSERT(at->made->message_kind == ROUND_KIND_NONE);
+    TACIT_IMPLIES(kind == ROUND_KIND_COMMIT, at->round.play->phase == PHASE_COMMITTED);
+    at->made->message_kind = kind;
 }
 
 /* What a site says that has waited long enough: its report again, or "what now?". Whether a release
@@ -42,7 +42,7 @@ static void say(const struct stepped *at, enum round_word word)
 static void ask_again(const struct stepped *at)
 {
     bool const is_placed = !at->round.play->awaiting_first_order;
-    say(at, is_placed && owes_report(at) ? ROUND_SAYS_REPORT : ROUND_SAYS_HELLO);
+    queue(at, is_placed && owes_report(at) ? ROUND_KIND_REPORT : ROUND_KIND_HELLO);
 }
 
 /* ---- Draws ---- */
@@ -88,8 +88,8 @@ static enum tacit_status draw_once(const struct stepped *at)
             memset(draw.masked, 0, sizeof *draw.masked);
         return status;
     }
-    if (at->rule->keep != NULL)
-        at->rule->keep(at->site);
+    if (at->rule->record_draw != NULL)
+        at->rule->record_draw(at->site);
     at->rule->erase(at->site);
     play->ledger = ledger;
     play->draw_round = play->round;
@@ -113,12 +113,12 @@ static enum tacit_status release(const struct stepped *at)
     if (at->round.has_grants) {
         round_play_set_phase(at->round.play, PHASE_COMMITTED);
         at->made->happened |= TACIT_DREW;
-        say(at, ROUND_SAYS_COMMIT);
+        queue(at, ROUND_KIND_COMMIT);
     } else {
         round_play_use_draw(at->round.play);
         use_draw(at);
         if (is_wanted(at))
-            say(at, ROUND_SAYS_REPORT);
+            queue(at, ROUND_KIND_REPORT);
     }
     return TACIT_OK;
 }
@@ -138,15 +138,15 @@ static enum tacit_status on_grant(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
     bool is_granted;
-    enum tacit_status const status = round_agent_hear_grant(&at->round, at->head, &is_granted);
+    enum tacit_status const status = round_agent_on_grant(&at->round, at->head, &is_granted);
     if (!is_granted)
         return status;
     use_draw(at);
     at->made->persist = true;
     if (is_wanted(at))
-        say(at, ROUND_SAYS_REPORT);
+        queue(at, ROUND_KIND_REPORT);
     else if (at->head->closed && play->phase == PHASE_WAITING)
-        say(at, ROUND_SAYS_HELLO); /* there is a newer order */
+        queue(at, ROUND_KIND_HELLO); /* there is a newer order */
     return TACIT_OK;
 }
 
@@ -184,9 +184,9 @@ static void begin_term(const struct stepped *at, uint64_t term, bool is_anew)
     round_play_rest(play);
 }
 
-void round_agent_begin_anew(const struct round_agent_rule *rule, void *site, uint64_t term)
+void round_agent_reset(const struct round_agent_rule *rule, void *site, uint64_t term)
 {
-    struct round_agent_made made = {.word = ROUND_SAYS_NOTHING};
+    struct round_agent_made made = {.message_kind = ROUND_KIND_NONE};
     struct stepped const at = {
         .rule = rule, .site = site, .round = rule->round(site), .made = &made};
     begin_term(&at, term, true);
@@ -211,7 +211,7 @@ static enum tacit_status open_plan(const struct stepped *at)
     return play->left_count > 0 ? TACIT_OK : end_plan(at);
 }
 
-static enum tacit_status take_order(const struct stepped *at)
+static enum tacit_status apply_order(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
     struct tacit_round_message const *const order = at->head;
@@ -231,7 +231,7 @@ static enum tacit_status take_order(const struct stepped *at)
 }
 
 /* The first order of a term. The release of the very round that it asks for may stand. */
-static enum tacit_status take_place(const struct stepped *at)
+static enum tacit_status apply_first_order(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
     struct tacit_round_message const *const order = at->head;
@@ -240,9 +240,9 @@ static enum tacit_status take_place(const struct stepped *at)
     if (play->round > 0 && order->round == play->round && !order->last &&
         at->rule->is_answered(at->site, at->event)) {
         play->awaiting_first_order = false;
-        round_agent_take_seen(&at->round, order);
+        round_agent_on_seen(&at->round, order);
         if (is_wanted(at))
-            say(at, ROUND_SAYS_REPORT);
+            queue(at, ROUND_KIND_REPORT);
         return TACIT_OK;
     }
     if (!(at->rule->continues != NULL ? at->rule->continues(at->site, at->event)
@@ -250,7 +250,7 @@ static enum tacit_status take_place(const struct stepped *at)
         forget_release(at);
     play->awaiting_first_order = false;
     if (play->phase != PHASE_FINISHED)
-        return take_order(at);
+        return apply_order(at);
     play->reported = true; /* nobody waits for this site */
     return TACIT_OK;
 }
@@ -275,15 +275,15 @@ static bool is_refused(const struct stepped *at)
 }
 
 /* The order of the round that stands may ask others for their reports, or this site no more. */
-static void take_asked(const struct stepped *at)
+static void update_asked(const struct stepped *at)
 {
     struct round_play const *const play = at->round.play;
     TACIT_ASSERT(at->head->round == play->round);
-    if (at->rule->take_asked == NULL || !at->rule->take_asked(at->site, at->event))
+    if (at->rule->update_asked == NULL || !at->rule->update_asked(at->site, at->event))
         return;
     at->made->persist = true;
     if (play->phase == PHASE_WAITING && play->release_round == play->round && is_wanted(at))
-        say(at, ROUND_SAYS_REPORT);
+        queue(at, ROUND_KIND_REPORT);
 }
 
 static enum tacit_status follow(const struct stepped *at)
@@ -300,27 +300,27 @@ static enum tacit_status follow(const struct stepped *at)
         (play->phase == PHASE_COMMITTED || (keeps_history && play->phase == PHASE_RELEASING)))
         return TACIT_UNEXPECTED; /* the round before is settled first; the hub says it again */
     if (play->awaiting_first_order)
-        return take_place(at);
-    round_agent_take_seen(&at->round, order);
+        return apply_first_order(at);
+    round_agent_on_seen(&at->round, order);
     if (is_new && play->phase != PHASE_FINISHED)
-        return take_order(at);
+        return apply_order(at);
     if (is_new) {
         at->made->persist = at->made->persist || !play->reported;
         play->reported = true; /* the round is over: nobody waits for this site */
     } else if (order->round == play->round) {
-        take_asked(at);
+        update_asked(at);
     }
     return TACIT_OK;
 }
 
 /* The plan that stands is another. If nothing is left of it, the round ends here as with its last
  * reward. */
-static enum tacit_status plan_anew(const struct stepped *at)
+static enum tacit_status replan(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
     if (play->phase != PHASE_PULLING)
         return TACIT_OK;
-    at->rule->plan_anew(at->site);
+    at->rule->replan(at->site);
     at->made->plan_is_open = play->left_count > 0;
     return play->left_count > 0 ? TACIT_OK : end_plan(at);
 }
@@ -336,13 +336,13 @@ static enum tacit_status on_order(const struct stepped *at)
     if (round_agent_is_old_copy(&at->round, order)) /* also by one that would be refused */
         return halt_old_copy(at);
     bool const has_changed =
-        at->rule->take_changes != NULL && at->rule->take_changes(at->site, at->event);
+        at->rule->apply_changes != NULL && at->rule->apply_changes(at->site, at->event);
     at->made->persist = has_changed;
     status = follow(at);
     if (!has_changed)
         return status;
-    return at->made->word == ROUND_SAYS_NOTHING && !at->made->plan_is_open
-               ? plan_anew(at)
+    return at->made->message_kind == ROUND_KIND_NONE && !at->made->plan_is_open
+               ? replan(at)
                : TACIT_OK; /* that was heard, whatever is refused */
 }
 
@@ -354,12 +354,12 @@ static enum tacit_status on_start(const struct stepped *at)
     if (at->event->as.term > play->term)
         begin_term(at, at->event->as.term, false);
     if (play->phase == PHASE_COMMITTED)
-        say(at, ROUND_SAYS_COMMIT);
+        queue(at, ROUND_KIND_COMMIT);
     else if (play->phase == PHASE_WAITING || owes_report(at))
         ask_again(at);
     at->made->plan_is_open = play->phase == PHASE_PULLING;
     if (play->phase == PHASE_PULLING && !play->last)
-        say(at, ROUND_SAYS_HELLO); /* before more is released: what does the hub hold? */
+        queue(at, ROUND_KIND_HELLO); /* before more is released: what does the hub hold? */
     if (play->phase != PHASE_IDLE || at->rule->begin == NULL || !at->rule->begin(at->site))
         return TACIT_OK;
     at->made->persist = true;
@@ -379,20 +379,21 @@ static enum tacit_status on_played(const struct stepped *at)
 static enum tacit_status on_receive(const struct stepped *at)
 {
     void const *const message = at->event->as.message;
-    switch (at->rule->word != NULL ? at->rule->word(message)
-                                   : round_word(*(const enum tacit_round_kind *)message)) {
-    case ROUND_SAYS_ORDER:
+    switch (at->rule->message_kind != NULL
+                ? at->rule->message_kind(message)
+                : round_message_kind(*(const enum tacit_round_kind *)message)) {
+    case ROUND_KIND_ORDER:
         return on_order(at);
-    case ROUND_SAYS_GRANT:
+    case ROUND_KIND_GRANT:
         return on_grant(at);
-    case ROUND_SAYS_REFUSAL:
-        return round_agent_hear_refusal(&at->round, at->head, &at->made->persist);
-    case ROUND_SAYS_NOTHING:
-    case ROUND_SAYS_HELLO:
-    case ROUND_SAYS_COMMIT:
-    case ROUND_SAYS_REPORT:
+    case ROUND_KIND_REFUSAL:
+        return round_agent_on_refusal(&at->round, at->head, &at->made->persist);
+    case ROUND_KIND_NONE:
+    case ROUND_KIND_HELLO:
+    case ROUND_KIND_COMMIT:
+    case ROUND_KIND_REPORT:
         return TACIT_UNEXPECTED; /* only others receive these */
-    case ROUND_SAYS_GARBAGE:
+    case ROUND_KIND_UNKNOWN:
         break;
     }
     return TACIT_MALFORMED;
@@ -406,7 +407,7 @@ static enum tacit_status on_timeout(const struct stepped *at)
     if (play->phase == PHASE_RELEASING)
         return release(at);
     if (play->phase == PHASE_COMMITTED)
-        say(at, ROUND_SAYS_COMMIT);
+        queue(at, ROUND_KIND_COMMIT);
     else if (play->phase == PHASE_WAITING || play->phase == PHASE_IDLE || owes_report(at))
         ask_again(at);
     return TACIT_OK;
@@ -435,9 +436,10 @@ static enum tacit_status change_plan(const struct stepped *at)
 {
     struct round_play const *const play = at->round.play;
     at->made->persist = true;
-    enum tacit_status const status = plan_anew(at);
-    if (status == TACIT_OK && at->made->word == ROUND_SAYS_NOTHING && play->phase != PHASE_FINISHED)
-        say(at, play->phase == PHASE_COMMITTED ? ROUND_SAYS_COMMIT : ROUND_SAYS_HELLO);
+    enum tacit_status const status = replan(at);
+    if (status == TACIT_OK && at->made->message_kind == ROUND_KIND_NONE &&
+        play->phase != PHASE_FINISHED)
+        queue(at, play->phase == PHASE_COMMITTED ? ROUND_KIND_COMMIT : ROUND_KIND_HELLO);
     return status;
 }
 
@@ -450,7 +452,7 @@ static enum tacit_status step(const struct stepped *at,
     bool const is_start = event->kind == TACIT_EVENT_START; /* a new process has a new clock */
     TACIT_ASSERT(is_start || event->now_us >= play->now_us);
     round_play_check_invariants(play, at->round.round_max, at->round.has_grants);
-    *made = (struct round_agent_made){.word = ROUND_SAYS_NOTHING};
+    *made = (struct round_agent_made){.message_kind = ROUND_KIND_NONE};
     enum phase const before = play->phase;
     bool const had_order = play->round > 0;
     bool const was_last = play->last;
@@ -459,14 +461,14 @@ static enum tacit_status step(const struct stepped *at,
     made->happened |= !had_order && play->round > 0 ? TACIT_WAS_ORDERED : 0;
     made->happened |= !was_last && play->last ? TACIT_ENDED : 0;
     round_play_check_invariants(play, at->round.round_max, at->round.has_grants);
-    TACIT_IMPLIES(status != TACIT_OK, made->word == ROUND_SAYS_NOTHING);
+    TACIT_IMPLIES(status != TACIT_OK, made->message_kind == ROUND_KIND_NONE);
     TACIT_IMPLIES(made->plan_is_open, play->phase == PHASE_PULLING);
     TACIT_IMPLIES(play->phase != before, made->persist);
     if (status == TACIT_OK || made->persist) {
         struct round_site_step end = {.kind = event->kind,
                                       .now_us = event->now_us,
                                       .unanswered_before = unanswered_before,
-                                      .sends = made->word != ROUND_SAYS_NOTHING};
+                                      .sends = made->message_kind != ROUND_KIND_NONE};
         round_play_end_step(play, at->round.resend_after_us,
                             play->phase == PHASE_FINISHED && owes_report(at), before, &end);
     }
@@ -497,7 +499,7 @@ struct tacit_update round_agent_update(const struct round_play *play,
                                        const struct round_agent_made *made)
 {
     return (struct tacit_update){.persist = made->persist,
-                                 .send = made->word != ROUND_SAYS_NOTHING,
+                                 .send = made->message_kind != ROUND_KIND_NONE,
                                  .plan_is_void = made->plan_is_void,
                                  .happened = made->happened,
                                  .deadline_us = play->grants.resend.due_us};

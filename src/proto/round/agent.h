@@ -4,14 +4,14 @@
 #ifndef TACIT_ROUND_AGENT_H
 #define TACIT_ROUND_AGENT_H
 #include "play.h"
-#include "words.h"
+#include "message_kind.h"
 
 /* What a step comes to, for the protocol to say in its own messages. */
 struct round_agent_made {
     bool persist;
     bool plan_is_open; /* anew, or said again */
     bool plan_is_void; /* what was left of the one before is not wanted any more */
-    enum round_word word;
+    enum round_message_kind message_kind;
     uint32_t happened; /* TACIT_DREW and so on */
 };
 
@@ -29,30 +29,30 @@ struct round_draw {
 struct round_agent_rule {
     struct round_agent (*round)(void *site);
     /* What is heard; NULL: a message begins with its tacit_round_kind. */
-    enum round_word (*word)(const void *message);
+    enum round_message_kind (*message_kind)(const void *message);
     size_t head_at; /* of a message */
     /* A release stands for all rounds up to its own. So one that was granted outlasts what was
      * ordered after it, no order overtakes rewards that are not released, a round may ask for no
      * pulls, and after the last one nothing is new. */
     bool keeps_history;
     /* ---- Orders: of a later round, where nothing else is said. */
-    enum tacit_status (*check_order)(void *site, const struct tacit_event *heard);
+    enum tacit_status (*check_order)(void *site, const struct tacit_event *input);
     /* What it says beside the round, whatever is made of that: has the site changed? NULL */
-    bool (*take_changes)(void *site, const struct tacit_event *heard);
+    bool (*apply_changes)(void *site, const struct tacit_event *input);
     /* Is it beyond the site's policy, apart from its round? NULL */
-    bool (*is_refused)(void *site, const struct tacit_event *heard);
+    bool (*is_refused)(void *site, const struct tacit_event *input);
     /* The first of a term, of the very round of the last release: does that answer it? Then takes
      * what else it says. */
-    bool (*is_answered)(void *site, const struct tacit_event *heard);
+    bool (*is_answered)(void *site, const struct tacit_event *input);
     /* .. of any: has it room for the last release? NULL: if its round is a later one. */
-    bool (*continues)(void *site, const struct tacit_event *heard);
+    bool (*continues)(void *site, const struct tacit_event *input);
     /* Of the round that stands: is the report asked for now, or no more? NULL: as it was. */
-    bool (*take_asked)(void *site, const struct tacit_event *heard);
+    bool (*update_asked)(void *site, const struct tacit_event *input);
     bool (*is_asked)(void *site); /* for this round's report; NULL: always */
     /* Says what is left to be pulled, and whether it is cut; of no pulls, neither the last nor
      * cut, the release is drawn at once. */
-    void (*plan)(void *site, const struct tacit_event *heard);
-    void (*plan_anew)(void *site); /* the same, where it was changed; NULL: it never is */
+    void (*plan)(void *site, const struct tacit_event *input);
+    void (*replan)(void *site); /* the same, where it was changed; NULL: it never is */
     /* ---- Events */
     bool (*begin)(void *site); /* without an order, at a START: has it a plan of its own? NULL */
     /* REWARD, EXPLOITED: one less of what is left, or of what is beside it. Errors: TACIT_INVALID.
@@ -63,9 +63,9 @@ struct round_agent_rule {
     /* Exact sums with noise. Errors: TACIT_ENTROPY. */
     enum tacit_status (*draw)(void *site, const struct tacit_entropy *entropy,
                               struct round_draw *draw);
-    void (*keep)(void *site);  /* what was drawn; NULL: it is where it stays */
-    void (*erase)(void *site); /* all exact sums: of a draw, of a site that is halted */
-    void (*use)(void *site);   /* the draw may be used; NULL */
+    void (*record_draw)(void *site); /* what was drawn; NULL: it is where it stays */
+    void (*erase)(void *site);       /* all exact sums: of a draw, of a site that is halted */
+    void (*use)(void *site);         /* the draw may be used; NULL */
     /* ---- What ends: the plan with what was drawn of it alone; all that was released; with a term,
      * what is undrawn; NULL */
     void (*drop)(void *site);
@@ -92,5 +92,5 @@ enum tacit_status round_agent_change_plan(const struct round_agent_rule *rule, v
                                           struct round_agent_made *made);
 
 /* Between steps: a later term begins in which nothing of before is of use. */
-void round_agent_begin_anew(const struct round_agent_rule *rule, void *site, uint64_t term);
+void round_agent_reset(const struct round_agent_rule *rule, void *site, uint64_t term);
 #endif

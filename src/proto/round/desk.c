@@ -20,12 +20,12 @@ static struct round_verdict verdict_of(enum tacit_status status, enum round_answ
 /* ---- Messages ---- */
 
 enum tacit_status round_hub_check(const struct round_hub *hub,
-                                  const struct tacit_round_message *heard)
+                                  const struct tacit_round_message *message)
 {
-    if (heard->run_id != hub->run_id || heard->to != TACIT_HUB || heard->from >= hub->site_count ||
-        heard->term < hub->desk->term)
+    if (message->run_id != hub->run_id || message->to != TACIT_HUB ||
+        message->from >= hub->site_count || message->term < hub->desk->term)
         return TACIT_STRANGER;
-    return heard->term > hub->desk->term ? TACIT_ROLLBACK : TACIT_OK;
+    return message->term > hub->desk->term ? TACIT_ROLLBACK : TACIT_OK;
 }
 
 struct round_verdict round_hub_greet(const struct round_hub *hub,
@@ -63,8 +63,8 @@ struct round_verdict round_hub_ask(const struct round_hub *hub,
     return round_grantor_ask(&hub->grantor, commit->from, commit->commit);
 }
 
-struct round_verdict round_hub_hear(const struct round_hub *hub,
-                                    const struct tacit_round_message *report)
+struct round_verdict round_hub_check_report(const struct round_hub *hub,
+                                            const struct tacit_round_message *report)
 {
     bool const is_dropped = hub->dropped != NULL && tacit_bits_has(hub->dropped, report->from);
     if (report->round == 0 || report->round > hub->round_max)
@@ -92,8 +92,8 @@ struct round_verdict round_hub_open(const struct round_hub *hub,
     return round_grantor_open(&hub->grantor, &scope, report->commit, digest);
 }
 
-void round_hub_take(const struct round_hub *hub, const struct tacit_round_message *report,
-                    uint32_t sites)
+void round_hub_add_report(const struct round_hub *hub, const struct tacit_round_message *report,
+                          uint32_t sites)
 {
     TACIT_ASSERT(!tacit_bits_has(hub->received, report->from));
     TACIT_ASSERT(hub->desk->missing_count > 0);
@@ -105,20 +105,20 @@ void round_hub_take(const struct round_hub *hub, const struct tacit_round_messag
 }
 
 struct tacit_round_message round_hub_answer(const struct round_hub *hub,
-                                            const struct tacit_round_message *heard,
+                                            const struct tacit_round_message *message,
                                             const struct round_verdict *verdict)
 {
     TACIT_ASSERT(verdict->answer == ROUND_GRANT || verdict->answer == ROUND_REFUSAL);
-    TACIT_ASSERT(heard->from < hub->site_count);
+    TACIT_ASSERT(message->from < hub->site_count);
     struct tacit_commit *const answer = &hub->desk->answer;
-    bool const is_open = hub->desk->phase == ROUND_COLLECTING && heard->round == hub->round;
+    bool const is_open = hub->desk->phase == ROUND_COLLECTING && message->round == hub->round;
     memset(answer, 0, sizeof *answer);
-    memcpy(answer->commitment, hub->grantor.heads[heard->from].head, sizeof answer->commitment);
+    memcpy(answer->commitment, hub->grantor.heads[message->from].head, sizeof answer->commitment);
     return (struct tacit_round_message){.from = TACIT_HUB,
-                                        .to = heard->from,
+                                        .to = message->from,
                                         .run_id = hub->run_id,
                                         .term = hub->desk->term,
-                                        .round = heard->round,
+                                        .round = message->round,
                                         .commit = answer,
                                         .closed = verdict->answer == ROUND_GRANT && !is_open,
                                         .forgot = verdict->is_unknown};

@@ -62,7 +62,7 @@ struct round_hub {
 
 /* Is it for this run, from one of its sites? */
 enum tacit_status round_hub_check(const struct round_hub *hub,
-                                  const struct tacit_round_message *heard);
+                                  const struct tacit_round_message *message);
 
 /* HELLO. Of a site that is behind, the head that it shows may be any of before. */
 struct round_verdict round_hub_greet(const struct round_hub *hub,
@@ -76,8 +76,8 @@ struct round_verdict round_hub_ask(const struct round_hub *hub,
 
 /* REPORT: late, repeated or of a site that was dropped, it is answered by the order that stands; OK
  * and nothing to say: it is of the round that stands. */
-struct round_verdict round_hub_hear(const struct round_hub *hub,
-                                    const struct tacit_round_message *report);
+struct round_verdict round_hub_check_report(const struct round_hub *hub,
+                                            const struct tacit_round_message *report);
 
 /* Does what it holds, by its digest, open the head? All is well where nothing is granted. */
 struct round_verdict round_hub_open(const struct round_hub *hub,
@@ -85,12 +85,12 @@ struct round_verdict round_hub_open(const struct round_hub *hub,
                                     const uint8_t digest[TACIT_SHA256_BYTES]);
 
 /* The report, with the sums of so many sites, is here. Requires: it was not. */
-void round_hub_take(const struct round_hub *hub, const struct tacit_round_message *report,
-                    uint32_t sites);
+void round_hub_add_report(const struct round_hub *hub, const struct tacit_round_message *report,
+                          uint32_t sites);
 
 /* A GRANT or REFUSAL, but for its kind. Requires: the verdict says one. */
 struct tacit_round_message round_hub_answer(const struct round_hub *hub,
-                                            const struct tacit_round_message *heard,
+                                            const struct tacit_round_message *message,
                                             const struct round_verdict *verdict);
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@ size_t round_grantor_words(uint32_t site_count)
     return TACIT_COMMIT_HEAD_WORDS * site_count + 2 * TACIT_BITS_WORDS(site_count);
 }
 
-struct round_grantor round_grantor_at(uint64_t *words, uint32_t site_count, bool takes_first)
+struct round_grantor round_grantor_at(uint64_t *words, uint32_t site_count, bool accepts_first)
 {
     TACIT_ASSERT(words != NULL);
     uint64_t *const flagged = words + TACIT_COMMIT_HEAD_WORDS * site_count;
@@ -18,13 +18,13 @@ struct round_grantor round_grantor_at(uint64_t *words, uint32_t site_count, bool
                                   .flagged = flagged,
                                   .ahead = flagged + TACIT_BITS_WORDS(site_count),
                                   .site_count = site_count,
-                                  .takes_first = takes_first};
+                                  .accepts_first = accepts_first};
 }
 
 static bool lacks_head(const struct round_grantor *grantor, uint32_t site)
 {
     TACIT_ASSERT(site < grantor->site_count);
-    return grantor->takes_first && tacit_commit_is_nothing(grantor->heads[site].head);
+    return grantor->accepts_first && tacit_commit_is_nothing(grantor->heads[site].head);
 }
 
 /* Does it follow what this state knows of? Then two states of the site differ. Else it cannot be a

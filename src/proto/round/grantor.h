@@ -1,8 +1,8 @@
 /* Round: who grants what to whom (docs/adr/0049). A grantor keeps the head of each of its sites
  * (tacit/commit.h) and which of them do not fit what it knows. It judges what a site shows of its
  * commitments; the protocol around it says so in its own messages. */
-#ifndef TACIT_ROUND_HOLDER_H
-#define TACIT_ROUND_HOLDER_H
+#ifndef TACIT_ROUND_GRANTOR_H
+#define TACIT_ROUND_GRANTOR_H
 #include "tacit/commit.h"
 
 /* Where they lie in the state of the grantor. */
@@ -11,14 +11,14 @@ struct round_grantor {
     uint64_t *flagged;               /* W(A): who spoke from two states */
     uint64_t *ahead;                 /* W(A): who follows a grant that this state never gave */
     uint32_t site_count;
-    bool takes_first; /* of a later term: what was granted before is forgotten, and what a site
+    bool accepts_first; /* of a later term: what was granted before is forgotten, and what a site
                          shows first is its head. Nothing of before is drawn again, so a false one
                          only harms its own. */
 };
 
 /* Words of all three, one behind the other. */
 size_t round_grantor_words(uint32_t site_count);
-struct round_grantor round_grantor_at(uint64_t *words, uint32_t site_count, bool takes_first);
+struct round_grantor round_grantor_at(uint64_t *words, uint32_t site_count, bool accepts_first);
 
 /* ORDER: the one that stands; a grantor itself knows of none (desk.h). */
 enum round_answer { ROUND_NOTHING, ROUND_GRANT, ROUND_REFUSAL, ROUND_ORDER };

@@ -83,11 +83,11 @@ struct tacit_round_view round_agent_view(const struct round_agent *agent)
 /* ---- Orders ---- */
 
 /* Is it the hub's, for this site, in this term? */
-static bool is_for(const struct round_agent *agent, const struct tacit_round_message *heard)
+static bool is_for(const struct round_agent *agent, const struct tacit_round_message *message)
 {
-    return heard->from == TACIT_HUB && heard->run_id == agent->run_id &&
-           heard->term == agent->play->term &&
-           (heard->to == agent->id || heard->to == TACIT_EVERYONE);
+    return message->from == TACIT_HUB && message->run_id == agent->run_id &&
+           message->term == agent->play->term &&
+           (message->to == agent->id || message->to == TACIT_EVERYONE);
 }
 
 enum tacit_status round_agent_check_order(const struct round_agent *agent,
@@ -106,7 +106,7 @@ bool round_agent_is_old_copy(const struct round_agent *agent,
     return order->to == agent->id && order->seen > agent->play->draw_round;
 }
 
-void round_agent_take_seen(const struct round_agent *agent, const struct tacit_round_message *order)
+void round_agent_on_seen(const struct round_agent *agent, const struct tacit_round_message *order)
 {
     struct round_play *const play = agent->play;
     TACIT_ASSERT(order->seen <= order->round);
@@ -170,13 +170,13 @@ static enum tacit_status check_answer(const struct round_agent *agent,
     return answer->commit == NULL ? TACIT_MALFORMED : TACIT_OK;
 }
 
-enum tacit_status round_agent_hear_grant(const struct round_agent *agent,
-                                         const struct tacit_round_message *grant, bool *granted)
+enum tacit_status round_agent_on_grant(const struct round_agent *agent,
+                                       const struct tacit_round_message *grant, bool *granted)
 {
     struct round_play *const play = agent->play;
     enum tacit_status const status = check_answer(agent, grant);
     *granted = status == TACIT_OK && play->phase == PHASE_COMMITTED &&
-               round_site_take_grant(&play->grants, grant->commit->commitment);
+               round_site_on_grant(&play->grants, grant->commit->commitment);
     if (*granted) {
         round_play_use_draw(play);
         play->reported = play->reported || grant->closed;
@@ -184,8 +184,8 @@ enum tacit_status round_agent_hear_grant(const struct round_agent *agent,
     return status;
 }
 
-enum tacit_status round_agent_hear_refusal(const struct round_agent *agent,
-                                           const struct tacit_round_message *refusal, bool *changed)
+enum tacit_status round_agent_on_refusal(const struct round_agent *agent,
+                                         const struct tacit_round_message *refusal, bool *changed)
 {
     struct round_play *const play = agent->play;
     enum tacit_status const status = check_answer(agent, refusal);
@@ -196,7 +196,7 @@ enum tacit_status round_agent_hear_refusal(const struct round_agent *agent,
                                         .is_waiting = play->phase == PHASE_COMMITTED,
                                         .forgot = refusal->forgot,
                                         .commitment = refusal->commit->commitment};
-    *changed = round_site_take_refusal(&play->grants, &shown);
+    *changed = round_site_on_refusal(&play->grants, &shown);
     return TACIT_OK;
 }
 

@@ -86,8 +86,7 @@ bool round_agent_is_old_copy(const struct round_agent *agent,
                              const struct tacit_round_message *order);
 
 /* A word to this site alone: the hub is there, and says whether it holds the report. */
-void round_agent_take_seen(const struct round_agent *agent,
-                           const struct tacit_round_message *order);
+void round_agent_on_seen(const struct round_agent *agent, const struct tacit_round_message *order);
 
 /* ---- Draws ----------------------------------------------------------------------------------- */
 
@@ -110,13 +109,12 @@ void round_play_use_draw(struct round_play *play);
 
 /* *granted: the draw that waits may be used from here on, and the round needs a report unless it is
  * closed. Others are late, or repeated. */
-enum tacit_status round_agent_hear_grant(const struct round_agent *agent,
-                                         const struct tacit_round_message *grant, bool *granted);
+enum tacit_status round_agent_on_grant(const struct round_agent *agent,
+                                       const struct tacit_round_message *grant, bool *granted);
 
-/* *changed: the site is blocked, or is not any more (round_site_take_refusal). */
-enum tacit_status round_agent_hear_refusal(const struct round_agent *agent,
-                                           const struct tacit_round_message *refusal,
-                                           bool *changed);
+/* *changed: the site is blocked, or is not any more (round_site_on_refusal). */
+enum tacit_status round_agent_on_refusal(const struct round_agent *agent,
+                                         const struct tacit_round_message *refusal, bool *changed);
 
 /* What no grant covers is gone: whoever begins a term has forgotten what it granted. What is left
  * of the rounds is the protocol's to say; then it rests, whatever phase it was in: an old copy has

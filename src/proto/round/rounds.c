@@ -2,7 +2,7 @@
 #include "rounds.h"
 #include <string.h>
 
-void round_say_order(struct round_made *made, uint32_t to)
+void round_answer_order(struct round_made *made, uint32_t to)
 {
     TACIT_ASSERT(made->answer == ROUND_NOTHING);
     made->answer = ROUND_ORDER;
@@ -42,15 +42,15 @@ struct tacit_round_message round_head(const struct round_hub *round, const struc
                                         .last = round->is_last};
 }
 
-static enum tacit_status say(const struct round_hub *round, const struct round_heard *heard,
-                             struct round_verdict verdict, struct round_made *made)
+static enum tacit_status answer(const struct round_hub *round, const struct round_input *input,
+                                struct round_verdict verdict, struct round_made *made)
 {
     TACIT_IMPLIES(verdict.answer != ROUND_NOTHING, made->answer == ROUND_NOTHING);
     made->persist = made->persist || verdict.persist;
     made->answer = verdict.answer;
-    made->to = heard->head->from;
+    made->to = input->head->from;
     if (verdict.answer == ROUND_GRANT || verdict.answer == ROUND_REFUSAL)
-        made->head = round_hub_answer(round, heard->head, &verdict);
+        made->head = round_hub_answer(round, input->head, &verdict);
     return verdict.status;
 }
 
@@ -78,7 +78,7 @@ static void go_on(const struct round_rule *rule, void *hub, uint32_t sites, cons
     rule->close(hub, sites, totals);
     struct round_hub const round = rule->round(hub);
     round_hub_await(&round, round.is_last);
-    round_say_order(made, TACIT_EVERYONE);
+    round_answer_order(made, TACIT_EVERYONE);
     made->persist = true;
     made->happened |= sites > 0 ? TACIT_CLOSED_ROUND : 0;
 }
@@ -134,7 +134,7 @@ static enum tacit_status on_start(const struct round_rule *rule, void *hub, uint
         made->persist = true;
     }
     if (!round.is_silent)
-        round_say_order(made, TACIT_EVERYONE);
+        round_answer_order(made, TACIT_EVERYONE);
     return TACIT_OK;
 }
 
@@ -143,7 +143,7 @@ static enum tacit_status on_start(const struct round_rule *rule, void *hub, uint
  * granted. */
 static struct round_verdict open_report(const struct round_rule *rule, void *hub,
                                         const struct round_hub *round,
-                                        const struct round_heard *report)
+                                        const struct round_input *report)
 {
     uint8_t digest[TACIT_SHA256_BYTES] = {0};
     struct tacit_commit const *const commit = report->head->commit;
@@ -161,14 +161,14 @@ static struct round_verdict open_report(const struct round_rule *rule, void *hub
     return round_hub_open(round, report->head, digest);
 }
 
-static uint64_t *row_of(const struct round_hub *round, const struct round_heard *report)
+static uint64_t *row_of(const struct round_hub *round, const struct round_input *report)
 {
     TACIT_ASSERT(report->word_count <= round->row_words);
     return round->rows + report->head->from * (size_t)round->row_words;
 }
 
 /* The same as came before? What is masked has opened its head. */
-static bool is_here(const struct round_hub *round, const struct round_heard *report)
+static bool is_here(const struct round_hub *round, const struct round_input *report)
 {
     bool const is_as_large =
         round->covered == NULL || round->covered[report->head->from] == report->sites;
@@ -178,7 +178,7 @@ static bool is_here(const struct round_hub *round, const struct round_heard *rep
 }
 
 static enum tacit_status accept(const struct round_rule *rule, void *hub,
-                                const struct round_hub *round, const struct round_heard *report,
+                                const struct round_hub *round, const struct round_input *report,
                                 const struct tacit_entropy *entropy, struct round_made *made)
 {
     bool const completes = round_is_complete(rule, hub, 1, report->sites);
@@ -189,31 +189,31 @@ static enum tacit_status accept(const struct round_rule *rule, void *hub,
         memcpy(row_of(round, report), report->words, report->word_count * sizeof *report->words);
     if (round->covered != NULL)
         round->covered[report->head->from] = report->sites;
-    round_hub_take(round, report->head, report->sites);
+    round_hub_add_report(round, report->head, report->sites);
     made->persist = true;
-    made->happened |= round->has_helper ? TACIT_TOOK_REPORT : 0;
+    made->happened |= round->has_helper ? TACIT_COUNTED_REPORT : 0;
     if (completes)
         round_end(rule, hub, made);
     else if (round->answers_all)
-        round_say_order(made, report->head->from);
+        round_answer_order(made, report->head->from);
     return TACIT_OK;
 }
 
 static enum tacit_status on_report(const struct round_rule *rule, void *hub,
-                                   const struct round_hub *round, const struct round_heard *report,
+                                   const struct round_hub *round, const struct round_input *report,
                                    const struct tacit_entropy *entropy, struct round_made *made)
 {
     uint32_t const site = report->head->from;
-    struct round_verdict verdict = round_hub_hear(round, report->head);
+    struct round_verdict verdict = round_hub_check_report(round, report->head);
     bool const is_of_now = verdict.status == TACIT_OK && verdict.answer == ROUND_NOTHING;
     if (is_of_now && rule->is_left_out != NULL && rule->is_left_out(hub, site))
         verdict.answer = ROUND_ORDER; /* it hears so */
     if (!is_of_now || verdict.answer != ROUND_NOTHING)
-        return say(round, report, verdict, made);
+        return answer(round, report, verdict, made);
     enum tacit_status status =
         (report->masked != NULL) == round->has_helper ? rule->check(hub, report) : TACIT_MALFORMED;
     if (status == TACIT_OK)
-        status = say(round, report, open_report(rule, hub, round, report), made);
+        status = answer(round, report, open_report(rule, hub, round, report), made);
     if (status != TACIT_OK)
         return status;
     if (!tacit_bits_has(round->received, site))
@@ -221,51 +221,51 @@ static enum tacit_status on_report(const struct round_rule *rule, void *hub,
     if (!is_here(round, report))
         return TACIT_MALFORMED; /* two answers to one question */
     if (round->answers_all)
-        round_say_order(made, site);
+        round_answer_order(made, site);
     return TACIT_OK;
 }
 
 /* HELLO and COMMIT. */
 static enum tacit_status on_question(const struct round_rule *rule, void *hub,
-                                     const struct round_hub *round, const struct round_heard *heard,
+                                     const struct round_hub *round, const struct round_input *input,
                                      const struct tacit_entropy *entropy, struct round_made *made)
 {
-    bool const is_hello = heard->word == ROUND_SAYS_HELLO;
+    bool const is_hello = input->message_kind == ROUND_KIND_HELLO;
     struct round_verdict verdict = {.status = TACIT_OK};
     if (is_hello)
-        verdict = round_hub_greet(round, heard->head);
+        verdict = round_hub_greet(round, input->head);
     else
-        verdict.status = round_hub_check_commit(round, heard->head);
+        verdict.status = round_hub_check_commit(round, input->head);
     if (verdict.status == TACIT_OK && rule->note != NULL) {
-        enum tacit_status const status = rule->note(hub, heard, entropy, made);
+        enum tacit_status const status = rule->note(hub, input, entropy, made);
         if (status != TACIT_OK || made->answer != ROUND_NOTHING)
             return status; /* it asks again */
     }
     if (!is_hello && verdict.status == TACIT_OK) {
-        verdict = round_hub_ask(round, heard->head);
+        verdict = round_hub_ask(round, input->head);
         bool const is_new = verdict.answer == ROUND_GRANT && verdict.persist;
         made->happened |= round->has_helper && is_new ? TACIT_GRANTED_DRAW : 0;
     }
-    return say(round, heard, verdict, made);
+    return answer(round, input, verdict, made);
 }
 
 static enum tacit_status on_receive(const struct round_rule *rule, void *hub,
                                     const struct tacit_event *event,
                                     const struct tacit_entropy *entropy, struct round_made *made)
 {
-    struct round_heard const heard = rule->heard(hub, event->as.message);
+    struct round_input const input = rule->input(hub, event->as.message);
     struct round_hub round = rule->round(hub);
     round.dropped = event->dropped;
-    enum tacit_status const status = round_hub_check(&round, heard.head);
+    enum tacit_status const status = round_hub_check(&round, input.head);
     if (status != TACIT_OK)
         return status;
-    if (heard.is_held_elsewhere)
+    if (input.is_held_elsewhere)
         round.grantor.heads = NULL;
-    if (heard.word == ROUND_SAYS_REPORT)
-        return on_report(rule, hub, &round, &heard, entropy, made);
-    if (heard.word == ROUND_SAYS_HELLO || heard.word == ROUND_SAYS_COMMIT)
-        return on_question(rule, hub, &round, &heard, entropy, made);
-    return heard.word == ROUND_SAYS_GARBAGE ? TACIT_MALFORMED : TACIT_UNEXPECTED;
+    if (input.message_kind == ROUND_KIND_REPORT)
+        return on_report(rule, hub, &round, &input, entropy, made);
+    if (input.message_kind == ROUND_KIND_HELLO || input.message_kind == ROUND_KIND_COMMIT)
+        return on_question(rule, hub, &round, &input, entropy, made);
+    return input.message_kind == ROUND_KIND_UNKNOWN ? TACIT_MALFORMED : TACIT_UNEXPECTED;
 }
 
 /* The deadline of the round: go on with a quorum, or wait for it and say so. */

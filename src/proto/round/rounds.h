@@ -5,10 +5,10 @@
 #define TACIT_ROUND_ROUNDS_H
 #include "desk.h"
 #include "tacit/helper.h"
-#include "words.h"
+#include "message_kind.h"
 
-struct round_heard {
-    enum round_word word;
+struct round_input {
+    enum round_message_kind message_kind;
     const struct tacit_round_message *head;
     const void *message; /* the protocol's own */
     /* REPORT */
@@ -20,11 +20,11 @@ struct round_heard {
 };
 
 /* Of a message of the six kinds; what a report holds beside them. */
-#define ROUND_HEARD(said, ...)                                                                     \
-    (struct round_heard)                                                                           \
+#define ROUND_INPUT(said, ...)                                                                     \
+    (struct round_input)                                                                           \
     {                                                                                              \
-        .word = round_word((said)->kind), .head = &(said)->head, .message = (said), .sites = 1,    \
-        __VA_ARGS__                                                                                \
+        .message_kind = round_message_kind((said)->kind), .head = &(said)->head,                   \
+        .message = (said), .sites = 1, __VA_ARGS__                                                 \
     }
 
 /* What a step comes to, for the protocol to say in its own messages. */
@@ -40,7 +40,7 @@ struct round_made {
  * there is nothing to do. */
 struct round_rule {
     struct round_hub (*round)(void *hub);                        /* as it stands */
-    struct round_heard (*heard)(void *hub, const void *message); /* what a message says */
+    struct round_input (*input)(void *hub, const void *message); /* what a message says */
     uint32_t (*quorum)(void *hub); /* sites that suffice once the deadline is over */
     /* Who is asked next (round.next), before anything else changes; NULL: who is asked now. Errors:
      * TACIT_ENTROPY, and nothing changed. */
@@ -48,15 +48,15 @@ struct round_rule {
     void (*begin)(void *hub);      /* goes to the first round; NULL */
     void (*begin_term)(void *hub); /* NULL */
     /* HELLO, COMMIT: what else they say; it may answer by itself. Errors: as prepare; NULL. */
-    enum tacit_status (*note)(void *hub, const struct round_heard *heard,
+    enum tacit_status (*note)(void *hub, const struct round_input *input,
                               const struct tacit_entropy *entropy, struct round_made *made);
     bool (*is_left_out)(void *hub, uint32_t site); /* its report is not wanted; NULL: nobody's is */
     /* A report of the round that stands must fit its order to the letter. */
-    enum tacit_status (*check)(void *hub, const struct round_heard *report);
+    enum tacit_status (*check)(void *hub, const struct round_input *report);
     /* .. so does what is kept of the one that is here. (For bytes from a disk.) */
     bool (*is_possible)(void *hub, uint32_t site);
     /* Of what it holds; of masked words nobody asks. */
-    void (*digest)(void *hub, const struct round_heard *report, uint8_t digest[TACIT_SHA256_BYTES]);
+    void (*digest)(void *hub, const struct round_input *report, uint8_t digest[TACIT_SHA256_BYTES]);
     /* Judges the reports that are here, or, of two aggregators, totals over so many sites (0: the
      * round is void). */
     void (*close)(void *hub, uint32_t sites, const int64_t *totals);
@@ -86,7 +86,7 @@ bool round_is_possible(const struct round_rule *rule, void *hub);
 struct tacit_update round_update(const struct round_desk *desk, const struct round_made *made);
 
 /* An order to this site or to everybody, in a step that says nothing else. */
-void round_say_order(struct round_made *made, uint32_t to);
+void round_answer_order(struct round_made *made, uint32_t to);
 
 /* What is said, .. Requires: something is. */
 enum tacit_round_kind round_kind(const struct round_made *made);

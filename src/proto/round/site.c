@@ -10,7 +10,7 @@ enum tacit_status round_site_commit(struct round_site *site, const struct tacit_
     return tacit_commit_make(scope, site->head, digest, TACIT_SHA256_BYTES, keys, &site->commit);
 }
 
-bool round_site_take_grant(struct round_site *site, const uint8_t granted[TACIT_SHA256_BYTES])
+bool round_site_on_grant(struct round_site *site, const uint8_t granted[TACIT_SHA256_BYTES])
 {
     TACIT_ASSERT(granted != NULL);
     if (!tacit_commit_is_same(granted, site->commit.commitment))
@@ -21,7 +21,7 @@ bool round_site_take_grant(struct round_site *site, const uint8_t granted[TACIT_
     return true;
 }
 
-bool round_site_take_refusal(struct round_site *site, const struct round_refusal *refusal)
+bool round_site_on_refusal(struct round_site *site, const struct round_refusal *refusal)
 {
     TACIT_ASSERT(refusal->commitment != NULL);
     bool const is_of_now = refusal->is_waiting ? refusal->round == refusal->draw_round

@@ -22,7 +22,7 @@ enum tacit_status round_site_commit(struct round_site *site, const struct tacit_
 
 /* A grant. true: it is of the draw that waits, which may be used from here on; else it is late, or
  * repeated, and nothing changed. Requires: a draw waits. */
-bool round_site_take_grant(struct round_site *site, const uint8_t granted[TACIT_SHA256_BYTES]);
+bool round_site_on_grant(struct round_site *site, const uint8_t granted[TACIT_SHA256_BYTES]);
 
 /* What a grantor shows that does not grant. */
 struct round_refusal {
@@ -36,7 +36,7 @@ struct round_refusal {
 /* It is the grantor's word alone and does not show the other state's signature, so it stops nobody
  * for good: the site asks on, and shows that it is blocked. What answers a question of before the
  * last draw says nothing. Ensures: true if anything is another than it was. */
-bool round_site_take_refusal(struct round_site *site, const struct round_refusal *refusal);
+bool round_site_on_refusal(struct round_site *site, const struct round_refusal *refusal);
 
 /* The last draw is of no use any more, not even to be opened: what is said from here on shows the
  * head alone, which the next commitment follows. */

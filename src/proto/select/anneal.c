@@ -59,7 +59,7 @@ static bool is_first_list(const struct graph *graph, const struct surroundings *
     return true;
 }
 
-static struct surroundings look_around(const struct graph *graph, const uint32_t *vertex)
+static struct surroundings surroundings_of(const struct graph *graph, const uint32_t *vertex)
 {
     TACIT_ASSERT(graph->m >= 1);
     struct surroundings here = {.minimum_count = 0};
@@ -272,7 +272,7 @@ static enum tacit_status wander(struct walk *walk, const struct tacit_select_ann
     TACIT_ASSERT(walk->graph.m < walk->graph.user_count);
     TACIT_ASSERT(top > 0);
     for (uint32_t j = 1; j <= annealing->iterations; j++) {
-        struct surroundings const here = look_around(&walk->graph, walk->vertex);
+        struct surroundings const here = surroundings_of(&walk->graph, walk->vertex);
         uint64_t index;
         enum tacit_status status =
             tacit_entropy_below(entropy, neighbour_count(&walk->graph, &here), &index);
@@ -353,7 +353,7 @@ static bool stands_before(const double *values, uint32_t a, uint32_t b)
     return values[a] < values[b] || (values[a] == values[b] && a < b);
 }
 
-/* As look_around and neighbour_count would have it, but nothing is sorted. */
+/* As surroundings_of and neighbour_count would have it, but nothing is sorted. */
 uint64_t tacit_select_neighbour_count(const struct tacit_select_scores *scores, uint32_t user_count,
                                       const uint32_t *users, uint32_t m)
 {
@@ -388,7 +388,7 @@ void tacit_select_neighbour(const struct tacit_select_scores *scores, uint32_t u
     for (uint32_t i = 0; i < m; i++)
         tacit_bits_add(scratch.members, users[i]);
     make_vertex(scratch.members, user_count, m, scratch.third);
-    struct surroundings const here = look_around(&graph, scratch.third);
+    struct surroundings const here = surroundings_of(&graph, scratch.third);
     TACIT_ASSERT(index < neighbour_count(&graph, &here));
     neighbour_at(&graph, &here, scratch.third, index, leaves, comes);
 }

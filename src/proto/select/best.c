@@ -126,8 +126,8 @@ static void collect(uint32_t user_count, uint32_t last, uint32_t m, struct selec
 }
 
 /* Those without a ucb yet come first, by their weights alone (READINGS P5.3). */
-static bool take_unseen(const double *ucb, const double *weight, uint32_t user_count, uint32_t m,
-                        struct select_scratch *scratch, uint32_t *users)
+static bool choose_unseen(const double *ucb, const double *weight, uint32_t user_count, uint32_t m,
+                          struct select_scratch *scratch, uint32_t *users)
 {
     uint32_t unseen = 0;
     for (uint32_t i = 0; i < user_count; i++)
@@ -147,7 +147,7 @@ double tacit_select_best(const double *ucb, const double *weight, uint32_t user_
     TACIT_ASSERT(m >= 1);
     TACIT_ASSERT(m <= user_count);
     struct select_scratch scratch = select_scratch_of(memory, user_count);
-    if (!take_unseen(ucb, weight, user_count, m, &scratch, users)) {
+    if (!choose_unseen(ucb, weight, user_count, m, &scratch, users)) {
         order_by_falling_ucb(ucb, user_count, &scratch);
         struct heap heap = {.weight = weight, .ranks = scratch.place, .order = scratch.order};
         uint32_t const last = find_last(ucb, weight, user_count, m, &heap);

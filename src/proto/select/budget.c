@@ -39,7 +39,7 @@ uint64_t tacit_select_decay(uint64_t eta_nano)
     return (uint64_t)(exp_minus(eta_nano) >> (FRACTION_BITS - 63));
 }
 
-bool tacit_select_floor_is_kept(uint64_t floor_nano, double total)
+bool tacit_select_floor_holds(uint64_t floor_nano, double total)
 {
     TACIT_ASSERT(!(total < 0));
     return floor_nano == 0 || (double)floor_nano >= total * (double)TACIT_NANO * (1 - 1e-12);

@@ -81,7 +81,7 @@ static struct tacit_select_config config_of(const struct select_head *head)
 }
 
 static enum tacit_status search(struct field *field, const struct tacit_select_choice *choice,
-                                const struct tacit_entropy *entropy, uint32_t *places,
+                                const struct tacit_entropy *entropy, uint32_t *indices,
                                 double *energy)
 {
     TACIT_ASSERT(field->m <= field->count);
@@ -90,18 +90,18 @@ static enum tacit_status search(struct field *field, const struct tacit_select_c
     if (choice->selector == TACIT_SELECTOR_ANNEALING && !is_unseen_first) {
         struct tacit_select_config const config = config_of(field->head);
         return tacit_select_anneal(&config, &choice->annealing, &field->scores, field->count,
-                                   field->m, entropy, field->memory, places, energy);
+                                   field->m, entropy, field->memory, indices, energy);
     }
     if (choice->selector == TACIT_SELECTOR_BRUTE && !is_unseen_first)
         return tacit_select_brute(field->scores.ucb, field->scores.weight, field->count, field->m,
-                                  places, energy);
+                                  indices, energy);
     *energy = tacit_select_best(field->scores.ucb, field->scores.weight, field->count, field->m,
-                                field->memory, places);
+                                field->memory, indices);
     return TACIT_OK;
 }
 
 static enum tacit_status choose_randomly(struct field *field, const struct tacit_entropy *entropy,
-                                         uint32_t *places)
+                                         uint32_t *indices)
 {
     TACIT_ASSERT(field->m <= field->count);
     struct select_scratch const scratch = select_scratch_of(field->memory, field->count);
@@ -112,7 +112,7 @@ static enum tacit_status choose_randomly(struct field *field, const struct tacit
     uint32_t taken = 0;
     for (uint32_t i = 0; i < field->count; i++)
         if (tacit_bits_has(scratch.members, i))
-            places[taken++] = i;
+            indices[taken++] = i;
     TACIT_ASSERT(taken == field->m);
     return TACIT_OK;
 }
@@ -120,7 +120,7 @@ static enum tacit_status choose_randomly(struct field *field, const struct tacit
 /* Fraboni, Vidal, Kameni, Lorenzi 2021, Algorithm 1: the users, largest data set first, pour
  * m |D_k| tokens each into m urns of |D| tokens; one token is drawn from each urn. */
 static enum tacit_status choose_by_urns(struct field *field, const struct tacit_entropy *entropy,
-                                        uint32_t *places, uint32_t *count)
+                                        uint32_t *indices, uint32_t *count)
 {
     TACIT_ASSERT(field->m >= 1);
     struct select_scratch scratch = select_scratch_of(field->memory, field->count);
@@ -142,10 +142,10 @@ static enum tacit_status choose_by_urns(struct field *field, const struct tacit_
         token += urn * total;
         while (poured + field->m * sizes[field->users[scratch.order[next]]] <= token)
             poured += field->m * sizes[field->users[scratch.order[next++]]];
-        if (taken == 0 || places[taken - 1] != scratch.order[next])
-            places[taken++] = scratch.order[next];
+        if (taken == 0 || indices[taken - 1] != scratch.order[next])
+            indices[taken++] = scratch.order[next];
     }
-    select_sort_users(places, taken, field->count, &scratch);
+    select_sort_users(indices, taken, field->count, &scratch);
     TACIT_ASSERT(taken >= 1);
     TACIT_ASSERT(taken <= field->m);
     TACIT_ASSERT(next < field->count);
@@ -153,21 +153,21 @@ static enum tacit_status choose_by_urns(struct field *field, const struct tacit_
     return TACIT_OK;
 }
 
-static void choose_fastest(struct field *field, const double *expected, uint32_t *places)
+static void choose_fastest(struct field *field, const double *expected, uint32_t *indices)
 {
     TACIT_ASSERT(expected != NULL);
     TACIT_ASSERT(field->m <= field->count);
     struct select_scratch scratch = select_scratch_of(field->memory, field->count);
     for (uint32_t i = 0; i < field->count; i++)
         scratch.second[i] = expected[field->users[i]];
-    select_largest(scratch.second, field->count, field->m, &scratch, places);
+    select_largest(scratch.second, field->count, field->m, &scratch, indices);
 }
 
 /* Places among the candidates. */
-static enum tacit_status choose_places(struct field *field,
-                                       const struct tacit_select_choice *choice,
-                                       const struct tacit_entropy *entropy, uint32_t *places,
-                                       uint32_t *count, double *energy)
+static enum tacit_status choose_indices(struct field *field,
+                                        const struct tacit_select_choice *choice,
+                                        const struct tacit_entropy *entropy, uint32_t *indices,
+                                        uint32_t *count, double *energy)
 {
     *count = field->m;
     *energy = NAN;
@@ -175,24 +175,24 @@ static enum tacit_status choose_places(struct field *field,
     case TACIT_SELECTOR_GENIE:
         TACIT_ASSERT(choice->expected != NULL);
         score_candidates(field, choice->expected);
-        return search(field, choice, entropy, places, energy);
+        return search(field, choice, entropy, indices, energy);
     case TACIT_SELECTOR_EXACT:
     case TACIT_SELECTOR_BRUTE:
     case TACIT_SELECTOR_ANNEALING:
         score_candidates(field, NULL);
-        return search(field, choice, entropy, places, energy);
+        return search(field, choice, entropy, indices, energy);
     case TACIT_SELECTOR_RANDOM:
-        return choose_randomly(field, entropy, places);
+        return choose_randomly(field, entropy, indices);
     case TACIT_SELECTOR_CLUSTERED:
-        return choose_by_urns(field, entropy, places, count);
+        return choose_by_urns(field, entropy, indices, count);
     case TACIT_SELECTOR_FASTEST:
         TACIT_ASSERT(choice->expected != NULL);
-        choose_fastest(field, choice->expected, places);
+        choose_fastest(field, choice->expected, indices);
         return TACIT_OK;
     case TACIT_SELECTOR_ALL:
         *count = field->count;
         for (uint32_t i = 0; i < field->count; i++)
-            places[i] = i;
+            indices[i] = i;
         return TACIT_OK;
     }
     return TACIT_INVALID;
@@ -222,14 +222,15 @@ enum tacit_status tacit_select_choose(const struct tacit_select *select,
     }
     size_t const scratch_words =
         tacit_select_scratch_size(field.head->user_count) / sizeof(uint64_t);
-    uint32_t *const places = (uint32_t *)((uint64_t *)field.memory + scratch_words);
+    uint32_t *const indices = (uint32_t *)((uint64_t *)field.memory + scratch_words);
     uint32_t taken;
     double value;
-    enum tacit_status const status = choose_places(&field, choice, entropy, places, &taken, &value);
+    enum tacit_status const status =
+        choose_indices(&field, choice, entropy, indices, &taken, &value);
     if (status != TACIT_OK)
         return status;
     for (uint32_t i = 0; i < taken; i++)
-        users[i] = field.users[places[i]];
+        users[i] = field.users[indices[i]];
     *count = taken;
     *energy = value;
     return TACIT_OK;

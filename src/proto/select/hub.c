@@ -7,7 +7,7 @@
 #include "piece.h"
 #include "state.h"
 
-#define MARK UINT64_C(0x3170616e736c6573) /* "selsnap1" */
+#define MAGIC UINT64_C(0x3170616e736c6573) /* "selsnap1" */
 #define HUB_MAGIC UINT64_C(0x5441434954534842)
 #define HUB_MAGIC_TWO UINT64_C(0x5441434954534832) /* of two aggregators */
 #define BLOCK_BYTES_MAX ((size_t)1 << 28)
@@ -299,15 +299,15 @@ enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, siz
 /* ---- Saying ---- */
 
 /* To one site it also says of which round nothing more is wanted from it. */
-static void say_order(const struct hub_parts *parts, uint32_t to,
-                      struct tacit_select_update *update)
+static void send_order(const struct hub_parts *parts, uint32_t to,
+                       struct tacit_select_update *update)
 {
     TACIT_ASSERT(to == TACIT_EVERYONE || to < parts->head->config.select.user_count);
     struct hub_head const *const head = parts->head;
     bool const is_over = head->desk.phase == ROUND_CLOSED;
     if (head->round == 0 || head->lacks_model != 0)
         return;
-    select_say(
+    select_send(
         update, to,
         (struct tacit_select_message){
             .kind = TACIT_SELECT_ORDER,
@@ -342,7 +342,7 @@ static void finish(struct hub_parts *parts, struct tacit_select_update *update)
     round_hub_await(&parts->round, true);
     update->persist = true;
     update->has_model = true;
-    say_order(parts, TACIT_EVERYONE, update);
+    send_order(parts, TACIT_EVERYONE, update);
 }
 
 /* All that was asked for is to come. */
@@ -390,7 +390,7 @@ static void open_round(struct hub_parts *parts, uint32_t count, uint64_t now_us,
     empty_slots(parts);
     round_hub_await(&parts->round, false);
     update->persist = true;
-    say_order(parts, TACIT_EVERYONE, update);
+    send_order(parts, TACIT_EVERYONE, update);
 }
 
 static enum tacit_status choose(const struct hub_parts *parts, const struct tacit_entropy *entropy,
@@ -473,7 +473,7 @@ static void add_totals(const struct hub_parts *parts, uint32_t sites, const int6
 }
 
 /* Two aggregators: no update of the round that stands is added up any more. */
-static void give_up(const struct hub_parts *parts)
+static void drop_updates(const struct hub_parts *parts)
 {
     struct tacit_select_hub_config const *const config = &parts->head->config;
     if (parts->head->desk.phase == ROUND_COLLECTING)
@@ -511,7 +511,7 @@ static enum tacit_status end_round(struct hub_parts *parts, uint64_t now_us,
         return TACIT_OK;
     }
     if (parts->two != NULL)
-        give_up(parts);
+        drop_updates(parts);
     else if (head->desk.covered_count > 0)
         average(parts);
     if (parts->two == NULL)
@@ -522,7 +522,7 @@ static enum tacit_status end_round(struct hub_parts *parts, uint64_t now_us,
 
 /* ---- Hearing ---- */
 
-static void hear_spent(const struct hub_parts *parts, uint32_t site, uint64_t spent_nano)
+static void note_spent(const struct hub_parts *parts, uint32_t site, uint64_t spent_nano)
 {
     TACIT_ASSERT(site < parts->head->config.select.user_count);
     if (spent_nano <= parts->spent[site])
@@ -539,7 +539,7 @@ static struct slot *slot_of(const struct hub_parts *parts, uint32_t site)
     return NULL;
 }
 
-static size_t place_of(const struct hub_parts *parts, const struct slot *slot)
+static size_t index_of(const struct hub_parts *parts, const struct slot *slot)
 {
     TACIT_ASSERT(slot >= parts->slots);
     TACIT_ASSERT((size_t)(slot - parts->slots) < parts->head->slot_count);
@@ -549,7 +549,7 @@ static size_t place_of(const struct hub_parts *parts, const struct slot *slot)
 /* What a slot holds of its update. */
 static struct select_pieces update_of(const struct hub_parts *parts, struct slot *slot)
 {
-    size_t const place = place_of(parts, slot);
+    size_t const place = index_of(parts, slot);
     uint32_t const dimension = parts->head->config.dimension;
     size_t const pieces = tacit_select_piece_count(dimension, TACIT_SELECT_STEPS);
     return (struct select_pieces){.vector = TACIT_SELECT_STEPS,
@@ -577,28 +577,28 @@ static enum tacit_status follow(const struct hub_parts *parts,
     bool const is_grant = verdict.answer == ROUND_GRANT;
     update->persist = update->persist || verdict.persist;
     if (verdict.answer == ROUND_ORDER) {
-        say_order(parts, message->from, update);
+        send_order(parts, message->from, update);
     } else if (verdict.answer != ROUND_NOTHING) {
         struct tacit_select_message answer = {
             .kind = is_grant ? TACIT_SELECT_GRANT : TACIT_SELECT_REFUSAL,
             .head = round_hub_answer(&parts->round, &message->head, &verdict)};
         if (is_grant && needs_no_update(parts, message->from, message->round))
             answer.closed = true;
-        select_say(update, message->from, answer);
+        select_send(update, message->from, answer);
     }
     return verdict.status;
 }
 
 /* Before the first round there is nothing to say; without a model, a question. */
-static enum tacit_status take_hello(const struct hub_parts *parts,
-                                    const struct tacit_select_message *hello,
-                                    struct tacit_select_update *update)
+static enum tacit_status on_hello(const struct hub_parts *parts,
+                                  const struct tacit_select_message *hello,
+                                  struct tacit_select_update *update)
 {
     bool const is_early = parts->head->desk.phase == ROUND_NEW && hello->round == 0;
     struct round_verdict const verdict =
         is_early ? (struct round_verdict){0} : round_hub_greet(&parts->round, &hello->head);
     if (verdict.status == TACIT_OK)
-        hear_spent(parts, hello->from, hello->spent_nano);
+        note_spent(parts, hello->from, hello->spent_nano);
     if (verdict.status == TACIT_OK && parts->head->lacks_model != 0) {
         select_ask(&parts->model, hello->from, parts->head->round, update);
         return TACIT_OK;
@@ -606,9 +606,9 @@ static enum tacit_status take_hello(const struct hub_parts *parts,
     return follow(parts, hello, verdict, update);
 }
 
-static enum tacit_status take_commit(const struct hub_parts *parts,
-                                     const struct tacit_select_message *commit,
-                                     struct tacit_select_update *update)
+static enum tacit_status on_commit(const struct hub_parts *parts,
+                                   const struct tacit_select_message *commit,
+                                   struct tacit_select_update *update)
 {
     enum tacit_status const status = round_hub_check_commit(&parts->round, &commit->head);
     if (status != TACIT_OK)
@@ -620,9 +620,9 @@ static enum tacit_status take_commit(const struct hub_parts *parts,
 }
 
 /* What is late is counted as spent, and not averaged. */
-static enum tacit_status take_update(const struct hub_parts *parts,
-                                     const struct tacit_select_message *message,
-                                     struct tacit_select_update *update)
+static enum tacit_status on_update(const struct hub_parts *parts,
+                                   const struct tacit_select_message *message,
+                                   struct tacit_select_update *update)
 {
     TACIT_ASSERT(message->from < parts->head->config.select.user_count);
     struct hub_head const *const head = parts->head;
@@ -630,7 +630,7 @@ static enum tacit_status take_update(const struct hub_parts *parts,
     uint32_t const pieces = tacit_select_piece_count(head->config.dimension, TACIT_SELECT_STEPS);
     if (message->digest_count != pieces || (message->masked != NULL) != (parts->two != NULL))
         return TACIT_MALFORMED;
-    struct round_verdict verdict = round_hub_hear(&parts->round, &message->head);
+    struct round_verdict verdict = round_hub_check_report(&parts->round, &message->head);
     if (verdict.status == TACIT_OK && verdict.answer == ROUND_NOTHING) {
         select_release_of(message, release);
         verdict = round_hub_open(&parts->round, &message->head, release);
@@ -640,7 +640,7 @@ static enum tacit_status take_update(const struct hub_parts *parts,
             verdict.answer = ROUND_ORDER;
     }
     if (verdict.status == TACIT_OK)
-        hear_spent(parts, message->from, message->spent_nano);
+        note_spent(parts, message->from, message->spent_nano);
     update->persist = verdict.answer == ROUND_ORDER;
     if (verdict.status != TACIT_OK || verdict.answer != ROUND_NOTHING)
         return follow(parts, message, verdict, update);
@@ -652,7 +652,7 @@ static enum tacit_status take_update(const struct hub_parts *parts,
         slot->state = SLOT_OPENED;
         memcpy(held.digests, message->digests, (size_t)pieces * TACIT_SHA256_BYTES);
         if (parts->two != NULL)
-            parts->openings[place_of(parts, slot)] =
+            parts->openings[index_of(parts, slot)] =
                 (struct opening){*message->commit, *message->masked};
     }
     select_ask(&held, slot->agent, head->round, update);
@@ -663,19 +663,19 @@ static enum tacit_status take_update(const struct hub_parts *parts,
 static bool are_committed(const struct hub_parts *parts, struct slot *slot)
 {
     struct tacit_helper_release const *const masked =
-        &parts->openings[place_of(parts, slot)].masked;
+        &parts->openings[index_of(parts, slot)].masked;
     struct tacit_helper_release found = *masked;
     tacit_helper_blind_digest(&found, update_of(parts, slot).numbers,
                               parts->head->config.dimension);
     return memcmp(found.digest, masked->digest, sizeof found.digest) == 0;
 }
 
-static void tell_report(const struct hub_parts *parts, struct slot *slot,
+static void fill_report(const struct hub_parts *parts, struct slot *slot,
                         const struct tacit_round_message *head, struct tacit_select_update *update)
 {
-    struct opening const *const opening = &parts->openings[place_of(parts, slot)];
+    struct opening const *const opening = &parts->openings[index_of(parts, slot)];
     TACIT_ASSERT(update->masked == NULL);
-    update->happened |= TACIT_TOOK_REPORT;
+    update->happened |= TACIT_COUNTED_REPORT;
     update->report = *head;
     update->report.commit = &opening->commit;
     update->masked = &opening->masked;
@@ -694,28 +694,28 @@ static enum tacit_status complete(struct hub_parts *parts, struct slot *slot, ui
     uint32_t const site = slot->agent;
     enum tacit_status status = TACIT_OK;
     slot->state = SLOT_COMPLETE;
-    parts->latencies[place_of(parts, slot)] = (double)(spent_us > 0 ? spent_us : 1) * 1e-6;
-    round_hub_take(&parts->round, piece, 1);
+    parts->latencies[index_of(parts, slot)] = (double)(spent_us > 0 ? spent_us : 1) * 1e-6;
+    round_hub_add_report(&parts->round, piece, 1);
     if (parts->two != NULL)
-        tell_report(parts, slot, piece, update);
+        fill_report(parts, slot, piece, update);
     update->persist = true;
     if (head->desk.missing_count == 0)
         status = end_round(parts, now_us, entropy, update);
-    say_order(parts, site, update);
+    send_order(parts, site, update);
     return status;
 }
 
 /* What a site has fetched of the model that is lost here. */
-static enum tacit_status take_model(const struct hub_parts *parts,
-                                    const struct tacit_select_message *piece, uint64_t now_us,
-                                    struct tacit_select_update *update)
+static enum tacit_status on_model_piece(const struct hub_parts *parts,
+                                        const struct tacit_select_message *piece, uint64_t now_us,
+                                        struct tacit_select_update *update)
 {
     struct hub_head *const head = parts->head;
     if (head->lacks_model == 0)
         return TACIT_UNEXPECTED;
     bool is_whole = false;
     enum tacit_status const status =
-        select_take(&parts->model, head->round, piece, update, &is_whole);
+        select_on_piece(&parts->model, head->round, piece, update, &is_whole);
     if (!is_whole)
         return status;
     for (uint32_t i = 0; i < head->config.dimension; i++)
@@ -724,25 +724,25 @@ static enum tacit_status take_model(const struct hub_parts *parts,
     head->started_us = now_us;
     update->persist = true;
     update->has_model = head->desk.phase == ROUND_FINISHED;
-    say_order(parts, TACIT_EVERYONE, update);
+    send_order(parts, TACIT_EVERYONE, update);
     return TACIT_OK;
 }
 
-static enum tacit_status take_piece(struct hub_parts *parts, const struct tacit_event *event,
-                                    const struct tacit_entropy *entropy,
-                                    struct tacit_select_update *update)
+static enum tacit_status on_piece(struct hub_parts *parts, const struct tacit_event *event,
+                                  const struct tacit_entropy *entropy,
+                                  struct tacit_select_update *update)
 {
     struct hub_head const *const head = parts->head;
     struct tacit_select_message const *const piece = event->as.message;
     struct slot *const slot = slot_of(parts, piece->from);
     if (piece->vector == TACIT_SELECT_MODEL)
-        return take_model(parts, piece, event->now_us, update);
+        return on_model_piece(parts, piece, event->now_us, update);
     if (head->desk.phase != ROUND_COLLECTING || piece->round != head->round || slot == NULL ||
         slot->state != SLOT_OPENED)
         return TACIT_UNEXPECTED;
     struct select_pieces const held = update_of(parts, slot);
     bool is_whole = false;
-    enum tacit_status const status = select_take(&held, head->round, piece, update, &is_whole);
+    enum tacit_status const status = select_on_piece(&held, head->round, piece, update, &is_whole);
     if (!is_whole)
         return status;
     if (parts->two == NULL || are_committed(parts, slot))
@@ -751,36 +751,35 @@ static enum tacit_status take_piece(struct hub_parts *parts, const struct tacit_
     return TACIT_MALFORMED;
 }
 
-static enum tacit_status give_pieces(const struct hub_parts *parts,
-                                     const struct tacit_select_message *request,
-                                     struct tacit_select_update *update)
+static enum tacit_status on_request(const struct hub_parts *parts,
+                                    const struct tacit_select_message *request,
+                                    struct tacit_select_update *update)
 {
     struct hub_head const *const head = parts->head;
     if (request->round != head->round || request->vector != TACIT_SELECT_MODEL ||
         head->lacks_model != 0)
         return TACIT_UNEXPECTED;
-    return select_give(&parts->model, request, update);
+    return select_on_request(&parts->model, request, update);
 }
 
 /* ---- Steps ---- */
 
-static enum tacit_status take_message(struct hub_parts *parts, const struct tacit_event *event,
-                                      const struct tacit_entropy *entropy,
-                                      struct tacit_select_update *update)
+static enum tacit_status on_message(struct hub_parts *parts, const struct tacit_event *event,
+                                    const struct tacit_entropy *entropy,
+                                    struct tacit_select_update *update)
 {
     struct tacit_select_message const *const message = event->as.message;
     switch (message->kind) {
     case TACIT_SELECT_HELLO:
-        return take_hello(parts, message, update);
+        return on_hello(parts, message, update);
     case TACIT_SELECT_COMMIT:
-        return take_commit(parts, message, update);
+        return on_commit(parts, message, update);
     case TACIT_SELECT_UPDATE:
-        return parts->head->lacks_model != 0 ? TACIT_UNEXPECTED
-                                             : take_update(parts, message, update);
+        return parts->head->lacks_model != 0 ? TACIT_UNEXPECTED : on_update(parts, message, update);
     case TACIT_SELECT_PIECE:
-        return take_piece(parts, event, entropy, update);
+        return on_piece(parts, event, entropy, update);
     case TACIT_SELECT_REQUEST:
-        return give_pieces(parts, message, update);
+        return on_request(parts, message, update);
     case TACIT_SELECT_ORDER:
     case TACIT_SELECT_GRANT:
     case TACIT_SELECT_REFUSAL:
@@ -797,7 +796,7 @@ static enum tacit_status receive(struct hub_parts *parts, const struct tacit_eve
     TACIT_ASSERT(message != NULL);
     enum tacit_status status = round_hub_check(&parts->round, &message->head);
     if (status == TACIT_OK)
-        status = take_message(parts, event, entropy, update);
+        status = on_message(parts, event, entropy, update);
     if (status != TACIT_OK)
         return status;
     tacit_bits_add(parts->heard, message->from);
@@ -830,7 +829,7 @@ static void begin_term(const struct hub_parts *parts, uint64_t term, uint64_t no
     update->persist = true;
     if (parts->two == NULL || head->desk.phase == ROUND_FINISHED)
         return;
-    give_up(parts);
+    drop_updates(parts);
     head->asked_count = head->desk.covered_count = 0;
     memset(parts->heard, 0, TACIT_BITS_WORDS(head->config.select.user_count) * sizeof(uint64_t));
 }
@@ -848,7 +847,7 @@ static void start(struct hub_parts *parts, const struct tacit_event *event,
         head->started_us = event->now_us;
     update->happened |= awaits_totals(parts) ? TACIT_WANTS_TOTALS : 0;
     update->has_model = head->desk.phase == ROUND_FINISHED && head->lacks_model == 0;
-    say_order(parts, TACIT_EVERYONE, update);
+    send_order(parts, TACIT_EVERYONE, update);
 }
 
 enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
@@ -894,7 +893,7 @@ void tacit_select_hub_close(struct tacit_select_hub *hub, uint32_t sites, const 
         (struct tacit_select_update){.persist = true, .round_is_over = true, .deadline_us = now_us};
     if (sites > 0)
         add_totals(&parts, sites, totals);
-    give_up(&parts);
+    drop_updates(&parts);
     round_hub_check_invariants(&parts.round);
 }
 
@@ -913,7 +912,7 @@ enum tacit_status tacit_select_hub_end(struct tacit_select_hub *hub, uint64_t no
     } else if (!is_over) {
         head->exhausted = ENDED;
         if (parts.two != NULL)
-            give_up(&parts);
+            drop_updates(&parts);
         status = is_resting(&parts) ? begin(&parts, now_us, NULL, update)
                                     : end_round(&parts, now_us, NULL, update);
         round_desk_end_step(&head->desk, now_us, head->config.round_timeout_us, true, false);
@@ -934,7 +933,7 @@ static void walk_hub(struct base_walk *walk, void *hub)
     struct tacit_select_hub_config const *const config = &head->config;
     size_t const words = TACIT_BITS_WORDS(config->select.user_count);
     uint32_t phase = head->desk.phase;
-    base_walk_same(walk, MARK);
+    base_walk_same(walk, MAGIC);
     base_walk_same(walk, config->run_id);
     base_walk_same(walk, config->select.user_count);
     base_walk_same(walk, head->slot_count);

@@ -156,8 +156,8 @@ bool select_are_whole(const struct select_pieces *pieces)
 
 /* ---- Messages ---- */
 
-void select_say(struct tacit_select_update *update, uint32_t to,
-                struct tacit_select_message message)
+void select_send(struct tacit_select_update *update, uint32_t to,
+                 struct tacit_select_message message)
 {
     TACIT_ASSERT(update->message_count < TACIT_SELECT_MESSAGES_MAX);
     message.to = to;
@@ -178,17 +178,17 @@ void select_ask(const struct select_pieces *pieces, uint32_t to, uint32_t round,
                 struct tacit_select_update *update)
 {
     if (select_next_missing(pieces->have, count_of(pieces), pieces->first, pieces->mask))
-        select_say(update, to,
-                   (struct tacit_select_message){.kind = TACIT_SELECT_REQUEST,
-                                                 .round = round,
-                                                 .vector = pieces->vector,
-                                                 .first = *pieces->first,
-                                                 .mask = *pieces->mask});
+        select_send(update, to,
+                    (struct tacit_select_message){.kind = TACIT_SELECT_REQUEST,
+                                                  .round = round,
+                                                  .vector = pieces->vector,
+                                                  .first = *pieces->first,
+                                                  .mask = *pieces->mask});
 }
 
-enum tacit_status select_take(const struct select_pieces *pieces, uint32_t round,
-                              const struct tacit_select_message *piece,
-                              struct tacit_select_update *update, bool *is_whole)
+enum tacit_status select_on_piece(const struct select_pieces *pieces, uint32_t round,
+                                  const struct tacit_select_message *piece,
+                                  struct tacit_select_update *update, bool *is_whole)
 {
     enum tacit_select_vector const vector = pieces->vector;
     uint8_t digest[TACIT_SHA256_BYTES];
@@ -218,9 +218,9 @@ void select_forget(const struct select_pieces *pieces, uint32_t index)
                width_of(pieces->vector));
 }
 
-enum tacit_status select_give(const struct select_pieces *pieces,
-                              const struct tacit_select_message *request,
-                              struct tacit_select_update *update)
+enum tacit_status select_on_request(const struct select_pieces *pieces,
+                                    const struct tacit_select_message *request,
+                                    struct tacit_select_update *update)
 {
     if (!select_request_fits(request, count_of(pieces)))
         return TACIT_MALFORMED;
@@ -230,7 +230,7 @@ enum tacit_status select_give(const struct select_pieces *pieces,
             continue;
         struct tacit_select_message piece = select_piece(pieces, request->first + i);
         piece.round = request->round;
-        select_say(update, request->from, piece);
+        select_send(update, request->from, piece);
         given++;
     }
     return TACIT_OK;

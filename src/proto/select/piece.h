@@ -40,8 +40,8 @@ bool select_are_whole(const struct select_pieces *pieces);
 /* ---- Messages: to whom, and what they are about ---- */
 
 /* One more message of the update, to `to`; from whom, select_sign says at the end. */
-void select_say(struct tacit_select_update *update, uint32_t to,
-                struct tacit_select_message message);
+void select_send(struct tacit_select_update *update, uint32_t to,
+                 struct tacit_select_message message);
 
 /* From whom all of them are, of which run and term: at the end of a step. */
 void select_sign(struct tacit_select_update *update, uint32_t from, uint64_t run_id, uint64_t term);
@@ -52,17 +52,17 @@ void select_ask(const struct select_pieces *pieces, uint32_t to, uint32_t round,
 
 /* A PIECE: the last one of those that were asked for at once asks for the next. *is_whole: there is
  * none. Errors: TACIT_MALFORMED: it is no piece of this vector, whole, with its digest. */
-enum tacit_status select_take(const struct select_pieces *pieces, uint32_t round,
-                              const struct tacit_select_message *piece,
-                              struct tacit_select_update *update, bool *is_whole);
+enum tacit_status select_on_piece(const struct select_pieces *pieces, uint32_t round,
+                                  const struct tacit_select_message *piece,
+                                  struct tacit_select_update *update, bool *is_whole);
 
 /* As if it had not come. */
 void select_forget(const struct select_pieces *pieces, uint32_t index);
 
 /* A REQUEST: the pieces that it names. Errors: TACIT_MALFORMED, there are none such. */
-enum tacit_status select_give(const struct select_pieces *pieces,
-                              const struct tacit_select_message *request,
-                              struct tacit_select_update *update);
+enum tacit_status select_on_request(const struct select_pieces *pieces,
+                                    const struct tacit_select_message *request,
+                                    struct tacit_select_update *update);
 
 /* A message of PIECE, its numbers where they are. */
 struct tacit_select_message select_piece(const struct select_pieces *pieces, uint32_t index);

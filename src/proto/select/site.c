@@ -181,10 +181,10 @@ static bool can_pay(const struct site_head *head)
            head->next_nano <= prices->total_nano - head->spent_nano;
 }
 
-static void say_hello(struct site_head *head, struct tacit_select_update *update)
+static void send_hello(struct site_head *head, struct tacit_select_update *update)
 {
     memcpy(head->shown.commitment, head->grants.head, sizeof head->shown.commitment);
-    select_say(
+    select_send(
         update, TACIT_HUB,
         (struct tacit_select_message){.kind = TACIT_SELECT_HELLO,
                                       .round = head->awaiting_first_order != 0 ? 0 : head->round,
@@ -194,10 +194,10 @@ static void say_hello(struct site_head *head, struct tacit_select_update *update
 
 static void ask_for_grant(const struct site_head *head, struct tacit_select_update *update)
 {
-    select_say(update, TACIT_HUB,
-               (struct tacit_select_message){.kind = TACIT_SELECT_COMMIT,
-                                             .round = head->draw_round,
-                                             .commit = &head->grants.commit});
+    select_send(update, TACIT_HUB,
+                (struct tacit_select_message){.kind = TACIT_SELECT_COMMIT,
+                                              .round = head->draw_round,
+                                              .commit = &head->grants.commit});
 }
 
 struct tacit_select_message tacit_select_site_release(const struct tacit_select_site *site)
@@ -222,18 +222,18 @@ struct tacit_select_message tacit_select_site_release(const struct tacit_select_
     return message;
 }
 
-static void say_again(const struct tacit_select_site *site, struct tacit_select_update *update)
+static void send_again(const struct tacit_select_site *site, struct tacit_select_update *update)
 {
     struct site_parts const parts = parts_of(site);
     uint32_t const phase = parts.head->phase;
     if (phase != TACIT_SELECT_FINISHED)
-        say_hello(parts.head, update);
+        send_hello(parts.head, update);
     if (phase == TACIT_SELECT_FETCHING)
         select_ask(&parts.model, TACIT_HUB, parts.head->round, update);
     else if (phase == TACIT_SELECT_COMMITTED)
         ask_for_grant(parts.head, update);
     else if (phase == TACIT_SELECT_RELEASED)
-        select_say(update, TACIT_HUB, tacit_select_site_release(site));
+        select_send(update, TACIT_HUB, tacit_select_site_release(site));
 }
 
 static void set_deadline(struct site_head *head, uint64_t now_us)
@@ -262,7 +262,7 @@ static void begin_training(const struct site_parts *parts, struct tacit_select_u
     head->phase = can_pay(head) && !is_beyond ? TACIT_SELECT_TRAINING : TACIT_SELECT_IDLE;
     update->train = head->phase == TACIT_SELECT_TRAINING;
     if (!update->train)
-        say_hello(head, update);
+        send_hello(head, update);
 }
 
 static void settle(struct site_head *head, struct tacit_select_update *update)
@@ -296,7 +296,7 @@ static bool on_first_order(const struct site_parts *parts, bool is_asked,
 }
 
 /* A model that is here is not fetched again. */
-static void take_model(const struct site_parts *parts, const struct tacit_select_message *order)
+static void set_model(const struct site_parts *parts, const struct tacit_select_message *order)
 {
     struct site_head *const head = parts->head;
     uint32_t const pieces = model_pieces(&head->config);
@@ -321,10 +321,10 @@ static void begin_round(const struct tacit_select_site *site,
     head->last = order->last;
     if (parts.two != NULL)
         parts.two->epsilon_nano = order->epsilon_nano;
-    take_model(&parts, order);
+    set_model(&parts, order);
     if (head->awaiting_first_order != 0 && on_first_order(&parts, is_asked, update)) {
         head->phase = TACIT_SELECT_RELEASED;
-        select_say(update, TACIT_HUB, tacit_select_site_release(site));
+        select_send(update, TACIT_HUB, tacit_select_site_release(site));
         return;
     }
     head->phase = is_asked ? TACIT_SELECT_FETCHING : TACIT_SELECT_IDLE;
@@ -351,9 +351,9 @@ static void rest(struct site_head *head, bool is_over, uint32_t seen,
 }
 
 /* What waits for its grant is asked for first: no newer order is taken before. */
-static enum tacit_status take_order(const struct tacit_select_site *site,
-                                    const struct tacit_select_message *order,
-                                    struct tacit_select_update *update)
+static enum tacit_status on_order(const struct tacit_select_site *site,
+                                  const struct tacit_select_message *order,
+                                  struct tacit_select_update *update)
 {
     struct site_head *const head = (struct site_head *)(uintptr_t)site;
     struct tacit_select_site_config const *const config = &head->config;
@@ -374,16 +374,16 @@ static enum tacit_status take_order(const struct tacit_select_site *site,
     return TACIT_OK;
 }
 
-static enum tacit_status take_piece(const struct site_parts *parts,
-                                    const struct tacit_select_message *piece,
-                                    struct tacit_select_update *update)
+static enum tacit_status on_piece(const struct site_parts *parts,
+                                  const struct tacit_select_message *piece,
+                                  struct tacit_select_update *update)
 {
     struct site_head const *const head = parts->head;
     if (head->phase != TACIT_SELECT_FETCHING || piece->round != head->round)
         return TACIT_UNEXPECTED;
     bool is_whole;
     enum tacit_status const status =
-        select_take(&parts->model, head->round, piece, update, &is_whole);
+        select_on_piece(&parts->model, head->round, piece, update, &is_whole);
     if (status == TACIT_OK && is_whole)
         begin_training(parts, update);
     return status;
@@ -469,10 +469,10 @@ static enum tacit_status draw(const struct tacit_select_site *site, const struct
     return TACIT_OK;
 }
 
-static enum tacit_status take_training(const struct tacit_select_site *site,
-                                       const struct tacit_event *event,
-                                       const struct tacit_entropy *entropy,
-                                       struct tacit_select_update *update)
+static enum tacit_status on_trained(const struct tacit_select_site *site,
+                                    const struct tacit_event *event,
+                                    const struct tacit_entropy *entropy,
+                                    struct tacit_select_update *update)
 {
     struct site_head *const head = (struct site_head *)(uintptr_t)site;
     if (head->phase != TACIT_SELECT_TRAINING || event->as.training.round != head->round)
@@ -495,31 +495,31 @@ static enum tacit_status take_training(const struct tacit_select_site *site,
     return status;
 }
 
-static enum tacit_status take_grant(const struct tacit_select_site *site,
-                                    const struct tacit_select_message *grant,
-                                    struct tacit_select_update *update)
+static enum tacit_status on_grant(const struct tacit_select_site *site,
+                                  const struct tacit_select_message *grant,
+                                  struct tacit_select_update *update)
 {
     struct site_head *const head = (struct site_head *)(uintptr_t)site;
     if (grant->commit == NULL)
         return TACIT_MALFORMED;
     if (head->phase != TACIT_SELECT_COMMITTED || grant->round != head->draw_round ||
-        !round_site_take_grant(&head->grants, grant->commit->commitment))
+        !round_site_on_grant(&head->grants, grant->commit->commitment))
         return TACIT_OK; /* late, or repeated */
     head->release_round = head->draw_round;
     head->phase = TACIT_SELECT_RELEASED;
     update->persist = true;
     if (!grant->closed) {
-        select_say(update, TACIT_HUB, tacit_select_site_release(site));
+        select_send(update, TACIT_HUB, tacit_select_site_release(site));
         return TACIT_OK;
     }
     rest(head, true, 0, update);
-    say_hello(head, update); /* what has gone on meanwhile? */
+    send_hello(head, update); /* what has gone on meanwhile? */
     return TACIT_OK;
 }
 
-static enum tacit_status take_refusal(struct site_head *head,
-                                      const struct tacit_select_message *refusal,
-                                      struct tacit_select_update *update)
+static enum tacit_status on_refusal(struct site_head *head,
+                                    const struct tacit_select_message *refusal,
+                                    struct tacit_select_update *update)
 {
     if (refusal->commit == NULL)
         return TACIT_MALFORMED;
@@ -528,14 +528,14 @@ static enum tacit_status take_refusal(struct site_head *head,
                                         .is_waiting = head->phase == TACIT_SELECT_COMMITTED,
                                         .forgot = refusal->forgot,
                                         .commitment = refusal->commit->commitment};
-    update->persist = round_site_take_refusal(&head->grants, &shown);
+    update->persist = round_site_on_refusal(&head->grants, &shown);
     return TACIT_OK;
 }
 
 /* Only what was granted leaves; and a model, to a hub that has lost it. */
-static enum tacit_status give_pieces(const struct site_parts *parts,
-                                     const struct tacit_select_message *request,
-                                     struct tacit_select_update *update)
+static enum tacit_status on_request(const struct site_parts *parts,
+                                    const struct tacit_select_message *request,
+                                    struct tacit_select_update *update)
 {
     struct site_head const *const head = parts->head;
     bool const is_model = request->vector == TACIT_SELECT_MODEL;
@@ -543,7 +543,7 @@ static enum tacit_status give_pieces(const struct site_parts *parts,
         head->phase == TACIT_SELECT_RELEASED && request->round == head->draw_round;
     struct select_pieces const *const pieces = is_model ? &parts->model : &parts->steps;
     return (is_model ? select_are_whole(&parts->model) : is_released)
-               ? select_give(pieces, request, update)
+               ? select_on_request(pieces, request, update)
                : TACIT_UNEXPECTED;
 }
 
@@ -561,15 +561,15 @@ static enum tacit_status receive(const struct tacit_select_site *site,
         return TACIT_STRANGER;
     switch (message->kind) {
     case TACIT_SELECT_ORDER:
-        return take_order(site, message, update);
+        return on_order(site, message, update);
     case TACIT_SELECT_PIECE:
-        return take_piece(&parts, message, update);
+        return on_piece(&parts, message, update);
     case TACIT_SELECT_GRANT:
-        return take_grant(site, message, update);
+        return on_grant(site, message, update);
     case TACIT_SELECT_REFUSAL:
-        return take_refusal(parts.head, message, update);
+        return on_refusal(parts.head, message, update);
     case TACIT_SELECT_REQUEST:
-        return give_pieces(&parts, message, update);
+        return on_request(&parts, message, update);
     case TACIT_SELECT_HELLO:
     case TACIT_SELECT_COMMIT:
     case TACIT_SELECT_UPDATE:
@@ -603,7 +603,7 @@ static void start(const struct tacit_select_site *site, uint64_t term,
         begin_term(head, term, update);
     update->train = head->phase == TACIT_SELECT_TRAINING;
     update->has_model = head->phase == TACIT_SELECT_FINISHED;
-    say_again(site, update);
+    send_again(site, update);
 }
 
 static enum tacit_status dispatch(struct tacit_select_site *site, const struct tacit_event *event,
@@ -615,12 +615,12 @@ static enum tacit_status dispatch(struct tacit_select_site *site, const struct t
         start(site, event->as.term, update);
         return TACIT_OK;
     case TACIT_EVENT_TIMEOUT:
-        say_again(site, update);
+        send_again(site, update);
         return TACIT_OK;
     case TACIT_EVENT_RECEIVE:
         return receive(site, event, update);
     case TACIT_EVENT_REWARD:
-        return take_training(site, event, entropy, update);
+        return on_trained(site, event, entropy, update);
     case TACIT_EVENT_EXPLOITED:
     case TACIT_EVENT_OFFER: /* nothing is learnt from decisions */
         break;

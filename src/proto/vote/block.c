@@ -69,8 +69,8 @@ void vote_block_show(const struct vote_block *block, struct tacit_vote_noised_up
     update->plan_count = count;
 }
 
-enum tacit_status vote_block_take(const struct vote_block *block, const struct tacit_reward *reward,
-                                  struct tacit_vote_noised_update *update)
+enum tacit_status vote_block_add(const struct vote_block *block, const struct tacit_reward *reward,
+                                 struct tacit_vote_noised_update *update)
 {
     if (*block->phase != PHASE_PULLING || reward->arm >= block->arm_count || reward->count == 0 ||
         reward->count > block->left[reward->arm])

@@ -83,8 +83,8 @@ void vote_block_show(const struct vote_block *block, struct tacit_vote_noised_up
 
 /* TACIT_INVALID, and nothing has changed: none is open, more than is owed, or no sum of so many
  * rewards. */
-enum tacit_status vote_block_take(const struct vote_block *block, const struct tacit_reward *reward,
-                                  struct tacit_vote_noised_update *update);
+enum tacit_status vote_block_add(const struct vote_block *block, const struct tacit_reward *reward,
+                                 struct tacit_vote_noised_update *update);
 
 /* Arms that have left the set owe nothing, and what they brought is never released. */
 void vote_block_leave(const struct vote_block *block);

@@ -222,8 +222,8 @@ enum tacit_status tacit_vote_board_check(const struct tacit_vote_board *board, s
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
-static enum tacit_status take_reset(struct tacit_vote_board *board,
-                                    const struct tacit_vote_message *message)
+static enum tacit_status apply_reset(struct tacit_vote_board *board,
+                                     const struct tacit_vote_message *message)
 {
     if (message->from != TACIT_HUB)
         return TACIT_STRANGER;
@@ -265,9 +265,9 @@ static uint32_t join_row(struct tacit_vote_board *board, const struct tacit_vote
     return marks_new;
 }
 
-enum tacit_status tacit_vote_board_take(struct tacit_vote_board *board,
-                                        const struct tacit_vote_message *message,
-                                        uint32_t *marks_new)
+enum tacit_status tacit_vote_board_apply(struct tacit_vote_board *board,
+                                         const struct tacit_vote_message *message,
+                                         uint32_t *marks_new)
 {
     TACIT_ASSERT(board != NULL);
     TACIT_ASSERT(message != NULL);
@@ -276,7 +276,7 @@ enum tacit_status tacit_vote_board_take(struct tacit_vote_board *board,
     if (message->run_id != board->run_id)
         return TACIT_STRANGER;
     if (message->kind == TACIT_VOTE_RESET)
-        return take_reset(board, message);
+        return apply_reset(board, message);
     if (message->kind != TACIT_VOTE_MARKS || message->marks == NULL)
         return TACIT_MALFORMED;
     if (message->from >= board->player_count)

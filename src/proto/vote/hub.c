@@ -6,10 +6,10 @@
 #include "pool.h"
 #include <string.h>
 
-#define SUMS UINT64_MAX                   /* as reset_after_s: no resets, but a pool */
-#define MARK UINT64_C(0x3170616e73746f76) /* "votsnap1" */
-#define RESET_MAX (UINT64_MAX / 2)        /* that a site may show */
-#define COIN_US 1000000u                  /* a second: how often the coin of DSER4 is flipped */
+#define SUMS UINT64_MAX                    /* as reset_after_s: no resets, but a pool */
+#define MAGIC UINT64_C(0x3170616e73746f76) /* "votsnap1" */
+#define RESET_MAX (UINT64_MAX / 2)         /* that a site may show */
+#define COIN_US 1000000u                   /* a second: how often the coin of DSER4 is flipped */
 
 struct tacit_vote_hub {
     uint64_t run_id;
@@ -38,7 +38,7 @@ static uint64_t *voters_of(struct tacit_vote_hub *hub)
 }
 
 /* Who has cast in this term, if it is a later one. */
-static uint64_t *told_of(struct tacit_vote_hub *hub)
+static uint64_t *casters_of(struct tacit_vote_hub *hub)
 {
     return hub->words + set_words(hub);
 }
@@ -152,8 +152,8 @@ static void answer(struct tacit_vote_hub *hub, enum tacit_vote_hub_message_kind 
            sizeof update->message.commitment);
 }
 
-static void say_row(const struct tacit_vote_hub *hub, uint32_t player,
-                    struct tacit_vote_hub_update *update)
+static void send_row(const struct tacit_vote_hub *hub, uint32_t player,
+                     struct tacit_vote_hub_update *update)
 {
     (void)tacit_vote_hub_row(hub, player, &update->message); /* also without a mark */
     update->send = true;
@@ -184,12 +184,12 @@ static enum tacit_status reset(struct tacit_vote_hub *hub, uint64_t number,
                                             .to = TACIT_EVERYONE,
                                             .run_id = hub->run_id,
                                             .reset = number};
-    enum tacit_status const status = tacit_vote_board_take(board_of(hub), &anew, NULL);
+    enum tacit_status const status = tacit_vote_board_apply(board_of(hub), &anew, NULL);
     TACIT_ASSERT(status == TACIT_OK);
     memset(voters_of(hub), 0, set_words(hub) * sizeof(uint64_t));
     hub->voter_count = 0;
     update->persist = true;
-    update->send = tacit_vote_hub_anew(hub, &update->message);
+    update->send = tacit_vote_hub_reset(hub, &update->message);
     TACIT_ASSERT(update->send);
     return TACIT_OK;
 }
@@ -211,7 +211,7 @@ static void mark_out(struct tacit_vote_hub *hub, uint32_t player)
                                              .run_id = hub->run_id,
                                              .reset = board.reset,
                                              .marks = out};
-    enum tacit_status const status = tacit_vote_board_take(board_of(hub), &marks, NULL);
+    enum tacit_status const status = tacit_vote_board_apply(board_of(hub), &marks, NULL);
     TACIT_ASSERT(status == TACIT_OK);
 }
 
@@ -225,7 +225,7 @@ static void begin_term(struct tacit_vote_hub *hub, uint64_t term,
     struct round_grantor const grantor = grantor_of(hub);
     round_grantor_forget(&grantor);
     memset(draws_of(hub), 0, hub->player_count * sizeof *draws_of(hub));
-    memset(told_of(hub), 0, set_words(hub) * sizeof(uint64_t));
+    memset(casters_of(hub), 0, set_words(hub) * sizeof(uint64_t));
     update->persist = true;
     if (!has_sums(hub))
         return;
@@ -308,7 +308,7 @@ static uint32_t voted_count(const struct tacit_vote_hub *hub)
 static bool may_show_reset(struct tacit_vote_hub *hub, const struct tacit_vote_hub_message *message)
 {
     return hub->term > 0 && hub->reset_after_s > 0 && message->reset <= RESET_MAX &&
-           !tacit_bits_has(told_of(hub), message->from);
+           !tacit_bits_has(casters_of(hub), message->from);
 }
 
 /* A vote is a function of granted draws: it names the last grant, or the one before it, when a new
@@ -331,7 +331,7 @@ static enum tacit_status on_cast(struct tacit_vote_hub *hub,
     if (verdict.status != TACIT_OK || verdict.answer != ROUND_NOTHING)
         return follow(hub, message, verdict, update);
     if (hub->term > 0)
-        tacit_bits_add(told_of(hub), message->from);
+        tacit_bits_add(casters_of(hub), message->from);
     if (message->reset > view.reset) /* one that is forgotten here; the vote comes again */
         return reset(hub, message->reset, update);
     struct tacit_vote_message const vote = {.kind = TACIT_VOTE_MARKS,
@@ -340,13 +340,13 @@ static enum tacit_status on_cast(struct tacit_vote_hub *hub,
                                             .run_id = message->run_id,
                                             .reset = message->reset,
                                             .marks = message->marks};
-    enum tacit_status const status = tacit_vote_board_take(board_of(hub), &vote, NULL);
+    enum tacit_status const status = tacit_vote_board_apply(board_of(hub), &vote, NULL);
     TACIT_ASSERT(status == TACIT_OK);
     struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), message->from);
     note_voter(hub, &row);
     update->persist = true;
     update->arms_out = before - voted_count(hub);
-    say_row(hub, message->from, update);
+    send_row(hub, message->from, update);
     return TACIT_OK;
 }
 
@@ -363,7 +363,7 @@ static void settle(struct tacit_vote_hub *hub, const struct tacit_vote_hub_messa
                                                .number = pool.release_count,
                                                .arms = message->marks,
                                                .sums = message->sums};
-    enum tacit_status const status = tacit_vote_pool_take(pool_of(hub), &release);
+    enum tacit_status const status = tacit_vote_pool_add(pool_of(hub), &release);
     TACIT_ASSERT(status == TACIT_OK || status == TACIT_MALFORMED);
     settled_of(hub)[message->from] = message->draw;
     if (!tacit_bits_has(voters_of(hub), message->from)) {
@@ -386,7 +386,7 @@ static enum tacit_status on_release(struct tacit_vote_hub *hub,
     struct round_grantor grantor = grantor_of(hub);
     struct tacit_commit opening = {.commitment = {0}};
     uint8_t digest[TACIT_SHA256_BYTES];
-    grantor.takes_first = false; /* what is released in a term was granted in it */
+    grantor.accepts_first = false; /* what is released in a term was granted in it */
     if (message->draw > settled_of(hub)[message->from]) {
         memcpy(opening.previous, message->previous, sizeof opening.previous);
         memcpy(opening.salt, message->salt, sizeof opening.salt);
@@ -398,7 +398,7 @@ static enum tacit_status on_release(struct tacit_vote_hub *hub,
         settle(hub, message, update);
         update->persist = true;
     }
-    say_row(hub, message->from, update);
+    send_row(hub, message->from, update);
     return TACIT_OK;
 }
 
@@ -540,7 +540,7 @@ enum tacit_status tacit_vote_hub_check(const struct tacit_vote_hub *hub, size_t 
         if ((draws_of(read)[player] == 0) != tacit_commit_is_nothing(grantor.heads[player].head))
             return TACIT_MALFORMED;
     bool const is_possible = tacit_bits_within(voters_of(read), voters_of(read), players) &&
-                             tacit_bits_within(told_of(read), told_of(read), players) &&
+                             tacit_bits_within(casters_of(read), casters_of(read), players) &&
                              round_grantor_is_possible(&grantor) && voters_are_right(read) &&
                              pool_is_right(read, config);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
@@ -594,7 +594,7 @@ static void walk_hub(struct base_walk *walk, void *state)
     struct tacit_vote_hub *const hub = state;
     struct tacit_vote_board_view view;
     tacit_vote_board_view(board_of(hub), &view);
-    base_walk_same(walk, MARK);
+    base_walk_same(walk, MAGIC);
     base_walk_same(walk, hub->run_id);
     base_walk_same(walk, hub->player_count);
     base_walk_same(walk, hub->arm_count);
@@ -648,7 +648,7 @@ bool tacit_vote_hub_row(const struct tacit_vote_hub *hub, uint32_t player,
     return tacit_bits_next(row.marks, (uint32_t)hub->arm_count, 0) < hub->arm_count;
 }
 
-bool tacit_vote_hub_anew(const struct tacit_vote_hub *hub, struct tacit_vote_hub_message *message)
+bool tacit_vote_hub_reset(const struct tacit_vote_hub *hub, struct tacit_vote_hub_message *message)
 {
     TACIT_ASSERT(message != NULL);
     TACIT_ASSERT(hub != NULL);

@@ -149,7 +149,7 @@ static enum tacit_status on_reward(struct tacit_vote_player *player, struct taci
         return TACIT_OK;
     send_marks(player, update);
     update->persist_board = true;
-    enum tacit_status const taken = tacit_vote_board_take(board, &update->message, NULL);
+    enum tacit_status const taken = tacit_vote_board_apply(board, &update->message, NULL);
     TACIT_ASSERT(taken == TACIT_OK);
     return TACIT_OK;
 }
@@ -177,7 +177,7 @@ enum tacit_status tacit_vote_player_step(struct tacit_vote_player *player,
         status = on_reward(player, board, &event->as.reward, update);
         break;
     case TACIT_EVENT_RECEIVE:
-        status = tacit_vote_board_take(board, event->as.message, NULL);
+        status = tacit_vote_board_apply(board, event->as.message, NULL);
         update->persist_board = status == TACIT_OK;
         break;
     case TACIT_EVENT_EXPLOITED:

@@ -274,8 +274,8 @@ static bool release_is_possible(struct tacit_vote_pool *pool,
     return true;
 }
 
-enum tacit_status tacit_vote_pool_take(struct tacit_vote_pool *pool,
-                                       const struct tacit_vote_release *release)
+enum tacit_status tacit_vote_pool_add(struct tacit_vote_pool *pool,
+                                      const struct tacit_vote_release *release)
 {
     TACIT_ASSERT(pool != NULL);
     TACIT_ASSERT(release != NULL);

@@ -249,7 +249,7 @@ static void judge(struct tacit_vote_private *player, const struct tacit_vote_boa
 
 /* ---- The board ---- */
 
-static void take_voted(struct tacit_vote_private *player, const uint64_t *voted)
+static void apply_voted(struct tacit_vote_private *player, const uint64_t *voted)
 {
     bool is_disjoint = true;
     for (size_t i = 0; i < width_of(player); i++)
@@ -270,7 +270,7 @@ static void take_voted(struct tacit_vote_private *player, const uint64_t *voted)
     vote_block_leave(&block);
 }
 
-static void take_reset(struct tacit_vote_private *player, uint64_t reset)
+static void apply_reset(struct tacit_vote_private *player, uint64_t reset)
 {
     TACIT_ASSERT(reset > player->reset);
     player->reset = reset;
@@ -295,9 +295,9 @@ static void read_board(struct tacit_vote_private *player, const struct tacit_vot
     if (!is_reset && !shrinks)
         return;
     if (is_reset)
-        take_reset(player, view.reset);
+        apply_reset(player, view.reset);
     if (!tacit_bits_within(active_of(player), view.voted, arms_of(player)))
-        take_voted(player, view.voted);
+        apply_voted(player, view.voted);
     update->persist = true;
     struct vote_block const block = VOTE_BLOCK_OF(player);
     if (player->phase != PHASE_WAITING && player->phase != PHASE_RELEASING &&
@@ -332,7 +332,7 @@ static void send_vote(struct tacit_vote_private *player, struct tacit_vote_board
                                                   .marks = dropped_of(player)};
     player->marks_sent = marks;
     player->clock.leave_us = TACIT_NEVER;
-    enum tacit_status const status = tacit_vote_board_take(board, &update->message, NULL);
+    enum tacit_status const status = tacit_vote_board_apply(board, &update->message, NULL);
     TACIT_ASSERT(status == TACIT_OK);
     update->persist = true;
     update->persist_board = true;
@@ -366,7 +366,7 @@ static enum tacit_status on_receive(struct tacit_vote_private *player,
             judge(player, board, update);
         return TACIT_OK;
     }
-    enum tacit_status const status = tacit_vote_board_take(board, message, NULL);
+    enum tacit_status const status = tacit_vote_board_apply(board, message, NULL);
     update->persist_board = status == TACIT_OK;
     if (status == TACIT_OK)
         read_board(player, board, update);
@@ -436,7 +436,7 @@ enum tacit_status tacit_vote_private_step(struct tacit_vote_private *player,
         on_start(player, update);
         break;
     case TACIT_EVENT_REWARD:
-        status = vote_block_take(&block, &event->as.reward, update);
+        status = vote_block_add(&block, &event->as.reward, update);
         break;
     case TACIT_EVENT_OFFER:
         read_board(player, board, update);

@@ -25,7 +25,7 @@ struct tacit_vote_site {
     uint64_t term;
     uint64_t pull_count;
     uint64_t granted;
-    uint64_t said_reset;
+    uint64_t cast_reset;
     uint64_t committed;
     uint64_t unheard; /* the vote or release has left, and no row of the hub's has it */
     /* said W | player | board */
@@ -39,7 +39,7 @@ static size_t width_of(const struct tacit_vote_site *site)
     return TACIT_BITS_WORDS(site->arm_count);
 }
 
-static uint64_t *said_of(struct tacit_vote_site *site)
+static uint64_t *cast_of(struct tacit_vote_site *site)
 {
     return site->words;
 }
@@ -208,8 +208,8 @@ static void cast(struct tacit_vote_site *site, struct tacit_vote_site_update *up
         return;
     }
     struct tacit_vote_hub_message *const message = add_message(site, TACIT_VOTE_CAST, update);
-    message->reset = site->said_reset;
-    message->marks = said_of(site);
+    message->reset = site->cast_reset;
+    message->marks = cast_of(site);
     memcpy(message->commitment, site->grants.head, sizeof message->commitment);
 }
 
@@ -268,8 +268,8 @@ static void note_said(struct tacit_vote_site *site, const struct tacit_vote_nois
 {
     if (!has_sums(site)) {
         TACIT_ASSERT(made->message.kind == TACIT_VOTE_MARKS && made->message.marks != NULL);
-        memcpy(said_of(site), made->message.marks, width_of(site) * sizeof(uint64_t));
-        site->said_reset = made->message.reset;
+        memcpy(cast_of(site), made->message.marks, width_of(site) * sizeof(uint64_t));
+        site->cast_reset = made->message.reset;
     }
     site->unheard = 1;
     cast(site, update);
@@ -338,9 +338,9 @@ static void begin_term(struct tacit_vote_site *site, uint64_t term,
         return;
     }
     tacit_vote_private_begin_term(player_of(site));
-    if (site->said_reset < reset)
-        memset(said_of(site), 0, width_of(site) * sizeof(uint64_t));
-    site->said_reset = reset > site->said_reset ? reset : site->said_reset;
+    if (site->cast_reset < reset)
+        memset(cast_of(site), 0, width_of(site) * sizeof(uint64_t));
+    site->cast_reset = reset > site->cast_reset ? reset : site->cast_reset;
     site->unheard =
         site->granted > 0 && tacit_vote_board_counts(board_of(site), (uint32_t)site->player_id);
 }
@@ -408,7 +408,7 @@ static enum tacit_status on_granted(struct tacit_vote_site *site,
     if (memcmp(message->commitment, site->grants.head, sizeof site->grants.head) == 0)
         return site->committed != 0 || site->grants.blocked == 0 ? TACIT_OK
                                                                  : go_on(site, entropy, update);
-    if (site->committed == 0 || !round_site_take_grant(&site->grants, message->commitment))
+    if (site->committed == 0 || !round_site_on_grant(&site->grants, message->commitment))
         return TACIT_OK; /* late, or repeated */
     struct tacit_vote_message const grant = {.kind = TACIT_VOTE_GRANT,
                                              .from = TACIT_HUB,
@@ -443,7 +443,7 @@ static enum tacit_status on_refused(struct tacit_vote_site *site,
                                         .forgot = message->forgot,
                                         .commitment = message->commitment};
     bool const was_blocked = site->grants.blocked != 0;
-    update->persist = round_site_take_refusal(&site->grants, &shown);
+    update->persist = round_site_on_refusal(&site->grants, &shown);
     if (was_blocked && site->grants.blocked == 0)
         return go_on(site, entropy, update);
     if (!was_blocked && site->grants.blocked != 0)
@@ -461,16 +461,16 @@ static bool contains(const uint64_t *all, const uint64_t *some, size_t words)
 }
 
 /* Has the hub all that this site has said? */
-static void note_heard(struct tacit_vote_site *site, const struct tacit_vote_hub_message *row,
-                       struct tacit_vote_site_update *update)
+static void settle_cast(struct tacit_vote_site *site, const struct tacit_vote_hub_message *row,
+                        struct tacit_vote_site_update *update)
 {
     TACIT_ASSERT(row->marks != NULL);
     bool const is_settled = has_sums(site) && row->draw >= site->granted;
     if (site->unheard == 0 || row->player != site->player_id || (has_sums(site) && !is_settled))
         return;
     if (!has_sums(site) &&
-        ((row->reset == site->said_reset && !contains(row->marks, said_of(site), width_of(site))) ||
-         row->reset < site->said_reset))
+        ((row->reset == site->cast_reset && !contains(row->marks, cast_of(site), width_of(site))) ||
+         row->reset < site->cast_reset))
         return;
     site->unheard = 0;
     site->grants.resend.unanswered_count = 0;
@@ -488,7 +488,7 @@ static void follow_reset(struct tacit_vote_site *site, uint64_t reset)
                                             .reset = reset};
     TACIT_ASSERT(has_sums(site));
     if (reset > board_view(site).reset)
-        (void)tacit_vote_board_take(board_of(site), &anew, NULL);
+        (void)tacit_vote_board_apply(board_of(site), &anew, NULL);
 }
 
 static enum tacit_status on_board(struct tacit_vote_site *site,
@@ -504,14 +504,14 @@ static enum tacit_status on_board(struct tacit_vote_site *site,
                                              .reset = message->reset,
                                              .marks = message->marks};
     bool const was_over = is_over(site);
-    enum tacit_status const status = tacit_vote_board_take(board_of(site), &shown, NULL);
+    enum tacit_status const status = tacit_vote_board_apply(board_of(site), &shown, NULL);
     if (status != TACIT_OK)
         return status;
     if (is_row && has_sums(site))
         follow_reset(site, message->reset);
     update->persist = true;
     if (is_row)
-        note_heard(site, message, update);
+        settle_cast(site, message, update);
     if (has_sums(site) && was_over && !is_over(site)) /* a term: its plan was open, and not shown */
         (void)step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_START}, entropy,
                           update);

@@ -138,8 +138,8 @@ static void start_afresh(struct tacit_vote_sums *player)
 
 /* Arms that are out leave the block with what they brought; the draw follows if the others are
  * done. */
-static void take_arms(struct tacit_vote_sums *player, const uint64_t *in,
-                      struct tacit_vote_noised_update *update)
+static void apply_arms(struct tacit_vote_sums *player, const uint64_t *in,
+                       struct tacit_vote_noised_update *update)
 {
     bool const grows = !tacit_bits_within(in, active_of(player), arms_of(player));
     if (!grows && tacit_bits_within(active_of(player), in, arms_of(player)))
@@ -173,7 +173,7 @@ static enum tacit_status read_standing(struct tacit_vote_sums *player,
         player->clock.leave_us = TACIT_NEVER;
         update->persist = true;
     }
-    take_arms(player, standing->arms, update);
+    apply_arms(player, standing->arms, update);
     bool const has_waited =
         player->phase == PHASE_RELEASING && player->clock.retry_us == TACIT_NEVER;
     return has_waited && player->has_sent == 0 ? release(player, entropy, update) : TACIT_OK;
@@ -311,7 +311,7 @@ enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
         on_start(player, update);
         break;
     case TACIT_EVENT_REWARD:
-        status = vote_block_take(&block, &event->as.reward, update);
+        status = vote_block_add(&block, &event->as.reward, update);
         break;
     case TACIT_EVENT_OFFER:
         status = read_standing(player, &event->as.standing, entropy, update);

@@ -1,9 +1,9 @@
 /* Where an agent is in a network of peers: computed here, for the simulator and for the daemons. */
-#ifndef TACIT_ELIM_PLACE_H
-#define TACIT_ELIM_PLACE_H
+#ifndef TACIT_ELIM_ROLE_H
+#define TACIT_ELIM_ROLE_H
 #include "tacit/elim.h"
 
-struct elim_place {
+struct elim_role {
     uint32_t component;
     uint32_t parent; /* next on the way to the sink; itself at the sink, and where nobody gathers */
     bool has_members; /* a collection is complete with the reports of its component; else of all */
@@ -12,8 +12,8 @@ struct elim_place {
 };
 
 /* Cost: O(1). */
-struct elim_place elim_place_of(const struct tacit_elim_network *network, uint32_t agent);
+struct elim_role elim_role_of(const struct tacit_elim_network *network, uint32_t agent);
 
 /* For how many agents this one's reports stand at the hub above the sinks: 0 if it is no sink. */
-uint32_t elim_place_weight(const struct tacit_elim_network *network, uint32_t agent);
+uint32_t elim_role_weight(const struct tacit_elim_network *network, uint32_t agent);
 #endif

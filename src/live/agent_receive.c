@@ -20,7 +20,7 @@ static struct sender hub_of(struct agent *agent)
     return (struct sender){TACIT_HUB, TACIT_WIRE_COORDINATOR, &agent->hub_sender};
 }
 
-static void refuse_word(struct agent *agent, const struct sender *from, const char *why)
+static void refuse_message(struct agent *agent, const struct sender *from, const char *why)
 {
     live_member_refuse(&agent->member, from->account, from->name, why, false);
 }
@@ -29,21 +29,21 @@ static void refuse_word(struct agent *agent, const struct sender *from, const ch
 static void refuse(struct agent *agent, const char *why)
 {
     struct sender const hub = hub_of(agent);
-    refuse_word(agent, &hub, why);
+    refuse_message(agent, &hub, why);
 }
 
 /* Those that it speaks with, from now on. Errors: TACIT_MEMORY. */
 enum tacit_status agent_open_senders(struct agent *agent)
 {
-    struct live_site_place place;
-    live_site_place(agent->site, &place);
+    struct live_site_role role;
+    live_site_role(agent->site, &role);
     TACIT_ASSERT(agent->neighbours == NULL);
-    if (place.neighbour_count == 0)
+    if (role.neighbour_count == 0)
         return TACIT_OK;
-    agent->neighbours = calloc(place.neighbour_count, sizeof *agent->neighbours);
+    agent->neighbours = calloc(role.neighbour_count, sizeof *agent->neighbours);
     if (agent->neighbours == NULL)
         return TACIT_MEMORY;
-    agent->neighbour_count = place.neighbour_count;
+    agent->neighbour_count = role.neighbour_count;
     return TACIT_OK;
 }
 
@@ -57,8 +57,8 @@ static void note_hub(struct agent *agent, const struct live_opened *opened)
 }
 
 /* False: it was refused. */
-static bool open_word(struct agent *agent, const struct sender *from, const char *objection,
-                      const struct live_opened *opened)
+static bool open_message(struct agent *agent, const struct sender *from, const char *objection,
+                         const struct live_opened *opened)
 {
     if (objection == NULL && from->agent == TACIT_HUB)
         note_hub(agent, opened);
@@ -69,32 +69,32 @@ static bool open_word(struct agent *agent, const struct sender *from, const char
 
 static void start(struct agent *agent)
 {
-    struct live_site_place place;
-    live_site_place(agent->site, &place);
+    struct live_site_role role;
+    live_site_role(agent->site, &role);
     agent->core_is_dirty = true;
     live_log(LIVE_LOG_INFO, "joined", "run %llu as site %u of %u: %u arms, %llu pulls%s",
-             (unsigned long long)place.run_id, place.agent, place.agent_count,
-             agent->config->site.arm_count, (unsigned long long)place.horizon,
-             place.has_neighbours ? ", with neighbours instead of a hub" : "");
+             (unsigned long long)role.run_id, role.agent, role.agent_count,
+             agent->config->site.arm_count, (unsigned long long)role.horizon,
+             role.has_neighbours ? ", with neighbours instead of a hub" : "");
     (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_START,
                                                      .as.begins_term = agent->envelopes.term > 1});
 }
 
 /* From now on this is the term. It is in the batch with what the core makes of it. */
-static void take_term_of(struct agent *agent, uint64_t term)
+static void set_term(struct agent *agent, uint64_t term)
 {
     if (term != agent->envelopes.term || agent->awaits_term)
         agent_put_term(agent, term, false);
 }
 
-static void take_term(struct agent *agent, uint64_t term)
+static void begin_term(struct agent *agent, uint64_t term)
 {
     if (term != agent->envelopes.term && agent->site != NULL)
         live_log(LIVE_LOG_WARNING, "term",
                  "term %llu begins: a grantor has lost its state; rewards that were not granted "
                  "yet are dropped, with all decisions that are open, and are pulled anew",
                  (unsigned long long)term);
-    take_term_of(agent, term);
+    set_term(agent, term);
 }
 
 /* The run is joined: what was before it is left, in the same batch. */
@@ -107,7 +107,7 @@ static void enter(struct agent *agent, struct live_site *made, uint64_t term)
     agent->site = made;
     live_runs_begin(&agent->runs.all, &agent->daemon, live_site_agreement(made)->run);
     if (had_run)
-        take_term_of(agent, term);
+        set_term(agent, term);
 }
 
 void agent_join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_t size)
@@ -142,7 +142,7 @@ void agent_join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_t
 static struct tacit_wire_agreement own_agreement(const struct agent *agent)
 {
     struct live_site_config const *const site = &agent->config->site;
-    return (struct tacit_wire_agreement){.protocol = agent->config->protocol->wire->word,
+    return (struct tacit_wire_agreement){.protocol = agent->config->protocol->wire->name,
                                          .family = agent->config->protocol->wire->family,
                                          .protocol_version = agent->config->protocol->wire->version,
                                          .arm_count = site->arm_count,
@@ -270,8 +270,8 @@ static const char *find_outdated(struct agent *agent, bool is_ours,
 
 /* It comes when this site connects, and to all sites when the coordinator does: a report that got
  * lost with a crash of either is there again at once, and not when the core's pause ends. */
-static void hear_announcement(struct agent *agent, const struct tacit_wire_agreement *agreement,
-                              uint64_t term, const uint8_t *bytes, size_t size)
+static void on_agreement(struct agent *agent, const struct tacit_wire_agreement *agreement,
+                         uint64_t term, const uint8_t *bytes, size_t size)
 {
     bool const is_ours = agent->site != NULL && live_site_is_of(agent->site, bytes, size);
     char const *const outdated = find_outdated(agent, is_ours, agreement, term);
@@ -295,14 +295,14 @@ static void hear_announcement(struct agent *agent, const struct tacit_wire_agree
         refuse(agent, objection);
     } else if (is_ours) {
         bool const begins_term = term != agent->envelopes.term;
-        take_term(agent, term);
+        begin_term(agent, term);
         if (begins_term) /* a coordinator that recovers reads it there */
             agent_show_replicated_log(agent);
         (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_CONNECTED,
                                                          .as.begins_term = begins_term});
     } else if (agent_runs_may_join(agent, agreement, term, bytes, size)) {
         if (agent->runs.all.count == 0)
-            take_term(agent, term);
+            begin_term(agent, term);
         agent_join(agent, term, bytes, size);
     }
 }
@@ -326,7 +326,7 @@ static void refuse_foreign(struct agent *agent, const char *words)
 }
 
 /* What is announced in it is answered in it. */
-static void take_version(struct agent *agent, uint32_t version)
+static void set_version(struct agent *agent, uint32_t version)
 {
     if (version != agent->envelopes.version)
         live_log(LIVE_LOG_INFO, "version", LIVE_VERSION_FORMAT, version, TACIT_WIRE_VERSION_OLDEST,
@@ -342,7 +342,7 @@ static void on_announcement(struct agent *agent, const char *topic, const uint8_
     struct sender const hub = hub_of(agent);
     struct tacit_wire_announcement *announcement = NULL;
     char const *objection = live_envelope_open_announcement(&agent->envelopes, &arrival, &opened);
-    if (!open_word(agent, &hub, objection, &opened)) {
+    if (!open_message(agent, &hub, objection, &opened)) {
         if (opened.foreign != 0)
             refuse_foreign(agent, objection);
         return;
@@ -356,9 +356,9 @@ static void on_announcement(struct agent *agent, const char *topic, const uint8_
     if (objection != NULL)
         refuse(agent, objection);
     else {
-        take_version(agent, envelope->version);
-        hear_announcement(agent, &announcement->agreement, envelope->term, envelope->body,
-                          envelope->body_size);
+        set_version(agent, envelope->version);
+        on_agreement(agent, &announcement->agreement, envelope->term, envelope->body,
+                     envelope->body_size);
     }
     free(announcement);
 }
@@ -375,7 +375,7 @@ static void on_message(struct agent *agent, struct sender from, bool is_broadcas
     char const *objection = live_envelope_open(&agent->envelopes, arrival, &opened);
     if (objection == NULL && from.agent == TACIT_HUB)
         objection = agent_objection_to_entry(agent, opened.envelope.entry);
-    if (!open_word(agent, &from, objection, &opened))
+    if (!open_message(agent, &from, objection, &opened))
         return;
     if (from.agent == TACIT_HUB)
         agent->outdated = NULL;
@@ -397,26 +397,26 @@ static void on_message(struct agent *agent, struct sender from, bool is_broadcas
     event.as.message.epoch = opened.envelope.epoch;
     enum tacit_status const status = agent_step(agent, event);
     if (status != TACIT_OK)
-        refuse_word(agent, &from, tacit_status_text(status));
+        refuse_message(agent, &from, tacit_status_text(status));
 }
 
 static void on_entry(struct agent *agent, const struct live_arrival *arrival)
 {
     struct live_opened opened;
     struct sender const hub = hub_of(agent);
-    (void)open_word(agent, &hub, agent_hear_entry(agent, arrival, &opened), &opened);
+    (void)open_message(agent, &hub, agent_on_entry(agent, arrival, &opened), &opened);
 }
 
 /* One of the neighbours, by its name; account NULL: it is none. */
 static struct sender neighbour_of(struct agent *agent, const char *name)
 {
-    struct live_site_place place = {0};
+    struct live_site_role role = {0};
     if (agent->site != NULL)
-        live_site_place(agent->site, &place);
-    TACIT_ASSERT(agent->site == NULL || place.neighbour_count == agent->neighbour_count);
-    for (uint32_t i = 0; i < place.neighbour_count; i++)
-        if (strcmp(place.neighbours[i].site, name) == 0)
-            return (struct sender){place.neighbours[i].agent, name, &agent->neighbours[i]};
+        live_site_role(agent->site, &role);
+    TACIT_ASSERT(agent->site == NULL || role.neighbour_count == agent->neighbour_count);
+    for (uint32_t i = 0; i < role.neighbour_count; i++)
+        if (strcmp(role.neighbours[i].site, name) == 0)
+            return (struct sender){role.neighbours[i].agent, name, &agent->neighbours[i]};
     return (struct sender){0, name, NULL};
 }
 
@@ -428,7 +428,7 @@ static void on_peer_message(struct agent *agent, struct sender from,
     if (from.account != &agent->strangers)
         on_message(agent, from, false, arrival);
     else
-        refuse_word(agent, &from, "a message of a site that is no neighbour");
+        refuse_message(agent, &from, "a message of a site that is no neighbour");
 }
 
 /* ---- Topics ---------------------------------------------------------------------------------- */
@@ -440,20 +440,20 @@ static enum what classify(const struct agent *agent, const char *topic, char fro
 {
     char const *const federation = agent->config->site.federation;
     char const *const site = agent->config->site.site;
-    char const *const word = agent->config->protocol->wire->word;
+    char const *const protocol = agent->config->protocol->wire->name;
     if (live_topic_key_of(topic, federation, from))
         return KEY;
-    if (live_topic_peer_from(topic, federation, site, word, from))
+    if (live_topic_peer_from(topic, federation, site, protocol, from))
         return OF_A_PEER;
     (void)snprintf(from, 65, "%s", TACIT_WIRE_COORDINATOR);
     if (strcmp(topic, live_topic_to(federation, site, "announce").text) == 0)
         return ANNOUNCEMENT;
-    if (strcmp(topic, live_topic_down(federation, LIVE_TOPIC_CHAIN).text) == 0)
+    if (strcmp(topic, live_topic_down(federation, LIVE_TOPIC_ENTRY).text) == 0)
         return ENTRY;
-    if (strcmp(topic, live_topic_down(federation, word).text) == 0 ||
-        live_topic_is_down_of(topic, federation, word))
+    if (strcmp(topic, live_topic_down(federation, protocol).text) == 0 ||
+        live_topic_is_down_of(topic, federation, protocol))
         return BROADCAST;
-    return strcmp(topic, live_topic_to(federation, site, word).text) == 0 ? TO_US : NOTHING;
+    return strcmp(topic, live_topic_to(federation, site, protocol).text) == 0 ? TO_US : NOTHING;
 }
 
 static void on_received(void *context, const char *topic, const uint8_t *bytes, size_t size)
@@ -471,7 +471,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     if (!live_sender_may_speak(from.account, live_now_us()))
         return;
     if (what == KEY) /* of neighbours, too, before it is known who they are */
-        live_member_take_key(&agent->member, from.account, &arrival);
+        live_member_add_key(&agent->member, from.account, &arrival);
     else if (what == ANNOUNCEMENT)
         on_announcement(agent, topic, bytes, size);
     else if (what == ENTRY)
@@ -490,16 +490,16 @@ static void on_connected(void *context)
     struct live_bus *const bus = agent->daemon.bus;
     char const *const federation = agent->config->site.federation;
     char const *const site = agent->config->site.site;
-    char const *const word = agent->config->protocol->wire->word;
+    char const *const protocol = agent->config->protocol->wire->name;
     live_member_connected(&agent->member);
     ask_what_is_announced(agent);
     agent_ask_for_replicated_log(agent);
     agent_show_replicated_log(agent);
-    (void)live_bus_subscribe(bus, live_topic_to(federation, site, word).text);
-    (void)live_bus_subscribe(bus, live_topic_down(federation, word).text);
-    if (agent->config->protocol->hears_of_each)
-        (void)live_bus_subscribe(bus, live_topic_down_of(federation, "+", word).text);
-    (void)live_bus_subscribe(bus, live_topic_peer(federation, "+", site, word).text);
+    (void)live_bus_subscribe(bus, live_topic_to(federation, site, protocol).text);
+    (void)live_bus_subscribe(bus, live_topic_down(federation, protocol).text);
+    if (agent->config->protocol->receives_each)
+        (void)live_bus_subscribe(bus, live_topic_down_of(federation, "+", protocol).text);
+    (void)live_bus_subscribe(bus, live_topic_peer(federation, "+", site, protocol).text);
 }
 
 struct live_bus_events agent_bus_events(struct agent *agent)

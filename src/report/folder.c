@@ -12,7 +12,7 @@
 #define TEMPORARY_TRIES 100
 
 /* A directory that takes files. */
-struct place {
+struct folder {
     const char *directory;
     int handle;
     struct tacit_error *error; /* of the caller */
@@ -21,10 +21,10 @@ struct place {
 /* The part of a path that a line of text has room for. */
 #define PATH_SHOWN 400
 
-static enum tacit_status refuse(const struct place *place, const char *name, const char *why)
+static enum tacit_status refuse(const struct folder *folder, const char *name, const char *why)
 {
-    (void)snprintf(place->error->text, sizeof place->error->text, "%.*s%s%s: %s", PATH_SHOWN,
-                   place->directory, name[0] == '\0' ? "" : "/", name, why);
+    (void)snprintf(folder->error->text, sizeof folder->error->text, "%.*s%s%s: %s", PATH_SHOWN,
+                   folder->directory, name[0] == '\0' ? "" : "/", name, why);
     return TACIT_IO;
 }
 
@@ -43,39 +43,39 @@ static int make_directories(char *path)
     return mkdir(path, 0777) != 0 && errno != EEXIST ? errno : 0;
 }
 
-static enum tacit_status open_place(struct place *place, const char *directory,
-                                    struct tacit_error *error)
+static enum tacit_status open_folder(struct folder *folder, const char *directory,
+                                     struct tacit_error *error)
 {
-    *place = (struct place){.directory = directory, .handle = -1, .error = error};
+    *folder = (struct folder){.directory = directory, .handle = -1, .error = error};
     char *const path = strdup(directory);
     if (path == NULL) {
-        (void)refuse(place, "", "out of memory");
+        (void)refuse(folder, "", "out of memory");
         return TACIT_MEMORY;
     }
     int const number = path[0] == '\0' ? ENOENT : make_directories(path);
     free(path);
     if (number != 0)
-        return refuse(place, "", strerror(number));
-    place->handle = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return place->handle < 0 ? refuse(place, "", strerror(errno)) : TACIT_OK;
+        return refuse(folder, "", strerror(number));
+    folder->handle = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return folder->handle < 0 ? refuse(folder, "", strerror(errno)) : TACIT_OK;
 }
 
-static void close_place(struct place *place)
+static void close_folder(struct folder *folder)
 {
-    (void)close(place->handle);
-    place->handle = -1;
+    (void)close(folder->handle);
+    folder->handle = -1;
 }
 
 enum tacit_status tacit_report_make(const char *directory, struct tacit_error *error)
 {
-    struct place place;
+    struct folder folder;
     TACIT_ASSERT(directory != NULL);
-    enum tacit_status status = open_place(&place, directory, error);
+    enum tacit_status status = open_folder(&folder, directory, error);
     if (status != TACIT_OK)
         return status;
-    if (faccessat(place.handle, ".", W_OK | X_OK, AT_EACCESS) != 0)
-        status = refuse(&place, "", strerror(errno));
-    close_place(&place);
+    if (faccessat(folder.handle, ".", W_OK | X_OK, AT_EACCESS) != 0)
+        status = refuse(&folder, "", strerror(errno));
+    close_folder(&folder);
     return status;
 }
 
@@ -89,13 +89,13 @@ enum tacit_status tacit_report_try(const char *directory, struct tacit_error *er
 }
 
 /* Ensures: a file that did not exist before, or NULL and errno. */
-static FILE *open_temporary(const struct place *place, const char *name, char *temporary,
+static FILE *open_temporary(const struct folder *folder, const char *name, char *temporary,
                             size_t capacity)
 {
     int handle = -1;
     for (int i = 0; handle < 0 && i < TEMPORARY_TRIES; i++) {
         (void)snprintf(temporary, capacity, ".%s.%ld.%d", name, (long)getpid(), i);
-        handle = openat(place->handle, temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        handle = openat(folder->handle, temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (handle < 0 && errno != EEXIST)
             return NULL;
     }
@@ -103,42 +103,42 @@ static FILE *open_temporary(const struct place *place, const char *name, char *t
     if (handle >= 0 && out == NULL) {
         int const number = errno;
         (void)close(handle);
-        (void)unlinkat(place->handle, temporary, 0);
+        (void)unlinkat(folder->handle, temporary, 0);
         errno = number;
     }
     return out;
 }
 
-static enum tacit_status fill_file(const struct place *place, const struct report_file *file,
+static enum tacit_status fill_file(const struct folder *folder, const struct report_file *file,
                                    FILE *out)
 {
-    place->error->text[0] = '\0';
+    folder->error->text[0] = '\0';
     errno = 0;
     enum tacit_status const status = file->fill(file->subject, out);
     if (status != TACIT_OK)
-        (void)refuse(place, file->name,
+        (void)refuse(folder, file->name,
                      status == TACIT_MEMORY ? "out of memory"
                      : errno != 0           ? strerror(errno)
                                             : "could not be written");
     return status;
 }
 
-static enum tacit_status write_file(const struct place *place, const struct report_file *file)
+static enum tacit_status write_file(const struct folder *folder, const struct report_file *file)
 {
     char temporary[128];
-    FILE *const out = open_temporary(place, file->name, temporary, sizeof temporary);
+    FILE *const out = open_temporary(folder, file->name, temporary, sizeof temporary);
     if (out == NULL)
-        return refuse(place, file->name, strerror(errno));
-    enum tacit_status status = fill_file(place, file, out);
+        return refuse(folder, file->name, strerror(errno));
+    enum tacit_status status = fill_file(folder, file, out);
     if (status == TACIT_OK && fsync(fileno(out)) != 0 && errno != EINVAL) /* EINVAL: it cannot */
-        status = refuse(place, file->name, strerror(errno));
+        status = refuse(folder, file->name, strerror(errno));
     if (fclose(out) != 0 && status == TACIT_OK)
-        status = refuse(place, file->name, strerror(errno));
-    if (status == TACIT_OK && renameat(place->handle, temporary, place->handle, file->name) != 0)
-        status = refuse(place, file->name, strerror(errno));
+        status = refuse(folder, file->name, strerror(errno));
+    if (status == TACIT_OK && renameat(folder->handle, temporary, folder->handle, file->name) != 0)
+        status = refuse(folder, file->name, strerror(errno));
     if (status != TACIT_OK) {
-        (void)unlinkat(place->handle, temporary, 0);
-        (void)unlinkat(place->handle, file->name,
+        (void)unlinkat(folder->handle, temporary, 0);
+        (void)unlinkat(folder->handle, file->name,
                        0); /* an older one would not belong to its neighbours */
     }
     return status;
@@ -147,15 +147,15 @@ static enum tacit_status write_file(const struct place *place, const struct repo
 enum tacit_status report_write_files(const char *directory, const struct report_file *files,
                                      size_t count, struct tacit_error *error)
 {
-    struct place place;
-    enum tacit_status status = open_place(&place, directory, error);
+    struct folder folder;
+    enum tacit_status status = open_folder(&folder, directory, error);
     if (status != TACIT_OK)
         return status;
     locale_t const before = report_locale_enter();
     for (size_t i = 0; i < count && status == TACIT_OK; i++)
-        status = write_file(&place, &files[i]);
+        status = write_file(&folder, &files[i]);
     report_locale_leave(before);
-    close_place(&place);
+    close_folder(&folder);
     return status;
 }
 

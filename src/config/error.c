@@ -1,9 +1,9 @@
 /* The one place where the room config writes what is wrong. */
-#include "say.h"
+#include "error.h"
 #include <stdarg.h>
 #include <stdio.h>
 
-void config_say(struct tacit_error *error, const char *format, ...)
+void config_set_error(struct tacit_error *error, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);

@@ -46,8 +46,8 @@ static uint64_t pulls_possible(const struct tacit_gossip_agent *agent)
 }
 
 /* A neighbour's n~ that cannot be is cut: it must not force an arm for ever. */
-static void take_seen(struct tacit_gossip_agent *agent, const uint64_t *seen,
-                      struct tacit_gossip_update *update)
+static void merge_seen(struct tacit_gossip_agent *agent, const uint64_t *seen,
+                       struct tacit_gossip_update *update)
 {
     TACIT_ASSERT(seen != NULL);
     TACIT_ASSERT(pulls_possible(agent) <= agent->rule.horizon + 1);
@@ -181,9 +181,9 @@ static enum tacit_status on_shift(struct tacit_gossip_agent *agent,
     return TACIT_OK;
 }
 
-enum tacit_status gossip_agent_hear(struct tacit_gossip_agent *agent,
-                                    const struct tacit_gossip_message *message,
-                                    struct tacit_gossip_update *update)
+enum tacit_status gossip_agent_on_message(struct tacit_gossip_agent *agent,
+                                          const struct tacit_gossip_message *message,
+                                          struct tacit_gossip_update *update)
 {
     enum tacit_status const status = check_message(agent, message);
     if (status != TACIT_OK)
@@ -207,7 +207,7 @@ enum tacit_status gossip_agent_hear(struct tacit_gossip_agent *agent,
     }
     update->persist = update->persist || known == GOSSIP_NEW;
     if (message->seen != NULL)
-        take_seen(agent, message->seen, update);
+        merge_seen(agent, message->seen, update);
     switch (message->kind) {
     case TACIT_GOSSIP_COUNTS:
         return TACIT_OK;

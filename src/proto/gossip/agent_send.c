@@ -14,8 +14,8 @@ struct tacit_gossip_message gossip_agent_message_to(const struct tacit_gossip_ag
                                          .incarnation = agent->incarnation.name};
 }
 
-void gossip_agent_say(struct tacit_gossip_agent *agent, struct tacit_gossip_message message,
-                      struct tacit_gossip_update *update)
+void gossip_agent_send(struct tacit_gossip_agent *agent, struct tacit_gossip_message message,
+                       struct tacit_gossip_update *update)
 {
     /* On its own clock n~ rides on every message; in lockstep it is told at the slot's beginning,
      * so that it travels one edge a slot. */
@@ -38,7 +38,7 @@ void gossip_agent_offer(struct tacit_gossip_agent *agent, uint32_t edge,
     message.flow = flow_of(agent, edge);
     /* A keeper whose own offer is open lets others wait: half of what it has is promised. */
     agent->offered_until_us = agent->clock.now_us + 4 * agent->exchange_us;
-    gossip_agent_say(agent, message, update);
+    gossip_agent_send(agent, message, update);
 }
 
 void gossip_agent_answer(struct tacit_gossip_agent *agent, uint32_t edge,
@@ -52,7 +52,7 @@ void gossip_agent_answer(struct tacit_gossip_agent *agent, uint32_t edge,
     message.exchange = it->exchange;
     message.shift = shift_of(agent, edge);
     message.flow = flow_of(agent, edge);
-    gossip_agent_say(agent, message, update);
+    gossip_agent_send(agent, message, update);
 }
 
 /* Which neighbour this agent's own clock meets next. */
@@ -70,8 +70,8 @@ enum tacit_status gossip_agent_begin_exchange(struct tacit_gossip_agent *agent,
     uint32_t const neighbour = (uint32_t)edges_of(agent)[edge].neighbour;
     TACIT_ASSERT(edge < agent->neighbour_count);
     if (is_keeper(agent, neighbour))
-        gossip_agent_say(agent, gossip_agent_message_to(agent, neighbour, TACIT_GOSSIP_ASK),
-                         update);
+        gossip_agent_send(agent, gossip_agent_message_to(agent, neighbour, TACIT_GOSSIP_ASK),
+                          update);
     else if (agent->clock.now_us >= agent->offered_until_us)
         gossip_agent_offer(agent, edge, update);
     return TACIT_OK;
