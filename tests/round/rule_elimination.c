@@ -140,6 +140,21 @@ static void report(enum tacit_status status, struct storm_update *out)
                                  .message_count = update.send ? 1 : 0};
 }
 
+/* Within T, and of arms that are left. */
+static void check_plan(struct storm_world *world, uint32_t node,
+                       const struct tacit_elim_agent_view *view)
+{
+    uint64_t const left = site_config(world, node)->horizon - view->pull_count;
+    uint64_t length = 0;
+    for (uint32_t i = 0; i < update.plan_count; i++) {
+        length += update.plan[i].count;
+        if (!tacit_bits_has(view->arms, update.plan[i].arm))
+            storm_breaks(world, "an arm is planned that is out", node);
+    }
+    if (length > left)
+        storm_breaks(world, "more is planned than is left until T", node);
+}
+
 static void step(struct storm_world *world, uint32_t node, const struct storm_event *event,
                  const struct tacit_entropy *entropy, struct storm_update *out)
 {
@@ -155,6 +170,8 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
     enum tacit_status const status = own_of(world)->is->step(world, node, &made, entropy, &update);
     tacit_elim_agent_view(agent_at(world, node), &after);
     report(status, out);
+    if (!world->has_changes)
+        check_plan(world, node, &after);
     out->voids_rewards =
         after.term != before.term || (after.epoch != before.epoch && !before.committed);
 }
