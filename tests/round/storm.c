@@ -907,7 +907,7 @@ static void rebuild(struct storm_world *world)
     }
     free(again);
     seen.rebuilt++;
-    /* With a byte changed it is refused, or is a state. */
+    /* With a byte changed it is refused, or is a state of which the same is written. */
     uint8_t *const byte = &bytes[0][storm_below(world, (uint32_t)size)];
     *byte ^= (uint8_t)(1u << storm_below(world, 8));
     unsigned char *const other = room(hub->size);
@@ -915,6 +915,12 @@ static void rebuild(struct storm_world *world)
     digest_word((uint64_t)status);
     if (status == TACIT_OK && world->rule->check(world, world->sites, other, hub->size) != TACIT_OK)
         storm_breaks(world, "a damaged snapshot was taken and is no state", world->sites);
+    if (status == TACIT_OK && !world->has_helper &&
+        (world->rule->snapshot(world, other, bytes[1], SNAPSHOT_BYTES) != size ||
+         memcmp(bytes[0], bytes[1], size) != 0))
+        storm_breaks(world, "a damaged snapshot was taken for another one", world->sites);
+    if (world->rule->restore(world, other, bytes[0], size - 1) == TACIT_OK)
+        storm_breaks(world, "a snapshot that is cut was taken", world->sites);
     free(other);
 }
 
@@ -1206,7 +1212,10 @@ static void nothing_else_is_a_state(void **state)
             if (memory == NULL)
                 continue;
             assert_int_equal(rule_now->size(world, at), 0);
+            void *const before = storm_before(world, at);
             assert_int_equal(rule_now->init(world, at, memory), TACIT_INVALID);
+            assert_memory_equal(before, memory, world->nodes[at].size);
+            free(before);
             for (size_t size = 0; size < 2; size++)
                 assert_int_equal(rule_now->check(world, at, memory, size), TACIT_MALFORMED);
         }

@@ -31,6 +31,15 @@ static void set_place(struct peer_core *core, const struct peer_setup *setup,
     core->members[0] = network->members[network->label[agent]];
 }
 
+/* With its arrays, which belong to the core. */
+static struct tacit_elim_peer_config peer_config(const struct peer_core *core)
+{
+    struct tacit_elim_peer_config config = core->config;
+    config.neighbours = core->neighbours;
+    config.members = core->has_members ? core->members : NULL;
+    return config;
+}
+
 struct peer_core peer_open(const struct peer_setup *setup, const struct network *network,
                            uint32_t agent, struct tacit_elim_table *shared)
 {
@@ -95,14 +104,6 @@ void peer_move(struct peer_core *core)
         memset(core->table, 0xa5, core->table_size);
     release(core);
     *core = copy;
-}
-
-struct tacit_elim_peer_config peer_config(const struct peer_core *core)
-{
-    struct tacit_elim_peer_config config = core->config;
-    config.neighbours = core->neighbours;
-    config.members = core->has_members ? core->members : NULL;
-    return config;
 }
 
 struct tacit_elim_peer_view peer_view(const struct peer_core *core)
@@ -412,8 +413,8 @@ static struct driver_core open_hub(const struct peer_setup *setup, const struct 
     return hub;
 }
 
-struct peer_net *peer_net_open(const struct peer_setup *setup, const struct network *network,
-                               const double *means, bool is_shared)
+static struct peer_net *peer_net_open(const struct peer_setup *setup, const struct network *network,
+                                      const double *means, bool is_shared)
 {
     struct peer_net *const net = testing_calloc(1, sizeof *net);
     uint32_t const agents = network->graph.agent_count;
@@ -562,8 +563,6 @@ static void step_peer(struct peer_net *net, uint32_t agent, struct tacit_event e
     struct peer_core *const core = &net->peers[agent];
     struct driver_entropy const entropy = core->entropy;
     bool const is_dying = ++net->step_count == net->death_at;
-    if (net->is_moving)
-        peer_move(core);
     core->now_us = net->now_us;
     (void)peer_step(core, event);
     carry_out(net, agent, is_dying);
@@ -632,8 +631,6 @@ static void step_hub(struct peer_net *net, struct tacit_event event)
 {
     uint32_t const epoch = driver_hub_view(&net->hub).epoch;
     bool const is_dying = ++net->step_count == net->death_at;
-    if (net->is_moving)
-        driver_move(&net->hub);
     net->hub.now_us = net->now_us;
     (void)driver_step(&net->hub, event);
     carry_out_of_hub(net, epoch, is_dying);
@@ -688,7 +685,9 @@ static bool is_over(const struct peer_net *net)
     return true;
 }
 
-void peer_net_run(struct peer_net *net)
+/* Everybody starts; then messages are delivered and timers run off until everybody plays its last
+ * arm or is at T. Fails the test if that does not happen. */
+static void peer_net_run(struct peer_net *net)
 {
     for (uint32_t agent = 0; agent < net->setup.base.agent_count; agent++)
         step_and_play(net, agent, driver_start());

@@ -23,7 +23,7 @@ struct peer_setup {
 
 /* A peer in memory of its own, with what its last step asked for. */
 struct peer_core {
-    struct tacit_elim_peer_config config; /* without its arrays: see peer_config */
+    struct tacit_elim_peer_config config; /* without its arrays */
     uint32_t neighbours[NETWORK_AGENTS_MAX];
     uint64_t members[1];
     bool has_members;
@@ -51,8 +51,6 @@ struct peer_core peer_copy(const struct peer_core *core);
 /* As driver_move; its own table moves, too. */
 void peer_move(struct peer_core *core);
 
-/* The configuration with its arrays, which belong to the core. */
-struct tacit_elim_peer_config peer_config(const struct peer_core *core);
 struct tacit_elim_peer_view peer_view(const struct peer_core *core);
 enum tacit_status peer_check(const struct peer_core *core);
 
@@ -130,7 +128,6 @@ struct peer_net {
     const struct network *network;
     const double *means; /* A x K */
     bool is_shuffled;    /* deliver in any order; else as they were sent */
-    bool is_moving;      /* everybody moves to other memory before every step */
     uint64_t death_at;   /* who makes this step, a peer or the hub, dies in it and comes back with
                           * its disk; 0: nobody */
     enum peer_death death;
@@ -146,13 +143,6 @@ struct peer_net {
     uint64_t step_count;
     struct peer_record records[NETWORK_AGENTS_MAX + 1];
 };
-
-struct peer_net *peer_net_open(const struct peer_setup *setup, const struct network *network,
-                               const double *means, bool is_shared);
-
-/* Everybody starts; then messages are delivered and timers run off until everybody plays its last
- * arm or is at T. Fails the test if that does not happen. */
-void peer_net_run(struct peer_net *net);
 
 /* A network that chance drew, with what is played in it. */
 struct peer_world {

@@ -425,6 +425,10 @@ TEST(peer_of_elimination_belongs_to_its_configuration)
     OTHER(CHECK_PEER, peer, size, own, has_clock, false);
     OTHER(CHECK_PEER, peer, size, own, round_us, 7);
     OTHER(CHECK_PEER, peer, size, own, gather_timeout_us, 10);
+    for (size_t wrong = table_size - 8; wrong <= table_size + 8; wrong += 16)
+        assert_int_equal(tacit_elim_peer_check(peer, size, table, wrong, &own), TACIT_MALFORMED);
+    tacit_elim_peer_table_init(table, &own, true); /* others' rows are not for a disk */
+    assert_int_equal(CHECK_PEER(peer, size, &own), TACIT_MALFORMED);
 }
 
 /* ---- Play in phases ---- */

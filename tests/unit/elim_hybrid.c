@@ -935,21 +935,6 @@ TEST(peer_with_any_bit_flipped_is_refused_or_can_be_stepped)
     digest_pause(false);
 }
 
-TEST(hub_check_with_other_weights_is_malformed)
-{
-    static const uint32_t other[] = {2, 1, 0, 1};
-    struct driver_setup const setup = hub_setup();
-    struct driver_core hub = hub_open(&setup, false);
-    struct tacit_elim_hub_config bad = hub.hub_config;
-    bad.weights = other;
-    assert_int_equal(tacit_elim_hub_check(hub.state, hub.size, &bad), TACIT_MALFORMED);
-    bad.weights = NULL;
-    assert_int_equal(tacit_elim_hub_check(hub.state, hub.size, &bad), TACIT_MALFORMED);
-    bad = hub.hub_config;
-    bad.components_alike = true;
-    assert_int_equal(tacit_elim_hub_check(hub.state, hub.size, &bad), TACIT_MALFORMED);
-}
-
 /* What a driver would do first with a hub that came back. */
 static void step_damaged_hub(struct driver_core *hub)
 {
@@ -987,6 +972,21 @@ TEST(hub_with_any_bit_flipped_is_refused_or_can_be_stepped)
         assert_true(refused > 4 * hub.size);
     }
     digest_pause(false);
+}
+
+TEST(hub_check_with_other_weights_is_malformed)
+{
+    static const uint32_t other[] = {2, 1, 0, 1};
+    struct driver_setup const setup = hub_setup();
+    struct driver_core hub = hub_open(&setup, false);
+    struct tacit_elim_hub_config bad = hub.hub_config;
+    bad.weights = other;
+    assert_int_equal(tacit_elim_hub_check(hub.state, hub.size, &bad), TACIT_MALFORMED);
+    bad.weights = NULL;
+    assert_int_equal(tacit_elim_hub_check(hub.state, hub.size, &bad), TACIT_MALFORMED);
+    bad = hub.hub_config;
+    bad.components_alike = true;
+    assert_int_equal(tacit_elim_hub_check(hub.state, hub.size, &bad), TACIT_MALFORMED);
 }
 
 /* ---- Whole hybrids --------------------------------------------------------------------------- */

@@ -10,9 +10,9 @@
 #include "../support/peer_driver.h"
 
 /* Of all steps below: digest.h. */
-DIGEST_IS(UINT64_C(0x1f4e7ab282c42999))
+DIGEST_IS(UINT64_C(0x6e0e05ca643231d1))
 /* Verdicts over damaged states: damage.h. */
-VERDICTS_ARE(UINT64_C(0xcabe43fd8ad8837d))
+VERDICTS_ARE(UINT64_C(0xc296c40cc7604316))
 
 #define NANO TACIT_NANO
 #define AGENTS 3u
@@ -153,112 +153,6 @@ static struct tacit_elim_peer_config good_config(void)
                                                   .schedule =
                                                       driver_hub_config(&setup.base).schedule};
     return config;
-}
-
-static void expect_invalid(const struct tacit_elim_peer_config *config)
-{
-    uint64_t memory[4] = {1, 2, 3, 4};
-    uint64_t const before[4] = {1, 2, 3, 4};
-    assert_int_equal(tacit_elim_peer_size(config), 0);
-    assert_int_equal(tacit_elim_peer_init((struct tacit_elim_peer *)memory, config), TACIT_INVALID);
-    assert_memory_equal(memory, before, sizeof before);
-}
-
-TEST(init_with_an_agent_or_a_schedule_out_of_range_is_refused_and_writes_nothing)
-{
-    struct tacit_elim_peer_config bad[20];
-    for (size_t i = 0; i < 20; i++)
-        bad[i] = good_config();
-    assert_true(tacit_elim_peer_size(&bad[0]) > 0);
-    bad[0].agent.arm_count = 0;
-    bad[1].agent.arm_count = bad[1].schedule.arm_count = TACIT_ARMS_MAX + 1;
-    bad[2].agent.agent_count = 0;
-    bad[3].agent.agent_count = TACIT_AGENTS_MAX + 1;
-    bad[4].agent.agent_id = 3;
-    bad[5].agent.horizon = bad[5].schedule.horizon = 0;
-    bad[6].agent.horizon = bad[6].schedule.horizon = TACIT_HORIZON_MAX + 1;
-    bad[7].agent.resend_after_us = 0;
-    bad[8].agent.resend_after_us = TACIT_ELIM_PAUSE_US_MAX + 1;
-    bad[9].schedule.arm_count = 2; /* not those of the agent */
-    bad[10].schedule.horizon++;
-    bad[11].schedule.report_count = 2; /* not the members */
-    bad[12].schedule.report_count = 4;
-    bad[13].schedule.epsilon_per_reward = 0;
-    bad[14].schedule.epsilon_per_reward = NAN;
-    bad[15].schedule.round_limit = TACIT_ELIM_EPOCHS_MAX;
-    bad[15].schedule.gap = 1;
-    bad[16].schedule.round_limit = 1; /* and no gap */
-    bad[17].slot_us = TACIT_ELIM_PAUSE_US_MAX + 1;
-    bad[18].round_us = TACIT_ELIM_PAUSE_US_MAX + 1;
-    bad[19].gather_timeout_us = TACIT_ELIM_PAUSE_US_MAX + 1;
-    for (size_t i = 0; i < 20; i++)
-        expect_invalid(&bad[i]);
-}
-
-TEST(init_with_a_place_that_cannot_be_is_refused_and_writes_nothing)
-{
-    static const uint32_t with_self[] = {0, 1};
-    static const uint32_t with_stranger[] = {0, 3};
-    static const uint32_t falling[] = {2, 0};
-    static const uint32_t twice[] = {2, 2};
-    static const uint32_t three[] = {0, 1, 2};
-    struct tacit_elim_peer_config bad[11];
-    for (size_t i = 0; i < 11; i++)
-        bad[i] = good_config();
-    bad[0].neighbours = with_self;
-    bad[1].neighbours = with_stranger;
-    bad[2].neighbours = falling;
-    bad[3].neighbours = twice;
-    bad[4].neighbours = NULL;
-    bad[5].neighbours = three;
-    bad[5].neighbour_count = 3;
-    bad[6].collection = (enum tacit_elim_collection)2;
-    bad[7].members = not_1; /* without itself */
-    bad[7].schedule.report_count = 2;
-    bad[8].members = beyond_3;
-    bad[8].schedule.report_count = 2;
-    bad[9].collection = TACIT_ELIM_GATHER;
-    bad[9].neighbour_count = 1;
-    bad[9].parent = 2;       /* no neighbour */
-    bad[10].members = not_0; /* two, but the schedule reckons with three */
-    for (size_t i = 0; i < 11; i++)
-        expect_invalid(&bad[i]);
-}
-
-TEST(every_parameter_at_its_limit_is_allowed)
-{
-    struct tacit_elim_peer_config config = good_config();
-    config.agent.arm_count = config.schedule.arm_count = TACIT_ARMS_MAX;
-    config.agent.agent_count = config.schedule.report_count = TACIT_AGENTS_MAX;
-    config.agent.agent_id = TACIT_AGENTS_MAX - 1;
-    config.agent.horizon = config.schedule.horizon = TACIT_HORIZON_MAX;
-    config.agent.resend_after_us = TACIT_ELIM_PAUSE_US_MAX;
-    config.slot_us = config.round_us = config.gather_timeout_us = TACIT_ELIM_PAUSE_US_MAX;
-    config.schedule.round_limit = TACIT_ELIM_EPOCHS_MAX - 1;
-    config.schedule.gap = 1;
-    assert_true(tacit_elim_peer_size(&config) > (TACIT_AGENTS_MAX / 64 + TACIT_ARMS_MAX) * 8);
-    config = good_config();
-    config.members = not_0;
-    config.schedule.report_count = 2;
-    assert_true(tacit_elim_peer_size(&config) > 0);
-    config.agent.agent_count = config.schedule.report_count = 1; /* alone */
-    config.agent.agent_id = 0;
-    config.neighbours = NULL;
-    config.neighbour_count = 0;
-    config.members = NULL;
-    assert_true(tacit_elim_peer_size(&config) > 0);
-    config = good_config();
-    config.collection = TACIT_ELIM_GATHER;
-    config.schedule = (struct tacit_elim_schedule){0}; /* the hub's matter */
-    assert_true(tacit_elim_peer_size(&config) > 0);
-    config.parent = 2;
-    assert_true(tacit_elim_peer_size(&config) > 0);
-    config.agent.agent_count = config.agent.arm_count = 1;
-    assert_true(tacit_elim_peer_table_size(&config) > 0);
-    config.agent.agent_count = TACIT_AGENTS_MAX;
-    config.agent.arm_count = TACIT_ARMS_MAX;
-    assert_true(tacit_elim_peer_table_size(&config) / 16 >
-                (size_t)TACIT_AGENTS_MAX * TACIT_ARMS_MAX);
 }
 
 TEST(peer_after_init_has_all_arms_and_knows_nothing)
@@ -1363,117 +1257,6 @@ TEST(two_timers_that_run_off_at_once_lose_no_word)
     assert_true(has_passed_on);
 }
 
-/* ---- Checks of what comes back from a disk --------------------------------------------------- */
-
-TEST(check_with_another_size_or_table_is_malformed)
-{
-    struct trio trio = noisy_released();
-    struct peer_core *const core = &trio.p[1];
-    struct tacit_elim_peer_config const config = peer_config(core);
-    size_t const sizes[] = {0, 1, 8, core->size - 8, core->size - 1, core->size + 1, SIZE_MAX};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        assert_int_equal(
-            tacit_elim_peer_check(core->state, sizes[i], core->table, core->table_size, &config),
-            TACIT_MALFORMED);
-    size_t const tables[] = {0, 1, core->table_size - 8, core->table_size + 8, SIZE_MAX};
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        assert_int_equal(
-            tacit_elim_peer_check(core->state, core->size, core->table, tables[i], &config),
-            TACIT_MALFORMED);
-    struct tacit_elim_table *const other = testing_malloc(core->table_size);
-    tacit_elim_peer_table_init(other, &config, true); /* others' rows are not for a disk */
-    assert_int_equal(
-        tacit_elim_peer_check(core->state, core->size, other, core->table_size, &config),
-        TACIT_MALFORMED);
-    assert_int_equal(peer_check(core), TACIT_OK);
-}
-
-TEST(check_with_another_configuration_is_malformed)
-{
-    struct trio trio = noisy_released();
-    struct peer_core *const core = &trio.p[1];
-    static const uint32_t none_at_all[1];
-    struct tacit_elim_peer_config bad[15];
-    for (size_t i = 0; i < 15; i++)
-        bad[i] = peer_config(core);
-    bad[0].agent.run_id++;
-    bad[1].agent.horizon = bad[1].schedule.horizon = 100001;
-    bad[2].agent.budget_nano++;
-    bad[3].collection = TACIT_ELIM_GATHER;
-    bad[4].neighbours = none_at_all;
-    bad[4].neighbour_count = 1;
-    bad[5].members = all_3; /* the same, but written down */
-    bad[6].slot_us++;
-    bad[7].has_clock = true;
-    bad[8].round_us++;
-    bad[9].gather_timeout_us++;
-    bad[10].schedule.epsilon_per_reward = 2;
-    bad[11].schedule.round_limit = 1;
-    bad[11].schedule.gap = 1;
-    bad[12].parent = 0;
-    bad[13].slot_us = UINT64_MAX; /* not even valid */
-    bad[14].rows_max = 1;
-    for (size_t i = 0; i < 15; i++)
-        assert_int_equal(
-            tacit_elim_peer_check(core->state, core->size, core->table, core->table_size, &bad[i]),
-            TACIT_MALFORMED);
-}
-
-/* Changes one word, sees it refused, and puts it back. */
-static void expect_impossible_word(struct peer_core *core, const void *place, uint64_t value)
-{
-    uint64_t *const word = (uint64_t *)(uintptr_t)place;
-    uint64_t const before = *word;
-    *word = value;
-    assert_int_equal(peer_check(core), TACIT_MALFORMED);
-    *word = before;
-    assert_int_equal(peer_check(core), TACIT_OK);
-}
-
-TEST(state_that_cannot_be_is_malformed)
-{
-    struct trio trio = noisy_released();
-    struct peer_core *const core = &trio.p[1];
-    hand_over(&trio.p[0], core, 1, only_0);
-    struct tacit_elim_peer_view const view = peer_view(core);
-    expect_impossible_word(core, view.known, 7);     /* 2 is counted as missing */
-    expect_impossible_word(core, view.known, 1);     /* its own was made */
-    expect_impossible_word(core, view.known, 6);     /* as many, but fresh is what is not here */
-    expect_impossible_word(core, view.known, 8 + 3); /* nobody has this number */
-    expect_impossible_word(core, view.arms, 3);      /* not those of the order */
-    expect_impossible_word(core, view.arms, 0);
-    expect_impossible_word(core, view.arms, 8 + 7);
-    expect_impossible_word(core, view.agent.arms, 3);
-    expect_impossible_word(core, &view.agent.ledger->open_cell, 0);
-}
-
-/* The row that a table holds for a report that is here. */
-static uint64_t *word_with(const struct peer_core *core, uint64_t value)
-{
-    uint64_t *const words = (uint64_t *)(void *)core->table;
-    for (size_t i = 0; i < core->table_size / sizeof *words; i++)
-        if (words[i] == value)
-            return &words[i];
-    fail();
-    return NULL;
-}
-
-TEST(table_that_cannot_be_is_malformed)
-{
-    struct peer_setup setup = noisy_setup();
-    struct trio trio = trio_released(&setup);
-    uint64_t const sum = (uint64_t)peer_view(&trio.p[1]).agent.noised[2].steps;
-    expect_impossible_word(&trio.p[1], word_with(&trio.p[1], sum), INT64_MAX);
-    expect_impossible_word(&trio.p[1], word_with(&trio.p[1], sum), (uint64_t)INT64_MIN);
-    setup = real_setup();
-    trio = trio_released(&setup);
-    uint64_t bits[2];
-    double const unreal = NAN;
-    memcpy(&bits[0], &peer_view(&trio.p[1]).agent.noised[0], 8);
-    memcpy(&bits[1], &unreal, 8);
-    expect_impossible_word(&trio.p[1], word_with(&trio.p[1], bits[0]), bits[1]);
-}
-
 static void step_damaged(struct peer_core *core)
 {
     peer_step_damaged(core, 0, 1, TACIT_ELIM_DATA);
@@ -1665,26 +1448,6 @@ TEST(all_peers_of_any_graph_decide_the_same_in_any_order_of_delivery)
         network_free(world.network);
     }
     assert_true(rounds > 500);
-}
-
-TEST(peers_that_move_before_every_step_continue_identically)
-{
-    for (uint64_t seed = 1; seed <= 40; seed++) {
-        struct peer_world world = world_of(seed);
-        struct peer_net *const still = peer_world_played(&world, true, false);
-        struct peer_net *const moving =
-            peer_net_open(&world.setup, world.network, world.means, false);
-        moving->is_shuffled = true;
-        moving->is_moving = true;
-        moving->order = world.rng;
-        peer_net_run(moving);
-        peer_expect_same_records(still, moving);
-        assert_int_equal(still->step_count, moving->step_count);
-        for (uint32_t agent = 0; agent < world.setup.base.agent_count; agent++)
-            assert_memory_equal(still->peers[agent].state, moving->peers[agent].state,
-                                still->peers[agent].size);
-        network_free(world.network);
-    }
 }
 
 /* A peer dies in the step number n, before or after anything of it is durable or said, and comes

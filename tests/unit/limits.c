@@ -30,8 +30,8 @@
         assert_true(SIZE_WITH(base, size, member, allowed) > 0);                                   \
         assert_int_equal(SIZE_WITH(base, size, member, refused), 0);                               \
     } while (0)
-/* A configuration that is refused makes no state, and bytes are none of it; core: begin of names.
- */
+/* A configuration that is refused makes no state and writes nothing, and bytes are none of it;
+ * core: begin of names. */
 #define NO_STATE(core, base, member, refused)                                                      \
     do {                                                                                           \
         __typeof__(base) changed = (base);                                                         \
@@ -44,7 +44,10 @@
         changed.member = (refused);                                                                \
         assert_int_equal(core##_check(memory, size, &changed), TACIT_MALFORMED);                   \
         assert_int_equal(core##_check(memory, 0, &changed), TACIT_MALFORMED);                      \
+        void *const kept = memcpy(testing_malloc(size), memory, size);                             \
         assert_int_equal(core##_init(memory, &changed), TACIT_INVALID);                            \
+        assert_memory_equal(memory, kept, size);                                                   \
+        testing_free(kept);                                                                        \
         testing_free(memory);                                                                      \
     } while (0)
 /* .. in words of 8 bytes, from one value to another. */
@@ -139,6 +142,13 @@ TEST(limits_of_elimination)
     LIMIT(peer, tacit_elim_peer_size, schedule.horizon, 100000, 100001);
     LIMIT(peer, tacit_elim_peer_size, schedule.arm_count, 10, 11);
     LIMIT(peer, tacit_elim_peer_size, schedule.report_count, 10, 9);
+    LIMIT(peer, tacit_elim_peer_size, collection, TACIT_ELIM_SPREAD, (enum tacit_elim_collection)2);
+    static uint64_t const nine[] = {0x3fd, 0x3fe, 0x6fe}; /* of ten: without 1, with it; of 11 */
+    struct tacit_elim_peer_config part = peer;
+    part.schedule.report_count = 9;
+    LIMIT(part, tacit_elim_peer_size, members, &nine[1], &nine[0]);
+    LIMIT(part, tacit_elim_peer_size, members, &nine[1], &nine[2]);
+    LIMIT(part, tacit_elim_peer_size, members, &nine[1], NULL);
     struct tacit_elim_peer_config relay = peer;
     relay.collection = TACIT_ELIM_GATHER;
     relay.parent = 2;
@@ -621,6 +631,11 @@ TEST(neighbours_ascend)
     LIMIT(doubles, tacit_doubling_size, neighbours, far, beyond);
     LIMIT(doubles, tacit_doubling_size, neighbours, far, twice);
     LIMIT(doubles, tacit_doubling_size, neighbours, far, back);
+    struct tacit_elim_peer_config peer = elim_peer();
+    LIMIT(peer, tacit_elim_peer_size, neighbours, far, beyond);
+    LIMIT(peer, tacit_elim_peer_size, neighbours, far, twice);
+    LIMIT(peer, tacit_elim_peer_size, neighbours, far, back);
+    LIMIT(peer, tacit_elim_peer_size, neighbours, far, NULL);
 }
 
 TEST(limits_of_releases_that_double)
