@@ -238,8 +238,10 @@ static void look_at_hub(const struct storm_world *world, const void *hub, struct
     digest_bytes(words, sizeof words);
     digest_bytes(view.draws, world->sites * sizeof *view.draws);
     if (view.pool.sums != NULL) {
-        uint64_t const counts[] = {view.pool.release_count, view.pool.look_count};
+        uint64_t const counts[] = {view.pool.release_count, view.pool.look_count,
+                                   view.pool.next_look, view.pool.active_count};
         digest_bytes(counts, sizeof counts);
+        digest_bytes(view.pool.active, marks_bytes(world));
         digest_bytes(view.pool.sums, world->arms * sizeof *view.pool.sums);
     }
     digest_word(tacit_vote_hub_reset(hub, &vote_message));
@@ -383,7 +385,7 @@ struct storm_rule rule_sums(void)
     rule.configure = configure_sums;
     static const uint32_t found[STORM_FOUND_MAX] = {70694, 75379, 88384};
     memcpy(rule.found, found, sizeof found);
-    rule.digest = UINT64_C(0xe26b8a0d000327a8);
+    rule.digest = UINT64_C(0xdd056fbe614bfa40);
     rule.verdicts = UINT64_C(0xdf53c011b592a974);
     return rule;
 }

@@ -2,14 +2,7 @@
  * that rows only grow. Anything at any time is tests/round's. */
 #include "../support/testing.h"
 #include "tacit/vote_hub.h"
-#include "../support/damage.h"
-#include "../support/digest.h"
 #include "../support/player.h"
-
-/* Of all steps below: digest.h. */
-DIGEST_IS(UINT64_C(0xd321f5b8b9f6fa30))
-/* .. and of what the checks say of damaged states: damage.h. */
-VERDICTS_ARE(UINT64_C(0x91807efe318a6095))
 
 #define RUN 77u
 #define ARMS 3u
@@ -20,7 +13,6 @@ VERDICTS_ARE(UINT64_C(0x91807efe318a6095))
 #define RESEND_US 50000u
 #define QUEUE_MAX 4096u
 #define CELLS_MAX 64u
-#define STEPS_DAMAGED 30u /* first steps of each world after which states are damaged */
 
 static const double means[ARMS] = {0.2, 0.9, 0.3};
 
@@ -57,7 +49,6 @@ struct world {
     uint64_t rows[SITES]; /* as the hub said them last */
     uint8_t granted[SITES][CELLS_MAX][TACIT_SHA256_BYTES];
     uint64_t draws;
-    uint64_t step_count;
     bool entropy_fails;
 };
 
@@ -126,54 +117,6 @@ static void post(struct world *world, const struct tacit_vote_hub_message *messa
 
 /* ---- Sites ----------------------------------------------------------------------------------- */
 
-static void digest_message(const struct tacit_vote_hub_message *message)
-{
-    uint64_t const words[] = {message->kind,  message->from,
-                              message->to,    message->run_id,
-                              message->draw,  message->player,
-                              message->reset, message->marks == NULL ? 0 : message->marks[0]};
-    digest_bytes(words, sizeof words);
-    digest_bytes(message->commitment, sizeof message->commitment);
-    digest_bytes(message->previous, sizeof message->previous);
-}
-
-static void digest_board(const struct tacit_vote_board_view *board)
-{
-    uint64_t const words[] = {board->reset, board->voted[0], board->voted_count, board->mark_count};
-    digest_bytes(words, sizeof words);
-    digest_bytes(board->counts, ARMS * sizeof *board->counts);
-}
-
-static void digest_site(const struct tacit_vote_site *site)
-{
-    struct tacit_vote_site_view view;
-    tacit_vote_site_view(site, &view);
-    struct tacit_vote_noised_view const *const player = &view.player;
-    uint64_t const words[] = {player->epoch,      player->draw,     player->active[0],
-                              player->dropped[0], player->decided,  player->active_count,
-                              player->waiting,    player->halted,   vote_best(site, player, ARMS),
-                              view.is_decided,    view.is_finished, view.is_committed,
-                              view.is_blocked,    view.is_spent,    view.granted,
-                              view.pull_count,    view.said[0],     view.is_heard};
-    digest_bytes(words, sizeof words);
-    digest_ledger(player->ledger);
-    digest_board(&view.board);
-    digest_bytes(view.head, sizeof view.head);
-    digest_bytes(&view.commit, sizeof view.commit);
-    for (uint32_t arm = 0; arm < ARMS; arm++)
-        digest_word((uint64_t)tacit_vote_site_total(site, arm));
-}
-
-static bool is_site(const void *state, size_t size, void *config)
-{
-    return tacit_vote_site_check(state, size, config) == TACIT_OK;
-}
-
-static bool is_hub(const void *state, size_t size, void *config)
-{
-    return tacit_vote_hub_check(state, size, config) == TACIT_OK;
-}
-
 /* Persist, send, plan. A death before the write loses the step; after it, the messages. */
 static enum tacit_status step(struct world *world, uint32_t site, uint32_t copy,
                               struct tacit_event event)
@@ -186,16 +129,6 @@ static enum tacit_status step(struct world *world, uint32_t site, uint32_t copy,
     enum tacit_status const status =
         tacit_vote_site_step(process->memory, &event, &entropy, &update);
     assert_int_equal(tacit_vote_site_check(process->memory, world->site_bytes, &config), TACIT_OK);
-    if (world->step_count++ < STEPS_DAMAGED)
-        damage_some(process->memory, world->site_bytes, is_site, &config);
-    digest_step(status,
-                update.persist | (uint64_t)update.has_draw << 1 | (uint64_t)update.replan << 2 |
-                    (uint64_t)update.on_tick << 3 | (uint64_t)update.message_count << 4 |
-                    (uint64_t)update.draw << 8,
-                update.deadline_us, update.plan, update.plan_count);
-    digest_site(process->memory);
-    for (uint32_t i = 0; i < update.message_count; i++)
-        digest_message(&update.messages[i]);
     if (!update.persist)
         assert_false(update.has_draw);
     if (update.persist)
@@ -278,19 +211,6 @@ static void check_said(struct world *world, const struct tacit_vote_hub_message 
     }
 }
 
-static void digest_hub(const struct tacit_vote_hub *hub)
-{
-    struct tacit_vote_hub_view view;
-    struct tacit_vote_hub_message anew;
-    tacit_vote_hub_view(hub, &view);
-    digest_board(&view.board);
-    uint64_t const words[] = {view.is_decided, view.voter_count, view.voters[0], view.flagged[0],
-                              tacit_vote_hub_reset(hub, &anew)};
-    digest_bytes(words, sizeof words);
-    digest_bytes(view.draws, SITES * sizeof *view.draws);
-    digest_message(&anew);
-}
-
 static enum tacit_status step_hub(struct world *world, struct tacit_event event)
 {
     struct tacit_entropy const entropy = {.fill = fill, .context = world};
@@ -299,15 +219,9 @@ static enum tacit_status step_hub(struct world *world, struct tacit_event event)
     enum tacit_status const status = tacit_vote_hub_step(world->hub, &event, &entropy, &update);
     assert_int_equal(tacit_vote_hub_check(world->hub, world->hub_bytes, &world->hub_config),
                      TACIT_OK);
-    if (world->step_count++ < STEPS_DAMAGED)
-        damage_some(world->hub, world->hub_bytes, is_hub, &world->hub_config);
-    digest_step(status, update.persist | (uint64_t)update.arms_out << 1, update.deadline_us, NULL,
-                0);
-    digest_hub(world->hub);
     if (update.persist)
         memcpy(world->hub_disk, world->hub, world->hub_bytes);
     if (update.send) {
-        digest_message(&update.message);
         check_said(world, &update.message);
         post(world, &update.message, 0);
     }

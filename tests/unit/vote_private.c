@@ -10,12 +10,11 @@
 #include "../support/scarce.h"
 
 /* Of all steps below: digest.h. */
-DIGEST_IS(UINT64_C(0xa55e297de3bb3d69))
+DIGEST_IS(UINT64_C(0x6f665c27a15f14ce))
 /* .. and of what the checks say of damaged states: damage.h. */
 VERDICTS_ARE(UINT64_C(0x6530e118612297c6))
 
 #define RUN 5u
-#define ARMS_MAX 130u
 #define ARMS 4u
 #define PLAYERS 3u
 #define TICK_US 1000u
@@ -432,124 +431,6 @@ TEST(after_the_draw_no_exact_sum_is_left)
         assert_int_equal(reward(&site, arm, site.left[arm], sums[arm]), TACIT_OK);
     assert_true(view_of(&site).waiting);
     assert_false(holds_a_sum(site.player, tacit_vote_private_size(&site.config), sums, ARMS));
-}
-
-/* A player and its board, with sets of any number of words. */
-struct wide {
-    struct tacit_vote_private_config config;
-    struct tacit_vote_board *board;
-    struct tacit_vote_private *player;
-    struct tacit_rng noise;
-    struct tacit_vote_noised_update last;
-    struct tacit_pull_block plan[ARMS_MAX];
-    uint32_t plan_count;
-    uint64_t now_us;
-};
-
-static void open_wide(struct wide *wide, uint32_t arm_count)
-{
-    struct site site;
-    struct tacit_vote_board_config const board = {
-        .run_id = RUN, .player_count = PLAYERS, .arm_count = arm_count, .votes_needed = 2};
-    open_site(&site, 4, UINT64_C(1000000000000));
-    memset(wide, 0, sizeof *wide);
-    wide->config = site.config;
-    wide->config.arm_count = arm_count;
-    wide->board = testing_malloc(tacit_vote_board_size(&board));
-    wide->player = testing_malloc(tacit_vote_private_size(&wide->config));
-    assert_int_equal(tacit_vote_board_init(wide->board, &board), TACIT_OK);
-    assert_int_equal(tacit_vote_private_init(wide->player, &wide->config), TACIT_OK);
-    wide->noise = tacit_rng_stream(2, arm_count, 0, TACIT_PURPOSE_NOISE);
-}
-
-static void digest_wide(const struct wide *wide)
-{
-    struct tacit_vote_noised_view view;
-    struct tacit_vote_board_view board;
-    size_t const width = TACIT_BITS_WORDS(wide->config.arm_count) * sizeof(uint64_t);
-    tacit_vote_private_view(wide->player, &view);
-    tacit_vote_board_view(wide->board, &board);
-    uint64_t const words[] = {view.epoch, view.draw, view.active_count,
-                              tacit_vote_private_best(wide->player)};
-    digest_bytes(words, sizeof words);
-    digest_bytes(view.active, width);
-    digest_bytes(view.dropped, width);
-    digest_bytes(board.voted, width);
-    if (wide->last.send)
-        digest_bytes(wide->last.message.marks, width);
-}
-
-static enum tacit_status step_wide(struct wide *wide, struct tacit_vote_event event)
-{
-    struct tacit_entropy const entropy = tacit_rng_entropy(&wide->noise);
-    event.now_us = wide->now_us;
-    enum tacit_status const status =
-        tacit_vote_private_step(wide->player, wide->board, &event, &entropy, &wide->last);
-    digest_step(status, wide->last.marks_new, wide->last.deadline_us, wide->last.plan,
-                wide->last.plan_count);
-    digest_wide(wide);
-    if (wide->last.replan)
-        wide->plan_count = wide->last.plan_count;
-    if (wide->last.replan && wide->plan_count > 0)
-        memcpy(wide->plan, wide->last.plan, wide->plan_count * sizeof *wide->plan);
-    assert_int_equal(tacit_vote_private_check(wide->player, tacit_vote_private_size(&wide->config),
-                                              &wide->config),
-                     TACIT_OK);
-    return status;
-}
-
-/* One epoch: all of the plan, the grant, the tick, and what the others have voted meanwhile. */
-static void play_wide(struct wide *wide, uint32_t epoch)
-{
-    uint32_t const count = wide->plan_count;
-    struct tacit_pull_block plan[ARMS_MAX];
-    memcpy(plan, wide->plan, sizeof plan);
-    for (uint32_t i = 0; i < count; i++)
-        (void)step_wide(wide,
-                        (struct tacit_vote_event){
-                            .kind = TACIT_EVENT_REWARD,
-                            .as.reward = {.arm = plan[i].arm,
-                                          .count = plan[i].count,
-                                          .sum.steps = (int64_t)plan[i].count *
-                                                       (plan[i].arm % 3 == 1 ? 1000000 : 0)}});
-    struct tacit_vote_message message = {.kind = TACIT_VOTE_GRANT,
-                                         .from = TACIT_HUB,
-                                         .to = wide->config.player_id,
-                                         .run_id = RUN,
-                                         .draw = wide->last.draw};
-    if (wide->last.commit)
-        (void)step_wide(
-            wide, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &message});
-    wide->now_us += TICK_US;
-    (void)step_wide(wide, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT});
-    for (uint32_t player = 0; player < PLAYERS; player += 2) { /* all but its own */
-        uint64_t marks[TACIT_BITS_WORDS(ARMS_MAX)] = {0};
-        message = (struct tacit_vote_message){.kind = TACIT_VOTE_MARKS,
-                                              .from = player,
-                                              .to = TACIT_EVERYONE,
-                                              .run_id = RUN,
-                                              .marks = marks};
-        for (uint32_t arm = epoch * 31 % wide->config.arm_count; arm < wide->config.arm_count;
-             arm += 7)
-            tacit_bits_add(marks, arm);
-        (void)step_wide(
-            wide, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &message});
-    }
-}
-
-TEST(sets_of_any_number_of_words_are_played)
-{
-    static const uint32_t arm_counts[] = {1, 2, 63, 64, 65, 128, ARMS_MAX};
-    for (size_t i = 0; i < sizeof arm_counts / sizeof *arm_counts; i++) {
-        struct wide wide;
-        open_wide(&wide, arm_counts[i]);
-        assert_int_equal(step_wide(&wide, (struct tacit_vote_event){.kind = TACIT_EVENT_START}),
-                         TACIT_OK);
-        for (uint32_t epoch = 0; epoch < 8; epoch++)
-            play_wide(&wide, epoch);
-        testing_free(wide.board);
-        testing_free(wide.player);
-    }
 }
 
 TEST(hostile_rewards_are_refused)
