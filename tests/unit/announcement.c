@@ -250,31 +250,6 @@ TEST(names_of_arms_are_texts)
         assert_false(tacit_wire_is_arm_name(bad[i]));
 }
 
-/* One flipped bit gives another announcement that is possible, to the letter, or none. */
-TEST(a_flipped_bit_does_no_harm)
-{
-    struct tacit_wire_announcement const announcement = sample();
-    struct wire_bytes const coded = encode(&announcement);
-    size_t taken = 0;
-    for (size_t bit = 0; bit < 8 * coded.size; bit++) {
-        struct tacit_wire_announcement *found = NULL;
-        coded.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
-        if (tacit_wire_decode(&tacit_wire_announcement, NULL, coded.bytes, coded.size, &found,
-                              tacit_wire_heap()) == TACIT_OK) {
-            struct wire_bytes const again = encode(found);
-            assert_int_equal(again.size, coded.size);
-            assert_memory_equal(again.bytes, coded.bytes, coded.size);
-            testing_free(again.bytes);
-            testing_free(found);
-            taken++;
-        }
-        coded.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
-    }
-    assert_true(taken > 8 * 16); /* the run, at least */
-    assert_true(taken < 8 * coded.size - 8 * 20);
-    testing_free(coded.bytes);
-}
-
 /* ---- Agreement ---- */
 
 /* Each change alone, in the order in which they are told. */

@@ -262,9 +262,8 @@ static void put_field(struct bytes *bytes, uint8_t tag, const struct bytes *cont
 }
 
 enum { TAG_VERSION = 0x0d, TAG_FROM = 0x15, TAG_RUN = 0x19, TAG_EPOCH = 0x25 };
-enum { TAG_SEEN = 0x2d };   /* of an order */
 enum { TAG_AGENTS = 0x25 }; /* of a report */
-enum { BODY_HELLO = 0x82, BODY_ORDER = 0x8a, BODY_REPORT = 0x92 };
+enum { BODY_HELLO = 0x82, BODY_REPORT = 0x92 };
 enum { BODY_ADVERT = 0x9a, BODY_REQUEST = 0xa2, BODY_DATA = 0xaa };
 
 static void put_envelope(struct bytes *bytes)
@@ -303,24 +302,6 @@ static struct bytes report_body(uint64_t arms, uint32_t sum_count)
     put_field(&body, 0x12, &set);
     if (sum_count > 0)
         put_field(&body, 0x1a, &sums);
-    return body;
-}
-
-/* The body of an order without its last field. */
-static struct bytes order_body_without_seen(uint32_t last, const struct bytes *arms)
-{
-    struct bytes body = {.size = 0};
-    put_fixed(&body, 0x0d, last, 4);
-    put_fixed(&body, 0x11, 10, 8);
-    put_field(&body, 0x1a, arms);
-    return body;
-}
-
-static struct bytes order_body(uint32_t last, uint64_t arms)
-{
-    struct bytes const set = set_of(arms);
-    struct bytes body = order_body_without_seen(last, &set);
-    put_fixed(&body, TAG_SEEN, 2, 4);
     return body;
 }
 
@@ -435,24 +416,6 @@ TEST(rows_from_a_table_are_the_same_bytes_as_packed_rows)
     assert_int_equal(tacit_wire_bytes(WIRE(elim, 3, 3), &packed), size_of(&sample));
     tacit_wire_encode(WIRE(elim, 3, 3), &packed, again);
     assert_memory_equal(again, bytes, size_of(&sample));
-}
-
-TEST(encode_writes_exactly_the_bytes_that_were_announced)
-{
-    static struct sample sample;
-    for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
-        for (size_t i = 0; i < ARM_COUNTS; i++) {
-            make(&sample, (enum shape)shape, arm_counts[i], 50);
-            size_t const size = size_of(&sample);
-            uint8_t *const bytes = testing_malloc(size + 16);
-            memset(bytes, 0xa5, size + 16);
-            tacit_wire_encode(WIRE(elim, arm_counts[i], 50), &sample.message, bytes);
-            for (size_t guard = size; guard < size + 16; guard++)
-                assert_int_equal(bytes[guard], 0xa5);
-            expect_taken(&sample, bytes, size);
-            testing_free(bytes);
-        }
-    }
 }
 
 TEST(decoded_message_is_addressed_as_the_caller_says)
@@ -622,7 +585,6 @@ TEST(hand_made_bytes_are_taken_as_long_as_nothing_is_wrong)
 {
     struct sample const sample = small();
     struct bytes const hello = message_with(BODY_HELLO, (struct bytes){.size = 0});
-    struct bytes const order = message_with(BODY_ORDER, order_body(0, 5));
     struct bytes const report = message_with(BODY_REPORT, report_body(5, 2));
     struct bytes const set = {.data = {18}, .size = 1};
     struct bytes const hello_of_peer = message_with(BODY_HELLO, origins_body(0, &set));
@@ -630,24 +592,11 @@ TEST(hand_made_bytes_are_taken_as_long_as_nothing_is_wrong)
     struct bytes const request = message_with(BODY_REQUEST, origins_body(0, &set));
     struct bytes const data = message_with(BODY_DATA, data_body(5, 0, &set, 4));
     expect_taken(&sample, hello.data, hello.size);
-    expect_taken(&sample, order.data, order.size);
     expect_taken(&sample, report.data, report.size);
     expect_taken(&sample, hello_of_peer.data, hello_of_peer.size);
     expect_taken(&sample, advert.data, advert.size);
     expect_taken(&sample, request.data, request.size);
     expect_taken(&sample, data.data, data.size);
-}
-
-TEST(every_other_version_is_refused)
-{
-    struct sample const sample = small();
-    uint8_t *const bytes = encode(&sample);
-    uint32_t const versions[] = {0, 2, 257, UINT32_MAX};
-    for (size_t i = 0; i < 4; i++) {
-        for (uint32_t byte = 0; byte < 4; byte++)
-            bytes[1 + byte] = (uint8_t)(versions[i] >> (8 * byte));
-        expect_refused(&sample, bytes, size_of(&sample));
-    }
 }
 
 TEST(sender_outside_the_federation_or_epoch_too_large_is_refused)
@@ -803,30 +752,6 @@ TEST(refused_arms_survive_the_trip)
     expect_refused(&sample, bytes, size);
 }
 
-TEST(order_whose_last_is_neither_0_nor_1_is_refused)
-{
-    struct sample const sample = small();
-    uint32_t const lasts[] = {2, 256, UINT32_MAX};
-    for (size_t i = 0; i < 3; i++) {
-        struct bytes const bytes = message_with(BODY_ORDER, order_body(lasts[i], 5));
-        expect_refused(&sample, bytes.data, bytes.size);
-    }
-}
-
-TEST(report_whose_sums_do_not_match_its_arms_is_refused)
-{
-    struct sample const sample = small();
-    for (uint32_t sum_count = 0; sum_count <= 5; sum_count++) {
-        for (uint64_t arms = 0; arms < 8; arms++) {
-            struct bytes const bytes = message_with(BODY_REPORT, report_body(arms, sum_count));
-            if (sum_count > 0 && tacit_bits_count(&arms, 3) == sum_count)
-                expect_taken(&sample, bytes.data, bytes.size);
-            else
-                expect_refused(&sample, bytes.data, bytes.size);
-        }
-    }
-}
-
 TEST(report_of_a_sink_that_counts_nobody_or_too_many_is_refused)
 {
     struct sample const sample = small(); /* of 5 agents */
@@ -848,24 +773,6 @@ TEST(report_of_a_sink_that_counts_nobody_or_too_many_is_refused)
     put_byte(&thin, 2);
     struct bytes const bytes = message_with(BODY_REPORT, thin);
     expect_refused(&sample, bytes.data, bytes.size);
-}
-
-/* Every set of 3 arms, every set of 3 agents, every number of sums. */
-TEST(data_whose_sums_do_not_match_its_arms_and_origins_is_refused)
-{
-    struct sample const sample = small();
-    for (uint32_t choice = 0; choice < 8 * 8 * 8; choice++) {
-        uint64_t const arms = choice % 8;
-        uint64_t const agents = choice / 8 % 8;
-        uint32_t const sum_count = choice / 64;
-        struct bytes const set = {.data = {(uint8_t)agents}, .size = 1};
-        struct bytes const bytes = message_with(BODY_DATA, data_body(arms, 0, &set, sum_count));
-        uint32_t const wanted = tacit_bits_count(&arms, 3) * tacit_bits_count(&agents, 5);
-        if (sum_count > 0 && sum_count == wanted)
-            expect_taken(&sample, bytes.data, bytes.size);
-        else
-            expect_refused(&sample, bytes.data, bytes.size);
-    }
 }
 
 /* ---- Refusals of sets of origins ---- */
@@ -939,23 +846,6 @@ TEST(set_of_origins_has_one_form_and_no_strangers)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         judge_origins(&sample, cases[i].first, &cases[i].set, cases[i].verdict);
-}
-
-/* ---- Refusals of fields ---- */
-
-TEST(set_of_the_wrong_length_is_refused)
-{
-    struct sample const sample = small();
-    for (size_t size = 0; size <= 17; size++) {
-        struct bytes const set = {.data = {5}, .size = size};
-        struct bytes body = order_body_without_seen(0, &set);
-        put_fixed(&body, TAG_SEEN, 2, 4);
-        struct bytes const bytes = message_with(BODY_ORDER, body);
-        if (size == 8)
-            expect_taken(&sample, bytes.data, bytes.size);
-        else
-            expect_refused(&sample, bytes.data, bytes.size);
-    }
 }
 
 /* ---- Grants ---- */
@@ -1173,17 +1063,6 @@ TEST(report_of_a_sink_names_its_grant_and_does_not_open_it)
         testing_free(heard);
         expect_all_cuts_refused(bytes, size, TACIT_HUB);
     }
-}
-
-TEST(nothing_and_too_much_are_refused)
-{
-    struct sample const sample = small();
-    struct tacit_elim_message *message = NULL;
-    uint8_t *const bytes = testing_calloc(1, TACIT_WIRE_BYTES_MAX + 1);
-    assert_int_equal(decode(&sample, NULL, 0, &message), TACIT_MALFORMED);
-    assert_int_equal(decode(&sample, bytes, TACIT_WIRE_BYTES_MAX, &message), TACIT_MALFORMED);
-    assert_int_equal(decode(&sample, bytes, TACIT_WIRE_BYTES_MAX + 1, &message), TACIT_MALFORMED);
-    assert_null(message);
 }
 
 /* ---- Known answers --------------------------------------------------------------------------- */
