@@ -700,12 +700,19 @@ TEST_WITH(a_file_that_is_not_the_right_one_is_refused, store_place_make, store_p
     (void)snprintf(store_directory, sizeof store_directory, "%s", before);
     expect_refused("not the one that belongs to this state");
     assert_int_equal(rename(own, path), 0);
-    live_store_close(store_model_open(store_directory));
+    struct live_store *const killed = store_model_open(store_directory);
+    assert_int_equal(store_model_batch(killed, 1), TACIT_OK);
+    struct store_image image = store_image_read(store_directory);
+    live_store_close(killed);
+    store_image_write(store_directory, &image);
     assert_int_equal(chmod(path, 0644), 0);
     struct live_store *none;
     struct tacit_error error;
     assert_int_equal(store_model_try_open(&none, &error), TACIT_INVALID);
     store_model_expect_error(&error, store_directory, FILE_NAME);
+    assert_true(image.log_size > 0); /* what was refused is as it was found, its log, too */
+    store_image_expect(&image);
+    store_image_free(&image);
 }
 
 /* Any byte that rots, in any page: found when it is read, and then nothing is answered any more.

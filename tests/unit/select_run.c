@@ -10,7 +10,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-DIGEST_IS(UINT64_C(0xc3ee3629f41bd705))
+DIGEST_IS(UINT64_C(0x2c26e8ea9ed2cf78))
 
 #define SITES 4u
 #define NUMBERS 13000u /* two pieces of a model, three of an update */
@@ -1013,79 +1013,6 @@ TEST(a_hub_begins_with_the_model_it_is_given)
     world_free(world);
 }
 
-TEST(damaged_states_are_refused)
-{
-    struct world *const world = world_new(8);
-    start(world);
-    (void)play_until(world, TACIT_SELECT_COMMITTED);
-    for (uint32_t node = 0; node <= SITES; node++) {
-        struct node *const here = &world->nodes[node];
-        uint64_t *const words = here->state;
-        for (uint32_t at = 0; at < 12; at++) { /* the head: configuration and places */
-            uint64_t const word = words[at];
-            words[at] = ~word;
-            enum tacit_status const status =
-                node == SITES
-                    ? tacit_select_hub_check(here->state, here->size, &world->hub_config)
-                    : tacit_select_site_check(here->state, here->size, &world->site_configs[node]);
-            words[at] = word;
-            assert_int_equal(status, TACIT_MALFORMED);
-        }
-    }
-    assert_int_equal(tacit_select_site_check(site_of(world, 0), world->nodes[0].size - 8,
-                                             &world->site_configs[0]),
-                     TACIT_MALFORMED);
-    world_free(world);
-}
-
-/* ---- The wire ---- */
-
-/* Every byte that is changed, and every byte that is missing, is another message or none. */
-TEST(only_one_form_is_taken)
-{
-    struct world *const world = world_new(9);
-    uint32_t kinds = 0;
-    start(world);
-    for (uint32_t i = 0; i < 400 && kinds != 0x7e; i++) {
-        if (world->queue_start == world->queue_end) {
-            for (uint32_t site = 0; site < SITES; site++)
-                if (world->nodes[site].is_training)
-                    train(world, site);
-            continue;
-        }
-        struct envelope const envelope = world->queue[world->queue_start % QUEUE_MAX];
-        struct tacit_select_message *message = NULL;
-        assert_int_equal(tacit_wire_decode(WIRE(select, 0, SITES), envelope.bytes, envelope.size,
-                                           &message, tacit_wire_heap()),
-                         TACIT_OK);
-        bool const is_new = (kinds >> (message->kind - 1) & 1u) == 0;
-        kinds |= 1u << (message->kind - 1);
-        testing_free(message);
-        for (size_t at = 0; is_new && at < envelope.size && at < 700; at++) {
-            uint8_t const byte = envelope.bytes[at];
-            uint8_t again[800];
-            envelope.bytes[at] ^= 0x10;
-            message = NULL;
-            if (tacit_wire_decode(WIRE(select, 0, SITES), envelope.bytes, envelope.size, &message,
-                                  tacit_wire_heap()) == TACIT_OK &&
-                envelope.size < sizeof again) {
-                tacit_wire_encode(WIRE(select, 0, SITES), message, again);
-                assert_memory_equal(again, envelope.bytes, envelope.size);
-            }
-            testing_free(message);
-            envelope.bytes[at] = byte;
-            message = NULL;
-            assert_int_equal(tacit_wire_decode(WIRE(select, 0, SITES), envelope.bytes, at, &message,
-                                               tacit_wire_heap()),
-                             TACIT_MALFORMED);
-        }
-        deliver(world);
-    }
-    assert_int_equal(kinds & 0x3f, 0x3f); /* all but a refusal, which nobody gives, and .. */
-    assert_true((kinds & 0x80) != 0);     /* .. an update */
-    world_free(world);
-}
-
 /* ---- Two aggregators ---- */
 
 /* The noise of two in each total, whoever is in it; who has it exactly is the helper's to know. */
@@ -1301,6 +1228,13 @@ TEST(a_round_without_totals_leaves_the_model)
             tacit_select_hub_view(hub_of(world), &view);
         }
         assert_true(view.awaits_totals && !view.is_open && view.round_count == 0);
+        uint8_t bytes[4096]; /* of which such a hub can be built again */
+        size_t const size = tacit_select_hub_snapshot(hub_of(world), bytes, sizeof bytes);
+        struct tacit_select_hub *const again = testing_malloc(world->nodes[SITES].size);
+        assert_in_range(size, 1, sizeof bytes);
+        assert_int_equal(tacit_select_hub_restore(again, &world->hub_config, bytes, size),
+                         TACIT_OK);
+        testing_free(again);
         struct tacit_select_update update;
         if (ends == 0)
             tacit_select_hub_close(hub_of(world), 0, NULL, world->now_us, &update);
