@@ -32,12 +32,13 @@ static void parse(const struct command *command, void *into, int key, char *valu
 
 static int with_site(const struct request *request, bool forgets)
 {
-    struct tacit_config_agent *config;
     struct tacit_error error = {""};
     uint64_t releases = 0;
-    if (tacit_config_agent_load(&config, live_family_files(), request->config, &error) != TACIT_OK)
-        return daemons_report(TACIT_INVALID, &error);
-    struct live_agent_config const agent = daemons_agent_config(config);
+    struct tacit_config_daemon *const daemon = daemons_load(TACIT_CONFIG_AGENT, request->config);
+    if (daemon == NULL)
+        return EXIT_WRONG_INPUT;
+    struct live_agent_config const agent =
+        daemons_agent_config((const struct tacit_config_agent *)(void *)daemon);
     enum tacit_status const status =
         forgets ? live_audit_forget(&agent, request->even_so, &releases, &error)
                 : live_audit_write(&agent, stdout, &error);
@@ -45,8 +46,8 @@ static int with_site(const struct request *request, bool forgets)
         (void)printf("%s is erased. What left this site stays with those who have it (%" PRIu64
                      " releases, noised). Yours to erase: backups of the state, logs, the keys of "
                      "%s; the broker keeps the last retained messages until its own state goes.\n",
-                     config->state_directory, releases, config->site);
-    tacit_config_agent_free(config);
+                     daemon->state_directory, releases, daemon->name);
+    tacit_config_daemon_free(daemon);
     return daemons_report(status, &error);
 }
 

@@ -143,18 +143,18 @@ static int print_answer(const struct request *request, const char *text, unsigne
 /* Of the daemon that runs with this file. False: it is no such file; error says why. */
 static bool find_state(const char *file, char path[PATH_BYTES], struct tacit_error *error)
 {
-    struct tacit_config_agent *agent = NULL;
-    struct tacit_config_coordinator *coordinator = NULL;
-    bool const is_coordinator = tacit_config_is_coordinator(file);
-    enum tacit_status const status =
-        is_coordinator
-            ? tacit_config_coordinator_load(&coordinator, live_family_files(), file, error)
-            : tacit_config_agent_load(&agent, live_family_files(), file, error);
-    if (status == TACIT_OK)
-        (void)snprintf(path, PATH_BYTES, "%s",
-                       is_coordinator ? coordinator->state_directory : agent->state_directory);
-    tacit_config_agent_free(agent);
-    tacit_config_coordinator_free(coordinator);
+    struct tacit_config_daemon *daemon;
+    enum tacit_status status =
+        tacit_config_daemon_load(&daemon, TACIT_CONFIG_ANY, live_family_files(), file, error);
+    if (status == TACIT_OK && daemon->role == TACIT_CONFIG_HELPER) { /* it takes no words */
+        tacit_config_daemon_free(daemon);
+        status =
+            tacit_config_daemon_load(&daemon, TACIT_CONFIG_AGENT, live_family_files(), file, error);
+    }
+    if (status == TACIT_OK) {
+        (void)snprintf(path, PATH_BYTES, "%s", daemon->state_directory);
+        tacit_config_daemon_free(daemon);
+    }
     return status == TACIT_OK;
 }
 

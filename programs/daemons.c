@@ -53,72 +53,77 @@ static const struct argp_option coordinator_options[] = {
      "With --recover: go on when N sites have shown what they hold, instead of all", 0},
     COMMAND_LAST_OPTIONS};
 
-struct agent_request {
+#define WORDS_MAX 3u /* of a helper's */
+
+struct request {
     const char *file;
     bool checks;
-};
-
-struct coordinator_request {
-    struct agent_request both;
     const char *lost_run;
     bool begins_term;
     bool ends_run;
     bool recovers;
     uint32_t recover_sites;
+    const char *said[WORDS_MAX];
+    uint32_t count;
 };
 
-static void parse_file(const struct command *command, void *into, int key, char *value)
+static void parse_words(const struct command *command, void *into, int key, char *value)
 {
-    struct agent_request *const request = into;
+    struct request *const request = into;
     bool const is_file = key == 'c' || key == 'k';
     if (is_file && request->file == NULL) {
         request->file = value;
         request->checks = key == 'k';
-    } else if (is_file || key == COMMAND_OPERAND || request->file == NULL) {
+    } else if (key == 't') {
+        request->begins_term = true;
+    } else if (key == 'r') {
+        request->lost_run = value;
+    } else if (key == 'e') {
+        request->ends_run = true;
+    } else if (key == 'b') {
+        request->recovers = true;
+    } else if (key == 's') {
+        request->recover_sites = command_number(command, "sites", value, TACIT_AGENTS_MAX);
+    } else if (key == COMMAND_OPERAND && command == &command_helper) {
+        if (request->count == WORDS_MAX)
+            command_refuse_usage(command, "too many words");
+        request->said[request->count++] = value;
+    } else if (is_file || key == COMMAND_OPERAND ||
+               (request->file == NULL && command != &command_helper)) {
         command_refuse(command,
                        "one file is needed and nothing else; usage: tacit %s --config FILE",
                        command->name);
     }
 }
 
-static void parse_coordinator(const struct command *command, void *into, int key, char *value)
+static struct live_daemon_config daemon_config(const struct tacit_config_daemon *daemon)
 {
-    struct coordinator_request *const request = into;
-    if (key == 't')
-        request->begins_term = true;
-    else if (key == 'r')
-        request->lost_run = value;
-    else if (key == 'e')
-        request->ends_run = true;
-    else if (key == 'b')
-        request->recovers = true;
-    else if (key == 's')
-        request->recover_sites = command_number(command, "--sites", value, TACIT_AGENTS_MAX);
-    else
-        parse_file(command, &request->both, key, value);
-}
-
-static struct live_bus_config bus_config(const struct tacit_config_broker *broker, const char *name)
-{
-    return (struct live_bus_config){.host = broker->host,
-                                    .port = broker->port,
-                                    .ca_file = broker->ca_file,
-                                    .certificate_file = broker->certificate_file,
-                                    .key_file = broker->key_file,
-                                    .client_id = name,
-                                    .keepalive_s = 30,
-                                    .reconnect_us_min = 500000,
-                                    .reconnect_us_max = 30000000};
-}
-
-static struct live_signing_config signing_config(const struct tacit_config_broker *broker,
-                                                 const char *name)
-{
-    return (struct live_signing_config){.ca_file = broker->ca_file,
-                                        .certificate_file = broker->signing_certificate_file,
-                                        .key_file = broker->signing_key_file,
-                                        .password_file = broker->signing_password_file,
-                                        .name = name};
+    struct tacit_config_broker const *const broker = &daemon->broker;
+    struct tacit_config_observe const *const observe = &daemon->observe;
+    return (struct live_daemon_config){
+        .state_directory = daemon->state_directory,
+        .version = TACIT_VERSION,
+        .bus = {.host = broker->host,
+                .port = broker->port,
+                .ca_file = broker->ca_file,
+                .certificate_file = broker->certificate_file,
+                .key_file = broker->key_file,
+                .client_id = daemon->name,
+                .keepalive_s = 30,
+                .reconnect_us_min = 500000,
+                .reconnect_us_max = 30000000},
+        .signing = {.ca_file = broker->ca_file,
+                    .certificate_file = broker->signing_certificate_file,
+                    .key_file = broker->signing_key_file,
+                    .password_file = broker->signing_password_file,
+                    .name = daemon->name},
+        .http = {.unix_path = daemon->listener.unix_path, .port = daemon->listener.port},
+        .observe = {.address = observe->address,
+                    .port = observe->port,
+                    .tls = {observe->certificate_file, observe->key_file, observe->ca_file,
+                            observe->clients, observe->client_count}},
+        .waiting_after_s = daemon->waiting_after_s,
+        .disk_low_mib = daemon->disk_low_mib};
 }
 
 int daemons_report(enum tacit_status status, const struct tacit_error *error)
@@ -141,44 +146,68 @@ static enum tacit_status refuse(struct config_document *document, const char *ke
 }
 
 /* A key that cannot be used is found before the state directory comes into being. */
-static enum tacit_status check_identity(const struct tacit_config_broker *broker, const char *name,
-                                        struct config_document *document, struct tacit_error *error)
+static enum tacit_status check_identity(const struct tacit_config_daemon *daemon,
+                                        struct tacit_error *error)
 {
+    struct tacit_config_broker const *const broker = &daemon->broker;
     struct tacit_error found = {""};
-    struct live_signing_config const signing = signing_config(broker, name);
+    struct live_daemon_config const config = daemon_config(daemon);
     struct live_signer *signer = NULL;
-    enum tacit_status status =
-        live_pki_check(broker->ca_file, broker->certificate_file, broker->key_file, name, &found);
+    enum tacit_status status = live_pki_check(broker->ca_file, broker->certificate_file,
+                                              broker->key_file, daemon->name, &found);
     if (status == TACIT_OK)
-        status = live_signer_open(&signer, &signing, &found);
+        status = live_signer_open(&signer, &config.signing, &found);
     live_signer_close(signer);
-    return status == TACIT_OK ? TACIT_OK : refuse(document, "broker", found.text, error);
+    return status == TACIT_OK ? TACIT_OK : refuse(daemon->document, "broker", found.text, error);
 }
 
 /* Can a socket be made there? A port may be taken by the daemon that runs with this very file. */
-static enum tacit_status check_listener(const struct tacit_config_listener *listener,
-                                        struct config_document *document, const char *key,
+static enum tacit_status check_listener(const struct tacit_config_daemon *daemon,
                                         struct tacit_error *error)
 {
     char folder[256];
     char text[400];
-    char const *const slash =
-        listener->unix_path == NULL ? NULL : strrchr(listener->unix_path, '/');
-    if (listener->unix_path == NULL)
+    char const *const path = daemon->listener.unix_path;
+    char const *const slash = path == NULL ? NULL : strrchr(path, '/');
+    if (path == NULL)
         return TACIT_OK;
-    (void)snprintf(folder, sizeof folder, "%.*s",
-                   slash == NULL ? 1 : (int)(slash - listener->unix_path) + 1,
-                   slash == NULL ? "." : listener->unix_path);
+    (void)snprintf(folder, sizeof folder, "%.*s", slash == NULL ? 1 : (int)(slash - path) + 1,
+                   slash == NULL ? "." : path);
     if (access(folder, W_OK | X_OK) == 0)
         return TACIT_OK;
     (void)snprintf(text, sizeof text, "no socket can be made in %s: %s", folder, strerror(errno));
-    return refuse(document, key, text, error);
+    return refuse(daemon->document, daemon->role == TACIT_CONFIG_AGENT ? "api.unix" : "status.unix",
+                  text, error);
 }
 
-static void print_checked(const char *file, const struct tacit_config_broker *broker,
+/* What comes before the state: the log, or what a start would refuse. */
+static enum tacit_status prepare(const struct request *request,
+                                 const struct tacit_config_daemon *daemon,
+                                 struct tacit_error *error)
+{
+    return request->checks ? check_listener(daemon, error)
+                           : live_log_open(daemon->log_is_json, daemon->log_file, error);
+}
+
+struct tacit_config_daemon *daemons_load(enum tacit_config_role role, const char *file)
+{
+    struct tacit_config_daemon *daemon;
+    struct tacit_error error = {""};
+    enum tacit_status const status =
+        tacit_config_daemon_load(&daemon, role, live_family_files(), file, &error);
+    if (status != TACIT_OK) {
+        (void)daemons_report(status, &error);
+        return NULL;
+    }
+    if (daemon->group_readable)
+        live_private_allow_group();
+    return daemon;
+}
+
+static void print_checked(const char *file, const struct tacit_config_daemon *daemon,
                           enum live_store_found found)
 {
-    char const *const doubt = live_pki_expiry(broker->certificate_file);
+    char const *const doubt = live_pki_expiry(daemon->broker.certificate_file);
     if (doubt != NULL)
         (void)fprintf(stderr, "%s: warning: %s\n", file, doubt);
     (void)printf("%s is right; %s\n", file,
@@ -186,6 +215,17 @@ static void print_checked(const char *file, const struct tacit_config_broker *br
                  : found == LIVE_STORE_READ ? "its state fits"
                                             : "its state is in use by a daemon that runs, and fits "
                                               "as far as it was looked at");
+}
+
+/* Frees the file. Result: the exit code. */
+static int finish(const struct request *request, struct tacit_config_daemon *daemon,
+                  enum live_store_found found, enum tacit_status status,
+                  const struct tacit_error *error)
+{
+    if (status == TACIT_OK && request->checks)
+        print_checked(request->file, daemon, found);
+    tacit_config_daemon_free(daemon);
+    return daemons_report(status, error);
 }
 
 /* What would not fit into a message would never arrive, and nobody would be told. */
@@ -203,26 +243,16 @@ static enum tacit_status check_messages(const struct live_coordinator_config *co
     return refuse(document, key, text, error);
 }
 
-static struct live_http_config observe_config(const struct tacit_config_observe *observe)
-{
-    return (struct live_http_config){.address = observe->address,
-                                     .port = observe->port,
-                                     .tls = {observe->certificate_file, observe->key_file,
-                                             observe->ca_file, observe->clients,
-                                             observe->client_count}};
-}
-
 /* ---- Agent ----------------------------------------------------------------------------------- */
 
 struct live_agent_config daemons_agent_config(const struct tacit_config_agent *config)
 {
-    if (config->group_readable)
-        live_private_allow_group();
     return (struct live_agent_config){
+        .daemon = daemon_config(&config->daemon),
         .protocol =
             live_family_site(live_family_find(config->family->name), config->trust.has_helper),
-        .site = {.federation = config->federation,
-                 .site = config->site,
+        .site = {.federation = config->daemon.federation,
+                 .site = config->daemon.name,
                  .arm_names = config->arm_names,
                  .arm_count = config->arm_count,
                  .epsilon = config->epsilon,
@@ -243,58 +273,32 @@ struct live_agent_config daemons_agent_config(const struct tacit_config_agent *c
         .missing_counts_as = config->missing_counts_as,
         .deadline_s = config->deadline_s,
         .remember_s = config->remember_s,
-        .waiting_after_s = config->waiting_after_s,
         .open_max = config->open_max,
         .units_max = config->units_max,
         .joins_runs = config->joins_runs,
         .rewards_per_unit_max = config->rewards_per_unit_max,
-        .state_directory = config->state_directory,
-        .version = TACIT_VERSION,
-        .bus = bus_config(&config->broker, config->site),
-        .signing = signing_config(&config->broker, config->site),
-        .api = {.unix_path = config->api.unix_path, .port = config->api.port},
-        .observe = observe_config(&config->observe),
-        .disk_low_mib = config->disk_low_mib,
         .caller_open_max = config->caller_open_max,
         .caller_calls_per_s = config->caller_calls_per_s};
 }
 
-static enum tacit_status run_agent(const struct tacit_config_agent *config,
-                                   const struct live_agent_config *agent,
-                                   const struct agent_request *given, struct tacit_error *error)
-{
-    enum live_store_found found = LIVE_STORE_NONE;
-    if (!given->checks) {
-        enum tacit_status const opened =
-            live_log_open(config->log_is_json, config->log_file, error);
-        return opened == TACIT_OK ? live_agent_run(agent, error) : opened;
-    }
-    enum tacit_status status = check_listener(&config->api, config->document, "api.unix", error);
-    if (status == TACIT_OK)
-        status = live_agent_check(agent, &found, error);
-    if (status == TACIT_OK)
-        print_checked(given->file, &config->broker, found);
-    return status;
-}
-
 static int agent_command(const struct command *command, int argc, char **argv)
 {
-    struct agent_request given = {0};
-    struct tacit_config_agent *config;
+    struct request request = {0};
     struct tacit_error error = {""};
-    command_parse(command, &given, argc, argv);
-    enum tacit_status status =
-        tacit_config_agent_load(&config, live_family_files(), given.file, &error);
-    if (status != TACIT_OK) {
-        (void)daemons_report(status, &error);
+    enum live_store_found found = LIVE_STORE_NONE;
+    command_parse(command, &request, argc, argv);
+    struct tacit_config_daemon *const daemon = daemons_load(TACIT_CONFIG_AGENT, request.file);
+    if (daemon == NULL)
         return EXIT_WRONG_INPUT;
-    }
-    struct live_agent_config const agent = daemons_agent_config(config);
-    status = check_identity(&config->broker, config->site, config->document, &error);
+    struct live_agent_config const agent =
+        daemons_agent_config((const struct tacit_config_agent *)(void *)daemon);
+    enum tacit_status status = check_identity(daemon, &error);
     if (status == TACIT_OK)
-        status = run_agent(config, &agent, &given, &error);
-    tacit_config_agent_free(config);
-    return daemons_report(status, &error);
+        status = prepare(&request, daemon, &error);
+    if (status == TACIT_OK)
+        status = request.checks ? live_agent_check(&agent, &found, &error)
+                                : live_agent_run(&agent, &error);
+    return finish(&request, daemon, found, status, &error);
 }
 
 const struct command command_agent = {
@@ -303,7 +307,7 @@ const struct command command_agent = {
     .options = options,
     .operands = NULL,
     .help = "Runs the agent of a site (docs/live.md).",
-    .parse = parse_file,
+    .parse = parse_words,
     .run = agent_command,
 };
 
@@ -312,7 +316,7 @@ const struct command command_agent = {
 static struct live_hub_config hub_config(const struct tacit_config_coordinator *config)
 {
     uint32_t const quorum = config->quorum == 0 ? config->site_count : config->quorum;
-    return (struct live_hub_config){.federation = config->federation,
+    return (struct live_hub_config){.federation = config->daemon.federation,
                                     .sites = config->sites,
                                     .site_count = config->site_count,
                                     .arm_names = config->arm_names,
@@ -329,59 +333,20 @@ static struct live_hub_config hub_config(const struct tacit_config_coordinator *
                                     .trust_helper = config->trust.helper};
 }
 
-static enum tacit_status check_coordinator(const struct live_coordinator_config *coordinator,
-                                           const struct tacit_config_coordinator *config,
-                                           const char *file, struct tacit_error *error)
-{
-    enum live_store_found found = LIVE_STORE_NONE;
-    enum tacit_status status =
-        check_listener(&config->status, config->document, "status.unix", error);
-    if (status == TACIT_OK)
-        status = live_coordinator_check(coordinator, &found, error);
-    if (status == TACIT_OK)
-        print_checked(file, &config->broker, found);
-    return status;
-}
-
-/* The settings are there. */
-static enum tacit_status check_and_run(const struct live_coordinator_config *coordinator,
-                                       const struct tacit_config_coordinator *config,
-                                       const struct coordinator_request *given,
-                                       struct tacit_error *error)
-{
-    enum tacit_status status =
-        check_identity(&config->broker, LIVE_COORDINATOR, config->document, error);
-    if (status == TACIT_OK)
-        status = check_messages(coordinator, config->document, error);
-    if (status != TACIT_OK)
-        return status;
-    if (given->both.checks)
-        return check_coordinator(coordinator, config, given->both.file, error);
-    status = live_log_open(config->log_is_json, config->log_file, error);
-    return status == TACIT_OK ? live_coordinator_run(coordinator, error) : status;
-}
-
 static enum tacit_status run_coordinator(const struct tacit_config_coordinator *config,
-                                         const struct coordinator_request *given,
-                                         struct tacit_error *error)
+                                         const struct request *request,
+                                         enum live_store_found *found, struct tacit_error *error)
 {
     struct live_family const *const family = live_family_find(config->family->name);
     struct live_coordinator_config coordinator = {
+        .daemon = daemon_config(&config->daemon),
         .protocol = live_family_hub(family, config->trust.has_helper),
         .hub = hub_config(config),
-        .state_directory = config->state_directory,
-        .version = TACIT_VERSION,
-        .begins_term = given->begins_term,
-        .ends_run = given->ends_run,
-        .lost_run = given->lost_run,
-        .recovers = given->recovers,
-        .recover_sites = given->recover_sites,
-        .bus = bus_config(&config->broker, LIVE_COORDINATOR),
-        .signing = signing_config(&config->broker, LIVE_COORDINATOR),
-        .status = {.unix_path = config->status.unix_path, .port = config->status.port},
-        .observe = observe_config(&config->observe),
-        .disk_low_mib = config->disk_low_mib,
-        .waiting_after_s = config->waiting_after_s};
+        .begins_term = request->begins_term,
+        .ends_run = request->ends_run,
+        .lost_run = request->lost_run,
+        .recovers = request->recovers,
+        .recover_sites = request->recover_sites};
     struct tacit_network *network;
     enum tacit_status status =
         tacit_network_new(&network, &config->network, TACIT_NETWORK_FULL, error);
@@ -390,33 +355,35 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
     status =
         family->hub_settings(&(struct live_run_file){&coordinator.hub, config, network, error});
     if (status == TACIT_OK)
-        status = check_and_run(&coordinator, config, given, error);
+        status = check_identity(&config->daemon, error);
+    if (status == TACIT_OK)
+        status = check_messages(&coordinator, config->daemon.document, error);
+    if (status == TACIT_OK)
+        status = prepare(request, &config->daemon, error);
+    if (status == TACIT_OK)
+        status = request->checks ? live_coordinator_check(&coordinator, found, error)
+                                 : live_coordinator_run(&coordinator, error);
     tacit_network_free(network);
     return status;
 }
 
 static int coordinator_command(const struct command *command, int argc, char **argv)
 {
-    struct coordinator_request given = {0};
-    struct tacit_config_coordinator *config;
+    struct request request = {0};
     struct tacit_error error = {""};
-    command_parse(command, &given, argc, argv);
-    if (given.recovers && given.begins_term)
+    command_parse(command, &request, argc, argv);
+    if (request.recovers && request.begins_term)
         command_refuse(command, "--recover begins a term by itself where one is needed: allowed is "
                                 "one of --recover and --new-term");
-    if (given.recover_sites > 0 && !given.recovers)
+    if (request.recover_sites > 0 && !request.recovers)
         command_refuse(command, "--sites says how many suffice to recover: use it with --recover");
-    enum tacit_status status =
-        tacit_config_coordinator_load(&config, live_family_files(), given.both.file, &error);
-    if (status != TACIT_OK) {
-        (void)daemons_report(status, &error);
+    struct tacit_config_daemon *const daemon = daemons_load(TACIT_CONFIG_COORDINATOR, request.file);
+    if (daemon == NULL)
         return EXIT_WRONG_INPUT;
-    }
-    if (config->group_readable)
-        live_private_allow_group();
-    status = run_coordinator(config, &given, &error);
-    tacit_config_coordinator_free(config);
-    return daemons_report(status, &error);
+    enum live_store_found found = LIVE_STORE_NONE;
+    enum tacit_status const status = run_coordinator(
+        (const struct tacit_config_coordinator *)(void *)daemon, &request, &found, &error);
+    return finish(&request, daemon, found, status, &error);
 }
 
 const struct command command_coordinator = {
@@ -425,7 +392,7 @@ const struct command command_coordinator = {
     .options = coordinator_options,
     .operands = NULL,
     .help = "Runs the coordinator of a federation (docs/live.md).",
-    .parse = parse_coordinator,
+    .parse = parse_words,
     .run = coordinator_command,
 };
 
@@ -433,25 +400,6 @@ const struct command command_coordinator = {
 
 static const struct argp_option helper_options[] = {
     {"config", 'c', "FILE", 0, "The file of the helper", 0}, CHECK_OPTION, COMMAND_LAST_OPTIONS};
-
-#define HELPER_OPERANDS_MAX 3u
-
-struct helper_request {
-    struct agent_request both;
-    const char *operands[HELPER_OPERANDS_MAX];
-    uint32_t count;
-};
-
-static void parse_helper(const struct command *command, void *into, int key, char *value)
-{
-    struct helper_request *const request = into;
-    if (key == 'c' || key == 'k')
-        parse_file(command, &request->both, key, value);
-    else if (key == COMMAND_OPERAND && request->count < HELPER_OPERANDS_MAX)
-        request->operands[request->count++] = value;
-    else if (key == COMMAND_OPERAND)
-        command_refuse_usage(command, "too many words");
-}
 
 static const struct live_hub_ops *find_hub(const char *name)
 {
@@ -461,32 +409,13 @@ static const struct live_hub_ops *find_hub(const char *name)
 
 static struct live_helper_config helper_config(const struct tacit_config_helper *config)
 {
-    return (struct live_helper_config){
-        .version = TACIT_VERSION,
-        .federation = config->federation,
-        .state_directory = config->state_directory,
-        .hub = config->hub,
-        .epsilon = config->epsilon,
-        .delta = config->delta,
-        .sites_min = config->sites_min,
-        .find = find_hub,
-        .bus = bus_config(&config->broker, LIVE_HELPER),
-        .signing = signing_config(&config->broker, LIVE_HELPER),
-        .status = {.unix_path = config->status.unix_path, .port = config->status.port}};
-}
-
-static enum tacit_status check_helper(const struct tacit_config_helper *config,
-                                      const struct live_helper_config *helper, const char *file,
-                                      struct tacit_error *error)
-{
-    enum live_store_found found = LIVE_STORE_NONE;
-    enum tacit_status status =
-        check_listener(&config->status, config->document, "status.unix", error);
-    if (status == TACIT_OK)
-        status = live_helper_check(helper, &found, error);
-    if (status == TACIT_OK)
-        print_checked(file, &config->broker, found);
-    return status;
+    return (struct live_helper_config){.daemon = daemon_config(&config->daemon),
+                                       .federation = config->daemon.federation,
+                                       .hub = config->hub,
+                                       .epsilon = config->epsilon,
+                                       .delta = config->delta,
+                                       .sites_min = config->sites_min,
+                                       .find = find_hub};
 }
 
 /* A file of the coordinator's, whole. NULL: it cannot be read, or is no such file. */
@@ -505,34 +434,32 @@ static uint8_t *read_request(const char *path, size_t *size)
     return NULL;
 }
 
-/* file: of the helper. request: NULL: as a daemon. */
-static int run_helper(const char *file, bool checks, const char *request)
+/* request: NULL: as a daemon. */
+static int run_helper(const struct request *given, const char *file, const char *request)
 {
-    struct tacit_config_helper *config;
     struct tacit_error error = {""};
-    enum tacit_status status = tacit_config_helper_load(&config, file, &error);
-    if (status != TACIT_OK) {
-        (void)daemons_report(status, &error);
+    enum live_store_found found = LIVE_STORE_NONE;
+    struct tacit_config_daemon *const daemon = daemons_load(TACIT_CONFIG_HELPER, file);
+    if (daemon == NULL)
         return EXIT_WRONG_INPUT;
+    struct live_helper_config const helper =
+        helper_config((const struct tacit_config_helper *)(void *)daemon);
+    enum tacit_status status = TACIT_INVALID;
+    if (request != NULL) {
+        size_t size = 0;
+        uint8_t *const bytes = read_request(request, &size);
+        if (bytes != NULL)
+            status = live_helper_answer(&helper, bytes, size, stdout, &error);
+        free(bytes);
+        return finish(given, daemon, found, status, &error);
     }
-    struct live_helper_config const helper = helper_config(config);
-    size_t size = 0;
-    uint8_t *const bytes = request == NULL ? NULL : read_request(request, &size);
-    if (request == NULL)
-        status = check_identity(&config->broker, LIVE_HELPER, config->document, &error);
-    else
-        status = bytes == NULL ? TACIT_INVALID
-                               : live_helper_answer(&helper, bytes, size, stdout, &error);
-    if (status == TACIT_OK && request == NULL && checks)
-        status = check_helper(config, &helper, file, &error);
-    else if (status == TACIT_OK && request == NULL) {
-        status = live_log_open(config->log_is_json, config->log_file, &error);
-        if (status == TACIT_OK)
-            status = live_helper_run(&helper, &error);
-    }
-    free(bytes);
-    tacit_config_helper_free(config);
-    return daemons_report(status, &error);
+    status = check_identity(daemon, &error);
+    if (status == TACIT_OK)
+        status = prepare(given, daemon, &error);
+    if (status == TACIT_OK)
+        status = given->checks ? live_helper_check(&helper, &found, &error)
+                               : live_helper_run(&helper, &error);
+    return finish(given, daemon, found, status, &error);
 }
 
 static int print_fingerprint(const char *certificate)
@@ -551,20 +478,19 @@ static int print_fingerprint(const char *certificate)
 
 static int helper_command(const struct command *command, int argc, char **argv)
 {
-    struct helper_request given = {.count = 0};
+    struct request request = {0};
     struct tacit_error error = {""};
-    command_parse(command, &given, argc, argv);
-    char const *const verb = given.count == 0 ? "" : given.operands[0];
-    if (given.count == 0 && given.both.file != NULL)
-        return run_helper(given.both.file, given.both.checks, NULL);
-    if (strcmp(verb, "agree") == 0 && given.count >= 2 && given.both.file == NULL)
+    command_parse(command, &request, argc, argv);
+    char const *const verb = request.count == 0 ? "" : request.said[0];
+    if (request.count == 0 && request.file != NULL)
+        return run_helper(&request, request.file, NULL);
+    if (strcmp(verb, "agree") == 0 && request.count >= 2 && request.file == NULL)
         return daemons_report(
-            live_helper_agree(given.operands[1], given.operands[2], find_hub, stdout, &error),
-            &error);
-    if (strcmp(verb, "answer") == 0 && given.count == 3 && given.both.file == NULL)
-        return run_helper(given.operands[1], false, given.operands[2]);
-    if (strcmp(verb, "fingerprint") == 0 && given.count == 2 && given.both.file == NULL)
-        return print_fingerprint(given.operands[1]);
+            live_helper_agree(request.said[1], request.said[2], find_hub, stdout, &error), &error);
+    if (strcmp(verb, "answer") == 0 && request.count == 3 && request.file == NULL)
+        return run_helper(&request, request.said[1], request.said[2]);
+    if (strcmp(verb, "fingerprint") == 0 && request.count == 2 && request.file == NULL)
+        return print_fingerprint(request.said[1]);
     command_refuse_usage(command, "it is called in one of these ways");
     return EXIT_WRONG_INPUT;
 }
@@ -579,6 +505,6 @@ const struct command command_helper = {
         "the sites' keys, and agrees to it with the code that is shown. answer: without a broker: "
         "hears a file of the coordinator's, and prints what is to be carried back. fingerprint: "
         "of a key for signing, as the files pin it.",
-    .parse = parse_helper,
+    .parse = parse_words,
     .run = helper_command,
 };

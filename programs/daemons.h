@@ -4,7 +4,10 @@
 #include "../src/live/agent.h"
 #include "tacit/config.h"
 
-/* From here on a group may read what the file says it may (live_private_allow_group). */
+/* A daemon's file; from here on a group may read what it says it may. NULL: it is no such file, and
+ * that was said. */
+struct tacit_config_daemon *daemons_load(enum tacit_config_role role, const char *file);
+
 struct live_agent_config daemons_agent_config(const struct tacit_config_agent *config);
 
 /* Says what is wrong on stderr. Result: the exit code. */

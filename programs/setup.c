@@ -207,15 +207,16 @@ static enum tacit_status load_coordinator(struct broker_request *request,
                                           struct live_broker_config *config,
                                           struct tacit_error *error)
 {
-    static struct tacit_config_coordinator *coordinator;
+    static struct tacit_config_daemon *daemon;
     static struct tacit_network *network;
-    enum tacit_status status = tacit_config_coordinator_load(&coordinator, live_family_files(),
-                                                             request->coordinator, error);
+    enum tacit_status status = tacit_config_daemon_load(
+        &daemon, TACIT_CONFIG_COORDINATOR, live_family_files(), request->coordinator, error);
+    struct tacit_config_coordinator const *const coordinator = (const void *)daemon;
     if (status == TACIT_OK)
         status = tacit_network_new(&network, &coordinator->network, TACIT_NETWORK_FULL, error);
     if (status != TACIT_OK)
         return status;
-    config->federation = coordinator->federation;
+    config->federation = daemon->federation;
     config->sites = coordinator->sites;
     config->site_count = coordinator->site_count;
     config->has_helper = coordinator->trust.has_helper;

@@ -23,11 +23,8 @@ struct request {
 };
 
 struct asked {
-    struct tacit_config_listener listener;
-    bool is_coordinator;
-    bool is_helper;
-    char name[80]; /* of the site, or "coordinator" or "helper" */
-    char unix_path[256];
+    struct tacit_config_daemon *daemon;
+    char name[80]; /* "site NAME", "coordinator" or "helper" */
 };
 
 /* ---- What a status says ---------------------------------------------------------------------- */
@@ -222,9 +219,9 @@ static int print_status(const struct asked *asked, const json_t *status)
     size_t i;
     json_t *cause;
     print_head(asked, status, causes);
-    (asked->is_helper        ? print_helper
-     : asked->is_coordinator ? print_coordinator
-                             : print_agent)(status);
+    (asked->daemon->role == TACIT_CONFIG_HELPER        ? print_helper
+     : asked->daemon->role == TACIT_CONFIG_COORDINATOR ? print_coordinator
+                                                       : print_agent)(status);
     json_array_foreach(causes, i, cause)
     {
         (void)printf("cause: %s\n  do: %s\n", text_of(cause, "what"), text_of(cause, "do"));
@@ -237,33 +234,11 @@ static int print_status(const struct asked *asked, const json_t *status)
 /* What the file says of where its daemon listens. */
 static bool find_listener(const char *file, struct asked *asked, struct tacit_error *error)
 {
-    struct tacit_config_agent *agent = NULL;
-    struct tacit_config_coordinator *coordinator = NULL;
-    struct tacit_config_helper *helper = NULL;
-    asked->is_coordinator = tacit_config_is_coordinator(file);
-    asked->is_helper = tacit_config_is_helper(file);
-    enum tacit_status const status =
-        asked->is_helper ? tacit_config_helper_load(&helper, file, error)
-        : asked->is_coordinator
-            ? tacit_config_coordinator_load(&coordinator, live_family_files(), file, error)
-            : tacit_config_agent_load(&agent, live_family_files(), file, error);
-    if (status != TACIT_OK)
+    if (tacit_config_daemon_load(&asked->daemon, TACIT_CONFIG_ANY, live_family_files(), file,
+                                 error) != TACIT_OK)
         return false;
-    asked->listener = asked->is_helper        ? helper->status
-                      : asked->is_coordinator ? coordinator->status
-                                              : agent->api;
     (void)snprintf(asked->name, sizeof asked->name, "%s%s",
-                   asked->is_helper        ? "helper"
-                   : asked->is_coordinator ? "coordinator"
-                                           : "site ",
-                   asked->is_helper || asked->is_coordinator ? "" : agent->site);
-    if (asked->listener.unix_path != NULL) {
-        (void)snprintf(asked->unix_path, sizeof asked->unix_path, "%s", asked->listener.unix_path);
-        asked->listener.unix_path = asked->unix_path;
-    }
-    tacit_config_agent_free(agent);
-    tacit_config_coordinator_free(coordinator);
-    tacit_config_helper_free(helper);
+                   asked->daemon->role == TACIT_CONFIG_AGENT ? "site " : "", asked->daemon->name);
     return true;
 }
 
@@ -314,18 +289,21 @@ static int status_command(const struct command *command, int argc, char **argv)
     command_parse(command, &request, argc, argv);
     if (!find_listener(request.file, &asked, &error))
         return command_report(NULL, TACIT_INVALID, &error);
-    int const connection = ask_connect(&asked.listener);
-    if (connection < 0)
-        return request.alive ? STATE_DOWN : print_down(&request, &asked, "nobody answers");
+    int const connection = ask_connect(&asked.daemon->listener);
     unsigned code = 0;
     char *const text =
-        ask(connection, "GET", asked.is_coordinator || asked.is_helper ? "/status" : "/v1/status",
-            NULL, &code);
+        connection < 0
+            ? NULL
+            : ask(connection, "GET",
+                  asked.daemon->role == TACIT_CONFIG_AGENT ? "/v1/status" : "/status", NULL, &code);
     bool const answers = text != NULL && code == 200;
     int const state = request.alive ? (answers ? STATE_OK : STATE_DOWN)
-                      : answers     ? show(&request, &asked, text)
-                                    : print_down(&request, &asked, "it gives no answer");
+                      : answers
+                          ? show(&request, &asked, text)
+                          : print_down(&request, &asked,
+                                       connection < 0 ? "nobody answers" : "it gives no answer");
     free(text);
+    tacit_config_daemon_free(asked.daemon);
     return state;
 }
 

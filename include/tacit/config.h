@@ -8,6 +8,7 @@
 #include "tacit/env.h"
 #include "tacit/metric.h"
 #include "tacit/privacy.h"
+#include "tacit/report.h"
 #include "tacit/topo.h"
 
 /* Which rows of a log are pulls of an arm. */
@@ -59,8 +60,8 @@ struct tacit_config_log {
     const char **columns; /* of contexts, then of each policy */
     uint32_t column_count;
     struct tacit_config_missing missing;
-    char separator; /* 0: recognised */
-    char decimal;   /* 0: recognised */
+    int separator; /* 0: recognised */
+    int decimal;   /* 0: recognised */
     enum tacit_config_encoding encoding;
     const char *csv;      /* path relative to the file, or name in a data directory */
     const char *fallback; /* means to use when the csv is absent, or NULL */
@@ -224,17 +225,10 @@ enum tacit_status tacit_config_load(struct tacit_config **config, const char *pa
                                     struct tacit_error *error);
 void tacit_config_free(struct tacit_config *config);
 
-/* A key of the file with its value on one line. */
-struct tacit_config_setting {
-    const char *key; /* dotted */
-    const char *value;
-    bool is_overruled; /* by a setting over the file */
-};
-
-/* Every key that was read, in the order of the file. Ensures: a list that lives as long as the
- * config. Errors: TACIT_MEMORY. Cost: O(size of the file). */
+/* Every key that was read, in the order of the file, with its value on one line. Ensures: a list
+ * that lives as long as the config. Errors: TACIT_MEMORY. Cost: O(size of the file). */
 enum tacit_status tacit_config_settings(const struct tacit_config *config,
-                                        const struct tacit_config_setting **settings,
+                                        const struct tacit_report_setting **settings,
                                         uint32_t *count);
 
 /* A member of the file's map on one line, as it may be written there; to be given to free(). NULL:
@@ -287,13 +281,35 @@ struct tacit_config_observe {
     uint32_t client_count;
 };
 
-/* What a site runs and allows. Paths are relative to the file. */
-struct tacit_config_agent {
+/* Whose file it is; ANY: as its keys say. */
+enum tacit_config_role {
+    TACIT_CONFIG_AGENT,
+    TACIT_CONFIG_COORDINATOR,
+    TACIT_CONFIG_HELPER,
+    TACIT_CONFIG_ANY
+};
+
+/* What the files of agents, coordinators and helpers have alike: the first member of each. Paths
+ * are relative to the file. */
+struct tacit_config_daemon {
     struct config_document *document; /* first: owns the strings, knows the lines */
+    enum tacit_config_role role;
     const char *federation;
-    const char *site;
+    const char *name; /* in its certificate: the site, "coordinator" or "helper" */
     const char *state_directory;
     struct tacit_config_broker broker;
+    struct tacit_config_listener listener; /* of an agent: api; of the others: status */
+    struct tacit_config_observe observe;   /* of a helper: nobody */
+    uint32_t disk_low_mib;                 /* less room where the state is asks for attention */
+    uint32_t waiting_after_s; /* what does not move for so long is said in the status */
+    bool group_readable;      /* keys and state may be open to a group of the process */
+    bool log_is_json;
+    const char *log_file; /* NULL: stderr */
+};
+
+/* What a site runs and allows. */
+struct tacit_config_agent {
+    struct tacit_config_daemon daemon;
     const char **arm_names;
     uint32_t arm_count;
     double epsilon;
@@ -304,42 +320,24 @@ struct tacit_config_agent {
     uint32_t rounds_max;
     uint64_t pulls_max;
     struct tacit_config_trust trust;
-    struct tacit_config_listener api;
-    struct tacit_config_observe observe;
-    uint32_t disk_low_mib;    /* less room where the state is asks for attention */
     uint32_t wait_s;          /* for a reward, at first */
     uint32_t deadline_s;      /* and at most */
     uint32_t missing_after_s; /* 0: a missing reward counts as nothing; else after so long as */
     double missing_counts_as; /* this */
     uint32_t remember_s;
-    uint32_t waiting_after_s; /* what does not move for so long is said in the status */
     uint32_t open_max;
     uint32_t units_max;
-    uint32_t caller_open_max;      /* of open_max, for one caller of the API */
-    uint32_t caller_calls_per_s;   /* requests, and elements of batches */
-    bool joins_runs;               /* runs: join; else it asks */
-    bool group_readable;           /* keys and state may be open to a group of the process */
-    uint32_t rewards_per_unit_max; /* 0: no limit */
-    bool log_is_json;
-    const char *log_file;                   /* NULL: stderr */
+    uint32_t caller_open_max;               /* of open_max, for one caller of the API */
+    uint32_t caller_calls_per_s;            /* requests, and elements of batches */
+    bool joins_runs;                        /* runs: join; else it asks */
+    uint32_t rewards_per_unit_max;          /* 0: no limit */
     const struct tacit_config_live *family; /* `protocol`; by default the first of the list */
     void *keys;                             /* what the family read; NULL: nothing */
 };
 
-/* `families`: those that are live, a list that ends with NULL. Errors: as tacit_config_load. There
- * is no paper mode here, and no seed. */
-enum tacit_status tacit_config_agent_load(struct tacit_config_agent **agent,
-                                          const struct tacit_config_live *const *families,
-                                          const char *path, struct tacit_error *error);
-/* Gives the memory back; NULL is allowed. */
-void tacit_config_agent_free(struct tacit_config_agent *agent);
-
 /* What a coordinator runs. */
 struct tacit_config_coordinator {
-    struct config_document *document; /* first: owns the strings, knows the lines */
-    const char *federation;
-    const char *state_directory;
-    struct tacit_config_broker broker;
+    struct tacit_config_daemon daemon;
     const char **sites; /* by agent index */
     uint32_t site_count;
     const char **arm_names;
@@ -352,52 +350,29 @@ struct tacit_config_coordinator {
     uint32_t quorum; /* 0: not given */
     uint32_t deadline_s;
     struct tacit_config_trust trust;
-    struct tacit_config_topology network; /* of the sites in their order */
-    struct tacit_config_listener status;
-    struct tacit_config_observe observe;
-    uint32_t disk_low_mib;    /* as of an agent */
-    uint32_t waiting_after_s; /* as of an agent */
-    bool group_readable;      /* as of an agent */
-    bool log_is_json;
-    const char *log_file;                   /* NULL: stderr */
+    struct tacit_config_topology network;   /* of the sites in their order */
     const struct tacit_config_live *family; /* as of an agent */
     void *keys;
 };
 
-/* Errors: as tacit_config_load. */
-enum tacit_status tacit_config_coordinator_load(struct tacit_config_coordinator **coordinator,
-                                                const struct tacit_config_live *const *families,
-                                                const char *path, struct tacit_error *error);
-/* Gives the memory back; NULL is allowed. */
-void tacit_config_coordinator_free(struct tacit_config_coordinator *coordinator);
-
 /* What a helper runs. */
 struct tacit_config_helper {
-    struct config_document *document; /* first: owns the strings, knows the lines */
-    const char *federation;
-    const char *state_directory;
-    struct tacit_config_broker broker; /* host NULL: by file only; its pair for signing is there */
-    const char *hub;                   /* fingerprint of the coordinator's key */
-    double epsilon;                    /* the largest that it serves; .. */
-    double delta;                      /* .. with this delta at most; 0: with none */
+    struct tacit_config_daemon daemon;
+    const char *hub; /* fingerprint of the coordinator's key */
+    double epsilon;  /* the largest that it serves; .. */
+    double delta;    /* .. with this delta at most; 0: with none */
     uint32_t sites_min;
-    struct tacit_config_listener status;
-    bool log_is_json;
-    const char *log_file; /* NULL: stderr */
 };
 
-/* Errors: as tacit_config_load. */
-enum tacit_status tacit_config_helper_load(struct tacit_config_helper **helper, const char *path,
-                                           struct tacit_error *error);
+/* The file of that role, as which *daemon is the first member of one of the structs above; a file
+ * that cannot be read is an agent's. `families`: those that are live, a list that ends with NULL.
+ * Errors: as tacit_config_load. There is no paper mode here, and no seed. */
+enum tacit_status tacit_config_daemon_load(struct tacit_config_daemon **daemon,
+                                           enum tacit_config_role role,
+                                           const struct tacit_config_live *const *families,
+                                           const char *path, struct tacit_error *error);
 /* Gives the memory back; NULL is allowed. */
-void tacit_config_helper_free(struct tacit_config_helper *helper);
-
-/* Does the file look like a helper's? As tacit_config_is_coordinator. */
-bool tacit_config_is_helper(const char *path);
-
-/* Does the file look like a coordinator's (it has a run or a list of sites), not like an agent's?
- * False also if it cannot be read: loading it then says why. */
-bool tacit_config_is_coordinator(const char *path);
+void tacit_config_daemon_free(struct tacit_config_daemon *daemon);
 
 /* ---- What a paper claims --------------------------------------------------------------------- */
 
@@ -445,18 +420,9 @@ double tacit_measure_value(const struct tacit_measure *measure,
 
 /* One claim, and what this project found when it was recorded. */
 struct tacit_claim {
-    const char *id;
-    const char *where; /* in the paper */
-    const char *says;  /* in our words */
+    struct tacit_report_claim told; /* but for its value */
     struct tacit_measure measure;
-    double lo; /* the claim holds if the measure is in [lo, hi] */
-    double hi;
     bool is_each_run; /* worked out in each run by itself, then averaged; else of the means */
-    bool is_limit;    /* outside the band it is not reached, which refutes nothing */
-    enum tacit_verdict record; /* the verdict on record: never TACIT_VERDICT_UNDECIDED */
-    const char *why;           /* it does not hold, or a remark; NULL: nothing */
-    const char *reading;       /* of ours that it depends on, and what another one gives; or NULL */
-    const char *checked;       /* how else it was found, independently; or NULL */
     uint32_t line;
     struct tacit_claim *fast; /* stands in its place in the fast version; NULL: it is the same */
 };

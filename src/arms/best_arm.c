@@ -106,8 +106,7 @@ static uint32_t next_remaining(struct tacit_best_arm *state, uint32_t from)
 static uint32_t best_of(struct tacit_best_arm *state)
 {
     uint32_t best = next_remaining(state, 0);
-    for (uint32_t arm = next_remaining(state, best + 1); arm < state->arm_count;
-         arm = next_remaining(state, arm + 1))
+    TACIT_BITS_EACH (arm, remaining_of(state), arms_of(state))
         if (mean_of(state, arm) > mean_of(state, best))
             best = arm;
     return best;
@@ -166,8 +165,7 @@ static void drop(struct tacit_best_arm *state, uint32_t arm)
 
 static void drop_all_but(struct tacit_best_arm *state, uint32_t kept)
 {
-    for (uint32_t arm = next_remaining(state, 0); arm < state->arm_count;
-         arm = next_remaining(state, arm + 1))
+    TACIT_BITS_EACH (arm, remaining_of(state), arms_of(state))
         if (arm != kept)
             drop(state, arm);
     state->epoch_count++;
@@ -181,8 +179,7 @@ static void drop_by_gap(struct tacit_best_arm *state, double alpha, double bonus
     uint32_t const best = best_of(state);
     double const best_mean = mean_of(state, best);
     uint64_t const before = state->remaining_count;
-    for (uint32_t arm = next_remaining(state, 0); arm < state->arm_count;
-         arm = next_remaining(state, arm + 1))
+    TACIT_BITS_EACH (arm, remaining_of(state), arms_of(state))
         if (arm != best && best_mean - mean_of(state, arm) + bonus >= 2.0 * alpha)
             drop(state, arm);
     if (state->remaining_count < before)
@@ -219,8 +216,7 @@ static void test_kl_racing(struct tacit_best_arm *state)
     uint32_t const best = best_of(state);
     double const bar = tacit_best_arm_kl_lower(mean_of(state, best), level) + state->accuracy;
     uint64_t const before = state->remaining_count;
-    for (uint32_t arm = next_remaining(state, 0); arm < state->arm_count;
-         arm = next_remaining(state, arm + 1))
+    TACIT_BITS_EACH (arm, remaining_of(state), arms_of(state))
         if (arm != best && tacit_best_arm_kl_upper(mean_of(state, arm), level) < bar)
             drop(state, arm);
     if (state->remaining_count < before)
@@ -230,8 +226,7 @@ static void test_kl_racing(struct tacit_best_arm *state)
 static uint32_t worst_of(struct tacit_best_arm *state)
 {
     uint32_t worst = next_remaining(state, 0);
-    for (uint32_t arm = next_remaining(state, worst + 1); arm < state->arm_count;
-         arm = next_remaining(state, arm + 1))
+    TACIT_BITS_EACH (arm, remaining_of(state), arms_of(state))
         if (mean_of(state, arm) <= mean_of(state, worst)) /* of equal means the lower index stays */
             worst = arm;
     return worst;
@@ -319,8 +314,7 @@ static struct critical find_lucb(struct tacit_best_arm *state)
     double const log_level = log_now(state);
     struct critical found = {.best = best_of(state), .challenger = TACIT_NO_ARM};
     double highest = 0;
-    for (uint32_t arm = next_remaining(state, 0); arm < state->arm_count;
-         arm = next_remaining(state, arm + 1)) {
+    TACIT_BITS_EACH (arm, remaining_of(state), arms_of(state)) {
         if (arm == found.best)
             continue;
         double const upper = upper_of(state, log_level, arm);
@@ -344,8 +338,7 @@ struct top_two {
 static struct top_two find_top_two(struct tacit_best_arm *state, double log_level)
 {
     struct top_two top = {.first = TACIT_NO_ARM, .second = TACIT_NO_ARM};
-    for (uint32_t arm = next_remaining(state, 0); arm < state->arm_count;
-         arm = next_remaining(state, arm + 1)) {
+    TACIT_BITS_EACH (arm, remaining_of(state), arms_of(state)) {
         double const upper = upper_of(state, log_level, arm);
         if (top.first == TACIT_NO_ARM || upper > top.first_upper) {
             top = (struct top_two){arm, top.first, upper, top.first_upper};
@@ -363,8 +356,7 @@ static struct critical find_ugapec(struct tacit_best_arm *state)
     double const log_level = log_now(state);
     struct top_two const top = find_top_two(state, log_level);
     struct critical found = {.best = TACIT_NO_ARM};
-    for (uint32_t arm = next_remaining(state, 0); arm < state->arm_count;
-         arm = next_remaining(state, arm + 1)) {
+    TACIT_BITS_EACH (arm, remaining_of(state), arms_of(state)) {
         double const rival = arm == top.first ? top.second_upper : top.first_upper;
         double const distance = rival - lower_of(state, log_level, arm);
         if (found.best == TACIT_NO_ARM || distance < found.distance) {
@@ -414,10 +406,10 @@ static void test_adaptive(struct tacit_best_arm *state)
 /* The lowest arm without a pull; else the first that was chosen and is not played. */
 static uint32_t next_adaptive(struct tacit_best_arm *state)
 {
-    for (uint32_t arm = next_remaining(state, 0); state->fresh_count > 0 && arm < state->arm_count;
-         arm = next_remaining(state, arm + 1))
-        if (pulls_of(state)[arm] == 0)
-            return arm;
+    if (state->fresh_count > 0)
+        TACIT_BITS_EACH (arm, remaining_of(state), arms_of(state))
+            if (pulls_of(state)[arm] == 0)
+                return arm;
     if (state->chosen[0] == TACIT_NO_ARM && state->chosen[1] == TACIT_NO_ARM) {
         /* Votes took what was chosen, or the last arm without a pull: rounds start with 1. */
         state->round_count = state->round_count > 0 ? state->round_count : 1;
@@ -435,8 +427,7 @@ static enum tacit_status draw_order(struct tacit_best_arm *state,
 {
     uint32_t *const order = order_of(state);
     uint32_t count = 0;
-    for (uint32_t arm = tacit_bits_next(open_of(state), arms_of(state), 0); arm < state->arm_count;
-         arm = tacit_bits_next(open_of(state), arms_of(state), arm + 1))
+    TACIT_BITS_EACH (arm, open_of(state), arms_of(state))
         order[count++] = arm;
     enum tacit_status const status = tacit_entropy_shuffle(entropy, count, order);
     if (status == TACIT_OK)
@@ -580,8 +571,7 @@ static void after_removal(struct tacit_best_arm *state)
         state->chosen[0] = TACIT_NO_ARM;
     forget_removed(state);
     state->fresh_count = 0;
-    for (uint32_t arm = next_remaining(state, 0); arm < state->arm_count;
-         arm = next_remaining(state, arm + 1))
+    TACIT_BITS_EACH (arm, remaining_of(state), arms_of(state))
         state->fresh_count += pulls_of(state)[arm] == 0 ? 1u : 0u;
     if (state->open_count == 0) {
         state->round_count += is_adaptive(state) ? 0u : 1u;

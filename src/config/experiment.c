@@ -107,12 +107,13 @@ static const struct config_key logged_keys[] = {
      CONFIG_TO_TEXT(tacit_config_log, agent_column)},
     {"arm", NULL, "which arm a row pulled", .form = "a column, or a list of maps"},
     {"reward", NULL, "what it brought", .form = "a column of numbers, or a map"},
-    {"split", "", "equal parts as agents", .choices = splits},
+    {"split", "", "equal parts as agents", CONFIG_TO_ENUM(tacit_config_log, split, splits)},
     {"separator", "(recognised)", "a comma, or what the first row has in its place",
-     .choices = separators},
+     CONFIG_TO_ENUM(tacit_config_log, separator, separators)},
     {"decimal", "(recognised)", "a comma where semicolons separate and no number has a point",
-     .choices = decimals},
-    {"encoding", "utf-8", "bytes that are none of it are refused", .choices = encodings},
+     CONFIG_TO_ENUM(tacit_config_log, decimal, decimals)},
+    {"encoding", "utf-8", "bytes that are none of it are refused",
+     CONFIG_TO_ENUM(tacit_config_log, encoding, encodings)},
     {"missing", "drop", "what an empty cell means", .form = "drop, refuse or a map"},
     {"propensity", "", "probability of each row's choice; with arm: COLUMN",
      .form = "uniform, a column, or {column: NAME}"},
@@ -299,26 +300,6 @@ static void read_log_reward(struct config_reader *reader, const struct config_no
                        true, &log->reward_value);
 }
 
-/* One character that a word or itself stands for. */
-static void read_dialect(struct config_reader *reader, const struct config_node *logged,
-                         struct tacit_config_log *log)
-{
-    int separator = 0;
-    int decimal = 0;
-    int encoding = TACIT_CONFIG_UTF8;
-    config_reader_choice(reader, logged, "environment.logged.separator", false, separators,
-                         &separator);
-    config_reader_choice(reader, logged, "environment.logged.decimal", false, decimals, &decimal);
-    config_reader_choice(reader, logged, "environment.logged.encoding", false, encodings,
-                         &encoding);
-    log->separator = (char)separator;
-    log->decimal = (char)decimal;
-    log->encoding = (enum tacit_config_encoding)encoding;
-    if (reader->status == TACIT_OK && separator == ',' && decimal == ',')
-        config_reader_fail(reader, logged, "environment.logged.decimal",
-                           "the separator is a comma, too; allowed: one of them something else");
-}
-
 /* drop | refuse | the words that stand in for what is missing */
 static void read_missing(struct config_reader *reader, const struct config_node *logged,
                          struct tacit_config_missing *missing)
@@ -439,10 +420,7 @@ static void read_log(struct config_reader *reader, const struct config_node *env
         config_reader_map(reader, environment, "environment.logged", true);
     if (logged == NULL)
         return;
-    int split = TACIT_CONFIG_SPLIT_NONE;
     config_reader_table(reader, logged, "environment.logged", logged_keys, log);
-    config_reader_choice(reader, logged, "environment.logged.split", false, splits, &split);
-    log->split = (enum tacit_config_split)split;
     if (reader->status == TACIT_OK &&
         (log->agent_column == NULL) == (log->split == TACIT_CONFIG_SPLIT_NONE))
         config_reader_fail(reader, logged, "environment.logged",
@@ -454,7 +432,9 @@ static void read_log(struct config_reader *reader, const struct config_node *env
     else
         config_reader_text(reader, logged, "environment.logged.arm", true, &log->arm_column);
     read_log_reward(reader, logged, log);
-    read_dialect(reader, logged, log);
+    if (log->separator == ',' && log->decimal == ',')
+        config_reader_fail(reader, logged, "environment.logged.decimal",
+                           "the separator is a comma, too; allowed: one of them something else");
     read_missing(reader, logged, &log->missing);
     read_propensity(reader, logged, log);
     read_policies(reader, logged, log);

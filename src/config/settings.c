@@ -84,7 +84,7 @@ static char *key_of(struct config_document *document, const char *before, const 
 /* Members of a map, those of maps in it behind their key and a point. Writes where there is a list;
  * counts in any case. Errors: TACIT_MEMORY. */
 static enum tacit_status walk(struct config_document *document, const struct config_node *map,
-                              const char *before, struct tacit_config_setting *settings,
+                              const char *before, struct tacit_report_setting *settings,
                               uint32_t *count)
 {
     enum tacit_status status = TACIT_OK;
@@ -100,7 +100,7 @@ static enum tacit_status walk(struct config_document *document, const struct con
         }
         if (settings != NULL) {
             char *const value = value_of(document, node);
-            settings[*count] = (struct tacit_config_setting){key, value, node->line == 0};
+            settings[*count] = (struct tacit_report_setting){key, value, node->line == 0};
             status = value == NULL ? TACIT_MEMORY : TACIT_OK;
         }
         (*count)++;
@@ -109,7 +109,7 @@ static enum tacit_status walk(struct config_document *document, const struct con
 }
 
 enum tacit_status tacit_config_settings(const struct tacit_config *config,
-                                        const struct tacit_config_setting **settings,
+                                        const struct tacit_report_setting **settings,
                                         uint32_t *count)
 {
     struct config_document *const document = config->document;
@@ -119,7 +119,7 @@ enum tacit_status tacit_config_settings(const struct tacit_config *config,
     *count = 0;
     TACIT_ASSERT(root->kind == CONFIG_MAP);
     enum tacit_status status = walk(document, root, "", NULL, &total);
-    struct tacit_config_setting *const made =
+    struct tacit_report_setting *const made =
         status == TACIT_OK ? config_document_allocate(document, (total + (size_t)1) * sizeof *made)
                            : NULL;
     if (made == NULL)

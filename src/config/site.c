@@ -109,46 +109,47 @@ static const struct config_key trust_keys[] = {
     {.name = NULL}};
 
 /* What the files of agent, coordinator and helper have alike. */
-#define LOG_KEYS(of)                                                                               \
-    static const struct config_key of##_log_keys[] = {                                             \
-        {"format", "text", "", CONFIG_TO_FLAG(tacit_config_##of, log_is_json, log_formats)},       \
-        {"file", "(stderr)", "of mode 0600; lines are appended",                                   \
-         CONFIG_TO_PATH(tacit_config_##of, log_file)},                                             \
-        {.name = NULL}};
-LOG_KEYS(agent)
-LOG_KEYS(coordinator)
-LOG_KEYS(helper)
-#define FEDERATION_KEY(of)                                                                         \
+static const struct config_key log_keys[] = {
+    {"format", "text", "", CONFIG_TO_FLAG(tacit_config_daemon, log_is_json, log_formats)},
+    {"file", "(stderr)", "of mode 0600; lines are appended",
+     CONFIG_TO_PATH(tacit_config_daemon, log_file)},
+    {.name = NULL}};
+#define FEDERATION_KEY                                                                             \
     {                                                                                              \
-        "federation", NULL, "the same everywhere", CONFIG_TO_TEXT(tacit_config_##of, federation),  \
-            NAME_FORM                                                                              \
+        "federation", NULL, "the same everywhere",                                                 \
+            CONFIG_TO_TEXT(tacit_config_daemon, federation), NAME_FORM                             \
     }
 #define PROTOCOL_KEY                                                                               \
     {                                                                                              \
         "protocol", "(elimination)", "the same everywhere",                                        \
             .form = "elimination, phased-index, votes, gossip-ucb, glm-ucb or select"              \
     }
-#define STATE_KEYS(of)                                                                             \
+#define STATE_KEYS                                                                                 \
     {"state", NULL, "directory, made with mode 0700",                                              \
-     CONFIG_TO_PATH(tacit_config_##of, state_directory)},                                          \
+     CONFIG_TO_PATH(tacit_config_daemon, state_directory)},                                        \
     {                                                                                              \
-        "broker", NULL, "", CONFIG_TO_PART(tacit_config_##of, broker, broker_keys)                 \
+        "broker", NULL, "", CONFIG_TO_PART(tacit_config_daemon, broker, broker_keys)               \
     }
-#define LOOK_KEYS(of)                                                                              \
-    {"log", "", "", CONFIG_TO_SAME(of##_log_keys)},                                                \
+#define LOG_KEY                                                                                    \
     {                                                                                              \
-        "waiting_after_s", "60", "what has not moved for so long, tacit status says",              \
-            CONFIG_TO_U32(tacit_config_##of, waiting_after_s, 1, SECONDS_MAX)                      \
+        "log", "", "", CONFIG_TO_SAME(log_keys)                                                    \
     }
-#define WATCH_KEYS(of)                                                                             \
-    LOOK_KEYS(of),                                                                                 \
+#define WATCH_KEYS                                                                                 \
+    LOG_KEY,                                                                                       \
+        {"waiting_after_s", "60", "what has not moved for so long, tacit status says",             \
+         CONFIG_TO_U32(tacit_config_daemon, waiting_after_s, 1, SECONDS_MAX)},                     \
         {"group_readable", "false", "keys and state may be open to a group of the daemon",         \
-         CONFIG_TO_FLAG(tacit_config_##of, group_readable, config_false_true)},                    \
+         CONFIG_TO_FLAG(tacit_config_daemon, group_readable, config_false_true)},                  \
         {"observe", "(nobody may look)", "page, health and metrics for other machines",            \
-         CONFIG_TO_PART(tacit_config_##of, observe, observe_keys)},                                \
+         CONFIG_TO_PART(tacit_config_daemon, observe, observe_keys)},                              \
     {                                                                                              \
         "disk_low_mib", "64", "less room where the state is asks for attention",                   \
-            CONFIG_TO_U32(tacit_config_##of, disk_low_mib, 1, UINT32_MAX)                          \
+            CONFIG_TO_U32(tacit_config_daemon, disk_low_mib, 1, UINT32_MAX)                        \
+    }
+#define STATUS_KEY(paths)                                                                          \
+    {                                                                                              \
+        "status", NULL, paths "; one of",                                                          \
+            CONFIG_TO_PART(tacit_config_daemon, listener, listener_keys)                           \
     }
 #define ARMS_KEY(of)                                                                               \
     {                                                                                              \
@@ -207,22 +208,22 @@ static const struct config_key missing_keys[] = {
     {.name = NULL}};
 
 static const struct config_key agent_keys[] = {
-    FEDERATION_KEY(agent),
+    FEDERATION_KEY,
     PROTOCOL_KEY,
-    {"site", NULL, "its name in its certificate", CONFIG_TO_TEXT(tacit_config_agent, site),
+    {"site", NULL, "its name in its certificate", CONFIG_TO_TEXT(tacit_config_daemon, name),
      SITE_NAME_FORM},
-    STATE_KEYS(agent),
+    STATE_KEYS,
     ARMS_KEY(agent),
     {"policy", NULL, "what the site allows", CONFIG_TO_SAME(policy_keys)},
     {"api", NULL, "where applications ask for decisions; one of",
-     CONFIG_TO_PART(tacit_config_agent, api, listener_keys)},
+     CONFIG_TO_PART(tacit_config_daemon, listener, listener_keys)},
     {"runs", "ask", "what happens when the coordinator begins its next run",
      CONFIG_TO_FLAG(tacit_config_agent, joins_runs, runs_words)},
     {"decisions", "", "how long they wait, and how many may be open",
      CONFIG_TO_SAME(decisions_keys)},
     {"missing", "(rewards that do not come count for nothing)",
      "fixed while there is state; not of gossip-ucb, glm-ucb", .inner = missing_keys},
-    WATCH_KEYS(agent),
+    WATCH_KEYS,
     {.name = NULL}};
 
 static const struct config_key run_keys[] = {
@@ -243,9 +244,9 @@ static const struct config_key run_keys[] = {
     {.name = NULL}};
 
 static const struct config_key coordinator_keys[] = {
-    FEDERATION_KEY(coordinator),
+    FEDERATION_KEY,
     PROTOCOL_KEY,
-    STATE_KEYS(coordinator),
+    STATE_KEYS,
     {"sites", NULL, "who takes part, by certificate; the order counts",
      CONFIG_TO_NAMES(tacit_config_coordinator, sites, site_count, 1, TACIT_AGENTS_MAX),
      SITE_NAME_FORM},
@@ -254,14 +255,13 @@ static const struct config_key coordinator_keys[] = {
     {"network", "(star)",
      "of elimination and (graphs alone) gossip-ucb: who hears whom, by the order of sites",
      .inner = config_network_keys},
-    {"status", NULL, "page, /status, /runs, /health, /metrics; one of",
-     CONFIG_TO_PART(tacit_config_coordinator, status, listener_keys)},
-    WATCH_KEYS(coordinator),
+    STATUS_KEY("page, /status, /runs, /health, /metrics"),
+    WATCH_KEYS,
     {.name = NULL}};
 
 static const struct config_key helper_keys[] = {
-    FEDERATION_KEY(helper),
-    STATE_KEYS(helper),
+    FEDERATION_KEY,
+    STATE_KEYS,
     {"hub", NULL, "of the coordinator's key for signing", CONFIG_TO_TEXT(tacit_config_helper, hub),
      FINGERPRINT_FORM},
     {"epsilon", NULL, "the largest that it serves",
@@ -270,9 +270,8 @@ static const struct config_key helper_keys[] = {
      CONFIG_TO_REAL(tacit_config_helper, delta, {0, 0.5, false, false, false})},
     {"sites_min", "2", "so many sites are in a sum, or it draws nothing",
      CONFIG_TO_U32(tacit_config_helper, sites_min, 2, TACIT_AGENTS_MAX)},
-    {"status", NULL, "page, /status, /health, /metrics; one of",
-     CONFIG_TO_PART(tacit_config_helper, status, listener_keys)},
-    {"log", "", "", CONFIG_TO_SAME(helper_log_keys)},
+    STATUS_KEY("page, /status, /health, /metrics"),
+    LOG_KEY,
     {.name = NULL}};
 
 const struct config_section tacit_config_agent_sections[] = {{"", agent_keys}, {NULL, NULL}};
@@ -526,10 +525,10 @@ static void read_agent(struct config_reader *reader, const void *families, void 
     if (reader->status != TACIT_OK)
         return;
     struct config_node const *const policy = config_node_member(root, "policy");
-    settle_broker(reader, &agent->broker);
+    settle_broker(reader, &agent->daemon.broker);
     settle_policy(reader, policy, agent);
-    check_listener(reader, "api", &agent->api);
-    settle_observe(reader, &agent->observe);
+    check_listener(reader, "api", &agent->daemon.listener);
+    settle_observe(reader, &agent->daemon.observe);
     settle_decisions(reader, agent);
     read_missing(reader, root, agent);
     read_site_keys(reader, agent);
@@ -596,12 +595,13 @@ static void read_coordinator(struct config_reader *reader, const void *families,
     if (reader->status != TACIT_OK)
         return;
     struct config_node const *const run = config_node_member(root, "run");
-    settle_broker(reader, &coordinator->broker);
+    coordinator->daemon.name = "coordinator";
+    settle_broker(reader, &coordinator->daemon.broker);
     settle_run(reader, run, coordinator);
     if (reader->status == TACIT_OK)
         read_network(reader, root, coordinator);
-    check_listener(reader, "status", &coordinator->status);
-    settle_observe(reader, &coordinator->observe);
+    check_listener(reader, "status", &coordinator->daemon.listener);
+    settle_observe(reader, &coordinator->daemon.observe);
     if (reader->status == TACIT_OK)
         coordinator->keys = config_reader_memory(reader, coordinator->family->run_size);
     if (reader->status == TACIT_OK)
@@ -613,78 +613,58 @@ static void read_coordinator(struct config_reader *reader, const void *families,
 static void read_helper(struct config_reader *reader, const void *families, void *file)
 {
     struct tacit_config_helper *const helper = file;
-    TACIT_ASSERT(families == NULL);
+    (void)families;
+    helper->daemon.name = "helper";
     config_reader_table(reader, config_document_root(reader->document), "", helper_keys, helper);
-    settle_broker(reader, &helper->broker);
+    settle_broker(reader, &helper->daemon.broker);
     if (reader->status == TACIT_OK)
-        check_listener(reader, "status", &helper->status);
+        check_listener(reader, "status", &helper->daemon.listener);
 }
 
 /* ---- Public ---- */
 
-#define LOAD(of, families)                                                                         \
-    void *made = NULL;                                                                             \
-    enum tacit_status const status =                                                               \
-        config_file_load(&made, sizeof **of, path, NULL, 0, read_##of, families, error);           \
-    if (status == TACIT_OK)                                                                        \
-        *of = made;                                                                                \
-    return status
-
-enum tacit_status tacit_config_agent_load(struct tacit_config_agent **agent,
-                                          const struct tacit_config_live *const *families,
-                                          const char *path, struct tacit_error *error)
-{
-    LOAD(agent, families);
-}
-
-enum tacit_status tacit_config_coordinator_load(struct tacit_config_coordinator **coordinator,
-                                                const struct tacit_config_live *const *families,
-                                                const char *path, struct tacit_error *error)
-{
-    LOAD(coordinator, families);
-}
-
-enum tacit_status tacit_config_helper_load(struct tacit_config_helper **helper, const char *path,
-                                           struct tacit_error *error)
-{
-    LOAD(helper, NULL);
-}
-
-void tacit_config_agent_free(struct tacit_config_agent *agent)
-{
-    config_file_free(agent);
-}
-
-void tacit_config_coordinator_free(struct tacit_config_coordinator *coordinator)
-{
-    config_file_free(coordinator);
-}
-
-void tacit_config_helper_free(struct tacit_config_helper *helper)
-{
-    config_file_free(helper);
-}
-
-/* Does the file have one of these at its top? */
-static bool has_member(const char *path, const char *key, const char *other)
+/* It has a hub or sites_min, a list of sites or a run, or none of these. */
+static enum tacit_config_role role_of(const char *path)
 {
     struct config_document *document;
     struct tacit_error error = {""};
     if (config_document_read(&document, path, &error) != TACIT_OK)
-        return false;
+        return TACIT_CONFIG_AGENT;
     struct config_node const *const root = config_document_root(document);
-    bool const is_it =
-        config_node_member(root, key) != NULL || config_node_member(root, other) != NULL;
+    enum tacit_config_role const role =
+        config_node_member(root, "hub") != NULL || config_node_member(root, "sites_min") != NULL
+            ? TACIT_CONFIG_HELPER
+        : config_node_member(root, "sites") != NULL || config_node_member(root, "run") != NULL
+            ? TACIT_CONFIG_COORDINATOR
+            : TACIT_CONFIG_AGENT;
     config_document_free(document);
-    return is_it;
+    return role;
 }
 
-bool tacit_config_is_coordinator(const char *path)
+enum tacit_status tacit_config_daemon_load(struct tacit_config_daemon **daemon,
+                                           enum tacit_config_role role,
+                                           const struct tacit_config_live *const *families,
+                                           const char *path, struct tacit_error *error)
 {
-    return has_member(path, "sites", "run");
+    static const struct {
+        size_t size;
+        void (*read)(struct config_reader *reader, const void *families, void *file);
+    } roles[] = {
+        [TACIT_CONFIG_AGENT] = {sizeof(struct tacit_config_agent), read_agent},
+        [TACIT_CONFIG_COORDINATOR] = {sizeof(struct tacit_config_coordinator), read_coordinator},
+        [TACIT_CONFIG_HELPER] = {sizeof(struct tacit_config_helper), read_helper}};
+    void *made = NULL;
+    role = role == TACIT_CONFIG_ANY ? role_of(path) : role;
+    enum tacit_status const status =
+        config_file_load(&made, roles[role].size, path, NULL, 0, roles[role].read, families, error);
+    if (status != TACIT_OK)
+        return status;
+    *daemon = made;
+    (*daemon)->role = role;
+    return TACIT_OK;
 }
 
-bool tacit_config_is_helper(const char *path)
+void tacit_config_daemon_free(struct tacit_config_daemon *daemon)
 {
-    return has_member(path, "hub", "sites_min");
+    config_file_free(daemon);
 }

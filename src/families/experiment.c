@@ -166,7 +166,8 @@ static enum tacit_status build_log(struct tacit_experiment *experiment, const ch
 {
     struct tacit_config const *const config = experiment->config;
     struct tacit_table table;
-    struct tacit_dialect const dialect = {config->log.separator, encoding_of(config->log.encoding)};
+    struct tacit_dialect const dialect = {(char)config->log.separator,
+                                          encoding_of(config->log.encoding)};
     enum tacit_status status = tacit_table_read_dialect(&table, path, &dialect, error);
     if (status != TACIT_OK)
         return blame(experiment, "environment.logged.csv", status, error);
@@ -179,7 +180,7 @@ static enum tacit_status build_log(struct tacit_experiment *experiment, const ch
                                                     .agent = config->log.missing.agent,
                                                     .arm = config->log.missing.arm,
                                                     .reward = config->log.missing.reward},
-                                        .decimal = config->log.decimal,
+                                        .decimal = (char)config->log.decimal,
                                         .arms = arms,
                                         .arm_count = config->log.arm_count,
                                         .arm_column = config->log.arm_column,

@@ -35,7 +35,7 @@ const struct tacit_config_live *const *live_family_files(void)
 
 void *live_settings(const struct live_run_file *from, size_t size)
 {
-    void *const made = config_document_allocate(from->file->document, size);
+    void *const made = config_document_allocate(from->file->daemon.document, size);
     from->hub->settings = made;
     return made;
 }
@@ -50,8 +50,8 @@ uint32_t live_file_floor(const struct tacit_config_coordinator *file)
 enum tacit_status live_file_refuse(const struct live_run_file *from, const char *key,
                                    const char *text)
 {
-    TACIT_ASSERT(from->file->document != NULL);
-    tacit_config_error(from->file->document, key, text, from->error);
+    TACIT_ASSERT(from->file->daemon.document != NULL);
+    tacit_config_error(from->file->daemon.document, key, text, from->error);
     return TACIT_INVALID;
 }
 

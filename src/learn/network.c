@@ -81,9 +81,9 @@ static void bind_arrays(struct tacit_learn_network *network, struct learn_node *
 
 /* Weights of a dense layer over an image are oihw; as an array they are one row an output. */
 static void shape_dense_weights(struct tacit_learn_network *network, struct learn_node *node,
-                                const dnnl_memory_desc_t *in, uint32_t units)
+                                const dnnl_memory_desc_t *in)
 {
-    dnnl_dims_t dims = {units, in->dims[1], in->ndims > 2 ? in->dims[2] : 1,
+    dnnl_dims_t dims = {node->units, in->dims[1], in->ndims > 2 ? in->dims[2] : 1,
                         in->ndims > 3 ? in->dims[3] : 1};
     dnnl_memory_desc_t const desc = plain(dims, in->ndims);
     node->values[0] = learn_memory(&network->passes, &desc, false);
@@ -108,13 +108,12 @@ static struct weighted weighted_of(const struct learn_node *node, const dnnl_mem
                              .out = any_layout(out)};
 }
 
-static void build_dense(struct tacit_learn_network *network, struct learn_node *node,
-                        uint32_t units)
+static void build_dense(struct tacit_learn_network *network, struct learn_node *node)
 {
     struct learn_passes *const passes = &network->passes;
     dnnl_memory_desc_t const in = learn_desc(node->in);
-    shape_dense_weights(network, node, &in, units);
-    dnnl_memory_desc_t const out = plain((dnnl_dims_t){in.dims[0], units}, 2);
+    shape_dense_weights(network, node, &in);
+    dnnl_memory_desc_t const out = plain((dnnl_dims_t){in.dims[0], node->units}, 2);
     struct weighted const any = weighted_of(node, &out);
     dnnl_inner_product_desc_t desc;
     learn_check(passes, dnnl_inner_product_forward_desc_init(&desc, dnnl_forward_training, &any.in,
@@ -123,12 +122,11 @@ static void build_dense(struct tacit_learn_network *network, struct learn_node *
     learn_add_weighted(passes, &network->forward, node);
 }
 
-static void build_convolution(struct tacit_learn_network *network, struct learn_node *node,
-                              uint32_t units)
+static void build_convolution(struct tacit_learn_network *network, struct learn_node *node)
 {
     struct learn_passes *const passes = &network->passes;
     dnnl_memory_desc_t const in = learn_desc(node->in);
-    dnnl_dims_t const dims = {in.dims[0], units, in.dims[2] - 2, in.dims[3] - 2};
+    dnnl_dims_t const dims = {in.dims[0], node->units, in.dims[2] - 2, in.dims[3] - 2};
     dnnl_memory_desc_t const out = plain(dims, 4);
     struct weighted const any = weighted_of(node, &out);
     dnnl_convolution_desc_t desc;
@@ -272,7 +270,7 @@ static void build_inference(struct tacit_learn_network *network)
 /* ---- Stages: backward ------------------------------------------------------------------------ */
 
 static void differentiate_dense(struct tacit_learn_network *network, struct learn_node *node,
-                                dnnl_memory_t gradient, bool is_first)
+                                dnnl_memory_t gradient)
 {
     struct learn_passes *const passes = &network->passes;
     dnnl_memory_desc_t const out = learn_desc(gradient);
@@ -282,7 +280,7 @@ static void differentiate_dense(struct tacit_learn_network *network, struct lear
                                                                       &any.bias, &any.out));
     learn_add_weights_gradient(passes, &network->backward, node,
                                learn_primitive(passes, &desc, node->forward), gradient);
-    if (is_first)
+    if (node == network->nodes) /* nobody asks for it of the images */
         return;
     learn_check(passes,
                 dnnl_inner_product_backward_data_desc_init(&desc, &any.in, &any.weights, &any.out));
@@ -291,7 +289,7 @@ static void differentiate_dense(struct tacit_learn_network *network, struct lear
 }
 
 static void differentiate_convolution(struct tacit_learn_network *network, struct learn_node *node,
-                                      dnnl_memory_t gradient, bool is_first)
+                                      dnnl_memory_t gradient)
 {
     struct learn_passes *const passes = &network->passes;
     dnnl_memory_desc_t const out = learn_desc(gradient);
@@ -304,7 +302,7 @@ static void differentiate_convolution(struct tacit_learn_network *network, struc
                             &any.out, one, none, none));
     learn_add_weights_gradient(passes, &network->backward, node,
                                learn_primitive(passes, &desc, node->forward), gradient);
-    if (is_first)
+    if (node == network->nodes) /* nobody asks for it of the images */
         return;
     learn_check(passes,
                 dnnl_convolution_backward_data_desc_init(&desc, dnnl_convolution_direct, &any.in,
@@ -382,62 +380,27 @@ static void differentiate_drop(struct tacit_learn_network *network, struct learn
 
 /* ---- Building -------------------------------------------------------------------------------- */
 
+static const struct {
+    uint32_t arrays;
+    void (*build)(struct tacit_learn_network *network, struct learn_node *node);
+    void (*differentiate)(struct tacit_learn_network *network, struct learn_node *node,
+                          dnnl_memory_t gradient);
+} kinds[LEARN_KINDS] = {[LEARN_DENSE] = {2, build_dense, differentiate_dense},
+                        [LEARN_CONVOLUTION] = {2, build_convolution, differentiate_convolution},
+                        [LEARN_NORM] = {4, build_norm, differentiate_norm},
+                        [LEARN_RELU] = {0, build_relu, differentiate_relu},
+                        [LEARN_POOL] = {0, build_pool, differentiate_pool},
+                        [LEARN_DROP] = {0, build_drop, differentiate_drop}};
+
 static void build_stage(struct tacit_learn_network *network, uint32_t index, uint32_t *next)
 {
-    static const uint32_t arrays[LEARN_KINDS] = {
-        [LEARN_DENSE] = 2, [LEARN_CONVOLUTION] = 2, [LEARN_NORM] = 4};
     struct learn_stage const *const stage = &network->plan.stages[index];
     struct learn_node *const node = &network->nodes[index];
+    TACIT_ASSERT(stage->kind < LEARN_KINDS);
+    node->units = stage->units;
     node->in = index == 0 ? network->images : network->nodes[index - 1].out;
-    bind_arrays(network, node, next, arrays[stage->kind]);
-    switch (stage->kind) {
-    case LEARN_DENSE:
-        build_dense(network, node, stage->units);
-        break;
-    case LEARN_CONVOLUTION:
-        build_convolution(network, node, stage->units);
-        break;
-    case LEARN_NORM:
-        build_norm(network, node);
-        break;
-    case LEARN_RELU:
-        build_relu(network, node);
-        break;
-    case LEARN_POOL:
-        build_pool(network, node);
-        break;
-    case LEARN_DROP:
-        build_drop(network, node);
-        break;
-    }
-}
-
-static void differentiate_stage(struct tacit_learn_network *network, uint32_t index)
-{
-    struct learn_node *const node = &network->nodes[index];
-    bool const is_last = index + 1 == network->plan.stage_count;
-    dnnl_memory_t const gradient =
-        is_last ? network->logits_gradient : network->nodes[index + 1].in_gradient;
-    switch (network->plan.stages[index].kind) {
-    case LEARN_DENSE:
-        differentiate_dense(network, node, gradient, index == 0);
-        break;
-    case LEARN_CONVOLUTION:
-        differentiate_convolution(network, node, gradient, index == 0);
-        break;
-    case LEARN_NORM:
-        differentiate_norm(network, node, gradient);
-        break;
-    case LEARN_RELU:
-        differentiate_relu(network, node, gradient);
-        break;
-    case LEARN_POOL:
-        differentiate_pool(network, node, gradient);
-        break;
-    case LEARN_DROP:
-        differentiate_drop(network, node, gradient);
-        break;
-    }
+    bind_arrays(network, node, next, kinds[stage->kind].arrays);
+    kinds[stage->kind].build(network, node);
 }
 
 static void build(struct tacit_learn_network *network, const struct tacit_model *model)
@@ -457,8 +420,11 @@ static void build(struct tacit_learn_network *network, const struct tacit_model 
     dnnl_memory_desc_t const logits =
         plain((dnnl_dims_t){network->batch_size, network->class_count}, 2);
     network->logits_gradient = learn_memory(passes, &logits, true);
-    for (uint32_t i = network->plan.stage_count; i-- > 0;)
-        differentiate_stage(network, i);
+    dnnl_memory_t gradient = network->logits_gradient;
+    for (uint32_t i = network->plan.stage_count; i-- > 0;) {
+        kinds[network->plan.stages[i].kind].differentiate(network, &network->nodes[i], gradient);
+        gradient = network->nodes[i].in_gradient;
+    }
 }
 
 enum tacit_status tacit_learn_network_new(struct tacit_learn_network **made,

@@ -36,6 +36,7 @@ struct learn_pass {
 
 /* What a stage keeps. */
 struct learn_node {
+    uint32_t units; /* DENSE, CONVOLUTION: outputs */
     struct learn_primitive *forward;
     dnnl_memory_t in;
     dnnl_memory_t in_gradient;

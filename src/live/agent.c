@@ -54,15 +54,15 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
     if (status == TACIT_OK)
         status = live_api_new(&agent->api, &api);
     if (status == TACIT_OK)
-        status = live_http_open(&daemon->http, daemon->loop, &config->api, live_api_handle,
+        status = live_http_open(&daemon->http, daemon->loop, &config->daemon.http, live_api_handle,
                                 agent->api, error);
     if (status == TACIT_OK)
-        status = live_observe_open(&agent->observe, daemon->loop, &config->observe, live_api_show,
-                                   agent->api, error);
+        status = live_observe_open(&agent->observe, daemon->loop, &config->daemon.observe,
+                                   live_api_show, agent->api, error);
     if (status == TACIT_OK)
-        status = live_bus_open(&daemon->bus, daemon->loop, &config->bus, &events, error);
+        status = live_bus_open(&daemon->bus, daemon->loop, &config->daemon.bus, &events, error);
     if (status == TACIT_OK)
-        status = live_control_open(&agent->control, daemon, config->state_directory,
+        status = live_control_open(&agent->control, daemon, config->daemon.state_directory,
                                    agent_on_command, agent);
     return status;
 }
@@ -98,7 +98,7 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
     TACIT_ASSERT(config->protocol != NULL);
     enum tacit_status status = agent_identify(config, &identity);
     if (status == TACIT_OK)
-        status = live_daemon_open(&agent.daemon, config->state_directory, &identity, error);
+        status = live_daemon_open(&agent.daemon, config->daemon.state_directory, &identity, error);
     free((void *)(uintptr_t)identity.agreed);
     if (status != TACIT_OK)
         return status;
@@ -110,8 +110,8 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
     if (status == TACIT_OK && agent.site != NULL)
         status = agent_open_replicated_log(&agent);
     if (status == TACIT_OK)
-        status = live_member_open(&agent.member, &agent.daemon, &agent.envelopes, &config->signing,
-                                  config->site.agents_max + 1, error);
+        status = live_member_open(&agent.member, &agent.daemon, &agent.envelopes,
+                                  &config->daemon.signing, config->site.agents_max + 1, error);
     if (status == TACIT_OK)
         status = open_all(&agent, error);
     if (status == TACIT_OK) {
@@ -129,7 +129,7 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
     return status;
 }
 
-/* ---- Before a start -------------------------------------------------------------------------- */
+/* ---- Whether it could start ------------------------------------------------------------------ */
 
 static enum tacit_status try_state(const void *context, struct live_store *store,
                                    struct tacit_error *error)
@@ -144,7 +144,7 @@ static enum tacit_status try_state(const void *context, struct live_store *store
     if (status != TACIT_OK)
         (void)snprintf(error->text, sizeof error->text,
                        "%s: the state cannot be restored: damaged, or of another version: %s",
-                       config->state_directory, tacit_status_text(status));
+                       config->daemon.state_directory, tacit_status_text(status));
     live_site_free(site);
     free(bytes);
     return status;
@@ -156,8 +156,8 @@ enum tacit_status live_agent_check(const struct live_agent_config *config,
     struct live_store_identity identity = {0};
     enum tacit_status status = agent_identify(config, &identity);
     if (status == TACIT_OK)
-        status =
-            live_store_try(config->state_directory, &identity, try_state, config, found, error);
+        status = live_store_try(config->daemon.state_directory, &identity, try_state, config, found,
+                                error);
     free((void *)(uintptr_t)identity.agreed);
     return status;
 }

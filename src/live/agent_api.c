@@ -400,7 +400,7 @@ static void add_run(const struct agent *agent, json_t *status)
     struct tacit_wire_agreement const *const agreement = live_site_agreement(agent->site);
     (void)json_object_set_new(status, "run",
                               live_show_bytes(agreement->run, sizeof agreement->run));
-    live_show_entry(agent->envelopes.term, &agent->replicated_log.head, status);
+    live_show_entry(agent->envelopes.term, &agent->replicated_log.held.head, status);
 }
 
 /* The answer first, as far as this site knows one. */
@@ -469,7 +469,7 @@ static unsigned show_page(void *context, struct live_buffer *text)
                                      .arms = json_object_get(known, "arms"),
                                      .role = role,
                                      .protocol = agent->config->protocol->wire->name,
-                                     .version = agent->config->version,
+                                     .version = agent->config->daemon.version,
                                      .arm_names = site->arm_names,
                                      .history = &agent->history,
                                      .lo = site->lo,
@@ -532,7 +532,8 @@ static unsigned show_metrics(void *context, struct live_buffer *text)
     arm_columns(&view, columns);
     size_t const count = numbers_of(agent, &view, numbers);
     live_show_numbers("tacit_agent_state", &causes, numbers, count, text);
-    live_show_machine(agent->config->state_directory, agent->config->disk_low_mib, text);
+    live_show_machine(agent->config->daemon.state_directory, agent->config->daemon.disk_low_mib,
+                      text);
     live_columns_write(columns, ARM_COLUMNS, "arm", agent->config->site.arm_names,
                        agent->config->site.arm_count, text);
     live_api_write_counts(agent->api, text);

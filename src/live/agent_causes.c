@@ -233,7 +233,7 @@ static void add_waits(const struct agent *agent, const struct live_site_view *vi
 struct live_causes agent_causes(const struct agent *agent, const struct live_site_view *view)
 {
     struct live_causes causes =
-        live_causes_begin(agent->config->site.site, agent->config->state_directory);
+        live_causes_begin(agent->config->site.site, agent->config->daemon.state_directory);
     struct live_bus_trouble const broker = live_bus_why(agent->daemon.bus);
     live_causes_add_broker(&causes, &broker);
     add_announced(agent, broker.is_connected, &causes);
@@ -246,7 +246,7 @@ struct live_causes agent_causes(const struct agent *agent, const struct live_sit
     add_helper(agent, &causes);
     add_callers(agent, &causes);
     add_waits(agent, view, &causes);
-    live_causes_add_disk(&causes, agent->config->disk_low_mib);
+    live_causes_add_disk(&causes, agent->config->daemon.disk_low_mib);
     return causes;
 }
 

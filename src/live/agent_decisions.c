@@ -155,7 +155,7 @@ struct agent_waiting agent_waiting(const struct agent *agent)
     waiting.what = what_it_waits_for(agent, &site, &waiting.decisions);
     waiting.still_ms = (live_now_us() - agent->standstill.since_us) / 1000u;
     waiting.is_held = waiting.what != AGENT_WAITS_FOR_NOTHING &&
-                      waiting.still_ms >= UINT64_C(1000) * agent->config->waiting_after_s;
+                      waiting.still_ms >= UINT64_C(1000) * agent->config->daemon.waiting_after_s;
     waiting.radius = site.radius;
     if (waiting.decisions.missed_count > 0 && waiting.radius > 0)
         waiting.missed_share =

@@ -15,41 +15,22 @@ static const char behind_text[] =
     "an entry of before the newest one: it came late or again, or the coordinator's state is an "
     "old one";
 
-/* Takes the bytes over. Errors: TACIT_MALFORMED. */
-static enum tacit_status hold(struct agent *agent, uint8_t *bytes, size_t size)
-{
-    struct agent_replicated_log *const replicated_log = &agent->replicated_log;
-    free(replicated_log->envelope);
-    replicated_log->envelope = bytes;
-    replicated_log->size = size;
-    replicated_log->head = (struct live_entry){0};
-    if (bytes != NULL && !live_entry_read(bytes, size, &replicated_log->head))
-        return TACIT_MALFORMED;
-    agent->envelopes.entry = replicated_log->head.number;
-    return TACIT_OK;
-}
-
 enum tacit_status agent_open_replicated_log(struct agent *agent)
 {
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    enum tacit_status const status =
-        live_store_get_entry(agent->daemon.store, agent->envelopes.run, &bytes, &size);
+    struct live_held_entry *const held = &agent->replicated_log.held;
+    enum tacit_status status = live_entry_load(held, agent->daemon.store, agent->envelopes.run);
     agent->replicated_log.is_forked = false;
-    if (status != TACIT_OK) {
-        free(bytes);
-        return status;
-    }
-    if (hold(agent, bytes, size) != TACIT_OK)
-        return TACIT_MALFORMED;
-    bool const was_left =
-        agent->replicated_log.head.term > agent->envelopes.term; /* by its owner's word */
-    return was_left ? hold(agent, NULL, 0) : TACIT_OK;
+    if (status == TACIT_OK &&
+        held->head.term > agent->envelopes.term) /* left by its owner's word */
+        status = live_entry_hold(held, NULL, 0);
+    if (status == TACIT_OK)
+        agent->envelopes.entry = held->head.number;
+    return status;
 }
 
 void agent_close_replicated_log(struct agent *agent)
 {
-    free(agent->replicated_log.envelope);
+    free(agent->replicated_log.held.envelope);
     agent->replicated_log = (struct agent_replicated_log){0};
 }
 
@@ -81,9 +62,9 @@ void agent_show_replicated_log(struct agent *agent)
                                            .to = TACIT_WIRE_COORDINATOR,
                                            .kind = TACIT_WIRE_KIND_ENTRY,
                                            .epoch = LIVE_VERSION_SAID | TACIT_WIRE_VERSION,
-                                           .body = agent->replicated_log.envelope,
-                                           .size = agent->replicated_log.size};
-    if (agent->replicated_log.envelope == NULL) /* what an earlier state showed is void */
+                                           .body = agent->replicated_log.held.envelope,
+                                           .size = agent->replicated_log.held.size};
+    if (agent->replicated_log.held.envelope == NULL) /* what an earlier state showed is void */
         live_daemon_send(&agent->daemon, topic.text, NULL, 0, true);
     else
         live_member_post(&agent->member, &envelope, true);
@@ -104,7 +85,8 @@ static void store_entry(struct agent *agent, const struct live_arrival *arrival)
                                       arrival->size);
     if (status == TACIT_OK) {
         memcpy(copy, arrival->bytes, arrival->size);
-        status = hold(agent, copy, arrival->size);
+        status = live_entry_hold(&agent->replicated_log.held, copy, arrival->size);
+        agent->envelopes.entry = agent->replicated_log.held.head.number;
     } else {
         free(copy);
     }
@@ -142,7 +124,7 @@ const char *agent_on_entry(struct agent *agent, const struct live_arrival *arriv
         return NULL; /* it is asked for again once its announcement is here */
     if (!is_of_here(agent, &found))
         return "an entry of another run";
-    switch (live_entry_compare(&replicated_log->head, &found)) {
+    switch (live_entry_compare(&replicated_log->held.head, &found)) {
     case LIVE_ENTRY_FORK:
         alarm_fork(agent);
         return fork_text;
@@ -162,17 +144,18 @@ const char *agent_on_entry(struct agent *agent, const struct live_arrival *arriv
 const char *agent_objection_to_entry(struct agent *agent, uint64_t entry)
 {
     struct agent_replicated_log *const replicated_log = &agent->replicated_log;
-    TACIT_ASSERT(agent->site != NULL && agent->envelopes.entry == replicated_log->head.number);
-    bool const is_late =
-        entry > replicated_log->head.number || replicated_log->head.term != agent->envelopes.term;
+    TACIT_ASSERT(agent->site != NULL && agent->envelopes.entry == replicated_log->held.head.number);
+    bool const is_late = entry > replicated_log->held.head.number ||
+                         replicated_log->held.head.term != agent->envelopes.term;
     if (replicated_log->is_forked)
         return fork_text;
     if (is_late) {
         ask_again(agent);
         return "a message that needs an entry of the log which has not come yet";
     }
-    return entry < replicated_log->head.number ? "a message older than the newest entry of the log"
-                                               : NULL;
+    return entry < replicated_log->held.head.number
+               ? "a message older than the newest entry of the log"
+               : NULL;
 }
 
 const char *agent_replicated_log_trouble(const struct agent *agent)

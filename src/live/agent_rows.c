@@ -191,6 +191,6 @@ enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error)
     if (status != TACIT_OK && error->text[0] == '\0')
         (void)snprintf(error->text, sizeof error->text,
                        "%s: the state cannot be restored: damaged, or of another version: %s",
-                       config->state_directory, tacit_status_text(status));
+                       config->daemon.state_directory, tacit_status_text(status));
     return status;
 }

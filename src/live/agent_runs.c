@@ -23,11 +23,9 @@ static enum tacit_status drop_values(struct agent *agent)
 static enum tacit_status adopt_config(struct agent *agent, struct tacit_error *error)
 {
     char const *const why = agent->config->protocol->one_run;
-    if (why != NULL) {
-        (void)snprintf(error->text, sizeof error->text, "%s: this state has had its run: %s",
-                       agent->config->state_directory, why);
-        return TACIT_INVALID;
-    }
+    if (why != NULL)
+        return live_refuse(error, TACIT_INVALID, "%s: this state has had its run: %s",
+                           agent->config->daemon.state_directory, why);
     if (!live_daemon_begin(&agent->daemon))
         return TACIT_IO;
     enum tacit_status status = live_store_adopt_config(agent->daemon.store);
@@ -226,7 +224,7 @@ bool agent_runs_format(const struct agent *agent, char text[], size_t size)
                    is_foreign ? ", by another coordinator than the runs before, or by one that has "
                                 "lost its state,"
                               : "",
-                   agent->config->state_directory, id);
+                   agent->config->daemon.state_directory, id);
     return true;
 }
 

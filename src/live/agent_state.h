@@ -44,9 +44,7 @@ struct agent_runs {
 
 /* What this site holds of the coordinator's replicated log. */
 struct agent_replicated_log {
-    struct live_entry head; /* number 0: nothing yet */
-    uint8_t *envelope;      /* as the coordinator signed it */
-    size_t size;
+    struct live_held_entry held;
     uint64_t asked_us; /* when it was asked for last */
     bool is_forked;
 };

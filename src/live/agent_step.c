@@ -4,7 +4,6 @@
 #include "bus/topics.h"
 #include "daemon/crash_point.h"
 #include "daemon/entropy.h"
-#include "daemon/files.h"
 #include "daemon/log.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,16 +224,6 @@ static void store_leftover(void *context, const struct live_decision_row *row)
     agent_unit_return_pull(leftovers->agent, row);
 }
 
-/* For people; the run does not depend on it. */
-static void write_file(struct agent *agent, const struct live_file *file)
-{
-    if (live_file_put(agent->config->state_directory, file->name, file->bytes, file->size,
-                      UINT32_MAX) != TACIT_OK)
-        live_log(LIVE_LOG_WARNING, "file", "%s could not be written", file->name);
-    else
-        live_log(LIVE_LOG_INFO, "file", "%s is in %s", file->name, agent->config->state_directory);
-}
-
 /* Persist, send, pull, set the timer. What is sent leaves after the commit of this round. */
 static uint64_t carry_out(struct agent *agent, const struct live_site_update *update,
                           uint64_t now_us)
@@ -258,7 +247,7 @@ static uint64_t carry_out(struct agent *agent, const struct live_site_update *up
     if (update->has_task)
         agent_task_start(agent, &update->task);
     if (update->file != NULL)
-        write_file(agent, update->file);
+        live_file_keep(agent->config->daemon.state_directory, update->file);
     if (update->deadline_us != agent->core_deadline_us) { /* most rewards leave it as it is */
         agent->core_deadline_us = update->deadline_us;
         live_timer_set(agent->core_timer, update->deadline_is_tick
@@ -297,7 +286,7 @@ static void note_round(struct agent *agent, const struct live_site_view *view)
         parts[arm] = (view->estimates[arm] - site->lo) / (site->hi - site->lo);
     double const *const values[3] = {has_means ? parts : NULL, has_intervals ? view->lowers : NULL,
                                      has_intervals ? view->uppers : NULL};
-    live_history_open(&agent->history, agent->config->state_directory,
+    live_history_open(&agent->history, agent->config->daemon.state_directory,
                       live_site_agreement(agent->site)->run, site->arm_count);
     live_history_add(&agent->history, view->epoch, view->round_pulls, view->radius, view->active,
                      values);

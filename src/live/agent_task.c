@@ -124,14 +124,13 @@ static enum tacit_status make_directory(struct agent *agent,
         why = "the directory of the training cannot be given to its user";
     if (why == NULL)
         return TACIT_OK;
-    (void)snprintf(error->text, sizeof error->text, "%.1000s: %s", agent->task.directory, why);
-    return TACIT_INVALID;
+    return live_refuse(error, TACIT_INVALID, "%.1000s: %s", agent->task.directory, why);
 }
 
 enum tacit_status agent_task_open(struct agent *agent, struct tacit_error *error)
 {
     struct live_command_config const *const config = config_of(agent);
-    char const *const state = agent->config->state_directory;
+    char const *const state = agent->config->daemon.state_directory;
     char path[sizeof agent->task.directory];
     if (config == NULL)
         return TACIT_OK;

@@ -158,11 +158,11 @@ static enum tacit_status open_state(struct agent *agent, struct tacit_error *err
     enum live_store_found found = LIVE_STORE_NONE;
     enum tacit_status status = agent_identify(config, &identity);
     if (status == TACIT_OK)
-        status = live_store_inspect(&agent->daemon.store, config->state_directory, &identity,
+        status = live_store_inspect(&agent->daemon.store, config->daemon.state_directory, &identity,
                                     &found, error);
     free((void *)(uintptr_t)identity.agreed);
     if (status == TACIT_OK && found != LIVE_STORE_READ)
-        return live_refuse(error, TACIT_INVALID, "%s: %s", config->state_directory,
+        return live_refuse(error, TACIT_INVALID, "%s: %s", config->daemon.state_directory,
                            found == LIVE_STORE_NONE ? "there is no state"
                                                     : "its agent is running: stop it first");
     if (status == TACIT_OK)
@@ -190,7 +190,7 @@ enum tacit_status live_audit_write(const struct live_agent_config *config, FILE 
     if (status == TACIT_OK)
         status = agent_restore(&agent, error);
     if (status == TACIT_OK)
-        status = live_signer_open(&signer, &config->signing, error);
+        status = live_signer_open(&signer, &config->daemon.signing, error);
     if (status == TACIT_OK) {
         struct writer writer = {.out = out, .signer = signer, .agent = &agent};
         status = write_all(&writer, &agent);
@@ -418,9 +418,9 @@ static enum tacit_status erase(const char *directory, struct tacit_error *error)
 enum tacit_status live_audit_forget(const struct live_agent_config *config, bool even_so,
                                     uint64_t *releases, struct tacit_error *error)
 {
-    TACIT_ASSERT(config->protocol != NULL && config->state_directory != NULL);
+    TACIT_ASSERT(config->protocol != NULL && config->daemon.state_directory != NULL);
     struct agent agent = {.config = config};
-    char const *const directory = config->state_directory;
+    char const *const directory = config->daemon.state_directory;
     struct stat there;
     *releases = 0;
     if (lstat(directory, &there) != 0)

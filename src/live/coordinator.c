@@ -4,7 +4,6 @@
 #include "bus/topics.h"
 #include "coordinator_state.h"
 #include "daemon/entropy.h"
-#include "daemon/files.h"
 #include "daemon/log.h"
 #include "daemon/names.h"
 #include "hub_runs.h"
@@ -79,22 +78,11 @@ static void announce(struct coordinator *coordinator)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* For people; the run does not depend on it. */
-static void write_file(const struct coordinator *coordinator, const struct live_file *file)
-{
-    if (live_file_put(coordinator->config->state_directory, file->name, file->bytes, file->size,
-                      UINT32_MAX) != TACIT_OK)
-        live_log(LIVE_LOG_WARNING, "file", "%s could not be written", file->name);
-    else
-        live_log(LIVE_LOG_INFO, "file", "%s is in %s", file->name,
-                 coordinator->config->state_directory);
-}
-
 /* The entry of what is said next goes out before it. Errors: false: nothing must be said. */
 static bool extend_replicated_log(struct coordinator *coordinator, bool has_changed)
 {
-    if (!has_changed && coordinator->replicated_log.head.number > 0 &&
-        coordinator->replicated_log.head.term == coordinator->envelopes.term)
+    if (!has_changed && coordinator->replicated_log.held.head.number > 0 &&
+        coordinator->replicated_log.held.head.term == coordinator->envelopes.term)
         return true;
     enum tacit_status const status = live_hub_replicated_log_advance(
         &coordinator->replicated_log, &coordinator->daemon, &coordinator->envelopes,
@@ -113,7 +101,7 @@ static void carry_out(struct coordinator *coordinator, const struct live_hub_upd
     for (size_t i = 0; i < update->message_count; i++)
         publish(coordinator, &update->messages[i]);
     if (update->file != NULL)
-        write_file(coordinator, update->file);
+        live_file_keep(coordinator->config->daemon.state_directory, update->file);
     if (update->note != NULL)
         live_log(LIVE_LOG_INFO, "order", "%s", update->note);
     live_timer_set(coordinator->timer, update->deadline_us);
@@ -308,10 +296,16 @@ static void on_timer(void *context)
                  view.epoch, view.covered_count, coordinator->run.quorum);
 }
 
-static int compare_sites(const void *left, const void *right, void *context)
+struct named_site {
+    const char *name;
+    uint32_t site;
+};
+
+static int compare_sites(const void *left, const void *right)
 {
-    const char *const *const sites = context;
-    return strcmp(sites[*(const uint32_t *)left], sites[*(const uint32_t *)right]);
+    struct named_site const *const a = left;
+    struct named_site const *const b = right;
+    return strcmp(a->name, b->name);
 }
 
 /* The roster by name. Errors: TACIT_MEMORY. */
@@ -322,29 +316,19 @@ static enum tacit_status sort_sites(struct coordinator *coordinator)
     if (coordinator->by_name == NULL)
         return TACIT_MEMORY;
     for (uint32_t site = 0; site < config->site_count; site++)
-        coordinator->by_name[site] = site;
-    qsort_r(coordinator->by_name, config->site_count, sizeof *coordinator->by_name, compare_sites,
-            (void *)(uintptr_t)config->sites);
+        coordinator->by_name[site] = (struct named_site){config->sites[site], site};
+    qsort(coordinator->by_name, config->site_count, sizeof *coordinator->by_name, compare_sites);
     return TACIT_OK;
 }
 
 /* UINT32_MAX: not in the roster. Cost: O(log sites). */
 static uint32_t site_index(const struct coordinator *coordinator, const char *name)
 {
-    const char *const *const sites = coordinator->run.sites;
-    uint32_t low = 0;
-    uint32_t high = coordinator->run.site_count;
-    while (low < high) {
-        uint32_t const middle = low + (high - low) / 2;
-        int const order = strcmp(sites[coordinator->by_name[middle]], name);
-        if (order == 0)
-            return coordinator->by_name[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return UINT32_MAX;
+    struct named_site const wanted = {.name = name};
+    struct named_site const *const found =
+        bsearch(&wanted, coordinator->by_name, coordinator->run.site_count,
+                sizeof *coordinator->by_name, compare_sites);
+    return found == NULL ? UINT32_MAX : found->site;
 }
 
 /* In which term a site is, whether it is heard or not. */
@@ -560,7 +544,7 @@ static void on_connected(void *context)
     (void)live_bus_subscribe(coordinator->daemon.bus, entries.text);
     if (coordinator->run.has_helper)
         live_helper_desk_connected(&coordinator->desk);
-    if (coordinator->replicated_log.head.number > 1)
+    if (coordinator->replicated_log.held.head.number > 1)
         listen_and_speak(coordinator);
     else /* nothing is closed: the state may be new because it was lost */
         live_timer_set(coordinator->retained_wait, live_now_us() + RETAINED_WAIT_US);
@@ -734,24 +718,14 @@ static enum tacit_status identify(const struct live_coordinator_config *config,
 /* What the envelopes of this run say of it: what every site is told that all must agree on. */
 static enum tacit_status begin_envelopes(struct coordinator *coordinator)
 {
-    struct live_hub_config const *const config = &coordinator->run;
-    struct tacit_wire_announcement *announcement = NULL;
-    size_t size;
-    uint8_t *const body = live_hub_announce(coordinator->config->protocol, config, 0, &size);
-    coordinator->envelopes =
-        (struct live_envelopes){.federation = config->federation,
-                                .self = TACIT_WIRE_COORDINATOR,
-                                .version = TACIT_WIRE_VERSION_OLDEST,
-                                .family = coordinator->config->protocol->wire->family};
-    enum tacit_status status = body == NULL
-                                   ? TACIT_MEMORY
-                                   : tacit_wire_decode(&tacit_wire_announcement, NULL, body, size,
-                                                       &announcement, tacit_wire_heap());
-    if (status == TACIT_OK)
-        status = live_envelopes_begin(&coordinator->envelopes, &announcement->agreement);
-    free(announcement);
-    free(body);
-    return status;
+    struct live_envelopes *const envelopes = &coordinator->envelopes;
+    *envelopes = (struct live_envelopes){.federation = coordinator->run.federation,
+                                         .self = TACIT_WIRE_COORDINATOR,
+                                         .version = TACIT_WIRE_VERSION_OLDEST,
+                                         .family = coordinator->config->protocol->wire->family,
+                                         .term = 1};
+    live_hub_run(&coordinator->run, envelopes->run);
+    return live_hub_agreed(coordinator->config->protocol, &coordinator->run, envelopes->agreement);
 }
 
 /* The operator's word may name a run for a state that knows none; for another one it is refused. */
@@ -765,11 +739,10 @@ static enum tacit_status check_named_run(const struct coordinator *coordinator,
     enum tacit_status const status = live_hub_parse_run(text, &named, error);
     if (status != TACIT_OK || named.run_nonce == coordinator->run.run_nonce)
         return status;
-    (void)snprintf(error->text, sizeof error->text,
-                   "%s: this is the state of another run than %s: move the directory away, and "
-                   "repeat the command",
-                   coordinator->config->state_directory, text);
-    return TACIT_INVALID;
+    return live_refuse(error, TACIT_INVALID,
+                       "%s: this is the state of another run than %s: move the directory away, and "
+                       "repeat the command",
+                       coordinator->config->daemon.state_directory, text);
 }
 
 /* Drawn once a state, and kept: so words of an earlier run of the same number are of another run. A
@@ -804,7 +777,7 @@ static enum tacit_status open_member(struct coordinator *coordinator, struct tac
     uint32_t const count = config->hub.site_count;
     enum tacit_status const status =
         live_member_open(&coordinator->member, &coordinator->daemon, &coordinator->envelopes,
-                         &config->signing, count + 1, error);
+                         &config->daemon.signing, count + 1, error);
     coordinator->senders = calloc(count, sizeof *coordinator->senders);
     coordinator->heard_us = calloc(count, sizeof *coordinator->heard_us);
     coordinator->terms = calloc(count, sizeof *coordinator->terms);
@@ -838,7 +811,7 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
     void *bytes = NULL;
     enum tacit_status status =
         live_hub_runs_open(&coordinator->runs, &coordinator->daemon, coordinator->config->protocol,
-                           &coordinator->run, coordinator->config->state_directory, error);
+                           &coordinator->run, coordinator->config->daemon.state_directory, error);
     if (status == TACIT_OK)
         status = open_nonce(coordinator, error);
     if (status == TACIT_OK)
@@ -865,11 +838,11 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
         (struct live_helper_desk){.member = &coordinator->member,
                                   .ops = coordinator->config->protocol,
                                   .run = &coordinator->run,
-                                  .state_directory = coordinator->config->state_directory};
+                                  .state_directory = coordinator->config->daemon.state_directory};
     if (status != TACIT_OK && error->text[0] == '\0')
         (void)snprintf(error->text, sizeof error->text,
                        "%s: the state of the run is damaged, or of another version: %s",
-                       coordinator->config->state_directory, tacit_status_text(status));
+                       coordinator->config->daemon.state_directory, tacit_status_text(status));
     return status;
 }
 
@@ -897,15 +870,15 @@ static enum tacit_status connect_all(struct coordinator *coordinator, struct tac
     if (coordinator->timer == NULL || coordinator->retained_wait == NULL ||
         coordinator->watch == NULL)
         return TACIT_MEMORY;
-    enum tacit_status status = live_http_open(&daemon->http, daemon->loop, &config->status,
+    enum tacit_status status = live_http_open(&daemon->http, daemon->loop, &config->daemon.http,
                                               on_request, coordinator, error);
     if (status == TACIT_OK)
-        status = live_observe_open(&coordinator->observe, daemon->loop, &config->observe,
+        status = live_observe_open(&coordinator->observe, daemon->loop, &config->daemon.observe,
                                    on_request, coordinator, error);
     if (status == TACIT_OK)
-        status = live_bus_open(&daemon->bus, daemon->loop, &config->bus, &events, error);
+        status = live_bus_open(&daemon->bus, daemon->loop, &config->daemon.bus, &events, error);
     if (status == TACIT_OK)
-        status = live_control_open(&coordinator->control, daemon, config->state_directory,
+        status = live_control_open(&coordinator->control, daemon, config->daemon.state_directory,
                                    on_command, coordinator);
     return status;
 }
@@ -946,19 +919,17 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     struct coordinator coordinator = {.config = config, .run = config->hub};
     struct live_store_identity identity = {0};
     TACIT_ASSERT(config->protocol != NULL);
-    if (config->begins_term && !config->protocol->has_terms) {
-        (void)snprintf(error->text, sizeof error->text,
-                       "the protocol %s does not go on in a new term",
-                       config->protocol->wire->name);
-        return TACIT_INVALID;
-    }
+    if (config->begins_term && !config->protocol->has_terms)
+        return live_refuse(error, TACIT_INVALID, "the protocol %s does not go on in a new term",
+                           config->protocol->wire->name);
     bool goes_on = true;
     enum tacit_status status = identify(config, &identity);
     if (status == TACIT_OK && (config->recovers || config->begins_term))
         status =
             live_coordinator_recover(config, &identity, &goes_on, &coordinator.last_term, error);
     if (status == TACIT_OK && goes_on)
-        status = live_daemon_open(&coordinator.daemon, config->state_directory, &identity, error);
+        status =
+            live_daemon_open(&coordinator.daemon, config->daemon.state_directory, &identity, error);
     free((void *)(uintptr_t)identity.agreed);
     if (status != TACIT_OK || !goes_on)
         return status;
@@ -973,7 +944,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     if (runs) {
         uint8_t run[TACIT_WIRE_RUN_BYTES];
         live_hub_run(&coordinator.run, run);
-        live_history_open(&coordinator.history, config->state_directory, run,
+        live_history_open(&coordinator.history, config->daemon.state_directory, run,
                           config->hub.arm_count);
         status = connect_all(&coordinator, error);
     }
@@ -1024,7 +995,7 @@ static enum tacit_status try_state(const void *context, struct live_store *store
     if (status != TACIT_OK)
         (void)snprintf(error->text, sizeof error->text,
                        "%s: the state of the run is damaged, or of another version: %s",
-                       config->state_directory, tacit_status_text(status));
+                       config->daemon.state_directory, tacit_status_text(status));
     live_hub_free(hub);
     free(bytes);
     return status;
@@ -1036,8 +1007,8 @@ enum tacit_status live_coordinator_check(const struct live_coordinator_config *c
     struct live_store_identity identity = {0};
     enum tacit_status status = identify(config, &identity);
     if (status == TACIT_OK)
-        status =
-            live_store_try(config->state_directory, &identity, try_state, config, found, error);
+        status = live_store_try(config->daemon.state_directory, &identity, try_state, config, found,
+                                error);
     free((void *)(uintptr_t)identity.agreed);
     return status;
 }

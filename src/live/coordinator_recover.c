@@ -38,9 +38,7 @@ struct recovery {
     struct live_entry own; /* of the state that is there; number 0: none */
     uint64_t own_term;     /* of it; 0: none */
     uint64_t term_max;     /* the last that is within reach of most sites; 0: not known yet */
-    struct live_entry best;
-    uint8_t *envelope; /* the best, as it was signed */
-    size_t size;
+    struct live_held_entry best;
     bool knows_run; /* own state, or the operator's word */
     bool is_done;
     struct tacit_error why; /* it cannot be done */
@@ -95,7 +93,8 @@ static void compare_with_all(struct recovery *recovery, uint32_t site,
 static void update_best(struct recovery *recovery, const struct live_entry *found,
                         const uint8_t *bytes, size_t size)
 {
-    if (recovery->best.number > 0 && live_entry_compare(&recovery->best, found) != LIVE_ENTRY_AFTER)
+    if (recovery->best.head.number > 0 &&
+        live_entry_compare(&recovery->best.head, found) != LIVE_ENTRY_AFTER)
         return;
     uint8_t *const copy = malloc(size);
     if (copy == NULL) {
@@ -103,10 +102,7 @@ static void update_best(struct recovery *recovery, const struct live_entry *foun
         return;
     }
     memcpy(copy, bytes, size);
-    free(recovery->envelope);
-    recovery->envelope = copy;
-    recovery->size = size;
-    TACIT_ASSERT(live_entry_read(copy, size, &recovery->best));
+    TACIT_ASSERT(live_entry_hold(&recovery->best, copy, size) == TACIT_OK);
 }
 
 /* Which run it is about: the one that is named or known, else the one that the first site shows. */
@@ -119,7 +115,7 @@ static const char *objection_to_run(struct recovery *recovery, const struct live
         return NULL;
     if (recovery->knows_run)
         return "an entry of another run with this number";
-    if (recovery->best.number > 0) {
+    if (recovery->best.head.number > 0) {
         fail(recovery, TACIT_INVALID,
              "the sites hold entries of two runs with this number; name the one that goes on, "
              "as `run` in the status of a site shows it, with --run");
@@ -134,29 +130,15 @@ static const char *objection_to_run(struct recovery *recovery, const struct live
 /* The file must say what was announced. */
 static enum tacit_status check_agreement(struct recovery *recovery)
 {
-    struct live_hub_config *const run = &recovery->run;
-    struct tacit_wire_announcement *announcement = NULL;
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
-    size_t size;
-    run->run_nonce = live_hub_nonce(recovery->best.run);
-    uint8_t *const body = live_hub_announce(recovery->config->protocol, run, 0, &size);
-    enum tacit_status status = body == NULL
-                                   ? TACIT_MEMORY
-                                   : tacit_wire_decode(&tacit_wire_announcement, NULL, body, size,
-                                                       &announcement, tacit_wire_heap());
-    if (status == TACIT_OK)
-        status = tacit_wire_agreement_digest(&announcement->agreement, digest, tacit_wire_heap());
-    bool const is_same =
-        status == TACIT_OK && memcmp(digest, recovery->best.agreement, sizeof digest) == 0;
-    free(announcement);
-    free(body);
-    if (status == TACIT_OK && !is_same) {
-        (void)snprintf(recovery->why.text, sizeof recovery->why.text,
+    recovery->run.run_nonce = live_hub_nonce(recovery->best.head.run);
+    enum tacit_status const status =
+        live_hub_agreed(recovery->config->protocol, &recovery->run, digest);
+    if (status != TACIT_OK || memcmp(digest, recovery->best.head.agreement, sizeof digest) == 0)
+        return status;
+    return live_refuse(&recovery->why, TACIT_INVALID,
                        "the file of the coordinator is not the one that this run was announced "
                        "with: sites, arms, range, epsilon, horizon or parameters differ");
-        status = TACIT_INVALID;
-    }
-    return status;
 }
 
 /* The last that was shown, or kept here, of those within reach. */
@@ -172,15 +154,15 @@ static uint64_t last_term(const struct recovery *recovery)
 /* A hub that keeps nothing goes on in its term; the others have forgotten what they granted. */
 static uint64_t term_of(const struct recovery *recovery, size_t state_size)
 {
-    return state_size == 0 ? recovery->best.term : last_term(recovery) + 1;
+    return state_size == 0 ? recovery->best.head.term : last_term(recovery) + 1;
 }
 
 static enum tacit_status put_all(struct recovery *recovery, const void *bytes, size_t size)
 {
     struct live_store *const store = recovery->daemon.store;
-    struct live_entry const *const best = &recovery->best;
+    struct live_entry const *const best = &recovery->best.head;
     uint64_t const term = term_of(recovery, size);
-    TACIT_ASSERT(term >= best->term && recovery->envelope != NULL);
+    TACIT_ASSERT(term >= best->term && recovery->best.envelope != NULL);
     enum tacit_status status = live_store_begin(store);
     if (status == TACIT_OK && size > 0)
         status = live_store_put_core(store, bytes, size);
@@ -193,31 +175,30 @@ static enum tacit_status put_all(struct recovery *recovery, const void *bytes, s
     if (status == TACIT_OK)
         status = live_store_put_value(store, LIVE_HUB_REBUILT_NUMBER, best->number);
     if (status == TACIT_OK)
-        status = live_store_put_entry(store, best->run, recovery->envelope, recovery->size);
+        status =
+            live_store_put_entry(store, best->run, recovery->best.envelope, recovery->best.size);
     return status == TACIT_OK ? live_store_commit(store) : status;
 }
 
 static enum tacit_status write_state(struct recovery *recovery)
 {
     struct live_hub_ops const *const protocol = recovery->config->protocol;
-    struct live_entry const *const best = &recovery->best;
+    struct live_entry const *const best = &recovery->best.head;
     struct live_hub *hub = NULL;
     size_t size;
     TACIT_ASSERT(best->number > 0 && protocol->is_rebuilt);
     enum tacit_status status = check_agreement(recovery);
     if (status != TACIT_OK)
         return status;
-    if (!best->has_state) {
-        (void)snprintf(recovery->why.text, sizeof recovery->why.text,
-                       "what the sites hold of this run does not build its state again: it was too "
-                       "large for a message; %s",
-                       live_hub_replicated_log_over(protocol->one_run != NULL));
-        return TACIT_ROLLBACK;
-    }
+    if (!best->has_state)
+        return live_refuse(&recovery->why, TACIT_ROLLBACK,
+                           "what the sites hold of this run does not build its state again: it was "
+                           "too large for a message; %s",
+                           live_hub_replicated_log_over(protocol->one_run != NULL));
     status = live_hub_rebuild(protocol, &hub, &recovery->run, best->state, best->state_size);
     if (status == TACIT_MALFORMED)
-        (void)snprintf(
-            recovery->why.text, sizeof recovery->why.text,
+        (void)live_refuse(
+            &recovery->why, status,
             "what the sites hold of this run is no state of this protocol by the file of "
             "the coordinator: run.quorum and run.deadline_s have to be the run's, and "
             "the program that wrote it of this version; nothing was written");
@@ -296,7 +277,7 @@ static bool leave_out(struct recovery *recovery)
 /* The newest may have been one of those: all are heard again. */
 static void ask_again(struct recovery *recovery)
 {
-    recovery->best = (struct live_entry){0};
+    recovery->best.head = (struct live_entry){0};
     recovery->shown_count = 0;
     for (uint32_t site = 0; site < recovery->run.site_count; site++)
         recovery->sites[site].entry.number = 0;
@@ -320,11 +301,12 @@ static enum tacit_status follow_sites(struct recovery *recovery)
 
 static enum tacit_status decide(struct recovery *recovery)
 {
-    bool const is_known = recovery->own.number > 0 && memcmp(recovery->own.run, recovery->best.run,
-                                                             sizeof recovery->own.run) == 0;
+    bool const is_known =
+        recovery->own.number > 0 &&
+        memcmp(recovery->own.run, recovery->best.head.run, sizeof recovery->own.run) == 0;
     if (recovery->config->begins_term)
         return TACIT_OK; /* the terms are what was asked for */
-    if (!is_known || live_entry_compare(&recovery->own, &recovery->best) == LIVE_ENTRY_AFTER)
+    if (!is_known || live_entry_compare(&recovery->own, &recovery->best.head) == LIVE_ENTRY_AFTER)
         return write_state(recovery);
     live_log(LIVE_LOG_INFO, "recovered", "no site holds more than this state: it goes on");
     return follow_sites(recovery);
@@ -503,8 +485,8 @@ static void on_request(void *context, struct live_request *request)
                   recovery->run.federation, "phase", "recovering", "connected",
                   live_bus_is_connected(recovery->daemon.bus), "shown",
                   (json_int_t)recovery->shown_count, "needed", (json_int_t)wanted_count(recovery),
-                  "entry", (json_int_t)recovery->best.number, "epoch",
-                  (json_int_t)recovery->best.epoch, "unsigned", (json_int_t)refused, "unread",
+                  "entry", (json_int_t)recovery->best.head.number, "epoch",
+                  (json_int_t)recovery->best.head.epoch, "unsigned", (json_int_t)refused, "unread",
                   (json_int_t)unread, "waits_for", missing_of(recovery)));
     bool const is_health = strcmp(request->path, "/health") == 0;
     live_http_answer(request, text.failed || is_health ? 503 : 200, "application/json", text.bytes,
@@ -518,8 +500,7 @@ static void on_request(void *context, struct live_request *request)
 static enum tacit_status read_own_state(struct recovery *recovery, struct tacit_error *error)
 {
     struct live_store *const store = recovery->daemon.store;
-    uint8_t *bytes = NULL;
-    size_t size = 0;
+    struct live_held_entry held = {.size = 0};
     bool found = false;
     bool has_term = false;
     enum tacit_status status =
@@ -532,12 +513,11 @@ static enum tacit_status read_own_state(struct recovery *recovery, struct tacit_
         status = live_hub_parse_run(recovery->config->lost_run, &recovery->run, error);
     if (status == TACIT_OK) {
         live_hub_run(&recovery->run, recovery->envelopes.run);
-        status = live_store_get_entry(store, recovery->envelopes.run, &bytes, &size);
+        status = live_entry_load(&held, store, recovery->envelopes.run);
     }
-    if (status == TACIT_OK && bytes != NULL && !live_entry_read(bytes, size, &recovery->own))
-        status = TACIT_MALFORMED;
+    recovery->own = held.head;
     recovery->own.state = NULL;
-    free(bytes);
+    free(held.envelope);
     /* A state in which nothing is closed may have been begun because the one before was lost. */
     recovery->knows_run = recovery->config->lost_run != NULL || recovery->own.number > 1 ||
                           recovery->config->begins_term;
@@ -555,7 +535,7 @@ static enum tacit_status open_all(struct recovery *recovery, struct tacit_error 
     struct live_bus_events const events = {recovery, on_connected, live_member_disconnected,
                                            on_received};
     enum tacit_status status =
-        live_member_open(&recovery->member, daemon, &recovery->envelopes, &config->signing,
+        live_member_open(&recovery->member, daemon, &recovery->envelopes, &config->daemon.signing,
                          recovery->run.site_count + 1, error);
     recovery->sites = calloc(recovery->run.site_count, sizeof *recovery->sites);
     recovery->timer = live_timer_new(daemon->loop, on_timer, recovery);
@@ -568,10 +548,10 @@ static enum tacit_status open_all(struct recovery *recovery, struct tacit_error 
     if (status == TACIT_OK)
         status = read_own_state(recovery, error);
     if (status == TACIT_OK)
-        status = live_http_open(&daemon->http, daemon->loop, &config->status, on_request, recovery,
-                                error);
+        status = live_http_open(&daemon->http, daemon->loop, &config->daemon.http, on_request,
+                                recovery, error);
     if (status == TACIT_OK)
-        status = live_bus_open(&daemon->bus, daemon->loop, &config->bus, &events, error);
+        status = live_bus_open(&daemon->bus, daemon->loop, &config->daemon.bus, &events, error);
     return status;
 }
 
@@ -586,15 +566,13 @@ enum tacit_status live_coordinator_recover(const struct live_coordinator_config 
                                               .family = config->protocol->wire->family,
                                               .term = 1}};
     *goes_on = false;
-    if (!config->protocol->is_rebuilt && !config->begins_term) {
-        (void)snprintf(error->text, sizeof error->text,
-                       "the protocol %s is not built again from what its sites hold: %s",
-                       config->protocol->wire->name,
-                       live_hub_replicated_log_over(config->protocol->one_run != NULL));
-        return TACIT_INVALID;
-    }
+    if (!config->protocol->is_rebuilt && !config->begins_term)
+        return live_refuse(error, TACIT_INVALID,
+                           "the protocol %s is not built again from what its sites hold: %s",
+                           config->protocol->wire->name,
+                           live_hub_replicated_log_over(config->protocol->one_run != NULL));
     enum tacit_status status =
-        live_daemon_open(&recovery.daemon, config->state_directory, identity, error);
+        live_daemon_open(&recovery.daemon, config->daemon.state_directory, identity, error);
     if (status != TACIT_OK)
         return status;
     status = open_all(&recovery, error);
@@ -612,7 +590,7 @@ enum tacit_status live_coordinator_recover(const struct live_coordinator_config 
     *term = *goes_on ? last_term(&recovery) : 0;
     live_daemon_close(&recovery.daemon);
     live_member_close(&recovery.member);
-    free(recovery.envelope);
+    free(recovery.best.envelope);
     free(recovery.sites);
     return status;
 }

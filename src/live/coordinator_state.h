@@ -41,7 +41,7 @@ struct coordinator {
     struct live_sender *senders;  /* by site */
     uint64_t *heard_us;           /* by site: its last message of this run and term; 0: none yet */
     struct live_sender strangers; /* all other names together */
-    uint32_t *by_name;            /* sites in the order of their names */
+    struct named_site *by_name;   /* in the order of their names (coordinator.c) */
 };
 
 /* What it knows of its run when it is asked. */

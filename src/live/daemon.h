@@ -6,6 +6,7 @@
 #define TACIT_LIVE_DAEMON_H
 #include "bus/bus.h"
 #include "api/held.h"
+#include "daemon/refusal.h"
 #include "daemon/tick.h"
 #include "store/store.h"
 

@@ -96,10 +96,11 @@ static enum tacit_status connect_all(struct daemon *daemon, struct tacit_error *
     daemon->watch = live_timer_new(base->loop, on_watch, daemon);
     if (daemon->watch == NULL)
         return TACIT_MEMORY;
-    enum tacit_status const status = live_http_open(&base->http, base->loop, &config->status,
+    enum tacit_status const status = live_http_open(&base->http, base->loop, &config->daemon.http,
                                                     helper_status_answer, &daemon->helper, error);
-    return status == TACIT_OK ? live_bus_open(&base->bus, base->loop, &config->bus, &events, error)
-                              : status;
+    return status == TACIT_OK
+               ? live_bus_open(&base->bus, base->loop, &config->daemon.bus, &events, error)
+               : status;
 }
 
 enum tacit_status live_helper_run(const struct live_helper_config *config,
@@ -128,7 +129,8 @@ enum tacit_status live_helper_check(const struct live_helper_config *config,
     struct live_store *store = NULL;
     enum tacit_status status = helper_identify(config, &identity);
     if (status == TACIT_OK)
-        status = live_store_inspect(&store, config->state_directory, &identity, found, error);
+        status =
+            live_store_inspect(&store, config->daemon.state_directory, &identity, found, error);
     live_store_close(store);
     free((void *)(uintptr_t)identity.agreed);
     return status;

@@ -132,7 +132,7 @@ static enum tacit_status restore(struct helper *helper, struct tacit_error *erro
     return live_refuse(error, TACIT_MALFORMED,
                        "%s: the state of the helper cannot be restored: damaged, or of another "
                        "version: %s",
-                       helper->config->state_directory, why == NULL ? "its core" : why);
+                       helper->config->daemon.state_directory, why == NULL ? "its core" : why);
 }
 
 enum tacit_status helper_open(struct helper *helper, const struct live_helper_config *config,
@@ -140,11 +140,12 @@ enum tacit_status helper_open(struct helper *helper, const struct live_helper_co
 {
     struct live_store_identity identity = {0};
     *helper = (struct helper){.config = config};
-    enum tacit_status status = live_signer_open(&helper->signer, &config->signing, error);
+    enum tacit_status status = live_signer_open(&helper->signer, &config->daemon.signing, error);
     if (status == TACIT_OK)
         status = helper_identify(config, &identity);
     if (status == TACIT_OK)
-        status = live_daemon_open(&helper->daemon, config->state_directory, &identity, error);
+        status =
+            live_daemon_open(&helper->daemon, config->daemon.state_directory, &identity, error);
     bool const is_open = status == TACIT_OK;
     free((void *)(uintptr_t)identity.agreed);
     if (status == TACIT_OK)
@@ -253,17 +254,17 @@ bool helper_read_agreement(struct helper *helper)
     char code[LIVE_FINGERPRINT_BYTES];
     size_t size = 0;
     uint8_t *const offer =
-        helper_read(helper->config->state_directory, LIVE_HELPER_OFFER_FILE, &size);
+        helper_read(helper->config->daemon.state_directory, LIVE_HELPER_OFFER_FILE, &size);
     helper->awaits_operator = offer != NULL;
-    if (offer != NULL && live_file_read(helper->config->state_directory, LIVE_HELPER_ACCEPTED_FILE,
-                                        word, sizeof word) == TACIT_OK) {
+    if (offer != NULL && live_file_read(helper->config->daemon.state_directory,
+                                        LIVE_HELPER_ACCEPTED_FILE, word, sizeof word) == TACIT_OK) {
         live_offer_code(offer, size, code);
         bool const is_meant = memcmp(word, code, sizeof word) == 0;
-        live_file_drop(helper->config->state_directory, LIVE_HELPER_ACCEPTED_FILE);
+        live_file_drop(helper->config->daemon.state_directory, LIVE_HELPER_ACCEPTED_FILE);
         if (is_meant && !adopt(helper, offer, size)) {
             live_log(LIVE_LOG_ERROR, "refused", "%s", helper->outcome);
         } else if (is_meant) {
-            live_file_drop(helper->config->state_directory, LIVE_HELPER_OFFER_FILE);
+            live_file_drop(helper->config->daemon.state_directory, LIVE_HELPER_OFFER_FILE);
             helper->awaits_operator = false;
             has_agreed = true;
             live_log(LIVE_LOG_WARNING, "agreed", "to run %" PRIu64 " of %s, with %u sites",
@@ -329,13 +330,13 @@ static enum tacit_status on_offer(struct helper *helper, const uint8_t *bytes, s
     }
     if (!helper->awaits_operator)
         live_log(LIVE_LOG_WARNING, "offer", "a run is offered: tacit helper agree %s",
-                 helper->config->state_directory);
-    enum tacit_status const status = live_file_put(helper->config->state_directory,
+                 helper->config->daemon.state_directory);
+    enum tacit_status const status = live_file_put(helper->config->daemon.state_directory,
                                                    LIVE_HELPER_OFFER_FILE, bytes, size, UINT32_MAX);
     helper->awaits_operator = status == TACIT_OK;
     (void)snprintf(helper->outcome, sizeof helper->outcome,
                    "the run is not agreed to yet: tacit helper agree %s",
-                   helper->config->state_directory);
+                   helper->config->daemon.state_directory);
     return status == TACIT_OK ? TACIT_OK : status;
 }
 
@@ -452,8 +453,7 @@ static void name_faulty(const struct helper *helper, const uint64_t *faulty)
 {
     TACIT_ASSERT(helper->faulty != NULL && faulty != NULL);
     uint32_t const count = helper->core_config.run.site_count;
-    for (uint32_t site = tacit_bits_next(faulty, count, 0); site < count;
-         site = tacit_bits_next(faulty, count, site + 1))
+    TACIT_BITS_EACH (site, faulty, count)
         live_log(LIVE_LOG_ERROR, "left-out",
                  "site %s: its grants, its release or its envelope are not in order",
                  helper->offer.names[site]);

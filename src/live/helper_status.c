@@ -57,7 +57,8 @@ static void add_left_out(const struct helper *helper, struct live_causes *causes
 
 static struct live_causes causes_of(const struct helper *helper)
 {
-    struct live_causes causes = live_causes_begin(LIVE_HELPER, helper->config->state_directory);
+    struct live_causes causes =
+        live_causes_begin(LIVE_HELPER, helper->config->daemon.state_directory);
     struct live_bus_trouble const broker = live_bus_why(helper->daemon.bus);
     struct tacit_helper_view const view = view_of(helper);
     live_causes_add_broker(&causes, &broker);
@@ -199,7 +200,7 @@ static void show_page(const void *context, struct live_buffer *out)
         .role = "helper",
         .protocol =
             helper->kept == NULL ? "no run" : helper->offer.announcement->agreement.protocol,
-        .version = helper->config->version,
+        .version = helper->config->daemon.version,
         .statement =
             "A helper sees who reported when, the seeds of masks and the totals that are "
             "published; never what a site reported. Its noise alone protects each reward against "

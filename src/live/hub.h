@@ -247,6 +247,10 @@ const char *live_hub_too_large(const struct live_hub_ops *ops,
 /* The announcement for this site, to be given to free(). NULL: out of memory. */
 uint8_t *live_hub_announce(const struct live_hub_ops *ops, const struct live_hub_config *config,
                            uint32_t site, size_t *size);
+/* The digest of what all sites must agree on. Errors: TACIT_MEMORY. */
+enum tacit_status live_hub_agreed(const struct live_hub_ops *ops,
+                                  const struct live_hub_config *config,
+                                  uint8_t digest[TACIT_WIRE_DIGEST_BYTES]);
 /* As the helper signed it; NULL: it has not yet, or there is none. */
 const struct tacit_wire_sealing *live_hub_sealing(const struct live_hub *hub);
 

@@ -42,7 +42,7 @@ static void add_some(const struct live_status *status, enum live_cause cause, co
 
 static uint64_t waiting_after_us(const struct live_status *status)
 {
-    return US_PER_S * status->of->config->waiting_after_s;
+    return US_PER_S * status->of->config->daemon.waiting_after_s;
 }
 
 /* Was nothing heard of it for so long that it may be gone? */
@@ -226,7 +226,7 @@ static void add_site(const struct live_status *status, uint32_t site, struct liv
 struct live_causes live_hub_causes(const struct live_status *status)
 {
     struct live_causes causes =
-        live_causes_begin("coordinator", status->of->config->state_directory);
+        live_causes_begin("coordinator", status->of->config->daemon.state_directory);
     live_causes_add_broker(&causes, &status->broker);
     for (uint32_t site = 0; site < status->config->site_count; site++)
         add_site(status, site, &causes);
@@ -242,7 +242,7 @@ struct live_causes live_hub_causes(const struct live_status *status)
     if (status->hub->helper.is_there)
         add_helper(status, &causes);
     add_waits(status, &causes);
-    live_causes_add_disk(&causes, status->of->config->disk_low_mib);
+    live_causes_add_disk(&causes, status->of->config->daemon.disk_low_mib);
     return causes;
 }
 

@@ -33,24 +33,20 @@ enum tacit_status live_hub_replicated_log_open(struct live_hub_replicated_log *r
         .has_one_run = protocol->one_run != NULL};
     if (replicated_log->room == NULL)
         return TACIT_MEMORY;
-    enum tacit_status status = live_store_get_entry(
-        store, envelopes->run, &replicated_log->envelope, &replicated_log->size);
+    enum tacit_status status = live_entry_load(&replicated_log->held, store, envelopes->run);
     if (status == TACIT_OK)
         status = live_store_get_value(store, LIVE_HUB_REBUILT_TERM, &replicated_log->rebuilt_term,
                                       &found);
     if (status == TACIT_OK)
         status = live_store_get_value(store, LIVE_HUB_REBUILT_NUMBER,
                                       &replicated_log->rebuilt_number, &found);
-    if (status == TACIT_OK && replicated_log->envelope != NULL &&
-        !live_entry_read(replicated_log->envelope, replicated_log->size, &replicated_log->head))
-        status = TACIT_MALFORMED;
-    envelopes->entry = replicated_log->head.number;
+    envelopes->entry = replicated_log->held.head.number;
     return status;
 }
 
 void live_hub_replicated_log_close(struct live_hub_replicated_log *replicated_log)
 {
-    free(replicated_log->envelope);
+    free(replicated_log->held.envelope);
     free(replicated_log->room);
     *replicated_log = (struct live_hub_replicated_log){0};
 }
@@ -62,11 +58,11 @@ static struct live_entry state_of(struct live_hub_replicated_log *replicated_log
                                   const struct live_hub_ops *protocol, const struct live_hub *hub)
 {
     struct live_hub_view view;
-    struct live_entry entry = {.number = replicated_log->head.number + 1,
+    struct live_entry entry = {.number = replicated_log->held.head.number + 1,
                                .state = replicated_log->room};
     protocol->fill_view(hub, &view);
     entry.epoch = view.epoch;
-    memcpy(entry.previous, replicated_log->head.digest, sizeof entry.previous);
+    memcpy(entry.previous, replicated_log->held.head.digest, sizeof entry.previous);
     if (!protocol->is_rebuilt)
         return entry;
     size_t const size = live_hub_snapshot(hub, replicated_log->room, LIVE_ENTRY_STATE_BYTES_MAX);
@@ -95,26 +91,22 @@ enum tacit_status live_hub_replicated_log_sign(struct live_hub_replicated_log *r
                                                struct live_envelopes *envelopes)
 {
     size_t size;
-    struct live_entry entry = replicated_log->head;
-    if (replicated_log->envelope == NULL || entry.term != envelopes->term)
+    struct live_entry entry = replicated_log->held.head;
+    if (replicated_log->held.envelope == NULL || entry.term != envelopes->term)
         return TACIT_OK;
     uint8_t *const envelope = live_entry_write(envelopes, &entry, &size);
     if (envelope == NULL)
         return TACIT_MEMORY;
-    free(replicated_log->envelope);
-    replicated_log->envelope = envelope;
-    replicated_log->size = size;
-    TACIT_ASSERT(live_entry_read(envelope, size, &replicated_log->head));
-    return TACIT_OK;
+    return live_entry_hold(&replicated_log->held, envelope, size);
 }
 
 void live_hub_replicated_log_publish(const struct live_hub_replicated_log *replicated_log,
                                      struct live_daemon *daemon,
                                      const struct live_envelopes *envelopes)
 {
-    if (replicated_log->envelope != NULL)
+    if (replicated_log->held.envelope != NULL)
         live_daemon_send(daemon, live_topic_down(envelopes->federation, LIVE_TOPIC_ENTRY).text,
-                         replicated_log->envelope, replicated_log->size, true);
+                         replicated_log->held.envelope, replicated_log->held.size, true);
 }
 
 enum tacit_status live_hub_replicated_log_advance(struct live_hub_replicated_log *replicated_log,
@@ -125,9 +117,9 @@ enum tacit_status live_hub_replicated_log_advance(struct live_hub_replicated_log
 {
     struct live_entry entry = state_of(replicated_log, protocol, hub);
     size_t size;
-    TACIT_ASSERT(replicated_log->head.number == envelopes->entry &&
+    TACIT_ASSERT(replicated_log->held.head.number == envelopes->entry &&
                  entry.number == envelopes->entry + 1);
-    if (!is_new(&replicated_log->head, &entry, envelopes->term))
+    if (!is_new(&replicated_log->held.head, &entry, envelopes->term))
         return TACIT_OK;
     uint8_t *const envelope = live_entry_write(envelopes, &entry, &size);
     if (envelope == NULL)
@@ -137,13 +129,10 @@ enum tacit_status live_hub_replicated_log_advance(struct live_hub_replicated_log
         free(envelope);
         return TACIT_IO;
     }
-    free(replicated_log->envelope);
-    replicated_log->envelope = envelope;
-    replicated_log->size = size;
-    TACIT_ASSERT(live_entry_read(envelope, size, &replicated_log->head));
-    envelopes->entry = replicated_log->head.number;
+    enum tacit_status const status = live_entry_hold(&replicated_log->held, envelope, size);
+    envelopes->entry = replicated_log->held.head.number;
     live_hub_replicated_log_publish(replicated_log, daemon, envelopes);
-    return TACIT_OK;
+    return status;
 }
 
 /* ---- What the sites hold --------------------------------------------------------------------- */
@@ -187,7 +176,7 @@ static void on_another_run(struct live_hub_replicated_log *replicated_log,
 {
     if (tacit_wire_run_id(found->run) != tacit_wire_run_id(envelopes->run))
         return;
-    if (replicated_log->head.number <= 1)
+    if (replicated_log->held.head.number <= 1)
         stop(replicated_log, LIVE_HUB_LOST, site, found,
              "and this coordinator has no state of it: it is lost, or another one's");
     else if (!replicated_log->warned_other) {
@@ -201,10 +190,11 @@ static void on_another_run(struct live_hub_replicated_log *replicated_log,
 static void judge(struct live_hub_replicated_log *replicated_log, const char *site,
                   const struct live_entry *found)
 {
-    bool const is_left_out =
-        found->term == replicated_log->rebuilt_term && replicated_log->rebuilt_term > 0 &&
-        found->number > replicated_log->rebuilt_number && replicated_log->head.term > found->term;
-    switch (live_entry_compare(&replicated_log->head, found)) {
+    bool const is_left_out = found->term == replicated_log->rebuilt_term &&
+                             replicated_log->rebuilt_term > 0 &&
+                             found->number > replicated_log->rebuilt_number &&
+                             replicated_log->held.head.term > found->term;
+    switch (live_entry_compare(&replicated_log->held.head, found)) {
     case LIVE_ENTRY_AFTER:
         stop(replicated_log, LIVE_HUB_BEHIND, site, found,
              "which this coordinator knows nothing of: its state is an old one");

@@ -14,9 +14,7 @@ enum live_replicated_log_stop {
 };
 
 struct live_hub_replicated_log {
-    struct live_entry head; /* number 0: none yet */
-    uint8_t *envelope;      /* as it was signed; the head's state lies in it */
-    size_t size;
+    struct live_held_entry held;
     uint8_t *room;         /* for a state */
     uint64_t rebuilt_term; /* what this hub was rebuilt from; 0: it was not */
     uint64_t rebuilt_number;

@@ -9,8 +9,7 @@
 static enum tacit_status refuse(const char *state_directory, const char *why,
                                 struct tacit_error *error)
 {
-    (void)snprintf(error->text, sizeof error->text, "%s: %s", state_directory, why);
-    return TACIT_INVALID;
+    return live_refuse(error, TACIT_INVALID, "%s: %s", state_directory, why);
 }
 
 /* May this file begin the next run? */

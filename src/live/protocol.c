@@ -2,6 +2,7 @@
  * an event to what is to be carried out. */
 #include "protocol.h"
 #include "bus/envelope.h"
+#include "daemon/files.h"
 #include "daemon/log.h"
 #include <stdlib.h>
 #include <string.h>
@@ -505,4 +506,12 @@ uint32_t live_site_rank(const struct live_site *site, const struct live_site_con
     if (site != NULL && site->ops->prefers != NULL)
         qsort_r(arms, count, sizeof *arms, compare_arms, (void *)(uintptr_t)site);
     return count;
+}
+
+void live_file_keep(const char *directory, const struct live_file *file)
+{
+    if (live_file_put(directory, file->name, file->bytes, file->size, UINT32_MAX) != TACIT_OK)
+        live_log(LIVE_LOG_WARNING, "file", "%s could not be written", file->name);
+    else
+        live_log(LIVE_LOG_INFO, "file", "%s is in %s", file->name, directory);
 }

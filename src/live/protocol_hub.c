@@ -107,6 +107,20 @@ static bool agree(const struct live_hub_ops *ops, const struct live_hub_config *
                                  &made->parameters_size);
 }
 
+enum tacit_status live_hub_agreed(const struct live_hub_ops *ops,
+                                  const struct live_hub_config *config,
+                                  uint8_t digest[TACIT_WIRE_DIGEST_BYTES])
+{
+    struct live_room room = {0};
+    struct tacit_wire_agreement agreement;
+    enum tacit_status const status =
+        agree(ops, config, run_of(ops, config, 0, &room), &room, &agreement)
+            ? tacit_wire_agreement_digest(&agreement, digest, tacit_wire_heap())
+            : TACIT_MEMORY;
+    live_room_free(&room);
+    return status;
+}
+
 /* has_place: it is longer for some than for others. */
 static uint8_t *announce(const struct live_hub_ops *ops, const struct live_hub_config *config,
                          uint32_t site, size_t *size, bool *has_place)

@@ -87,6 +87,22 @@ bool live_entry_read(const uint8_t *bytes, size_t size, struct live_entry *entry
            parse_entry(&envelope, entry);
 }
 
+enum tacit_status live_entry_hold(struct live_held_entry *held, uint8_t *bytes, size_t size)
+{
+    free(held->envelope);
+    *held = (struct live_held_entry){.envelope = bytes, .size = size};
+    return bytes == NULL || live_entry_read(bytes, size, &held->head) ? TACIT_OK : TACIT_MALFORMED;
+}
+
+enum tacit_status live_entry_load(struct live_held_entry *held, struct live_store *store,
+                                  const uint8_t run[TACIT_WIRE_RUN_BYTES])
+{
+    uint8_t *bytes;
+    size_t size;
+    enum tacit_status const status = live_store_get_entry(store, run, &bytes, &size);
+    return status == TACIT_OK ? live_entry_hold(held, bytes, size) : status;
+}
+
 const char *live_entry_open(const struct live_envelopes *envelopes, const uint8_t *bytes,
                             size_t size, struct live_entry *entry)
 {

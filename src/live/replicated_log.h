@@ -6,6 +6,7 @@
 #ifndef TACIT_LIVE_REPLICATED_LOG_H
 #define TACIT_LIVE_REPLICATED_LOG_H
 #include "bus/envelope.h"
+#include "store/store.h"
 
 /* One entry. All zero: there is none yet. */
 struct live_entry {
@@ -34,6 +35,20 @@ uint8_t *live_entry_write(struct live_envelopes *envelopes, struct live_entry *e
  * false.
  */
 bool live_entry_read(const uint8_t *bytes, size_t size, struct live_entry *entry);
+
+/* The newest entry that somebody holds: as the coordinator signed it, and what is in it. All zero:
+ * none. */
+struct live_held_entry {
+    struct live_entry head;
+    uint8_t *envelope;
+    size_t size;
+};
+
+/* Takes over the bytes (NULL: none), or those that a store has of a run; what was held is freed.
+ * Errors: TACIT_MALFORMED, and what the store says. */
+enum tacit_status live_entry_hold(struct live_held_entry *held, uint8_t *bytes, size_t size);
+enum tacit_status live_entry_load(struct live_held_entry *held, struct live_store *store,
+                                  const uint8_t run[TACIT_WIRE_RUN_BYTES]);
 
 /* The same for bytes from elsewhere. NULL: it is an entry that the coordinator of this federation
  * signed. Else why not. Requires: envelopes->keys knows the coordinator's. */

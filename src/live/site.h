@@ -121,6 +121,9 @@ struct live_file {
     size_t size;
 };
 
+/* Into the state directory, for people; the run does not depend on it. */
+void live_file_keep(const char *directory, const struct live_file *file);
+
 /* Work for the command that the site's file names (daemon/command.h): it finds the files in its
  * directory, and leaves one of exactly result_size bytes there. */
 struct live_task {

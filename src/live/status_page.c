@@ -376,7 +376,7 @@ static json_t *tree_of(const void *context)
                   live_show_bytes(run, sizeof run), "run_id", (json_int_t)status->config->run_id,
                   "phase", phase(status), "winner", winner(status));
     live_show_causes(&causes, &status->broker, made);
-    live_show_entry(status->of->envelopes.term, &status->of->replicated_log.head, made);
+    live_show_entry(status->of->envelopes.term, &status->of->replicated_log.held.head, made);
     live_numbers_show(numbers, numbers_of(status, numbers), made);
     (void)json_object_set_new(made, "headline", headline(status));
     add_answer(status, made);
@@ -425,7 +425,7 @@ static void show_page(const void *context, struct live_buffer *out)
                                      .arms = json_object_get(tree, "arms"),
                                      .role = "coordinator",
                                      .protocol = status->of->config->protocol->wire->name,
-                                     .version = status->of->config->version,
+                                     .version = status->of->config->daemon.version,
                                      .arm_names = status->config->arm_names,
                                      .history = &status->of->history,
                                      .lo = status->config->lo,
@@ -466,7 +466,8 @@ static void show_metrics(const void *context, struct live_buffer *out)
     site_columns(status->hub, &state_of, of_sites);
     arm_columns(status->hub, of_arms);
     live_show_numbers("tacit_hub_state", &causes, numbers, numbers_of(status, numbers), out);
-    live_show_machine(status->of->config->state_directory, status->of->config->disk_low_mib, out);
+    live_show_machine(status->of->config->daemon.state_directory,
+                      status->of->config->daemon.disk_low_mib, out);
     live_columns_write(of_sites, SITE_COLUMNS, "site", run->sites, run->site_count, out);
     live_columns_write(of_arms, ARM_COLUMNS, "arm", run->arm_names, run->arm_count, out);
     free(state_of.heard_s);

@@ -158,23 +158,6 @@ static enum tacit_status describe_baseline_curves(struct description *descriptio
     return TACIT_OK;
 }
 
-/* Errors: TACIT_MEMORY. */
-static enum tacit_status describe_settings(struct description *description,
-                                           const struct tacit_config *config, uint32_t *count)
-{
-    const struct tacit_config_setting *settings;
-    enum tacit_status const status = tacit_config_settings(config, &settings, count);
-    if (status != TACIT_OK)
-        return status;
-    description->settings = calloc(*count + (size_t)1, sizeof *description->settings);
-    if (description->settings == NULL)
-        return TACIT_MEMORY;
-    for (uint32_t i = 0; i < *count; i++)
-        description->settings[i] = (struct tacit_report_setting){settings[i].key, settings[i].value,
-                                                                 settings[i].is_overruled};
-    return TACIT_OK;
-}
-
 enum tacit_status description_make(struct description *description,
                                    const struct tacit_experiment *experiment,
                                    const struct simulation *simulation)
@@ -183,15 +166,15 @@ enum tacit_status description_make(struct description *description,
     struct tacit_sim const *const sim = &experiment->sim;
     struct tacit_sim_results const *const results = &simulation->results;
     struct tacit_log const *const log = tacit_experiment_log(experiment);
-    uint32_t const metric_count = experiment->family->player.metric_count;
     TACIT_ASSERT(simulation->finished > 0);
+    const struct tacit_report_setting *settings;
     uint32_t setting_count;
     if (!allocate(description, experiment, simulation) ||
         describe_baseline_curves(description, experiment, simulation) != TACIT_OK ||
         describe_intervals(description, experiment) != TACIT_OK ||
-        describe_settings(description, config, &setting_count) != TACIT_OK)
+        tacit_config_settings(config, &settings, &setting_count) != TACIT_OK)
         return TACIT_MEMORY;
-    for (uint32_t i = 0; i < metric_count; i++)
+    for (uint32_t i = 0; i < experiment->family->player.metric_count; i++)
         description->metrics[i] = (struct tacit_report_metric){
             &experiment->family->metrics[i], results->metrics + (size_t)i * simulation->finished};
     description->network = describe_network(experiment);
@@ -216,7 +199,7 @@ enum tacit_status description_make(struct description *description,
         .statement = experiment->statement,
         .network = &description->network,
         .metrics = description->metrics,
-        .metric_count = metric_count,
+        .metric_count = experiment->family->player.metric_count,
         .points = sim->points,
         .point_count = sim->point_count,
         .curves = description->curves,
@@ -241,7 +224,7 @@ enum tacit_status description_make(struct description *description,
         .site_means = sim->env.means,
         .baselines = description->baselines,
         .baseline_count = description->report.baseline_count,
-        .settings = description->settings,
+        .settings = settings,
         .setting_count = setting_count};
     return TACIT_OK;
 }
@@ -250,7 +233,6 @@ void description_free(struct description *description)
 {
     free(description->baselines);
     free(description->baseline_curves);
-    free(description->settings);
     free(description->metrics);
     free(description->arms);
     free(description->arm_ci95);

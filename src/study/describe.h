@@ -15,7 +15,6 @@ struct description {
     double *arm_ci95; /* NULL: means are not those of rows */
     struct tacit_report_baseline *baselines;
     double *baseline_curves; /* rows of point_count, one a baseline */
-    struct tacit_report_setting *settings;
 };
 
 /* Requires: at least one run has finished; experiment and simulation outlive the description.

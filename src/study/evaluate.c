@@ -6,6 +6,7 @@
 #include "simulate.h"
 #include "tacit/data.h"
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,17 +239,22 @@ static void judge_sites(struct evaluation *evaluation)
 
 /* ---- Warnings -------------------------------------------------------------------------------- */
 
-/* Where the next warning of its kind goes; NULL: there are enough of them. */
-static char *next_warning(struct evaluation *evaluation, uint32_t *of_kind)
+/* The next warning of its kind; there may be enough of them. */
+__attribute__((format(printf, 3, 4))) static void
+add_warning(struct evaluation *evaluation, uint32_t *of_kind, const char *format, ...)
 {
     uint32_t const at = evaluation->report.warning_count;
+    va_list values;
     if (*of_kind == EVALUATION_WARNINGS_MAX / 3)
-        return NULL;
+        return;
     TACIT_ASSERT(at < EVALUATION_WARNINGS_MAX);
     (*of_kind)++;
+    va_start(values, format);
+    (void)vsnprintf(evaluation->warning_texts[at], sizeof evaluation->warning_texts[at], format,
+                    values);
+    va_end(values);
     evaluation->warnings[at] = evaluation->warning_texts[at];
     evaluation->report.warning_count++;
-    return evaluation->warning_texts[at];
 }
 
 /* How far the mean weight is from 1, in deviations of a count of as many effective rows. */
@@ -264,11 +270,9 @@ static void warn_names(struct evaluation *evaluation, char *const *names, uint32
     uint32_t pair[2];
     if (names == NULL || !tacit_names_alike((const char *const *)names, count, pair))
         return;
-    char *const text = next_warning(evaluation, of_kind);
-    if (text != NULL)
-        (void)snprintf(text, sizeof evaluation->warning_texts[0],
-                       "'%.60s' and '%.60s' are two %s, and differ in case or blanks only",
-                       names[pair[0]], names[pair[1]], what);
+    add_warning(evaluation, of_kind,
+                "'%.60s' and '%.60s' are two %s, and differ in case or blanks only", names[pair[0]],
+                names[pair[1]], what);
 }
 
 static void warn(struct evaluation *evaluation)
@@ -280,49 +284,39 @@ static void warn(struct evaluation *evaluation)
     uint32_t wrong = 0;
     uint32_t left_out = 0;
     uint32_t alike = 0;
-    for (uint32_t arm = 0; arm < log->arm_count; arm++) {
-        char *const text =
-            deviations(&all[arm]) > DEVIATIONS_MAX ? next_warning(evaluation, &wrong) : NULL;
-        if (text != NULL)
-            (void)snprintf(text, sizeof evaluation->warning_texts[0],
-                           "the weights of '%.60s' average %.4g, and right propensities make that "
-                           "1: these are not the ones that this log was made with",
-                           log->arm_names[arm], all[arm].weight.value);
-    }
-    for (uint32_t arm = 0; arm < log->arm_count; arm++) {
-        bool const is_thin = !(all[arm].effective_rows >= EFFECTIVE_MIN);
-        char *const text = is_thin ? next_warning(evaluation, &thin) : NULL;
-        if (text != NULL)
-            (void)snprintf(text, sizeof evaluation->warning_texts[0],
-                           "the estimates of '%.60s' stand on %.3g effective rows, fewer than %g: "
-                           "too few to lean on",
-                           log->arm_names[arm], all[arm].effective_rows, EFFECTIVE_MIN);
-    }
+    for (uint32_t arm = 0; arm < log->arm_count; arm++)
+        if (deviations(&all[arm]) > DEVIATIONS_MAX)
+            add_warning(evaluation, &wrong,
+                        "the weights of '%.60s' average %.4g, and right propensities make that "
+                        "1: these are not the ones that this log was made with",
+                        log->arm_names[arm], all[arm].weight.value);
+    for (uint32_t arm = 0; arm < log->arm_count; arm++)
+        if (!(all[arm].effective_rows >= EFFECTIVE_MIN))
+            add_warning(evaluation, &thin,
+                        "the estimates of '%.60s' stand on %.3g effective rows, fewer than %g: "
+                        "too few to lean on",
+                        log->arm_names[arm], all[arm].effective_rows, EFFECTIVE_MIN);
     for (uint32_t i = 0; i < evaluation->report.policy_count; i++) {
         struct tacit_report_policy const *const policy = &evaluation->policies[i];
-        bool const is_off = evaluation->policy_deviations[i] > DEVIATIONS_MAX;
-        char *const text =
-            is_off || policy->estimates.is_thin ? next_warning(evaluation, &thin) : NULL;
-        if (text != NULL && is_off)
-            (void)snprintf(text, sizeof evaluation->warning_texts[0],
-                           "the weights of policy '%.60s' do not average 1, as right propensities "
-                           "make them: they are wrong, or it chooses arms where the log never does",
-                           policy->name);
-        else if (text != NULL)
-            (void)snprintf(text, sizeof evaluation->warning_texts[0],
-                           "the estimates of policy '%.60s' stand on %.3g effective rows, fewer "
-                           "than %g: too few to lean on",
-                           policy->name, policy->estimates.effective_rows, EFFECTIVE_MIN);
+        if (evaluation->policy_deviations[i] > DEVIATIONS_MAX)
+            add_warning(evaluation, &thin,
+                        "the weights of policy '%.60s' do not average 1, as right propensities "
+                        "make them: they are wrong, or it chooses arms where the log never does",
+                        policy->name);
+        else if (policy->estimates.is_thin)
+            add_warning(evaluation, &thin,
+                        "the estimates of policy '%.60s' stand on %.3g effective rows, fewer "
+                        "than %g: too few to lean on",
+                        policy->name, policy->estimates.effective_rows, EFFECTIVE_MIN);
     }
     warn_names(evaluation, log->arm_names, log->arm_count, "arms", &alike);
     warn_names(evaluation, log->agent_names, log->agent_count, "sites", &alike);
     uint32_t const dropped = log->without_agent + log->without_arm + log->without_reward;
-    char *const text = dropped > 0 ? next_warning(evaluation, &left_out) : NULL;
-    if (text != NULL)
-        (void)snprintf(text, sizeof evaluation->warning_texts[0],
-                       "%u rows were left out, as something is missing in them: the estimates hold "
-                       "if what is missing has nothing to do with what came of it",
-                       dropped);
+    if (dropped > 0)
+        add_warning(evaluation, &left_out,
+                    "%u rows were left out, as something is missing in them: the estimates hold "
+                    "if what is missing has nothing to do with what came of it",
+                    dropped);
 }
 
 /* ---- The replay ------------------------------------------------------------------------------ */

@@ -36,23 +36,18 @@ struct open_point {
 /* NULL: there is nothing whole of that name. */
 static char *read_cached(const char *path)
 {
-    size_t size;
-    json_t *const root = json_load_file(path, JSON_DECODE_INT_AS_REAL, NULL);
-    FILE *const in = root == NULL ? NULL : fopen(path, "rb");
+    size_t room = 0;
     char *text = NULL;
-    json_decref(root);
-    if (in == NULL)
-        return NULL;
-    if (fseek(in, 0, SEEK_END) == 0 && ftell(in) > 0) {
-        size = (size_t)ftell(in);
-        rewind(in);
-        text = calloc(1, size + 1);
-        if (text != NULL && fread(text, 1, size, in) != size) {
-            free(text);
-            text = NULL;
-        }
+    FILE *const in = fopen(path, "rb");
+    bool const is_read = in != NULL && getdelim(&text, &room, '\0', in) > 0 && feof(in) != 0;
+    json_t *const root = is_read ? json_loads(text, JSON_DECODE_INT_AS_REAL, NULL) : NULL;
+    if (in != NULL)
+        (void)fclose(in);
+    if (root == NULL) {
+        free(text);
+        text = NULL;
     }
-    (void)fclose(in);
+    json_decref(root);
     return text;
 }
 

@@ -733,29 +733,12 @@ static void judge_each_run(struct sample *sample, struct tacit_report_claim *rep
     report->ci95 = summary.ci95;
 }
 
-/* What the file says of a claim; no value yet. */
-static struct tacit_report_claim report_claim(const struct tacit_claim *claim)
-{
-    return (struct tacit_report_claim){.id = claim->id,
-                                       .where = claim->where,
-                                       .says = claim->says,
-                                       .measure = claim->measure.text,
-                                       .why = claim->why,
-                                       .value = NAN,
-                                       .lo = claim->lo,
-                                       .hi = claim->hi,
-                                       .is_limit = claim->is_limit,
-                                       .reading = claim->reading,
-                                       .checked = claim->checked,
-                                       .record = claim->record};
-}
-
 static struct tacit_report_claim judge(struct reproduction *reproduction,
                                        const struct tacit_claim *claim)
 {
     struct tacit_measure const *const measure = &claim->measure;
     struct sample sample = {.measure = measure, .left_out = NOBODY};
-    struct tacit_report_claim report = report_claim(claim);
+    struct tacit_report_claim report = claim->told;
     report.was_run = true;
     for (uint32_t i = 0; i < measure->step_count; i++)
         if (measure->steps[i].kind == TACIT_MEASURE_RESULT)
@@ -984,8 +967,7 @@ static struct tacit_report_section report_figure(struct reproduction *reproducti
     struct tacit_report_claim *const claims =
         room_for(reproduction, figure->claim_count, sizeof *claims);
     for (uint32_t i = 0; claims != NULL && i < figure->claim_count; i++)
-        claims[i] =
-            was_run ? judge(reproduction, &figure->claims[i]) : report_claim(&figure->claims[i]);
+        claims[i] = was_run ? judge(reproduction, &figure->claims[i]) : figure->claims[i].told;
     struct tacit_report_figure const drawn =
         was_run ? draw_figure(reproduction, figure)
                 : (struct tacit_report_figure){.id = figure->id, .title = figure->title};

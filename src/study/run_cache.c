@@ -2,6 +2,7 @@
  * then its rows as they lie in memory), and the digest of all that. It never leaves the program
  * that wrote it. */
 #include "run_cache.h"
+#include "results.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +15,6 @@
 #define KIND_BYTES (sizeof KIND - 1)
 #define HEAD_BYTES (KIND_BYTES + TACIT_SHA256_BYTES)
 #define ENDING ".runs"
-#define PARTS_MAX 9u
 
 /* ---- What it was run with -------------------------------------------------------------------- */
 
@@ -117,14 +117,9 @@ bool run_cache_replace(const char *path, const char *text)
 
 /* ---- The arrays ------------------------------------------------------------------------------ */
 
-struct part {
-    void *bytes;  /* NULL: there is none */
-    size_t width; /* bytes of a run in a line */
-    size_t lines; /* each has all runs, one after the other */
-};
-
 struct parts {
-    struct part all[PARTS_MAX];
+    struct results_part all[RESULTS_PARTS];
+    const struct tacit_sim_results *results;
     size_t run_count;
     size_t row_bytes; /* of one run */
 };
@@ -132,25 +127,12 @@ struct parts {
 static struct parts list_parts(const struct tacit_experiment *experiment,
                                const struct tacit_sim_results *results)
 {
-    struct tacit_sim const *const sim = &experiment->sim;
-    size_t const arms = sim->env.arm_count;
-    size_t const points = sim->point_count;
-    size_t const seen = sim->agent_count * arms;
-    struct parts parts = {
-        {{results->metrics, sizeof *results->metrics, experiment->family->player.metric_count},
-         {results->regret, points * sizeof *results->regret, 1},
-         {results->eliminated, sizeof *results->eliminated, arms},
-         {results->ranking, arms * sizeof *results->ranking, 1},
-         {results->ranked_count, sizeof *results->ranked_count, 1},
-         {results->profiles, sim->profile_values * sizeof *results->profiles, 1},
-         {results->curves, points * sizeof *results->curves, sim->curve_count},
-         {results->site_counts, seen * sizeof *results->site_counts, 1},
-         {results->site_sums, seen * sizeof *results->site_sums, 1}},
-        sim->run_count,
-        0};
+    struct parts parts = {.results = results, .run_count = experiment->sim.run_count};
+    results_list(experiment, false, parts.all);
     TACIT_ASSERT(results->replayed == NULL); /* no file has them */
-    for (uint32_t i = 0; i < PARTS_MAX; i++)
-        parts.row_bytes += parts.all[i].bytes == NULL ? 0 : parts.all[i].width * parts.all[i].lines;
+    for (size_t i = 0; i < RESULTS_CACHED; i++)
+        parts.row_bytes +=
+            results_array(results, i) == NULL ? 0 : parts.all[i].width * parts.all[i].lines;
     return parts;
 }
 
@@ -158,13 +140,15 @@ static struct parts list_parts(const struct tacit_experiment *experiment,
 static void copy_row(const struct parts *parts, size_t run, unsigned char *row, bool to_row)
 {
     TACIT_ASSERT(run < parts->run_count);
-    for (struct part const *part = parts->all; part < parts->all + PARTS_MAX; part++)
-        for (size_t line = 0; part->bytes != NULL && line < part->lines; line++) {
-            unsigned char *const here =
-                (unsigned char *)part->bytes + (line * parts->run_count + run) * part->width;
+    for (size_t i = 0; i < RESULTS_CACHED; i++) {
+        struct results_part const *const part = &parts->all[i];
+        unsigned char *const array = results_array(parts->results, i);
+        for (size_t line = 0; array != NULL && line < part->lines; line++) {
+            unsigned char *const here = array + (line * parts->run_count + run) * part->width;
             memcpy(to_row ? row : here, to_row ? here : row, part->width);
             row += part->width;
         }
+    }
 }
 
 /* ---- The file -------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "now.h"
+#include "results.h"
 
 /* The one thing a signal handler may touch. */
 static struct tacit_sim_control control;
@@ -36,131 +37,6 @@ uint32_t simulate_threads(uint32_t asked)
     return asked > 0 ? asked : processors < 1 ? 1 : (uint32_t)processors;
 }
 
-#define PROFILE_VALUES_MAX (1u << 24) /* of all runs; beyond that there are none */
-
-#define SITE_VALUES_MAX                                                                            \
-    (UINT64_C(1) << 24) /* of all runs; beyond that nothing is said of sites                       \
-                         */
-#define SITES_MAX 10000u
-
-/* What sites saw is kept where they have means of their own and there is an answer to hold it
- * against. */
-static bool watches_sites(const struct tacit_experiment *experiment)
-{
-    struct tacit_sim const *const sim = &experiment->sim;
-    uint64_t const cells = (uint64_t)sim->agent_count * sim->env.arm_count;
-    return experiment->family->ranks && !sim->instance_per_run && sim->env.row_count > 1 &&
-           sim->agent_count <= SITES_MAX && cells * sim->run_count <= SITE_VALUES_MAX;
-}
-
-/* Rankings only where all runs have one instance: else they are of different arms. */
-static bool allocate_results(const struct tacit_experiment *experiment,
-                             struct tacit_sim_results *results)
-{
-    struct tacit_sim const *const sim = &experiment->sim;
-    size_t const runs = sim->run_count;
-    size_t const arms = sim->env.arm_count;
-    bool const ranks = experiment->family->ranks && !sim->instance_per_run && arms > 0;
-    results->metrics = calloc(experiment->family->player.metric_count * runs, sizeof(double));
-    results->regret = calloc(runs * sim->point_count, sizeof(double));
-    results->finished = calloc(runs, sizeof(bool));
-    bool const are_of_all = experiment->family->band != NULL || !sim->instance_per_run;
-    bool const profiles = sim->profile_values > 0 && are_of_all &&
-                          (uint64_t)sim->profile_values * runs <= PROFILE_VALUES_MAX;
-    if (profiles)
-        results->profiles = calloc(runs * sim->profile_values, sizeof(double));
-    bool const curves = sim->curve_count > 0;
-    if (curves)
-        results->curves = calloc(runs * sim->curve_count * sim->point_count, sizeof(double));
-    if (experiment->family->eliminates)
-        results->eliminated = calloc(runs * arms, sizeof(uint32_t));
-    bool const sites = watches_sites(experiment);
-    size_t const cells = sim->agent_count * arms;
-    if (sites) {
-        results->site_counts = calloc(runs * cells, sizeof(uint64_t));
-        results->site_sums = calloc(runs * cells, sizeof(double));
-    }
-    if (sim->replay != NULL)
-        results->replayed = calloc(runs, sizeof *results->replayed);
-    if (ranks) {
-        results->ranking = calloc(runs * arms, sizeof(uint32_t));
-        results->ranked_count = calloc(runs, sizeof(uint32_t));
-    }
-    return results->metrics != NULL && results->regret != NULL && results->finished != NULL &&
-           (results->eliminated != NULL || !experiment->family->eliminates) &&
-           (results->profiles != NULL || !profiles) &&
-           (results->replayed != NULL || sim->replay == NULL) &&
-           (!sites || (results->site_counts != NULL && results->site_sums != NULL)) &&
-           (results->curves != NULL || !curves) &&
-           (!ranks || (results->ranking != NULL && results->ranked_count != NULL));
-}
-
-/* Of a baseline nothing but regret is told. */
-static bool allocate_regret(const struct tacit_experiment *baseline,
-                            struct tacit_sim_results *results)
-{
-    size_t const runs = baseline->sim.run_count;
-    results->metrics = calloc(baseline->family->player.metric_count * runs, sizeof(double));
-    results->regret = calloc(runs * baseline->sim.point_count, sizeof(double));
-    results->finished = calloc(runs, sizeof(bool));
-    return results->metrics != NULL && results->regret != NULL && results->finished != NULL;
-}
-
-/* Moves what belongs to finished runs to the front: rows of `width` items a run. */
-static void compact_rows(const bool *finished, uint32_t runs, void *items, size_t bytes,
-                         size_t width)
-{
-    unsigned char *to = items;
-    for (uint32_t run = 0; items != NULL && run < runs; run++)
-        if (finished[run]) {
-            memmove(to, (unsigned char *)items + run * width * bytes, width * bytes);
-            to += width * bytes;
-        }
-}
-
-/* The same for columns: `height` rows of one item a run. */
-static void compact_columns(const bool *finished, uint32_t runs, void *items, size_t bytes,
-                            size_t height)
-{
-    unsigned char *to = items;
-    for (size_t i = 0; items != NULL && i < height * runs; i++)
-        if (finished[i % runs]) {
-            memmove(to, (unsigned char *)items + i * bytes, bytes);
-            to += bytes;
-        }
-}
-
-/* Moves the finished runs to the front of every row and column, so that the arrays have `finished`
- * runs; returns that number. */
-static uint32_t compact_finished(const struct tacit_experiment *experiment,
-                                 struct simulation *simulation)
-{
-    struct tacit_sim_results const *const results = &simulation->results;
-    struct tacit_sim const *const sim = &experiment->sim;
-    bool const *const is = results->finished;
-    uint32_t const runs = sim->run_count;
-    size_t const arms = sim->env.arm_count;
-    uint32_t finished = 0;
-    for (uint32_t run = 0; run < runs; run++)
-        finished += is[run] ? 1 : 0;
-    if (finished == runs)
-        return runs;
-    compact_columns(is, runs, results->metrics, sizeof(double),
-                    experiment->family->player.metric_count);
-    compact_columns(is, runs, results->eliminated, sizeof(uint32_t), arms);
-    compact_rows(is, runs, results->regret, sizeof(double), sim->point_count);
-    compact_rows(is, runs, results->profiles, sizeof(double), sim->profile_values);
-    compact_columns(is, runs, results->curves, sim->point_count * sizeof(double), sim->curve_count);
-    compact_rows(is, runs, results->ranking, sizeof(uint32_t), arms);
-    compact_rows(is, runs, results->ranked_count, sizeof(uint32_t), 1);
-    compact_rows(is, runs, results->site_counts, sizeof(uint64_t), sim->agent_count * arms);
-    compact_rows(is, runs, results->site_sums, sizeof(double), sim->agent_count * arms);
-    compact_rows(is, runs, results->replayed, sizeof *results->replayed, 1);
-    compact_rows(is, runs, simulation->uniform, sizeof(double), 1);
-    compact_rows(is, runs, simulation->floor, sizeof(double), 1);
-    return finished;
-}
-
 /* ---- Baselines ---- */
 
 /* The closed forms, one value a finished run. Errors: TACIT_MEMORY. */
@@ -180,15 +56,17 @@ static enum tacit_status work_out_baselines(const struct tacit_experiment *exper
     if (simulation->uniform == NULL || (has_floor && simulation->floor == NULL))
         status = TACIT_MEMORY;
     bool is_drawn = false;
+    uint32_t finished = 0;
     for (uint32_t run = 0; run < sim->run_count && status == TACIT_OK; run++) {
         if (!simulation->results.finished[run])
             continue;
         if (!is_drawn || sim->instance_per_run)
             tacit_sim_instance_draw(&instance, sim, run);
         is_drawn = true;
-        simulation->uniform[run] = tacit_baseline_uniform(experiment, &instance);
+        simulation->uniform[finished] = tacit_baseline_uniform(experiment, &instance);
         if (has_floor)
-            simulation->floor[run] = tacit_baseline_floor(experiment, &instance);
+            simulation->floor[finished] = tacit_baseline_floor(experiment, &instance);
+        finished++;
     }
     tacit_sim_delete(memory);
     return status;
@@ -274,7 +152,7 @@ enum tacit_status simulate(struct simulation *simulation, const struct tacit_exp
                            struct tacit_sim_control *shared, struct tacit_error *error)
 {
     *simulation = (struct simulation){0};
-    if (!allocate_results(experiment, &simulation->results))
+    if (!results_allocate(&simulation->results, experiment, false))
         return TACIT_MEMORY;
     enum tacit_status const status =
         play(experiment, cache, &simulation->results, thread_count, shared, error);
@@ -283,7 +161,7 @@ enum tacit_status simulate(struct simulation *simulation, const struct tacit_exp
     enum tacit_status const worked_out = work_out_baselines(experiment, simulation);
     if (worked_out != TACIT_OK)
         return worked_out;
-    simulation->finished = compact_finished(experiment, simulation);
+    simulation->finished = results_keep_finished(&simulation->results, experiment);
     return status;
 }
 
@@ -299,7 +177,7 @@ static enum tacit_status play_baseline(const struct tacit_experiment *baseline,
     size_t const runs = baseline->sim.run_count;
     uint32_t const metric = tacit_family_metric(baseline->family, "regret");
     enum tacit_status status = TACIT_MEMORY;
-    if (allocate_regret(baseline, &simulation.results))
+    if (results_allocate(&simulation.results, baseline, true))
         status = play(baseline, cache, &simulation.results, thread_count, shared, error);
     if (status == TACIT_OK) {
         memcpy(regret, simulation.results.metrics + metric * runs, runs * sizeof *regret);
@@ -368,8 +246,7 @@ static enum tacit_status play_share(const struct tacit_experiment *experiment,
 {
     struct simulation simulation = {0};
     enum tacit_status status = TACIT_MEMORY;
-    if (cache->player == 0 ? allocate_results(experiment, &simulation.results)
-                           : allocate_regret(experiment, &simulation.results))
+    if (results_allocate(&simulation.results, experiment, cache->player > 0))
         status = play(experiment, cache, &simulation.results, thread_count, shared, error);
     for (uint32_t run = 0; run < experiment->sim.run_count && missing != NULL && status == TACIT_OK;
          run++)
@@ -423,17 +300,7 @@ void simulate_explain(const struct tacit_experiment *experiment, enum tacit_stat
 
 void simulation_free(struct simulation *simulation)
 {
-    free(simulation->results.metrics);
-    free(simulation->results.regret);
-    free(simulation->results.eliminated);
-    free(simulation->results.finished);
-    free(simulation->results.profiles);
-    free(simulation->results.curves);
-    free(simulation->results.ranking);
-    free(simulation->results.ranked_count);
-    free(simulation->results.site_counts);
-    free(simulation->results.site_sums);
-    free(simulation->results.replayed);
+    results_free(&simulation->results);
     free(simulation->uniform);
     free(simulation->floor);
     for (uint32_t i = 0; i < simulation->played_count; i++) {

@@ -191,8 +191,7 @@ static void put_rows(struct sink *sink, const struct wire_field *field, const ui
     size_t const row_elements = count / tacit_bits_count(set, agents);
     size_t const apart =
         field->stride * (field->kind == WIRE_ROW ? (size_t)member_of(message, field->apart) : 1);
-    for (uint32_t row = tacit_bits_next(set, agents, 0); row < agents;
-         row = tacit_bits_next(set, agents, row + 1))
+    TACIT_BITS_EACH (row, set, agents)
         put_elements(sink, field, from + row * apart, row_elements);
 }
 

@@ -1,6 +1,6 @@
 /* Linked into tacitd-test in front of the core's own (--wrap): TACIT_TEST_AGGREGATOR=file; what
  * this daemon adds as an aggregator is read from it, 8 bytes a number. The core hedges its entropy
- * by the request, so that no tape of entropy (src/live/daemon/entropy.c) says what comes out. */
+ * by the request, so that no tape of entropy (entropy_hooks.c) says what comes out. */
 #include "tacit/helper.h"
 #include <stdio.h>
 #include <stdlib.h>

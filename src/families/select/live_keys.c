@@ -347,10 +347,10 @@ static enum tacit_status read_initial(const struct live_run_file *from,
                                       struct select_hub_settings *settings)
 {
     struct run_keys const *const keys = from->file->keys;
-    char *const path = tacit_config_path(from->file->document, keys->initial);
+    char *const path = tacit_config_path(from->file->daemon.document, keys->initial);
     FILE *const in = path == NULL ? NULL : fopen(path, "rb");
     float *const initial = config_document_allocate(
-        from->file->document, (keys->core.dimension + (size_t)1) * sizeof *initial);
+        from->file->daemon.document, (keys->core.dimension + (size_t)1) * sizeof *initial);
     size_t const got = in == NULL || initial == NULL
                            ? 0
                            : fread(initial, sizeof *initial, keys->core.dimension + (size_t)1, in);

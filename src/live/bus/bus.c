@@ -12,6 +12,7 @@
 #include "../daemon/log.h"
 #include "../daemon/names.h"
 #include "../daemon/private.h"
+#include "../daemon/refusal.h"
 #include "../pki/pki.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -728,8 +729,7 @@ static void on_due(void *context)
 
 static enum tacit_status refuse(struct tacit_error *error, const char *text)
 {
-    (void)snprintf(error->text, sizeof error->text, "%s", text);
-    return TACIT_INVALID;
+    return live_refuse(error, TACIT_INVALID, "%s", text);
 }
 
 static bool is_loopback(const char *host)
@@ -787,10 +787,8 @@ enum tacit_status live_bus_open(struct live_bus **bus, struct live_loop *loop,
     if (status != TACIT_OK)
         return status;
     struct live_bus *const made = calloc(1, sizeof *made);
-    if (made == NULL) {
-        (void)snprintf(error->text, sizeof error->text, "out of memory");
-        return TACIT_MEMORY;
-    }
+    if (made == NULL)
+        return live_refuse(error, TACIT_MEMORY, "out of memory");
     ignore_broken_pipes();
     if (open_count++ == 0)
         (void)mosquitto_lib_init(); /* answers MOSQ_ERR_SUCCESS always */
@@ -806,8 +804,7 @@ enum tacit_status live_bus_open(struct live_bus **bus, struct live_loop *loop,
     made->timer = live_timer_new(loop, on_due, made);
     if (made->timer == NULL) {
         deinit(made);
-        (void)snprintf(error->text, sizeof error->text, "out of memory");
-        return TACIT_MEMORY;
+        return live_refuse(error, TACIT_MEMORY, "out of memory");
     }
     live_timer_set(made->timer, live_now_us());
     *bus = made;

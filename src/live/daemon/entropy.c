@@ -39,62 +39,8 @@ enum tacit_status live_entropy_check(struct tacit_error *error)
     return TACIT_OK;
 }
 
-#ifdef TACIT_TEST_HOOKS
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-/* Test build only: TACIT_TEST_SLOW_US=n; noise takes up to n microseconds more a piece, as its
- * first byte says: a sampler whose time tells what it drew. */
-static enum tacit_status fill_slowly(void *context, void *bytes, size_t size)
-{
-    enum tacit_status const status = fill(context, bytes, size);
-    unsigned long const most_us = strtoul(getenv("TACIT_TEST_SLOW_US"), NULL, 10);
-    if (status == TACIT_OK && size > 0)
-        (void)usleep((useconds_t)(most_us * *(const unsigned char *)bytes / 255));
-    return status;
-}
-
-/* Test build only: TACIT_TEST_STUCK=n: the system gives this byte for ever. */
-static enum tacit_status fill_stuck(void *context, void *bytes, size_t size)
-{
-    (void)context;
-    memset(bytes, (int)strtoul(getenv("TACIT_TEST_STUCK"), NULL, 10), size);
-    return TACIT_OK;
-}
-
-/* Test build only: TACIT_TEST_TAPE=prefix; what is drawn is read from prefix.noise,
- * prefix.decisions, prefix.keys and prefix.ids, where there is such a file, and at its end there is
- * no entropy.
- */
-static enum tacit_status fill_from_tape(void *context, void *bytes, size_t size)
-{
-    return fread(bytes, 1, size, context) == size ? TACIT_OK : TACIT_ENTROPY;
-}
-
-struct tacit_entropy live_entropy(enum live_entropy_use use)
-{
-    static const char *const names[] = {"noise", "decisions", "keys", "ids"};
-    static FILE *tapes[4];
-    char const *const prefix = getenv("TACIT_TEST_TAPE");
-    char path[4096];
-    if (getenv("TACIT_TEST_STUCK") != NULL)
-        return (struct tacit_entropy){fill_stuck, NULL};
-    if (use == LIVE_ENTROPY_NOISE && getenv("TACIT_TEST_SLOW_US") != NULL)
-        return (struct tacit_entropy){fill_slowly, NULL};
-    if (use == LIVE_ENTROPY_OTHER || prefix == NULL)
-        return (struct tacit_entropy){fill, NULL};
-    if (tapes[use] == NULL) {
-        (void)snprintf(path, sizeof path, "%s.%s", prefix, names[use]);
-        tapes[use] = fopen(path, "rb");
-    }
-    return tapes[use] == NULL ? (struct tacit_entropy){fill, NULL}
-                              : (struct tacit_entropy){fill_from_tape, tapes[use]};
-}
-#else
 struct tacit_entropy live_entropy(enum live_entropy_use use)
 {
     (void)use;
     return (struct tacit_entropy){fill, NULL};
 }
-#endif

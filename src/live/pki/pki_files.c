@@ -67,6 +67,18 @@ X509 *pki_read_certificate(const char *path)
     return certificate;
 }
 
+X509_CRL *pki_read_list(const char *path, EVP_PKEY *key)
+{
+    FILE *const file = fopen(path, "re");
+    X509_CRL *const list = file == NULL ? NULL : PEM_read_X509_CRL(file, NULL, NULL, NULL);
+    if (file != NULL)
+        (void)fclose(file);
+    if (list != NULL && X509_CRL_verify(list, key) == 1)
+        return list;
+    X509_CRL_free(list);
+    return NULL;
+}
+
 static enum tacit_status open_closed(const char *path, const char *what, FILE **file,
                                      struct tacit_error *error)
 {

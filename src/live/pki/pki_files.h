@@ -22,6 +22,10 @@ enum tacit_status pki_check_name(const char *name, struct tacit_error *error);
 
 /* NULL: there is none that can be read. Give it to X509_free. */
 X509 *pki_read_certificate(const char *path);
+
+/* The list of revoked certificates that is signed with `key`; NULL: there is none. */
+X509_CRL *pki_read_list(const char *path, EVP_PKEY *key);
+
 /* Closed (live_private_is_closed), and not encrypted. Errors: TACIT_INVALID, with error->text; else
  * give *key to EVP_PKEY_free. */
 enum tacit_status pki_read_key(const char *path, EVP_PKEY **key, struct tacit_error *error);

@@ -35,23 +35,11 @@ static X509_CRL *new_list(const struct authority *authority)
     return NULL;
 }
 
-/* Only a list of our own CA is taken further. */
-static X509_CRL *read_list(const struct authority *authority)
-{
-    FILE *const file = fopen(authority->list_file.bytes, "re");
-    X509_CRL *const list = file == NULL ? NULL : PEM_read_X509_CRL(file, NULL, NULL, NULL);
-    if (file != NULL)
-        (void)fclose(file);
-    if (list != NULL && X509_CRL_verify(list, authority->key) == 1)
-        return list;
-    X509_CRL_free(list);
-    return NULL;
-}
-
 static enum tacit_status open_list(struct authority *authority, struct tacit_error *error)
 {
     bool const is_there = pki_path_exists(&authority->list_file);
-    authority->list = is_there ? read_list(authority) : new_list(authority);
+    authority->list =
+        is_there ? pki_read_list(authority->list_file.bytes, authority->key) : new_list(authority);
     if (authority->list != NULL)
         return TACIT_OK;
     if (!is_there)

@@ -48,16 +48,8 @@ static bool read_list(const char *ca_file, X509 *ca, X509_CRL **list)
     *list = NULL;
     if (!list_path(ca_file, path))
         return true;
-    FILE *const file = fopen(path, "re");
-    X509_CRL *const found = file == NULL ? NULL : PEM_read_X509_CRL(file, NULL, NULL, NULL);
-    if (file != NULL)
-        (void)fclose(file);
-    if (found != NULL && X509_CRL_verify(found, X509_get0_pubkey(ca)) == 1) {
-        *list = found;
-        return true;
-    }
-    X509_CRL_free(found);
-    return false;
+    *list = pki_read_list(path, X509_get0_pubkey(ca));
+    return *list != NULL;
 }
 
 static bool read_authority(struct live_keys *keys)

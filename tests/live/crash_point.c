@@ -1,7 +1,6 @@
-/* Test build only: TACIT_CRASH_AT=name:n kills the process at the n-th passage of a crash point;
- * first:n,then:m at the m-th passage of the second one after the n-th of the first. */
-#include "crash_point.h"
-#ifdef TACIT_TEST_HOOKS
+/* Linked into tacitd-test: TACIT_CRASH_AT=name:n kills the process at the n-th passage of a crash
+ * point; first:n,then:m at the m-th passage of the second one after the n-th of the first. */
+#include "../../src/live/daemon/crash_point.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,3 @@ void live_crash_point(const char *name)
     passages = 0;
     wanted = end + 1;
 }
-#else
-typedef int live_crash_point_is_for_tests; /* a translation unit may not be empty */
-#endif
