@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RESEND_AFTER_US 2000000u /* what was not answered is said again after so long */
+#define RESEND_AFTER_US 2000000u /* what was not answered is sent again after so long */
 
 #define CHECK_OPTION                                                                               \
     {                                                                                              \
@@ -53,7 +53,7 @@ static const struct argp_option coordinator_options[] = {
      "With --recover: go on when N sites have shown what they hold, instead of all", 0},
     COMMAND_LAST_OPTIONS};
 
-#define WORDS_MAX 3u /* of a helper's */
+#define OPERANDS_MAX 3u /* of a helper's */
 
 struct request {
     const char *file;
@@ -63,11 +63,11 @@ struct request {
     bool ends_run;
     bool recovers;
     uint32_t recover_sites;
-    const char *said[WORDS_MAX];
+    const char *operands[OPERANDS_MAX];
     uint32_t count;
 };
 
-static void parse_words(const struct command *command, void *into, int key, char *value)
+static void parse_option(const struct command *command, void *into, int key, char *value)
 {
     struct request *const request = into;
     bool const is_file = key == 'c' || key == 'k';
@@ -85,9 +85,9 @@ static void parse_words(const struct command *command, void *into, int key, char
     } else if (key == 's') {
         request->recover_sites = command_number(command, "sites", value, TACIT_AGENTS_MAX);
     } else if (key == COMMAND_OPERAND && command == &command_helper) {
-        if (request->count == WORDS_MAX)
+        if (request->count == OPERANDS_MAX)
             command_refuse_usage(command, "too many words");
-        request->said[request->count++] = value;
+        request->operands[request->count++] = value;
     } else if (is_file || key == COMMAND_OPERAND ||
                (request->file == NULL && command != &command_helper)) {
         command_refuse(command,
@@ -307,7 +307,7 @@ const struct command command_agent = {
     .options = options,
     .operands = NULL,
     .help = "Runs the agent of a site (docs/live.md).",
-    .parse = parse_words,
+    .parse = parse_option,
     .run = agent_command,
 };
 
@@ -392,7 +392,7 @@ const struct command command_coordinator = {
     .options = coordinator_options,
     .operands = NULL,
     .help = "Runs the coordinator of a federation (docs/live.md).",
-    .parse = parse_words,
+    .parse = parse_option,
     .run = coordinator_command,
 };
 
@@ -481,16 +481,17 @@ static int helper_command(const struct command *command, int argc, char **argv)
     struct request request = {0};
     struct tacit_error error = {""};
     command_parse(command, &request, argc, argv);
-    char const *const verb = request.count == 0 ? "" : request.said[0];
+    char const *const verb = request.count == 0 ? "" : request.operands[0];
     if (request.count == 0 && request.file != NULL)
         return run_helper(&request, request.file, NULL);
     if (strcmp(verb, "agree") == 0 && request.count >= 2 && request.file == NULL)
         return daemons_report(
-            live_helper_agree(request.said[1], request.said[2], find_hub, stdout, &error), &error);
+            live_helper_agree(request.operands[1], request.operands[2], find_hub, stdout, &error),
+            &error);
     if (strcmp(verb, "answer") == 0 && request.count == 3 && request.file == NULL)
-        return run_helper(&request, request.said[1], request.said[2]);
+        return run_helper(&request, request.operands[1], request.operands[2]);
     if (strcmp(verb, "fingerprint") == 0 && request.count == 2 && request.file == NULL)
-        return print_fingerprint(request.said[1]);
+        return print_fingerprint(request.operands[1]);
     command_refuse_usage(command, "it is called in one of these ways");
     return EXIT_WRONG_INPUT;
 }
@@ -505,6 +506,6 @@ const struct command command_helper = {
         "the sites' keys, and agrees to it with the code that is shown. answer: without a broker: "
         "hears a file of the coordinator's, and prints what is to be carried back. fingerprint: "
         "of a key for signing, as the files pin it.",
-    .parse = parse_words,
+    .parse = parse_option,
     .run = helper_command,
 };

@@ -323,8 +323,7 @@ uint32_t tacit_select_piece_count(uint32_t dimension, enum tacit_select_vector v
 uint32_t tacit_select_piece_numbers(uint32_t dimension, enum tacit_select_vector vector,
                                     uint32_t index);
 
-/* ---- Updates of both roles, whose event is tacit_event
- * -------------------------------------------------------- */
+/* ---- Updates of both roles (the event is tacit_event) --------------------------------------- */
 
 struct tacit_select_update {
     bool persist;
