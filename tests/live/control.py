@@ -210,6 +210,13 @@ def site_refuses_an_arm_and_is_not_counted_until_the_arm_is_out(federation_of):
     federation.end_applications()
 
 
+def hub_is_back(federation):
+    """Started again once it has died, which takes it a moment after its socket has gone."""
+    if federation.processes["coordinator"].poll() is not None:
+        federation.start("coordinator")
+    return federation.status()
+
+
 def say_until_known(federation, *words):
     """The hub dies in mid-word, and the operator says it again; result: how often no answer came."""
     deaths = 0
@@ -220,10 +227,7 @@ def say_until_known(federation, *words):
             return deaths
         require("no answer" in done.stderr or "nobody answers" in done.stderr, f"{words}: {done.stderr}")
         deaths += 1
-        process = federation.processes["coordinator"]
-        if process.poll() is not None:
-            federation.start("coordinator")
-        wait_for("the hub is back", federation.status, 120)
+        wait_for("the hub is back", lambda: hub_is_back(federation), 120)
     raise AssertionError(f"{words} was never answered")
 
 
