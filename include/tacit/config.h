@@ -420,7 +420,7 @@ double tacit_measure_value(const struct tacit_measure *measure,
 
 /* One claim, and what this project found when it was recorded. */
 struct tacit_claim {
-    struct tacit_report_claim told; /* but for its value */
+    struct tacit_report_claim reported; /* but for its value */
     struct tacit_measure measure;
     bool is_each_run; /* worked out in each run by itself, then averaged; else of the means */
     uint32_t line;

@@ -26,29 +26,29 @@ static const struct config_choice scales[] = {{"linear", 0}, {"log", 1}, {NULL, 
 #define BAND_TEXT "the claim holds from the first to the second, like [1, inf]"
 
 static const struct config_key fast_keys[] = {
-    {"says", NULL, "what is claimed then", CONFIG_TO_TEXT(tacit_claim, told.says)},
+    {"says", NULL, "what is claimed then", CONFIG_TO_TEXT(tacit_claim, reported.says)},
     {"measure", "(the claim's)", "", .form = "a formula"},
     {"band", "(the claim's)", "", .form = "two numbers"},
-    {"verdict", "(the claim's)", "", CONFIG_TO_ENUM(tacit_claim, told.record, verdicts)},
-    {"why", "(the claim's)", "", CONFIG_TO_TEXT(tacit_claim, told.why)},
+    {"verdict", "(the claim's)", "", CONFIG_TO_ENUM(tacit_claim, reported.record, verdicts)},
+    {"why", "(the claim's)", "", CONFIG_TO_TEXT(tacit_claim, reported.why)},
     {.name = NULL}};
 
 static const struct config_key claim_keys[] = {
     {"id", NULL, "given once", .form = ID_TEXT},
-    {"where", NULL, "in the paper", CONFIG_TO_TEXT(tacit_claim, told.where)},
-    {"says", NULL, "in our words", CONFIG_TO_TEXT(tacit_claim, told.says)},
+    {"where", NULL, "in the paper", CONFIG_TO_TEXT(tacit_claim, reported.where)},
+    {"says", NULL, "in our words", CONFIG_TO_TEXT(tacit_claim, reported.says)},
     {"measure", NULL, "of EXPERIMENT.METRIC and EXPERIMENT.METRIC@SLOT", .form = "a formula"},
     {"band", NULL, BAND_TEXT, .form = "two numbers"},
     {"limit", "no", "a limit or bound, which finite runs cannot refute",
-     CONFIG_TO_FLAG(tacit_claim, told.is_limit, config_no_yes)},
+     CONFIG_TO_FLAG(tacit_claim, reported.is_limit, config_no_yes)},
     {"each_run", "no", "the measure is of each run, then averaged",
      CONFIG_TO_FLAG(tacit_claim, is_each_run, config_no_yes)},
-    {"verdict", NULL, "on record", CONFIG_TO_ENUM(tacit_claim, told.record, verdicts)},
-    {"why", "(must be given unless it holds)", "", CONFIG_TO_TEXT(tacit_claim, told.why)},
+    {"verdict", NULL, "on record", CONFIG_TO_ENUM(tacit_claim, reported.record, verdicts)},
+    {"why", "(must be given unless it holds)", "", CONFIG_TO_TEXT(tacit_claim, reported.why)},
     {"reading", "", "of the paper, that it rests on, and what another gives",
-     CONFIG_TO_TEXT(tacit_claim, told.reading)},
+     CONFIG_TO_TEXT(tacit_claim, reported.reading)},
     {"checked", "", "how else it was found, independently",
-     CONFIG_TO_TEXT(tacit_claim, told.checked)},
+     CONFIG_TO_TEXT(tacit_claim, reported.checked)},
     {"fast", "(the same)", "what it is with --fast", .inner = fast_keys},
     {.name = NULL}};
 
@@ -195,8 +195,8 @@ static void read_measure(struct claims_reader *reader, const struct config_node 
         return;
     struct config_node const *const node = config_node_member(map, "measure");
     config_measure_read(&reader->base, node, find_experiment, reader, &claim->measure);
-    claim->told.measure = claim->measure.text;
-    claim->told.value = NAN;
+    claim->reported.measure = claim->measure.text;
+    claim->reported.value = NAN;
     claim->line = node->line;
 }
 
@@ -207,15 +207,15 @@ static void check_verdict(struct claims_reader *reader, const struct config_node
     char key[40];
     struct config_node const *const node = config_node_member(map, "verdict");
     (void)snprintf(key, sizeof key, "%s.verdict", section);
-    if (claim->told.is_limit && claim->told.record == TACIT_VERDICT_FAILS)
+    if (claim->reported.is_limit && claim->reported.record == TACIT_VERDICT_FAILS)
         config_reader_fail(&reader->base, node, key,
                            "finite runs refute no limit; allowed: holds, not reached");
-    if (!claim->told.is_limit && claim->told.record == TACIT_VERDICT_NOT_REACHED)
+    if (!claim->reported.is_limit && claim->reported.record == TACIT_VERDICT_NOT_REACHED)
         config_reader_fail(&reader->base, node, key,
                            "only a limit is not reached; allowed: holds, does not hold, or the "
                            "claim's key limit: yes");
     (void)snprintf(key, sizeof key, "%s.why", section);
-    if (claim->told.record != TACIT_VERDICT_HOLDS && claim->told.why == NULL)
+    if (claim->reported.record != TACIT_VERDICT_HOLDS && claim->reported.why == NULL)
         config_reader_fail(&reader->base, map, key, "missing; it must be given");
 }
 
@@ -235,8 +235,8 @@ static void read_fast_claim(struct claims_reader *reader, const struct config_no
     if (config_node_member(own, "measure") != NULL)
         read_measure(reader, own, "claims.fast.measure", fast);
     if (config_node_member(own, "band") != NULL && reader->base.status == TACIT_OK)
-        config_reader_pair(&reader->base, own, "claims.fast.band", true, BAND_TEXT, &fast->told.lo,
-                           &fast->told.hi);
+        config_reader_pair(&reader->base, own, "claims.fast.band", true, BAND_TEXT,
+                           &fast->reported.lo, &fast->reported.hi);
     check_verdict(reader, own, "claims.fast", fast);
     claim->fast = fast;
 }
@@ -245,11 +245,11 @@ static void read_claim(struct claims_reader *reader, const struct config_node *m
                        struct tacit_claim *claim)
 {
     config_reader_table(&reader->base, map, "claims", claim_keys, claim);
-    read_id(reader, map, "claims.id", &claim->told.id);
+    read_id(reader, map, "claims.id", &claim->reported.id);
     read_measure(reader, map, "claims.measure", claim);
     if (reader->base.status == TACIT_OK)
-        config_reader_pair(&reader->base, map, "claims.band", true, BAND_TEXT, &claim->told.lo,
-                           &claim->told.hi);
+        config_reader_pair(&reader->base, map, "claims.band", true, BAND_TEXT, &claim->reported.lo,
+                           &claim->reported.hi);
     check_verdict(reader, map, "claims", claim);
     if (reader->base.status == TACIT_OK)
         read_fast_claim(reader, map, claim);
@@ -299,7 +299,7 @@ static void check_run(struct claims_reader *reader, const struct config_node *ma
                       const struct tacit_claims_figure *figure)
 {
     for (uint32_t i = 0; i < figure->claim_count && reader->base.status == TACIT_OK; i++)
-        if (figure->hours == 0 && figure->claims[i].told.record == TACIT_VERDICT_NOT_RUN)
+        if (figure->hours == 0 && figure->claims[i].reported.record == TACIT_VERDICT_NOT_RUN)
             config_reader_fail(&reader->base, map, "claims.verdict",
                                "'not run' belongs to figures that take hours: their key hours");
 }

@@ -738,7 +738,7 @@ static struct tacit_report_claim judge(struct reproduction *reproduction,
 {
     struct tacit_measure const *const measure = &claim->measure;
     struct sample sample = {.measure = measure, .left_out = NOBODY};
-    struct tacit_report_claim report = claim->told;
+    struct tacit_report_claim report = claim->reported;
     report.was_run = true;
     for (uint32_t i = 0; i < measure->step_count; i++)
         if (measure->steps[i].kind == TACIT_MEASURE_RESULT)
@@ -967,7 +967,7 @@ static struct tacit_report_section report_figure(struct reproduction *reproducti
     struct tacit_report_claim *const claims =
         room_for(reproduction, figure->claim_count, sizeof *claims);
     for (uint32_t i = 0; claims != NULL && i < figure->claim_count; i++)
-        claims[i] = was_run ? judge(reproduction, &figure->claims[i]) : figure->claims[i].told;
+        claims[i] = was_run ? judge(reproduction, &figure->claims[i]) : figure->claims[i].reported;
     struct tacit_report_figure const drawn =
         was_run ? draw_figure(reproduction, figure)
                 : (struct tacit_report_figure){.id = figure->id, .title = figure->title};

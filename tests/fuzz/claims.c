@@ -50,8 +50,9 @@ static void check_claims(struct tacit_claims *claims)
             TACIT_ASSERT(figure->curves[j].experiment < claims->experiment_count);
         for (uint32_t j = 0; j < figure->claim_count; j++) {
             const struct tacit_claim *const claim = &figure->claims[j];
-            TACIT_ASSERT(claim->told.lo <= claim->told.hi);
-            TACIT_IMPLIES(claim->told.record != TACIT_VERDICT_HOLDS, claim->told.why != NULL);
+            TACIT_ASSERT(claim->reported.lo <= claim->reported.hi);
+            TACIT_IMPLIES(claim->reported.record != TACIT_VERDICT_HOLDS,
+                          claim->reported.why != NULL);
             (void)tacit_measure_value(&claim->measure, result, claims);
         }
     }
