@@ -40,6 +40,8 @@ RUNS = {
     "gossip-sound": (BANDIT + SOUND + "agents: 10\nhorizon: 15000\nruns: 1\nnetwork: {kind: ring}\nprotocol: {kind: gossip-ucb}\n",),
     "votes": (BANDIT + "agents: 64\nhorizon: 2000000\nruns: 1\nnetwork: {kind: broadcast}\n"
               "protocol: {kind: votes, subroutine: ser3, epsilon: 0.25, delta: 0.05, eta: 0.9}\nprivacy: {mode: paper}\n", "--runs", "10"),
+    "votes-private": (BANDIT + SOUND + "agents: 20\nhorizon: 1000000\nruns: 1\nnetwork: {kind: broadcast}\n"
+                      "protocol: {kind: votes, epsilon: 0.25, votes: cheapest}\n", "--runs", "10"),
     "select": ("environment: {kind: latency, source: two-groups}\nagents: 300\nhorizon: 600\nruns: 1\nnetwork: {kind: star}\n"
                "protocol: {kind: select, selector: exact, users_per_round: 15}\nprivacy: {mode: paper, epsilon: 40}\n",),
     "linear": ("environment: {kind: contextual, contextual: {dimension: 10, arms: 25, link: logistic, source: sphere}}\nagents: 20\nhorizon: 200\n"

@@ -37,10 +37,9 @@ struct direct_run {
     struct tacit_vote_board *board;
     unsigned char *racers;
     size_t racer_bytes;
-    double *two_alpha; /* by rounds; 0: not computed yet */
-    double *quiet;     /* the same, of quiet_spread */
-    double *gaps;      /* K, where means stay; else NULL */
-    double *means;
+    double *two_alpha;   /* by rounds; 0: not computed yet */
+    double *quiet;       /* the same, of quiet_spread */
+    const double *means; /* K, where all players' are alike and stay; else NULL */
     uint32_t *arms;
     uint64_t voted; /* the board's, as a word */
     uint64_t all;
@@ -78,29 +77,6 @@ static uint32_t *order_of(const struct direct_run *direct, struct racer *racer)
 }
 
 /* ---- Memory ---- */
-
-static bool means_stay(const struct vote_world *world)
-{
-    return world->env->row_count == 1 && world->switch_every == 0 && world->drift == 0;
-}
-
-static enum tacit_status fill_means(struct direct_run *direct, void *memory)
-{
-    if (!means_stay(direct->world))
-        return TACIT_OK;
-    direct->gaps = tacit_sim_new(memory, direct->arm_count, sizeof(double));
-    direct->means = tacit_sim_new(memory, direct->arm_count, sizeof(double));
-    if (!tacit_sim_is_whole(memory))
-        return TACIT_MEMORY;
-    double best = 0;
-    for (uint32_t arm = 0; arm < direct->arm_count; arm++) {
-        direct->means[arm] = vote_mean(direct->world, 0, arm, 0);
-        best = arm == 0 || direct->means[arm] > best ? direct->means[arm] : best;
-    }
-    for (uint32_t arm = 0; arm < direct->arm_count; arm++)
-        direct->gaps[arm] = best - direct->means[arm];
-    return TACIT_OK;
-}
 
 static void set_racers(struct direct_run *direct)
 {
@@ -143,7 +119,8 @@ static enum tacit_status start_direct(struct direct_run *direct, void *memory)
         direct->quota = tacit_best_arm_quota(&world->subroutine, 1);
     set_racers(direct);
     vote_clock_start(&direct->clock, world);
-    return fill_means(direct, memory);
+    direct->means = vote_means_stay(world) ? world->env->means : NULL;
+    return TACIT_OK;
 }
 
 /* ---- A racer ---- */
@@ -344,17 +321,6 @@ static double draw_reward(struct direct_run *direct, struct racer *racer, uint32
     return vote_reward(direct->world, &racer->reward_chance, player, arm, direct->outcome->samples);
 }
 
-static void count_play(struct direct_run *direct, uint32_t player, uint32_t arm)
-{
-    if (direct->gaps == NULL) {
-        vote_count_play(direct->world, direct->outcome, player, arm, direct->outcome->samples);
-        return;
-    }
-    direct->outcome->regret += direct->gaps[arm];
-    direct->outcome->plays_beyond +=
-        direct->gaps[arm] > direct->world->subroutine.accuracy + 1e-12 ? 1u : 0u;
-}
-
 static void end_round(struct direct_run *direct, struct racer *racer, uint32_t player)
 {
     racer->rounds++;
@@ -377,7 +343,7 @@ static void activate(struct direct_run *direct, uint32_t player)
     read_board(direct, racer);
     uint32_t const arm = next_arm(direct, racer);
     double const reward = draw_reward(direct, racer, player, arm);
-    count_play(direct, player, arm);
+    vote_count_play(direct->world, direct->outcome, player, arm, direct->outcome->samples);
     vote_trace_play(direct->trace, player, arm, racer->single);
     direct->outcome->samples++;
     if (direct->trace != NULL)

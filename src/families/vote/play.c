@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAME_MEAN 1e-12
-
 /* ---- The world ---- */
 
 double vote_mean(const struct vote_world *world, uint32_t player, uint32_t arm, uint64_t samples)
@@ -39,23 +37,21 @@ double vote_reward(const struct vote_world *world, struct tacit_rng *rng, uint32
     return sum.real < 0 ? 0 : sum.real > 1 ? 1 : sum.real;
 }
 
-static double best_mean(const struct vote_world *world, uint32_t player, uint64_t samples)
+bool vote_means_stay(const struct vote_world *world)
 {
-    double best = vote_mean(world, player, 0, samples);
-    for (uint32_t arm = 1; arm < world->env->arm_count; arm++) {
-        double const mean = vote_mean(world, player, arm, samples);
-        best = mean > best ? mean : best;
-    }
-    return best;
+    return world->env->row_count == 1 && world->switch_every == 0 && world->drift == 0;
 }
 
-void vote_count_play(const struct vote_world *world, struct vote_outcome *outcome, uint32_t player,
-                     uint32_t arm, uint64_t samples)
+double vote_gap(const struct vote_world *world, uint32_t player, uint32_t arm, uint64_t samples)
 {
-    double const gap = best_mean(world, player, samples) - vote_mean(world, player, arm, samples);
-    outcome->regret += gap;
-    if (gap > world->subroutine.accuracy + SAME_MEAN)
-        outcome->plays_beyond++;
+    if (world->gaps != NULL)
+        return world->gaps[arm];
+    double best = vote_mean(world, player, 0, samples);
+    for (uint32_t other = 1; other < world->env->arm_count; other++) {
+        double const mean = vote_mean(world, player, other, samples);
+        best = mean > best ? mean : best;
+    }
+    return best - vote_mean(world, player, arm, samples);
 }
 
 void vote_clock_start(struct vote_clock *clock, const struct vote_world *world)
@@ -130,10 +126,9 @@ void vote_finish(const struct vote_world *world, struct vote_outcome *outcome,
     uint32_t near = 0;
     for (uint32_t player = 0; player < players; player++) {
         uint32_t const arm = end->arms[player];
-        double const gap = best_mean(world, player, outcome->samples) -
-                           vote_mean(world, player, arm, outcome->samples);
-        best += gap <= SAME_MEAN ? 1u : 0u;
-        near += gap <= world->subroutine.accuracy + SAME_MEAN ? 1u : 0u;
+        double const gap = vote_gap(world, player, arm, outcome->samples);
+        best += gap <= VOTE_SAME_MEAN ? 1u : 0u;
+        near += gap <= world->subroutine.accuracy + VOTE_SAME_MEAN ? 1u : 0u;
         if (counts != NULL)
             counts[arm]++;
         if (end->trace != NULL && end->trace->winners != NULL)

@@ -15,6 +15,7 @@
 #define VOTE_PURPOSE_ORDER TACIT_PURPOSE_OF_FAMILY(VOTE_FAMILY, 1)  /* of a player: its shuffles */
 #define VOTE_PURPOSE_RESET TACIT_PURPOSE_OF_FAMILY(VOTE_FAMILY, 2)  /* common: DSER4's coin */
 
+#define VOTE_SAME_MEAN 1e-12 /* gaps up to here are rounding */
 #define VOTE_GROUPS_MAX 16u
 #define VOTE_DRAWN_MAX 32u
 
@@ -37,6 +38,8 @@ struct vote_world {
     uint32_t player_count; /* N */
     uint64_t horizon;      /* samples at most */
     const struct tacit_env *env;
+    const double *gaps;    /* K: best mean - the arm's, where vote_means_stay; NULL: worked out at
+                              each sample */
     double drift;          /* added to the mean of an arm that drifts, a sample of anybody */
     double drift_floor;    /* no drifting mean falls below */
     uint32_t drift_spare;  /* an arm that does not drift, or TACIT_NO_ARM: all do */
@@ -183,6 +186,9 @@ enum tacit_status vote_play(const struct vote_world *world, struct vote_outcome 
 /* Mean of an arm for a player after `samples` samples of anybody. */
 double vote_mean(const struct vote_world *world, uint32_t player, uint32_t arm, uint64_t samples);
 
+/* Has every player the same means, at all times? */
+bool vote_means_stay(const struct vote_world *world);
+
 /* ---- Assumption 4 (gap.c) ---- */
 
 /* The arm with the best mean on average over the first `samples`, the paper's k*; lowest index on
@@ -248,9 +254,19 @@ static inline uint32_t vote_clock_active(struct vote_clock *clock, const struct 
 double vote_reward(const struct vote_world *world, struct tacit_rng *rng, uint32_t player,
                    uint32_t arm, uint64_t samples);
 
-/* Adds the regret of one pull. */
-void vote_count_play(const struct vote_world *world, struct vote_outcome *outcome, uint32_t player,
-                     uint32_t arm, uint64_t samples);
+/* What a play of the arm loses to the player's best one, after `samples` samples of anybody. */
+double vote_gap(const struct vote_world *world, uint32_t player, uint32_t arm, uint64_t samples);
+
+/* Adds the regret of one pull. Inline: direct loops spend their time on little else. */
+static inline void vote_count_play(const struct vote_world *world, struct vote_outcome *outcome,
+                                   uint32_t player, uint32_t arm, uint64_t samples)
+{
+    double const gap =
+        world->gaps != NULL ? world->gaps[arm] : vote_gap(world, player, arm, samples);
+    outcome->regret += gap;
+    if (gap > world->subroutine.accuracy + VOTE_SAME_MEAN)
+        outcome->plays_beyond++;
+}
 
 /* Fills what is known at the end from each player's arm and whether it is its only one. */
 struct vote_end {

@@ -292,6 +292,7 @@ enum tacit_status vote_run_play(void *run, uint32_t index, struct tacit_sim_row 
     struct vote_world world = own->plan->world;
     world.run = index;
     world.env = &own->instance.env;
+    world.gaps = vote_means_stay(&world) ? own->instance.gaps : NULL;
     world.stop = stop;
     world.drift_spare = own->plan->drifts_all ? TACIT_NO_ARM : best_of(&own->instance);
     struct vote_trace const trace = {.points = sim->points,
