@@ -185,9 +185,9 @@ static int check_command(const struct command *command, int argc, char **argv)
     print_log(&experiment);
     print_network(&experiment);
     print_privacy(&experiment);
-    enum tacit_status const printed = experiment.family->bounds == NULL
+    enum tacit_status const printed = experiment.family->print_costs == NULL
                                           ? TACIT_OK
-                                          : experiment.family->bounds(&experiment, stdout);
+                                          : experiment.family->print_costs(&experiment, stdout);
     char sentence[FORECAST_BYTES];
     forecast_warn(&experiment, sentence);
     if (sentence[0] != '\0')

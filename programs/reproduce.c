@@ -69,12 +69,19 @@ static int compare_papers(const void *left, const void *right)
     return strcmp(a->claims->paper, b->claims->paper);
 }
 
+/* A folder without claims.yaml is no paper. */
 static enum tacit_status add_paper(struct shelf *shelf, const char *name, struct tacit_error *error)
 {
     char path[PATH_BYTES + 300];
     (void)snprintf(path, sizeof path, "%s/%s/claims.yaml", shelf->folder, name);
-    if (access(path, F_OK) != 0 || shelf->count == PAPERS_MAX)
+    if (access(path, F_OK) != 0)
         return TACIT_OK;
+    if (shelf->count == PAPERS_MAX) {
+        (void)snprintf(error->text, sizeof error->text,
+                       "tacit reproduce: too many papers in '%.400s'; allowed: at most %u",
+                       shelf->folder, PAPERS_MAX);
+        return TACIT_INVALID;
+    }
     struct reproduction *const paper = &shelf->papers[shelf->count];
     enum tacit_status const status = reproduction_load(paper, path, error);
     if (status != TACIT_OK)

@@ -103,13 +103,15 @@ const struct command command_pki = {
  * Whole, because the broker runs in another folder than we do. */
 static const char *whole_path(const char *directory, const char *file)
 {
-    static char *kept[8]; /* still ours at the end: no leak */
+    static char *kept[8]; /* no leak */
     static size_t kept_count;
     char *const here = directory[0] == '/' ? strdup("") : getcwd(NULL, 0);
     char *path = NULL;
     if (here == NULL || asprintf(&path, "%s%s%s%s%s", here, *here == '\0' ? "" : "/", directory,
-                                 *file == '\0' ? "" : "/", file) < 0)
-        path = NULL;
+                                 *file == '\0' ? "" : "/", file) < 0) {
+        perror("tacit: a path from here");
+        exit(EXIT_FAILED);
+    }
     free(here);
     if (kept_count < sizeof kept / sizeof kept[0])
         kept[kept_count++] = path;
@@ -265,6 +267,7 @@ static const char *installed_guard(void)
     return NULL;
 }
 
+/* NULL: it is not wanted, or, which is said, not installed. */
 static const char *guard_path(const char *guard)
 {
     if (guard == NULL)
@@ -294,13 +297,10 @@ static int broker_command(const struct command *command, int argc, char **argv)
     config.certificate_file = whole_path(pki, "broker.crt");
     config.key_file = whole_path(pki, "broker.key");
     char const *const list = whole_path(pki, "ca.crl");
-    config.crl_file = list != NULL && access(list, F_OK) == 0 ? list : NULL;
+    config.crl_file = access(list, F_OK) == 0 ? list : NULL;
     if (config.persistence_directory != NULL)
         config.persistence_directory = whole_path(config.persistence_directory, "");
     config.guard_file = guard_path(request.guard);
-    if (config.directory == NULL || config.ca_file == NULL || config.certificate_file == NULL ||
-        config.key_file == NULL)
-        return EXIT_FAILED;
     return command_report(NULL, live_broker_config_write(&config, &error), &error);
 }
 

@@ -181,7 +181,7 @@ struct tacit_family {
     void (*plan_free)(void *plan); /* NULL is allowed */
     /* Prints, for `check`, how much is said and what it costs at most; NULL: nothing to print.
      * Errors: TACIT_MEMORY. */
-    enum tacit_status (*bounds)(const struct tacit_experiment *experiment, FILE *out);
+    enum tacit_status (*print_costs)(const struct tacit_experiment *experiment, FILE *out);
 
     /* Slots a site until 95 % of the runs end with one arm, by formula: the smallest horizon at
      * which they do. NaN: it has none for this file. NULL: for no file. */

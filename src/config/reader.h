@@ -183,7 +183,8 @@ enum tacit_status config_file_load(void **file, size_t size, const char *path,
                                    void (*read)(struct config_reader *reader, const void *families,
                                                 void *file),
                                    const void *families, struct tacit_error *error);
-/* NULL is allowed. */
+/* Frees what config_file_load made, and its document, the pointer that it begins with. NULL is
+ * allowed. */
 void config_file_free(void *file);
 
 /* Zero memory that the document keeps; NULL, and the reader has failed, where there is none. */

@@ -131,11 +131,6 @@ static void note_winner(const struct coordinator *coordinator, const struct live
                  config->arm_names[arm], hub->active_count - 1);
 }
 
-static bool is_flagged(const struct live_hub_view *hub, uint32_t site)
-{
-    return hub->flagged != NULL && tacit_bits_has(hub->flagged, site);
-}
-
 static void log_flagged(const struct coordinator *coordinator, uint32_t site)
 {
     live_log(LIVE_LOG_ERROR, "two-states",
@@ -234,7 +229,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     uint32_t const before = ahead_count(coordinator, &view);
     uint32_t const forkers_before = forker_count(coordinator, &view);
     bool const is_envelope = event.kind == LIVE_HUB_RECEIVE;
-    bool const was_flagged = is_envelope && is_flagged(&view, event.from);
+    bool const was_flagged = is_envelope && live_hub_has_two_states(&view, event.from);
     enum tacit_status const status = live_hub_step(coordinator->hub, &event, &entropy, &update);
     /* Without entropy nothing changed, and the deadline that is over still stands: try again soon.
      */
@@ -257,7 +252,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     }
     if (event.kind == LIVE_HUB_HELPER && update.persist && live_daemon_begin(&coordinator->daemon))
         live_store_erase_past(coordinator->daemon.store); /* masked sums, and noise */
-    if (is_envelope && !was_flagged && is_flagged(&view, event.from))
+    if (is_envelope && !was_flagged && live_hub_has_two_states(&view, event.from))
         log_flagged(coordinator, event.from);
     if (forker_count(coordinator, &view) > forkers_before)
         live_log(LIVE_LOG_ERROR, "two-rows",
@@ -851,7 +846,7 @@ static void log_all_flagged(const struct coordinator *coordinator)
 {
     struct live_hub_view const view = view_of(coordinator);
     for (uint32_t site = 0; site < coordinator->run.site_count; site++)
-        if (is_flagged(&view, site))
+        if (live_hub_has_two_states(&view, site))
             log_flagged(coordinator, site);
 }
 

@@ -155,6 +155,12 @@ struct live_hub_view {
     struct live_helper_view helper;
 };
 
+/* Did it show another release than the one that was granted to it? */
+static inline bool live_hub_has_two_states(const struct live_hub_view *hub, uint32_t site)
+{
+    return hub->flagged != NULL && tacit_bits_has(hub->flagged, site);
+}
+
 struct live_hub; /* protocol.h; the daemon knows it by the functions below */
 struct live_room;
 

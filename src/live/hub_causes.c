@@ -203,7 +203,7 @@ static void add_site(const struct live_status *status, uint32_t site, struct liv
     TACIT_ASSERT(site < status->config->site_count);
     struct live_hub_view const *const hub = status->hub;
     char const *const name = status->config->sites[site];
-    if (hub->flagged != NULL && tacit_bits_has(hub->flagged, site))
+    if (live_hub_has_two_states(hub, site))
         live_causes_add(causes, LIVE_CAUSE_TWO_STATES, json_pack("[s]", name),
                         "two states of site %s", name);
     uint32_t const speaks = status->of->speaks[site];

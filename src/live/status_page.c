@@ -30,12 +30,6 @@ uint32_t live_hub_winner(const struct live_hub_view *hub, uint32_t arm_count)
     return hub->intervals != NULL ? hub->intervals->leader : best_arm(hub, arm_count);
 }
 
-/* Did it show another release than the one that was granted to it? */
-static bool has_two_states(const struct live_hub_view *hub, uint32_t site)
-{
-    return hub->flagged != NULL && tacit_bits_has(hub->flagged, site);
-}
-
 /* Of two aggregators, the sums leave it out. */
 static bool is_dropped(const struct live_hub_view *hub, uint32_t site)
 {
@@ -284,10 +278,10 @@ static json_t *site_tree(const struct live_status *status, uint32_t site)
     bool const is_asked = is_still_asked(hub, site);
     uint64_t const heard_us = status->of->heard_us[site]; /* 0: not since the start */
     struct live_column columns[SITE_COLUMNS];
-    json_t *const made =
-        json_pack("{s:s, s:b, s:b, s:b, s:o}", "name", run->sites[site], "asked", is_asked,
-                  "reported", is_asked && tacit_bits_has(hub->received, site), "two_states",
-                  has_two_states(hub, site), "heard_s", live_show_since(heard_us, status->now_us));
+    json_t *const made = json_pack(
+        "{s:s, s:b, s:b, s:b, s:o}", "name", run->sites[site], "asked", is_asked, "reported",
+        is_asked && tacit_bits_has(hub->received, site), "two_states",
+        live_hub_has_two_states(hub, site), "heard_s", live_show_since(heard_us, status->now_us));
     site_columns(hub, NULL, columns);
     live_columns_show(columns, SITE_COLUMNS, site, made);
     if (hub->helper.is_there)

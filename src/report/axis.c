@@ -10,7 +10,8 @@ bool report_is_drawable(double value)
     return fabs(value) < DRAWABLE_MAX; /* false for NaN */
 }
 
-/* 1, 2 or 5 times a power of ten, so that `span` holds four to ten of them. */
+/* 1, 2 or 5 times a power of ten, of which `span` holds 3.5 to 8.75. Requires:
+ * 0 < span, finite. */
 static double nice_step(double span)
 {
     double const magnitude = pow(10.0, floor(log10(span / 5.0)));

@@ -390,7 +390,8 @@ struct report_sites {
     uint32_t common_arm; /* the first of the answer */
     struct report_site *items;
 };
-/* Errors: TACIT_MEMORY. */
+/* Count 0: the report has no numbers of sites, or no answer. Whatever is returned, *sites goes to
+ * report_sites_free. Errors: TACIT_MEMORY. */
 enum tacit_status report_sites_new(const struct tacit_report *report, struct report_sites *sites);
 void report_sites_free(struct report_sites *sites);
 

@@ -156,7 +156,9 @@ static double value_at(struct recording recording, uint64_t slot)
     return before + (recording.values[after] - before) * ((double)slot - t_before) / (t - t_before);
 }
 
-/* One value a run. slot: 0: at the end. Requires: the experiment has the metric. */
+/* One value for each finished run. Slot 0: a metric at the end, or a number of the experiment
+ * itself (EXTRA_..); else the series or curve at that slot. Requires: the experiment has it, and it
+ * was recorded up to there. */
 static void get_values(const struct reproduction *reproduction, uint32_t index, const char *name,
                        uint64_t slot, double *values)
 {

@@ -618,20 +618,40 @@ TEST_WITH(wrong_experiments_are_found_before_anything_runs, open_bench, temp_ben
     assert_int_equal(process_line_count(result.err), 1);
 }
 
+static void write_paper(const struct bench *bench, const char *folder, const char *first_line)
+{
+    struct bench copy = *bench;
+    temp_path(copy.paper, bench->directory, folder);
+    assert_int_equal(mkdir(copy.paper, 0777), 0);
+    write_experiment(&copy, "noisy", "20", "0.02");
+    write_experiment(&copy, "plain", "20", "inf");
+    write_claims(&copy, 1, first_line, "");
+}
+
 TEST_WITH(a_paper_is_there_once, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
-    char other[TEMP_PATH_BYTES];
-    temp_path(other, bench->directory, "second");
-    assert_int_equal(mkdir(other, 0777), 0);
-    struct bench copy = *bench;
-    (void)snprintf(copy.paper, sizeof copy.paper, "%s", other);
-    write_experiment(&copy, "noisy", "20", "0.02");
-    write_experiment(&copy, "plain", "20", "inf");
-    write_claims(&copy, 0, NULL, "");
+    write_paper(bench, "second", "paper: px");
     struct process_result result = REPRODUCE(bench, "px");
     expect_code(&result, 2);
     expect_has(result.err, "paper: 'px' is in another folder too");
+}
+
+TEST_WITH(more_papers_than_fit_are_refused, open_bench, temp_bench_remove)
+{
+    struct bench const *const bench = *state;
+    for (uint32_t i = 1; i <= 32; i++) {
+        char name[32];
+        char line[32];
+        (void)snprintf(name, sizeof name, "p%u", i);
+        (void)snprintf(line, sizeof line, "paper: p%u", i);
+        write_paper(bench, name, line);
+        if (i < 31)
+            continue;
+        struct process_result result = REPRODUCE(bench, "--list");
+        expect_code(&result, i == 31 ? 0 : 2);
+        assert_int_equal(strstr(result.err, "too many papers in") != NULL, i == 32);
+    }
 }
 
 /* ---- Outputs ---- */

@@ -174,7 +174,7 @@ static void print_ladder(const struct tacit_experiment *experiment, FILE *out)
                   schedule.confidence > 0 ? "" : "; arms are dropped with delta = 1/T");
 }
 
-enum tacit_status elim_print_bounds(const struct tacit_experiment *experiment, FILE *out)
+enum tacit_status elim_print_costs(const struct tacit_experiment *experiment, FILE *out)
 {
     struct elim_plan const *const plan = experiment->plan;
     struct elim_sim const *const sim = &plan->sim;

@@ -55,5 +55,5 @@ double elim_forecast(const struct tacit_experiment *experiment);
 
 /* ---- bounds.c ---- */
 
-enum tacit_status elim_print_bounds(const struct tacit_experiment *experiment, FILE *out);
+enum tacit_status elim_print_costs(const struct tacit_experiment *experiment, FILE *out);
 #endif

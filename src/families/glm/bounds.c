@@ -75,7 +75,7 @@ static void print_private(const struct glm_plan *plan, FILE *out)
                   (unsigned long long)tacit_glm_private_clients_min(rule, plan->sim.horizon));
 }
 
-enum tacit_status glm_print_bounds(const struct tacit_experiment *experiment, FILE *out)
+enum tacit_status glm_print_costs(const struct tacit_experiment *experiment, FILE *out)
 {
     struct glm_plan const *const plan = experiment->plan;
     struct tacit_glm_model whole = plan->model;

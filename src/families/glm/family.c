@@ -18,5 +18,5 @@ const struct tacit_family glm_family = {
     .metrics = glm_metrics,
     .plan = glm_make_plan,
     .plan_free = glm_free_plan,
-    .bounds = glm_print_bounds,
+    .print_costs = glm_print_costs,
     .player = {.metric_count = GLM_METRIC_COUNT, .run_new = glm_run_new, .run_play = glm_run_play}};

@@ -143,7 +143,7 @@ double glm_helper_bytes(const struct glm_plan *plan);
 
 /* ---- bounds.c ---- */
 
-enum tacit_status glm_print_bounds(const struct tacit_experiment *experiment, FILE *out);
+enum tacit_status glm_print_costs(const struct tacit_experiment *experiment, FILE *out);
 
 /* ---- world.c: where decisions and rewards come from ---- */
 

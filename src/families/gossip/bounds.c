@@ -34,7 +34,7 @@ static void print_theorem(const struct tacit_experiment *experiment, double lamb
     free(gaps);
 }
 
-enum tacit_status gossip_print_bounds(const struct tacit_experiment *experiment, FILE *out)
+enum tacit_status gossip_print_costs(const struct tacit_experiment *experiment, FILE *out)
 {
     struct gossip_plan const *const plan = experiment->plan;
     double const slots = (double)plan->common.horizon;

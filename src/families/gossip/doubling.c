@@ -200,8 +200,9 @@ static double disagreement(const struct gossip_doubling_run *run)
     return widest * (scale->hi - scale->lo);
 }
 
-/* Does the leader of the last decision lead, or is it the first of several that are alike? */
-static bool is_leading(const struct tacit_doubling_view *view, uint32_t arms)
+/* False before the first decision, and where another arm's mean is as high: ties are broken by
+ * index, and elect nobody. */
+static bool leads_alone(const struct tacit_doubling_view *view, uint32_t arms)
 {
     for (uint32_t arm = 0; view->leader != TACIT_NO_ARM && arm < arms; arm++)
         if (arm != view->leader && view->means[arm] >= view->means[view->leader])
@@ -223,7 +224,7 @@ static void write_results(const struct gossip_doubling_run *run, struct tacit_si
         tacit_doubling_view(gossip_doubling_state(run, i), &view);
         forced += (double)view.forced_count;
         pulls += (double)view.pull_count;
-        row->ranking[view.exploit_arm] += is_leading(&view, arms) ? 1 : 0;
+        row->ranking[view.exploit_arm] += leads_alone(&view, arms) ? 1 : 0;
         right += run->instance.gaps[view.exploit_arm] < 1e-12 ? 1 : 0;
     }
     tacit_sim_row_elect(row, arms);

@@ -58,6 +58,6 @@ const struct tacit_family gossip_family = {
     .replays = true,
     .plan = gossip_make_plan,
     .plan_free = free,
-    .bounds = gossip_print_bounds,
+    .print_costs = gossip_print_costs,
     .forecast_regret = gossip_forecast_regret,
     .player = {.metric_count = GOSSIP_METRIC_COUNT, .run_new = run_new, .run_play = run_play}};

@@ -50,7 +50,7 @@ extern const struct config_section gossip_sections[];
 void gossip_read_keys(struct config_reader *reader, const struct config_node *root,
                       struct tacit_config *config);
 enum tacit_status gossip_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);
-enum tacit_status gossip_print_bounds(const struct tacit_experiment *experiment, FILE *out);
+enum tacit_status gossip_print_costs(const struct tacit_experiment *experiment, FILE *out);
 
 /* What doubling needs of the plan, and what is refused (doubling_plan.c). */
 enum tacit_status gossip_plan_doubling(struct tacit_experiment *experiment,

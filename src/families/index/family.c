@@ -20,7 +20,7 @@ const struct tacit_family index_family = {
     .replays = true,
     .plan = index_make_plan,
     .plan_free = free,
-    .bounds = index_print_bounds,
+    .print_costs = index_print_costs,
     .player = {.metric_count = INDEX_METRIC_COUNT,
                .run_new = index_run_new,
                .run_play = index_run_play},

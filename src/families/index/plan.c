@@ -86,7 +86,7 @@ enum tacit_status index_make_plan(struct tacit_experiment *experiment, struct ta
                        : tacit_experiment_refuse(experiment, "protocol.index", why, error);
 }
 
-enum tacit_status index_print_bounds(const struct tacit_experiment *experiment, FILE *out)
+enum tacit_status index_print_costs(const struct tacit_experiment *experiment, FILE *out)
 {
     TACIT_ASSERT(out != NULL);
     TACIT_ASSERT(experiment->plan != NULL);

@@ -51,7 +51,7 @@ void index_read_keys(struct config_reader *reader, const struct config_node *roo
 /* ---- plan.c ---- */
 
 enum tacit_status index_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);
-enum tacit_status index_print_bounds(const struct tacit_experiment *experiment, FILE *out);
+enum tacit_status index_print_costs(const struct tacit_experiment *experiment, FILE *out);
 
 /* "pooled-" or "alone-", and the word of an index. */
 extern const char *const index_baselines[];

@@ -44,7 +44,7 @@ const struct tacit_family phased_family = {
     .replays = true,
     .plan = phased_make_plan,
     .plan_free = phased_free_plan,
-    .bounds = phased_print_bounds,
+    .print_costs = phased_print_costs,
     .forecast = phased_forecast,
     .player = {.metric_count = PHASED_METRIC_COUNT,
                .run_new = phased_run_new,

@@ -88,7 +88,7 @@ void phased_free_plan(void *plan)
 
 /* ---- For `check` ---- */
 
-enum tacit_status phased_print_bounds(const struct tacit_experiment *experiment, FILE *out)
+enum tacit_status phased_print_costs(const struct tacit_experiment *experiment, FILE *out)
 {
     struct phased_sim const *const sim = experiment->plan;
     struct tacit_phases const *const schedule = &sim->schedule;

@@ -95,7 +95,7 @@ enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct t
 void phased_free_plan(void *plan); /* NULL is allowed */
 
 /* Prints what a run of this schedule says at most. */
-enum tacit_status phased_print_bounds(const struct tacit_experiment *experiment, FILE *out);
+enum tacit_status phased_print_costs(const struct tacit_experiment *experiment, FILE *out);
 
 /* ---- run.c: of the family's player; the plan is a struct phased_sim ---- */
 

@@ -100,7 +100,7 @@ const struct tacit_family select_family = {.number = SELECT_NUMBER,
                                            .labels = &labels,
                                            .plan = select_make_plan,
                                            .plan_free = select_free_plan,
-                                           .bounds = select_print_bounds,
+                                           .print_costs = select_print_costs,
                                            .player = {.metric_count = SELECT_METRIC_COUNT,
                                                       .run_new = select_run_new,
                                                       .run_play = select_run_play}};

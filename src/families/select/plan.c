@@ -340,7 +340,7 @@ static enum tacit_status print_slope(const struct select_plan *plan, FILE *out)
     return TACIT_OK;
 }
 
-enum tacit_status select_print_bounds(const struct tacit_experiment *experiment, FILE *out)
+enum tacit_status select_print_costs(const struct tacit_experiment *experiment, FILE *out)
 {
     struct select_plan const *const plan = experiment->plan;
     struct expectations expected;

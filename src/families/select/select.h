@@ -85,7 +85,7 @@ struct select_plan {
 
 enum tacit_status select_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);
 void select_free_plan(void *plan);
-enum tacit_status select_print_bounds(const struct tacit_experiment *experiment, FILE *out);
+enum tacit_status select_print_costs(const struct tacit_experiment *experiment, FILE *out);
 
 /* Into ascending order. */
 void select_sort_reals(double *values, uint32_t count);

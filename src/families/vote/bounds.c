@@ -174,7 +174,7 @@ static void print_assumption(const struct tacit_experiment *experiment, FILE *ou
                       best, end);
 }
 
-enum tacit_status vote_print_bounds(const struct tacit_experiment *experiment, FILE *out)
+enum tacit_status vote_print_costs(const struct tacit_experiment *experiment, FILE *out)
 {
     struct vote_plan const *const plan = experiment->plan;
     struct vote_world const *const world = &plan->world;

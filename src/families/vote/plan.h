@@ -66,7 +66,7 @@ enum tacit_status vote_make_plan(struct tacit_experiment *experiment, struct tac
 void vote_free_plan(void *plan);
 
 /* bounds.c */
-enum tacit_status vote_print_bounds(const struct tacit_experiment *experiment, FILE *out);
+enum tacit_status vote_print_costs(const struct tacit_experiment *experiment, FILE *out);
 
 /* forecast.c: of the family (tacit/family.h). Subroutines successive, ser3, ugapec, lucb, private
  * votes and sums; players alike, means that stay. */

@@ -203,6 +203,8 @@ void store_log_header_mark(uint8_t mark[STORE_LOG_HEADER_BYTES], uint32_t genera
         mark[MARK_BYTES + i] = (uint8_t)~mark[i];
 }
 
+/* Was this log erased: does it begin with what store_log_header_mark wrote in place of SQLite's
+ * header? *generation is of use only then. */
 static bool is_header_mark(const uint8_t header[STORE_LOG_HEADER_BYTES], uint32_t *generation)
 {
     uint8_t expected[STORE_LOG_HEADER_BYTES];

@@ -371,14 +371,16 @@ static uint64_t *previous_set(struct elim_peer_step *step)
     return scratch;
 }
 
-/* After the last round a HELLO shows whose confirmations can be had: whoever has said its answer
- * does not ask by itself any more. Returns whether one is lacking here, and asked for. */
-static bool asks_back(struct elim_peer_step *step, const struct tacit_elim_message *hello)
+/* A HELLO after the last round: asks its sender for confirmations that are still missing here,
+ * those already asked for among them, whose DATA may be lost: whoever has confirmed its own answer
+ * has no timer for that any more. True: a REQUEST goes out. */
+static bool ask_for_confirmations(struct elim_peer_step *step,
+                                  const struct tacit_elim_message *hello)
 {
     struct tacit_elim_peer *const peer = step->peer;
     if (!peer->confirms || hello->epoch != peer->epoch)
         return false;
-    memset(elim_peer_set(peer, ELIM_ASKED), 0, set_bytes(peer)); /* the answer may be lost */
+    memset(elim_peer_set(peer, ELIM_ASKED), 0, set_bytes(peer));
     (void)on_advert(step, hello);
     return step->update->send;
 }
@@ -390,7 +392,7 @@ static enum tacit_status on_hello(struct elim_peer_step *step,
     TACIT_ASSERT(hello->origins != NULL);
     struct tacit_elim_peer const *const peer = step->peer;
     bool const is_present = hello->epoch == peer->epoch;
-    if (asks_back(step, hello))
+    if (ask_for_confirmations(step, hello))
         return TACIT_OK;
     if (!is_present && (hello->epoch > peer->epoch || peer->previous_epoch == 0))
         return TACIT_OK;

@@ -430,7 +430,8 @@ static void set_resend(struct tacit_glm_client *client)
     client->unanswered_count++;
 }
 
-/* Into an update that is all zeros. */
+/* A message to the hub, for the caller to fill in, and its resend timer. Requires: *update is all
+ * zeros; for a new question unanswered_count is 0, so that the pause starts short. */
 static struct tacit_glm_message *begin_message(struct tacit_glm_client *client,
                                                enum tacit_glm_message_kind kind,
                                                struct tacit_glm_update *update)

@@ -101,6 +101,7 @@ static double *inverse_of(struct tacit_glm_hub *hub)
     return matrix_at(hub, 3);
 }
 
+/* The model of the last commit; variant 3 steps it in place. */
 static double *theta_of(struct tacit_glm_hub *hub)
 {
     return vector_at(hub, 0);

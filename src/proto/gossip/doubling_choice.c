@@ -207,8 +207,8 @@ static bool catch_up(struct tacit_doubling_agent *agent)
     return agent->plan_count > 0;
 }
 
-/* Is every block of this agent's in use? */
-static bool is_complete(struct tacit_doubling_agent *agent)
+/* Has a quorum of sites released as many blocks of every arm as this agent? Else it waits. */
+static bool own_blocks_are_in_use(struct tacit_doubling_agent *agent)
 {
     for (uint32_t arm = 0; arm < agent->schedule.arm_count; arm++)
         if (doubling_own(agent, arm) > doubling_level(agent, arm))
@@ -239,7 +239,7 @@ void doubling_choose(struct tacit_doubling_agent *agent, struct tacit_doubling_m
         open_plan(agent);
     } else if (catch_up(agent)) {
         agent->phase = DOUBLING_PULLING;
-    } else if (is_complete(agent) && doubling_level(agent, 0) > 0) {
+    } else if (own_blocks_are_in_use(agent) && doubling_level(agent, 0) > 0) {
         plan_by_index(agent, memory);
     } else {
         agent->phase = DOUBLING_WAITING;

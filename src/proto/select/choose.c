@@ -22,17 +22,16 @@ static struct field field_of(const struct tacit_select *select, void *memory)
     struct select_head const *const head = (const struct select_head *)select;
     size_t const users = head->user_count;
     double *const columns = memory;
-    uint32_t *const who = (uint32_t *)(columns + 4 * users);
     return (struct field){
         .select = select,
         .head = head,
         .scores = {columns, columns + users, columns + 2 * users, columns + 3 * users},
-        .users = who,
+        .users = (uint32_t *)(columns + 4 * users),
         .memory = columns + 4 * users + (users + 1) / 2};
 }
 
-/* Moves a column's entries of the candidates to its front: who[i] >= i. */
-static void gather(double *column, const struct field *field)
+/* Moves the candidates' entries to the column's front, in place: users ascend, so users[i] >= i. */
+static void keep_candidates(double *column, const struct field *field)
 {
     for (uint32_t i = 0; i < field->count; i++)
         column[i] = column[field->users[i]];
@@ -55,10 +54,10 @@ static void score_candidates(struct field *field, const double *expected)
     tacit_select_score(field->select, &field->scores);
     if (expected != NULL)
         memcpy(field->scores.ucb, expected, field->head->user_count * sizeof *field->scores.ucb);
-    gather(field->scores.ucb, field);
-    gather(field->scores.generalization, field);
-    gather(field->scores.privacy, field);
-    gather(field->scores.weight, field);
+    keep_candidates(field->scores.ucb, field);
+    keep_candidates(field->scores.generalization, field);
+    keep_candidates(field->scores.privacy, field);
+    keep_candidates(field->scores.weight, field);
 }
 
 static uint32_t unseen_count(const struct field *field)

@@ -153,6 +153,8 @@ static struct hub_parts parts_of(const struct tacit_select_hub *hub)
     return lay_out((const struct hub_head *)hub, &size);
 }
 
+/* Two aggregators: the round takes no more updates, and the helper has not yet sent the totals:
+ * closed, but not over. */
 static bool awaits_totals(const struct hub_parts *parts)
 {
     return parts->two != NULL && parts->two->awaits_totals != 0;

@@ -28,7 +28,7 @@ void select_release_of(const struct tacit_select_message *update,
 /* The next pieces to ask for: *first and the mask; false: none is missing. */
 bool select_next_missing(const uint64_t *have, uint32_t count, uint32_t *first, uint32_t *mask);
 
-/* Is this piece the last of those that were asked for at once, so that the next may be? */
+/* Have all pieces come that the REQUEST (first, mask) asked for, so that the next may be? */
 bool select_window_is_done(const uint64_t *have, uint32_t first, uint32_t mask);
 
 /* Are there all the pieces that this REQUEST names? */

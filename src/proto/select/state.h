@@ -31,6 +31,8 @@ struct select_columns {
     uint32_t *counts;
 };
 
+/* Where the columns lie in the state: an entry a user; `given` one a participation, of prices
+ * TACIT_SELECT_GIVEN only. Who holds the state const must not write through them. */
 struct select_columns select_columns_of(const struct tacit_select *select);
 
 /* Has this user budget for one participation more? */
