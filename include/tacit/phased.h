@@ -39,6 +39,7 @@ enum tacit_phased_standing {
 
 /* Pointers are valid until the next step. */
 struct tacit_phased_judge_view {
+    const struct tacit_phased_judge *judge;
     uint32_t round;                      /* number of the plan that stands, or of the last one */
     uint32_t round_count;                /* rounds that closed with reports */
     bool finished;                       /* no plan follows: `leader` until T */
@@ -76,21 +77,16 @@ void tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
 
 #define TACIT_PHASED_UNKNOWN UINT64_MAX /* how many slots the sites have played */
 
-/* Puts an arm among those that are played. It begins on the first rung of its own ladder,
- * at once: the order that stands gives way to another one with a number of its own, and nothing
- * that was played of a plan that stood is used. All intervals keep their promise: K counts
- * the arm from the beginning. `played`: slots of every site so far, or unknown: then those of the
- * plan that gives way count with a guard only, and waiting never does. Errors: TACIT_INVALID: it is
- * not to come, or no plan can follow. Cost: as of a close. */
-enum tacit_status tacit_phased_judge_add(struct tacit_phased_judge *judge, uint32_t arm,
-                                         uint64_t played);
-
-/* Takes an arm out, at once: a plan or a last word that has it, or names it to be played, gives way
- * to another one with a number of its own, and nothing that was played of that plan is used.
- * Errors: TACIT_INVALID: it is not there, it is the last one that is there or the guard's, or no
- * plan can follow. Cost: as of a close. */
-enum tacit_status tacit_phased_judge_retire(struct tacit_phased_judge *judge, uint32_t arm,
-                                            uint64_t played);
+/* Adds an arm to those that are played, or retires one. An arm that is added begins on the first
+ * rung of its own ladder, at once: the order that stands gives way to another one with a number of
+ * its own, and nothing that was played of a plan that stood is used. So does a plan or a last word
+ * that has the arm that is retired, or names it to be played. All intervals keep their promise: K
+ * counts an arm from the beginning. `played`: slots of every site so far, or unknown: then those of
+ * the plan that gives way count with a guard only, and waiting never does. Errors: TACIT_INVALID:
+ * an arm that is not to come is added; or one is retired that is not there, that is the last one or
+ * the guard's; or no plan can follow. Cost: as of a close. */
+enum tacit_status tacit_phased_judge_change(struct tacit_phased_judge *judge, uint32_t arm,
+                                            bool adds, uint64_t played);
 
 /* Shows a judge's state without changing it. Cost: O(1). */
 void tacit_phased_judge_view(const struct tacit_phased_judge *judge,
@@ -283,13 +279,11 @@ enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
 void tacit_phased_hub_close(struct tacit_phased_hub *hub, uint32_t agents, const int64_t *totals,
                             uint64_t now_us, struct tacit_phased_update *update);
 
-/* The operator's words: tacit_phased_judge_add, …_retire. If another order stands then, it goes to
+/* The operator's word: tacit_phased_judge_change. If another order stands then, it goes to
  * everyone: draws for the one before are granted, and their reports are not asked for any more.
  * Errors: TACIT_INVALID as there; TACIT_UNEXPECTED: the hub has not started. Nothing changes then.
  */
-enum tacit_status tacit_phased_hub_add(struct tacit_phased_hub *hub, uint32_t arm, uint64_t now_us,
-                                       struct tacit_phased_update *update);
-enum tacit_status tacit_phased_hub_retire(struct tacit_phased_hub *hub, uint32_t arm,
+enum tacit_status tacit_phased_hub_change(struct tacit_phased_hub *hub, uint32_t arm, bool adds,
                                           uint64_t now_us, struct tacit_phased_update *update);
 
 /* What a hub that lost its state is built again from, as tacit_elim_hub_snapshot: all that its
@@ -307,8 +301,4 @@ enum tacit_status tacit_phased_hub_restore(struct tacit_phased_hub *hub,
 
 /* Shows a hub's state without changing it. Cost: O(1). */
 void tacit_phased_hub_view(const struct tacit_phased_hub *hub, struct tacit_phased_hub_view *view);
-
-/* As tacit_phased_judge_interval, of the hub's judge. */
-struct tacit_bounds_interval tacit_phased_hub_interval(const struct tacit_phased_hub *hub,
-                                                       uint32_t arm, double confidence);
 #endif

@@ -14,6 +14,12 @@ struct base_walk {
     uint64_t zeros; /* writing: not said yet; reading: still to come */
 };
 
+/* Is a truth value one of two? (Bytes from a disk may be any.) */
+static inline bool base_truth_is_possible(const bool *truth)
+{
+    return *(const unsigned char *)truth <= 1;
+}
+
 /* One field: written as it is, or read. Requires: a walk that reads has `in`, one that writes `out`
  * or `in` (bytes to compare with). Ensures: once it failed it stays failed, and a walk that reads
  * sets no truth or number to what it cannot be; what was read by then is the caller's to throw

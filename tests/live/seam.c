@@ -6,7 +6,6 @@
 #include "../../src/families/elim/live.h"
 #include "../../src/families/elim/settings.h"
 #include "../../src/families/phased/live.h"
-#include "../../src/families/phased/settings.h"
 #include "../../src/families/vote/live_keys.h"
 #include "../support/live_world.h"
 #include "tacit/wire_elim.h"

@@ -371,17 +371,19 @@ static bool change(struct changing *run)
     bool changed = false;
     struct tacit_phased_update update;
     if (is_coming && wants_more) {
-        assert_int_equal(tacit_phased_hub_add(hub->state, arm, hub->now_us, &update), TACIT_OK);
+        assert_int_equal(tacit_phased_hub_change(hub->state, arm, true, hub->now_us, &update),
+                         TACIT_OK);
         changed = true;
         twin_add(twin, arm);
         run->added++;
     } else if (may_go) {
-        assert_int_equal(tacit_phased_hub_retire(hub->state, arm, hub->now_us, &update), TACIT_OK);
+        assert_int_equal(tacit_phased_hub_change(hub->state, arm, false, hub->now_us, &update),
+                         TACIT_OK);
         changed = twin_retire(twin, arm);
         run->retired++;
     } else {
         struct tacit_phased_judge_view const before = phased_hub_view(hub).judge;
-        assert_int_equal(tacit_phased_hub_retire(hub->state, arm, hub->now_us, &update),
+        assert_int_equal(tacit_phased_hub_change(hub->state, arm, false, hub->now_us, &update),
                          TACIT_INVALID);
         assert_int_equal(phased_hub_view(hub).judge.round, before.round);
         assert_false(update.send || update.persist);

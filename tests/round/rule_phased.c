@@ -133,8 +133,7 @@ static void operate(struct storm_world *world)
     uint32_t const arm = storm_below(world, world->arms + 1);
     void *const before = storm_before(world, world->sites);
     enum tacit_status const status =
-        storm_below(world, 2) == 0 ? tacit_phased_hub_add(hub->state, arm, hub->now_us, &update)
-                                   : tacit_phased_hub_retire(hub->state, arm, hub->now_us, &update);
+        tacit_phased_hub_change(hub->state, arm, storm_below(world, 2) == 0, hub->now_us, &update);
     world->changes += status == TACIT_OK ? 1 : 0;
     report(status, &out);
     storm_after(world, world->sites, before, &event, &out);
@@ -250,7 +249,7 @@ static void look(const struct storm_world *world, uint32_t node, struct storm_lo
     }
     digest_phased_hub_view(&view, world->arms, world->sites);
     for (uint32_t arm = 0; arm < world->arms; arm++)
-        storm_digest_interval(tacit_phased_hub_interval(world->nodes[node].state, arm, 0.9));
+        storm_digest_interval(tacit_phased_judge_interval(view.judge.judge, arm, 0.9));
     *look = storm_look_of_hub(view.flagged, view.ahead, view.judge.finished, waits);
     if (!are_means_of_pulls(world, &view.judge))
         look->broken = "closed rounds are not those of what was played";

@@ -182,8 +182,7 @@ static void change_copy(struct other *other, bool is_added)
     struct phased_core copy = copy_of(other);
     uint64_t const now_us = other->event.now_us;
     enum tacit_status const status =
-        is_added ? tacit_phased_hub_add(copy.state, other->arm, now_us, &copy.update)
-                 : tacit_phased_hub_retire(copy.state, other->arm, now_us, &copy.update);
+        tacit_phased_hub_change(copy.state, other->arm, is_added, now_us, &copy.update);
     end_copy(other, &copy, status);
 }
 

@@ -2,7 +2,7 @@
  * fails. Its runs are the family's (src/families/phased/run.c), to the last bit. */
 #ifndef TACIT_TESTS_PHASED_NODES_H
 #define TACIT_TESTS_PHASED_NODES_H
-#include "../../src/families/phased/experiment.h"
+#include "../../src/families/phased/plan.h"
 
 /* What an outside observer sees of a run, in order. */
 struct phased_observer {

@@ -667,7 +667,8 @@ TEST(damaged_states_are_refused_or_go_on_without_stumbling)
     less.schedule.first_count = ARMS - 1;
     core = phased_hub_new(&less);
     assert_int_equal(phased_step(core, phased_start()), TACIT_OK);
-    assert_int_equal(tacit_phased_hub_retire(core->state, 1, core->now_us, &update), TACIT_OK);
+    assert_int_equal(tacit_phased_hub_change(core->state, 1, false, core->now_us, &update),
+                     TACIT_OK);
     damage_each_byte(core, 0.3);
     for (uint32_t kind = 0; kind < 4; kind++) { /* after some rounds, guarded, too */
         struct phased_setup other = setup_of(1, 20000, kind < 2 ? 0 : 0.9);
@@ -691,8 +692,7 @@ static void expect_refused_change(struct phased_core *hub, bool is_added, uint32
     void *const before = testing_malloc(hub->size);
     memcpy(before, hub->state, hub->size);
     enum tacit_status const status =
-        is_added ? tacit_phased_hub_add(hub->state, arm, hub->now_us, &update)
-                 : tacit_phased_hub_retire(hub->state, arm, hub->now_us, &update);
+        tacit_phased_hub_change(hub->state, arm, is_added, hub->now_us, &update);
     assert_int_equal(status, wanted);
     assert_false(update.persist || update.send);
     assert_memory_equal(before, hub->state, hub->size);
@@ -715,12 +715,14 @@ TEST(a_change_that_cannot_be_leaves_every_byte_as_it_was)
     expect_refused_change(hub, false, ARMS - 1, TACIT_INVALID); /* it is to come */
     expect_refused_change(hub, false, ARMS, TACIT_INVALID);
     expect_refused_change(hub, false, 1, TACIT_INVALID); /* the guard's */
-    assert_int_equal(tacit_phased_hub_retire(hub->state, 0, hub->now_us, &update), TACIT_OK);
+    assert_int_equal(tacit_phased_hub_change(hub->state, 0, false, hub->now_us, &update), TACIT_OK);
     expect_refused_change(hub, false, 0, TACIT_INVALID); /* it is gone */
     expect_refused_change(hub, true, 0, TACIT_INVALID);
     for (uint32_t arm = 2; arm < ARMS - 1; arm++)
-        assert_int_equal(tacit_phased_hub_retire(hub->state, arm, hub->now_us, &update), TACIT_OK);
-    assert_int_equal(tacit_phased_hub_add(hub->state, ARMS - 1, hub->now_us, &update), TACIT_OK);
+        assert_int_equal(tacit_phased_hub_change(hub->state, arm, false, hub->now_us, &update),
+                         TACIT_OK);
+    assert_int_equal(tacit_phased_hub_change(hub->state, ARMS - 1, true, hub->now_us, &update),
+                     TACIT_OK);
     expect_refused_change(hub, true, ARMS - 1, TACIT_INVALID);
     struct tacit_phased_hub_config const config = phased_hub_config(&setup);
     assert_int_equal(tacit_phased_hub_check(hub->state, hub->size, &config), TACIT_OK);
@@ -736,8 +738,7 @@ static void change_some(struct phased_core *hub, struct tacit_rng *chance)
     uint32_t const arm = (uint32_t)tacit_rng_below(chance, ARMS);
     bool const is_added = tacit_rng_below(chance, 2) == 0;
     enum tacit_status const status =
-        is_added ? tacit_phased_hub_add(hub->state, arm, hub->now_us, update)
-                 : tacit_phased_hub_retire(hub->state, arm, hub->now_us, update);
+        tacit_phased_hub_change(hub->state, arm, is_added, hub->now_us, update);
     assert_true(status == TACIT_OK || status == TACIT_INVALID);
     assert_int_equal(tacit_phased_hub_check(hub->state, hub->size, &config), TACIT_OK);
     digest_phased(status, update);

@@ -1,6 +1,6 @@
 /* How much a run of epoch elimination says at most, and what that costs: for `check`. */
 #include <stdlib.h>
-#include "../phased/ladder.h"
+#include "../ladder.h"
 #include "plan.h"
 #include "settings.h"
 #include "tacit/wire_elim.h"
@@ -170,7 +170,7 @@ static void print_ladder(const struct tacit_experiment *experiment, FILE *out)
     (void)fprintf(out, "  first plan %llu pulls of each arm at each agent: %llu slots\n",
                   (unsigned long long)first, (unsigned long long)(first * schedule.arm_count));
     (void)fprintf(out, "  intervals hold for all arms at all times together with chance %.12g%s\n",
-                  phased_confidence(schedule.confidence),
+                  ladder_confidence(schedule.confidence),
                   schedule.confidence > 0 ? "" : "; arms are dropped with delta = 1/T");
 }
 

@@ -1,9 +1,8 @@
 /* How long it takes until epoch elimination tells the arms apart, by formula: S(r) and C(r) as the
  * judges have them, the means as they are, and what is left to chance taken for normal. */
 #include <math.h>
-#include "../phased/forecast.h"
+#include "../forecast.h"
 #include "plan.h"
-#include "tacit/linalg.h"
 
 #define STEADY 1.002
 #define ROUNDS_MAX 40u
@@ -17,12 +16,8 @@ static double chance_gone(const struct tacit_elim_schedule *schedule, double pul
     double const noise =
         isfinite(epsilon) ? 4 * epoch / (reports * epsilon * epsilon * pulls * pulls) : 0;
     double const variance =
-        (phased_forecast_variance(best) + phased_forecast_variance(mean)) / (reports * pulls) +
-        noise;
-    double const margin = best - mean - 2 * radius;
-    if (!(variance > 0))
-        return margin >= 0 ? 1 : 0;
-    return tacit_linalg_normal_cdf(margin / sqrt(variance));
+        (forecast_variance(best) + forecast_variance(mean)) / (reports * pulls) + noise;
+    return forecast_chance(best - mean - 2 * radius, variance);
 }
 
 /* Slots until the arms are told apart at this schedule's horizon; NaN: never. */
@@ -50,9 +45,9 @@ static double slots_at(const struct tacit_elim_schedule *schedule, const double 
             double const gone =
                 chance_gone(schedule, (double)pulls, epoch, radius, means[best], means[arm]);
             decided *= gone;
-            left += gone < PHASED_FORECAST_SHARE ? 1 : 0;
+            left += gone < FORECAST_SHARE ? 1 : 0;
         }
-        if (decided >= PHASED_FORECAST_SHARE)
+        if (decided >= FORECAST_SHARE)
             return slots;
     }
     return NAN;
@@ -92,10 +87,10 @@ double elim_forecast(const struct tacit_experiment *experiment)
     if (keys->round_limit > 0 || keys->components_alike ||
         (experiment->network != NULL && experiment->network->component_count > 1 &&
          !experiment->network->has_sinks) ||
-        !phased_forecast_means(experiment, levels))
+        !forecast_means(experiment, levels))
         return NAN;
     if (!keys->is_exact)
         return paper_slots(schedule, levels, delay);
     struct tacit_phases const phases = tacit_elim_phases(&schedule);
-    return phased_forecast_slots(&phases, levels, delay);
+    return forecast_ladder_slots(&phases, levels, delay);
 }

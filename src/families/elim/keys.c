@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "../../config/reader.h"
-#include "../phased/plan.h"
+#include "../ladder.h"
 #include "plan.h"
 
 static const struct config_choice weights[] = {{"agents", 0}, {"components", 1}, {NULL, 0}};
@@ -29,10 +29,10 @@ static const struct config_key protocol_keys[] = {
      "network, modes sound and none, without rounds",
      CONFIG_TO_FLAG(elim_keys, is_exact, elim_bounds)},
     {"growth", "2", "with bounds: exact: each release makes an arm's pulls so many times as many",
-     CONFIG_TO_REAL(elim_keys, growth, PHASED_GROWTH_RANGE)},
+     CONFIG_TO_REAL(elim_keys, growth, LADDER_GROWTH_RANGE)},
     {"confidence", "(1 - 1/horizon)",
      "with bounds: exact: arms go, and the answer holds, with this probability",
-     CONFIG_TO_REAL(elim_keys, confidence, PHASED_CONFIDENCE_RANGE)},
+     CONFIG_TO_REAL(elim_keys, confidence, LADDER_CONFIDENCE_RANGE)},
     {.name = NULL}};
 
 const struct config_section elim_sections[] = {{"protocol", protocol_keys}, {NULL, NULL}};

@@ -1,6 +1,6 @@
 /* A site of epoch elimination, as the daemons drive it (live/protocol.h): over a star an agent, in
  * a network of peers a peer with its table, which asks around before it plays its first plan. */
-#include "../phased/ladder.h"
+#include "../ladder.h"
 #include "live.h"
 #include "../../live/bus/envelope.h"
 #include "../../live/player.h"
@@ -315,7 +315,7 @@ static const char *site_objection(const struct live_site *site)
 static void note_intervals(struct live_site *site)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
-    double const confidence = phased_confidence(run->confidence);
+    double const confidence = ladder_confidence(run->confidence);
     uint32_t rounds = 0;
     if (!judges_exactly(site, &rounds))
         return;
@@ -674,7 +674,7 @@ static void fill_peer_view(const struct live_site *site, struct live_site_view *
     uint32_t rounds;
     if (!judges_exactly(site, &rounds))
         return;
-    view->confidence = phased_confidence(run->confidence);
+    view->confidence = ladder_confidence(run->confidence);
     view->lowers = own_of(site)->lowers;
     view->uppers = own_of(site)->uppers;
 }

@@ -1,7 +1,7 @@
 /* A hub of epoch elimination, as the daemons drive it (live/protocol.h); and, where the sites of a
  * graph judge for themselves, what stands in its place: it hears where they are. From the topology,
  * as data, to what each site is told of it. */
-#include "../phased/ladder.h"
+#include "../ladder.h"
 #include "live.h"
 #include "../../live/hub_helper.h"
 #include "role.h"
@@ -204,7 +204,7 @@ LIVE_SNAPSHOTS(tacit_elim_hub, struct elim_hub)
 /* With exact bounds, once a round: what may be said of the arms from now on. */
 static void note_intervals(struct live_hub *hub)
 {
-    double const confidence = phased_confidence(elim_hub_settings(hub->config)->confidence);
+    double const confidence = ladder_confidence(elim_hub_settings(hub->config)->confidence);
     struct tacit_elim_hub_view view;
     if (own_of(hub)->lowers == NULL)
         return;

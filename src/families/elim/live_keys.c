@@ -1,9 +1,8 @@
 /* From the coordinator's file to the settings of the hub. */
-#include "../phased/live.h"
 #include "../../config/reader.h"
 #include "../live_family.h"
 #include "live.h"
-#include "../phased/plan.h"
+#include "../ladder.h"
 #include "plan.h"
 #include "settings.h"
 #include <stdio.h>
@@ -18,9 +17,9 @@ static const struct config_key run_keys[] = {
     {"bounds", "paper", "exact: all sites report, and intervals hold at all times",
      CONFIG_TO_FLAG(elim_keys, is_exact, elim_bounds)},
     {"growth", "2", "exact: each release makes an arm's pulls so many times as many",
-     CONFIG_TO_REAL(elim_keys, growth, PHASED_GROWTH_RANGE)},
+     CONFIG_TO_REAL(elim_keys, growth, LADDER_GROWTH_RANGE)},
     {"confidence", "(1 - 1/horizon)", "exact: the answer holds with this probability",
-     CONFIG_TO_REAL(elim_keys, confidence, PHASED_CONFIDENCE_RANGE)},
+     CONFIG_TO_REAL(elim_keys, confidence, LADDER_CONFIDENCE_RANGE)},
     {.name = NULL}};
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -97,7 +96,7 @@ static enum tacit_status elim_hub_settings_new(const struct live_run_file *from)
     char text[ELIM_REFUSAL_BYTES];
     if (keys->is_exact) {
         struct tacit_phases const phases = tacit_elim_phases(&schedule);
-        return phased_check_live(from, &phases);
+        return ladder_check_run(from, &phases);
     }
     return elim_horizon_is_refused(&schedule, 0, text) ? live_file_refuse(from, "run.horizon", text)
                                                        : TACIT_OK;

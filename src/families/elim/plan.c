@@ -1,7 +1,7 @@
 /* From an experiment file with epoch elimination to what its runs need: reports, epsilon, schedule,
  * promise; and what is refused. */
 #include "plan.h"
-#include "../phased/plan.h"
+#include "../ladder.h"
 #include "settings.h"
 #include <math.h>
 #include <stdio.h>
@@ -173,7 +173,7 @@ static enum tacit_status check_ladder(const struct tacit_experiment *experiment,
     struct elim_plan const *const plan = experiment->plan;
     struct tacit_elim_schedule const schedule = elim_sim_schedule(&plan->sim, 1);
     struct tacit_phases const phases = tacit_elim_phases(&schedule);
-    return phased_check_schedule(experiment, &phases, error);
+    return ladder_check_plan(experiment, &phases, error);
 }
 
 static enum tacit_status settle_aggregators(struct tacit_experiment *experiment,

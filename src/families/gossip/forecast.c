@@ -1,9 +1,8 @@
 /* What regret releases that double cost, by formula (src/proto/gossip/NOTES.md, Forecast): an arm
  * climbs a rung more as long as its upper bound is no less than the leader's at the end. */
 #include <math.h>
+#include "../forecast.h"
 #include "plan.h"
-#include "tacit/bounds.h"
-#include "tacit/linalg.h"
 
 struct climb {
     const struct tacit_phases *schedule;
@@ -36,7 +35,7 @@ static double variance_of(const struct climb *climb, const struct tacit_bounds_s
     double const pulls = (double)sum->pulls;
     double const noise =
         isfinite(epsilon) ? 2 * (double)sum->noises / (epsilon * epsilon * pulls * pulls) : 0;
-    return mean * (1 - mean) / pulls + noise;
+    return forecast_variance(mean) / pulls + noise;
 }
 
 /* Chance that an arm with `count` blocks challenges the leader, which has `lead` of them. */
@@ -48,8 +47,8 @@ static double chance_due(const struct climb *climb, uint32_t count, double mean,
     struct tacit_bounds_sum const leads = sum_after(climb, lead, best);
     double const margin = tacit_bounds_upper(&own, epsilon, climb->log_level) -
                           tacit_bounds_upper(&leads, epsilon, climb->log_level);
-    double const variance = variance_of(climb, &own, mean) + variance_of(climb, &leads, best);
-    return variance > 0 ? tacit_linalg_normal_cdf(margin / sqrt(variance)) : margin >= 0;
+    return forecast_chance(margin,
+                           variance_of(climb, &own, mean) + variance_of(climb, &leads, best));
 }
 
 /* Expected pulls of an arm, by each agent. */

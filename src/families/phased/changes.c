@@ -89,13 +89,12 @@ static const char *settle(const struct tacit_experiment *experiment, struct taci
     return NULL;
 }
 
-enum tacit_status phased_settle_changes(struct tacit_experiment *experiment,
+enum tacit_status phased_settle_changes(const struct tacit_experiment *experiment,
                                         struct tacit_phases *schedule,
-                                        struct phased_change **changes, struct tacit_error *error)
+                                        struct phased_change *changes, struct tacit_error *error)
 {
     struct phased_keys const *const keys = experiment->config->keys;
     uint32_t const arms = experiment->sim.env.arm_count;
-    *changes = NULL;
     if (keys->arms_max > 0 && keys->arms_max < arms)
         return tacit_experiment_refuse(experiment, "protocol.arms_max",
                                        "fewer than the environment has; allowed: all arms that "
@@ -104,13 +103,7 @@ enum tacit_status phased_settle_changes(struct tacit_experiment *experiment,
     schedule->arm_count = keys->arms_max > 0 ? keys->arms_max : arms;
     if (keys->change_count == 0 && schedule->arm_count == arms)
         return TACIT_OK;
-    *changes = calloc(keys->change_count + 1u, sizeof **changes);
-    if (*changes == NULL)
-        return TACIT_MEMORY;
-    char const *const wrong = settle(experiment, schedule, *changes);
-    if (wrong == NULL)
-        return TACIT_OK;
-    free(*changes);
-    *changes = NULL;
-    return tacit_experiment_refuse(experiment, "protocol.changes", wrong, error);
+    char const *const wrong = settle(experiment, schedule, changes);
+    return wrong == NULL ? TACIT_OK
+                         : tacit_experiment_refuse(experiment, "protocol.changes", wrong, error);
 }

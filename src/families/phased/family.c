@@ -1,6 +1,5 @@
 /* The phased index (EXACT-BOUNDS 5; ours) as its hosts know it. */
 #include <stdlib.h>
-#include "forecast.h"
 #include "plan.h"
 #include "../metrics.h"
 
@@ -43,7 +42,7 @@ const struct tacit_family phased_family = {
     .ranks = true,
     .replays = true,
     .plan = phased_make_plan,
-    .plan_free = phased_free_plan,
+    .plan_free = free,
     .print_costs = phased_print_costs,
     .forecast = phased_forecast,
     .player = {.metric_count = PHASED_METRIC_COUNT,

@@ -1,5 +1,4 @@
 /* Play in phases over a hub that grants, as the daemons drive it (live/protocol.h). */
-#include "ladder.h"
 #include "live.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +6,6 @@
 #include "../../live/hub_helper.h"
 #include "../../live/player.h"
 #include "plan.h"
-#include "settings.h"
 #include "tacit/wire_phased.h"
 
 /* Would all that is said in a run of so many arms fit into the payloads of the bus? */
@@ -244,20 +242,15 @@ static void note_intervals(struct live_hub *hub)
 {
     struct phased_hub *const own = hub->own;
     struct tacit_phased_judge_view const judge = core_view(hub).judge;
-    double const confidence = phased_confidence(schedule_of(hub->config)->confidence);
+    double const confidence = ladder_confidence(schedule_of(hub->config)->confidence);
     uint32_t const arms = hub->config->arm_count;
-    for (uint32_t arm = 0; arm < arms; arm++) {
-        struct tacit_bounds_interval const interval =
-            tacit_phased_hub_interval(hub->state, arm, confidence);
-        own->lowers[arm] = interval.lower;
-        own->uppers[arm] = interval.upper;
+    phased_look(&judge, confidence, arms, own->lowers, own->uppers, own->active);
+    for (uint32_t arm = 0; arm < arms; arm++)
         if (judge.standings[arm] == TACIT_PHASED_PRESENT ||
             judge.standings[arm] == TACIT_PHASED_BEATEN)
             tacit_bits_remove(own->absent, arm);
         else
             tacit_bits_add(own->absent, arm);
-    }
-    phased_find_left(&judge, own->lowers, own->uppers, arms, own->active);
     own->intervals = (struct live_hub_intervals){.confidence = confidence,
                                                  .lowers = own->lowers,
                                                  .uppers = own->uppers,
@@ -317,11 +310,8 @@ static bool change_one(struct live_hub *hub, uint64_t now_us, struct tacit_phase
         uint64_t const standing = core_view(hub).judge.standings[arm];
         bool const comes = standing == TACIT_PHASED_TO_COME && is_named(settings->added, arm);
         bool const goes = standing == TACIT_PHASED_PRESENT && is_named(settings->retired, arm);
-        enum tacit_status const status =
-            comes  ? tacit_phased_hub_add(hub->state, arm, now_us, made)
-            : goes ? tacit_phased_hub_retire(hub->state, arm, now_us, made)
-                   : TACIT_UNEXPECTED;
-        if (status != TACIT_OK)
+        if ((!comes && !goes) ||
+            tacit_phased_hub_change(hub->state, arm, comes, now_us, made) != TACIT_OK)
             continue; /* the last arm of a run stays until another one is there */
         live_hub_note(hub, update, "arm %s is %s", hub->config->arm_names[arm],
                       comes ? "added" : "retired");
@@ -380,7 +370,7 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
         return TACIT_REFUSED;
     for (uint32_t arm = 0; arm < hub->config->arm_count && !judge.finished; arm++)
         if (arm != stays && core_view(hub).judge.standings[arm] == TACIT_PHASED_PRESENT &&
-            tacit_phased_hub_retire(hub->state, arm, now_us, &next) == TACIT_OK)
+            tacit_phased_hub_change(hub->state, arm, false, now_us, &next) == TACIT_OK)
             made = next; /* the last one has the last order */
     note_intervals(hub);
     carry_out(hub, &made, update);

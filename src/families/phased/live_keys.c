@@ -1,12 +1,10 @@
 /* From the coordinator's file to the schedule of the hub. */
 #include <stdio.h>
 #include <string.h>
-#include "ladder.h"
 #include "../../config/reader.h"
 #include "../live_family.h"
 #include "live.h"
 #include "plan.h"
-#include "settings.h"
 
 struct run_keys {
     struct phased_keys keys; /* first */
@@ -105,16 +103,6 @@ static enum tacit_status settle_changes(const struct live_run_file *from,
     return TACIT_OK;
 }
 
-enum tacit_status phased_check_live(const struct live_run_file *from,
-                                    const struct tacit_phases *schedule)
-{
-    char text[PHASED_REFUSAL_BYTES];
-    char const *const key = phased_schedule_refusal(schedule, text);
-    if (key == NULL)
-        return TACIT_OK;
-    return live_file_refuse(from, strcmp(key, "horizon") == 0 ? "run.horizon" : "run.growth", text);
-}
-
 /* What hub->settings points to, with its sets behind it. */
 struct held {
     struct phased_hub_settings settings; /* first */
@@ -132,33 +120,23 @@ static enum tacit_status phased_hub_settings_new(const struct live_run_file *fro
     struct tacit_phases *const schedule = &made->settings.schedule;
     struct run_keys const *const given = from->file->keys;
     struct phased_keys const *const keys = &given->keys;
-    uint32_t const usual = hub->arm_count < TACIT_PHASES_ARMS_PER_ROUND
-                               ? (hub->arm_count < 2 ? 2 : hub->arm_count)
-                               : TACIT_PHASES_ARMS_PER_ROUND;
     if (keys->arms_per_round > hub->arm_count)
         return live_file_refuse(from, "run.arms_per_round", "more than there are arms");
     uint32_t const guard = keys->guard == NULL ? 0 : find_arm(from->file, keys->guard);
     if (guard == hub->arm_count)
         return live_file_refuse(from, "run.guard.arm", "no arm of the list has this name");
-    *schedule = (struct tacit_phases){.rule = TACIT_PHASES_INDEX,
-                                      .arm_count = hub->arm_count,
-                                      .agent_count = hub->site_count,
-                                      .horizon = hub->horizon,
-                                      .epsilon_per_reward = hub->epsilon,
-                                      .growth = keys->growth,
-                                      .arms_per_round =
-                                          keys->arms_per_round > 0 ? keys->arms_per_round : usual,
-                                      .confidence = keys->confidence,
-                                      .guard_arm = guard,
-                                      .guard_loss = keys->guard_loss,
-                                      .floor_milli = live_file_floor(from->file)};
+    *schedule = phased_schedule(keys, hub->arm_count, guard);
+    schedule->agent_count = hub->site_count;
+    schedule->horizon = hub->horizon;
+    schedule->epsilon_per_reward = hub->epsilon;
+    schedule->floor_milli = live_file_floor(from->file);
     enum tacit_status const status =
         settle_changes(from, schedule, made->sets, made->sets + set, made->sets + 2 * set);
     if (status != TACIT_OK)
         return status;
     made->settings.added = made->sets + set;
     made->settings.retired = made->sets + 2 * set;
-    return phased_check_live(from, schedule);
+    return ladder_check_run(from, schedule);
 }
 
 const struct live_family phased_live = {.file = {.name = "phased-index",

@@ -1,18 +1,24 @@
 /* From an experiment file with play in phases to what its runs need: schedule, mechanism,
  * promise; and what is refused. */
-#include "ladder.h"
 #include "plan.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../forecast.h"
+#include "../ladder.h"
 
-enum tacit_status phased_check_schedule(const struct tacit_experiment *experiment,
-                                        const struct tacit_phases *schedule,
-                                        struct tacit_error *error)
+struct tacit_phases phased_schedule(const struct phased_keys *keys, uint32_t arms, uint32_t guard)
 {
-    char text[PHASED_REFUSAL_BYTES];
-    char const *const key = phased_schedule_refusal(schedule, text);
-    return key == NULL ? TACIT_OK : tacit_experiment_refuse(experiment, key, text, error);
+    uint32_t const usual = arms < TACIT_PHASES_ARMS_PER_ROUND ? arms : TACIT_PHASES_ARMS_PER_ROUND;
+    return (struct tacit_phases){.rule = TACIT_PHASES_INDEX,
+                                 .arm_count = arms,
+                                 .growth = keys->growth,
+                                 .arms_per_round =
+                                     keys->arms_per_round > 0 ? keys->arms_per_round : usual,
+                                 .confidence = keys->confidence,
+                                 .guard_arm = guard,
+                                 .guard_loss = keys->guard_loss};
 }
 
 static enum tacit_status settle(struct tacit_experiment *experiment,
@@ -37,18 +43,20 @@ static enum tacit_status settle(struct tacit_experiment *experiment,
         .are_two = experiment->promise.trust.has_helper, .mechanism = experiment->mechanism};
     sim->schedule.floor_milli =
         sim->aggregators.are_two ? experiment->config->floor_milli : TACIT_ONE_AGGREGATOR;
-    return phased_check_schedule(experiment, &sim->schedule, error);
+    return ladder_check_plan(experiment, &sim->schedule, error);
 }
 
 enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
 {
     struct phased_keys const *const keys = experiment->config->keys;
-    struct phased_sim *const sim = calloc(1, sizeof *sim);
+    struct phased_sim *const sim =
+        calloc(1, sizeof *sim + keys->change_count * sizeof(struct phased_change));
     uint32_t const arms = experiment->sim.env.arm_count;
     char text[120];
     experiment->plan = sim;
     if (sim == NULL)
         return TACIT_MEMORY;
+    struct phased_change *const changes = (struct phased_change *)(sim + 1);
     if (keys->arms_per_round > arms) {
         (void)snprintf(text, sizeof text, "%u, and there are %u arms; allowed: 2 to %u",
                        keys->arms_per_round, arms, arms);
@@ -60,16 +68,8 @@ enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct t
                                        "no such arm; allowed: a name in the data, or a number "
                                        "from 0",
                                        error);
-    uint32_t const usual = arms < TACIT_PHASES_ARMS_PER_ROUND ? arms : TACIT_PHASES_ARMS_PER_ROUND;
-    struct tacit_phases schedule = {.rule = TACIT_PHASES_INDEX,
-                                    .arms_per_round =
-                                        keys->arms_per_round > 0 ? keys->arms_per_round : usual,
-                                    .growth = keys->growth,
-                                    .confidence = keys->confidence,
-                                    .guard_arm = guard,
-                                    .guard_loss = keys->guard_loss};
-    struct phased_change *changes;
-    enum tacit_status status = phased_settle_changes(experiment, &schedule, &changes, error);
+    struct tacit_phases schedule = phased_schedule(keys, arms, guard);
+    enum tacit_status status = phased_settle_changes(experiment, &schedule, changes, error);
     if (status != TACIT_OK)
         return status;
     status = settle(experiment, &schedule, sim, error);
@@ -78,15 +78,46 @@ enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct t
     return status;
 }
 
-void phased_free_plan(void *plan)
+/* ---- What is shown ---- */
+
+void phased_look(const struct tacit_phased_judge_view *judge, double confidence, uint32_t arm_count,
+                 double *lowers, double *uppers, uint64_t *left)
 {
-    struct phased_sim *const sim = plan;
-    if (sim != NULL)
-        free((void *)(uintptr_t)sim->changes);
-    free(sim);
+    double bar = 0;
+    memset(left, 0, TACIT_BITS_WORDS(arm_count) * sizeof *left);
+    for (uint32_t arm = 0; arm < arm_count; arm++) {
+        struct tacit_bounds_interval const interval =
+            tacit_phased_judge_interval(judge->judge, arm, confidence);
+        lowers[arm] = interval.lower;
+        uppers[arm] = interval.upper;
+        if (judge->standings[arm] == TACIT_PHASED_PRESENT && lowers[arm] > bar)
+            bar = lowers[arm];
+    }
+    for (uint32_t arm = 0; arm < arm_count; arm++)
+        if (judge->standings[arm] == TACIT_PHASED_PRESENT &&
+            (judge->decided ? arm == judge->leader : uppers[arm] >= bar))
+            tacit_bits_add(left, arm);
 }
 
 /* ---- For `check` ---- */
+
+double phased_forecast(const struct tacit_experiment *experiment)
+{
+    struct phased_keys const *const keys = experiment->config->keys;
+    static double levels[TACIT_ARMS_MAX];
+    struct tacit_phases const phases = {.rule = TACIT_PHASES_ELIMINATION,
+                                        .arm_count = experiment->sim.env.arm_count,
+                                        .agent_count = experiment->sim.agent_count,
+                                        .horizon = experiment->sim.horizon,
+                                        .epsilon_per_reward = experiment->epsilon_per_reward,
+                                        .floor_milli = experiment->config->floor_milli,
+                                        .growth = keys->growth,
+                                        .confidence = keys->confidence};
+    if (!(keys->confidence > 0) || keys->guard != NULL || keys->change_count > 0 ||
+        !forecast_means(experiment, levels))
+        return NAN;
+    return forecast_ladder_slots(&phases, levels, 0);
+}
 
 enum tacit_status phased_print_costs(const struct tacit_experiment *experiment, FILE *out)
 {
@@ -113,6 +144,6 @@ enum tacit_status phased_print_costs(const struct tacit_experiment *experiment, 
     (void)fprintf(out, "  scalars   %.0f\n", sums);
     (void)fprintf(out, "  cost      %.12g\n", rounds * agents * sim->server_link_cost);
     (void)fprintf(out, "  intervals hold for all arms at all times together with chance %.12g\n",
-                  phased_confidence(schedule->confidence));
+                  ladder_confidence(schedule->confidence));
     return TACIT_OK;
 }

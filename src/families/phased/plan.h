@@ -2,10 +2,30 @@
 #ifndef TACIT_FAMILIES_PHASED_PLAN_H
 #define TACIT_FAMILIES_PHASED_PLAN_H
 #include "../../config/reader.h"
-#include "experiment.h"
+#include "../ladder.h"
 #include "tacit/family.h"
+#include "tacit/phased.h"
+#include "tacit/sim.h"
 
 #define PHASED_FAMILY 6u
+
+/* The operator's word, at this slot of every site: an arm is added, or retired. */
+struct phased_change {
+    uint64_t slot; /* that many were played before it */
+    uint32_t arm;
+    bool is_added; /* else retired */
+};
+
+/* What runs need. */
+struct phased_sim {
+    struct tacit_sim common;
+    struct tacit_phases schedule;
+    struct tacit_mechanism mechanism;         /* of a site itself */
+    struct tacit_sim_aggregators aggregators; /* theirs, where there are two */
+    double server_link_cost;
+    const struct phased_change *changes; /* by slot */
+    uint32_t change_count;
+};
 
 struct phased_key_change {
     const char *arm; /* by name or number */
@@ -54,19 +74,14 @@ extern const struct config_key phased_guard_keys[];
      "arms of a plan after the first: the leader and those that challenge it",                     \
      CONFIG_TO_U32(phased_keys, arms_per_round, 2, TACIT_ARMS_MAX)},                               \
         {"growth", "2", "each release of an arm makes its pulls so many times as many",            \
-         CONFIG_TO_REAL(phased_keys, growth, PHASED_GROWTH_RANGE)},                                \
+         CONFIG_TO_REAL(phased_keys, growth, LADDER_GROWTH_RANGE)},                                \
         {"confidence", "(never sure)",                                                             \
          "it decides, and the answer holds with this probability; without it it plays for the "    \
          "least regret and never stops asking",                                                    \
-         CONFIG_TO_REAL(phased_keys, confidence, PHASED_CONFIDENCE_RANGE)},                        \
+         CONFIG_TO_REAL(phased_keys, confidence, LADDER_CONFIDENCE_RANGE)},                        \
     {                                                                                              \
         "guard", "", "an arm that the play never falls far behind",                                \
             CONFIG_TO_SAME(phased_guard_keys)                                                      \
-    }
-#define PHASED_GROWTH_RANGE CONFIG_ABOVE(1, 4)
-#define PHASED_CONFIDENCE_RANGE                                                                    \
-    {                                                                                              \
-        0.5, 1, false, false, true                                                                 \
     }
 
 void phased_read_keys(struct config_reader *reader, const struct config_node *root,
@@ -74,25 +89,31 @@ void phased_read_keys(struct config_reader *reader, const struct config_node *ro
 
 /* ---- changes.c ---- */
 
-/* The same with arms by their numbers, into *changes, by slot; NULL where there are none; and K and
- * the arms of the first plan, into the schedule. Errors: TACIT_INVALID with error->text. */
-enum tacit_status phased_settle_changes(struct tacit_experiment *experiment,
+/* The same with arms by their numbers, into changes, by slot; and K and the arms of the first plan,
+ * into the schedule. Errors: TACIT_INVALID with error->text. */
+enum tacit_status phased_settle_changes(const struct tacit_experiment *experiment,
                                         struct tacit_phases *schedule,
-                                        struct phased_change **changes, struct tacit_error *error);
+                                        struct phased_change *changes, struct tacit_error *error);
 
 /* An arm by its name in the data, or by its number. Result: K if there is none. */
 uint32_t phased_find_arm(const struct tacit_experiment *experiment, const char *name);
 
 /* ---- plan.c ---- */
 
-/* Refuses what phased_schedule_refusal names. */
-enum tacit_status phased_check_schedule(const struct tacit_experiment *experiment,
-                                        const struct tacit_phases *schedule,
-                                        struct tacit_error *error);
+/* What the keys say of a schedule; `guard`: the number of its arm. */
+struct tacit_phases phased_schedule(const struct phased_keys *keys, uint32_t arms, uint32_t guard);
 
-/* Of the family: a struct phased_sim, of the file's keys. */
+/* Of the family: a struct phased_sim and its changes, of the file's keys. */
 enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);
-void phased_free_plan(void *plan); /* NULL is allowed */
+
+/* Of all arms: their intervals, valid at all times, and those that cannot be told apart from the
+ * best one: they reach the best lower bound; once it is decided, the leader alone. */
+void phased_look(const struct tacit_phased_judge_view *judge, double confidence, uint32_t arm_count,
+                 double *lowers, double *uppers, uint64_t *left);
+
+/* Of the family (tacit/family.h). With a confidence; the index pulls fewer of the arms that are far
+ * behind than elimination, for which the formula is. */
+double phased_forecast(const struct tacit_experiment *experiment);
 
 /* Prints what a run of this schedule says at most. */
 enum tacit_status phased_print_costs(const struct tacit_experiment *experiment, FILE *out);

@@ -3,7 +3,6 @@
  * last bit (tests/sim/phased_runs.c). */
 #include <math.h>
 #include <string.h>
-#include "ladder.h"
 #include "plan.h"
 #include "tacit/wire_phased.h"
 
@@ -154,8 +153,7 @@ static bool change_arms(struct phased_run *run)
     for (; run->change < sim->change_count && sim->changes[run->change].slot <= run->slot;
          run->change++) {
         struct phased_change const *const change = &sim->changes[run->change];
-        (void)(change->is_added ? tacit_phased_judge_add(run->judge, change->arm, run->slot)
-                                : tacit_phased_judge_retire(run->judge, change->arm, run->slot));
+        (void)tacit_phased_judge_change(run->judge, change->arm, change->is_added, run->slot);
     }
     tacit_phased_judge_view(run->judge, &after);
     note_gaps(run);
@@ -306,14 +304,8 @@ static void rank(struct phased_run *run, const struct tacit_phased_judge_view *j
                  struct tacit_sim_row *row)
 {
     uint32_t const arms = run->sim->common.env.arm_count;
-    double const confidence = phased_confidence(run->sim->schedule.confidence);
-    for (uint32_t arm = 0; arm < arms; arm++) {
-        struct tacit_bounds_interval const interval =
-            tacit_phased_judge_interval(run->judge, arm, confidence);
-        run->lowers[arm] = interval.lower;
-        run->uppers[arm] = interval.upper;
-    }
-    phased_find_left(judge, run->lowers, run->uppers, arms, run->is_left);
+    phased_look(judge, ladder_confidence(run->sim->schedule.confidence), arms, run->lowers,
+                run->uppers, run->is_left);
     TACIT_BITS_EACH (arm, run->is_left, arms) {
         uint32_t place = row->ranked_count++;
         for (; place > 0; place--) {

@@ -3,11 +3,10 @@
  * normal (src/proto/vote/NOTES.md, Forecast). */
 #include <math.h>
 #include <stdlib.h>
+#include "../forecast.h"
 #include "plan.h"
-#include "tacit/bounds.h"
 #include "tacit/linalg.h"
 
-#define SHARE 0.95 /* of the runs */
 #define STAGES_MAX 900u
 #define STEP 1.03      /* from one round that is looked at to the next */
 #define ARMS_MAX 1024u /* beyond it simulation is faster */
@@ -38,26 +37,9 @@ static double *row_of(const struct course *course, double *rows, uint32_t stage)
     return rows + (size_t)stage * course->arms;
 }
 
-static double variance_of(double mean)
-{
-    return mean * (1 - mean);
-}
-
 static double gap_of(const struct course *course, uint32_t arm)
 {
     return course->means[course->best] - course->means[arm];
-}
-
-/* Variance of so many terms in each of two sums. */
-static double terms_of(double count, double epsilon)
-{
-    return isfinite(epsilon) && count > 0 ? 4 * count / (epsilon * epsilon) : 0;
-}
-
-static double noise_of(const struct tacit_bounds_sum *sum, const struct tacit_bounds_noise *noise)
-{
-    return terms_of((double)sum->noises, noise->epsilon) +
-           terms_of((double)noise->per_release * noise->releases, noise->shared);
 }
 
 /* Chance that a difference of means which is `margin` beyond its bound passes it; noise: the
@@ -65,11 +47,9 @@ static double noise_of(const struct tacit_bounds_sum *sum, const struct tacit_bo
 static double chance_past(const struct course *course, uint32_t arm, double margin, double pulls,
                           double pulls_of_best, double noise)
 {
-    double const variance = variance_of(course->means[course->best]) / pulls_of_best +
-                            variance_of(course->means[arm]) / pulls + noise / (pulls * pulls);
-    if (!(variance > 0))
-        return margin >= 0 ? 1 : 0;
-    return tacit_linalg_normal_cdf(margin / sqrt(variance));
+    double const variance = forecast_variance(course->means[course->best]) / pulls_of_best +
+                            forecast_variance(course->means[arm]) / pulls + noise / (pulls * pulls);
+    return forecast_chance(margin, variance);
 }
 
 /* Of so many players `needed` have dropped an arm, if each has with this chance. */
@@ -148,7 +128,7 @@ static void stage_exact(struct course *course, uint32_t stage, struct tacit_boun
         row_of(course, course->gone, stage)[arm] =
             arm == course->best ? 0
                                 : chance_past(course, arm, margin, (double)sum.pulls,
-                                              (double)sum.pulls, noise_of(&sum, noise));
+                                              (double)sum.pulls, forecast_noise(&sum, noise));
     }
 }
 
@@ -276,11 +256,11 @@ static double own_needed(const struct course *course)
 {
     double low = 1;
     double high = 2 * course->samples[course->stage_count - 1];
-    if (!(chance_decided(course, high) >= SHARE))
+    if (!(chance_decided(course, high) >= FORECAST_SHARE))
         return NAN;
     for (uint32_t i = 0; i < BISECTIONS && high > low * 1.0001; i++) {
         double const middle = sqrt(low * high);
-        if (chance_decided(course, middle) >= SHARE)
+        if (chance_decided(course, middle) >= FORECAST_SHARE)
             high = middle;
         else
             low = middle;

@@ -3,9 +3,8 @@
 #include "live_keys.h"
 #include "../../live/protocol.h"
 #include "../live_family.h"
-#include "../phased/ladder.h"
+#include "../ladder.h"
 #include "../phased/live.h"
-#include "../phased/settings.h"
 #include <string.h>
 
 /* ---- The run ---- */
@@ -14,7 +13,7 @@ enum tacit_status vote_settle_two(const struct live_run_file *from, double accur
 {
     struct live_hub_config const *const hub = from->hub;
     struct phased_hub_settings *const made = live_settings(from, sizeof *made);
-    char text[PHASED_REFUSAL_BYTES];
+    char text[LADDER_REFUSAL_BYTES];
     if (made == NULL)
         return TACIT_MEMORY;
     made->schedule = (struct tacit_phases){.rule = TACIT_PHASES_SUMS,
@@ -26,7 +25,7 @@ enum tacit_status vote_settle_two(const struct live_run_file *from, double accur
                                            .floor_milli = live_file_floor(from->file),
                                            .confidence = 1 - delta,
                                            .accuracy = accuracy};
-    char const *const key = phased_schedule_refusal(&made->schedule, text);
+    char const *const key = ladder_refusal(&made->schedule, text);
     if (key == NULL)
         return TACIT_OK;
     bool const is_long = strcmp(key, "horizon") != 0;

@@ -6,6 +6,7 @@
  * collection; the order that the judge in here gives is handed to it as the hub's. */
 #include <math.h>
 #include <string.h>
+#include "../../base/walk.h"
 #include "peer_state.h"
 
 /* ---- Layout ---- */
@@ -618,11 +619,6 @@ enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct taci
 
 /* ---- Checking a state from a disk ---- */
 
-static bool flag_is_possible(const bool *flag)
-{
-    return *(const unsigned char *)flag <= 1;
-}
-
 static bool same_config(const struct tacit_elim_peer *peer,
                         const struct tacit_elim_peer_config *config)
 {
@@ -756,8 +752,9 @@ static bool table_is_possible(const struct tacit_elim_table *table, size_t size,
 {
     return size == tacit_elim_peer_table_size(config) &&
            table->agent_count == config->agent.agent_count &&
-           table->arm_count == config->agent.arm_count && flag_is_possible(&table->is_shared) &&
-           !table->is_shared && flag_is_possible(&table->has_openings) &&
+           table->arm_count == config->agent.arm_count &&
+           base_truth_is_possible(&table->is_shared) && !table->is_shared &&
+           base_truth_is_possible(&table->has_openings) &&
            table->has_openings == config->agent.has_grants;
 }
 
@@ -767,20 +764,20 @@ enum tacit_status tacit_elim_peer_check(const struct tacit_elim_peer *peer, size
 {
     struct tacit_elim_table *const table = (struct tacit_elim_table *)(uintptr_t)state;
     if (size == 0 || size != tacit_elim_peer_size(config) ||
-        !flag_is_possible(&peer->has_members) || !same_config(peer, config) ||
+        !base_truth_is_possible(&peer->has_members) || !same_config(peer, config) ||
         !table_is_possible(table, table_size, config))
         return TACIT_MALFORMED;
     bool const is_sink = elim_peer_is_sink(peer);
     bool const is_everyone =
         !peer->has_members && (config->collection == TACIT_ELIM_SPREAD || is_sink);
     bool const is_possible =
-        flag_is_possible(&peer->everyone) && peer->everyone == is_everyone &&
-        flag_is_possible(&peer->closed) && (!peer->closed || is_sink) &&
+        base_truth_is_possible(&peer->everyone) && peer->everyone == is_everyone &&
+        base_truth_is_possible(&peer->closed) && (!peer->closed || is_sink) &&
         (peer->gather_end_us == TACIT_NEVER || (is_sink && config->gather_timeout_us > 0)) &&
-        flag_is_possible(&peer->is_behind) &&
+        base_truth_is_possible(&peer->is_behind) &&
         tacit_elim_agent_check(elim_peer_agent(peer), tacit_elim_agent_size(&config->agent),
                                &config->agent) == TACIT_OK &&
-        flag_is_possible(&peer->confirms) && flag_is_possible(&peer->confirmed) &&
+        base_truth_is_possible(&peer->confirms) && base_truth_is_possible(&peer->confirmed) &&
         elim_peer_grants_are_possible(peer) && collection_is_possible(peer) &&
         judge_is_possible(peer) && elim_peer_agreement_is_possible(peer) &&
         sets_are_possible(peer) && rows_are_possible(peer, table) &&

@@ -246,18 +246,16 @@ void tacit_phased_hub_close(struct tacit_phased_hub *hub, uint32_t agents, const
 
 /* ---- Public ---- */
 
-/* The operator's word changes the judge: is there another order then? How far each site is in its
- * plan is not known here. */
-static enum tacit_status change(struct tacit_phased_hub *hub, uint32_t arm, bool adds,
-                                uint64_t now_us, struct tacit_phased_update *update)
+/* How far each site is in its plan is not known here. */
+enum tacit_status tacit_phased_hub_change(struct tacit_phased_hub *hub, uint32_t arm, bool adds,
+                                          uint64_t now_us, struct tacit_phased_update *update)
 {
     struct round_made made = {.answer = ROUND_NOTHING};
     uint32_t const before = round_of(hub).round;
     enum tacit_status status = TACIT_UNEXPECTED;
     TACIT_ASSERT(now_us >= hub->desk.now_us);
     if (hub->desk.phase != ROUND_NEW)
-        status = adds ? tacit_phased_judge_add(judge_of(hub), arm, TACIT_PHASED_UNKNOWN)
-                      : tacit_phased_judge_retire(judge_of(hub), arm, TACIT_PHASED_UNKNOWN);
+        status = tacit_phased_judge_change(judge_of(hub), arm, adds, TACIT_PHASED_UNKNOWN);
     if (status == TACIT_OK) {
         struct round_hub const round = round_of(hub);
         made.persist = true;
@@ -269,18 +267,6 @@ static enum tacit_status change(struct tacit_phased_hub *hub, uint32_t arm, bool
     }
     fill_update(hub, &made, update);
     return status;
-}
-
-enum tacit_status tacit_phased_hub_add(struct tacit_phased_hub *hub, uint32_t arm, uint64_t now_us,
-                                       struct tacit_phased_update *update)
-{
-    return change(hub, arm, true, now_us, update);
-}
-
-enum tacit_status tacit_phased_hub_retire(struct tacit_phased_hub *hub, uint32_t arm,
-                                          uint64_t now_us, struct tacit_phased_update *update)
-{
-    return change(hub, arm, false, now_us, update);
 }
 
 enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
@@ -340,11 +326,4 @@ void tacit_phased_hub_view(const struct tacit_phased_hub *state, struct tacit_ph
     struct round_hub const round = round_of(hub);
     *view =
         (struct tacit_phased_hub_view){.desk = round_hub_view(&round), .judge = judge_view(hub)};
-}
-
-struct tacit_bounds_interval tacit_phased_hub_interval(const struct tacit_phased_hub *hub,
-                                                       uint32_t arm, double confidence)
-{
-    return tacit_phased_judge_interval(judge_of((struct tacit_phased_hub *)(uintptr_t)hub), arm,
-                                       confidence);
 }

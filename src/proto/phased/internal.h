@@ -11,10 +11,4 @@ void phased_release_digest(const struct tacit_pull_block *blocks, const int64_t 
 
 /* Over all that closed rounds left in a judge; the ladder follows from the schedule. */
 void phased_judge_walk(struct base_walk *walk, struct tacit_phased_judge *judge);
-
-/* Is a truth value one of two? (Bytes from a disk may be any.) */
-static inline bool phased_flag_is_possible(const bool *flag)
-{
-    return *(const unsigned char *)flag <= 1;
-}
 #endif

@@ -816,16 +816,14 @@ static void restart(struct tacit_phased_judge *judge, uint64_t played)
     go_on(judge);
 }
 
-enum tacit_status tacit_phased_judge_add(struct tacit_phased_judge *judge, uint32_t arm,
-                                         uint64_t played)
+static bool may_change(struct tacit_phased_judge *judge, uint32_t arm, bool adds)
 {
-    if (arm >= judge->schedule.arm_count || standings_of(judge)[arm] != TACIT_PHASED_TO_COME ||
-        !has_room(judge))
-        return TACIT_INVALID;
-    standings_of(judge)[arm] = TACIT_PHASED_PRESENT;
-    uppers_of(judge)[arm] = 1; /* nothing is known */
-    restart(judge, played);    /* a plan of the leader alone may take half the run */
-    return TACIT_OK;
+    enum tacit_phased_standing const before = adds ? TACIT_PHASED_TO_COME : TACIT_PHASED_PRESENT;
+    if (arm >= judge->schedule.arm_count || standings_of(judge)[arm] != before || !has_room(judge))
+        return false;
+    bool const is_guard =
+        tacit_phases_is_guarded(&judge->schedule) && arm == judge->schedule.guard_arm;
+    return adds || (!is_guard && count_in(judge, true) + count_in(judge, false) > 1);
 }
 
 static bool is_planned(struct tacit_phased_judge *judge, uint32_t arm)
@@ -836,21 +834,17 @@ static bool is_planned(struct tacit_phased_judge *judge, uint32_t arm)
     return false;
 }
 
-enum tacit_status tacit_phased_judge_retire(struct tacit_phased_judge *judge, uint32_t arm,
-                                            uint64_t played)
+enum tacit_status tacit_phased_judge_change(struct tacit_phased_judge *judge, uint32_t arm,
+                                            bool adds, uint64_t played)
 {
-    bool const is_guard =
-        tacit_phases_is_guarded(&judge->schedule) && arm == judge->schedule.guard_arm;
-    if (arm >= judge->schedule.arm_count || standings_of(judge)[arm] != TACIT_PHASED_PRESENT ||
-        is_guard || !has_room(judge))
-        return TACIT_INVALID;
-    if (count_in(judge, true) + count_in(judge, false) == 1)
+    if (!may_change(judge, arm, adds))
         return TACIT_INVALID;
     bool const is_at_play = is_planned(judge, arm) || judge->leader == arm || judge->played == arm;
-    standings_of(judge)[arm] = TACIT_PHASED_RETIRED;
-    if (!is_at_play)
-        return TACIT_OK;
-    restart(judge, played);
+    standings_of(judge)[arm] = adds ? TACIT_PHASED_PRESENT : TACIT_PHASED_RETIRED;
+    if (adds)
+        uppers_of(judge)[arm] = 1; /* nothing is known */
+    if (adds || is_at_play)
+        restart(judge, played); /* a plan of the leader alone may take half the run */
     return TACIT_OK;
 }
 
@@ -858,7 +852,8 @@ void tacit_phased_judge_view(const struct tacit_phased_judge *state,
                              struct tacit_phased_judge_view *view)
 {
     struct tacit_phased_judge *const judge = writable(state);
-    *view = (struct tacit_phased_judge_view){.round = judge->round,
+    *view = (struct tacit_phased_judge_view){.judge = judge,
+                                             .round = judge->round,
                                              .round_count = judge->round_count,
                                              .finished = judge->finished,
                                              .decided = judge->decided,
@@ -1057,7 +1052,7 @@ enum tacit_status tacit_phased_judge_check(const struct tacit_phased_judge *stat
         memcmp(rungs_of(judge), rungs, rung_count * sizeof rungs[0]) != 0)
         return TACIT_MALFORMED;
     bool const is_possible =
-        phased_flag_is_possible(&judge->finished) && phased_flag_is_possible(&judge->decided) &&
+        base_truth_is_possible(&judge->finished) && base_truth_is_possible(&judge->decided) &&
         releases_are_possible(judge) && plan_is_possible(judge) && slots_are_possible(judge) &&
         numbers_are_possible(judge) && standings_are_possible(judge);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;

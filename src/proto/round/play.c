@@ -1,6 +1,7 @@
 /* A site that plays in rounds: phases, orders, grants, terms, once for all protocols. */
 #include "play.h"
 #include <string.h>
+#include "../../base/walk.h"
 
 #define LAST_REPORT_TRIES 12u
 
@@ -251,12 +252,6 @@ void round_play_check_invariants(const struct round_play *play, uint32_t round_m
     TACIT_ASSERT(tacit_ledger_spent_nano(&play->ledger) <= play->ledger.budget_nano);
 }
 
-/* Is a truth value one of two? (Bytes from a disk may be any.) */
-static bool flag_is_possible(const bool *flag)
-{
-    return *(const unsigned char *)flag <= 1;
-}
-
 /* Draws, releases and the ledger tell one story. */
 static bool draws_are_possible(const struct round_agent *agent, uint64_t budget_nano)
 {
@@ -314,8 +309,9 @@ static bool phase_is_possible(const struct round_play *play)
 bool round_agent_is_possible(const struct round_agent *agent, uint64_t budget_nano)
 {
     struct round_play const *const play = agent->play;
-    return flag_is_possible(&play->last) && flag_is_possible(&play->reported) &&
-           flag_is_possible(&play->cut) && flag_is_possible(&play->awaiting_first_order) &&
+    return base_truth_is_possible(&play->last) && base_truth_is_possible(&play->reported) &&
+           base_truth_is_possible(&play->cut) &&
+           base_truth_is_possible(&play->awaiting_first_order) &&
            round_site_is_possible(&play->grants) && play->round <= agent->round_max &&
            play->pull_count <= play->horizon &&
            play->left_count <= play->horizon - play->pull_count &&

@@ -1,31 +1,36 @@
-/* How long it takes until play in phases tells the arms apart, by formula: what is expected to be
- * released goes into the bounds as they are, and what is left to chance is taken for normal. */
-#include <math.h>
+/* How long it takes until elimination along a ladder tells the arms apart, by formula: what is
+ * expected to be released goes into the bounds as they are, and what is left to chance is taken for
+ * normal. */
 #include "forecast.h"
-#include "plan.h"
-#include "tacit/bounds.h"
+#include <math.h>
 #include "tacit/linalg.h"
 
 #define STEADY 1.002   /* two horizons are the same */
 #define ROUNDS_MAX 40u /* of looking for it */
 
-double phased_forecast_level(double mean, const struct tacit_scale *scale)
+double forecast_variance(double mean)
 {
-    if (scale->kind != TACIT_SCALE_STEPS)
-        return mean;
-    return (mean - scale->lo) / (scale->hi - scale->lo);
-}
-
-double phased_forecast_variance(double level)
-{
-    double const inside = fmin(fmax(level, 0), 1);
+    double const inside = fmin(fmax(mean, 0), 1);
     return inside * (1 - inside);
 }
 
-/* Of so many terms in each of two sums. */
-static double variance_of(double terms, double epsilon)
+double forecast_chance(double margin, double variance)
 {
-    return isfinite(epsilon) ? 4 * terms / (epsilon * epsilon) : 0;
+    if (!(variance > 0))
+        return margin >= 0 ? 1 : 0;
+    return tacit_linalg_normal_cdf(margin / sqrt(variance));
+}
+
+/* Of so many terms in each of two sums. */
+static double terms_of(double count, double epsilon)
+{
+    return isfinite(epsilon) && count > 0 ? 4 * count / (epsilon * epsilon) : 0;
+}
+
+double forecast_noise(const struct tacit_bounds_sum *sum, const struct tacit_bounds_noise *noise)
+{
+    return terms_of((double)sum->noises, noise->epsilon) +
+           terms_of((double)noise->per_release * noise->releases, noise->shared);
 }
 
 /* Chance that this arm's upper bound is below the best one's lower bound. */
@@ -41,15 +46,9 @@ static double chance_gone(const struct tacit_bounds_noise *noise,
     low.steps = llround(mean * steps);
     double const margin = tacit_bounds_lower_of(&high, noise, log_level) -
                           tacit_bounds_upper_of(&low, noise, log_level);
-    double const shared = (double)noise->per_release * noise->releases;
-    double const terms = variance_of((double)sum->noises, noise->epsilon) +
-                         (shared > 0 ? variance_of(shared, noise->shared) : 0);
-    double const variance =
-        (phased_forecast_variance(best) + phased_forecast_variance(mean)) / pulls +
-        terms / (pulls * pulls);
-    if (!(variance > 0))
-        return margin > 0 ? 1 : 0;
-    return tacit_linalg_normal_cdf(margin / sqrt(variance));
+    double const variance = (forecast_variance(best) + forecast_variance(mean)) / pulls +
+                            forecast_noise(sum, noise) / (pulls * pulls);
+    return forecast_chance(margin, variance);
 }
 
 /* What is used after this rung: all agents' releases of an arm, by counts alone. */
@@ -91,15 +90,15 @@ static double slots_at(const struct tacit_phases *phases, const double *means, d
                 continue;
             double const gone = chance_gone(&noise, &sum, level, means[best], means[arm]);
             decided *= gone;
-            left += gone < PHASED_FORECAST_SHARE ? 1 : 0;
+            left += gone < FORECAST_SHARE ? 1 : 0;
         }
-        if (decided >= PHASED_FORECAST_SHARE)
+        if (decided >= FORECAST_SHARE)
             return slots;
     }
     return NAN;
 }
 
-double phased_forecast_slots(const struct tacit_phases *phases, const double *means, double delay)
+double forecast_ladder_slots(const struct tacit_phases *phases, const double *means, double delay)
 {
     struct tacit_phases at = *phases;
     double horizon = 1e6;
@@ -121,7 +120,15 @@ double phased_forecast_slots(const struct tacit_phases *phases, const double *me
     return ceil(horizon);
 }
 
-bool phased_forecast_means(const struct tacit_experiment *experiment, double *levels)
+/* A mean reward as a part of the public range. */
+static double level_of(double mean, const struct tacit_scale *scale)
+{
+    if (scale->kind != TACIT_SCALE_STEPS)
+        return mean;
+    return (mean - scale->lo) / (scale->hi - scale->lo);
+}
+
+bool forecast_means(const struct tacit_experiment *experiment, double *levels)
 {
     enum tacit_env_kind const kind = experiment->sim.env.kind;
     uint32_t const arms = experiment->sim.env.arm_count;
@@ -130,29 +137,10 @@ bool phased_forecast_means(const struct tacit_experiment *experiment, double *le
     if (experiment->global_means == NULL || arms < 2 || kind == TACIT_ENV_GAUSSIAN)
         return false;
     for (uint32_t arm = 0; arm < arms; arm++) {
-        double const level =
-            phased_forecast_level(experiment->global_means[arm], &experiment->mechanism.scale);
+        double const level = level_of(experiment->global_means[arm], &experiment->mechanism.scale);
         levels[arm] = level;
         second = level > first ? first : fmax(second, level);
         first = fmax(first, level);
     }
     return first > second && first <= 1 && second >= 0;
-}
-
-double phased_forecast(const struct tacit_experiment *experiment)
-{
-    struct phased_keys const *const keys = experiment->config->keys;
-    static double levels[TACIT_ARMS_MAX];
-    struct tacit_phases const phases = {.rule = TACIT_PHASES_ELIMINATION,
-                                        .arm_count = experiment->sim.env.arm_count,
-                                        .agent_count = experiment->sim.agent_count,
-                                        .horizon = experiment->sim.horizon,
-                                        .epsilon_per_reward = experiment->epsilon_per_reward,
-                                        .floor_milli = experiment->config->floor_milli,
-                                        .growth = keys->growth,
-                                        .confidence = keys->confidence};
-    if (!(keys->confidence > 0) || keys->guard != NULL || keys->change_count > 0 ||
-        !phased_forecast_means(experiment, levels))
-        return NAN;
-    return phased_forecast_slots(&phases, levels, 0);
 }

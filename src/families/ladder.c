@@ -1,23 +1,22 @@
-/* Which schedules of play in phases are refused, and in which words, and which arms are left: the
- * same for experiments and for coordinators. */
+/* Which ladders are refused, and in which words: the same for experiments and for coordinators. */
 #include "ladder.h"
 #include <stdio.h>
 #include <string.h>
 
 #define CONFIDENCE_SHOWN 0.95 /* of intervals and answers where the file asks for none */
 
-double phased_confidence(double confidence)
+double ladder_confidence(double confidence)
 {
     return confidence > 0 ? confidence : CONFIDENCE_SHOWN;
 }
 
 static const char *refuse_schedule(const struct tacit_phases *schedule,
-                                   char text[PHASED_REFUSAL_BYTES])
+                                   char text[LADDER_REFUSAL_BYTES])
 {
     struct tacit_phases usual = *schedule;
     usual.growth = TACIT_PHASES_GROWTH;
     bool const is_growth = tacit_phases_is_valid(&usual);
-    (void)snprintf(text, PHASED_REFUSAL_BYTES, "%s",
+    (void)snprintf(text, LADDER_REFUSAL_BYTES, "%s",
                    is_growth
                        ? "an arm has at most 64 releases, and with this growth they do not reach "
                          "the horizon; allowed: a larger one, like 2"
@@ -29,7 +28,7 @@ static const char *refuse_schedule(const struct tacit_phases *schedule,
 
 /* A run whose first plan does not fit learns nothing and tells nobody (EXACT-BOUNDS 4.5, 5.2). */
 static const char *refuse_horizon(const struct tacit_phases *schedule,
-                                  char text[PHASED_REFUSAL_BYTES])
+                                  char text[LADDER_REFUSAL_BYTES])
 {
     struct tacit_phases longer = *schedule;
     uint64_t needed = tacit_phases_horizon_min(schedule);
@@ -40,11 +39,11 @@ static const char *refuse_horizon(const struct tacit_phases *schedule,
         needed = tacit_phases_horizon_min(&longer);
     }
     if (needed > TACIT_HORIZON_MAX)
-        (void)snprintf(text, PHASED_REFUSAL_BYTES,
+        (void)snprintf(text, LADDER_REFUSAL_BYTES,
                        "no horizon is long enough for the first plan; allowed: fewer arms, more "
                        "agents or a larger epsilon");
     else
-        (void)snprintf(text, PHASED_REFUSAL_BYTES,
+        (void)snprintf(text, LADDER_REFUSAL_BYTES,
                        "%llu is too short for the first plan of %u arms at %u agents; allowed: "
                        "at least %llu",
                        (unsigned long long)schedule->horizon, schedule->arm_count,
@@ -52,23 +51,26 @@ static const char *refuse_horizon(const struct tacit_phases *schedule,
     return "horizon";
 }
 
-const char *phased_schedule_refusal(const struct tacit_phases *schedule,
-                                    char text[PHASED_REFUSAL_BYTES])
+const char *ladder_refusal(const struct tacit_phases *schedule, char text[LADDER_REFUSAL_BYTES])
 {
     return tacit_phases_is_valid(schedule) ? refuse_horizon(schedule, text)
                                            : refuse_schedule(schedule, text);
 }
 
-void phased_find_left(const struct tacit_phased_judge_view *judge, const double *lowers,
-                      const double *uppers, uint32_t arm_count, uint64_t *left)
+enum tacit_status ladder_check_plan(const struct tacit_experiment *experiment,
+                                    const struct tacit_phases *schedule, struct tacit_error *error)
 {
-    double bar = 0;
-    memset(left, 0, TACIT_BITS_WORDS(arm_count) * sizeof *left);
-    for (uint32_t arm = 0; arm < arm_count; arm++)
-        if (judge->standings[arm] == TACIT_PHASED_PRESENT && lowers[arm] > bar)
-            bar = lowers[arm];
-    for (uint32_t arm = 0; arm < arm_count; arm++)
-        if (judge->standings[arm] == TACIT_PHASED_PRESENT &&
-            (judge->decided ? arm == judge->leader : uppers[arm] >= bar))
-            tacit_bits_add(left, arm);
+    char text[LADDER_REFUSAL_BYTES];
+    char const *const key = ladder_refusal(schedule, text);
+    return key == NULL ? TACIT_OK : tacit_experiment_refuse(experiment, key, text, error);
+}
+
+enum tacit_status ladder_check_run(const struct live_run_file *from,
+                                   const struct tacit_phases *schedule)
+{
+    char text[LADDER_REFUSAL_BYTES];
+    char const *const key = ladder_refusal(schedule, text);
+    if (key == NULL)
+        return TACIT_OK;
+    return live_file_refuse(from, strcmp(key, "horizon") == 0 ? "run.horizon" : "run.growth", text);
 }
