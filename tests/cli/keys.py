@@ -1,10 +1,14 @@
 #!/usr/bin/python3
 """`tacit help keys`: the tables that read files say of themselves what is true. The schema takes every experiment of the project and
-refuses what the program refuses; what a key's absence is said to mean is what it means.
+refuses what the program refuses; what a key's absence is said to mean is what it means; and in every key, one after another, what the
+schema does not allow is refused by the program, which says where, what and what is allowed.
 
 usage: keys.py        $TACIT_PROGRAM, $TACIT_SOURCE
 """
+import copy
+import hashlib
 import json
+import math
 import os
 import pathlib
 import re
@@ -119,8 +123,8 @@ def left_out_is_as_said():
 LIVE = {"agent": "{federation: f, site: north, state: s, broker: {host: h, ca: c, certificate: c, key: k}, arms: [a, b], api: {port: 80}, "
                  "policy: {epsilon: 1, budget: 2, range: [0, 1], agents_max: 9, rounds_max: 9, pulls_max: 9}}",
         "coordinator": "{federation: f, state: s, broker: {host: h, ca: c, certificate: c, key: k}, arms: [a, b], sites: [a, b], "
-                       "status: {unix: s}, run: {horizon: 100, epsilon: 1}, network: {kind: hybrid, components: [{agents: 2}]}}",
-        "helper": "{federation: f, state: s, broker: {host: h, ca: c, certificate: c, key: k}, hub: a, epsilon: 1, status: {port: 80}}"}
+                       "status: {unix: s}, run: {horizon: 1000, epsilon: 1}, network: {kind: hybrid, components: [{agents: 2, kind: path}]}}",
+        "helper": "{federation: f, state: s, broker: {host: h, ca: c, certificate: c, key: k}, hub: '" + 64 * "a" + "', epsilon: 1, status: {port: 80}}"}
 LIVE_WRONG = {"agent": ("runs: never", "missing: {after_s: 1}", "log: {format: xml}", "decisions: {open_max: 0}", "training: {model: mlp}", "api: 80"),
               "coordinator": ("run: {horizon: 0}", "protocol: own", "protocol: votes", "waiting_after_s: 0", "network: {kind: wheel}"),
               "helper": ("sites_min: 1", "epsilon: 0", "observe: {listen: x}", "broker: {host: h}")}
@@ -144,6 +148,150 @@ def schemas_of_other_files_measure_them():
                 del inner["colour"]
 
 
+PLAIN = "name: d, seed: 1, runs: 2, checkpoints: 3, agents: 4, horizon: 200000, environment: {kind: bernoulli, generated: {arms: 3}}"
+SOUND, PAPER, NONE = "privacy: {mode: sound, epsilon: 1}", "privacy: {mode: paper, epsilon: 1}", "privacy: {mode: none}"
+BASES = (  # between them, every section
+    ("elimination", f"network: {{kind: small-world, degree: 2, rewiring_probability: 0.5}}, protocol: {{kind: elimination}}, {SOUND}"),
+    ("elimination", f"network: {{kind: random}}, protocol: {{kind: elimination}}, cost: {{server_link: 1}}, {PAPER}"),
+    ("elimination", f"network: {{kind: grid}}, protocol: {{kind: elimination, rounds: 4, gap: 0.1}}, {PAPER}"),
+    ("elimination", f"protocol: {{kind: elimination, bounds: exact}}, {SOUND}"),
+    ("elimination", "environment: {kind: gaussian, generated: {arms: 3, draw: apart, best: 0.5, gap: 0.1}, gaussian: {sd: 1}}, "
+                    f"protocol: {{kind: elimination}}, {PAPER}"),
+    ("elimination", "environment: {kind: gaussian, generated: {arms: 3}, gaussian: {sd: 1}}, network: {kind: hybrid, components: "
+                    f"[{{agents: 4, kind: ring}}]}}, protocol: {{kind: elimination}}, {PAPER}"),
+    ("elimination", "environment: {kind: logged, logged: {csv: log.csv, split: random, arm: drug, reward: y}}, agents: 2, "
+                    f"protocol: {{kind: elimination}}, {SOUND}"),
+    ("phased-index", f"protocol: {{kind: phased-index}}, {SOUND}"),
+    ("votes", "network: {kind: broadcast}, protocol: {kind: votes, epsilon: 0.25, eta: 0.9}, privacy: {mode: paper}"),
+    ("gossip-ucb", f"network: {{kind: ring}}, protocol: {{kind: gossip-ucb}}, {NONE}"),
+    ("glm-ucb", "environment: {kind: contextual, contextual: {dimension: 3, arms: 4}}, horizon: 60, "
+                f"protocol: {{kind: glm-ucb, threshold: 2}}, {NONE}"),
+    ("select", "environment: {kind: latency, source: two-groups}, agents: 6, horizon: 20, "
+               "protocol: {kind: select, users_per_round: 2}, privacy: {mode: paper, epsilon: 40, eta: 0.04}"),
+    ("index", f"protocol: {{kind: index}}, {NONE}"),
+)
+LIMITS = {"": "8df0cc11aff42017", "agent": "8657cb53e740ca62", "coordinator": "4b492f279b62a1d2", "helper": "8a432942ca645f48", "claims": "ed8e79757265aa7a"}
+GLM_RUN = "protocol: {}, run: {{horizon: 1000, quorum: 1, features: [a], {}}}, network: {{kind: star}}"
+LIVE_BASES = (
+    ("agent", "elimination", "decisions: {deadline_s: 60}, log: {format: text}, disk_low_mib: 1"),
+    ("agent", "elimination", "missing: {after_s: 600, counts_as: 0}"),
+    ("agent", "glm-ucb-sound", "protocol: glm-ucb-sound, policy: {epsilon: 1, budget: 1, delta: 1.0e-6, features: [a], range: [0, 1], "
+                               "agents_max: 10, rounds_max: 40, pulls_max: 9}"),
+    ("agent", "glm-ucb", "protocol: glm-ucb, policy: {privacy: none, features: [a], range: [0, 1], agents_max: 10, rounds_max: 40, "
+                         "pulls_max: 9}"),
+    ("coordinator", "elimination", ""),
+    ("coordinator", "glm-ucb", GLM_RUN.format("glm-ucb", "threshold: 1")),
+    ("coordinator", "glm-ucb-sound", GLM_RUN.format("glm-ucb-sound", "epsilon: 1, delta: 1.0e-6, batches: 5")),
+    ("coordinator", "phased-index", "protocol: phased-index, run: {horizon: 100000, epsilon: 1}, network: {kind: star}"),
+    ("helper", None, ""),
+)
+
+
+def leaves(node, document, where=()):
+    """(where, what the schema says) of every key of the sections that a document has; (where, None) of what must be given."""
+    for key, one in node["properties"].items():
+        yield where + (key,), one
+        if key in node.get("required", ()) and key in document:
+            yield where + (key,), None
+        below, place = document.get(key), where + (key,)
+        if key == "components" and below:
+            one, below, place = one["anyOf"][0]["items"], below[0], (*place, 0)
+        if isinstance(below, dict):
+            yield (*place, "colour"), {}
+            yield from leaves(one, below, place)
+
+
+def wrongs(one):
+    """(value that is none, words of the refusal)"""
+    if "anyOf" in one:
+        one = one["anyOf"][0]
+        if one.get("type") != "number":
+            return
+    ends = [f"{one[end]:.15g}" for end in ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum") if end in one]
+    step = 1 if one.get("type") == "integer" else 0.5
+    for end, beyond in (("minimum", -step), ("exclusiveMinimum", 0), ("maximum", step), ("exclusiveMaximum", 0)):
+        if end in one and abs(one[end]) < 1e15:
+            yield one[end] + beyond, ends
+    if ends:
+        yield from (("many", ends), (math.nan, ends), ({"a": 1}, ["a map; ", *ends]))
+    if step == 1:
+        yield 2.5, ["a whole number"]
+    if "enum" in one:
+        yield from (("guess", ["allowed: "]), ([1], ["one word of "]))
+    elif one.get("type") == "object":
+        yield 7, ["a map of keys is expected"]
+    elif "not" in one:
+        yield {"a": 1}, [" expected"]
+    elif not one:
+        yield "red", ["unknown key", "allowed: "]
+
+
+def spoilt(document, where, value):
+    document = copy.deepcopy(document)
+    place = document
+    for key in where[:-1]:
+        place = place[key]
+    if value is None:
+        del place[where[-1]]
+    else:
+        place[where[-1]] = value
+    return document
+
+
+def refuses_in_every_key(said, kind, document, command, path):
+    """Adds what was seen to be refused. A key may say that it does not belong there: another document is its own."""
+    for where, one in leaves(kind, document):
+        for value, words in wrongs(one) if one is not None else [(None, ["missing"])]:
+            if (where, str(value), *words) in said:
+                continue
+            path.write_text(yaml.safe_dump(spoilt(document, where, value)))
+            error = call(*command, path, code=2)
+            assert error.startswith(str(path)) and f": {'.'.join(map(str, where))}: " in error and error.count("\n") == 1, (where, value, error)
+            if any(word not in error for word in words):
+                assert "belong" in error or "is not known here; allowed: " in error, (where, value, words, error)
+                break
+            said.add((where, str(value), *words))
+
+
+def kind_of(whole, name):
+    """What the schema of some files says of one protocol's."""
+    kind = next(one["then"] for one in whole["allOf"] if f'"const": "{name}"' in json.dumps(one["if"]))
+    return {"properties": {**whole["properties"], **kind["properties"]}, "required": whole.get("required", []) + kind.get("required", [])}
+
+
+def what_a_key_does_not_allow_is_refused():
+    said, said_live = set(), set()
+    whole = schema()
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "x.yaml"
+        path.with_name("log.csv").write_text("drug,y\n" + 4 * "a,1\nb,0\n")
+        for name, text in BASES:
+            document = yaml.safe_load(f"{{{PLAIN}, {text}}}")
+            path.write_text(yaml.safe_dump(document))
+            call("check", path)
+            refuses_in_every_key(said, kind_of(whole, name), document, ["check"], path)
+        for name, protocol, text in LIVE_BASES:
+            document = dict(yaml.safe_load(LIVE[name]), **yaml.safe_load(f"{{{text}}}"))
+            path.write_text(yaml.safe_dump(document))
+            assert ": broker: cannot read a certificate" in call(name, "--config", path, code=2), document
+            kind = schema(name)
+            refuses_in_every_key(said_live, kind_of(kind, protocol) if protocol else kind, document, [name, "--config"], path)
+    assert len(said) >= 394 and len(said_live) >= 348, (len(said), len(said_live))
+
+
+def limits_of(node):
+    if isinstance(node, dict):
+        return {key: limits_of(below) for key, below in node.items() if key != "description"}
+    return [limits_of(one) for one in node] if isinstance(node, list) else node
+
+
+def limits_are_as_ever():
+    """A limit that moves, a key that goes or comes, in any file: whoever means it writes the new number here."""
+    for kind, digest in LIMITS.items():
+        found = hashlib.sha256(json.dumps(limits_of(schema(*kind.split())), sort_keys=True).encode()).hexdigest()[:16]
+        assert found == digest, (kind, found)
+
+
 def words_that_are_wrong_are_refused():
     assert "claims, elimination" in call("help", "keys", "ucb", code=2)
     assert "allowed: keys, metrics" in call("help", "key", code=2)
@@ -153,7 +301,7 @@ def words_that_are_wrong_are_refused():
 
 
 TESTS = (the_schema_takes_every_experiment_and_refuses_a_key_too_many, what_the_program_refuses_the_schema_refuses, left_out_is_as_said,
-         schemas_of_other_files_measure_them, words_that_are_wrong_are_refused)
+         schemas_of_other_files_measure_them, what_a_key_does_not_allow_is_refused, limits_are_as_ever, words_that_are_wrong_are_refused)
 
 if __name__ == "__main__":
     for test in TESTS:
