@@ -351,36 +351,6 @@ TEST(deadlines_come_in_order_also_after_moves)
 
 /* ---- Rules, one at a time -------------------------------------------------------------------- */
 
-TEST(a_plan_is_served_exactly_then_exploited)
-{
-    struct bench bench;
-    bench_open(&bench, some_config());
-    plan_counts(&bench, (uint64_t[ARMS]){2, 0, 3, 0, 1});
-    uint64_t served[ARMS] = {0};
-    for (uint32_t i = 0; i < 6; i++) {
-        struct live_decision_answer const answer = decided(&bench, NULL, NULL);
-        assert_int_equal(answer.row.number, i + 1);
-        assert_true(answer.is_new);
-        assert_int_equal(answer.row.kind, LIVE_DECISION_PLANNED);
-        assert_int_equal(answer.row.state, LIVE_DECISION_OPEN);
-        assert_int_equal(answer.row.deadline_ms, NOW_MS + DEADLINE_MS);
-        served[answer.row.arm]++;
-    }
-    assert_memory_equal(served, ((uint64_t[ARMS]){2, 0, 3, 0, 1}), sizeof served);
-    assert_int_equal(view_of(&bench).unserved, 0);
-    uint64_t const fills = bench.source.fills;
-    struct live_decision_answer answer = decided(&bench, NULL, NULL);
-    assert_int_equal(answer.row.kind, LIVE_DECISION_EXPLOIT);
-    assert_int_equal(answer.row.arm, 3); /* the best of the ranking */
-    bench.fallback.is_committed = true;
-    answer = decided(&bench, NULL, NULL);
-    assert_int_equal(answer.row.kind, LIVE_DECISION_COMMITTED);
-    assert_int_equal(bench.source.fills, fills);
-    assert_int_equal(view_of(&bench).open_planned, 6);
-    assert_int_equal(view_of(&bench).open_other, 2);
-    bench_close(&bench);
-}
-
 TEST(many_expire_in_steps)
 {
     struct bench bench;
@@ -395,83 +365,6 @@ TEST(many_expire_in_steps)
     assert_false(live_decisions_expire(bench.decisions, then_ms, NULL, NULL));
     assert_true(live_decisions_expire(bench.decisions, then_ms, NULL, NULL));
     assert_int_equal(view_of(&bench).open_other, 0);
-    bench_close(&bench);
-}
-
-TEST(an_expired_pull_comes_back_and_its_reward_is_late)
-{
-    struct bench bench;
-    bench_open(&bench, some_config());
-    plan_counts(&bench, (uint64_t[ARMS]){0, 1});
-    uint64_t const id = decided(&bench, NULL, NULL).row.number;
-    assert_int_equal(view_of(&bench).next_expiry_ms, NOW_MS + DEADLINE_MS);
-    expire_at(&bench, NOW_MS + DEADLINE_MS - 1);
-    assert_int_equal(view_of(&bench).unserved, 0);
-    expire_at(&bench, NOW_MS + DEADLINE_MS);
-    assert_int_equal(view_of(&bench).unserved, 1);
-    assert_int_equal(rewarded(&bench, id), LIVE_REWARD_LATE);
-    assert_int_equal(rewarded(&bench, id), LIVE_REWARD_LATE);
-    struct live_decision_answer const again = decided(&bench, NULL, NULL);
-    assert_int_equal(again.row.kind, LIVE_DECISION_PLANNED);
-    assert_int_equal(again.row.arm, 1);
-    expire_at(&bench, NOW_MS + DEADLINE_MS + REMEMBER_MS);
-    assert_int_equal(rewarded(&bench, id), LIVE_REWARD_UNKNOWN);
-    bench_close(&bench);
-}
-
-TEST(a_reward_counts_once)
-{
-    struct bench bench;
-    bench_open(&bench, some_config());
-    plan_counts(&bench, (uint64_t[ARMS]){0, 0, 2});
-    uint64_t const first = decided(&bench, "k", "u").row.number;
-    uint64_t const second = decided(&bench, NULL, NULL).row.number;
-    assert_int_equal(rewarded(&bench, 99), LIVE_REWARD_UNKNOWN);
-    assert_int_equal(rewarded(&bench, 0), LIVE_REWARD_UNKNOWN);
-    /* Out of order. */
-    assert_int_equal(rewarded(&bench, second), LIVE_REWARD_ACCEPTED);
-    struct live_reward_outcome const outcome =
-        live_decisions_reward(bench.decisions, ID(first), 1, NOW_MS + 5);
-    struct live_decision_row const row = outcome.row;
-    assert_int_equal(outcome.answer, LIVE_REWARD_ACCEPTED);
-    assert_true(outcome.is_changed);
-    assert_true(outcome.fills);
-    assert_false(outcome.wait_grew);
-    assert_int_equal(row.number, first);
-    assert_int_equal(row.arm, 2);
-    assert_int_equal(row.kind, LIVE_DECISION_PLANNED);
-    assert_int_equal(row.state, LIVE_DECISION_REWARDED);
-    assert_int_equal(row.deadline_ms, NOW_MS + 5 + REMEMBER_MS);
-    assert_string_equal(row.key, "k");
-    assert_string_equal(row.unit, "u");
-    assert_int_equal(rewarded(&bench, first), LIVE_REWARD_REPEATED);
-    assert_int_equal(view_of(&bench).unserved, 0); /* the core has them: they do not come back */
-    expire_at(&bench, NOW_MS + 5 + REMEMBER_MS);
-    assert_int_equal(view_of(&bench).unserved, 0);
-    assert_int_equal(rewarded(&bench, first), LIVE_REWARD_UNKNOWN);
-    assert_int_equal(view_of(&bench).next_expiry_ms, UINT64_MAX);
-    bench_close(&bench);
-}
-
-TEST(the_same_key_gets_the_same_answer)
-{
-    struct bench bench;
-    bench_open(&bench, some_config());
-    plan_counts(&bench, (uint64_t[ARMS]){5, 5, 5, 5, 5});
-    struct live_decision_answer const first = decided(&bench, "order-1", NULL);
-    struct live_decisions_view const before = view_of(&bench);
-    struct live_decision_answer const again = decided(&bench, "order-1", "somebody");
-    assert_false(again.is_new);
-    assert_false(again.unit_is_new);
-    assert_int_equal(again.row.number, first.row.number);
-    assert_int_equal(again.row.arm, first.row.arm);
-    assert_int_equal(again.row.kind, first.row.kind);
-    assert_same_view(view_of(&bench), before);
-    assert_int_not_equal(decided(&bench, "order-2", NULL).row.number, first.row.number);
-    assert_int_equal(rewarded(&bench, first.row.number), LIVE_REWARD_ACCEPTED);
-    assert_int_equal(decided(&bench, "order-1", NULL).row.number, first.row.number);
-    expire_at(&bench, NOW_MS + REMEMBER_MS);
-    assert_true(decided(&bench, "order-1", NULL).is_new);
     bench_close(&bench);
 }
 
@@ -551,69 +444,6 @@ TEST(long_units_that_differ_in_their_last_byte_are_two)
     bench_close(&bench);
 }
 
-TEST(a_unit_keeps_its_arm_while_it_is_active)
-{
-    struct bench bench;
-    bench_open(&bench, some_config());
-    plan_counts(&bench, (uint64_t[ARMS]){2, 2, 2, 2, 2});
-    struct live_decision_answer answer = decided(&bench, NULL, "ann");
-    uint32_t const arm = answer.row.arm;
-    assert_true(answer.unit_is_new);
-    answer = decided(&bench, NULL, "ann");
-    assert_false(answer.unit_is_new);
-    assert_int_equal(answer.row.arm, arm);
-    assert_int_equal(answer.row.kind, LIVE_DECISION_PLANNED);
-    answer = decided(&bench, NULL, "ann"); /* the arm's plan is served out */
-    assert_int_equal(answer.row.arm, arm);
-    assert_int_equal(answer.row.kind, LIVE_DECISION_EXPLOIT);
-    bench.fallback.is_committed = true;
-    assert_int_equal(decided(&bench, NULL, "ann").row.kind, LIVE_DECISION_COMMITTED);
-    bench.fallback.is_committed = false;
-
-    /* Unavailable now: an exception, and the unit's arm stays. */
-    answer = decided_without(&bench, "ann", UINT64_C(1) << arm);
-    assert_int_not_equal(answer.row.arm, arm);
-    assert_int_equal(answer.row.kind, LIVE_DECISION_PLANNED);
-    assert_false(answer.unit_is_new);
-    assert_int_equal(decided(&bench, NULL, "ann").row.arm, arm);
-
-    /* Eliminated: a new arm, for good. */
-    tacit_bits_remove(bench.active, arm);
-    plan_counts(&bench, (uint64_t[ARMS]){0});
-    bench.ranking[0] = (arm + 1) % ARMS;
-    bench.fallback.count = 1;
-    answer = decided(&bench, NULL, "ann");
-    assert_true(answer.unit_is_new);
-    assert_int_equal(answer.row.arm, (arm + 1) % ARMS);
-    answer = decided(&bench, NULL, "ann");
-    assert_false(answer.unit_is_new);
-    assert_int_equal(answer.row.arm, (arm + 1) % ARMS);
-    bench_close(&bench);
-}
-
-TEST(unavailable_arms_are_passed_over)
-{
-    struct bench bench;
-    bench_open(&bench, some_config());
-    plan_counts(&bench, (uint64_t[ARMS]){9, 1, 0, 9});
-    assert_int_equal(decided_without(&bench, NULL, 0x9).row.arm, 1); /* planned, though not best */
-    struct live_decision_answer answer = decided_without(&bench, NULL, 0x9);
-    assert_int_equal(answer.row.kind, LIVE_DECISION_EXPLOIT);
-    assert_int_equal(answer.row.arm, 1);
-    answer = decided_without(&bench, NULL, 0xb);
-    assert_int_equal(answer.row.arm, 2); /* best of the ranking that is left */
-    struct live_decisions_view const before = view_of(&bench);
-    uint64_t all = 0x1f;
-    assert_int_equal(
-        decide(&bench,
-               &(struct live_decision_request){.key = "k", .unit = "ann", .unavailable = &all},
-               &answer),
-        TACIT_INVALID);
-    assert_same_view(view_of(&bench), before);
-    assert_true(decided(&bench, "k", "ann").unit_is_new);
-    bench_close(&bench);
-}
-
 /* One caller at its limit leaves room for the others; what closes, in whatever way, makes room. */
 TEST(no_caller_has_more_than_its_share_open)
 {
@@ -647,49 +477,6 @@ TEST(no_caller_has_more_than_its_share_open)
     bench_close(&bench);
 }
 
-TEST(no_more_than_open_max_are_open)
-{
-    struct bench bench;
-    struct live_decisions_config config = some_config();
-    config.open_max = 3;
-    bench_open(&bench, config);
-    plan_counts(&bench, (uint64_t[ARMS]){2});
-    uint64_t const id = decided(&bench, "a", NULL).row.number;
-    (void)decided(&bench, "b", NULL);
-    (void)decided(&bench, "c", NULL);
-    struct live_decision_answer answer;
-    struct live_decision_request const request = {.key = "d"};
-    struct live_decisions_view const before = view_of(&bench);
-    assert_int_equal(decide(&bench, &request, &answer), TACIT_MEMORY);
-    assert_same_view(view_of(&bench), before);
-    assert_false(decided(&bench, "a", NULL).is_new); /* known keys are still answered */
-    assert_int_equal(rewarded(&bench, id), LIVE_REWARD_ACCEPTED);
-    assert_int_equal(decide(&bench, &request, &answer), TACIT_OK);
-    assert_int_equal(decide(&bench, &(struct live_decision_request){0}, &answer), TACIT_MEMORY);
-    expire_at(&bench, NOW_MS + DEADLINE_MS);
-    assert_int_equal(decide(&bench, &(struct live_decision_request){0}, &answer), TACIT_OK);
-    bench_close(&bench);
-}
-
-TEST(failing_entropy_changes_nothing)
-{
-    struct bench bench;
-    bench_open(&bench, some_config());
-    plan_counts(&bench, (uint64_t[ARMS]){1, 1, 1, 1, 1});
-    struct live_decision_request const request = {.key = "k", .unit = "ann"};
-    struct live_decision_answer answer = {.row.number = 77};
-    struct live_decisions_view const before = view_of(&bench);
-    bench.source.fails = true;
-    assert_int_equal(decide(&bench, &request, &answer), TACIT_ENTROPY);
-    assert_int_equal(answer.row.number, 77);
-    assert_same_view(view_of(&bench), before);
-    bench.source.fails = false;
-    assert_int_equal(decide(&bench, &request, &answer), TACIT_OK);
-    assert_true(answer.is_new);
-    assert_true(answer.unit_is_new);
-    bench_close(&bench);
-}
-
 struct told {
     uint32_t count;
     struct live_decision_row rows[8];
@@ -700,44 +487,6 @@ static void on_changed(void *context, const struct live_decision_row *row)
     struct told *const told = context;
     assert_true(told->count < COUNT(told->rows));
     told->rows[told->count++] = *row;
-}
-
-TEST(a_new_plan_turns_what_it_does_not_cover_into_exploitation)
-{
-    struct bench bench;
-    bench_open(&bench, some_config());
-    plan_counts(&bench, (uint64_t[ARMS]){1, 3});
-    uint64_t of_one[3];
-    uint32_t count = 0;
-    uint64_t of_zero = 0;
-    for (uint32_t i = 0; i < 4; i++) {
-        struct live_decision_answer const answer = decided(&bench, NULL, NULL);
-        if (answer.row.arm == 1)
-            of_one[count++] = answer.row.number;
-        else
-            of_zero = answer.row.number;
-    }
-    assert_int_equal(count, 3);
-    struct told told = {0};
-    struct tacit_pull_block const plan[] = {{.arm = 1, .count = 1}, {.arm = 4, .count = 2}};
-    live_decisions_set_plan(bench.decisions, plan, COUNT(plan), on_changed, &told);
-    assert_int_equal(told.count, 3);
-    assert_int_equal(told.rows[0].number, of_zero);
-    assert_int_equal(told.rows[1].number, of_one[2]); /* the newest first */
-    assert_int_equal(told.rows[2].number, of_one[1]);
-    for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(told.rows[i].kind, LIVE_DECISION_EXPLOIT);
-    assert_int_equal(view_of(&bench).open_planned, 1);
-    assert_int_equal(view_of(&bench).open_other, 3);
-    assert_int_equal(view_of(&bench).unserved, 2);
-    struct live_reward_outcome const outcome =
-        live_decisions_reward(bench.decisions, ID(of_zero), 1, NOW_MS);
-    assert_int_equal(outcome.answer, LIVE_REWARD_ACCEPTED);
-    assert_int_equal(outcome.row.kind, LIVE_DECISION_EXPLOIT);
-    assert_false(outcome.fills);
-    expire_at(&bench, NOW_MS + DEADLINE_MS); /* what exploits does not come back */
-    assert_int_equal(view_of(&bench).unserved, 3);
-    bench_close(&bench);
 }
 
 /* What exploits is rewarded as ever; what would enter something is late, and its place is free. */
@@ -1074,27 +823,6 @@ TEST(early_decisions_are_uniform_and_count_nowhere)
     bench_close(&bench);
 }
 
-TEST(restored_rows_come_in_any_order)
-{
-    struct bench bench;
-    bench_open(&bench, some_config());
-    static const uint64_t ids[] = {5, 2, 9, 4};
-    for (size_t i = 0; i < COUNT(ids); i++) {
-        struct live_decision_row const row = {
-            .number = ids[i], .salt = ids[i], .arm = 1, .deadline_ms = NOW_MS + 20 - ids[i]};
-        assert_int_equal(live_decisions_restore(bench.decisions, &row), TACIT_OK);
-    }
-    struct told told = {0};
-    struct tacit_pull_block const plan[] = {{.arm = 1, .count = 2}};
-    live_decisions_set_plan(bench.decisions, plan, 1, on_changed, &told);
-    assert_int_equal(told.count, 2);
-    assert_int_equal(told.rows[0].number, 9);
-    assert_int_equal(told.rows[1].number, 5);
-    assert_int_equal(view_of(&bench).next_number, 10);
-    assert_int_equal(view_of(&bench).next_expiry_ms, NOW_MS + 11);
-    bench_close(&bench);
-}
-
 /* ---- Rewards that are late ------------------------------------------------------------------- */
 
 static struct live_decision_change last_change;
@@ -1165,66 +893,6 @@ TEST(a_round_waits_for_rewards_from_when_all_places_are_out)
     assert_int_equal(view_of(&bench).waits_since_ms, UINT64_MAX);
     assert_int_equal(live_decisions_oldest_ms(bench.decisions), UINT64_MAX);
     bench_close(&bench);
-}
-
-TEST(a_closed_decision_frees_its_place_once)
-{
-    struct bench bench;
-    bench_open(&bench, some_config());
-    plan_counts(&bench, (uint64_t[ARMS]){0, 2});
-    uint64_t const first = decided(&bench, "k", "u").row.number;
-    uint64_t const second = decided(&bench, NULL, NULL).row.number;
-    struct live_decision_row row;
-    assert_int_equal(live_decisions_close(bench.decisions, ID(first), NOW_MS + 1, &row),
-                     LIVE_CLOSE_DONE);
-    assert_int_equal(row.state, LIVE_DECISION_EXPIRED);
-    assert_int_equal(row.deadline_ms, NOW_MS + 1 + REMEMBER_MS);
-    assert_int_equal(view_of(&bench).unserved, 1);
-    assert_int_equal(live_decisions_close(bench.decisions, ID(first), NOW_MS + 1, &row),
-                     LIVE_CLOSE_REPEATED);
-    assert_int_equal(view_of(&bench).unserved, 1);
-    assert_int_equal(rewarded(&bench, first), LIVE_REWARD_LATE);
-    assert_int_equal(rewarded(&bench, second), LIVE_REWARD_ACCEPTED);
-    assert_int_equal(live_decisions_close(bench.decisions, ID(second), NOW_MS + 1, &row),
-                     LIVE_CLOSE_REWARDED);
-    assert_int_equal(live_decisions_close(bench.decisions, ID(99), NOW_MS + 1, &row),
-                     LIVE_CLOSE_UNKNOWN);
-    assert_int_equal(view_of(&bench).unserved, 1);
-    bench_close(&bench);
-}
-
-TEST(settled_places_are_filled_at_their_time_whenever_the_reward_came)
-{
-    struct live_decisions_config config = some_config();
-    config.settles = true;
-    config.missing_value = MISSING_VALUE;
-    for (uint64_t delay_ms = 0; delay_ms <= DEADLINE_MS + 20; delay_ms += 10) {
-        bool const is_in_time = delay_ms < DEADLINE_MS;
-        struct bench bench;
-        bench_open(&bench, config);
-        plan_counts(&bench, (uint64_t[ARMS]){0, 1});
-        uint64_t const id = decided(&bench, NULL, NULL).row.number;
-        struct live_reward_outcome outcome = {.answer = LIVE_REWARD_LATE};
-        if (is_in_time)
-            outcome = live_decisions_reward(bench.decisions, ID(id), 3, NOW_MS + delay_ms);
-        assert_int_equal(outcome.answer, is_in_time ? LIVE_REWARD_ACCEPTED : LIVE_REWARD_LATE);
-        assert_false(outcome.fills);
-        if (is_in_time)
-            assert_int_equal(rewarded(&bench, id), LIVE_REWARD_REPEATED);
-        expire_and_watch(&bench, NOW_MS + DEADLINE_MS - 1);
-        assert_int_equal(change_count, 0);
-        assert_int_equal(view_of(&bench).open_planned, 1);
-        expire_and_watch(&bench, NOW_MS + DEADLINE_MS);
-        assert_int_equal(change_count, 1);
-        assert_int_equal(last_change.kind, LIVE_CHANGE_SETTLED);
-        assert_int_equal(last_change.value, is_in_time ? 3 : MISSING_VALUE);
-        assert_int_equal(view_of(&bench).unserved, 0);
-        assert_int_equal(view_of(&bench).open_planned, 0);
-        assert_int_equal(view_of(&bench).missed_count, 0);
-        assert_int_equal(rewarded(&bench, id),
-                         is_in_time ? LIVE_REWARD_REPEATED : LIVE_REWARD_LATE);
-        bench_close(&bench);
-    }
 }
 
 TEST(the_share_of_missing_rewards_is_that_of_the_worst_arm)
@@ -1503,6 +1171,7 @@ static void model_decide(struct model *model)
         assert_int_equal(answer.row.number, known->row.number);
         assert_int_equal(answer.row.arm, known->row.arm);
         assert_int_equal(answer.row.state, known->row.state);
+        assert_false(answer.unit_is_new);
         return;
     }
     if (model_open(model, ARMS, true) + model_open(model, ARMS, false) >= MODEL_OPEN_MAX) {
@@ -1521,6 +1190,19 @@ static void model_decide(struct model *model)
         assert_true(tacit_bits_has(&choices, answer.row.arm));
         model_take(model, &answer, key, unit, planned, sets_unit);
     }
+}
+
+static void assert_texts(const struct model *model, const struct model_row *known,
+                         const struct live_decision_row *row)
+{
+    if (row->key == NULL)
+        assert_int_equal(known->key, MODEL_KEYS);
+    else
+        assert_string_equal(row->key, model->keys[known->key]);
+    if (row->unit == NULL)
+        assert_int_equal(known->unit, MODEL_UNITS);
+    else
+        assert_string_equal(row->unit, model->units[known->unit]);
 }
 
 static void model_reward(struct model *model)
@@ -1548,6 +1230,9 @@ static void model_reward(struct model *model)
         assert_int_equal(row->state,
                          is_planned && settles ? LIVE_DECISION_HELD : LIVE_DECISION_REWARDED);
         assert_int_equal(row->value, is_planned && settles ? value : 0);
+        assert_int_equal(row->deadline_ms, is_planned && settles
+                                               ? known->row.deadline_ms
+                                               : model->bench.now_ms + REMEMBER_MS);
     } else if (known->row.state == LIVE_DECISION_EXPIRED ||
                known->row.state == LIVE_DECISION_LATE) {
         assert_int_equal(outcome.answer, LIVE_REWARD_LATE);
@@ -1557,6 +1242,7 @@ static void model_reward(struct model *model)
     }
     assert_int_equal(row->arm, known->row.arm);
     assert_int_equal(row->kind, known->row.kind);
+    assert_texts(model, known, row);
     if (outcome.fills) {
         model->lacking[row->arm]--;
         model->given[row->arm]++;
@@ -1578,6 +1264,7 @@ static void model_close(struct model *model)
     } else if (known->row.state == LIVE_DECISION_OPEN) {
         assert_int_equal(answer, LIVE_CLOSE_DONE);
         assert_int_equal(row.state, LIVE_DECISION_EXPIRED);
+        assert_int_equal(row.deadline_ms, model->bench.now_ms + REMEMBER_MS);
         model->missed[row.arm] += row.kind == LIVE_DECISION_PLANNED;
         known->row = row;
     } else {
@@ -1618,10 +1305,7 @@ static void on_expired(void *context, const struct live_decision_change *change)
     assert_int_equal(change->kind != LIVE_CHANGE_FORGOTTEN, was_open);
     assert_int_equal(row->arm, known->row.arm);
     assert_int_equal(row->kind, known->row.kind);
-    if (row->key == NULL)
-        assert_int_equal(known->key, MODEL_KEYS);
-    else
-        assert_string_equal(row->key, model->keys[known->key]);
+    assert_texts(model, known, row);
     model->changes[change->kind]++;
     if (!was_open) {
         known->is_there = false;
@@ -1691,7 +1375,7 @@ static void model_plan(struct model *model)
     model_give_plan(model);
 }
 
-/* All that is left after a crash is what was told. */
+/* All that is left after a crash is what was told, and it comes back in any order. */
 static void model_restart(struct model *model)
 {
     struct bench *const bench = &model->bench;
@@ -1699,7 +1383,7 @@ static void model_restart(struct model *model)
     bench->decisions = live_decisions_new(&bench->config);
     assert_non_null(bench->decisions);
     for (uint32_t i = 0; i < MODEL_ROWS; i++) {
-        const struct model_row *const known = &model->rows[i];
+        const struct model_row *const known = &model->rows[1999 * i % MODEL_ROWS];
         if (!known->is_there)
             continue;
         struct live_decision_row row = known->row;
