@@ -191,9 +191,10 @@ TEST_WITH(an_interrupted_comparison_goes_on_where_it_stopped, open_folder, temp_
                                  "--out",
                                  out,
                                  NULL};
-    struct process_plan const whole_plan = {.arguments = words, .timeout_ms = 120000};
-    struct process_plan const stopped_plan = {
-        .arguments = words, .interrupt_after_ms = 500, .timeout_ms = 120000};
+    char cells[TEMP_PATH_BYTES];
+    temp_path(cells, out, "cells/*.json");
+    struct process_plan const whole_plan = {.arguments = words};
+    struct process_plan const stopped_plan = {.arguments = words, .interrupt_when = cells};
     struct process_result stopped = process_run(&stopped_plan);
     assert_int_equal(stopped.code, 130);
     assert_non_null(strstr(stopped.err, "the same call goes on from there"));

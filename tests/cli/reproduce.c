@@ -107,7 +107,7 @@ static struct process_result reproduce(const char *folder, const char *const *wo
         assert_true(i < WORDS_MAX);
         arguments[i + 4] = words[i];
     }
-    struct process_plan const plan = {.arguments = arguments, .timeout_ms = 120000};
+    struct process_plan const plan = {.arguments = arguments};
     struct process_result const result = process_run(&plan);
     assert_false(result.timed_out);
     return result;
@@ -924,7 +924,7 @@ TEST_WITH(an_interrupt_writes_nothing, open_bench, temp_bench_remove)
     write_experiment(bench, "plain", "900000", "1");
     const char *const arguments[] = {
         process_tacit(), "reproduce", "--experiments", bench->directory, "--out", bench->out, NULL};
-    struct process_plan const plan = {.arguments = arguments, .interrupt_after_ms = 300};
+    struct process_plan const plan = {.arguments = arguments, .interrupt_after_ms = 1};
     struct process_result result = process_run(&plan);
     assert_false(result.timed_out);
     expect_code(&result, 130);
@@ -933,37 +933,40 @@ TEST_WITH(an_interrupt_writes_nothing, open_bench, temp_bench_remove)
     assert_int_equal(access(bench->out, F_OK), -1);
 }
 
-/* Stopped again and again; what is printed in the end is what an uninterrupted call prints. */
+/* Stopped again and again, whenever runs were kept; what is printed in the end is what an
+ * uninterrupted call prints. */
 TEST_WITH(with_resume_it_goes_on_where_it_stopped, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
     char folder[TEMP_PATH_BYTES];
-    write_experiment(bench, "noisy", "8000", "1");
-    write_experiment(bench, "plain", "8000", "1");
+    char runs[TEMP_PATH_BYTES];
+    write_experiment(bench, "noisy", "10000", "1");
+    write_experiment(bench, "plain", "10000", "1");
     temp_path(folder, bench->directory, "resume");
+    temp_path(runs, folder, "*.runs");
     const char *const arguments[] = {process_tacit(),  "reproduce", "--experiments",
                                      bench->directory, "--json",    "--resume",
                                      folder,           NULL};
+    struct process_plan const to_be_stopped = {.arguments = arguments, .interrupt_when = runs};
+    struct process_plan const to_the_end = {.arguments = arguments};
     struct process_result whole = REPRODUCE(bench, "--json");
     uint32_t stops = 0;
-    for (uint32_t i = 0;; i++) {
-        struct process_plan const plan = {
-            .arguments = arguments, .interrupt_after_ms = 50 + 100 * i, .timeout_ms = 120000};
-        struct process_result result = process_run(&plan);
-        bool const is_stopped = result.code == 130;
-        if (!is_stopped) {
-            assert_int_equal(result.code, whole.code);
-            assert_string_equal(result.out, whole.out);
-        } else if (*result.err != '\0') {
-            assert_string_equal(result.err,
-                                "tacit reproduce: stopped; the same call goes on from there\n");
-            assert_int_equal(access(folder, F_OK), 0);
-        }
+    /* A sanitizer of threads loses a signal that comes to a thread which ends, once in fifty. */
+    for (uint32_t i = 0; i < 8 && stops < 3; i++) {
+        struct process_result stopped = process_run(&to_be_stopped);
+        bool const is_stopped = stopped.code == 130;
+        assert_true(is_stopped || stopped.code == whole.code);
+        assert_string_equal(stopped.out, is_stopped ? "" : whole.out);
+        assert_string_equal(
+            stopped.err,
+            is_stopped ? "tacit reproduce: stopped; the same call goes on from there\n" : "");
+        assert_int_equal(access(folder, F_OK), is_stopped ? 0 : -1);
         stops += is_stopped ? 1 : 0;
-        if (!is_stopped)
-            break;
     }
     assert_true(stops > 0);
+    struct process_result end = process_run(&to_the_end);
+    assert_int_equal(end.code, whole.code);
+    assert_string_equal(end.out, whole.out);
     assert_int_equal(access(folder, F_OK), -1);
 }
 

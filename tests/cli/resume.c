@@ -1,5 +1,6 @@
 /* Long runs that are interrupted, or killed without a word, and go on: what they print and write in
  * the end is byte for byte that of an uninterrupted call, and nothing of another call is taken. */
+#include <signal.h>
 #include <unistd.h>
 #include "../support/effort.h"
 #include "../support/testing.h"
@@ -12,7 +13,6 @@
 #else
 #define RUNS "1500"
 #endif
-#define CALLS_MAX 60u
 
 static const char text[] = "name: long\n"
                            "seed: 5\n"
@@ -63,16 +63,17 @@ static void assert_same_file(const char *one, const char *other, const char *nam
     assert_memory_equal(a, b, sizes[0]);
 }
 
-/* tacit run FILE --json --out OUT [--resume KEPT]; stopped, or killed, after so long. */
-static struct process_result call(const char *out, bool keeps, uint32_t interrupt_ms,
-                                  uint32_t kill_ms)
+/* tacit run FILE --json --out OUT [--resume KEPT]; stopped, or killed, when it has kept runs. */
+enum call { CALL_WHOLE, CALL_STOPPED, CALL_KILLED };
+
+static struct process_result call(const char *out, bool keeps, enum call how)
 {
     const char *const words[] = {
         process_tacit(),     "run", file, "--json", "--out", out, keeps ? "--resume" : NULL,
         keeps ? kept : NULL, NULL};
     struct process_plan const plan = {.arguments = words,
-                                      .interrupt_after_ms = interrupt_ms,
-                                      .timeout_ms = kill_ms > 0 ? kill_ms : 120000};
+                                      .interrupt_when = how == CALL_WHOLE ? NULL : kept,
+                                      .kills = how == CALL_KILLED};
     return process_run(&plan);
 }
 
@@ -95,32 +96,20 @@ TEST_WITH(an_interrupted_run_goes_on_and_ends_as_if_nothing_had_been, open_folde
     char second[TEMP_PATH_BYTES];
     temp_path(first, temp_folder, "first");
     temp_path(second, temp_folder, "second");
-    struct process_result whole = call(first, false, 0, 0);
+    struct process_result whole = call(first, false, CALL_WHOLE);
     assert_int_equal(whole.code, 0);
     long last = 0;
-    uint32_t stops = 0;
-    uint32_t kills = 0;
-    bool has_kept = false;
-    for (uint32_t i = 0; i < CALLS_MAX; i++) {
+    for (uint32_t i = 0; i < 6; i++) {
         bool const is_kill = i % 2 == 1;
-        uint32_t const ms = 200 + 150 * i; /* sooner or later something is finished */
-        struct process_result result = call(second, true, is_kill ? 0 : ms, is_kill ? ms : 0);
-        /* A kill may come after the last change: before the end of a program under a sanitizer. */
-        bool const is_done = result.code == 0 || (result.timed_out && has_kept && !is_kept());
-        has_kept = is_kept();
-        if (is_done)
-            assert_string_equal(result.out, whole.out);
-        stops += result.code == 130 ? 1 : 0;
-        kills += result.timed_out ? 1 : 0;
-        if (!is_done && !is_kill && finished_of(result.err) >= 0) {
-            assert_true(finished_of(result.err) >= last); /* nothing is lost */
-            last = finished_of(result.err);
-        }
-        if (is_done)
-            break;
-        assert_true(i + 1 < CALLS_MAX);
+        struct process_result result = call(second, true, is_kill ? CALL_KILLED : CALL_STOPPED);
+        assert_int_equal(result.code, is_kill ? 128 + SIGKILL : 130);
+        assert_true(is_kill || finished_of(result.err) > last); /* nothing is lost */
+        last = is_kill ? last : finished_of(result.err);
+        assert_true(is_kept());
     }
-    assert_true(stops > 0 && stops + kills >= 2);
+    struct process_result end = call(second, true, CALL_WHOLE);
+    assert_int_equal(end.code, 0);
+    assert_string_equal(end.out, whole.out);
     assert_same_file(first, second, "summary.json");
     assert_same_file(first, second, "runs.csv");
     assert_same_file(first, second, "curve.csv");
@@ -131,22 +120,20 @@ static void assert_refused(const char *why)
 {
     char out[TEMP_PATH_BYTES];
     temp_path(out, temp_folder, "refused");
-    struct process_result result = call(out, true, 0, 0);
+    struct process_result result = call(out, true, CALL_WHOLE);
     assert_int_equal(result.code, 2);
     if (strstr(result.err, why) == NULL)
         fail_msg("'%s' is not in '%s'", why, result.err);
     assert_string_equal(result.out, "");
 }
 
-/* Leaves a file of kept runs; the call is stopped sooner or later before its end. */
+/* Leaves a file of kept runs. */
 static void leave_some(void)
 {
     char out[TEMP_PATH_BYTES];
     temp_path(out, temp_folder, "some");
-    for (uint32_t i = 0; i < CALLS_MAX && !is_kept(); i++) {
-        struct process_result result = call(out, true, 200 + 100 * i, 0);
-        assert_int_equal(result.code, 130);
-    }
+    struct process_result result = call(out, true, CALL_STOPPED);
+    assert_int_equal(result.code, 130);
     assert_true(is_kept());
 }
 
@@ -183,7 +170,7 @@ TEST_WITH(memory_that_is_missing_is_said, open_folder, temp_folder_remove)
     (void)snprintf(line, sizeof line, "ulimit -v 2000000 && exec '%s' run '%s' --quiet",
                    process_tacit(), file);
     const char *const words[] = {"/bin/sh", "-c", line, NULL};
-    struct process_plan const plan = {.arguments = words, .timeout_ms = 120000};
+    struct process_plan const plan = {.arguments = words};
     struct process_result result = process_run(&plan);
     assert_int_equal(result.code, 1);
     char const *const about =

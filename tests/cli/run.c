@@ -724,12 +724,13 @@ TEST_WITH(bar_on_a_terminal_only, open_bench, temp_bench_remove)
     temp_file_write(bench->directory, "experiment.yaml", long_text);
     if (!process_has_terminals())
         SKIP_BECAUSE("no pseudo-terminal here");
+    struct process_plan const bar = {.terminal = true, .interrupt_said = " of 100000 runs, "};
     struct process_plan const terminal = {.terminal = true, .interrupt_after_ms = 1200};
     struct process_plan const pipe = {.interrupt_after_ms = 1200};
-    struct process_result seen = TACIT_AS(terminal, "run", bench->file, "--json");
+    struct process_result seen = TACIT_AS(bar, "run", bench->file, "--json");
     struct process_result quiet = TACIT_AS(terminal, "run", bench->file, "--json", "--quiet");
     struct process_result piped = TACIT_AS(pipe, "run", bench->file, "--json");
-    assert_non_null(strstr(seen.err, " of 100000 runs, "));
+    assert_non_null(strstr(seen.err, bar.interrupt_said));
     assert_non_null(strstr(seen.err, "\r\033[K["));
     assert_non_null(strstr(seen.err, "\r\033[Ktacit run: stopped; ")); /* the bar is wiped */
     assert_null(strstr(quiet.err, "\033["));
@@ -782,7 +783,7 @@ static void assert_stopped(const struct process_result *result)
 /* Interrupted later and later, until a run was finished by then. */
 static struct process_result stop_after_some(const char *const *arguments)
 {
-    struct process_plan plan = {.interrupt_after_ms = 1000, .timeout_ms = 120000};
+    struct process_plan plan = {.interrupt_after_ms = 500};
     for (;; plan.interrupt_after_ms *= 4) {
         struct process_result result = process_tacit_run(plan, arguments);
         assert_stopped(&result);
@@ -835,7 +836,7 @@ TEST_WITH(interrupt_shows_in_the_table, open_bench, temp_bench_remove)
 TEST_WITH(interrupt_before_anything_is_finished, open_bench, temp_bench_remove)
 {
     struct bench const *const bench = *state;
-    struct process_plan const plan = {.interrupt_after_ms = 300};
+    struct process_plan const plan = {.interrupt_after_ms = 1};
     struct process_result result = TACIT_AS(
         plan, "run", bench->file, "--runs", "1", "--set", "horizon=1e12", "--set", "agents=1",
         "--set", "environment={kind: gaussian, means: means.csv, gaussian: {sd: 1}}", "--set",

@@ -311,7 +311,7 @@ static void write_case(const struct wrong *wrong)
 
 static void assert_refused(const char *const *arguments, const char *begins, const char *says)
 {
-    struct process_plan const plan = {.arguments = arguments, .timeout_ms = 10000};
+    struct process_plan const plan = {.arguments = arguments};
     size_t const files = on_file_count(temp_folder);
     on_file_expect_refusal(&plan, begins, says);
     assert_int_equal(on_file_count(temp_folder), files);
@@ -355,7 +355,7 @@ TEST(the_files_are_right)
     for (size_t i = 0; i < 2; i++) {
         write_case(&right[i]);
         const char *const arguments[] = {process_tacit(), right[i].name, "--config", file, NULL};
-        struct process_plan const plan = {.arguments = arguments, .timeout_ms = 10000};
+        struct process_plan const plan = {.arguments = arguments};
         struct process_result result = process_run(&plan);
         assert_int_equal(result.code, 1);
         assert_int_equal(process_line_count(result.err), 1);
@@ -400,7 +400,7 @@ TEST(nobody_answers)
     temp_path(file, temp_folder, "daemon.yaml");
     write_case(&right);
     const char *const arguments[] = {process_tacit(), "status", "--config", file, NULL};
-    struct process_plan const plan = {.arguments = arguments, .timeout_ms = 10000};
+    struct process_plan const plan = {.arguments = arguments};
     struct process_result result = process_run(&plan);
     assert_int_equal(result.code, 3);
     assert_non_null(strstr(result.out, "DOWN: site "));

@@ -657,7 +657,7 @@ static void assert_refused_soon(const char *text, size_t size, const char *says)
     temp_path(file, directory, "experiment.yaml");
     temp_file_write_bytes(directory, "experiment.yaml", text, size);
     const char *const arguments[] = {process_tacit(), "check", file, NULL};
-    struct process_plan const plan = {.arguments = arguments, .timeout_ms = 5000};
+    struct process_plan const plan = {.arguments = arguments, .timeout_ms = 60000};
     struct process_result result = process_run(&plan);
     assert_false(result.timed_out);
     assert_int_equal(result.code, 2);

@@ -3,9 +3,11 @@
 #include "process.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -139,10 +141,59 @@ struct watch {
     struct stream out;
     struct stream err;
     uint64_t started_ms;
+    uint64_t caught_ms; /* first seen to catch SIGINT; 0: not yet */
     uint64_t marked_ms; /* the interrupt, or the start */
+    uint64_t files;     /* at the start */
     bool interrupted;
     bool timed_out;
 };
+
+/* Another number when one of the pattern's files was made or replaced. */
+static uint64_t look_at_files(const char *pattern)
+{
+    glob_t found;
+    struct stat stats;
+    uint64_t sum = 0;
+    if (pattern == NULL || glob(pattern, 0, NULL, &found) != 0)
+        return 0;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        if (stat(found.gl_pathv[i], &stats) == 0)
+            sum += (uint64_t)stats.st_ino + (uint64_t)stats.st_mtim.tv_sec * 1000000000 +
+                   (uint64_t)stats.st_mtim.tv_nsec;
+    globfree(&found);
+    return sum;
+}
+
+/* Before its handler stands a signal would end a program without a word. */
+static bool catches_interrupts(pid_t pid)
+{
+    char path[64];
+    char line[256];
+    unsigned long long caught = 0;
+    (void)snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+    FILE *const in = fopen(path, "r");
+    while (in != NULL && fgets(line, sizeof line, in) != NULL)
+        if (strncmp(line, "SigCgt:", 7) == 0)
+            caught = strtoull(line + 7, NULL, 16);
+    if (in != NULL)
+        (void)fclose(in);
+    return (caught >> (SIGINT - 1) & 1) != 0;
+}
+
+static bool is_time_to_interrupt(struct watch *watch, const struct process_plan *plan)
+{
+    bool const may_be = plan->interrupt_when != NULL || plan->interrupt_said != NULL ||
+                        plan->interrupt_after_ms > 0;
+    if (may_be && watch->caught_ms == 0 && catches_interrupts(watch->pid))
+        watch->caught_ms = now_ms();
+    if (watch->caught_ms == 0)
+        return false;
+    return (plan->interrupt_after_ms > 0 &&
+            now_ms() - watch->caught_ms >= plan->interrupt_after_ms) ||
+           (plan->interrupt_said != NULL &&
+            strstr(watch->err.text, plan->interrupt_said) != NULL) ||
+           look_at_files(plan->interrupt_when) != watch->files;
+}
 
 static void read_both(struct watch *watch)
 {
@@ -159,11 +210,10 @@ static void keep_time(struct watch *watch, const struct process_plan *plan)
 {
     uint32_t const timeout_ms = plan->timeout_ms == 0 ? TIMEOUT_MS_DEFAULT : plan->timeout_ms;
     uint64_t const passed_ms = now_ms() - watch->started_ms;
-    if (plan->interrupt_after_ms > 0 && !watch->interrupted &&
-        passed_ms >= plan->interrupt_after_ms) {
+    if (!watch->interrupted && is_time_to_interrupt(watch, plan)) {
         watch->interrupted = true;
         watch->marked_ms = now_ms();
-        (void)kill(watch->pid, SIGINT);
+        (void)kill(watch->pid, plan->kills ? SIGKILL : SIGINT);
     }
     if (!watch->timed_out && passed_ms >= timeout_ms) {
         watch->timed_out = true;
@@ -176,12 +226,14 @@ struct process_result process_run(const struct process_plan *plan)
     int out[2];
     int err[2];
     int state;
+    uint64_t const files = look_at_files(plan->interrupt_when);
     make_pipe(out);
     if (plan->terminal)
         make_terminal(err);
     else
         make_pipe(err);
-    struct watch watch = {.pid = start(plan, out[1], err[1]),
+    struct watch watch = {.files = files,
+                          .pid = start(plan, out[1], err[1]),
                           .out = stream_make(out[0]),
                           .err = stream_make(err[0]),
                           .started_ms = now_ms()};

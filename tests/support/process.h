@@ -9,11 +9,15 @@
 struct process_plan {
     const char *const *arguments; /* the program, its arguments, NULL */
     const char *const
-        *environment;            /* "NAME=value" over the environment of the test, NULL; or NULL */
-    const char *output;          /* a file that takes stdout, or NULL: it is collected */
-    bool terminal;               /* stderr is a terminal, not a pipe */
-    uint32_t interrupt_after_ms; /* SIGINT after this time; 0: never */
-    uint32_t timeout_ms;         /* SIGKILL after this time; 0: 30 s */
+        *environment;   /* "NAME=value" over the environment of the test, NULL; or NULL */
+    const char *output; /* a file that takes stdout, or NULL: it is collected */
+    bool terminal;      /* stderr is a terminal, not a pipe */
+    /* The first of these that is there sends SIGINT, but never before the program catches it. */
+    const char *interrupt_when;  /* a file that this pattern finds was made or replaced; or NULL */
+    const char *interrupt_said;  /* stderr has these words; or NULL */
+    uint32_t interrupt_after_ms; /* it has caught SIGINT for so long; 0: never */
+    bool kills;                  /* SIGKILL in place of SIGINT */
+    uint32_t timeout_ms;         /* SIGKILL after this time; 0: 240 s */
 };
 
 struct process_result {
