@@ -92,7 +92,7 @@ enum tacit_status tacit_commit_make(const struct tacit_commit_scope *scope,
                                     size_t size, const struct tacit_entropy *entropy,
                                     struct tacit_commit *commit);
 
-/* ---- Holders --------------------------------------------------------------------------------- */
+/* ---- Grantors -------------------------------------------------------------------------------- */
 
 #define TACIT_COMMIT_RECENT 8u
 

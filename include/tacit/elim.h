@@ -551,7 +551,7 @@ struct tacit_elim_hub_config {
     bool numbered_commits; /* with grants: as of the agents */
     uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: as of the agents */
     bool has_helper;     /* two aggregators, as the schedule says: exact bounds over a star, with
-                          * grants,     without changes */
+                          * grants, without changes */
     uint32_t change_max; /* changes of a run that there is room for; a star only; 0: none */
 };
 TACIT_NO_GAPS_END

@@ -314,8 +314,9 @@ void tacit_helper_hub_begin_term(struct tacit_helper_hub *hub, uint64_t term);
 void tacit_helper_hub_grant(struct tacit_helper_hub *hub, uint32_t site,
                             const struct tacit_commit *commit);
 
-/* Keeps an opened release: its words and what opens it, but not its blind. Requires: U is not
- * fixed, the release is of the site's last grant, count <= count_max. */
+/* Keeps an opened release: its words and what opens it, but not its blind. Nothing of a site with
+ * more grants than a request has room for: it is in no U of this term. Requires: U is not fixed,
+ * the release is of the site's last grant, count <= count_max. */
 void tacit_helper_hub_add(struct tacit_helper_hub *hub, uint32_t site, const uint8_t *salt,
                           const struct tacit_helper_release *release, const uint64_t *words,
                           uint32_t count);

@@ -335,7 +335,7 @@ struct tacit_select_update {
     uint32_t settled;   /* site: the release of this number needs nothing more; 0: none */
     bool has_model;     /* the run is over and its model is complete */
     bool round_is_over; /* hub */
-    uint32_t happened;  /* hub of two aggregators: a set, as in tacit/core.h; TOOK_REPORT: .. */
+    uint32_t happened;  /* hub of two aggregators: a set, as in tacit/core.h; COUNTED_REPORT: .. */
     struct tacit_round_message report;         /* .. as if it had come at once, .. */
     const struct tacit_helper_release *masked; /* .. what opens it, .. */
     const int64_t *words;                      /* .. and d of them; valid until the next step */

@@ -7,16 +7,17 @@
 enum tacit_status elim_agent_check_changes(struct tacit_elim_agent *agent,
                                            const struct tacit_elim_message *order)
 {
-    uint32_t const known = agent->change_count;
-    uint32_t const said = order->change_count;
-    if (said == 0)
+    uint32_t const known_count = agent->change_count;
+    uint32_t const order_count = order->change_count;
+    if (order_count == 0)
         return TACIT_OK;
-    if (said > agent->config.change_max || order->changes == NULL)
+    if (order_count > agent->config.change_max || order->changes == NULL)
         return TACIT_MALFORMED;
     if (memcmp(changes_of(agent), order->changes,
-               (said < known ? said : known) * sizeof *order->changes) != 0)
+               (order_count < known_count ? order_count : known_count) * sizeof *order->changes) !=
+        0)
         return TACIT_FORKED; /* another site may have been told the other story */
-    for (uint32_t i = known; i < said; i++)
+    for (uint32_t i = known_count; i < order_count; i++)
         if (!elim_change_is_possible(&order->changes[i], agent->config.agent_count,
                                      agent->config.arm_count) ||
             order->changes[i].number != i + 1)
@@ -40,6 +41,8 @@ bool elim_agent_leaves_an_arm(struct tacit_elim_agent *agent, uint32_t arm)
     return tacit_bits_has(barred_of(agent), arm) || barred + 1 < arms;
 }
 
+/* What is others' affair, what the own policy does not allow, and what would leave no arm stands in
+ * the log alone. */
 static void apply_change(struct tacit_elim_agent *agent, const struct tacit_elim_change *change)
 {
     TACIT_ASSERT(agent->config.change_max > 0);

@@ -42,7 +42,8 @@ enum tacit_status elim_agent_check_order(void *state, const struct tacit_event *
 
 /* ---- What an order changes ---- */
 
-static bool asks_for(const struct tacit_elim_agent *agent, const struct tacit_elim_message *order)
+static bool asks_for_report(const struct tacit_elim_agent *agent,
+                            const struct tacit_elim_message *order)
 {
     return order->uploaders == NULL || tacit_bits_has(order->uploaders, agent->config.agent_id);
 }
@@ -55,7 +56,7 @@ void elim_agent_apply_order(void *state, const struct tacit_event *input)
     uint32_t const arms = agent->config.arm_count;
     agent->pulls = order->pulls;
     agent->leader = order->leader;
-    agent->upload = !order->last && asks_for(agent, order);
+    agent->upload = !order->last && asks_for_report(agent, order);
     memcpy(arms_of(agent), order->arms, TACIT_BITS_WORDS(arms) * sizeof(uint64_t));
     agent->active_count = tacit_bits_count(order->arms, arms);
     TACIT_ASSERT(agent->active_count >= 1);
@@ -64,8 +65,8 @@ void elim_agent_apply_order(void *state, const struct tacit_event *input)
     elim_agent_lay_plan(agent);
 }
 
-/* Is the report that this order asks for the one that was granted last? */
-bool elim_agent_is_answered(void *state, const struct tacit_event *input)
+/* With two aggregators none is: what was masked in a term before is of no sum of this one. */
+bool elim_agent_reuse_release(void *state, const struct tacit_event *input)
 {
     struct tacit_elim_agent *const agent = state;
     struct tacit_elim_message const *const order = input->as.message;
@@ -78,7 +79,7 @@ bool elim_agent_is_answered(void *state, const struct tacit_event *input)
     agent->leader = order->leader;
     TACIT_ASSERT(!order->last);
     TACIT_ASSERT(order->leader <= agent->config.arm_count);
-    agent->upload = asks_for(agent, order);
+    agent->upload = asks_for_report(agent, order);
     return true;
 }
 
@@ -105,7 +106,7 @@ bool elim_agent_update_asked(void *state, const struct tacit_event *input)
     struct tacit_elim_agent *const agent = state;
     struct tacit_elim_message const *const order = input->as.message;
     TACIT_ASSERT(order->epoch == agent->epoch);
-    bool const is_asked = !agent->dropped && asks_for(agent, order);
+    bool const is_asked = !agent->dropped && asks_for_report(agent, order);
     if (agent->config.change_max == 0 || order->last || agent->last || agent->reported ||
         agent->upload == is_asked || agent->phase == PHASE_IDLE)
         return false;

@@ -3,7 +3,8 @@
 #include <string.h>
 #include "agent_state.h"
 
-/* Gives `slots` pulls to the active arms in turn, by index, none beyond its need. */
+/* Gives `slots` pulls to the playable arms in turn, by index, none beyond its need. Requires: all
+ * together need more. */
 static void plan_round_robin(struct tacit_elim_agent *agent, uint64_t slots)
 {
     uint32_t const count = tacit_bits_count(playable_of(agent), agent->config.arm_count);

@@ -11,7 +11,7 @@ uint64_t elim_agent_cost_nano(void *state, const struct tacit_event *event)
                                     : tacit_mechanism_cost_nano(&agent->config.mechanism);
 }
 
-/* The digest of the report that a history makes. */
+/* Of the report that the history makes once what was drawn has joined it. */
 static void digest_history(struct tacit_elim_agent *agent, const union tacit_sum *history,
                            const union tacit_sum *drawn, uint8_t digest[TACIT_SHA256_BYTES])
 {
@@ -30,29 +30,29 @@ static void digest_history(struct tacit_elim_agent *agent, const union tacit_sum
 }
 
 /* Two aggregators: this round's sums side by side, to be masked. */
-static void pack_round(struct tacit_elim_agent *agent, struct round_draw *made)
+static void pack_round(struct tacit_elim_agent *agent, struct round_draw *draw)
 {
     uint32_t const arms = agent->config.arm_count;
     union tacit_sum *const sums = report_of(agent);
-    made->masked = masked_of(agent);
-    made->count = 0;
+    draw->masked = masked_of(agent);
+    draw->count = 0;
     TACIT_BITS_EACH (arm, arms_of(agent), arms)
-        sums[made->count++] = sums[arm];
-    TACIT_ASSERT(made->count == agent->active_count);
-    memset(sums + made->count, 0, (arms - made->count) * sizeof *sums);
-    tacit_elim_order_digest(agent->pulls, arms_of(agent), arms, made->digest);
+        sums[draw->count++] = sums[arm];
+    TACIT_ASSERT(draw->count == agent->active_count);
+    memset(sums + draw->count, 0, (arms - draw->count) * sizeof *sums);
+    tacit_elim_order_digest(agent->pulls, arms_of(agent), arms, draw->digest);
 }
 
 /* l. 9: noise for the sum of each active arm, into the report's column. */
 enum tacit_status elim_agent_draw(void *state, const struct tacit_entropy *entropy,
-                                  struct round_draw *made)
+                                  struct round_draw *draw)
 {
     struct tacit_elim_agent *const agent = state;
     uint32_t const arms = agent->config.arm_count;
     union tacit_sum *const sums = report_of(agent);
     TACIT_ASSERT(agent->left_count == 0);
-    /* Where there is one history, what comes to nothing may stay: it is overwritten. */
-    *made = (struct round_draw){.words = (uint64_t *)sums,
+    /* Only masked words have to be gone if the draw comes to nothing; others are overwritten. */
+    *draw = (struct round_draw){.words = (uint64_t *)sums,
                                 .count = agent->config.has_helper ? arms : 0};
     TACIT_BITS_EACH (arm, arms_of(agent), arms) {
         enum tacit_status const status = tacit_mechanism_release(
@@ -61,9 +61,9 @@ enum tacit_status elim_agent_draw(void *state, const struct tacit_entropy *entro
             return status;
     }
     if (agent->config.has_helper)
-        pack_round(agent, made);
+        pack_round(agent, draw);
     else if (agent->config.has_grants && !agent->config.numbered_commits)
-        digest_history(agent, noised_of(agent), sums, made->digest);
+        digest_history(agent, noised_of(agent), sums, draw->digest);
     return TACIT_OK;
 }
 

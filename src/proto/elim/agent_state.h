@@ -90,7 +90,7 @@ static inline union tacit_sum *pending_of(struct tacit_elim_agent *agent)
     return (union tacit_sum *)column_of(agent, 7);
 }
 
-/* With two aggregators. */
+/* With two aggregators: what opens the masked sums of the last draw. */
 static inline struct tacit_helper_release *masked_of(struct tacit_elim_agent *agent)
 {
     TACIT_ASSERT(agent->config.has_helper && agent->config.change_max == 0);
@@ -120,13 +120,14 @@ static inline uint64_t *barred_of(struct tacit_elim_agent *agent)
     return arm_set(agent, 0);
 }
 
-/* Of its own accord, or by a log that a later term has forgotten. */
+/* Of those, the ones that this agent itself refuses, and what a log retired that a later term has
+ * forgotten. */
 static inline uint64_t *refused_of(struct tacit_elim_agent *agent)
 {
     return arm_set(agent, 1);
 }
 
-/* Arms that a plan may have, and a fallback. */
+/* Arms that a plan may have (elim_agent_find_playable); without changes the active ones. */
 static inline uint64_t *playable_of(struct tacit_elim_agent *agent)
 {
     return agent->config.change_max == 0 ? arms_of(agent) : arm_set(agent, 2);
@@ -152,8 +153,9 @@ bool elim_agent_apply_changes(void *state, const struct tacit_event *input);
 enum tacit_status elim_agent_check_order(void *state, const struct tacit_event *input);
 /* Of a new epoch: its arms and S(r) stand, and its plan is laid. */
 void elim_agent_apply_order(void *state, const struct tacit_event *input);
-/* Is the report that it asks for the one that was granted last? */
-bool elim_agent_is_answered(void *state, const struct tacit_event *input);
+/* True: the report that it asks for is the one that was granted last, and the rest of it is taken.
+ */
+bool elim_agent_reuse_release(void *state, const struct tacit_event *input);
 /* Does it ask for more of what was granted? */
 bool elim_agent_continues(void *state, const struct tacit_event *input);
 /* Of the epoch that stands. True: whether this agent is asked is another answer now. */
@@ -176,7 +178,7 @@ uint64_t elim_agent_cost_nano(void *state, const struct tacit_event *event);
 /* l. 9: a noised sum of each active arm, into report_of. Errors: TACIT_ENTROPY, nothing is drawn.
  */
 enum tacit_status elim_agent_draw(void *state, const struct tacit_entropy *entropy,
-                                  struct round_draw *made);
+                                  struct round_draw *draw);
 /* l. 10: what was drawn joins the history, or where there are grants the one that waits. */
 void elim_agent_record_draw(void *state);
 /* The exact sums are gone. */
@@ -198,7 +200,8 @@ void elim_agent_forget(void *state);
 
 /* Its part in a round; valid as long as the agent lies where it is. */
 struct round_agent elim_agent_round(void *state);
-/* The report with these K sums, which are copied into report_of, where it points. */
+/* The report with these K sums: those of active arms are copied into report_of, where it points. Of
+ * two aggregators they are masked, side by side, and it points to them. */
 struct tacit_elim_message elim_agent_report_with(struct tacit_elim_agent *agent,
                                                  const union tacit_sum *history);
 

@@ -57,6 +57,7 @@ struct row {
     const struct tacit_elim_opening *opening;
 };
 
+/* As the table has it. */
 static struct row row_here(const struct elim_peer_step *step, uint32_t agent, uint32_t half,
                            uint32_t epoch)
 {
@@ -71,6 +72,7 @@ static struct row row_here(const struct elim_peer_step *step, uint32_t agent, ui
                         .opening = elim_table_opening(step->table, half, agent)};
 }
 
+/* As a message has it, the rank-th of its rows. */
 static struct row row_in(const struct tacit_elim_message *data, uint32_t origin, uint32_t rank)
 {
     return (struct row){.agent = origin,
@@ -245,7 +247,8 @@ static void ask_for_rows(struct elim_peer_step *step, uint32_t to, uint32_t firs
     elim_peer_send(step, TACIT_ELIM_REQUEST, to, peer->history_epoch)->origins = origins;
 }
 
-/* The rows of the last round, as a neighbour has them. */
+/* The rows of the last round, as a neighbour has them. One that is another here is proved; if none
+ * is, the next are asked for. */
 static enum tacit_status compare_rows(struct elim_peer_step *step,
                                       const struct tacit_elim_message *data)
 {
@@ -268,10 +271,10 @@ static enum tacit_status compare_rows(struct elim_peer_step *step,
     return TACIT_OK;
 }
 
-/* Does it hold the same of the rounds that both have closed? What is further back, or further on,
- * is compared when it is said again. */
-static bool is_same_history(struct elim_peer_step *step, uint32_t rank,
-                            const struct tacit_elim_history *shown)
+/* Does it hold the same of the rounds that both have closed? If so that is noted. What is further
+ * back, or further on, is compared when it is said again, and taken for the same. */
+static bool note_agreement(struct elim_peer_step *step, uint32_t rank,
+                           const struct tacit_elim_history *shown)
 {
     struct tacit_elim_peer const *const peer = step->peer;
     uint32_t const rounds = peer->judge.round_count;
@@ -285,14 +288,14 @@ static bool is_same_history(struct elim_peer_step *step, uint32_t rank,
     return true;
 }
 
-bool elim_peer_differs(struct elim_peer_step *step, uint32_t rank,
-                       const struct tacit_elim_message *message, enum tacit_status *status)
+bool elim_peer_compare_history(struct elim_peer_step *step, uint32_t rank,
+                               const struct tacit_elim_message *message, enum tacit_status *status)
 {
     struct tacit_elim_peer const *const peer = step->peer;
     bool const asks = message->kind == TACIT_ELIM_HELLO || message->kind == TACIT_ELIM_ADVERT;
     bool const is_of_last = message->epoch == peer->history_epoch && peer->history_epoch > 0;
     TACIT_ASSERT(message->has_history);
-    if (is_same_history(step, rank, &message->history)) {
+    if (note_agreement(step, rank, &message->history)) {
         if (peer->proof_epoch > 0 && asks)
             elim_peer_send_proof(step, message->from);
         return peer->proof_epoch > 0;
@@ -336,7 +339,8 @@ void elim_peer_begin_confirming(struct elim_peer_step *step)
     elim_peer_check_confirmed(step);
 }
 
-bool elim_peer_confirms(struct elim_peer_step *step, const struct tacit_elim_message *data)
+bool elim_peer_check_confirmations(struct elim_peer_step *step,
+                                   const struct tacit_elim_message *data)
 {
     struct tacit_elim_peer const *const peer = step->peer;
     uint32_t const agents = peer->config.agent.agent_count;

@@ -25,6 +25,7 @@ static bool knows(const struct tacit_elim_peer *peer, uint32_t agent)
 
 /* ---- Collections ---- */
 
+/* Whose reports are waited for: by a relay of a hybrid, nobody's. */
 static uint32_t member_count(const struct tacit_elim_peer *peer)
 {
     if (peer->everyone)
@@ -165,7 +166,7 @@ void elim_peer_report_component(struct elim_peer_step *step)
     message->sums = report;
     if (peer->config.agent.has_grants) {
         struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
-        /* Its own alone opens the grant; a total names it (hub.c: names_head). */
+        /* Its own alone opens the grant; a total names it (round/rounds.c: open_report). */
         message->commit =
             message->agents == 1 ? &agent->grants.commit : elim_peer_show(peer, agent->grants.head);
     }
@@ -453,7 +454,8 @@ static bool rows_are_here(const struct elim_peer_step *step, const struct tacit_
     return data->row_stride > 0 && data->sums == elim_table_row(step->table, step->peer->half, 0);
 }
 
-/* A row that is not here yet: could it be, and was it granted? */
+/* A row that is not here yet: could it be, and was it granted? Who is to blame if not is in
+ * step->culprit. */
 static enum tacit_status check_new_row(struct elim_peer_step *step,
                                        const struct tacit_elim_message *data, uint32_t origin,
                                        uint32_t rank)
@@ -584,7 +586,7 @@ static enum tacit_status on_data(struct elim_peer_step *step, const struct tacit
     if (data->epoch > peer->epoch || !is_asked_for(peer, data) || brings_ours(peer, data))
         return TACIT_UNEXPECTED;
     enum tacit_status const status = check_data(step, data);
-    if (status == TACIT_OK && peer->confirms && !elim_peer_confirms(step, data))
+    if (status == TACIT_OK && peer->confirms && !elim_peer_check_confirmations(step, data))
         return TACIT_OK;
     if (status == TACIT_FORKED || status == TACIT_ROLLBACK)
         return elim_peer_blame(step, elim_peer_rank(peer, step->culprit), status == TACIT_FORKED);
@@ -679,8 +681,8 @@ static bool shows_later_state(const struct tacit_elim_peer *peer,
 /* Does it speak of an epoch that could not have come without our report of this one? Then either
  * this state is an old copy, or the neighbour lies. Whoever is ahead holds that report, and says so
  * when it is asked (shows_later_state); whoever only names an epoch stops nobody. */
-static bool needs_another_message(const struct tacit_elim_peer *peer,
-                                  const struct tacit_elim_message *message)
+static bool skips_our_report(const struct tacit_elim_peer *peer,
+                             const struct tacit_elim_message *message)
 {
     struct tacit_elim_agent const *const agent = elim_peer_agent(peer);
     return elim_peer_spreads(peer) && elim_peer_is_member(peer, peer->config.agent.agent_id) &&
@@ -720,14 +722,15 @@ static enum tacit_status check_message(const struct elim_peer_step *step, uint32
 static enum tacit_status on_message(struct elim_peer_step *step, uint32_t neighbour,
                                     const struct tacit_elim_message *message)
 {
-    enum tacit_status answer = TACIT_OK;
+    enum tacit_status compared = TACIT_OK;
     if (is_of_commitment(message))
         return elim_peer_on_commitment(step, neighbour, message);
     if (message->kind == TACIT_ELIM_PROOF)
         return elim_peer_on_proof(step, message);
-    if (step->peer->config.signs_rows && elim_peer_differs(step, neighbour, message, &answer))
-        return answer;
-    if (needs_another_message(step->peer, message)) {
+    if (step->peer->config.signs_rows &&
+        elim_peer_compare_history(step, neighbour, message, &compared))
+        return compared;
+    if (skips_our_report(step->peer, message)) {
         elim_peer_send(step, TACIT_ELIM_HELLO, TACIT_NEIGHBOURS, step->peer->epoch)->origins =
             elim_peer_set(step->peer, ELIM_KNOWN);
         return TACIT_OK;

@@ -176,15 +176,15 @@ static void send_head(struct elim_peer_step *step, enum tacit_elim_message_kind 
 {
     TACIT_ASSERT(kind == TACIT_ELIM_GRANT || kind == TACIT_ELIM_REFUSAL);
     struct tacit_elim_peer *const peer = step->peer;
-    struct tacit_elim_message *const answer =
+    struct tacit_elim_message *const message =
         elim_peer_send(step, kind, commit->from, commit->epoch);
-    answer->commit = elim_peer_show(peer, head->head);
-    answer->closed = kind == TACIT_ELIM_GRANT && is_closed(peer, commit->epoch);
+    message->commit = elim_peer_show(peer, head->head);
+    message->closed = kind == TACIT_ELIM_GRANT && is_closed(peer, commit->epoch);
 }
 
 /* What the grantor makes of a neighbour's message. Nobody is blamed for being ahead of this state.
  */
-static enum tacit_status follow(struct elim_peer_step *step, uint32_t rank,
+static enum tacit_status answer(struct elim_peer_step *step, uint32_t rank,
                                 const struct tacit_elim_message *asked,
                                 struct round_verdict verdict)
 {
@@ -207,11 +207,11 @@ enum tacit_status elim_peer_read_head(struct elim_peer_step *step, uint32_t rank
         return TACIT_OK; /* another parent's */
     struct round_grantor const grantor = elim_peer_grantor(peer);
     bool const is_present = epochs_of(peer)[rank].epoch <= hello->epoch; /* else it came late */
-    return follow(step, rank, hello,
+    return answer(step, rank, hello,
                   round_grantor_greet(&grantor, rank, hello->commit->commitment, is_present));
 }
 
-/* No state draws for an epoch that is behind it. */
+/* No state draws for an epoch that is behind it: a grant of such is taken back. */
 static enum tacit_status on_commit(struct elim_peer_step *step, uint32_t rank,
                                    const struct tacit_elim_message *commit)
 {
@@ -231,7 +231,7 @@ static enum tacit_status on_commit(struct elim_peer_step *step, uint32_t rank,
         granted->epoch_before = granted->epoch;
         granted->epoch = commit->epoch;
     }
-    return follow(step, rank, commit, verdict);
+    return answer(step, rank, commit, verdict);
 }
 
 enum tacit_status elim_peer_on_commitment(struct elim_peer_step *step, uint32_t rank,

@@ -205,7 +205,7 @@ void elim_hub_fill_update(struct tacit_elim_hub *hub, const struct round_made *m
         update->message = elim_hub_order(hub);
     update->message.head = round_head(&round, made);
     if (is_grant && is_excused(hub, made->to))
-        update->message.closed = true;
+        update->message.closed = true; /* nobody waits for its report */
 }
 
 /* ---- Public ---- */

@@ -14,8 +14,9 @@ static void excuse(struct tacit_elim_hub *hub, uint32_t agent)
     hub->desk.missing_count--;
 }
 
-/* With next_uploaders in place: goes on where the round has no report to wait for any more. Result:
- * are others asked, who are to be told? The order of another round is in what is made. */
+/* Sites were left out. Where there is nobody to wait for any more the round ends, with the order of
+ * the next one in *made; where all who were asked are out, others are asked instead. Result: they
+ * are, and an order is to say so. Requires: next_uploaders is drawn. Ensures: it is empty. */
 static bool settle(struct tacit_elim_hub *hub, struct round_made *made)
 {
     uint32_t const agents = hub->config.agent_count;
@@ -34,8 +35,8 @@ static bool settle(struct tacit_elim_hub *hub, struct round_made *made)
     return asks_others;
 }
 
-/* Who abstains now, and who would report in another round. Errors: TACIT_ENTROPY; the stock is
- * taken. */
+/* Who abstains now, and who would report in another round. Errors: TACIT_ENTROPY, after who
+ * abstains was counted. */
 static enum tacit_status count_and_draw(struct tacit_elim_hub *hub,
                                         const struct tacit_entropy *entropy)
 {
@@ -80,7 +81,7 @@ enum tacit_status elim_hub_note_refused(void *state, const struct round_input *i
 
 /* ---- Changes ---- */
 
-/* The entry that said so before. 0: none. */
+/* The number of the entry that said so before. 0: none. */
 static uint32_t find_change(struct tacit_elim_hub *hub, enum tacit_elim_change_kind kind,
                             uint32_t subject)
 {

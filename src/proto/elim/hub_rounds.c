@@ -75,7 +75,7 @@ struct tacit_elim_message elim_hub_order(struct tacit_elim_hub *hub)
 
 /* ---- Aggregation ---- */
 
-/* The same with exact bounds: the integers are added up as they are. */
+/* l. 12 with exact bounds: the integers of all reports are added up as they are. */
 static void add_up(struct tacit_elim_hub *hub)
 {
     struct elim_judge_parts const judge = judge_of(hub);

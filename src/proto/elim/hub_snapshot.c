@@ -4,7 +4,7 @@
 
 #define MAGIC UINT64_C(0x3170616e73627568) /* "hubsnap1" */
 
-/* ---- The fields ---- */
+/* ---- The fields: each function writes its own, or reads them, as the walk goes ---- */
 
 static void pass_judge(struct base_walk *walk, struct elim_judge *judge)
 {

@@ -104,7 +104,7 @@ void elim_exact_add(const struct elim_judge_parts *parts, const int64_t *totals)
         all[arm] += totals[rank++];
 }
 
-/* Of the rung with this number. */
+/* n_r = S_r - S_(r-1). */
 static uint64_t step_of(const struct elim_judge_parts *parts, uint32_t round)
 {
     TACIT_ASSERT(round >= 1 && round <= parts->judge->rung_count);

@@ -8,13 +8,13 @@
 enum round_message_kind elim_message_kind(const void *message)
 {
     enum tacit_elim_message_kind const kind = ((const struct tacit_elim_message *)message)->kind;
-    static const enum round_message_kind words[] = {
+    static const enum round_message_kind kinds[] = {
         [TACIT_ELIM_HELLO] = ROUND_KIND_HELLO,   [TACIT_ELIM_COMMIT] = ROUND_KIND_COMMIT,
         [TACIT_ELIM_REPORT] = ROUND_KIND_REPORT, [TACIT_ELIM_ORDER] = ROUND_KIND_ORDER,
         [TACIT_ELIM_GRANT] = ROUND_KIND_GRANT,   [TACIT_ELIM_REFUSAL] = ROUND_KIND_REFUSAL,
         [TACIT_ELIM_ADVERT] = ROUND_KIND_NONE,   [TACIT_ELIM_REQUEST] = ROUND_KIND_NONE,
         [TACIT_ELIM_DATA] = ROUND_KIND_NONE,     [TACIT_ELIM_PROOF] = ROUND_KIND_NONE};
-    return kind <= TACIT_ELIM_PROOF ? words[kind] : ROUND_KIND_UNKNOWN;
+    return kind <= TACIT_ELIM_PROOF ? kinds[kind] : ROUND_KIND_UNKNOWN;
 }
 
 static size_t words_bytes(const uint64_t *words, uint32_t count)

@@ -133,7 +133,7 @@ enum tacit_status elim_peer_on_commitment(struct elim_peer_step *step, uint32_t 
                                           const struct tacit_elim_message *message);
 
 /* A neighbour in this epoch shows the last grant that it knows of. Another one than was given last
- * is refused, as a hub does (hub.c): it is a copy behind its head, or this grantor has forgotten.
+ * is refused, as by a hub (round/desk.c): it is a copy behind its head, or this grantor forgot it.
  */
 enum tacit_status elim_peer_read_head(struct elim_peer_step *step, uint32_t rank,
                                       const struct tacit_elim_message *hello);
@@ -143,7 +143,7 @@ enum tacit_status elim_peer_read_head(struct elim_peer_step *step, uint32_t rank
  * flagged or marked for it yet: who brings it may not be whose it is. */
 enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
                                           const struct tacit_elim_message *data, uint32_t origin,
-                                          uint32_t rank);
+                                          uint32_t row);
 
 /* is_fork: it speaks from two states (TACIT_FORKED). Else it shows a grant that this state never
  * gave: TACIT_OK, nobody is blamed for it. */
@@ -160,7 +160,8 @@ bool elim_peer_grants_are_possible(const struct tacit_elim_peer *peer);
 /* W(A): who is known to hold other rows. */
 uint64_t *elim_peer_differing(const struct tacit_elim_peer *peer);
 
-/* The round whose rows are all here is closed with them. */
+/* All rows of the round that closes are here: the digest of what is held goes on with them, and it
+ * is not known of any neighbour yet whether it holds the same. */
 void elim_peer_note_round(struct elim_peer_step *step);
 
 /* Do all neighbours hold what this peer holds, as far as it knows, and is nobody's fork proved? */
@@ -190,12 +191,14 @@ enum tacit_status elim_peer_prove(struct elim_peer_step *step,
 
 /* DATA of confirmations: do all that are new and signed say what this peer holds? Of those that do
  * not it is known from now on that they hold other rows. */
-bool elim_peer_confirms(struct elim_peer_step *step, const struct tacit_elim_message *data);
+bool elim_peer_check_confirmations(struct elim_peer_step *step,
+                                   const struct tacit_elim_message *data);
 
-/* Compares what a neighbour shows that it holds with what is held here. Returns true if it differs:
- * then that is what is spoken of from now on, and the word is answered. */
-bool elim_peer_differs(struct elim_peer_step *step, uint32_t rank,
-                       const struct tacit_elim_message *message, enum tacit_status *status);
+/* Compares what a neighbour shows that it holds with what is held here. True: it differs, or
+ * somebody's fork is proved; nothing else counts then, and the message is dealt with, to *status.
+ */
+bool elim_peer_compare_history(struct elim_peer_step *step, uint32_t rank,
+                               const struct tacit_elim_message *message, enum tacit_status *status);
 
 /* Somebody proves that an agent has two rows. */
 enum tacit_status elim_peer_on_proof(struct elim_peer_step *step,
@@ -230,7 +233,7 @@ bool elim_peer_is_same_row(const struct elim_peer_step *step, const struct tacit
 /* As many members of a set as one message may carry rows of. Returns whether there were more. */
 bool elim_peer_limit_rows(const struct tacit_elim_peer *peer, uint64_t *set);
 
-/* Takes a commitment to where a message can show it. */
+/* Takes a commitment to where a message can show it: until the next one that is shown. */
 const struct tacit_commit *elim_peer_show(struct tacit_elim_peer *peer, const uint8_t *commitment);
 
 /* Fills the update's message, without a body. A HELLO shows the head. */
@@ -241,8 +244,10 @@ struct tacit_elim_message *elim_peer_send(struct elim_peer_step *step,
 /* Begins to collect for the epoch that the agent has come to. */
 void elim_peer_begin_collection(struct elim_peer_step *step);
 
-/* The agent's report is made, or is due again; or it asks what comes next. */
+/* The agent's report is made, or is due again. */
 void elim_peer_on_own_report(struct elim_peer_step *step, const struct tacit_elim_message *report);
+/* What comes next, or was it lost? Over a graph all neighbours are asked; on the way to a sink the
+ * parent, by sending the rows again unless is_start, and every other time the hub. */
 void elim_peer_ask(struct elim_peer_step *step, bool is_start);
 
 /* When the slot after this one begins. */

@@ -201,7 +201,7 @@ static void learn_order(struct tacit_glm_sound_site *site, const struct tacit_ev
 
 /* The batch of a round is what it is, whatever else the order says. With two aggregators none is
  * answered: what was said in a term before is of no sum of this one. */
-static bool is_answered(void *state, const struct tacit_event *input)
+static bool reuse_release(void *state, const struct tacit_event *input)
 {
     struct tacit_glm_sound_site *const site = state;
     if (has_helper(&site->config))
@@ -287,7 +287,7 @@ static const struct round_agent_rule site_rule = {
     .round = round_of,
     .head_at = offsetof(struct tacit_glm_sound_message, head),
     .check_order = check_order,
-    .is_answered = is_answered,
+    .reuse_release = reuse_release,
     .plan = open_batch,
     .play = add_reward,
     .cost_nano = cost_nano,

@@ -122,10 +122,11 @@ static bool is_granted(struct tacit_helper *helper, const struct tacit_helper_re
     return tacit_commit_opens(&last, &scope, link->previous, entry->salt, digest, sizeof digest);
 }
 
-/* The seed of its mask. */
-static bool opens(struct tacit_helper *helper, const struct tacit_helper_request *request,
-                  const struct tacit_helper_entry *entry, const struct tacit_helper_keys *keys,
-                  uint64_t *words)
+/* False: it opens under no key of the helper, or was sealed for another round. Else the site's mask
+ * is added to words, unless they are NULL. */
+static bool open_envelope(struct tacit_helper *helper, const struct tacit_helper_request *request,
+                          const struct tacit_helper_entry *entry,
+                          const struct tacit_helper_keys *keys, uint64_t *words)
 {
     TACIT_ASSERT(entry->site < helper->config.run.site_count);
     uint8_t seed[TACIT_HELPER_SEED_BYTES];
@@ -139,7 +140,7 @@ static bool opens(struct tacit_helper *helper, const struct tacit_helper_request
     return true;
 }
 
-/* Who of U is in order, and who is not. */
+/* Who of U is in order (sound_of), and who is not (faulty_of). Result: how many are. */
 static uint32_t sort_out(struct tacit_helper *helper, const struct tacit_helper_request *request,
                          const struct tacit_helper_keys *keys)
 {
@@ -150,8 +151,8 @@ static uint32_t sort_out(struct tacit_helper *helper, const struct tacit_helper_
     memset(faulty_of(helper), 0, bytes);
     for (uint32_t i = 0; i < request->entry_count; i++) {
         struct tacit_helper_entry const *const entry = &request->entries[i];
-        bool const is_sound =
-            is_granted(helper, request, entry, keys) && opens(helper, request, entry, keys, NULL);
+        bool const is_sound = is_granted(helper, request, entry, keys) &&
+                              open_envelope(helper, request, entry, keys, NULL);
         tacit_bits_add(is_sound ? sound_of(helper) : faulty_of(helper), entry->site);
         count += is_sound ? 1 : 0;
     }
@@ -161,6 +162,8 @@ static uint32_t sort_out(struct tacit_helper *helper, const struct tacit_helper_
 
 /* ---- Answers ---- */
 
+/* Of what the state holds; a refusal has no words, and in place of U' who of U is in order. The
+ * driver signs. */
 static void send_answer(struct tacit_helper *helper, const struct tacit_helper_request *request,
                         const uint8_t digest[TACIT_SHA256_BYTES], enum tacit_helper_verdict verdict,
                         struct tacit_helper_update *update)
@@ -197,6 +200,7 @@ static void refuse(struct tacit_helper *helper, const struct tacit_helper_reques
     send_answer(helper, request, digest, verdict, update);
 }
 
+/* The heads of U' are what it was counted with; those of a term before are gone. */
 static void move_heads(struct tacit_helper *helper, const struct tacit_helper_request *request)
 {
     TACIT_ASSERT(helper->number == 0 || request->round.term >= helper->term);
@@ -210,24 +214,26 @@ static void move_heads(struct tacit_helper *helper, const struct tacit_helper_re
     }
 }
 
-static bool is_above(const struct tacit_helper *helper, const struct tacit_helper_round *round)
+/* Than the round that was answered last. */
+static bool is_later(const struct tacit_helper *helper, const struct tacit_helper_round *round)
 {
     return helper->number == 0 || round->term > helper->term ||
            (round->term == helper->term && round->round > helper->round);
 }
 
-/* Sums of masks over U', and noise. */
+/* Sums of masks over U', which is sound_of, and noise. Requires: the request may be answered. */
 static void answer(struct tacit_helper *helper, const struct tacit_helper_request *request,
                    const uint8_t digest[TACIT_SHA256_BYTES], const struct tacit_helper_keys *keys,
                    const struct tacit_entropy *hedged, struct tacit_helper_update *update)
 {
     struct tacit_helper_run const *const run = &helper->config.run;
-    TACIT_ASSERT(is_above(helper, &request->round));
+    TACIT_ASSERT(is_later(helper, &request->round));
     TACIT_ASSERT(request->round.epsilon_nano <= helper->config.epsilon_nano_max);
     memset(words_of(helper), 0, run->count_max * sizeof(uint64_t));
     for (uint32_t i = 0; i < request->entry_count; i++)
         if (tacit_bits_has(sound_of(helper), request->entries[i].site))
-            TACIT_ASSERT(opens(helper, request, &request->entries[i], keys, words_of(helper)));
+            TACIT_ASSERT(
+                open_envelope(helper, request, &request->entries[i], keys, words_of(helper)));
     TACIT_ASSERT(tacit_helper_noise(run, request->round.epsilon_nano, hedged, words_of(helper),
                                     request->round.count) == TACIT_OK);
     move_heads(helper, request);
@@ -279,7 +285,7 @@ static bool shows_newer(const struct tacit_helper *helper,
             !tacit_commit_is_same(request->head, helper->head));
 }
 
-/* ANSWERED: it may be. */
+/* ANSWERED: it may be. That this state is an old one is noted. */
 static enum tacit_helper_verdict judge(struct tacit_helper *helper,
                                        const struct tacit_helper_request *request,
                                        struct tacit_helper_update *update)
@@ -297,7 +303,7 @@ static enum tacit_helper_verdict judge(struct tacit_helper *helper,
     }
     if (request->number < helper->number && request->round.term <= helper->term)
         return TACIT_HELPER_BEHIND;
-    if (!is_above(helper, &request->round))
+    if (!is_later(helper, &request->round))
         return TACIT_HELPER_LATE;
     return request->round.epsilon_nano <= helper->config.epsilon_nano_max ? TACIT_HELPER_ANSWERED
                                                                           : TACIT_HELPER_TOO_WEAK;
@@ -364,11 +370,6 @@ enum tacit_status tacit_helper_step(struct tacit_helper *helper,
 
 /* ---- States ---- */
 
-static bool bits_are_within(const uint64_t *bits, uint32_t count)
-{
-    return count % 64 == 0 || bits[count / 64] >> (count % 64) == 0;
-}
-
 enum tacit_status tacit_helper_check(const struct tacit_helper *state, size_t size,
                                      const struct tacit_helper_config *config)
 {
@@ -384,7 +385,8 @@ enum tacit_status tacit_helper_check(const struct tacit_helper *state, size_t si
                 (helper->number > 0 || (helper->count == 0 && helper->round == 0)) &&
                 (helper->number > 0) == !tacit_commit_is_nothing(helper->head);
     for (uint32_t i = 0; good && i < 3; i++)
-        good = bits_are_within(column_of(helper, i), config->run.site_count);
+        good =
+            tacit_bits_within(column_of(helper, i), column_of(helper, i), config->run.site_count);
     return good ? TACIT_OK : TACIT_MALFORMED;
 }
 

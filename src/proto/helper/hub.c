@@ -170,6 +170,7 @@ static uint32_t here_count(struct tacit_helper_hub *hub)
     return tacit_bits_count(here_of(hub), hub->run.site_count);
 }
 
+/* The request, but for its entries. */
 static struct tacit_helper_request head_of(struct tacit_helper_hub *hub,
                                            const struct tacit_helper_round *round, uint32_t quorum)
 {
@@ -181,7 +182,7 @@ static struct tacit_helper_request head_of(struct tacit_helper_hub *hub,
     return request;
 }
 
-/* Requires: room for TACIT_HELPER_LINKS_MAX links. */
+/* Its links are written to `links`, and stay there. Requires: room for the site's. */
 static struct tacit_helper_entry entry_of(struct tacit_helper_hub *hub, uint32_t site,
                                           struct tacit_helper_link *links)
 {
@@ -372,8 +373,8 @@ static bool are_of(struct tacit_helper_hub *hub, const uint64_t *sites)
 }
 
 /* Does it answer the request that stands, after the answers that are here? */
-static enum tacit_status fits(struct tacit_helper_hub *hub,
-                              const struct tacit_helper_answer *answer)
+static enum tacit_status check_answer(struct tacit_helper_hub *hub,
+                                      const struct tacit_helper_answer *answer)
 {
     uint8_t digest[TACIT_SHA256_BYTES];
     bool const is_answer = answer->verdict == TACIT_HELPER_ANSWERED;
@@ -426,7 +427,7 @@ enum tacit_status tacit_helper_hub_close(struct tacit_helper_hub *hub,
                                          enum tacit_helper_outcome *outcome, uint32_t *agents,
                                          int64_t *totals)
 {
-    enum tacit_status const status = fits(hub, answer);
+    enum tacit_status const status = check_answer(hub, answer);
     TACIT_ASSERT(range->low <= 0);
     TACIT_ASSERT(range->highs != NULL || range->high <= (uint64_t)TACIT_HELPER_TOTAL_MAX);
     hub->is_forked = hub->is_forked != 0 || status == TACIT_FORKED;

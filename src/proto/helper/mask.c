@@ -71,7 +71,7 @@ size_t tacit_helper_scope(const struct tacit_helper_run *run,
 
 /* ---- Runs and rounds ---- */
 
-/* The square is factor 2^shift. */
+/* The square is factor 2^shift. False: it is none that the run may have. */
 static bool split_square(uint64_t square, uint64_t *factor, uint32_t *shift)
 {
     for (*shift = 0, *factor = square; *factor > 0 && *factor % 2 == 0; *factor /= 2)
@@ -102,7 +102,7 @@ static enum tacit_status gaussian_of(const struct tacit_helper_run *run, uint64_
                : tacit_gaussian_init(gaussian, factor * TACIT_NANO, shift - 1, rho_nano);
 }
 
-/* t/s = steps 1e9/epsilon_nano, in lowest terms. */
+/* t/s = steps 1e9/epsilon_nano, in lowest terms. False: s is beyond what is drawn from. */
 static bool laplace_of(const struct tacit_helper_run *run, uint64_t epsilon_nano, uint64_t *t,
                        uint64_t *s)
 {
@@ -255,11 +255,11 @@ void tacit_helper_release_digest(const struct tacit_helper_release *release,
     tacit_sha256_final(&sha, digest);
 }
 
-/* Without its end. */
+/* Without the zero at its end. */
 #define update_text(hmac, text) tacit_hmac_update(hmac, text, sizeof(text) - 1)
 
-/* HMAC(k, label, scope, x), the label taken: the scope ends by itself, since each part has its
- * length. */
+/* HMAC(k, label, scope, x), of which hmac has the label already: the scope ends by itself, since
+ * each part has its length. */
 static void derive(struct tacit_hmac hmac, const uint8_t *scope, size_t scope_size,
                    const uint64_t *words, uint32_t count, uint8_t derived[TACIT_SHA256_BYTES])
 {

@@ -66,7 +66,7 @@ static struct tacit_pull_block *open_plan_of(struct tacit_phased_agent *agent)
     return (struct tacit_pull_block *)column_of(agent, 7);
 }
 
-/* With two aggregators. */
+/* With two aggregators: what opens the masked sums of the last draw. */
 static struct tacit_helper_release *masked_of(struct tacit_phased_agent *agent)
 {
     TACIT_ASSERT(agent->config.has_helper);
@@ -223,12 +223,12 @@ static uint64_t cost_nano(void *state, const struct tacit_event *event)
 
 /* 1: one sum a block, noised once. */
 static enum tacit_status draw(void *state, const struct tacit_entropy *entropy,
-                              struct round_draw *made)
+                              struct round_draw *drawn)
 {
     struct tacit_phased_agent *const agent = state;
-    *made = (struct round_draw){.words = (uint64_t *)noised_of(agent),
-                                .count = agent->block_count,
-                                .masked = agent->config.has_helper ? masked_of(agent) : NULL};
+    *drawn = (struct round_draw){.words = (uint64_t *)noised_of(agent),
+                                 .count = agent->block_count,
+                                 .masked = agent->config.has_helper ? masked_of(agent) : NULL};
     TACIT_ASSERT(agent->left_count == 0 && agent->block_count >= 1);
     for (uint32_t i = 0; i < agent->block_count; i++) {
         union tacit_sum sum = {.steps = exact_of(agent)[i]};
@@ -239,10 +239,10 @@ static enum tacit_status draw(void *state, const struct tacit_entropy *entropy,
         noised_of(agent)[i] = sum.steps;
     }
     if (agent->config.has_helper)
-        tacit_phased_plan_digest(ordered_of(agent), agent->block_count, made->digest);
+        tacit_phased_plan_digest(ordered_of(agent), agent->block_count, drawn->digest);
     else if (agent->config.has_grants)
         phased_release_digest(ordered_of(agent), noised_of(agent), agent->block_count,
-                              made->digest);
+                              drawn->digest);
     return TACIT_OK;
 }
 
@@ -364,9 +364,9 @@ static void lay_plan(void *state, const struct tacit_event *input)
         plan_order(agent, order);
 }
 
-/* Is it the very order that the last release answers? With two aggregators none is: what was said
- * in a term before is of no sum of this one. */
-static bool is_answered(void *state, const struct tacit_event *input)
+/* True: it is the very order that the last release answers. With two aggregators none is: what was
+ * said in a term before is of no sum of this one. */
+static bool reuse_release(void *state, const struct tacit_event *input)
 {
     struct tacit_phased_agent *const agent = state;
     struct tacit_phased_message const *const order = input->as.message;
@@ -384,7 +384,7 @@ static const struct round_agent_rule rule = {.round = round_of,
                                              .head_at = offsetof(struct tacit_phased_message, head),
                                              .check_order = check_order,
                                              .is_refused = is_beyond_policy,
-                                             .is_answered = is_answered,
+                                             .reuse_release = reuse_release,
                                              .plan = lay_plan,
                                              .begin = begin_alone,
                                              .play = play,

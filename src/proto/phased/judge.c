@@ -105,7 +105,8 @@ static bool has_sums(const struct tacit_phased_judge *judge)
     return judge->schedule.rule == TACIT_PHASES_SUMS;
 }
 
-/* The rungs, and the bytes of a judge with so many; 0: no schedule. A climb costs many bounds. */
+/* Result: bytes of a judge with so many rungs; 0: no schedule for one. rungs NULL: they are not
+ * wanted. Both at once, because a climb costs many bounds. */
 static size_t size_and_rungs(const struct tacit_phases *schedule, uint32_t *count, uint64_t *rungs)
 {
     if (!tacit_phases_is_valid(schedule) || schedule->rule == TACIT_PHASES_ELIMINATION)
@@ -125,6 +126,7 @@ size_t tacit_phased_judge_size(const struct tacit_phases *schedule)
 
 /* ---- Plans ---- */
 
+/* Pulls of an arm before the e-th rung, from 0. */
 static uint64_t rung_before(struct tacit_phased_judge *judge, uint64_t e)
 {
     TACIT_ASSERT(e < judge->rung_count);
@@ -187,7 +189,7 @@ static uint64_t plan_slots(struct tacit_phased_judge *judge)
     return total;
 }
 
-/* Issues the plan that is in place, if it fits in T as a whole (4.5). */
+/* Issues the plan that is in place if it fits in T as a whole (4.5), else ends. */
 static void issue(struct tacit_phased_judge *judge)
 {
     TACIT_ASSERT(judge->plan_count > 0);
@@ -312,18 +314,18 @@ static uint32_t arm_to_play(struct tacit_phased_judge *judge)
 static bool guard_allows(struct tacit_phased_judge *judge)
 {
     TACIT_ASSERT(tacit_phases_is_guarded(&judge->schedule));
-    uint64_t told = 0;
+    uint64_t reported_pulls = 0;
     double loss = 0;
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
         uint64_t const e = releases_of(judge)[arm];
         uint64_t pulls = e == 0 ? 0 : rungs_of(judge)[e - 1];
-        told += pulls;
+        reported_pulls += pulls;
         for (uint32_t i = 0; i < judge->plan_count; i++)
             pulls += plan_of(judge)[i].arm == arm ? plan_of(judge)[i].count : 0;
         loss += (double)pulls * loss_of(judge, arm);
     }
-    TACIT_ASSERT(told <= judge->slots);
-    loss += (double)(judge->slots - told);
+    TACIT_ASSERT(reported_pulls <= judge->slots);
+    loss += (double)(judge->slots - reported_pulls);
     return loss <= judge->schedule.guard_loss * (double)judge->slots;
 }
 
@@ -341,7 +343,7 @@ static void issue_guarded(struct tacit_phased_judge *judge)
     issue(judge);
 }
 
-/* Of the arms that are in; with and without a release. */
+/* Arms that are in and have a release, or have none. */
 static uint32_t count_in(struct tacit_phased_judge *judge, bool is_released)
 {
     uint32_t count = 0;
@@ -361,7 +363,7 @@ static void plan_first(struct tacit_phased_judge *judge)
 }
 
 /* Until all arms have a release there is no index to compare. */
-static void mean_released(struct tacit_phased_judge *judge)
+static void update_means(struct tacit_phased_judge *judge)
 {
     for (uint32_t i = 0; i < judge->plan_count; i++) {
         uint32_t const arm = plan_of(judge)[i].arm;
@@ -680,7 +682,7 @@ static bool knows_all(struct tacit_phased_judge *judge)
 
 /* 5.3 to 5.5, once the intervals are known; of published sums the same of all arms that are left,
  * until one is. */
-static void go_on(struct tacit_phased_judge *judge)
+static void plan_or_finish(struct tacit_phased_judge *judge)
 {
     judge->leader = best_mean(judge);
     judge->played = judge->leader == TACIT_NO_ARM ? TACIT_NO_ARM : arm_to_play(judge);
@@ -702,13 +704,13 @@ static void close_index(struct tacit_phased_judge *judge, uint64_t pulls_before)
     else if (knows_all(judge))
         bound_all(judge, pulls_before);
     else
-        mean_released(judge);
-    go_on(judge);
+        update_means(judge);
+    plan_or_finish(judge);
 }
 
 /* ---- Published sums ---- */
 
-/* All arms that are left have the same rounds behind them. */
+/* All arms that are left have the same rounds behind them: one look is of all. */
 static void drop_beaten(struct tacit_phased_judge *judge)
 {
     uint32_t const arms = judge->schedule.arm_count;
@@ -750,7 +752,7 @@ static void close_sums(struct tacit_phased_judge *judge)
         bound_released(judge);
         drop_beaten(judge);
     }
-    go_on(judge);
+    plan_or_finish(judge);
 }
 
 static void add_releases(struct tacit_phased_judge *judge, uint32_t agents, const int64_t *sums)
@@ -813,7 +815,7 @@ static void restart(struct tacit_phased_judge *judge, uint64_t played)
     bool const knows_some = best_mean(judge) != TACIT_NO_ARM;
     if (!decides(&judge->schedule) && knows_some && knows_all(judge))
         bound_all(judge, 0); /* the others' intervals stand since their last release */
-    go_on(judge);
+    plan_or_finish(judge);
 }
 
 static bool may_change(struct tacit_phased_judge *judge, uint32_t arm, bool adds)
@@ -998,7 +1000,7 @@ static bool releases_are_possible(struct tacit_phased_judge *judge)
     return pulls == judge->pull_count;
 }
 
-/* What was told, and what is planned, are slots that were given; there are no more than T. */
+/* What was reported, and what is planned, are slots that were given; there are no more than T. */
 static bool slots_are_possible(struct tacit_phased_judge *judge)
 {
     uint64_t total = plan_slots(judge);

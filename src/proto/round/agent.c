@@ -14,7 +14,7 @@ struct stepped {
 };
 
 /* Is a report of this round asked for, and is it not known that the hub has it? */
-static bool is_wanted(const struct stepped *at)
+static bool is_report_wanted(const struct stepped *at)
 {
     return !at->round.play->reported &&
            (at->rule->is_asked == NULL || at->rule->is_asked(at->site));
@@ -25,11 +25,12 @@ static bool owes_report(const struct stepped *at)
 {
     struct round_play const *const play = at->round.play;
     bool const is_waiting = play->phase == PHASE_WAITING;
-    return play->release_round > 0 && is_wanted(at) &&
+    return play->release_round > 0 && is_report_wanted(at) &&
            (is_waiting || play->phase == PHASE_FINISHED) &&
            (play->release_round == play->round || (at->rule->keeps_history && is_waiting));
 }
 
+/* A step says one thing at most: this. */
 static void queue(const struct stepped *at, enum round_message_kind kind)
 {
     TACIT_ASSERT(at->made->message_kind == ROUND_KIND_NONE);
@@ -47,6 +48,8 @@ static void ask_again(const struct stepped *at)
 
 /* ---- Draws ---- */
 
+/* To what was drawn, whose words are masked first where there are two aggregators. Without grants
+ * nothing is committed to. Errors: TACIT_ENTROPY. */
 static enum tacit_status commit(const struct stepped *at, const struct round_draw *draw)
 {
     struct tacit_event const *const event = at->event;
@@ -96,6 +99,7 @@ static enum tacit_status draw_once(const struct stepped *at)
     return TACIT_OK;
 }
 
+/* The protocol's part of it, after round_play_use_draw. */
 static void use_draw(const struct stepped *at)
 {
     TACIT_ASSERT(at->round.play->release_round == at->round.play->round);
@@ -104,6 +108,8 @@ static void use_draw(const struct stepped *at)
     round_play_start_waiting(at->round.play);
 }
 
+/* With grants a draw waits for its own; without it is used at once. Also the next try after
+ * TACIT_ENTROPY. Errors: as of draw_once. */
 static enum tacit_status release(const struct stepped *at)
 {
     at->made->persist = true;
@@ -117,12 +123,13 @@ static enum tacit_status release(const struct stepped *at)
     } else {
         round_play_use_draw(at->round.play);
         use_draw(at);
-        if (is_wanted(at))
+        if (is_report_wanted(at))
             queue(at, ROUND_KIND_REPORT);
     }
     return TACIT_OK;
 }
 
+/* All of the plan is played. A last one, and one that T cuts, release nothing. */
 static enum tacit_status end_plan(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
@@ -143,7 +150,7 @@ static enum tacit_status on_grant(const struct stepped *at)
         return status;
     use_draw(at);
     at->made->persist = true;
-    if (is_wanted(at))
+    if (is_report_wanted(at))
         queue(at, ROUND_KIND_REPORT);
     else if (at->head->closed && play->phase == PHASE_WAITING)
         queue(at, ROUND_KIND_HELLO); /* there is a newer order */
@@ -163,8 +170,9 @@ static void forget_release(const struct stepped *at)
     round_site_forget_draw(&play->grants);
 }
 
-/* What no grant covers never was. A release that stands by itself does so in its own round alone,
- * and an old copy has dropped it. */
+/* What no grant covers is dropped; if is_anew, so is what was granted. A release that is no history
+ * stands while its round does, for an order of the new term may ask for that very round; an old
+ * copy has none. Rounds go back to it, the number of the newest draw does not. */
 static void begin_term(const struct stepped *at, uint64_t term, bool is_anew)
 {
     struct round_play *const play = at->round.play;
@@ -194,8 +202,8 @@ void round_agent_reset(const struct round_agent_rule *rule, void *site, uint64_t
 
 /* ---- Orders ---- */
 
-/* A plan is there, or nothing has to be played for what is drawn. Of no pulls a history draws
- * nothing. */
+/* The plan is laid. Of no pulls the release is drawn at once; a history, and what releases nothing,
+ * goes on to wait. */
 static enum tacit_status open_plan(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
@@ -211,6 +219,7 @@ static enum tacit_status open_plan(const struct stepped *at)
     return play->left_count > 0 ? TACIT_OK : end_plan(at);
 }
 
+/* Of a later round. What is left of the plan before is dropped. */
 static enum tacit_status apply_order(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
@@ -238,10 +247,10 @@ static enum tacit_status apply_first_order(const struct stepped *at)
     TACIT_ASSERT(play->release_round == play->round && play->draw_round == play->round);
     at->made->persist = true;
     if (play->round > 0 && order->round == play->round && !order->last &&
-        at->rule->is_answered(at->site, at->event)) {
+        at->rule->reuse_release(at->site, at->event)) {
         play->awaiting_first_order = false;
         round_agent_on_seen(&at->round, order);
-        if (is_wanted(at))
+        if (is_report_wanted(at))
             queue(at, ROUND_KIND_REPORT);
         return TACIT_OK;
     }
@@ -255,6 +264,7 @@ static enum tacit_status apply_first_order(const struct stepped *at)
     return TACIT_OK;
 }
 
+/* Nothing leaves any more (round_agent_is_old_copy). */
 static enum tacit_status halt_old_copy(const struct stepped *at)
 {
     halt(at);
@@ -282,16 +292,18 @@ static void update_asked(const struct stepped *at)
     if (at->rule->update_asked == NULL || !at->rule->update_asked(at->site, at->event))
         return;
     at->made->persist = true;
-    if (play->phase == PHASE_WAITING && play->release_round == play->round && is_wanted(at))
+    if (play->phase == PHASE_WAITING && play->release_round == play->round && is_report_wanted(at))
         queue(at, ROUND_KIND_REPORT);
 }
 
+/* A new order is played; one that stands, or is older, only says what the hub has seen, and whom it
+ * asks. Errors, and nothing changed: TACIT_REFUSED, TACIT_UNEXPECTED. */
 static enum tacit_status follow(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
     struct tacit_round_message const *const order = at->head;
     bool const keeps_history = at->rule->keeps_history;
-    /* Also after a last word: what is played may come and go. A history has an end. */
+    /* Where arms may come, a round may follow the last order, too; a history ends with it. */
     bool const is_new = play->awaiting_first_order ||
                         (order->round > play->round && !(keeps_history && play->last));
     if (is_new && is_refused(at))
@@ -343,11 +355,12 @@ static enum tacit_status on_order(const struct stepped *at)
         return status;
     return at->made->message_kind == ROUND_KIND_NONE && !at->made->plan_is_open
                ? replan(at)
-               : TACIT_OK; /* that was heard, whatever is refused */
+               : TACIT_OK; /* the changes were taken, even if the order was refused */
 }
 
 /* ---- Events ---- */
 
+/* A new process does not know what was answered: what waits is said again. */
 static enum tacit_status on_start(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
@@ -366,6 +379,7 @@ static enum tacit_status on_start(const struct stepped *at)
     return open_plan(at);
 }
 
+/* REWARD, EXPLOITED. */
 static enum tacit_status on_played(const struct stepped *at)
 {
     struct round_play const *const play = at->round.play;
@@ -431,7 +445,8 @@ static enum tacit_status handle(const struct stepped *at)
     return TACIT_INVALID;
 }
 
-/* What the site does itself is told at once; a HELLO would show a head that was not granted yet. */
+/* The hub hears of it at once: with a COMMIT where a draw waits, since a HELLO would show a head
+ * that was not granted yet. */
 static enum tacit_status change_plan(const struct stepped *at)
 {
     struct round_play const *const play = at->round.play;
@@ -443,6 +458,7 @@ static enum tacit_status change_plan(const struct stepped *at)
     return status;
 }
 
+/* What is common to all steps: what happened, and when to say again what nobody answers. */
 static enum tacit_status step(const struct stepped *at,
                               enum tacit_status (*react)(const struct stepped *at))
 {

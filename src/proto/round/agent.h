@@ -41,9 +41,9 @@ struct round_agent_rule {
     bool (*apply_changes)(void *site, const struct tacit_event *input);
     /* Is it beyond the site's policy, apart from its round? NULL */
     bool (*is_refused)(void *site, const struct tacit_event *input);
-    /* The first of a term, of the very round of the last release: does that answer it? Then takes
-     * what else it says. */
-    bool (*is_answered)(void *site, const struct tacit_event *input);
+    /* The first of a term, of the very round of the last release. True: that release answers it,
+     * and what else the order says is taken. False: nothing changed. */
+    bool (*reuse_release)(void *site, const struct tacit_event *input);
     /* .. of any: has it room for the last release? NULL: if its round is a later one. */
     bool (*continues)(void *site, const struct tacit_event *input);
     /* Of the round that stands: is the report asked for now, or no more? NULL: as it was. */
@@ -66,11 +66,10 @@ struct round_agent_rule {
     void (*record_draw)(void *site); /* what was drawn; NULL: it is where it stays */
     void (*erase)(void *site);       /* all exact sums: of a draw, of a site that is halted */
     void (*use)(void *site);         /* the draw may be used; NULL */
-    /* ---- What ends: the plan with what was drawn of it alone; all that was released; with a term,
-     * what is undrawn; NULL */
-    void (*drop)(void *site);
-    void (*forget)(void *site);
-    void (*begin_term)(void *site);
+    /* ---- What ends: what is cleared then */
+    void (*drop)(void *site);       /* a plan that is overtaken: it, and what it alone brought */
+    void (*forget)(void *site);     /* a release that is of no use in a term: all of it */
+    void (*begin_term)(void *site); /* a term: what was not drawn yet; NULL */
 };
 
 /* Of this step, but for what is said and planned. */

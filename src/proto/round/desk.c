@@ -126,7 +126,7 @@ struct tacit_round_message round_hub_answer(const struct round_hub *hub,
 
 /* ---- Rounds ---- */
 
-/* Of those who are asked. */
+/* The round that stands waits for all who are asked: it begins, or a term asks them anew. */
 static void await(const struct round_hub *hub, bool is_last)
 {
     memset(hub->received, 0, set_bytes(hub));

@@ -60,7 +60,8 @@ struct round_hub {
  * ------
  */
 
-/* Is it for this run, from one of its sites? */
+/* Is it for this run, from one of its sites? Errors: TACIT_STRANGER; TACIT_ROLLBACK: of a term that
+ * has not begun here, so this state may be an old one. */
 enum tacit_status round_hub_check(const struct round_hub *hub,
                                   const struct tacit_round_message *message);
 
@@ -68,9 +69,10 @@ enum tacit_status round_hub_check(const struct round_hub *hub,
 struct round_verdict round_hub_greet(const struct round_hub *hub,
                                      const struct tacit_round_message *hello);
 
-/* COMMIT: may it be judged? Whatever the round: what counts is what it follows. */
+/* COMMIT: may it be asked about? Whatever the round: what counts is what it follows. */
 enum tacit_status round_hub_check_commit(const struct round_hub *hub,
                                          const struct tacit_round_message *commit);
+/* Grants it or not (round_grantor_ask). Requires: its check was TACIT_OK. */
 struct round_verdict round_hub_ask(const struct round_hub *hub,
                                    const struct tacit_round_message *commit);
 

@@ -21,14 +21,16 @@ struct round_grantor round_grantor_at(uint64_t *words, uint32_t site_count, bool
                                   .accepts_first = accepts_first};
 }
 
+/* Is the first commitment that this site shows to be taken for its head (accepts_first)? */
 static bool lacks_head(const struct round_grantor *grantor, uint32_t site)
 {
     TACIT_ASSERT(site < grantor->site_count);
     return grantor->accepts_first && tacit_commit_is_nothing(grantor->heads[site].head);
 }
 
-/* Does it follow what this state knows of? Then two states of the site differ. Else it cannot be a
- * copy: its head moves only when all its grantors have granted. */
+/* is_known: what it shows follows what this state knows of, so two states of the site differ: it is
+ * flagged, and hears `answer`. Else it cannot be a copy, for a head moves only when all its
+ * grantors have granted: it is marked as ahead, and hears a REFUSAL. */
 static struct round_verdict blame(const struct round_grantor *grantor, uint32_t site, bool is_known,
                                   enum round_answer answer)
 {

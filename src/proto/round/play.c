@@ -160,7 +160,7 @@ void round_play_use_draw(struct round_play *play)
     play->release_number = round_play_draw_number(play);
 }
 
-/* A word of the grantor about a commitment. */
+/* A GRANT or a REFUSAL. */
 static enum tacit_status check_answer(const struct round_agent *agent,
                                       const struct tacit_round_message *answer)
 {
@@ -221,17 +221,17 @@ void round_play_rest(struct round_play *play)
 /* ---- Steps and states ---- */
 
 void round_play_end_step(struct round_play *play, uint64_t resend_after_us, bool owes_report,
-                         enum phase before, struct round_site_step *made)
+                         enum phase before, struct round_site_step *step)
 {
     bool const is_patient = play->pull_count < play->horizon ||
                             play->grants.resend.unanswered_count < LAST_REPORT_TRIES;
     bool const is_settling = play->phase == PHASE_COMMITTED || owes_report;
     TACIT_IMPLIES(owes_report, play->phase == PHASE_FINISHED);
-    made->has_moved = play->phase != before;
-    made->is_wanted = (is_settling && is_patient) || play->phase == PHASE_IDLE ||
+    step->has_moved = play->phase != before;
+    step->is_wanted = (is_settling && is_patient) || play->phase == PHASE_IDLE ||
                       play->phase == PHASE_WAITING || play->phase == PHASE_RELEASING;
-    play->now_us = made->now_us;
-    round_site_end_step(&play->grants, resend_after_us, made);
+    play->now_us = step->now_us;
+    round_site_end_step(&play->grants, resend_after_us, step);
 }
 
 void round_play_check_invariants(const struct round_play *play, uint32_t round_max, bool has_grants)

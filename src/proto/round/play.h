@@ -104,7 +104,7 @@ enum tacit_status round_agent_mask(const struct round_agent *agent,
                                    const struct tacit_entropy *keys, uint64_t *words,
                                    uint32_t count, struct tacit_helper_release *release);
 
-/* The draw may be used. */
+/* The draw may be used: it is the release from here on. Requires: this round's is drawn. */
 void round_play_use_draw(struct round_play *play);
 
 /* *granted: the draw that waits may be used from here on, and the round needs a report unless it is
@@ -117,8 +117,8 @@ enum tacit_status round_agent_on_refusal(const struct round_agent *agent,
                                          const struct tacit_round_message *refusal, bool *changed);
 
 /* What no grant covers is gone: whoever begins a term has forgotten what it granted. What is left
- * of the rounds is the protocol's to say; then it rests, whatever phase it was in: an old copy has
- * nothing any more that could leave twice. */
+ * of the rounds (round, draw_round, release_round) the caller says between these two; then it
+ * rests, whatever phase it was in: an old copy has nothing any more that could leave twice. */
 void round_play_begin_term(struct round_play *play, uint64_t term, bool is_granted);
 void round_play_rest(struct round_play *play);
 
@@ -126,9 +126,9 @@ void round_play_rest(struct round_play *play);
 
 /* After a step that took something in: when to say again what nobody has answered. A site at T asks
  * for its grant, or tries to hand in its last report, for a while: the hub may be gone for good.
- * owes_report: at T. */
+ * owes_report: at T. What of *step follows from phases is filled in here. */
 void round_play_end_step(struct round_play *play, uint64_t resend_after_us, bool owes_report,
-                         enum phase before, struct round_site_step *made);
+                         enum phase before, struct round_site_step *step);
 
 void round_play_check_invariants(const struct round_play *play, uint32_t round_max,
                                  bool has_grants);

@@ -42,6 +42,7 @@ struct tacit_round_message round_head(const struct round_hub *round, const struc
                                         .last = round->is_last};
 }
 
+/* Says what the verdict on a message has its sender hear. Result: the verdict's status. */
 static enum tacit_status answer(const struct round_hub *round, const struct round_input *input,
                                 struct round_verdict verdict, struct round_made *made)
 {
@@ -59,8 +60,8 @@ static enum tacit_status prepare(const struct round_rule *rule, void *hub,
                                  const struct tacit_entropy *entropy)
 {
     struct round_hub const round = rule->round(hub);
-    bool const may_rest = round.has_helper && round.desk->phase == ROUND_COLLECTING;
-    return rule->prepare == NULL || may_rest ? TACIT_OK : rule->prepare(hub, entropy);
+    bool const will_rest = round.has_helper && round.desk->phase == ROUND_COLLECTING;
+    return rule->prepare == NULL || will_rest ? TACIT_OK : rule->prepare(hub, entropy);
 }
 
 bool round_is_complete(const struct round_rule *rule, void *hub, uint32_t reports, uint32_t sites)
@@ -72,8 +73,9 @@ bool round_is_complete(const struct round_rule *rule, void *hub, uint32_t report
 
 /* ---- Rounds ---- */
 
-static void go_on(const struct round_rule *rule, void *hub, uint32_t sites, const int64_t *totals,
-                  struct round_made *made)
+/* The round is judged over so many sites (0: it is void), and the order that follows goes out. */
+static void order_next(const struct round_rule *rule, void *hub, uint32_t sites,
+                       const int64_t *totals, struct round_made *made)
 {
     rule->close(hub, sites, totals);
     struct round_hub const round = rule->round(hub);
@@ -88,7 +90,7 @@ void round_end(const struct round_rule *rule, void *hub, struct round_made *made
     struct round_hub const round = rule->round(hub);
     TACIT_ASSERT(round.desk->phase == ROUND_COLLECTING);
     if (!round.has_helper) {
-        go_on(rule, hub, round.desk->covered_count, NULL, made);
+        order_next(rule, hub, round.desk->covered_count, NULL, made);
         return;
     }
     round_hub_close(&round);
@@ -106,7 +108,7 @@ void round_close(const struct round_rule *rule, void *hub, uint32_t sites, const
     TACIT_ASSERT(now_us >= round.desk->now_us);
     TACIT_ASSERT(prepare(rule, hub, NULL) == TACIT_OK);
     *made = (struct round_made){.persist = true};
-    go_on(rule, hub, sites, totals, made);
+    order_next(rule, hub, sites, totals, made);
     round_desk_end_step(round.desk, now_us, round.timeout_us, true, false);
 }
 
@@ -167,8 +169,9 @@ static uint64_t *row_of(const struct round_hub *round, const struct round_input 
     return round->rows + report->head->from * (size_t)round->row_words;
 }
 
-/* The same as came before? What is masked has opened its head. */
-static bool is_here(const struct round_hub *round, const struct round_input *report)
+/* Does the report say what the one of this round that is here says? What is masked has opened its
+ * head. */
+static bool is_repeated(const struct round_hub *round, const struct round_input *report)
 {
     bool const is_as_large =
         round->covered == NULL || round->covered[report->head->from] == report->sites;
@@ -177,6 +180,7 @@ static bool is_here(const struct round_hub *round, const struct round_input *rep
                                   report->word_count * sizeof *report->words) == 0);
 }
 
+/* The first report of a site in this round. Errors: TACIT_ENTROPY, nothing changed. */
 static enum tacit_status accept(const struct round_rule *rule, void *hub,
                                 const struct round_hub *round, const struct round_input *report,
                                 const struct tacit_entropy *entropy, struct round_made *made)
@@ -218,7 +222,7 @@ static enum tacit_status on_report(const struct round_rule *rule, void *hub,
         return status;
     if (!tacit_bits_has(round->received, site))
         return accept(rule, hub, round, report, entropy, made);
-    if (!is_here(round, report))
+    if (!is_repeated(round, report))
         return TACIT_MALFORMED; /* two answers to one question */
     if (round->answers_all)
         round_answer_order(made, site);
@@ -268,7 +272,8 @@ static enum tacit_status on_receive(const struct round_rule *rule, void *hub,
     return input.message_kind == ROUND_KIND_UNKNOWN ? TACIT_MALFORMED : TACIT_UNEXPECTED;
 }
 
-/* The deadline of the round: go on with a quorum, or wait for it and say so. */
+/* The deadline of the round: go on with a quorum, or wait for it and say so. With two aggregators
+ * also what the driver sends when the operator has dropped sites. */
 static enum tacit_status on_timeout(const struct round_rule *rule, void *hub,
                                     const struct tacit_event *event,
                                     const struct tacit_entropy *entropy, struct round_made *made)

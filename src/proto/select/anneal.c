@@ -20,6 +20,7 @@ struct graph {
 
 /* ---- Lists ---- */
 
+/* Users by each column, and their places in it: LISTS lists each, to which the graph points. */
 static void sort_lists(const struct tacit_select_scores *scores, struct select_scratch *scratch,
                        uint32_t *orders, uint32_t *ranks, struct graph *graph)
 {
@@ -217,6 +218,7 @@ static void remember(struct walk *walk)
     memcpy(walk->best, walk->vertex, walk->graph.m * sizeof *walk->best);
 }
 
+/* The m members, then the others, both ascending. */
 static void make_vertex(const uint64_t *members, uint32_t user_count, uint32_t m, uint32_t *vertex)
 {
     uint32_t inside = 0;
@@ -266,6 +268,7 @@ static enum tacit_status decide(struct walk *walk, const struct tacit_select_ann
     return status;
 }
 
+/* All iterations. top: C, which the temperature falls from. */
 static enum tacit_status wander(struct walk *walk, const struct tacit_select_annealing *annealing,
                                 double top, const struct tacit_entropy *entropy)
 {

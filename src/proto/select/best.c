@@ -111,6 +111,7 @@ static uint32_t find_last(const double *ucb, const double *weight, uint32_t user
     return best;
 }
 
+/* The set: who is last, and the m - 1 best weights before. */
 static void collect(uint32_t user_count, uint32_t last, uint32_t m, struct select_scratch *scratch,
                     struct heap *heap, uint32_t *users)
 {
@@ -125,7 +126,8 @@ static void collect(uint32_t user_count, uint32_t last, uint32_t m, struct selec
     select_sort_users(users, m, user_count, scratch);
 }
 
-/* Those without a ucb yet come first, by their weights alone (READINGS P5.3). */
+/* Those without a ucb yet come first, by their weights alone (READINGS P5.3). False: they are fewer
+ * than m, and nothing was chosen. */
 static bool choose_unseen(const double *ucb, const double *weight, uint32_t user_count, uint32_t m,
                           struct select_scratch *scratch, uint32_t *users)
 {
@@ -158,6 +160,7 @@ double tacit_select_best(const double *ucb, const double *weight, uint32_t user_
 
 /* ---- Every set ---- */
 
+/* UINT64_MAX: more than are tried. */
 static uint64_t set_count(uint32_t user_count, uint32_t m)
 {
     TACIT_ASSERT(m <= user_count);

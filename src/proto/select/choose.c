@@ -79,6 +79,8 @@ static struct tacit_select_config config_of(const struct select_head *head)
                                         .latency_min = head->latency_min};
 }
 
+/* Eq. (14) among the candidates, by the selector's own search; where m of them are unseen weights
+ * alone decide, whatever the selector. */
 static enum tacit_status search(struct field *field, const struct tacit_select_choice *choice,
                                 const struct tacit_entropy *entropy, uint32_t *indices,
                                 double *energy)
@@ -237,7 +239,7 @@ enum tacit_status tacit_select_choose(const struct tacit_select *select,
 
 /* ---- Explaining ---- */
 
-/* The best exchange of one user in which `leaves` goes. */
+/* The best exchange of one user in which `leaves` goes, if it beats the runner-up so far. */
 static void try_exchanges(const struct field *field, const uint32_t *users, uint32_t count,
                           uint32_t leaves, const uint64_t *members,
                           struct tacit_select_explanation *explanation)

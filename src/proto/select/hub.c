@@ -89,6 +89,8 @@ static void *carve(size_t *at, const struct hub_head *head, size_t bytes)
     return part;
 }
 
+/* Where the parts of a block lie, and how large it is: also of a head alone, behind which nothing
+ * is touched. */
 static struct hub_parts lay_out(const struct hub_head *head, size_t *size)
 {
     struct tacit_select_hub_config const *const config = &head->config;
@@ -168,6 +170,7 @@ static uint32_t rounds_over(const struct hub_parts *parts)
     return head->round == 0 || is_closed ? head->round : head->round - 1;
 }
 
+/* Is no round open, and may one begin? */
 static bool is_resting(const struct hub_parts *parts)
 {
     enum round_phase const phase = parts->head->desk.phase;
@@ -332,6 +335,7 @@ static bool somebody_can_pay(const struct hub_parts *parts)
     return false;
 }
 
+/* The last order: it asks nobody, and names the run's model. */
 static void finish(struct hub_parts *parts, struct tacit_select_update *update)
 {
     TACIT_ASSERT(is_resting(parts));
@@ -406,8 +410,8 @@ static enum tacit_status choose(const struct hub_parts *parts, const struct taci
                                &energy);
 }
 
-/* READINGS P5.12: fewer sites than the quorum: the round is postponed; nobody with budget: the run
- * is over. */
+/* Opens the next round. READINGS P5.12: with fewer sites than the quorum it is postponed; if nobody
+ * has budget, the run is over. Errors: TACIT_ENTROPY, nobody was chosen. */
 static enum tacit_status begin(struct hub_parts *parts, uint64_t now_us,
                                const struct tacit_entropy *entropy,
                                struct tacit_select_update *update)
@@ -486,7 +490,8 @@ static void drop_updates(const struct hub_parts *parts)
     memset(parts->openings, 0, parts->head->slot_count * sizeof *parts->openings);
 }
 
-/* Who did not answer counts with the deadline, and is asked again once it has spoken again. */
+/* Who did not answer counts with the deadline, and is asked again once it has spoken again. With
+ * two aggregators and a quorum the round waits for its totals. */
 static enum tacit_status end_round(struct hub_parts *parts, uint64_t now_us,
                                    const struct tacit_entropy *entropy,
                                    struct tacit_select_update *update)
@@ -571,8 +576,8 @@ static bool needs_no_update(const struct hub_parts *parts, uint32_t site, uint32
            !tacit_bits_has(parts->set, site) || tacit_bits_has(parts->received, site);
 }
 
-/* What the desk makes of this site's message. */
-static enum tacit_status follow(const struct hub_parts *parts,
+/* Says what the verdict on a message has its sender hear. Result: the verdict's status. */
+static enum tacit_status answer(const struct hub_parts *parts,
                                 const struct tacit_select_message *message,
                                 struct round_verdict verdict, struct tacit_select_update *update)
 {
@@ -581,12 +586,12 @@ static enum tacit_status follow(const struct hub_parts *parts,
     if (verdict.answer == ROUND_ORDER) {
         send_order(parts, message->from, update);
     } else if (verdict.answer != ROUND_NOTHING) {
-        struct tacit_select_message answer = {
+        struct tacit_select_message reply = {
             .kind = is_grant ? TACIT_SELECT_GRANT : TACIT_SELECT_REFUSAL,
             .head = round_hub_answer(&parts->round, &message->head, &verdict)};
         if (is_grant && needs_no_update(parts, message->from, message->round))
-            answer.closed = true;
-        select_send(update, message->from, answer);
+            reply.closed = true;
+        select_send(update, message->from, reply);
     }
     return verdict.status;
 }
@@ -605,7 +610,7 @@ static enum tacit_status on_hello(const struct hub_parts *parts,
         select_ask(&parts->model, hello->from, parts->head->round, update);
         return TACIT_OK;
     }
-    return follow(parts, hello, verdict, update);
+    return answer(parts, hello, verdict, update);
 }
 
 static enum tacit_status on_commit(const struct hub_parts *parts,
@@ -618,7 +623,7 @@ static enum tacit_status on_commit(const struct hub_parts *parts,
     struct round_verdict const verdict = round_hub_ask(&parts->round, &commit->head);
     if (parts->two != NULL && verdict.answer == ROUND_GRANT && verdict.persist)
         update->happened |= TACIT_GRANTED_DRAW;
-    return follow(parts, commit, verdict, update);
+    return answer(parts, commit, verdict, update);
 }
 
 /* What is late is counted as spent, and not averaged. */
@@ -645,7 +650,7 @@ static enum tacit_status on_update(const struct hub_parts *parts,
         note_spent(parts, message->from, message->spent_nano);
     update->persist = verdict.answer == ROUND_ORDER;
     if (verdict.status != TACIT_OK || verdict.answer != ROUND_NOTHING)
-        return follow(parts, message, verdict, update);
+        return answer(parts, message, verdict, update);
     update->persist = verdict.persist;
     struct slot *const slot = slot_of(parts, message->from);
     TACIT_ASSERT(slot != NULL);
@@ -672,6 +677,7 @@ static bool are_committed(const struct hub_parts *parts, struct slot *slot)
     return memcmp(found.digest, masked->digest, sizeof found.digest) == 0;
 }
 
+/* Two aggregators: the update, for the driver, as if it had come in one message. */
 static void fill_report(const struct hub_parts *parts, struct slot *slot,
                         const struct tacit_round_message *head, struct tacit_select_update *update)
 {
@@ -878,7 +884,7 @@ enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
         round_desk_end_step(&head->desk, event->now_us, head->config.round_timeout_us, is_new,
                             is_start);
     update->deadline_us = head->lacks_model == 0 ? head->desk.deadline_us : TACIT_NEVER;
-    select_sign(update, TACIT_HUB, head->config.run_id, head->desk.term);
+    select_stamp(update, TACIT_HUB, head->config.run_id, head->desk.term);
     round_hub_check_invariants(&parts.round);
     TACIT_ASSERT(head->desk.covered_count <= head->asked_count);
     TACIT_ASSERT(head->asked_count <= head->slot_count);
@@ -899,7 +905,7 @@ void tacit_select_hub_close(struct tacit_select_hub *hub, uint32_t sites, const 
     round_hub_check_invariants(&parts.round);
 }
 
-/* No coin is flipped: nobody is chosen any more. */
+/* Nothing is drawn, and no entropy needed: nobody is chosen any more. */
 enum tacit_status tacit_select_hub_end(struct tacit_select_hub *hub, uint64_t now_us,
                                        struct tacit_select_update *update)
 {
@@ -921,7 +927,7 @@ enum tacit_status tacit_select_hub_end(struct tacit_select_hub *hub, uint64_t no
         TACIT_ASSERT(status == TACIT_OK && head->desk.phase == ROUND_FINISHED);
     }
     update->deadline_us = head->lacks_model == 0 ? head->desk.deadline_us : TACIT_NEVER;
-    select_sign(update, TACIT_HUB, head->config.run_id, head->desk.term);
+    select_stamp(update, TACIT_HUB, head->config.run_id, head->desk.term);
     round_hub_check_invariants(&parts.round);
     return status;
 }

@@ -164,7 +164,7 @@ void select_send(struct tacit_select_update *update, uint32_t to,
     update->messages[update->message_count++] = message;
 }
 
-void select_sign(struct tacit_select_update *update, uint32_t from, uint64_t run_id, uint64_t term)
+void select_stamp(struct tacit_select_update *update, uint32_t from, uint64_t run_id, uint64_t term)
 {
     for (uint32_t i = 0; i < update->message_count; i++) {
         TACIT_ASSERT((from == TACIT_HUB) != (update->messages[i].to == TACIT_HUB));
@@ -224,14 +224,14 @@ enum tacit_status select_on_request(const struct select_pieces *pieces,
 {
     if (!select_request_fits(request, count_of(pieces)))
         return TACIT_MALFORMED;
-    uint32_t given = 0;
-    for (uint32_t i = 0; i < WINDOW_BITS && given < TACIT_SELECT_PIECES_AT_ONCE; i++) {
+    uint32_t sent_count = 0;
+    for (uint32_t i = 0; i < WINDOW_BITS && sent_count < TACIT_SELECT_PIECES_AT_ONCE; i++) {
         if ((request->mask >> i & 1u) == 0)
             continue;
         struct tacit_select_message piece = select_piece(pieces, request->first + i);
         piece.round = request->round;
         select_send(update, request->from, piece);
-        given++;
+        sent_count++;
     }
     return TACIT_OK;
 }

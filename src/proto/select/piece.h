@@ -39,12 +39,13 @@ bool select_are_whole(const struct select_pieces *pieces);
 
 /* ---- Messages: to whom, and what they are about ---- */
 
-/* One more message of the update, to `to`; from whom, select_sign says at the end. */
+/* One more message of the update, to `to`; from whom, select_stamp says at the end. */
 void select_send(struct tacit_select_update *update, uint32_t to,
                  struct tacit_select_message message);
 
 /* From whom all of them are, of which run and term: at the end of a step. */
-void select_sign(struct tacit_select_update *update, uint32_t from, uint64_t run_id, uint64_t term);
+void select_stamp(struct tacit_select_update *update, uint32_t from, uint64_t run_id,
+                  uint64_t term);
 
 /* A REQUEST for the next pieces that are missing, if any is. */
 void select_ask(const struct select_pieces *pieces, uint32_t to, uint32_t round,
@@ -59,7 +60,8 @@ enum tacit_status select_on_piece(const struct select_pieces *pieces, uint32_t r
 /* As if it had not come. */
 void select_forget(const struct select_pieces *pieces, uint32_t index);
 
-/* A REQUEST: the pieces that it names. Errors: TACIT_MALFORMED, there are none such. */
+/* A REQUEST: the pieces that it names, as many as are sent at once. Errors: TACIT_MALFORMED, there
+ * are none such. Requires: they are here. */
 enum tacit_status select_on_request(const struct select_pieces *pieces,
                                     const struct tacit_select_message *request,
                                     struct tacit_select_update *update);

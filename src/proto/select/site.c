@@ -170,8 +170,7 @@ enum tacit_status tacit_select_site_check(const struct tacit_select_site *site, 
 
 /* ---- Saying ---- */
 
-/* The next participation. HELPER 4: whose own has less than the round's noise protects it by does
- * not take part. */
+/* Is there budget for one participation more? */
 static bool can_pay(const struct site_head *head)
 {
     struct select_prices const *const prices = &head->prices;
@@ -248,7 +247,8 @@ static void set_deadline(struct site_head *head, uint64_t now_us)
 
 /* ---- The model ---- */
 
-/* The model is here. Whoever cannot pay does not train, and says in HELLO why. */
+/* The model is here. Whoever cannot pay, or has less next than the round's noise protects it by
+ * (HELPER 4), does not train, and says in HELLO why. */
 static void begin_training(const struct site_parts *parts, struct tacit_select_update *update)
 {
     struct site_head *const head = parts->head;
@@ -265,14 +265,15 @@ static void begin_training(const struct site_parts *parts, struct tacit_select_u
         send_hello(head, update);
 }
 
+/* The newest release needs nothing more. */
 static void settle(struct site_head *head, struct tacit_select_update *update)
 {
     update->settled = number_of(head);
     update->persist = true;
 }
 
-/* The first order of a term. Does it want the release that was granted in a term before? (What is
- * masked is of one term.) Else the next draw is behind all that were. */
+/* The first order of a term. True: it wants the release that was granted in a term before. (What is
+ * masked is of one term.) Else the next draw is numbered behind all that were. */
 static bool on_first_order(const struct site_parts *parts, bool is_asked,
                            struct tacit_select_update *update)
 {
@@ -438,7 +439,7 @@ static enum tacit_status draw(const struct tacit_select_site *site, const struct
 {
     struct site_parts const parts = parts_of(site);
     struct site_head *const head = parts.head;
-    struct site_head made = *head;
+    struct site_head after = *head;
     const struct tacit_entropy *const keys = event->keys == NULL ? entropy : event->keys;
     uint8_t release[TACIT_SHA256_BYTES];
     tacit_vector_quantise(event->as.training.difference, head->config.dimension, head->config.clip,
@@ -449,13 +450,13 @@ static enum tacit_status draw(const struct tacit_select_site *site, const struct
     if (status != TACIT_OK)
         return status;
     select_digest_pieces(&parts.steps);
-    made.draw_round = head->round;
-    made.participation = head->participation + 1;
-    made.price_nano = head->next_nano;
-    made.spent_nano = head->spent_nano + head->next_nano;
-    made.next_nano = select_price_after(&head->prices, head->next_nano);
-    memcpy(made.start, head->model, sizeof made.start);
-    *head = made; /* the release is read from there; nothing is kept unless all goes well */
+    after.draw_round = head->round;
+    after.participation = head->participation + 1;
+    after.price_nano = head->next_nano;
+    after.spent_nano = head->spent_nano + head->next_nano;
+    after.next_nano = select_price_after(&head->prices, head->next_nano);
+    memcpy(after.start, head->model, sizeof after.start);
+    *head = after; /* the release is read from there; on an error the caller puts all of it back */
     struct tacit_select_message const message = tacit_select_site_release(site);
     struct tacit_commit_scope const scope = scope_of(head, head->draw_round);
     select_release_of(&message, release);
@@ -664,7 +665,7 @@ enum tacit_status tacit_select_site_step(struct tacit_select_site *site,
         time_resend(head, event->now_us, is_answered, phase != head->phase, update);
     }
     update->deadline_us = head->grants.resend.due_us;
-    select_sign(update, head->config.agent, head->config.run_id, head->term);
+    select_stamp(update, head->config.agent, head->config.run_id, head->term);
     return status;
 }
 

@@ -156,6 +156,7 @@ static uint64_t given_after(const struct select_head *head, const struct select_
     return 0;
 }
 
+/* The next price is the one that follows once so much was spent in all. */
 static void report_exact(const struct select_head *head, struct select_columns *columns,
                          uint32_t user, uint64_t spent)
 {
