@@ -45,6 +45,7 @@ static bool has_name(const struct tacit_family *family, const char *name)
     return false;
 }
 
+/* Lists the baselines of all families, and the nearest of them: TACIT_INVALID. */
 static enum tacit_status refuse_name(const char *name, struct tacit_error *error)
 {
     const char *names[NAMES_MAX + 1] = {NULL};

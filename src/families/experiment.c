@@ -134,6 +134,7 @@ static bool find_log(const struct tacit_experiment *experiment, char path[TACIT_
     return found || tacit_dataset_find(experiment->config->log.csv, path) == TACIT_OK;
 }
 
+/* To be freed by the caller; its strings stay the file's. NULL: out of memory. */
 static struct tacit_log_arm *log_arms(const struct tacit_config_log *log)
 {
     struct tacit_log_arm *const arms = calloc(log->arm_count, sizeof *arms);
@@ -161,6 +162,7 @@ static enum tacit_encoding encoding_of(enum tacit_config_encoding encoding)
                                              : TACIT_ENCODING_UTF8;
 }
 
+/* Reads the table and sorts its rows into data->log. `path`: where find_log found it. */
 static enum tacit_status build_log(struct tacit_experiment *experiment, const char *path,
                                    struct tacit_error *error)
 {
@@ -295,7 +297,8 @@ static enum tacit_status limit_units(struct tacit_experiment *experiment, struct
     return TACIT_OK;
 }
 
-/* Read and sorted, or taken from who has it. */
+/* Fills data->log: read and sorted, or taken over from another experiment that has it (data->rows),
+ * which keeps the memory. */
 static enum tacit_status make_log(struct tacit_experiment *experiment, const char *path,
                                   struct tacit_error *error)
 {
@@ -315,6 +318,7 @@ static enum tacit_status make_log(struct tacit_experiment *experiment, const cha
     return TACIT_OK;
 }
 
+/* Rewards come from this log. A log of too few arms or of impossible rewards is refused. */
 static enum tacit_status use_log(struct tacit_experiment *experiment, const char *path,
                                  struct tacit_error *error)
 {
@@ -352,6 +356,7 @@ static enum tacit_status use_log(struct tacit_experiment *experiment, const char
     return limit_units(experiment, error);
 }
 
+/* Where the file of the rows is not here, the means that were computed from it serve (fallback). */
 static enum tacit_status set_up_log(struct tacit_experiment *experiment, struct tacit_error *error)
 {
     struct tacit_config_log const *const log = &experiment->config->log;
@@ -583,7 +588,8 @@ const struct tacit_log *tacit_experiment_log(const struct tacit_experiment *expe
 
 /* ---- Baselines ---- */
 
-/* Can each that the file names be played beside this experiment? */
+/* Can each that the file names be played beside this experiment? Each is made on trial, and freed.
+ */
 static enum tacit_status check_baselines(const struct tacit_experiment *experiment,
                                          struct tacit_error *error)
 {
@@ -627,7 +633,7 @@ static enum tacit_status set_up_network(struct tacit_experiment *experiment,
 
 /* ---- Public ---- */
 
-/* Requires: config and data are there. */
+/* Requires: config and data are there. Errors: the experiment is half made; the caller frees it. */
 static enum tacit_status set_up(struct tacit_experiment *experiment, struct tacit_error *error)
 {
     struct tacit_config const *const config = experiment->config;

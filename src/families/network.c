@@ -83,6 +83,8 @@ static enum tacit_status add_need(struct draft *draft, uint32_t index)
     return TACIT_OK;
 }
 
+/* Requires: the draft is zero but for config and error. What is made here draft_free frees, on
+ * errors too. */
 static enum tacit_status prepare(struct draft *draft)
 {
     struct tacit_config_topology const *const config = draft->config;
@@ -162,7 +164,7 @@ static void draft_free(struct draft *draft)
 /* ---- Pieces ---- */
 
 /* Component `index` of the file should be one piece; says into which ones it falls. Agents are
- * named by their numbers in its own file. */
+ * named by their numbers in its own file. `label`, of these agents, is overwritten. */
 static enum tacit_status refuse_pieces(const struct draft *draft, uint32_t index, uint32_t *label,
                                        uint32_t agent_count)
 {
@@ -180,7 +182,8 @@ static enum tacit_status refuse_pieces(const struct draft *draft, uint32_t index
     return refuse(draft, index, "file", bytes);
 }
 
-/* Is each component of the file one piece? Only listed edges can leave one in pieces. */
+/* Is each component of the file one piece? Only listed edges can leave one in pieces. `label`: of
+ * all agents, a number for each piece, ascending with its lowest agent. */
 static enum tacit_status check_pieces(const struct draft *draft, uint32_t *label)
 {
     uint32_t expected = 0;
@@ -208,6 +211,7 @@ static void describe_components(struct tacit_network *network)
             .edge_count = network->graph.edge_count};
 }
 
+/* From the graph's edges: diameter, delay, components, and each agent's way to its sink. */
 static enum tacit_status measure(struct tacit_network *network, struct tacit_graph_effort effort,
                                  struct tacit_error *error)
 {
@@ -242,7 +246,8 @@ static enum tacit_status measure(struct tacit_network *network, struct tacit_gra
     return TACIT_OK;
 }
 
-/* Requires: the draft has its edges. */
+/* Requires: the draft has its edges. They are freed once the graph has them. Errors: what the
+ * network has by then stays, for tacit_network_free. */
 static enum tacit_status build(struct tacit_network *network, struct draft *draft,
                                struct tacit_graph_effort effort)
 {

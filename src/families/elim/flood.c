@@ -78,7 +78,8 @@ static bool adds_all(const struct elim_sim *experiment)
     return is_star(experiment) && experiment->growth > 0;
 }
 
-/* As the cores' runs (memory.c, counts_pulls). */
+/* Regret is added up slot by slot in the runs whose cores do so (memory.c, counts_pulls): then its
+ * last bits are alike. */
 static bool adds_losses(const struct elim_sim *experiment)
 {
     return is_star(experiment) && experiment->growth <= 0;
@@ -288,17 +289,19 @@ static enum tacit_status play_to_the_end(struct elim_flood *flood,
     return draw_the_end(flood, count, part);
 }
 
-/* It plays its best arm meanwhile. */
+/* Its best arm, which it plays for so many slots, joins `waiting`; wait_all adds what that loses.
+ */
 static void wait_one(struct elim_flood *flood, uint32_t agent, const struct round *round,
                      uint64_t slots)
 {
-    uint32_t const own =
+    uint32_t const best =
         is_real(flood) ? best_own(flood, agent, round) : best_noised(flood, agent, round);
-    flood->waiting[own]++;
-    tacit_env_pass(&flood->instance->env, agent, own, slots);
+    flood->waiting[best]++;
+    tacit_env_pass(&flood->instance->env, agent, best, slots);
 }
 
-/* The history of all holds what the aggregators add to the total of each round. */
+/* The history of all holds what the aggregators add to the total of each round. Ensures: totals are
+ * zero again. */
 static void add_aggregators(struct elim_flood *flood, const struct round *round)
 {
     TACIT_ASSERT(adds_all(flood->experiment));
@@ -309,7 +312,8 @@ static void add_aggregators(struct elim_flood *flood, const struct round *round)
     }
 }
 
-/* Everybody explores, and what they release is summed up; then they wait so many slots. */
+/* Everybody explores, and what they release is summed up; then they wait so many slots. Ensures:
+ * means or, with exact bounds, totals are those of the round, for the judge. */
 static enum tacit_status explore_all(struct elim_flood *flood, const struct round *round,
                                      uint64_t wait, const struct part *part)
 {
@@ -438,6 +442,7 @@ static struct part part_of(const struct elim_flood *flood, uint32_t component)
                          flood->end[component] - begin};
 }
 
+/* Round after round, until one does not fit into the horizon or T comes while the agents wait. */
 static enum tacit_status play_component(struct elim_flood *flood, uint32_t component)
 {
     uint64_t const horizon = flood->experiment->common.horizon;
@@ -473,6 +478,8 @@ static enum tacit_status play_component(struct elim_flood *flood, uint32_t compo
 
 /* ---- Memory ---- */
 
+/* Sorts agents by their component, by counting. Requires: flood->end is zero. Ensures: end[i] is
+ * behind the last member of component i. */
 static void sort_members(struct elim_flood *flood)
 {
     uint32_t sum = 0;
@@ -492,6 +499,8 @@ static void sort_members(struct elim_flood *flood)
         flood->members[flood->end[label[agent]]++] = agent;
 }
 
+/* All of it is the owner's. A failure before the last call is remembered there (tacit_sim_new), and
+ * the last call says it. */
 static enum tacit_status make(struct elim_flood *flood, void *owner)
 {
     size_t const agents = flood->agent_count;

@@ -17,8 +17,6 @@
 
 typedef struct tacit_event elim_event;
 
-/* ---- Messages -------------------------------------------------------------------------------- */
-
 /* ---- The core -------------------------------------------------------------------------------- */
 
 static struct elim_site *own_of(const struct live_site *site)
@@ -41,8 +39,8 @@ static bool judges_for_itself(const struct live_site *site)
     return run_of(site)->network == TACIT_WIRE_ELIM_SPREAD;
 }
 
-/* Behind the state of a peer, in the same block. */
-static void *behind(const void *state, const struct elim_site *own)
+/* A peer's table, behind its state in the same block. */
+static void *table_behind(const void *state, const struct elim_site *own)
 {
     return (unsigned char *)(uintptr_t)state + own->core_size;
 }
@@ -51,7 +49,7 @@ static struct tacit_elim_table *table_of(const struct live_site *site)
 {
     TACIT_ASSERT(!is_star(site));
     TACIT_ASSERT(own_of(site)->core_size < site->state_size);
-    return behind(site->state, own_of(site));
+    return table_behind(site->state, own_of(site));
 }
 
 enum tacit_status elim_site_feed(const struct live_site *site, const struct tacit_event *event,
@@ -185,6 +183,7 @@ static struct tacit_elim_agent_config agent_config(const struct live_site *site)
     return config;
 }
 
+/* Ensures: core_size, which is 0 if the core does not take this configuration. */
 static void configure_peer(struct live_site *site)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
@@ -209,6 +208,7 @@ static void configure_peer(struct live_site *site)
     own_of(site)->core_size = tacit_elim_peer_size(peer);
 }
 
+/* That memory was short, site->room remembers; whoever called site_configure looks. */
 static void make_room(struct live_site *site)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
@@ -243,7 +243,8 @@ static enum tacit_status site_configure(struct live_site *site)
     return TACIT_OK;
 }
 
-/* With a peer's table behind it. */
+/* With a peer's table behind it. 0: the core does not take this run, or a message would be too
+ * long. */
 static size_t core_size(const void *own)
 {
     struct elim_site const *const site = own;
@@ -262,7 +263,7 @@ static enum tacit_status core_init(void *state, const void *own)
     struct elim_site const *const site = own;
     if (site->run->network == TACIT_WIRE_ELIM_STAR)
         return tacit_elim_agent_init(state, &site->agent);
-    tacit_elim_peer_table_init(behind(state, site), &site->peer, false);
+    tacit_elim_peer_table_init(table_behind(state, site), &site->peer, false);
     return tacit_elim_peer_init(state, &site->peer);
 }
 
@@ -271,7 +272,7 @@ static enum tacit_status core_check(const void *state, size_t size, const void *
     struct elim_site const *const site = own;
     return site->run->network == TACIT_WIRE_ELIM_STAR
                ? tacit_elim_agent_check(state, size, &site->agent)
-               : tacit_elim_peer_check(state, site->core_size, behind(state, site),
+               : tacit_elim_peer_check(state, site->core_size, table_behind(state, site),
                                        size - site->core_size, &site->peer);
 }
 
@@ -335,6 +336,8 @@ static void note_new_intervals(struct live_site *site)
         note_intervals(site);
 }
 
+/* A peer that was restored before its first release asks around again before it plays (step_core).
+ */
 static void site_begin(struct live_site *site, bool is_restored)
 {
     struct tacit_elim_agent_view view;
@@ -469,7 +472,7 @@ static enum tacit_status step_core(struct live_site *site, elim_event event,
                                    struct live_site_update *update)
 {
     struct tacit_elim_agent_view view;
-    struct tacit_elim_update made;
+    struct tacit_elim_update core_update;
     struct tacit_row_signer const signer = {site, sign_row, check_row};
     struct live_site_trust *const trust = &own_of(site)->trust;
     struct tacit_helper_keys const keys = live_site_helper_keys(trust);
@@ -480,16 +483,17 @@ static enum tacit_status step_core(struct live_site *site, elim_event event,
     event.aggregators = &aggregators;
     enum tacit_status const status =
         from->kind == LIVE_SITE_REFUSE && event.kind == TACIT_EVENT_TIMEOUT
-            ? tacit_elim_agent_refuse(site->state, from->as.refused_arm, &event, entropy, &made)
-            : elim_site_feed(site, &event, entropy, &made);
-    uint32_t const happened = made.happened;
-    TACIT_IMPLIES((happened & TACIT_DREW) != 0, made.persist);
+            ? tacit_elim_agent_refuse(site->state, from->as.refused_arm, &event, entropy,
+                                      &core_update)
+            : elim_site_feed(site, &event, entropy, &core_update);
+    uint32_t const happened = core_update.happened;
+    TACIT_IMPLIES((happened & TACIT_DREW) != 0, core_update.persist);
     bool const is_first_order = (happened & TACIT_WAS_ORDERED) != 0;
-    bool const is_cut_short = event.kind != TACIT_EVENT_REWARD && made.plan_count == 0 &&
+    bool const is_cut_short = event.kind != TACIT_EVENT_REWARD && core_update.plan_count == 0 &&
                               (happened & TACIT_ELIM_PLAN_OVER) != 0; /* open decisions are void */
     note_new_intervals(site);
     elim_site_view(site, &view);
-    update->persist = update->persist || made.persist;
+    update->persist = update->persist || core_update.persist;
     if ((happened & TACIT_DREW) != 0)
         record_draw(site, &view, update);
     /* Whoever judges for itself and goes on to the next epoch knows that all had its report. */
@@ -497,17 +501,17 @@ static enum tacit_status step_core(struct live_site *site, elim_event event,
         live_site_settle(site, view.release_number, update);
         send_progress(site, update);
     }
-    if (made.send)
-        send(site, &made.message, update);
+    if (core_update.send)
+        send(site, &core_update.message, update);
     if ((happened & TACIT_ELIM_PROVED) != 0)
         send_proof(site, update);
     if (is_first_order && !is_star(site))
         ask_around(site, event.now_us, update);
     update->drops_open = update->drops_open || (happened & TACIT_BEGAN_TERM) != 0;
-    if ((made.plan_count > 0 && !own_of(site)->plan_is_held) || is_cut_short ||
+    if ((core_update.plan_count > 0 && !own_of(site)->plan_is_held) || is_cut_short ||
         (happened & (TACIT_BEGAN_TERM | TACIT_ENDED)) != 0) /* halted: the plan is void */
-        live_site_plan(site, made.plan, view.last ? 0 : made.plan_count, update);
-    site->deadline_us = made.deadline_us;
+        live_site_plan(site, core_update.plan, view.last ? 0 : core_update.plan_count, update);
+    site->deadline_us = core_update.deadline_us;
     if (is_first_order)
         (void)step_core(site, (elim_event){.kind = TACIT_EVENT_START}, from, entropy, update);
     return status;
@@ -573,7 +577,7 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
 {
     struct tacit_elim_agent_view view;
     elim_site_view(site, &view);
-    elim_event const made = live_player_event(site, event, &view.play, view.exploit_arm);
+    elim_event const core_event = live_player_event(site, event, &view.play, view.exploit_arm);
     if (event->kind == LIVE_SITE_RECEIVE)
         return receive(site, event, message, entropy, update);
     if (event->kind == LIVE_SITE_TIMEOUT)
@@ -582,10 +586,10 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
         own_of(site)->agent.change_max == 0) /* arms are agreed */
         return TACIT_UNEXPECTED;
     if (event->kind != LIVE_SITE_CONNECTED)
-        return step_core(site, made, event, entropy, update);
+        return step_core(site, core_event, event, entropy, update);
     if (own_of(site)->plan_is_held) /* after a restart this is the first time */
         ask_around(site, event->now_us, update);
-    enum tacit_status const status = step_core(site, made, event, entropy, update);
+    enum tacit_status const status = step_core(site, core_event, event, entropy, update);
     send_progress(site, update);
     send_proof(site, update);
     return status;
@@ -607,8 +611,9 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
 
 /* ---- Showing --------------------------------------------------------------------------------- */
 
-/* A set of neighbours by their rank, as one of sites. Returns how many they are. */
-static uint32_t by_site(const struct live_site *site, const uint64_t *ranks, uint64_t *sites)
+/* Overwrites `sites` with the neighbours in `ranks`, a set of their positions among this site's
+ * neighbours. Returns how many they are. */
+static uint32_t ranks_to_sites(const struct live_site *site, const uint64_t *ranks, uint64_t *sites)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
     memset(sites, 0, TACIT_BITS_WORDS(run->agent_count) * sizeof *sites);
@@ -640,7 +645,8 @@ static void fill_grantors(const struct live_site *site, const struct tacit_elim_
             tacit_bits_add(own_of(site)->grantors, run->neighbours[rank].agent);
 }
 
-/* Sinks and sites of a graph wait for others; those on the way to a sink do not. */
+/* What a peer shows beyond an agent. Sinks and sites of a graph wait for others; those on the way
+ * to a sink do not. A decision that neighbours may still contradict shows as waiting. */
 static void fill_peer_view(const struct live_site *site, struct live_site_view *view)
 {
     struct tacit_elim_peer_view peer;
@@ -659,18 +665,18 @@ static void fill_peer_view(const struct live_site *site, struct live_site_view *
     view->missing = own_of(site)->missing;
     view->missing_count = peer.missing_count;
     view->flagged = own_of(site)->flagged;
-    view->flagged_count = by_site(site, peer.flagged, own_of(site)->flagged);
+    view->flagged_count = ranks_to_sites(site, peer.flagged, own_of(site)->flagged);
     view->ahead = own_of(site)->ahead;
-    view->ahead_count = by_site(site, peer.ahead, own_of(site)->ahead);
+    view->ahead_count = ranks_to_sites(site, peer.ahead, own_of(site)->ahead);
     view->differing = peer.differing;
     view->differing_count =
         peer.differing == NULL ? 0 : tacit_bits_count(peer.differing, run->agent_count);
     view->forker = peer.proof == NULL ? 0 : 1 + peer.proof->agent;
     view->forked_epoch = peer.proof_epoch;
-    bool const is_said = peer.confirmed || !judges_for_itself(site) || peer.round_count == 0;
+    bool const is_final = peer.confirmed || !judges_for_itself(site) || peer.round_count == 0;
     view->is_unconfirmed = peer.confirmed && peer.confirms && peer.missing_count > 0;
-    view->is_waiting = view->is_waiting || (view->is_decided && !is_said);
-    view->is_decided = view->is_decided && is_said;
+    view->is_waiting = view->is_waiting || (view->is_decided && !is_final);
+    view->is_decided = view->is_decided && is_final;
     uint32_t rounds;
     if (!judges_exactly(site, &rounds))
         return;
@@ -679,7 +685,7 @@ static void fill_peer_view(const struct live_site *site, struct live_site_view *
     view->uppers = own_of(site)->uppers;
 }
 
-/* Who has refused its release. */
+/* Who has refused its release: a neighbour, or else the coordinator. */
 static const char *refuser_of(const struct live_site *site)
 {
     struct tacit_elim_peer_view peer;
@@ -690,7 +696,8 @@ static const char *refuser_of(const struct live_site *site)
     return TACIT_WIRE_COORDINATOR;
 }
 
-static const char *block_of(const struct live_site *site, bool is_forgotten)
+/* Written into the site's `trouble`, which stays until the next call. */
+static const char *block_text(const struct live_site *site, bool is_forgotten)
 {
     char const *const refuser = refuser_of(site);
     if (is_forgotten)
@@ -707,12 +714,12 @@ static const char *block_of(const struct live_site *site, bool is_forgotten)
     return own_of(site)->trouble;
 }
 
-/* Why it is halted or blocked. */
+/* Why it is halted or blocked. NULL: it is neither. */
 static const char *trouble_of(const struct live_site *site,
                               const struct tacit_elim_agent_view *agent)
 {
     if (agent->blocked)
-        return block_of(site, agent->forgotten);
+        return block_text(site, agent->forgotten);
     return agent->halted ? live_site_halt(site, *agent->ledger, agent->draw_number + 1) : NULL;
 }
 
@@ -724,7 +731,8 @@ static bool is_retired(const struct tacit_elim_agent_view *agent, uint32_t arm)
     return false;
 }
 
-/* Of the arms that are in and stay. It plays another one all the same. */
+/* Does its operator refuse every arm that is in and not retired? It plays one of them all the same.
+ */
 static bool refuses_all(const struct tacit_elim_agent_view *agent, uint32_t arms)
 {
     uint32_t count = 0;

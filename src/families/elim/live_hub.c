@@ -102,6 +102,7 @@ static bool hub_fill_place(const struct live_hub_config *config, uint32_t site,
 
 static bool order_fits(const struct live_hub_config *config)
 {
+    /* Lengths look into no set: that there is one is enough. */
     static const uint64_t anybody;
     static const struct tacit_elim_change changes[TACIT_ELIM_CHANGES_MAX];
     bool const is_star = elim_hub_settings(config)->network == NULL && !config->has_helper;
@@ -228,31 +229,32 @@ static void send_order(struct live_hub *hub, const struct tacit_elim_message *or
 {
     (void)live_hub_send(hub, order);
     if (order->to != TACIT_EVERYONE)
-        return;
+        return; /* an answer to one site: no new round */
     note_intervals(hub);
     live_hub_note(hub, update, "round %u%s, each arm %s %llu pulls", order->epoch,
                   order->last ? ", the last" : "", hub->helper == NULL ? "to" : "again",
                   (unsigned long long)order->pulls);
 }
 
-static void carry_out(struct live_hub *hub, const struct tacit_elim_update *made,
+static void carry_out(struct live_hub *hub, const struct tacit_elim_update *core_update,
                       struct live_hub_update *update)
 {
-    update->persist = update->persist || made->persist;
-    update->deadline_us = made->deadline_us;
-    if (made->send)
-        send_order(hub, &made->message, update);
+    update->persist = update->persist || core_update->persist;
+    update->deadline_us = core_update->deadline_us;
+    if (core_update->send)
+        send_order(hub, &core_update->message, update);
 }
 
+/* With a helper, what was heard and what happened goes on to what talks to it. */
 static enum tacit_status step_core(struct live_hub *hub, const struct tacit_event *event,
                                    const struct live_hub_event *came,
                                    const struct tacit_entropy *entropy,
                                    struct live_hub_update *update)
 {
-    struct tacit_elim_update made;
+    struct tacit_elim_update core_update;
     struct live_report heard = {.head = NULL};
-    enum tacit_status const status = tacit_elim_hub_step(hub->state, event, entropy, &made);
-    carry_out(hub, &made, update);
+    enum tacit_status const status = tacit_elim_hub_step(hub->state, event, entropy, &core_update);
+    carry_out(hub, &core_update, update);
     if (hub->helper == NULL)
         return status;
     if (event->kind == TACIT_EVENT_RECEIVE) {
@@ -260,7 +262,7 @@ static enum tacit_status step_core(struct live_hub *hub, const struct tacit_even
         heard = (struct live_report){&said->head, said->masked, (const int64_t *)said->sums,
                                      said->sum_count};
     }
-    live_hub_note_helper(hub, came, &heard, made.happened, entropy, update);
+    live_hub_note_helper(hub, came, &heard, core_update.happened, entropy, update);
     return status;
 }
 
@@ -280,9 +282,9 @@ static void hub_round(const struct live_hub *hub, struct tacit_helper_round *rou
 static void hub_close(struct live_hub *hub, uint32_t agents, const int64_t *totals, uint64_t now_us,
                       struct live_hub_update *update)
 {
-    struct tacit_elim_update made;
-    tacit_elim_hub_close(hub->state, agents, totals, now_us, &made);
-    carry_out(hub, &made, update);
+    struct tacit_elim_update core_update;
+    tacit_elim_hub_close(hub->state, agents, totals, now_us, &core_update);
+    carry_out(hub, &core_update, update);
 }
 
 LIVE_QUESTION(hub_commit, struct tacit_elim_message, TACIT_ELIM_COMMIT)
@@ -328,6 +330,7 @@ static enum tacit_status on_peer_report(struct live_hub *hub, const struct live_
     return TACIT_OK;
 }
 
+/* 0: without a core there are no terms. */
 static uint64_t term_of(const struct live_hub *hub)
 {
     struct tacit_elim_hub_view view = {0};
@@ -341,10 +344,10 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   struct live_hub_update *update)
 {
     struct tacit_elim_message *const said = message;
-    struct tacit_event const made =
+    struct tacit_event const core_event =
         live_hub_core_event(hub, event, term_of(hub), said, said == NULL ? NULL : &said->term);
     if (!hub->keeps_nothing)
-        return step_core(hub, &made, event, entropy, update);
+        return step_core(hub, &core_event, event, entropy, update);
     return said != NULL ? on_peer_report(hub, event, said) : TACIT_OK;
 }
 
@@ -403,7 +406,7 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
                                     const char **objection)
 {
     struct tacit_elim_change const change = change_of(wanted);
-    struct tacit_elim_update made;
+    struct tacit_elim_update core_update;
     if (hub->helper != NULL && wanted->change != LIVE_CHANGE_END_RUN) {
         *objection =
             "with two aggregators sites are dropped (drop), void rounds repeated (repeat), and a "
@@ -418,15 +421,15 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
         return TACIT_REFUSED;
     }
     enum tacit_status const status =
-        tacit_elim_hub_change(hub->state, &change, now_us, entropy, &made, number);
+        tacit_elim_hub_change(hub->state, &change, now_us, entropy, &core_update, number);
     if (status != TACIT_OK) {
         *objection = objection_to(hub, wanted->change, status);
         return status;
     }
-    update->persist = made.persist;
-    if (made.send)
-        send_order(hub, &made.message, update);
-    update->deadline_us = made.deadline_us;
+    update->persist = core_update.persist;
+    if (core_update.send)
+        send_order(hub, &core_update.message, update);
+    update->deadline_us = core_update.deadline_us;
     return TACIT_OK;
 }
 

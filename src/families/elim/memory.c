@@ -147,7 +147,8 @@ static void describe_components(struct elim_run *run, uint32_t set_count)
     }
 }
 
-/* What the states' sizes depend on; the members of the first `set_count` components. */
+/* What the states' sizes depend on; the members of the first `set_count` components. False: out of
+ * memory. */
 static bool set_up_network(struct elim_run *run, uint32_t set_count, void *owner)
 {
     struct tacit_elim_network const *const network = run->experiment->network;
@@ -234,6 +235,8 @@ static enum tacit_status make_cores(struct elim_run *run)
     return status == TACIT_OK ? make_nodes(run) : status;
 }
 
+/* Where distances decide (flood), component 0 alone is described, for is_valid: there are no nodes.
+ */
 static enum tacit_status make(void *memory, const void *plan)
 {
     struct elim_run *const run = memory;
@@ -270,14 +273,15 @@ bool elim_sim_is_valid(const struct elim_sim *experiment)
     struct elim_run run = {.experiment = experiment,
                            .agent_count = experiment->common.agent_count,
                            .arm_count = experiment->common.env.arm_count};
-    /* It looks at agent 0 alone, which is in component 0. */
+    /* It looks at agent 0 alone, which is in component 0. Short memory is the run's to report. */
     void *const memory = tacit_sim_new(NULL, 1, 1);
     bool const result = memory == NULL || !set_up_network(&run, 1, memory) || is_valid(&run);
     tacit_sim_delete(memory);
     return result;
 }
 
-/* State, table, plan and driver of an agent. */
+/* State, plan and driver of an agent. *table_bytes: those of a peer's table; over a star it stays
+ * as it is. */
 static double core_bytes(const struct elim_run *run, double *table_bytes)
 {
     struct elim_sim const *const experiment = run->experiment;

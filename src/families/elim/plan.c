@@ -61,6 +61,7 @@ struct tacit_elim_schedule elim_schedule(const struct tacit_experiment *experime
     return elim_sim_schedule(&plan->sim, elim_sim_gap(&plan->sim, experiment->global_means));
 }
 
+/* With a round limit and no gap in the file, Delta is the means' own: it must not be above 1. */
 static enum tacit_status check_gap(const struct tacit_experiment *experiment,
                                    struct tacit_error *error)
 {
@@ -91,7 +92,8 @@ static enum tacit_status check_horizon(const struct tacit_experiment *experiment
 
 /* ---- Limits of the cores ---- */
 
-/* The longest horizon that the cores take, or 0. */
+/* The longest horizon that the cores take, or 0, by bisection. Requires: they do not take the
+ * present one. */
 static uint64_t longest_horizon(struct elim_sim sim)
 {
     uint64_t good = 0;
@@ -159,6 +161,7 @@ static enum tacit_status protect(struct tacit_experiment *experiment, uint32_t r
     return status;
 }
 
+/* Links to the server in a round: of reporting agents, or of sinks. */
 static uint32_t server_links(const struct tacit_experiment *experiment, uint32_t report_count)
 {
     if (experiment->network == NULL)
@@ -176,6 +179,8 @@ static enum tacit_status check_ladder(const struct tacit_experiment *experiment,
     return ladder_check_plan(experiment, &phases, error);
 }
 
+/* Requires: the file has privacy.trust. Splits the noise: what a site draws itself, and what the
+ * aggregators add to a total. */
 static enum tacit_status settle_aggregators(struct tacit_experiment *experiment,
                                             struct elim_plan *plan, struct tacit_error *error)
 {

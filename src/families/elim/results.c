@@ -11,6 +11,7 @@ struct verdict {
     const uint32_t *eliminated;
 };
 
+/* `agent`: whose, where agents judge. Its arrays stay the judge's. */
 static struct verdict verdict_of(const struct elim_run *run, uint32_t agent)
 {
     struct tacit_elim_hub_view hub;
@@ -31,6 +32,7 @@ static struct verdict verdict_of(const struct elim_run *run, uint32_t agent)
                             peer.eliminated};
 }
 
+/* Is the arm that it estimates best, of those it has left, truly the best one? */
 static bool ranks_best_first(const struct elim_run *run, const struct verdict *verdict)
 {
     uint32_t best = tacit_bits_next(verdict->arms, run->arm_count, 0);

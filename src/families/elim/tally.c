@@ -44,6 +44,7 @@ bool elim_tally_is_possible(const struct tacit_graph *graph)
 
 /* ---- The table ---- */
 
+/* Where the group that is alike stands, or the free place for it. Requires: one is free. */
 static size_t group_index(const struct elim_tally *tally, const struct group *group)
 {
     uint64_t hash = group->slot * UINT64_C(0x9e3779b97f4a7c15);
@@ -59,6 +60,7 @@ static size_t group_index(const struct elim_tally *tally, const struct group *gr
     }
 }
 
+/* Twice the places. False: out of memory, and nothing has changed. */
 static bool grow(struct elim_tally *tally)
 {
     struct elim_tally larger = {.capacity = tally->capacity * 2};
@@ -74,6 +76,7 @@ static bool grow(struct elim_tally *tally)
     return true;
 }
 
+/* Joins the group that is alike, or begins it. False: out of memory. */
 static bool add(struct elim_tally *tally, struct group group)
 {
     TACIT_ASSERT(group.span_bytes > 0);
@@ -144,7 +147,7 @@ static uint32_t visit_neighbours(struct search *search, uint32_t source, uint32_
     return end;
 }
 
-/* What one agent says in a round. */
+/* What one agent says in a round, by a search in breadth from it. False: out of memory. */
 static bool search_from(struct search *search, uint32_t source)
 {
     uint32_t begin = 0;

@@ -19,11 +19,11 @@
 struct racer {
     struct tacit_rng order_chance;
     struct tacit_rng reward_chance;
-    uint64_t remaining;
-    uint64_t open;
-    uint64_t dropped;
-    uint64_t reset;
-    uint64_t rounds; /* closed: pulls of each arm that is not open, but in the running */
+    uint64_t remaining; /* arms that it has not dropped, nor the votes */
+    uint64_t open;      /* of them, those that it has yet to pull in this round */
+    uint64_t dropped;   /* its marks on the board, since the last reset */
+    uint64_t reset;     /* the last one that it knows of */
+    uint64_t rounds;    /* closed: pulls of each arm that is not open, but in the running */
     uint32_t position;
     bool drawn;  /* the order of this round */
     bool single; /* as counted */
@@ -41,9 +41,9 @@ struct direct_run {
     double *quiet;       /* the same, of quiet_spread */
     const double *means; /* K, where all players' are alike and stay; else NULL */
     uint32_t *arms;
-    uint64_t voted; /* the board's, as a word */
-    uint64_t all;
-    uint64_t quota;
+    uint64_t voted;   /* the board's, as a word */
+    uint64_t all;     /* arms */
+    uint64_t quota;   /* naive: pulls of each arm before it decides */
     double log_start; /* ser3: no test before so many rounds */
     uint32_t arm_count;
     uint32_t single_count;
@@ -93,6 +93,7 @@ static void set_racers(struct direct_run *direct)
     direct->single_count = direct->arm_count == 1 ? world->player_count : 0;
 }
 
+/* What it makes is the owner's (memory), on errors too. */
 static enum tacit_status start_direct(struct direct_run *direct, void *memory)
 {
     const struct vote_world *const world = direct->world;
@@ -150,6 +151,8 @@ static void restrict_to_voted(const struct direct_run *direct, struct racer *rac
     }
 }
 
+/* What a player does first when it is active: it hears of a reset, and of arms that were voted out.
+ */
 static void read_board(struct direct_run *direct, struct racer *racer)
 {
     if (racer->reset != direct->outcome->reset_count) {
@@ -174,6 +177,8 @@ static void draw_order(struct direct_run *direct, struct racer *racer)
     racer->drawn = true;
 }
 
+/* The arm that it plays now: its last one; or in the order of the index, or of this round's
+ * shuffle. */
 static uint32_t next_arm(struct direct_run *direct, struct racer *racer)
 {
     if ((racer->remaining & (racer->remaining - 1)) == 0)
@@ -188,6 +193,7 @@ static uint32_t next_arm(struct direct_run *direct, struct racer *racer)
     return order[racer->position];
 }
 
+/* Twice the radius after so many rounds, as a core works it out. */
 static double two_alpha(struct direct_run *direct, uint64_t rounds)
 {
     const struct tacit_best_arm_config *const config = &direct->world->subroutine;
@@ -198,6 +204,7 @@ static double two_alpha(struct direct_run *direct, uint64_t rounds)
     return direct->two_alpha[rounds];
 }
 
+/* As a single bit; the lowest on ties. *best_mean: its mean. */
 static uint64_t best_of(struct racer *racer, double *best_mean)
 {
     double const rounds = (double)racer->rounds;
@@ -212,7 +219,7 @@ static uint64_t best_of(struct racer *racer, double *best_mean)
     return best;
 }
 
-/* Difference of the largest and the smallest sum of the running arms. */
+/* Difference of the largest and the smallest sum of the arms that remain. */
 static double spread_of(struct racer *racer)
 {
     double const *const sums = sums_of(racer);
@@ -269,7 +276,8 @@ static uint64_t losers_of(struct direct_run *direct, struct racer *racer)
 
 /* ---- Votes ---- */
 
-static void note_votes(struct direct_run *direct)
+/* The voted set has changed: when did it first hold one arm, and when did each of the others go? */
+static void note_voted(struct direct_run *direct)
 {
     struct vote_outcome *const outcome = direct->outcome;
     if (!outcome->voted && (direct->voted & (direct->voted - 1)) == 0) {
@@ -287,6 +295,7 @@ static void read_voted(struct direct_run *direct)
     direct->voted = view.voted[0];
 }
 
+/* Its new losers go onto the board; marks that are there already are no messages. */
 static void vote(struct direct_run *direct, struct racer *racer, uint32_t player, uint64_t losers)
 {
     direct->outcome->messages += tacit_bits_word_count(losers & ~racer->dropped);
@@ -301,7 +310,7 @@ static void vote(struct direct_run *direct, struct racer *racer, uint32_t player
     uint64_t const before = direct->voted;
     read_voted(direct);
     if (direct->voted != before)
-        note_votes(direct);
+        note_voted(direct);
 }
 
 static void reset_all(struct direct_run *direct)
@@ -321,6 +330,7 @@ static double draw_reward(struct direct_run *direct, struct racer *racer, uint32
     return vote_reward(direct->world, &racer->reward_chance, player, arm, direct->outcome->samples);
 }
 
+/* Every arm that remains was pulled once more: drops the losers, and votes if its votes count. */
 static void end_round(struct direct_run *direct, struct racer *racer, uint32_t player)
 {
     racer->rounds++;
@@ -337,6 +347,7 @@ static void end_round(struct direct_run *direct, struct racer *racer, uint32_t p
         racer->dropped |= losers;
 }
 
+/* One sample of this player, from what it hears of the board to what it votes. */
 static void activate(struct direct_run *direct, uint32_t player)
 {
     struct racer *const racer = racer_at(direct, player);
@@ -370,6 +381,7 @@ static bool goes_on(const struct direct_run *direct)
             direct->single_count < direct->world->player_count);
 }
 
+/* Into the cache, to be written. */
 static void fetch(const struct direct_run *direct, uint32_t player)
 {
     unsigned char const *const racer = (unsigned char const *)racer_at(direct, player);
@@ -414,7 +426,7 @@ static uint32_t answer_of(struct direct_run *direct, struct racer *racer)
     return best;
 }
 
-static void end_direct(struct direct_run *direct)
+static enum tacit_status end_direct(struct direct_run *direct)
 {
     uint32_t single_count = 0;
     for (uint32_t player = 0; player < direct->world->player_count; player++) {
@@ -423,8 +435,9 @@ static void end_direct(struct direct_run *direct)
         vote_trace_left(direct->trace, &racer->remaining, direct->world->subroutine.arm_count);
         single_count += (racer->remaining & (racer->remaining - 1)) == 0 ? 1u : 0u;
     }
-    vote_finish(direct->world, direct->outcome,
-                &(struct vote_end){direct->arms, single_count, direct->trace, direct->next_point});
+    return vote_finish(
+        direct->world, direct->outcome,
+        &(struct vote_end){direct->arms, single_count, direct->trace, direct->next_point});
 }
 
 enum tacit_status vote_play_direct(const struct vote_world *world, struct vote_outcome *outcome,
@@ -446,7 +459,7 @@ enum tacit_status vote_play_direct(const struct vote_world *world, struct vote_o
             status = TACIT_INTERRUPTED;
     }
     if (status == TACIT_OK)
-        end_direct(&direct);
+        status = end_direct(&direct);
     tacit_sim_delete(memory);
     return status;
 }

@@ -60,7 +60,7 @@ static double chance_out(const struct course *course, double gone)
     return tacit_vote_binomial_tail(course->players, gone, course->needed);
 }
 
-/* ---- The stages of each subroutine ---- */
+/* ---- The stages of each subroutine: each fills its row of `gone`, and of `pulls` ---- */
 
 /* After round tau an arm goes that is 2 r(tau) behind; ser3: 2 r(tau) - epsilon. With successive
  * all others go when r(tau) is down to epsilon/2. */
@@ -173,6 +173,7 @@ static void lay_sums(struct course *course)
     }
 }
 
+/* Votes of raw rewards, or one learner that sees them all. */
 static void lay_rounds(struct course *course)
 {
     struct tacit_best_arm_config const *const config = &course->world->subroutine;
@@ -252,6 +253,8 @@ static double chance_decided(const struct course *course, double own)
     return decided;
 }
 
+/* Samples of one player, on average, at which SHARE of the runs are decided. NaN: not within the
+ * stages. */
 static double own_needed(const struct course *course)
 {
     double low = 1;
@@ -317,6 +320,7 @@ static void count_learners(const struct vote_plan *plan, struct course *course)
     }
 }
 
+/* Copies the means. False: there is not one best arm, or a mean is outside [0, 1]. */
 static bool find_best(struct course *course, const double *means)
 {
     uint32_t alike = 0;
@@ -340,7 +344,7 @@ static void free_course(struct course *course)
     free(course->samples);
 }
 
-/* False: there is no formula for this file, or no memory. */
+/* False: there is no formula for this file, or no memory; free_course in any case. */
 static bool lay_course(const struct tacit_experiment *experiment, struct course *course)
 {
     struct vote_plan const *const plan = experiment->plan;

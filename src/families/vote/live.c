@@ -78,34 +78,34 @@ static enum tacit_status site_configure(struct live_site *site)
     return TACIT_OK;
 }
 
-/* Outbox = ledger. Of votes, what leaves because of a draw is its commitment, and its sums never
- * leave. Of sums, it is the release: the ledger has it when it is drawn, as it will leave once it
- * is granted, and then it is held against that row. */
-static void send_made(struct live_site *site, const struct tacit_vote_site_update *done,
-                      struct live_site_update *update)
+/* What the core's step sends. Outbox = ledger. Of votes, what leaves because of a draw is its
+ * commitment, and its sums never leave. Of sums, it is the release: the ledger has it when it is
+ * drawn, as it will leave once it is granted, and then it is held against that row. */
+static void send_all_of(struct live_site *site, const struct tacit_vote_site_update *core_update,
+                        struct live_site_update *update)
 {
     bool const has_sums = runs_sums(site);
     struct live_site_release release = {
-        .number = done->draw, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
-    TACIT_IMPLIES(done->has_draw, done->persist && done->message_count > 0);
-    for (uint32_t i = 0; i < done->message_count; i++) {
-        struct tacit_vote_hub_message const *const message = &done->messages[i];
+        .number = core_update->draw, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
+    TACIT_IMPLIES(core_update->has_draw, core_update->persist && core_update->message_count > 0);
+    for (uint32_t i = 0; i < core_update->message_count; i++) {
+        struct tacit_vote_hub_message const *const message = &core_update->messages[i];
         if (message->kind == TACIT_VOTE_RELEASE)
             release.number = message->draw;
         if (message->kind == TACIT_VOTE_RELEASE ||
-            (done->has_draw && !has_sums && message->kind == TACIT_VOTE_COMMIT))
+            (core_update->has_draw && !has_sums && message->kind == TACIT_VOTE_COMMIT))
             live_site_reveal(site, message, &release, update);
         else
             live_site_send(site, message);
     }
-    if (!done->has_draw || !has_sums)
+    if (!core_update->has_draw || !has_sums)
         return;
     struct tacit_vote_hub_message const drawn = tacit_vote_site_release(site->state);
     live_site_record(site, &drawn, &release, update);
 }
 
-/* What the hub says to all is about the board; a site hears nothing else of that kind. */
-static bool is_to_whom_it_came(const struct tacit_vote_hub_message *vote_message)
+/* Rows and resets of the board go to all, everything else to one site: does this message? */
+static bool is_addressed_rightly(const struct tacit_vote_hub_message *vote_message)
 {
     bool const is_of_board =
         vote_message->kind == TACIT_VOTE_ROW || vote_message->kind == TACIT_VOTE_ANEW;
@@ -116,37 +116,39 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    void *message, const struct tacit_entropy *entropy,
                                    struct live_site_update *update)
 {
-    struct tacit_event made = {
+    struct tacit_event core_event = {
         .now_us = event->now_us, .kind = live_event_kind(event), .keys = event->keys};
-    struct tacit_vote_site_update done;
+    struct tacit_vote_site_update core_update;
     struct tacit_vote_hub_message *const vote_message = message;
     struct tacit_vote_site_view view;
-    if (vote_message != NULL && !is_to_whom_it_came(vote_message))
+    if (vote_message != NULL && !is_addressed_rightly(vote_message))
         return TACIT_MALFORMED;
     tacit_vote_site_view(site->state, &view);
-    if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
-        made.as.term = view.term + (event->as.begins_term ? 1 : 0);
-    else if (made.kind == TACIT_EVENT_REWARD)
-        made.as.reward = live_event_reward(site, event);
-    else if (made.kind == TACIT_EVENT_EXPLOITED)
-        made.as.exploited_count = event->as.exploited_count;
-    else if (made.kind == TACIT_EVENT_RECEIVE)
-        made.as.message = vote_message;
+    if (core_event.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
+        core_event.as.term = view.term + (event->as.begins_term ? 1 : 0);
+    else if (core_event.kind == TACIT_EVENT_REWARD)
+        core_event.as.reward = live_event_reward(site, event);
+    else if (core_event.kind == TACIT_EVENT_EXPLOITED)
+        core_event.as.exploited_count = event->as.exploited_count;
+    else if (core_event.kind == TACIT_EVENT_RECEIVE)
+        core_event.as.message = vote_message;
     if (vote_message != NULL)
         vote_message->term = view.term; /* as its envelope said */
-    enum tacit_status const status = tacit_vote_site_step(site->state, &made, entropy, &done);
-    update->persist = done.persist;
-    send_made(site, &done, update);
-    live_site_settle(site, done.granted, update);
-    update->drops_open = done.begins_term;
-    if (done.replan)
-        live_site_plan(site, done.plan, done.plan_count, update);
-    site->deadline_us = done.deadline_us;
-    update->deadline_is_tick = done.on_tick;
+    enum tacit_status const status =
+        tacit_vote_site_step(site->state, &core_event, entropy, &core_update);
+    update->persist = core_update.persist;
+    send_all_of(site, &core_update, update);
+    live_site_settle(site, core_update.granted, update);
+    update->drops_open = core_update.begins_term;
+    if (core_update.replan)
+        live_site_plan(site, core_update.plan, core_update.plan_count, update);
+    site->deadline_us = core_update.deadline_us;
+    update->deadline_is_tick = core_update.on_tick;
     return status;
 }
 
-/* Why nothing leaves any more, or nothing more is drawn. */
+/* Why nothing leaves any more, or nothing more is drawn; NULL: nothing is wrong. The next draw is
+ * tried on a copy of the ledger. */
 static const char *trouble_of(const struct live_site *site, const struct tacit_vote_site_view *view)
 {
     struct tacit_ledger ledger = *view->player.ledger;
@@ -269,8 +271,9 @@ static void hub_configure(struct live_hub *hub)
 
 LIVE_SNAPSHOTS(tacit_vote_hub, struct vote_hub)
 
-/* The broker is not trusted to keep anything. */
-static void send_all(struct live_hub *hub)
+/* After each start, to all: the last reset, and each site's row. The broker is not trusted to keep
+ * anything. */
+static void resend_board(struct live_hub *hub)
 {
     struct tacit_vote_hub_message vote_message;
     if (tacit_vote_hub_reset(hub->state, &vote_message))
@@ -280,16 +283,17 @@ static void send_all(struct live_hub *hub)
             (void)live_hub_send(hub, &vote_message);
 }
 
-static void note(struct live_hub *hub, const struct tacit_vote_hub_update *made,
+/* For the log of events. */
+static void note(struct live_hub *hub, const struct tacit_vote_hub_update *core_update,
                  struct live_hub_update *update)
 {
     struct tacit_vote_hub_view view;
     tacit_vote_hub_view(hub->state, &view);
-    if (made->send && made->message.kind == TACIT_VOTE_ANEW)
+    if (core_update->send && core_update->message.kind == TACIT_VOTE_ANEW)
         live_hub_note(hub, update, "reset %llu: %u arms are in",
                       (unsigned long long)view.board.reset, view.board.voted_count);
-    else if (made->arms_out > 0)
-        live_hub_note(hub, update, "%u arms are voted out; %u are in", made->arms_out,
+    else if (core_update->arms_out > 0)
+        live_hub_note(hub, update, "%u arms are voted out; %u are in", core_update->arms_out,
                       view.board.voted_count);
 }
 
@@ -299,18 +303,19 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
 {
     struct tacit_vote_hub_message *const said = message;
     struct tacit_vote_hub_view view;
-    struct tacit_vote_hub_update done;
+    struct tacit_vote_hub_update core_update;
     tacit_vote_hub_view(hub->state, &view);
-    struct tacit_event const made =
+    struct tacit_event const core_event =
         live_hub_core_event(hub, event, view.term, said, said == NULL ? NULL : &said->term);
-    enum tacit_status const status = tacit_vote_hub_step(hub->state, &made, entropy, &done);
-    update->persist = done.persist;
-    update->deadline_us = done.deadline_us;
-    note(hub, &done, update);
-    if (done.send)
-        (void)live_hub_send(hub, &done.message);
+    enum tacit_status const status =
+        tacit_vote_hub_step(hub->state, &core_event, entropy, &core_update);
+    update->persist = core_update.persist;
+    update->deadline_us = core_update.deadline_us;
+    note(hub, &core_update, update);
+    if (core_update.send)
+        (void)live_hub_send(hub, &core_update.message);
     if (event->kind == LIVE_HUB_START)
-        send_all(hub);
+        resend_board(hub);
     return status;
 }
 

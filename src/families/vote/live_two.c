@@ -58,6 +58,8 @@ static void hub_describe(const struct live_hub_config *config, FILE *out)
 
 /* ---- The phased index, but for what is announced ---- */
 
+/* Runs are announced as votes' are; the messages of a run are the phased index's. Here and below
+ * each call fills the same static table alike. */
 static const struct tacit_wire_protocol *wire_of_two(void)
 {
     static struct tacit_wire_protocol wire;

@@ -84,6 +84,8 @@ void vote_loop_reset_board(struct vote_loop *loop)
 
 /* ---- The loop ---- */
 
+/* What it makes is the owner's (memory), on errors too. TACIT_INVALID: the cores do not take this
+ * world. */
 static enum tacit_status set_up(struct vote_loop *loop, void *memory)
 {
     const struct vote_world *const world = loop->world;
@@ -115,6 +117,7 @@ static enum tacit_status set_up(struct vote_loop *loop, void *memory)
     return rule->share == NULL ? TACIT_OK : rule->share(loop);
 }
 
+/* Keeps single_count, players with one arm left: with one learner, all of them or none. */
 static void count_single(struct vote_loop *loop, bool was_single, bool is_single)
 {
     uint32_t const count = loop->rule->is_one ? loop->world->player_count : 1;
@@ -135,6 +138,7 @@ static enum tacit_status start(struct vote_loop *loop)
     return TACIT_OK;
 }
 
+/* One sample of this player: offer, reward, and what is counted of both. */
 static void activate(struct vote_loop *loop, uint32_t player)
 {
     const struct vote_loop_rule *const rule = loop->rule;
@@ -171,7 +175,7 @@ static void reset(struct vote_loop *loop)
     vote_clock_draw_reset(&loop->clock, loop->world, loop->outcome->samples);
 }
 
-static void finish(struct vote_loop *loop)
+static enum tacit_status finish(struct vote_loop *loop)
 {
     const struct vote_world *const world = loop->world;
     bool const is_one = loop->rule->is_one;
@@ -182,8 +186,9 @@ static void finish(struct vote_loop *loop)
         if (is_one && loop->single_count > 0)
             vote_trace_decided(loop->trace, player, loop->outcome->samples);
     }
-    vote_finish(world, loop->outcome,
-                &(struct vote_end){loop->arms, loop->single_count, loop->trace, loop->next_point});
+    return vote_finish(
+        world, loop->outcome,
+        &(struct vote_end){loop->arms, loop->single_count, loop->trace, loop->next_point});
 }
 
 static enum tacit_status play_by(const struct vote_loop_rule *rule, const struct vote_world *world,
@@ -206,7 +211,7 @@ static enum tacit_status play_by(const struct vote_loop_rule *rule, const struct
             status = TACIT_INTERRUPTED;
     }
     if (status == TACIT_OK)
-        finish(loop);
+        status = finish(loop);
     tacit_sim_delete(loop);
     return status;
 }

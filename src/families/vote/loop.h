@@ -36,10 +36,13 @@ struct vote_loop_rule {
     /* 0: the configuration is not valid. */
     size_t (*player_bytes)(const struct vote_world *world);
     size_t (*shared_bytes)(const struct vote_world *world);
+    /* Sets up loop->shared. NULL: nothing is shared. */
     enum tacit_status (*share)(struct vote_loop *loop);
+    /* Sets up a player, and gives it its first plan. */
     enum tacit_status (*start)(struct vote_loop *loop, uint32_t player);
     /* The player is active: what it plays. */
     uint32_t (*offer)(struct vote_loop *loop, uint32_t player);
+    /* It has played that arm: what it publishes then is shared before this returns. */
     void (*reward)(struct vote_loop *loop, uint32_t player, uint32_t arm, double reward);
     void (*reset)(struct vote_loop *loop); /* NULL: such worlds have none */
     bool (*is_decided)(const struct vote_loop *loop, uint32_t player);

@@ -15,6 +15,8 @@ void vote_free_plan(void *plan)
 
 /* ---- Votes ---- */
 
+/* What each player allows itself of delta, and how many votes are needed: alone, each has its part
+ * of it; one learner has all. */
 static enum tacit_status settle_failure(struct tacit_experiment *experiment,
                                         const struct vote_keys *keys, struct vote_plan *plan,
                                         struct tacit_error *error)
@@ -215,8 +217,7 @@ enum tacit_status vote_make_plan(struct tacit_experiment *experiment, struct tac
     if (status == TACIT_OK)
         status = choose_committee(experiment, keys, plan, error);
     if (status == TACIT_OK && keys->sharing == VOTE_SHARING_SUMS) {
-        struct tacit_vote_pool_config pool = vote_pool_config(&plan->world);
-        pool.block = 1;
+        struct tacit_vote_pool_config const pool = vote_pool_config(&plan->world);
         plan->world.block = tacit_vote_pool_block(&pool);
     }
     if (status == TACIT_OK && !groups_have_players(&plan->world))

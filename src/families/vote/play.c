@@ -115,8 +115,8 @@ static uint32_t most_frequent(const uint32_t *counts, uint32_t count)
     return most;
 }
 
-void vote_finish(const struct vote_world *world, struct vote_outcome *outcome,
-                 const struct vote_end *end)
+enum tacit_status vote_finish(const struct vote_world *world, struct vote_outcome *outcome,
+                              const struct vote_end *end)
 {
     uint32_t const players = world->player_count;
     TACIT_ASSERT(end->single_count <= players);
@@ -124,13 +124,14 @@ void vote_finish(const struct vote_world *world, struct vote_outcome *outcome,
     uint32_t *const counts = calloc(world->env->arm_count, sizeof counts[0]);
     uint32_t best = 0;
     uint32_t near = 0;
+    if (counts == NULL)
+        return TACIT_MEMORY;
     for (uint32_t player = 0; player < players; player++) {
         uint32_t const arm = end->arms[player];
         double const gap = vote_gap(world, player, arm, outcome->samples);
         best += gap <= VOTE_SAME_MEAN ? 1u : 0u;
         near += gap <= world->subroutine.accuracy + VOTE_SAME_MEAN ? 1u : 0u;
-        if (counts != NULL)
-            counts[arm]++;
+        counts[arm]++;
         if (end->trace != NULL && end->trace->winners != NULL)
             end->trace->winners[arm]++;
     }
@@ -138,15 +139,14 @@ void vote_finish(const struct vote_world *world, struct vote_outcome *outcome,
     outcome->single_share = (double)end->single_count / players;
     outcome->best_share = (double)best / players;
     outcome->near_share = (double)near / players;
-    if (counts != NULL) {
-        outcome->answer = most_frequent(counts, world->env->arm_count);
-        outcome->answer_share = (double)counts[outcome->answer] / players;
-    }
+    outcome->answer = most_frequent(counts, world->env->arm_count);
+    outcome->answer_share = (double)counts[outcome->answer] / players;
     free(counts);
     for (uint32_t i = end->next_point; end->trace != NULL && i < end->trace->point_count; i++)
         end->trace->regret[i] = outcome->regret;
     if (!outcome->voted)
         outcome->samples_vote = outcome->samples;
+    return TACIT_OK;
 }
 
 /* ---- What loops share ---- */

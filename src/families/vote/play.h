@@ -268,13 +268,14 @@ static inline void vote_count_play(const struct vote_world *world, struct vote_o
         outcome->plays_beyond++;
 }
 
-/* Fills what is known at the end from each player's arm and whether it is its only one. */
+/* The end of a run, player by player. */
 struct vote_end {
     uint32_t *arms; /* N */
     uint32_t single_count;
     const struct vote_trace *trace;
     uint32_t next_point; /* of the trace: the first that was not passed */
 };
-void vote_finish(const struct vote_world *world, struct vote_outcome *outcome,
-                 const struct vote_end *end);
+/* Fills in the rest of the outcome, and of the trace. Errors: TACIT_MEMORY. */
+enum tacit_status vote_finish(const struct vote_world *world, struct vote_outcome *outcome,
+                              const struct vote_end *end);
 #endif

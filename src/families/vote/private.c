@@ -39,7 +39,7 @@ static struct tacit_vote_noised_update step(struct vote_loop *loop, uint32_t pla
 }
 
 /* One event, and what the driver does about it: plan, grant, tick. */
-static void happen(struct vote_loop *loop, uint32_t player, const struct tacit_vote_event *event)
+static void drive(struct vote_loop *loop, uint32_t player, const struct tacit_vote_event *event)
 {
     struct tacit_vote_noised_update update = step(loop, player, event);
     if (update.commit) {
@@ -65,7 +65,7 @@ static enum tacit_status start(struct vote_loop *loop, uint32_t player)
     enum tacit_status const status =
         tacit_vote_private_init(vote_loop_player(loop, player), &config);
     if (status == TACIT_OK)
-        happen(loop, player, &(struct tacit_vote_event){.kind = TACIT_EVENT_START});
+        drive(loop, player, &(struct tacit_vote_event){.kind = TACIT_EVENT_START});
     return status;
 }
 
@@ -82,9 +82,9 @@ static uint32_t offer(struct vote_loop *loop, uint32_t player)
 {
     struct vote_plan_left *const own = &loop->plans[player];
     uint64_t const *left;
-    happen(loop, player,
-           &(struct tacit_vote_event){.now_us = loop->outcome->samples * 2,
-                                      .kind = TACIT_EVENT_OFFER});
+    drive(loop, player,
+          &(struct tacit_vote_event){.now_us = loop->outcome->samples * 2,
+                                     .kind = TACIT_EVENT_OFFER});
     if (own->left_count > 0)
         return vote_loop_turn(loop, player);
     if (own->settled == TACIT_NO_ARM)
@@ -97,7 +97,7 @@ static void reward(struct vote_loop *loop, uint32_t player, uint32_t arm, double
     struct tacit_vote_event event = {.now_us = loop->outcome->samples * 2 - 1,
                                      .kind = TACIT_EVENT_REWARD};
     if (vote_loop_count(loop, player, arm, reward, &event.as.reward))
-        happen(loop, player, &event);
+        drive(loop, player, &event);
 }
 
 static bool is_decided(const struct vote_loop *loop, uint32_t player)

@@ -102,7 +102,7 @@ void *vote_run_new(const void *plan, enum tacit_status *status)
 }
 
 /* The arms that players ended with, the most frequent first, lowest index on ties; the first one,
- * and those that a twentieth of the players or more have. */
+ * and those that a twentieth of the players or more have. Uses up the counts. */
 static void rank_winners(struct vote_run *run, struct tacit_sim_row *row)
 {
     uint32_t const arms = run->plan->common.env.arm_count;
@@ -120,7 +120,7 @@ static void rank_winners(struct vote_run *run, struct tacit_sim_row *row)
 
 /* Players that were cut short have decided nothing, whatever seems best to them: every arm that one
  * of them has left, first what seems best to most, then what most have left, lowest index on ties.
- */
+ * Uses up the counts of those left. */
 static void rank_left(struct vote_run *run, struct tacit_sim_row *row)
 {
     for (;;) {

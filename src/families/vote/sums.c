@@ -80,6 +80,7 @@ static int64_t *totals_of(const struct vote_loop *loop)
     return (int64_t *)(void *)(waiting_of(loop) + TACIT_BITS_WORDS(loop->world->player_count));
 }
 
+/* An empty pool, and with two aggregators an empty round. */
 static enum tacit_status share(struct vote_loop *loop)
 {
     struct vote_world const *const world = loop->world;
@@ -93,6 +94,8 @@ static enum tacit_status share(struct vote_loop *loop)
     return tacit_vote_pool_init(loop->shared, &config);
 }
 
+/* Everybody has this release at once; each number of it is a message. The pool may drop arms then.
+ */
 static void publish(struct vote_loop *loop, const struct tacit_vote_release *release)
 {
     struct tacit_vote_pool_view view;
@@ -190,7 +193,7 @@ static uint32_t next_in_line(const struct vote_loop *loop)
 
 /* One event, and what the driver does about it: block, grant, tick. A round that closes lets in who
  * waits for the next one. */
-static void happen(struct vote_loop *loop, uint32_t player, const struct tacit_vote_event *event)
+static void drive(struct vote_loop *loop, uint32_t player, const struct tacit_vote_event *event)
 {
     if (!step(loop, player, event).commit)
         return;
@@ -211,7 +214,7 @@ static enum tacit_status start(struct vote_loop *loop, uint32_t player)
     struct tacit_vote_sums_config const config = config_of(loop->world, player);
     enum tacit_status const status = tacit_vote_sums_init(vote_loop_player(loop, player), &config);
     if (status == TACIT_OK)
-        happen(loop, player, &(struct tacit_vote_event){.kind = TACIT_EVENT_START});
+        drive(loop, player, &(struct tacit_vote_event){.kind = TACIT_EVENT_START});
     return status;
 }
 
@@ -235,10 +238,10 @@ static uint32_t offer(struct vote_loop *loop, uint32_t player)
     uint64_t const *left;
     struct tacit_vote_pool_view view;
     tacit_vote_pool_view(loop->shared, &view);
-    happen(loop, player,
-           &(struct tacit_vote_event){.now_us = loop->outcome->samples * 2,
-                                      .kind = TACIT_EVENT_OFFER,
-                                      .as.standing = {view.active, UINT64_MAX}});
+    drive(loop, player,
+          &(struct tacit_vote_event){.now_us = loop->outcome->samples * 2,
+                                     .kind = TACIT_EVENT_OFFER,
+                                     .as.standing = {view.active, UINT64_MAX}});
     return loop->plans[player].left_count > 0 ? vote_loop_turn(loop, player)
                                               : answer(loop, player, &left);
 }
@@ -248,7 +251,7 @@ static void reward(struct vote_loop *loop, uint32_t player, uint32_t arm, double
     struct tacit_vote_event event = {.now_us = loop->outcome->samples * 2 - 1,
                                      .kind = TACIT_EVENT_REWARD};
     if (vote_loop_count(loop, player, arm, reward, &event.as.reward))
-        happen(loop, player, &event);
+        drive(loop, player, &event);
 }
 
 static bool is_decided(const struct vote_loop *loop, uint32_t player)
