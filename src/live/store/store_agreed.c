@@ -98,7 +98,7 @@ static bool is_same(const struct line *one, const struct line *other)
            memcmp(one->value, other->value, (size_t)one->value_bytes) == 0;
 }
 
-/* Does this key come in the text? */
+/* Does the wanted line's key come in the text? */
 static bool comes_later(const struct line *wanted, const char *text)
 {
     for (struct line line = line_at(text); line.key != NULL; line = line_at(line.next))
@@ -131,7 +131,8 @@ static void write_difference(const struct line *was, const struct line *is,
     tacit_text_add(words, text);
 }
 
-/* Both in the same order; a key that one of them does not have is said as such. */
+/* Adds what differs to the words, at most DIFFERENCES_MAX keys. Both have their keys in the same
+ * order; one that only one of them has is said as such. */
 static void compare(const char *kept, const char *wanted, struct tacit_text *words)
 {
     static const struct line none = {0};

@@ -29,6 +29,7 @@ enum tacit_status store_break(struct live_store *store, enum tacit_status status
     return status;
 }
 
+/* What an error code of SQLite is to us. */
 static enum tacit_status status_of(int code)
 {
     switch (code & 0xff) {

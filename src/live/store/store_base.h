@@ -170,7 +170,7 @@ void store_bind_number(struct live_store *store, sqlite3_stmt *row, int place, u
 void store_bind_text(struct live_store *store, sqlite3_stmt *row, int place, const char *text);
 void store_bind_blob(struct live_store *store, sqlite3_stmt *row, int place, const void *bytes,
                      size_t size);
-/* Runs a statement that gives no rows. */
+/* Runs a statement that gives no rows, and forgets what was bound to it. */
 enum tacit_status store_step(struct live_store *store, sqlite3_stmt *statement, const char *what);
 enum tacit_status store_run(struct live_store *store, enum store_statement which, const char *what);
 /* Goes to the next row, if there is one. */
@@ -185,7 +185,8 @@ enum tacit_status store_execute_in(struct live_store *store, sqlite3 *database, 
 enum tacit_status store_execute(struct live_store *store, const char *sql, const char *what);
 /* How each database of a store is used. */
 enum tacit_status store_configure(struct live_store *store, sqlite3 *database);
-/* Prepares, binds nothing, steps to the only row; the caller finalizes. */
+/* Prepares, binds nothing, steps to the only row; the caller finalizes. Errors: the store is
+ * broken, and *row not set: no row at all is TACIT_MALFORMED. */
 enum tacit_status store_query(struct live_store *store, const char *sql, sqlite3_stmt **row);
 
 static inline uint32_t store_generation_of(uint32_t user_version)

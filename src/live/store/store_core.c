@@ -36,7 +36,7 @@ static bool reserve(struct store_core *core, size_t size)
     return true;
 }
 
-/* Takes a part into the copy. */
+/* Takes a part, and its sum, into the copy in memory. */
 static enum tacit_status copy_part(struct live_store *store, size_t part, const void *bytes,
                                    size_t size)
 {
@@ -47,6 +47,7 @@ static enum tacit_status copy_part(struct live_store *store, size_t part, const 
     return store_sum_end(store, store->core.sums + part * STORE_SUM_BYTES);
 }
 
+/* Begins the sum over all parts' sums; the caller ends it, or compares it. */
 static void whole_sum(struct live_store *store)
 {
     size_t const size = store->core.size;
@@ -139,6 +140,7 @@ static enum tacit_status read_parts(struct live_store *store, bool *is_whole)
     return status;
 }
 
+/* row: of the core's size and sum, if it was found; else there must be no parts either. */
 static enum tacit_status read_whole(struct live_store *store, sqlite3_stmt *row, bool found)
 {
     uint64_t const size = found ? store_number_at(row, 0) : 0;

@@ -49,6 +49,7 @@ enum tacit_status store_checkpoint(struct live_store *store)
 
 /* ---- The log's file -------------------------------------------------------------------------- */
 
+/* *size is 0 where SQLite has opened none. Result, as of the next three: SQLite's code. */
 static int log_of(struct live_store *store, sqlite3_file **log, sqlite3_int64 *size)
 {
     *size = 0;

@@ -78,6 +78,7 @@ static bool write_high_water(const struct live_store *store,
            renameat(directory, HIGH_WATER_NEW, directory, HIGH_WATER) == 0 && fsync(directory) == 0;
 }
 
+/* In the state; 0: there is none. */
 static enum tacit_status newest_release(struct live_store *store, uint64_t *number)
 {
     sqlite3_stmt *row = NULL;

@@ -46,6 +46,7 @@ static enum tacit_status run_has_ended(struct live_store *store, bool *has_ended
     "the configuration is not the one that this state was made with: %s; another one is taken "    \
     "when the run of this state has ended"
 
+/* By the keys that differ, where they are known; else by the digests. */
 static enum tacit_status refuse_digest(struct live_store *store, const struct store_identity *kept,
                                        const struct live_store_identity *wanted)
 {
@@ -64,6 +65,7 @@ static enum tacit_status refuse_digest(struct live_store *store, const struct st
     return store_break(store, TACIT_INVALID, OTHER_CONFIG, bytes);
 }
 
+/* Another configuration is let in where the last run has ended (live_store_adopt_config). */
 static enum tacit_status compare_digest(struct live_store *store, const struct store_identity *kept,
                                         const struct live_store_identity *wanted)
 {

@@ -96,6 +96,7 @@ static enum tacit_status read_state(struct live_store *store, const struct place
     return status;
 }
 
+/* In a directory that is open; the lock is the caller's to release. */
 static enum tacit_status inspect(struct live_store **store, struct place *place,
                                  enum live_store_found *found)
 {

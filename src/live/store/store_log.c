@@ -83,6 +83,7 @@ static bool frame_ends_commit(const struct log_reader *reader)
     return store_load_u32(reader->frame + 4) != 0;
 }
 
+/* Of the frame that was read; its sum goes on from the frame before. */
 static bool frame_is_whole(struct log_reader *reader)
 {
     sum_add(reader, reader->frame, 8);
@@ -90,7 +91,7 @@ static bool frame_is_whole(struct log_reader *reader)
     return frame_is_of_now(reader) && sum_is(reader, reader->frame + 16);
 }
 
-/* Of a frame that is whole. */
+/* Of a frame that is whole: the generation that page 1 has, at the first commit and at the last. */
 static void note_generation(struct log_reader *reader)
 {
     if (store_load_u32(reader->frame) == 1) { /* the file's header is in page 1 */

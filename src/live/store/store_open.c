@@ -50,7 +50,8 @@ static enum tacit_status connect_to(struct live_store *store, const struct openi
                              : store_break_sqlite(store, "open");
 }
 
-/* SQLite answers with the mode that it has, also when it could not change it. */
+/* Asks for the journal mode, or sets it: it has to be the log, else the status is `otherwise`.
+ * SQLite answers with the mode that it has, also when it could not change it. */
 static enum tacit_status expect_log(struct live_store *store, const char *pragma,
                                     enum tacit_status otherwise)
 {
@@ -130,6 +131,7 @@ static enum tacit_status make_tables(struct live_store *store,
     return status;
 }
 
+/* The tables of a new state, with a log; its database is closed again. */
 static enum tacit_status fill(struct live_store *store, const struct opening *opening)
 {
     enum tacit_status status = connect_to(store, opening, STORE_NEW);
@@ -209,6 +211,7 @@ enum tacit_status store_check_files(struct live_store *store, int directory, con
     return status;
 }
 
+/* SQLite tells after each commit how many pages the log has. */
 static int count_pages(void *context, sqlite3 *database, const char *name, int pages)
 {
     (void)database;
@@ -266,6 +269,7 @@ enum tacit_status store_check_rows(struct live_store *store,
     return status == TACIT_OK ? store_high_water_releases(store) : status;
 }
 
+/* Opens the file, and checks all of it before anything is written. */
 static enum tacit_status read_file(struct live_store *store, const struct opening *opening)
 {
     enum tacit_status status = connect_to(store, opening, STORE_FILE);
@@ -310,6 +314,7 @@ struct live_store *store_new(const char *directory_name)
     return store;
 }
 
+/* In a directory that is open. Errors: with error->text; the store is to be closed. */
 static enum tacit_status open_in(struct live_store *store, struct opening *opening)
 {
     enum tacit_status status = live_lock_acquire(opening->directory, opening->directory_name,

@@ -14,6 +14,7 @@ struct pages_file {
     struct store_pages *pages;
 };
 
+/* What open_file put behind the other VFS's file. */
 static const struct pages_file *own_of(const sqlite3_file *file)
 {
     return (const struct pages_file *)(const void *)file->pMethods;

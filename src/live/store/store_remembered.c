@@ -92,6 +92,7 @@ static enum tacit_status remove_files(struct live_store *store)
     return TACIT_OK;
 }
 
+/* A transaction that is open is rolled back. */
 static void disconnect(struct store_remembered *remembered)
 {
     for (size_t i = 0; i < STORE_REMEMBERED_STATEMENTS; i++) {
@@ -141,6 +142,7 @@ static enum tacit_status prepare(struct live_store *store)
     return TACIT_OK;
 }
 
+/* A new file, with its tables, when the first row is handed over. */
 static enum tacit_status make(struct live_store *store)
 {
     TACIT_ASSERT(store->remembered.transactions == 0 && store->directory >= 0);
@@ -350,6 +352,7 @@ enum tacit_status store_remembered_end(struct live_store *store)
 
 /* ---- Forgetting ------------------------------------------------------------------------------ */
 
+/* At most FORGOTTEN_MAX rows; is_forgetting says whether there may be more. */
 static enum tacit_status forget_some(struct live_store *store)
 {
     struct store_remembered *const remembered = &store->remembered;
@@ -391,6 +394,7 @@ static uint64_t load_u32(const uint8_t *bytes)
     return bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 | (uint64_t)bytes[3] << 24;
 }
 
+/* 32 bits, for the index; whoever looks up compares the key itself, too. */
 static enum tacit_status hash_key(struct live_store *store, const char *key, uint64_t *hash)
 {
     uint8_t sum[STORE_SUM_BYTES];
@@ -500,6 +504,8 @@ static enum tacit_status read_row(struct live_store *store, sqlite3_stmt *found,
                                                 : store_break(store, TACIT_MEMORY, "out of memory");
 }
 
+/* Requires: the first place, and what comes behind the second, are bound. What is over is not
+ * found. */
 static enum tacit_status find(struct live_store *store, sqlite3_stmt *rows,
                               struct live_decision_row *row, bool *found)
 {
@@ -514,6 +520,7 @@ static enum tacit_status find(struct live_store *store, sqlite3_stmt *rows,
     return status;
 }
 
+/* May something be looked up? */
 static bool has_some(const struct live_store *store)
 {
     return !store->is_broken && store->remembered.database != NULL && !store->remembered.is_gone;

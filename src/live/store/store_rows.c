@@ -32,6 +32,7 @@ void store_table_declare(const struct store_table *table, struct tacit_text *sql
     tacit_text_add(sql, table->options);
 }
 
+/* What is put has all columns from the key on, then the row's sum. Result: as of snprintf. */
 static int write_sql(const struct store_table *table, enum store_verb verb, char sql[SQL_BYTES])
 {
     char names[SQL_BYTES];
@@ -81,7 +82,7 @@ enum tacit_status store_rows_prepare(struct live_store *store)
 
 /* ---- Columns --------------------------------------------------------------------------------- */
 
-/* What a column has in a row. */
+/* What a column has in a row; bytes are the row's own. */
 struct value {
     enum { NUMBER, TEXT, BYTES } kind;
     uint64_t number;
@@ -233,6 +234,7 @@ enum tacit_status store_row_put(struct live_store *store, enum store_table_id wh
     return store_step(store, put, "put a row");
 }
 
+/* Texts and bytes of the row are SQLite's, until the statement steps or is reset. */
 static enum tacit_status read_row(struct live_store *store, const struct store_table *table,
                                   sqlite3_stmt *found, void *row)
 {

@@ -169,7 +169,8 @@ static enum tacit_status read_number(struct live_store *store, const char *sql, 
     return TACIT_OK;
 }
 
-/* Once more, after SQLite has looked into its log: the header's copy there counts. */
+/* Once more, after SQLite has looked into its log: the header's copy there counts. other: the
+ * status where it is another number. */
 static enum tacit_status check_number(struct live_store *store, const char *pragma,
                                       int64_t expected, enum tacit_status other)
 {
