@@ -77,7 +77,7 @@ static void add_decision(const struct live_api *api, const struct live_decision_
     live_buffer_add(text, kinds[row->kind]);
 }
 
-/* What a refused decision means to the caller. */
+/* The code of a refused decision, and what to tell the caller. */
 static unsigned code_of(enum tacit_status status, const char **error)
 {
     switch (status) {
@@ -171,6 +171,7 @@ static unsigned reward(struct live_api *api, const json_t *value, uint64_t now_m
     return OK;
 }
 
+/* Answers one element: appends to the reply and returns OK, or returns a code, with error->text. */
 typedef unsigned one_function(struct live_api *api, const json_t *value, uint64_t now_ms,
                               struct live_api_reply *reply, struct tacit_error *error);
 
@@ -260,13 +261,14 @@ static void add_text_member(struct live_buffer *text, const char *name, const ch
     live_buffer_add_quoted(text, value);
 }
 
+/* Goes on to the end, to count all. */
 static bool add_open(void *context, const struct live_decision_row *row)
 {
     struct open_list *const list = context;
     uint64_t const age_ms = list->now_ms > row->opened_ms ? list->now_ms - row->opened_ms : 0;
     uint64_t const left_ms = row->deadline_ms > list->now_ms ? row->deadline_ms - list->now_ms : 0;
     if (++list->count > LIVE_API_OPEN_MAX)
-        return true; /* counted, not listed */
+        return true; /* not listed */
     live_buffer_add(list->text, list->count > 1 ? ",\n " : "");
     add_decision(list->api, row, list->text);
     live_buffer_format(list->text, ", \"age_s\": %.3f, \"left_s\": %.3f", (double)age_ms / 1e3,

@@ -16,6 +16,7 @@
 
 /* ---- A growing text -------------------------------------------------------------------------- */
 
+/* For so many bytes more. False: memory ran out, now or before. */
 static bool make_room(struct live_buffer *buffer, size_t size)
 {
     if (size <= buffer->capacity - buffer->size)
@@ -105,6 +106,7 @@ static const struct live_arm_name *find_name(const struct live_arm_names *names,
     return live_table_find(&names->table, live_hash_text(0, text), same_name, text);
 }
 
+/* Errors: live_arm_names_free frees what there is of it. */
 static enum tacit_status add_name(struct live_arm_names *names, uint32_t arm, const char *text)
 {
     if (text[0] == '\0' || find_name(names, text) != NULL)

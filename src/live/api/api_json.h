@@ -41,8 +41,7 @@ struct live_arm_names {
     struct live_table table;
 };
 
-/* names: K texts, copied, or NULL. Errors: TACIT_INVALID (an empty or repeated name), TACIT_MEMORY.
- */
+/* texts: K, copied; or NULL. Errors: TACIT_INVALID (an empty or repeated name), TACIT_MEMORY. */
 enum tacit_status live_arm_names_init(struct live_arm_names *names, uint32_t arm_count,
                                       const char *const *texts);
 void live_arm_names_free(struct live_arm_names *names);
@@ -85,7 +84,7 @@ bool live_api_read_id(const char *text, uint8_t id[LIVE_ID_BYTES]);
 bool live_api_read_reward(const json_t *value, struct live_api_reward *reward,
                           struct tacit_error *error);
 
-/* {"<member>": [ .. ]} with up to `max` elements. *list belongs to the body. */
+/* {"<member>": [ .. ]} with up to `max` elements, and nothing else. *list belongs to the body. */
 bool live_api_read_batch(json_t *body, const char *member, size_t max, json_t **list,
                          struct tacit_error *error);
 #endif

@@ -64,6 +64,7 @@ struct live_decisions {
 
 /* ---- Helpers --------------------------------------------------------------------------------- */
 
+/* UINT64_MAX: never. */
 static uint64_t later(uint64_t now_ms, uint64_t more_ms)
 {
     return now_ms > UINT64_MAX - more_ms ? UINT64_MAX : now_ms + more_ms;
@@ -171,8 +172,8 @@ static void refresh_unserved(struct live_decisions *decisions, uint32_t arm_inde
                        arm->lacking > arm->open ? arm->lacking - arm->open : 0);
 }
 
-/* Keeps the list in order of number; new decisions and rows restored in order cost O(1). */
-static void open_planned(struct live_decisions *decisions, struct entry *entry)
+/* Into the list of its arm, by number; new decisions and rows restored in order cost O(1). */
+static void link_planned(struct live_decisions *decisions, struct entry *entry)
 {
     struct arm *const arm = &decisions->arms[entry->row.arm];
     struct entry *before = arm->last;
@@ -187,6 +188,7 @@ static void open_planned(struct live_decisions *decisions, struct entry *entry)
     refresh_unserved(decisions, entry->row.arm);
 }
 
+/* Its arm's unserved pulls are the caller's to refresh. */
 static void unlink_planned(struct live_decisions *decisions, struct entry *entry)
 {
     struct arm *const arm = &decisions->arms[entry->row.arm];
@@ -289,6 +291,7 @@ static void close_entry(struct live_decisions *decisions, struct entry *entry,
 
 /* ---- What is remembered elsewhere ------------------------------------------------------------ */
 
+/* Fills *row, whose texts live until the next call. False: it is not remembered. */
 static bool recalls(const struct live_decisions *decisions, struct live_decision_id id,
                     struct live_decision_row *row)
 {
@@ -325,7 +328,7 @@ static void add_entry(struct live_decisions *decisions, struct entry *entry)
     else
         link_closed(decisions, entry);
     if (is_open_planned(entry))
-        open_planned(decisions, entry);
+        link_planned(decisions, entry);
     else if (is_open(entry))
         decisions->open_other++;
     if (entry->row.number >= decisions->next_number)
@@ -425,6 +428,8 @@ static enum tacit_status draw_arm(const struct live_decisions *decisions,
     return TACIT_INVALID;
 }
 
+/* A unit keeps its arm while that is in, and is available now; else the arm is drawn. Where the arm
+ * is only unavailable the unit keeps it for later. */
 static enum tacit_status choose(const struct live_decisions *decisions,
                                 const struct live_decision_request *request,
                                 const struct live_fallback *fallback,
@@ -502,6 +507,7 @@ static enum live_decision_kind kind_of(const struct live_decision_request *reque
     return fallback->is_committed ? LIVE_DECISION_COMMITTED : LIVE_DECISION_EXPLOIT;
 }
 
+/* Makes the decision that was chosen. Errors: nothing changed. */
 static enum tacit_status record(struct live_decisions *decisions,
                                 const struct live_decision_request *request,
                                 const struct choice *choice, enum live_decision_kind kind,
@@ -585,6 +591,7 @@ void live_decisions_free(struct live_decisions *decisions)
     free(decisions);
 }
 
+/* A row of a store: only a decision that waits for its time has a value. */
 static bool row_is_allowed(const struct live_decisions *decisions,
                            const struct live_decision_row *row)
 {
@@ -736,7 +743,8 @@ enum tacit_status live_decisions_decide(struct live_decisions *decisions,
     return record(decisions, request, &choice, kind_of(request, &choice, fallback), now_ms, answer);
 }
 
-/* The first reward of a decision that is open, in time. */
+/* The first reward of a decision that is open, in time. Where places are settled at a fixed time it
+ * is held until then. */
 static void accept_reward(struct live_decisions *decisions, struct entry *entry, double value,
                           uint64_t now_ms, struct live_reward_outcome *outcome)
 {
@@ -914,7 +922,7 @@ bool live_decisions_handed_over(struct live_decisions *decisions, uint32_t count
     struct entry *entry = decisions->closed_first;
     for (uint32_t i = 0; i < count && entry != NULL && entry->is_handed_over; i++) {
         struct entry *const next = entry->newer;
-        live_deadlines_move(&decisions->deadlines, &entry->deadline, 0);
+        live_deadlines_move(&decisions->deadlines, &entry->deadline, 0); /* to the front */
         forget_entry(decisions, entry);
         each(context, &entry->row);
         free(entry);

@@ -108,6 +108,7 @@ static void set_due(struct connection *connection, uint64_t after_us)
     wake_by(connection->http, connection->due_us);
 }
 
+/* Its socket is watched no more, and stays open. */
 static void forget(struct connection *connection)
 {
     if (connection->is_watched)
@@ -328,6 +329,7 @@ static void put_answer(struct connection *connection, unsigned code, const char 
     connection->caller->bytes += connection->out_size;
 }
 
+/* No more is sent; what comes is discarded for a while. Ensures: the connection may be gone. */
 static void begin_farewell(struct connection *connection)
 {
     free_out(connection);
@@ -364,6 +366,8 @@ static void finish(struct connection *connection)
     read_again(connection);
 }
 
+/* As much as the socket takes; then the next request, or the end. Ensures: the connection may be
+ * gone. */
 static void send_more(struct connection *connection)
 {
     TACIT_ASSERT(connection->stage == STAGE_SENDING);
@@ -396,7 +400,7 @@ static void begin_sending(struct connection *connection)
     send_more(connection);
 }
 
-/* An error of the connection's own: it ends with it. */
+/* An error of the connection's own, which ends with it. Ensures: the connection may be gone. */
 static void refuse(struct connection *connection, unsigned code, const char *why)
 {
     char text[256];
@@ -556,6 +560,8 @@ static bool read_first_of_body(struct connection *connection)
     return true;
 }
 
+/* The request is whole. The handler answers it at once, or later by live_http_answer. Ensures: the
+ * connection may be gone. */
 static void hand_over(struct connection *connection)
 {
     struct live_http *const http = connection->http;
@@ -580,7 +586,7 @@ static void charge_piece(struct live_caller *caller)
     caller->pieces_us = (caller->pieces_us > now_us ? caller->pieces_us : now_us) + PIECE_US;
 }
 
-/* Something has come. */
+/* Something has come: as far as it goes. Ensures: the connection may be gone. */
 static void advance(struct connection *connection)
 {
     TACIT_ASSERT(connection->stage == STAGE_READING);
@@ -802,6 +808,7 @@ static void on_listener(void *context, uint32_t epoll_events)
 
 /* ---- Deadlines ------------------------------------------------------------------------------- */
 
+/* It has missed its deadline. Ensures: the connection may be gone. */
 static void be_late(struct connection *connection)
 {
     switch (connection->stage) {

@@ -143,6 +143,7 @@ static bool names_word(const char *list, const char *word)
     return false;
 }
 
+/* Fields that are not known are passed over. */
 static bool apply_field(struct reading *reading, const char *name, const char *value)
 {
     struct live_http_head *const head = reading->head;

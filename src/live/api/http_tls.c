@@ -13,6 +13,7 @@
 
 #define NAME_BYTES 256u
 
+/* Frees what was made (NULL is allowed). */
 static enum tacit_status fail(SSL_CTX *made, struct tacit_error *error, const char *what,
                               const char *file)
 {
@@ -72,6 +73,7 @@ enum tacit_status live_http_tls_open(SSL_CTX **tls, const struct live_http_tls *
     return TACIT_OK;
 }
 
+/* What libssl answered, as recv and send would say it. */
 static ssize_t outcome(SSL *tls, int done, uint32_t *wants)
 {
     int const error = done > 0 ? SSL_ERROR_NONE : SSL_get_error(tls, done);

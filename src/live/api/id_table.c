@@ -48,6 +48,7 @@ static size_t home_of(const struct live_table *table, uint64_t hash)
     return (size_t)hash & (table->capacity - 1);
 }
 
+/* Into the first free slot from its home on. Requires: there is one. */
 static void put(struct live_table *table, uint64_t hash, void *item)
 {
     size_t index = home_of(table, hash);
