@@ -222,7 +222,7 @@ static void write_config(FILE *file, const struct live_broker_config *config)
     write_tail(file, config);
 }
 
-/* "topic ACCESS tacit/v1/FEDERATION/BRANCH WORD" for each word. */
+/* For each protocol a line: the branch, which ends with a slash, and the protocol's name. */
 static void write_topics(FILE *file, const struct live_broker_config *config, const char *access,
                          const char *branch)
 {
@@ -231,6 +231,7 @@ static void write_topics(FILE *file, const struct live_broker_config *config, co
                 config->protocols[i]);
 }
 
+/* Of the branch WAY/SITE. */
 static void write_branch(FILE *file, const struct live_broker_config *config, const char *access,
                          const char *way, const char *site)
 {

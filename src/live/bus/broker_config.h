@@ -29,7 +29,7 @@ struct live_broker_config {
 };
 
 /* Replaces both files, each as a whole. Errors: TACIT_INVALID (a name, address or path that is not
- * allowed, a site named twice, no word), TACIT_IO, TACIT_MEMORY, with error->text. */
+ * allowed, a site named twice, no protocol), TACIT_IO, TACIT_MEMORY, with error->text. */
 enum tacit_status live_broker_config_write(const struct live_broker_config *config,
                                            struct tacit_error *error);
 #endif

@@ -117,6 +117,7 @@ static const struct {
     {"packet length too long", "there is no TLS at that port"},
 };
 
+/* Why a connection ends: the first reason that is noted stays. */
 static void note(struct live_bus *bus, const char *before, const char *words)
 {
     if (bus->reason[0] != '\0')
@@ -126,6 +127,8 @@ static void note(struct live_bus *bus, const char *before, const char *words)
     tacit_text_add(&text, words);
 }
 
+/* By the first error that libmosquitto logged, in plain words where they are known. False: it
+ * logged none, and nothing is noted. */
 static bool note_meaning(struct live_bus *bus)
 {
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
@@ -399,7 +402,7 @@ static void lose(struct live_bus *bus)
     bus->events.disconnected(bus->events.context, reason);
 }
 
-/* Asks the loop for what libmosquitto waits for. */
+/* Asks the loop for what libmosquitto waits for. False: the loop failed, which is noted. */
 static bool await(struct live_bus *bus)
 {
     uint32_t interest = EPOLLIN;
@@ -492,6 +495,8 @@ static bool is_stuck(struct live_bus *bus)
     return bus->reason[0] != '\0';
 }
 
+/* What libmosquitto has to do in between: pings, and bytes that its TLS layer holds. A connection
+ * that is stuck is given up. */
 static void tick(struct live_bus *bus)
 {
     uint64_t const calm_us = bus->config.keepalive_s * US_PER_S / TICKS_A_KEEPALIVE;
@@ -554,6 +559,7 @@ static bool copy_file(const char *path, int into, struct stat *read_now)
     return is_good && got == 0;
 }
 
+/* False: some of them may be open; drop_copies closes those. */
 static bool copy_all(const char *const paths[COPIES], struct copies *copies)
 {
     *copies = (struct copies){.files = {-1, -1, -1}};
@@ -568,7 +574,8 @@ static bool copy_all(const char *const paths[COPIES], struct copies *copies)
     return true;
 }
 
-/* Reads all three, and checks what was read. Errors: with error->text, which names the files. */
+/* Reads all three, and checks what was read; what is wrong is looked for in the files themselves,
+ * so that error->text names those. After errors, too, the copies are to be dropped. */
 static bool make_copies(const struct live_bus_config *config, struct copies *copies,
                         struct tacit_error *error)
 {
@@ -767,6 +774,7 @@ static void ignore_broken_pipes(void)
         (void)signal(SIGPIPE, SIG_IGN);
 }
 
+/* Frees it; the last bus takes the library with it. */
 static void deinit(struct live_bus *bus)
 {
     drop_copies(&bus->copies);
@@ -811,6 +819,7 @@ enum tacit_status live_bus_open(struct live_bus **bus, struct live_loop *loop,
     return TACIT_OK;
 }
 
+/* Says goodbye, and waits a moment for it to leave. */
 static void disconnect(struct live_bus *bus)
 {
     uint64_t const deadline_us = live_now_us() + GOODBYE_MS_MAX * UINT64_C(1000);

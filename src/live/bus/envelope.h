@@ -20,7 +20,7 @@ struct live_envelopes {
     uint8_t agreement[TACIT_WIRE_DIGEST_BYTES];
     uint64_t term;     /* from 1: of the hub whose grants these envelopes ask for, or give */
     uint64_t sequence; /* envelopes written since the start */
-    uint64_t entry;    /* of the coordinator's chain, the newest that this daemon keeps; 0: none */
+    uint64_t entry;    /* of the replicated log, the newest that this daemon keeps; 0: none */
     const struct live_signer *signer;
     const struct live_keys *keys;
 };
@@ -39,9 +39,9 @@ struct live_envelope {
 enum tacit_status live_envelopes_begin(struct live_envelopes *envelopes,
                                        const struct tacit_wire_agreement *agreement);
 
-/* Of the coordinator, to all: for so many seconds, its epoch, the run has waited for the helper. */
+/* The kind of what the coordinator says of the helper, to all or to one. */
 #define LIVE_KIND_NOTICE (UINT32_MAX - 1u)
-enum live_notice {                       /* its body, one byte; its epoch: seconds */
+enum live_notice {                       /* its body, one byte; its epoch: seconds waited */
                    LIVE_NOTICE_WAITS,    /* the run waits for the helper */
                    LIVE_NOTICE_REFUSES,  /* the helper refuses to answer, or what it says is not in
                                             order */
@@ -111,7 +111,7 @@ const char *live_envelope_open(const struct live_envelopes *envelopes,
                                const struct live_arrival *arrival, struct live_opened *opened);
 
 /* As live_envelope_open, before it is known of which run: the envelope of an announcement, by the
- * coordinator; that of an entry of its chain, or of one that a site shows. */
+ * coordinator; that of an entry of its log, or of one that a site shows. */
 const char *live_envelope_open_announcement(const struct live_envelopes *envelopes,
                                             const struct live_arrival *arrival,
                                             struct live_opened *opened);

@@ -1,4 +1,4 @@
-/* Topics: who hears what. The last part is the word of the protocol. */
+/* Topics: who hears what. The last part is the name of the protocol. */
 #ifndef TACIT_LIVE_TOPICS_H
 #define TACIT_LIVE_TOPICS_H
 #include "bus.h"
@@ -10,7 +10,7 @@ struct live_topic {
 /* tacit/v1/FEDERATION/up/SITE/PROTOCOL: what a site says to the hub. */
 struct live_topic live_topic_up(const char *federation, const char *site, const char *protocol);
 /* tacit/v1/FEDERATION/up/+/PROTOCOL: all of them. With LIVE_TOPIC_ENTRY for PROTOCOL, here and in
- * `up` and `down`: entries of the coordinator's chain, retained. */
+ * `up` and `down`: entries of the coordinator's replicated log, retained. */
 #define LIVE_TOPIC_ENTRY "chain"
 struct live_topic live_topic_all_up(const char *federation, const char *protocol);
 /* tacit/v1/FEDERATION/down/PROTOCOL: the standing order, retained. */

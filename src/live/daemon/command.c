@@ -123,7 +123,8 @@ static void on_output(void *context, uint32_t epoll_events)
 
 /* ---- Its end ---- */
 
-/* Its children go with it; while it is not reaped nobody else has its number. */
+/* Kills it and its children; while it is not reaped nobody else has its number. Result: its wait
+ * status. */
 static int reap(struct live_command *command)
 {
     int code = 0;
@@ -135,6 +136,7 @@ static int reap(struct live_command *command)
     return code;
 }
 
+/* `ended` may free the command: nothing of it is used afterwards. */
 static void on_end(void *context, uint32_t epoll_events)
 {
     struct live_command *const command = context;
@@ -189,6 +191,7 @@ static const char **argv_of(const struct live_command_config *config, const char
     return argv;
 }
 
+/* Errors: the child runs, or will; live_command_free ends it. */
 static enum tacit_status watch(struct live_command *command)
 {
     command->process_descriptor = (int)syscall(SYS_pidfd_open, command->process, 0);

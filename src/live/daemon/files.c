@@ -23,11 +23,12 @@ static bool write_all(int file, const void *bytes, size_t size)
     return true;
 }
 
-static bool put_at(int directory, const char *name, const char *other, const void *bytes,
+/* Written as `fresh`, on disk, then under its name. */
+static bool put_at(int directory, const char *name, const char *fresh, const void *bytes,
                    size_t size, uint32_t owner)
 {
-    (void)unlinkat(directory, other, 0);
-    int const file = openat(directory, other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+    (void)unlinkat(directory, fresh, 0);
+    int const file = openat(directory, fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
                             S_IRUSR | S_IWUSR);
     if (file < 0)
         return false;
@@ -35,19 +36,19 @@ static bool put_at(int directory, const char *name, const char *other, const voi
     is_good = is_good && (owner == UINT32_MAX || fchown(file, owner, (gid_t)-1) == 0);
     is_good = fsync(file) == 0 && is_good;
     is_good = close(file) == 0 && is_good;
-    return is_good && renameat(directory, other, directory, name) == 0;
+    return is_good && renameat(directory, fresh, directory, name) == 0;
 }
 
 enum tacit_status live_file_put(const char *directory, const char *name, const void *bytes,
                                 size_t size, uint32_t owner)
 {
-    char other[NAME_BYTES];
+    char fresh[NAME_BYTES];
     int const place = open_directory(directory);
     TACIT_ASSERT(name != NULL);
     if (place < 0)
         return TACIT_INVALID;
-    (void)snprintf(other, sizeof other, ".%.100s.new", name);
-    bool const is_good = put_at(place, name, other, bytes, size, owner) && fsync(place) == 0;
+    (void)snprintf(fresh, sizeof fresh, ".%.100s.new", name);
+    bool const is_good = put_at(place, name, fresh, bytes, size, owner) && fsync(place) == 0;
     (void)close(place);
     return is_good ? TACIT_OK : TACIT_IO;
 }

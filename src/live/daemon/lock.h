@@ -10,7 +10,8 @@ enum tacit_status live_lock_acquire(int directory, const char *directory_name, i
                                     struct tacit_error *error);
 void live_lock_release(int lock);
 
-/* Takes no lock of its own where another process holds it; else, if there is a lock file, *lock
- * keeps others from beginning, as long as it is not given back. True: it is held. */
+/* True: another process holds it. Else, if there is a lock file, a lock that readers share, which
+ * keeps others from beginning until it is given back. *lock: to be given to live_lock_release in
+ * any case. */
 bool live_lock_is_held(int directory, int *lock);
 #endif

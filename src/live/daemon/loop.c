@@ -92,6 +92,7 @@ static struct watch *watch_find(const struct live_loop *loop, int descriptor)
     return watch->ready == NULL ? NULL : watch;
 }
 
+/* Room for a watch of this descriptor: the table is as long as descriptors are large. */
 static enum tacit_status watches_reserve(struct live_loop *loop, int descriptor)
 {
     size_t capacity = loop->watch_capacity;
@@ -119,7 +120,7 @@ static struct epoll_event event_of(int descriptor, uint32_t generation, uint32_t
 enum tacit_status live_loop_watch(struct live_loop *loop, int descriptor, uint32_t epoll_events,
                                   live_ready_function *ready, void *context)
 {
-    TACIT_ASSERT(ready != NULL);
+    TACIT_ASSERT(loop != NULL);
     TACIT_ASSERT(ready != NULL);
     if (descriptor < 0)
         return TACIT_IO;
@@ -174,7 +175,7 @@ static void on_timer(void *context, uint32_t epoll_events)
 
 struct live_timer *live_timer_new(struct live_loop *loop, live_call_function *due, void *context)
 {
-    TACIT_ASSERT(due != NULL);
+    TACIT_ASSERT(loop != NULL);
     TACIT_ASSERT(due != NULL);
     struct live_timer *const timer = calloc(1, sizeof *timer);
     if (timer == NULL)

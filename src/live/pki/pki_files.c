@@ -79,6 +79,7 @@ X509_CRL *pki_read_list(const char *path, EVP_PKEY *key)
     return NULL;
 }
 
+/* Opens a file that nobody else can read. what: it is, for texts. */
 static enum tacit_status open_closed(const char *path, const char *what, FILE **file,
                                      struct tacit_error *error)
 {

@@ -44,7 +44,7 @@ static FILE *make_fresh(const struct pki_path *path, mode_t mode)
     return file;
 }
 
-/* What was written is on disk, then has its name, or is gone. */
+/* Closes the file: what was written is on disk, then has its name, or is gone. */
 static enum tacit_status finish(FILE *file, bool is_written, const struct pki_path *fresh,
                                 const struct pki_path *path, struct tacit_error *error)
 {
@@ -207,6 +207,7 @@ struct order {
     EVP_PKEY *ca_key;
 };
 
+/* The certificate, to be given to X509_free. NULL: libcrypto failed. */
 static X509 *sign(const struct order *order, const struct live_pki_config *config)
 {
     X509 *const made = X509_new();
@@ -258,6 +259,7 @@ static enum tacit_status write_certificate(const struct order *order,
     return status;
 }
 
+/* Unless it is there. The keys, and the CA, of the order are read here. */
 static enum tacit_status make_certificate(const struct live_pki_config *config, struct order order,
                                           struct tacit_error *error)
 {
@@ -323,6 +325,7 @@ static enum tacit_status make_directory(const char *path, struct tacit_error *er
     return TACIT_OK;
 }
 
+/* What is there stays. A certificate without its key is refused: a new key would not fit it. */
 static enum tacit_status make_pair(const struct live_pki_config *config, const char *name,
                                    uint32_t days, const struct purpose *purpose,
                                    struct tacit_error *error)

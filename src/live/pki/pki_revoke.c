@@ -35,6 +35,7 @@ static X509_CRL *new_list(const struct authority *authority)
     return NULL;
 }
 
+/* The list that is there, or a new one. */
 static enum tacit_status open_list(struct authority *authority, struct tacit_error *error)
 {
     bool const is_there = pki_path_exists(&authority->list_file);

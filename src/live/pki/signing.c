@@ -33,7 +33,7 @@ bool signing_is_for_messages(X509 *certificate)
            (X509_get_extended_key_usage(certificate) & XKU_CODE_SIGN) != 0;
 }
 
-/* To be given to free(). NULL: out of memory. */
+/* What is signed (above), to be given to free(). NULL: out of memory. */
 static uint8_t *text_of(const char *topic, const uint8_t *bytes, size_t size, size_t *text_size)
 {
     size_t const topic_size = strlen(topic);
@@ -100,6 +100,7 @@ bool live_key_check(const uint8_t key[32], const char *topic, const uint8_t *byt
 
 /* ---- The signer ---- */
 
+/* Do the pair belong together, to the name, and to signing? */
 static enum tacit_status check(const struct live_signing_config *config, X509 *certificate,
                                EVP_PKEY *key, struct tacit_error *error)
 {

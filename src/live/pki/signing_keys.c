@@ -31,7 +31,7 @@ struct live_keys {
 
 /* ---- The authority ---- */
 
-/* "ca.crt" has "ca.crl" beside it. */
+/* "ca.crt" has "ca.crl" beside it. False: there is no such list. */
 static bool list_path(const char *ca_file, char path[PKI_DIRECTORY_BYTES])
 {
     size_t const size = strlen(ca_file);
@@ -52,6 +52,7 @@ static bool read_list(const char *ca_file, X509 *ca, X509_CRL **list)
     return *list != NULL;
 }
 
+/* CA and list, in place of those of before. Errors: false: those stay. */
 static bool read_authority(struct live_keys *keys)
 {
     X509_CRL *list = NULL;
@@ -165,6 +166,7 @@ bool live_keys_refresh(struct live_keys *keys)
     return true;
 }
 
+/* By when they begin to be valid; true also where that cannot be compared. */
 static bool is_older(X509 *certificate, X509 *than)
 {
     int days = 0;
@@ -191,7 +193,7 @@ static const char *objection_to(const struct live_keys *keys, const char *name, 
 
 /* ---- Taking ---- */
 
-/* Room for a new name in its place. */
+/* Room for a new name in its place. NULL: count_max names are there, or out of memory. */
 static struct known *insert(struct live_keys *keys, const char *name)
 {
     if (keys->count == keys->count_max)
@@ -211,6 +213,7 @@ static struct known *insert(struct live_keys *keys, const char *name)
     return &grown[place];
 }
 
+/* Takes the certificate over. NULL, or why its key is not kept. */
 static const char *remember(struct live_keys *keys, const char *name, X509 *certificate)
 {
     struct known *known = find(keys, name);
