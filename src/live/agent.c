@@ -31,6 +31,7 @@ static void reload(void *context)
 
 /* ---- Start and end --------------------------------------------------------------------------- */
 
+/* What was opened before an error, close_all closes. */
 static enum tacit_status open_all(struct agent *agent, struct tacit_error *error)
 {
     struct live_agent_config const *const config = agent->config;

@@ -19,6 +19,7 @@ static uint64_t now_ms(void *context)
 
 /* ---- Decisions and rewards ------------------------------------------------------------------- */
 
+/* A new decision, with what it changed of the units, into this round's batch. */
 static enum tacit_status store_decision(struct agent *agent,
                                         const struct live_decision_answer *answer)
 {
@@ -47,7 +48,8 @@ static void fill_choice(const struct agent *agent, struct live_decision_answer *
     answer->probability = choice.probability;
 }
 
-/* Contexts belong to protocols that choose by them, and those choose by nothing else. */
+/* Has the protocol choose by the contexts: the request has its choice then. Contexts belong to
+ * protocols that choose by them, and those choose by nothing else. */
 static enum tacit_status offer(struct agent *agent, struct live_decision_request *request)
 {
     bool const is_wanted = agent->config->protocol->parse_kept != NULL;
@@ -65,28 +67,27 @@ static enum tacit_status offer(struct agent *agent, struct live_decision_request
     return status == TACIT_INVALID ? TACIT_MALFORMED : status;
 }
 
+/* request: as it was asked, but with the digest of its unit, and with the protocol's choice. */
 static enum tacit_status decide(void *context, const struct live_decision_request *asked,
                                 uint64_t at_ms, struct live_decision_answer *answer)
 {
     struct agent *const agent = context;
-    struct live_decision_request made = *asked;
-    struct live_decision_request const *const request = &made;
+    struct live_decision_request request = *asked;
     char unit[AGENT_UNIT_BYTES];
-    enum tacit_status offered = TACIT_OK;
-    if (asked->unit != NULL)
-        offered = agent_unit_digest(agent, asked->unit, unit);
-    if (asked->unit != NULL)
-        made.unit = unit;
-    if (offered == TACIT_OK)
-        offered = offer(agent, &made);
-    if (offered != TACIT_OK)
-        return offered;
-    made.enters_nothing = !agent_unit_has_room(agent, made.unit);
+    enum tacit_status status = TACIT_OK;
+    if (asked->unit != NULL) {
+        status = agent_unit_digest(agent, asked->unit, unit);
+        request.unit = unit;
+    }
+    if (status == TACIT_OK)
+        status = offer(agent, &request);
+    if (status != TACIT_OK)
+        return status;
+    request.enters_nothing = !agent_unit_has_room(agent, request.unit);
     (void)agent_expire(agent); /* a place that is free again is served now */
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_DECISIONS);
-    struct live_fallback const fallback = agent_fallback_for(agent, request);
-    enum tacit_status const status =
-        live_decisions_decide(agent->decisions, request, &fallback, at_ms, &entropy, answer);
+    struct live_fallback const fallback = agent_fallback_for(agent, &request);
+    status = live_decisions_decide(agent->decisions, &request, &fallback, at_ms, &entropy, answer);
     if (status == TACIT_OK)
         fill_choice(agent, answer);
     if (status != TACIT_OK || !answer->is_new)
@@ -101,7 +102,7 @@ static enum tacit_status decide(void *context, const struct live_decision_reques
     return store_decision(agent, answer);
 }
 
-/* Clipped where it is added up. */
+/* The value is clipped where it is added up; here it is only counted. */
 static enum live_reward_answer reward(void *context, struct live_decision_id id, double value,
                                       uint64_t at_ms)
 {

@@ -263,7 +263,7 @@ void agent_add_causes(const struct agent *agent, const struct live_site_view *vi
                               live_show_since(agent->hub_heard_us, live_now_us()));
 }
 
-/* The words of what waits for rewards, as they stand in the log. */
+/* Of rewards that are waited for, or missing: what the log warns of, too. */
 static json_t *warnings(const json_t *causes)
 {
     json_t *const list = json_array();

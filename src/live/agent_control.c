@@ -64,6 +64,7 @@ static void put_basis(struct agent *agent, uint32_t arm, enum basis basis)
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
+/* {"command": "refuse", "arm", "because"}. Errors: false: *objection says why. */
 static bool read_refusal(const struct agent *agent, const json_t *body, uint32_t *arm,
                          enum basis *basis, const char **objection)
 {
@@ -99,8 +100,8 @@ static const char *objection_to(enum tacit_status status)
     }
 }
 
-static void answer_refused(struct agent *agent, struct live_request *request, uint32_t arm,
-                           enum basis basis, bool is_new)
+static void answer_refuse(struct agent *agent, struct live_request *request, uint32_t arm,
+                          enum basis basis, bool is_new)
 {
     struct live_control_done const done = {
         .change = "refuse",
@@ -119,7 +120,9 @@ static bool is_refused(const struct agent *agent, uint32_t arm)
     return view.refused != NULL && tacit_bits_has(view.refused, arm);
 }
 
-static void obey(struct agent *agent, struct live_request *request, uint32_t arm, enum basis basis)
+/* The core is the judge: whether the arm is refused is looked up before and after. */
+static void obey_refuse(struct agent *agent, struct live_request *request, uint32_t arm,
+                        enum basis basis)
 {
     bool const was_refused = is_refused(agent, arm);
     enum tacit_status const status = agent_step(
@@ -135,7 +138,7 @@ static void obey(struct agent *agent, struct live_request *request, uint32_t arm
     if (!was_refused)
         live_log(LIVE_LOG_WARNING, "refuses", "%s is not played here any more; chosen %s",
                  agent->config->site.arm_names[arm], basis_text(basis));
-    answer_refused(agent, request, arm, basis, !was_refused);
+    answer_refuse(agent, request, arm, basis, !was_refused);
 }
 
 static void answer_log(struct agent *agent, struct live_request *request)
@@ -235,7 +238,7 @@ void agent_on_command(void *context, struct live_request *request)
     else if (agent->site == NULL)
         live_control_refuse(agent->control, request, 409, "this site has not joined a run yet");
     else
-        obey(agent, request, arm, basis);
+        obey_refuse(agent, request, arm, basis);
     json_decref(body);
 }
 

@@ -85,6 +85,7 @@ bool agent_expire(struct agent *agent)
     return live_decisions_expire(agent->decisions, agent_now_ms(agent), on_change, agent);
 }
 
+/* At the next deadline, once a second at least, for watch; in a moment if there is more to do. */
 static void set_timer(struct agent *agent, bool is_done)
 {
     struct live_decisions_view view;

@@ -15,6 +15,7 @@ enum tacit_status agent_ledger_restore(struct agent *agent)
     return status;
 }
 
+/* A smaller one changes nothing. */
 static void grow(struct agent *agent, const char *name, uint64_t *value, uint64_t to)
 {
     if (to <= *value)

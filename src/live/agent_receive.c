@@ -32,7 +32,6 @@ static void refuse(struct agent *agent, const char *why)
     refuse_message(agent, &hub, why);
 }
 
-/* Those that it speaks with, from now on. Errors: TACIT_MEMORY. */
 enum tacit_status agent_open_senders(struct agent *agent)
 {
     struct live_site_role role;
@@ -47,7 +46,8 @@ enum tacit_status agent_open_senders(struct agent *agent)
     return TACIT_OK;
 }
 
-/* A word that it signed, of whatever run. */
+/* When the coordinator was heard last, in a word that it signed, of whatever run; and of which
+ * round. */
 static void note_hub(struct agent *agent, const struct live_opened *opened)
 {
     agent->hub_heard_us = live_now_us();
@@ -97,7 +97,8 @@ static void begin_term(struct agent *agent, uint64_t term)
     set_term(agent, term);
 }
 
-/* The run is joined: what was before it is left, in the same batch. */
+/* The run is joined: what was before it is left, in the same batch. Takes the site over. The term
+ * of a first run is set already (on_agreement). */
 static void enter(struct agent *agent, struct live_site *made, uint64_t term)
 {
     bool const had_run = agent->runs.all.count > 0;
@@ -379,6 +380,7 @@ static void on_message(struct agent *agent, struct sender from, bool is_broadcas
         return;
     if (from.agent == TACIT_HUB)
         agent->outdated = NULL;
+    /* The run goes on: the helper is waited for no more. */
     if (agent->notice != LIVE_NOTICE_LEFT_OUT)
         agent->helper_noticed_us = 0;
     if (from.agent == TACIT_HUB && opened.envelope.kind == LIVE_KIND_NOTICE) {
@@ -386,7 +388,7 @@ static void on_message(struct agent *agent, struct sender from, bool is_broadcas
             return; /* of a later version */
         agent->notice = (enum live_notice)opened.envelope.body[0];
         agent->helper_noticed_us = live_now_us();
-        agent->helper_waited_s = opened.envelope.epoch;
+        agent->helper_waited_s = opened.envelope.epoch; /* of a notice: seconds */
         return;
     }
     event.as.message.from = from.agent;
@@ -433,10 +435,10 @@ static void on_peer_message(struct agent *agent, struct sender from,
 
 /* ---- Topics ---------------------------------------------------------------------------------- */
 
-enum what { NOTHING, KEY, ANNOUNCEMENT, ENTRY, BROADCAST, TO_US, OF_A_PEER };
+enum topic_kind { NOTHING, KEY, ANNOUNCEMENT, ENTRY, BROADCAST, TO_US, OF_A_PEER };
 
-/* Who says it is read from the topic, and proved by the signature. */
-static enum what classify(const struct agent *agent, const char *topic, char from[65])
+/* from: who says it, unless it is NOTHING; the signature is to prove that. */
+static enum topic_kind classify(const struct agent *agent, const char *topic, char from[65])
 {
     char const *const federation = agent->config->site.federation;
     char const *const site = agent->config->site.site;
@@ -460,9 +462,9 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
 {
     struct agent *const agent = context;
     char name[65];
-    enum what const what = classify(agent, topic, name);
+    enum topic_kind const kind = classify(agent, topic, name);
     bool const is_hub = strcmp(name, TACIT_WIRE_COORDINATOR) == 0;
-    if (what == NOTHING)
+    if (kind == NOTHING)
         return;
     struct sender from = is_hub ? hub_of(agent) : neighbour_of(agent, name);
     if (from.account == NULL)
@@ -470,16 +472,16 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     struct live_arrival const arrival = {topic, name, bytes, size};
     if (!live_sender_may_speak(from.account, live_now_us()))
         return;
-    if (what == KEY) /* of neighbours, too, before it is known who they are */
+    if (kind == KEY) /* of neighbours, too, before it is known who they are */
         live_member_add_key(&agent->member, from.account, &arrival);
-    else if (what == ANNOUNCEMENT)
+    else if (kind == ANNOUNCEMENT)
         on_announcement(agent, topic, bytes, size);
-    else if (what == ENTRY)
+    else if (kind == ENTRY)
         on_entry(agent, &arrival);
-    else if (what == OF_A_PEER)
+    else if (kind == OF_A_PEER)
         on_peer_message(agent, from, &arrival);
     else
-        on_message(agent, from, what == BROADCAST, &arrival);
+        on_message(agent, from, kind == BROADCAST, &arrival);
 }
 
 /* ---- The connection -------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #define CLOSED_HERE 1024u
 #define SHARE 8u
 
-/* What time it is: before decisions are asked for. */
+/* The store does not look up, or keep, what is over by now: before each of its calls here. */
 static void set_store_time(struct agent *agent)
 {
     live_store_remember_until(agent->daemon.store, agent_now_ms(agent),
@@ -61,6 +61,7 @@ void agent_remember(struct agent *agent)
     set_store_time(agent);
     uint32_t const closed = live_decisions_closed(agent->decisions);
     uint32_t const share = closed < CLOSED_HERE ? 0 : closed / SHARE;
+    /* More of them than close meanwhile: a batch that drops hands nothing over. */
     bool const is_dropping =
         live_store_remembers_all(store) &&
         live_decisions_handed_over(agent->decisions, 2 * share + CLOSED_HERE / SHARE, drop_row,

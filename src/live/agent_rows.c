@@ -60,6 +60,7 @@ void agent_put_term(struct agent *agent, uint64_t term, bool awaits)
 
 /* ---- At start -------------------------------------------------------------------------------- */
 
+/* What goes wrong here and in restore_unit, restore_decisions finds in the daemon's status. */
 static bool restore_row(void *context, const struct live_decision_row *row)
 {
     struct agent *const agent = context;

@@ -48,6 +48,7 @@ enum tacit_status agent_runs_restore(struct agent *agent, struct tacit_error *er
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
+/* Without a site, or memory, the run ends without one. */
 static void store_result(struct agent *agent)
 {
     json_t *const result = agent->site == NULL ? NULL : agent_result(agent);
@@ -93,8 +94,8 @@ void agent_runs_leave(struct agent *agent)
 
 /* ---- What is announced ----------------------------------------------------------------------- */
 
-static const char *describe_run(char words[], size_t size,
-                                const struct tacit_wire_agreement *announced, const char *what)
+static const char *format_run(char words[], size_t size,
+                              const struct tacit_wire_agreement *announced, const char *what)
 {
     char run[LIVE_HEX_BYTES(LIVE_STORE_RUN_BYTES)];
     live_hex(announced->run, sizeof announced->run, run);
@@ -103,10 +104,10 @@ static const char *describe_run(char words[], size_t size,
     return words;
 }
 
-static const char *object(struct agent *agent, const struct tacit_wire_agreement *announced,
-                          const char *what)
+static const char *format_objection(struct agent *agent,
+                                    const struct tacit_wire_agreement *announced, const char *what)
 {
-    return describe_run(agent->runs.objection, sizeof agent->runs.objection, announced, what);
+    return format_run(agent->runs.objection, sizeof agent->runs.objection, announced, what);
 }
 
 bool agent_runs_is_behind(const struct agent *agent, const uint8_t run[TACIT_WIRE_RUN_BYTES])
@@ -120,8 +121,8 @@ const char *agent_runs_outdated(struct agent *agent, const struct tacit_wire_agr
     bool const is_past = all->count > 0 && live_runs_kin(all, announced->run) == LIVE_RUN_OLDER;
     if (!is_past && !agent_runs_is_behind(agent, announced->run))
         return NULL;
-    return describe_run(agent->runs.outdated, sizeof agent->runs.outdated, announced,
-                        "it is an older one than this site knows, and is not begun again");
+    return format_run(agent->runs.outdated, sizeof agent->runs.outdated, announced,
+                      "it is an older one than this site knows, and is not begun again");
 }
 
 const char *agent_runs_objection(struct agent *agent, const struct tacit_wire_agreement *announced)
@@ -130,13 +131,15 @@ const char *agent_runs_objection(struct agent *agent, const struct tacit_wire_ag
     enum live_run_kin const kin = live_runs_kin(all, announced->run);
     TACIT_ASSERT(kin != LIVE_RUN_OLDER);
     if (kin == LIVE_RUN_SAME)
-        return object(agent, announced, "it is over here, with another file of this site");
+        return format_objection(agent, announced,
+                                "it is over here, with another file of this site");
     if (kin == LIVE_RUN_FOREIGN && !live_runs_is_over(all))
-        return object(agent, announced,
-                      "it is of another coordinator than the run that is under way here, which "
-                      "this site stays in");
+        return format_objection(
+            agent, announced,
+            "it is of another coordinator than the run that is under way here, which "
+            "this site stays in");
     char const *const why = agent->config->protocol->one_run;
-    return why == NULL ? NULL : object(agent, announced, why);
+    return why == NULL ? NULL : format_objection(agent, announced, why);
 }
 
 void agent_runs_apply(struct agent *agent, const struct tacit_wire_agreement *announced)
@@ -197,7 +200,7 @@ bool agent_runs_consent(struct agent *agent, uint64_t run_id, const char **objec
     bool const is_in = agent->site != NULL && now != NULL && tacit_wire_run_id(now->run) == run_id;
     *objection = "no such run waits for consent; see `runs` in the status";
     if (runs->waiting == NULL || tacit_wire_run_id(runs->waiting_run) != run_id)
-        return is_in;
+        return is_in; /* the word was said before */
     uint8_t *const bytes = runs->waiting;
     runs->waiting = NULL;
     agent_join(agent, runs->waiting_term, bytes, runs->waiting_size);

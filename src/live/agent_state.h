@@ -127,8 +127,7 @@ void agent_add_causes(const struct agent *agent, const struct live_site_view *vi
 json_t *agent_health(const struct agent *agent, const struct live_site_view *view,
                      bool *is_healthy);
 
-/* ---- agent_replicated_log.c
- * --------------------------------------------------------------------------- */
+/* ---- agent_replicated_log.c ------------------------------------------------------------------ */
 
 /* The coordinator's replicated log as a site keeps it: the newest entry, which it shows to whoever
  * asks. */
@@ -225,7 +224,8 @@ void agent_log_wait(const struct agent *agent);
 /* The handlers of its connection. */
 struct live_bus_events agent_bus_events(struct agent *agent);
 
-/* Joins what was announced: the next run, by its owner's word. */
+/* Joins what was announced, and leaves the run before it. If it cannot, agent->refusal or the log
+ * says why. */
 void agent_join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_t size);
 
 /* Once the site has joined a run: an account for each of its neighbours. Errors: TACIT_MEMORY. */
@@ -323,7 +323,8 @@ bool agent_runs_may_join(struct agent *agent, const struct tacit_wire_agreement 
 /* The run that this state is in is over here: its result is written down. */
 void agent_runs_note_end(struct agent *agent);
 
-/* Into this round's batch: nothing that was open in the old run enters the new one. */
+/* Into this round's batch: nothing that was open in the old run enters the new one. Ensures:
+ * agent->site is NULL. */
 void agent_runs_leave(struct agent *agent);
 
 /* The owner's word: join this run, in this round. false: *objection says why not. */
@@ -341,13 +342,13 @@ bool agent_runs_format(const struct agent *agent, char text[], size_t size);
 /* What may be shown of it; before a run all zero. */
 struct live_site_view agent_view(const struct agent *agent);
 
-/* Feeds the core and carries its update out within this round; the time is added. Requires: the
- * site has joined a run. */
-/* As agent_step; *choice is filled where the protocol chooses: its bytes stand until the next step.
- */
+/* Feeds the core and carries its update out within this round; time, term, keys and signer of the
+ * event are filled in. Errors: as of live_site_step. Requires: the site has joined a run. */
+enum tacit_status agent_step(struct agent *agent, struct live_site_event event);
+/* The same with an OFFER; *choice is filled where the protocol chooses: its bytes stand until the
+ * next step. */
 enum tacit_status agent_offer(struct agent *agent, const struct tacit_offer *offer,
                               struct live_decision_request *choice);
-enum tacit_status agent_step(struct agent *agent, struct live_site_event event);
 
 /* Pulls were played whose rewards enter nothing; without a site they count nowhere. */
 void agent_count_played(struct agent *agent, uint64_t count);
@@ -402,8 +403,8 @@ enum tacit_status agent_restore_times(struct agent *agent);
 
 #define AGENT_UNIT_BYTES 33u
 
-/* The digest of a name, in words of 16 bytes. The key is drawn with the first one, and kept.
- * Errors: TACIT_INVALID (empty or too long), TACIT_ENTROPY, TACIT_IO. */
+/* The digest of a name, 16 bytes in hexadecimal digits. The key is drawn with the first one, and
+ * kept. Errors: TACIT_INVALID (empty or too long), TACIT_ENTROPY, TACIT_IO. */
 enum tacit_status agent_unit_digest(struct agent *agent, const char *unit,
                                     char digest[AGENT_UNIT_BYTES]);
 

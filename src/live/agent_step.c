@@ -184,7 +184,8 @@ static void note_end(struct agent *agent, const struct live_site_view *before,
                  (unsigned long long)after->pull_count, names);
 }
 
-/* Whatever was drawn leaves on the tick that this event names; and all words of it. */
+/* Whatever was drawn leaves on the tick that this event names; and all words of it. How long
+ * drawing may take goes by how many numbers a release has, at least one an arm. */
 static void hold_release(struct agent *agent, const struct live_site_view *before,
                          const struct live_site_view *after, const struct live_site_update *update,
                          uint64_t event_us)
@@ -224,7 +225,8 @@ static void store_leftover(void *context, const struct live_decision_row *row)
     agent_unit_return_pull(leftovers->agent, row);
 }
 
-/* Persist, send, pull, set the timer. What is sent leaves after the commit of this round. */
+/* Persist, send, pull, set the timer. What is sent leaves after the commit of this round. Result:
+ * how many open decisions lost their place in the plan. */
 static uint64_t carry_out(struct agent *agent, const struct live_site_update *update,
                           uint64_t now_us)
 {
@@ -292,6 +294,7 @@ static void note_round(struct agent *agent, const struct live_site_view *view)
                      values);
 }
 
+/* choice: to be filled, of an OFFER; else NULL. */
 static enum tacit_status step(struct agent *agent, struct live_site_event event,
                               struct live_decision_request *choice)
 {

@@ -17,6 +17,7 @@ static const struct live_command_config *config_of(const struct agent *agent)
 
 /* ---- The end of one -------------------------------------------------------------------------- */
 
+/* Nothing runs any more: a command that does is killed, and its deadline is off. */
 static void forget(struct agent *agent)
 {
     live_command_free(agent->task.command);
@@ -104,7 +105,7 @@ void agent_task_start(struct agent *agent, const struct live_task *task)
     if (!is_under_way)
         live_log(LIVE_LOG_ERROR, "training", "the command cannot be started in %s",
                  agent->task.directory);
-    live_timer_set(agent->task.timer, is_under_way ? task->deadline_us : 0);
+    live_timer_set(agent->task.timer, is_under_way ? task->deadline_us : 0); /* 0: at once */
 }
 
 /* ---- The daemon's ---------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#define KEEP_MS 1000u /* with a batch that is written anyway */
+#define KEEP_MS 1000u /* the clock, in a batch that is written anyway: no more often */
 #define NAME_BYTES 32u
 
 uint64_t agent_now_ms(const struct agent *agent)

@@ -70,6 +70,7 @@ enum tacit_status agent_unit_digest(struct agent *agent, const char *unit,
 
 /* ---- Counts ---------------------------------------------------------------------------------- */
 
+/* Errors: false: the daemon stops. */
 static bool count_of(struct agent *agent, const char *unit, uint64_t *count)
 {
     TACIT_ASSERT(unit != NULL);
@@ -99,7 +100,7 @@ void agent_unit_reserve(struct agent *agent, const struct live_decision_row *row
     uint64_t count = 0;
     if (agent->config->rewards_per_unit_max == 0)
         return;
-    TACIT_ASSERT(row->unit != NULL);
+    TACIT_ASSERT(row->unit != NULL); /* without one there was no room (agent_unit_has_room) */
     if (!count_of(agent, row->unit, &count))
         return;
     put_count(agent, row->unit, count + 1);

@@ -49,7 +49,8 @@ struct writer {
     bool has_failed;
 };
 
-/* Takes `fields` over: what this line says. */
+/* A line: its number, the digest of the one before, kind, and `fields`, which it takes over; then
+ * the signature over all of that. */
 static void write_line(struct writer *writer, const char *kind, json_t *fields)
 {
     uint8_t signature[LIVE_SIGNATURE_BYTES];
@@ -150,7 +151,7 @@ static enum tacit_status write_all(struct writer *writer, struct agent *agent)
                                                                                   : status;
 }
 
-/* The state as it is on disk, in an agent that does nothing. */
+/* The state as it is on disk, in an agent that does nothing. To be closed, after errors too. */
 static enum tacit_status open_state(struct agent *agent, struct tacit_error *error)
 {
     struct live_agent_config const *const config = agent->config;

@@ -85,7 +85,7 @@ static void begin_table(struct page *page, const char *id, const char *title, co
         .row_count = (uint32_t)page->text_count}; /* until all texts are there: its first */
 }
 
-/* Texts stay where they are from now on. */
+/* All texts are there, and stay where they are: tables get their cells. */
 static void end_tables(struct page *page)
 {
     TACIT_ASSERT(page->shown.table_count <= TABLES_MAX);
@@ -99,7 +99,8 @@ static void end_tables(struct page *page)
     }
 }
 
-/* The rows of a list, up to what a page holds; `pass` picks them. */
+/* Adds the rows of a list to the table that was begun last, up to what a page holds; those beyond
+ * are counted. pass: which; NULL: all. */
 static void put_rows(struct page *page, const json_t *list, bool (*pass)(const json_t *),
                      void (*put)(struct page *, const json_t *))
 {

@@ -269,6 +269,7 @@ static json_t *command_of(const struct live_causes *causes, const char *form, co
     return json_string(bytes);
 }
 
+/* who: a list, which it takes over. Causes that need attention come first. */
 static void add(struct live_causes *causes, enum live_cause cause, json_t *who, const char *what,
                 const char *todo, const char *command)
 {

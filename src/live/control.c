@@ -166,7 +166,7 @@ static bool read_quorum(const json_t *body, const struct live_control_names *nam
     return true;
 }
 
-/* 0: there is none. */
+/* What a command changes; 0: there is no such command. */
 static enum live_change change_of(const char *command)
 {
     for (unsigned i = 1; i < LIVE_CHANGES; i++)

@@ -189,6 +189,7 @@ static void note_round(struct coordinator *coordinator, const struct live_hub_vi
                          view->active, values);
 }
 
+/* A run that is over may change still, by late votes or its operator: so does its result then. */
 static void note_end(struct coordinator *coordinator, const struct live_hub_view *view,
                      bool has_changed)
 {
@@ -226,7 +227,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     struct live_hub_view view = view_of(coordinator);
     bool const was_finished = view.is_finished;
     bool const was_asked = view.helper.is_asked;
-    uint32_t const before = ahead_count(coordinator, &view);
+    uint32_t const ahead_before = ahead_count(coordinator, &view);
     uint32_t const forkers_before = forker_count(coordinator, &view);
     bool const is_envelope = event.kind == LIVE_HUB_RECEIVE;
     bool const was_flagged = is_envelope && live_hub_has_two_states(&view, event.from);
@@ -258,7 +259,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
         live_log(LIVE_LOG_ERROR, "two-rows",
                  "a site has signed two different rows of one round, and shown them to different "
                  "sites; the status names it");
-    if (ahead_count(coordinator, &view) > before)
+    if (ahead_count(coordinator, &view) > ahead_before)
         live_log(LIVE_LOG_ERROR, "old-state",
                  "site %s shows a grant that this state knows nothing of: it is an old one, or the "
                  "site does not say what is true",
@@ -336,7 +337,8 @@ static void note_term(struct coordinator *coordinator, uint32_t site,
         coordinator->terms[site] = envelope->term;
 }
 
-/* Which version of messages a site speaks. Once all speak a newer one, it is said to all. */
+/* Which version of messages a site speaks: the epoch of an entry that it shows says it
+ * (LIVE_VERSION_SAID). Once all speak a newer one, it is said to all. */
 static void note_version(struct coordinator *coordinator, uint32_t site,
                          const struct live_opened *opened)
 {
@@ -420,7 +422,8 @@ static void on_entry(struct coordinator *coordinator, uint32_t site,
         note_version(coordinator, site, &opened);
 }
 
-/* By its own signature, with the key that the file pins: whatever its way. */
+/* From the broker or a file: it counts by its own signature, with the key that the file pins. No
+ * bytes: nothing came, and what is owed is tried again. */
 static void on_helper(struct coordinator *coordinator, const uint8_t *bytes, size_t size)
 {
     enum tacit_status const status =
@@ -442,7 +445,7 @@ static void tick_helper(struct coordinator *coordinator)
 {
     size_t size = 0;
     uint8_t *const said = live_helper_desk_file(&coordinator->desk, &size);
-    on_helper(coordinator, said, size); /* nothing: what is owed is tried again */
+    on_helper(coordinator, said, size);
     free(said);
     struct live_hub_view const view = view_of(coordinator);
     live_helper_desk_tick(&coordinator->desk, coordinator->hub, &view, live_now_us());
@@ -765,7 +768,8 @@ static enum tacit_status open_nonce(struct coordinator *coordinator, struct taci
     return status;
 }
 
-/* Sites are heard, and nobody else. */
+/* Keys of the sites, and its own: nobody else is heard. What was opened before an error, the caller
+ * closes. */
 static enum tacit_status open_member(struct coordinator *coordinator, struct tacit_error *error)
 {
     struct live_coordinator_config const *const config = coordinator->config;
@@ -878,7 +882,7 @@ static enum tacit_status connect_all(struct coordinator *coordinator, struct tac
     return status;
 }
 
-/* What the operator's word changed is durable, and nothing else is done. */
+/* Commits what restore has put into the batch: the term that the operator begins. Nothing runs. */
 static enum tacit_status write_term(struct coordinator *coordinator)
 {
     enum tacit_status const status = live_store_commit(coordinator->daemon.store);
@@ -892,6 +896,7 @@ static enum tacit_status write_term(struct coordinator *coordinator)
     return status;
 }
 
+/* Ends the run by the operator's word, unless it is over, and commits that. Nothing runs. */
 static enum tacit_status write_end(struct coordinator *coordinator)
 {
     bool const was_over = live_runs_is_over(&coordinator->runs);
@@ -982,7 +987,7 @@ static enum tacit_status try_state(const void *context, struct live_store *store
     bool found;
     size_t size = 0;
     void *bytes = NULL;
-    enum tacit_status status = live_store_get_value(store, "run_nonce", &run.run_nonce, &found);
+    enum tacit_status status = live_store_get_value(store, LIVE_RUN_NONCE, &run.run_nonce, &found);
     if (status == TACIT_OK)
         status = live_store_copy_core(store, &bytes, &size);
     if (status == TACIT_OK)

@@ -46,7 +46,7 @@ void live_helper_send(struct live_daemon *daemon, const char *topic, const uint8
     }
 }
 
-/* By both ways; the file once. */
+/* By the broker each time; as a file only when it says something new. */
 static void send(struct live_helper_desk *desk, const char *file, const uint8_t *bytes, size_t size)
 {
     TACIT_ASSERT(bytes != NULL && size > 1);
@@ -93,9 +93,9 @@ static void send_end(struct live_helper_desk *desk)
     desk->is_over = live_bus_is_connected(desk->member->daemon->bus); /* the broker keeps it */
 }
 
-/* site: NULL: all. */
-static void notice(struct live_helper_desk *desk, enum live_notice what, const char *site,
-                   uint64_t now_us)
+/* To this site; NULL: to all. The seconds that the run has waited are in the place of the epoch. */
+static void send_notice(struct live_helper_desk *desk, enum live_notice what, const char *site,
+                        uint64_t now_us)
 {
     char const *const federation = desk->run->federation;
     uint8_t const body = (uint8_t)what;
@@ -114,8 +114,8 @@ static void notice(struct live_helper_desk *desk, enum live_notice what, const c
 }
 
 /* Sites hear for whom the run waits, as long as it does; and who was left out, of the last sum. */
-static void notice_all(struct live_helper_desk *desk, const struct live_helper_view *helper,
-                       uint64_t now_us)
+static void send_notices(struct live_helper_desk *desk, const struct live_helper_view *helper,
+                         uint64_t now_us)
 {
     bool const is_refused = helper->is_wrong || helper->verdict > TACIT_HELPER_TOO_FEW;
     TACIT_ASSERT(helper->left_out != NULL);
@@ -127,11 +127,11 @@ static void notice_all(struct live_helper_desk *desk, const struct live_helper_v
         return;
     desk->noticed_us = now_us;
     if (helper->awaits_operator)
-        notice(desk, LIVE_NOTICE_VOID, NULL, now_us);
+        send_notice(desk, LIVE_NOTICE_VOID, NULL, now_us);
     else if (waits)
-        notice(desk, is_refused ? LIVE_NOTICE_REFUSES : LIVE_NOTICE_WAITS, NULL, now_us);
+        send_notice(desk, is_refused ? LIVE_NOTICE_REFUSES : LIVE_NOTICE_WAITS, NULL, now_us);
     TACIT_BITS_EACH (site, helper->left_out, desk->run->site_count)
-        notice(desk, LIVE_NOTICE_LEFT_OUT, desk->run->sites[site], now_us);
+        send_notice(desk, LIVE_NOTICE_LEFT_OUT, desk->run->sites[site], now_us);
 }
 
 bool live_helper_desk_waits(const struct live_hub_view *view)
@@ -152,7 +152,7 @@ void live_helper_desk_tick(struct live_helper_desk *desk, const struct live_hub 
     else if (desk->since_us == 0)
         desk->since_us = now_us;
     if (helper->has_agreed && !view->is_finished)
-        notice_all(desk, helper, now_us);
+        send_notices(desk, helper, now_us);
     bool const is_over = view->is_finished && helper->has_agreed;
     if ((!waits && !is_over) || (desk->sent_us != 0 && now_us - desk->sent_us < RESEND_US))
         return;

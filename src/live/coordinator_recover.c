@@ -45,6 +45,7 @@ struct recovery {
     enum tacit_status status;
 };
 
+/* So many sites have to show what they hold: all, unless the operator says that some suffice. */
 static uint32_t wanted_count(const struct recovery *recovery)
 {
     uint32_t const all = recovery->run.site_count;
@@ -53,6 +54,7 @@ static uint32_t wanted_count(const struct recovery *recovery)
     return some > 0 && some < all ? some : all;
 }
 
+/* Ends the recovery; the first reason stays. */
 static void fail(struct recovery *recovery, enum tacit_status status, const char *text)
 {
     TACIT_ASSERT(status != TACIT_OK && text[0] != '\0');
@@ -65,7 +67,7 @@ static void fail(struct recovery *recovery, enum tacit_status status, const char
 
 /* ---- Choosing -------------------------------------------------------------------------------- */
 
-static void fork_found(struct recovery *recovery, const char *site, const struct live_entry *found)
+static void fail_forked(struct recovery *recovery, const char *site, const struct live_entry *found)
 {
     char text[sizeof recovery->why.text];
     (void)snprintf(
@@ -83,11 +85,11 @@ static void compare_with_all(struct recovery *recovery, uint32_t site,
     for (uint32_t other = 0; other < recovery->run.site_count; other++) {
         struct live_entry const *const known = &recovery->sites[other].entry;
         if (known->number > 0 && live_entry_compare(known, found) == LIVE_ENTRY_FORK)
-            fork_found(recovery, recovery->run.sites[site], found);
+            fail_forked(recovery, recovery->run.sites[site], found);
     }
     if (recovery->own.number > 0 && memcmp(recovery->own.run, found->run, sizeof found->run) == 0 &&
         live_entry_compare(&recovery->own, found) == LIVE_ENTRY_FORK)
-        fork_found(recovery, recovery->run.sites[site], found);
+        fail_forked(recovery, recovery->run.sites[site], found);
 }
 
 static void update_best(struct recovery *recovery, const struct live_entry *found,
@@ -299,6 +301,7 @@ static enum tacit_status follow_sites(struct recovery *recovery)
     return status == TACIT_OK ? live_store_commit(store) : status;
 }
 
+/* The newest entry becomes the state, unless the state that is here is as new. */
 static enum tacit_status decide(struct recovery *recovery)
 {
     bool const is_known =
@@ -312,18 +315,19 @@ static enum tacit_status decide(struct recovery *recovery)
     return follow_sites(recovery);
 }
 
-/* Enough have shown what they hold. */
+/* Enough have shown what they hold. If some of them are out of reach, all are heard again without
+ * those; else the recovery is decided, and over. */
 static void finish(struct recovery *recovery)
 {
     uint64_t const own_term = recovery->own_term;
     if (recovery->shown_count > 0)
         recovery->term_max = reach_of(recovery);
-    bool const is_alone = recovery->shown_count > 0 && own_term > recovery->term_max;
+    bool const is_out_of_reach = recovery->shown_count > 0 && own_term > recovery->term_max;
     if (recovery->shown_count > 0 && recovery->term_max == 0) {
         fail(recovery, TACIT_MEMORY, "out of memory");
         return;
     }
-    if (is_alone && recovery->config->begins_term) {
+    if (is_out_of_reach && recovery->config->begins_term) {
         fail(recovery, TACIT_INVALID,
              "this state is in a term out of reach of most sites: tacit coordinator --recover "
              "builds it again in theirs");
@@ -356,6 +360,7 @@ static uint32_t site_index(const struct recovery *recovery, const char *name)
     return UINT32_MAX;
 }
 
+/* NULL, or why it is refused. It may end the recovery: see its status, and is_done. */
 static const char *on_entry(struct recovery *recovery, uint32_t site,
                             const struct live_opened *opened)
 {
@@ -496,7 +501,8 @@ static void on_request(void *context, struct live_request *request)
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */
 
-/* Is there a state, of which run, and how far? */
+/* Is there a state, of which run, and how far? Else the run is named by the operator, or by what
+ * the sites show. */
 static enum tacit_status read_own_state(struct recovery *recovery, struct tacit_error *error)
 {
     struct live_store *const store = recovery->daemon.store;

@@ -149,6 +149,7 @@ bool live_daemon_begin(struct live_daemon *daemon)
     return true;
 }
 
+/* After each round of the loop: what it changed is made durable, then all that was said leaves. */
 static void end_round(void *context)
 {
     struct live_daemon *const daemon = context;

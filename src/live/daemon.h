@@ -49,10 +49,10 @@ void live_daemon_check(struct live_daemon *daemon, enum tacit_status status, con
 /* A value into the batch of this round. A failure stops the daemon. */
 void live_daemon_put_value(struct live_daemon *daemon, const char *name, uint64_t value);
 
-/* No bytes, retained: what was kept under this topic is forgotten.
- * Sends after the commit of this round, or as soon after it as the broker keeps up. Copies the
- * bytes. Dropped, because the cores say it again until it is answered: what waits when there is no
- * connection, and what would be beyond LIVE_OUTGOING_BYTES_MAX. */
+/* Sends after the commit of this round, or as soon after it as the broker keeps up. Copies the
+ * bytes; none, retained: the broker forgets what it kept under this topic. Dropped, because the
+ * cores say it again until it is answered: what waits when there is no connection, and what would
+ * be beyond LIVE_OUTGOING_BYTES_MAX. */
 void live_daemon_send(struct live_daemon *daemon, const char *topic, const uint8_t *bytes,
                       size_t size, bool retain);
 
@@ -64,10 +64,11 @@ void live_daemon_hold(struct live_daemon *daemon, uint64_t event_us, uint64_t nu
 /* The same for a family that draws with every reward (live_hold_stream). */
 void live_daemon_hold_stream(struct live_daemon *daemon, uint64_t event_us, uint64_t numbers);
 
-/* Goes round until stopped. */
+/* Goes round until stopped. Result: why, if it failed. */
 enum tacit_status live_daemon_run(struct live_daemon *daemon);
 
-/* Some time a little after `deadline_us`, so that sites do not all speak at once. */
+/* Some time after `deadline_us`, by up to a quarter of what is left until then, so that sites do
+ * not all speak at once. */
 uint64_t live_daemon_jitter(uint64_t now_us, uint64_t deadline_us);
 
 /* Tells the service manager (sd_notify protocol), if there is one. */

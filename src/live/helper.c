@@ -16,7 +16,7 @@
 #define WATCH_US 1000000u
 
 struct daemon {
-    struct helper helper; /* first */
+    struct helper helper; /* first: some callbacks are handed the daemon and take it for this */
     struct live_timer *watch;
     struct live_sender hub; /* how much it may say */
     struct live_pieces pieces;
@@ -169,6 +169,7 @@ enum tacit_status live_helper_answer(const struct live_helper_config *config, co
 
 /* ---- The operator's word ---- */
 
+/* ops: of its protocol; NULL: it is not live here. */
 static void print_offer(const struct live_offer *offer, const struct live_hub_ops *ops,
                         struct live_room *room, FILE *out)
 {

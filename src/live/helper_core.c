@@ -95,7 +95,7 @@ static const char *read_offer(struct helper *helper, const uint8_t *bytes, size_
                                                           : NULL;
 }
 
-/* The block is the state from now on. */
+/* The block is the state from now on, and the helper's; the one before is overwritten and freed. */
 static void adopt_block(struct helper *helper, void *block, size_t size)
 {
     TACIT_ASSERT(size > sizeof *helper->kept);
@@ -108,6 +108,8 @@ static void adopt_block(struct helper *helper, void *block, size_t size)
                                                    padded((size_t)helper->kept->offer_size));
 }
 
+/* The state as it was kept, if there is any. What was taken over before an error, helper_close
+ * frees. */
 static enum tacit_status restore(struct helper *helper, struct tacit_error *error)
 {
     void *bytes = NULL;
@@ -206,7 +208,8 @@ static bool is_same_run(const struct helper *helper, const struct tacit_helper_r
            memcmp(helper->core_config.run.agreement, run->agreement, sizeof run->agreement) == 0;
 }
 
-/* Another run has a key of its own; in the same one only the sites' keys are others. */
+/* The offer becomes the state. Another run has a key of its own; in the same one, whose key and
+ * core stay, only the sites' keys are others. Errors: false: helper->outcome says why. */
 static bool adopt(struct helper *helper, const uint8_t *offer, size_t size)
 {
     TACIT_ASSERT(size > 0 && size <= LIVE_TRUST_BYTES_MAX);
@@ -294,7 +297,7 @@ enum tacit_status helper_reply_sealing(struct helper *helper, uint8_t **reply, s
     return TACIT_OK;
 }
 
-/* Was this very offer accepted, or one of which only the signature's words are others? */
+/* Was this very offer accepted, byte for byte? */
 static bool is_agreed(const struct helper *helper, const uint8_t *bytes, size_t size)
 {
     return helper->kept != NULL && helper->kept->is_over == 0 && helper->kept->offer_size == size &&
@@ -394,6 +397,7 @@ static uint8_t *commit_of(const struct helper *helper, uint32_t site, uint64_t t
     return bytes;
 }
 
+/* tacit_helper_keys.is_of_site: did the site sign the COMMIT whose proof this is? */
 static bool is_of_site(void *context, uint32_t site, uint64_t term,
                        const struct tacit_helper_link *link)
 {
@@ -427,6 +431,8 @@ static bool is_of_helper(void *context, const uint8_t *digest, const uint8_t *si
            live_key_check(key, LIVE_SIGNED_ANSWER, digest, TACIT_SHA256_BYTES, signature);
 }
 
+/* Signs the answer. Result: its bytes, to be given to free(); NULL: out of memory, or libcrypto
+ * failed. */
 static uint8_t *encode(const struct helper *helper, struct tacit_helper_answer *answer,
                        size_t *size)
 {
@@ -448,7 +454,7 @@ static uint8_t *encode(const struct helper *helper, struct tacit_helper_answer *
     return bytes;
 }
 
-/* Those that were left out, by name. */
+/* Those that were left out: in the log by name, and kept for the status. */
 static void name_faulty(const struct helper *helper, const uint64_t *faulty)
 {
     TACIT_ASSERT(helper->faulty != NULL && faulty != NULL);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Zeros before a run was agreed to. */
 static struct tacit_helper_view view_of(const struct helper *helper)
 {
     struct tacit_helper_view view = {.number = 0};
@@ -24,6 +25,7 @@ static const char *phase_of(const struct helper *helper)
                                         : "serving";
 }
 
+/* What the helper waits for. */
 static const char *awaited_by(const struct helper *helper)
 {
     return helper->awaits_operator                              ? "its operator's word"

@@ -71,7 +71,7 @@ static bool read_point(struct live_history *history, const json_t *tree)
     return true;
 }
 
-/* Those that have values in the last round. */
+/* The set of arms that have values in the last round. */
 static uint64_t drawn_last(const struct live_history *history)
 {
     struct live_history_point const *const last = &history->points[history->count - 1];
@@ -194,6 +194,7 @@ uint32_t live_history_rounds_left(const struct live_history *history, uint64_t h
     double const rounds = (double)now->round - (double)before->round;
     uint32_t const best = best_but(history, now, UINT32_MAX);
     uint32_t const next = best == UINT32_MAX ? best : best_but(history, now, best);
+    /* Pulls grow, and widths shrink, by the factor that they did between the last two points. */
     double left = INFINITY;
     if (before->pulls > 0 && now->pulls > before->pulls)
         left = rounds * steps_to((double)now->pulls, (double)now->pulls / (double)before->pulls,

@@ -53,7 +53,7 @@ static bool is_silent(const struct live_status *status, uint32_t site)
     return status->now_us >= since_us + waiting_after_us(status);
 }
 
-/* Who has not said what the present round lacks. */
+/* The set of sites whose report the present round lacks. Dropped ones are not waited for. */
 static void find_missing(const struct live_status *status, uint64_t *missing)
 {
     struct live_hub_view const *const hub = status->hub;
@@ -86,6 +86,7 @@ static void add_overdue(const struct live_status *status, const uint64_t *missin
             causes);
 }
 
+/* is_asked: the round waits for these sites; else they are silent. */
 static void add_still(const struct live_status *status, bool is_asked, const uint64_t *sites,
                       struct live_causes *causes)
 {

@@ -164,13 +164,14 @@ static void end_void(struct live_hub *hub, const char *why, uint64_t now_us,
                   kept->awaits_operator == 0 ? "" : "; the operator decides (tacit control)");
 }
 
+/* Its masked sums are dropped: the helper could not count them. */
 static void end_uncounted(struct live_hub *hub, uint64_t now_us, struct live_hub_update *update)
 {
     tacit_helper_hub_void(hub->helper->core);
     end_void(hub, "too few of its reports are in order", now_us, update);
 }
 
-/* Of those that are left; two at least. */
+/* The file's quorum, or all sites that are left, if they are fewer; two at least. */
 static uint32_t quorum_of(const struct live_hub *hub)
 {
     uint32_t const sites = hub->helper->run.site_count;
@@ -179,6 +180,9 @@ static uint32_t quorum_of(const struct live_hub *hub)
     return wanted < TACIT_HELPER_SITES_MIN ? TACIT_HELPER_SITES_MIN : wanted;
 }
 
+/* The round has its reports: those that are here are U, which the helper is asked about from now
+ * on. Where they are fewer than the quorum, the round is void. Without entropy it is tried again
+ * (owes). */
 static void want_totals(struct live_hub *hub, uint64_t now_us, const struct tacit_entropy *entropy,
                         struct live_hub_update *update)
 {
@@ -211,7 +215,7 @@ static uint32_t missing_count(const struct live_hub *hub, const struct live_hub_
     return count;
 }
 
-/* A round that waits for none but dropped sites goes on. */
+/* A round that waits for none but dropped sites goes on: the family looks at a timeout. */
 static void go_on_without_dropped(struct live_hub *hub, uint64_t now_us,
                                   const struct tacit_entropy *entropy,
                                   struct live_hub_update *update)
@@ -284,6 +288,7 @@ uint8_t *live_hub_request(const struct live_hub *hub, const struct live_signer *
 
 /* ---- Answers ---- */
 
+/* The helper's signed key for the run: its agreement. */
 static enum tacit_status on_sealing(struct live_hub *hub, const uint8_t *bytes, size_t size,
                                     struct live_hub_update *update)
 {
@@ -328,7 +333,8 @@ static void record_counted(struct live_hub_helper *helper, const uint64_t *asked
     tacit_helper_words_digest(answer->sites, (uint32_t)words, helper->kept->counted);
 }
 
-/* Of a round that has a part of the run's epsilon, the same part. */
+/* What the sites' own noise is reckoned with in this round: if the round has a part of the run's
+ * epsilon, the same part of the floor. */
 static uint64_t floor_nano(const struct live_hub *hub, const struct tacit_helper_round *round)
 {
     TACIT_ASSERT(hub->ops->epsilon_nano != NULL);
@@ -338,6 +344,7 @@ static uint64_t floor_nano(const struct live_hub *hub, const struct tacit_helper
     return live_trust_noise_nano(nano, hub->helper->delta);
 }
 
+/* By an answer that the helper signed. The totals are overwritten once the family has them. */
 static enum tacit_status close_round(struct live_hub *hub, const struct live_hub_event *event,
                                      const struct tacit_helper_answer *answer,
                                      struct live_hub_update *update)
@@ -429,7 +436,8 @@ void live_hub_helper_overtaken(struct live_hub *hub)
     TACIT_ASSERT(!view_of(hub).is_fixed);
 }
 
-static void go_on(struct live_hub *hub, uint64_t now_us, struct live_hub_update *update)
+/* The operator has decided: the round that waited is closed as void, and played again. */
+static void repeat_void_round(struct live_hub *hub, uint64_t now_us, struct live_hub_update *update)
 {
     TACIT_ASSERT(hub->helper->kept->awaits_operator != 0);
     live_hub_helper_overtaken(hub);
@@ -477,7 +485,7 @@ enum tacit_status live_hub_helper_change(struct live_hub *hub,
         return status;
     }
     if (waits && status == TACIT_OK && (update->persist || wanted->change == LIVE_CHANGE_REPEAT))
-        go_on(hub, now_us, update);
+        repeat_void_round(hub, now_us, update);
     go_on_without_dropped(hub, now_us, entropy, update);
     return status;
 }

@@ -77,6 +77,7 @@ static struct live_entry state_of(struct live_hub_replicated_log *replicated_log
     return entry;
 }
 
+/* Does the entry say anything that the newest one does not? */
 static bool is_new(const struct live_entry *head, const struct live_entry *entry, uint64_t term)
 {
     if (head->number == 0 || head->term != term || head->has_state != entry->has_state)
@@ -137,7 +138,7 @@ enum tacit_status live_hub_replicated_log_advance(struct live_hub_replicated_log
 
 /* ---- What the sites hold --------------------------------------------------------------------- */
 
-/* What there is to be done. */
+/* What the operator is to do. */
 static void advise(const struct live_hub_replicated_log *replicated_log,
                    enum live_replicated_log_stop why, char *text, size_t size)
 {
@@ -187,6 +188,8 @@ static void on_another_run(struct live_hub_replicated_log *replicated_log,
     }
 }
 
+/* Of this run. is_left_out: this hub was rebuilt in a later term, from an older entry than this
+ * one. */
 static void judge(struct live_hub_replicated_log *replicated_log, const char *site,
                   const struct live_entry *found)
 {

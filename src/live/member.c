@@ -8,6 +8,7 @@
 
 #define ASK_AGAIN_US UINT64_C(1000000)
 
+/* Envelopes are signed and checked with what the member has now: after each change of either. */
 static void use_keys(const struct live_member *member)
 {
     member->envelopes->signer = member->signer;
@@ -40,6 +41,7 @@ void live_member_close(struct live_member *member)
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
+/* Key, CA and list as the files have them now. What cannot be read stays as it was. */
 static void renew(struct live_member *member)
 {
     TACIT_ASSERT(member->signer != NULL && member->keys != NULL);

@@ -10,6 +10,7 @@ struct step {
     struct live_site_update *update;
 };
 
+/* What was drawn goes into the ledger, whether it leaves or not; then the step's message leaves. */
 static void send_made(const struct step *at, const struct live_player_made *made,
                       const struct tacit_round_view *view)
 {
@@ -24,6 +25,8 @@ static void send_made(const struct step *at, const struct live_player_made *made
         live_site_send(at->site, made->message);
 }
 
+/* One event of the core, and what it came to into the site's update; after a first order a second,
+ * which asks the hub what it has seen of this site (live_player_step). */
 static enum tacit_status feed(const struct step *at, const struct tacit_event *event)
 {
     struct live_player_made made = {.drawn = NULL};

@@ -142,8 +142,9 @@ void live_site_promise(const struct live_site_config *config, enum tacit_leaving
         promise->mechanism = tacit_promise_mechanism_of(&mechanism, leaving);
 }
 
-const uint32_t *live_site_meet(struct live_site *site,
-                               const struct tacit_wire_neighbour *neighbours, uint32_t count)
+const uint32_t *live_site_set_neighbours(struct live_site *site,
+                                         const struct tacit_wire_neighbour *neighbours,
+                                         uint32_t count)
 {
     uint32_t *const agents = live_room_allocate(&site->room, count, sizeof *agents);
     TACIT_ASSERT(site->neighbours == NULL && (count == 0 || neighbours != NULL));
@@ -154,9 +155,10 @@ const uint32_t *live_site_meet(struct live_site *site,
     return agents;
 }
 
-/* What the announcement says, for all families and for this one. */
-static enum tacit_status describe(struct live_site *site, const uint8_t *bytes, size_t size,
-                                  uint8_t digest[TACIT_WIRE_DIGEST_BYTES])
+/* Decodes the announcement into the site, and has the family make its core's configuration of it.
+ * digest: of the agreement. */
+static enum tacit_status read_announcement(struct live_site *site, const uint8_t *bytes,
+                                           size_t size, uint8_t digest[TACIT_WIRE_DIGEST_BYTES])
 {
     struct tacit_wire_allocator const allocator = live_room_allocator(&site->room);
     enum tacit_status status = tacit_wire_decode(&tacit_wire_announcement, NULL, bytes, size,
@@ -184,7 +186,7 @@ static enum tacit_status describe(struct live_site *site, const uint8_t *bytes, 
     return status == TACIT_OK && site->room.is_short ? TACIT_MEMORY : status;
 }
 
-/* Everything but a state. */
+/* A site without a state yet. Errors: nothing is left of it. */
 static enum tacit_status make(const struct live_site_ops *ops, struct live_site **made,
                               const struct live_site_config *config, const uint8_t *announcement,
                               size_t size, uint8_t digest[TACIT_WIRE_DIGEST_BYTES])
@@ -195,7 +197,7 @@ static enum tacit_status make(const struct live_site_ops *ops, struct live_site 
     site->ops = ops;
     site->config = *config;
     site->deadline_us = site->wake_us = TACIT_NEVER;
-    enum tacit_status const status = describe(site, announcement, size, digest);
+    enum tacit_status const status = read_announcement(site, announcement, size, digest);
     if (status == TACIT_OK)
         *made = site;
     else
@@ -237,7 +239,7 @@ static enum tacit_status load_state(struct live_site *site, const void *bytes, s
     return site->ops->core->check(site->state, site->state_size, site->own);
 }
 
-/* The site is whole, or gone. */
+/* Begins the site that was made, or frees it if the status is an error. Result: the status. */
 static enum tacit_status finish(struct live_site *made, enum tacit_status status, bool is_restored,
                                 struct live_site **site)
 {
@@ -400,6 +402,7 @@ void live_site_settle(struct live_site *site, uint64_t number, struct live_site_
 void live_site_on_answer(struct live_site *site, const struct tacit_round_message *said,
                          uint32_t released, uint64_t number, struct live_site_update *update)
 {
+    /* A release a round in a term: so many rounds before the newest, so many numbers before it. */
     bool const is_settled = said->closed && said->round == released;
     uint32_t const round = is_settled ? released : said->to != TACIT_EVERYONE ? said->seen : 0;
     if (round > 0 && round <= released) /* of this term */

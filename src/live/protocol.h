@@ -128,9 +128,11 @@ struct live_site_view live_site_show(const struct live_site *site,
 void live_site_promise(const struct live_site_config *config, enum tacit_leaving leaving,
                        struct tacit_promise *promise);
 
-/* The site has these neighbours, which have to stay. Their agents; NULL: out of memory. */
-const uint32_t *live_site_meet(struct live_site *site,
-                               const struct tacit_wire_neighbour *neighbours, uint32_t count);
+/* The site has these neighbours, which have to stay. Result: their agents, in the site's room;
+ * NULL: out of memory. Requires: it has none yet. */
+const uint32_t *live_site_set_neighbours(struct live_site *site,
+                                         const struct tacit_wire_neighbour *neighbours,
+                                         uint32_t count);
 
 /* What a core calls the event. Requires: one of LIVE_SITE_PLAN_EVENTS, or OFFER. */
 enum tacit_event_kind live_event_kind(const struct live_site_event *event);

@@ -84,9 +84,11 @@ static void *run_of(const struct live_hub_ops *ops, const struct live_hub_config
     return run;
 }
 
-/* What all sites must agree on; it points into config and the room. false: out of memory. */
-static bool agree(const struct live_hub_ops *ops, const struct live_hub_config *config,
-                  const void *run, struct live_room *room, struct tacit_wire_agreement *made)
+/* What all sites must agree on; it points into config and the room. run: as run_of made it, or
+ * NULL. false: out of memory. */
+static bool fill_agreement(const struct live_hub_ops *ops, const struct live_hub_config *config,
+                           const void *run, struct live_room *room,
+                           struct tacit_wire_agreement *made)
 {
     struct tacit_wire_shape const shape = shape_of(config);
     *made = (struct tacit_wire_agreement){
@@ -114,14 +116,14 @@ enum tacit_status live_hub_agreed(const struct live_hub_ops *ops,
     struct live_room room = {0};
     struct tacit_wire_agreement agreement;
     enum tacit_status const status =
-        agree(ops, config, run_of(ops, config, 0, &room), &room, &agreement)
+        fill_agreement(ops, config, run_of(ops, config, 0, &room), &room, &agreement)
             ? tacit_wire_agreement_digest(&agreement, digest, tacit_wire_heap())
             : TACIT_MEMORY;
     live_room_free(&room);
     return status;
 }
 
-/* has_place: it is longer for some than for others. */
+/* To be given to free(). NULL: out of memory. *has_place: it is longer for some than for others. */
 static uint8_t *announce(const struct live_hub_ops *ops, const struct live_hub_config *config,
                          uint32_t site, size_t *size, bool *has_place)
 {
@@ -131,7 +133,7 @@ static uint8_t *announce(const struct live_hub_ops *ops, const struct live_hub_c
     uint8_t *bytes = NULL;
     TACIT_ASSERT(site < config->site_count);
     void *const run = run_of(ops, config, site, &room);
-    bool is_made = agree(ops, config, run, &room, &announcement.agreement);
+    bool is_made = fill_agreement(ops, config, run, &room, &announcement.agreement);
     if (is_made && ops->fill_place != NULL)
         is_made = ops->fill_place(config, site, &room, run) &&
                   encode(ops->wire->place, &shape, run, &room, &announcement.place,
@@ -154,7 +156,8 @@ uint8_t *live_hub_announce(const struct live_hub_ops *ops, const struct live_hub
     return announce(ops, config, site, size, &has_place);
 }
 
-/* Offers and requests, as long as no site has many grants that were not counted. */
+/* Would an offer or a request of all sites be longer than a message may be? Half of that is left
+ * for sites with many grants that were not counted. */
 static bool is_too_many_for_helper(const struct live_hub_config *config)
 {
     size_t const offered = LIVE_KEY_BYTES + 1u + TACIT_WIRE_NAME_BYTES_MAX;
@@ -188,7 +191,8 @@ void live_hub_free(struct live_hub *hub)
     free(hub);
 }
 
-static enum tacit_status describe(struct live_hub *hub)
+/* All but the state: what follows from the file, and the family's configuration of the core. */
+static enum tacit_status set_up(struct live_hub *hub)
 {
     struct tacit_wire_agreement agreement;
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
@@ -196,7 +200,7 @@ static enum tacit_status describe(struct live_hub *hub)
     hub->keeps_nothing = hub->ops->core->size == NULL;
     hub->deadline_us = TACIT_NEVER;
     void const *const run = run_of(hub->ops, hub->config, 0, &hub->room);
-    if (!agree(hub->ops, hub->config, run, &hub->room, &agreement) ||
+    if (!fill_agreement(hub->ops, hub->config, run, &hub->room, &agreement) ||
         tacit_wire_agreement_digest(&agreement, digest, tacit_wire_heap()) != TACIT_OK)
         return TACIT_MEMORY;
     tacit_commit_domain(hub->config->federation, digest, hub->domain);
@@ -239,8 +243,9 @@ static enum tacit_status open_state(struct live_hub *hub, const void *bytes, siz
     return status;
 }
 
-/* The family's part, and what is known of the helper. */
-static enum tacit_status recall(struct live_hub *hub, const uint8_t *snapshot, size_t size)
+/* The family's part, then what is known of the helper (live_hub_snapshot). */
+static enum tacit_status restore_snapshot(struct live_hub *hub, const uint8_t *snapshot,
+                                          size_t size)
 {
     size_t const of_helper = live_hub_helper_entry_bytes(hub->helper);
     if (size < of_helper)
@@ -251,7 +256,7 @@ static enum tacit_status recall(struct live_hub *hub, const uint8_t *snapshot, s
     return status;
 }
 
-/* snapshot: over a state that is new; NULL: there is none. */
+/* bytes: the state as it was kept; of size 0: a new one. snapshot: to be put over that, or NULL. */
 static enum tacit_status make(const struct live_hub_ops *ops, struct live_hub **hub,
                               const struct live_hub_config *config, const void *bytes, size_t size,
                               const uint8_t *snapshot, size_t snapshot_size)
@@ -261,12 +266,12 @@ static enum tacit_status make(const struct live_hub_ops *ops, struct live_hub **
         return TACIT_MEMORY;
     made->ops = ops;
     made->config = config;
-    enum tacit_status status = describe(made);
+    enum tacit_status status = set_up(made);
     if (status == TACIT_OK)
         status = open_state(made, bytes, size);
     if (status == TACIT_OK && snapshot != NULL)
         status = made->keeps_nothing ? (snapshot_size == 0 ? TACIT_OK : TACIT_MALFORMED)
-                                     : recall(made, snapshot, snapshot_size);
+                                     : restore_snapshot(made, snapshot, snapshot_size);
     if (status == TACIT_OK && ops->begin != NULL)
         ops->begin(made);
     if (status == TACIT_OK && made->helper != NULL && size > 0 && !live_hub_helper_fits(made))

@@ -58,6 +58,7 @@ uint8_t *live_entry_write(struct live_envelopes *envelopes, struct live_entry *e
     return bytes;
 }
 
+/* The entry's state points into the envelope's body. Errors: false: it is no entry. */
 static bool parse_entry(const struct tacit_wire_envelope *envelope, struct live_entry *entry)
 {
     uint8_t const *const body = envelope->body;

@@ -27,6 +27,7 @@ struct reading {
     enum tacit_status status;
 };
 
+/* Results stay in the store: whoever shows them reads them there (live_runs_list). */
 static bool add_row(void *context, const struct live_run_row *row)
 {
     struct reading *const reading = context;
@@ -137,7 +138,7 @@ void live_runs_end(struct live_runs *runs, struct live_daemon *daemon, const cha
     struct live_run_row *const now = &runs->rows[runs->count - 1];
     if (!live_daemon_begin(daemon))
         return;
-    if (now->ended_unix_s == 0)
+    if (now->ended_unix_s == 0) /* else only its result is another one */
         now->ended_unix_s = now_s();
     struct live_run_row row = *now;
     row.result = size > 0 ? (const uint8_t *)result : NULL;

@@ -94,6 +94,7 @@ static bool append_known(const struct live_status *status, struct live_buffer *o
     return true;
 }
 
+/* The same, ended as a text of C. */
 static bool append_answer(const struct live_status *status, struct live_buffer *out)
 {
     bool const is_known = append_known(status, out);
@@ -432,8 +433,8 @@ static void show_page(const void *context, struct live_buffer *out)
 
 /* ---- Metrics --------------------------------------------------------------------------------- */
 
-/* To be given to free(); without memory it has none. */
-static struct site_state states(const struct live_status *status)
+/* Both members are to be given to free(); NULL: out of memory. */
+static struct site_state site_states(const struct live_status *status)
 {
     uint32_t const count = status->config->site_count;
     struct site_state const made = {calloc(count, sizeof(uint64_t)),
@@ -456,7 +457,7 @@ static void show_metrics(const void *context, struct live_buffer *out)
     struct live_number numbers[NUMBERS_MAX];
     struct live_column of_sites[SITE_COLUMNS];
     struct live_column of_arms[ARM_COLUMNS];
-    struct site_state const state_of = states(status);
+    struct site_state const state_of = site_states(status);
     site_columns(status->hub, &state_of, of_sites);
     arm_columns(status->hub, of_arms);
     live_show_numbers("tacit_hub_state", &causes, numbers, numbers_of(status, numbers), out);

@@ -268,6 +268,7 @@ static bool is_whole(const struct live_pieces *pieces)
     return memcmp(digest, pieces->digest, sizeof digest) == 0;
 }
 
+/* True: it was the last one, and all of them are the message whose digest they name. */
 static bool add_piece(struct live_pieces *pieces, const uint8_t *piece, size_t size)
 {
     if (size <= PIECE_HEAD_BYTES || piece[0] != LIVE_TRUST_PIECE)

@@ -193,7 +193,7 @@ static void configure_peer(struct live_site *site)
     *peer = (struct tacit_elim_peer_config){
         .agent = own_of(site)->agent,
         .collection = is_spread ? TACIT_ELIM_SPREAD : TACIT_ELIM_GATHER,
-        .neighbours = live_site_meet(site, run->neighbours, run->neighbour_count),
+        .neighbours = live_site_set_neighbours(site, run->neighbours, run->neighbour_count),
         .neighbour_count = run->neighbour_count,
         .members = run->members,
         .parent = run->parent,

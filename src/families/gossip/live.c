@@ -54,7 +54,7 @@ static enum tacit_status site_configure(struct live_site *site)
     site->mechanism = rule->tree.node;
     own->core.run_id = run->run_id;
     own->core.agent_id = run->agent;
-    own->core.neighbours = live_site_meet(site, run->neighbours, run->neighbour_count);
+    own->core.neighbours = live_site_set_neighbours(site, run->neighbours, run->neighbour_count);
     own->core.neighbour_count = run->neighbour_count;
     own->core.weight = 1;
     own->core.exchange_us = run->exchange_us;
