@@ -163,11 +163,11 @@ struct tacit_phased_agent_config {
     uint64_t resend_after_us; /* > 0; doubles with every unanswered message, up to 64 times this */
     uint32_t round_max;       /* policy: orders of later rounds are refused; 0: no limit */
     uint32_t spare_2;
-    uint64_t pulls_min; /* policy: so are plans with fewer new pulls of an arm; 0: none */
-    bool has_grants;    /* a release is used and leaves only when the hub granted it */
+    uint64_t spare_3;
+    bool has_grants; /* a release is used and leaves only when the hub granted it */
     uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: the federation, and what it agreed on */
     bool has_helper; /* with grants: two aggregators; each event that may draw says which */
-    uint8_t spare_3[6];
+    uint8_t spare_4[6];
 };
 TACIT_NO_GAPS_END
 

@@ -581,7 +581,6 @@ static bool play_with_faults(uint32_t seed)
     bool const gathers = setting.collection == TACIT_ELIM_GATHER;
     sim.common.seed = seed;
     sim.faults = &faults;
-    sim.hub_answers_all = true;
     if (gathers && tacit_rng_bernoulli(&rng, 0.5)) { /* rounds without everybody */
         sim.quorum = 1 + (uint32_t)tacit_rng_below(&rng, world->agents);
         sim.round_timeout_us = 1 + tacit_rng_below(&rng, setting.horizon);

@@ -6,6 +6,7 @@
 #include "../support/testing.h"
 #include "../../src/families/elim/flood.h"
 #include "../../src/families/elim/plan.h"
+#include "../../src/families/elim/state.h"
 #include "../support/temp.h"
 #include "tacit/random.h"
 
@@ -62,10 +63,11 @@ static void outcome_make(struct outcome *outcome, const struct tacit_experiment 
 static void play(const struct tacit_experiment *experiment, bool sends_messages,
                  struct outcome *outcome)
 {
+    static struct elim_hooks const onlooker = {.ops = &elim_node_ops};
     struct elim_plan *const plan = experiment->plan;
     struct tacit_sim_control control = {0};
     outcome_make(outcome, experiment);
-    plan->sim.sends_messages = sends_messages;
+    plan->sim.hooks = sends_messages ? &onlooker : NULL;
     assert_true(elim_flood_serves(&plan->sim) == !sends_messages);
     assert_int_equal(tacit_sim_run(&outcome->sim, &experiment->family->player, plan, 2,
                                    &outcome->results, &control),

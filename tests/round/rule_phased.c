@@ -67,8 +67,7 @@ static void configure_with(struct storm_world *world,
     for (uint32_t site = 0; site < world->sites; site++)
         own->sites[site] =
             (struct tacit_phased_agent_config){STORM_SITE_OF_ROUNDS(world, own->hub, site),
-                                               .round_max = storm_below(world, 10) == 0 ? 3 : 0,
-                                               .pulls_min = storm_below(world, 10) == 0 ? 2 : 0};
+                                               .round_max = storm_below(world, 10) == 0 ? 3 : 0};
 }
 
 static void configure(struct storm_world *world)
@@ -186,9 +185,8 @@ static bool is_anybody_gone(const struct storm_world *world)
     for (uint32_t site = 0; site < world->sites; site++) {
         struct tacit_phased_agent_view view;
         tacit_phased_agent_view(world->nodes[site].state, &view);
-        is_gone |= view.halted || view.blocked || view.finished ||
-                   site_config(world, site)->round_max > 0 ||
-                   site_config(world, site)->pulls_min > 0;
+        is_gone |=
+            view.halted || view.blocked || view.finished || site_config(world, site)->round_max > 0;
     }
     return is_gone;
 }

@@ -247,7 +247,6 @@ static struct audited *audited_new(const struct tacit_graph_spec *spec,
                                      .epsilon_per_reward = 1,
                                      .growth = growth,
                                      .has_grants = true,
-                                     .hub_answers_all = true,
                                      .faults = &audited->faults,
                                      .hooks = elim_observe(&audited->observer)};
     assert_int_equal(tacit_mechanism_init(&audited->sim.mechanism, &config), TACIT_OK);

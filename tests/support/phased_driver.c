@@ -32,7 +32,6 @@ struct tacit_phased_agent_config phased_agent_config(const struct phased_setup *
                                               .budget_nano = setup->budget_nano,
                                               .resend_after_us = PHASED_RESEND_US,
                                               .round_max = setup->round_max,
-                                              .pulls_min = setup->pulls_min,
                                               .has_grants = setup->has_grants,
                                               .domain = {setup->has_grants ? 7 : 0}};
 }

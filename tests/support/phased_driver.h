@@ -15,7 +15,6 @@ struct phased_setup {
     uint64_t seed;
     uint64_t budget_nano;
     uint32_t round_max;
-    uint64_t pulls_min;
     uint32_t quorum;
     uint64_t round_timeout_us;
     bool answers_all;

@@ -52,11 +52,8 @@ struct elim_sim {
     const struct tacit_elim_network *network; /* NULL: a star */
     uint32_t quorum;                          /* of the hub, as the two below; 0: all N */
     uint64_t round_timeout_us;                /* 0: no deadline */
-    bool hub_answers_all;
-    bool has_grants;                       /* commit, grant, reveal (tacit/commit.h) */
+    bool has_grants;                          /* commit, grant, reveal (tacit/commit.h) */
     uint64_t gather_timeout_us;            /* of a sink, from its own report on; 0: waits for all */
-    bool own_tables;                       /* of peers, also where nothing fails: for tests */
-    bool sends_messages;                   /* also where distances would do (flood.h): for tests */
     const struct tacit_sim_faults *faults; /* NULL: every message arrives at once, nothing fails */
     const struct elim_hooks *hooks;        /* NULL: none. Single-threaded use only */
 };

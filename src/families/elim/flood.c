@@ -101,12 +101,11 @@ static bool keeps_own(const struct elim_sim *experiment)
 bool elim_flood_serves(const struct elim_sim *experiment)
 {
     struct tacit_elim_network const *const network = experiment->network;
-    if (experiment->faults != NULL || experiment->hooks != NULL || experiment->own_tables ||
-        experiment->sends_messages)
+    if (experiment->faults != NULL || experiment->hooks != NULL)
         return false;
     if (is_star(experiment))
         return experiment->report_count == experiment->common.agent_count &&
-               experiment->round_timeout_us == 0 && !experiment->hub_answers_all;
+               experiment->round_timeout_us == 0;
     if (network->collection != TACIT_ELIM_SPREAD)
         return false;
     bool const is_connected = network->component_count == 1;

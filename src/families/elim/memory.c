@@ -97,7 +97,7 @@ struct tacit_elim_hub_config elim_run_hub_config(const struct elim_sim *experime
         .mechanism = experiment->mechanism,
         .quorum = experiment->quorum,
         .round_timeout_us = experiment->round_timeout_us,
-        .answers_all = experiment->hub_answers_all,
+        .answers_all = experiment->faults != NULL,
         .weights = weights,
         .has_grants = experiment->has_grants,
         .numbered_commits = commits_by_number(experiment),
@@ -183,7 +183,7 @@ static bool is_valid(const struct elim_run *run)
 static enum tacit_status make_table(struct elim_run *run)
 {
     struct elim_sim const *const experiment = run->experiment;
-    if (experiment->network == NULL || experiment->faults != NULL || experiment->own_tables)
+    if (experiment->network == NULL || experiment->faults != NULL)
         return TACIT_OK;
     struct tacit_elim_peer_config const config = elim_run_peer_config(run, 1, 0, 1);
     run->shared_table = tacit_sim_new(run, 1, tacit_elim_peer_table_size(&config));
@@ -301,7 +301,6 @@ double elim_sim_bytes(const struct elim_sim *experiment)
     struct elim_run run = {.experiment = experiment,
                            .agent_count = experiment->common.agent_count,
                            .arm_count = experiment->common.env.arm_count};
-    bool const shares_table = experiment->faults == NULL && !experiment->own_tables;
     double const agents = run.agent_count;
     double table_bytes = 0;
     double bytes = 0;
@@ -313,5 +312,5 @@ double elim_sim_bytes(const struct elim_sim *experiment)
     if (experiment->network != NULL && experiment->network->component_count > 1)
         bytes += agents / 8 * experiment->network->component_count; /* members of each */
     tacit_sim_delete(memory);
-    return bytes + table_bytes * (shares_table ? 1 : agents);
+    return bytes + table_bytes * (experiment->faults == NULL ? 1 : agents);
 }

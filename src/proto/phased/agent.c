@@ -341,17 +341,6 @@ static enum tacit_status check_order(void *state, const struct tacit_event *inpu
                : TACIT_MALFORMED;
 }
 
-/* Are its pulls fewer than the site's policy allows? */
-static bool is_beyond_policy(void *state, const struct tacit_event *input)
-{
-    struct tacit_phased_agent const *const agent = state;
-    struct tacit_phased_message const *const order = input->as.message;
-    for (uint32_t i = 0; i < order->block_count; i++)
-        if (order->blocks[i].count < agent->config.pulls_min)
-            return true;
-    return false;
-}
-
 static void lay_plan(void *state, const struct tacit_event *input)
 {
     struct tacit_phased_agent *const agent = state;
@@ -383,7 +372,6 @@ static bool reuse_release(void *state, const struct tacit_event *input)
 static const struct round_agent_rule rule = {.round = round_of,
                                              .head_at = offsetof(struct tacit_phased_message, head),
                                              .check_order = check_order,
-                                             .is_refused = is_beyond_policy,
                                              .reuse_release = reuse_release,
                                              .plan = lay_plan,
                                              .begin = begin_alone,

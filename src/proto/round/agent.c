@@ -279,9 +279,8 @@ static bool is_refused(const struct stepped *at)
 {
     struct tacit_round_message const *const order = at->head;
     uint32_t const limit = at->round.round_limit;
-    return !order->last && at->round.play->phase != PHASE_FINISHED &&
-           ((limit > 0 && order->round > limit) ||
-            (at->rule->is_refused != NULL && at->rule->is_refused(at->site, at->event)));
+    return !order->last && at->round.play->phase != PHASE_FINISHED && limit > 0 &&
+           order->round > limit;
 }
 
 /* The order of the round that stands may ask others for their reports, or this site no more. */

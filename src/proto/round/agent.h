@@ -39,8 +39,6 @@ struct round_agent_rule {
     enum tacit_status (*check_order)(void *site, const struct tacit_event *input);
     /* What it says beside the round, whatever is made of that: has the site changed? NULL */
     bool (*apply_changes)(void *site, const struct tacit_event *input);
-    /* Is it beyond the site's policy, apart from its round? NULL */
-    bool (*is_refused)(void *site, const struct tacit_event *input);
     /* The first of a term, of the very round of the last release. True: that release answers it,
      * and what else the order says is taken. False: nothing changed. */
     bool (*reuse_release)(void *site, const struct tacit_event *input);
