@@ -2,7 +2,6 @@
  * are durable. */
 #include "agent_state.h"
 #include "bus/topics.h"
-#include "daemon/crash_point.h"
 #include "daemon/entropy.h"
 #include "daemon/log.h"
 #include <stdio.h>
@@ -22,7 +21,6 @@ static void record_release(struct agent *agent, const struct live_site_release *
                                          .bytes = made->bytes,
                                          .size = made->size,
                                          .made_unix_s = (int64_t)time(NULL)};
-    live_crash_point("release");
     if (!live_daemon_begin(&agent->daemon))
         return;
     if (made->bytes == NULL) {

@@ -1,6 +1,5 @@
 /* The frame of a daemon: persist, send, answer; stop when the disk fails. */
 #include "daemon.h"
-#include "daemon/crash_point.h"
 #include "daemon/entropy.h"
 #include "daemon/log.h"
 #include <malloc.h>
@@ -65,11 +64,9 @@ static void flush_outgoing(struct live_daemon *daemon)
 {
     while (daemon->first != NULL && live_bus_has_room(daemon->bus)) {
         struct live_outgoing *const message = pop_outgoing(daemon);
-        live_crash_point("before-send");
         (void)live_bus_publish(daemon->bus, message->topic, message->bytes, message->size,
                                message->retain);
         free(message);
-        live_crash_point("after-send");
     }
 }
 
@@ -157,13 +154,11 @@ static void end_round(void *context)
         daemon->prepare(daemon->context);
     bool durable = daemon->status == TACIT_OK;
     if (daemon->batch_is_open && durable) {
-        live_crash_point("before-commit");
         enum tacit_status const status = live_store_commit(daemon->store);
         if (status != TACIT_OK) {
             durable = false;
             live_daemon_fail(daemon, status, "the state is not durable; nothing is sent");
         }
-        live_crash_point("after-commit");
     }
     daemon->batch_is_open = false;
     if (durable && daemon->bus != NULL && may_send(daemon))

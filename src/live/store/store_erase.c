@@ -14,7 +14,6 @@
  * header: a log goes on from a file if its last generation is not behind the file's, and its first
  * one not ahead of the next. */
 #include "store_base.h"
-#include "../daemon/crash_point.h"
 #include <stdio.h>
 
 #define BLOCK_BYTES 65536
@@ -82,7 +81,6 @@ static int put_zeros(sqlite3_file *log, sqlite3_int64 end)
         code = log->pMethods->xWrite(log, zeros, part, at);
         at += part;
     }
-    live_crash_point("zeros");
     return code == SQLITE_OK ? sync_log(log) : code;
 }
 
@@ -90,7 +88,6 @@ static enum tacit_status erase(struct live_store *store, sqlite3_file *log, sqli
 {
     TACIT_ASSERT(!store->in_batch && store->log_pages == 0);
     int code = put_header_mark(store, log);
-    live_crash_point("mark");
     if (code == SQLITE_OK)
         code = put_zeros(log, end);
     store->log_pages_used = 0;
@@ -107,7 +104,6 @@ enum tacit_status store_erase_log(struct live_store *store)
     sqlite3_int64 size = 0;
     if (store->log_pages_used == 0)
         return TACIT_OK;
-    live_crash_point("fold");
     enum tacit_status const status = store_checkpoint(store);
     if (status != TACIT_OK)
         return status;
