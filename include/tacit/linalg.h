@@ -129,6 +129,11 @@ double tacit_linalg_log_det(uint32_t d, const double *factor);
 void tacit_linalg_invert(uint32_t d, const double *factor, const double *reciprocal,
                          double *inverse);
 
+/* The inverse of m, and log det m (NULL: not wanted). False: m is not positive definite, outputs
+ * unspecified. */
+bool tacit_linalg_inverse(enum tacit_linalg_path path, uint32_t d, const double *m, double *inverse,
+                          double *log_det);
+
 /* The point of the ball of this radius that is nearest to x in the norm of m, in place: the x with
  * m (x - x0) + nu x = 0 and norm = radius. Returns the multiplier nu, 0 if x was inside. `inverse`
  * (of m) saves the first factor; NULL: without. Newton on 1/norm (Hebden 1973, More and Sorensen

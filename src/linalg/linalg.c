@@ -193,6 +193,20 @@ void tacit_linalg_invert(uint32_t d, const double *factor, const double *recipro
     }
 }
 
+bool tacit_linalg_inverse(enum tacit_linalg_path path, uint32_t d, const double *m, double *inverse,
+                          double *log_det)
+{
+    double factor[TACIT_LINALG_MATRIX_MAX];
+    double reciprocal[TACIT_LINALG_VECTOR_MAX];
+    TACIT_ASSERT(d >= 1 && d <= TACIT_LINALG_DIMENSION_MAX);
+    if (!tacit_linalg_cholesky(path, d, m, 0, factor, reciprocal))
+        return false;
+    tacit_linalg_invert(d, factor, reciprocal, inverse);
+    if (log_det != NULL)
+        *log_det = tacit_linalg_log_det(d, factor);
+    return true;
+}
+
 static double norm_of(enum tacit_linalg_path path, uint32_t d, const double *x)
 {
     return sqrt(ON_PATH(path, dot, d, x, x));

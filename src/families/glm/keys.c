@@ -33,12 +33,13 @@ static const struct config_key environment_keys[] = {
     {.name = NULL}};
 
 static const struct config_key contextual_keys[] = {
-    {"dimension", NULL, "d", CONFIG_TO_U32(glm_keys, dimension, 1, TACIT_LINALG_DIMENSION_MAX)},
+    {"dimension", NULL, "d",
+     CONFIG_TO_U32(glm_keys, model.dimension, 1, TACIT_LINALG_DIMENSION_MAX)},
     {"arms", NULL, "K", CONFIG_TO_U32(glm_keys, arm_count, 2, TACIT_GLM_ARMS_MAX)},
     {"link", "logistic",
      "logistic, probit: rewards 0 and 1; poisson: counts; identity: normal around the mean, "
      "standard deviation noise",
-     CONFIG_TO_ENUM(glm_keys, link, glm_links)},
+     CONFIG_TO_ENUM(glm_keys, model.link, glm_links)},
     {"source", "sphere",
      "sphere: K fresh unit vectors for each client and slot; pool: K of a fixed pool with a "
      "constant coordinate; ratings, offers: logged decisions",
@@ -71,7 +72,7 @@ static void read_environment(struct config_reader *reader, const struct config_n
         glm_read_source(reader, contextual, keys);
     if (reader->status != TACIT_OK || keys->source != GLM_SOURCE_POOL)
         return;
-    if (keys->dimension < 2 || keys->pool_count < keys->arm_count)
+    if (keys->model.dimension < 2 || keys->pool_count < keys->arm_count)
         config_reader_fail(reader, contextual, "environment.contextual",
                            "a pool needs dimension 2 or more (one coordinate is constant), and at "
                            "least as many vectors as there are arms");
@@ -91,7 +92,7 @@ static void require_key(struct config_reader *reader, const struct config_node *
 static void require_keys(struct config_reader *reader, const struct config_node *protocol,
                          bool is_sound, struct glm_keys *keys)
 {
-    enum tacit_glm_variant const variant = keys->variant;
+    enum tacit_glm_variant const variant = keys->model.variant;
     bool const is_triggered =
         !is_sound && (variant == TACIT_GLM_FEDGLB || variant == TACIT_GLM_DISLINUCB);
     bool const is_scheduled = !is_sound && (variant == TACIT_GLM_V1 || variant == TACIT_GLM_V2 ||
@@ -99,9 +100,9 @@ static void require_keys(struct config_reader *reader, const struct config_node 
     require_key(reader, protocol, "threshold", is_triggered, "variants fedglb and dislinucb");
     require_key(reader, protocol, "updates", is_scheduled, "variants v1, v2 and v3");
     /* What stands there for others does nothing here. */
-    keys->threshold = is_triggered ? keys->threshold : 0;
+    keys->model.threshold = is_triggered ? keys->model.threshold : 0;
     keys->updates = is_scheduled ? keys->updates : 0;
-    require_key(reader, protocol, "alpha", keys->exploration == TACIT_GLM_CONSTANT,
+    require_key(reader, protocol, "alpha", keys->model.exploration == TACIT_GLM_CONSTANT,
                 "exploration: constant");
 }
 
@@ -116,45 +117,45 @@ static const struct config_choice descents[] = {
 static const struct config_key protocol_keys[] = {
     {"kind", NULL, "", .form = "glm-ucb"},
     {"variant", "fedglb", "refused in mode sound, which is a protocol of its own",
-     CONFIG_TO_ENUM(glm_keys, variant, variants)},
+     CONFIG_TO_ENUM(glm_keys, model.variant, variants)},
     {"exploration", "practical",
      "theory: the radius as printed; proof (v3): with R^4 where Lemma 14 prints R^2 of the noise; "
      "practical: .1 of it for fedglb, v2, v3 and n-ons; constant: alpha",
-     CONFIG_TO_ENUM(glm_keys, exploration, explorations)},
+     CONFIG_TO_ENUM(glm_keys, model.exploration, explorations)},
     {"threshold", "(must be given for fedglb, dislinucb)", "D of the event",
-     CONFIG_TO_REAL(glm_keys, threshold, POSITIVE)},
+     CONFIG_TO_REAL(glm_keys, model.threshold, POSITIVE)},
     {"updates", "(must be given for v1, v2, v3)",
      "B: the fixed schedule has period N floor(T/B) observations, or floor(NT/B) if B > T",
      CONFIG_TO_U64(glm_keys, updates, 1, TACIT_HORIZON_MAX)},
     {"shared", "round", "one-ucb: an update once a round, or at every interaction",
      CONFIG_TO_FLAG(glm_keys, every_pull, shared_words)},
-    {"lambda", "2", "the regulariser", CONFIG_TO_REAL(glm_keys, lambda, POSITIVE)},
+    {"lambda", "2", "the regulariser", CONFIG_TO_REAL(glm_keys, model.lambda, POSITIVE)},
     {"delta", "0.01", "the failure probability",
-     CONFIG_TO_REAL(glm_keys, delta, CONFIG_ABOVE(0, 1 - 1e-9))},
-    {"norm", "1", "S", CONFIG_TO_REAL(glm_keys, norm_bound, CONFIG_ABOVE(0, 10))},
-    {"noise", "(of the link)", "R_max", CONFIG_TO_REAL(glm_keys, noise_bound, POSITIVE)},
+     CONFIG_TO_REAL(glm_keys, model.delta, CONFIG_ABOVE(0, 1 - 1e-9))},
+    {"norm", "1", "S", CONFIG_TO_REAL(glm_keys, model.norm_bound, CONFIG_ABOVE(0, 10))},
+    {"noise", "(of the link)", "R_max", CONFIG_TO_REAL(glm_keys, model.noise_bound, POSITIVE)},
     {"alpha", "(must be given for constant)", "the radius of exploration: constant",
-     CONFIG_TO_REAL(glm_keys, alpha, CONFIG_FROM(0, VALUE_MAX))},
+     CONFIG_TO_REAL(glm_keys, model.alpha, CONFIG_FROM(0, VALUE_MAX))},
     {"suboptimality", "(1/n^2)", "eps_t of an update",
-     CONFIG_TO_REAL(glm_keys, suboptimality, POSITIVE)},
+     CONFIG_TO_REAL(glm_keys, model.suboptimality, POSITIVE)},
     {"explore", "0", "probability of a uniform arm instead of the best one",
-     CONFIG_TO_REAL(glm_keys, explore, CONFIG_FROM(0, 1))},
+     CONFIG_TO_REAL(glm_keys, model.explore, CONFIG_FROM(0, 1))},
     {"batches", "(T/5)",
      "sound mode: P; with few batches each is released by itself, with many in a binary tree",
      .form = "1 to the horizon"},
     {"clock", "slots",
      "what the event multiplies with: slots since the last update, or the client's own rewards "
      "since then, which the authors count",
-     CONFIG_TO_ENUM(glm_keys, clock, clocks)},
+     CONFIG_TO_ENUM(glm_keys, model.clock, clocks)},
     {"descent", "printed",
      "Alg. 3: printed, with the step 1/(k_mu max||x||^2 + lambda/n); authors: what they ran, a "
      "tenth of 1/(k_mu + lambda/n), and momentum that grows half as fast",
-     CONFIG_TO_ENUM(glm_keys, descent, descents)},
+     CONFIG_TO_ENUM(glm_keys, model.descent, descents)},
     {"start", "last", "Alg. 3 begins at the last model, or at zero",
-     CONFIG_TO_ENUM(glm_keys, start, starts)},
+     CONFIG_TO_ENUM(glm_keys, model.start, starts)},
     {"rounds", "(no limit)",
      "an update ends after so many rounds; without it, one that needs more than 10,000 is an error",
-     CONFIG_TO_U32(glm_keys, rounds, 1, TACIT_GLM_ROUNDS_MAX)},
+     CONFIG_TO_U32(glm_keys, model.rounds, 1, TACIT_GLM_ROUNDS_MAX)},
     {.name = NULL}};
 
 static const struct config_key privacy_keys[] = {
@@ -201,12 +202,12 @@ void glm_read_keys(struct config_reader *reader, const struct config_node *root,
 {
     struct config_node const *const protocol = config_node_member(root, "protocol");
     struct glm_keys *const keys = config->keys;
-    keys->alpha = 1; /* of the variants that have no constant one */
+    keys->model.alpha = 1; /* of the variants that have no constant one */
     config_reader_table(reader, protocol, "protocol", protocol_keys, keys);
     config_reader_idle(
         reader, protocol, "protocol.exploration",
-        keys->exploration == TACIT_GLM_PROOF &&
-            (keys->variant != TACIT_GLM_V3 || config->privacy == TACIT_PRIVACY_SOUND),
+        keys->model.exploration == TACIT_GLM_PROOF &&
+            (keys->model.variant != TACIT_GLM_V3 || config->privacy == TACIT_PRIVACY_SOUND),
         "proof differs from theory for variant: v3 only; allowed: theory, practical, constant");
     if (reader->status == TACIT_OK)
         require_keys(reader, protocol, config->privacy == TACIT_PRIVACY_SOUND, keys);

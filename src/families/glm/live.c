@@ -212,12 +212,9 @@ static void note_model(struct live_hub *hub)
     struct glm_hub *const own = hub->own;
     struct tacit_glm_hub_view const view = core_view(hub);
     uint32_t const d = own->core.model.dimension;
-    double factor[TACIT_LINALG_MATRIX_MAX];
-    double reciprocal[TACIT_LINALG_VECTOR_MAX];
     bool const is_positive =
-        tacit_linalg_cholesky(TACIT_LINALG_PORTABLE, d, view.matrix, 0, factor, reciprocal);
+        tacit_linalg_inverse(TACIT_LINALG_PORTABLE, d, view.matrix, own->inverse, NULL);
     TACIT_ASSERT(is_positive);
-    tacit_linalg_invert(d, factor, reciprocal, own->inverse);
     own->shown =
         (struct live_model){.number = view.sync,
                             .observation_count = view.model_count,

@@ -43,26 +43,14 @@ static void glm_read_run(struct config_reader *reader, const struct config_node 
                          struct tacit_config_coordinator *coordinator)
 {
     struct glm_hub_settings *const keys = coordinator->keys;
+    keys->model.alpha = 1; /* where it is not constant */
     config_reader_values(reader, run, "run", run_keys, keys);
     if (keys->model.exploration == TACIT_GLM_CONSTANT)
         config_reader_need(reader, "run.alpha");
     if (reader->status != TACIT_OK)
         return;
-    struct tacit_glm_model const given = keys->model;
-    struct tacit_glm_model *const model = &keys->model;
-    *model = tacit_glm_model_init(given.variant, given.link, coordinator->site_count,
-                                  given.dimension, coordinator->horizon);
-    model->norm_bound = given.norm_bound;
-    tacit_glm_link_constants(model);
-    model->exploration = given.exploration;
-    model->clock = TACIT_GLM_COUNTS;
-    model->threshold = given.threshold;
-    model->lambda = given.lambda;
-    model->delta = given.delta;
-    model->noise_bound = given.noise_bound > 0 ? given.noise_bound : model->noise_bound;
-    model->alpha = config_node_member(run, "alpha") != NULL ? given.alpha : model->alpha;
-    model->suboptimality = given.suboptimality;
-    model->explore = given.explore;
+    keys->model = glm_model_of(&keys->model, coordinator->site_count, coordinator->horizon);
+    keys->model.clock = TACIT_GLM_COUNTS;
 }
 
 struct tacit_glm_model glm_live_model(const struct live_hub_config *config)

@@ -205,7 +205,7 @@ void glm_read_source(struct config_reader *reader, const struct config_node *con
     *spec = (struct tacit_context_spec){.folder = "", .arm_count = keys->arm_count};
     spec->is_standardised = read_switch(reader, contextual, PREFIX "standardise");
     spec->has_constant = read_switch(reader, contextual, PREFIX "constant");
-    spec->dimension = keys->dimension - (spec->has_constant ? 1 : 0);
+    spec->dimension = keys->model.dimension - (spec->has_constant ? 1 : 0);
     if (spec->dimension == 0)
         config_reader_fail(reader, contextual, PREFIX "dimension",
                            "the constant coordinate is one of them; allowed: 2 or more");

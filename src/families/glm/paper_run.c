@@ -190,15 +190,11 @@ static void write_model(const struct glm_run *run, double *profiles)
 {
     struct glm_plan const *const plan = run->plan;
     uint32_t const d = plan->model.dimension;
-    double factor[TACIT_LINALG_MATRIX_MAX];
     double inverse[TACIT_LINALG_MATRIX_MAX];
-    double reciprocal[TACIT_LINALG_VECTOR_MAX];
     struct tacit_glm_hub_view view;
     tacit_glm_hub_view(run->hub, &view);
-    if (view.update_count == 0 ||
-        !tacit_linalg_cholesky(plan->path, d, view.matrix, 0, factor, reciprocal))
+    if (view.update_count == 0 || !tacit_linalg_inverse(plan->path, d, view.matrix, inverse, NULL))
         return;
-    tacit_linalg_invert(d, factor, reciprocal, inverse);
     double const radius = tacit_glm_radius(&plan->model, view.model_count);
     for (uint32_t i = 0; i < d; i++) {
         profiles[i] = view.theta[i];

@@ -4,33 +4,33 @@
 #include <math.h>
 #include <stdlib.h>
 
+struct tacit_glm_model glm_model_of(const struct tacit_glm_model *given, uint32_t client_count,
+                                    uint64_t horizon)
+{
+    struct tacit_glm_model const usual =
+        tacit_glm_model_init(given->variant, given->link, client_count, given->dimension, horizon);
+    struct tacit_glm_model model = *given;
+    model.client_count = client_count;
+    model.horizon = horizon;
+    model.period = usual.period;
+    model.threshold = given->threshold > 0 ? given->threshold : usual.threshold;
+    model.context_bound = usual.context_bound;
+    tacit_glm_link_constants(&model);
+    if (given->noise_bound > 0)
+        model.noise_bound = given->noise_bound;
+    return model;
+}
+
 static struct tacit_glm_model model_of(const struct glm_keys *keys,
                                        const struct tacit_config *config)
 {
-    struct tacit_glm_model model = tacit_glm_model_init(
-        keys->variant, keys->link, config->agent_count, keys->dimension, config->horizon);
-    model.exploration = keys->exploration;
-    model.norm_bound = keys->norm_bound;
-    tacit_glm_link_constants(&model);
-    if (keys->noise_bound > 0)
-        model.noise_bound = keys->noise_bound;
+    struct tacit_glm_model model = glm_model_of(&keys->model, config->agent_count, config->horizon);
     if (keys->source == GLM_SOURCE_POOL)
         model.context_bound = sqrt(2.0); /* READINGS P4.5: the constant coordinate */
     if (keys->updates > 0)
         model.period = tacit_glm_period(config->agent_count, config->horizon, keys->updates);
     if (keys->every_pull)
         model.period = 1;
-    if (keys->threshold > 0)
-        model.threshold = keys->threshold;
-    model.lambda = keys->lambda;
-    model.delta = keys->delta;
-    model.alpha = keys->alpha;
-    model.suboptimality = keys->suboptimality;
-    model.explore = keys->explore;
-    model.clock = keys->clock;
-    model.descent = keys->descent;
-    model.start = keys->start;
-    model.rounds = keys->rounds;
     return model;
 }
 
@@ -181,8 +181,9 @@ enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct taci
     enum tacit_status status = tacit_experiment_protect(experiment, INFINITY, error);
     if (status != TACIT_OK)
         return status;
-    bool const is_alone = keys->variant == TACIT_GLM_N_UCB || keys->variant == TACIT_GLM_N_ONS ||
-                          keys->variant == TACIT_GLM_RANDOM;
+    bool const is_alone = keys->model.variant == TACIT_GLM_N_UCB ||
+                          keys->model.variant == TACIT_GLM_N_ONS ||
+                          keys->model.variant == TACIT_GLM_RANDOM;
     experiment->promise.mechanism.of = TACIT_PROTECTED_INTERACTION;
     experiment->promise.mechanism.leaving = TACIT_LEAVING_GRADIENTS;
     experiment->promise.trust.audience = is_alone ? TACIT_AUDIENCE_ALONE : TACIT_AUDIENCE_STAR;

@@ -48,28 +48,14 @@ enum glm_source { GLM_SOURCE_SPHERE, GLM_SOURCE_POOL, GLM_SOURCE_RATINGS, GLM_SO
 
 /* The keys of its sections `protocol` and `environment.contextual`. */
 struct glm_keys {
-    enum tacit_glm_variant variant;
-    enum tacit_glm_exploration exploration;
-    enum tacit_linalg_link link;
+    struct tacit_glm_model
+        model; /* as far as the file says it; threshold, noise_bound 0: it does not */
     enum glm_source source;
     const struct tacit_context_spec *log; /* ratings, offers */
-    uint32_t dimension;
     uint32_t arm_count;
     uint32_t pool_count;
-    uint64_t updates; /* B of a schedule; 0: not given */
-    bool every_pull;  /* one-ucb: an update at every interaction, not once a round */
-    double threshold; /* D; 0: not given */
-    double lambda;
-    double delta;
-    double norm_bound;
-    double noise_bound; /* 0: that of the link */
-    double alpha;
-    double suboptimality;
-    double explore;
-    enum tacit_glm_clock clock;
-    enum tacit_glm_descent descent;
-    enum tacit_glm_start start;
-    uint32_t rounds;      /* 0: not given */
+    uint64_t updates;     /* B of a schedule; 0: not given */
+    bool every_pull;      /* one-ucb: an update at every interaction, not once a round */
     uint64_t batches;     /* P of the sound mode; 0: not given */
     double privacy_delta; /* of (epsilon, delta) */
 };
@@ -132,6 +118,10 @@ extern const struct config_key glm_item_keys[];
 extern const struct config_key glm_offer_keys[];
 
 /* ---- plan.c ---- */
+
+/* The model of a run, of what its file says of it. */
+struct tacit_glm_model glm_model_of(const struct tacit_glm_model *given, uint32_t client_count,
+                                    uint64_t horizon);
 
 enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);
 void glm_free_plan(void *plan); /* NULL is allowed */

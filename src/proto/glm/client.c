@@ -49,77 +49,33 @@ static uint32_t dimension_of(const struct tacit_glm_client *client)
     return client->config.model.dimension;
 }
 
-static double *matrix_at(struct tacit_glm_client *client, uint32_t index)
-{
-    TACIT_ASSERT(index <= 5);
-    return client->values + index * TACIT_LINALG_MATRIX(dimension_of(client));
-}
+/* What its numbers begin with: matrices, then vectors. */
+enum part {
+    INVERSE,       /* of the matrix that decisions use: A, or V of variant 3 */
+    STEPS,         /* of the online Newton steps: A */
+    STEPS_INVERSE, /* where it is not that of decisions (variant 3) */
+    OWN,           /* sum of xx' over the first own_count samples */
+    MATRIX_OUT,
+    THETA,
+    TARGET,
+    ESTIMATE,
+    LAST, /* the model of the last commit */
+    VECTOR_OUT,
+    PARTS_END
+};
 
-static double *vector_at(struct tacit_glm_client *client, uint32_t index)
+static double *part_of(struct tacit_glm_client *client, enum part part)
 {
-    TACIT_ASSERT(index <= 5);
-    return matrix_at(client, 5) + index * TACIT_LINALG_STRIDE(dimension_of(client));
-}
-
-/* Inverse of the matrix that decisions use: A, or V of variant 3. */
-static double *inverse_of(struct tacit_glm_client *client)
-{
-    return matrix_at(client, 0);
-}
-
-/* The matrix of the online Newton steps: A. */
-static double *steps_of(struct tacit_glm_client *client)
-{
-    return matrix_at(client, 1);
-}
-
-/* Its inverse, where it is another matrix than that of decisions (variant 3). */
-static double *steps_inverse_of(struct tacit_glm_client *client)
-{
-    return matrix_at(client, 2);
-}
-
-/* Sum of xx' over the first own_count samples. */
-static double *own_of(struct tacit_glm_client *client)
-{
-    return matrix_at(client, 3);
-}
-
-static double *out_matrix_of(struct tacit_glm_client *client)
-{
-    return matrix_at(client, 4);
-}
-
-static double *theta_of(struct tacit_glm_client *client)
-{
-    return vector_at(client, 0);
-}
-
-static double *target_of(struct tacit_glm_client *client)
-{
-    return vector_at(client, 1);
-}
-
-static double *estimate_of(struct tacit_glm_client *client)
-{
-    return vector_at(client, 2);
-}
-
-/* The model of the last commit. */
-static double *last_of(struct tacit_glm_client *client)
-{
-    return vector_at(client, 3);
-}
-
-static double *out_vector_of(struct tacit_glm_client *client)
-{
-    return vector_at(client, 4);
+    uint32_t const matrices = part < THETA ? part : THETA;
+    TACIT_ASSERT(part <= PARTS_END);
+    return client->values + matrices * TACIT_LINALG_MATRIX(dimension_of(client)) +
+           (part - matrices) * TACIT_LINALG_STRIDE(dimension_of(client));
 }
 
 /* Of the gradient about the iterate of round anchor_round. */
 static double *expansion_of(struct tacit_glm_client *client)
 {
-    return vector_at(client, 5);
+    return part_of(client, PARTS_END);
 }
 
 static struct tacit_linalg_samples samples_of(struct tacit_glm_client *client)
@@ -187,7 +143,7 @@ static double dot(const struct tacit_glm_client *client, enum tacit_linalg_path 
 static double radius_of(struct tacit_glm_client *client, enum tacit_linalg_path path)
 {
     struct tacit_glm_model const *const model = &client->config.model;
-    double const fit = dot(client, path, estimate_of(client), target_of(client));
+    double const fit = dot(client, path, part_of(client, ESTIMATE), part_of(client, TARGET));
     double square = 0;
     switch (model->variant) {
     case TACIT_GLM_FEDGLB:
@@ -225,9 +181,11 @@ static void refresh(struct tacit_glm_client *client, enum tacit_linalg_path path
     struct tacit_glm_model const *const model = &client->config.model;
     uint32_t const d = model->dimension;
     if (has_target(model->variant))
-        tacit_linalg_multiply(path, d, inverse_of(client), target_of(client), estimate_of(client));
+        tacit_linalg_multiply(path, d, part_of(client, INVERSE), part_of(client, TARGET),
+                              part_of(client, ESTIMATE));
     else
-        memcpy(estimate_of(client), theta_of(client), TACIT_LINALG_STRIDE(d) * sizeof(double));
+        memcpy(part_of(client, ESTIMATE), part_of(client, THETA),
+               TACIT_LINALG_STRIDE(d) * sizeof(double));
     client->alpha = model->exploration == TACIT_GLM_CONSTANT
                         ? model->alpha
                         : glm_exploration_scale(model) * radius_of(client, path);
@@ -245,10 +203,10 @@ enum tacit_status tacit_glm_client_init(struct tacit_glm_client *client,
     client->triggered_sync = NOT_TRIGGERED;
     struct tacit_glm_model const *const model = &client->config.model;
     double const base = glm_base(model);
-    tacit_linalg_identity(model->dimension, 1.0 / base, inverse_of(client));
-    tacit_linalg_identity(model->dimension, base, steps_of(client));
-    tacit_linalg_identity(model->dimension, 1.0 / base, steps_inverse_of(client));
-    client->model_radius = glm_model_radius(model, 0);
+    tacit_linalg_identity(model->dimension, 1.0 / base, part_of(client, INVERSE));
+    tacit_linalg_identity(model->dimension, base, part_of(client, STEPS));
+    tacit_linalg_identity(model->dimension, 1.0 / base, part_of(client, STEPS_INVERSE));
+    client->model_radius = tacit_glm_radius(model, 0);
     client->fixed = glm_fixed_square(model, 0, 0, 0);
     refresh(client, TACIT_LINALG_PORTABLE);
     return TACIT_OK;
@@ -332,8 +290,9 @@ static enum tacit_status on_offer(struct tacit_glm_client *client,
     double linear[TACIT_GLM_ARMS_MAX];
     double quadratic[TACIT_GLM_ARMS_MAX];
     double squares[TACIT_GLM_ARMS_MAX];
-    tacit_linalg_arms(event->path, model->dimension, inverse_of(client), estimate_of(client),
-                      offer->arm_count, offer->contexts, linear, quadratic, squares);
+    tacit_linalg_arms(event->path, model->dimension, part_of(client, INVERSE),
+                      part_of(client, ESTIMATE), offer->arm_count, offer->contexts, linear,
+                      quadratic, squares);
     if (!contexts_are_valid(model, offer->arm_count, squares))
         return TACIT_INVALID;
     update->arm = glm_best_arm(offer->arm_count, client->alpha, linear, quadratic);
@@ -363,20 +322,21 @@ static void grow(struct tacit_glm_client *client, enum tacit_linalg_path path, c
     struct tacit_linalg_mean const mean = tacit_glm_mean(model);
     if (model->variant == TACIT_GLM_V1 || model->variant == TACIT_GLM_ONE_UCB)
         return;
-    growth->form = tacit_linalg_inverse_rank_one(path, d, x, inverse_of(client), growth->direction);
+    growth->form =
+        tacit_linalg_inverse_rank_one(path, d, x, part_of(client, INVERSE), growth->direction);
     client->log_det += tacit_linalg_log1p(growth->form);
     if (!glm_steps_online(model->variant))
         return;
-    growth->z = dot(client, path, x, theta_of(client));
+    growth->z = dot(client, path, x, part_of(client, THETA));
     growth->loss = tacit_linalg_mean(&mean, growth->z) - y;
     if (model->variant != TACIT_GLM_V3) {
-        tacit_linalg_rank_one(path, d, 1.0, x, steps_of(client));
+        tacit_linalg_rank_one(path, d, 1.0, x, part_of(client, STEPS));
         return;
     }
     double gradient[TACIT_LINALG_VECTOR_MAX] = {0};
     tacit_linalg_add(d, growth->loss, x, gradient);
-    tacit_linalg_rank_one(path, d, 1.0, gradient, steps_of(client));
-    growth->form = tacit_linalg_inverse_rank_one(path, d, gradient, steps_inverse_of(client),
+    tacit_linalg_rank_one(path, d, 1.0, gradient, part_of(client, STEPS));
+    growth->form = tacit_linalg_inverse_rank_one(path, d, gradient, part_of(client, STEPS_INVERSE),
                                                  growth->direction);
 }
 
@@ -392,12 +352,12 @@ static void step_online(struct tacit_glm_client *client, enum tacit_linalg_path 
     double const shrink = 1.0 / (1.0 + growth->form); /* A_t^-1 v = A_{t-1}^-1 v/(1 + form) */
     client->regret += factor * factor * growth->form * shrink;
     client->squares += growth->z * growth->z;
-    tacit_linalg_add(d, growth->z, x, target_of(client));
+    tacit_linalg_add(d, growth->z, x, part_of(client, TARGET));
     tacit_linalg_add(d, -factor * shrink / glm_step_rate(model), growth->direction,
-                     theta_of(client));
-    double const *const inverse = is_v3 ? steps_inverse_of(client) : inverse_of(client);
-    (void)tacit_linalg_project_ball(path, d, steps_of(client), inverse, model->norm_bound,
-                                    theta_of(client));
+                     part_of(client, THETA));
+    double const *const inverse = is_v3 ? part_of(client, STEPS_INVERSE) : part_of(client, INVERSE);
+    (void)tacit_linalg_project_ball(path, d, part_of(client, STEPS), inverse, model->norm_bound,
+                                    part_of(client, THETA));
 }
 
 /* What a sample does besides growing the matrices and the event. */
@@ -410,10 +370,10 @@ static void learn(struct tacit_glm_client *client, enum tacit_linalg_path path, 
     struct tacit_linalg_mean const mean = tacit_glm_mean(model);
     struct tacit_linalg_samples const samples = samples_of(client);
     if (model->variant == TACIT_GLM_DISLINUCB)
-        tacit_linalg_add(model->dimension, y, x, target_of(client));
+        tacit_linalg_add(model->dimension, y, x, part_of(client, TARGET));
     if (model->variant == TACIT_GLM_N_UCB)
         (void)tacit_linalg_newton(path, &mean, &samples, count, model->lambda, NEWTON_TOLERANCE,
-                                  theta_of(client));
+                                  part_of(client, THETA));
     if (glm_steps_online(model->variant))
         step_online(client, path, x, growth);
 }
@@ -537,15 +497,16 @@ static enum tacit_status on_freeze(struct tacit_glm_client *client, enum tacit_l
     client->unanswered_count = 0;
     update->persist = true;
     /* The same sums in the same order, however often it is asked. */
-    memcpy(out_matrix_of(client), own_of(client), TACIT_LINALG_MATRIX(d) * sizeof(double));
+    memcpy(part_of(client, MATRIX_OUT), part_of(client, OWN),
+           TACIT_LINALG_MATRIX(d) * sizeof(double));
     tacit_linalg_gram(path, NULL, &samples, client->own_count, client->frozen_count, NULL,
-                      out_matrix_of(client));
+                      part_of(client, MATRIX_OUT));
     TACIT_ASSERT(client->own_count <= client->frozen_count);
     struct tacit_glm_message *const answer = begin_message(client, TACIT_GLM_FROZEN, update);
     answer->sync = message->sync;
     answer->attempt = message->attempt;
     answer->count = client->frozen_count;
-    answer->matrix = out_matrix_of(client);
+    answer->matrix = part_of(client, MATRIX_OUT);
     return TACIT_OK;
 }
 
@@ -570,7 +531,7 @@ static bool fill_from_expansion(struct tacit_glm_client *client, enum tacit_lina
         return false;
     if (client->anchor_round > 0 &&
         tacit_linalg_gradient_near(path, &mean, model->dimension, expansion_of(client), point,
-                                   tolerance, out_vector_of(client))) {
+                                   tolerance, part_of(client, VECTOR_OUT))) {
         client->is_near = 1;
         return true;
     }
@@ -580,7 +541,7 @@ static bool fill_from_expansion(struct tacit_glm_client *client, enum tacit_lina
     client->anchor_round = round;
     update->persist = true;
     return tacit_linalg_gradient_near(path, &mean, model->dimension, expansion_of(client), point,
-                                      tolerance, out_vector_of(client));
+                                      tolerance, part_of(client, VECTOR_OUT));
 }
 
 /* What this variant sends up in a round: a gradient at the iterate; of variant 3 that of the new
@@ -595,13 +556,13 @@ static void fill_gradient(struct tacit_glm_client *client, enum tacit_linalg_pat
     uint32_t const d = model->dimension;
     struct tacit_linalg_mean mean = tacit_glm_mean(model);
     struct tacit_linalg_samples const samples = samples_of(client);
-    double *const out = out_vector_of(client);
+    double *const out = part_of(client, VECTOR_OUT);
     double point[TACIT_LINALG_VECTOR_MAX] = {0};
     uint64_t first = 0;
     if (glm_iterates(model->variant)) {
         memcpy(point, message->vector, d * sizeof(double));
     } else if (model->variant == TACIT_GLM_V3) {
-        memcpy(point, last_of(client), d * sizeof(double));
+        memcpy(point, part_of(client, LAST), d * sizeof(double));
         first = client->included_count;
     } else {
         mean.link = TACIT_LINALG_IDENTITY; /* at 0 its gradient is -sum of x y */
@@ -614,9 +575,9 @@ static void fill_gradient(struct tacit_glm_client *client, enum tacit_linalg_pat
         for (uint32_t i = 0; i < d; i++)
             out[i] = -out[i];
     if (model->variant == TACIT_GLM_ONE_UCB) {
-        memset(out_matrix_of(client), 0, TACIT_LINALG_MATRIX(d) * sizeof(double));
+        memset(part_of(client, MATRIX_OUT), 0, TACIT_LINALG_MATRIX(d) * sizeof(double));
         tacit_linalg_gram(path, &mean, &samples, 0, client->frozen_count, point,
-                          out_matrix_of(client));
+                          part_of(client, MATRIX_OUT));
     }
 }
 
@@ -651,9 +612,9 @@ static enum tacit_status on_iterate(struct tacit_glm_client *client, enum tacit_
     answer->attempt = message->attempt;
     answer->round = message->round;
     answer->digest = message->digest;
-    answer->vector = out_vector_of(client);
+    answer->vector = part_of(client, VECTOR_OUT);
     if (model->variant == TACIT_GLM_ONE_UCB)
-        answer->matrix = out_matrix_of(client);
+        answer->matrix = part_of(client, MATRIX_OUT);
     return TACIT_OK;
 }
 
@@ -675,16 +636,6 @@ static bool has_vectors(const struct tacit_glm_message *message,
            message->count <= model->client_count * model->horizon && message->participants != NULL;
 }
 
-static bool invert(enum tacit_linalg_path path, uint32_t d, const double *m, double *inverse)
-{
-    double factor[TACIT_LINALG_MATRIX_MAX];
-    double reciprocal[TACIT_LINALG_VECTOR_MAX];
-    if (!tacit_linalg_cholesky(path, d, m, 0, factor, reciprocal))
-        return false;
-    tacit_linalg_invert(d, factor, reciprocal, inverse);
-    return true;
-}
-
 /* What follows from a commit's matrices, before anything is changed. */
 struct derived {
     double log_det; /* log det(I + sum of xx'), from A = base I + sum of xx' */
@@ -698,20 +649,15 @@ static bool derive(const struct tacit_glm_model *model, enum tacit_linalg_path p
     TACIT_ASSERT(message->matrix != NULL);
     TACIT_IMPLIES(model->variant == TACIT_GLM_V3, message->steps != NULL);
     uint32_t const d = model->dimension;
-    if (model->variant == TACIT_GLM_V3 && !invert(path, d, message->steps, derived->steps_inverse))
+    if (model->variant == TACIT_GLM_V3 &&
+        !tacit_linalg_inverse(path, d, message->steps, derived->steps_inverse, NULL))
         return false;
     if (message->inverse != NULL) {
         memcpy(derived->inverse, message->inverse, TACIT_LINALG_MATRIX(d) * sizeof(double));
         derived->log_det = message->log_det;
         return true;
     }
-    double factor[TACIT_LINALG_MATRIX_MAX];
-    double reciprocal[TACIT_LINALG_VECTOR_MAX];
-    if (!invert(path, d, message->matrix, derived->inverse) ||
-        !tacit_linalg_cholesky(path, d, message->matrix, 1.0 - glm_base(model), factor, reciprocal))
-        return false;
-    derived->log_det = tacit_linalg_log_det(d, factor);
-    return true;
+    return glm_derive(model, path, message->matrix, derived->inverse, &derived->log_det);
 }
 
 /* Alg. 1 l. 14: the state is that of the server. */
@@ -724,24 +670,25 @@ static void apply_model(struct tacit_glm_client *client, enum tacit_linalg_path 
     uint32_t const d = model->dimension;
     size_t const matrix = TACIT_LINALG_MATRIX(d) * sizeof(double);
     bool const is_v3 = model->variant == TACIT_GLM_V3;
-    memcpy(inverse_of(client), derived->inverse, matrix);
-    memcpy(steps_of(client), is_v3 ? message->steps : message->matrix, matrix);
+    memcpy(part_of(client, INVERSE), derived->inverse, matrix);
+    memcpy(part_of(client, STEPS), is_v3 ? message->steps : message->matrix, matrix);
     if (is_v3)
-        memcpy(steps_inverse_of(client), derived->steps_inverse, matrix);
+        memcpy(part_of(client, STEPS_INVERSE), derived->steps_inverse, matrix);
     if (message->vector != NULL) {
-        memcpy(theta_of(client), message->vector, d * sizeof(double));
-        memcpy(last_of(client), message->vector, d * sizeof(double));
+        memcpy(part_of(client, THETA), message->vector, d * sizeof(double));
+        memcpy(part_of(client, LAST), message->vector, d * sizeof(double));
     }
     if (message->target != NULL)
-        memcpy(target_of(client), message->target, d * sizeof(double));
+        memcpy(part_of(client, TARGET), message->target, d * sizeof(double));
     client->model_count = message->count;
     client->log_det = 0;
     client->regret = is_v3 ? message->regret : 0;
-    client->squares =
-        is_v3 ? message->squares : dot(client, path, last_of(client), target_of(client));
-    client->model_radius = glm_model_radius(model, message->count);
-    client->fixed = glm_fixed_square(model, message->count, derived->log_det,
-                                     sqrt(dot(client, path, last_of(client), last_of(client))));
+    client->squares = is_v3 ? message->squares
+                            : dot(client, path, part_of(client, LAST), part_of(client, TARGET));
+    client->model_radius = tacit_glm_radius(model, message->count);
+    client->fixed =
+        glm_fixed_square(model, message->count, derived->log_det,
+                         sqrt(dot(client, path, part_of(client, LAST), part_of(client, LAST))));
 }
 
 /* Samples that the model does not have are learnt again, on top of it. */
@@ -774,7 +721,7 @@ static enum tacit_status on_commit(struct tacit_glm_client *client, enum tacit_l
         return TACIT_ROLLBACK;
     if (is_in) {
         tacit_linalg_gram(path, NULL, &samples, client->own_count, client->frozen_count, NULL,
-                          own_of(client));
+                          part_of(client, OWN));
         client->own_count = client->frozen_count;
     }
     client->included_count = is_in ? client->frozen_count : 0;
@@ -934,15 +881,16 @@ void tacit_glm_client_view(const struct tacit_glm_client *state, struct tacit_gl
                                            .alpha = client->alpha,
                                            .log_det = client->log_det,
                                            .trigger = client->trigger,
-                                           .theta = theta_of(client),
-                                           .estimate = estimate_of(client),
-                                           .inverse = inverse_of(client)};
+                                           .theta = part_of(client, THETA),
+                                           .estimate = part_of(client, ESTIMATE),
+                                           .inverse = part_of(client, INVERSE)};
 }
 
 bool tacit_glm_client_rule(const struct tacit_glm_client *state, struct tacit_linalg_rule *rule)
 {
     struct tacit_glm_client *const client = (struct tacit_glm_client *)(uintptr_t)state;
-    *rule = (struct tacit_linalg_rule){
-        .form = inverse_of(client), .centre = estimate_of(client), .width = client->alpha};
+    *rule = (struct tacit_linalg_rule){.form = part_of(client, INVERSE),
+                                       .centre = part_of(client, ESTIMATE),
+                                       .width = client->alpha};
     return share_explored(&client->config.model) == 0;
 }

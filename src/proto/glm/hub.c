@@ -67,78 +67,38 @@ static uint32_t clients_of(const struct tacit_glm_hub *hub)
     return hub->config.model.client_count;
 }
 
-static double *matrix_at(struct tacit_glm_hub *hub, uint32_t index)
-{
-    TACIT_ASSERT(index <= 4);
-    return hub->values + index * TACIT_LINALG_MATRIX(dimension_of(hub));
-}
+/* What its numbers begin with: matrices, then vectors. */
+enum part {
+    MATRIX, /* A (V of variant 3) of the last commit */
+    PENDING,
+    STEPS, /* variant 3: A of the online Newton steps */
+    INVERSE,
+    THETA,
+    ITERATE, /* theta^(j) of Alg. 3; the point that Newton tries */
+    AHEAD,   /* vartheta^(j) of Alg. 3; the point that Newton stands on */
+    TARGET,
+    DIRECTION, /* Newton: the whole step */
+    PARTS_END
+};
 
-static double *vector_at(struct tacit_glm_hub *hub, uint32_t index)
+static double *part_of(struct tacit_glm_hub *hub, enum part part)
 {
-    TACIT_ASSERT(index <= 5);
-    return matrix_at(hub, 4) + index * TACIT_LINALG_STRIDE(dimension_of(hub));
-}
-
-/* A (V of variant 3) of the last commit. */
-static double *matrix_of(struct tacit_glm_hub *hub)
-{
-    return matrix_at(hub, 0);
-}
-
-static double *pending_of(struct tacit_glm_hub *hub)
-{
-    return matrix_at(hub, 1);
-}
-
-/* Variant 3: A of the online Newton steps. */
-static double *steps_of(struct tacit_glm_hub *hub)
-{
-    return matrix_at(hub, 2);
-}
-
-static double *inverse_of(struct tacit_glm_hub *hub)
-{
-    return matrix_at(hub, 3);
-}
-
-/* The model of the last commit; variant 3 steps it in place. */
-static double *theta_of(struct tacit_glm_hub *hub)
-{
-    return vector_at(hub, 0);
-}
-
-/* theta^(j) of Alg. 3; the point that Newton tries. */
-static double *iterate_of(struct tacit_glm_hub *hub)
-{
-    return vector_at(hub, 1);
-}
-
-/* vartheta^(j) of Alg. 3; the point that Newton stands on. */
-static double *ahead_of(struct tacit_glm_hub *hub)
-{
-    return vector_at(hub, 2);
-}
-
-static double *target_of(struct tacit_glm_hub *hub)
-{
-    return vector_at(hub, 3);
-}
-
-/* Newton: the whole step. */
-static double *direction_of(struct tacit_glm_hub *hub)
-{
-    return vector_at(hub, 4);
+    uint32_t const matrices = part < THETA ? part : THETA;
+    TACIT_ASSERT(part <= PARTS_END);
+    return hub->values + matrices * TACIT_LINALG_MATRIX(dimension_of(hub)) +
+           (part - matrices) * TACIT_LINALG_STRIDE(dimension_of(hub));
 }
 
 static uint64_t *counts_of(struct tacit_glm_hub *hub)
 {
-    return (uint64_t *)(void *)vector_at(hub, 5);
+    return (uint64_t *)(void *)part_of(hub, PARTS_END);
 }
 
 static double *gram_of(struct tacit_glm_hub *hub, uint32_t client)
 {
     TACIT_ASSERT(client <= clients_of(hub));
-    return vector_at(hub, 5) + clients_of(hub) + client * TACIT_LINALG_PACKED(dimension_of(hub));
+    return part_of(hub, PARTS_END) + clients_of(hub) +
+           client * TACIT_LINALG_PACKED(dimension_of(hub));
 }
 
 static double *gradient_of(struct tacit_glm_hub *hub, uint32_t client)
@@ -234,8 +194,8 @@ enum tacit_status tacit_glm_hub_init(struct tacit_glm_hub *hub,
     hub->resend.due_us = TACIT_NEVER;
     hub->deadline_us = TACIT_NEVER;
     double const base = glm_base(&hub->config.model);
-    tacit_linalg_identity(dimension_of(hub), base, matrix_of(hub));
-    tacit_linalg_identity(dimension_of(hub), base, steps_of(hub));
+    tacit_linalg_identity(dimension_of(hub), base, part_of(hub, MATRIX));
+    tacit_linalg_identity(dimension_of(hub), base, part_of(hub, STEPS));
     return TACIT_OK;
 }
 
@@ -266,7 +226,7 @@ static void send_request(struct tacit_glm_hub *hub, uint32_t to, struct tacit_gl
     update->message.round = hub->round;
     update->message.digest = hub->digest;
     if (glm_iterates(hub->config.model.variant))
-        update->message.vector = iterate_of(hub);
+        update->message.vector = part_of(hub, ITERATE);
 }
 
 static void send_commit(struct tacit_glm_hub *hub, uint32_t to, struct tacit_glm_update *update)
@@ -282,15 +242,15 @@ static void send_commit(struct tacit_glm_hub *hub, uint32_t to, struct tacit_glm
     message->slot = hub->slot_last;
     message->count = hub->model_count;
     message->participants = committed_of(hub);
-    message->matrix = matrix_of(hub);
-    message->inverse = inverse_of(hub);
+    message->matrix = part_of(hub, MATRIX);
+    message->inverse = part_of(hub, INVERSE);
     message->log_det = hub->log_det;
     if (variant != TACIT_GLM_DISLINUCB)
-        message->vector = theta_of(hub);
+        message->vector = part_of(hub, THETA);
     if (glm_steps_online(variant) || variant == TACIT_GLM_DISLINUCB)
-        message->target = target_of(hub);
+        message->target = part_of(hub, TARGET);
     if (variant == TACIT_GLM_V3) {
-        message->steps = steps_of(hub);
+        message->steps = part_of(hub, STEPS);
         message->squares = hub->squares;
         message->regret = hub->regret;
     }
@@ -339,7 +299,7 @@ static void begin_round(struct tacit_glm_hub *hub, struct tacit_glm_update *upda
     TACIT_ASSERT(hub->phase == PHASE_SUMMING);
     TACIT_ASSERT(hub->round < TACIT_GLM_ROUNDS_MAX);
     hub->round++;
-    hub->digest = glm_digest(iterate_of(hub), dimension_of(hub));
+    hub->digest = glm_digest(part_of(hub, ITERATE), dimension_of(hub));
     clear_answers(hub);
     set_timers(hub);
     send_request(hub, TACIT_EVERYONE, update);
@@ -364,22 +324,22 @@ static void begin_rounds(struct tacit_glm_hub *hub, struct tacit_glm_update *upd
     uint32_t const d = model->dimension;
     hub->phase = PHASE_SUMMING;
     hub->count = 0;
-    tacit_linalg_identity(d, glm_base(model), pending_of(hub));
+    tacit_linalg_identity(d, glm_base(model), part_of(hub, PENDING));
     for (uint32_t i = 0; i < clients_of(hub); i++) {
         if (!tacit_bits_has(participants_of(hub), i))
             continue;
         hub->count += counts_of(hub)[i];
-        tacit_linalg_add_packed(d, gram_of(hub, i), pending_of(hub));
+        tacit_linalg_add_packed(d, gram_of(hub, i), part_of(hub, PENDING));
     }
     if (hub->count == 0) { /* whoever asked for it is lost, and the others have nothing yet */
         abandon(hub, update);
         return;
     }
     size_t const vector = TACIT_LINALG_STRIDE(d) * sizeof(double);
-    memcpy(iterate_of(hub), theta_of(hub), vector);
+    memcpy(part_of(hub, ITERATE), part_of(hub, THETA), vector);
     if (model->start == TACIT_GLM_START_ZERO)
-        memset(iterate_of(hub), 0, vector);
-    memcpy(ahead_of(hub), iterate_of(hub), vector);
+        memset(part_of(hub, ITERATE), 0, vector);
+    memcpy(part_of(hub, AHEAD), part_of(hub, ITERATE), vector);
     /* v_1 = (1 + sqrt(1 + 0))/2; the authors' first round is that of v_0, and moves nothing. */
     hub->momentum = model->descent == TACIT_GLM_AUTHORS ? 0.0 : 1.0;
     hub->momentum_next = 1.0;
@@ -391,28 +351,13 @@ static void begin_rounds(struct tacit_glm_hub *hub, struct tacit_glm_update *upd
 
 /* ---- The end of an update ---- */
 
-/* What receivers derive from the matrix (client.c: derive), once for all of this process. */
-static void derive(struct tacit_glm_hub *hub, enum tacit_linalg_path path)
-{
-    uint32_t const d = dimension_of(hub);
-    double factor[TACIT_LINALG_MATRIX_MAX];
-    double reciprocal[TACIT_LINALG_VECTOR_MAX];
-    bool is_positive = tacit_linalg_cholesky(path, d, matrix_of(hub), 0, factor, reciprocal);
-    TACIT_ASSERT(is_positive);
-    tacit_linalg_invert(d, factor, reciprocal, inverse_of(hub));
-    double const shift = 1.0 - glm_base(&hub->config.model);
-    is_positive = tacit_linalg_cholesky(path, d, matrix_of(hub), shift, factor, reciprocal);
-    TACIT_ASSERT(is_positive);
-    hub->log_det = tacit_linalg_log_det(d, factor);
-}
-
 static void commit(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
                    struct tacit_glm_update *update)
 {
     TACIT_ASSERT(hub->phase == PHASE_SUMMING);
     TACIT_ASSERT(hub->current > hub->sync);
     TACIT_ASSERT(hub->round >= 1);
-    memcpy(matrix_of(hub), pending_of(hub),
+    memcpy(part_of(hub, MATRIX), part_of(hub, PENDING),
            TACIT_LINALG_MATRIX(dimension_of(hub)) * sizeof(double));
     memcpy(committed_of(hub), participants_of(hub),
            TACIT_BITS_WORDS(clients_of(hub)) * sizeof(uint64_t));
@@ -425,7 +370,9 @@ static void commit(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
     hub->aggregation_count += hub->round;
     hub->resend.due_us = TACIT_NEVER;
     hub->deadline_us = TACIT_NEVER;
-    derive(hub, path);
+    bool const is_positive = glm_derive(&hub->config.model, path, part_of(hub, MATRIX),
+                                        part_of(hub, INVERSE), &hub->log_det);
+    TACIT_ASSERT(is_positive);
     update->persist = true;
     send_commit(hub, TACIT_EVERYONE, update);
 }
@@ -434,14 +381,15 @@ static void commit(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
 static void set_target(struct tacit_glm_hub *hub, enum tacit_linalg_path path)
 {
     uint32_t const d = dimension_of(hub);
-    tacit_linalg_multiply(path, d, pending_of(hub), theta_of(hub), target_of(hub));
-    tacit_linalg_add(d, -glm_base(&hub->config.model), theta_of(hub), target_of(hub));
+    tacit_linalg_multiply(path, d, part_of(hub, PENDING), part_of(hub, THETA),
+                          part_of(hub, TARGET));
+    tacit_linalg_add(d, -glm_base(&hub->config.model), part_of(hub, THETA), part_of(hub, TARGET));
 }
 
 static void accept_iterate(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
                            struct tacit_glm_update *update)
 {
-    memcpy(theta_of(hub), iterate_of(hub), dimension_of(hub) * sizeof(double));
+    memcpy(part_of(hub, THETA), part_of(hub, ITERATE), dimension_of(hub) * sizeof(double));
     set_target(hub, path);
     commit(hub, path, update);
 }
@@ -477,7 +425,7 @@ static enum tacit_status accelerate(struct tacit_glm_hub *hub, enum tacit_linalg
     struct tacit_glm_model const *const model = &hub->config.model;
     uint32_t const d = model->dimension;
     double const n = (double)hub->count;
-    tacit_linalg_add(d, model->lambda, iterate_of(hub), sum);
+    tacit_linalg_add(d, model->lambda, part_of(hub, ITERATE), sum);
     double const norm = sqrt(tacit_linalg_dot(path, d, sum, sum)) / n;
     if (norm <= tacit_glm_gradient_norm(model, hub->count) || hub->round == model->rounds) {
         accept_iterate(hub, path, update);
@@ -488,9 +436,9 @@ static enum tacit_status accelerate(struct tacit_glm_hub *hub, enum tacit_linalg
     double const step = step_of(model, n);
     double const mix = turn_momentum(hub);
     for (uint32_t i = 0; i < d; i++) {
-        double const ahead = iterate_of(hub)[i] - step * (sum[i] / n);
-        iterate_of(hub)[i] = (1.0 - mix) * ahead + mix * ahead_of(hub)[i];
-        ahead_of(hub)[i] = ahead;
+        double const ahead = part_of(hub, ITERATE)[i] - step * (sum[i] / n);
+        part_of(hub, ITERATE)[i] = (1.0 - mix) * ahead + mix * part_of(hub, AHEAD)[i];
+        part_of(hub, AHEAD)[i] = ahead;
     }
     TACIT_ASSERT(step > 0);
     begin_round(hub, update);
@@ -510,9 +458,9 @@ static void turn_newton(struct tacit_glm_hub *hub, enum tacit_linalg_path path, 
             tacit_linalg_add_packed(d, hessian_of(hub, i), m);
     bool const is_positive = tacit_linalg_cholesky(path, d, m, 0, factor, reciprocal);
     TACIT_ASSERT(is_positive);
-    memcpy(ahead_of(hub), iterate_of(hub), d * sizeof(double));
-    memcpy(direction_of(hub), sum, d * sizeof(double));
-    tacit_linalg_solve(d, factor, reciprocal, direction_of(hub));
+    memcpy(part_of(hub, AHEAD), part_of(hub, ITERATE), d * sizeof(double));
+    memcpy(part_of(hub, DIRECTION), sum, d * sizeof(double));
+    tacit_linalg_solve(d, factor, reciprocal, part_of(hub, DIRECTION));
 }
 
 /* Newton's method on everybody's data, damped as in tacit_linalg_newton. */
@@ -522,7 +470,7 @@ static enum tacit_status newton(struct tacit_glm_hub *hub, enum tacit_linalg_pat
     TACIT_ASSERT(hub->weight > 0);
     struct tacit_glm_model const *const model = &hub->config.model;
     uint32_t const d = model->dimension;
-    tacit_linalg_add(d, model->lambda, iterate_of(hub), sum);
+    tacit_linalg_add(d, model->lambda, part_of(hub, ITERATE), sum);
     double const norm = sqrt(tacit_linalg_dot(path, d, sum, sum));
     if (norm <= NEWTON_TOLERANCE) {
         accept_iterate(hub, path, update);
@@ -537,8 +485,8 @@ static enum tacit_status newton(struct tacit_glm_hub *hub, enum tacit_linalg_pat
     } else {
         hub->weight *= 0.5;
     }
-    memcpy(iterate_of(hub), ahead_of(hub), d * sizeof(double));
-    tacit_linalg_add(d, -hub->weight, direction_of(hub), iterate_of(hub));
+    memcpy(part_of(hub, ITERATE), part_of(hub, AHEAD), d * sizeof(double));
+    tacit_linalg_add(d, -hub->weight, part_of(hub, DIRECTION), part_of(hub, ITERATE));
     begin_round(hub, update);
     return TACIT_OK;
 }
@@ -553,19 +501,21 @@ static void step_lazily(struct tacit_glm_hub *hub, enum tacit_linalg_path path, 
     double reciprocal[TACIT_LINALG_VECTOR_MAX];
     double before[TACIT_LINALG_VECTOR_MAX] = {0};
     double after[TACIT_LINALG_VECTOR_MAX] = {0};
-    tacit_linalg_multiply(path, d, matrix_of(hub), theta_of(hub), before);
-    tacit_linalg_multiply(path, d, pending_of(hub), theta_of(hub), after);
+    tacit_linalg_multiply(path, d, part_of(hub, MATRIX), part_of(hub, THETA), before);
+    tacit_linalg_multiply(path, d, part_of(hub, PENDING), part_of(hub, THETA), after);
     tacit_linalg_add(d, -1.0, before, after); /* Delta V theta_tlast */
-    tacit_linalg_add(d, 1.0, after, target_of(hub));
-    hub->squares += tacit_linalg_dot(path, d, theta_of(hub), after);
-    tacit_linalg_rank_one(path, d, 1.0, sum, steps_of(hub));
-    bool const is_positive = tacit_linalg_cholesky(path, d, steps_of(hub), 0, factor, reciprocal);
+    tacit_linalg_add(d, 1.0, after, part_of(hub, TARGET));
+    hub->squares += tacit_linalg_dot(path, d, part_of(hub, THETA), after);
+    tacit_linalg_rank_one(path, d, 1.0, sum, part_of(hub, STEPS));
+    bool const is_positive =
+        tacit_linalg_cholesky(path, d, part_of(hub, STEPS), 0, factor, reciprocal);
     TACIT_ASSERT(is_positive);
     memcpy(before, sum, d * sizeof(double));
     tacit_linalg_solve(d, factor, reciprocal, before);
     hub->regret += tacit_linalg_dot(path, d, sum, before);
-    tacit_linalg_add(d, -1.0 / glm_step_rate(model), before, theta_of(hub));
-    (void)tacit_linalg_project_ball(path, d, steps_of(hub), NULL, model->norm_bound, theta_of(hub));
+    tacit_linalg_add(d, -1.0 / glm_step_rate(model), before, part_of(hub, THETA));
+    (void)tacit_linalg_project_ball(path, d, part_of(hub, STEPS), NULL, model->norm_bound,
+                                    part_of(hub, THETA));
     commit(hub, path, update);
 }
 
@@ -590,7 +540,7 @@ static enum tacit_status close_round(struct tacit_glm_hub *hub, enum tacit_linal
         step_lazily(hub, path, sum, update);
         return TACIT_OK;
     case TACIT_GLM_DISLINUCB:
-        memcpy(target_of(hub), sum, d * sizeof(double));
+        memcpy(part_of(hub, TARGET), sum, d * sizeof(double));
         commit(hub, path, update);
         return TACIT_OK;
     case TACIT_GLM_N_UCB:
@@ -884,8 +834,8 @@ void tacit_glm_hub_view(const struct tacit_glm_hub *state, struct tacit_glm_hub_
                                         .aggregation_count = hub->aggregation_count,
                                         .abandoned_count = hub->abandoned_count,
                                         .model_count = hub->model_count,
-                                        .theta = theta_of(hub),
-                                        .matrix = matrix_of(hub),
+                                        .theta = part_of(hub, THETA),
+                                        .matrix = part_of(hub, MATRIX),
                                         .participants = participants_of(hub),
                                         .answered = answered_of(hub)};
 }

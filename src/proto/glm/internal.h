@@ -11,11 +11,13 @@ void glm_model_copy(struct tacit_glm_model *copy, const struct tacit_glm_model *
 /* The multiple of I that the matrix of decisions starts from: lambda/c_mu, or lambda. */
 double glm_base(const struct tacit_glm_model *model);
 
+/* What a commit's matrix A = base I + sum of xx' says: A^-1, and log det(I + sum of xx'). False: it
+ * is none. */
+bool glm_derive(const struct tacit_glm_model *model, enum tacit_linalg_path path,
+                const double *matrix, double *inverse, double *log_det);
+
 /* gamma of Lemma 12: the step of v3's online Newton steps is 1/gamma; of the others 1/c_mu. */
 double glm_step_rate(const struct tacit_glm_model *model);
-
-/* Lemma 9: |theta_t - theta*| in the norm of A_t, after an update with n observations. */
-double glm_model_radius(const struct tacit_glm_model *model, uint64_t n);
 
 /* What Lemma 2 has that stays until the next update: all but B_2's terms, |z|^2 and theta'b. */
 double glm_fixed_square(const struct tacit_glm_model *model, uint64_t n, double log_det,
@@ -42,6 +44,8 @@ bool glm_is_scheduled(enum tacit_glm_variant variant);
 bool glm_is_triggered(enum tacit_glm_variant variant);
 /* Do clients take online Newton steps? */
 bool glm_steps_online(enum tacit_glm_variant variant);
+/* Is the global step accelerated gradient descent (Alg. 3)? */
+bool glm_accelerates(enum tacit_glm_variant variant);
 /* Does an update send iterates (AGD, Newton), or take one round only? */
 bool glm_iterates(enum tacit_glm_variant variant);
 

@@ -107,10 +107,14 @@ bool glm_steps_online(enum tacit_glm_variant variant)
            variant == TACIT_GLM_N_ONS;
 }
 
+bool glm_accelerates(enum tacit_glm_variant variant)
+{
+    return variant == TACIT_GLM_FEDGLB || variant == TACIT_GLM_V1 || variant == TACIT_GLM_V2;
+}
+
 bool glm_iterates(enum tacit_glm_variant variant)
 {
-    return variant == TACIT_GLM_FEDGLB || variant == TACIT_GLM_V1 || variant == TACIT_GLM_V2 ||
-           variant == TACIT_GLM_ONE_UCB;
+    return glm_accelerates(variant) || variant == TACIT_GLM_ONE_UCB;
 }
 
 bool glm_is_positive(double x)
@@ -146,24 +150,25 @@ bool tacit_glm_model_is_valid(const struct tacit_glm_model *model)
 
 /* ---- Radii ---- */
 
+/* Alg. 1 l. 2. */
 double glm_base(const struct tacit_glm_model *model)
 {
     TACIT_ASSERT(model->curvature > 0);
-    switch (model->variant) {
-    case TACIT_GLM_FEDGLB:
-    case TACIT_GLM_V1:
-    case TACIT_GLM_V2:
-        return model->lambda / model->curvature; /* Alg. 1 l. 2 */
-    case TACIT_GLM_V3:
-    case TACIT_GLM_ONE_UCB:
-    case TACIT_GLM_N_UCB:
-    case TACIT_GLM_N_ONS:
-    case TACIT_GLM_DISLINUCB:
-    case TACIT_GLM_RANDOM:
-        return model->lambda;
-    }
-    TACIT_ASSERT(false);
-    return 0;
+    return glm_accelerates(model->variant) ? model->lambda / model->curvature : model->lambda;
+}
+
+bool glm_derive(const struct tacit_glm_model *model, enum tacit_linalg_path path,
+                const double *matrix, double *inverse, double *log_det)
+{
+    uint32_t const d = model->dimension;
+    double factor[TACIT_LINALG_MATRIX_MAX];
+    double reciprocal[TACIT_LINALG_VECTOR_MAX];
+    TACIT_ASSERT(matrix != inverse);
+    if (!tacit_linalg_inverse(path, d, matrix, inverse, NULL) ||
+        !tacit_linalg_cholesky(path, d, matrix, 1.0 - glm_base(model), factor, reciprocal))
+        return false;
+    *log_det = tacit_linalg_log_det(d, factor);
+    return true;
 }
 
 double glm_step_rate(const struct tacit_glm_model *model)
@@ -192,7 +197,7 @@ double tacit_glm_gradient_norm(const struct tacit_glm_model *model, uint64_t n)
     return sqrt(2.0 * model->lambda * tacit_glm_suboptimality(model, n) / (double)n);
 }
 
-double glm_model_radius(const struct tacit_glm_model *model, uint64_t n)
+double tacit_glm_radius(const struct tacit_glm_model *model, uint64_t n)
 {
     TACIT_ASSERT(model->curvature > 0);
     TACIT_ASSERT(model->lambda > 0);
@@ -207,11 +212,6 @@ double glm_model_radius(const struct tacit_glm_model *model, uint64_t n)
         radius += count * sqrt(2.0 * model->lipschitz / (lambda * c) + 2.0 / (count * c)) *
                   sqrt(tacit_glm_suboptimality(model, n));
     return radius;
-}
-
-double tacit_glm_radius(const struct tacit_glm_model *model, uint64_t n)
-{
-    return glm_model_radius(model, n);
 }
 
 double glm_fixed_square(const struct tacit_glm_model *model, uint64_t n, double log_det,
@@ -334,11 +334,9 @@ uint64_t glm_expansion_least(const struct tacit_glm_model *model)
 
 size_t glm_expansion_count(const struct tacit_glm_model *model)
 {
-    bool const accelerates = model->variant == TACIT_GLM_FEDGLB || model->variant == TACIT_GLM_V1 ||
-                             model->variant == TACIT_GLM_V2;
     bool const fits = model->dimension <= TACIT_LINALG_EXPANSION_DIMENSION_MAX &&
                       model->horizon >= glm_expansion_least(model);
-    return accelerates && fits && model->link == TACIT_LINALG_LOGISTIC
+    return glm_accelerates(model->variant) && fits && model->link == TACIT_LINALG_LOGISTIC
                ? TACIT_LINALG_EXPANSION(model->dimension)
                : 0;
 }

@@ -168,20 +168,6 @@ void glm_private_unpack(const struct tacit_glm_private_rule *rule, const int64_t
         target[i] = (double)total[triangle + i] / unit * link_factor(rule->model.link);
 }
 
-bool glm_private_derive(enum tacit_linalg_path path, uint32_t d, const double *matrix,
-                        double *inverse, double *log_det)
-{
-    TACIT_ASSERT(d >= 1);
-    TACIT_ASSERT(d <= TACIT_LINALG_DIMENSION_MAX);
-    double factor[TACIT_LINALG_MATRIX_MAX];
-    double reciprocal[TACIT_LINALG_VECTOR_MAX];
-    if (!tacit_linalg_cholesky(path, d, matrix, 0, factor, reciprocal))
-        return false;
-    tacit_linalg_invert(d, factor, reciprocal, inverse);
-    *log_det = tacit_linalg_log_det(d, factor);
-    return true;
-}
-
 int64_t glm_private_sum_max(const struct tacit_glm_private_rule *rule)
 {
     TACIT_ASSERT(rule->model.client_count >= 1);

@@ -17,10 +17,6 @@ double glm_private_alpha(const struct tacit_glm_private_rule *rule, double log_d
 void glm_private_unpack(const struct tacit_glm_private_rule *rule, const int64_t *total,
                         double *matrix, double *target);
 
-/* V^-1 and log det V; false: not positive definite. */
-bool glm_private_derive(enum tacit_linalg_path path, uint32_t d, const double *matrix,
-                        double *inverse, double *log_det);
-
 struct glm_private_scores {
     const double *inverse;
     const double *theta;

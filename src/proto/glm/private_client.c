@@ -109,7 +109,7 @@ static enum tacit_status on_model(struct tacit_glm_private_client *client,
         return TACIT_MALFORMED;
     if (message->inverse != NULL)
         memcpy(inverse, message->inverse, TACIT_LINALG_MATRIX(d) * sizeof(double));
-    else if (!glm_private_derive(path, d, message->matrix, inverse, &log_det))
+    else if (!tacit_linalg_inverse(path, d, message->matrix, inverse, &log_det))
         return TACIT_MALFORMED;
     memcpy(inverse_of(client), inverse, TACIT_LINALG_MATRIX(d) * sizeof(double));
     memcpy(theta_of(client), message->theta, d * sizeof(double));

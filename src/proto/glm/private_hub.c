@@ -107,7 +107,7 @@ static void make_model(struct tacit_glm_private_hub *hub, enum tacit_linalg_path
     double target[TACIT_LINALG_VECTOR_MAX] = {0};
     double log_det;
     glm_private_unpack(&hub->rule, total_of(hub), matrix, target);
-    if (!glm_private_derive(path, d, matrix, inverse, &log_det)) {
+    if (!tacit_linalg_inverse(path, d, matrix, inverse, &log_det)) {
         hub->skipped_count++; /* of probability a at most; the last model stands */
         return;
     }

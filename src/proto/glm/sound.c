@@ -42,7 +42,7 @@ enum tacit_status tacit_glm_sound_learn(const struct tacit_glm_private_rule *rul
     TACIT_ASSERT(sums != NULL);
     memset(estimate, 0, sizeof *estimate);
     glm_private_unpack(rule, sums, matrix, target);
-    if (!glm_private_derive(path, d, matrix, estimate->inverse, &log_det))
+    if (!tacit_linalg_inverse(path, d, matrix, estimate->inverse, &log_det))
         return TACIT_INVALID;
     tacit_linalg_multiply(path, d, estimate->inverse, target, estimate->theta);
     estimate->alpha = glm_private_alpha(rule, log_det);
