@@ -194,6 +194,8 @@ protocol: {kind: glm-ucb, variant: fedglb, threshold: 1}
     assert result["metrics"]["reward"]["mean"] > 20  # of 40; chance has 13.3
     assert result["profiles"]["coefficients"]["rows"] == ["age", "dose"]
     assert result["profiles"]["coefficients"]["mean"][1] > 0  # the larger dose is the good one
+    told = tacit("check", folder / "offers.yaml", *settings(environment__contextual__dimension=1), code=2)
+    assert "environment.contextual.offers.features: a list of 1 columns is expected" in told, told
     # Vectors of length 1, which single precision makes a little longer or shorter; and one that is longer, which has a row.
     turned = [lines[0]]
     for row, line in enumerate(lines[1:]):

@@ -46,7 +46,7 @@ static const char *const coordinator_lines[] = {
 struct wrong {
     const char *name;
     bool is_coordinator;
-    uint32_t line;    /* to be replaced, and the next one too where the text ends in \f; 0: none */
+    uint32_t line;    /* to be replaced, and one more for each \f at the end of the text; 0: none */
     const char *text; /* what stands there instead */
     const char *begins;
     const char *says;
@@ -109,6 +109,10 @@ static const struct wrong cases[] = {
           "protocol: select\npolicy: {epsilon: 4, budget: 4, parameters: 6, "
           "rewards_per_unit_max: 1, range: [0, 1],",
           "@:8: policy.rewards_per_unit_max: ", "without this key"),
+    COORDINATOR("a training of other arms than its sites", 6,
+                "arms: [north, west]\nprotocol: select\n"
+                "run: {horizon: 10, epsilon: 1, parameters: 4, clip: 1, quorum: 1}\f\f",
+                "@:6: arms: ", "the same list"),
     /* Keys */
     AGENT("unknown key names the nearest", 11, "logg: {format: text}",
           "@:11: logg: ", "did you mean 'log'? (allowed: federation, protocol, site, state, "),
@@ -294,14 +298,13 @@ static void write_case(const struct wrong *wrong)
     const char *const *const lines = wrong->is_coordinator ? coordinator_lines : agent_lines;
     size_t const count = wrong->is_coordinator ? LINES(coordinator_lines) : LINES(agent_lines);
     char text[TEXT_BYTES] = "";
-    bool const takes_two =
-        wrong->line > 0 && *wrong->text != 0 && wrong->text[strlen(wrong->text) - 1] == '\f';
+    size_t const more = wrong->line == 0 ? 0 : strlen(wrong->text + strcspn(wrong->text, "\f"));
     for (uint32_t i = 0; i < count; i++) {
-        if (takes_two && i == wrong->line)
+        if (i >= wrong->line && i < wrong->line + more)
             continue;
         on_file_append(text, i + 1 == wrong->line ? wrong->text : lines[i]);
-        if (takes_two && i + 1 == wrong->line)
-            text[strlen(text) - 1] = 0;
+        if (i + 1 == wrong->line)
+            text[strlen(text) - more] = 0;
         on_file_append(text, "\n");
     }
     temp_file_write(temp_folder, "daemon.yaml", text);

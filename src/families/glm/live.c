@@ -58,29 +58,30 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    struct live_site_update *update)
 {
     struct glm_site const *const own = site->own;
-    struct tacit_glm_event made = {
+    struct tacit_glm_event core_event = {
         .now_us = event->now_us, .kind = live_event_kind(event), .path = tacit_linalg_fastest()};
-    struct tacit_glm_update done;
+    struct tacit_glm_update core_update;
     double context[TACIT_LINALG_VECTOR_MAX];
-    if (made.kind == TACIT_EVENT_EXPLOITED)
+    if (core_event.kind == TACIT_EVENT_EXPLOITED)
         return TACIT_OK; /* it has no plan, so nothing is beside it */
-    if (made.kind == TACIT_EVENT_OFFER && event->as.offer.arm_count != site->config.arm_count)
+    if (core_event.kind == TACIT_EVENT_OFFER && event->as.offer.arm_count != site->config.arm_count)
         return TACIT_INVALID;
-    if (made.kind == TACIT_EVENT_OFFER)
-        made.as.offer = event->as.offer;
-    else if (made.kind == TACIT_EVENT_RECEIVE)
-        made.as.message = message;
-    else if (made.kind == TACIT_EVENT_REWARD &&
-             !glm_read_reward(site, event, context, &made.as.reward))
+    if (core_event.kind == TACIT_EVENT_OFFER)
+        core_event.as.offer = event->as.offer;
+    else if (core_event.kind == TACIT_EVENT_RECEIVE)
+        core_event.as.message = message;
+    else if (core_event.kind == TACIT_EVENT_REWARD &&
+             !glm_read_reward(site, event, context, &core_event.as.reward))
         return TACIT_INVALID;
-    enum tacit_status const status = tacit_glm_client_step(site->state, &made, entropy, &done);
-    update->persist = done.persist;
-    site->deadline_us = done.deadline_us;
-    if (done.send)
-        live_site_send(site, &done.message);
-    if (status == TACIT_OK && made.kind == TACIT_EVENT_OFFER && done.decided)
-        glm_record_choice(&(struct glm_choice){client_view(site).sync, done.probability, done.arm,
-                                               own->core.model.explore > 0},
+    enum tacit_status const status =
+        tacit_glm_client_step(site->state, &core_event, entropy, &core_update);
+    update->persist = core_update.persist;
+    site->deadline_us = core_update.deadline_us;
+    if (core_update.send)
+        live_site_send(site, &core_update.message);
+    if (status == TACIT_OK && core_event.kind == TACIT_EVENT_OFFER && core_update.decided)
+        glm_record_choice(&(struct glm_choice){client_view(site).sync, core_update.probability,
+                                               core_update.arm, own->core.model.explore > 0},
                           &event->as.offer, own->kept, update);
     return status;
 }
@@ -155,6 +156,7 @@ static void hub_parameters(const struct live_hub_config *config, void *run)
 /* The largest message is the commit of variant 3. */
 static const char *hub_too_large(const struct live_hub_config *config)
 {
+    /* Lengths look into no vector and no set: that there is one is enough. */
     static const double some;
     static const uint64_t some_set;
     struct tacit_glm_message const largest = {.vector = &some,
@@ -266,6 +268,7 @@ static void note_silent(struct live_hub *hub, const struct tacit_glm_hub_view *a
     tacit_text_add(&text, " s");
 }
 
+/* The newest update, for the log of events and for who looks at the model. */
 static void note_progress(struct live_hub *hub, uint32_t happened, struct live_hub_update *update)
 {
     struct tacit_glm_hub_view const view = core_view(hub);
@@ -288,21 +291,21 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
 {
     struct glm_hub *const own = hub->own;
     struct tacit_glm_message const *const said = message;
-    struct tacit_glm_event made = {.now_us = event->now_us,
-                                   .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
-                                           : said == NULL                ? TACIT_EVENT_TIMEOUT
-                                                                         : TACIT_EVENT_RECEIVE,
-                                   .path = tacit_linalg_fastest()};
-    struct tacit_glm_update done;
+    struct tacit_glm_event core_event = {.now_us = event->now_us,
+                                         .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
+                                                 : said == NULL                ? TACIT_EVENT_TIMEOUT
+                                                                : TACIT_EVENT_RECEIVE,
+                                         .path = tacit_linalg_fastest()};
+    struct tacit_glm_update core_update;
     (void)entropy; /* it draws nothing */
     if (said != NULL)
-        made.as.message = said;
-    enum tacit_status const status = tacit_glm_hub_step(hub->state, &made, &done);
-    update->persist = done.persist;
-    update->deadline_us = done.deadline_us;
-    if (done.send)
-        (void)live_hub_send(hub, &done.message);
-    note_progress(hub, done.happened, update);
+        core_event.as.message = said;
+    enum tacit_status const status = tacit_glm_hub_step(hub->state, &core_event, &core_update);
+    update->persist = core_update.persist;
+    update->deadline_us = core_update.deadline_us;
+    if (core_update.send)
+        (void)live_hub_send(hub, &core_update.message);
+    note_progress(hub, core_update.happened, update);
     if (status == TACIT_OK && said != NULL && said->sync > own->seen[said->from])
         own->seen[said->from] = said->sync;
     return status;

@@ -46,8 +46,8 @@ void glm_record_choice(const struct glm_choice *choice, const struct tacit_offer
 /* As live_site_ops.parse_kept. */
 bool glm_parse_kept(const uint8_t *kept, size_t size, struct live_choice *choice);
 
-/* The context that was kept with the decision, and its reward. A reward that comes when T samples
- * are held, or of a run that is over, is learnt by nobody. */
+/* The context that was kept with the decision, and its reward, within the range. False: nothing was
+ * kept with it, or a context of another dimension. */
 bool glm_read_reward(const struct live_site *site, const struct live_site_event *event,
                      double context[TACIT_LINALG_VECTOR_MAX], struct tacit_glm_reward *reward);
 

@@ -39,6 +39,8 @@ static const struct config_key run_keys[] = {
     {.name = NULL}};
 static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, NULL}};
 
+/* Ensures: keys->model is whole but for what the hub knows (glm_live_model): the file's values over
+ * those of the variant and the link. */
 static void glm_read_run(struct config_reader *reader, const struct config_node *run,
                          struct tacit_config_coordinator *coordinator)
 {

@@ -6,7 +6,7 @@
 
 static const char key[] = "environment.contextual";
 
-/* Rows of the agent with the most. */
+/* Rows of the agent with the most. counts: zeros, one an agent. */
 static uint64_t longest(const struct tacit_context_log *log, uint64_t *counts)
 {
     uint64_t most = 0;
@@ -41,9 +41,9 @@ static bool rewards_are_shares(const struct tacit_context_log *log)
     return true;
 }
 
-/* One row a decision, N of them a slot. */
-static enum tacit_status check(const struct tacit_experiment *experiment,
-                               const struct glm_plan *plan, struct tacit_error *error)
+/* Refuses what cannot be played over a log. One row is a decision, and a slot has N of them. */
+static enum tacit_status check_log(const struct tacit_experiment *experiment,
+                                   const struct glm_plan *plan, struct tacit_error *error)
 {
     struct tacit_context_log const *const log = plan->log;
     uint64_t const slots = (log->row_count + log->agent_count - 1) / log->agent_count;
@@ -114,5 +114,5 @@ enum tacit_status glm_read_log(struct tacit_experiment *experiment, struct tacit
         plan->model.context_bound = longest_length(plan->log);
     free(counts);
     write_note(experiment, plan);
-    return check(experiment, plan, error);
+    return check_log(experiment, plan, error);
 }

@@ -65,14 +65,12 @@ static void read_features(struct config_reader *reader, const struct config_node
     uint32_t count = 0;
     if (reader->status != TACIT_OK)
         return;
-    for (const struct config_node *node = list == NULL ? NULL : list->first; node != NULL;
-         node = node->next, count++)
-        if (node->kind != CONFIG_SCALAR || count == spec->dimension)
-            break;
-        else
-            names[count] = node->text;
+    struct config_node const *node = list == NULL ? NULL : list->first;
+    for (; node != NULL && node->kind == CONFIG_SCALAR && count < spec->dimension;
+         node = node->next)
+        names[count++] = node->text;
     struct config_node const *const where = list == NULL ? map : list;
-    if (list == NULL || list->kind != CONFIG_LIST || count != spec->dimension)
+    if (list == NULL || list->kind != CONFIG_LIST || count != spec->dimension || node != NULL)
         config_reader_fail(reader, where, key,
                            "a list of %u columns is expected, as many as `dimension` (less a "
                            "constant one), like [age, dose]",

@@ -60,6 +60,7 @@ static double bytes_of(const struct tacit_glm_message *message, uint32_t dimensi
     return 8 * (vectors * dimension + matrices * (dimension * (dimension + 1) / 2));
 }
 
+/* Control messages are counted by number alone, all others by scalars and bytes, too. */
 static void count(struct glm_run *run, const struct tacit_glm_message *message)
 {
     uint32_t const d = run->plan->model.dimension;

@@ -51,6 +51,7 @@ static enum tacit_status check_size(const struct tacit_experiment *experiment,
 /* A batch is so many slots, where the file does not say how many batches there are. */
 #define BATCH_SLOTS 5u
 
+/* As the file says, or one every BATCH_SLOTS slots. */
 static uint64_t batches_of(const struct glm_keys *keys, const struct tacit_config *config)
 {
     uint64_t const batches = keys->batches > 0 ? keys->batches : config->horizon / BATCH_SLOTS;

@@ -62,6 +62,7 @@ static enum tacit_status spread(struct glm_run *run, const struct tacit_glm_priv
     return status;
 }
 
+/* The clock ends the client's batch: update->message is its release. */
 static enum tacit_status tick(struct glm_run *run, uint32_t client, uint64_t batch,
                               struct tacit_glm_private_update *update)
 {
@@ -71,7 +72,8 @@ static enum tacit_status tick(struct glm_run *run, uint32_t client, uint64_t bat
     return tacit_glm_private_client_step(glm_run_client(run, client), &event, &entropy, update);
 }
 
-/* What the hub adds up: a release, and to the first one the noise of both aggregators. */
+/* What the hub adds up: a release, and to the first one the noise of both aggregators. `said`: what
+ * the hub answers; the last release of a batch brings the model. message->sums is void then. */
 static enum tacit_status send_to_hub(struct glm_run *run, uint64_t batch,
                                      struct tacit_glm_private_message *message,
                                      struct tacit_glm_private_update *said)

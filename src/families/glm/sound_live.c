@@ -144,6 +144,7 @@ static bool site_parse_kept(const uint8_t *kept, size_t size, struct live_choice
     return is_kept;
 }
 
+/* False: the decision is of a term that is over, or nothing was kept with it. */
 static bool read_reward(const struct live_site *site, const struct live_site_event *event,
                         double context[TACIT_LINALG_VECTOR_MAX], struct tacit_glm_reward *reward)
 {
@@ -318,19 +319,19 @@ static void note_model(struct live_hub *hub)
     own->shown.radius = own->estimate->radius;
 }
 
-static void carry_out(struct live_hub *hub, const struct tacit_glm_sound_update *made,
+static void carry_out(struct live_hub *hub, const struct tacit_glm_sound_update *core_update,
                       struct live_hub_update *update)
 {
-    update->persist = update->persist || made->persist;
-    update->deadline_us = made->deadline_us;
-    if ((made->happened & TACIT_CLOSED_ROUND) != 0)
+    update->persist = update->persist || core_update->persist;
+    update->deadline_us = core_update->deadline_us;
+    if ((core_update->happened & TACIT_CLOSED_ROUND) != 0)
         note_model(hub);
-    if (!made->send)
+    if (!core_update->send)
         return;
-    (void)live_hub_send(hub, &made->message);
-    if (made->message.kind == TACIT_ROUND_ORDER && made->message.to == TACIT_EVERYONE)
-        live_hub_note(hub, update, "batch %u%s", made->message.round,
-                      made->message.last ? ": none, the last model stands" : " is open");
+    (void)live_hub_send(hub, &core_update->message);
+    if (core_update->message.kind == TACIT_ROUND_ORDER && core_update->message.to == TACIT_EVERYONE)
+        live_hub_note(hub, update, "batch %u%s", core_update->message.round,
+                      core_update->message.last ? ": none, the last model stands" : " is open");
 }
 
 LIVE_QUESTION(hub_hello, struct tacit_glm_sound_message, TACIT_ROUND_HELLO)
@@ -341,16 +342,17 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
 {
     struct tacit_glm_sound_message *const said = message;
     struct live_report heard = {.head = NULL};
-    struct tacit_glm_sound_update done;
-    struct tacit_event const made = live_hub_core_event(hub, event, core_view(hub).term, said,
-                                                        said == NULL ? NULL : &said->term);
+    struct tacit_glm_sound_update core_update;
+    struct tacit_event const core_event = live_hub_core_event(hub, event, core_view(hub).term, said,
+                                                              said == NULL ? NULL : &said->term);
     if (said != NULL)
         heard = (struct live_report){&said->head, said->masked, said->sums,
                                      (uint32_t)TACIT_GLM_PRIVATE_SUMS(hub->shape.dimension)};
-    enum tacit_status const status = tacit_glm_sound_hub_step(hub->state, &made, &done);
-    carry_out(hub, &done, update);
+    enum tacit_status const status =
+        tacit_glm_sound_hub_step(hub->state, &core_event, &core_update);
+    carry_out(hub, &core_update, update);
     if (hub->helper != NULL)
-        live_hub_note_helper(hub, event, &heard, done.happened, entropy, update);
+        live_hub_note_helper(hub, event, &heard, core_update.happened, entropy, update);
     return status;
 }
 
@@ -371,9 +373,9 @@ static void hub_round(const struct live_hub *hub, struct tacit_helper_round *rou
 static void hub_close(struct live_hub *hub, uint32_t sites, const int64_t *totals, uint64_t now_us,
                       struct live_hub_update *update)
 {
-    struct tacit_glm_sound_update made;
-    tacit_glm_sound_hub_close(hub->state, sites, totals, now_us, &made);
-    carry_out(hub, &made, update);
+    struct tacit_glm_sound_update core_update;
+    tacit_glm_sound_hub_close(hub->state, sites, totals, now_us, &core_update);
+    carry_out(hub, &core_update, update);
 }
 
 LIVE_QUESTION(hub_commit, struct tacit_glm_sound_message, TACIT_ROUND_COMMIT)
@@ -385,7 +387,7 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
                                     const char **objection)
 {
     struct tacit_glm_sound_hub_view const view = core_view(hub);
-    struct tacit_glm_sound_update made;
+    struct tacit_glm_sound_update core_update;
     (void)entropy; /* it draws nothing */
     *number = 0;
     *objection =
@@ -398,8 +400,8 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
         return TACIT_REFUSED;
     if (view.finished)
         return TACIT_OK;
-    tacit_glm_sound_hub_end(hub->state, now_us, &made);
-    carry_out(hub, &made, update);
+    tacit_glm_sound_hub_end(hub->state, now_us, &core_update);
+    carry_out(hub, &core_update, update);
     return TACIT_OK;
 }
 

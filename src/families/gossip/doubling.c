@@ -71,6 +71,8 @@ static void notify_sent(void *family, const void *message)
 
 /* ---- Steps ---- */
 
+/* A start, the first one or after a death: the exact sums in memory are gone, and the incarnation
+ * gets a name that no disk holds. */
 static void step(void *family, uint32_t node, const struct tacit_event *event,
                  const struct tacit_entropy *entropy, struct tacit_sim_update *update)
 {

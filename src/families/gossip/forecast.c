@@ -28,6 +28,7 @@ static struct tacit_bounds_sum sum_after(const struct climb *climb, uint32_t cou
     return sum;
 }
 
+/* Of the mean that the sum makes, noise included. */
 static double variance_of(const struct climb *climb, const struct tacit_bounds_sum *sum,
                           double mean)
 {
@@ -63,6 +64,7 @@ static double pulls_of(const struct climb *climb, double mean, uint32_t lead, do
     return pulls;
 }
 
+/* How many rungs an arm climbs within so many pulls; at least one. */
 static uint32_t highest_within(const struct climb *climb, double pulls)
 {
     uint32_t count = 1;

@@ -122,30 +122,33 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    struct live_site_update *update)
 {
     struct gossip_site *const own = site->own;
-    struct tacit_event made = {.now_us = event->now_us, .kind = live_event_kind(event)};
-    struct tacit_gossip_update done;
-    bool const is_due = made.kind == TACIT_EVENT_TIMEOUT && event->now_us >= site->deadline_us;
+    struct tacit_event core_event = {.now_us = event->now_us, .kind = live_event_kind(event)};
+    struct tacit_gossip_update core_update;
+    bool const is_due =
+        core_event.kind == TACIT_EVENT_TIMEOUT && event->now_us >= site->deadline_us;
     if (event->kind == LIVE_SITE_CONNECTED) {
         report_progress(site);
         return TACIT_OK;
     }
-    if (made.kind == TACIT_EVENT_REWARD)
-        made.as.reward = live_event_reward(site, event);
-    else if (made.kind == TACIT_EVENT_EXPLOITED)
-        made.as.exploited_count = event->as.exploited_count;
-    else if (made.kind == TACIT_EVENT_RECEIVE)
-        made.as.message = message;
+    if (core_event.kind == TACIT_EVENT_REWARD)
+        core_event.as.reward = live_event_reward(site, event);
+    else if (core_event.kind == TACIT_EVENT_EXPLOITED)
+        core_event.as.exploited_count = event->as.exploited_count;
+    else if (core_event.kind == TACIT_EVENT_RECEIVE)
+        core_event.as.message = message;
     enum tacit_status const status =
-        tacit_gossip_agent_step(site->state, own->memory, &made, entropy, &done);
-    update->persist = done.persist;
-    if ((done.happened & TACIT_DREW) != 0)
-        record_draw(site, made.as.reward.arm, update);
-    if (done.send)
-        live_site_send(site, &done.message);
-    if (done.plan_count > 0 || (done.happened & TACIT_ENDED) != 0) /* at an end: none is left */
-        live_site_plan(site, done.plan, done.plan_count, update);
-    site->deadline_us = done.deadline_us;
-    if (is_due || (made.kind == TACIT_EVENT_REWARD && status == TACIT_OK && view_of(site).finished))
+        tacit_gossip_agent_step(site->state, own->memory, &core_event, entropy, &core_update);
+    update->persist = core_update.persist;
+    if ((core_update.happened & TACIT_DREW) != 0)
+        record_draw(site, core_event.as.reward.arm, update);
+    if (core_update.send)
+        live_site_send(site, &core_update.message);
+    if (core_update.plan_count > 0 ||
+        (core_update.happened & TACIT_ENDED) != 0) /* at an end: none is left */
+        live_site_plan(site, core_update.plan, core_update.plan_count, update);
+    site->deadline_us = core_update.deadline_us;
+    if (is_due ||
+        (core_event.kind == TACIT_EVENT_REWARD && status == TACIT_OK && view_of(site).finished))
         report_progress(site);
     return status;
 }
@@ -287,8 +290,8 @@ static void hub_configure(struct live_hub *hub)
     own->spreads = live_room_allocate(&hub->room, arms, sizeof *own->spreads);
 }
 
-/* What came late is no news: pulls only grow. */
-static void note(struct live_hub *hub, const struct tacit_wire_gossip_progress *progress)
+/* The newest report of a site. What came late is no news: pulls only grow. */
+static void keep_progress(struct live_hub *hub, const struct tacit_wire_gossip_progress *progress)
 {
     struct gossip_hub *const own = hub->own;
     uint32_t const arms = hub->config->arm_count;
@@ -318,7 +321,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
     if (progress->pull_count < config->arm_count || progress->pull_count > most ||
         (progress->finished && progress->pull_count != most))
         return TACIT_MALFORMED;
-    note(hub, progress);
+    keep_progress(hub, progress);
     return TACIT_OK;
 }
 

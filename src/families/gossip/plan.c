@@ -7,6 +7,7 @@
 
 /* ---- Promise ---- */
 
+/* What the paper calls epsilon: the file's number. */
 static uint64_t letter_of(const struct tacit_experiment *experiment)
 {
     return (uint64_t)llround(experiment->config->epsilon * TACIT_NANO);

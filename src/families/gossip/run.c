@@ -53,7 +53,7 @@ void *gossip_run_new(const void *plan, enum tacit_status *status)
 
 /* ---- Play ---- */
 
-/* The naive extension (Sec. 4.1) noises each reward when it comes. */
+/* The naive extension (Sec. 4.1) noises each reward when it comes. Requires: noises_each. */
 static union tacit_sum noised(struct run *run, uint32_t agent, union tacit_sum sum)
 {
     TACIT_ASSERT(run->plan->noises_each);
@@ -71,6 +71,7 @@ static union tacit_sum first_reward(struct run *run, uint32_t agent, uint32_t ar
     return run->plan->noises_each ? noised(run, agent, sum) : sum;
 }
 
+/* Draws the instance, and a first reward of each arm at each agent, which costs no slot. */
 static void begin(struct run *run, uint32_t index, const struct tacit_sim_row *row)
 {
     struct gossip_plan const *const plan = run->plan;
@@ -124,7 +125,8 @@ static uint32_t best_arm_of(const double *theta, uint32_t arms)
     return best;
 }
 
-static bool is_best(const double *theta, uint32_t arms, uint32_t best)
+/* Ties are broken by index, and elect nobody. */
+static bool leads_alone(const double *theta, uint32_t arms, uint32_t best)
 {
     for (uint32_t arm = 0; arm < arms; arm++)
         if (arm != best && theta[arm] >= theta[best])
@@ -132,6 +134,7 @@ static bool is_best(const double *theta, uint32_t arms, uint32_t best)
     return true;
 }
 
+/* Widest spread of an arm's estimate over the agents. */
 static double disagreement(const double *theta, uint32_t stride, uint32_t agents, uint32_t arms)
 {
     double widest = 0;
@@ -159,7 +162,7 @@ static void rank(const struct run *run, const struct tacit_gossip_network_view *
     for (uint32_t i = 0; i < agents; i++) {
         double const *const theta = view->theta + (size_t)i * arms;
         uint32_t const best = best_arm_of(theta, arms);
-        row->ranking[best] += all_seen && is_best(theta, arms, best) ? 1 : 0;
+        row->ranking[best] += all_seen && leads_alone(theta, arms, best) ? 1 : 0;
         right += run->instance.gaps[best] < 1e-12 ? 1 : 0;
     }
     tacit_sim_row_elect(row, arms);

@@ -46,6 +46,7 @@ static struct tacit_scale scale_of(const struct tacit_config *config)
     return (struct tacit_scale){.kind = TACIT_SCALE_REAL, .lo = 0, .hi = 1};
 }
 
+/* Without what is refused: see objection. */
 static void fill_plan(const struct tacit_experiment *experiment, struct index_keys keys,
                       struct index_plan *plan)
 {

@@ -27,7 +27,7 @@ struct index_plan {
     struct tacit_sim sim;
     struct tacit_arms_config arms; /* horizon: pulls of one learner */
     enum index_sharing sharing;
-    uint32_t turns; /* pulls of a learner in a slot */
+    uint32_t turns; /* pulls of a learner in a slot: 1, or pooled one of each agent */
 };
 
 enum index_metric {

@@ -145,6 +145,8 @@ static enum tacit_status play_slots(struct run *run, uint64_t handle, uint32_t a
     return status;
 }
 
+/* The host's policy is begun, played and ended; ended, too, where it fails in between. Errors: the
+ * host's; TACIT_INVALID: it answered a block that cannot be; TACIT_INTERRUPTED. */
 static enum tacit_status play_agent(struct run *run, uint32_t index, uint32_t agent, double *regret,
                                     atomic_bool *stop)
 {

@@ -61,6 +61,7 @@ static uint32_t fewest(const struct phased_change *changes, uint32_t count, uint
     return least;
 }
 
+/* Fills the changes, by slot, and schedule->first_count. Result: why not; NULL: all is well. */
 static const char *settle(const struct tacit_experiment *experiment, struct tacit_phases *schedule,
                           struct phased_change *changes)
 {

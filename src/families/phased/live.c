@@ -8,7 +8,8 @@
 #include "plan.h"
 #include "tacit/wire_phased.h"
 
-/* Would all that is said in a run of so many arms fit into the payloads of the bus? */
+/* Would all that is said in a run of so many arms fit into the payloads of the bus? Lengths look
+ * into no block. */
 static bool fits(uint32_t arm_count)
 {
     static const struct tacit_commit commit;
@@ -114,7 +115,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     return status;
 }
 
-/* The index drops none before its last order. */
+/* The index drops none before its last order. Fills own->active. Returns how many they are. */
 static uint32_t find_active(const struct live_site *site,
                             const struct tacit_phased_agent_view *agent)
 {
@@ -257,16 +258,16 @@ static void note_intervals(struct live_hub *hub)
                                                  .leader = judge.leader};
 }
 
-static void carry_out(struct live_hub *hub, const struct tacit_phased_update *made,
+static void carry_out(struct live_hub *hub, const struct tacit_phased_update *core_update,
                       struct live_hub_update *update)
 {
-    struct tacit_phased_message const *const order = &made->message;
+    struct tacit_phased_message const *const order = &core_update->message;
     uint64_t pulls = 0;
-    update->persist = update->persist || made->persist;
-    update->deadline_us = made->deadline_us;
-    if ((made->happened & TACIT_CLOSED_ROUND) != 0)
+    update->persist = update->persist || core_update->persist;
+    update->deadline_us = core_update->deadline_us;
+    if ((core_update->happened & TACIT_CLOSED_ROUND) != 0)
         note_intervals(hub);
-    if (!made->send)
+    if (!core_update->send)
         return;
     (void)live_hub_send(hub, order);
     for (uint32_t i = 0; i < order->block_count; i++)
@@ -295,15 +296,15 @@ LIVE_QUESTION(hub_hello, struct tacit_phased_message, TACIT_ROUND_HELLO)
 
 /* ---- Arms that come and go ---- */
 
-/* set: NULL: nobody. */
+/* Is the arm in a set of the settings? NULL: nobody is. */
 static bool is_named(const uint64_t *set, uint32_t arm)
 {
     return set != NULL && tacit_bits_has(set, arm);
 }
 
-/* One of those that the file has and the judge has not yet. False: there is none. */
-static bool change_one(struct live_hub *hub, uint64_t now_us, struct tacit_phased_update *made,
-                       struct live_hub_update *update)
+/* Adds or retires one arm that the file has and the judge has not yet. False: there is none. */
+static bool apply_change(struct live_hub *hub, uint64_t now_us,
+                         struct tacit_phased_update *core_update, struct live_hub_update *update)
 {
     struct phased_hub_settings const *const settings = hub->config->settings;
     for (uint32_t arm = 0; arm < hub->config->arm_count; arm++) {
@@ -311,7 +312,7 @@ static bool change_one(struct live_hub *hub, uint64_t now_us, struct tacit_phase
         bool const comes = standing == TACIT_PHASED_TO_COME && is_named(settings->added, arm);
         bool const goes = standing == TACIT_PHASED_PRESENT && is_named(settings->retired, arm);
         if ((!comes && !goes) ||
-            tacit_phased_hub_change(hub->state, arm, comes, now_us, made) != TACIT_OK)
+            tacit_phased_hub_change(hub->state, arm, comes, now_us, core_update) != TACIT_OK)
             continue; /* the last arm of a run stays until another one is there */
         live_hub_note(hub, update, "arm %s is %s", hub->config->arm_names[arm],
                       comes ? "added" : "retired");
@@ -324,16 +325,16 @@ static bool change_one(struct live_hub *hub, uint64_t now_us, struct tacit_phase
  * first: it may be answered already, and whom that counts is known by the answer alone. */
 static void change_arms(struct live_hub *hub, uint64_t now_us, struct live_hub_update *update)
 {
-    struct tacit_phased_update made;
+    struct tacit_phased_update core_update;
     if (live_hub_helper_is_asked(hub))
         return;
-    while (change_one(hub, now_us, &made, update)) {
+    while (apply_change(hub, now_us, &core_update, update)) {
         update->persist = true;
-        update->deadline_us = made.deadline_us;
+        update->deadline_us = core_update.deadline_us;
         note_intervals(hub);
-        if (made.send)
-            (void)live_hub_send(hub, &made.message);
-        if (made.send && hub->helper != NULL)
+        if (core_update.send)
+            (void)live_hub_send(hub, &core_update.message);
+        if (core_update.send && hub->helper != NULL)
             live_hub_helper_overtaken(hub);
     }
 }
@@ -341,9 +342,9 @@ static void change_arms(struct live_hub *hub, uint64_t now_us, struct live_hub_u
 static void hub_close(struct live_hub *hub, uint32_t agents, const int64_t *totals, uint64_t now_us,
                       struct live_hub_update *update)
 {
-    struct tacit_phased_update made;
-    tacit_phased_hub_close(hub->state, agents, totals, now_us, &made);
-    carry_out(hub, &made, update);
+    struct tacit_phased_update core_update;
+    tacit_phased_hub_close(hub->state, agents, totals, now_us, &core_update);
+    carry_out(hub, &core_update, update);
     change_arms(hub, now_us, update);
 }
 
@@ -354,7 +355,7 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
                                     const char **objection)
 {
     struct tacit_phased_judge_view const judge = core_view(hub).judge;
-    struct tacit_phased_update made = {.deadline_us = update->deadline_us};
+    struct tacit_phased_update core_update = {.deadline_us = update->deadline_us};
     struct tacit_phased_update next;
     uint32_t const stays = judge.leader;
     (void)entropy; /* it draws nothing */
@@ -371,9 +372,9 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
     for (uint32_t arm = 0; arm < hub->config->arm_count && !judge.finished; arm++)
         if (arm != stays && core_view(hub).judge.standings[arm] == TACIT_PHASED_PRESENT &&
             tacit_phased_hub_change(hub->state, arm, false, now_us, &next) == TACIT_OK)
-            made = next; /* the last one has the last order */
+            core_update = next; /* the last one has the last order */
     note_intervals(hub);
-    carry_out(hub, &made, update);
+    carry_out(hub, &core_update, update);
     return TACIT_OK;
 }
 
@@ -387,16 +388,16 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   struct live_hub_update *update)
 {
     struct tacit_phased_message *const said = message;
-    struct tacit_event const made = live_hub_core_event(hub, event, core_view(hub).term, said,
-                                                        said == NULL ? NULL : &said->term);
-    struct tacit_phased_update update_of_core;
-    enum tacit_status const status = tacit_phased_hub_step(hub->state, &made, &update_of_core);
-    carry_out(hub, &update_of_core, update);
+    struct tacit_event const core_event = live_hub_core_event(hub, event, core_view(hub).term, said,
+                                                              said == NULL ? NULL : &said->term);
+    struct tacit_phased_update core_update;
+    enum tacit_status const status = tacit_phased_hub_step(hub->state, &core_event, &core_update);
+    carry_out(hub, &core_update, update);
     if (hub->helper != NULL) {
         struct live_report heard = {.head = NULL};
         if (said != NULL)
             heard = (struct live_report){&said->head, said->masked, said->sums, said->block_count};
-        live_hub_note_helper(hub, event, &heard, update_of_core.happened, entropy, update);
+        live_hub_note_helper(hub, event, &heard, core_update.happened, entropy, update);
     }
     if (event->kind == LIVE_HUB_START)
         change_arms(hub, event->now_us, update);

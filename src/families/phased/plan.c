@@ -21,6 +21,8 @@ struct tacit_phases phased_schedule(const struct phased_keys *keys, uint32_t arm
                                  .guard_loss = keys->guard_loss};
 }
 
+/* Fills what runs need but for the changes; the mechanism, and the promise, are the experiment's.
+ */
 static enum tacit_status settle(struct tacit_experiment *experiment,
                                 const struct tacit_phases *schedule, struct phased_sim *sim,
                                 struct tacit_error *error)

@@ -33,7 +33,7 @@ struct phased_run {
 };
 
 /* What a run came to, beside its judge. */
-struct told {
+struct outcome {
     struct tacit_sim_totals totals;
     double samples; /* rewards in releases */
 };
@@ -85,15 +85,17 @@ static struct tacit_sim_cost message_cost(enum tacit_round_kind kind, uint64_t b
         .bytes = tacit_wire_bytes(tacit_wire_phased.messages, NULL, &message)};
 }
 
-static void count(struct told *result, enum tacit_round_kind kind, uint64_t blocks, double messages,
-                  double receivers)
+/* So many messages alike, each to so many receivers. */
+static void count(struct outcome *result, enum tacit_round_kind kind, uint64_t blocks,
+                  double messages, double receivers)
 {
     tacit_sim_count(&result->totals, message_cost(kind, blocks), messages, receivers);
 }
 
 /* ---- Rewards ---- */
 
-/* A site has played the plan and releases its sums: rewards of all blocks, then noise of all. */
+/* A site has played the plan and releases its sums, which join run->totals: rewards of all blocks,
+ * then noise of all. False: it was stopped. */
 static bool release_plan(struct phased_run *run, uint32_t agent,
                          const struct tacit_phased_judge_view *view)
 {
@@ -143,7 +145,7 @@ static uint64_t next_change(const struct phased_run *run)
 }
 
 /* Those that are due. Result: does another order stand? The judge refuses to let the last arm go.
- */
+ * Ensures: gaps are those of the arms that are there now. */
 static bool change_arms(struct phased_run *run)
 {
     struct phased_sim const *const sim = run->sim;
@@ -160,7 +162,8 @@ static bool change_arms(struct phased_run *run)
     return after.round != before.round || after.finished != before.finished;
 }
 
-/* Of what is left of the plan so many slots, its arms in turn. */
+/* Of what is left of the plan so many slots, its arms in turn: moves them from run->left to
+ * run->part. `left`: all slots that are left. */
 static void cut_part(struct phased_run *run, uint32_t blocks, uint64_t slots, uint64_t left)
 {
     uint64_t taken = 0;
@@ -214,7 +217,7 @@ static bool play_plan(struct phased_run *run, const struct tacit_phased_judge_vi
 
 /* Order, plan and reports of a round. False: it was stopped. */
 static bool play_round(struct phased_run *run, const struct tacit_phased_judge_view *view,
-                       struct told *result)
+                       struct outcome *result)
 {
     TACIT_ASSERT(!view->finished);
     uint32_t const agents = run->sim->schedule.agent_count;
@@ -240,7 +243,7 @@ static bool play_round(struct phased_run *run, const struct tacit_phased_judge_v
 
 /* The last order: one arm until T, or until an arm comes or goes. */
 static void play_rest(struct phased_run *run, const struct tacit_phased_judge_view *view,
-                      struct told *result)
+                      struct outcome *result)
 {
     TACIT_ASSERT(view->finished);
     TACIT_ASSERT(view->slots <= run->sim->schedule.horizon);
@@ -277,22 +280,22 @@ static void set_up(struct phased_run *run, uint32_t index)
 }
 
 /* Result: false: it was stopped. */
-static bool play(struct phased_run *run, uint32_t index, struct told *result)
+static bool play(struct phased_run *run, uint32_t index, struct outcome *result)
 {
     struct tacit_phased_judge_view view;
-    *result = (struct told){.samples = 0};
+    *result = (struct outcome){.samples = 0};
     set_up(run, index);
     tacit_phased_judge_view(run->judge, &view);
     TACIT_ASSERT(!view.finished);
-    bool is_told;
+    bool was_last_order;
     do {
-        is_told = view.finished; /* the last word */
-        if (is_told)
+        was_last_order = view.finished; /* the last word */
+        if (was_last_order)
             play_rest(run, &view, result);
         else if (!play_round(run, &view, result))
             return false;
         tacit_phased_judge_view(run->judge, &view);
-    } while (!is_told || run->slot < run->sim->schedule.horizon);
+    } while (!was_last_order || run->slot < run->sim->schedule.horizon);
     TACIT_ASSERT(view.finished);
     return true;
 }
@@ -334,7 +337,8 @@ static double floor_of(const struct phased_run *run)
                : (double)NAN;
 }
 
-static void write_row(struct phased_run *run, const struct told *result, struct tacit_sim_row *row)
+static void write_row(struct phased_run *run, const struct outcome *result,
+                      struct tacit_sim_row *row)
 {
     struct tacit_phased_judge_view judge;
     double const agents = run->sim->schedule.agent_count;
@@ -362,7 +366,7 @@ enum tacit_status phased_run_play(void *memory, uint32_t index, struct tacit_sim
                                   atomic_bool *stop)
 {
     struct phased_run *const run = memory;
-    struct told result;
+    struct outcome result;
     TACIT_ASSERT(stop != NULL);
     tacit_sim_instance_draw(&run->instance, &run->sim->common, index);
     tacit_sim_instance_watch(&run->instance, row);

@@ -60,6 +60,8 @@ void training_load(struct tacit_learner *learner, const struct tacit_images *ima
         learner->labels[i] = images->labels[rows[i]];
 }
 
+/* Whole batches only: pictures that fill none are passed over in that epoch, whose order is drawn
+ * anew. */
 static enum tacit_status study(struct tacit_learner *learner, const struct tacit_images *shown,
                                uint32_t epochs, struct tacit_rng *rng)
 {
@@ -95,6 +97,7 @@ struct trunk {
     float scale[WIDTH]; /* to bytes */
 };
 
+/* Copies the layers from the model's parameters; trunk->first is to be freed. */
 static enum tacit_status trunk_new(struct trunk *trunk, const float *parameters, size_t input_count)
 {
     trunk->input_count = input_count;

@@ -126,10 +126,11 @@ static enum tacit_status step_core(struct live_site *site, const struct tacit_ev
                                    struct live_site_update *update)
 {
     struct select_site *const own = site->own;
-    struct tacit_select_update made;
-    enum tacit_status const status = tacit_select_site_step(site->state, event, entropy, &made);
-    update->persist = made.persist;
-    if (made.drawn) {
+    struct tacit_select_update core_update;
+    enum tacit_status const status =
+        tacit_select_site_step(site->state, event, entropy, &core_update);
+    update->persist = core_update.persist;
+    if (core_update.drawn) {
         struct tacit_select_message const opened = tacit_select_site_release(site->state);
         live_site_record(site, &opened,
                          &(struct live_site_release){.number = site_view(site).draw_number,
@@ -137,31 +138,32 @@ static enum tacit_status step_core(struct live_site *site, const struct tacit_ev
                                                      .numbers = own->run->dimension},
                          update);
     }
-    live_site_settle(site, made.settled, update);
-    for (uint32_t i = 0; i < made.message_count; i++)
-        if (made.messages[i].kind == TACIT_SELECT_UPDATE)
+    live_site_settle(site, core_update.settled, update);
+    for (uint32_t i = 0; i < core_update.message_count; i++)
+        if (core_update.messages[i].kind == TACIT_SELECT_UPDATE)
             live_site_reveal(
-                site, &made.messages[i],
+                site, &core_update.messages[i],
                 &(struct live_site_release){.number = site_view(site).release_number,
-                                            .epsilon_nano = made.messages[i].price_nano,
+                                            .epsilon_nano = core_update.messages[i].price_nano,
                                             .numbers = own->run->dimension},
                 update);
         else
-            live_site_send(site, &made.messages[i]);
-    if (made.stop)
+            live_site_send(site, &core_update.messages[i]);
+    if (core_update.stop)
         update->has_task = true; /* number 0: void */
-    if (made.train)
+    if (core_update.train)
         set_task(site, event->now_us, update);
-    if (made.has_model) {
+    if (core_update.has_model) {
         own->model = (struct live_file){"model.f32", site_view(site).model,
                                         own->run->dimension * sizeof(float)};
         update->file = &own->model;
     }
-    site->deadline_us = made.deadline_us;
+    site->deadline_us = core_update.deadline_us;
     return status;
 }
 
-/* The command's numbers, as they are: what is not finite shows as an update of zeros only. */
+/* The command's numbers, as they are: what is not finite shows as an update of zeros only. A
+ * command that failed has no difference, and the core is told so by NULL. */
 static enum tacit_status on_task_result(struct live_site *site, const struct live_site_event *event,
                                         const struct tacit_entropy *entropy,
                                         struct live_site_update *update)
@@ -183,12 +185,13 @@ static enum tacit_status on_task_result(struct live_site *site, const struct liv
         memcpy(&value, event->as.task.bytes + i * sizeof value, sizeof value);
         difference[i] = (double)value;
     }
-    struct tacit_event const made = {.kind = TACIT_EVENT_REWARD,
-                                     .now_us = event->now_us,
-                                     .keys = event->keys,
-                                     .aggregators = &aggregators,
-                                     .as.training = {(uint32_t)event->as.task.number, difference}};
-    enum tacit_status const status = step_core(site, &made, entropy, update);
+    struct tacit_event const core_event = {
+        .kind = TACIT_EVENT_REWARD,
+        .now_us = event->now_us,
+        .keys = event->keys,
+        .aggregators = &aggregators,
+        .as.training = {(uint32_t)event->as.task.number, difference}};
+    enum tacit_status const status = step_core(site, &core_event, entropy, update);
     free(difference);
     return status;
 }
@@ -197,23 +200,23 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    void *message, const struct tacit_entropy *entropy,
                                    struct live_site_update *update)
 {
-    struct tacit_event made = {
+    struct tacit_event core_event = {
         .kind = live_event_kind(event), .now_us = event->now_us, .keys = event->keys};
     struct tacit_select_message *const said = message;
     uint64_t const term = site_view(site).term;
-    if (made.kind == TACIT_EVENT_REWARD || made.kind == TACIT_EVENT_EXPLOITED)
+    if (core_event.kind == TACIT_EVENT_REWARD || core_event.kind == TACIT_EVENT_EXPLOITED)
         return TACIT_OK; /* nothing here learns from decisions */
     if (event->kind == LIVE_SITE_TASK)
         return on_task_result(site, event, entropy, update);
     if (event->kind == LIVE_SITE_CONNECTED && !event->as.begins_term)
-        made.kind = TACIT_EVENT_TIMEOUT;     /* all is said again; what is trained goes on */
-    else if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
-        made.as.term = term + (event->as.begins_term ? 1 : 0);
+        core_event.kind = TACIT_EVENT_TIMEOUT;     /* all is said again; what is trained goes on */
+    else if (core_event.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
+        core_event.as.term = term + (event->as.begins_term ? 1 : 0);
     else if (said != NULL)
-        made.as.message = said;
+        core_event.as.message = said;
     if (said != NULL)
         said->term = term; /* as its envelope said */
-    return step_core(site, &made, entropy, update);
+    return step_core(site, &core_event, entropy, update);
 }
 
 static void site_fill_view(const struct live_site *site, struct live_site_view *view)
@@ -354,6 +357,7 @@ static struct tacit_select_hub_view hub_view(const struct live_hub *hub)
     return view;
 }
 
+/* For the log of events: a new round, once, and a model that is lost, once. */
 static void note_round(struct live_hub *hub, const struct tacit_select_hub_view *view,
                        struct live_hub_update *update)
 {
@@ -379,16 +383,16 @@ static void note_round(struct live_hub *hub, const struct tacit_select_hub_view 
         live_hub_note(hub, update, "round %u: %u sites train", view->round, view->asked_count);
 }
 
-static void carry(struct live_hub *hub, const struct tacit_select_update *done,
-                  struct live_hub_update *update)
+static void carry_out(struct live_hub *hub, const struct tacit_select_update *core_update,
+                      struct live_hub_update *update)
 {
     struct select_hub *const own = hub->own;
     struct tacit_select_hub_view const view = hub_view(hub);
-    update->persist = update->persist || done->persist;
-    update->deadline_us = done->deadline_us;
-    for (uint32_t i = 0; i < done->message_count; i++)
-        (void)live_hub_send(hub, &done->messages[i]);
-    if (done->has_model) {
+    update->persist = update->persist || core_update->persist;
+    update->deadline_us = core_update->deadline_us;
+    for (uint32_t i = 0; i < core_update->message_count; i++)
+        (void)live_hub_send(hub, &core_update->messages[i]);
+    if (core_update->has_model) {
         own->model =
             (struct live_file){"model.f32", view.model, own->core.dimension * sizeof(float)};
         update->file = &own->model;
@@ -401,9 +405,9 @@ static void carry(struct live_hub *hub, const struct tacit_select_update *done,
 static void hub_close(struct live_hub *hub, uint32_t agents, const int64_t *totals, uint64_t now_us,
                       struct live_hub_update *update)
 {
-    struct tacit_select_update done;
-    tacit_select_hub_close(hub->state, agents, totals, now_us, &done);
-    carry(hub, &done, update);
+    struct tacit_select_update core_update;
+    tacit_select_hub_close(hub->state, agents, totals, now_us, &core_update);
+    carry_out(hub, &core_update, update);
 }
 
 static void hub_round(const struct live_hub *hub, struct tacit_helper_round *round, uint64_t *highs)
@@ -424,18 +428,18 @@ LIVE_QUESTION(hub_commit, struct tacit_select_message, TACIT_SELECT_COMMIT)
 /* A round that is over by itself, with fewer updates than the quorum, asks no helper. */
 static void note_helper(struct live_hub *hub, const struct live_hub_event *event,
                         const struct tacit_select_message *said,
-                        const struct tacit_select_update *done, const struct tacit_entropy *entropy,
-                        struct live_hub_update *update)
+                        const struct tacit_select_update *core_update,
+                        const struct tacit_entropy *entropy, struct live_hub_update *update)
 {
     struct select_hub const *const own = hub->own;
-    struct live_report const heard = {.head = done->masked != NULL ? &done->report
-                                              : said != NULL       ? &said->head
-                                                                   : NULL,
-                                      .masked = done->masked,
-                                      .words = done->words,
+    struct live_report const heard = {.head = core_update->masked != NULL ? &core_update->report
+                                              : said != NULL              ? &said->head
+                                                                          : NULL,
+                                      .masked = core_update->masked,
+                                      .words = core_update->words,
                                       .count = own->core.dimension};
-    live_hub_note_helper(hub, event, &heard, done->happened, entropy, update);
-    if (done->round_is_over)
+    live_hub_note_helper(hub, event, &heard, core_update->happened, entropy, update);
+    if (core_update->round_is_over)
         live_hub_helper_overtaken(hub);
 }
 
@@ -444,13 +448,14 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   struct live_hub_update *update)
 {
     struct tacit_select_message *const said = message;
-    struct tacit_event const made = live_hub_core_event(hub, event, hub_view(hub).term, said,
-                                                        said == NULL ? NULL : &said->term);
-    struct tacit_select_update done;
-    enum tacit_status const status = tacit_select_hub_step(hub->state, &made, entropy, &done);
-    carry(hub, &done, update);
+    struct tacit_event const core_event = live_hub_core_event(hub, event, hub_view(hub).term, said,
+                                                              said == NULL ? NULL : &said->term);
+    struct tacit_select_update core_update;
+    enum tacit_status const status =
+        tacit_select_hub_step(hub->state, &core_event, entropy, &core_update);
+    carry_out(hub, &core_update, update);
     if (hub->helper != NULL)
-        note_helper(hub, event, said, &done, entropy, update);
+        note_helper(hub, event, said, &core_update, entropy, update);
     return status;
 }
 
@@ -477,7 +482,7 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
                                     struct live_hub_update *update, uint32_t *number,
                                     const char **objection)
 {
-    struct tacit_select_update done;
+    struct tacit_select_update core_update;
     (void)entropy;
     *number = 0; /* there is no log of changes: this one is the last */
     *objection = "a round waits for nobody longer than run.deadline_s, and who did not answer is "
@@ -485,9 +490,9 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
                  "(tacit pki revoke)";
     if (wanted->change != LIVE_CHANGE_END_RUN)
         return TACIT_REFUSED; /* to drop a site; all else has its objection */
-    enum tacit_status const status = tacit_select_hub_end(hub->state, now_us, &done);
+    enum tacit_status const status = tacit_select_hub_end(hub->state, now_us, &core_update);
     if (status == TACIT_OK)
-        carry(hub, &done, update);
+        carry_out(hub, &core_update, update);
     else
         *objection = "no round has begun, the run is over, or its model is lost here and asked for";
     return status;

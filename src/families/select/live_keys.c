@@ -21,7 +21,7 @@
 
 /* ---- A site: its command --------------------------------------------------------------------- */
 
-/* A list of words, the first of which is an absolute path. */
+/* A list of words, the first of which is an absolute path. Requires: WORDS_MAX places, all NULL. */
 static void read_words(struct config_reader *reader, const struct config_node *list,
                        const char **words)
 {
@@ -101,6 +101,7 @@ static const char *number_text(struct config_reader *reader, double value)
     return text;
 }
 
+/* NULL, or unfinished: the reader has failed. */
 static const char *learner_path(struct config_reader *reader)
 {
     static const char name[] = "tacit"; /* it is beside the daemon */
@@ -114,6 +115,8 @@ static const char *learner_path(struct config_reader *reader)
     return path;
 }
 
+/* The whole path, since the command runs elsewhere; the reader's memory. NULL: there is no such
+ * file. */
 static const char *data_path(struct config_reader *reader, const char *name)
 {
     char *const found = tacit_config_path(reader->document, name);
@@ -126,7 +129,8 @@ static const char *data_path(struct config_reader *reader, const char *name)
     return kept;
 }
 
-/* The layers of a model of this kind with so many numbers: how many inputs are there? */
+/* The layers of a model of this kind with so many numbers: how many inputs are there? They grow the
+ * numbers evenly. 0: none makes it so many. */
 static uint32_t inputs_of(enum tacit_model_kind kind, uint32_t classes, uint32_t dimension,
                           struct tacit_model *model)
 {
@@ -166,8 +170,9 @@ static void describe_layers(struct config_reader *reader, const struct tacit_mod
     settings->layers = text;
 }
 
-static void fill_words(struct config_reader *reader, const struct site_keys *lesson,
-                       const char **words)
+/* What is run in place of a command of the site's own. */
+static void fill_learner_words(struct config_reader *reader, const struct site_keys *lesson,
+                               const char **words)
 {
     const char *const made[] = {learner_path(reader),
                                 "train",
@@ -186,7 +191,8 @@ static void fill_words(struct config_reader *reader, const struct site_keys *les
     memcpy(words, made, sizeof made);
 }
 
-static void read_lesson(struct config_reader *reader, struct site_keys *keys, const char **words)
+/* With `model`, not `command`: keys->data becomes a whole path. */
+static void settle_learner(struct config_reader *reader, struct site_keys *keys, const char **words)
 {
     static const char *const needed[] = {"training.classes", "training.data"};
     struct tacit_model model;
@@ -208,7 +214,7 @@ static void read_lesson(struct config_reader *reader, struct site_keys *keys, co
     if (keys->data == NULL)
         config_reader_refuse(reader, "training.data", "%.200s is not there", name);
     describe_layers(reader, &model, &keys->settings);
-    fill_words(reader, keys, words);
+    fill_learner_words(reader, keys, words);
 }
 
 static void read_training(struct config_reader *reader, struct site_keys *keys)
@@ -228,7 +234,7 @@ static void read_training(struct config_reader *reader, struct site_keys *keys)
     else if (list != NULL)
         read_words(reader, list, words);
     else
-        read_lesson(reader, keys, words);
+        settle_learner(reader, keys, words);
 }
 
 /* The first update is the dearest one. */
@@ -312,6 +318,14 @@ static void read_sizes(struct config_reader *reader, const struct config_node *r
                            site_count);
 }
 
+static bool are_arms_the_sites(const struct tacit_config_coordinator *coordinator)
+{
+    bool are_same = coordinator->arm_count == coordinator->site_count;
+    for (uint32_t i = 0; are_same && i < coordinator->site_count; i++)
+        are_same = strcmp(coordinator->arm_names[i], coordinator->sites[i]) == 0;
+    return are_same;
+}
+
 static void select_read_run(struct config_reader *reader, const struct config_node *run,
                             struct tacit_config_coordinator *coordinator)
 {
@@ -336,13 +350,12 @@ static void select_read_run(struct config_reader *reader, const struct config_no
     if (coordinator->horizon > TACIT_SELECT_ROUNDS_MAX)
         config_reader_refuse(reader, "run.horizon", "the rounds of the run; allowed: 1 to %u",
                              TACIT_SELECT_ROUNDS_MAX);
-    if (reader->status == TACIT_OK && (coordinator->arm_count != coordinator->site_count ||
-                                       memcmp(coordinator->arm_names[0], coordinator->sites[0],
-                                              strlen(coordinator->sites[0])) != 0))
+    if (reader->status == TACIT_OK && !are_arms_the_sites(coordinator))
         config_reader_refuse(reader, "arms",
                              "with select the arms are the sites; allowed: the same list");
 }
 
+/* Asks for one number more than there should be, so that a longer file shows. */
 static enum tacit_status read_initial(const struct live_run_file *from,
                                       struct select_hub_settings *settings)
 {

@@ -146,6 +146,7 @@ static enum tacit_status make_profiles(struct tacit_experiment *experiment,
 
 /* ---- Privacy ---- */
 
+/* What one participation after the other costs a user; no end of it where nothing is noised. */
 static enum tacit_status make_budget(struct tacit_experiment *experiment, struct select_plan *plan,
                                      struct tacit_error *error)
 {
@@ -269,6 +270,7 @@ struct expectations {
     double gap_in_ratio;
 };
 
+/* Sorts the values. */
 static double least_gap(double *values, uint32_t count)
 {
     double gap = INFINITY;
@@ -278,6 +280,7 @@ static double least_gap(double *values, uint32_t count)
     return gap;
 }
 
+/* Over all users, from the latencies' distributions. */
 static enum tacit_status expect(const struct select_plan *plan, struct expectations *expected)
 {
     uint32_t const users = plan->latency.user_count;

@@ -12,11 +12,11 @@ struct select_run {
     struct tacit_select *select;
     void *scratch;
     uint64_t *sizes;
-    double *latencies; /* K: of this round */
-    double *expected;  /* K: mu_k */
-    double *columns;   /* 4 K: scores before the choice */
-    uint32_t *users;
-    uint32_t *genie;
+    double *latencies;   /* K: of this round */
+    double *expected;    /* K: mu_k */
+    double *columns;     /* 4 K: scores before the choice */
+    uint32_t *users;     /* the set of this round */
+    uint32_t *genie;     /* K: another set to compare it with */
     uint32_t user_count; /* chosen in this round */
     double median;       /* of mu: above it the fast half */
     double energy_gap;
@@ -53,6 +53,7 @@ static void draw_sizes(struct select_run *run, uint32_t index)
 
 /* ---- A round ---- */
 
+/* What tacit_select_score left for this round; until observe or a record writes over it. */
 static struct tacit_select_scores scores_of(const struct select_run *run)
 {
     size_t const users = run->plan->config.user_count;
@@ -172,6 +173,8 @@ static void count_neighbours(struct select_run *run)
             (double)tacit_select_neighbour_count(&scores, users, run->users, run->user_count);
 }
 
+/* What the round adds to the metrics. Requires: its set, latencies and scores, before they are
+ * observed. */
 static enum tacit_status account(struct select_run *run)
 {
     TACIT_ASSERT(run->user_count > 0);
@@ -259,6 +262,7 @@ static enum tacit_status record(struct select_run *run, bool is_examined)
     return is_examined ? training_examine(run->training, accuracy, loss) : TACIT_OK;
 }
 
+/* If the series have a place for this round. */
 static enum tacit_status record_round(struct select_run *run, uint64_t round)
 {
     struct tacit_sim const *const sim = &run->plan->common;
@@ -298,6 +302,7 @@ static double smooth(const struct select_run *run, uint32_t at)
     return count > 0 ? sum / count : (double)NAN;
 }
 
+/* At the end: moving means over the series, and the metrics of the last model. */
 static enum tacit_status sum_up(struct select_run *run)
 {
     uint32_t const count = run->plan->common.series_count;
@@ -445,7 +450,8 @@ void select_sort_reals(double *values, uint32_t count)
     qsort(values, count, sizeof *values, compare);
 }
 
-static void expect(struct select_run *run)
+/* Fills mu and its median, once; columns serve as scratch. */
+static void expect_latencies(struct select_run *run)
 {
     uint32_t const users = run->plan->config.user_count;
     for (uint32_t user = 0; user < users; user++) {
@@ -477,7 +483,7 @@ static enum tacit_status make(void *memory, const void *plan)
                                      select->config.users_per_round, run);
     if (!tacit_sim_is_whole(run) || (select->keys.training.is_on && run->training == NULL))
         return TACIT_MEMORY;
-    expect(run);
+    expect_latencies(run);
     return TACIT_OK;
 }
 

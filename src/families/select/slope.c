@@ -70,6 +70,7 @@ static enum tacit_status add_run(void *run, uint32_t index, const struct tacit_s
     return status;
 }
 
+/* Sums over RUNS runs. The pilot's arrays stay their owner's. */
 static enum tacit_status play(const struct select_plan *pilot, double *sums, bool *is_whole)
 {
     enum tacit_status status;

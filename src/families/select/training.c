@@ -51,6 +51,7 @@ static bool open_worker(struct training *training, uint32_t number)
                               plan->lessons.count) == TACIT_OK;
 }
 
+/* Statistics of batch norm, which the authors send as they are. */
 static void mark_raw(struct training *training)
 {
     struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
@@ -61,8 +62,8 @@ static void mark_raw(struct training *training)
             memset(training->is_raw + layers[i].offset, 1, layers[i].count);
 }
 
-/* Of what is not of the memory of its owner. */
-static void end(void *block)
+/* What is not of its owner's memory; an free_rest of training_new half way, too. */
+static void free_rest(void *block)
 {
     struct training *const training = block;
     for (uint32_t i = 0; i < WORKERS; i++)
@@ -79,7 +80,7 @@ struct training *training_new(const struct training_plan *plan, uint32_t user_co
     size_t const parameters = plan->parameter_count;
     if (training == NULL)
         return NULL;
-    tacit_sim_at_end(training, end);
+    tacit_sim_at_end(training, free_rest);
     training->plan = plan;
     training->moments = calloc(user_count, sizeof *training->moments);
     training->user_count = training->moments == NULL ? 0 : user_count;
@@ -145,6 +146,7 @@ static void load(struct worker *worker, const struct tacit_images *images, const
     training_load(&worker->learner, images, rows, count, plan->zero, plan->unit);
 }
 
+/* Adam's moments stay with the user from round to round. */
 static enum tacit_status prepare_optimizer(struct training *training, uint32_t user)
 {
     size_t const parameters = training->plan->parameter_count;
@@ -195,7 +197,8 @@ static enum tacit_status train_user(struct worker *worker, uint32_t user, double
     return status;
 }
 
-static void *work(void *context)
+/* A thread's users of this round: every WORKERS-th of the chosen ones. */
+static void *train_share(void *context)
 {
     struct worker *const worker = context;
     struct training *const training = worker->training;
@@ -207,16 +210,17 @@ static void *work(void *context)
     return NULL;
 }
 
+/* Leaves each chosen user's update in its row of `updates`. */
 static enum tacit_status train_all(struct training *training, uint32_t thread_count)
 {
     pthread_t thread;
     bool const has_thread = thread_count > 1 && training->chosen_count > 1 &&
-                            pthread_create(&thread, NULL, work, &training->workers[1]) == 0;
-    (void)work(&training->workers[0]);
+                            pthread_create(&thread, NULL, train_share, &training->workers[1]) == 0;
+    (void)train_share(&training->workers[0]);
     if (has_thread)
         (void)pthread_join(thread, NULL);
     else
-        (void)work(&training->workers[1]);
+        (void)train_share(&training->workers[1]);
     return training->workers[0].status != TACIT_OK ? training->workers[0].status
                                                    : training->workers[1].status;
 }
@@ -242,7 +246,7 @@ static uint64_t nano_of(double epsilon)
     return (uint64_t)llround(epsilon * (double)TACIT_NANO);
 }
 
-/* SELECT.md 2. */
+/* SELECT.md 2: in place, by steps; what comes back is a whole number of them. */
 static enum tacit_status noise_soundly(struct training *training, uint32_t user, double epsilon,
                                        double *update)
 {
@@ -257,6 +261,7 @@ static enum tacit_status noise_soundly(struct training *training, uint32_t user,
     return status;
 }
 
+/* The update as it leaves the user: noised in place, at the price of its next participation. */
 static enum tacit_status release(struct training *training, const struct tacit_select *select,
                                  uint32_t user, double *update)
 {

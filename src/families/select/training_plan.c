@@ -289,8 +289,8 @@ static enum tacit_status freeze(const struct tacit_experiment *experiment,
  * freed on one thread. */
 struct shelf {
     struct training_pictures pictures;
-    uint64_t seed; /* of frozen features */
-    uint32_t user_count;
+    uint64_t seed;       /* of frozen features */
+    uint32_t user_count; /* plans that have them; 0: a free place */
     struct tacit_images lessons;
     struct tacit_images exam_images;
 };
@@ -322,6 +322,7 @@ static enum tacit_status read_pictures(const struct tacit_experiment *experiment
     return status;
 }
 
+/* Where no place is free the pictures stay the plan's alone. */
 static void put_on_shelf(uint64_t seed, struct training_plan *plan)
 {
     for (uint32_t i = 0; i < SHELF_MAX; i++)
@@ -349,7 +350,8 @@ static bool share_pictures(uint64_t seed, struct training_plan *plan)
     return false;
 }
 
-static bool releases_pictures(struct training_plan *plan)
+/* True: other plans still have the pictures. */
+static bool leave_shelf(struct training_plan *plan)
 {
     return plan->shelf > 0 && --shelves[plan->shelf - 1].user_count > 0;
 }
@@ -395,7 +397,7 @@ enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
 
 void training_plan_free(struct training_plan *plan)
 {
-    if (releases_pictures(plan))
+    if (leave_shelf(plan))
         return;
     tacit_images_free(&plan->lessons);
     tacit_images_free(&plan->exam);
