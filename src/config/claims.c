@@ -164,7 +164,8 @@ static bool experiment_is_there(const struct claims_reader *reader, const char *
     return is_there;
 }
 
-/* The index of an experiment, which becomes known by it. */
+/* The index of an experiment, which becomes known by it: `name` stays the document's. False: it has
+ * no file. */
 static bool find_experiment(void *context, const char *name, uint32_t *index)
 {
     struct claims_reader *const reader = context;

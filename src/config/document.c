@@ -92,6 +92,7 @@ struct conversion {
     struct tacit_error *error;
 };
 
+/* A node and all below it, as the document's memory; *to is set although one below it fails. */
 static enum tacit_status convert(const struct conversion *conversion, const yaml_node_t *from,
                                  uint32_t depth, struct config_node **to);
 
@@ -266,7 +267,7 @@ static enum tacit_status check_depth(const struct source *source, struct tacit_e
     return depth <= (int)DEPTH_MAX ? TACIT_OK : refuse_at(source, line, DEPTH_TEXT, error);
 }
 
-/* Is the stream at its end? If not, where does the second document begin? */
+/* Is the stream at its end? If not, where does the second document begin, or what is no YAML? */
 static bool is_last(const struct source *source, yaml_parser_t *parser, size_t *line)
 {
     yaml_document_t second;
@@ -408,7 +409,7 @@ enum tacit_status config_document_read(struct config_document **document, const 
 /* ---- Settings ---- */
 
 /* The member of `map` named by the first `length` bytes of `key`; an empty map if it is not there.
- */
+ * NULL: no memory. */
 static struct config_node *reach(struct config_document *document, struct config_node *map,
                                  const char *key, size_t length)
 {

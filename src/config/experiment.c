@@ -211,6 +211,7 @@ const struct config_section tacit_config_sections[] = {
 
 /* ---- Environment ---- */
 
+/* Words of the document. NULL: the reader has failed. */
 static const char **read_texts(struct config_reader *reader, const struct config_node *list,
                                const char *key, uint32_t *count)
 {
@@ -779,7 +780,7 @@ find_family(const struct config_node *root, const struct tacit_config_family *co
     return NULL;
 }
 
-/* A word that a family has for one of its own, as in {kind: thompson}. */
+/* Refuses a word that a family has for one of its own, as in {kind: thompson}. */
 static void point_to_family(struct config_reader *reader, const struct config_node *node,
                             const struct tacit_config_family *const *families)
 {

@@ -23,7 +23,7 @@ static bool is_whole(const struct config_key *key)
     return key->type == CONFIG_U16 || key->type == CONFIG_U32 || key->type == CONFIG_U64;
 }
 
-static void allowed(const struct config_key *key, char text[ALLOWED_BYTES])
+static void write_allowed(const struct config_key *key, char text[ALLOWED_BYTES])
 {
     if (key->choices != NULL)
         config_choices_text(key->choices, text, ALLOWED_BYTES);
@@ -45,7 +45,7 @@ static void allowed(const struct config_key *key, char text[ALLOWED_BYTES])
 
 /* What holds where the key is left out, a value between these marks; "" where there is nothing to
  * say. */
-static void otherwise(const struct config_key *key, const char *mark, char text[ALLOWED_BYTES])
+static void write_absent(const struct config_key *key, const char *mark, char text[ALLOWED_BYTES])
 {
     char const *const absent = key->absent == NULL ? "(must be given)" : key->absent;
     int const length = (int)strlen(absent);
@@ -63,8 +63,8 @@ static void write_key(const struct config_key *key, enum keys_form form, FILE *o
 {
     char value[ALLOWED_BYTES];
     char without[ALLOWED_BYTES];
-    allowed(key, value);
-    otherwise(key, form == KEYS_MARKDOWN ? "`" : "", without);
+    write_allowed(key, value);
+    write_absent(key, form == KEYS_MARKDOWN ? "`" : "", without);
     if (form == KEYS_MARKDOWN)
         (void)fprintf(out, "| `%s` | %s | %s | %s |\n", key->name, value, without, key->help);
     else
@@ -115,7 +115,8 @@ static void write_tables(const struct keys_file *file, const char *protocol, enu
 /* ---- The schema -------------------------------------------------------------------------------
  */
 
-/* What the schema of a section needs: its file, and the protocol; NULL: files have none. */
+/* A schema is a new reference, which whoever packs it into another takes over. What that of a
+ * section needs: its file, and the protocol; NULL: files have none. */
 struct scope {
     const struct keys_file *file;
     const struct keys_kind *kind;
@@ -209,7 +210,7 @@ static json_t *key_schema(const struct scope *scope, const char *path, const str
                  : strcmp(key->name, "kind") == 0 && strcmp(path, "protocol") == 0
                      ? json_pack("{s:s}", "const", key->form)
                      : form_schema(key);
-    allowed(key, value);
+    write_allowed(key, value);
     json_object_set_new(schema, "description",
                         json_sprintf("%s%s%s", key->help, *key->help == '\0' ? "" : "; ", value));
     return schema;

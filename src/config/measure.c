@@ -37,6 +37,7 @@ static void skip_blanks(struct parser *parser)
     parser->at += strspn(parser->at, " \n\t\r");
 }
 
+/* Takes the next character if it is this one. False: it is another, or the reader has failed. */
 static bool accept(struct parser *parser, char wanted)
 {
     skip_blanks(parser);
@@ -46,7 +47,7 @@ static bool accept(struct parser *parser, char wanted)
     return true;
 }
 
-static void expect(struct parser *parser, const char *what)
+static void fail_expecting(struct parser *parser, const char *what)
 {
     skip_blanks(parser);
     if (*parser->at == '\0')
@@ -89,7 +90,7 @@ static void parse_number(struct parser *parser)
     errno = 0;
     double const number = strtod(parser->at, &end);
     if (errno != 0 || !isfinite(number)) {
-        expect(parser, "a smaller number");
+        fail_expecting(parser, "a smaller number");
         return;
     }
     parser->at = end;
@@ -106,18 +107,18 @@ static void parse_result(struct parser *parser, const char *name)
         return;
     }
     if (!accept(parser, '.')) {
-        expect(parser, "'.' and a metric");
+        fail_expecting(parser, "'.' and a metric");
         return;
     }
     step.metric = copy_name(parser);
     if (*step.metric == '\0')
-        expect(parser, "a metric, like regret,");
+        fail_expecting(parser, "a metric, like regret,");
     if (accept(parser, '@')) {
         char *end;
         errno = 0;
         step.slot = strtoull(parser->at, &end, 10);
         if (strspn(parser->at, DIGITS) == 0 || errno != 0 || step.slot == 0)
-            expect(parser, "a slot, a whole number above 0,");
+            fail_expecting(parser, "a slot, a whole number above 0,");
         else
             parser->at = end;
     }
@@ -139,7 +140,7 @@ static void parse_function(struct parser *parser, enum tacit_measure_kind kind)
         step.operand_count++;
     } while (accept(parser, ','));
     if (!accept(parser, ')'))
-        expect(parser, "',' or ')'");
+        fail_expecting(parser, "',' or ')'");
     else if (is_of_one(kind) && step.operand_count != 1)
         config_reader_fail(parser->reader, parser->node, KEY,
                            "a function of one value, and here are more");
@@ -196,7 +197,7 @@ static void parse_parenthesis(struct parser *parser)
 {
     parse_expression(parser);
     if (!accept(parser, ')'))
-        expect(parser, "')'");
+        fail_expecting(parser, "')'");
 }
 
 static void parse_factor(struct parser *parser)
@@ -214,7 +215,7 @@ static void parse_factor(struct parser *parser)
     else if (is_well(parser) && strspn(parser->at, LOWER) > 0)
         parse_name(parser);
     else
-        expect(parser, "a number, a function or a result like experiment.regret");
+        fail_expecting(parser, "a number, a function or a result like experiment.regret");
     parser->nesting--;
 }
 
@@ -262,7 +263,7 @@ void config_measure_read(struct config_reader *reader, const struct config_node 
     parse_expression(&parser);
     skip_blanks(&parser);
     if (is_well(&parser) && *parser.at != '\0')
-        expect(&parser, "an operator or the end");
+        fail_expecting(&parser, "an operator or the end");
 }
 
 /* ---- Working it out ---- */

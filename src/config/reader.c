@@ -83,7 +83,7 @@ static void list_words(const char *const *words, char *list, size_t capacity)
 }
 
 /* The full name of a key that stands in a section of the document: "privacy.epsilon" for "epsilon".
- */
+ * False: it stands in none. */
 static bool full_name(const struct config_reader *reader, const char *key, char *name, size_t size)
 {
     TACIT_ASSERT(size > 0);
@@ -134,6 +134,7 @@ const char *config_leaf(const char *key)
     return dot == NULL ? key : dot + 1;
 }
 
+/* The member that a dotted key ends with. NULL: it is not there, or the reader has failed. */
 static const struct config_node *find(struct config_reader *reader, const struct config_node *map,
                                       const char *key, bool is_required)
 {
@@ -147,8 +148,10 @@ static const struct config_node *find(struct config_reader *reader, const struct
     return node;
 }
 
-static bool is_scalar(struct config_reader *reader, const struct config_node *node, const char *key,
-                      const char *wanted)
+/* False: it is no scalar, or an empty one, and the reader has failed; `wanted`: what is expected.
+ */
+static bool require_scalar(struct config_reader *reader, const struct config_node *node,
+                           const char *key, const char *wanted)
 {
     TACIT_ASSERT(node != NULL);
     TACIT_ASSERT(wanted != NULL);
@@ -196,7 +199,7 @@ void config_reader_text(struct config_reader *reader, const struct config_node *
 {
     TACIT_ASSERT(value != NULL);
     struct config_node const *const node = find(reader, map, key, is_required);
-    if (node != NULL && is_scalar(reader, node, key, "a text"))
+    if (node != NULL && require_scalar(reader, node, key, "a text"))
         *value = node->text;
 }
 
@@ -237,7 +240,7 @@ bool config_reader_real(struct config_reader *reader, const struct config_node *
     char allowed[120];
     double number;
     config_range_text(range, allowed, sizeof allowed);
-    if (reader->status != TACIT_OK || !is_scalar(reader, node, key, allowed))
+    if (reader->status != TACIT_OK || !require_scalar(reader, node, key, allowed))
         return false;
     if (range.infinity_is_allowed && is_infinity(node->text)) {
         *value = INFINITY;
@@ -289,7 +292,7 @@ bool config_reader_whole(struct config_reader *reader, const struct config_node 
     uint64_t number;
     (void)snprintf(allowed, sizeof allowed, "a whole number from %llu to %llu",
                    (unsigned long long)min, (unsigned long long)max);
-    if (reader->status != TACIT_OK || !is_scalar(reader, node, key, allowed))
+    if (reader->status != TACIT_OK || !require_scalar(reader, node, key, allowed))
         return false;
     if (!parse_whole(node->text, &number) || number < min || number > max) {
         config_reader_fail(reader, node, key, "'%.60s' is not allowed; allowed: %s", node->text,
@@ -339,7 +342,7 @@ void config_reader_choice(struct config_reader *reader, const struct config_node
     struct config_node const *const node = find(reader, map, key, is_required);
     config_choices_text(choices, list, sizeof list);
     (void)snprintf(one_of, sizeof one_of, "one word of %s", list);
-    if (node == NULL || !is_scalar(reader, node, key, one_of))
+    if (node == NULL || !require_scalar(reader, node, key, one_of))
         return;
     for (const struct config_choice *choice = choices; choice->name != NULL; choice++) {
         if (strcmp(choice->name, node->text) == 0) {
@@ -645,7 +648,8 @@ static bool has_default(const struct config_key *key)
     return key->absent != NULL && *key->absent != '\0' && *key->absent != '(';
 }
 
-/* Where the section is not there, only what it is then. */
+/* A key that is left out is read from its default. Where the section is not there, only those are.
+ */
 static void read_values(struct config_reader *reader, const struct config_node *map,
                         const char *section, const struct config_key *keys, bool is_there,
                         void *values)

@@ -623,7 +623,8 @@ static void read_helper(struct config_reader *reader, const void *families, void
 
 /* ---- Public ---- */
 
-/* It has a hub or sites_min, a list of sites or a run, or none of these. */
+/* It has a hub or sites_min, a list of sites or a run, or none of these. A file that cannot be read
+ * is an agent's, whose reading then says why. */
 static enum tacit_config_role role_of(const char *path)
 {
     struct config_document *document;

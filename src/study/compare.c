@@ -88,6 +88,7 @@ static bool is_own(const struct pool *pool, uint32_t unit)
                                          shard->count) == shard->index;
 }
 
+/* Unit: a grid point, or of a share's call a piece of its runs. */
 static enum tacit_status play_unit(struct pool *pool, uint32_t unit, struct tacit_error *error)
 {
     struct comparison *const comparison = pool->comparison;
@@ -129,7 +130,9 @@ static void fail(struct pool *pool, enum tacit_status status, const struct tacit
     (void)pthread_mutex_unlock(&pool->mutex);
 }
 
-static void *work(void *argument)
+/* A thread: plays one unit after the other, as long as none fails. The first failure is the pool's.
+ */
+static void *play_units(void *argument)
 {
     struct pool *const pool = argument;
     for (uint32_t i; (i = atomic_fetch_add(&pool->next, 1)) < pool->unit_count && goes_on(pool);) {
@@ -165,9 +168,9 @@ static enum tacit_status play_all(struct pool *pool)
     uint32_t const wanted = threads < pool->own_count ? threads : pool->own_count;
     uint32_t const workers = wanted < THREADS_MAX ? wanted : THREADS_MAX;
     pool->point_threads = (threads + workers - 1) / workers;
-    while (started + 1 < workers && pthread_create(&others[started], NULL, work, pool) == 0)
+    while (started + 1 < workers && pthread_create(&others[started], NULL, play_units, pool) == 0)
         started++;
-    (void)work(pool);
+    (void)play_units(pool);
     for (uint32_t i = 0; i < started; i++)
         (void)pthread_join(others[i], NULL);
     if (comparison->is_shown)
@@ -175,15 +178,17 @@ static enum tacit_status play_all(struct pool *pool)
     return pool->status;
 }
 
-/* Which shares miss how much. */
-static void find_missing(const struct pool *pool, struct compared *compared)
+/* Which shares miss how much. Errors: TACIT_MEMORY. */
+static enum tacit_status find_missing(const struct pool *pool, struct compared *compared)
 {
     struct comparison const *const comparison = pool->comparison;
     char const *first = NULL;
     size_t at = 0;
     uint32_t shown = 0;
     bool *const shares = calloc(pool->shares, sizeof *shares);
-    for (uint32_t i = 0; i < comparison->count && shares != NULL; i++) {
+    if (shares == NULL)
+        return TACIT_MEMORY;
+    for (uint32_t i = 0; i < comparison->count; i++) {
         if (comparison->points[i].json != NULL)
             continue;
         compared->missing++;
@@ -192,7 +197,7 @@ static void find_missing(const struct pool *pool, struct compared *compared)
             if (pool->missing[(size_t)i * pool->pieces + j])
                 shares[shard_of(i, j, pool->pieces, pool->shares)] = true;
     }
-    for (uint32_t i = 0; shares != NULL && i < pool->shares && shown <= SHARES_SHOWN; i++)
+    for (uint32_t i = 0; i < pool->shares && shown <= SHARES_SHOWN; i++)
         if (shares[i])
             at += (size_t)snprintf(compared->text + at, sizeof compared->text - at,
                                    shown++ < SHARES_SHOWN ? "%s%u" : "%s...", at > 0 ? ", " : "",
@@ -202,6 +207,7 @@ static void find_missing(const struct pool *pool, struct compared *compared)
                        " of %u (%u of %u settings; the first: %.200s)", pool->shares,
                        compared->missing, comparison->count, first);
     free(shares);
+    return TACIT_OK;
 }
 
 /* The points that were run move to the front. */
@@ -233,7 +239,7 @@ static enum tacit_status run(struct pool *pool, struct compared *compared)
         return TACIT_MEMORY;
     status = play_all(pool);
     if (status == TACIT_OK && gathers)
-        find_missing(pool, compared);
+        status = find_missing(pool, compared);
     move_run(comparison, compared);
     if (status == TACIT_OK && pool->shares > 0 && compared->run == comparison->count)
         (void)unlink(pool->marker);
@@ -255,6 +261,7 @@ enum tacit_status comparison_run(struct comparison *comparison, struct compared 
 
 /* ---- The results ----------------------------------------------------------------------------- */
 
+/* To be freed; NULL: no memory. */
 static char *all_json(const struct comparison *comparison, uint32_t count)
 {
     char *text = NULL;
@@ -297,7 +304,8 @@ static const struct tacit_metric **metrics_of(const struct comparison *compariso
     return metrics;
 }
 
-/* What is to be known of the data of all points: once where it is the same. NULL: no memory. */
+/* What is to be known of the data of all points: once where it is the same. To be freed; NULL: no
+ * memory. */
 static char *remarks_of(const struct tacit_report_grid_point *points,
                         const struct grid_point *sources, uint32_t count, bool are_files)
 {

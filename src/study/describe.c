@@ -29,6 +29,7 @@ static double mean_interval(const struct tacit_log *log, uint32_t arm)
     return NORMAL_97_5 * sqrt(variance) / log->agent_count;
 }
 
+/* Names and ranks stay the experiment's and the results'. */
 static void describe_arms(const struct tacit_experiment *experiment,
                           const struct tacit_sim_results *results, uint32_t runs,
                           struct tacit_report_arm *arms)

@@ -365,7 +365,8 @@ struct replays {
     double sd;
 };
 
-/* Plays them all. */
+/* Plays them all, on at most replays->slots slots of each site. Ensures: slots is what all of them
+ * answered; pulls, mean and deviation are over the replays. */
 static enum tacit_status play(struct evaluation *evaluation, struct tacit_experiment *experiment,
                               bool resamples, uint32_t threads, struct replays *replays)
 {

@@ -75,7 +75,8 @@ static json_t *settings_json(const struct grid_point *point)
     return settings;
 }
 
-/* {"settings": {…}, "file": "…" without the bracket that closes it. NULL: no memory. */
+/* {"settings": {…}, "file": "…" without the bracket that closes it. To be freed; NULL: no memory.
+ */
 static char *head_json(const struct grid_point *point)
 {
     json_t *const head =
@@ -87,7 +88,8 @@ static char *head_json(const struct grid_point *point)
     return text;
 }
 
-/* The head, and the members of `body`, which is an object with or without white space around it. */
+/* The head, and the members of `body`, an object with or without white space around it, become the
+ * point's text. */
 static enum tacit_status set_json(struct grid_point *point, const char *body)
 {
     char *const head = head_json(point);
@@ -102,6 +104,7 @@ static enum tacit_status set_json(struct grid_point *point, const char *body)
     return TACIT_MEMORY;
 }
 
+/* What is wrong with the point becomes its text. */
 static enum tacit_status set_error(struct grid_point *point, const char *text)
 {
     json_t *const body = json_pack("{s: s}", "error", text);
@@ -113,6 +116,7 @@ static enum tacit_status set_error(struct grid_point *point, const char *text)
     return status;
 }
 
+/* What `tacit run --json` says of it becomes the point's text. */
 static enum tacit_status write_json(struct grid_point *point,
                                     const struct tacit_experiment *experiment,
                                     const struct simulation *simulation)
@@ -141,6 +145,7 @@ static const struct run_cache *cache_of(const struct open_point *open)
     return *open->folder == '\0' ? NULL : &open->cache;
 }
 
+/* All runs and the baselines. Ensures: on TACIT_OK the point has its text. */
 static enum tacit_status play(struct open_point *open)
 {
     struct simulation simulation;
@@ -226,6 +231,7 @@ enum tacit_status grid_point_run(struct grid_point *point, const struct grid_cac
 
 /* ---- Shares ---------------------------------------------------------------------------------- */
 
+/* Share `index`: runs *first to *end - 1. */
 static void cut(const struct open_point *open, uint32_t index, uint32_t count, uint32_t *first,
                 uint32_t *end)
 {
@@ -261,7 +267,7 @@ enum tacit_status grid_point_share(struct grid_point *point, const struct grid_c
     return close_point(&open, status);
 }
 
-/* *is_whole: the cache has all runs. */
+/* Nothing is played. missing[i]: the cache lacks some run of share i; *is_whole: of none. */
 static enum tacit_status find_missing(struct open_point *open, uint32_t count, bool *missing,
                                       bool *is_whole)
 {

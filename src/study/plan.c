@@ -95,6 +95,7 @@ struct trial {
     uint32_t count;
 };
 
+/* The trial has pointers into itself and into the plan: neither moves. */
 static void set_trial(struct trial *trial, const struct plan *plan,
                       const struct tacit_report_choice *choice, double horizon)
 {
@@ -138,7 +139,8 @@ static enum tacit_status try_horizon(struct plan *plan, const struct tacit_repor
 
 /* ---- The slots that are needed --------------------------------------------------------------- */
 
-/* Between a horizon that does not decide and one that does. */
+/* Between a horizon that does not decide and one that does, until they are close. Ensures:
+ * slots_needed. */
 static enum tacit_status bisect(struct plan *plan, struct tacit_report_choice *choice, double below,
                                 double above)
 {
@@ -471,7 +473,7 @@ static enum tacit_status load(struct plan *plan, struct tacit_experiment *experi
     (void)snprintf(longer, sizeof longer, "horizon=%.0f",
                    fmin((double)config->horizon * HORIZON_GROWTH_MAX, HORIZON_MAX));
     tacit_config_free(config);
-    plan->settings[plan->setting_count] = longer;
+    plan->settings[plan->setting_count] = longer; /* beyond the count: void after this */
     return tacit_experiment_load(experiment, file, plan->settings, plan->setting_count + 1,
                                  &ignored) == TACIT_OK
                ? TACIT_OK

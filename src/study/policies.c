@@ -42,6 +42,7 @@ static const char *field_of(const struct work *work, uint32_t row, uint32_t colu
     return work->log->rows.fields[(size_t)row * work->log->rows.column_count + column];
 }
 
+/* Names file, line and column: TACIT_INVALID. */
 __attribute__((format(printf, 4, 5))) static enum tacit_status
 refuse(const struct work *work, uint32_t row, uint32_t column, const char *format, ...)
 {
@@ -63,7 +64,7 @@ static int compare_texts(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* Its different words, sorted. */
+/* Its different words, sorted, which are the log's; the list is to be freed. */
 static enum tacit_status list_words(const struct work *work, uint32_t column, const char ***words,
                                     uint32_t *count)
 {
@@ -125,6 +126,7 @@ static enum tacit_status put_numbers(struct work *work, uint32_t column)
     return TACIT_OK;
 }
 
+/* A word's coordinate is 1, those of the other words stay 0. */
 static void put_words(struct work *work, uint32_t column)
 {
     struct column const *const own = &work->columns[column];
@@ -217,6 +219,7 @@ static void guess_fold(const struct work *work, const struct tacit_linalg_mean *
     }
 }
 
+/* Fills work->models[is_forward][model], unless it is filled already. */
 static enum tacit_status guess(struct work *work, int model, bool is_forward)
 {
     struct tacit_log const *const log = work->log;
@@ -248,6 +251,7 @@ static enum tacit_status guess(struct work *work, int model, bool is_forward)
 
 /* ---- Choices --------------------------------------------------------------------------------- */
 
+/* The column names the arm that the policy takes. */
 static enum tacit_status put_chosen(struct work *work, uint32_t column)
 {
     struct tacit_log const *const log = work->log;
@@ -266,6 +270,7 @@ static enum tacit_status put_chosen(struct work *work, uint32_t column)
     return TACIT_OK;
 }
 
+/* A column an arm, from `column` on. */
 static enum tacit_status put_probabilities(struct work *work, uint32_t column)
 {
     struct tacit_log const *const log = work->log;
@@ -304,7 +309,8 @@ static enum tacit_status put_best(struct work *work, int model)
     return status;
 }
 
-/* `column`: the first of the policy's own. */
+/* Fills work->choices: what the policy does on each row, by probability of each arm. `column`: the
+ * first of the policy's own. */
 static enum tacit_status choose(struct work *work, const struct tacit_config_policy *policy,
                                 uint32_t column)
 {
@@ -330,7 +336,7 @@ static enum tacit_status choose(struct work *work, const struct tacit_config_pol
     return TACIT_INVALID;
 }
 
-/* Of its choices. */
+/* The value of what is in work->choices. */
 static enum tacit_status value(const struct work *work, const struct tacit_off_policy_log *rows,
                                const struct tacit_config_policy *policy,
                                struct tacit_off_policy_policy *result)

@@ -325,6 +325,7 @@ void reproduction_free(struct reproduction *reproduction)
 
 /* ---- Preparing ---- */
 
+/* All that the figure draws, takes off, or measures. */
 static void want_experiments(struct reproduction *reproduction,
                              const struct tacit_claims_figure *figure)
 {
@@ -358,6 +359,7 @@ static const char **settings_of(struct reproduction *reproduction, uint32_t inde
     return settings;
 }
 
+/* Its experiment, where TACIT_IO says that its data are not here. */
 static enum tacit_status load_experiment(struct reproduction *reproduction, uint32_t index,
                                          bool is_fast, struct tacit_error *error)
 {
@@ -511,9 +513,10 @@ static enum tacit_status check_minus(const struct reproduction *reproduction,
     return TACIT_OK;
 }
 
-static enum tacit_status check_together(const struct reproduction *reproduction,
-                                        const struct tacit_claims_figure *figure,
-                                        struct tacit_error *error)
+/* What can be checked of a figure only when its experiments are loaded. */
+static enum tacit_status check_loaded(const struct reproduction *reproduction,
+                                      const struct tacit_claims_figure *figure,
+                                      struct tacit_error *error)
 {
     enum tacit_status status = check_minus(reproduction, figure, error);
     if (status == TACIT_OK)
@@ -597,7 +600,7 @@ enum tacit_status reproduction_prepare(struct reproduction *reproduction, bool i
         status = leave_out(reproduction, absent, error);
     for (uint32_t i = 0; i < claims->figure_count && status == TACIT_OK; i++)
         if (reproduction->figures_wanted[i])
-            status = check_together(reproduction, &claims->figures[i], error);
+            status = check_loaded(reproduction, &claims->figures[i], error);
     return status;
 }
 
@@ -735,6 +738,8 @@ static void judge_each_run(struct sample *sample, struct tacit_report_claim *rep
     report->ci95 = summary.ci95;
 }
 
+/* What we get for a claim, and how sure that is; was_run stays true where memory is short, which
+ * reproduction_report says. */
 static struct tacit_report_claim judge(struct reproduction *reproduction,
                                        const struct tacit_claim *claim)
 {
@@ -832,6 +837,7 @@ static struct tacit_report_series draw_band(struct reproduction *reproduction,
     return canvas.series;
 }
 
+/* Means over the runs, of the figure's y or of what is left of it without `minus`. */
 static struct tacit_report_series draw_curve(struct reproduction *reproduction,
                                              const struct tacit_claims_figure *figure,
                                              const struct tacit_claims_curve *curve)

@@ -81,6 +81,7 @@ bool results_allocate(struct tacit_sim_results *results, const struct tacit_expe
     return has_memory;
 }
 
+/* Moves the finished runs of every line to the front, line after line without a gap. */
 static void keep(const bool *finished, uint32_t runs, char *array, size_t width, size_t lines)
 {
     char *to = array;

@@ -153,7 +153,7 @@ static void copy_row(const struct parts *parts, size_t run, unsigned char *row, 
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
-/* False: no memory, or longer than a path may be. */
+/* False: longer than a path may be. */
 static bool path_of(const struct run_cache *cache, char path[RUN_CACHE_PATH_BYTES])
 {
     int const length = cache->file != NULL

@@ -37,8 +37,8 @@ static enum tacit_status refuse(struct tacit_error *error, const char *what, con
     return TACIT_INVALID;
 }
 
-/* Index and count of one launcher; `told` is how many the words say, or 0. */
-static enum tacit_status ask(const struct launcher *launcher, uint64_t told, uint64_t *index,
+/* Index and count of one launcher; `asked` is how many the words say, or 0. */
+static enum tacit_status ask(const struct launcher *launcher, uint64_t asked, uint64_t *index,
                              uint64_t *count, struct tacit_error *error)
 {
     uint64_t first = 0;
@@ -49,10 +49,10 @@ static enum tacit_status ask(const struct launcher *launcher, uint64_t told, uin
         is_good = is_good && number_of(getenv(launcher->first), &first);
     if (launcher->step != NULL && getenv(launcher->step) != NULL)
         is_good = is_good && number_of(getenv(launcher->step), &step) && step > 0;
-    if (!knows && told == 0)
+    if (!knows && asked == 0)
         return refuse(error, launcher->index,
                       "does not say of how many; allowed: auto/N, with the number of shares");
-    *count = knows ? *count : told;
+    *count = knows ? *count : asked;
     if (!is_good || *index < first || (*index - first) % step != 0 ||
         (*index - first) / step >= *count)
         return refuse(error, launcher->index,
@@ -62,7 +62,7 @@ static enum tacit_status ask(const struct launcher *launcher, uint64_t told, uin
 }
 
 /* Tasks of an array's task are shares of its share. */
-static enum tacit_status ask_launchers(struct shard *shard, uint64_t told,
+static enum tacit_status ask_launchers(struct shard *shard, uint64_t asked,
                                        struct tacit_error *error)
 {
     uint64_t all_index = 0;
@@ -75,7 +75,7 @@ static enum tacit_status ask_launchers(struct shard *shard, uint64_t told,
         if (getenv(launcher->index) == NULL ||
             (length > 0 && (launcher->count == NULL || getenv(launcher->count) == NULL)))
             continue;
-        enum tacit_status const status = ask(launcher, told, &index, &count, error);
+        enum tacit_status const status = ask(launcher, asked, &index, &count, error);
         if (status != TACIT_OK)
             return status;
         if (count > SHARDS_MAX || all_count * count > SHARDS_MAX)
@@ -91,7 +91,7 @@ static enum tacit_status ask_launchers(struct shard *shard, uint64_t told,
         return refuse(error, "auto",
                       "finds no launcher (OMPI_COMM_WORLD_RANK, SLURM_ARRAY_TASK_ID, SLURM_PROCID, "
                       "JOB_COMPLETION_INDEX); allowed: I/N");
-    if (told > 0 && told != all_count)
+    if (asked > 0 && asked != all_count)
         return refuse(error, shard->from, "says another number of shares than auto/N");
     shard->index = (uint32_t)all_index;
     shard->count = (uint32_t)all_count;

@@ -87,7 +87,8 @@ static void average(const struct tacit_sim *sim, const double *regret, double *c
 
 #define SLICE_S 10 /* of work that an end without a word may cost */
 
-/* Plays the next runs that are not finished, at most `most` of them. *left: are there more? */
+/* Plays the next runs that are not finished, at most `most` of them. *left: are there more?
+ * *has_played: was there any? */
 static enum tacit_status play_slice(const struct tacit_experiment *experiment,
                                     const struct run_cache *cache,
                                     const struct tacit_sim_results *results, uint32_t most,
@@ -187,6 +188,8 @@ static enum tacit_status play_baseline(const struct tacit_experiment *baseline,
     return status;
 }
 
+/* Makes baseline `index` of the file, and plays it; it joins the simulation only when it is whole.
+ */
 static enum tacit_status play_another(struct simulation *simulation,
                                       const struct tacit_experiment *experiment,
                                       const struct run_cache *cache, uint32_t index,
@@ -239,6 +242,7 @@ enum tacit_status simulate_baselines(struct simulation *simulation,
 
 /* ---- Shares ---- */
 
+/* Its results are kept by the cache alone. */
 static enum tacit_status play_share(const struct tacit_experiment *experiment,
                                     const struct run_cache *cache, uint32_t thread_count,
                                     struct tacit_sim_control *shared, bool *missing,
