@@ -17,7 +17,9 @@
 
 static const char *const endings[] = {"", ".xz", ".gz"};
 
-static bool is_readable(const char *stem, char path[TACIT_PATH_BYTES])
+/* The file itself, or packed. False: neither can be read, and path holds the last that was tried.
+ */
+static bool find_readable(const char *stem, char path[TACIT_PATH_BYTES])
 {
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         int const size = snprintf(path, TACIT_PATH_BYTES, "%s%s", stem, endings[i]);
@@ -34,7 +36,7 @@ static bool find_file(const char *beside, const char *name, char path[TACIT_PATH
     const char *const slash = beside == NULL || name[0] == '/' ? NULL : strrchr(beside, '/');
     int const folder = slash == NULL ? 0 : (int)(slash - beside) + 1;
     int const size = snprintf(stem, sizeof stem, "%.*s%s", folder, folder > 0 ? beside : "", name);
-    if (size > 0 && (size_t)size < sizeof stem && is_readable(stem, path))
+    if (size > 0 && (size_t)size < sizeof stem && find_readable(stem, path))
         return true;
     return tacit_dataset_find(name, path) == TACIT_OK;
 }
@@ -74,6 +76,7 @@ struct source {
     struct tacit_error *error;
 };
 
+/* TACIT_OK: source->table is the caller's to free. */
 static enum tacit_status open_source(struct source *source, const struct tacit_context_spec *spec,
                                      const char *name, struct tacit_error *error)
 {
@@ -84,6 +87,7 @@ static enum tacit_status open_source(struct source *source, const struct tacit_c
     return tacit_table_find(&source->table, spec->beside, source->name, &spec->dialect, error);
 }
 
+/* Row 0, the header, stands for the whole table here. */
 static enum tacit_status fail(const struct source *source, uint32_t row, const char *text)
 {
     return data_fail(source->error, TACIT_INVALID, source->name,
@@ -291,6 +295,7 @@ static void close_glossary(struct glossary *glossary)
     tacit_table_free(&glossary->source.table);
 }
 
+/* Whatever it returns, close_glossary frees what was read. */
 static enum tacit_status read_glossary(const struct builder *builder,
                                        const struct tacit_context_text *text,
                                        struct glossary *glossary)
@@ -316,6 +321,7 @@ static enum tacit_status read_glossary(const struct builder *builder,
     return TACIT_OK;
 }
 
+/* An item's words add up over its rows; items that nobody decided about are passed over. */
 static enum tacit_status add_texts(const struct builder *builder, const struct source *source,
                                    const struct tacit_context_text *text,
                                    const struct glossary *glossary, struct data_words *words)
@@ -357,6 +363,7 @@ static enum tacit_status read_text(const struct builder *builder,
     return status;
 }
 
+/* Also marks the items whose words lie along none of the directions as blank. */
 static enum tacit_status make_vectors(struct builder *builder, struct data_words *words,
                                       struct tacit_context_data *data)
 {
@@ -481,6 +488,7 @@ static enum tacit_status read_vectors(struct builder *builder)
 
 /* ---- The log ---- */
 
+/* A decision offers the item that was chosen among others, which the agent must not like. */
 static enum tacit_status check_others(const struct builder *builder)
 {
     uint32_t const items = builder->items.count;
@@ -497,6 +505,8 @@ static enum tacit_status check_others(const struct builder *builder)
     return TACIT_OK;
 }
 
+/* Decisions about blank items drop out. `liked` begins with these, so that they are never offered.
+ */
 static enum tacit_status write_log(struct builder *builder)
 {
     size_t const rows = builder->decision_count + (size_t)1;
@@ -545,7 +555,8 @@ static enum tacit_status build(struct builder *builder, struct tacit_context_dat
 
 /* ---- Offers: all arms of each decision ---- */
 
-/* One row, which is an arm; `item` is its number. */
+/* One row, which is an arm; `item` is its number. Columns: agent, decision, value, then features.
+ * The log names a decision by its first arm. */
 static enum tacit_status read_arm(struct builder *builder, const struct source *source,
                                   uint32_t item, const uint32_t *columns)
 {

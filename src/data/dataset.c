@@ -71,6 +71,7 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
+/* The file itself, or packed. False: it is not there, and path is untouched. */
 static bool find_in(const char *directory, const char *name, char path[TACIT_PATH_BYTES])
 {
     static const char *const suffixes[] = {"", ".xz", ".gz"};
@@ -141,6 +142,7 @@ static bool line_names(const char *line, const char *relative)
     return strcmp(name, relative) == 0;
 }
 
+/* Requires: text is a SHA256SUMS file; it is cut into lines in place. */
 static enum tacit_status find_sum(char *text, const char *relative, const char *sums_path,
                                   unsigned char sum[SUM_BYTES], struct tacit_error *error)
 {
@@ -181,6 +183,7 @@ static enum tacit_status digest_file(const char *path, unsigned char sum[SUM_BYT
     return TACIT_OK;
 }
 
+/* What the directory's SHA256SUMS says. */
 static enum tacit_status stated_sum(const char *directory, const char *relative,
                                     unsigned char sum[SUM_BYTES], struct tacit_error *error)
 {

@@ -16,6 +16,7 @@ static int32_t day_of_date(int32_t year, int32_t month, int32_t day)
     return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
 }
 
+/* Moves *text past the digits that it read. */
 static bool read_digits(const char **text, uint32_t count, int32_t *number)
 {
     *number = 0;
@@ -27,6 +28,7 @@ static bool read_digits(const char **text, uint32_t count, int32_t *number)
     return true;
 }
 
+/* "2024-05-31", also with a time of day, of which only the characters are checked. */
 static bool read_date(const char *text, int32_t *day)
 {
     static const uint8_t lengths[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};

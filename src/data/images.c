@@ -116,7 +116,8 @@ enum tacit_status tacit_images_read_idx(struct tacit_images *images, const char 
 
 /* ---- CIFAR-10 ---- */
 
-/* Adds the images of one file to those of the files before it. */
+/* Adds the images of one file to those of the files before it. Errors: the caller still frees
+ * images. */
 static enum tacit_status add_cifar10(struct tacit_images *images, const char *path,
                                      struct tacit_error *error)
 {

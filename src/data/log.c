@@ -37,11 +37,11 @@ struct builder {
     const struct tacit_log_spec *spec;
     struct tacit_error *error;
     uint32_t *rows; /* of the table, behind its header: those that count */
-    uint32_t n;
+    uint32_t n;     /* rows that count */
     uint32_t without_agent;
     uint32_t without_arm;
     uint32_t without_reward;
-    uint32_t of_no_arm;
+    uint32_t of_no_arm; /* that count, and fit no arm's rule */
     char decimal;
     uint32_t agent_column; /* BY_COLUMN */
     uint32_t agent_count;
@@ -106,6 +106,7 @@ static enum tacit_status fail_column(const struct builder *builder, const char *
                   data_shown_value(name).text, bytes, list.truncated ? "..." : "");
 }
 
+/* Ensures: TACIT_OK: exactly one column has this name. */
 static enum tacit_status find_column(const struct builder *builder, const char *name,
                                      uint32_t *column)
 {
@@ -165,6 +166,8 @@ static uint32_t remove_repeats(const char **texts, uint32_t count)
     return kept;
 }
 
+/* The distinct values of the rows that count; they point into the table, and the list is the
+ * caller's to free. */
 static enum tacit_status collect_values(const struct builder *builder, uint32_t column,
                                         const char *stand_in, struct values *values)
 {
@@ -331,6 +334,7 @@ static enum tacit_status split_equally(struct builder *builder)
     return TACIT_OK;
 }
 
+/* Gives each row its agent; draws only for TACIT_LOG_RANDOM. */
 static enum tacit_status split_rows(struct builder *builder, struct tacit_rng *rng)
 {
     builder->agents = malloc(builder->n * sizeof *builder->agents);
@@ -347,6 +351,7 @@ static enum tacit_status split_rows(struct builder *builder, struct tacit_rng *r
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
+/* Requires: columns are those of this arm's rule. */
 static bool rule_matches(const struct builder *builder, uint32_t row,
                          const struct tacit_log_arm *arm, const uint32_t *columns)
 {
@@ -426,6 +431,7 @@ static enum tacit_status add_entry(struct builder *builder, uint32_t row, uint32
     return status == TACIT_OK ? read_reward(builder, row, &entry->reward) : status;
 }
 
+/* With rules a row counts in every arm whose rule it fits, or in none. */
 static enum tacit_status add_row(struct builder *builder, uint32_t row)
 {
     const struct tacit_log_spec *const spec = builder->spec;
@@ -551,6 +557,7 @@ static enum tacit_status fail_cell(const struct builder *builder, size_t cell, c
                   data_shown_value(builder->agent_values.texts[agent]).text, shown_arm.text, what);
 }
 
+/* Errors: a cell without rows, or whose sum is no finite number. */
 static enum tacit_status average_cells(const struct builder *builder, struct tacit_log *log)
 {
     size_t const cell_count = (size_t)log->agent_count * log->arm_count;
@@ -571,6 +578,7 @@ static enum tacit_status average_cells(const struct builder *builder, struct tac
 
 /* ---- Rows with propensities ---------------------------------------------------------------- */
 
+/* The column's; without one all arms were equally likely. */
 static enum tacit_status read_propensity(const struct builder *builder, uint32_t row,
                                          double *propensity)
 {
@@ -633,7 +641,7 @@ static enum tacit_status copy_fields(const struct builder *builder, struct tacit
     return TACIT_OK;
 }
 
-/* Entries are rows here: one a row, in the order of the file. */
+/* Only if propensities are known; else nothing. One entry a row then, in the order of the file. */
 static enum tacit_status fill_rows(const struct builder *builder, struct tacit_log_rows *rows)
 {
     const struct tacit_log_spec *const spec = builder->spec;
@@ -661,6 +669,7 @@ static enum tacit_status fill_rows(const struct builder *builder, struct tacit_l
 
 /* ---- Weights ------------------------------------------------------------------------------- */
 
+/* Of logged propensities; uniform ones need no weights. */
 static enum tacit_status allocate_weights(const struct builder *builder, struct tacit_log *log)
 {
     size_t const n = builder->entry_count;
@@ -781,6 +790,8 @@ static uint32_t rows_of(const uint32_t *counts)
     return sum;
 }
 
+/* Rows a day of each weekday, averaged between the first and the last day of the log, at the agent
+ * with the fewest rows: a simulated run must not be faster than the slowest. */
 static enum tacit_status find_traffic(const struct builder *builder, double traffic[TACIT_WEEKDAYS])
 {
     int32_t first;
@@ -805,6 +816,7 @@ static enum tacit_status find_traffic(const struct builder *builder, double traf
     return status;
 }
 
+/* Ensures: on an error *log is untouched. */
 static enum tacit_status make_log(const struct builder *builder, struct tacit_log *log)
 {
     struct tacit_log made;
@@ -852,7 +864,8 @@ static enum tacit_status find_columns(struct builder *builder)
     return status;
 }
 
-/* NULL: nothing is missing in the row; else where its reason is counted. */
+/* NULL: nothing is missing in the row; else the counter of its reason, and *column is the empty
+ * one. */
 static uint32_t *reason_of(struct builder *builder, uint32_t row, const char **column)
 {
     const struct tacit_log_spec *const spec = builder->spec;

@@ -41,6 +41,7 @@ static enum tacit_status read_values(double *values, const struct tacit_table *t
     return TACIT_OK;
 }
 
+/* Errors: *means is untouched. */
 static enum tacit_status convert(struct tacit_means *means, const struct tacit_table *table,
                                  struct range range, const char *path, struct tacit_error *error)
 {

@@ -15,6 +15,7 @@ static uint64_t hash(const char *name, size_t size)
     return value;
 }
 
+/* Where the name stands, or the free slot that it would get. */
 static size_t slot_of(const struct data_names *names, const char *name, size_t size)
 {
     TACIT_ASSERT(names->count < names->slot_count);
@@ -34,7 +35,8 @@ uint32_t data_names_find(const struct data_names *names, const char *name)
     return names->slot_count == 0 ? NOBODY : names->slots[slot_of(names, name, strlen(name))];
 }
 
-/* Twice the slots; a table is at most half full. */
+/* Twice the slots; a table is at most half full. False: out of memory, and the names are as before.
+ */
 static bool grow(struct data_names *names)
 {
     size_t const count = names->slot_count == 0 ? SLOTS_MIN : 2 * names->slot_count;

@@ -42,67 +42,68 @@ static void add(size_t count, double factor, const double *x, double *y)
 }
 
 /* next = X'X v */
-static void apply(struct lanczos *is, const double *v)
+static void apply(struct lanczos *state, const double *v)
 {
-    struct data_sparse const *const x = is->x;
-    memset(is->next, 0, is->width * sizeof(double));
+    struct data_sparse const *const x = state->x;
+    memset(state->next, 0, state->width * sizeof(double));
     for (uint32_t row = 0; row < x->row_count; row++) {
         double sum = 0;
         for (size_t i = x->start[row]; i < x->start[row + 1]; i++)
             sum += x->values[i] * v[x->columns[i]];
         for (size_t i = x->start[row]; i < x->start[row + 1]; i++)
-            is->next[x->columns[i]] += sum * x->values[i];
+            state->next[x->columns[i]] += sum * x->values[i];
     }
 }
 
 /* Takes out of next what lies in the first `count` vectors, twice, and returns its length. */
-static double purify(struct lanczos *is, uint32_t count)
+static double purify(struct lanczos *state, uint32_t count)
 {
     for (uint32_t pass = 0; pass < 2; pass++)
         for (uint32_t k = 0; k < count; k++) {
-            double const *const v = is->basis + k * is->width;
-            add(is->width, -dot(is->width, v, is->next), v, is->next);
+            double const *const v = state->basis + k * state->width;
+            add(state->width, -dot(state->width, v, state->next), v, state->next);
         }
-    return sqrt(dot(is->width, is->next, is->next));
+    return sqrt(dot(state->width, state->next, state->next));
 }
 
 /* A direction that is not in the basis yet; it is made vector `at`. */
-static void start(struct lanczos *is, uint32_t at)
+static void start(struct lanczos *state, uint32_t at)
 {
     double length = 0;
     while (!(length > 0.01)) { /* what chance left of a random vector of length 1 or so */
         double square = 0;
-        for (size_t i = 0; i < is->width; i++) {
-            is->next[i] = 2.0 * tacit_rng_uniform(&is->rng) - 1.0;
-            square += is->next[i] * is->next[i];
+        for (size_t i = 0; i < state->width; i++) {
+            state->next[i] = 2.0 * tacit_rng_uniform(&state->rng) - 1.0;
+            square += state->next[i] * state->next[i];
         }
-        double const scale = sqrt((double)is->width / (square * (double)(is->width - at)));
-        for (size_t i = 0; i < is->width; i++)
-            is->next[i] *= scale;
-        length = purify(is, at);
+        double const scale = sqrt((double)state->width / (square * (double)(state->width - at)));
+        for (size_t i = 0; i < state->width; i++)
+            state->next[i] *= scale;
+        length = purify(state, at);
     }
-    for (size_t i = 0; i < is->width; i++)
-        is->basis[at * is->width + i] = is->next[i] / length;
+    for (size_t i = 0; i < state->width; i++)
+        state->basis[at * state->width + i] = state->next[i] / length;
 }
 
-static void step(struct lanczos *is)
+/* One Lanczos step: A'A v less its part in the basis becomes the next vector. */
+static void step(struct lanczos *state)
 {
-    uint32_t const k = is->steps;
-    double *const v = is->basis + k * is->width;
-    apply(is, v);
-    is->diagonal[k] = dot(is->width, v, is->next);
-    is->scale = is->diagonal[k] > is->scale ? is->diagonal[k] : is->scale;
-    double const length = purify(is, k + 1);
-    bool const is_over = !(length > BROKEN_DOWN * is->scale);
-    is->beside[k] = is_over ? 0 : length;
-    is->steps++;
-    if (is->steps == is->capacity)
+    uint32_t const k = state->steps;
+    double *const v = state->basis + k * state->width;
+    apply(state, v);
+    state->diagonal[k] = dot(state->width, v, state->next);
+    state->scale = state->diagonal[k] > state->scale ? state->diagonal[k] : state->scale;
+    double const length = purify(state, k + 1);
+    bool const is_over = !(length > BROKEN_DOWN * state->scale);
+    state->beside[k] = is_over ? 0 : length;
+    state->steps++;
+    if (state->steps == state->capacity)
         return;
     if (is_over)
-        start(is, k + 1); /* the space is invariant: go on in what is left */
+        start(state, k + 1); /* the space is invariant: go on in what is left */
     else
-        for (size_t i = 0; i < is->width; i++)
-            v[is->width + i] = is->next[i] / length;
+        for (size_t i = 0; i < state->width; i++)
+            v[state->width + i] = state->next[i] / length;
 }
 
 /* ---- The tridiagonal matrix ---- */
@@ -146,7 +147,7 @@ static void ql_step(uint32_t l, uint32_t m, uint32_t n, double *d, double *e, do
     e[m] = 0;
 }
 
-/* Eigenvalues into d and vectors into the columns of z. e is used up. */
+/* Eigenvalues into d and vectors into the columns of z. e is used up. False: no convergence. */
 static bool solve(uint32_t n, double *d, double *e, double *z)
 {
     memset(z, 0, (size_t)n * n * sizeof(double));
@@ -202,39 +203,40 @@ struct small {
 };
 
 /* Writes the `count` leading vectors if all of them have converged. */
-static bool finish(const struct lanczos *is, uint32_t count, const struct small *small,
-                   double *vectors, double *values)
+static bool write_converged(const struct lanczos *state, uint32_t count, const struct small *small,
+                            double *vectors, double *values)
 {
-    uint32_t const n = is->steps;
-    memcpy(small->d, is->diagonal, n * sizeof(double));
-    memcpy(small->e, is->beside, n * sizeof(double));
+    uint32_t const n = state->steps;
+    memcpy(small->d, state->diagonal, n * sizeof(double));
+    memcpy(small->e, state->beside, n * sizeof(double));
     memset(small->taken, 0, n * sizeof(bool));
     if (n < count || !solve(n, small->d, small->e, small->z))
         return false;
-    double const last = n == is->width ? 0 : is->beside[n - 1];
+    double const last = n == state->width ? 0 : state->beside[n - 1];
     for (uint32_t j = 0; j < count; j++) {
         uint32_t const at = largest(small->d, n, small->taken);
-        double *const v = vectors + j * is->width;
+        double *const v = vectors + j * state->width;
         values[j] = small->d[at] > 0 ? sqrt(small->d[at]) : 0;
-        if (fabs(last * small->z[(size_t)(n - 1) * n + at]) > CONVERGED * is->scale)
+        if (fabs(last * small->z[(size_t)(n - 1) * n + at]) > CONVERGED * state->scale)
             return false;
-        memset(v, 0, is->width * sizeof(double));
+        memset(v, 0, state->width * sizeof(double));
         for (uint32_t k = 0; k < n; k++)
-            add(is->width, small->z[(size_t)k * n + at], is->basis + k * is->width, v);
-        orient(is->width, v);
+            add(state->width, small->z[(size_t)k * n + at], state->basis + k * state->width, v);
+        orient(state->width, v);
     }
     return true;
 }
 
-static bool search(struct lanczos *is, uint32_t count, const struct small *small, double *vectors,
-                   double *values)
+/* False: not all vectors converged within the capacity. */
+static bool search(struct lanczos *state, uint32_t count, const struct small *small,
+                   double *vectors, double *values)
 {
-    start(is, 0);
-    while (is->steps < is->capacity) {
-        step(is);
-        bool const is_last = is->steps == is->capacity;
-        if ((is_last || is->steps % STEPS_BETWEEN_TESTS == 0) &&
-            finish(is, count, small, vectors, values))
+    start(state, 0);
+    while (state->steps < state->capacity) {
+        step(state);
+        bool const is_last = state->steps == state->capacity;
+        if ((is_last || state->steps % STEPS_BETWEEN_TESTS == 0) &&
+            write_converged(state, count, small, vectors, values))
             return true;
     }
     return false;
@@ -247,24 +249,25 @@ enum tacit_status data_principal(const struct data_sparse *x, uint32_t count, do
     TACIT_ASSERT(count <= x->column_count);
     size_t const n = x->column_count < STEPS_MAX ? x->column_count : STEPS_MAX;
     size_t const width = x->column_count;
-    struct lanczos is = {.x = x,
-                         .width = width,
-                         .capacity = (uint32_t)n,
-                         .basis = malloc(n * width * sizeof(double)),
-                         .diagonal = malloc(n * sizeof(double)),
-                         .beside = malloc(n * sizeof(double)),
-                         .next = malloc(width * sizeof(double)),
-                         .rng = tacit_rng_stream(0, 0, 0, TACIT_PURPOSE_INSTANCE)};
+    struct lanczos state = {.x = x,
+                            .width = width,
+                            .capacity = (uint32_t)n,
+                            .basis = malloc(n * width * sizeof(double)),
+                            .diagonal = malloc(n * sizeof(double)),
+                            .beside = malloc(n * sizeof(double)),
+                            .next = malloc(width * sizeof(double)),
+                            .rng = tacit_rng_stream(0, 0, 0, TACIT_PURPOSE_INSTANCE)};
     struct small const small = {malloc(n * sizeof(double)), malloc(n * sizeof(double)),
                                 malloc(n * n * sizeof(double)), malloc(n * sizeof(bool))};
     enum tacit_status status = TACIT_MEMORY;
-    if (is.basis != NULL && is.diagonal != NULL && is.beside != NULL && is.next != NULL &&
-        small.d != NULL && small.e != NULL && small.z != NULL && small.taken != NULL)
-        status = search(&is, count, &small, vectors, values) ? TACIT_OK : TACIT_INVALID;
-    free(is.basis);
-    free(is.diagonal);
-    free(is.beside);
-    free(is.next);
+    if (state.basis != NULL && state.diagonal != NULL && state.beside != NULL &&
+        state.next != NULL && small.d != NULL && small.e != NULL && small.z != NULL &&
+        small.taken != NULL)
+        status = search(&state, count, &small, vectors, values) ? TACIT_OK : TACIT_INVALID;
+    free(state.basis);
+    free(state.diagonal);
+    free(state.beside);
+    free(state.next);
     free(small.d);
     free(small.e);
     free(small.z);

@@ -12,6 +12,7 @@ static const char *const names[] = {
     [TACIT_ENCODING_LATIN1] = "ISO-8859-1",
 };
 
+/* `at`: the first byte that is wrong; the message says its line. */
 static enum tacit_status refuse(const struct data_unpacked *file, const char *at, const char *path,
                                 enum tacit_encoding encoding, struct tacit_error *error)
 {

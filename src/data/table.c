@@ -146,6 +146,7 @@ static enum tacit_status read_field(struct parser *parser, bool *row_ends)
     return add_field(parser, start);
 }
 
+/* The first row says how many fields each has. */
 static enum tacit_status check_width(struct parser *parser, uint32_t line, size_t width)
 {
     TACIT_ASSERT(width >= 1);
@@ -363,7 +364,8 @@ static const char *number_end(const char *start)
     return at == power ? NULL : at;
 }
 
-/* strtod wants the decimal point of the locale, which is the host program's and not ours. */
+/* strtod wants the decimal point of the locale, which is the host program's and not ours. False:
+ * too long. */
 static bool localize(char number[NUMBER_BYTES], const char *start, const char *end)
 {
     const char *const point = localeconv()->decimal_point;

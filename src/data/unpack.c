@@ -135,7 +135,8 @@ static enum tacit_status fail_gz(const struct sink *sink, int result)
     return data_fail(sink->error, TACIT_IO, sink->path, 0, "%s", what);
 }
 
-/* All members of the file, one after another (RFC 1952, 2.2). */
+/* All members of the file, one after another (RFC 1952, 2.2). Two errors: *status of the sink, and
+ * zlib's as the result. */
 static int inflate_members(struct sink *sink, z_stream *stream, enum tacit_status *status)
 {
     for (;;) {

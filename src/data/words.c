@@ -14,6 +14,7 @@ static bool is_letter(char c)
     return (u >= '0' && u <= '9') || (u >= 'A' && u <= 'Z') || (u >= 'a' && u <= 'z') || u >= 0x80;
 }
 
+/* Of ASCII letters only. */
 static char small(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
@@ -91,7 +92,7 @@ static void count_words(const struct data_words *words, struct data_sparse *x)
         x->start[row + 1] = used;
 }
 
-/* Times the logarithm of the share of items that have the word, inverted. */
+/* Times the logarithm of the share of items that have the word, inverted. False: out of memory. */
 static bool weigh(struct data_sparse *x)
 {
     double *const weights = calloc(x->column_count, sizeof *weights);
