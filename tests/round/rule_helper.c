@@ -981,13 +981,16 @@ static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t
 static enum tacit_status restore(const struct storm_world *world, void *hub, const uint8_t *bytes,
                                  size_t bytes_count)
 {
+    static uint8_t const none[ENTRY_BYTES];
     uint64_t number;
     uint8_t const *const entry = bytes + bytes_count - ENTRY_BYTES;
+    memcpy(&number, entry, sizeof number);
+    if (number == 0 && memcmp(entry, none, ENTRY_BYTES) != 0)
+        return TACIT_INVALID; /* an entry is signed where it is live */
     enum tacit_status const status = base.restore(world, hub, bytes, bytes_count - ENTRY_BYTES);
     if (status != TACIT_OK)
         return status;
     struct tacit_helper_hub *const kept = kept_of(world, hub);
-    memcpy(&number, entry, sizeof number);
     assert_int_equal(tacit_helper_hub_init(kept, &world->helper->config.run), TACIT_OK);
     if (number > 0)
         tacit_helper_hub_recall(kept, number, entry + sizeof number,

@@ -915,7 +915,7 @@ static void rebuild(struct storm_world *world)
     digest_word((uint64_t)status);
     if (status == TACIT_OK && world->rule->check(world, world->sites, other, hub->size) != TACIT_OK)
         storm_breaks(world, "a damaged snapshot was taken and is no state", world->sites);
-    if (status == TACIT_OK && !world->has_helper &&
+    if (status == TACIT_OK &&
         (world->rule->snapshot(world, other, bytes[1], SNAPSHOT_BYTES) != size ||
          memcmp(bytes[0], bytes[1], size) != 0))
         storm_breaks(world, "a damaged snapshot was taken for another one", world->sites);
