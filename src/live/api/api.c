@@ -348,6 +348,7 @@ static void refuse_path(struct live_api_reply *reply)
            "/metrics, /");
 }
 
+/* The API's own routes first, then the daemon's pages, then one decision by its id. */
 static void dispatch(struct live_api *api, const char *method, const char *path,
                      const uint8_t *body, size_t size, struct live_api_reply *reply)
 {

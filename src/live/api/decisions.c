@@ -132,6 +132,8 @@ static struct unit *new_unit(const char *text, uint32_t arm)
     return unit;
 }
 
+/* A copy of the row, its texts and bytes behind the entry, so that free() frees all. In no list
+ * yet. */
 static struct entry *new_entry(const struct live_decision_row *row)
 {
     size_t const key_size = row->key == NULL ? 0 : strlen(row->key) + 1;
@@ -225,6 +227,7 @@ static void unlink_open(struct live_decisions *decisions, struct entry *entry)
     entry->caller_open = NULL;
 }
 
+/* As the one that closed last, and not handed over (again). */
 static void link_closed(struct live_decisions *decisions, struct entry *entry)
 {
     TACIT_ASSERT(!is_open(entry));

@@ -216,6 +216,7 @@ static void list_append(struct live_http *http, struct connection *connection)
     http->newest = connection;
 }
 
+/* Frees it. Requires: no answer of the handler's is to come. */
 static void close_connection(struct connection *connection)
 {
     struct live_http *const http = connection->http;
@@ -622,6 +623,8 @@ static bool room_for_input(struct connection *connection, void **into, size_t *s
     return true;
 }
 
+/* On a Unix socket the first bytes of a request are only looked at (consume_peeked). Ensures: the
+ * connection may be gone. */
 static void receive(struct connection *connection)
 {
     void *into;
@@ -835,6 +838,7 @@ static void be_late(struct connection *connection)
     }
 }
 
+/* Ends what is late; wakes connections whose callers had to rest; sets the timer anew. */
 static void on_due(void *context)
 {
     struct live_http *const http = context;

@@ -332,6 +332,7 @@ static bool write_and_close(FILE *file, const struct live_broker_config *config,
     return fclose(file) == 0 && is_written;
 }
 
+/* Writes the text beside the file, then renames it into place. */
 static enum tacit_status replace(const struct live_broker_config *config, const char *name,
                                  void (*write_text)(FILE *file,
                                                     const struct live_broker_config *config),

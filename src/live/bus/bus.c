@@ -256,7 +256,7 @@ static void on_message(struct mosquitto *client, void *context,
     bus->counts.received++;
     bus->events.received(bus->events.context, message->topic,
                          bytes == NULL ? (const uint8_t *)"" : bytes, (size_t)message->payloadlen);
-    errno = 0;
+    errno = 0; /* as in on_connect */
 }
 
 static void on_publish(struct mosquitto *client, void *context, int message_id, int code,
@@ -347,6 +347,7 @@ static void judge(struct live_bus *bus)
         note(bus, bus->is_wordless ? "probably " : "", taken_over);
 }
 
+/* Of attempts and takeovers in a row, by which the next pause is reckoned. */
 static void count_failure(struct live_bus *bus)
 {
     uint64_t const lasted_us = bus->is_connected ? live_now_us() - bus->since_us : 0;
@@ -669,6 +670,7 @@ static int set_options(struct live_bus *bus)
     return code == MOSQ_ERR_SUCCESS ? set_tls(bus) : code;
 }
 
+/* Watches a duplicate of the client's socket: libmosquitto closes its own by itself. */
 static enum tacit_status watch(struct live_bus *bus)
 {
     int const handle = mosquitto_socket(bus->client);

@@ -91,6 +91,7 @@ _Noreturn static void be_child(const struct child *child)
 
 /* ---- What it says ---- */
 
+/* What is there, into the log's ring; at its end the pipe is closed. */
 static void read_output(struct live_command *command)
 {
     char part[READ_BYTES];

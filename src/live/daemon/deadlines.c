@@ -17,6 +17,7 @@ static void put(struct live_deadlines *queue, size_t place, struct live_deadline
     item->place = place;
 }
 
+/* Puts an item where it belongs, from its place towards the first; sink: towards the last. */
 static void rise(struct live_deadlines *queue, struct live_deadline *item)
 {
     size_t place = item->place;

@@ -16,6 +16,7 @@
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
+/* With an end, to be given to free(); NULL: it is shorter than that, or out of memory. */
 static char *read_whole(int file, size_t size)
 {
     char *const text = malloc(size + 1);

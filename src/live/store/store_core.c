@@ -48,7 +48,7 @@ static enum tacit_status copy_part(struct live_store *store, size_t part, const 
 }
 
 /* Begins the sum over all parts' sums; the caller ends it, or compares it. */
-static void whole_sum(struct live_store *store)
+static void start_whole_sum(struct live_store *store)
 {
     size_t const size = store->core.size;
     store_sum_start(store, "core");
@@ -73,7 +73,7 @@ static enum tacit_status put_part(struct live_store *store, size_t part, const u
 static enum tacit_status put_whole(struct live_store *store)
 {
     uint8_t sum[STORE_SUM_BYTES];
-    whole_sum(store);
+    start_whole_sum(store);
     enum tacit_status const status = store_sum_end(store, sum);
     if (status != TACIT_OK)
         return status;
@@ -160,7 +160,7 @@ static enum tacit_status read_whole(struct live_store *store, sqlite3_stmt *row,
                            "a row is damaged (core): a part is missing, or its checksum differs");
     if (!found)
         return TACIT_OK;
-    whole_sum(store);
+    start_whole_sum(store);
     return store_sum_compare(store, row, 1, "core");
 }
 

@@ -223,6 +223,7 @@ static int count_pages(void *context, sqlite3 *database, const char *name, int p
     return SQLITE_OK;
 }
 
+/* Each block as it reads now. Result: SQLite's code. */
 static int write_again(sqlite3_file *log, sqlite3_int64 size)
 {
     uint8_t block[STORE_PAGE_BYTES];

@@ -35,6 +35,7 @@ static bool sum_page(EVP_MD_CTX *hash, const uint8_t *page, sqlite3_int64 offset
            EVP_DigestFinal_ex(hash, sum, NULL) == 1;
 }
 
+/* xRead: SQLITE_IOERR_DATA where a page's sum differs. */
 static int read_page(sqlite3_file *file, void *bytes, int size, sqlite3_int64 offset)
 {
     const struct pages_file *const own = own_of(file);

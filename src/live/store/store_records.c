@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The outbox, which is the ledger ----------------------------------------------------------
- */
+/* ---- The outbox, which is the ledger --------------------------------------------------------- */
 
 /* The same release again is not an error, and changes nothing. */
 enum tacit_status live_store_put_release(struct live_store *store,
@@ -121,6 +120,7 @@ enum tacit_status live_store_units(struct live_store *store,
     return status;
 }
 
+/* *number stays where there is no such name. */
 static enum tacit_status get_pair(struct live_store *store, enum store_table_id which,
                                   const char *name, uint64_t *number, bool *found)
 {
@@ -172,8 +172,7 @@ enum tacit_status live_store_get_count(struct live_store *store, const char *uni
     return get_pair(store, STORE_UNIT_COUNTS, unit, count, &found);
 }
 
-/* ---- Runs, and the newest entry of the coordinator's replicated log of each
- * --------------------------- */
+/* ---- Runs, and of each the newest entry of the coordinator's replicated log ------------------ */
 
 enum tacit_status live_store_put_run(struct live_store *store, const struct live_run_row *row)
 {

@@ -75,6 +75,7 @@ static const char *const sql[STORE_REMEMBERED_STATEMENTS] = {
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
+/* File and journal, if they are there; gone on disk, too. */
 static enum tacit_status remove_files(struct live_store *store)
 {
     static const char *const ends[] = {"", "-journal"};
@@ -291,6 +292,7 @@ static enum tacit_status begin(struct live_store *store)
     return status;
 }
 
+/* Into the transaction: whose file it is, and how far it is then. */
 static enum tacit_status put_facts(struct live_store *store)
 {
     TACIT_ASSERT(store->remembered.in_transaction && store->remembered.rows > 0);

@@ -213,6 +213,7 @@ static enum tacit_status check_integrity(struct live_store *store)
     return status;
 }
 
+/* Is it in the schema, in just these words? */
 static enum tacit_status check_declared(struct live_store *store, sqlite3_stmt *row,
                                         const char *name, const char *expected)
 {
