@@ -165,7 +165,7 @@ static const char *phase(const struct agent *agent, const struct live_site_view 
 
 #define NUMBERS_MAX 32u
 
-/* What is told of this site as numbers. */
+/* What is told of this site as numbers. Result: how many. */
 static size_t numbers_of(const struct agent *agent, const struct live_site_view *view,
                          struct live_number numbers[NUMBERS_MAX])
 {
@@ -261,7 +261,7 @@ static json_t *active_names(const struct agent *agent, const struct live_site_vi
 {
     json_t *const names = json_array();
     for (uint32_t arm = 0; names != NULL && arm < agent->config->site.arm_count; arm++)
-        if (view->active == NULL || tacit_bits_has(view->active, arm))
+        if (live_site_has_arm(view, arm))
             (void)json_array_append_new(names, json_string(agent->config->site.arm_names[arm]));
     return names;
 }
@@ -367,15 +367,6 @@ static json_t *seconds(uint64_t ms)
     return json_real((double)ms / 1e3);
 }
 
-/* The one arm that is left, by name; null: it is not decided. */
-static json_t *winner(const struct agent *agent, const struct live_site_view *view)
-{
-    TACIT_IMPLIES(view->is_decided, view->active != NULL);
-    return view->is_decided ? json_string(agent->config->site.arm_names[tacit_bits_next(
-                                  view->active, agent->config->site.arm_count, 0)])
-                            : json_null();
-}
-
 static void add_waiting(const struct agent *agent, const struct live_site_view *view,
                         json_t *status)
 {
@@ -387,7 +378,7 @@ static void add_waiting(const struct agent *agent, const struct live_site_view *
                   decisions->open_planned > 0 ? seconds(waiting.oldest_ms) : json_null(), "since_s",
                   waiting.waited_ms > 0 ? seconds(waiting.waited_ms) : json_null(), "still_s",
                   (json_int_t)(waiting.still_ms / 1000u));
-    (void)json_object_set_new(status, "winner", winner(agent, view));
+    (void)json_object_set_new(status, "winner", json_pack("s?", agent_winner(agent, view)));
     char const *const trouble =
         view->trouble != NULL ? view->trouble : agent_replicated_log_trouble(agent);
     (void)json_object_set_new(status, "trouble",
@@ -414,7 +405,7 @@ static json_t *headline(struct agent *agent, const struct live_site_view *view)
     if (agent->site == NULL)
         live_buffer_format(&out, "%s", phase(agent, view));
     else if (view->is_decided)
-        live_buffer_format(&out, "%.900s wins", names[tacit_bits_next(view->active, arms, 0)]);
+        live_buffer_format(&out, "%.900s wins", agent_winner(agent, view));
     else if (fallback.count > 0 && view->release_number > 0 && view->model == NULL)
         live_buffer_format(&out, "%.900s leads, by what this site knows",
                            names[fallback.ranking[0]]);

@@ -34,18 +34,19 @@ static struct live_control_names names_of(const struct agent *agent)
     return (struct live_control_names){.arms = site->arm_names, .arm_count = site->arm_count};
 }
 
-static void name_value(uint32_t arm, char name[32])
+static void format_name(uint32_t arm, char name[32])
 {
     (void)snprintf(name, 32, "refused %" PRIu32, arm);
 }
 
+/* As it was kept; UNTOLD where it was not. */
 static enum basis basis_of(struct agent *agent, uint32_t arm)
 {
     TACIT_ASSERT(arm < agent->config->site.arm_count);
     char name[32];
     uint64_t value = 0;
     bool found = false;
-    name_value(arm, name);
+    format_name(arm, name);
     if (live_store_get_value(agent->daemon.store, name, &value, &found) != TACIT_OK || !found ||
         value >= BASIS_COUNT)
         return UNTOLD;
@@ -58,7 +59,7 @@ static void put_basis(struct agent *agent, uint32_t arm, enum basis basis)
     TACIT_ASSERT(arm < agent->config->site.arm_count);
     TACIT_ASSERT(basis > UNTOLD && basis < BASIS_COUNT);
     char name[32];
-    name_value(arm, name);
+    format_name(arm, name);
     live_daemon_put_value(&agent->daemon, name, basis);
 }
 
@@ -87,6 +88,7 @@ static bool read_refusal(const struct agent *agent, const json_t *body, uint32_t
     return false;
 }
 
+/* Why an arm cannot be refused: the core's status in words. */
 static const char *objection_to(enum tacit_status status)
 {
     switch (status) {

@@ -36,6 +36,7 @@ void agent_return_pull(struct agent *agent, const struct live_decision_row *row)
 
 /* ---- Deadlines ------------------------------------------------------------------------------- */
 
+/* What live_decisions_expire tells: the store and the core are to have it, too. */
 static void on_change(void *context, const struct live_decision_change *change)
 {
     struct agent *const agent = context;

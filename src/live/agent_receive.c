@@ -67,6 +67,7 @@ static bool open_message(struct agent *agent, const struct sender *from, const c
 
 /* ---- Announcements --------------------------------------------------------------------------- */
 
+/* The first step of a run that was just joined. */
 static void start(struct agent *agent)
 {
     struct live_site_role role;

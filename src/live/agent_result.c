@@ -37,12 +37,18 @@ static json_t *arm_results(struct agent *agent, const struct live_site_view *vie
     return list;
 }
 
+const char *agent_winner(const struct agent *agent, const struct live_site_view *view)
+{
+    struct live_site_config const *const site = &agent->config->site;
+    TACIT_IMPLIES(view->is_decided, view->active != NULL);
+    uint32_t const arm =
+        view->is_decided ? tacit_bits_next(view->active, site->arm_count, 0) : site->arm_count;
+    return arm < site->arm_count ? site->arm_names[arm] : NULL;
+}
+
 json_t *agent_result(struct agent *agent)
 {
     struct live_site_view const view = agent_view(agent);
-    uint32_t const winner = view.is_decided
-                                ? tacit_bits_next(view.active, agent->config->site.arm_count, 0)
-                                : agent->config->site.arm_count;
     char since[LIVE_TIME_BYTES];
     bool const is_dated = live_time_text((int64_t)agent->arms_since_unix_s, since);
     bool const has_means = view.estimates != NULL || view.confidence > 0;
@@ -50,13 +56,11 @@ json_t *agent_result(struct agent *agent)
                              : view.no_estimates != NULL ? view.no_estimates
                                                          : "too few rewards are known yet";
     json_t *const made = json_pack(
-        "{s:s, s:s, s:b, s:o, s:o, s:o, s:s?, s:o}", "federation", agent->config->site.federation,
+        "{s:s, s:s, s:b, s:s?, s:o, s:o, s:s?, s:o}", "federation", agent->config->site.federation,
         "site", agent->config->site.site, "decided", view.is_decided, "winner",
-        winner < agent->config->site.arm_count ? json_string(agent->config->site.arm_names[winner])
-                                               : json_null(),
-        "since", is_dated ? json_string(since) : json_null(), "confidence",
-        view.confidence > 0 ? json_real(view.confidence) : json_null(), "no_estimates", lack,
-        "arms", arm_results(agent, &view));
+        agent_winner(agent, &view), "since", is_dated ? json_string(since) : json_null(),
+        "confidence", view.confidence > 0 ? json_real(view.confidence) : json_null(),
+        "no_estimates", lack, "arms", arm_results(agent, &view));
     if (made != NULL)
         agent_add_changes(agent, &view, made);
     if (made != NULL && view.model != NULL)

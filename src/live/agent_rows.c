@@ -96,6 +96,7 @@ static enum tacit_status restore_decisions(struct agent *agent)
     return status == TACIT_OK ? agent_restore_times(agent) : status;
 }
 
+/* The site, unless it has joined no run yet; the term, and what the envelopes say of the run. */
 static enum tacit_status restore_site(struct agent *agent)
 {
     TACIT_ASSERT(agent->site == NULL);

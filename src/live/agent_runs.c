@@ -157,6 +157,7 @@ static void forget_waiting(struct agent *agent)
     agent->runs.waiting_size = 0;
 }
 
+/* The announcement is copied. One that waited before is forgotten: the newest counts. */
 static void store_waiting(struct agent *agent, const struct tacit_wire_agreement *announced,
                           uint64_t term, const uint8_t *bytes, size_t size)
 {

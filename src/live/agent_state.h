@@ -270,6 +270,9 @@ void agent_remember(struct agent *agent);
 /* The answer that a site gives its applications: which arms are in, what it knows of their means,
  * decided or not, and since when. */
 
+/* The one arm that is left, by name; NULL: it is not decided. */
+const char *agent_winner(const struct agent *agent, const struct live_site_view *view);
+
 /* A new reference; NULL: memory. Means are in units of a reward. Everything in it comes from what
  * was released here or said by others. */
 json_t *agent_result(struct agent *agent);
@@ -286,7 +289,8 @@ void agent_put_term(struct agent *agent, uint64_t term, bool awaits_term);
 /* The last changes before the commit of a round. */
 void agent_prepare_commit(struct agent *agent);
 
-/* Who this state belongs to. Errors: TACIT_MEMORY, TACIT_IO. */
+/* Who this state belongs to; identity->agreed is to be given to free(). Errors: TACIT_MEMORY,
+ * TACIT_IO. */
 enum tacit_status agent_identify(const struct live_agent_config *config,
                                  struct live_store_identity *identity);
 /* Puts everything back. Errors: with error->text. */

@@ -88,7 +88,7 @@ struct live_site_view agent_view(const struct agent *agent)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static void note_progress(const struct live_site_view *before, const struct live_site_view *after)
+static void log_progress(const struct live_site_view *before, const struct live_site_view *after)
 {
     if (after->change_count > before->change_count)
         live_log(LIVE_LOG_WARNING, "change",
@@ -160,8 +160,8 @@ static void name_arms(const struct agent *agent, const struct live_fallback *fal
 }
 
 /* Who has won, from what was released only. */
-static void note_end(struct agent *agent, const struct live_site_view *before,
-                     const struct live_site_view *after)
+static void log_end(struct agent *agent, const struct live_site_view *before,
+                    const struct live_site_view *after)
 {
     char names[256];
     bool const is_decided = after->is_decided && !before->is_decided;
@@ -308,7 +308,7 @@ static enum tacit_status step(struct agent *agent, struct live_site_event event,
     struct live_site_view const before = agent_view(agent);
     enum tacit_status const status = live_site_step(agent->site, &event, &entropy, &update);
     struct live_site_view const after = agent_view(agent);
-    note_progress(&before, &after);
+    log_progress(&before, &after);
     if (after.flagged_count > before.flagged_count)
         log_flagged(agent, &after,
                     event.kind == LIVE_SITE_RECEIVE ? event.as.message.from : TACIT_EVERYONE);
@@ -337,7 +337,7 @@ static enum tacit_status step(struct agent *agent, struct live_site_event event,
         agent_count_played(agent, leftovers);
     if (after.active_count < before.active_count || after.is_decided != before.is_decided)
         agent_put_arms_since(agent);
-    note_end(agent, &before, &after);
+    log_end(agent, &before, &after);
     if (after.epoch > before.epoch)
         note_round(agent, &after);
     return status;

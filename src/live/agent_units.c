@@ -11,7 +11,7 @@
 
 /* ---- The key --------------------------------------------------------------------------------- */
 
-static void name_word(unsigned word, char name[16])
+static void format_name(unsigned word, char name[16])
 {
     (void)snprintf(name, 16, "unit_key %u", word);
 }
@@ -24,7 +24,7 @@ static enum tacit_status draw_key(struct agent *agent, uint64_t words[KEY_WORDS]
         status = tacit_entropy_word(&entropy, &words[i]);
     for (unsigned i = 0; status == TACIT_OK && i < KEY_WORDS; i++) {
         char name[16];
-        name_word(i, name);
+        format_name(i, name);
         status = live_store_put_value(agent->daemon.store, name, words[i]);
     }
     return status;
@@ -38,7 +38,7 @@ static enum tacit_status open_key(struct agent *agent)
     enum tacit_status status = TACIT_OK;
     for (unsigned i = 0; status == TACIT_OK && is_there && i < KEY_WORDS; i++) {
         char name[16];
-        name_word(i, name);
+        format_name(i, name);
         status = live_store_get_value(agent->daemon.store, name, &words[i], &is_there);
     }
     if (status == TACIT_OK && !is_there)

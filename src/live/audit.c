@@ -37,8 +37,7 @@ static void digest_of(const char *line, size_t size, char digest[LIVE_HEX_BYTES(
     live_hex(bytes, sizeof bytes, digest);
 }
 
-/* ---- Writing ----------------------------------------------------------------------------------
- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 struct writer {
     FILE *out;
@@ -132,6 +131,7 @@ static void write_head(struct writer *writer, struct agent *agent)
     live_buffer_free(&statement);
 }
 
+/* The last line says how many there are, and what was spent in total. */
 static enum tacit_status write_all(struct writer *writer, struct agent *agent)
 {
     memset(writer->previous, '0', sizeof writer->previous - 1);
@@ -203,8 +203,7 @@ enum tacit_status live_audit_write(const struct live_agent_config *config, FILE 
     return status;
 }
 
-/* ---- Checking ---------------------------------------------------------------------------------
- */
+/* ---- Checking -------------------------------------------------------------------------------- */
 
 struct lines {
     char **all; /* without their ends */
@@ -218,6 +217,7 @@ static void free_lines(struct lines *lines)
     free(lines->all);
 }
 
+/* To be given to free_lines, after errors too. */
 static enum tacit_status read_lines(const char *file, struct lines *lines,
                                     struct tacit_error *error)
 {
@@ -312,6 +312,7 @@ static const char *objection_to(const struct live_keys *keys, const char *name, 
                : "it is signed, and does not follow the line before: it is of another export";
 }
 
+/* Lines that are in their places: by whom are they signed, and is none missing at the end? */
 static enum tacit_status check_lines(const char *file, const struct lines *lines,
                                      struct live_keys *keys, struct tacit_error *found,
                                      struct tacit_error *error)
@@ -366,8 +367,7 @@ enum tacit_status live_audit_check(const char *file, const char *ca_file, struct
     return status;
 }
 
-/* ---- The end ----------------------------------------------------------------------------------
- */
+/* ---- The end of a state ---------------------------------------------------------------------- */
 
 /* Zeros over all that it has, on disk before its name goes. */
 static bool overwrite(const char *path, off_t size)

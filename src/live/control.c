@@ -147,6 +147,7 @@ static bool read_number(const json_t *value, uint64_t max, uint64_t *number)
     return true;
 }
 
+/* What is not named stays as it stands in *wanted. */
 static bool read_quorum(const json_t *body, const struct live_control_names *names,
                         struct live_control_entry *wanted, struct tacit_error *error)
 {

@@ -108,7 +108,7 @@ static void carry_out(struct coordinator *coordinator, const struct live_hub_upd
 }
 
 /* Who has won. With a limit of rounds others may still be in. */
-static void note_winner(const struct coordinator *coordinator, const struct live_hub_view *hub)
+static void log_winner(const struct coordinator *coordinator, const struct live_hub_view *hub)
 {
     struct live_hub_config const *const config = &coordinator->run;
     uint32_t const arm = live_hub_winner(hub, config->arm_count);
@@ -149,8 +149,7 @@ static uint32_t forker_count(const struct coordinator *coordinator, const struct
     return hub->forkers == NULL ? 0 : tacit_bits_count(hub->forkers, coordinator->run.site_count);
 }
 
-/* ---- What is known ----------------------------------------------------------------------------
- */
+/* ---- What is known --------------------------------------------------------------------------- */
 
 static struct live_status status_of(const struct coordinator *coordinator,
                                     struct live_hub_view *view)
@@ -214,6 +213,7 @@ static void adopt_sealing(struct coordinator *coordinator)
 
 static void speak(struct coordinator *coordinator);
 
+/* Feeds the hub, carries its update out within this round, and says in the log what is new. */
 static enum tacit_status step(struct coordinator *coordinator, struct live_hub_event event)
 {
     struct live_row_signer const signer = {.context = coordinator, .check = check_row};
@@ -239,7 +239,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     carry_out(coordinator, &update);
     view = view_of(coordinator);
     if (view.is_finished && !was_finished)
-        note_winner(coordinator, &view);
+        log_winner(coordinator, &view);
     note_end(coordinator, &view, update.persist);
     note_round(coordinator, &view);
     if (update.announces) {
@@ -289,7 +289,7 @@ static void on_timer(void *context)
     struct live_hub_view const view = view_of(coordinator);
     if (view.is_overdue)
         live_log(LIVE_LOG_WARNING, "waiting", "round %u: %u of the %u sites of the quorum reported",
-                 view.epoch, view.covered_count, coordinator->run.quorum);
+                 view.epoch, view.covered_count, live_hub_quorum(&view, &coordinator->run));
 }
 
 struct named_site {
@@ -634,7 +634,7 @@ static void obey(struct coordinator *coordinator, struct live_request *request,
     answer_change(coordinator, request, wanted, number, update.persist);
     struct live_hub_view const view = view_of(coordinator);
     if (view.is_finished && !was_finished)
-        note_winner(coordinator, &view);
+        log_winner(coordinator, &view);
     note_end(coordinator, &view, update.persist);
 }
 
@@ -804,6 +804,8 @@ static enum tacit_status restore_term(struct coordinator *coordinator)
     return status;
 }
 
+/* From the store, in the order in which one needs the other: runs, nonce, envelopes, term, log,
+ * hub. What is new is in a batch then. */
 static enum tacit_status restore(struct coordinator *coordinator, struct tacit_error *error)
 {
     size_t size;
@@ -854,6 +856,7 @@ static void log_all_flagged(const struct coordinator *coordinator)
             log_flagged(coordinator, site);
 }
 
+/* Page, broker, operator: whom it speaks with. After an error the caller closes what was opened. */
 static enum tacit_status connect_all(struct coordinator *coordinator, struct tacit_error *error)
 {
     struct live_coordinator_config const *const config = coordinator->config;

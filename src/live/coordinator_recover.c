@@ -92,6 +92,7 @@ static void compare_with_all(struct recovery *recovery, uint32_t site,
         fail_forked(recovery, recovery->run.sites[site], found);
 }
 
+/* bytes: of the entry, as the coordinator signed it; they are copied if it is the newest so far. */
 static void update_best(struct recovery *recovery, const struct live_entry *found,
                         const uint8_t *bytes, size_t size)
 {
@@ -159,6 +160,7 @@ static uint64_t term_of(const struct recovery *recovery, size_t state_size)
     return state_size == 0 ? recovery->best.head.term : last_term(recovery) + 1;
 }
 
+/* In one batch, with the hub's bytes; of size 0: it keeps nothing. */
 static enum tacit_status put_all(struct recovery *recovery, const void *bytes, size_t size)
 {
     struct live_store *const store = recovery->daemon.store;
@@ -182,6 +184,8 @@ static enum tacit_status put_all(struct recovery *recovery, const void *bytes, s
     return status == TACIT_OK ? live_store_commit(store) : status;
 }
 
+/* Builds the hub from the newest entry, and writes it. Errors: nothing was written; recovery->why
+ * says why, where it is not empty. */
 static enum tacit_status write_state(struct recovery *recovery)
 {
     struct live_hub_ops const *const protocol = recovery->config->protocol;
@@ -534,6 +538,7 @@ static enum tacit_status read_own_state(struct recovery *recovery, struct tacit_
     return status;
 }
 
+/* What was opened before an error, the caller closes. */
 static enum tacit_status open_all(struct recovery *recovery, struct tacit_error *error)
 {
     struct live_coordinator_config const *const config = recovery->config;

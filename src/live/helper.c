@@ -86,6 +86,7 @@ static void reload(void *context)
     live_bus_renew(helper->daemon.bus);
 }
 
+/* What was opened before an error, the caller closes. */
 static enum tacit_status connect_all(struct daemon *daemon, struct tacit_error *error)
 {
     struct live_daemon *const base = &daemon->helper.daemon;

@@ -313,6 +313,7 @@ static bool is_past(const struct helper *helper, const uint8_t run[TACIT_WIRE_RU
             (helper->kept->is_over != 0 && memcmp(run, agreed, TACIT_WIRE_RUN_BYTES) == 0));
 }
 
+/* One that was accepted is answered again; another is kept as a file for the operator. */
 static enum tacit_status on_offer(struct helper *helper, const uint8_t *bytes, size_t size,
                                   uint8_t **reply, size_t *reply_size)
 {
@@ -478,6 +479,7 @@ const char *helper_verdict_text(enum tacit_helper_verdict verdict)
     return words[verdict];
 }
 
+/* For people: outcome, log, who was left out. An answer that is only said again is not logged. */
 static void note_answer(struct helper *helper, const struct tacit_helper_request *request,
                         const struct tacit_helper_update *update)
 {

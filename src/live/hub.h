@@ -161,6 +161,13 @@ static inline bool live_hub_has_two_states(const struct live_hub_view *hub, uint
     return hub->flagged != NULL && tacit_bits_has(hub->flagged, site);
 }
 
+/* Sites whose reports suffice once the deadline is over: as it stands, or as the file says. */
+static inline uint32_t live_hub_quorum(const struct live_hub_view *hub,
+                                       const struct live_hub_config *config)
+{
+    return hub->can_change ? hub->quorum : config->quorum;
+}
+
 struct live_hub; /* protocol.h; the daemon knows it by the functions below */
 struct live_room;
 

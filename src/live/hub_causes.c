@@ -81,7 +81,7 @@ static void add_overdue(const struct live_status *status, const uint64_t *missin
     (void)snprintf(
         what, sizeof what,
         "round %u: the deadline is over, and %u of the quorum's %u sites reported; missing",
-        hub->epoch, hub->covered_count, hub->can_change ? hub->quorum : status->config->quorum);
+        hub->epoch, hub->covered_count, live_hub_quorum(hub, status->config));
     add_set(status, hub->can_change ? LIVE_CAUSE_OVERDUE : LIVE_CAUSE_OVERDUE_FIXED, what, missing,
             causes);
 }

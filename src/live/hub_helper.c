@@ -97,6 +97,7 @@ static struct live_proof *proofs_of(const struct live_hub_helper *helper, uint32
     return helper->proofs + (size_t)site * TACIT_HELPER_LINKS_MAX;
 }
 
+/* Keeps the COMMIT's signature as the proof of a grant, in place of the site's oldest. */
 static void note_grant(struct live_hub *hub, const struct live_hub_event *event,
                        const struct tacit_commit *commit)
 {
@@ -444,6 +445,7 @@ static void repeat_void_round(struct live_hub *hub, uint64_t now_us, struct live
     hub->ops->close(hub, 0, NULL, now_us, update);
 }
 
+/* In no U any more. Twice is once. */
 static enum tacit_status drop(struct live_hub *hub, uint32_t site, struct live_hub_update *update,
                               const char **objection)
 {

@@ -154,6 +154,7 @@ static void advise(const struct live_hub_replicated_log *replicated_log,
         (void)snprintf(text, size, "%s", REBUILD);
 }
 
+/* This coordinator must not go on: the caller ends it, with these words and what to do. */
 static void stop(struct live_hub_replicated_log *replicated_log, enum live_replicated_log_stop why,
                  const char *site, const struct live_entry *found, const char *text)
 {

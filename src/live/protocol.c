@@ -504,7 +504,7 @@ uint32_t live_site_rank(const struct live_site *site, const struct live_site_con
     if (site != NULL)
         site->ops->fill_view(site, &view);
     for (uint32_t arm = 0; arm < config->arm_count; arm++)
-        if (view.active == NULL || tacit_bits_has(view.active, arm))
+        if (live_site_has_arm(&view, arm))
             arms[count++] = arm;
     if (site != NULL && site->ops->prefers != NULL)
         qsort_r(arms, count, sizeof *arms, compare_arms, (void *)(uintptr_t)site);

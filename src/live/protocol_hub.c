@@ -218,6 +218,7 @@ static enum tacit_status set_up(struct live_hub *hub)
     return hub->room.is_short ? TACIT_MEMORY : TACIT_OK;
 }
 
+/* The block: the core's state, then the helper's. bytes: as it was kept; of size 0: a new one. */
 static enum tacit_status open_state(struct live_hub *hub, const void *bytes, size_t size)
 {
     if (hub->keeps_nothing)
@@ -399,6 +400,7 @@ static void answer_reporter(struct live_hub *hub, const struct live_hub_event *e
     out->items[out->count - 1] = order;
 }
 
+/* Decodes the body, which must say what its envelope says, and steps. */
 static enum tacit_status receive(struct live_hub *hub, const struct live_hub_event *event,
                                  const struct tacit_entropy *entropy,
                                  struct live_hub_update *update)

@@ -264,6 +264,12 @@ struct live_site_view {
     uint64_t horizon;        /* as it stands here; 0: as announced */
 };
 
+/* Is the arm in, as far as this site knows? */
+static inline bool live_site_has_arm(const struct live_site_view *site, uint32_t arm)
+{
+    return site->active == NULL || tacit_bits_has(site->active, arm);
+}
+
 /* ---- The family's functions ------------------------------------------------------------------ */
 
 /* A core, whose configuration is in what the family has beside the state. */

@@ -157,6 +157,7 @@ static json_t *headline(const struct live_status *status)
 
 #define NUMBERS_MAX 24u
 
+/* What is told of the run as numbers. Result: how many. */
 static size_t numbers_of(const struct live_status *status, struct live_number numbers[NUMBERS_MAX])
 {
     struct live_hub_view const *const hub = status->hub;
@@ -181,7 +182,7 @@ static size_t numbers_of(const struct live_status *status, struct live_number nu
          hub->missing_count},
         {"covered", NULL, NULL, judged, hub->covered_count},
         {"quorum", "tacit_hub_quorum", "Reports that suffice once the deadline is over.", judged,
-         hub->can_change ? hub->quorum : status->config->quorum},
+         live_hub_quorum(hub, status->config)},
         {"radius", NULL, NULL, hub->judges ? LIVE_REAL : LIVE_ABSENT, hub->radius},
         {"votes_needed", NULL, NULL, hub->votes != NULL ? LIVE_WHOLE : LIVE_ABSENT,
          hub->votes_needed},
@@ -223,6 +224,7 @@ struct site_state {
     uint64_t *missing; /* a set */
 };
 
+/* state: for metrics; NULL: for JSON, which has it from elsewhere. */
 static void site_columns(const struct live_hub_view *hub, const struct site_state *state,
                          struct live_column columns[SITE_COLUMNS])
 {

@@ -147,6 +147,7 @@ static bool read_sites(const uint8_t *at, size_t size, struct live_room *room,
     return keys != NULL && names != NULL && size == 0;
 }
 
+/* NULL: an offer signed by the key that it names itself. Else why not; static. */
 static const char *read_offer(const uint8_t *bytes, size_t size, const char *federation,
                               struct live_room *room, struct live_offer *offer)
 {
