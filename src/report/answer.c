@@ -17,6 +17,7 @@ struct standing {
     uint64_t place_sum; /* over the runs that have it left */
 };
 
+/* One an arm, in the order of the arms; the caller frees them. NULL: out of memory. */
 static struct standing *standings_of(const struct tacit_report *report)
 {
     struct standing *const standings = calloc(report->arm_count, sizeof *standings);
@@ -78,7 +79,7 @@ static void put_undecided(const struct tacit_report *report,
         (void)fprintf(out, " and %" PRIu32 " more", answer->arm_count - named);
 }
 
-/* Errors: NULL when out of memory. */
+/* The caller frees it. NULL: out of memory. */
 static char *sentence_of(const struct tacit_report *report,
                          const struct tacit_report_answer *answer, uint32_t single_count)
 {

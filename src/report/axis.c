@@ -19,6 +19,7 @@ static double nice_step(double span)
     return (rest < 1.5 ? 1.0 : rest < 3.5 ? 2.0 : rest < 7.5 ? 5.0 : 10.0) * magnitude;
 }
 
+/* A value beyond the axis, or one tick too many, is passed over. */
 static void add_tick(struct report_axis *axis, double value)
 {
     double const slack = 1e-9 * (axis->hi - axis->lo);
@@ -78,6 +79,7 @@ double report_axis_position(const struct report_axis *axis, double value)
     return position < 0.0 ? 0.0 : position > 1.0 ? 1.0 : position;
 }
 
+/* Passes over what cannot be drawn. */
 static void add_point(const struct tacit_report *report, const struct tacit_report_curve *curve,
                       struct report_line *line, uint32_t point_index)
 {

@@ -28,6 +28,7 @@ void report_band_json(const struct tacit_report *report, FILE *out)
     (void)fputc('}', out);
 }
 
+/* Requires: room for TACIT_BAND_VALUES + 1 numbers a point. */
 static void put_band(const struct tacit_report *report, double *room, FILE *out)
 {
     uint32_t const points = report->point_count;

@@ -24,7 +24,7 @@ report_point_value(const struct tacit_report_comparison *comparison,
     return NULL;
 }
 
-static bool any_has(const struct tacit_report_comparison *comparison, const char *metric)
+static bool any_point_has(const struct tacit_report_comparison *comparison, const char *metric)
 {
     for (uint32_t i = 0; i < comparison->point_count; i++)
         if (report_point_value(comparison, &comparison->points[i], metric) != NULL)
@@ -63,18 +63,20 @@ static double regret_of(const struct tacit_report_comparison *comparison, uint32
     return regret == NULL ? (double)INFINITY : regret->mean;
 }
 
+/* The strongest epsilon at which a setting still decides, if epsilons differ. Requires: `least` is
+ * found. */
 static void find_private_most(const struct tacit_report_comparison *comparison,
                               struct report_findings *found)
 {
     double weakest = 0;
     double strongest = INFINITY;
-    uint32_t told = 0; /* that have a regret */
+    uint32_t with_regret = 0; /* that have a regret */
     for (uint32_t i = 0; i < comparison->point_count; i++) {
         const struct tacit_report_grid_point *const point = &comparison->points[i];
         double const epsilon = isnan(point->epsilon) ? (double)INFINITY : point->epsilon;
         if (point->error != NULL)
             continue;
-        told += isfinite(regret_of(comparison, i)) ? 1 : 0;
+        with_regret += isfinite(regret_of(comparison, i)) ? 1 : 0;
         weakest = fmax(weakest, epsilon);
         strongest = fmin(strongest, epsilon);
         if (point->is_decided && isfinite(epsilon) &&
@@ -83,7 +85,7 @@ static void find_private_most(const struct tacit_report_comparison *comparison,
             found->private_most = i;
     }
     found->has_one_epsilon =
-        weakest == strongest && told > 1 && regret_of(comparison, found->least) > 0;
+        weakest == strongest && with_regret > 1 && regret_of(comparison, found->least) > 0;
     if (!(strongest < weakest))
         found->private_most = UINT32_MAX;
 }
@@ -108,7 +110,7 @@ void report_comparison_sentence(const struct tacit_report_comparison *comparison
                                 char *const *words, enum report_syntax syntax, FILE *out)
 {
     struct report_findings const found = report_comparison_find(comparison);
-    uint32_t told = 0;
+    uint32_t named_count = 0;
     if (!found.has_one_epsilon)
         return;
     double const least = regret_of(comparison, found.least);
@@ -118,11 +120,11 @@ void report_comparison_sentence(const struct tacit_report_comparison *comparison
                  : point->epsilon_is_of_user ? "At the same epsilon per user"
                                              : "At the same epsilon per reward",
                  words[found.least], least);
-    for (uint32_t i = 0; i < comparison->point_count && told < OTHERS_MAX; i++) {
+    for (uint32_t i = 0; i < comparison->point_count && named_count < OTHERS_MAX; i++) {
         double const regret = regret_of(comparison, i);
         if (i == found.least || !isfinite(regret))
             continue;
-        report_print(out, syntax, "%-s %.2g times less than \"%s\"", told++ == 0 ? "" : ",",
+        report_print(out, syntax, "%-s %.2g times less than \"%s\"", named_count++ == 0 ? "" : ",",
                      regret / least, words[i]);
     }
     (void)fputs(".\n", out);
@@ -130,6 +132,7 @@ void report_comparison_sentence(const struct tacit_report_comparison *comparison
 
 /* ---- The terminal ---------------------------------------------------------------------------- */
 
+/* Of the first column, in characters. */
 static uint32_t label_width(const struct tacit_report_comparison *comparison, char *const *words)
 {
     uint32_t width = 8;
@@ -140,6 +143,7 @@ static uint32_t label_width(const struct tacit_report_comparison *comparison, ch
     return width < LABEL_WIDTH_MAX ? width : LABEL_WIDTH_MAX;
 }
 
+/* Without a summary a dash. */
 static void put_number(const struct tacit_report_summary *summary, double value, FILE *out)
 {
     (void)fprintf(out, " %11s", report_cell(summary == NULL ? NAN : value, 5).text);
@@ -155,7 +159,7 @@ static void put_row(const struct tacit_report_comparison *comparison,
         return;
     }
     for (size_t i = 0; i < REPORT_COLUMNS; i++) {
-        if (!any_has(comparison, report_columns[i]))
+        if (!any_point_has(comparison, report_columns[i]))
             continue;
         const struct tacit_report_summary *const value =
             report_point_value(comparison, point, report_columns[i]);
@@ -190,7 +194,7 @@ static void put_table(const struct tacit_report_comparison *comparison, char *co
     report_put_remark(comparison->remark, out);
     report_put_column(out, "settings", width);
     for (size_t i = 0; i < REPORT_COLUMNS; i++)
-        if (any_has(comparison, report_columns[i]))
+        if (any_point_has(comparison, report_columns[i]))
             (void)fprintf(out, i == 0 ? " %11s    +/- 95 %%" : " %11s", report_columns[i]);
     (void)fputc('\n', out);
     for (uint32_t i = 0; i < comparison->point_count; i++)
@@ -293,6 +297,7 @@ static bool is_common(const struct tacit_report_comparison *comparison,
     return true;
 }
 
+/* Baselines of the first setting that ran which all others share. */
 static void find_references(const struct tacit_report_comparison *comparison,
                             struct drawing *drawing)
 {
@@ -427,7 +432,7 @@ static void draw_points(const struct tacit_report_comparison *comparison, const 
                                      .is_rows = is_rows};
 }
 
-/* Errors: TACIT_MEMORY. */
+/* Errors: TACIT_MEMORY; free_drawing frees what there is. */
 static enum tacit_status draw(const struct tacit_report_comparison *comparison, char *const *words,
                               struct drawing *drawing)
 {

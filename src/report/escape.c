@@ -11,6 +11,7 @@ struct character {
     size_t size;   /* >= 1 */
 };
 
+/* Bytes of a UTF-8 sequence that begins with `lead`; 0: none does. */
 static size_t sequence_size(unsigned char lead)
 {
     if (lead < 0x80)
@@ -196,6 +197,7 @@ static const uint16_t advances[] = {
 #define WIDE_EM 1.3   /* at most, of an ideogram or a picture */
 #define WIDE_CODE 0x1100u
 
+/* Of one character, in pixels. */
 static double advance(uint32_t code)
 {
     uint32_t const shown = printable(code);

@@ -20,7 +20,7 @@ static void put_estimate(const char *name, const struct tacit_report_estimate *e
     json_put(out, "%s: {\"value\": %g, \"ci95\": %g}", name, estimate->value, estimate->ci95);
 }
 
-/* The object is open still. */
+/* Leaves the object open: what is more of it follows, and its brace. */
 static void put_estimates(const char *kind, const char *name,
                           const struct tacit_report_estimates *arm, FILE *out)
 {

@@ -6,6 +6,7 @@
 #define ARMS_DRAWN 40u
 #define FILES 3u
 
+/* Without an interval only the value is shown. */
 static void put_estimate(const struct tacit_report_estimate *estimate, FILE *out)
 {
     struct tacit_report_summary const summary = {

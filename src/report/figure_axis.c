@@ -67,6 +67,7 @@ static void widen(struct extent *extent, double value)
     extent->hi = fmax(extent->hi, value);
 }
 
+/* Points beside a logarithmic axis, at 0, do not widen it. */
 static void widen_by_values(const struct tacit_report_figure *figure,
                             const struct tacit_report_series *series, struct extent *x,
                             struct extent *y)
@@ -89,6 +90,7 @@ static struct extent reach_of(const struct tacit_report_figure *figure, struct e
                            values.hi + REACH * span};
 }
 
+/* Cut at `reach`: a wide interval must not press the values flat. */
 static void widen_by_intervals(const struct tacit_report_figure *figure,
                                const struct tacit_report_series *series, struct extent reach,
                                struct extent *y)

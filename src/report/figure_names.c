@@ -57,6 +57,7 @@ bool figure_is_joined(const struct tacit_report_series *series)
 
 /* ---- Room ---- */
 
+/* Beyond FIGURE_BOXES_MAX a box is forgotten: a later name may lie on it. */
 static void occupy(struct frame *frame, struct figure_box box)
 {
     TACIT_ASSERT(frame->box_count <= FIGURE_BOXES_MAX);
@@ -166,7 +167,7 @@ static void put_leader(const struct frame *frame, double x, double y, const stru
                     fmin(fmax(y, box->top), box->bottom));
 }
 
-/* Whether there was room. */
+/* Writes if the frame has a stream. False: there was no room. */
 static bool put_beside(struct frame *frame, const struct tacit_report_series *series,
                        uint32_t point, const char *name)
 {
@@ -186,7 +187,7 @@ static bool put_beside(struct frame *frame, const struct tacit_report_series *se
     return true;
 }
 
-/* Whether all had room. */
+/* Places all names, or their numbers (has_keys). False: there was no room for one at least. */
 static bool put_all(struct frame *frame)
 {
     uint32_t number = 0;

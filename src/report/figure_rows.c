@@ -158,11 +158,13 @@ static uint32_t put_name(FILE *out, const char *name, double y, double room)
     return line;
 }
 
+/* For the first line of a name, left of its value. */
 static double room_of(const struct frame *frame, const struct value_text *value)
 {
     return frame->width - 3 * FIGURE_EDGE - figure_pixels(value->text);
 }
 
+/* Of the name's lines and the point below. */
 static double height_of(const struct frame *frame, const struct row *row)
 {
     struct value_text const value = value_of(row);

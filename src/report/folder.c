@@ -109,6 +109,7 @@ static FILE *open_temporary(const struct folder *folder, const char *name, char 
     return out;
 }
 
+/* Errors: the message says errno if the fill set one. */
 static enum tacit_status fill_file(const struct folder *folder, const struct report_file *file,
                                    FILE *out)
 {
@@ -123,6 +124,7 @@ static enum tacit_status fill_file(const struct folder *folder, const struct rep
     return status;
 }
 
+/* Errors: neither the new file nor an older one of this name is there. */
 static enum tacit_status write_file(const struct folder *folder, const struct report_file *file)
 {
     char temporary[128];

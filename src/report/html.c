@@ -7,6 +7,7 @@
 #define PLUS_MINUS "\xc2\xb1"
 #define EMBEDDED_BYTES_MAX 524288u /* larger files are only beside the page */
 
+/* `policy`: more of the content security policy; `head`: more of the head. */
 static void put_top(const char *name, const char *words, const char *policy, const char *head,
                     FILE *out)
 {

@@ -30,7 +30,7 @@ static void put_sureness(const struct tacit_report *report,
 static void put_comparison(const struct tacit_report *report, FILE *out)
 {
     const struct tacit_report_metric *const regret = report_find(report, "regret");
-    uint32_t told = 0;
+    uint32_t named = 0;
     if (regret == NULL || report->baseline_count == 0)
         return;
     double const own = report_metric_summary(report, regret).mean;
@@ -39,15 +39,15 @@ static void put_comparison(const struct tacit_report *report, FILE *out)
         if (baseline->regret == NULL)
             continue;
         double const mean = tacit_report_summarise(baseline->regret, report->run_count, 1).mean;
-        if (told == 0)
+        if (named == 0)
             html_put(out, "<p>Regret %.4g; beside it, ", own);
-        html_put(out, "%-s%s %.4g", told == 0 ? "" : ", ", report_baseline_words(baseline->name),
+        html_put(out, "%-s%s %.4g", named == 0 ? "" : ", ", report_baseline_words(baseline->name),
                  mean);
         if (own > 0 && mean > 0)
             html_put(out, " (%.2g times as much)", mean / own);
-        told++;
+        named++;
     }
-    if (told > 0)
+    if (named > 0)
         (void)fputs(".</p>\n", out);
 }
 

@@ -47,6 +47,7 @@ static void put_mean(const struct scale *scale, const struct report_fate *fate, 
     (void)fputs("</div></td>", out);
 }
 
+/* In which rounds it was given up, over the runs. */
 static void put_epochs(const struct scale *scale, const struct report_fate *fate, FILE *out)
 {
     double const last = scale->latest_epoch;

@@ -48,6 +48,7 @@ void report_html_cards(const struct tacit_report *report, FILE *out)
 
 /* ---- What was said ---- */
 
+/* Mean of a run, its interval, and the mean shared out over the agents. */
 static void put_traffic_row(const struct tacit_report *report,
                             const struct tacit_report_metric *metric, FILE *out)
 {

@@ -21,6 +21,7 @@ static void put_answer(const struct tacit_report *report, const struct tacit_rep
         json_put(out, ",\n \"remark\": %s", report->remark);
 }
 
+/* `of`: what the epsilon is per. */
 static void put_epsilon(const struct tacit_report *report, const char *of, FILE *out)
 {
     json_put(out, ", \"epsilon_per_%-s\": %g", of, report->epsilon_per_reward);

@@ -119,6 +119,7 @@ enum tacit_status tacit_report_plan_json(const struct tacit_report_plan *plan, F
 
 /* ---- The terminal ---- */
 
+/* What is not finite is a dash. */
 static void put_number(double value, int width, int places, FILE *out)
 {
     if (isfinite(value))
@@ -226,6 +227,7 @@ static void name_choice(const struct tacit_report_plan *plan, uint32_t index, ch
     (void)snprintf(name, NAME_BYTES, "%" PRIu32 ". %.200s", index + 1, words);
 }
 
+/* Requires: drawing stays where it is: the figure points into it. */
 static void draw(const struct tacit_report_plan *plan, struct plan_drawing *drawing)
 {
     uint32_t count = 0;

@@ -15,7 +15,7 @@ struct conversion {
 };
 
 /* Result: what stands behind the conversion. */
-static const char *parse(const char *format, struct conversion *conversion)
+static const char *parse_conversion(const char *format, struct conversion *conversion)
 {
     *conversion = (struct conversion){.digits = -1};
     conversion->is_raw = *format == '-';
@@ -32,6 +32,7 @@ static const char *parse(const char *format, struct conversion *conversion)
     return format + 1;
 }
 
+/* NULL: null in JSON, an empty field in CSV, nothing elsewhere. */
 static void put_text(FILE *out, enum report_syntax syntax, const char *text)
 {
     bool const is_quoted = syntax == REPORT_CSV || (syntax == REPORT_JSON && text != NULL);
@@ -41,6 +42,7 @@ static void put_text(FILE *out, enum report_syntax syntax, const char *text)
     (void)fputs(is_quoted ? "\"" : "", out);
 }
 
+/* Digits < 0: exact. Else rounded for people; JSON keeps whole numbers whole. */
 static void put_number(FILE *out, enum report_syntax syntax, double value, int digits)
 {
     bool const is_whole = fabs(value) < 1e15 && value == floor(value);
@@ -68,7 +70,7 @@ static void print(FILE *out, enum report_syntax syntax, const char *format, va_l
         (void)fwrite(format, 1, plain, out);
         if (format[plain] == '\0')
             break;
-        format = parse(format + plain + 1, &conversion);
+        format = parse_conversion(format + plain + 1, &conversion);
         switch (conversion.kind) {
         case '%':
             (void)fputc('%', out);

@@ -5,6 +5,7 @@
 
 #define ROWS_MAX 1000u /* the page stays a page; summary.json has them all */
 
+/* Rows of a profile: recorded slots, arms, or its own list. */
 static uint32_t row_count(const struct tacit_report *report, const struct tacit_profile *profile)
 {
     uint32_t count = 0;
@@ -155,6 +156,7 @@ static bool is_empty(const struct tacit_report *report, const struct tacit_profi
     return profile->is_series;
 }
 
+/* `first`: number of the value of the first profile's first row. */
 static void put_heads(const struct tacit_report *report, const struct tacit_profile *profiles,
                       uint32_t count, uint32_t first, FILE *out)
 {

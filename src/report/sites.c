@@ -13,6 +13,7 @@
 
 /* ---- What a site saw ------------------------------------------------------------------------- */
 
+/* Where a site's arms begin in a run. */
 static size_t at_of(const struct tacit_report *report, uint32_t run, uint32_t agent)
 {
     return ((size_t)run * report->agent_count + agent) * report->arm_count;
@@ -37,6 +38,8 @@ static uint32_t best_at(const struct tacit_report *report, size_t at)
     return best;
 }
 
+/* `votes`: room for arm_count + 1; `costs`: for a number a run. What a site would say of the common
+ * arm, by the rewards that it saw. */
 static void judge(const struct tacit_report *report, uint32_t agent, uint32_t common,
                   uint32_t *votes, double *costs, struct report_site *site)
 {
@@ -66,6 +69,7 @@ static void judge(const struct tacit_report *report, uint32_t agent, uint32_t co
     site->ci95 = site->runs > 1 ? summary.ci95 : (double)NAN;
 }
 
+/* The same by the simulator's means. */
 static void fill_truth(const struct tacit_report *report, uint32_t agent, uint32_t common,
                        struct report_site *site)
 {
@@ -100,6 +104,8 @@ enum tacit_status report_sites_new(const struct tacit_report *report, struct rep
     }
     free(votes);
     free(costs);
+    if (status != TACIT_OK)
+        report_sites_free(sites);
     return status;
 }
 

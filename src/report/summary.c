@@ -244,6 +244,7 @@ static int compare_down(double a, double b)
     return a < b ? 1 : a > b ? -1 : 0;
 }
 
+/* Larger true mean first, then who survived more often and longer. */
 static int compare_fates(const void *left, const void *right)
 {
     const struct report_fate *const a = left;

@@ -123,13 +123,15 @@ static enum tacit_status put_answer(const struct tacit_report *report, FILE *out
 
 static void put_baselines(const struct tacit_report *report, FILE *out)
 {
+    bool is_headed = false;
     for (uint32_t i = 0; i < report->baseline_count; i++) {
         const struct tacit_report_baseline *const baseline = &report->baselines[i];
         if (baseline->regret == NULL)
             continue;
         struct tacit_report_summary const summary =
             tacit_report_summarise(baseline->regret, report->run_count, 1);
-        (void)fputs(i == 0 ? "\n  baseline regret\n" : "", out);
+        (void)fputs(is_headed ? "" : "\n  baseline regret\n", out);
+        is_headed = true;
         put_padded(out, baseline->name, NAME_WIDTH_MIN);
         (void)fprintf(out, " %12s %12s\n", report_cell(summary.mean, 5).text,
                       report_cell(report->run_count > 1 ? summary.ci95 : NAN, 3).text);

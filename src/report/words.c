@@ -1,6 +1,7 @@
 /* Settings as people say them: for headlines, labels and names; what is given to a command stays as
  * it is. */
 #include "internal.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* Where a value begins, if a setting does at `text`: "privacy.epsilon=". NULL: none does. */
@@ -52,7 +53,10 @@ char *tacit_report_setting_words(const char *settings)
     if (out == NULL)
         return NULL;
     put_words(settings, out);
-    return fclose(out) == 0 ? text : NULL;
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 void tacit_report_count_text(uint64_t count, char text[TACIT_REPORT_COUNT_BYTES])
