@@ -32,16 +32,22 @@ def call(connection, method, path, body=None):
     return answer.status, json.loads(answer.read())
 
 
+claims = []
+
+
 def free_port():
-    """Below those that the system gives to whoever connects, so that nobody takes it while the broker is away."""
+    """Below those that the system gives to whoever connects, and claimed by a name until this process ends: nobody takes
+    it before the broker listens, or while it is away."""
     while True:
-        port = random.randrange(20000, 32000)
+        port, claim = random.randrange(20000, 32000), socket.socket(socket.AF_UNIX)
         with socket.socket() as probe:
             try:
+                claim.bind(f"\0tacit port {port}")
                 probe.bind(("127.0.0.1", port))
+                claims.append(claim)
                 return port
             except OSError:
-                pass
+                claim.close()
 
 
 def write_yaml(path, **values):

@@ -9,21 +9,22 @@
 #include <netinet/in.h>
 #include <pwd.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define SITES_MAX 64u
 #define PAUSE_MS 5
-#define STARTING_MS_MAX 5000
-#define STOPPING_MS_MAX 3000
-#define PORTS_TRIED_MAX 5
+#define STARTING_MS_MAX 60000
+#define STOPPING_MS_MAX 60000
 
 static _Noreturn void give_up(const char *what, const char *why)
 {
@@ -75,16 +76,29 @@ static struct sockaddr_in loopback(uint16_t port)
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 }
 
-uint16_t broker_free_port(void)
+/* Below those that the system gives to whoever connects, and claimed by a name, as in
+ * examples/live/federation.py, until this program ends. */
+static uint16_t claim_port(void)
 {
-    struct sockaddr_in address = loopback(0);
-    socklen_t size = sizeof address;
-    int const handle = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (handle < 0 || bind(handle, (struct sockaddr *)&address, size) != 0 ||
-        getsockname(handle, (struct sockaddr *)&address, &size) != 0)
-        give_up("find a free port", strerror(errno));
-    (void)close(handle);
-    return ntohs(address.sin_port);
+    for (uint16_t port = (uint16_t)(20000 + getpid() % 12000);;
+         port = port < 31999 ? port + 1 : 20000) {
+        struct sockaddr_un name = {.sun_family = AF_UNIX};
+        int const size =
+            snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "tacit port %u", port);
+        int const claim = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        struct sockaddr_in const address = loopback(port);
+        int const probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (claim < 0 || probe < 0)
+            give_up("find a free port", strerror(errno));
+        bool const is_mine =
+            bind(claim, (const struct sockaddr *)&name,
+                 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)size)) == 0 &&
+            bind(probe, (const struct sockaddr *)&address, sizeof address) == 0;
+        (void)close(probe);
+        if (is_mine)
+            return port;
+        (void)close(claim);
+    }
 }
 
 static bool is_listening(uint16_t port)
@@ -154,10 +168,10 @@ static void write_config(const struct broker *broker, const char *federation,
         give_up("write the configuration", error.text);
 }
 
-void broker_prepare(struct broker *broker, const char *directory, const char *federation,
-                    const char *const *sites, size_t site_count)
+void broker_start(struct broker *broker, const char *directory, const char *federation,
+                  const char *const *sites, size_t site_count)
 {
-    *broker = (struct broker){.port = broker_free_port()};
+    *broker = (struct broker){.port = claim_port()};
     (void)snprintf(broker->directory, sizeof broker->directory, "%s", directory);
     temp_path(broker->pki, directory, "pki");
     temp_path(broker->ca_file, broker->pki, "ca.crt");
@@ -166,6 +180,7 @@ void broker_prepare(struct broker *broker, const char *directory, const char *fe
         give_up("make a directory", strerror(errno));
     make_certificates(broker, sites, site_count);
     write_config(broker, federation, sites, site_count);
+    broker_run(broker);
 }
 
 /* ---- The process ---- */
@@ -194,7 +209,7 @@ static bool is_over(struct broker *broker)
     return true;
 }
 
-static bool try_to_run(struct broker *broker)
+void broker_run(struct broker *broker)
 {
     const char *const program = broker_program("mosquitto");
     if (program == NULL)
@@ -204,34 +219,11 @@ static bool try_to_run(struct broker *broker)
         give_up("fork", strerror(errno));
     if (broker->pid == 0)
         become_broker(broker, program);
-    for (int waited_ms = 0; waited_ms < STARTING_MS_MAX; waited_ms += PAUSE_MS) {
-        if (is_over(broker))
-            return false;
-        if (is_listening(broker->port))
-            return true;
+    for (int waited_ms = 0; !is_listening(broker->port); waited_ms += PAUSE_MS) {
+        if (is_over(broker) || waited_ms > STARTING_MS_MAX)
+            give_up("start; see mosquitto.log in", broker->directory);
         pause_a_little();
     }
-    broker_kill(broker);
-    return false;
-}
-
-void broker_run(struct broker *broker)
-{
-    if (!try_to_run(broker))
-        give_up("start; see mosquitto.log in", broker->directory);
-}
-
-void broker_start(struct broker *broker, const char *directory, const char *federation,
-                  const char *const *sites, size_t site_count)
-{
-    broker_prepare(broker, directory, federation, sites, site_count);
-    for (int i = 0; i < PORTS_TRIED_MAX; i++) {
-        if (try_to_run(broker))
-            return;
-        broker->port = broker_free_port(); /* somebody else was faster */
-        write_config(broker, federation, sites, site_count);
-    }
-    give_up("start; see mosquitto.log in", directory);
 }
 
 void broker_kill(struct broker *broker)

@@ -23,12 +23,9 @@ struct broker {
 bool broker_is_possible(void);
 
 /* Makes certificates (sites, coordinator, broker) and configuration in `directory`, which must
- * exist, takes a free port, and starts. The paths in `broker` are good from then on. */
+ * exist, claims a port, and starts. The paths in `broker` are good from then on. */
 void broker_start(struct broker *broker, const char *directory, const char *federation,
                   const char *const *sites, size_t site_count);
-/* The same without starting: for tests that begin while the broker is down. */
-void broker_prepare(struct broker *broker, const char *directory, const char *federation,
-                    const char *const *sites, size_t site_count);
 
 /* Runs it (again) on the same port with the same files; returns when it accepts connections. */
 void broker_run(struct broker *broker);
@@ -43,7 +40,4 @@ void broker_file(const struct broker *broker, char path[TEMP_PATH_BYTES], const 
 /* Full path of an installed program, also where only root looks; NULL: not installed. Static
  * storage, overwritten by the next call. */
 const char *broker_program(const char *name);
-
-/* A port of 127.0.0.1 that was free a moment ago. */
-uint16_t broker_free_port(void);
 #endif
