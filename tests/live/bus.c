@@ -17,7 +17,7 @@
 #include "../support/process.h"
 #include "../support/temp.h"
 
-#define PATIENCE_MS 5000u
+#define PATIENCE_MS 60000u
 #define RECONNECT_US_MIN 20000u
 #define RECONNECT_US_MAX 100000u
 #define STATIONS_MAX 4u
