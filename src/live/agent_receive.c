@@ -88,6 +88,7 @@ static void set_term(struct agent *agent, uint64_t term)
         agent_put_term(agent, term, false);
 }
 
+/* The same, and in the log where a site goes on in another one. */
 static void begin_term(struct agent *agent, uint64_t term)
 {
     if (term != agent->envelopes.term && agent->site != NULL)

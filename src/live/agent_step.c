@@ -263,6 +263,7 @@ static bool sign_row(void *context, const uint8_t digest[32], uint8_t signature[
     return live_envelopes_sign_row(&agent->envelopes, digest, signature);
 }
 
+/* A key that is not there is asked for; until it comes no row of that site is good. */
 static bool check_row(void *context, const char *site, const uint8_t digest[32],
                       const uint8_t signature[64])
 {
@@ -373,6 +374,7 @@ void agent_count_played(struct agent *agent, uint64_t count)
                                                          .as.exploited_count = count});
 }
 
+/* Works out anew what agent_fallback tells. */
 static void rank(struct agent *agent, const struct live_site_view *view)
 {
     uint32_t const arms = agent->config->site.arm_count;

@@ -78,6 +78,7 @@ static void on_timer(void *context)
 
 /* ---- The beginning of one -------------------------------------------------------------------- */
 
+/* An old result goes first: one that is found later is of this task. */
 static bool put_files(struct agent *agent, const struct live_task *task, uint32_t owner)
 {
     live_file_drop(agent->task.directory, task->result);

@@ -389,6 +389,7 @@ static bool overwrite(const char *path, off_t size)
     return is_done;
 }
 
+/* Of nftw: a directory comes behind all that is in it. */
 static int erase_one(const char *path, const struct stat *found, int kind, struct FTW *place)
 {
     (void)place;

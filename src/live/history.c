@@ -128,6 +128,7 @@ void live_history_close(struct live_history *history)
     *history = (struct live_history){0};
 }
 
+/* Every second point goes, and from now on half as many rounds are taken. */
 static void thin(struct live_history *history)
 {
     TACIT_ASSERT(history->points != NULL && history->count > 0);

@@ -115,6 +115,7 @@ static void note_grant(struct live_hub *hub, const struct live_hub_event *event,
     tacit_helper_hub_grant(hub->helper->core, event->from, commit);
 }
 
+/* Keeps the masked sums of a report that was counted, until the helper has answered. */
 static void note_report(struct live_hub *hub, const struct live_report *heard)
 {
     TACIT_ASSERT(heard->masked != NULL && heard->head->commit != NULL && heard->count > 0);
@@ -310,6 +311,7 @@ static enum tacit_status on_sealing(struct live_hub *hub, const uint8_t *bytes, 
     return TACIT_OK;
 }
 
+/* By the helper; and so is the head of its answers, once it has given any. */
 static bool is_signed(const struct live_hub *hub, const struct tacit_helper_answer *answer)
 {
     TACIT_ASSERT(hub->helper->kept->has_sealing == 1);

@@ -59,6 +59,7 @@ static void renew(struct live_member *member)
     use_keys(member);
 }
 
+/* Reads its own key anew, asks for everybody's, and shows its own. */
 static void show_key(struct live_member *member)
 {
     char const *const federation = member->envelopes->federation;

@@ -32,6 +32,7 @@ static void *allocate(void *context, size_t size)
     return live_room_allocate(context, 1, size);
 }
 
+/* Cost: O(blocks that were taken since). */
 static void release(void *context, void *memory)
 {
     struct live_room *const room = context;

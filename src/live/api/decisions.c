@@ -216,6 +216,7 @@ static void link_open(struct live_decisions *decisions, struct entry *entry)
     *(entry->newer == NULL ? &decisions->newest : &entry->newer->older) = entry;
 }
 
+/* Its caller has one less open. */
 static void unlink_open(struct live_decisions *decisions, struct entry *entry)
 {
     *(entry->older == NULL ? &decisions->oldest : &entry->older->newer) = entry->newer;
@@ -764,6 +765,8 @@ static void accept_reward(struct live_decisions *decisions, struct entry *entry,
     outcome->is_changed = true;
 }
 
+/* The place was given out again: the reward enters nothing, but may show that the wait is too
+ * short. */
 static void accept_late_reward(struct live_decisions *decisions, struct entry *entry,
                                uint64_t now_ms, struct live_reward_outcome *outcome)
 {

@@ -135,6 +135,7 @@ static void read_again(struct connection *connection)
     wait_for(connection, has_more(connection) ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
+/* As recv, whose flags count without TLS alone. */
 static ssize_t read_some(struct connection *connection, void *into, size_t size, int flags)
 {
     uint32_t wants = EPOLLIN;
@@ -727,6 +728,7 @@ static void on_connection(void *context, uint32_t epoll_events)
 
 /* ---- Who comes ------------------------------------------------------------------------------- */
 
+/* Whose connection it is: on a Unix socket the kernel knows. */
 static uint32_t user_of(const struct live_http *http, int accepted)
 {
     struct ucred peer;

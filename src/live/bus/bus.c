@@ -364,6 +364,7 @@ static void count_failure(struct live_bus *bus)
         bus->takeovers_in_row++;
 }
 
+/* Until the next attempt to connect. */
 static uint64_t pause_us(const struct live_bus *bus)
 {
     uint64_t const max_us = bus->config.reconnect_us_max;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* site: empty where the topic has none. */
 static struct live_topic make(const char *federation, const char *direction, const char *site,
                               const char *what)
 {

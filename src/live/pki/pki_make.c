@@ -23,6 +23,7 @@
 
 /* ---- Files ---- */
 
+/* Gives the file its final name, unless one is there; the fresh name goes in any case. */
 static enum tacit_status put_in_place(const struct pki_path *fresh, const struct pki_path *path,
                                       struct tacit_error *error)
 {

@@ -171,6 +171,7 @@ static enum tacit_status owner_of(struct live_store *store, uint8_t owner[STORE_
     return store_sum_end(store, owner);
 }
 
+/* Notes when the first row is forgotten. */
 static enum tacit_status read_oldest(struct live_store *store)
 {
     sqlite3_stmt *const row = store->remembered.statements[REMEMBERED_OLDEST];
