@@ -98,50 +98,41 @@ void tacit_glm_private_quantise(uint32_t dimension, const double *x, int64_t *st
  * lowest. */
 int64_t tacit_glm_private_reward_steps(enum tacit_linalg_link link, double y);
 
-/* ---- Messages ---------------------------------------------------------------------------------
+/* ---- The model ----------------------------------------------------------------------------------
  */
 
-enum tacit_glm_private_kind {
-    TACIT_GLM_PRIVATE_RELEASE = 1, /* client -> hub: noised sums of batches 1 .. batch */
-    TACIT_GLM_PRIVATE_MODEL        /* hub -> clients: V and theta */
+/* What can be learnt from the sums of all releases: V^-1, theta, the factor of the intervals.
+ * Errors: TACIT_INVALID (V is not positive definite, with a chance of at most `failure`); what is
+ * known stays. */
+struct tacit_glm_private_estimate {
+    double inverse[TACIT_LINALG_MATRIX_MAX];
+    double theta[TACIT_LINALG_VECTOR_MAX];
+    double alpha;  /* of decisions */
+    double radius; /* |theta - theta*| in the norm of V */
 };
-
-/* Arrays belong to the sender's state and stay valid until its next step. A later release has all
- * of an earlier one, so a lost one heals with the next. */
-struct tacit_glm_private_message {
-    enum tacit_glm_private_kind kind;
-    uint32_t from;
-    uint32_t to;
-    uint64_t run_id;
-    uint64_t batch;
-    const int64_t *sums;  /* RELEASE: TACIT_GLM_PRIVATE_SUMS(d), in units of 2^-20 */
-    const double *theta;  /* MODEL: d */
-    const double *matrix; /* MODEL: V, as tacit/linalg.h has matrices */
-    /* MODEL within one process, else NULL: V^-1 and log det V. Never on a wire. */
-    const double *inverse;
-    double log_det;
-};
+enum tacit_status tacit_glm_private_learn(const struct tacit_glm_private_rule *rule,
+                                          enum tacit_linalg_path path, const int64_t *sums,
+                                          struct tacit_glm_private_estimate *estimate);
 
 /* ---- Client -----------------------------------------------------------------------------------
  */
 
 struct tacit_glm_private_event {
-    enum tacit_event_kind kind; /* START, OFFER, REWARD, TIMEOUT, RECEIVE */
+    enum tacit_event_kind kind; /* OFFER, REWARD, TIMEOUT */
     enum tacit_linalg_path path;
     union {
         struct tacit_offer offer;
         struct tacit_glm_reward reward; /* its slot is ignored: it goes into the open batch */
         uint64_t batch;                 /* TIMEOUT: the clock closes this one */
-        const struct tacit_glm_private_message *message;
     } as;
 };
 
 struct tacit_glm_private_update {
-    bool send;
     bool decided; /* OFFER */
     uint32_t arm;
     double probability;
-    struct tacit_glm_private_message message;
+    const int64_t *sums; /* TIMEOUT: noised sums of batches 1 .. batch, TACIT_GLM_PRIVATE_SUMS(d) in
+                          * units of 2^-20, until the next step; NULL: nothing is released */
 };
 
 struct tacit_glm_private_client; /* opaque, relocatable */
@@ -152,6 +143,7 @@ struct tacit_glm_private_client_view {
     double alpha;
     const double *theta;
     const double *inverse; /* of V */
+    const int64_t *sums;   /* of the last release */
     uint64_t spent_rho_nano;
     uint64_t release_count;
 };
@@ -159,52 +151,24 @@ struct tacit_glm_private_client_view {
 /* Bytes: O(L d^2). */
 size_t tacit_glm_private_client_size(const struct tacit_glm_private_rule *rule);
 
-/* Errors: TACIT_INVALID, *client untouched. Requires: 8-byte aligned memory. */
-enum tacit_status tacit_glm_private_client_init(struct tacit_glm_private_client *client,
-                                                const struct tacit_glm_private_rule *rule,
-                                                uint32_t client_id);
+/* Requires: 8-byte aligned memory. */
+void tacit_glm_private_client_init(struct tacit_glm_private_client *client,
+                                   const struct tacit_glm_private_rule *rule);
 
 /* One step. OFFER: TACIT_INVALID for contexts that are not finite or of another dimension; longer
  * ones than 1 are clipped. TIMEOUT: closes the next batch and releases; one that is closed already
  * is nothing new; TACIT_INVALID for a later one; TACIT_BUDGET beyond P. TACIT_ENTROPY: nothing has
- * changed. RECEIVE: TACIT_MALFORMED for a model that is not finite or not positive definite.
- * Cost: OFFER O(K d^2), REWARD O(d^2), TIMEOUT O(L d^2), RECEIVE O(d^3). */
+ * changed. Cost: OFFER O(K d^2), REWARD O(d^2), TIMEOUT O(L d^2). */
 enum tacit_status tacit_glm_private_client_step(struct tacit_glm_private_client *client,
                                                 const struct tacit_glm_private_event *event,
                                                 const struct tacit_entropy *entropy,
                                                 struct tacit_glm_private_update *update);
 
+/* From here on it decides by what the releases of all clients up to this batch say. */
+void tacit_glm_private_client_use(struct tacit_glm_private_client *client, uint64_t batch,
+                                  const struct tacit_glm_private_estimate *estimate);
+
 /* Shows a client's state without changing it. Cost: O(1). */
 void tacit_glm_private_client_view(const struct tacit_glm_private_client *client,
                                    struct tacit_glm_private_client_view *view);
-
-/* ---- Hub --------------------------------------------------------------------------------------
- */
-
-struct tacit_glm_private_hub; /* opaque, relocatable; holds released values only */
-
-struct tacit_glm_private_hub_view {
-    uint64_t batch; /* of the last model */
-    uint64_t model_count;
-    uint64_t skipped_count; /* totals that were not positive definite: no model came of them */
-    const double *theta;
-    const double *matrix; /* V */
-};
-
-/* Bytes: O(M d^2). Clients whose release of a batch makes a model are its quorum; 0: all. */
-size_t tacit_glm_private_hub_size(const struct tacit_glm_private_rule *rule);
-/* Errors: TACIT_INVALID (a quorum above M), *hub untouched. Requires: 8-byte aligned memory. */
-enum tacit_status tacit_glm_private_hub_init(struct tacit_glm_private_hub *hub,
-                                             const struct tacit_glm_private_rule *rule,
-                                             uint32_t quorum);
-
-/* One step: START (says the model that stands) and RECEIVE. A sum that no honest client can have:
- * TACIT_MALFORMED, state unchanged. Cost: O(d^2) a release, O(M + d^3) a model. */
-enum tacit_status tacit_glm_private_hub_step(struct tacit_glm_private_hub *hub,
-                                             const struct tacit_glm_private_event *event,
-                                             struct tacit_glm_private_update *update);
-
-/* Shows the hub's state without changing it. Cost: O(1). */
-void tacit_glm_private_hub_view(const struct tacit_glm_private_hub *hub,
-                                struct tacit_glm_private_hub_view *view);
 #endif

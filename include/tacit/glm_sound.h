@@ -52,19 +52,6 @@ uint64_t tacit_glm_sound_steps(enum tacit_linalg_link link);
 void tacit_glm_sound_order_digest(const int64_t *sums, uint32_t dimension,
                                   uint8_t digest[TACIT_SHA256_BYTES]);
 
-/* What can be learnt from such sums: V^-1, theta, the factor of the intervals. Errors:
- * TACIT_INVALID (V is not positive definite, with a chance of at most `failure`); what is known
- * stays. */
-struct tacit_glm_sound_estimate {
-    double inverse[TACIT_LINALG_MATRIX_MAX];
-    double theta[TACIT_LINALG_VECTOR_MAX];
-    double alpha;  /* of decisions */
-    double radius; /* |theta - theta*| in the norm of V */
-};
-enum tacit_status tacit_glm_sound_learn(const struct tacit_glm_private_rule *rule,
-                                        enum tacit_linalg_path path, const int64_t *sums,
-                                        struct tacit_glm_sound_estimate *estimate);
-
 /* ---- Events and updates ---------------------------------------------------------------------- */
 
 /* REWARD: its own, whose slot is ignored. */

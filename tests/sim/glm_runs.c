@@ -153,25 +153,18 @@ static struct glm_plan two_plan(uint32_t clients, uint64_t batches, double floor
 /* Squares of what is in the hub's last total over what clients released themselves. */
 static double square_of(struct glm_run *run)
 {
-    uint32_t const d = run->plan->model.dimension;
-    double sums[TACIT_LINALG_PACKED(D)] = {0};
+    struct glm_private_hub const *const hub = run->hub;
     double squares = 0;
-    struct tacit_glm_private_hub_view view;
-    struct tacit_glm_private_event const start = {.kind = TACIT_EVENT_START};
-    for (uint32_t i = 0; i < run->plan->model.client_count; i++) {
-        struct tacit_glm_private_update update;
-        assert_int_equal(
-            tacit_glm_private_client_step(glm_run_client(run, i), &start, NULL, &update), TACIT_OK);
-        for (uint32_t k = 0; k < TACIT_LINALG_PACKED(D); k++)
-            sums[k] += (double)update.message.sums[k] / (double)TACIT_GLM_PRIVATE_UNIT;
-    }
-    tacit_glm_private_hub_view(run->hub, &view);
-    assert_int_equal(view.batch, run->rule.model.batch_count);
-    for (uint32_t i = 0, k = 0; i < d; i++)
-        for (uint32_t j = i; j < d; j++, k++) {
-            double const shift = i == j ? 2 * run->rule.shift : 0;
-            squares += pow(view.matrix[i * TACIT_LINALG_STRIDE(D) + j] - shift - sums[k], 2);
+    for (uint32_t k = 0; k < TACIT_LINALG_PACKED(D); k++) {
+        int64_t sum = 0;
+        for (uint32_t i = 0; i < run->plan->model.client_count; i++) {
+            struct tacit_glm_private_client_view view;
+            tacit_glm_private_client_view(glm_run_client(run, i), &view);
+            assert_int_equal(view.batch, run->rule.model.batch_count);
+            sum += view.sums[k];
         }
+        squares += pow((double)(hub->total[k] - sum) / (double)TACIT_GLM_PRIVATE_UNIT, 2);
+    }
     return squares / TACIT_LINALG_PACKED(D);
 }
 

@@ -109,7 +109,7 @@ static void play(const struct audited *audited, int world, struct tacit_glm_priv
 
 /* A release as it leaves, and as it is read from the wire. Of a commitment it has a salt, a number
  * that has nothing to do with it. */
-static void read_bytes(const struct tacit_glm_private_message *message, int64_t *sums)
+static void read_bytes(const int64_t *released, int64_t *sums)
 {
     uint8_t bytes[256];
     struct tacit_glm_sound_message *decoded;
@@ -119,7 +119,7 @@ static void read_bytes(const struct tacit_glm_private_message *message, int64_t 
                                                    .run_id = 3,
                                                    .round = 1,
                                                    .commit = &commit,
-                                                   .sums = message->sums};
+                                                   .sums = released};
     size_t const size = tacit_wire_bytes(WIRE(glm_sound, 0, 0, D), &report);
     assert_true(size <= sizeof bytes);
     tacit_wire_encode(WIRE(glm_sound, 0, 0, D), &report, bytes);
@@ -134,7 +134,7 @@ static struct tacit_glm_private_client *client_of(const struct tacit_glm_private
 {
     struct tacit_glm_private_client *const client = malloc(tacit_glm_private_client_size(rule));
     assert_non_null(client);
-    assert_int_equal(tacit_glm_private_client_init(client, rule, 0), TACIT_OK);
+    tacit_glm_private_client_init(client, rule);
     return client;
 }
 
@@ -146,7 +146,7 @@ static void add_release(struct tacit_glm_private_client *client, uint64_t batch,
     struct tacit_glm_private_event const tick = {.kind = TACIT_EVENT_TIMEOUT, .as.batch = batch};
     int64_t said[S];
     assert_int_equal(tacit_glm_private_client_step(client, &tick, entropy, &update), TACIT_OK);
-    read_bytes(&update.message, said);
+    read_bytes(update.sums, said);
     for (uint32_t i = 0; i < S; i++)
         sums[i] += said[i];
 }
@@ -272,7 +272,6 @@ struct federation {
     struct tacit_glm_private_rule aggregator_rule;
     uint32_t owners; /* clients, and two aggregators */
     struct tacit_glm_private_client *clients[CLIENTS + 2];
-    struct tacit_glm_private_hub *hub;
 };
 
 /* A floor of 0: one aggregator. */
@@ -292,7 +291,6 @@ static struct federation federation_of(double epsilon, double floor)
     assert_int_equal(tacit_glm_private_rule_init(&made.aggregator_rule, &model), TACIT_OK);
     for (uint32_t i = 0; i < made.owners; i++)
         made.clients[i] = malloc(tacit_glm_private_client_size(&made.rule));
-    made.hub = malloc(tacit_glm_private_hub_size(&made.rule));
     return made;
 }
 
@@ -321,46 +319,30 @@ static void interact(struct tacit_glm_private_client *client, const double *thet
 /* |theta - theta*|_V, as a part of the radius. */
 static double distance_of(const struct federation *federation, const double *theta)
 {
-    struct tacit_glm_private_hub_view view;
-    struct tacit_glm_private_client_view client;
-    tacit_glm_private_hub_view(federation->hub, &view);
-    tacit_glm_private_client_view(federation->clients[0], &client);
-    assert_true(client.model_batch == view.batch);
+    struct tacit_glm_private_client_view view;
+    double v[TACIT_LINALG_MATRIX(D)];
+    tacit_glm_private_client_view(federation->clients[0], &view);
+    assert_true(tacit_linalg_inverse(TACIT_LINALG_PORTABLE, D, view.inverse, v, NULL));
     size_t const stride = TACIT_LINALG_STRIDE(D);
     double square = 0;
     for (uint32_t i = 0; i < D; i++)
         for (uint32_t j = 0; j < D; j++)
-            square += (view.theta[i] - theta[i]) * view.matrix[i * stride + j] *
-                      (view.theta[j] - theta[j]);
-    return sqrt(square) / client.alpha;
+            square += (view.theta[i] - theta[i]) * v[i * stride + j] * (view.theta[j] - theta[j]);
+    return sqrt(square) / view.alpha;
 }
 
 static void close_batch(struct federation *federation, uint64_t batch,
                         const struct tacit_entropy *entropy)
 {
-    struct tacit_glm_private_update said = {.send = false};
-    for (uint32_t i = 0; i < CLIENTS; i++) {
-        int64_t sums[S] = {0};
-        struct tacit_glm_private_message const message = {.kind = TACIT_GLM_PRIVATE_RELEASE,
-                                                          .from = i,
-                                                          .to = TACIT_HUB,
-                                                          .run_id = federation->rule.model.run_id,
-                                                          .batch = batch,
-                                                          .sums = sums};
-        struct tacit_glm_private_event const told = {.kind = TACIT_EVENT_RECEIVE,
-                                                     .as.message = &message};
+    struct tacit_glm_private_estimate estimate;
+    int64_t sums[S] = {0};
+    for (uint32_t i = 0; i < federation->owners; i++)
         add_release(federation->clients[i], batch, entropy, sums);
-        for (uint32_t owner = CLIENTS; i == 0 && owner < federation->owners; owner++)
-            add_release(federation->clients[owner], batch, entropy, sums);
-        assert_int_equal(tacit_glm_private_hub_step(federation->hub, &told, &said), TACIT_OK);
-    }
-    struct tacit_glm_private_event const told = {.kind = TACIT_EVENT_RECEIVE,
-                                                 .as.message = &said.message};
-    for (uint32_t i = 0; i < CLIENTS && said.send; i++) {
-        struct tacit_glm_private_update update;
-        assert_int_equal(
-            tacit_glm_private_client_step(federation->clients[i], &told, NULL, &update), TACIT_OK);
-    }
+    if (tacit_glm_private_learn(&federation->rule, TACIT_LINALG_PORTABLE, sums, &estimate) !=
+        TACIT_OK)
+        return;
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        tacit_glm_private_client_use(federation->clients[i], batch, &estimate);
 }
 
 /* The largest distance over all models of a run; more than 1: theta* was outside once. */
@@ -371,14 +353,9 @@ static double worst_of_run(struct federation *federation, uint32_t run)
     double const angle = 2 * M_PI * tacit_rng_uniform(&rng);
     double const theta[D] = {0.5 * cos(angle), 0.5 * sin(angle)};
     double worst = 0;
-    federation->rule.model.run_id = run + 1;
-    assert_int_equal(tacit_glm_private_hub_init(federation->hub, &federation->rule, 0), TACIT_OK);
     for (uint32_t i = 0; i < federation->owners; i++)
-        assert_int_equal(tacit_glm_private_client_init(federation->clients[i],
-                                                       i < CLIENTS ? &federation->rule
-                                                                   : &federation->aggregator_rule,
-                                                       i % CLIENTS),
-                         TACIT_OK);
+        tacit_glm_private_client_init(
+            federation->clients[i], i < CLIENTS ? &federation->rule : &federation->aggregator_rule);
     for (uint64_t batch = 1; batch <= BATCHES; batch++) {
         for (uint32_t i = 0; i < CLIENTS * EACH; i++)
             interact(federation->clients[i % CLIENTS], theta, &rng);
@@ -398,7 +375,6 @@ static uint64_t misses_of(double epsilon, double floor, double part, uint32_t ru
         misses += worst_of_run(&federation, run) > part ? 1u : 0u;
     for (uint32_t i = 0; i < federation.owners; i++)
         free(federation.clients[i]);
-    free(federation.hub);
     return misses;
 }
 

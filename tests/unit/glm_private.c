@@ -7,7 +7,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-DIGEST_IS(UINT64_C(0xa36ebb18ca59056d))
+DIGEST_IS(UINT64_C(0xc34d98b5010e33f3))
 
 #define D 3u
 #define S ((uint32_t)TACIT_GLM_PRIVATE_SUMS(D))
@@ -46,27 +46,13 @@ static struct tacit_glm_private_rule rule_of(const struct tacit_glm_private_mode
     return rule;
 }
 
-static void digest_said(const struct tacit_glm_private_message *said)
-{
-    uint64_t const words[] = {said->kind, said->from, said->to, said->run_id, said->batch};
-    digest_bytes(words, sizeof words);
-    digest_real(said->log_det);
-    if (said->sums != NULL)
-        digest_bytes(said->sums, S * sizeof *said->sums);
-    if (said->theta == NULL)
-        return;
-    digest_reals(said->theta, D);
-    digest_reals(said->matrix, TACIT_LINALG_MATRIX(D));
-    digest_reals(said->inverse, TACIT_LINALG_MATRIX(D));
-}
-
 static void digest_update(enum tacit_status status, const struct tacit_glm_private_update *update)
 {
-    uint64_t const words[] = {(uint64_t)status, update->send, update->decided, update->arm};
+    uint64_t const words[] = {(uint64_t)status, update->decided, update->arm};
     digest_bytes(words, sizeof words);
     digest_real(update->probability);
-    if (update->send)
-        digest_said(&update->message);
+    if (update->sums != NULL)
+        digest_bytes(update->sums, S * sizeof *update->sums);
 }
 
 static enum tacit_status step(struct tacit_glm_private_client *client,
@@ -355,12 +341,11 @@ TEST(sensitivity_is_nine_halves_and_no_more)
 
 /* ---- Releases ---- */
 
-static struct tacit_glm_private_client *new_client(const struct tacit_glm_private_rule *rule,
-                                                   uint32_t id)
+static struct tacit_glm_private_client *new_client(const struct tacit_glm_private_rule *rule)
 {
     struct tacit_glm_private_client *const client =
         testing_malloc(tacit_glm_private_client_size(rule));
-    assert_int_equal(tacit_glm_private_client_init(client, rule, id), TACIT_OK);
+    tacit_glm_private_client_init(client, rule);
     return client;
 }
 
@@ -370,7 +355,7 @@ static void give(struct tacit_glm_private_client *client, const double *x, doubl
     struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_REWARD,
                                                   .as.reward = {x, y, 0, 0}};
     assert_int_equal(step(client, &event, NULL, &update), TACIT_OK);
-    assert_false(update.send);
+    assert_null(update.sums);
 }
 
 static enum tacit_status close_batch(struct tacit_glm_private_client *client, uint64_t batch,
@@ -390,7 +375,7 @@ TEST(radius_is_the_sum_that_the_specification_says)
         struct tacit_glm_private_model model = some_model();
         model.link = is_logistic ? TACIT_LINALG_LOGISTIC : TACIT_LINALG_IDENTITY;
         struct tacit_glm_private_rule const rule = rule_of(&model);
-        struct tacit_glm_private_client *const client = new_client(&rule, 0);
+        struct tacit_glm_private_client *const client = new_client(&rule);
         struct tacit_glm_private_client_view view;
         tacit_glm_private_client_view(client, &view);
         double const confidence = 0.5 * sqrt(2 * log(3 / 0.05) + D * log(2));
@@ -414,8 +399,8 @@ TEST(prefixes_are_exact_sums_and_the_noise_of_their_nodes)
         model.batch_count = flat ? 20 : 40;
         struct tacit_glm_private_rule const rule = rule_of(&model);
         assert_true(rule.is_flat == (flat == 1));
-        struct tacit_glm_private_client *const some = new_client(&rule, 0);
-        struct tacit_glm_private_client *const none = new_client(&rule, 1);
+        struct tacit_glm_private_client *const some = new_client(&rule);
+        struct tacit_glm_private_client *const none = new_client(&rule);
         struct tacit_rng data = stream(1);
         struct tacit_rng first = stream(2);
         struct tacit_rng second = stream(2);
@@ -442,9 +427,9 @@ TEST(prefixes_are_exact_sums_and_the_noise_of_their_nodes)
             struct tacit_entropy const there = tacit_rng_entropy(&second);
             assert_int_equal(close_batch(some, batch, &here, &a), TACIT_OK);
             assert_int_equal(close_batch(none, batch, &there, &b), TACIT_OK);
-            assert_true(a.send && b.send && a.message.batch == batch);
+            assert_true(a.sums != NULL && b.sums != NULL);
             for (uint32_t i = 0; i < S; i++)
-                assert_true(a.message.sums[i] - b.message.sums[i] == expected[i]);
+                assert_true(a.sums[i] - b.sums[i] == expected[i]);
         }
         testing_free(some);
         testing_free(none);
@@ -457,7 +442,7 @@ TEST(a_node_keeps_its_noise)
 {
     struct tacit_glm_private_model const model = some_model();
     struct tacit_glm_private_rule const rule = rule_of(&model);
-    struct tacit_glm_private_client *const client = new_client(&rule, 0);
+    struct tacit_glm_private_client *const client = new_client(&rule);
     struct tacit_rng rng = stream(3);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     int64_t prefix[41][S];
@@ -465,7 +450,7 @@ TEST(a_node_keeps_its_noise)
     for (uint64_t batch = 1; batch <= 40; batch++) {
         struct tacit_glm_private_update update;
         assert_int_equal(close_batch(client, batch, &entropy, &update), TACIT_OK);
-        memcpy(prefix[batch], update.message.sums, sizeof prefix[batch]);
+        memcpy(prefix[batch], update.sums, sizeof prefix[batch]);
     }
     /* [9,12] is in 12 = 8 + 4, in 13, 14, 15: its noise is prefix(12) - prefix(8). */
     for (uint32_t i = 0; i < S; i++) {
@@ -487,7 +472,7 @@ static size_t count_sums_left(const struct tacit_glm_private_rule *rule)
 {
     struct tacit_rng rng = stream(77);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    struct tacit_glm_private_client *const client = new_client(rule, 0);
+    struct tacit_glm_private_client *const client = new_client(rule);
     size_t const words = tacit_glm_private_client_size(rule) / sizeof(int64_t);
     const int64_t *const now = (const int64_t *)(const void *)client;
     int64_t *const before = testing_calloc(words, sizeof *before);
@@ -500,7 +485,7 @@ static size_t count_sums_left(const struct tacit_glm_private_rule *rule)
     memcpy(gathered, now, words * sizeof *now);
     struct tacit_glm_private_update update;
     assert_int_equal(close_batch(client, 1, &entropy, &update), TACIT_OK);
-    assert_true(update.send);
+    assert_non_null(update.sums);
     size_t sum_count = 0;
     size_t left = 0;
     for (size_t i = 0; i < words; i++) {
@@ -541,7 +526,7 @@ TEST(a_release_without_entropy_leaves_no_trace)
 {
     struct tacit_glm_private_model const model = some_model();
     struct tacit_glm_private_rule const rule = rule_of(&model);
-    struct tacit_glm_private_client *const client = new_client(&rule, 0);
+    struct tacit_glm_private_client *const client = new_client(&rule);
     size_t const size = tacit_glm_private_client_size(&rule);
     double const x[D] = {0.5, 0.25, 0};
     give(client, x, 1);
@@ -552,7 +537,7 @@ TEST(a_release_without_entropy_leaves_no_trace)
         uint32_t left = fills;
         struct tacit_entropy const entropy = {no_entropy, &left};
         assert_int_equal(close_batch(client, 1, &entropy, &update), TACIT_ENTROPY);
-        assert_false(update.send);
+        assert_null(update.sums);
         assert_memory_equal(before, client, size);
     }
 }
@@ -562,174 +547,84 @@ TEST(batches_close_in_order_once_and_not_beyond_the_last)
     struct tacit_glm_private_model model = some_model();
     model.batch_count = 2;
     struct tacit_glm_private_rule const rule = rule_of(&model);
-    struct tacit_glm_private_client *const client = new_client(&rule, 0);
+    struct tacit_glm_private_client *const client = new_client(&rule);
     struct tacit_rng rng = stream(4);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     struct tacit_glm_private_update update;
     assert_int_equal(close_batch(client, 2, &entropy, &update), TACIT_INVALID);
     assert_int_equal(close_batch(client, 1, &entropy, &update), TACIT_OK);
-    assert_true(update.send);
+    assert_non_null(update.sums);
     assert_int_equal(close_batch(client, 1, &entropy, &update), TACIT_OK);
-    assert_false(update.send);
+    assert_null(update.sums);
     assert_int_equal(close_batch(client, 2, &entropy, &update), TACIT_OK);
     assert_int_equal(close_batch(client, 3, &entropy, &update), TACIT_BUDGET);
-    assert_false(update.send);
+    assert_null(update.sums);
 }
 
-/* ---- Hub ---- */
+/* ---- The model ---- */
 
-struct federation {
-    struct tacit_glm_private_rule rule;
-    struct tacit_glm_private_client *clients[CLIENTS];
-    struct tacit_glm_private_hub *hub;
-};
-
-static struct federation new_federation(const struct tacit_glm_private_model *model)
-{
-    struct federation made = {.rule = rule_of(model)};
-    for (uint32_t i = 0; i < CLIENTS; i++)
-        made.clients[i] = new_client(&made.rule, i);
-    made.hub = testing_malloc(tacit_glm_private_hub_size(&made.rule));
-    assert_int_equal(tacit_glm_private_hub_init(made.hub, &made.rule, 0), TACIT_OK);
-    return made;
-}
-
-static enum tacit_status tell(struct tacit_glm_private_hub *hub,
-                              const struct tacit_glm_private_message *message,
-                              struct tacit_glm_private_update *update)
-{
-    struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_RECEIVE,
-                                                  .as.message = message};
-    enum tacit_status const status = tacit_glm_private_hub_step(hub, &event, update);
-    struct tacit_glm_private_hub_view view;
-    tacit_glm_private_hub_view(hub, &view);
-    uint64_t const words[] = {view.batch, view.model_count, view.skipped_count};
-    digest_update(status, update);
-    digest_bytes(words, sizeof words);
-    digest_reals(view.theta, D);
-    digest_reals(view.matrix, TACIT_LINALG_MATRIX(D));
-    return status;
-}
-
-/* In any order, and however often: V = sum of W~ + 2 Y I, theta = V^-1 sum of u~. */
-TEST(the_model_is_that_of_all_releases_in_any_order)
-{
-    struct tacit_glm_private_model const model = some_model();
-    struct federation federation = new_federation(&model);
-    struct tacit_rng rng = stream(5);
-    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    for (uint64_t batch = 1; batch <= 5; batch++) {
-        int64_t total[S] = {0};
-        bool is_made = false;
-        for (uint32_t turn = 0; turn < CLIENTS; turn++) {
-            uint32_t const i = (turn + (uint32_t)batch) % CLIENTS;
-            struct tacit_glm_private_update update;
-            struct tacit_glm_private_update answer;
-            double const x[D] = {0.6, -0.3 * i, 0.1 * (double)batch};
-            give(federation.clients[i], x, 0.5);
-            assert_int_equal(close_batch(federation.clients[i], batch, &entropy, &update),
-                             TACIT_OK);
-            for (uint32_t j = 0; j < S; j++)
-                total[j] += update.message.sums[j];
-            assert_int_equal(tell(federation.hub, &update.message, &answer), TACIT_OK);
-            is_made = answer.send;
-            assert_true(is_made == (turn + 1 == CLIENTS));
-            struct tacit_glm_private_update again;
-            assert_int_equal(tell(federation.hub, &update.message, &again), TACIT_OK);
-            assert_false(again.send);
-        }
-        struct tacit_glm_private_hub_view view;
-        tacit_glm_private_hub_view(federation.hub, &view);
-        assert_int_equal(view.batch, batch);
-        double const unit = (double)TACIT_GLM_PRIVATE_UNIT;
-        uint32_t at = 0;
-        for (uint32_t i = 0; i < D; i++)
-            for (uint32_t j = i; j < D; j++, at++) {
-                double const w =
-                    (double)total[at] / unit + (i == j ? 2 * federation.rule.shift : 0);
-                assert_true(fabs(view.matrix[i * TACIT_LINALG_STRIDE(D) + j] - w) < 1e-9);
-            }
-        for (uint32_t i = 0; i < D; i++) { /* V theta = u~ */
-            double left = 0;
-            for (uint32_t j = 0; j < D; j++)
-                left += view.matrix[i * TACIT_LINALG_STRIDE(D) + j] * view.theta[j];
-            assert_true(fabs(left - (double)total[at + i] / unit) < 1e-9);
-        }
-    }
-}
-
-TEST(sums_that_no_client_can_have_are_refused)
-{
-    struct tacit_glm_private_model const model = some_model();
-    struct federation federation = new_federation(&model);
-    size_t const size = tacit_glm_private_hub_size(&federation.rule);
-    void *const before = testing_malloc(size);
-    memcpy(before, federation.hub, size);
-    int64_t sums[S] = {0};
-    struct tacit_glm_private_update update;
-    struct tacit_glm_private_message const good = {.kind = TACIT_GLM_PRIVATE_RELEASE,
-                                                   .from = 1,
-                                                   .to = TACIT_HUB,
-                                                   .run_id = 7,
-                                                   .batch = 1,
-                                                   .sums = sums};
-    for (uint32_t wrong = 0; wrong < 7; wrong++) {
-        struct tacit_glm_private_message message = good;
-        enum tacit_status expected = TACIT_MALFORMED;
-        sums[2] = wrong == 0 ? INT64_MAX : wrong == 1 ? INT64_MIN : 0;
-        if (wrong == 2)
-            message.batch = 0;
-        if (wrong == 3)
-            message.batch = model.batch_count + 1;
-        if (wrong == 4)
-            message.sums = NULL;
-        if (wrong == 5) {
-            message.from = CLIENTS;
-            expected = TACIT_STRANGER;
-        }
-        if (wrong == 6)
-            message.kind = TACIT_GLM_PRIVATE_MODEL;
-        assert_int_equal(tell(federation.hub, &message, &update), expected);
-        assert_memory_equal(before, federation.hub, size);
-    }
-    sums[2] = 0;
-    assert_int_equal(tell(federation.hub, &good, &update), TACIT_OK);
-}
-
-TEST(a_model_that_is_none_is_refused_by_clients)
+/* V = sum of W~ + 2 Y I, theta = V^-1 sum of u~; a client that is given it decides by it. */
+TEST(the_model_is_that_of_all_releases)
 {
     struct tacit_glm_private_model const model = some_model();
     struct tacit_glm_private_rule const rule = rule_of(&model);
-    struct tacit_glm_private_client *const client = new_client(&rule, 0);
-    size_t const size = tacit_glm_private_client_size(&rule);
-    void *const before = testing_malloc(size);
-    memcpy(before, client, size);
-    double theta[TACIT_LINALG_STRIDE(D)] = {0.1, 0.2, 0.3};
-    double matrix[TACIT_LINALG_MATRIX(D)];
-    struct tacit_glm_private_message message = {.kind = TACIT_GLM_PRIVATE_MODEL,
-                                                .from = TACIT_HUB,
-                                                .to = TACIT_EVERYONE,
-                                                .run_id = 7,
-                                                .batch = 1,
-                                                .theta = theta,
-                                                .matrix = matrix};
-    struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_RECEIVE,
-                                                  .as.message = &message};
-    struct tacit_glm_private_update update;
-    tacit_linalg_identity(D, -1, matrix); /* not positive definite */
-    assert_int_equal(step(client, &event, NULL, &update), TACIT_MALFORMED);
-    tacit_linalg_identity(D, 2, matrix);
-    theta[1] = NAN;
-    assert_int_equal(step(client, &event, NULL, &update), TACIT_MALFORMED);
-    theta[1] = 0.2;
-    message.from = 2;
-    assert_int_equal(step(client, &event, NULL, &update), TACIT_STRANGER);
-    message.from = TACIT_HUB;
-    assert_memory_equal(before, client, size);
-    assert_int_equal(step(client, &event, NULL, &update), TACIT_OK);
-    struct tacit_glm_private_client_view view;
-    tacit_glm_private_client_view(client, &view);
-    assert_true(view.model_batch == 1 && view.theta[1] == 0.2);
+    struct tacit_glm_private_client *clients[CLIENTS];
+    struct tacit_rng rng = stream(5);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    double const unit = (double)TACIT_GLM_PRIVATE_UNIT;
+    size_t const stride = TACIT_LINALG_STRIDE(D);
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        clients[i] = new_client(&rule);
+    for (uint64_t batch = 1; batch <= 5; batch++) {
+        int64_t total[S] = {0};
+        double v[D][D];
+        for (uint32_t i = 0; i < CLIENTS; i++) {
+            struct tacit_glm_private_update update;
+            double const x[D] = {0.6, -0.3 * i, 0.1 * (double)batch};
+            give(clients[i], x, 0.5);
+            assert_int_equal(close_batch(clients[i], batch, &entropy, &update), TACIT_OK);
+            for (uint32_t j = 0; j < S; j++)
+                total[j] += update.sums[j];
+        }
+        struct tacit_glm_private_estimate estimate;
+        assert_int_equal(tacit_glm_private_learn(&rule, TACIT_LINALG_PORTABLE, total, &estimate),
+                         TACIT_OK);
+        uint32_t at = 0;
+        for (uint32_t i = 0; i < D; i++)
+            for (uint32_t j = i; j < D; j++, at++)
+                v[i][j] = v[j][i] = (double)total[at] / unit + (i == j ? 2 * rule.shift : 0);
+        for (uint32_t i = 0; i < D; i++) { /* V V^-1 = I, V theta = u~ */
+            double left = 0;
+            for (uint32_t j = 0; j < D; j++) {
+                double product = 0;
+                for (uint32_t k = 0; k < D; k++)
+                    product += v[i][k] * estimate.inverse[k * stride + j];
+                assert_true(fabs(product - (i == j ? 1 : 0)) < 1e-9);
+                left += v[i][j] * estimate.theta[j];
+            }
+            assert_true(fabs(left - (double)total[at + i] / unit) < 1e-9);
+        }
+        struct tacit_glm_private_client_view view;
+        tacit_glm_private_client_use(clients[0], batch, &estimate);
+        tacit_glm_private_client_view(clients[0], &view);
+        assert_int_equal(view.model_batch, batch);
+        assert_memory_equal(view.theta, estimate.theta, D * sizeof(double));
+        assert_memory_equal(view.inverse, estimate.inverse, D * stride * sizeof(double));
+        assert_true(view.alpha == estimate.alpha && view.alpha == estimate.radius);
+    }
+}
+
+TEST(sums_that_make_no_model_are_refused)
+{
+    struct tacit_glm_private_model const model = some_model();
+    struct tacit_glm_private_rule const rule = rule_of(&model);
+    struct tacit_glm_private_estimate estimate;
+    int64_t sums[S] = {0};
+    assert_int_equal(tacit_glm_private_learn(&rule, TACIT_LINALG_PORTABLE, sums, &estimate),
+                     TACIT_OK);
+    sums[0] = -(int64_t)(2 * rule.shift * (double)TACIT_GLM_PRIVATE_UNIT) - 1;
+    assert_int_equal(tacit_glm_private_learn(&rule, TACIT_LINALG_PORTABLE, sums, &estimate),
+                     TACIT_INVALID);
 }
 
 /* ---- Decisions ---- */
@@ -740,8 +635,8 @@ TEST(decisions_do_not_know_own_rewards)
 {
     struct tacit_glm_private_model const model = some_model();
     struct tacit_glm_private_rule const rule = rule_of(&model);
-    struct tacit_glm_private_client *const one = new_client(&rule, 0);
-    struct tacit_glm_private_client *const other = new_client(&rule, 0);
+    struct tacit_glm_private_client *const one = new_client(&rule);
+    struct tacit_glm_private_client *const other = new_client(&rule);
     struct tacit_rng rng = stream(6);
     for (uint32_t turn = 0; turn < 300; turn++) {
         double contexts[5 * D];
@@ -764,7 +659,7 @@ TEST(contexts_that_are_none_are_refused)
 {
     struct tacit_glm_private_model const model = some_model();
     struct tacit_glm_private_rule const rule = rule_of(&model);
-    struct tacit_glm_private_client *const client = new_client(&rule, 0);
+    struct tacit_glm_private_client *const client = new_client(&rule);
     double contexts[2 * D] = {0.1, 0.2, 0.3, 0.4, NAN, 0.6};
     struct tacit_glm_private_event event = {.kind = TACIT_EVENT_OFFER,
                                             .as.offer = {2, D, contexts}};
@@ -808,8 +703,8 @@ TEST(promise_says_what_small_federations_get)
     assert_non_null(strstr(bytes, "radius is not proven"));
 }
 
-/* Every radius and link, with and without exploration; batches that come late, again and in any
- * order, from some of the clients; restarts: the digest knows what all do. */
+/* Every radius and link, with and without exploration; models of the releases of some clients, some
+ * of whom are batches behind: the digest knows what all do. */
 TEST(every_kind_plays)
 {
     for (uint32_t kind = 0; kind < 24; kind++) {
@@ -819,39 +714,40 @@ TEST(every_kind_plays)
         model.alpha = 0.5;
         model.explore = kind / 6 % 2 == 0 ? 0.25 : 0;
         model.batch_count = kind / 12 == 0 ? 9 : 40;
-        struct federation federation = new_federation(&model);
-        assert_int_equal(tacit_glm_private_hub_init(federation.hub, &federation.rule, kind % 4),
-                         TACIT_OK);
+        struct tacit_glm_private_rule const rule = rule_of(&model);
+        struct tacit_glm_private_client *clients[CLIENTS];
         struct tacit_rng rng = stream(7 + kind);
         struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
         double contexts[4 * D] = {0.6, -0.3, 0.1, 0.2, 0.2, 0.9, -0.7, 0.1, 0, 0, 0.4, 0.4};
-        struct tacit_glm_private_update update;
-        struct tacit_glm_private_update answer;
+        int64_t released[CLIENTS][S] = {{0}};
+        uint64_t models = 0;
+        for (uint32_t i = 0; i < CLIENTS; i++)
+            clients[i] = new_client(&rule);
         for (uint64_t turn = 0; turn < 60; turn++) {
             uint32_t const i = (uint32_t)tacit_rng_below(&rng, CLIENTS);
-            struct tacit_glm_private_client *const client = federation.clients[i];
             struct tacit_glm_private_event const offer = {.kind = TACIT_EVENT_OFFER,
                                                           .as.offer = {4, D, contexts}};
-            assert_int_equal(step(client, &offer, &entropy, &update), TACIT_OK);
-            give(client, contexts + (size_t)update.arm * D, 0.25 * (double)(turn % 5) - 0.5);
+            struct tacit_glm_private_update update;
+            assert_int_equal(step(clients[i], &offer, &entropy, &update), TACIT_OK);
+            give(clients[i], contexts + (size_t)update.arm * D, 0.25 * (double)(turn % 5) - 0.5);
             contexts[turn % (4 * D)] *= -0.95;
             struct tacit_glm_private_client_view view;
-            tacit_glm_private_client_view(client, &view);
-            (void)close_batch(client, view.batch + 1, &entropy, &update);
-            if (update.send && turn % 7 != 6) { /* some are lost */
-                (void)tell(federation.hub, &update.message, &answer);
-                for (uint32_t other = 0; answer.send && other < CLIENTS; other++) {
-                    if (turn % 2 == 0) /* as a wire does */
-                        answer.message.inverse = NULL;
-                    struct tacit_glm_private_event const model_came = {
-                        .kind = TACIT_EVENT_RECEIVE, .as.message = &answer.message};
-                    assert_int_equal(step(federation.clients[other], &model_came, NULL, &update),
-                                     TACIT_OK);
-                }
+            tacit_glm_private_client_view(clients[i], &view);
+            (void)close_batch(clients[i], view.batch + 1, &entropy, &update);
+            if (update.sums != NULL)
+                memcpy(released[i], update.sums, sizeof released[i]);
+            int64_t total[S];
+            for (uint32_t k = 0; k < S; k++)
+                total[k] = released[0][k] + released[1][k] + released[2][k];
+            struct tacit_glm_private_estimate estimate;
+            if (turn % 3 == 2 && models < model.batch_count &&
+                tacit_glm_private_learn(&rule, TACIT_LINALG_PORTABLE, total, &estimate) == TACIT_OK)
+                models++;
+            for (uint32_t other = 0; other < CLIENTS && turn % 3 == 2; other++) {
+                tacit_glm_private_client_view(clients[other], &view);
+                if (view.model_batch < models)
+                    tacit_glm_private_client_use(clients[other], models, &estimate);
             }
-            struct tacit_glm_private_event const start = {.kind = TACIT_EVENT_START};
-            if (turn % 10 == 9)
-                assert_int_equal(step(client, &start, NULL, &update), TACIT_OK);
         }
     }
 }

@@ -69,7 +69,6 @@ static void draw_context(struct tacit_rng *rng, double x[D])
 struct pair {
     struct tacit_glm_private_rule rule;
     struct tacit_glm_sound_hub *hub;
-    struct tacit_glm_private_hub *hub_of_simulator;
     struct tacit_glm_sound_site *sites[SITES];
     struct tacit_glm_private_client *clients[SITES];
     struct tacit_rng noise[2][SITES]; /* alike */
@@ -109,7 +108,7 @@ static void open_owners(struct pair *pair, const struct tacit_glm_private_model 
     pair->aggregators = (struct tacit_aggregators){&pair->run, &pair->keys, rule.rho_nano, 0};
     for (uint32_t i = 0; i < 2; i++) {
         pair->owners[i] = malloc(tacit_glm_private_client_size(&rule));
-        assert_int_equal(tacit_glm_private_client_init(pair->owners[i], &rule, i), TACIT_OK);
+        tacit_glm_private_client_init(pair->owners[i], &rule);
         pair->owners_noise[0][i] = pair->owners_noise[1][i] = stream(300 + i);
     }
 }
@@ -123,14 +122,12 @@ static void open_pair(struct pair *pair, const struct tacit_glm_private_model *m
     assert_int_equal(tacit_glm_sound_rule(&pair->rule, model, floor_milli), TACIT_OK);
     pair->hub = malloc(tacit_glm_sound_hub_size(&config));
     assert_int_equal(tacit_glm_sound_hub_init(pair->hub, &config), TACIT_OK);
-    pair->hub_of_simulator = malloc(tacit_glm_private_hub_size(&pair->rule));
-    assert_int_equal(tacit_glm_private_hub_init(pair->hub_of_simulator, &pair->rule, 0), TACIT_OK);
     for (uint32_t i = 0; i < SITES; i++) {
         struct tacit_glm_sound_site_config own = site_config(model, i);
         own.floor_milli = floor_milli;
         pair->sites[i] = site_new(&own);
         pair->clients[i] = malloc(tacit_glm_private_client_size(&pair->rule));
-        assert_int_equal(tacit_glm_private_client_init(pair->clients[i], &pair->rule, i), TACIT_OK);
+        tacit_glm_private_client_init(pair->clients[i], &pair->rule);
         pair->noise[0][i] = pair->noise[1][i] = stream(i);
     }
 }
@@ -138,7 +135,6 @@ static void open_pair(struct pair *pair, const struct tacit_glm_private_model *m
 static void close_pair(struct pair *pair)
 {
     free(pair->hub);
-    free(pair->hub_of_simulator);
     free(pair->owners[0]);
     free(pair->owners[1]);
     for (uint32_t i = 0; i < SITES; i++) {
@@ -222,37 +218,30 @@ static void add_owners(struct pair *pair, uint64_t batch, int64_t sums[S])
         assert_int_equal(tacit_glm_private_client_step(pair->owners[i], &event, &entropy, &update),
                          TACIT_OK);
         for (uint32_t k = 0; k < S; k++)
-            sums[k] += update.message.sums[k];
+            sums[k] += update.sums[k];
     }
 }
 
-/* The simulator's clients release at the clock, and all hear of the model. */
+/* The simulator's clients release at the clock, and all decide by what that makes. */
 static void simulate_batch(struct pair *pair, uint64_t batch)
 {
-    struct tacit_glm_private_update said = {.send = false};
+    struct tacit_glm_private_estimate estimate;
+    int64_t sums[S] = {0};
     for (uint32_t i = 0; i < SITES; i++) {
         struct tacit_entropy const entropy = tacit_rng_entropy(&pair->noise[1][i]);
-        struct tacit_glm_private_event event = {.kind = TACIT_EVENT_TIMEOUT, .as.batch = batch};
+        struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_TIMEOUT,
+                                                      .as.batch = batch};
         struct tacit_glm_private_update update;
         assert_int_equal(tacit_glm_private_client_step(pair->clients[i], &event, &entropy, &update),
                          TACIT_OK);
-        int64_t sums[S];
-        memcpy(sums, update.message.sums, sizeof sums);
-        if (i == 0)
-            add_owners(pair, batch, sums);
-        update.message.sums = sums;
-        event = (struct tacit_glm_private_event){.kind = TACIT_EVENT_RECEIVE,
-                                                 .as.message = &update.message};
-        assert_int_equal(tacit_glm_private_hub_step(pair->hub_of_simulator, &event, &said),
-                         TACIT_OK);
+        for (uint32_t k = 0; k < S; k++)
+            sums[k] += update.sums[k];
     }
-    for (uint32_t i = 0; i < SITES && said.send; i++) {
-        struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_RECEIVE,
-                                                      .as.message = &said.message};
-        struct tacit_glm_private_update update;
-        assert_int_equal(tacit_glm_private_client_step(pair->clients[i], &event, NULL, &update),
-                         TACIT_OK);
-    }
+    add_owners(pair, batch, sums);
+    if (tacit_glm_private_learn(&pair->rule, TACIT_LINALG_PORTABLE, sums, &estimate) != TACIT_OK)
+        return;
+    for (uint32_t i = 0; i < SITES; i++)
+        tacit_glm_private_client_use(pair->clients[i], batch, &estimate);
 }
 
 /* A decision and its reward, at both; they choose alike. */
@@ -305,9 +294,7 @@ TEST(the_model_is_that_of_the_simulator)
             for (uint32_t i = 0; i < BATCH * SITES; i++)
                 interact(&pair, i % SITES, &rng);
             simulate_batch(&pair, batch);
-            struct tacit_glm_private_hub_view simulated;
             struct tacit_glm_sound_hub_view live;
-            tacit_glm_private_hub_view(pair.hub_of_simulator, &simulated);
             tacit_glm_sound_hub_view(pair.hub, &live);
             assert_int_equal(live.round, batch + 1);
             assert_int_equal(live.releases, SITES * batch);
@@ -316,7 +303,6 @@ TEST(the_model_is_that_of_the_simulator)
                 struct tacit_glm_private_client_view client;
                 tacit_glm_private_client_view(pair.clients[i], &client);
                 assert_int_equal(site.model, client.model_batch);
-                assert_int_equal(site.model, simulated.batch);
                 assert_memory_equal(site.theta, client.theta, D * sizeof(double));
                 assert_memory_equal(site.inverse, client.inverse,
                                     TACIT_LINALG_MATRIX(D) * sizeof(double));

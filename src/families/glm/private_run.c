@@ -7,7 +7,8 @@
 
 static size_t hub_size(const struct glm_plan *plan)
 {
-    return tacit_glm_private_hub_size(&plan->rule);
+    (void)plan;
+    return sizeof(struct glm_private_hub);
 }
 
 static size_t client_size(const struct glm_plan *plan)
@@ -20,17 +21,17 @@ static enum tacit_status set_up(struct glm_run *run, uint32_t index, uint64_t ru
     struct glm_plan const *const plan = run->plan;
     run->rule = plan->rule;
     run->rule.model.run_id = run_id;
-    enum tacit_status status = tacit_glm_private_hub_init(run->hub, &run->rule, 0);
-    for (uint32_t i = 0; i < plan->model.client_count && status == TACIT_OK; i++) {
-        status = tacit_glm_private_client_init(glm_run_client(run, i), &run->rule, i);
+    memset(run->hub, 0, sizeof(struct glm_private_hub));
+    for (uint32_t i = 0; i < plan->model.client_count; i++) {
+        tacit_glm_private_client_init(glm_run_client(run, i), &run->rule);
         run->noise_rng[i] = glm_world_stream(plan, index, i, GLM_PURPOSE_NOISE);
     }
-    for (uint32_t i = 0; i < plan->aggregators && status == TACIT_OK; i++) {
+    for (uint32_t i = 0; i < plan->aggregators; i++) {
         uint32_t const at = plan->model.client_count + i;
-        status = tacit_glm_private_client_init(glm_run_client(run, at), &plan->aggregator_rule, i);
+        tacit_glm_private_client_init(glm_run_client(run, at), &plan->aggregator_rule);
         run->noise_rng[at] = tacit_rng_stream(plan->sim.seed, index, i, TACIT_PURPOSE_AGGREGATOR);
     }
-    return status;
+    return TACIT_OK;
 }
 
 /* ---- Batches ---- */
@@ -41,80 +42,68 @@ double glm_helper_bytes(const struct glm_plan *plan)
                                        (uint32_t)TACIT_GLM_PRIVATE_SUMS(plan->model.dimension));
 }
 
-static void count(struct glm_run *run, double copies, double numbers)
+static size_t sum_count(const struct glm_run *run)
 {
+    return TACIT_GLM_PRIVATE_SUMS(run->plan->model.dimension);
+}
+
+/* So many messages of sums, or of a model, which is as large. */
+static void count(struct glm_run *run, double copies)
+{
+    double const numbers = copies * (double)sum_count(run);
     run->messages += copies;
-    run->scalars += copies * numbers;
-    run->bytes += copies * numbers * (double)sizeof(int64_t);
+    run->scalars += numbers;
+    run->bytes += numbers * (double)sizeof(int64_t);
 }
 
-/* The model to everybody. */
-static enum tacit_status spread(struct glm_run *run, const struct tacit_glm_private_message *model)
+/* A release goes into the hub's total, and has all of the client's ones before. */
+static enum tacit_status add_release(struct glm_run *run, uint32_t client, uint64_t batch)
 {
-    uint32_t const clients = run->plan->model.client_count;
-    struct tacit_glm_private_update update;
-    struct tacit_glm_private_event const receive = {
-        .kind = TACIT_EVENT_RECEIVE, .path = run->plan->path, .as.message = model};
-    enum tacit_status status = TACIT_OK;
-    count(run, clients, (double)TACIT_GLM_PRIVATE_SUMS(run->plan->model.dimension));
-    for (uint32_t i = 0; i < clients && status == TACIT_OK; i++)
-        status = tacit_glm_private_client_step(glm_run_client(run, i), &receive, NULL, &update);
-    return status;
-}
-
-/* The clock ends the client's batch: update->message is its release. */
-static enum tacit_status tick(struct glm_run *run, uint32_t client, uint64_t batch,
-                              struct tacit_glm_private_update *update)
-{
+    struct glm_private_hub *const hub = run->hub;
     struct tacit_entropy const entropy = tacit_rng_entropy(&run->noise_rng[client]);
     struct tacit_glm_private_event const event = {
         .kind = TACIT_EVENT_TIMEOUT, .path = run->plan->path, .as.batch = batch};
-    return tacit_glm_private_client_step(glm_run_client(run, client), &event, &entropy, update);
+    struct tacit_glm_private_update update;
+    enum tacit_status const status =
+        tacit_glm_private_client_step(glm_run_client(run, client), &event, &entropy, &update);
+    for (size_t i = 0; i < sum_count(run) && status == TACIT_OK; i++)
+        hub->total[i] += update.sums[i];
+    return status;
 }
 
-/* What the hub adds up: a release, and to the first one the noise of both aggregators. `said`: what
- * the hub answers; the last release of a batch brings the model. message->sums is void then. */
-static enum tacit_status send_to_hub(struct glm_run *run, uint64_t batch,
-                                     struct tacit_glm_private_message *message,
-                                     struct tacit_glm_private_update *said)
+/* Everybody decides by what the total says. Of a total that makes no model, with a chance of
+ * `failure` at most, nothing is said: the last one stands. */
+static void spread(struct glm_run *run, uint64_t batch)
 {
+    struct glm_private_hub *const hub = run->hub;
     uint32_t const clients = run->plan->model.client_count;
-    uint32_t const numbers = (uint32_t)TACIT_GLM_PRIVATE_SUMS(run->plan->model.dimension);
-    int64_t sums[TACIT_GLM_PRIVATE_SUMS_MAX];
-    struct tacit_glm_private_update noise;
-    struct tacit_glm_private_event const receive = {
-        .kind = TACIT_EVENT_RECEIVE, .path = run->plan->path, .as.message = message};
-    memcpy(sums, message->sums, numbers * sizeof *sums);
-    message->sums = sums;
-    for (uint32_t i = 0; i < run->plan->aggregators && message->from == 0; i++) {
-        enum tacit_status const status = tick(run, clients + i, batch, &noise);
-        if (status != TACIT_OK)
-            return status;
-        for (uint32_t k = 0; k < numbers; k++)
-            sums[k] += noise.message.sums[k];
-    }
-    count(run, 1, numbers);
-    return tacit_glm_private_hub_step(run->hub, &receive, said);
+    struct tacit_glm_private_estimate estimate;
+    if (tacit_glm_private_learn(&run->rule, run->plan->path, hub->total, &estimate) != TACIT_OK)
+        return;
+    hub->model_count++;
+    count(run, clients);
+    for (uint32_t i = 0; i < clients; i++)
+        tacit_glm_private_client_use(glm_run_client(run, i), batch, &estimate);
 }
 
 /* The clock closes a batch at all clients. */
 static enum tacit_status close_batch(struct glm_run *run, uint64_t batch)
 {
     uint32_t const clients = run->plan->model.client_count;
-    struct tacit_glm_private_update said = {.send = false};
-    for (uint32_t i = 0; i < clients; i++) {
-        struct tacit_glm_private_update update;
-        enum tacit_status status = tick(run, i, batch, &update);
-        if (status == TACIT_OK)
-            status = send_to_hub(run, batch, &update.message, &said);
-        if (status != TACIT_OK)
-            return status;
-    }
+    struct glm_private_hub *const hub = run->hub;
+    enum tacit_status status = TACIT_OK;
+    memset(hub->total, 0, sizeof hub->total);
+    for (uint32_t i = 0; i < clients + run->plan->aggregators && status == TACIT_OK; i++)
+        status = add_release(run, i, batch);
+    if (status != TACIT_OK)
+        return status;
+    count(run, clients);
     if (run->plan->aggregators > 0) {
         run->messages += 2; /* a request, its answer */
         run->bytes += glm_helper_bytes(run->plan);
     }
-    return said.send ? spread(run, &said.message) : TACIT_OK;
+    spread(run, batch);
+    return TACIT_OK;
 }
 
 /* A batch has floor(T/P) slots; what is beyond the last one enters nothing. */
@@ -150,11 +139,10 @@ static enum tacit_status on_reward(struct glm_run *run, uint32_t client,
 
 static void write_results(const struct glm_run *run, double *metrics)
 {
-    struct tacit_glm_private_hub_view view;
-    tacit_glm_private_hub_view(run->hub, &view);
-    metrics[GLM_UPDATES] = (double)view.model_count;
-    metrics[GLM_AGGREGATIONS] = (double)view.model_count; /* J = 1 */
-    metrics[GLM_LINKS] = run->plan->model.client_count * (double)view.model_count;
+    double const models = (double)((struct glm_private_hub const *)run->hub)->model_count;
+    metrics[GLM_UPDATES] = models;
+    metrics[GLM_AGGREGATIONS] = models; /* J = 1 */
+    metrics[GLM_LINKS] = run->plan->model.client_count * models;
 }
 
 const struct glm_rule glm_private_rule = {.hub_size = hub_size,

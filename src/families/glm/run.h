@@ -22,6 +22,12 @@ struct glm_run {
     double theta[TACIT_LINALG_VECTOR_MAX]; /* before the update under way */
 };
 
+/* The sound mode's hub: the sums of all releases, and how many models they made. */
+struct glm_private_hub {
+    uint64_t model_count;
+    int64_t total[TACIT_GLM_PRIVATE_SUMS_MAX];
+};
+
 struct glm_rule {
     size_t (*hub_size)(const struct glm_plan *plan);
     size_t (*client_size)(const struct glm_plan *plan); /* 0: the plan is not valid */

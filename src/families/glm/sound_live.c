@@ -230,7 +230,7 @@ struct sound_hub {
     struct tacit_glm_sound_hub_config core;
     struct tacit_wire_glm_sound_run run;
     uint64_t *arms; /* all of them */
-    struct tacit_glm_sound_estimate *estimate;
+    struct tacit_glm_private_estimate *estimate;
     struct live_model shown;
 };
 
@@ -307,9 +307,9 @@ static void note_model(struct live_hub *hub)
     struct sound_hub *const own = hub->own;
     struct tacit_glm_sound_hub_view const view = core_view(hub);
     struct tacit_glm_private_rule rule;
-    struct tacit_glm_sound_estimate next;
+    struct tacit_glm_private_estimate next;
     if (tacit_glm_sound_rule(&rule, &own->run.model, own->run.floor_milli) != TACIT_OK ||
-        tacit_glm_sound_learn(&rule, tacit_linalg_fastest(), view.sums, &next) != TACIT_OK)
+        tacit_glm_private_learn(&rule, tacit_linalg_fastest(), view.sums, &next) != TACIT_OK)
         return;
     *own->estimate = next;
     own->shown =

@@ -23,12 +23,6 @@ static bool model_is_valid(const struct tacit_glm_private_model *model)
            model->alpha >= 0 && model->alpha <= 1e150 && model->explore >= 0 && model->explore <= 1;
 }
 
-void glm_private_rule_copy(struct tacit_glm_private_rule *copy,
-                           const struct tacit_glm_private_rule *rule)
-{
-    *copy = *rule;
-}
-
 /* Delta^2 as a fraction of 32: |x x' - x' x''|^2 = 2 (1 - c^2) of unit vectors, and the difference
  * of x y; at most at c = 1/2 with y = 1, -1 (9/2), at c = 1/8 with y = 1/2, -1/2 (81/32). */
 static uint64_t sensitivity_in_32(enum tacit_linalg_link link)
@@ -130,7 +124,8 @@ static double link_factor(enum tacit_linalg_link link)
     return link == TACIT_LINALG_LOGISTIC ? 4.0 : 1.0;
 }
 
-double glm_private_radius(const struct tacit_glm_private_rule *rule, double log_det)
+/* The radius of V = sum of W~ + 2 Y I, before it is scaled. */
+static double radius_of(const struct tacit_glm_private_rule *rule, double log_det)
 {
     TACIT_ASSERT(rule->shift > 0);
     struct tacit_glm_private_model const *const model = &rule->model;
@@ -145,7 +140,7 @@ double glm_private_radius(const struct tacit_glm_private_rule *rule, double log_
 double glm_private_alpha(const struct tacit_glm_private_rule *rule, double log_det)
 {
     struct tacit_glm_private_model const *const model = &rule->model;
-    double const radius = glm_private_radius(rule, log_det);
+    double const radius = radius_of(rule, log_det);
     double const alpha = model->exploration == TACIT_GLM_CONSTANT ? model->alpha
                          : model->exploration == TACIT_GLM_THEORY ? radius
                                                                   : PRACTICAL_SCALE * radius;
@@ -153,8 +148,9 @@ double glm_private_alpha(const struct tacit_glm_private_rule *rule, double log_d
     return alpha;
 }
 
-void glm_private_unpack(const struct tacit_glm_private_rule *rule, const int64_t *total,
-                        double *matrix, double *target)
+/* V = sum of W~ + 2 Y I and sum of u~, as real numbers; u~ is centred for the logistic link. */
+static void unpack(const struct tacit_glm_private_rule *rule, const int64_t *total, double *matrix,
+                   double *target)
 {
     uint32_t const d = rule->model.dimension;
     double const unit = (double)TACIT_GLM_PRIVATE_UNIT;
@@ -166,6 +162,25 @@ void glm_private_unpack(const struct tacit_glm_private_rule *rule, const int64_t
     tacit_linalg_add_packed(d, packed, matrix);
     for (uint32_t i = 0; i < d; i++)
         target[i] = (double)total[triangle + i] / unit * link_factor(rule->model.link);
+}
+
+enum tacit_status tacit_glm_private_learn(const struct tacit_glm_private_rule *rule,
+                                          enum tacit_linalg_path path, const int64_t *sums,
+                                          struct tacit_glm_private_estimate *estimate)
+{
+    uint32_t const d = rule->model.dimension;
+    double matrix[TACIT_LINALG_MATRIX_MAX];
+    double target[TACIT_LINALG_VECTOR_MAX] = {0};
+    double log_det;
+    TACIT_ASSERT(sums != NULL);
+    memset(estimate, 0, sizeof *estimate);
+    unpack(rule, sums, matrix, target);
+    if (!tacit_linalg_inverse(path, d, matrix, estimate->inverse, &log_det))
+        return TACIT_INVALID;
+    tacit_linalg_multiply(path, d, estimate->inverse, target, estimate->theta);
+    estimate->alpha = glm_private_alpha(rule, log_det);
+    estimate->radius = radius_of(rule, log_det);
+    return TACIT_OK;
 }
 
 int64_t glm_private_sum_max(const struct tacit_glm_private_rule *rule)

@@ -4,18 +4,8 @@
 #include "internal.h"
 #include "tacit/glm_private.h"
 
-void glm_private_rule_copy(struct tacit_glm_private_rule *copy,
-                           const struct tacit_glm_private_rule *rule);
-
-/* The radius of V = sum of W~ + 2 Y I, before it is scaled. */
-double glm_private_radius(const struct tacit_glm_private_rule *rule, double log_det);
-
 /* The factor before the width of an arm's interval. */
 double glm_private_alpha(const struct tacit_glm_private_rule *rule, double log_det);
-
-/* V = sum of W~ + 2 Y I and sum of u~, as real numbers; u~ is centred for the logistic link. */
-void glm_private_unpack(const struct tacit_glm_private_rule *rule, const int64_t *total,
-                        double *matrix, double *target);
 
 struct glm_private_scores {
     const double *inverse;

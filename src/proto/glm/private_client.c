@@ -7,7 +7,6 @@
 
 struct tacit_glm_private_client {
     struct tacit_glm_private_rule rule;
-    uint32_t client_id;
     uint32_t sum_count;
     uint64_t batch;       /* closed */
     uint64_t model_batch; /* of the model that decides */
@@ -77,46 +76,27 @@ size_t tacit_glm_private_client_size(const struct tacit_glm_private_rule *rule)
 
 /* ---- The model ---- */
 
-enum tacit_status tacit_glm_private_client_init(struct tacit_glm_private_client *client,
-                                                const struct tacit_glm_private_rule *rule,
-                                                uint32_t client_id)
+void tacit_glm_private_client_init(struct tacit_glm_private_client *client,
+                                   const struct tacit_glm_private_rule *rule)
 {
-    if (client_id >= rule->model.client_count)
-        return TACIT_INVALID;
-    memset(client, 0, tacit_glm_private_client_size(rule));
-    glm_private_rule_copy(&client->rule, rule);
-    client->client_id = client_id;
     uint32_t const d = rule->model.dimension;
+    memset(client, 0, tacit_glm_private_client_size(rule));
+    client->rule = *rule;
     client->sum_count = (uint32_t)TACIT_GLM_PRIVATE_SUMS(d);
     client->ledger = tacit_rho_ledger_init(rule->rho_nano);
     tacit_linalg_identity(d, 0.5 / rule->shift, inverse_of(client));
     client->alpha = glm_private_alpha(rule, d * tacit_linalg_log(2.0 * rule->shift));
-    return TACIT_OK;
 }
 
-static enum tacit_status on_model(struct tacit_glm_private_client *client,
-                                  enum tacit_linalg_path path,
-                                  const struct tacit_glm_private_message *message)
+void tacit_glm_private_client_use(struct tacit_glm_private_client *client, uint64_t batch,
+                                  const struct tacit_glm_private_estimate *estimate)
 {
     uint32_t const d = dimension_of(client);
-    double inverse[TACIT_LINALG_MATRIX_MAX];
-    double log_det = message->log_det;
-    if (message->batch <= client->model_batch)
-        return TACIT_OK; /* late */
-    if (message->batch > client->rule.model.batch_count || message->theta == NULL ||
-        message->matrix == NULL || !glm_is_finite(message->theta, d) ||
-        !glm_is_finite(message->matrix, TACIT_LINALG_MATRIX(d)))
-        return TACIT_MALFORMED;
-    if (message->inverse != NULL)
-        memcpy(inverse, message->inverse, TACIT_LINALG_MATRIX(d) * sizeof(double));
-    else if (!tacit_linalg_inverse(path, d, message->matrix, inverse, &log_det))
-        return TACIT_MALFORMED;
-    memcpy(inverse_of(client), inverse, TACIT_LINALG_MATRIX(d) * sizeof(double));
-    memcpy(theta_of(client), message->theta, d * sizeof(double));
-    TACIT_ASSERT(message->batch <= client->rule.model.batch_count);
-    client->model_batch = message->batch;
-    client->alpha = glm_private_alpha(&client->rule, log_det);
-    return TACIT_OK;
+    TACIT_ASSERT(batch > client->model_batch && batch <= client->rule.model.batch_count);
+    memcpy(inverse_of(client), estimate->inverse, TACIT_LINALG_MATRIX(d) * sizeof(double));
+    memcpy(theta_of(client), estimate->theta, d * sizeof(double));
+    client->model_batch = batch;
+    client->alpha = estimate->alpha;
 }
 
 static enum tacit_status on_offer(struct tacit_glm_private_client *client,
@@ -188,20 +168,6 @@ static void set_prefix(struct tacit_glm_private_client *client)
             add_sums(count, noised_of(client, level), prefix);
 }
 
-static void send_release(struct tacit_glm_private_client *client,
-                         struct tacit_glm_private_update *update)
-{
-    TACIT_ASSERT(client->batch > 0);
-    TACIT_ASSERT(!update->send);
-    update->send = true;
-    update->message = (struct tacit_glm_private_message){.kind = TACIT_GLM_PRIVATE_RELEASE,
-                                                         .from = client->client_id,
-                                                         .to = TACIT_HUB,
-                                                         .run_id = client->rule.model.run_id,
-                                                         .batch = client->batch,
-                                                         .sums = prefix_of(client)};
-}
-
 /* The clock says so, whatever is in the batch. Charged first, then drawn. */
 static enum tacit_status on_clock(struct tacit_glm_private_client *client, uint64_t batch,
                                   const struct tacit_entropy *entropy,
@@ -226,23 +192,11 @@ static enum tacit_status on_clock(struct tacit_glm_private_client *client, uint6
     client->batch = batch;
     close_node(client, level, noise);
     set_prefix(client);
-    send_release(client, update);
+    update->sums = prefix_of(client);
     return TACIT_OK;
 }
 
 /* ---- Public ---- */
-
-static enum tacit_status on_receive(struct tacit_glm_private_client *client,
-                                    const struct tacit_glm_private_event *event)
-{
-    struct tacit_glm_private_message const *const message = event->as.message;
-    if (message->run_id != client->rule.model.run_id || message->from != TACIT_HUB ||
-        (message->to != client->client_id && message->to != TACIT_EVERYONE))
-        return TACIT_STRANGER;
-    if (message->kind != TACIT_GLM_PRIVATE_MODEL)
-        return TACIT_MALFORMED;
-    return on_model(client, event->path, message);
-}
 
 enum tacit_status tacit_glm_private_client_step(struct tacit_glm_private_client *client,
                                                 const struct tacit_glm_private_event *event,
@@ -253,10 +207,6 @@ enum tacit_status tacit_glm_private_client_step(struct tacit_glm_private_client 
     TACIT_ASSERT(client->rule.level_count <= TACIT_RHO_GROUPS_MAX);
     memset(update, 0, sizeof *update);
     switch (event->kind) {
-    case TACIT_EVENT_START:
-        if (client->batch > 0)
-            send_release(client, update);
-        return TACIT_OK;
     case TACIT_EVENT_OFFER:
         return on_offer(client, event, entropy, update);
     case TACIT_EVENT_REWARD:
@@ -264,8 +214,8 @@ enum tacit_status tacit_glm_private_client_step(struct tacit_glm_private_client 
         return TACIT_OK;
     case TACIT_EVENT_TIMEOUT:
         return on_clock(client, event->as.batch, entropy, update);
+    case TACIT_EVENT_START:
     case TACIT_EVENT_RECEIVE:
-        return on_receive(client, event);
     case TACIT_EVENT_EXPLOITED:
         return TACIT_INVALID;
     }
@@ -282,6 +232,7 @@ void tacit_glm_private_client_view(const struct tacit_glm_private_client *state,
                                                    .alpha = client->alpha,
                                                    .theta = theta_of(client),
                                                    .inverse = inverse_of(client),
+                                                   .sums = prefix_of(client),
                                                    .spent_rho_nano =
                                                        tacit_rho_ledger_spent_nano(&client->ledger),
                                                    .release_count = client->ledger.release_count};

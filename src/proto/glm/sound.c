@@ -16,7 +16,7 @@ enum tacit_status tacit_glm_sound_rule(struct tacit_glm_private_rule *rule,
         status = tacit_glm_private_rule_mask(
             &made, floor_milli == TACIT_NO_FLOOR ? (double)INFINITY : floor_milli / 1e3);
     if (status == TACIT_OK)
-        glm_private_rule_copy(rule, &made);
+        *rule = made;
     return status;
 }
 
@@ -29,25 +29,6 @@ void tacit_glm_sound_order_digest(const int64_t *sums, uint32_t dimension,
                                   uint8_t digest[TACIT_SHA256_BYTES])
 {
     glm_sound_digest(sums, (uint32_t)TACIT_GLM_PRIVATE_SUMS(dimension), digest);
-}
-
-enum tacit_status tacit_glm_sound_learn(const struct tacit_glm_private_rule *rule,
-                                        enum tacit_linalg_path path, const int64_t *sums,
-                                        struct tacit_glm_sound_estimate *estimate)
-{
-    uint32_t const d = rule->model.dimension;
-    double matrix[TACIT_LINALG_MATRIX_MAX];
-    double target[TACIT_LINALG_VECTOR_MAX] = {0};
-    double log_det;
-    TACIT_ASSERT(sums != NULL);
-    memset(estimate, 0, sizeof *estimate);
-    glm_private_unpack(rule, sums, matrix, target);
-    if (!tacit_linalg_inverse(path, d, matrix, estimate->inverse, &log_det))
-        return TACIT_INVALID;
-    tacit_linalg_multiply(path, d, estimate->inverse, target, estimate->theta);
-    estimate->alpha = glm_private_alpha(rule, log_det);
-    estimate->radius = glm_private_radius(rule, log_det);
-    return TACIT_OK;
 }
 
 void glm_sound_digest(const int64_t *sums, uint32_t count, uint8_t digest[TACIT_SHA256_BYTES])

@@ -141,9 +141,9 @@ static void learn(struct tacit_glm_sound_site *site, enum tacit_linalg_path path
                   const int64_t *sums, uint64_t model, uint64_t releases)
 {
     struct tacit_glm_private_rule const rule = rule_of(site);
-    struct tacit_glm_sound_estimate estimate;
+    struct tacit_glm_private_estimate estimate;
     uint32_t const d = site->config.model.dimension;
-    if (tacit_glm_sound_learn(&rule, path, sums, &estimate) != TACIT_OK)
+    if (tacit_glm_private_learn(&rule, path, sums, &estimate) != TACIT_OK)
         return;
     memcpy(inverse_of(site), estimate.inverse, TACIT_LINALG_MATRIX(d) * sizeof(double));
     memcpy(theta_of(site), estimate.theta, TACIT_LINALG_STRIDE(d) * sizeof(double));
