@@ -570,9 +570,9 @@ TEST(a_release_is_all_or_nothing)
         assert_true(laid.draw == 0 && ledger->release_count == 0 && ledger->gross_nano == 0);
         for (uint32_t arm = 0; arm < ARMS; arm++)
             assert_true(arm == 1 || laid.noised[2 * arm] == 0);
-        assert_false(vote_block_is_retried(&laid.block));
+        assert_false(vote_block_end_pause(&laid.block));
         laid.clock.now_us = vote_clock_deadline(&laid.clock);
-        assert_true(vote_block_is_retried(&laid.block));
+        assert_true(vote_block_end_pause(&laid.block));
         assert_true(laid.clock.retry_us == TACIT_NEVER);
     }
     assert_true(status == TACIT_OK && words >= 3 && laid.update.draw == 1);

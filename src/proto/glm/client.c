@@ -55,12 +55,12 @@ enum part {
     STEPS,         /* of the online Newton steps: A */
     STEPS_INVERSE, /* where it is not that of decisions (variant 3) */
     OWN,           /* sum of xx' over the first own_count samples */
-    MATRIX_OUT,
-    THETA,
-    TARGET,
-    ESTIMATE,
-    LAST, /* the model of the last commit */
-    VECTOR_OUT,
+    MATRIX_OUT,    /* what the message that goes out points to */
+    THETA,         /* of the online steps, or the committed model */
+    TARGET,        /* b of the ridge estimate */
+    ESTIMATE,      /* centre of the ellipsoid */
+    LAST,          /* the model of the last commit */
+    VECTOR_OUT,    /* what the message that goes out points to */
     PARTS_END
 };
 
@@ -176,6 +176,7 @@ static bool has_target(enum tacit_glm_variant variant)
     return glm_steps_online(variant) || variant == TACIT_GLM_DISLINUCB;
 }
 
+/* The ellipsoid of the next decision: its centre and alpha. */
 static void refresh(struct tacit_glm_client *client, enum tacit_linalg_path path)
 {
     struct tacit_glm_model const *const model = &client->config.model;
@@ -360,7 +361,7 @@ static void step_online(struct tacit_glm_client *client, enum tacit_linalg_path 
                                     part_of(client, THETA));
 }
 
-/* What a sample does besides growing the matrices and the event. */
+/* What a sample does to the model once the matrices have grown; it is the count-th. */
 static void learn(struct tacit_glm_client *client, enum tacit_linalg_path path, const double *x,
                   double y, uint64_t count, const struct growth *growth)
 {
@@ -411,7 +412,8 @@ static struct tacit_glm_message *begin_message(struct tacit_glm_client *client,
 
 /* ---- Rewards ---- */
 
-/* Eq. (4), from a sum of logarithms; the time since the last update is literal (READINGS P4.6). */
+/* Eq. (4), from a sum of logarithms; the time since the last update is literal (READINGS P4.6).
+ * Its left side stays in client->trigger. */
 static bool is_due(struct tacit_glm_client *client, uint64_t order)
 {
     struct tacit_glm_model const *const model = &client->config.model;
@@ -478,6 +480,7 @@ static enum tacit_status on_reward(struct tacit_glm_client *client,
 
 /* ---- Updates ---- */
 
+/* Samples are frozen once for a sync, whatever its attempt: A_i is the same for each. */
 static enum tacit_status on_freeze(struct tacit_glm_client *client, enum tacit_linalg_path path,
                                    const struct tacit_glm_message *message,
                                    struct tacit_glm_update *update)
@@ -618,6 +621,7 @@ static enum tacit_status on_iterate(struct tacit_glm_client *client, enum tacit_
     return TACIT_OK;
 }
 
+/* Has a COMMIT what this variant needs, nothing else, and no number that is too large? */
 static bool has_vectors(const struct tacit_glm_message *message,
                         const struct tacit_glm_model *model)
 {
@@ -643,6 +647,7 @@ struct derived {
     double steps_inverse[TACIT_LINALG_MATRIX_MAX];
 };
 
+/* False: a matrix is not positive definite. */
 static bool derive(const struct tacit_glm_model *model, enum tacit_linalg_path path,
                    const struct tacit_glm_message *message, struct derived *derived)
 {
@@ -857,9 +862,8 @@ enum tacit_status tacit_glm_client_check(const struct tacit_glm_client *client, 
     bool const counts_fit = client->sample_count <= config->model.horizon &&
                             client->included_count <= client->frozen_count &&
                             client->frozen_count <= client->sample_count &&
-                            client->own_count <= client->frozen_count &&
-                            client->sync <= client->frozen_sync + (uint64_t)UINT32_MAX &&
-                            client->log_det >= 0 && client->alpha >= 0;
+                            client->own_count <= client->frozen_count && client->log_det >= 0 &&
+                            client->alpha >= 0;
     size_t const count = values_before_samples(&config->model);
     bool const is_possible = counts_fit && client->needs_double <= 1 && client->is_near <= 1 &&
                              glm_is_finite(&client->log_det, 7) &&

@@ -69,10 +69,10 @@ static uint32_t clients_of(const struct tacit_glm_hub *hub)
 
 /* What its numbers begin with: matrices, then vectors. */
 enum part {
-    MATRIX, /* A (V of variant 3) of the last commit */
-    PENDING,
-    STEPS, /* variant 3: A of the online Newton steps */
-    INVERSE,
+    MATRIX,  /* A (V of variant 3) of the last commit */
+    PENDING, /* the same of the update under way */
+    STEPS,   /* variant 3: A of the online Newton steps */
+    INVERSE, /* of MATRIX, for receivers in this process */
     THETA,
     ITERATE, /* theta^(j) of Alg. 3; the point that Newton tries */
     AHEAD,   /* vartheta^(j) of Alg. 3; the point that Newton stands on */
@@ -273,6 +273,7 @@ static void clear_answers(struct tacit_glm_hub *hub)
     hub->answer_count = 0;
 }
 
+/* An attempt begins, with everybody. */
 static void ask_to_freeze(struct tacit_glm_hub *hub, struct tacit_glm_update *update)
 {
     hub->phase = PHASE_FREEZING;
@@ -305,6 +306,7 @@ static void begin_round(struct tacit_glm_hub *hub, struct tacit_glm_update *upda
     send_request(hub, TACIT_EVERYONE, update);
 }
 
+/* Without a quorum, or without data: the next sync begins after a pause. */
 static void abandon(struct tacit_glm_hub *hub, struct tacit_glm_update *update)
 {
     TACIT_ASSERT(hub->phase == PHASE_FREEZING || hub->phase == PHASE_SUMMING);
@@ -386,6 +388,7 @@ static void set_target(struct tacit_glm_hub *hub, enum tacit_linalg_path path)
     tacit_linalg_add(d, -glm_base(&hub->config.model), part_of(hub, THETA), part_of(hub, TARGET));
 }
 
+/* The iterate is the model. */
 static void accept_iterate(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
                            struct tacit_glm_update *update)
 {
@@ -519,6 +522,8 @@ static void step_lazily(struct tacit_glm_hub *hub, enum tacit_linalg_path path, 
     commit(hub, path, update);
 }
 
+/* All gradients are here: another round begins, or the update is committed. Errors:
+ * TACIT_INVALID, it did not converge. */
 static enum tacit_status close_round(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
                                      struct tacit_glm_update *update)
 {

@@ -49,17 +49,20 @@ static int64_t *open_of(struct tacit_glm_private_client *client)
     return sums_at(client, 0);
 }
 
+/* Of batches 1 .. batch, noised: what is released. */
 static int64_t *prefix_of(struct tacit_glm_private_client *client)
 {
     return sums_at(client, 1);
 }
 
+/* Of the newest node of this level, until a node above has it. */
 static int64_t *exact_of(struct tacit_glm_private_client *client, uint32_t level)
 {
     TACIT_ASSERT(level < client->rule.level_count);
     return sums_at(client, 2 + level);
 }
 
+/* The same with the noise that was drawn for it. */
 static int64_t *noised_of(struct tacit_glm_private_client *client, uint32_t level)
 {
     TACIT_ASSERT(level < client->rule.level_count);
@@ -153,6 +156,7 @@ static void close_node(struct tacit_glm_private_client *client, uint32_t level,
         memset(exact, 0, size);
 }
 
+/* The sum of the nodes that make up all closed batches. */
 static void set_prefix(struct tacit_glm_private_client *client)
 {
     TACIT_ASSERT(client->batch > 0);

@@ -199,8 +199,8 @@ static void learn_order(struct tacit_glm_sound_site *site, const struct tacit_ev
                                      masking_of(site)->order);
 }
 
-/* The batch of a round is what it is, whatever else the order says. With two aggregators none is
- * answered: what was said in a term before is of no sum of this one. */
+/* The batch of a round is what it is, whatever else the order says. With two aggregators no release
+ * is of use: what was masked in a term before is of no sum of this one. */
 static bool reuse_release(void *state, const struct tacit_event *input)
 {
     struct tacit_glm_sound_site *const site = state;
@@ -248,7 +248,7 @@ static uint64_t cost_nano(void *site, const struct tacit_event *event)
 
 /* The open sums, noised once. */
 static enum tacit_status draw(void *state, const struct tacit_entropy *entropy,
-                              struct round_draw *made)
+                              struct round_draw *drawn)
 {
     struct tacit_glm_sound_site *const site = state;
     struct tacit_glm_private_rule run;
@@ -256,16 +256,16 @@ static enum tacit_status draw(void *state, const struct tacit_entropy *entropy,
     enum tacit_status status = rules_of(&site->config, &run, &own);
     TACIT_ASSERT(status == TACIT_OK);
     bool const is_masked = has_helper(&site->config);
-    *made = (struct round_draw){.words = (uint64_t *)drawn_of(site),
-                                .count = sum_count(site),
-                                .masked = is_masked ? &masking_of(site)->release : NULL};
+    *drawn = (struct round_draw){.words = (uint64_t *)drawn_of(site),
+                                 .count = sum_count(site),
+                                 .masked = is_masked ? &masking_of(site)->release : NULL};
     status = glm_private_draw(&own, entropy, drawn_of(site));
     for (uint32_t i = 0; i < sum_count(site) && status == TACIT_OK; i++)
         drawn_of(site)[i] += open_of(site)[i];
     if (is_masked)
-        memcpy(made->digest, masking_of(site)->order, sizeof made->digest);
+        memcpy(drawn->digest, masking_of(site)->order, sizeof drawn->digest);
     else
-        glm_sound_digest(drawn_of(site), sum_count(site), made->digest);
+        glm_sound_digest(drawn_of(site), sum_count(site), drawn->digest);
     return status;
 }
 

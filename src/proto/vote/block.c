@@ -175,7 +175,7 @@ bool vote_block_is_full(const struct vote_block *block)
     return *block->phase == PHASE_PULLING && *block->left_count == 0;
 }
 
-bool vote_block_is_retried(const struct vote_block *block)
+bool vote_block_end_pause(const struct vote_block *block)
 {
     if (block->clock->now_us < block->clock->retry_us)
         return false;

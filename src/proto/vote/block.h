@@ -104,8 +104,8 @@ void vote_block_restart(const struct vote_block *block, struct tacit_vote_noised
 
 /* Are all rewards here, and the noise not drawn yet? */
 bool vote_block_is_full(const struct vote_block *block);
-/* True, once: it is time to try the draw again. */
-bool vote_block_is_retried(const struct vote_block *block);
+/* True: the pause is over, and the draw is to be tried now. The pause is forgotten then. */
+bool vote_block_end_pause(const struct vote_block *block);
 
 /* Before and after a step; one that is refused leaves the state as it was. Result: to be handed to
  * the end. Requires: no time before the last one's, unless a process begins. */

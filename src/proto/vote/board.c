@@ -113,6 +113,7 @@ static bool count_marks(struct tacit_vote_board *board, size_t word, uint64_t ma
     return settles;
 }
 
+/* From all rows: the board's reset, or that of a player, is another one. */
 static void count_all(struct tacit_vote_board *board)
 {
     memset(counts_of(board), 0, board->arm_count * sizeof(uint32_t));

@@ -20,8 +20,8 @@ struct tacit_vote_hub {
     uint64_t term;
     uint64_t coin_us; /* when the coin is flipped next; TACIT_NEVER: there is none */
     uint64_t voter_count;
-    /* voters W(N) | told W(N) | draws N halves | heads N, flagged W(N), ahead W(N) | board; of sums
-     * domain | settled N halves | pool, too */
+    /* voters W(N) | casters W(N) | draws N halves | heads N, flagged W(N), ahead W(N) | board; of
+     * sums domain | settled N halves | pool, too */
     uint64_t words[];
 };
 
@@ -124,6 +124,7 @@ size_t tacit_vote_hub_size(const struct tacit_vote_hub_config *config)
            board + sums_bytes(config);
 }
 
+/* reset_after_s, as a state has it. */
 static uint64_t reset_word(const struct tacit_vote_hub_config *config)
 {
     return config->pool.block > 0 ? SUMS : config->reset_after_s;
@@ -139,9 +140,9 @@ static struct tacit_vote_hub_message message_of(const struct tacit_vote_hub *hub
 }
 
 /* The head of a site, as an answer to its message. */
-static void answer(struct tacit_vote_hub *hub, enum tacit_vote_hub_message_kind kind,
-                   const struct tacit_vote_hub_message *message,
-                   struct tacit_vote_hub_update *update)
+static void send_head(struct tacit_vote_hub *hub, enum tacit_vote_hub_message_kind kind,
+                      const struct tacit_vote_hub_message *message,
+                      struct tacit_vote_hub_update *update)
 {
     TACIT_ASSERT(message->from < hub->player_count);
     TACIT_ASSERT(!update->send);
@@ -159,15 +160,15 @@ static void send_row(const struct tacit_vote_hub *hub, uint32_t player,
     update->send = true;
 }
 
-/* What the grantor makes of this site's message. */
-static enum tacit_status follow(struct tacit_vote_hub *hub,
+/* Says what the verdict on a message has its sender hear. Result: the verdict's status. */
+static enum tacit_status answer(struct tacit_vote_hub *hub,
                                 const struct tacit_vote_hub_message *message,
                                 struct round_verdict verdict, struct tacit_vote_hub_update *update)
 {
     update->persist = update->persist || verdict.persist;
     if (verdict.answer != ROUND_NOTHING) {
-        answer(hub, verdict.answer == ROUND_GRANT ? TACIT_VOTE_GRANTED : TACIT_VOTE_REFUSED,
-               message, update);
+        send_head(hub, verdict.answer == ROUND_GRANT ? TACIT_VOTE_GRANTED : TACIT_VOTE_REFUSED,
+                  message, update);
         update->message.forgot = verdict.is_unknown;
     }
     return verdict.status;
@@ -250,12 +251,12 @@ static enum tacit_status on_commit(struct tacit_vote_hub *hub,
     struct round_verdict const verdict = round_grantor_ask(&grantor, message->from, &asked);
     if (verdict.answer == ROUND_GRANT && verdict.persist)
         draws_of(hub)[message->from] = message->draw;
-    return follow(hub, message, verdict, update);
+    return answer(hub, message, verdict, update);
 }
 
-/* It names its head; in a later term that may be the first of it that is heard of. */
-static struct round_verdict name(struct tacit_vote_hub *hub,
-                                 const struct tacit_vote_hub_message *message)
+/* It names its head, which in a later term may be the first of it that is heard of, and is kept. */
+static struct round_verdict check_named_head(struct tacit_vote_hub *hub,
+                                             const struct tacit_vote_hub_message *message)
 {
     struct round_grantor const grantor = grantor_of(hub);
     struct round_verdict const verdict =
@@ -277,13 +278,13 @@ static enum tacit_status on_hello(struct tacit_vote_hub *hub,
     struct round_verdict verdict =
         round_grantor_greet(&grantor, message->from, message->commitment, false);
     if (verdict.answer == ROUND_NOTHING && !tacit_commit_is_nothing(message->commitment)) {
-        verdict = name(hub, message);
+        verdict = check_named_head(hub, message);
         verdict.answer = ROUND_GRANT;
     }
-    return follow(hub, message, verdict, update);
+    return answer(hub, message, verdict, update);
 }
 
-/* All marks of the players are of the present reset, or count nothing. */
+/* Who has a mark of the present reset is a voter from then on; older marks count nothing. */
 static void note_voter(struct tacit_vote_hub *hub, const struct tacit_vote_message *row)
 {
     TACIT_ASSERT(row->from < hub->player_count);
@@ -327,9 +328,9 @@ static enum tacit_status on_cast(struct tacit_vote_hub *hub,
         return TACIT_STRANGER;
     if (message->reset > view.reset && !may_show_reset(hub, message))
         return TACIT_ROLLBACK; /* resets are this hub's own */
-    struct round_verdict const verdict = name(hub, message);
+    struct round_verdict const verdict = check_named_head(hub, message);
     if (verdict.status != TACIT_OK || verdict.answer != ROUND_NOTHING)
-        return follow(hub, message, verdict, update);
+        return answer(hub, message, verdict, update);
     if (hub->term > 0)
         tacit_bits_add(casters_of(hub), message->from);
     if (message->reset > view.reset) /* one that is forgotten here; the vote comes again */
@@ -393,7 +394,7 @@ static enum tacit_status on_release(struct tacit_vote_hub *hub,
         vote_release_digest(message->marks, message->sums, (uint32_t)hub->arm_count, digest);
         struct round_verdict const verdict = round_grantor_open(&grantor, &scope, &opening, digest);
         if (verdict.status != TACIT_OK)
-            return follow(hub, message, verdict, update);
+            return answer(hub, message, verdict, update);
         draws_of(hub)[message->from] = message->draw;
         settle(hub, message, update);
         update->persist = true;

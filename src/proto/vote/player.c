@@ -139,13 +139,13 @@ static enum tacit_status on_reward(struct tacit_vote_player *player, struct taci
     update->persist = true;
     if (board_view.reset != player->open_reset)
         return TACIT_OK;
-    uint64_t const drops = tacit_best_arm_epochs(subroutine_of(player));
+    uint64_t const epochs_before = tacit_best_arm_epochs(subroutine_of(player));
     enum tacit_status const status =
         tacit_best_arm_observe(subroutine_of(player), reward->arm, reward->sum.real);
     TACIT_ASSERT(status == TACIT_OK);
     if (player->sharing == TACIT_VOTE_SHARING_NONE ||
         !tacit_vote_board_counts(board, (uint32_t)player->player_id) ||
-        tacit_best_arm_epochs(subroutine_of(player)) == drops)
+        tacit_best_arm_epochs(subroutine_of(player)) == epochs_before)
         return TACIT_OK;
     send_marks(player, update);
     update->persist_board = true;
@@ -160,10 +160,10 @@ enum tacit_status tacit_vote_player_step(struct tacit_vote_player *player,
                                          const struct tacit_entropy *entropy,
                                          struct tacit_vote_update *update)
 {
-    TACIT_ASSERT(player->open_reset <= player->reset);
     TACIT_ASSERT(player != NULL);
     TACIT_ASSERT(board != NULL);
-    TACIT_ASSERT(event->now_us >= player->now_us);
+    TACIT_ASSERT(player->open_reset <= player->reset);
+    TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= player->now_us);
     *update = (struct tacit_vote_update){.deadline_us = TACIT_NEVER};
     enum tacit_status status = TACIT_OK;
     switch (event->kind) {

@@ -139,12 +139,6 @@ static uint64_t following_look(const struct tacit_vote_pool *pool)
     return next < RELEASES_MAX ? next : RELEASES_MAX;
 }
 
-static bool has_spare_bits(const struct tacit_vote_pool *pool, const uint64_t *arms)
-{
-    uint32_t const spare = arms_of(pool) % 64u;
-    return spare != 0 && (arms[TACIT_BITS_WORDS(pool->config.arm_count) - 1] >> spare) != 0;
-}
-
 static uint32_t next_active(struct tacit_vote_pool *pool, uint32_t from)
 {
     return tacit_bits_next(active_of(pool), arms_of(pool), from);
@@ -221,7 +215,7 @@ enum tacit_status tacit_vote_pool_check(const struct tacit_vote_pool *pool, size
     if (memcmp(&pool->config, config, sizeof *config) != 0)
         return TACIT_MALFORMED;
     struct tacit_vote_pool *const read = (struct tacit_vote_pool *)(uintptr_t)pool;
-    if (has_spare_bits(read, active_of(read)))
+    if (!tacit_bits_within(active_of(read), active_of(read), config->arm_count))
         return TACIT_MALFORMED;
     uint64_t looks = 0;
     struct tacit_vote_pool ladder = {.config = *config};
@@ -258,7 +252,7 @@ static bool release_is_possible(struct tacit_vote_pool *pool,
 {
     if (release->arms == NULL || release->sums == NULL)
         return false;
-    if (has_spare_bits(pool, release->arms))
+    if (!tacit_bits_within(release->arms, release->arms, arms_of(pool)))
         return false;
     for (uint32_t arm = 0; arm < arms_of(pool); arm++) {
         bool const has = tacit_bits_has(release->arms, arm);

@@ -210,7 +210,7 @@ static uint32_t drop_beaten(struct tacit_vote_private *player)
     return dropped;
 }
 
-/* The next rung, while there is room for its release. */
+/* The next rung. False: there is no room for its release. */
 static bool climb(struct tacit_vote_private *player)
 {
     if (player->epoch == TACIT_BOUNDS_RELEASES_MAX || player->rung >= TACIT_HORIZON_MAX / 4)
@@ -249,6 +249,8 @@ static void judge(struct tacit_vote_private *player, const struct tacit_vote_boa
 
 /* ---- The board ---- */
 
+/* Arms that are voted out leave the set, and the block. If none would be left in the set, it is all
+ * that is not voted out, from the start of the ladder. */
 static void apply_voted(struct tacit_vote_private *player, const uint64_t *voted)
 {
     bool is_disjoint = true;
@@ -381,7 +383,7 @@ static enum tacit_status on_timeout(struct tacit_vote_private *player,
     if (player->clock.now_us >= player->clock.leave_us)
         send_vote(player, board, update);
     struct vote_block const block = VOTE_BLOCK_OF(player);
-    return vote_block_is_retried(&block) ? release(player, entropy, update) : TACIT_OK;
+    return vote_block_end_pause(&block) ? release(player, entropy, update) : TACIT_OK;
 }
 
 /* ---- Public functions ---- */

@@ -8,6 +8,7 @@
 #include "pool.h"
 #include <string.h>
 
+/* What a site shares: private votes, the same where resets may come, or sums. */
 enum { VOTES, VOTES_GO_ON, SUMS };
 
 struct tacit_vote_site {
@@ -24,10 +25,10 @@ struct tacit_vote_site {
     uint64_t now_us;
     uint64_t term;
     uint64_t pull_count;
-    uint64_t granted;
-    uint64_t cast_reset;
-    uint64_t committed;
-    uint64_t unheard; /* the vote or release has left, and no row of the hub's has it */
+    uint64_t granted;    /* the newest draw that may be used; 0: none */
+    uint64_t cast_reset; /* of the vote as it left last */
+    uint64_t committed;  /* 1: the newest draw waits for its grant */
+    uint64_t unheard;    /* the vote or release has left, and no row of the hub's has it */
     /* said W | player | board */
     uint64_t words[];
 };
@@ -262,22 +263,23 @@ static void void_plan(struct tacit_vote_site_update *update)
 
 /* ---- The player's steps ---- */
 
-/* A vote, or a release. */
-static void note_said(struct tacit_vote_site *site, const struct tacit_vote_noised_update *made,
-                      struct tacit_vote_site_update *update)
+/* What the player lets out, a vote or a release: said until the hub has it. */
+static void publish(struct tacit_vote_site *site, const struct tacit_vote_noised_update *inner,
+                    struct tacit_vote_site_update *update)
 {
     if (!has_sums(site)) {
-        TACIT_ASSERT(made->message.kind == TACIT_VOTE_MARKS && made->message.marks != NULL);
-        memcpy(cast_of(site), made->message.marks, width_of(site) * sizeof(uint64_t));
-        site->cast_reset = made->message.reset;
+        TACIT_ASSERT(inner->message.kind == TACIT_VOTE_MARKS && inner->message.marks != NULL);
+        memcpy(cast_of(site), inner->message.marks, width_of(site) * sizeof(uint64_t));
+        site->cast_reset = inner->message.reset;
     }
     site->unheard = 1;
     cast(site, update);
 }
 
+/* An event for a private player, as one of sums is told it. */
 static enum tacit_status step_sums(struct tacit_vote_site *site, struct tacit_vote_event event,
                                    const struct tacit_entropy *entropy,
-                                   struct tacit_vote_noised_update *made)
+                                   struct tacit_vote_noised_update *inner)
 {
     uint64_t const draw = event.kind == TACIT_EVENT_RECEIVE ? event.as.message->draw : 0;
     if (event.kind == TACIT_EVENT_RECEIVE)
@@ -285,27 +287,28 @@ static enum tacit_status step_sums(struct tacit_vote_site *site, struct tacit_vo
     if (event.kind == TACIT_EVENT_OFFER) /* how far the hub is through with its draws */
         event.as.standing = (struct tacit_vote_standing){board_view(site).voted,
                                                          site->unheard == 0 ? site->granted : 0};
-    return tacit_vote_sums_step(sums_of(site), &event, entropy, made);
+    return tacit_vote_sums_step(sums_of(site), &event, entropy, inner);
 }
 
 static enum tacit_status step_player(struct tacit_vote_site *site, struct tacit_vote_event event,
                                      const struct tacit_entropy *entropy,
                                      struct tacit_vote_site_update *update)
 {
-    struct tacit_vote_noised_update made;
+    struct tacit_vote_noised_update inner;
     event.now_us = site->now_us;
     enum tacit_status const status =
         has_sums(site)
-            ? step_sums(site, event, entropy, &made)
-            : tacit_vote_private_step(player_of(site), board_of(site), &event, entropy, &made);
-    update->persist = update->persist || made.persist || made.persist_board;
-    if (made.replan)
-        show_plan(site, made.plan, made.plan_count, update);
-    if (made.send)
-        note_said(site, &made, update);
+            ? step_sums(site, event, entropy, &inner)
+            : tacit_vote_private_step(player_of(site), board_of(site), &event, entropy, &inner);
+    update->persist = update->persist || inner.persist || inner.persist_board;
+    if (inner.replan)
+        show_plan(site, inner.plan, inner.plan_count, update);
+    if (inner.send)
+        publish(site, &inner, update);
     return status;
 }
 
+/* The player reads it; where it has nothing to play then, the plan is void. */
 static enum tacit_status read_board(struct tacit_vote_site *site,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_vote_site_update *update)
@@ -389,8 +392,8 @@ static enum tacit_status on_reward(struct tacit_vote_site *site, const struct ta
 }
 
 /* This state is the one that was granted last, after all. */
-static enum tacit_status go_on(struct tacit_vote_site *site, const struct tacit_entropy *entropy,
-                               struct tacit_vote_site_update *update)
+static enum tacit_status unblock(struct tacit_vote_site *site, const struct tacit_entropy *entropy,
+                                 struct tacit_vote_site_update *update)
 {
     site->grants.blocked = site->grants.forgotten = 0;
     site->grants.resend.unanswered_count = 0;
@@ -407,7 +410,7 @@ static enum tacit_status on_granted(struct tacit_vote_site *site,
     TACIT_ASSERT(!tacit_commit_is_nothing(message->commitment));
     if (memcmp(message->commitment, site->grants.head, sizeof site->grants.head) == 0)
         return site->committed != 0 || site->grants.blocked == 0 ? TACIT_OK
-                                                                 : go_on(site, entropy, update);
+                                                                 : unblock(site, entropy, update);
     if (site->committed == 0 || !round_site_on_grant(&site->grants, message->commitment))
         return TACIT_OK; /* late, or repeated */
     struct tacit_vote_message const grant = {.kind = TACIT_VOTE_GRANT,
@@ -445,22 +448,13 @@ static enum tacit_status on_refused(struct tacit_vote_site *site,
     bool const was_blocked = site->grants.blocked != 0;
     update->persist = round_site_on_refusal(&site->grants, &shown);
     if (was_blocked && site->grants.blocked == 0)
-        return go_on(site, entropy, update);
+        return unblock(site, entropy, update);
     if (!was_blocked && site->grants.blocked != 0)
         void_plan(update);
     return TACIT_OK;
 }
 
-static bool contains(const uint64_t *all, const uint64_t *some, size_t words)
-{
-    TACIT_ASSERT(words > 0);
-    uint64_t missing = 0;
-    for (size_t i = 0; i < words; i++)
-        missing |= some[i] & ~all[i];
-    return missing == 0;
-}
-
-/* Has the hub all that this site has said? */
+/* A row of the hub's: once it has all that this site has said, nothing is said again. */
 static void settle_cast(struct tacit_vote_site *site, const struct tacit_vote_hub_message *row,
                         struct tacit_vote_site_update *update)
 {
@@ -469,7 +463,8 @@ static void settle_cast(struct tacit_vote_site *site, const struct tacit_vote_hu
     if (site->unheard == 0 || row->player != site->player_id || (has_sums(site) && !is_settled))
         return;
     if (!has_sums(site) &&
-        ((row->reset == site->cast_reset && !contains(row->marks, cast_of(site), width_of(site))) ||
+        ((row->reset == site->cast_reset &&
+          !tacit_bits_within(cast_of(site), row->marks, (uint32_t)site->arm_count)) ||
          row->reset < site->cast_reset))
         return;
     site->unheard = 0;
@@ -573,14 +568,14 @@ static void time_resend(struct tacit_vote_site *site, const struct tacit_event *
                         uint32_t unanswered_before, const struct tacit_vote_site_update *update)
 {
     bool const lacks_salt = player_view(site).waiting && site->committed == 0;
-    struct round_site_step const made = {
+    struct round_site_step const step = {
         .kind = event->kind,
         .now_us = site->now_us,
         .unanswered_before = unanswered_before,
         .is_wanted = player_view(site).waiting || site->grants.blocked != 0 || site->unheard != 0,
         .has_moved = lacks_salt || site->grants.resend.due_us == TACIT_NEVER,
         .sends = update->message_count > 0};
-    round_site_end_step(&site->grants, site->resend_after_us, &made);
+    round_site_end_step(&site->grants, site->resend_after_us, &step);
 }
 
 static void set_deadline(const struct tacit_vote_site *site, struct tacit_vote_site_update *update)

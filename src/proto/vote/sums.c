@@ -161,6 +161,7 @@ static void apply_arms(struct tacit_vote_sums *player, const uint64_t *in,
         vote_block_show(&block, update);
 }
 
+/* Which arms are in, and whether the release before is settled: for that a draw may have waited. */
 static enum tacit_status read_standing(struct tacit_vote_sums *player,
                                        const struct tacit_vote_standing *standing,
                                        const struct tacit_entropy *entropy,
@@ -253,7 +254,7 @@ static enum tacit_status on_timeout(struct tacit_vote_sums *player,
         return TACIT_OK; /* its bytes must last until the next step */
     }
     struct vote_block const block = VOTE_BLOCK_OF(player);
-    return vote_block_is_retried(&block) ? release(player, entropy, update) : TACIT_OK;
+    return vote_block_end_pause(&block) ? release(player, entropy, update) : TACIT_OK;
 }
 
 /* ---- Public functions ---- */
@@ -301,8 +302,8 @@ enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
                                        const struct tacit_entropy *entropy,
                                        struct tacit_vote_noised_update *update)
 {
-    TACIT_ASSERT(player->active_count >= 1);
     TACIT_ASSERT(player != NULL);
+    TACIT_ASSERT(player->active_count >= 1);
     struct vote_block const block = VOTE_BLOCK_OF(player);
     uint64_t const before_us = vote_block_begin(&block, event->kind, event->now_us, update);
     enum tacit_status status = TACIT_OK;
