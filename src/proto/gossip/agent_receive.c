@@ -54,9 +54,9 @@ static void merge_seen(struct tacit_gossip_agent *agent, const uint64_t *seen,
     uint64_t const most = pulls_possible(agent);
     uint64_t *const heard = array_of(agent, ARRAY_HEARD);
     for (uint32_t arm = 0; arm < agent->rule.arm_count; arm++) {
-        uint64_t const told = seen[arm] < most ? seen[arm] : most;
-        if (told > heard[arm]) {
-            heard[arm] = told;
+        uint64_t const possible = seen[arm] < most ? seen[arm] : most;
+        if (possible > heard[arm]) {
+            heard[arm] = possible;
             update->persist = true;
         }
     }
@@ -78,7 +78,8 @@ static void refuse(struct tacit_gossip_agent *agent, const struct tacit_gossip_m
 
 /* ---- Averages ---- */
 
-/* Moves theta so that the edge has moved `flow` to this agent in all. */
+/* Moves theta so that the edge has moved to this agent what the other end says: its own total with
+ * the opposite sign. */
 static void set_flow(struct tacit_gossip_agent *agent, uint32_t edge, const double *their_flow)
 {
     TACIT_ASSERT(edge < agent->neighbour_count);

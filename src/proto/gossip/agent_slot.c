@@ -51,8 +51,8 @@ static void update_seen(struct tacit_gossip_agent *agent)
     uint64_t const *const heard = array_of(agent, ARRAY_HEARD);
     uint64_t *const seen = array_of(agent, ARRAY_SEEN);
     for (uint32_t arm = 0; arm < agent->rule.arm_count; arm++) {
-        uint64_t const told = count[arm] > heard[arm] ? count[arm] : heard[arm];
-        seen[arm] = told > seen[arm] ? told : seen[arm];
+        uint64_t const known = count[arm] > heard[arm] ? count[arm] : heard[arm];
+        seen[arm] = known > seen[arm] ? known : seen[arm];
     }
 }
 
@@ -89,10 +89,11 @@ enum tacit_status gossip_agent_begin_slot(struct tacit_gossip_agent *agent,
     return TACIT_OK;
 }
 
-/* After a reward: the next slot, now or when its time comes. */
-static enum tacit_status go_on(struct tacit_gossip_agent *agent, struct tacit_gossip_memory *memory,
-                               const struct tacit_entropy *entropy,
-                               struct tacit_gossip_update *update)
+/* Its reward is here: the next slot begins now, or when its time comes. */
+static enum tacit_status end_slot(struct tacit_gossip_agent *agent,
+                                  struct tacit_gossip_memory *memory,
+                                  const struct tacit_entropy *entropy,
+                                  struct tacit_gossip_update *update)
 {
     TACIT_ASSERT(agent->first_left == 0);
     agent->arm = TACIT_NO_ARM;
@@ -161,5 +162,5 @@ enum tacit_status gossip_agent_on_reward(struct tacit_gossip_agent *agent,
     update->persist = true;
     if (agent->phase == PHASE_FIRST && agent->first_left > 0)
         return TACIT_OK;
-    return go_on(agent, memory, entropy, update);
+    return end_slot(agent, memory, entropy, update);
 }

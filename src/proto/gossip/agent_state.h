@@ -59,6 +59,7 @@ struct tacit_gossip_memory {
 
 /* ---- Layout ---- */
 
+/* As a row has them (row.h), and what neighbours said of n~ since the last slot (heard). */
 enum array {
     ARRAY_COUNT,
     ARRAY_SEEN,

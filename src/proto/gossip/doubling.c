@@ -68,15 +68,16 @@ static void send(struct tacit_doubling_update *update, struct tacit_doubling_mes
 }
 
 /* Passes on to all neighbours what was not passed on yet. */
-static void speak(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory,
-                  struct tacit_doubling_update *update)
+static void pass_on(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory,
+                    struct tacit_doubling_update *update)
 {
     TACIT_ASSERT(!update->send);
-    uint8_t *const told = doubling_passed_on(agent);
-    struct tacit_doubling_message const news = news_since(agent, memory, told, TACIT_NEIGHBOURS);
+    uint8_t *const passed_on = doubling_passed_on(agent);
+    struct tacit_doubling_message const news =
+        news_since(agent, memory, passed_on, TACIT_NEIGHBOURS);
     for (uint32_t i = 0; i < news.entry_count; i++) {
         struct tacit_doubling_entry const *const entry = &news.entries[i];
-        told[(size_t)entry->agent * agent->schedule.arm_count + entry->arm] =
+        passed_on[(size_t)entry->agent * agent->schedule.arm_count + entry->arm] =
             (uint8_t)(entry->block + 1);
     }
     agent->speak_us = news.more ? agent->clock.now_us + agent->hop_us : TACIT_NEVER;
@@ -102,7 +103,7 @@ static void ask(struct tacit_doubling_agent *agent, struct tacit_doubling_update
 }
 
 /* There is something new: it is passed on after a while, and what is missing is asked for later. */
-static void have_news(struct tacit_doubling_agent *agent)
+static void schedule_news(struct tacit_doubling_agent *agent)
 {
     if (agent->speak_us == TACIT_NEVER)
         agent->speak_us = agent->clock.now_us + agent->hop_us;
@@ -131,6 +132,7 @@ static void hand_out_plan(struct tacit_doubling_agent *agent, struct tacit_doubl
     update->persist = true;
 }
 
+/* The next plan, which is handed out; or nothing, and the agent waits for others. */
 static void choose(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory,
                    struct tacit_doubling_update *update)
 {
@@ -177,6 +179,7 @@ static enum tacit_status release(struct tacit_doubling_agent *agent,
     return TACIT_OK;
 }
 
+/* All rewards are here; also the next try after TACIT_ENTROPY. Errors: as of release. */
 static enum tacit_status end_plan(struct tacit_doubling_agent *agent,
                                   struct tacit_doubling_memory *memory,
                                   const struct tacit_entropy *entropy,
@@ -187,7 +190,7 @@ static enum tacit_status end_plan(struct tacit_doubling_agent *agent,
     enum tacit_status const status = release(agent, memory, entropy);
     if (status != TACIT_OK)
         return status;
-    have_news(agent);
+    schedule_news(agent);
     if (agent->speak_us <= agent->clock.now_us)
         agent->speak_us = agent->clock.now_us + agent->hop_us; /* it waited for entropy */
     choose(agent, memory, update);
@@ -196,6 +199,7 @@ static enum tacit_status end_plan(struct tacit_doubling_agent *agent,
 
 /* ---- Events ---- */
 
+/* After a start, which has lost the exact sums of open blocks. */
 static void open_again(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory,
                        struct tacit_doubling_update *update)
 {
@@ -221,9 +225,9 @@ static enum tacit_status on_start(struct tacit_doubling_agent *agent,
         return status;
     agent->question_count = 0;
     agent->ask_at_us = event->now_us + agent->ask_us;
-    bool const is_told =
+    bool const is_passed_on =
         memcmp(doubling_passed_on(agent), doubling_known(agent), doubling_cells(agent)) == 0;
-    agent->speak_us = is_told ? TACIT_NEVER : event->now_us + agent->hop_us;
+    agent->speak_us = is_passed_on ? TACIT_NEVER : event->now_us + agent->hop_us;
     update->persist = true;
     switch ((enum doubling_phase)agent->phase) {
     case DOUBLING_PULLING:
@@ -303,7 +307,7 @@ static enum tacit_status on_timeout(struct tacit_doubling_agent *agent,
     if (agent->phase == DOUBLING_RELEASING)
         return end_plan(agent, memory, entropy, update);
     if (agent->clock.now_us >= agent->speak_us) {
-        speak(agent, memory, update);
+        pass_on(agent, memory, update);
         if (agent->ask_at_us <= agent->clock.now_us)
             agent->ask_at_us = agent->clock.now_us + agent->hop_us; /* one message a step */
     } else if (agent->phase == DOUBLING_WAITING && agent->clock.now_us >= agent->ask_at_us) {
@@ -315,6 +319,7 @@ static enum tacit_status on_timeout(struct tacit_doubling_agent *agent,
 
 /* ---- Receiving ---- */
 
+/* NULL: it is no neighbour. */
 static struct doubling_edge *edge_to(struct tacit_doubling_agent *agent, uint32_t neighbour)
 {
     struct doubling_edge *const edges = doubling_edges(agent);
@@ -417,7 +422,7 @@ static enum tacit_status on_news(struct tacit_doubling_agent *agent,
     bool const is_new = merge(agent, news);
     update->persist = update->persist || is_new || agent->conflict_count > conflicts;
     if (is_new) {
-        have_news(agent);
+        schedule_news(agent);
         if (agent->phase == DOUBLING_WAITING)
             choose(agent, memory, update);
     }

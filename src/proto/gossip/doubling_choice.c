@@ -11,12 +11,12 @@ uint32_t doubling_level(struct tacit_doubling_agent *agent, uint32_t arm)
 {
     TACIT_ASSERT(arm < agent->schedule.arm_count);
     TACIT_ASSERT(agent->rung_count <= TACIT_BOUNDS_RELEASES_MAX);
-    uint32_t grantors[TACIT_BOUNDS_RELEASES_MAX + 1] = {0};
+    uint32_t sites_at[TACIT_BOUNDS_RELEASES_MAX + 1] = {0};
     for (uint32_t i = 0; i < agent->schedule.agent_count; i++)
-        grantors[doubling_known_of(agent, i, arm)]++;
+        sites_at[doubling_known_of(agent, i, arm)]++;
     uint32_t count = 0;
     for (uint32_t level = agent->rung_count; level > 0; level--) {
-        count += grantors[level];
+        count += sites_at[level];
         if (count >= agent->quorum)
             return level;
     }
@@ -191,7 +191,8 @@ static void plan_by_index(struct tacit_doubling_agent *agent, struct tacit_doubl
         open_plan(agent);
 }
 
-/* Others have climbed rungs of these arms: this agent follows, as far as T allows. */
+/* Others have climbed rungs of these arms: this agent follows, as far as T allows. False: there are
+ * none, and no plan. */
 static bool catch_up(struct tacit_doubling_agent *agent)
 {
     TACIT_ASSERT(agent->plan_count == 0);
@@ -216,6 +217,7 @@ static bool own_blocks_are_in_use(struct tacit_doubling_agent *agent)
     return true;
 }
 
+/* Has it released nothing yet? */
 static bool is_first(struct tacit_doubling_agent *agent)
 {
     for (uint32_t arm = 0; arm < agent->schedule.arm_count; arm++)

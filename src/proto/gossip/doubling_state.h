@@ -45,7 +45,7 @@ struct tacit_doubling_agent {
     uint64_t speak_us; /* news is passed on then; TACIT_NEVER: there is none */
     uint64_t ask_at_us;
     struct gossip_incarnation incarnation;
-    /* rungs E | plan 2 K | edges 3 d | means K | steps A K E | known, told: A K bytes each */
+    /* rungs E | plan 2 K | edges 3 d | means K | steps A K E | known, passed on: A K bytes each */
     uint64_t words[];
 };
 

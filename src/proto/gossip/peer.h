@@ -31,7 +31,7 @@ enum tacit_status gossip_begin_incarnation(struct gossip_incarnation *own, bool 
 bool gossip_incarnation_fits(struct gossip_incarnation given, bool is_guarded);
 
 /* One incarnation of a site at a time: a later start replaces an earlier one, and is known from
- * then on; of two copies that start from the same state the one that is heard first stays. */
+ * then on (NEW); of two copies that start from the same state the one that is heard first stays. */
 enum gossip_acquaintance gossip_meet(struct gossip_incarnation *known,
                                      struct gossip_incarnation given);
 

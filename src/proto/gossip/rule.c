@@ -38,24 +38,24 @@ enum tacit_status tacit_gossip_rule_init(struct tacit_gossip_rule *rule,
 {
     if (!is_valid(config))
         return TACIT_INVALID;
-    struct tacit_gossip_rule made = {.agent_count = config->agent_count,
+    struct tacit_gossip_rule next = {.agent_count = config->agent_count,
                                      .arm_count = config->arm_count,
                                      .horizon = config->horizon,
                                      .width = config->width};
-    made.sound = config->mechanism.mode == TACIT_PRIVACY_SOUND;
+    next.sound = config->mechanism.mode == TACIT_PRIVACY_SOUND;
     struct tacit_tree_config const tree = {config->mechanism,
-                                           made.sound ? config->horizon + 1 : config->horizon};
-    if (tacit_tree_rule_init(&made.tree, &tree) != TACIT_OK)
+                                           next.sound ? config->horizon + 1 : config->horizon};
+    if (tacit_tree_rule_init(&next.tree, &tree) != TACIT_OK)
         return TACIT_INVALID;
-    made.noisy = made.tree.node.noisy;
-    made.alpha = made.width * 64 / power((double)made.agent_count, 17);
-    made.near_factor = 2 * (double)made.agent_count;
-    if (made.noisy)
-        set_factors(&made, config->mechanism.epsilon_per_reward,
+    next.noisy = next.tree.node.noisy;
+    next.alpha = next.width * 64 / power((double)next.agent_count, 17);
+    next.near_factor = 2 * (double)next.agent_count;
+    if (next.noisy)
+        set_factors(&next, config->mechanism.epsilon_per_reward,
                     config->log_base_10 ? LOG_10 : 1.0);
-    TACIT_ASSERT(made.near_factor > 0);
-    TACIT_ASSERT(made.alpha >= 0);
-    *rule = made;
+    TACIT_ASSERT(next.near_factor > 0);
+    TACIT_ASSERT(next.alpha >= 0);
+    *rule = next;
     return TACIT_OK;
 }
 
@@ -144,8 +144,8 @@ double tacit_gossip_regret_bound(const struct tacit_gossip_rule *rule, double ep
             continue;
         if (gaps[arm] / 2 <= alpha)
             return INFINITY;
-        double const told = pulls_to_separate(rule, epsilon, gaps[arm], alpha);
-        bound += gaps[arm] * ((told > at_least ? told : at_least) + rest);
+        double const pulls = pulls_to_separate(rule, epsilon, gaps[arm], alpha);
+        bound += gaps[arm] * ((pulls > at_least ? pulls : at_least) + rest);
     }
     TACIT_ASSERT(bound >= 0);
     return bound;

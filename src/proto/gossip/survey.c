@@ -14,9 +14,9 @@ static void update_seen(const struct gossip_survey *survey, uint32_t agent, size
         next[arm] = own > seen ? own : seen;
     }
     for (uint64_t i = graph->first[agent]; i < graph->first[agent + 1]; i++) {
-        uint64_t const *const told = row->seen + graph->neighbours[i] * arms;
+        uint64_t const *const theirs = row->seen + graph->neighbours[i] * arms;
         for (size_t arm = 0; arm < arms; arm++)
-            next[arm] = told[arm] > next[arm] ? told[arm] : next[arm];
+            next[arm] = theirs[arm] > next[arm] ? theirs[arm] : next[arm];
     }
 }
 
