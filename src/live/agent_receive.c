@@ -62,7 +62,7 @@ static bool open_message(struct agent *agent, const struct sender *from, const c
 {
     if (objection == NULL && from->agent == TACIT_HUB)
         note_hub(agent, opened);
-    return live_member_accepts(&agent->member, from->account, from->name, objection, opened);
+    return live_member_accept(&agent->member, from->account, from->name, objection, opened);
 }
 
 /* ---- Announcements --------------------------------------------------------------------------- */
@@ -303,7 +303,7 @@ static void on_agreement(struct agent *agent, const struct tacit_wire_agreement 
             agent_show_replicated_log(agent);
         (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_CONNECTED,
                                                          .as.begins_term = begins_term});
-    } else if (agent_runs_may_join(agent, agreement, term, bytes, size)) {
+    } else if (agent_runs_admit(agent, agreement, term, bytes, size)) {
         if (agent->runs.all.count == 0)
             begin_term(agent, term);
         agent_join(agent, term, bytes, size);
@@ -472,7 +472,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     if (from.account == NULL)
         from.account = &agent->strangers;
     struct live_arrival const arrival = {topic, name, bytes, size};
-    if (!live_sender_may_speak(from.account, live_now_us()))
+    if (!live_sender_admit(from.account, live_now_us()))
         return;
     if (kind == KEY) /* of neighbours, too, before it is known who they are */
         live_member_add_key(&agent->member, from.account, &arrival);

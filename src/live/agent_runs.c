@@ -177,8 +177,8 @@ static void store_waiting(struct agent *agent, const struct tacit_wire_agreement
         live_log(LIVE_LOG_WARNING, "consent", "%s", text);
 }
 
-bool agent_runs_may_join(struct agent *agent, const struct tacit_wire_agreement *announced,
-                         uint64_t term, const uint8_t *bytes, size_t size)
+bool agent_runs_admit(struct agent *agent, const struct tacit_wire_agreement *announced,
+                      uint64_t term, const uint8_t *bytes, size_t size)
 {
     TACIT_ASSERT(bytes != NULL && size > 0);
     struct live_runs const *const all = &agent->runs.all;

@@ -313,16 +313,16 @@ bool agent_runs_is_behind(const struct agent *agent, const uint8_t run[TACIT_WIR
 const char *agent_runs_outdated(struct agent *agent, const struct tacit_wire_agreement *announced);
 
 /* What stands against a run that is announced, and is not this state's. NULL: nothing; it may wait
- * for its owner's word yet (agent_runs_may_join). Requires: it is not outdated. */
+ * for its owner's word yet (agent_runs_admit). Requires: it is not outdated. */
 const char *agent_runs_objection(struct agent *agent, const struct tacit_wire_agreement *announced);
 
 /* Its coordinator begins a later run: so the one that this state is in is over. Requires: there is
  * one. */
 void agent_runs_apply(struct agent *agent, const struct tacit_wire_agreement *announced);
 
-/* Does this site go along by itself? If not, the announcement is kept for its owner's word. */
-bool agent_runs_may_join(struct agent *agent, const struct tacit_wire_agreement *announced,
-                         uint64_t term, const uint8_t *bytes, size_t size);
+/* True: this site goes along by itself. Else the announcement is kept for its owner's word. */
+bool agent_runs_admit(struct agent *agent, const struct tacit_wire_agreement *announced,
+                      uint64_t term, const uint8_t *bytes, size_t size);
 
 /* The run that this state is in is over here: its result is written down. */
 void agent_runs_note_end(struct agent *agent);

@@ -374,8 +374,8 @@ static bool open_envelope(struct coordinator *coordinator, uint32_t site,
         note_version(coordinator, site, opened);
     if (objection == NULL)
         coordinator->heard_us[site] = live_now_us();
-    return live_member_accepts(&coordinator->member, &coordinator->senders[site], arrival->from,
-                               objection == live_envelope_is_ahead ? IS_AHEAD : objection, opened);
+    return live_member_accept(&coordinator->member, &coordinator->senders[site], arrival->from,
+                              objection == live_envelope_is_ahead ? IS_AHEAD : objection, opened);
 }
 
 static void on_envelope(struct coordinator *coordinator, uint32_t site,
@@ -412,8 +412,8 @@ static void on_entry(struct coordinator *coordinator, uint32_t site,
     if (objection == NULL)
         objection = live_hub_replicated_log_read(replicated_log, &coordinator->envelopes,
                                                  arrival->from, &opened.envelope);
-    (void)live_member_accepts(&coordinator->member, &coordinator->senders[site], arrival->from,
-                              objection, &opened);
+    (void)live_member_accept(&coordinator->member, &coordinator->senders[site], arrival->from,
+                             objection, &opened);
     if (replicated_log->stop != LIVE_HUB_GOES_ON)
         live_daemon_fail(&coordinator->daemon,
                          replicated_log->stop == LIVE_HUB_FORKED ? TACIT_FORKED : TACIT_ROLLBACK,
@@ -459,7 +459,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     struct live_arrival const arrival = {topic, name, bytes, size};
     char const *const federation = coordinator->run.federation;
     if (coordinator->run.has_helper && live_helper_desk_has_topic(&coordinator->desk, topic)) {
-        if (live_sender_may_speak(&coordinator->strangers, live_now_us()) &&
+        if (live_sender_admit(&coordinator->strangers, live_now_us()) &&
             live_pieces_add(&coordinator->desk.pieces, &bytes, &size))
             on_helper(coordinator, bytes, size);
         return;
@@ -475,7 +475,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     bool const is_known = site != UINT32_MAX;
     struct live_sender *const sender =
         is_known ? &coordinator->senders[site] : &coordinator->strangers;
-    if (!live_sender_may_speak(sender, live_now_us()))
+    if (!live_sender_admit(sender, live_now_us()))
         return;
     if (!is_known)
         live_member_refuse(&coordinator->member, sender, name, "not in the roster", false);

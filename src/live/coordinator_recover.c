@@ -408,7 +408,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
         return;
     uint32_t const site = site_index(recovery, name);
     if (site == UINT32_MAX || size == 0 ||
-        !live_sender_may_speak(&recovery->sites[site].sender, live_now_us()))
+        !live_sender_admit(&recovery->sites[site].sender, live_now_us()))
         return;
     struct live_sender *const sender = &recovery->sites[site].sender;
     if (is_key) {
@@ -418,7 +418,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     char const *objection = live_envelope_open_entry(&recovery->envelopes, &arrival, &opened);
     if (objection == NULL)
         objection = on_entry(recovery, site, &opened);
-    (void)live_member_accepts(&recovery->member, sender, name, objection, &opened);
+    (void)live_member_accept(&recovery->member, sender, name, objection, &opened);
     if (opened.lacks_key) /* its entry comes again behind its key */
         live_timer_set(recovery->timer, live_now_us() + LOG_US / 20);
 }

@@ -89,9 +89,10 @@ static void on_tick(void *context)
     live_hold_tick(&daemon->hold);
 }
 
+/* At the end of a round. False: a hold goes on, and the timer is set to its tick. */
 static bool may_send(struct live_daemon *daemon)
 {
-    if (live_hold_lets_go(&daemon->hold, live_now_us()))
+    if (live_hold_end_round(&daemon->hold, live_now_us()))
         return true;
     live_timer_set(daemon->tick, daemon->hold.until_us);
     return false;

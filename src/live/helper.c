@@ -43,7 +43,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     uint8_t *reply;
     size_t reply_size;
     if (strcmp(topic, live_topic_to(federation, LIVE_HELPER, LIVE_HELPER).text) != 0 ||
-        !live_sender_may_speak(&daemon->hub, live_now_us()) ||
+        !live_sender_admit(&daemon->hub, live_now_us()) ||
         !live_pieces_add(&daemon->pieces, &bytes, &size))
         return;
     if (helper_on_message(helper, bytes, size, &reply, &reply_size) != TACIT_OK)

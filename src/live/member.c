@@ -137,8 +137,8 @@ void live_member_refuse(struct live_member *member, struct live_sender *sender, 
         live_log(LIVE_LOG_WARNING, "refused", "under the name %s: %s", name, line);
 }
 
-bool live_member_accepts(struct live_member *member, struct live_sender *sender, const char *name,
-                         const char *objection, const struct live_opened *opened)
+bool live_member_accept(struct live_member *member, struct live_sender *sender, const char *name,
+                        const char *objection, const struct live_opened *opened)
 {
     if (objection != NULL)
         live_member_refuse(member, sender, name, objection, opened->is_unsigned);

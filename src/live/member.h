@@ -50,10 +50,10 @@ void live_member_post(struct live_member *member, const struct live_envelope *co
  * one left. */
 void live_member_refuse(struct live_member *member, struct live_sender *sender, const char *name,
                         const char *why, bool is_unsigned);
-/* The same of what was opened, unless the objection is NULL; a key that lacks is asked for.
- * Ensures: true: it was not refused. */
-bool live_member_accepts(struct live_member *member, struct live_sender *sender, const char *name,
-                         const char *objection, const struct live_opened *opened);
+/* Refuses what was opened, unless the objection is NULL; a key that lacks is asked for. True: it
+ * was not refused. */
+bool live_member_accept(struct live_member *member, struct live_sender *sender, const char *name,
+                        const char *objection, const struct live_opened *opened);
 /* A key that was shown under this name. */
 void live_member_add_key(struct live_member *member, struct live_sender *sender,
                          const struct live_arrival *shown);

@@ -19,7 +19,7 @@ static bool spend_token(uint64_t *due_us, uint64_t now_us, uint64_t interval_us,
     return true;
 }
 
-bool live_sender_may_speak(struct live_sender *sender, uint64_t now_us)
+bool live_sender_admit(struct live_sender *sender, uint64_t now_us)
 {
     if (spend_token(&sender->messages_due_us, now_us, US_PER_S / LIVE_SENDER_MESSAGES_A_SECOND,
                     LIVE_SENDER_MESSAGES_AT_ONCE))

@@ -21,8 +21,8 @@ struct live_sender {
     char why[LIVE_SENDER_WHY_BYTES]; /* the last refusal */
 };
 
-/* May another message of it be read now? Else it is dropped, and counted. */
-bool live_sender_may_speak(struct live_sender *sender, uint64_t now_us);
+/* Spends one of its messages. False: it has none left; this one is dropped, and counted. */
+bool live_sender_admit(struct live_sender *sender, uint64_t now_us);
 
 /* A message was refused. Writes the line for the log, with how many were refused without a line
  * before it. Ensures: false: no line is to be written now. */

@@ -301,23 +301,23 @@ TEST(words_beyond_the_allowance_are_dropped_and_counted)
     struct live_sender sender = {0};
     uint64_t heard = 0;
     for (uint32_t i = 0; i < 2 * LIVE_SENDER_MESSAGES_AT_ONCE; i++)
-        heard += live_sender_may_speak(&sender, S);
+        heard += live_sender_admit(&sender, S);
     assert_int_equal(heard, LIVE_SENDER_MESSAGES_AT_ONCE);
     assert_int_equal(sender.dropped_count, LIVE_SENDER_MESSAGES_AT_ONCE);
     assert_true(live_sender_offends(&sender));
     heard = 0;
     for (uint32_t i = 0; i < 2 * LIVE_SENDER_MESSAGES_A_SECOND; i++)
-        heard += live_sender_may_speak(&sender, 2 * S);
+        heard += live_sender_admit(&sender, 2 * S);
     assert_int_equal(heard, LIVE_SENDER_MESSAGES_A_SECOND);
     for (uint32_t i = 0; i < LIVE_SENDER_MESSAGES_AT_ONCE; i++) /* whole again */
-        assert_true(live_sender_may_speak(&sender, 1000 * S));
+        assert_true(live_sender_admit(&sender, 1000 * S));
 }
 
 TEST(words_at_the_allowed_rate_are_all_heard)
 {
     struct live_sender sender = {0};
     for (uint64_t i = 0; i < 100000; i++)
-        assert_true(live_sender_may_speak(&sender, i * S / LIVE_SENDER_MESSAGES_A_SECOND));
+        assert_true(live_sender_admit(&sender, i * S / LIVE_SENDER_MESSAGES_A_SECOND));
     assert_int_equal(sender.dropped_count, 0);
     assert_false(live_sender_offends(&sender));
 }

@@ -42,14 +42,14 @@ static double draw(struct worker *worker, const struct tacit_mechanism *mechanis
 static uint64_t leaves_at(struct live_hold *hold, uint64_t event_us, uint64_t took_us)
 {
     live_hold_draw(hold, event_us, 1);
-    if (live_hold_lets_go(hold, event_us + took_us))
+    if (live_hold_end_round(hold, event_us + took_us))
         return event_us + took_us;
     for (;;) {
         uint64_t const now_us = hold->until_us;
         assert_true(now_us > event_us + took_us);
-        assert_false(live_hold_lets_go(hold, now_us - 1)); /* some other round */
+        assert_false(live_hold_end_round(hold, now_us - 1)); /* some other round */
         live_hold_tick(hold);
-        if (live_hold_lets_go(hold, now_us))
+        if (live_hold_end_round(hold, now_us))
             return now_us;
     }
 }
@@ -131,17 +131,17 @@ TEST(a_draw_that_takes_beyond_its_tick_leaves_on_a_later_one)
 TEST(nothing_is_held_without_a_draw_and_a_second_draw_holds_on)
 {
     struct live_hold hold = {0};
-    assert_true(live_hold_lets_go(&hold, 7));
+    assert_true(live_hold_end_round(&hold, 7));
     live_hold_draw(&hold, 1000, 1);
     uint64_t const first_us = hold.until_us;
-    assert_false(live_hold_lets_go(&hold, 1500));
+    assert_false(live_hold_end_round(&hold, 1500));
     live_hold_tick(&hold); /* and in the same round it draws again */
     live_hold_draw(&hold, first_us, 1);
-    assert_false(live_hold_lets_go(&hold, first_us + 10));
+    assert_false(live_hold_end_round(&hold, first_us + 10));
     assert_int_equal(hold.until_us, first_us + LIVE_TICK_US);
     live_hold_tick(&hold);
-    assert_true(live_hold_lets_go(&hold, hold.until_us));
-    assert_true(live_hold_lets_go(&hold, first_us));
+    assert_true(live_hold_end_round(&hold, hold.until_us));
+    assert_true(live_hold_end_round(&hold, first_us));
 }
 
 TEST(ticks_are_public_and_long_enough)
@@ -170,7 +170,7 @@ TEST(stream_of_draws_leaves_on_every_tick_and_never_between)
         live_hold_stream(&hold, now_us, 5);
         assert_true(hold.until_us > 0 && hold.until_us % LIVE_TICK_US == 0);
         uint64_t const tick_us = hold.until_us;
-        if (!live_hold_lets_go(&hold, now_us + 100)) {
+        if (!live_hold_end_round(&hold, now_us + 100)) {
             assert_true(tick_us <= now_us + 2 * LIVE_TICK_US);
             continue;
         }

@@ -379,7 +379,7 @@ static uint32_t late_us(const struct timed *timed, struct tacit_rng *rng, uint64
     uint64_t left_us = event_us + took_us;
     if (timed->is_on_tick) {
         live_hold_draw(&hold, event_us, 1);
-        while (!live_hold_lets_go(&hold, left_us)) {
+        while (!live_hold_end_round(&hold, left_us)) {
             left_us = hold.until_us;
             live_hold_tick(&hold);
         }

@@ -296,15 +296,15 @@ static void close_entry(struct live_decisions *decisions, struct entry *entry,
 /* ---- What is remembered elsewhere ------------------------------------------------------------ */
 
 /* Fills *row, whose texts live until the next call. False: it is not remembered. */
-static bool recalls(const struct live_decisions *decisions, struct live_decision_id id,
-                    struct live_decision_row *row)
+static bool recall(const struct live_decisions *decisions, struct live_decision_id id,
+                   struct live_decision_row *row)
 {
     const struct live_decision_memory *const memory = &decisions->config.memory;
     return memory->by_id != NULL && memory->by_id(memory->context, id, row);
 }
 
-static bool recalls_key(const struct live_decisions *decisions, const char *key,
-                        struct live_decision_row *row)
+static bool recall_key(const struct live_decisions *decisions, const char *key,
+                       struct live_decision_row *row)
 {
     const struct live_decision_memory *const memory = &decisions->config.memory;
     return key != NULL && memory->by_key != NULL && memory->by_key(memory->context, key, row);
@@ -729,7 +729,7 @@ enum tacit_status live_decisions_decide(struct live_decisions *decisions,
         return TACIT_OK;
     }
     struct live_decision_row remembered;
-    if (recalls_key(decisions, request->key, &remembered)) {
+    if (recall_key(decisions, request->key, &remembered)) {
         *answer = (struct live_decision_answer){.row = remembered};
         return TACIT_OK;
     }
@@ -786,7 +786,7 @@ static struct live_reward_outcome reward_remembered(struct live_decisions *decis
 {
     struct live_reward_outcome outcome = {.answer = LIVE_REWARD_UNKNOWN};
     struct live_decision_row row;
-    if (!recalls(decisions, id, &row))
+    if (!recall(decisions, id, &row))
         return outcome;
     TACIT_ASSERT(row.state != LIVE_DECISION_OPEN && row.state != LIVE_DECISION_HELD);
     outcome.row = row;
@@ -838,7 +838,7 @@ enum live_close_answer live_decisions_close(struct live_decisions *decisions,
 {
     struct entry *const entry = find_id(decisions, id);
     struct live_decision_row remembered;
-    if (entry == NULL && !recalls(decisions, id, &remembered))
+    if (entry == NULL && !recall(decisions, id, &remembered))
         return LIVE_CLOSE_UNKNOWN;
     if (entry == NULL)
         return remembered.state == LIVE_DECISION_REWARDED ? LIVE_CLOSE_REWARDED

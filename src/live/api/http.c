@@ -679,7 +679,7 @@ static void read_on(struct connection *connection)
 /* ---- Turns ----------------------------------------------------------------------------------- */
 
 /* Must this caller wait for the next round? Whoever has connections that are ready is met again
- * in it. */
+ * in it. The first look in a round begins its turn. */
 static bool has_had_its_turn(const struct live_http *http, struct live_caller *caller)
 {
     uint64_t const round = live_loop_round(http->loop);
@@ -740,8 +740,8 @@ static uint32_t user_of(const struct live_http *http, int accepted)
     return peer.uid;
 }
 
-/* Is there room for a connection of this caller, or can it be made? */
-static bool has_room(struct live_http *http, const struct live_caller *caller)
+/* Makes room for a connection of this caller, where there is none. False: it cannot be made. */
+static bool find_place(struct live_http *http, const struct live_caller *caller)
 {
     unsigned const most =
         http->socket.port != 0 ? LIVE_CONNECTIONS_MAX : LIVE_CONNECTIONS_A_USER_MAX;
@@ -770,8 +770,8 @@ static void open_connection(struct live_http *http, int accepted)
         "Content-Length: 33\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"
         "{\"error\": \"too many connections\"}";
     struct live_caller *const caller = live_callers_find(&http->callers, user_of(http, accepted));
-    bool const has_place = has_room(http, caller);
-    struct connection *const connection = has_place ? malloc(sizeof *connection) : NULL;
+    struct connection *const connection =
+        find_place(http, caller) ? malloc(sizeof *connection) : NULL;
     if (connection == NULL) {
         caller->shed++;
         if (http->tls == NULL)

@@ -482,9 +482,10 @@ static void on_ready(void *context, uint32_t events)
         work(bus, events);
 }
 
-/* Brokers have been seen that answer pings and acknowledge nothing any more. A handshake that waits
- * behind those of thousands gets more time with each that failed. */
-static bool is_stuck(struct live_bus *bus)
+/* True: the connection is of no use, which is noted. Brokers have been seen that answer pings and
+ * acknowledge nothing any more. A handshake that waits behind those of thousands gets more time
+ * with each that failed. */
+static bool note_stuck(struct live_bus *bus)
 {
     uint64_t const now_us = live_now_us();
     unsigned const doublings =
@@ -504,7 +505,7 @@ static void tick(struct live_bus *bus)
     uint64_t const calm_us = bus->config.keepalive_s * US_PER_S / TICKS_A_KEEPALIVE;
     live_timer_set(bus->timer,
                    live_now_us() + (bus->is_connected && calm_us > TICK_US ? calm_us : TICK_US));
-    if (!bus->has_ended && is_stuck(bus)) {
+    if (!bus->has_ended && note_stuck(bus)) {
         lose(bus);
         return;
     }

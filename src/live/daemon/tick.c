@@ -42,7 +42,7 @@ void live_hold_tick(struct live_hold *hold)
     hold->tick_has_come = true;
 }
 
-bool live_hold_lets_go(struct live_hold *hold, uint64_t now_us)
+bool live_hold_end_round(struct live_hold *hold, uint64_t now_us)
 {
     if (hold->until_us == 0)
         return true;

@@ -36,5 +36,5 @@ void live_hold_tick(struct live_hold *hold);
 /* A round ends, all of it is durable: may messages leave? Only the tick ends a hold. If drawing and
  * writing took beyond it (a slow disk, a machine that stood still), it is a later one: leaving at
  * once would show how far beyond. Set the timer to until_us, if that is not 0. */
-bool live_hold_lets_go(struct live_hold *hold, uint64_t now_us);
+bool live_hold_end_round(struct live_hold *hold, uint64_t now_us);
 #endif
