@@ -45,6 +45,7 @@ function rewardOf(decision, value) {
   return {id: idOf(decision), reward: value};
 }
 
+// A Refused in place of one that no agent would take: the others of its batch are sent all the same.
 function rewardOrRefused([decision, value]) {
   try {
     return rewardOf(decision, value);
@@ -59,6 +60,7 @@ function pieces(items) {
   return made;
 }
 
+// The agent's error, or what else was answered.
 function wordsOf(text) {
   try {
     return JSON.parse(text).error ?? text;
@@ -149,6 +151,7 @@ class Client {
 
   // ---- Asking ----
 
+  // One try; fails with whatever goes wrong on the line.
   call(method, path, body) {
     return new Promise((done, fail) => {
       const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
@@ -165,6 +168,7 @@ class Client {
     });
   }
 
+  // Tries until there is an answer, as long as the patience lasts.
   async ask(method, path, body, isText = false) {
     const end = Date.now() + 1000 * this.patienceS;
     let pauseS = 0.05;
@@ -186,6 +190,7 @@ class Client {
   }
 }
 
+// `refused`: [id, words] of each that was; `counts`: of accepted, repeated and late ones.
 class Rewards {
   constructor(client, count, seconds) {
     Object.assign(this, {client, count, seconds, waiting: [], timer: null, refused: [], counts: {}});
@@ -207,6 +212,7 @@ class Rewards {
     return this.last;
   }
 
+  // Requires: no other is under way.
   async handIn() {
     const handed = this.waiting.splice(0);
     let said;

@@ -152,6 +152,7 @@ class Client:
         return _UnixConnection(self._address.removeprefix("unix:"), self._timeout_s)
 
     def _call(self, method, path, body):
+        """One try; whatever goes wrong with the line is raised."""
         if self._connection is None:
             self._connection = self._connect()
         self._connection.request(method, path, None if body is None else json.dumps(body, allow_nan=False),
@@ -160,6 +161,7 @@ class Client:
         return answer.status, answer.read().decode()
 
     def _ask(self, method, path, body=None, is_text=False):
+        """Tries until there is an answer, as long as the patience lasts."""
         end = time.monotonic() + self._patience_s
         pause_s, why = 0.05, ""
         while True:
@@ -196,6 +198,7 @@ class Rewards:
         self.flush()
 
     def add(self, decision, value):
+        """Raises what flush raises; the reward is kept then."""
         if not self._waiting:
             self._since = time.monotonic()
         self._waiting.append((_id(decision), value))
@@ -212,6 +215,7 @@ class Rewards:
         self._waiting = []
 
 
+# With a key, which stays the same however often it is asked.
 def _request(unit=None, key=None, unavailable=None, contexts=None):
     given = {"unit": unit, "unavailable": unavailable, "contexts": contexts}
     return {"key": key or uuid.uuid4().hex, **{name: value for name, value in given.items() if value is not None}}
@@ -245,6 +249,7 @@ def _reward_or_refused(decision, value):
 
 
 def _words(text):
+    """The agent's error, or what else was answered."""
     try:
         return json.loads(text)["error"]
     except (ValueError, KeyError, TypeError):

@@ -13,6 +13,7 @@ static void add_setting(const struct command *command, struct arguments *argumen
     arguments->settings[arguments->setting_count++] = setting;
 }
 
+/* `key`: runs or seed. */
 static void add_shorthand(const struct command *command, struct arguments *arguments,
                           const char *key, const char *value)
 {

@@ -31,6 +31,7 @@ int ask_connect(const struct tacit_config_listener *listener)
     return failed ? -1 : connection;
 }
 
+/* Until the daemon closes. NULL: it broke off, or no memory. */
 static char *read_all(int connection)
 {
     char *text = NULL;

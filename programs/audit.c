@@ -12,6 +12,7 @@ struct request {
     bool even_so;
 };
 
+/* --config FILE alone, or (audit) LINES with --ca. */
 static void parse(const struct command *command, void *into, int key, char *value)
 {
     struct request *const request = into;
@@ -30,7 +31,8 @@ static void parse(const struct command *command, void *into, int key, char *valu
                                           : "--config FILE is needed and nothing else");
 }
 
-static int with_site(const struct request *request, bool forgets)
+/* Writes the site's ledger, or erases its state. */
+static int end_site(const struct request *request, bool forgets)
 {
     struct tacit_error error = {""};
     uint64_t releases = 0;
@@ -58,7 +60,7 @@ static int audit(const struct command *command, int argc, char **argv)
     struct tacit_error error = {""};
     command_parse(command, &request, argc, argv);
     if (request.file == NULL)
-        return with_site(&request, false);
+        return end_site(&request, false);
     enum tacit_status const status = live_audit_check(request.file, request.ca, &found, &error);
     if (status == TACIT_OK)
         (void)printf("%s\n", found.text);
@@ -69,7 +71,7 @@ static int forget(const struct command *command, int argc, char **argv)
 {
     struct request request = {0};
     command_parse(command, &request, argc, argv);
-    return with_site(&request, true);
+    return end_site(&request, true);
 }
 
 #define CONFIG_OPTION                                                                              \

@@ -61,6 +61,7 @@ static double read_whole(const struct command *command, const char *option, cons
     return value;
 }
 
+/* As given, or of this look at this arm by the confidence. */
 static double level_of(const struct request *request)
 {
     return isnan(request->level)
@@ -69,7 +70,7 @@ static double level_of(const struct request *request)
                : request->level;
 }
 
-static void end_request(const struct command *command, const struct request *request)
+static void check_request(const struct command *command, const struct request *request)
 {
     if (isnan(request->pulls))
         command_refuse_usage(command, "--pulls is missing");
@@ -120,7 +121,7 @@ static void parse(const struct command *command, void *into, int key, char *valu
     case COMMAND_OPERAND:
         command_refuse_usage(command, "it takes no arguments");
     case COMMAND_END:
-        end_request(command, request);
+        check_request(command, request);
         break;
     default:
         break;

@@ -42,6 +42,7 @@ static struct connection **find_connection(const struct mosquitto *client)
     return slot;
 }
 
+/* Its place; filter_count: it is not there. */
 static size_t find_filter(const struct connection *connection, const char *filter)
 {
     size_t i = 0;
@@ -61,8 +62,8 @@ static void forget_connection(struct connection **slot)
     free(gone);
 }
 
-/* Names of the broker's own ($SYS, $share) are of no use here. */
-static bool is_short(const char *filter)
+/* Not too long or deep. Names of the broker's own ($SYS, $share) are of no use here. */
+static bool is_allowed(const char *filter)
 {
     size_t levels = 1;
     size_t size = 0;
@@ -74,6 +75,7 @@ static bool is_short(const char *filter)
     return size > 0 && filter[0] != '$';
 }
 
+/* Requires: there is room for one more. False: out of memory. */
 static bool add_filter(struct connection **slot, const struct mosquitto *client, const char *filter)
 {
     struct connection *connection = *slot;
@@ -96,7 +98,7 @@ static bool add_filter(struct connection **slot, const struct mosquitto *client,
 static bool may_subscribe(const struct mosquitto *client, const char *filter)
 {
     struct connection **const slot = find_connection(client);
-    if (!mosquitto_client_clean_session(client) || !is_short(filter))
+    if (!mosquitto_client_clean_session(client) || !is_allowed(filter))
         return false;
     if (*slot != NULL && ((*slot)->filter_count == FILTERS_MAX ||
                           find_filter(*slot, filter) < (*slot)->filter_count))

@@ -27,6 +27,7 @@ static void print_components(const struct tacit_network *network)
         (void)printf("    and %u more\n", network->component_count - COMPONENTS_SHOWN);
 }
 
+/* `slack`: by how much the exact value, which was not searched for, may be more. */
 static void print_span(const char *name, uint32_t low, uint32_t slack)
 {
     (void)printf("  %-10s %u", name, low);

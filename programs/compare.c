@@ -30,11 +30,12 @@ struct request {
 
 /* ---- What is asked for ----------------------------------------------------------------------- */
 
-static char *text_of(const struct command *command, const char *format, const char *first,
-                     int length, const char *second)
+/* "KEY=V", for free(): `key` with its "=", and so many characters of the value. */
+static char *setting_of(const struct command *command, const char *key, size_t length,
+                        const char *value)
 {
     char *text;
-    if (asprintf(&text, format, first, length, second) < 0)
+    if (asprintf(&text, "%s%.*s", key, (int)length, value) < 0)
         command_refuse(command, "%s", tacit_status_text(TACIT_MEMORY));
     return text;
 }
@@ -69,8 +70,8 @@ static void refuse_repeats(const struct command *command, const struct request *
 
 static void add_axis(const struct command *command, struct request *request, const char *text)
 {
-    char const *const is = strchr(text, '=');
-    if (is == NULL || is == text || is[1] == '\0')
+    char const *const equals = strchr(text, '=');
+    if (equals == NULL || equals == text || equals[1] == '\0')
         command_refuse(command,
                        "--over: '%s' is not allowed; allowed: KEY=V1,V2,..., like "
                        "privacy.epsilon=0.5,1,2",
@@ -78,15 +79,15 @@ static void add_axis(const struct command *command, struct request *request, con
     if (request->axis_count == AXES_MAX)
         command_refuse(command, "too many --over; %u are allowed", AXES_MAX);
     struct axis *const axis = &request->axes[request->axis_count++];
-    char *const key = strndup(text, (size_t)(is + 1 - text));
-    for (const char *at = is + 1; key != NULL;) {
+    char *const key = strndup(text, (size_t)(equals + 1 - text));
+    for (const char *at = equals + 1; key != NULL;) {
         size_t const length = value_length(at);
         if (length == 0)
             command_refuse(command, "--over: '%s' has an empty value", text);
         if (axis->count == VALUES_MAX)
             command_refuse(command, "--over: '%.40s...' has too many values; %u are allowed", text,
                            VALUES_MAX);
-        axis->words[axis->count++] = text_of(command, "%s%.*s", key, (int)length, at);
+        axis->words[axis->count++] = setting_of(command, key, length, at);
         if (at[length] == '\0')
             break;
         at += length + 1;
@@ -106,7 +107,7 @@ static void add_file(const struct command *command, struct request *request, con
     request->files[request->file_count++] = file;
 }
 
-static void end_request(const struct command *command, const struct request *request)
+static void check_request(const struct command *command, const struct request *request)
 {
     uint64_t points = request->file_count;
     if (request->file_count == 0)
@@ -140,7 +141,7 @@ static void parse(const struct command *command, void *into, int key, char *valu
     else if (key == COMMAND_OPERAND)
         add_file(command, request, value);
     else
-        end_request(command, request);
+        check_request(command, request);
 }
 
 static void free_request(struct request *request)

@@ -23,7 +23,7 @@ struct request {
 
 /* ---- What is said ---------------------------------------------------------------------------- */
 
-static json_int_t number_of(const struct command *command, const char *what, const char *text)
+static json_int_t read_number(const struct command *command, const char *what, const char *text)
 {
     char *end;
     errno = 0;
@@ -47,13 +47,13 @@ static json_t *quorum_and_deadline(const struct command *command, const struct r
         char const *const value = request->operands[i + 1];
         json_t *const said = is_quorum && strcmp(value, "all") == 0
                                  ? json_string("all")
-                                 : json_integer(number_of(command, request->operands[i], value));
+                                 : json_integer(read_number(command, request->operands[i], value));
         (void)json_object_set_new(body, is_quorum ? "quorum" : "deadline_s", said);
     }
     return body;
 }
 
-/* The rest of the words is for the daemon to judge. NULL: only what was changed is asked for. */
+/* What to post; its words are for the daemon to judge. NULL: only what was changed is asked for. */
 static json_t *body_of(const struct command *command, const struct request *request)
 {
     char const *const first = request->operands[0];
@@ -66,17 +66,17 @@ static json_t *body_of(const struct command *command, const struct request *requ
         return json_pack("{s:s}", "command", first);
     if (strcmp(first, "join") == 0 && count == 2)
         return json_pack("{s:s, s:I}", "command", first, "run",
-                         number_of(command, first, request->operands[1]));
+                         read_number(command, first, request->operands[1]));
     if (strcmp(first, "term") == 0 && count == 2)
         return json_pack("{s:s, s:I}", "command", first, "term",
-                         number_of(command, first, request->operands[1]));
+                         read_number(command, first, request->operands[1]));
     if (strcmp(first, "drop") == 0 && count == 2)
         return json_pack("{s:s, s:s}", "command", first, "site", request->operands[1]);
     if ((strcmp(first, "retire") == 0 || strcmp(first, "add") == 0) && count == 2)
         return json_pack("{s:s, s:s}", "command", first, "arm", request->operands[1]);
     if (strcmp(first, "horizon") == 0 && count == 2)
         return json_pack("{s:s, s:I}", "command", first, "pulls",
-                         number_of(command, first, request->operands[1]));
+                         read_number(command, first, request->operands[1]));
     if (strcmp(first, "refuse") == 0 && count == 4 && strcmp(request->operands[2], "because") == 0)
         return json_pack("{s:s, s:s, s:s}", "command", first, "arm", request->operands[1],
                          "because", request->operands[3]);

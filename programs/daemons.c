@@ -67,6 +67,7 @@ struct request {
     uint32_t count;
 };
 
+/* Of all three daemons: --config or --check once, words only for a helper. */
 static void parse_option(const struct command *command, void *into, int key, char *value)
 {
     struct request *const request = into;
@@ -434,7 +435,7 @@ static uint8_t *read_request(const char *path, size_t *size)
     return NULL;
 }
 
-/* request: NULL: as a daemon. */
+/* As a daemon; or, with the file of a request, answers that one and ends. */
 static int run_helper(const struct request *given, const char *file, const char *request)
 {
     struct tacit_error error = {""};

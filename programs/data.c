@@ -22,6 +22,7 @@ static bool directory_of(const struct tacit_dataset *set, char directory[TACIT_P
     return true;
 }
 
+/* NULL: none of that name, and that was said. */
 static const struct tacit_dataset *find(const char *name)
 {
     size_t count;
@@ -49,6 +50,7 @@ static int list(void)
     return EXIT_DONE;
 }
 
+/* `is_required`: to be absent is a failure. */
 static int verify_one(const struct tacit_dataset *set, bool is_required)
 {
     char directory[TACIT_PATH_BYTES];

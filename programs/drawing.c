@@ -18,8 +18,8 @@ bool drawing_is_format(const char *format)
     return strcmp(format, "svg") == 0 || strcmp(format, "png") == 0 || strcmp(format, "pdf") == 0;
 }
 
-/* Does it do what these words say? What it says on stdout is nobody's. */
-static bool call(char *const words[])
+/* Whether it ended well with these words. What it says on stdout is nobody's. */
+static bool run_converter(char *const words[])
 {
     posix_spawn_file_actions_t actions;
     pid_t process = -1;
@@ -39,7 +39,7 @@ enum tacit_status drawing_try(const char *format, struct tacit_error *error)
 {
     char name[] = CONVERTER;
     char version[] = "--version";
-    if (strcmp(format, "svg") == 0 || call((char *[]){name, version, NULL}))
+    if (strcmp(format, "svg") == 0 || run_converter((char *[]){name, version, NULL}))
         return TACIT_OK;
     (void)snprintf(error->text, sizeof error->text,
                    "'%s' is made by rsvg-convert, which does not run here; install librsvg2-bin, "
@@ -61,7 +61,7 @@ static bool convert(const char *directory, const char *id, const char *format)
     (void)snprintf(to, sizeof to, "--output=%s/%s.%s", directory, id, format);
     char *const png[] = {name, twice, white, kind, to, from, NULL};
     char *const pdf[] = {name, kind, to, from, NULL};
-    return call(strcmp(format, "png") == 0 ? png : pdf);
+    return run_converter(strcmp(format, "png") == 0 ? png : pdf);
 }
 
 enum tacit_status drawing_convert(const struct tacit_report_paper *paper, const char *directory,

@@ -24,7 +24,7 @@ static int print(const struct arguments *arguments, const struct tacit_report_ev
     return command_report("evaluate", status, &error);
 }
 
-static int work(const struct arguments *arguments, struct tacit_experiment *experiment)
+static int estimate(const struct arguments *arguments, struct tacit_experiment *experiment)
 {
     static struct evaluation evaluation;
     struct tacit_error error = {""};
@@ -81,7 +81,7 @@ static int evaluate_command(const struct command *command, int argc, char **argv
     if (code == EXIT_DONE)
         code = arguments_try_out(&arguments, "evaluate: --out");
     if (code == EXIT_DONE)
-        code = work(&arguments, &experiment);
+        code = estimate(&arguments, &experiment);
     tacit_experiment_free(&experiment);
     return code;
 }

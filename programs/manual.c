@@ -28,7 +28,10 @@ static void put_roff(const char *text)
 static void put_options(const struct command *command)
 {
     for (const struct argp_option *option = command->options; option->name != NULL; option++) {
-        (void)printf(".TP\n\\fB\\-%c\\fR, \\fB\\-\\-", option->key);
+        (void)fputs(".TP\n\\fB", stdout);
+        if (isascii(option->key)) /* others have no letter */
+            (void)printf("\\-%c\\fR, \\fB", option->key);
+        (void)fputs("\\-\\-", stdout);
         put_roff(option->name);
         (void)fputs("\\fR", stdout);
         if (option->arg != NULL) {
@@ -114,7 +117,7 @@ static void put_bash(void)
     (void)printf("complete -o default -F _%s %s\n", program_name, program_name);
 }
 
-/* Text in single quotes; `also` is a character that a backslash must stand before. */
+/* Text in single quotes: a backslash before what is among `escaped`, `quote` for a single quote. */
 static void put_quoted(const char *text, const char *escaped, const char *quote)
 {
     (void)putchar('\'');

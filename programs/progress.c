@@ -28,7 +28,7 @@ static void draw(const struct progress *progress, double elapsed_s)
     (void)fflush(stderr);
 }
 
-static void *watch(void *argument)
+static void *draw_until_over(void *argument)
 {
     struct progress *const progress = argument;
     struct timespec const pause = {.tv_nsec = 100000000};
@@ -49,7 +49,7 @@ void progress_start(struct progress *progress, struct tacit_sim_control *control
     progress->run_count = run_count;
     atomic_init(&progress->over, false);
     progress->is_running = is_wanted && isatty(STDERR_FILENO) &&
-                           pthread_create(&progress->thread, NULL, watch, progress) == 0;
+                           pthread_create(&progress->thread, NULL, draw_until_over, progress) == 0;
 }
 
 void progress_stop(struct progress *progress)

@@ -248,6 +248,7 @@ static enum tacit_status run_all(struct shelf *shelf, const struct arguments *ar
     return status;
 }
 
+/* On stdout, and with --out into a directory of its own. */
 static enum tacit_status print_paper(const struct arguments *arguments,
                                      const struct tacit_report_paper *report, bool is_first,
                                      struct tacit_error *error)
@@ -273,7 +274,8 @@ static enum tacit_status print_paper(const struct arguments *arguments,
     return status;
 }
 
-static int print_papers(struct shelf *shelf, const struct arguments *arguments)
+/* Result: the exit code; all_printed: it says what the verdicts are, not what went wrong. */
+static int print_papers(struct shelf *shelf, const struct arguments *arguments, bool *all_printed)
 {
     struct tacit_error error = {""};
     enum tacit_status status = TACIT_OK;
@@ -291,6 +293,7 @@ static int print_papers(struct shelf *shelf, const struct arguments *arguments)
         is_first = false;
     }
     (void)fputs(arguments->json ? "]}\n" : "", stdout);
+    *all_printed = status == TACIT_OK;
     if (status != TACIT_OK) {
         (void)command_report(error.text[0] == '\0' ? "reproduce" : NULL, status, &error);
         return EXIT_FAILED;
@@ -357,8 +360,9 @@ static int reproduce(struct shelf *shelf, const struct arguments *arguments)
     }
     if (status != TACIT_OK)
         return command_report("reproduce", status, &error);
-    code = print_papers(shelf, arguments);
-    if (arguments->resume != NULL)
+    bool all_printed;
+    code = print_papers(shelf, arguments, &all_printed);
+    if (all_printed && arguments->resume != NULL)
         forget_all(shelf, arguments);
     return code;
 }

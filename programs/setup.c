@@ -23,7 +23,7 @@ struct pki_request {
     bool revokes;
 };
 
-static void end_pki(const struct command *command, const struct pki_request *request)
+static void check_pki(const struct command *command, const struct pki_request *request)
 {
     struct live_pki_config const *const config = &request->config;
     if (config->directory == NULL)
@@ -56,7 +56,7 @@ static void parse_pki(const struct command *command, void *into, int key, char *
         request->names[config->name_count++] = value;
         break;
     default:
-        end_pki(command, request);
+        check_pki(command, request);
     }
 }
 
@@ -129,7 +129,7 @@ struct broker_request {
     const char *guard;
 };
 
-static void end_broker(const struct command *command, const struct broker_request *request)
+static void check_broker(const struct command *command, const struct broker_request *request)
 {
     struct live_broker_config const *const config = &request->config;
     bool const is_named = request->coordinator != NULL;
@@ -185,7 +185,7 @@ static void parse_broker(const struct command *command, void *into, int key, cha
         request->names[config->site_count++] = value;
         break;
     default:
-        end_broker(command, request);
+        check_broker(command, request);
     }
 }
 

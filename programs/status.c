@@ -206,10 +206,10 @@ static int code_of(const char *state)
 /* The first line is what a monitoring system shows. */
 static void print_head(const struct asked *asked, const json_t *status, const json_t *causes)
 {
-    static const char *const request[] = {"OK", "WAITING", "NEEDS ATTENTION"};
+    static const char *const states[] = {"OK", "WAITING", "NEEDS ATTENTION"};
     int const code = code_of(text_of(status, "state"));
     json_t const *const first = json_array_get(causes, 0);
-    (void)printf("%s: %s of %s: %s\n", request[code], asked->name, text_of(status, "federation"),
+    (void)printf("%s: %s of %s: %s\n", states[code], asked->name, text_of(status, "federation"),
                  first != NULL ? text_of(first, "what") : text_of(status, "phase"));
 }
 
@@ -231,8 +231,8 @@ static int print_status(const struct asked *asked, const json_t *status)
     return code_of(text_of(status, "state"));
 }
 
-/* What the file says of where its daemon listens. */
-static bool find_listener(const char *file, struct asked *asked, struct tacit_error *error)
+/* The daemon of the file, and its name for messages. False: error says why. */
+static bool load_daemon(const char *file, struct asked *asked, struct tacit_error *error)
 {
     if (tacit_config_daemon_load(&asked->daemon, TACIT_CONFIG_ANY, live_family_files(), file,
                                  error) != TACIT_OK)
@@ -242,6 +242,7 @@ static bool find_listener(const char *file, struct asked *asked, struct tacit_er
     return true;
 }
 
+/* `why` also goes to stderr, for who runs it by hand. */
 static int print_down(const struct request *request, const struct asked *asked, const char *why)
 {
     if (request->json)
@@ -253,6 +254,7 @@ static int print_down(const struct request *request, const struct asked *asked, 
     return STATE_DOWN;
 }
 
+/* `text`: the daemon's answer. */
 static int show(const struct request *request, const struct asked *asked, const char *text)
 {
     json_t *const status = json_loads(text, 0, NULL);
@@ -287,7 +289,7 @@ static int status_command(const struct command *command, int argc, char **argv)
     struct asked asked = {0};
     struct tacit_error error = {""};
     command_parse(command, &request, argc, argv);
-    if (!find_listener(request.file, &asked, &error))
+    if (!load_daemon(request.file, &asked, &error))
         return command_report(NULL, TACIT_INVALID, &error);
     int const connection = ask_connect(&asked.daemon->listener);
     unsigned code = 0;

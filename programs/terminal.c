@@ -79,6 +79,7 @@ static bool put_word(void)
     return is_written;
 }
 
+/* False: writing failed. */
 static bool put_byte(char byte)
 {
     bool is_written = true;
@@ -107,6 +108,7 @@ static ssize_t write_wrapped(void *cookie, const char *bytes, size_t size)
     return is_written ? (ssize_t)size : 0;
 }
 
+/* 0: unknown, or too narrow to be fitted to. */
 static uint32_t width_of_terminal(void)
 {
     struct winsize size = {0};

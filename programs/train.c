@@ -84,6 +84,7 @@ static bool parse_field(const char *text, double *value)
     return end != text && *end == '\0' && isfinite(*value);
 }
 
+/* False: a label that is no class, or a field that is no number. */
 static bool parse_row(const struct tacit_table *table, uint32_t row, uint32_t classes,
                       struct rows *rows)
 {
@@ -128,6 +129,7 @@ static int read_rows(struct lesson *lesson)
     return code;
 }
 
+/* False: it is not that of this model, or damaged. */
 static bool read_round(struct lesson *lesson)
 {
     char path[PATH_BYTES + 16];
@@ -147,7 +149,7 @@ static bool read_round(struct lesson *lesson)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static void forget(struct lesson *lesson)
+static void free_lesson(struct lesson *lesson)
 {
     tacit_learner_free(&lesson->learner);
     free(lesson->rows.inputs);
@@ -156,6 +158,7 @@ static void forget(struct lesson *lesson)
     free(lesson->moments);
 }
 
+/* Reads the rows and makes room for all that follows. Result: the exit code. */
 static int prepare(struct lesson *lesson)
 {
     struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
@@ -181,7 +184,8 @@ static int prepare(struct lesson *lesson)
 
 /* ---- Training -------------------------------------------------------------------------------- */
 
-static void load(struct lesson *lesson, uint32_t at, uint32_t count)
+/* Copies these places of the order into the learner. */
+static void load_batch(struct lesson *lesson, uint32_t at, uint32_t count)
 {
     struct rows const *const rows = &lesson->rows;
     for (uint32_t i = 0; i < count; i++) {
@@ -207,12 +211,13 @@ static enum tacit_status train(struct lesson *lesson, struct tacit_optimizer *op
             tacit_rng_shuffle(&rng, lesson->rows.count, lesson->learner.order);
             at = 0;
         }
-        load(lesson, at, request->batch);
+        load_batch(lesson, at, request->batch);
         status = tacit_learner_step(&lesson->learner, optimizer);
     }
     return status;
 }
 
+/* Leaves the update: what the model gained over the round's. */
 static int train_round(struct lesson *lesson)
 {
     char path[PATH_BYTES + 16];
@@ -236,6 +241,7 @@ static int train_round(struct lesson *lesson)
                : fail(path, "cannot be written");
 }
 
+/* Accuracy and loss of a model on the rows, as JSON. */
 static int examine(struct lesson *lesson)
 {
     double sum = 0;
@@ -249,7 +255,7 @@ static int examine(struct lesson *lesson)
         uint32_t const count = left < lesson->request.batch ? left : lesson->request.batch;
         double loss;
         uint32_t hits;
-        load(lesson, at, count);
+        load_batch(lesson, at, count);
         if (tacit_learn_network_evaluate(lesson->learner.network, lesson->learner.model,
                                          lesson->learner.inputs, lesson->learner.labels, count,
                                          &loss, &hits) != TACIT_OK)
@@ -350,7 +356,7 @@ static int train_command(const struct command *command, int argc, char **argv)
     int code = prepare(&lesson);
     if (code == EXIT_DONE)
         code = lesson.request.examined != NULL ? examine(&lesson) : train_round(&lesson);
-    forget(&lesson);
+    free_lesson(&lesson);
     return code;
 }
 

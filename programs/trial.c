@@ -160,8 +160,9 @@ static void refuse_file(const struct command *command, const char *path)
     command_refuse(command, "cannot write %s: %s", path, strerror(errno));
 }
 
-static void inside(const struct command *command, const struct request *request, const char *name,
-                   char path[PATH_MAX])
+/* Ends the program where the path is too long; as the functions below where they fail. */
+static void path_inside(const struct command *command, const struct request *request,
+                        const char *name, char path[PATH_MAX])
 {
     int const size = snprintf(path, PATH_MAX, "%s/%s", request->directory, name);
     if (size < 0 || size >= PATH_MAX)
@@ -172,7 +173,7 @@ static FILE *open_file(const struct command *command, const struct request *requ
                        const char *name)
 {
     char path[PATH_MAX];
-    inside(command, request, name, path);
+    path_inside(command, request, name, path);
     FILE *const file = fopen(path, "wx");
     if (file == NULL)
         refuse_file(command, path);
@@ -214,7 +215,7 @@ static void read_fingerprint(const struct command *command, const struct request
 {
     char path[PATH_MAX];
     uint8_t key[32];
-    inside(command, request, name, path);
+    path_inside(command, request, name, path);
     if (!live_key_read(path, key))
         command_refuse(command, "cannot read %s", path);
     live_key_fingerprint(key, text);
@@ -225,7 +226,7 @@ static int make_pki(const struct command *command, struct request *request)
 {
     char pki[PATH_MAX];
     char helper[LIVE_FINGERPRINT_BYTES];
-    inside(command, request, "pki", pki);
+    path_inside(command, request, "pki", pki);
     char *const pki_words[] = {"pki", "--directory", pki, SITES, "helper", NULL};
     int const count = 3 + (int)SITE_COUNT + (request->has_helper ? 1 : 0);
     int const code = command_pki.run(&command_pki, count, (char **)pki_words);
@@ -245,9 +246,9 @@ static int make_broker(const struct command *command, const struct request *requ
     char broker[PATH_MAX];
     char coordinator[PATH_MAX];
     char port[16];
-    inside(command, request, "pki", pki);
-    inside(command, request, "broker", broker);
-    inside(command, request, "coordinator.yaml", coordinator);
+    path_inside(command, request, "pki", pki);
+    path_inside(command, request, "broker", broker);
+    path_inside(command, request, "coordinator.yaml", coordinator);
     (void)snprintf(port, sizeof port, "%u", request->port);
     char *const broker_words[] = {
         "broker-config", "--directory", broker, "--coordinator", coordinator, "--pki", pki,

@@ -10,7 +10,7 @@
 
 #define POOL_BYTES 4096u /* drawn from the system at once; a vector's noise takes many words */
 #define CHOICE 1u        /* SELECT_STREAM_CHOICE of families/select: the streams of the simulator */
-#define SELECT_NUMBER 5u
+#define SELECT_NUMBER 5u /* of the family, as in families/select */
 
 _Noreturn void tacit_panic(const char *file, int line, const char *what)
 {
@@ -25,6 +25,7 @@ struct pool {
     size_t used;
 };
 
+/* From the system, all of them or an error. */
 static enum tacit_status draw(unsigned char *bytes, size_t size)
 {
     while (size > 0) {

@@ -58,6 +58,7 @@ def write_means(means: Any, path: Path) -> str:
 
 
 def _write_frame(frame: Any, path: Path) -> str:
+    """As CSV: a frame, a mapping of columns or a list of rows."""
     if hasattr(frame, "to_csv"):
         frame.to_csv(path, index=False)
         return str(path)
@@ -72,6 +73,7 @@ def _write_frame(frame: Any, path: Path) -> str:
 
 
 def _is_table(value: Any) -> bool:
+    """Is it a value, and not the path of a file?"""
     return value is not None and not isinstance(value, (str, os.PathLike))
 
 
@@ -113,6 +115,7 @@ def write(experiment: Optional[Experiment], sections: Mapping[str, Any], folder:
 
 
 def _absolute(sections: Dict[str, Any]) -> Dict[str, Any]:
+    """Paths from the working directory, as the file is written somewhere else."""
     environment = sections.get("environment")
     if isinstance(environment, dict):
         if isinstance(environment.get("means"), str):

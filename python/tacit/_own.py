@@ -113,19 +113,22 @@ class _Player:
         made.start()
         self.next: Callable[[int, int, float], Tuple[int, int]] = self._next_slot if made.plan is None else self._next_block
 
-    def _wrong(self, slot: int, told: Any, allowed: str) -> ValueError:
-        return ValueError(f"policy {self.name}, run {self.policy.run}, agent {self.policy.agent}, slot {slot}: {told!r} is not allowed; allowed: {allowed}")
+    def _wrong(self, slot: int, given: Any, allowed: str) -> ValueError:
+        """What to raise where the policy answered with something else."""
+        return ValueError(f"policy {self.name}, run {self.policy.run}, agent {self.policy.agent}, slot {slot}: {given!r} is not allowed; allowed: {allowed}")
 
-    def _arm(self, slot: int, told: Any) -> int:
+    def _arm(self, slot: int, given: Any) -> int:
+        """The arm as an int, of whatever counts as a whole number (numpy's, too)."""
         try:
-            arm = told.__index__()
+            arm = given.__index__()
         except AttributeError:
             arm = -1
-        if isinstance(told, bool) or not 0 <= arm < self.arm_count:
-            raise self._wrong(slot, told, f"an arm from 0 to {self.arm_count - 1}")
+        if isinstance(given, bool) or not 0 <= arm < self.arm_count:
+            raise self._wrong(slot, given, f"an arm from 0 to {self.arm_count - 1}")
         return int(arm)
 
     def _next_slot(self, slot: int, left: int, reward: float) -> Tuple[int, int]:
+        """For choose and update. reward: of the slot before, if there was one."""
         policy = self.policy
         agent = policy.agent
         if self.block is not None:
@@ -137,16 +140,17 @@ class _Player:
         return arm, 1
 
     def _next_block(self, slot: int, left: int, reward: float) -> Tuple[int, int]:
+        """For plan and observe. reward: of the whole block before, if there was one."""
         assert self.policy.plan is not None
         if self.block is not None:
             self.policy.observe(self.block[1], self.block[2], reward)
-        told = self.policy.plan(slot, left)
-        if not isinstance(told, (tuple, list)) or len(told) != 2:
-            raise self._wrong(slot, told, "(arm, count)")
-        arm = self._arm(slot, told[0])
-        count = int(told[1]) if hasattr(told[1], "__index__") else 0
+        given = self.policy.plan(slot, left)
+        if not isinstance(given, (tuple, list)) or len(given) != 2:
+            raise self._wrong(slot, given, "(arm, count)")
+        arm = self._arm(slot, given[0])
+        count = int(given[1]) if hasattr(given[1], "__index__") else 0
         if not 1 <= count <= left:
-            raise self._wrong(slot, told, f"a count from 1 to {left}")
+            raise self._wrong(slot, given, f"a count from 1 to {left}")
         self.block = (slot, arm, count)
         return arm, count
 
@@ -172,6 +176,7 @@ class Host:
         self._failure: Optional[BaseException] = None
 
     def _fail(self, error: BaseException) -> int:
+        """Keeps the first error, for _report; the status stops the simulator."""
         with self._lock:
             self._failure = self._failure or error
         return _INVALID
@@ -181,13 +186,14 @@ class Host:
         import numpy  # pylint: disable=import-outside-toplevel
         if name not in self._environments:
             raise ValueError(f"environment.gaussian.own: '{name}' was not handed in; allowed: {', '.join(self._environments)}")
-        told = self._environments[name].pull(agent, arm, count, numpy.random.Generator(numpy.random.Philox(key=seed)))
-        rewards = numpy.ascontiguousarray(told, dtype=numpy.float64).reshape(-1)
+        given = self._environments[name].pull(agent, arm, count, numpy.random.Generator(numpy.random.Philox(key=seed)))
+        rewards = numpy.ascontiguousarray(given, dtype=numpy.float64).reshape(-1)
         if len(rewards) != count or not numpy.isfinite(rewards).all():
-            raise ValueError(f"environment {name}, agent {agent}, arm {arm}: {told!r} is not allowed; allowed: {count} finite numbers")
+            raise ValueError(f"environment {name}, agent {agent}, arm {arm}: {given!r} is not allowed; allowed: {count} finite numbers")
         return rewards
 
     def __call__(self, words: List[str]) -> int:
+        """Runs the program in this process, which calls back for policies and rewards. Returns its exit code."""
         import cffi  # pylint: disable=import-outside-toplevel
         ffi: Any = cffi.FFI()
         ffi.cdef(_CDEF)
@@ -249,9 +255,9 @@ class Host:
         failure = self._failure
         assert failure is not None
         wrong = isinstance(failure, ValueError) and str(failure).startswith(("policy ", "protocol.policy", "environment"))
-        told = str(failure) if wrong else "".join(traceback.format_exception(type(failure), failure, failure.__traceback__))
+        text = str(failure) if wrong else "".join(traceback.format_exception(type(failure), failure, failure.__traceback__))
         mark = next(each for each, kind in FAILURES.items() if (kind is ExperimentError) == wrong)
-        os.write(2, f"\n{mark}{told}\n".encode())
+        os.write(2, f"\n{mark}{text}\n".encode())
         return 2
 
 

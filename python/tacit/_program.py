@@ -66,11 +66,12 @@ class _Listener:
         """All of it, when the other end is closed; of a line that was drawn again, the last."""
         self._thread.join()
         os.close(self._descriptor)
-        told = b"".join(self._parts).decode("utf-8", "replace").replace("\r\n", "\n")
-        return "\n".join(line.split("\r")[-1].replace("\x1b[K", "") for line in told.split("\n"))
+        text = b"".join(self._parts).decode("utf-8", "replace").replace("\r\n", "\n")
+        return "\n".join(line.split("\r")[-1].replace("\x1b[K", "") for line in text.split("\n"))
 
 
 def _spawn(words: Sequence[str], out: int, errors: int, environment: Mapping[str, str]) -> int:
+    """The program as a child; the caller waits for the process that is returned."""
     done = subprocess.Popen([program(), *words], stdin=subprocess.DEVNULL, stdout=out, stderr=errors, env=environment)  # pylint: disable=consider-using-with
     done.returncode = 0  # waited for here, by its number
     return done.pid
@@ -119,7 +120,7 @@ def call(words: Sequence[str], *, progress: Optional[bool] = None, work: Optiona
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         raise
-    told, wrong = out.text(), errors.text().strip()
+    printed, wrong = out.text(), errors.text().strip()
     code = os.waitstatus_to_exitcode(status)
     for mark, kind in FAILURES.items():
         if mark in wrong:
@@ -130,7 +131,7 @@ def call(words: Sequence[str], *, progress: Optional[bool] = None, work: Optiona
         raise KeyboardInterrupt
     if code != 0:
         raise RuntimeError(f"tacit {words[0]} ended with code {code}: {wrong}")
-    return told
+    return printed
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> Any:

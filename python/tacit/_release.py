@@ -79,6 +79,7 @@ def create_ledger(path: Union[str, "os.PathLike[str]"], *, dataset: str, epsilon
 
 
 def _open_budget(database: sqlite3.Connection, path: Path) -> Tuple[Any, Selector]:
+    """(dataset, epsilon, ..) of the ledger, and its budget: a selector of one user, who pays for each release."""
     try:
         if database.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
             raise StateError(f"{path}: this is no ledger")
@@ -111,6 +112,7 @@ def _existing(path: Union[str, "os.PathLike[str]"]) -> Path:
 
 
 def _digest(number: int, round_id: bytes, model_hash: bytes, steps: bytes) -> bytes:
+    """Of all that a release holds, with lengths before what varies."""
     parts = (number.to_bytes(8, "little"), len(round_id).to_bytes(8, "little"), round_id,
              len(model_hash).to_bytes(8, "little"), model_hash, steps)
     return hashlib.sha256(b"".join(parts)).digest()
@@ -118,6 +120,7 @@ def _digest(number: int, round_id: bytes, model_hash: bytes, steps: bytes) -> by
 
 def _made_before(database: sqlite3.Connection, round_id: bytes, model_hash: bytes,
                  dimension: int) -> Optional[NDArray[np.int64]]:
+    """The round's release, if there is one. StateError: it is damaged, or of another model."""
     row = database.execute("SELECT number, model_hash, steps, digest FROM releases WHERE round_id = ?",
                            (round_id,)).fetchone()
     if row is None:

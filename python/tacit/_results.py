@@ -57,18 +57,17 @@ class Figure:
         Path(path).write_text(self.svg, encoding="utf-8")
 
 
-class _Told:
+class _Output:
     """What a command printed as JSON, and the folder that it wrote beside it."""
 
     _json = ""
-    _page = "report.html"
 
     def __init__(self, folder: Optional[Folder], told: Optional[Mapping[str, Any]] = None) -> None:
         self._folder = folder
         if told is None:
             assert folder is not None
             told = json.loads((self._out / self._json).read_text(encoding="utf-8"))
-        self._told: Dict[str, Any] = _restored(dict(told))
+        self._data: Dict[str, Any] = _restored(dict(told))
 
     @property
     def _out(self) -> Path:
@@ -78,7 +77,7 @@ class _Told:
 
     def to_dict(self) -> Dict[str, Any]:
         """Everything, as the command prints it with --json."""
-        return dict(self._told)
+        return dict(self._data)
 
     def save(self, directory: Union[str, Path]) -> Path:
         """Copies the page, the figures and the tables to a folder; returns it."""
@@ -145,7 +144,7 @@ def _flat(site: Mapping[str, Any]) -> Dict[str, Any]:
             **{f"truth_{name}": value for name, value in truth.items()}}
 
 
-class Result(_Told):
+class Result(_Output):
     """What came of an experiment; every number as `tacit run --json` prints it."""
 
     _json = "summary.json"
@@ -153,33 +152,33 @@ class Result(_Told):
     @property
     def metrics(self) -> Dict[str, Dict[str, float]]:
         """For each metric its mean, sd, ci95, min and max over the runs."""
-        return dict(self._told["metrics"])
+        return dict(self._data["metrics"])
 
     @property
     def curve(self) -> Curve:
         """The regret over time."""
-        return Curve(self._told["curve"])
+        return Curve(self._data["curve"])
 
     @property
     def answer(self) -> Optional[Dict[str, Any]]:
         """Which arm it is, where the protocol looks for one: decided, arms, sentence."""
-        told: Optional[Dict[str, Any]] = self._told["answer"]
+        told: Optional[Dict[str, Any]] = self._data["answer"]
         return told
 
     @property
     def statement(self) -> str:
         """What is protected, against whom, and what is not."""
-        return str(self._told["privacy"]["statement"])
+        return str(self._data["privacy"]["statement"])
 
     @property
     def sites(self) -> Table:
         """What each site saw, where sites have means of their own: one row a site, with the columns of sites.csv."""
-        return Table([{name: value for name, value in _flat(site).items() if name != "truth"} for site in self._told.get("sites") or []])
+        return Table([{name: value for name, value in _flat(site).items() if name != "truth"} for site in self._data.get("sites") or []])
 
     @property
     def profiles(self) -> Dict[str, Profile]:
         """Series and profiles of the protocol, by name; empty where it has none."""
-        return {name: Profile(told) for name, told in (self._told.get("profiles") or {}).items()}
+        return {name: Profile(told) for name, told in (self._data.get("profiles") or {}).items()}
 
     @property
     def runs(self) -> Table:
@@ -193,26 +192,25 @@ class Result(_Told):
     def __repr__(self) -> str:
         answer = self.answer
         sentence = "" if answer is None else f": {answer['sentence']}"
-        return f"<tacit.Result {self._told['name']!r}, {self._told['runs']} runs{sentence}>"
+        return f"<tacit.Result {self._data['name']!r}, {self._data['runs']} runs{sentence}>"
 
 
-class Comparison(_Told):
+class Comparison(_Output):
     """Settings beside each other: `cells`, each a Result with `settings` (and `error`, if it could not run)."""
 
     _json = "results.json"
-    _page = "comparison.html"
 
     @property
     def cells(self) -> List["Cell"]:
         """In the order in which they were asked for."""
-        return [Cell(told) for told in self._told["results"]]
+        return [Cell(told) for told in self._data["results"]]
 
     def to_frame(self) -> Any:
         """One row a cell: a column a key that was varied, and each metric's mean and half width."""
         return _frame([cell.row() for cell in self.cells])
 
     def __repr__(self) -> str:
-        return f"<tacit.Comparison of {len(self._told['results'])} settings>"
+        return f"<tacit.Comparison of {len(self._data['results'])} settings>"
 
 
 class Cell(Result):
@@ -224,18 +222,18 @@ class Cell(Result):
     @property
     def settings(self) -> Dict[str, Any]:
         """The keys that were varied."""
-        return dict(self._told.get("settings") or {})
+        return dict(self._data.get("settings") or {})
 
     @property
     def error(self) -> Optional[str]:
         """Why it could not run; None: it did."""
-        found: Optional[str] = self._told.get("error")
+        found: Optional[str] = self._data.get("error")
         return found
 
     def row(self) -> Dict[str, Any]:
         """For a frame."""
-        row = {"file": self._told.get("file"), **self.settings, "error": self.error}
-        for name, told in (self._told.get("metrics") or {}).items():
+        row = {"file": self._data.get("file"), **self.settings, "error": self.error}
+        for name, told in (self._data.get("metrics") or {}).items():
             row[name], row[f"{name}_ci95"] = told["mean"], told["ci95"]
         return row
 
@@ -243,7 +241,7 @@ class Cell(Result):
         return f"<tacit.Cell {self.settings}{'' if self.error is None else ': ' + self.error}>"
 
 
-class Plan(_Told):
+class Plan(_Output):
     """Which protocols and networks tell the arms apart, in how many slots, at what cost: the cheapest first."""
 
     _json = "plan.json"
@@ -251,7 +249,7 @@ class Plan(_Told):
     @property
     def plans(self) -> Table:
         """One row a protocol and network."""
-        return Table(list(self._told["plans"]))
+        return Table(list(self._data["plans"]))
 
     def to_frame(self) -> Any:
         """One row a protocol and network."""
@@ -260,13 +258,13 @@ class Plan(_Told):
     @property
     def traffic(self) -> Dict[str, float]:
         """Rows a site by weekday, from which each plan's `days_needed` comes; empty where no column says when rows were logged."""
-        return dict(self._told.get("traffic") or {})
+        return dict(self._data.get("traffic") or {})
 
     def __repr__(self) -> str:
-        return f"<tacit.Plan of {len(self._told['plans'])} settings>"
+        return f"<tacit.Plan of {len(self._data['plans'])} settings>"
 
 
-class Evaluation(_Told):
+class Evaluation(_Output):
     """What arms, or the protocol, would have earned on logged rows."""
 
     _json = "evaluation.json"
@@ -280,7 +278,7 @@ class Evaluation(_Told):
     def policies(self) -> Table:
         """One row a policy: each estimate's value and the half width of its interval, and its gain over what was logged."""
         rows = []
-        for told in self._told.get("policies") or []:
+        for told in self._data.get("policies") or []:
             row: Dict[str, Any] = {}
             for name, value in told.items():
                 row.update({name: value["value"], f"{name}_ci95": value["ci95"]} if isinstance(value, dict) else {name: value})
@@ -295,22 +293,25 @@ class Evaluation(_Told):
         return f"<tacit.Evaluation with {len(self.estimates)} estimates>"
 
 
-class Reproduction(_Told):
-    """A paper's figures, and which of its claims hold."""
+class Reproduction(_Output):
+    """Figures of papers, and which of their claims hold."""
 
-    _json = "results.json"
+    def __init__(self, folder: Folder) -> None:
+        papers = sorted((folder.path / "out").glob("*/results.json"))  # a folder a paper
+        super().__init__(folder, {"papers": [json.loads(path.read_text(encoding="utf-8")) for path in papers]})
 
     @property
     def claims(self) -> Table:
-        """One row a claim."""
-        return Table(list(self._told["claims"]))
+        """One row a claim, with the paper and the figure that it is about."""
+        return Table([{"paper": paper["paper"], "figure": figure["id"], **claim}
+                      for paper in self._data["papers"] for figure in paper["figures"] for claim in figure["claims"]])
 
     def to_frame(self) -> Any:
         """One row a claim."""
         return self.claims.to_frame()
 
     def __repr__(self) -> str:
-        return f"<tacit.Reproduction of {len(self._told['claims'])} claims>"
+        return f"<tacit.Reproduction of {len(self.claims)} claims>"
 
 
 class Check:

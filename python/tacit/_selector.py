@@ -152,6 +152,7 @@ class Selector:
             return int(self._view().round_count)
 
     def _view(self) -> Any:
+        """Requires: the lock is held; it points into the state."""
         view = ffi.new("struct tacit_select_view *")
         lib.tacit_select_view(self._state, view)
         return view
@@ -179,6 +180,7 @@ class Selector:
         return users[:count[0]].astype(np.int64)
 
     def _bits(self, available: ArrayLike) -> NDArray[np.uint64]:
+        """A bit a user, from the lowest of the first word on."""
         there = np.asarray(available)
         if there.dtype.kind == "b":
             if there.shape != (self._user_count,):

@@ -277,6 +277,13 @@ class Commands(unittest.TestCase):
         with self.assertRaisesRegex(tacit.ExperimentError, "p1"):
             tacit.reproduce("p99", fast=True)
 
+    def test_reproduce_gives_claims_and_figures(self):
+        found = tacit.reproduce("p1-table1", fast=True)
+        self.assertEqual({(claim["paper"], claim["figure"]) for claim in found.claims}, {("p1", "table1")})
+        self.assertEqual([claim["verdict"] for claim in found.claims], [claim["recorded"] for claim in found.claims])
+        self.assertEqual(found.figures(), ["p1/table1.svg"])
+        self.assertEqual(found.to_dict()["papers"][0]["paper"], "p1")
+
     def test_python_m_tacit_is_the_program(self):
         done = subprocess.run([sys.executable, "-m", "tacit", "--version"], capture_output=True, text=True, check=True)
         self.assertRegex(done.stdout, r"^tacit \d")

@@ -98,6 +98,8 @@ TEST(the_man_pages_have_every_option)
     struct process_result daemons = tacitd("manual", "man");
     assert_int_equal(man.code, 0);
     assert_int_equal(daemons.code, 0);
+    for (const char *at = man.out; *at != '\0'; at++)
+        assert_true(isascii((unsigned char)*at)); /* options without a letter have none there */
     struct pages const pages = {man.out, daemons.out};
     assert_true(each_command(command_is_in_man, &pages) >= 10);
 }

@@ -970,6 +970,27 @@ TEST_WITH(with_resume_it_goes_on_where_it_stopped, open_bench, temp_bench_remove
     assert_int_equal(access(folder, F_OK), -1);
 }
 
+/* Hours of runs are not lost where a disk is full. */
+TEST_WITH(what_could_not_be_printed_is_kept, open_bench, temp_bench_remove)
+{
+    struct bench const *const bench = *state;
+    char folder[TEMP_PATH_BYTES];
+    write_experiment(bench, "noisy", "100", "1");
+    write_experiment(bench, "plain", "100", "1");
+    temp_path(folder, bench->directory, "resume");
+    const char *const arguments[] = {
+        process_tacit(), "reproduce", "--experiments", bench->directory, "--resume", folder, NULL};
+    struct process_plan const full = {.arguments = arguments, .output = "/dev/full"};
+    struct process_plan const again = {.arguments = arguments};
+    struct process_result unprinted = process_run(&full);
+    assert_int_equal(unprinted.code, 1);
+    assert_int_equal(access(folder, F_OK), 0);
+    struct process_result printed = process_run(&again);
+    struct process_result whole = REPRODUCE(bench, "--quiet");
+    assert_string_equal(printed.out, whole.out);
+    assert_int_equal(access(folder, F_OK), -1);
+}
+
 /* ---- The papers of this project ---- */
 
 TEST(this_projects_papers_are_whole)
