@@ -62,6 +62,7 @@ enum tacit_glm_start {
     TACIT_GLM_START_ZERO  /* at 0: what the authors ran on synthetic data */
 };
 
+TACIT_NO_GAPS
 struct tacit_glm_model {
     uint64_t run_id;
     enum tacit_glm_variant variant;
@@ -86,7 +87,9 @@ struct tacit_glm_model {
     enum tacit_glm_descent descent;
     enum tacit_glm_start start;
     uint32_t rounds; /* AGD: an update ends after so many; 0: 10,000 are an error */
+    uint32_t spare;
 };
+TACIT_NO_GAPS_END
 
 /* The model of the authors' driver (READINGS P4.1): lambda 2, delta .01, S 1, practical. Ensures:
  * a valid model if the counts are within limits; threshold 1, period N. */
@@ -208,11 +211,14 @@ struct tacit_glm_update {
 /* ---- Client ------------------------------------------------------------------------------------
  */
 
+TACIT_NO_GAPS
 struct tacit_glm_client_config {
     struct tacit_glm_model model;
     uint32_t client_id;
+    uint32_t spare;
     uint64_t resend_after_us; /* > 0; doubles with every unanswered message, up to 64 times this */
 };
+TACIT_NO_GAPS_END
 
 struct tacit_glm_client; /* opaque, relocatable */
 
@@ -269,14 +275,17 @@ bool tacit_glm_client_rule(const struct tacit_glm_client *client, struct tacit_l
 /* ---- Hub ---------------------------------------------------------------------------------------
  */
 
+TACIT_NO_GAPS
 struct tacit_glm_hub_config {
     struct tacit_glm_model model;
-    uint32_t quorum;          /* participants that an update needs; 0: all. v3: all */
+    uint32_t quorum; /* participants that an update needs; 0: all. v3: all */
+    uint32_t spare;
     uint64_t resend_after_us; /* > 0: pause after which a request is said again; doubles with
                                * every one that nobody answers, up to 64 times this */
     uint64_t deadline_us;     /* of each answer; 0: none */
     uint64_t backoff_us;      /* after an abandoned sync */
 };
+TACIT_NO_GAPS_END
 
 struct tacit_glm_hub; /* opaque, relocatable */
 

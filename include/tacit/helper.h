@@ -39,19 +39,23 @@ enum tacit_helper_mechanism {
 };
 
 /* What stays the same in a run, public to all. A plain value. */
+TACIT_NO_GAPS
 struct tacit_helper_run {
-    char federation[TACIT_HELPER_NAME_BYTES_MAX + 1];
+    char federation[TACIT_HELPER_NAME_BYTES_MAX + 1]; /* zeros behind the name */
     uint8_t run[TACIT_HELPER_RUN_BYTES];
     uint8_t agreement[TACIT_SHA256_BYTES]; /* digest of what all have agreed on */
     uint8_t domain[TACIT_SHA256_BYTES];    /* of commitments, .. */
-    uint64_t run_id;                       /* .. and their run */
-    uint32_t site_count;                   /* A */
-    uint32_t count_max;                    /* n is at most */
+    uint8_t spare_1[7];
+    uint64_t run_id;     /* .. and their run */
+    uint32_t site_count; /* A */
+    uint32_t count_max;  /* n is at most */
     enum tacit_helper_mechanism mechanism;
+    uint32_t spare_2;
     uint64_t
         steps; /* what is protected moves the integers by so many at most, <= 2^31; Gaussian: by
                 * their square in the Euclidean norm, a number < 2^16 times a power of two */
 };
+TACIT_NO_GAPS_END
 
 /* Is every parameter in its range? */
 bool tacit_helper_run_is_valid(const struct tacit_helper_run *run);
@@ -234,11 +238,14 @@ void tacit_helper_answer_digest(const struct tacit_helper_answer *answer,
  */
 
 /* Its own: nothing of it comes from the network. */
+TACIT_NO_GAPS
 struct tacit_helper_config {
     struct tacit_helper_run run; /* as agreed on, with the pinned keys of the sites */
     uint64_t epsilon_nano_max;   /* the largest that it serves (Gaussian: rho) */
     uint32_t sites_min;          /* >= TACIT_HELPER_SITES_MIN */
+    uint32_t spare;
 };
+TACIT_NO_GAPS_END
 
 struct tacit_helper; /* opaque, relocatable */
 

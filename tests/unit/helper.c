@@ -137,7 +137,7 @@ static void begin(struct world *world)
     memset(world->run.domain, 9, sizeof world->run.domain);
     world->keys.context = world;
     world->entropy = tacit_rng_entropy(&world->rng);
-    world->config = (struct tacit_helper_config){world->run, EPSILON, 2};
+    world->config = (struct tacit_helper_config){world->run, EPSILON, 2, 0};
     world->helper = testing_calloc(1, tacit_helper_size(&world->config));
     world->hub = testing_calloc(1, tacit_helper_hub_size(&world->run));
     assert_int_equal(tacit_helper_init(world->helper, &world->config), TACIT_OK);

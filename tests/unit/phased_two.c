@@ -68,7 +68,7 @@ static void set_up(struct world *world)
                                            .site_count = SITES,
                                            .count_max = ARMS,
                                            .steps = TACIT_STEPS};
-    world->config = (struct tacit_helper_config){world->run, TACIT_NANO, 2};
+    world->config = (struct tacit_helper_config){world->run, TACIT_NANO, 2, 0};
     world->keys =
         (struct tacit_helper_keys){world, seal, open_seed, any_link, any_digest, any_digest};
     world->aggregators = (struct tacit_aggregators){&world->run, &world->keys, TACIT_NANO, 0};

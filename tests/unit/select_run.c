@@ -136,7 +136,7 @@ static void add_helper(struct world *world)
                                          .site_count = SITES,
                                          .count_max = world->hub_config.dimension,
                                          .steps = 2 * (uint64_t)TACIT_VECTOR_STEPS};
-    two->config = (struct tacit_helper_config){two->run, 500 * TACIT_NANO, 2};
+    two->config = (struct tacit_helper_config){two->run, 500 * TACIT_NANO, 2, 0};
     two->keys = (struct tacit_helper_keys){two, seal, open_seed, is_of_site, always, always};
     two->aggregators = (struct tacit_aggregators){&two->run, &two->keys, 0, 0};
     for (size_t i = 0; i < sizeof two->secret; i++)

@@ -122,15 +122,6 @@ size_t tacit_glm_client_size(const struct tacit_glm_client_config *config)
            (values_before_samples(&config->model) + samples) * sizeof(double);
 }
 
-static void copy_config(struct tacit_glm_client_config *copy,
-                        const struct tacit_glm_client_config *config)
-{
-    TACIT_ASSERT(copy != config);
-    glm_model_copy(&copy->model, &config->model);
-    copy->client_id = config->client_id;
-    copy->resend_after_us = config->resend_after_us;
-}
-
 /* ---- Radius and centre ---- */
 
 static double dot(const struct tacit_glm_client *client, enum tacit_linalg_path path,
@@ -199,7 +190,7 @@ enum tacit_status tacit_glm_client_init(struct tacit_glm_client *client,
     if (size == 0)
         return TACIT_INVALID;
     memset(client, 0, size);
-    copy_config(&client->config, config);
+    client->config = *config;
     client->deadline_us = TACIT_NEVER;
     client->triggered_sync = NOT_TRIGGERED;
     struct tacit_glm_model const *const model = &client->config.model;
@@ -854,10 +845,7 @@ enum tacit_status tacit_glm_client_check(const struct tacit_glm_client *client, 
     size_t const expected = tacit_glm_client_size(config);
     if (expected == 0 || size != expected)
         return TACIT_MALFORMED;
-    struct tacit_glm_client_config copy;
-    memset(&copy, 0, sizeof copy);
-    copy_config(&copy, config);
-    if (memcmp(&client->config, &copy, sizeof copy) != 0)
+    if (memcmp(&client->config, config, sizeof *config) != 0)
         return TACIT_MALFORMED;
     bool const counts_fit = client->sample_count <= config->model.horizon &&
                             client->included_count <= client->frozen_count &&

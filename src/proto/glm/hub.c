@@ -165,17 +165,6 @@ size_t tacit_glm_hub_size(const struct tacit_glm_hub_config *config)
     return sizeof(struct tacit_glm_hub) + values * sizeof(double);
 }
 
-static void copy_config(struct tacit_glm_hub_config *copy,
-                        const struct tacit_glm_hub_config *config)
-{
-    TACIT_ASSERT(copy != config);
-    glm_model_copy(&copy->model, &config->model);
-    copy->quorum = config->quorum;
-    copy->resend_after_us = config->resend_after_us;
-    copy->deadline_us = config->deadline_us;
-    copy->backoff_us = config->backoff_us;
-}
-
 static uint32_t quorum_of(const struct tacit_glm_hub *hub)
 {
     TACIT_ASSERT(hub->config.quorum <= clients_of(hub));
@@ -190,7 +179,7 @@ enum tacit_status tacit_glm_hub_init(struct tacit_glm_hub *hub,
     if (size == 0)
         return TACIT_INVALID;
     memset(hub, 0, size);
-    copy_config(&hub->config, config);
+    hub->config = *config;
     hub->resend.due_us = TACIT_NEVER;
     hub->deadline_us = TACIT_NEVER;
     double const base = glm_base(&hub->config.model);
@@ -806,10 +795,7 @@ enum tacit_status tacit_glm_hub_check(const struct tacit_glm_hub *state, size_t 
     size_t const expected = tacit_glm_hub_size(config);
     if (expected == 0 || size != expected)
         return TACIT_MALFORMED;
-    struct tacit_glm_hub_config copy;
-    memset(&copy, 0, sizeof copy);
-    copy_config(&copy, config);
-    if (memcmp(&hub->config, &copy, sizeof copy) != 0)
+    if (memcmp(&hub->config, config, sizeof *config) != 0)
         return TACIT_MALFORMED;
     uint32_t const clients = clients_of(hub);
     bool const counts_fit =

@@ -5,9 +5,6 @@
 
 #define GLM_NORM_SLACK 1e-9 /* of a context's length, for rounding */
 
-/* Member by member: gaps keep their bytes. */
-void glm_model_copy(struct tacit_glm_model *copy, const struct tacit_glm_model *model);
-
 /* The multiple of I that the matrix of decisions starts from: lambda/c_mu, or lambda. */
 double glm_base(const struct tacit_glm_model *model);
 

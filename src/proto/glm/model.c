@@ -8,34 +8,6 @@
 #define PRACTICAL_SCALE 0.1
 #define POISSON_NOISE 6.0 /* at a mean of e, rewards above 6 e have probability 1e-8 */
 
-void glm_model_copy(struct tacit_glm_model *copy, const struct tacit_glm_model *model)
-{
-    TACIT_ASSERT(copy != model);
-    copy->run_id = model->run_id;
-    copy->variant = model->variant;
-    copy->exploration = model->exploration;
-    copy->clock = model->clock;
-    copy->link = model->link;
-    copy->client_count = model->client_count;
-    copy->dimension = model->dimension;
-    copy->horizon = model->horizon;
-    copy->period = model->period;
-    copy->threshold = model->threshold;
-    copy->lambda = model->lambda;
-    copy->delta = model->delta;
-    copy->norm_bound = model->norm_bound;
-    copy->context_bound = model->context_bound;
-    copy->noise_bound = model->noise_bound;
-    copy->lipschitz = model->lipschitz;
-    copy->curvature = model->curvature;
-    copy->alpha = model->alpha;
-    copy->suboptimality = model->suboptimality;
-    copy->explore = model->explore;
-    copy->descent = model->descent;
-    copy->start = model->start;
-    copy->rounds = model->rounds;
-}
-
 struct tacit_linalg_mean tacit_glm_mean(const struct tacit_glm_model *model)
 {
     return (struct tacit_linalg_mean){.link = model->link,

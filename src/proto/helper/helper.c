@@ -72,14 +72,6 @@ size_t tacit_helper_size(const struct tacit_helper_config *config)
                sizeof(uint64_t);
 }
 
-static void copy_config(struct tacit_helper_config *copy, const struct tacit_helper_config *config)
-{
-    TACIT_ASSERT(copy != config);
-    helper_run_copy(&copy->run, &config->run);
-    copy->epsilon_nano_max = config->epsilon_nano_max;
-    copy->sites_min = config->sites_min;
-}
-
 enum tacit_status tacit_helper_init(struct tacit_helper *helper,
                                     const struct tacit_helper_config *config)
 {
@@ -87,7 +79,7 @@ enum tacit_status tacit_helper_init(struct tacit_helper *helper,
     if (size == 0)
         return TACIT_INVALID;
     memset(helper, 0, size);
-    copy_config(&helper->config, config);
+    helper->config = *config;
     return TACIT_OK;
 }
 
@@ -374,12 +366,9 @@ enum tacit_status tacit_helper_check(const struct tacit_helper *state, size_t si
                                      const struct tacit_helper_config *config)
 {
     struct tacit_helper *const helper = (struct tacit_helper *)(uintptr_t)state;
-    struct tacit_helper_config copy;
     if (size == 0 || size != tacit_helper_size(config))
         return TACIT_MALFORMED;
-    memset(&copy, 0, sizeof copy);
-    copy_config(&copy, config);
-    bool good = memcmp(&helper->config, &copy, sizeof copy) == 0 && helper->is_old <= 1 &&
+    bool good = memcmp(&helper->config, config, sizeof *config) == 0 && helper->is_old <= 1 &&
                 helper->count <= config->run.count_max && helper->spare == 0 &&
                 (helper->is_old == 1 || helper->old_term == 0) &&
                 (helper->number > 0 || (helper->count == 0 && helper->round == 0)) &&

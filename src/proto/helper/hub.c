@@ -86,7 +86,7 @@ enum tacit_status tacit_helper_hub_init(struct tacit_helper_hub *hub,
     if (size == 0)
         return TACIT_INVALID;
     memset(hub, 0, size);
-    helper_run_copy(&hub->run, run);
+    hub->run = *run;
     return TACIT_OK;
 }
 
@@ -252,7 +252,7 @@ enum tacit_status tacit_helper_hub_fix(struct tacit_helper_hub *hub,
     digest_request(hub, round, quorum, digest);
     if (draw_noise(hub, round, digest, entropy) != TACIT_OK)
         return TACIT_ENTROPY;
-    helper_round_copy(&hub->round, round);
+    hub->round = *round;
     memcpy(hub->request, digest, sizeof hub->request);
     hub->quorum = quorum;
     hub->is_fixed = 1;
@@ -468,12 +468,9 @@ enum tacit_status tacit_helper_hub_check(const struct tacit_helper_hub *state, s
                                          const struct tacit_helper_run *run)
 {
     struct tacit_helper_hub *const hub = writable(state);
-    struct tacit_helper_run copy;
     if (size == 0 || size != tacit_helper_hub_size(run))
         return TACIT_MALFORMED;
-    memset(&copy, 0, sizeof copy);
-    helper_run_copy(&copy, run);
-    bool good = memcmp(&hub->run, &copy, sizeof copy) == 0 && hub->is_fixed <= 1 &&
+    bool good = memcmp(&hub->run, run, sizeof *run) == 0 && hub->is_fixed <= 1 &&
                 hub->is_void <= 1 && hub->is_forked <= 1 && hub->spare == 0 &&
                 hub->verdict <= TACIT_HELPER_TOO_WEAK &&
                 (hub->noise_round > 0 || hub->noise_term == 0) &&

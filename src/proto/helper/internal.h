@@ -21,16 +21,9 @@ enum tacit_status helper_hedge_begin(struct helper_hedge *hedge,
                                      const uint8_t digest[TACIT_SHA256_BYTES],
                                      struct tacit_entropy *hedged);
 
-/* Bytes of the federation's name, at most one more than there may be. */
-size_t helper_name_bytes(const struct tacit_helper_run *run);
-
 /* Can integers carry noise of this epsilon, and is n within its limit? */
 bool helper_round_is_valid(const struct tacit_helper_run *run,
                            const struct tacit_helper_round *round);
-
-/* So that a state is a function of the values alone. */
-void helper_run_copy(struct tacit_helper_run *copy, const struct tacit_helper_run *run);
-void helper_round_copy(struct tacit_helper_round *copy, const struct tacit_helper_round *round);
 
 /* The digest of a request, entry by entry. */
 struct tacit_sha256 helper_request_begin(const struct tacit_helper_run *run,

@@ -37,7 +37,8 @@ static void put_number(struct scope_writer *writer, uint64_t number)
     put(writer, bytes, sizeof bytes);
 }
 
-size_t helper_name_bytes(const struct tacit_helper_run *run)
+/* Of the federation's name, at most one more than there may be. */
+static size_t name_bytes(const struct tacit_helper_run *run)
 {
     size_t size = 0;
     while (size < sizeof run->federation && run->federation[size] != '\0')
@@ -50,9 +51,9 @@ size_t tacit_helper_scope(const struct tacit_helper_run *run,
                           uint8_t bytes[TACIT_HELPER_SCOPE_BYTES_MAX])
 {
     struct scope_writer writer = {.bytes = bytes};
-    TACIT_ASSERT(helper_name_bytes(run) <= TACIT_HELPER_NAME_BYTES_MAX);
+    TACIT_ASSERT(name_bytes(run) <= TACIT_HELPER_NAME_BYTES_MAX);
     TACIT_ASSERT(site == TACIT_HELPER_EVERYBODY || site < run->site_count);
-    put(&writer, run->federation, helper_name_bytes(run));
+    put(&writer, run->federation, name_bytes(run));
     put(&writer, run->run, sizeof run->run);
     put_number(&writer, round->term);
     put_number(&writer, round->round);
@@ -83,7 +84,7 @@ bool tacit_helper_run_is_valid(const struct tacit_helper_run *run)
 {
     uint64_t factor;
     uint32_t shift;
-    return helper_name_bytes(run) <= TACIT_HELPER_NAME_BYTES_MAX &&
+    return name_bytes(run) <= TACIT_HELPER_NAME_BYTES_MAX &&
            run->site_count >= TACIT_HELPER_SITES_MIN && run->site_count <= TACIT_AGENTS_MAX &&
            run->count_max > 0 && run->count_max <= TACIT_HELPER_COUNT_MAX &&
            (run->mechanism == TACIT_HELPER_LAPLACE ? run->steps > 0 && run->steps <= STEPS_MAX
@@ -128,31 +129,6 @@ bool helper_round_is_valid(const struct tacit_helper_run *run,
            (run->mechanism == TACIT_HELPER_LAPLACE
                 ? laplace_of(run, round->epsilon_nano, &t, &s)
                 : gaussian_of(run, round->epsilon_nano, &gaussian) == TACIT_OK);
-}
-
-void helper_run_copy(struct tacit_helper_run *copy, const struct tacit_helper_run *run)
-{
-    TACIT_ASSERT(copy != run);
-    TACIT_ASSERT(helper_name_bytes(run) <= TACIT_HELPER_NAME_BYTES_MAX);
-    memcpy(copy->federation, run->federation, helper_name_bytes(run));
-    memcpy(copy->run, run->run, sizeof copy->run);
-    memcpy(copy->agreement, run->agreement, sizeof copy->agreement);
-    memcpy(copy->domain, run->domain, sizeof copy->domain);
-    copy->run_id = run->run_id;
-    copy->site_count = run->site_count;
-    copy->count_max = run->count_max;
-    copy->mechanism = run->mechanism;
-    copy->steps = run->steps;
-}
-
-void helper_round_copy(struct tacit_helper_round *copy, const struct tacit_helper_round *round)
-{
-    TACIT_ASSERT(copy != round);
-    copy->term = round->term;
-    copy->round = round->round;
-    copy->count = round->count;
-    memcpy(copy->order, round->order, sizeof copy->order);
-    copy->epsilon_nano = round->epsilon_nano;
 }
 
 /* ---- Noise ---- */
