@@ -1,5 +1,6 @@
-/* A state that is looked at before a daemon is started: what is found is what a start would find,
- * and nothing is written. And the words that say which key of a configuration is another one. */
+/* A state that is looked at before a daemon is started: what is found is what a start would find
+ * (what a start would refuse: store.c), and nothing is written. And the words that say which key of
+ * a configuration is another one. */
 #include "../support/testing.h"
 #include "../../src/live/store/store.h"
 #include "../../src/live/store/store_base.h"
@@ -179,92 +180,6 @@ TEST_WITH(nothing_can_be_put_into_what_is_looked_at, store_place_make, store_pla
         store_image_free(&before);
     }
     store_image_free(&image);
-}
-
-TEST_WITH(what_a_start_would_refuse_is_refused, store_place_make, store_place_remove)
-{
-    struct store_image image = store_image_killed(5);
-    struct live_store_identity other = store_model_identity();
-    store_model_make(0);
-    store_image_write(store_directory, &image);
-    other.site = "clinic-8";
-    struct looked const looked = look_at(store_directory, &other);
-    assert_int_equal(looked.status, TACIT_INVALID);
-    assert_non_null(strstr(looked.error.text, "this is the state of another site"));
-    other = store_model_identity();
-    other.config_digest[0] ^= 1;
-    assert_int_equal(look_at(store_directory, &other).status, TACIT_INVALID);
-    image.log[40] ^= 1; /* of the first frame */
-    store_image_write(store_directory, &image);
-    expect_refused(TACIT_MALFORMED, "is damaged in frame 1");
-    image.log[40] ^= 1;
-    image.bytes[0] ^= 1;
-    store_image_write(store_directory, &image);
-    expect_refused(TACIT_MALFORMED, "is not a database");
-    image.bytes[0] ^= 1;
-    store_image_write(store_directory, &image);
-    assert_int_equal(look().batch, 5);
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, store_directory, STORE_LOG);
-    assert_int_equal(chmod(path, 0644), 0);
-    expect_refused(TACIT_INVALID, STORE_LOG);
-    assert_int_equal(chmod(path, 0600), 0);
-    temp_path(path, store_directory, STORE_FILE);
-    assert_int_equal(chmod(path, 0644), 0);
-    expect_refused(TACIT_INVALID, STORE_FILE);
-    assert_int_equal(unlink(path), 0);
-    expect_refused(TACIT_MALFORMED, "is missing, but its log state.db-wal is there");
-    temp_path(path, store_directory, STORE_LOG);
-    assert_int_equal(truncate(path, 0), 0); /* one of no bytes, too */
-    expect_refused(TACIT_MALFORMED, "is missing, but its log state.db-wal is there");
-    store_image_free(&image);
-}
-
-TEST_WITH(damaged_rows_and_other_tables_are_refused, store_place_make, store_place_remove)
-{
-    store_model_make(2);
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, store_directory, STORE_FILE);
-    sqlite3 *database = NULL;
-    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(database, "UPDATE units SET arm = 77", NULL, NULL, NULL),
-                     SQLITE_OK);
-    assert_int_equal(sqlite3_close(database), SQLITE_OK);
-    expect_refused(TACIT_MALFORMED, "a row is damaged (units)");
-    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(database, "CREATE TABLE more(x)", NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_close(database), SQLITE_OK);
-    expect_refused(TACIT_MALFORMED, "count(*)");
-}
-
-TEST_WITH(a_log_that_is_missing_is_noticed, store_place_make, store_place_remove)
-{
-    char path[TEMP_PATH_BYTES];
-    struct live_store *const store = store_model_open(store_directory);
-    assert_int_equal(store_model_batch(store, 1), TACIT_OK);
-    store->is_broken = true; /* killed */
-    live_store_close(store);
-    assert_int_equal(look().batch, 1);
-    temp_path(path, store_directory, STORE_LOG);
-    assert_int_equal(unlink(path), 0);
-    expect_refused(TACIT_MALFORMED, "-wal is missing");
-}
-
-/* Batches are gone of which something was said. */
-TEST_WITH(a_log_that_is_an_older_one_is_noticed, store_place_make, store_place_remove)
-{
-    struct live_store *const store = store_model_open(store_directory);
-    assert_int_equal(store_model_batches(store, 1, 2), 2);
-    struct store_image older = store_image_read(store_directory);
-    assert_int_equal(store_model_batches(store, 3, 7), 7);
-    store->is_broken = true; /* killed */
-    live_store_close(store);
-    assert_int_equal(look().batch, 9);
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, store_directory, STORE_LOG);
-    assert_int_equal(truncate(path, (off_t)older.log_size), 0);
-    expect_refused(TACIT_MALFORMED, "an older one");
-    store_image_free(&older);
 }
 
 TEST_WITH(another_configuration_is_seen_when_the_run_has_ended, store_place_make,
