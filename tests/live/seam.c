@@ -162,6 +162,7 @@ static void what_waits_for_its_grant_is_used_nowhere(void **state)
     assert_int_equal(count_envelopes(world, 0, family->report), 0); /* the grant is on its way */
     world_deliver_to(world, WORLD_ALL);
     assert_int_equal(count_envelopes(world, 0, family->report), 1);
+    assert_int_equal(site->acknowledged, 0); /* granted, not heard */
     view = world_look(world, 0);
     assert_true(!view.is_committed);
     assert_int_equal(view.release_number, 1);

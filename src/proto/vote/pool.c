@@ -8,7 +8,6 @@
 #include "tacit/elimination.h"
 
 #define FIRST_RADIUS 0.25 /* EXACT-BOUNDS 4.1 */
-#define BLOCKS_TRIED 33u  /* powers of two up to TACIT_VOTE_BLOCK_MAX */
 #define RELEASES_MAX                                                                               \
     (UINT64_C(1) << 28) /* a pool is closed then; times TACIT_VOTE_BLOCK_MAX fits */
 #define NOISE_STEPS_MAX (INT64_C(1) << 60) /* no honest sum is beyond: Laplace far below it */
@@ -118,8 +117,7 @@ uint64_t tacit_vote_pool_block(const struct tacit_vote_pool_config *config)
     uint64_t best = 1;
     double fewest = INFINITY;
     struct tacit_vote_pool_config tried = *config;
-    tried.block = 1;
-    for (uint32_t i = 0; i < BLOCKS_TRIED && config_is_valid(&tried); i++, tried.block *= 2) {
+    for (tried.block = 1; config_is_valid(&tried); tried.block *= 2) { /* to the largest */
         uint64_t const releases = tacit_vote_pool_until(&tried, config->accuracy);
         double const blocks = (double)(releases * together_of(config));
         double const samples = (double)tried.block * (blocks + waiting);
