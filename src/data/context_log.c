@@ -17,8 +17,8 @@
 
 static const char *const endings[] = {"", ".xz", ".gz"};
 
-/* The file itself, or packed. False: neither can be read, and path holds the last that was tried.
- */
+/* The file itself, or packed. False: none of them can be read, and path holds the last that was
+ * tried. */
 static bool find_readable(const char *stem, char path[TACIT_PATH_BYTES])
 {
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {

@@ -791,7 +791,7 @@ static uint32_t rows_of(const uint32_t *counts)
 }
 
 /* Rows a day of each weekday, averaged between the first and the last day of the log, at the agent
- * with the fewest rows: a simulated run must not be faster than the slowest. */
+ * with the fewest rows: the slowest says how long a run takes. */
 static enum tacit_status find_traffic(const struct builder *builder, double traffic[TACIT_WEEKDAYS])
 {
     int32_t first;

@@ -63,8 +63,7 @@ static double regret_of(const struct tacit_report_comparison *comparison, uint32
     return regret == NULL ? (double)INFINITY : regret->mean;
 }
 
-/* The strongest epsilon at which a setting still decides, if epsilons differ. Requires: `least` is
- * found. */
+/* The smallest epsilon at which a setting still decides, if epsilons differ; after `least`. */
 static void find_private_most(const struct tacit_report_comparison *comparison,
                               struct report_findings *found)
 {

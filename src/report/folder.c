@@ -124,7 +124,7 @@ static enum tacit_status fill_file(const struct folder *folder, const struct rep
     return status;
 }
 
-/* Errors: neither the new file nor an older one of this name is there. */
+/* Errors: an older file of this name goes, too, once the new one was begun. */
 static enum tacit_status write_file(const struct folder *folder, const struct report_file *file)
 {
     char temporary[128];
