@@ -1340,8 +1340,9 @@ static void on_converted(void *context, const struct live_decision_row *row)
                      other->kind == LIVE_DECISION_PLANNED && other->arm == row->arm &&
                      other->number > row->number);
     }
-    assert_int_equal(row->state, known->row.state == LIVE_DECISION_HELD ? LIVE_DECISION_REWARDED
-                                                                        : LIVE_DECISION_OPEN);
+    bool const is_held = known->row.state == LIVE_DECISION_HELD;
+    assert_int_equal(row->state, is_held ? LIVE_DECISION_REWARDED : LIVE_DECISION_OPEN);
+    assert_int_equal(row->deadline_ms, known->row.deadline_ms + (is_held ? REMEMBER_MS : 0));
     assert_int_equal(row->value, 0);
     known->row = *row;
 }

@@ -652,6 +652,9 @@ static void turn_into_exploitation(struct live_decisions *decisions, struct entr
         unlink_open(decisions, entry);
         entry->row.state = LIVE_DECISION_REWARDED;
         entry->row.value = 0;
+        /* As long as if it had closed at its time. */
+        entry->row.deadline_ms = later(entry->row.deadline_ms, decisions->config.remember_ms);
+        live_deadlines_move(&decisions->deadlines, &entry->deadline, entry->row.deadline_ms);
         link_closed(decisions, entry);
     } else {
         decisions->open_other++;
