@@ -45,9 +45,10 @@ static enum tacit_status print_report(const struct arguments *arguments,
 
 /* ---- The command ---- */
 
-static int finish(const struct arguments *arguments, const struct tacit_experiment *experiment,
-                  const struct simulation *simulation, enum tacit_status status,
-                  struct tacit_error error)
+/* Says what came of it, also of the runs before a stop. Result: the exit code. */
+static int report_run(const struct arguments *arguments, const struct tacit_experiment *experiment,
+                      const struct simulation *simulation, enum tacit_status status,
+                      struct tacit_error error)
 {
     bool const stopped = status == TACIT_INTERRUPTED;
     uint32_t const finished = simulation->finished;
@@ -91,7 +92,7 @@ static int run_experiment(const struct arguments *arguments,
     if (status == TACIT_OK)
         status = simulate_baselines(&simulation, experiment, NULL, threads, control, &error);
     progress_stop(&progress);
-    int const code = finish(arguments, experiment, &simulation, status, error);
+    int const code = report_run(arguments, experiment, &simulation, status, error);
     if (code == EXIT_DONE && arguments->resume != NULL)
         (void)unlink(arguments->resume);
     simulation_free(&simulation);

@@ -280,6 +280,7 @@ static double least_ratio(const double *operands, uint32_t count, bool is_invers
     return least;
 }
 
+/* The largest with sign 1, the smallest with -1. NaN where there is one. */
 static double extreme(const double *operands, uint32_t count, double sign)
 {
     double most = operands[0];

@@ -222,6 +222,7 @@ static void move_run(struct comparison *comparison, struct compared *compared)
     }
 }
 
+/* Plays all points, or those of one share; or gathers what shares have played. */
 static enum tacit_status run(struct pool *pool, struct compared *compared)
 {
     struct comparison *const comparison = pool->comparison;

@@ -66,6 +66,7 @@ static struct tacit_report_estimate shown(struct tacit_off_policy_estimate estim
         .doubly_robust = shown((own)->doubly_robust, rows), .direct = (own)->direct                \
     }
 
+/* What each arm would have earned, at each site and in all, and what was earned. */
 static enum tacit_status estimate(struct evaluation *evaluation)
 {
     struct tacit_log const *const log = evaluation->log;
@@ -275,6 +276,7 @@ static void warn_names(struct evaluation *evaluation, char *const *names, uint32
                 names[pair[1]], what);
 }
 
+/* Of propensities that cannot be right, estimates with too few rows, names alike, rows left out. */
 static void warn(struct evaluation *evaluation)
 {
     struct tacit_log const *const log = evaluation->log;

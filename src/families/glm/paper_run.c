@@ -142,6 +142,7 @@ static bool rule_of(const struct glm_run *run, uint32_t client, struct tacit_lin
     return tacit_glm_client_rule(glm_run_client(run, client), rule);
 }
 
+/* *arm: what the client chooses among what is offered. */
 static enum tacit_status offer(struct glm_run *run, uint32_t client,
                                const struct tacit_offer *offered, uint32_t *arm)
 {

@@ -125,6 +125,7 @@ static void count_single(struct vote_loop *loop, bool was_single, bool is_single
     loop->single_count += (is_single ? count : 0) - (was_single ? count : 0);
 }
 
+/* A rule with one state for all players starts once. */
 static enum tacit_status start(struct vote_loop *loop)
 {
     uint32_t const players = loop->rule->is_one ? 1 : loop->world->player_count;
@@ -167,6 +168,7 @@ static bool goes_on(const struct vote_loop *loop)
            (loop->single_count < loop->world->player_count || loop->world->reset_probability > 0);
 }
 
+/* All players begin anew, as ser4 does by chance; draws when this happens next. */
 static void reset(struct vote_loop *loop)
 {
     TACIT_ASSERT(loop->rule->reset != NULL);
@@ -175,6 +177,7 @@ static void reset(struct vote_loop *loop)
     vote_clock_draw_reset(&loop->clock, loop->world, loop->outcome->samples);
 }
 
+/* Asks for each player's arm, and tells outcome and trace how it ended. */
 static enum tacit_status finish(struct vote_loop *loop)
 {
     const struct vote_world *const world = loop->world;
