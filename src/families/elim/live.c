@@ -463,9 +463,10 @@ static bool check_row(void *context, uint32_t agent, const uint8_t digest[TACIT_
                                        signature);
 }
 
-/* A first order, in a state that is new: asks at once whether anybody has seen more of this site
- * than that. If so, the state was lost, and nothing may be released from this one (PRIVACY.md D.9).
- * A hub always answers; neighbours only if they have, so a peer waits before it plays. */
+/* Feeds the core, and carries out what it says: first what is recorded, then what is sent, then the
+ * plan. A first order, in a state that is new: asks at once whether anybody has seen more of this
+ * site than that. If so, the state was lost, and nothing may be released from this one (PRIVACY.md
+ * D.9). A hub always answers; neighbours only if they have, so a peer waits before it plays. */
 static enum tacit_status step_core(struct live_site *site, elim_event event,
                                    const struct live_site_event *from,
                                    const struct tacit_entropy *entropy,

@@ -247,22 +247,22 @@ static void carry_out(struct live_hub *hub, const struct tacit_elim_update *core
 
 /* With a helper, what was heard and what happened goes on to what talks to it. */
 static enum tacit_status step_core(struct live_hub *hub, const struct tacit_event *event,
-                                   const struct live_hub_event *came,
+                                   const struct live_hub_event *live_event,
                                    const struct tacit_entropy *entropy,
                                    struct live_hub_update *update)
 {
     struct tacit_elim_update core_update;
-    struct live_report heard = {.head = NULL};
+    struct live_report report = {.head = NULL};
     enum tacit_status const status = tacit_elim_hub_step(hub->state, event, entropy, &core_update);
     carry_out(hub, &core_update, update);
     if (hub->helper == NULL)
         return status;
     if (event->kind == TACIT_EVENT_RECEIVE) {
-        struct tacit_elim_message const *const said = event->as.message;
-        heard = (struct live_report){&said->head, said->masked, (const int64_t *)said->sums,
-                                     said->sum_count};
+        struct tacit_elim_message const *const received = event->as.message;
+        report = (struct live_report){&received->head, received->masked,
+                                      (const int64_t *)received->sums, received->sum_count};
     }
-    live_hub_note_helper(hub, came, &heard, core_update.happened, entropy, update);
+    live_hub_note_helper(hub, live_event, &report, core_update.happened, entropy, update);
     return status;
 }
 
@@ -343,12 +343,12 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   void *message, const struct tacit_entropy *entropy,
                                   struct live_hub_update *update)
 {
-    struct tacit_elim_message *const said = message;
-    struct tacit_event const core_event =
-        live_hub_core_event(hub, event, term_of(hub), said, said == NULL ? NULL : &said->term);
+    struct tacit_elim_message *const received = message;
+    struct tacit_event const core_event = live_hub_core_event(
+        hub, event, term_of(hub), received, received == NULL ? NULL : &received->term);
     if (!hub->keeps_nothing)
         return step_core(hub, &core_event, event, entropy, update);
-    return said != NULL ? on_peer_report(hub, event, said) : TACIT_OK;
+    return received != NULL ? on_peer_report(hub, event, received) : TACIT_OK;
 }
 
 /* ---- The operator's word --------------------------------------------------------------------- */

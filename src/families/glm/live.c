@@ -13,8 +13,8 @@
 /* The newest model is for whoever comes later, too; nothing else is. */
 static void set_delivery(const void *message, struct live_message *made)
 {
-    struct tacit_glm_message const *const said = message;
-    made->is_retained = made->is_retained && said->kind == TACIT_GLM_COMMIT;
+    struct tacit_glm_message const *const sent = message;
+    made->is_retained = made->is_retained && sent->kind == TACIT_GLM_COMMIT;
 }
 
 /* ---- A site ---------------------------------------------------------------------------------- */
@@ -290,24 +290,24 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   struct live_hub_update *update)
 {
     struct glm_hub *const own = hub->own;
-    struct tacit_glm_message const *const said = message;
+    struct tacit_glm_message const *const received = message;
     struct tacit_glm_event core_event = {.now_us = event->now_us,
                                          .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
-                                                 : said == NULL                ? TACIT_EVENT_TIMEOUT
-                                                                : TACIT_EVENT_RECEIVE,
+                                                 : received == NULL            ? TACIT_EVENT_TIMEOUT
+                                                                    : TACIT_EVENT_RECEIVE,
                                          .path = tacit_linalg_fastest()};
     struct tacit_glm_update core_update;
     (void)entropy; /* it draws nothing */
-    if (said != NULL)
-        core_event.as.message = said;
+    if (received != NULL)
+        core_event.as.message = received;
     enum tacit_status const status = tacit_glm_hub_step(hub->state, &core_event, &core_update);
     update->persist = core_update.persist;
     update->deadline_us = core_update.deadline_us;
     if (core_update.send)
         (void)live_hub_send(hub, &core_update.message);
     note_progress(hub, core_update.happened, update);
-    if (status == TACIT_OK && said != NULL && said->sync > own->seen[said->from])
-        own->seen[said->from] = said->sync;
+    if (status == TACIT_OK && received != NULL && received->sync > own->seen[received->from])
+        own->seen[received->from] = received->sync;
     return status;
 }
 

@@ -78,10 +78,10 @@ static void count(struct glm_run *run, const struct tacit_glm_message *message)
  * becomes what the hub says then. */
 static enum tacit_status exchange(struct glm_run *run, struct tacit_glm_update *update)
 {
-    struct tacit_glm_message const said = update->message;
+    struct tacit_glm_message const message = update->message;
     struct tacit_glm_event receive = {
-        .kind = TACIT_EVENT_RECEIVE, .path = run->plan->path, .as.message = &said};
-    count(run, &said);
+        .kind = TACIT_EVENT_RECEIVE, .path = run->plan->path, .as.message = &message};
+    count(run, &message);
     update->send = false;
     for (uint32_t i = 0; i < run->plan->model.client_count; i++) {
         struct tacit_glm_update answer;

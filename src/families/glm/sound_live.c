@@ -340,19 +340,19 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   void *message, const struct tacit_entropy *entropy,
                                   struct live_hub_update *update)
 {
-    struct tacit_glm_sound_message *const said = message;
-    struct live_report heard = {.head = NULL};
+    struct tacit_glm_sound_message *const received = message;
+    struct live_report report = {.head = NULL};
     struct tacit_glm_sound_update core_update;
-    struct tacit_event const core_event = live_hub_core_event(hub, event, core_view(hub).term, said,
-                                                              said == NULL ? NULL : &said->term);
-    if (said != NULL)
-        heard = (struct live_report){&said->head, said->masked, said->sums,
-                                     (uint32_t)TACIT_GLM_PRIVATE_SUMS(hub->shape.dimension)};
+    struct tacit_event const core_event = live_hub_core_event(
+        hub, event, core_view(hub).term, received, received == NULL ? NULL : &received->term);
+    if (received != NULL)
+        report = (struct live_report){&received->head, received->masked, received->sums,
+                                      (uint32_t)TACIT_GLM_PRIVATE_SUMS(hub->shape.dimension)};
     enum tacit_status const status =
         tacit_glm_sound_hub_step(hub->state, &core_event, &core_update);
     carry_out(hub, &core_update, update);
     if (hub->helper != NULL)
-        live_hub_note_helper(hub, event, &heard, core_update.happened, entropy, update);
+        live_hub_note_helper(hub, event, &report, core_update.happened, entropy, update);
     return status;
 }
 

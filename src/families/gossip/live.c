@@ -353,9 +353,9 @@ static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view
 {
     struct gossip_hub const *const own = hub->own;
     struct live_hub_config const *const config = hub->config;
-    uint32_t heard = 0;
+    uint32_t heard_count = 0;
     for (uint32_t arm = 0; arm < config->arm_count; arm++)
-        heard = summarize(hub, arm);
+        heard_count = summarize(hub, arm);
     *view = (struct live_hub_view){
         .is_finished = tacit_bits_count(own->finished, config->site_count) == config->site_count,
         .active_count = config->arm_count,
@@ -363,8 +363,8 @@ static void hub_fill_view(const struct live_hub *hub, struct live_hub_view *view
         .asked = own->nobody,
         .received = own->nobody,
         .seen = own->epochs,
-        .means = heard > 0 ? own->means : NULL,
-        .spreads = heard > 0 ? own->spreads : NULL,
+        .means = heard_count > 0 ? own->means : NULL,
+        .spreads = heard_count > 0 ? own->spreads : NULL,
         .pulls_reported = own->pulls};
 }
 

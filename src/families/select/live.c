@@ -202,7 +202,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
 {
     struct tacit_event core_event = {
         .kind = live_event_kind(event), .now_us = event->now_us, .keys = event->keys};
-    struct tacit_select_message *const said = message;
+    struct tacit_select_message *const received = message;
     uint64_t const term = site_view(site).term;
     if (core_event.kind == TACIT_EVENT_REWARD || core_event.kind == TACIT_EVENT_EXPLOITED)
         return TACIT_OK; /* nothing here learns from decisions */
@@ -212,10 +212,10 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
         core_event.kind = TACIT_EVENT_TIMEOUT;     /* all is said again; what is trained goes on */
     else if (core_event.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
         core_event.as.term = term + (event->as.begins_term ? 1 : 0);
-    else if (said != NULL)
-        core_event.as.message = said;
-    if (said != NULL)
-        said->term = term; /* as its envelope said */
+    else if (received != NULL)
+        core_event.as.message = received;
+    if (received != NULL)
+        received->term = term; /* as its envelope said */
     return step_core(site, &core_event, entropy, update);
 }
 
@@ -427,18 +427,18 @@ LIVE_QUESTION(hub_commit, struct tacit_select_message, TACIT_SELECT_COMMIT)
 
 /* A round that is over by itself, with fewer updates than the quorum, asks no helper. */
 static void note_helper(struct live_hub *hub, const struct live_hub_event *event,
-                        const struct tacit_select_message *said,
+                        const struct tacit_select_message *received,
                         const struct tacit_select_update *core_update,
                         const struct tacit_entropy *entropy, struct live_hub_update *update)
 {
     struct select_hub const *const own = hub->own;
-    struct live_report const heard = {.head = core_update->masked != NULL ? &core_update->report
-                                              : said != NULL              ? &said->head
-                                                                          : NULL,
-                                      .masked = core_update->masked,
-                                      .words = core_update->words,
-                                      .count = own->core.dimension};
-    live_hub_note_helper(hub, event, &heard, core_update->happened, entropy, update);
+    struct live_report const report = {.head = core_update->masked != NULL ? &core_update->report
+                                               : received != NULL          ? &received->head
+                                                                           : NULL,
+                                       .masked = core_update->masked,
+                                       .words = core_update->words,
+                                       .count = own->core.dimension};
+    live_hub_note_helper(hub, event, &report, core_update->happened, entropy, update);
     if (core_update->round_is_over)
         live_hub_helper_overtaken(hub);
 }
@@ -447,15 +447,15 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   void *message, const struct tacit_entropy *entropy,
                                   struct live_hub_update *update)
 {
-    struct tacit_select_message *const said = message;
-    struct tacit_event const core_event = live_hub_core_event(hub, event, hub_view(hub).term, said,
-                                                              said == NULL ? NULL : &said->term);
+    struct tacit_select_message *const received = message;
+    struct tacit_event const core_event = live_hub_core_event(
+        hub, event, hub_view(hub).term, received, received == NULL ? NULL : &received->term);
     struct tacit_select_update core_update;
     enum tacit_status const status =
         tacit_select_hub_step(hub->state, &core_event, entropy, &core_update);
     carry_out(hub, &core_update, update);
     if (hub->helper != NULL)
-        note_helper(hub, event, said, &core_update, entropy, update);
+        note_helper(hub, event, received, &core_update, entropy, update);
     return status;
 }
 

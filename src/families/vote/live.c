@@ -301,12 +301,12 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   void *message, const struct tacit_entropy *entropy,
                                   struct live_hub_update *update)
 {
-    struct tacit_vote_hub_message *const said = message;
+    struct tacit_vote_hub_message *const received = message;
     struct tacit_vote_hub_view view;
     struct tacit_vote_hub_update core_update;
     tacit_vote_hub_view(hub->state, &view);
-    struct tacit_event const core_event =
-        live_hub_core_event(hub, event, view.term, said, said == NULL ? NULL : &said->term);
+    struct tacit_event const core_event = live_hub_core_event(
+        hub, event, view.term, received, received == NULL ? NULL : &received->term);
     enum tacit_status const status =
         tacit_vote_hub_step(hub->state, &core_event, entropy, &core_update);
     update->persist = core_update.persist;
