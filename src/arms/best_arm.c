@@ -114,6 +114,7 @@ static uint32_t best_of(struct tacit_best_arm *state)
 
 /* ---- Starting, eliminating ---- */
 
+/* Every remaining arm is to be played once. */
 static void open_round(struct tacit_best_arm *state)
 {
     memcpy(open_of(state), remaining_of(state), width_of(state) * sizeof(uint64_t));
@@ -124,7 +125,7 @@ static void open_round(struct tacit_best_arm *state)
 /* No statistics over the arms that remain. */
 static void start_afresh(struct tacit_best_arm *state)
 {
-    memset(sums_of(state), 0, 2 * state->arm_count * sizeof(uint64_t));
+    memset(sums_of(state), 0, 2 * state->arm_count * sizeof(uint64_t)); /* and pulls, behind */
     struct tacit_best_arm_config const config = config_of(state);
     state->sample_count = 0;
     state->round_count = 0;
@@ -564,7 +565,8 @@ static void forget_removed(struct tacit_best_arm *state)
             *plays[i] = TACIT_NO_ARM;
 }
 
-/* ugapec chooses from all statistics at each sample, so a choice among other arms is void. */
+/* What is kept about the arms that remain fits them again. ugapec chooses from all statistics at
+ * each sample, so a choice among other arms is void. */
 static void after_removal(struct tacit_best_arm *state)
 {
     if (state->kind == TACIT_BEST_ARM_UGAPEC && state->pending == TACIT_NO_ARM)
@@ -587,7 +589,7 @@ void tacit_best_arm_restrict(struct tacit_best_arm *state, const uint64_t *allow
     TACIT_ASSERT(tacit_bits_next(allowed, arms, 0) < arms);
     if (tacit_bits_within(remaining_of(state), allowed, arms))
         return;
-    bool is_disjoint = true;
+    bool is_disjoint = true; /* then the arms that remained are all gone: the allowed ones start */
     for (size_t i = 0; i < width_of(state); i++)
         is_disjoint = is_disjoint && (remaining_of(state)[i] & allowed[i]) == 0;
     for (size_t i = 0; i < width_of(state); i++) {
@@ -619,6 +621,7 @@ bool tacit_best_arm_is_decided(const struct tacit_best_arm *state)
     return state->remaining_count == 1;
 }
 
+/* The shares of the failure probability that the epochs so far were given. */
 static double failure_spent(const struct tacit_best_arm *state)
 {
     double share = 0;

@@ -121,7 +121,7 @@ double tacit_best_arm_radius(const struct tacit_best_arm_config *config, uint64_
 }
 
 /* kl(p, q) of two Bernoulli laws; infinite where q excludes what p allows. */
-static double divergence(double p, double q)
+static double bernoulli_divergence(double p, double q)
 {
     double sum = 0;
     if (p > 0)
@@ -138,13 +138,13 @@ double tacit_best_arm_kl_upper(double mean, double level)
     TACIT_ASSERT(level >= 0);
     double inside = mean;
     double outside = 1;
-    if (divergence(mean, outside) <= level)
+    if (bernoulli_divergence(mean, outside) <= level)
         return 1;
     for (uint32_t i = 0; i < BISECTIONS_MAX; i++) {
         double const middle = inside + (outside - inside) / 2;
         if (middle <= inside || middle >= outside)
             break;
-        if (divergence(mean, middle) <= level)
+        if (bernoulli_divergence(mean, middle) <= level)
             inside = middle;
         else
             outside = middle;

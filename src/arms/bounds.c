@@ -3,7 +3,7 @@
 #include "tacit/bounds.h"
 #include <math.h>
 
-#define SECTION_STEPS 80
+#define SECTION_STEPS 80      /* of the golden section */
 #define SECTION_WIDTH 0x1p-30 /* at a minimum the value is off by the square of that: rounding */
 #define GOLDEN 0.61803398874989484820 /* (sqrt(5) - 1)/2 */
 #define SHARE_WIDTH 0x1p-40
@@ -12,11 +12,11 @@
 
 /* What the bound is computed from. */
 struct problem {
-    double n;
-    double m;
-    double y;
-    double epsilon;
-    double level;
+    double n;            /* N, pulls */
+    double m;            /* noise terms in the sum */
+    double y;            /* the mean, with its noise */
+    double epsilon;      /* of each term; infinite: no noise */
+    double level;        /* L, the evidence at which a mean is ruled out */
     double m_more;       /* terms of another kind; 0: none */
     double epsilon_more; /* theirs */
 };
@@ -64,13 +64,13 @@ static struct evidence evidence_at(const struct problem *problem, double lambda)
     return (struct evidence){lambda, noise, expm1(-x) / expm1(-lambda)};
 }
 
-/* d/d lambda of m ln(1 - lambda^2/epsilon^2), turned. */
+/* Minus d/d lambda of m ln(1 - lambda^2/epsilon^2). */
 static double slope_of(double m, double epsilon, double lambda)
 {
     return m * 2 * lambda / ((epsilon - lambda) * (epsilon + lambda));
 }
 
-/* Of two kinds: where the evidence against q = 1 rises no more. */
+/* Of two kinds of noise: where the evidence against q = 1 rises no more. */
 static double largest_of_both(const struct problem *problem, double shortfall)
 {
     double const end =
@@ -111,7 +111,8 @@ static bool is_informative(const struct problem *problem, double shortfall,
     return shortfall * evidence->lambda + evidence->noise > problem->level;
 }
 
-static double upper(const struct problem *problem)
+/* The least bound of any lambda, by golden section of the valley. */
+static double least_bound(const struct problem *problem)
 {
     double const shortfall = problem->n * (1 - problem->y);
     if (problem->y >= 1)
@@ -181,7 +182,7 @@ double tacit_bounds_upper_of(const struct tacit_bounds_sum *sum,
                              const struct tacit_bounds_noise *noise, double log_level)
 {
     struct problem const problem = problem_of(sum, sum->steps, noise, log_level);
-    double const bound = upper(&problem);
+    double const bound = least_bound(&problem);
     double const mean = problem.y < 1 ? problem.y : 1; /* 2.1: from the clipped mean up */
     return bound > mean ? bound : mean;
 }

@@ -15,7 +15,8 @@ double tacit_bounds_level(uint32_t arm_count, uint32_t look, double delta)
     return log(2 * (double)arm_count * e * (e + 1) / delta);
 }
 
-/* The radius falls with N at m = M. */
+/* Is the radius at most `width` after a rung, with one noise term of each agent? It falls with the
+ * rung. */
 static bool is_narrow(uint64_t rung, uint32_t agent_count, const struct tacit_bounds_noise *noise,
                       double log_level, double width)
 {

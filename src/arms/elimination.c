@@ -12,7 +12,7 @@ struct tacit_bounds_sum tacit_elimination_sum(const struct tacit_elimination *lo
             sum.steps += steps[e * look->release_stride];
         return sum;
     }
-    sum.steps = steps[(look->last - 1) * look->release_stride];
+    sum.steps = steps[(look->last - 1) * look->release_stride]; /* a history: the total so far */
     if (look->first > 0)
         sum.steps -= steps[(look->first - 1) * look->release_stride];
     return sum;
@@ -44,7 +44,8 @@ static double lower_of(const struct tacit_elimination *look, uint32_t arm)
     return tacit_bounds_lower_of(&sum, &look->noise, look->level);
 }
 
-/* Bounds are clipped to [0, 1]: more than one arm may have the largest lower one. */
+/* Bounds are clipped to [0, 1]: more than one arm may have the largest lower one; of these the
+ * first. Requires: `lower` is the leader's. */
 static uint32_t first_with(const struct tacit_elimination *look, const uint64_t *active,
                            uint32_t leader, double lower)
 {
@@ -54,6 +55,7 @@ static uint32_t first_with(const struct tacit_elimination *look, const uint64_t 
     return arm;
 }
 
+/* With an accuracy an arm goes even if it may be better by that much. */
 static bool is_beaten(const struct tacit_elimination *look, const struct tacit_bounds_sum *sum,
                       double lower)
 {
@@ -67,6 +69,7 @@ uint32_t tacit_elimination_drop(const struct tacit_elimination *look, uint64_t *
     uint32_t const leader = tacit_elimination_leader(look, active);
     double const lower = lower_of(look, leader);
     uint32_t const stays = look->accuracy > 0 ? first_with(look, active, leader, lower) : leader;
+    /* An upper bound rises with the sum, so few of them are computed. */
     int64_t out = INT64_MIN; /* a sum up to which arms go, and .. */
     int64_t in = INT64_MAX;  /* .. from which they stay */
     uint32_t count = 0;

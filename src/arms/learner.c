@@ -21,7 +21,7 @@
 
 struct tacit_arms {
     struct tacit_arms_config config;
-    uint64_t t;
+    uint64_t t;       /* pulls so far */
     uint64_t t_valid; /* keys bound the indices up to this t */
     double log_t;     /* ln t when the keys were made: not above ln of the present t */
     double log_valid; /* ln t_valid */
@@ -134,12 +134,13 @@ enum tacit_status tacit_arms_init(struct tacit_arms *arms, const struct tacit_ar
 
 /* ---- Estimates ---- */
 
+/* Are rewards in [0, 1], so that nothing lowers an index more than a zero? */
 static inline bool is_bounded(const struct tacit_arms *arms)
 {
     return arms->config.bounded || arms->config.scale.kind == TACIT_SCALE_STEPS;
 }
 
-/* As tacit_sum_mean. */
+/* As tacit_sum_mean, in line. */
 static inline double mean_of(const struct tacit_arms *arms, union tacit_sum sum, uint64_t n)
 {
     if (arms->config.scale.kind == TACIT_SCALE_REAL)

@@ -7,9 +7,9 @@
 
 /* Parts of the caller's doubles. */
 struct work {
-    double *sums;   /* F x G x K: rewards of the rows in that fold */
+    double *chosen; /* F x G x K: rows of that fold and cell that chose the arm */
     double *model;  /* F x G x K: q for the rows of that fold, from the other folds */
-    double *others; /* F x (K + 1): sums over cells outside the fold, and over arms too */
+    double *others; /* F x (K + 1): rewards outside the fold, of each arm, then of all */
     double *counts; /* F x (K + 1): rows of these */
     double *rows;   /* F x G: rows of that fold and cell */
     double *total;  /* G x K: scratch */
@@ -22,12 +22,13 @@ size_t tacit_off_policy_work_size(uint32_t cell_count, uint32_t arm_count)
            (size_t)FOLDS * cell_count;
 }
 
+/* The parts, all zeros. */
 static struct work split(const struct tacit_off_policy_log *log, double *memory)
 {
     size_t const cells = (size_t)log->cell_count * log->arm_count;
     struct work work;
-    work.sums = memory;
-    work.model = work.sums + FOLDS * cells;
+    work.chosen = memory;
+    work.model = work.chosen + FOLDS * cells;
     work.others = work.model + FOLDS * cells;
     work.counts = work.others + FOLDS * (log->arm_count + (size_t)1);
     work.rows = work.counts + FOLDS * (log->arm_count + (size_t)1);
@@ -37,7 +38,8 @@ static struct work split(const struct tacit_off_policy_log *log, double *memory)
     return work;
 }
 
-static size_t cell_of(const struct tacit_off_policy_log *log, uint32_t row)
+/* Index of a row's cell and arm among G x K. */
+static size_t place_of(const struct tacit_off_policy_log *log, uint32_t row)
 {
     TACIT_ASSERT(log->cells[row] < log->cell_count);
     TACIT_ASSERT(log->arms[row] < log->arm_count);
@@ -58,17 +60,17 @@ static double stand_in(const struct work *work, uint32_t arm_count, uint32_t fol
     return 0;
 }
 
-/* Sums over all rows but those of the fold: rewards into `sums`, rows into `counts`. */
+/* Sums over all rows but those of the fold: rewards into `sums`, rows into `counts`, each G x K. */
 static void add_others(const struct tacit_off_policy_log *log, const struct work *work,
                        uint32_t fold, double *sums, double *counts)
 {
     for (uint32_t row = 0; row < log->row_count; row++) {
         if (row % FOLDS == fold)
             continue;
-        size_t const cell = cell_of(log, row);
+        size_t const place = place_of(log, row);
         size_t const at = fold * (log->arm_count + (size_t)1);
-        sums[cell] += log->rewards[row];
-        counts[cell] += 1;
+        sums[place] += log->rewards[row];
+        counts[place] += 1;
         work->others[at + log->arms[row]] += log->rewards[row];
         work->counts[at + log->arms[row]] += 1;
         work->others[at + log->arm_count] += log->rewards[row];
@@ -76,7 +78,7 @@ static void add_others(const struct tacit_off_policy_log *log, const struct work
     }
 }
 
-/* Fills work->model; work->sums holds rows of each (fold, cell, arm) afterwards. */
+/* Fills model, chosen and rows. */
 static void fit(const struct tacit_off_policy_log *log, const struct work *work)
 {
     size_t const cells = (size_t)log->cell_count * log->arm_count;
@@ -91,7 +93,7 @@ static void fit(const struct tacit_off_policy_log *log, const struct work *work)
                            : stand_in(work, log->arm_count, fold, (uint32_t)(i % log->arm_count));
     }
     for (uint32_t row = 0; row < log->row_count; row++) {
-        work->sums[row % FOLDS * cells + cell_of(log, row)] += 1;
+        work->chosen[row % FOLDS * cells + place_of(log, row)] += 1;
         work->rows[row % FOLDS * log->cell_count + log->cells[row]] += 1;
     }
 }
@@ -102,7 +104,7 @@ static void fit(const struct tacit_off_policy_log *log, const struct work *work)
 struct weighted {
     double weight;
     double reward;
-    double guess;
+    double guess; /* of the model */
 };
 
 static struct weighted weighted_of(const struct tacit_off_policy_log *log, const struct work *work,
@@ -112,7 +114,7 @@ static struct weighted weighted_of(const struct tacit_off_policy_log *log, const
     TACIT_ASSERT(log->propensities[row] > 0 && log->propensities[row] <= 1);
     return (struct weighted){.weight = 1 / log->propensities[row],
                              .reward = log->rewards[row],
-                             .guess = work->model[row % FOLDS * cells + cell_of(log, row)]};
+                             .guess = work->model[row % FOLDS * cells + place_of(log, row)]};
 }
 
 /* What a row adds to its arm: in its cell, and over all. While sums are added up, `error` of
@@ -139,8 +141,8 @@ static double rows_of(const struct tacit_off_policy_log *log, const struct work 
 }
 
 /* The sum of q over the rows of a cell. */
-static double guesses(const struct tacit_off_policy_log *log, const struct work *work,
-                      uint32_t cell, uint32_t arm)
+static double sum_guesses(const struct tacit_off_policy_log *log, const struct work *work,
+                          uint32_t cell, uint32_t arm)
 {
     size_t const cells = (size_t)log->cell_count * log->arm_count;
     double sum = 0;
@@ -172,12 +174,12 @@ static void find_values(const struct tacit_off_policy_log *log, const struct wor
         results[i] = (struct tacit_off_policy_arm){.row_count = 0};
     for (uint32_t row = 0; row < log->row_count; row++) {
         struct weighted const weighted = weighted_of(log, work, row);
-        add_row(weighted, &results[cell_of(log, row)]);
+        add_row(weighted, &results[place_of(log, row)]);
         add_row(weighted, &results[all + log->arms[row]]);
     }
     for (uint32_t cell = 0; cell < log->cell_count; cell++)
         for (uint32_t arm = 0; arm < log->arm_count; arm++) {
-            double const sum = guesses(log, work, cell, arm);
+            double const sum = sum_guesses(log, work, cell, arm);
             results[(size_t)cell * log->arm_count + arm].direct = sum;
             results[all + arm].direct += sum;
         }
@@ -211,7 +213,7 @@ static void add_absent(const struct tacit_off_policy_log *log, const struct work
     size_t const cells = (size_t)log->cell_count * log->arm_count;
     for (uint32_t fold = 0; fold < FOLDS; fold++) {
         size_t const at = fold * cells + (size_t)cell * log->arm_count + arm;
-        double const absent = work->rows[fold * log->cell_count + cell] - work->sums[at];
+        double const absent = work->rows[fold * log->cell_count + cell] - work->chosen[at];
         result->weight.error += absent * squared(result->weight.value);
         result->ips.error += absent * squared(result->ips.value);
         result->doubly_robust.error +=
@@ -231,7 +233,7 @@ static void find_errors(const struct tacit_off_policy_log *log, const struct wor
     size_t const all = (size_t)log->cell_count * log->arm_count;
     for (uint32_t row = 0; row < log->row_count; row++) {
         struct weighted const weighted = weighted_of(log, work, row);
-        add_distance(weighted, &results[cell_of(log, row)]);
+        add_distance(weighted, &results[place_of(log, row)]);
         add_distance(weighted, &results[all + log->arms[row]]);
     }
     for (uint32_t cell = 0; cell < log->cell_count; cell++)
@@ -355,7 +357,8 @@ void tacit_off_policy_policy(const struct tacit_off_policy_log *log, const doubl
 
 #define BOOTSTRAPPED 6u
 
-/* The estimates of rows that were drawn: their sums, and how many they are. */
+/* The estimates of n rows that were drawn, from the sums of their weights, ips, doubly_robust,
+ * switched and gain. */
 static void add_resample(const double sums[5], double n, double *means, double *squares)
 {
     double const values[BOOTSTRAPPED] = {

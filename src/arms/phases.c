@@ -67,7 +67,7 @@ uint64_t tacit_phases_horizon_min(const struct tacit_phases *schedule)
     return others + alone;
 }
 
-/* Of sums, so many rounds of S_1 more. */
+/* The rung above `rung`; of sums a multiple of the first one. */
 static uint64_t rung_after(const struct tacit_phases *schedule, uint64_t first, uint64_t rung)
 {
     uint64_t const unit = has_sums(schedule) ? first : 1;
@@ -75,6 +75,7 @@ static uint64_t rung_after(const struct tacit_phases *schedule, uint64_t first, 
     return next < TACIT_HORIZON_MAX / unit ? next * unit : TACIT_HORIZON_MAX;
 }
 
+/* How many rungs there are up to the first beyond the horizon; 0: too many. */
 static uint32_t climb_from(uint64_t first, const struct tacit_phases *schedule, uint64_t *rungs)
 {
     uint64_t rung = first;
@@ -163,13 +164,14 @@ void tacit_phases_rank(struct tacit_phases_ranking *ranking, uint32_t arm)
     heap[place].arm = arm;
 }
 
+/* Is an arm other than the leader not ruled out, with pulls left for it? */
 static bool may_challenge(const struct tacit_phases_choice *choice, uint32_t arm)
 {
     return choice->uppers[arm] >= choice->bound && arm != choice->leader &&
            choice->pulls(choice->state, arm) > 0;
 }
 
-/* Into a plan in the order of arms. Member by member: the gap keeps its bytes. */
+/* The leader into a plan in the order of arms. Member by member: the gap keeps its bytes. */
 static void put_leader(const struct tacit_phases_choice *choice, struct tacit_pull_block *plan,
                        uint32_t count, uint64_t pulls)
 {
@@ -184,6 +186,7 @@ uint32_t tacit_phases_choose(const struct tacit_phases_choice *choice,
                              struct tacit_pull_block *plan)
 {
     TACIT_ASSERT(choice->leader < choice->arm_count);
+    /* The plan is a heap first, the last of the best challengers on top; then it is filled. */
     struct tacit_phases_ranking first = {
         .uppers = choice->uppers, .heap = plan, .count_max = choice->arms_per_round - 1};
     for (uint32_t arm = 0; arm < choice->arm_count; arm++)

@@ -11,8 +11,8 @@
 #define WEIGHT_SURE 40.0
 /* A logistic curve of this slope is the normal law to 1 %. */
 #define LOGISTIC 1.702
-#define LOAD_MIN 2.0
-#define STEPS_MAX 40u
+#define LOAD_MIN 2.0   /* what the threshold aims at, beside ln K */
+#define STEPS_MAX 40u  /* of Newton's method */
 #define MARGIN 0x1p-40 /* of the threshold from 0 and 1 */
 #define HALF_PI 1.57079632679489661923
 
@@ -54,8 +54,8 @@ static double draw_under_hat(struct tacit_rng *rng, double fall, double width)
     return d < width ? d : width;
 }
 
-/* Density over hat, at a distance d from where they touch; v, w: d as a part of x and of 1 - x,
- * signed. Never above 1: the logarithm is concave. */
+/* Density over hat, at a distance d from the x where they touch; v, w: d as a part of x and of
+ * 1 - x, signed. Never above 1: the logarithm is concave. */
 static double density_over_hat(const struct posterior *arm, double v, double w)
 {
     return exp(arm->successes * (log1p(v) - v) + arm->failures * (log1p(-w) + w));
@@ -86,9 +86,9 @@ static double bound_below(const struct posterior *arm, double x)
 static double weight_of(const struct thompson *race, uint32_t arm)
 {
     struct posterior const posterior = posterior_of(race, arm);
-    double const chance_none = (1 + posterior.successes) * log(race->threshold);
-    if (posterior.failures < 1) /* x^(1 + s): no bound is needed */
-        return -chance_none < WEIGHT_SURE ? -chance_none : WEIGHT_SURE;
+    double const log_none = (1 + posterior.successes) * log(race->threshold);
+    if (posterior.failures < 1) /* P(draw <= x) is x^(1 + s): no bound is needed */
+        return -log_none < WEIGHT_SURE ? -log_none : WEIGHT_SURE;
     double const bound = bound_above(&posterior, race->threshold);
     return bound < BOUND_MAX ? -log1p(-bound) : WEIGHT_SURE;
 }

@@ -21,6 +21,7 @@ struct tournament {
     uint32_t leaves;   /* P */
 };
 
+/* A node from its two children. Result: did it change? */
 static inline bool tournament_play(const struct tournament *tree, uint32_t node)
 {
     uint32_t const left = 2 * node;

@@ -39,8 +39,10 @@ void tacit_commit_domain(const char *federation, const uint8_t agreement[TACIT_S
     tacit_sha256_final(&sha, domain);
 }
 
-/* Nobody checks: run, site, epoch, and a one, lowest byte first, so that it is never zeros. */
-static void number(const struct tacit_commit_scope *scope, uint8_t commitment[TACIT_SHA256_BYTES])
+/* In place of a hash where nobody checks: run, site, epoch, and a one, lowest byte first, so that
+ * it is never zeros. */
+static void write_number(const struct tacit_commit_scope *scope,
+                         uint8_t commitment[TACIT_SHA256_BYTES])
 {
     TACIT_ASSERT(scope->is_numbered);
     uint64_t const words[] = {scope->run_id, scope->site, scope->epoch, 1};
@@ -53,7 +55,7 @@ void tacit_commit_hash(const struct tacit_commit_scope *scope, const struct taci
 {
     TACIT_ASSERT(size == 0 || release != NULL);
     if (scope->is_numbered) {
-        number(scope, commitment);
+        write_number(scope, commitment);
         return;
     }
     TACIT_ASSERT(scope->domain != NULL);
@@ -91,7 +93,7 @@ enum tacit_status tacit_commit_make(const struct tacit_commit_scope *scope,
     return TACIT_OK;
 }
 
-/* So that a state does not depend on the machine's byte order. */
+/* As one word that does not depend on the machine's byte order. */
 static uint64_t first_bytes(const uint8_t commitment[TACIT_SHA256_BYTES])
 {
     uint64_t word = 0;
@@ -110,8 +112,9 @@ static void grant(struct tacit_commit_head *head, const uint8_t commitment[TACIT
     memcpy(head->head, commitment, sizeof head->head);
 }
 
-static bool is_late(const struct tacit_commit_head *head,
-                    const uint8_t commitment[TACIT_SHA256_BYTES])
+/* Was it granted, and another one after it? Of the oldest only the first bytes are known. */
+static bool was_followed(const struct tacit_commit_head *head,
+                         const uint8_t commitment[TACIT_SHA256_BYTES])
 {
     bool is_known = tacit_commit_is_same(commitment, head->before);
     for (size_t i = 0; i < TACIT_COMMIT_RECENT; i++)
@@ -132,14 +135,14 @@ enum tacit_commit_answer tacit_commit_ask(struct tacit_commit_head *head,
         grant(head, commitment);
         return TACIT_COMMIT_GRANTED;
     }
-    return is_late(head, commitment) ? TACIT_COMMIT_LATE : TACIT_COMMIT_REFUSED;
+    return was_followed(head, commitment) ? TACIT_COMMIT_LATE : TACIT_COMMIT_REFUSED;
 }
 
 bool tacit_commit_knows(const struct tacit_commit_head *head,
                         const uint8_t commitment[TACIT_SHA256_BYTES])
 {
     return tacit_commit_is_nothing(commitment) || tacit_commit_is_same(commitment, head->head) ||
-           is_late(head, commitment);
+           was_followed(head, commitment);
 }
 
 bool tacit_commit_opens(const struct tacit_commit_head *head,

@@ -12,7 +12,8 @@
 
 /* ---- Scale ---- */
 
-/* Bit by bit: a compiler's own division would call its run-time library. */
+/* The quotient, rounded up. Bit by bit: a compiler's own division would call its run-time
+ * library. */
 static wide divide_up(wide dividend, wide divisor)
 {
     wide quotient = 0;

@@ -7,7 +7,7 @@
 /* A wider range would overflow the paper's scale, a narrower one underflow it: noise of scale 0. */
 #define RANGE_MIN 1e-150
 #define RANGE_MAX 1e150
-#define PLAUSIBLE_SCALES 60
+#define PLAUSIBLE_SCALES 60 /* noise beyond that has a chance of e^-60 */
 
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 {

@@ -118,7 +118,6 @@ void tacit_sha256_update(struct tacit_sha256 *sha, const void *bytes, size_t siz
         memcpy(sha->block, next + whole * BLOCK_BYTES, size % BLOCK_BYTES);
 }
 
-/* 5.1.1: a one, zeros, and the length in bits. */
 void tacit_sha256_update_number(struct tacit_sha256 *sha, uint64_t number)
 {
     uint8_t bytes[8];
@@ -127,6 +126,7 @@ void tacit_sha256_update_number(struct tacit_sha256 *sha, uint64_t number)
     tacit_sha256_update(sha, bytes, sizeof bytes);
 }
 
+/* 5.1.1: a one, zeros, and the length in bits. */
 void tacit_sha256_final(struct tacit_sha256 *sha, uint8_t digest[TACIT_SHA256_BYTES])
 {
     static const uint8_t one = 0x80;

@@ -59,9 +59,9 @@ struct tacit_promise_mechanism tacit_promise_mechanism_of(const struct tacit_mec
 /* What differs from audience to audience. More aggregators are further rows. */
 struct audience {
     const char *against; /* the noise is added where the rewards are, so against all together */
-    const char *bare;    /* who sees sums without noise; NULL: nobody */
-    const char *noised;  /* who sees those of a single agent */
-    const char *holder;  /* of what a live site draws */
+    const char *bare;    /* who sees sums without noise; "": nothing to add */
+    const char *noised;  /* who sees noised sums of a single agent; "": nothing to add */
+    const char *holder;  /* who grants, and remembers, what a live site draws */
 };
 
 /* A table of addresses is written to by the linker, and so has no place in a pure room. */
@@ -99,6 +99,7 @@ static struct audience audience_of(const struct tacit_promise *promise)
     return (struct audience){"", "", "", ""};
 }
 
+/* The fellows of the one that is protected, who may be together against it. */
 static const char *others_of(const struct tacit_promise *promise)
 {
     return promise->mechanism.of == TACIT_PROTECTED_DATA_SET      ? " all other users"
@@ -208,7 +209,8 @@ static const char *protected_text(enum tacit_protected of)
                                                : "The whole data set of each user";
 }
 
-/* Between what the loss is. Two aggregators noise a sum, not what leaves a site. */
+/* Between which neighbouring data the loss is. Two aggregators noise a sum, not what leaves a
+ * site. */
 static void add_neighbours(const struct tacit_promise *promise, struct tacit_text *text)
 {
     enum tacit_protected const of = promise->mechanism.of;
@@ -333,7 +335,7 @@ static void add_leaving(const struct tacit_promise *promise, struct tacit_text *
 
 /* ---- The paper's letter ---- */
 
-/* Without a number for the loss where there is none. */
+/* How the paper's eps relates to the number; it says no number for the loss where there is none. */
 static void add_letter(const struct tacit_promise *promise, struct tacit_text *text)
 {
     struct tacit_promise_mechanism const *const mechanism = &promise->mechanism;
@@ -370,6 +372,7 @@ static void add_letter(const struct tacit_promise *promise, struct tacit_text *t
 
 /* ---- The noise ---- */
 
+/* How many noised sums a reward is in; 0: that is not said. */
 static void add_releases(uint32_t count, struct tacit_text *text)
 {
     if (count == 0)
@@ -499,7 +502,7 @@ static void add_unprotected(const struct tacit_promise *promise, struct tacit_te
 
 /* ---- Live ---- */
 
-/* Of states that are not the only one of their site. */
+/* What copies of a site's state cost. */
 static void add_copies(const struct tacit_promise *promise, struct tacit_text *text)
 {
     if (promise->trust.is_in_memory) {
@@ -530,7 +533,7 @@ static void add_times(const struct tacit_promise *promise, struct tacit_text *te
                                "what is drawn is drawn. ");
 }
 
-/* Whatever the protocol: what those can still do whom the words pass. */
+/* Whatever the protocol: what those can still do through whom the messages go. */
 static void add_powers(const struct tacit_promise *promise, struct tacit_text *text)
 {
     bool const is_noised = promise->mechanism.noise != TACIT_NOISE_NONE;

@@ -88,7 +88,7 @@ void tacit_tree_init(struct tacit_tree *tree, const struct tacit_tree_rule *rule
 
 #define TREE_INLINE static inline __attribute__((always_inline))
 
-/* is_real: of the scale; a constant where it is inlined, so that nothing is asked a sum. */
+/* is_real: of the scale; a constant where it is inlined, so that no sum has to ask. */
 TREE_INLINE void add(bool is_real, union tacit_sum *sum, union tacit_sum other)
 {
     if (is_real)
@@ -106,9 +106,9 @@ TREE_INLINE union tacit_sum sum_of(bool is_real, const struct tacit_tree *tree, 
     return sum;
 }
 
-/* All intervals below the highest bit in which the two leaves differ end in one interval of that
- * level; the reward is in the one that ends at its leaf, which may be the same. The intervals above
- * stay as they are. */
+/* All intervals below the highest bit in which the two leaves (the tree's and the new one) differ
+ * are merged into one interval of that level; the reward is in the one that ends at its leaf, which
+ * may be the same. The intervals above stay as they are. Nothing changes on an error. */
 TREE_INLINE enum tacit_status add_leaf(bool is_real, const struct tacit_tree_rule *rule,
                                        struct tacit_tree *tree, uint64_t leaf,
                                        union tacit_sum reward, const struct tacit_entropy *entropy,

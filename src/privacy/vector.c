@@ -85,6 +85,7 @@ enum tacit_status privacy_bernoulli_exp(uint64_t x, uint64_t t, const struct tac
     return TACIT_ENTROPY; /* no chance, but a source that is broken (samplers.c) */
 }
 
+/* *u becomes j in {0, .., t-1} with probability proportional to exp(-j/t). */
 static enum tacit_status part_of_scale(uint64_t t, const struct tacit_entropy *entropy, uint64_t *u)
 {
     for (uint32_t refused = 0; refused < REFUSALS_MAX; refused++) { /* chance e^-1 each */
@@ -103,6 +104,7 @@ static enum tacit_status part_of_scale(uint64_t t, const struct tacit_entropy *e
     return TACIT_ENTROPY;
 }
 
+/* *v becomes the number of heads of Bernoulli(exp(-1)) before the first tails. */
 static enum tacit_status whole_scales(const struct tacit_entropy *entropy, uint64_t *v)
 {
     bool heads = true;
@@ -160,6 +162,7 @@ enum tacit_status tacit_discrete_laplace_wide(uint64_t t, uint64_t s,
     return TACIT_ENTROPY;
 }
 
+/* The sum, at most TACIT_VECTOR_VALUE_MAX either way. Requires: |value| <= Q. */
 static int64_t add_saturated(int64_t value, int64_t noise)
 {
     int64_t const bounded = noise > TACIT_VECTOR_VALUE_MAX    ? TACIT_VECTOR_VALUE_MAX
