@@ -4,6 +4,7 @@
 
 #define WORD_BYTES sizeof(uint64_t)
 
+/* Writes a word, or compares it; beyond the room it is counted only. */
 static void put(struct base_walk *walk, uint64_t word)
 {
     for (size_t i = 0; i < WORD_BYTES && walk->size + WORD_BYTES <= walk->room; i++) {
@@ -28,6 +29,7 @@ static uint64_t get(struct base_walk *walk)
     return word;
 }
 
+/* The zeros that were not said yet: a zero, and how many. */
 void base_walk_end(struct base_walk *walk)
 {
     TACIT_ASSERT(!walk->reads);

@@ -8,9 +8,9 @@
  */
 #define UNIT (1.0 - 0x1p-23)
 #define MEANS_AT_ONCE 64u
-#define NORMALS_OF_FOUR 8u  /* words */
-#define ROWS_ALONE_SHARE 5u /* of an offer, at most, are made one by one */
-#define POISSON_MEAN_MAX 700.0
+#define NORMALS_OF_FOUR 8u     /* words */
+#define ROWS_ALONE_SHARE 5u    /* at most one row in so many: then each is made by itself */
+#define POISSON_MEAN_MAX 700.0 /* e^-mean is a number */
 
 /* Rounded to 24 bits (Veltkamp 1968), in double arithmetic alone: gcc 12 drops a conversion to
  * float and back where it makes vectors of it. */
@@ -42,6 +42,7 @@ static void draw_normals(enum tacit_linalg_path path, struct tacit_rng *rng, siz
     }
 }
 
+/* Scales a vector to this length. */
 static void normalise(uint32_t dimension, double norm, double *x)
 {
     double square = 0;

@@ -7,9 +7,8 @@
 
 /* Averages over agents of equal means may differ by rounding: that is no gap. */
 #define EQUAL_MEANS 1e-12
-/* A binomial costs as much as about so many coins. */
 #define SOURCE_REWARDS 4096u /* that a host is asked for at once */
-#define COINS_MAX 12u
+#define COINS_MAX 12u        /* a binomial costs as much as about so many */
 
 /* Inline, because simulations that draw pull by pull spend their time here. */
 static inline double mean_of(const struct tacit_env *env, uint32_t agent, uint32_t arm)
@@ -104,7 +103,7 @@ static void draw(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint
     TACIT_ASSERT(false);
 }
 
-/* What a sum of `count` rewards is in their own unit. */
+/* What was added to a sum by `count` rewards, in their own unit. */
 static double reward_of(const struct tacit_scale *scale, union tacit_sum before,
                         union tacit_sum after, uint64_t count)
 {
@@ -114,6 +113,7 @@ static double reward_of(const struct tacit_scale *scale, union tacit_sum before,
     return scale->lo * (double)count + (scale->hi - scale->lo) * share;
 }
 
+/* What a site saw, for whoever watches. */
 static void note(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
                  double reward)
 {
@@ -205,7 +205,8 @@ static union tacit_sum draw_one(const struct tacit_env *env, uint32_t agent, uin
     return sum;
 }
 
-/* As above, one reward, which is drawn as if nobody watched: the same words for the same coin. */
+/* As pull_watched, of one reward, which is drawn as draw_one does: the same words for the same
+ * coin, watched or not. */
 static union tacit_sum pull_one_watched(const struct tacit_env *env, uint32_t agent, uint32_t arm,
                                         const struct tacit_scale *scale, struct tacit_rng *rng)
 {

@@ -48,6 +48,7 @@ void tacit_latency_draw(const struct tacit_latency *latency, struct tacit_rng *r
         latencies[k] = latency_at(latency, k, tacit_rng_normal(rng));
 }
 
+/* Of a trace: the mean latency, and the mean of latency_min over it. */
 static void average_column(const struct tacit_latency *latency, uint32_t user, double *mean,
                            double *ratio)
 {
@@ -76,6 +77,7 @@ static double corner_of(const struct tacit_latency *latency, uint32_t user)
     return corner < -WIDTH ? -WIDTH : corner > WIDTH ? WIDTH : corner;
 }
 
+/* Adds what the mean and the ratio have of the normals between `from` and `to`. */
 static void integrate(const struct tacit_latency *latency, uint32_t user, double from, double to,
                       double *mean, double *ratio)
 {

@@ -16,6 +16,7 @@ static bool stands_in(const uint32_t *items, uint32_t count, uint32_t item)
     return false;
 }
 
+/* The item that was chosen, in a place that is drawn, and others, which the agent never liked. */
 static void draw_others(const struct tacit_context_log *log, uint64_t row, uint32_t arm_count,
                         struct tacit_rng *rng, uint32_t *items)
 {

@@ -92,6 +92,7 @@ WIDE __m256i wide_of(uint64_t word)
     return _mm256_set1_epi64x((long long)word);
 }
 
+/* Sixteen words a side, from the stream's position on. */
 WIDE void make_wide(struct tacit_rng *rng, unsigned sides, uint64_t *words)
 {
     __m256i x[SIDES_MAX][WORDS_PER_BLOCK];

@@ -31,13 +31,13 @@ void tacit_sim_aggregators_add(struct tacit_sim_aggregators *aggregators, int64_
 double tacit_sim_aggregators_bytes(uint32_t agents, uint32_t count)
 {
     TACIT_ASSERT(agents > 0);
-    static const uint64_t nothing[TACIT_BITS_WORDS(TACIT_AGENTS_MAX)];
+    static const uint64_t no_sites[TACIT_BITS_WORDS(TACIT_AGENTS_MAX)]; /* zeros are as long */
     struct tacit_helper_link const link = {.proof_size = COMMIT_BYTES};
     struct tacit_helper_entry const entries[2] = {{.link_count = 1, .links = &link},
                                                   {.link_count = 1, .links = &link}};
     struct tacit_helper_request request = {.entries = entries, .entry_count = 1};
     struct tacit_helper_answer const answer = {
-        .count = count, .site_count = agents, .sites = nothing};
+        .count = count, .site_count = agents, .sites = no_sites};
     struct tacit_wire_shape const shape = {.agent_count = agents};
     double const one = (double)tacit_wire_bytes(&tacit_wire_helper_request, NULL, &request);
     request.entry_count = 2;

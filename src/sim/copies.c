@@ -25,6 +25,7 @@ static uint64_t last_time_us(const struct tacit_sim_nodes *nodes)
     return healed_at_us < horizon ? healed_at_us : horizon;
 }
 
+/* Of a node: taken at some time, and put back at some later one. */
 static void plan_backup(struct tacit_sim_nodes *nodes, uint32_t number, uint32_t node)
 {
     uint64_t const taken_us = sim_up_to(nodes, last_time_us(nodes));

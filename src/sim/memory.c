@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include "tacit/sim.h"
 
-/* Stands before each block; `is_short` is of the first one. */
+/* Stands before each block; `is_short` is of the first one: some block could not be had. */
 union head {
     struct {
         union head *next;

@@ -170,6 +170,7 @@ static void carry_out(struct tacit_sim_nodes *nodes, struct sim_node *node,
 
 /* ---- Steps ---- */
 
+/* A node's noise, which fails now and then. Context: the nodes, and the node. */
 static enum tacit_status unreliable_fill(void *context, void *bytes, size_t size)
 {
     struct tacit_sim_nodes *const nodes = ((void **)context)[0];
@@ -209,6 +210,7 @@ struct tacit_sim_update tacit_sim_update_of(const struct tacit_update *made, uin
 
 /* ---- Pulls ---- */
 
+/* Tells the family, and moves the node's slot on. The regret is recorded before. */
 static void record_pull(struct tacit_sim_nodes *nodes, struct sim_node *node, uint32_t arm,
                         uint64_t count)
 {
@@ -240,6 +242,7 @@ static void record_plan(struct tacit_sim_nodes *nodes, const struct sim_node *no
         tacit_sim_curve_add(&nodes->curve, node->slot, plan, plan_count, nodes->instance->gaps);
 }
 
+/* The regret of a block that is played while the node waits. */
 static void record_wait(struct tacit_sim_nodes *nodes, const struct sim_node *node,
                         const struct tacit_pull_block *block)
 {
@@ -274,8 +277,8 @@ static uint64_t share_of(uint64_t count, uint32_t part, uint32_t parts)
 }
 
 /* Is plan `number` still the one to play? A crash or a new order ends it. */
-static bool goes_on(const struct tacit_sim_nodes *nodes, const struct sim_node *node,
-                    uint64_t number)
+static bool is_current(const struct tacit_sim_nodes *nodes, const struct sim_node *node,
+                       uint64_t number)
 {
     return nodes->status == TACIT_OK && node->plan_number == number;
 }
@@ -288,7 +291,7 @@ static void play_plan(struct tacit_sim_nodes *nodes, struct sim_node *node)
     uint64_t const number = node->plan_number;
     record_plan(nodes, node, node->plan, node->plan_count);
     node->parts_left = 0;
-    for (uint32_t i = 0; i < node->plan_count && goes_on(nodes, node, number); i++)
+    for (uint32_t i = 0; i < node->plan_count && is_current(nodes, node, number); i++)
         play_block(nodes, node, node->plan[i].arm, node->plan[i].count);
 }
 
@@ -299,7 +302,7 @@ static void play_part(struct tacit_sim_nodes *nodes, struct sim_node *node, uint
     uint64_t const number = node->plan_number;
     uint32_t const parts = nodes->config.faults->plan_parts;
     node->parts_left--;
-    for (uint32_t i = 0; i < node->plan_count && goes_on(nodes, node, number); i++) {
+    for (uint32_t i = 0; i < node->plan_count && is_current(nodes, node, number); i++) {
         struct tacit_pull_block const block = {node->plan[i].arm,
                                                share_of(node->plan[i].count, part, parts)};
         if (block.count == 0)
@@ -340,6 +343,8 @@ static bool is_past_horizon(const struct tacit_sim_nodes *nodes)
     return nodes->config.ends_at_horizon && nodes->now_us > nodes->config.sim->horizon;
 }
 
+/* What an item of the queue does to its node. A timer or a part of a plan that was replaced does
+ * nothing. */
 static void happen(struct tacit_sim_nodes *nodes, const struct sim_item *item)
 {
     TACIT_ASSERT(item->node <= nodes->agent_count + nodes->clone_count);

@@ -13,15 +13,15 @@ struct sim_node {
     size_t state_bytes;
     size_t extra_bytes;
     bool is_up;
-    bool is_lost; /* and will not be up again */
-    bool is_done; /* nothing planned, nothing waited for; or lost */
-    bool is_waiting;
-    uint64_t deadline_us;
+    bool is_lost;         /* and will not be up again */
+    bool is_done;         /* nothing planned, nothing waited for; or lost */
+    bool is_waiting;      /* it has a deadline, and nothing to play until then */
+    uint64_t deadline_us; /* a timer of another time is void */
     uint64_t waiting_since_us;
-    uint64_t slot; /* pulls really made */
-    uint64_t plan_number;
+    uint64_t slot;        /* pulls really made */
+    uint64_t plan_number; /* of the last plan: parts of an earlier one are void */
     uint32_t plan_count;
-    uint32_t parts_left;
+    uint32_t parts_left; /* of the plan, still to be played */
     struct tacit_pull_block *plan;
     struct tacit_rng rewards;
     struct tacit_rng noise;
@@ -50,10 +50,10 @@ struct tacit_sim_nodes {
     struct tacit_rng faults;
     atomic_bool *stop;
     uint64_t now_us;
-    uint32_t done_count;
+    uint32_t done_count; /* agents that are done */
     struct tacit_sim_totals totals;
     enum tacit_status status; /* the first failure of the driver itself */
-    unsigned char *arena;
+    unsigned char *arena;     /* what nodes, their states and backups lie in; NULL: not had yet */
 };
 
 /* The hub, if there is one, stands after all agents. */
@@ -71,7 +71,9 @@ static inline uint32_t sim_index(const struct tacit_sim_nodes *nodes, const stru
 
 /* Do things go wrong now? */
 bool sim_faults_rage(const struct tacit_sim_nodes *nodes);
+/* With this probability while they do; else never, and nothing is drawn. */
 bool sim_by_chance(struct tacit_sim_nodes *nodes, double chance);
+/* Uniform in 0 .. max. */
 uint64_t sim_up_to(struct tacit_sim_nodes *nodes, uint64_t max);
 
 /* ---- network.c ---- */

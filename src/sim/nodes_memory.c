@@ -45,6 +45,7 @@ static struct sim_node lay_out_clone(struct tacit_sim_nodes *nodes, size_t *used
         .plan = carve(nodes, used, nodes->arm_count * sizeof(struct tacit_pull_block))};
 }
 
+/* Places everything in the arena; NULL: only counts. Result: the bytes that it takes. */
 static size_t lay_out(struct tacit_sim_nodes *nodes)
 {
     size_t used = 0;
@@ -73,7 +74,7 @@ static size_t lay_out(struct tacit_sim_nodes *nodes)
     return used;
 }
 
-/* Clones and backups need agents, and a hub. */
+/* Copies need an agent that may be copied, backups of the hub a hub. */
 static bool faults_are_valid(const struct tacit_sim_nodes_config *config)
 {
     struct tacit_sim_faults const *const faults = config->faults;

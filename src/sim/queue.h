@@ -25,7 +25,7 @@ struct sim_item {
     uint32_t rank; /* MESSAGE: lower ones first */
     uint32_t node;
     uint32_t origin; /* the sender of a packet; else the node */
-    uint64_t number; /* PULLS: plan number; TIMER: deadline */
+    uint64_t number; /* PULLS: plan number; TIMER: deadline; BACKUP, RESTORE, CLONE: see there */
     uint32_t part;   /* PULLS: which part of the plan */
     struct sim_packet *packet;
 };

@@ -21,6 +21,7 @@ static void fail(struct pool *pool, enum tacit_status status)
     atomic_compare_exchange_strong(&pool->status, &none, (int)status);
 }
 
+/* One run, unless it is to be skipped, and its row's place in the results. */
 static enum tacit_status play(struct pool *pool, void *run, uint32_t index,
                               struct tacit_sim_row *row)
 {
@@ -41,6 +42,7 @@ static enum tacit_status play(struct pool *pool, void *run, uint32_t index,
     return TACIT_OK;
 }
 
+/* A worker: plays runs, with a row and memory of its own, until none is left or one failed. */
 static void *work(void *argument)
 {
     struct pool *const pool = argument;

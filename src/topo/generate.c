@@ -21,6 +21,8 @@ static void add_probability(struct tacit_text *why, const char *before, double p
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
+/* A check that fails says in `why` what is allowed. */
+
 static bool is_probability(double p)
 {
     return p >= 0 && p <= 1; /* not for a NaN */

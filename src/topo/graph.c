@@ -1,4 +1,4 @@
-/* The graph itself: from a heap of edges to sorted neighbours, its components, its gossip matrix.
+/* The graph itself: from edges in any order to sorted neighbours, its components, gossip matrix.
  */
 #include "search.h"
 #include <string.h>

@@ -113,6 +113,8 @@ static void join_circulant(struct pairing *pairing)
     }
 }
 
+/* Is one of the agent's points joined to one of the other's, which are `other d` and the d - 1
+ * above? The difference wraps around for points below them. */
 static bool paired(const struct pairing *pairing, uint32_t agent, uint32_t other)
 {
     uint32_t const d = pairing->degree;
@@ -178,6 +180,7 @@ static void draw_cycle(uint32_t agent_count, struct tacit_rng *rng, struct sketc
         sketch_add(sketch, order[i], order[(i + 1) % agent_count]);
 }
 
+/* The chain walks over the graphs with fewer edges: those that are drawn, or their complements. */
 static uint32_t chain_degree(const struct tacit_graph_spec *spec)
 {
     uint32_t const others = spec->agent_count - 1;

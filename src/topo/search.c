@@ -77,6 +77,7 @@ static void sort_members(struct search *search, const uint32_t *label, uint32_t 
         search->members[search->end[label[agent]]++] = agent;
 }
 
+/* The eccentricity of an agent is known exactly. */
 static void know(struct search *search, uint32_t agent, uint32_t eccentricity)
 {
     search->lower[agent] = eccentricity;
@@ -658,8 +659,8 @@ static uint32_t next_sources(struct search *search, struct group group, uint32_t
 
 /* The searches of a diameter so far. */
 struct hunt {
-    uint32_t best;
-    uint64_t volume;
+    uint32_t best;    /* largest eccentricity found */
+    uint64_t volume;  /* visits of one search */
     uint64_t waiting; /* when the first batch began */
     uint64_t batches;
     uint32_t sources[BATCH]; /* of the newest */

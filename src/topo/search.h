@@ -28,7 +28,7 @@ struct search {
     uint32_t *members; /* agents, component by component */
     uint32_t *end;     /* of each component in members */
     struct tacit_graph_effort effort;
-    uint64_t spent; /* visits in this component */
+    uint64_t spent; /* visits so far */
 };
 
 /* The caller's work memory, divided up; nothing in it is set. */

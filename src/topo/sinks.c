@@ -2,7 +2,7 @@
  * that collect for their components. */
 #include "search.h"
 
-/* The larger of two numbers. */
+/* The larger of two numbers of which bounds are known; what is left to do adds up. */
 static struct tacit_graph_span larger(struct tacit_graph_span a, struct tacit_graph_span b)
 {
     return (struct tacit_graph_span){.low = a.low > b.low ? a.low : b.low,
@@ -36,6 +36,7 @@ static uint32_t parent_of(const struct tacit_graph *graph, uint32_t agent, const
     return TACIT_NO_AGENT;
 }
 
+/* A component whose agents send to `sink`, from the distances to it. */
 static struct tacit_component collect_at(const struct tacit_graph *graph, struct group group,
                                          uint32_t sink, const uint32_t *distance)
 {

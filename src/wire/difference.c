@@ -16,6 +16,7 @@ struct reason {
     size_t size;
 };
 
+/* Says what differs. Result: true, as that is. */
 __attribute__((format(printf, 2, 3))) static bool put(struct reason reason, const char *format, ...)
 {
     va_list values;

@@ -84,7 +84,7 @@ static bool check_run(void *message)
 }
 
 static const struct wire_field numbers[] = {
-    VERSION(1, 0), /* of elimination: 1, while the index had it as a rule */
+    VERSION(1, 0), /* the rule, while there was another one: elimination was 1 */
     NUMBER(2, schedule.arms_per_round, ANY),
     NUMBER(3, schedule.growth, ANY),
     NUMBER(4, schedule.confidence, ANY),

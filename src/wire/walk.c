@@ -60,6 +60,7 @@ static uint64_t member_of(const uint8_t *message, struct wire_member member)
     return load(message + member.at, member.size);
 }
 
+/* Is it one number, of fixed length, rather than a length and so many bytes? */
 static bool is_single(const struct wire_field *field)
 {
     return field->kind <= WIRE_REAL || field->kind == WIRE_SPAN;
@@ -123,6 +124,7 @@ struct sink {
     const uint32_t *sizes;
 };
 
+/* Is there no room for bytes? Then these are counted. */
 static bool only_counts(struct sink *sink, size_t size)
 {
     TACIT_ASSERT(size <= SIZE_MAX - sink->size);
@@ -736,11 +738,13 @@ static bool read_content(struct source *source, const struct wire_field *field, 
     return false;
 }
 
+/* Has every element a tag of its own? */
 static bool is_each(const struct wire_field *field)
 {
     return field->kind == WIRE_TEXT || field->kind == WIRE_PARTS;
 }
 
+/* Is the field there in every message? Of others it depends on what the message says. */
 static bool is_required(const struct wire_field *field)
 {
     bool const may_be_none = field->kind == WIRE_ROW || field->kind == WIRE_REALS ||
@@ -766,6 +770,7 @@ static bool read_field(struct source *source, const struct wire_field *field, ui
     return true;
 }
 
+/* The kind, which is not among the fields, and what belongs to it. */
 static bool read_body(struct source *source, const struct tacit_wire_table *table, uint8_t *message)
 {
     uint32_t tag;
