@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "ladder.h"
 #include "tacit/data.h"
 #include "tacit/bounds.h"
 #include "tacit/family.h"
@@ -27,6 +28,14 @@ enum tacit_status tacit_experiment_refuse(const struct tacit_experiment *experim
 {
     tacit_config_error(experiment->config->document, key, text, error);
     return TACIT_INVALID;
+}
+
+enum tacit_status ladder_check_plan(const struct tacit_experiment *experiment,
+                                    const struct tacit_phases *schedule, struct tacit_error *error)
+{
+    char text[LADDER_REFUSAL_BYTES];
+    char const *const key = ladder_refusal(schedule, text);
+    return key == NULL ? TACIT_OK : tacit_experiment_refuse(experiment, key, text, error);
 }
 
 static enum tacit_status out_of_memory(struct tacit_error *error)

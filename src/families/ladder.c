@@ -56,21 +56,3 @@ const char *ladder_refusal(const struct tacit_phases *schedule, char text[LADDER
     return tacit_phases_is_valid(schedule) ? refuse_horizon(schedule, text)
                                            : refuse_schedule(schedule, text);
 }
-
-enum tacit_status ladder_check_plan(const struct tacit_experiment *experiment,
-                                    const struct tacit_phases *schedule, struct tacit_error *error)
-{
-    char text[LADDER_REFUSAL_BYTES];
-    char const *const key = ladder_refusal(schedule, text);
-    return key == NULL ? TACIT_OK : tacit_experiment_refuse(experiment, key, text, error);
-}
-
-enum tacit_status ladder_check_run(const struct live_run_file *from,
-                                   const struct tacit_phases *schedule)
-{
-    char text[LADDER_REFUSAL_BYTES];
-    char const *const key = ladder_refusal(schedule, text);
-    if (key == NULL)
-        return TACIT_OK;
-    return live_file_refuse(from, strcmp(key, "horizon") == 0 ? "run.horizon" : "run.growth", text);
-}

@@ -2,7 +2,6 @@
  * votes of two aggregators have them: which are refused, and the confidence of what they bring. */
 #ifndef TACIT_FAMILIES_LADDER_H
 #define TACIT_FAMILIES_LADDER_H
-#include "live_family.h"
 #include "tacit/family.h"
 #include "tacit/phases.h"
 
@@ -18,11 +17,9 @@
 #define LADDER_REFUSAL_BYTES 240u
 const char *ladder_refusal(const struct tacit_phases *schedule, char text[LADDER_REFUSAL_BYTES]);
 
-/* Refuse what it names, in the keys of an experiment's file, and of a coordinator's. */
+/* Refuses what it names, in the keys of an experiment's file. */
 enum tacit_status ladder_check_plan(const struct tacit_experiment *experiment,
                                     const struct tacit_phases *schedule, struct tacit_error *error);
-enum tacit_status ladder_check_run(const struct live_run_file *from,
-                                   const struct tacit_phases *schedule);
 
 /* The confidence of intervals and answers: that which the file asks for, or 95 %. */
 double ladder_confidence(double confidence);

@@ -6,6 +6,7 @@
 #include "../live/site.h"
 #include "tacit/config.h"
 #include "tacit/family.h"
+#include "tacit/phases.h"
 
 /* What the settings of a run are made of. */
 struct live_run_file {
@@ -38,6 +39,10 @@ void *live_settings(const struct live_run_file *from, size_t size);
 /* What hub_settings says of a key of the file: TACIT_INVALID. */
 enum tacit_status live_file_refuse(const struct live_run_file *from, const char *key,
                                    const char *text);
+
+/* Refuses what ladder_refusal (ladder.h) names, in the keys of a coordinator's file. */
+enum tacit_status live_file_check_ladder(const struct live_run_file *from,
+                                         const struct tacit_phases *schedule);
 
 /* run.trust, as schedules have it (tacit/bounds.h). */
 uint32_t live_file_floor(const struct tacit_config_coordinator *file);

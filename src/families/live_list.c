@@ -2,6 +2,7 @@
  */
 #include <string.h>
 #include "../config/document.h"
+#include "ladder.h"
 #include "live_family.h"
 #include "tacit/bounds.h"
 
@@ -53,6 +54,16 @@ enum tacit_status live_file_refuse(const struct live_run_file *from, const char 
     TACIT_ASSERT(from->file->daemon.document != NULL);
     tacit_config_error(from->file->daemon.document, key, text, from->error);
     return TACIT_INVALID;
+}
+
+enum tacit_status live_file_check_ladder(const struct live_run_file *from,
+                                         const struct tacit_phases *schedule)
+{
+    char text[LADDER_REFUSAL_BYTES];
+    char const *const key = ladder_refusal(schedule, text);
+    if (key == NULL)
+        return TACIT_OK;
+    return live_file_refuse(from, strcmp(key, "horizon") == 0 ? "run.horizon" : "run.growth", text);
 }
 
 const struct live_family *live_family_find(const char *name)

@@ -96,7 +96,7 @@ static enum tacit_status elim_hub_settings_new(const struct live_run_file *from)
     char text[ELIM_REFUSAL_BYTES];
     if (keys->is_exact) {
         struct tacit_phases const phases = tacit_elim_phases(&schedule);
-        return ladder_check_run(from, &phases);
+        return live_file_check_ladder(from, &phases);
     }
     return elim_horizon_is_refused(&schedule, 0, text) ? live_file_refuse(from, "run.horizon", text)
                                                        : TACIT_OK;

@@ -214,3 +214,20 @@ void glm_read_keys(struct config_reader *reader, const struct config_node *root,
     read_sound(reader, root, protocol, config, keys);
     read_environment(reader, root, keys);
 }
+
+struct tacit_glm_model glm_model_of(const struct tacit_glm_model *given, uint32_t client_count,
+                                    uint64_t horizon)
+{
+    struct tacit_glm_model const usual =
+        tacit_glm_model_init(given->variant, given->link, client_count, given->dimension, horizon);
+    struct tacit_glm_model model = *given;
+    model.client_count = client_count;
+    model.horizon = horizon;
+    model.period = usual.period;
+    model.threshold = given->threshold > 0 ? given->threshold : usual.threshold;
+    model.context_bound = usual.context_bound;
+    tacit_glm_link_constants(&model);
+    if (given->noise_bound > 0)
+        model.noise_bound = given->noise_bound;
+    return model;
+}

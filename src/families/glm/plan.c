@@ -4,23 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct tacit_glm_model glm_model_of(const struct tacit_glm_model *given, uint32_t client_count,
-                                    uint64_t horizon)
-{
-    struct tacit_glm_model const usual =
-        tacit_glm_model_init(given->variant, given->link, client_count, given->dimension, horizon);
-    struct tacit_glm_model model = *given;
-    model.client_count = client_count;
-    model.horizon = horizon;
-    model.period = usual.period;
-    model.threshold = given->threshold > 0 ? given->threshold : usual.threshold;
-    model.context_bound = usual.context_bound;
-    tacit_glm_link_constants(&model);
-    if (given->noise_bound > 0)
-        model.noise_bound = given->noise_bound;
-    return model;
-}
-
 static struct tacit_glm_model model_of(const struct glm_keys *keys,
                                        const struct tacit_config *config)
 {

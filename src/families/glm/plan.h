@@ -96,6 +96,10 @@ extern const struct config_choice glm_explorations[];
 void glm_read_keys(struct config_reader *reader, const struct config_node *root,
                    struct tacit_config *config);
 
+/* The model of a run, of what its file says of it. */
+struct tacit_glm_model glm_model_of(const struct tacit_glm_model *given, uint32_t client_count,
+                                    uint64_t horizon);
+
 /* ---- log_keys.c, log.c ---- */
 
 /* `source`, and the keys that belong to it. Requires: dimension and arms are read. */
@@ -118,10 +122,6 @@ extern const struct config_key glm_item_keys[];
 extern const struct config_key glm_offer_keys[];
 
 /* ---- plan.c ---- */
-
-/* The model of a run, of what its file says of it. */
-struct tacit_glm_model glm_model_of(const struct tacit_glm_model *given, uint32_t client_count,
-                                    uint64_t horizon);
 
 enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);
 void glm_free_plan(void *plan); /* NULL is allowed */

@@ -1,5 +1,6 @@
 /* The keys of play in phases in the section `protocol`, and in `run` of a coordinator's file. */
 #include <stdio.h>
+#include <string.h>
 #include "../../config/reader.h"
 #include "plan.h"
 
@@ -73,4 +74,36 @@ void phased_read_keys(struct config_reader *reader, const struct config_node *ro
     struct phased_keys *const keys = config->keys;
     config_reader_table(reader, protocol, "protocol", index_keys, keys);
     read_changes(reader, protocol, keys);
+}
+
+struct tacit_phases phased_schedule(const struct phased_keys *keys, uint32_t arms, uint32_t guard)
+{
+    uint32_t const usual = arms < TACIT_PHASES_ARMS_PER_ROUND ? arms : TACIT_PHASES_ARMS_PER_ROUND;
+    return (struct tacit_phases){.rule = TACIT_PHASES_INDEX,
+                                 .arm_count = arms,
+                                 .growth = keys->growth,
+                                 .arms_per_round =
+                                     keys->arms_per_round > 0 ? keys->arms_per_round : usual,
+                                 .confidence = keys->confidence,
+                                 .guard_arm = guard,
+                                 .guard_loss = keys->guard_loss};
+}
+
+void phased_look(const struct tacit_phased_judge_view *judge, double confidence, uint32_t arm_count,
+                 double *lowers, double *uppers, uint64_t *left)
+{
+    double bar = 0;
+    memset(left, 0, TACIT_BITS_WORDS(arm_count) * sizeof *left);
+    for (uint32_t arm = 0; arm < arm_count; arm++) {
+        struct tacit_bounds_interval const interval =
+            tacit_phased_judge_interval(judge->judge, arm, confidence);
+        lowers[arm] = interval.lower;
+        uppers[arm] = interval.upper;
+        if (judge->standings[arm] == TACIT_PHASED_PRESENT && lowers[arm] > bar)
+            bar = lowers[arm];
+    }
+    for (uint32_t arm = 0; arm < arm_count; arm++)
+        if (judge->standings[arm] == TACIT_PHASED_PRESENT &&
+            (judge->decided ? arm == judge->leader : uppers[arm] >= bar))
+            tacit_bits_add(left, arm);
 }

@@ -136,7 +136,7 @@ static enum tacit_status phased_hub_settings_new(const struct live_run_file *fro
         return status;
     made->settings.added = made->sets + set;
     made->settings.retired = made->sets + 2 * set;
-    return ladder_check_run(from, schedule);
+    return live_file_check_ladder(from, schedule);
 }
 
 const struct live_family phased_live = {.file = {.name = "phased-index",

@@ -8,19 +8,6 @@
 #include "../forecast.h"
 #include "../ladder.h"
 
-struct tacit_phases phased_schedule(const struct phased_keys *keys, uint32_t arms, uint32_t guard)
-{
-    uint32_t const usual = arms < TACIT_PHASES_ARMS_PER_ROUND ? arms : TACIT_PHASES_ARMS_PER_ROUND;
-    return (struct tacit_phases){.rule = TACIT_PHASES_INDEX,
-                                 .arm_count = arms,
-                                 .growth = keys->growth,
-                                 .arms_per_round =
-                                     keys->arms_per_round > 0 ? keys->arms_per_round : usual,
-                                 .confidence = keys->confidence,
-                                 .guard_arm = guard,
-                                 .guard_loss = keys->guard_loss};
-}
-
 /* Fills what runs need but for the changes; the mechanism, and the promise, are the experiment's.
  */
 static enum tacit_status settle(struct tacit_experiment *experiment,
@@ -78,27 +65,6 @@ enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct t
     sim->changes = changes;
     sim->change_count = keys->change_count;
     return status;
-}
-
-/* ---- What is shown ---- */
-
-void phased_look(const struct tacit_phased_judge_view *judge, double confidence, uint32_t arm_count,
-                 double *lowers, double *uppers, uint64_t *left)
-{
-    double bar = 0;
-    memset(left, 0, TACIT_BITS_WORDS(arm_count) * sizeof *left);
-    for (uint32_t arm = 0; arm < arm_count; arm++) {
-        struct tacit_bounds_interval const interval =
-            tacit_phased_judge_interval(judge->judge, arm, confidence);
-        lowers[arm] = interval.lower;
-        uppers[arm] = interval.upper;
-        if (judge->standings[arm] == TACIT_PHASED_PRESENT && lowers[arm] > bar)
-            bar = lowers[arm];
-    }
-    for (uint32_t arm = 0; arm < arm_count; arm++)
-        if (judge->standings[arm] == TACIT_PHASED_PRESENT &&
-            (judge->decided ? arm == judge->leader : uppers[arm] >= bar))
-            tacit_bits_add(left, arm);
 }
 
 /* ---- For `check` ---- */

@@ -87,6 +87,14 @@ extern const struct config_key phased_guard_keys[];
 void phased_read_keys(struct config_reader *reader, const struct config_node *root,
                       struct tacit_config *config);
 
+/* What the keys say of a schedule; `guard`: the number of its arm. */
+struct tacit_phases phased_schedule(const struct phased_keys *keys, uint32_t arms, uint32_t guard);
+
+/* Of all arms: their intervals, valid at all times, and those that cannot be told apart from the
+ * best one: they reach the best lower bound; once it is decided, the leader alone. */
+void phased_look(const struct tacit_phased_judge_view *judge, double confidence, uint32_t arm_count,
+                 double *lowers, double *uppers, uint64_t *left);
+
 /* ---- changes.c ---- */
 
 /* The same with arms by their numbers, into changes, by slot; and K and the arms of the first plan,
@@ -100,16 +108,8 @@ uint32_t phased_find_arm(const struct tacit_experiment *experiment, const char *
 
 /* ---- plan.c ---- */
 
-/* What the keys say of a schedule; `guard`: the number of its arm. */
-struct tacit_phases phased_schedule(const struct phased_keys *keys, uint32_t arms, uint32_t guard);
-
 /* Of the family: a struct phased_sim and its changes, of the file's keys. */
 enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);
-
-/* Of all arms: their intervals, valid at all times, and those that cannot be told apart from the
- * best one: they reach the best lower bound; once it is decided, the leader alone. */
-void phased_look(const struct tacit_phased_judge_view *judge, double confidence, uint32_t arm_count,
-                 double *lowers, double *uppers, uint64_t *left);
 
 /* Of the family (tacit/family.h). With a confidence; the index pulls fewer of the arms that are far
  * behind than elimination, for which the formula is. */
