@@ -48,7 +48,7 @@ class Trial(base.Federation):
         for process in self.processes.values():
             if process.poll() is None:
                 process.kill()
-                process.wait(10)
+                process.wait(60)
 
     def log(self, name):
         return (self.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace")
@@ -138,7 +138,7 @@ class Trial(base.Federation):
     def kept(self, site):
         """Stops the agent, and reads what is kept with its decisions, in no order: ids are drawn."""
         self.processes[site].terminate()
-        self.processes[site].wait(10)
+        self.processes[site].wait(60)
         database = sqlite3.connect(f"file:{self.folder}/state-{site}/state.db?mode=ro", uri=True)
         rows = [row[0] for row in database.execute("SELECT kept FROM decisions")]
         database.close()
@@ -203,7 +203,7 @@ def kills_in_the_midst_of_updates_change_no_bit(federation_of):
             return
         time.sleep(trial.random.uniform(0, 0.05))
         trial.processes[name].kill()
-        trial.processes[name].wait(10)
+        trial.processes[name].wait(60)
         deaths[name] += 1
         trial.start(name)
 
@@ -221,7 +221,7 @@ def below_the_quorum_an_update_is_abandoned_and_the_silent_site_is_named(federat
     trial.start_all()
     silent = trial.processes[SITES[2]]
     silent.kill()
-    silent.wait(10)
+    silent.wait(60)
     while not trial.is_updating(0):
         trial.step(0)
     # A site that a busy machine keeps from its answer is named, too; some later attempt lacks this one alone.
@@ -395,7 +395,7 @@ class Private(Trial):
     def released(self, site):
         """Stops it; {number: (batch, sums)} of what it drew, each of which has left or leaves as it is there."""
         self.processes[site].terminate()
-        self.processes[site].wait(10)
+        self.processes[site].wait(60)
         with sqlite3.connect(f"file:{self.folder}/state-{site}/state.db?mode=ro", uri=True) as database:
             return {number: report_of(data) for number, data in database.execute("SELECT number, bytes FROM releases")}
 
@@ -453,7 +453,7 @@ def play_and_kill(trial, names):
         if trial.random.random() < (0.7 if IS_LONG else 0.25):
             name = trial.random.choice(names)
             trial.processes[name].kill()
-            trial.processes[name].wait(10)
+            trial.processes[name].wait(60)
             trial.start(name)
 
     for number in range(1, trial.batches + 1):
@@ -479,7 +479,7 @@ def a_copy_of_a_private_site_gets_no_second_release(federation_of):
     for _ in range(trial.batch - 3):
         trial.one(site)
     trial.processes[site].terminate()
-    trial.processes[site].wait(10)
+    trial.processes[site].wait(60)
     shutil.copytree(trial.folder / f"state-{site}", trial.folder / f"state-{COPY}")
     trial.start(site)
     for _ in range(3):
@@ -488,14 +488,14 @@ def a_copy_of_a_private_site_gets_no_second_release(federation_of):
                                                                       else None)(trial.site_status(site)), 60)
     require(waits["release_epoch"] == 1, f"{waits}")
     trial.processes[site].kill()
-    trial.processes[site].wait(10)
+    trial.processes[site].wait(60)
     trial.start(COPY)
     for _ in range(trial.batch):
         trial.one(site, name=COPY)
     stopped = wait_for("the copy stops", lambda: (lambda now: now if now and now["trouble"] else None)(trial.site_status(COPY)), 60)
     require(stopped["release_epoch"] == 0, f"{stopped}")
     trial.processes[COPY].kill()
-    trial.processes[COPY].wait(10)
+    trial.processes[COPY].wait(60)
     trial.start(site)
     for _ in range(trial.batch):
         for one in others:
@@ -517,7 +517,7 @@ def lose_coordinator(trial, *words):
         open_ones.append((site, decision["id"]))
     run = trial.site_status(SITES[0])["run"]
     trial.processes["coordinator"].kill()
-    trial.processes["coordinator"].wait(10)
+    trial.processes["coordinator"].wait(60)
     shutil.rmtree(trial.folder / "state-coordinator")
     if "--new-term" in words:
         done = subprocess.run([*trial.words_of("coordinator"), "--new-term", "--run", run], capture_output=True, text=True,

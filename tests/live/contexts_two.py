@@ -140,7 +140,7 @@ def a_helper_that_is_away_is_named_and_nothing_goes_on_without_it(federation_of)
     trial.start_all()
     trial.play_batch(1)
     trial.processes["helper"].terminate()
-    trial.processes["helper"].wait(10)
+    trial.processes["helper"].wait(60)
     for _ in range(trial.batch):
         for site in SITES:
             trial.one(site)
@@ -161,7 +161,7 @@ def a_dropped_site_that_is_silent_is_not_waited_for(federation_of):
     trial.start_all()
     trial.play_batch(1)
     trial.processes[SITES[2]].kill()
-    trial.processes[SITES[2]].wait(10)
+    trial.processes[SITES[2]].wait(60)
     for _ in range(trial.batch):
         for site in SITES[:2]:
             trial.one(site)
@@ -184,7 +184,7 @@ def the_operator_ends_a_run_that_waits(federation_of):
     trial.start_all()
     trial.play_batch(1)
     trial.processes["helper"].terminate()
-    trial.processes["helper"].wait(10)
+    trial.processes["helper"].wait(60)
     given = {site: list(sums) for site, sums in trial.given.items()}
     for _ in range(trial.batch):
         for site in SITES:
@@ -207,7 +207,7 @@ def a_lost_coordinator_is_built_again_from_what_the_sites_keep(federation_of):
     trial.one(SITES[0])  # in the open sums: the new term drops it
     trial.given[SITES[0]] = [a - b for a, b in zip(trial.given[SITES[0]], trial.last)]
     trial.processes["coordinator"].kill()
-    trial.processes["coordinator"].wait(10)
+    trial.processes["coordinator"].wait(60)
     shutil.rmtree(trial.folder / "state-coordinator")
     trial.start("coordinator", [*trial.words_of("coordinator"), "--recover"])
     for site in SITES:

@@ -247,7 +247,7 @@ def crash_of_the_hub_at_each_point_of_a_word_loses_none_that_was_answered(federa
         # What was answered stands after one more death; the hub that is asked now dies of nothing.
         if federation.processes["coordinator"].poll() is None:
             federation.processes["coordinator"].kill()
-        federation.processes["coordinator"].wait(10)
+        federation.processes["coordinator"].wait(60)
         federation.start("coordinator")
         wait_for("the hub is back", federation.status, 120)
         log = changes(federation)

@@ -352,7 +352,7 @@ class Cores:
         theta = [list(map(float, self.read()[2:])) for _ in range(2)]
         self.process.stdin.close()
         self.process.stdout.close()
-        require(self.process.wait(10) == 0, "the cores end in trouble")
+        require(self.process.wait(60) == 0, "the cores end in trouble")
         return theta
 
 

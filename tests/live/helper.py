@@ -105,7 +105,8 @@ def check_topics(federation):
     federation.stop("helper")
     heard = set()
     for rest in (f"up/+/{federation.protocol}", "key/+", f"down/{federation.protocol}", "to/site-0/announce", "to/helper/helper"):
-        client = wire.Mqtt(federation.context("helper"), federation.port, seconds=2)
+        client = wire.Mqtt(federation.context("helper"), federation.port)
+        client.socket.settimeout(2)
         client.subscribe(federation.topic(rest))
         try:
             while True:
@@ -662,7 +663,7 @@ def an_old_state_of_the_coordinator_does_not_go_on(federation_of):
     federation.stop("coordinator")
     shutil.rmtree(federation.folder / "state-coordinator")
     shutil.copytree(old, federation.folder / "state-coordinator")
-    code, _ = federation.run_to_end("coordinator", seconds=40)
+    code, _ = federation.run_to_end("coordinator")
     require(code == 3, f"an old state ended with {code}")
     federation.allow(math.inf)
     federation.start("coordinator", [TACIT, "coordinator", "--config", str(federation.folder / "coordinator.yaml"), "--recover"])

@@ -96,7 +96,7 @@ def play(federation, run, has_joined=None, share=SHARE, needs_liar=False):
     """Starts all over the liar, lets it loose when all have joined, and runs to the end."""
     liar = Liar(federation, int(support.seeded().random() * 1e9), share)
     liar.start()
-    require(liar.is_ready.wait(10), f"the liar does not come up: {liar.trouble}")
+    require(liar.is_ready.wait(60), f"the liar does not come up: {liar.trouble}")
     try:
         for name in ("coordinator", *federation.sites):
             federation.start(name)
@@ -151,7 +151,7 @@ def announcements_that_were_lost_come_again_and_old_ones_do_not_stay(federation_
         federation.write_agent(site, federation.policy(), runs="join")
     liar = Liar(federation, 3, {})
     liar.start()
-    require(liar.is_ready.wait(10), f"the liar does not come up: {liar.trouble}")
+    require(liar.is_ready.wait(60), f"the liar does not come up: {liar.trouble}")
     announced = {site: federation.topic(f"to/{site}/announce") for site in federation.sites}
     try:
         for name in ("coordinator", *federation.sites):
@@ -230,7 +230,7 @@ def a_coordinator_that_recovers_takes_no_entry_that_is_not_signed(federation_of)
     federation = federation_of([0.875, 0.75, 0.125], rounds=4, gap=0.25, horizon=4000000)
     liar = Liar(federation, 7, {"alter": 1, "forge": 1})
     liar.start()
-    require(liar.is_ready.wait(10), f"the liar does not come up: {liar.trouble}")
+    require(liar.is_ready.wait(60), f"the liar does not come up: {liar.trouble}")
     try:
         for name in ("coordinator", *federation.sites):
             federation.start(name)
@@ -287,7 +287,7 @@ def a_site_that_has_not_joined_takes_no_announcement_that_is_not_signed(federati
     federation = federation_of([0.875, 0.5, 0.125], sites=2)
     liar = Liar(federation, 5, {"drop": 1, "alter": 1, "forge": 1})
     liar.start()
-    require(liar.is_ready.wait(10), f"the liar does not come up: {liar.trouble}")
+    require(liar.is_ready.wait(60), f"the liar does not come up: {liar.trouble}")
     try:
         federation.start("coordinator")
         federation.start("site-1")

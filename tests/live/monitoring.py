@@ -54,7 +54,7 @@ def the_reader_refuses_what_is_not_right(_):
 def look(port, path="/health", context=None, host=None, method="GET"):
     """Code and text, or what TLS says against it."""
     kind = http.client.HTTPConnection if context is None else http.client.HTTPSConnection
-    connection = kind("127.0.0.1", port, timeout=10, **({} if context is None else {"context": context}))
+    connection = kind("127.0.0.1", port, timeout=60, **({} if context is None else {"context": context}))
     try:
         connection.request(method, path, headers={"Host": host} if host else {})
         answer = connection.getresponse()

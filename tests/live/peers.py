@@ -556,7 +556,7 @@ def hub_counts_the_sites_below_the_sinks(federation_of):
 def run_that_does_not_fit_into_messages_is_refused(federation_of):
     federation = peers(federation_of, RING)
     federation.write_coordinator(federation.run_section(horizon=1 << 40), arms=[f"arm {i}" for i in range(8100)])
-    code, said = federation.run_to_end("coordinator", seconds=20)
+    code, said = federation.run_to_end("coordinator")
     require(code == 2 and said.count("\n") == 1 and "coordinator.yaml:5: arms: a message of this run would be longer "
             "than 65536 bytes; allowed: fewer arms" in said, f"{code} {said}")
     require(not (federation.folder / "state-coordinator").exists(), "a state came into being")

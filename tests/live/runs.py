@@ -225,15 +225,15 @@ def file_with_the_same_number_or_a_run_under_way_is_refused_in_words(federation_
     wait_for("all have joined", lambda: all(federation.has_joined(site) for site in federation.sites), 120)
     federation.stop("coordinator")
     federation.write_coordinator(federation.run_section(id=2))
-    code, said = federation.run_to_end("coordinator", seconds=60)
+    code, said = federation.run_to_end("coordinator")
     require(code == 2 and "run of this state has ended" in said, f"{code} {said}")
     federation.write_coordinator(federation.run_section())
     words = [*federation.words_of("coordinator"), "--end-run"]
     for said_before in (False, True):  # twice is once
-        code, said = federation.run_to_end("coordinator", words, seconds=60)
+        code, said = federation.run_to_end("coordinator", words)
         require(code == 0 and ("was before" in said) == said_before, f"{code} {said}")
     federation.write_coordinator(federation.run_section(horizon=100001))
-    code, said = federation.run_to_end("coordinator", seconds=60)
+    code, said = federation.run_to_end("coordinator")
     require(code == 2 and "must be above 1" in said, f"{code} {said}")
     federation.write_coordinator(federation.run_section(id=2))
     federation.start("coordinator")
@@ -420,10 +420,10 @@ def training_has_one_run_and_says_why(federation_of):
     federation.start("coordinator")
     wait_for("the run has begun", federation.status, 120)
     federation.stop("coordinator")
-    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--end-run"], seconds=60)
+    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--end-run"])
     require(code == 0, f"{code} {said}")
     federation.write_coordinator({**run, "id": 2}, protocol="select", arms=federation.sites)
-    code, said = federation.run_to_end("coordinator", seconds=60)
+    code, said = federation.run_to_end("coordinator")
     require(code == 2 and "a training learns from the same data in each round" in said, f"{code} {said}")
 
 
@@ -526,7 +526,7 @@ def person_has_so_many_rewards_over_restarts_and_runs(federation_of):
     require(call(connection, "DELETE", f"/v1/decisions/{one['id']}")[0] == 200, "it cannot be closed")
     require(ask_about(federation, ["eve", "eve"]) == ["planned", "exploit"], "a place that came back")
     federation.stop("coordinator")
-    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--end-run"], seconds=60)
+    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--end-run"])
     require(code == 0, said)
     federation.write_coordinator(federation.run_section(id=2))
     federation.start("coordinator")
@@ -554,7 +554,7 @@ def late_reward_of_an_old_run_enters_nothing(federation_of):
     federation.apply(allowance=0)
     decisions = open_decisions(federation, "site-0", 5)
     federation.stop("coordinator")
-    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--end-run"], seconds=60)
+    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--end-run"])
     require(code == 0, said)
     federation.write_coordinator(federation.run_section(id=2))
     federation.start("coordinator")
@@ -613,7 +613,7 @@ def crash_at_each_point_of_joining_loses_no_run(federation_of):
                  run_of(federation, site) == 2, 120)
         if federation.processes[site].poll() is None:
             federation.processes[site].kill()
-        federation.processes[site].wait(10)
+        federation.processes[site].wait(60)
         federation.start(site)
     end_second(federation)
 

@@ -27,7 +27,7 @@ class Manager:
     def __init__(self, address):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(address)
-        self.socket.settimeout(5)
+        self.socket.settimeout(60)
 
     def hear(self):
         return self.socket.recv(4096).decode()
@@ -39,7 +39,7 @@ class Manager:
         except TimeoutError:
             return True
         finally:
-            self.socket.settimeout(5)
+            self.socket.settimeout(60)
 
 
 @test
@@ -55,7 +55,7 @@ def service_manager_hears_ready_and_stopping(federation_of):
         require(manager.is_silent(), f"{name} says more; no unit sets WatchdogSec")
         federation.processes[name].send_signal(signal.SIGTERM)
         require(manager.hear() == "STOPPING=1", f"{name} does not say that it stops")
-        require(federation.processes[name].wait(5) == 0, f"{name} does not stop cleanly")
+        require(federation.processes[name].wait(60) == 0, f"{name} does not stop cleanly")
 
 
 @test
@@ -64,7 +64,7 @@ def service_manager_hears_nothing_of_a_daemon_that_refuses(federation_of):
     manager = Manager(str(federation.folder / "notify"))
     (federation.pki / "site-0.key").chmod(0o644)
     federation.start("site-0", NOTIFY_SOCKET=str(federation.folder / "notify"))
-    code = federation.processes["site-0"].wait(5)
+    code = federation.processes["site-0"].wait(60)
     require(code == 2, f"an open key: {code}")  # RestartPreventExitStatus in the units
     require(manager.is_silent(), "ready all the same")
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from support import PATIENCE, TACIT, TRIES, main, require, test, wait_for
+from support import TACIT, TRIES, main, require, test, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
 import phased  # noqa: E402
@@ -177,7 +177,6 @@ def site_of_a_ring_that_lost_all_joins_again_in_a_new_term(federation_of):
 
 # Holders whose state is of the same round, but not the newest
 
-WITHIN_S = 60  # whoever asks is told what holds the run up
 
 
 def told(federation, name):
@@ -215,11 +214,10 @@ def expect_nobody_blamed(federation):
 
 def expect_words(federation, holder, words, others):
     """Within a minute, at the holder that is behind and at those that it holds up."""
-    seconds = WITHIN_S / PATIENCE
-    wait_for(f"{holder} says that its state is old", lambda: says_who_is_old(federation, holder, words), seconds)
+    wait_for(f"{holder} says that its state is old", lambda: says_who_is_old(federation, holder, words))
     for site in others:
         wait_for(f"{site} says whose state is old",
-                 lambda site=site: says_who_is_old(federation, site, f"{holder} knows nothing of a grant"), seconds)
+                 lambda site=site: says_who_is_old(federation, site, f"{holder} knows nothing of a grant"))
 
 
 def new_term(federation):
@@ -438,7 +436,7 @@ def coordinator_out_of_reach_is_built_again_in_the_terms_of_its_sites(federation
         federation.kill(site)
         federation.start(site)
         wait_for(f"{site} is back", lambda site=site: (federation.site_status(site) or {}).get("connected"))
-    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--new-term"], 30)
+    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--new-term"])
     require(code != 0 and "--recover builds it again" in said, f"{code} {said}")
     federation.start("site-0")
     start_coordinator(federation, "--recover")

@@ -42,7 +42,7 @@ def tls_context(pki, name, authority=None):
 class Mqtt:
     """A client; its client id is the name in its certificate, by the broker's rule."""
 
-    def __init__(self, context, port, seconds=5):
+    def __init__(self, context, port, seconds=60):
         self.socket = context.wrap_socket(socket.create_connection(("127.0.0.1", port), seconds))
         self.send(0x10, text("MQTT") + bytes([5, 2]) + struct.pack(">H", 60) + b"\0" + text(""))
         kind, body = self.receive()
@@ -99,7 +99,7 @@ class Tap(threading.Thread):
         self.over = False
 
     def listen(self):
-        client = Mqtt(self.context, self.port, seconds=1)
+        client = Mqtt(self.context, self.port)
         try:
             client.subscribe("tacit/v1/#")
             while not self.over:
