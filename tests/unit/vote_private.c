@@ -1,5 +1,5 @@
-/* Private votes: nothing uses a draw before its grant, a vote leaves on the tick, sums of arms that
- * are voted out in mid-epoch leave no trace, failures of chance and budget. */
+/* Private votes: what epochs cost, players without an arm in common, and that sums of arms that are
+ * voted out in mid-epoch leave no trace. The rest is in round/storm_votes. */
 #include "../support/testing.h"
 #include "tacit/bounds.h"
 #include "tacit/vote.h"
@@ -10,9 +10,9 @@
 #include "../support/scarce.h"
 
 /* Of all steps below: digest.h. */
-DIGEST_IS(UINT64_C(0x6f665c27a15f14ce))
+DIGEST_IS(UINT64_C(0x40a5ef8ae9e0862b))
 /* .. and of what the checks say of damaged states: damage.h. */
-VERDICTS_ARE(UINT64_C(0x6530e118612297c6))
+VERDICTS_ARE(UINT64_C(0x74aee40e3251954a))
 
 #define RUN 5u
 #define ARMS 4u
@@ -161,16 +161,6 @@ static enum tacit_status others_vote(struct site *site, uint32_t player, uint64_
     return receive(site, &message);
 }
 
-static enum tacit_status reset(struct site *site, uint64_t number)
-{
-    struct tacit_vote_message const message = {.kind = TACIT_VOTE_RESET,
-                                               .from = TACIT_HUB,
-                                               .to = TACIT_EVERYONE,
-                                               .run_id = RUN,
-                                               .reset = number};
-    return receive(site, &message);
-}
-
 /* All pulls of the plan, with their expected sums. Result: the status of the last reward. */
 static enum tacit_status play_plan(struct site *site)
 {
@@ -200,58 +190,6 @@ TEST(first_plan_is_the_first_rung)
         assert_int_equal(site.left[arm], rung);
 }
 
-TEST(nothing_uses_a_draw_before_its_grant)
-{
-    struct site site;
-    open_site(&site, 1, UINT64_C(1000000000));
-    start(&site);
-    uint32_t const exploited = tacit_vote_private_best(site.player);
-    assert_int_equal(play_plan(&site), TACIT_OK);
-    assert_true(site.last.persist);
-    assert_true(site.last.commit);
-    assert_int_equal(site.last.draw, 1);
-    for (uint32_t i = 0; i < 4; i++) {
-        site.now_us += 10 * TICK_US;
-        happen(&site, (struct tacit_vote_event){.kind = i % 2 == 0 ? TACIT_EVENT_TIMEOUT
-                                                                   : TACIT_EVENT_OFFER});
-        assert_false(site.last.send);
-        assert_true(view_of(&site).waiting);
-        assert_int_equal(view_of(&site).active_count, ARMS);
-        assert_int_equal(tacit_vote_private_best(site.player), exploited);
-    }
-    start(&site); /* a restart asks again, and draws nothing again */
-    assert_true(site.last.commit);
-    assert_int_equal(site.last.draw, 1);
-    assert_int_equal(view_of(&site).ledger->release_count, 1);
-    assert_int_equal(grant(&site, 1, 2), TACIT_STRANGER);
-    assert_int_equal(grant(&site, 2, TACIT_HUB), TACIT_UNEXPECTED);
-    assert_true(view_of(&site).waiting);
-    assert_int_equal(grant(&site, 1, TACIT_HUB), TACIT_OK);
-    assert_false(view_of(&site).waiting);
-}
-
-TEST(a_vote_leaves_on_the_tick_and_not_before)
-{
-    struct site site;
-    open_site(&site, INFINITY, 0);
-    start(&site);
-    site.now_us = 7777;
-    while (view_of(&site).active_count == ARMS) { /* until something is eliminated */
-        assert_int_equal(play_plan(&site), TACIT_OK);
-        assert_int_equal(grant(&site, view_of(&site).draw, TACIT_HUB), TACIT_OK);
-    }
-    assert_false(site.last.send);
-    assert_int_equal(site.last.deadline_us, 8000);
-    site.now_us = 7999;
-    happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT});
-    assert_false(site.last.send);
-    site.now_us = 8000;
-    happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT});
-    assert_true(site.last.send);
-    assert_true(site.last.marks_new > 0);
-    assert_int_equal(site.last.message.marks[0] & 2u, 0); /* the best arm is arm 1 */
-}
-
 /* Two histories that differ only in rewards of an arm that is voted out in mid-epoch. */
 TEST(a_partial_sum_leaves_no_trace)
 {
@@ -272,36 +210,6 @@ TEST(a_partial_sum_leaves_no_trace)
     assert_int_equal(reward(&a, 0, 1, 0), TACIT_INVALID); /* it is not asked for any more */
     assert_int_equal(play_plan(&a), TACIT_OK);
     assert_true(a.last.commit);
-}
-
-TEST(a_failed_draw_is_tried_again_and_charged_once)
-{
-    struct site site;
-    open_site(&site, 1, UINT64_C(1000000000));
-    start(&site);
-    site.entropy.draws_left = 0;
-    assert_int_equal(play_plan(&site), TACIT_ENTROPY);
-    assert_false(site.last.commit);
-    assert_int_equal(view_of(&site).ledger->release_count, 0);
-    assert_true(site.last.deadline_us != TACIT_NEVER);
-    site.entropy.draws_left = UINT32_MAX;
-    site.now_us = site.last.deadline_us;
-    assert_int_equal(happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT}),
-                     TACIT_OK);
-    assert_true(site.last.commit);
-    assert_false(site.last.send);
-    assert_int_equal(view_of(&site).ledger->release_count, 1);
-}
-
-TEST(without_budget_nothing_is_drawn)
-{
-    struct site site;
-    open_site(&site, 1, UINT64_C(999999999));
-    start(&site);
-    assert_int_equal(play_plan(&site), TACIT_BUDGET);
-    assert_true(view_of(&site).halted);
-    assert_false(site.last.commit);
-    assert_int_equal(view_of(&site).ledger->release_count, 0);
 }
 
 TEST(every_epoch_costs_epsilon_of_other_rewards)
@@ -351,96 +259,4 @@ TEST(a_player_without_an_arm_in_common_takes_the_voted_set)
     reward(&site, 0, first, (int64_t)first * TACIT_STEPS);
     assert_int_equal(reward(&site, 3, first, 0), TACIT_OK);
     assert_true(site.last.commit);
-}
-
-/* DSER4: in mid-epoch, and while a draw waits for its grant. */
-TEST(a_reset_starts_the_ladder_over_new_rewards)
-{
-    for (uint32_t waits = 0; waits < 2; waits++) {
-        struct site site;
-        open_site(&site, 1, UINT64_C(1000000000));
-        start(&site);
-        uint64_t const first = site.left[0];
-        if (waits == 1)
-            assert_int_equal(play_plan(&site), TACIT_OK);
-        else
-            assert_int_equal(reward(&site, 0, 2, 2 * TACIT_STEPS), TACIT_OK);
-        assert_int_equal(reset(&site, 1), TACIT_OK);
-        assert_int_equal(view_of(&site).active_count, ARMS);
-        for (uint32_t arm = 0; arm < ARMS; arm++)
-            assert_int_equal(site.left[arm], first);
-        assert_false(view_of(&site).waiting);
-        assert_int_equal(grant(&site, waits, TACIT_HUB), waits == 1 ? TACIT_OK : TACIT_UNEXPECTED);
-        assert_int_equal(view_of(&site).epoch, 1); /* what came before the reset judges nothing */
-        assert_int_equal(play_plan(&site), TACIT_OK);
-        assert_int_equal(site.last.draw, waits + 1);
-    }
-}
-
-/* What was voted before a reset is no vote any more, nor is it said again. */
-TEST(a_reset_takes_back_the_players_votes)
-{
-    struct site site;
-    open_site(&site, INFINITY, 0);
-    start(&site);
-    for (uint64_t number = 0; number < 2; number++) {
-        while (view_of(&site).active_count == ARMS) {
-            assert_int_equal(play_plan(&site), TACIT_OK);
-            assert_int_equal(grant(&site, view_of(&site).draw, TACIT_HUB), TACIT_OK);
-        }
-        site.now_us = site.last.deadline_us;
-        happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT});
-        assert_true(site.last.send);
-        assert_int_equal(site.last.message.reset, number);
-        assert_int_equal(site.last.marks_new, tacit_bits_count(site.last.message.marks, ARMS));
-        assert_int_equal(reset(&site, number + 1), TACIT_OK);
-        assert_int_equal(view_of(&site).dropped[0], 0);
-        start(&site);
-        assert_int_equal(site.last.deadline_us, TACIT_NEVER); /* no vote stands */
-    }
-}
-
-/* A vote that is due dies with the reset: its tick passes and nothing leaves. */
-TEST(a_vote_that_has_not_left_is_none_after_a_reset)
-{
-    struct site site;
-    open_site(&site, INFINITY, 0);
-    start(&site);
-    while (view_of(&site).active_count == ARMS) {
-        assert_int_equal(play_plan(&site), TACIT_OK);
-        assert_int_equal(grant(&site, view_of(&site).draw, TACIT_HUB), TACIT_OK);
-    }
-    assert_int_equal(site.last.deadline_us, TICK_US);
-    assert_int_equal(reset(&site, 1), TACIT_OK);
-    assert_int_equal(site.last.deadline_us, TACIT_NEVER);
-    site.now_us = 2 * TICK_US;
-    happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT});
-    assert_false(site.last.send);
-}
-
-/* The exact sums are erased in the step that draws: no word of the state is one of them. */
-TEST(after_the_draw_no_exact_sum_is_left)
-{
-    struct site site;
-    open_site(&site, 1, UINT64_C(1000000000));
-    start(&site);
-    int64_t sums[ARMS];
-    for (uint32_t arm = 0; arm < ARMS; arm++)
-        sums[arm] = (int64_t)site.left[arm] * 1000 + (int64_t)arm;
-    for (uint32_t arm = 0; arm < ARMS; arm++)
-        assert_int_equal(reward(&site, arm, site.left[arm], sums[arm]), TACIT_OK);
-    assert_true(view_of(&site).waiting);
-    assert_false(holds_a_sum(site.player, tacit_vote_private_size(&site.config), sums, ARMS));
-}
-
-TEST(hostile_rewards_are_refused)
-{
-    struct site site;
-    open_site(&site, 1, UINT64_C(1000000000));
-    assert_int_equal(reward(&site, 0, 1, 0), TACIT_INVALID); /* before START */
-    start(&site);
-    assert_int_equal(reward(&site, ARMS - 1, 1, -1), TACIT_INVALID);
-    assert_int_equal(reward(&site, 0, 1, TACIT_STEPS + 1), TACIT_INVALID);
-    assert_int_equal(reward(&site, 0, UINT64_MAX, 0), TACIT_INVALID);
-    assert_int_equal(reward(&site, 0, 0, 0), TACIT_INVALID);
 }
