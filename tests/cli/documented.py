@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Every file that run, compare, plan, evaluate and reproduce leave, every key of their JSON and every column of their CSV stands in
-docs/results.md, in `code`, or is a metric of `tacit help metrics`: small runs of every family are looked at.
+docs/results.md, in `code`, or is a metric of `tacit help metrics`: small runs of every family are looked at. They are the same on any
+number of threads.
 
 usage: documented.py       $TACIT_PROGRAM, $TACIT_SOURCE
 """
@@ -36,6 +37,9 @@ FILES = {
     "select": BASE + "agents: 6\nhorizon: 20\nenvironment: {kind: latency, source: two-groups}\n"
               "protocol: {kind: select, users_per_round: 2}\nprivacy: {mode: paper, epsilon: 40, eta: 0.04}\n",
 }
+PAPER, SOUND = "privacy={mode: paper, epsilon: 1}", "privacy={mode: sound, epsilon: 1}"
+OTHERS = {"star": [("protocol={kind: elimination, bounds: exact}",)], "phased": [("protocol.growth=1.5",)],
+          "gossip": [(PAPER,), (SOUND,), (PAPER, "protocol.release=each")], "index": [("protocol.index=thompson",), ("protocol.sharing=none",)]}
 # What stands below these is named by the file: settings, arms, baselines.
 NAMED = {"settings"}
 
@@ -83,6 +87,15 @@ def what_every_family_writes_is_documented(folder):
         assert len(found) > 15 and not missing(found), (name, missing(found))
 
 
+def threads_change_nothing(folder):
+    for name, text in FILES.items():
+        (folder / f"{name}.yaml").write_text(text)
+        for settings in ((), *OTHERS.get(name, ())):
+            words = [word for setting in settings for word in ("--set", setting)]
+            said = {tacit("run", f"{name}.yaml", "--json", "--quiet", "--runs", 6, "--threads", threads, *words, folder=folder) for threads in (1, 3)}
+            assert len(said) == 1, (name, settings)
+
+
 def what_compare_plan_and_evaluate_write_is_documented(folder):
     found = set()
     for name, text in FILES.items():
@@ -125,7 +138,7 @@ def what_is_documented_is_there(folder):
     assert len(names) > 3 and names <= METRIC_NAMES, names - METRIC_NAMES
 
 
-TESTS = [what_every_family_writes_is_documented, what_compare_plan_and_evaluate_write_is_documented,
+TESTS = [what_every_family_writes_is_documented, threads_change_nothing, what_compare_plan_and_evaluate_write_is_documented,
          every_metric_of_the_sources_is_explained, one_protocol_is_explained_alone_and_a_wrong_one_refused, what_is_documented_is_there]
 
 

@@ -96,18 +96,6 @@ TEST_WITH(the_answer_is_the_arm_that_most_agents_estimate_best, open_folder, tem
     json_decref(json);
 }
 
-TEST_WITH(runs_do_not_depend_on_threads, open_folder, temp_folder_remove)
-{
-    struct process_result one = tacit("run", "index.yaml",
-                                      (const char *const[]){"--json", "--quiet", "--threads=1",
-                                                            "--set=protocol.index=thompson", NULL});
-    struct process_result two = tacit("run", "index.yaml",
-                                      (const char *const[]){"--json", "--quiet", "--threads=2",
-                                                            "--set=protocol.index=thompson", NULL});
-    assert_int_equal(one.code, 0);
-    assert_string_equal(one.out, two.out);
-}
-
 TEST_WITH(what_cannot_be_is_refused_in_words, open_folder, temp_folder_remove)
 {
     static const struct {
@@ -115,8 +103,6 @@ TEST_WITH(what_cannot_be_is_refused_in_words, open_folder, temp_folder_remove)
         const char *setting;
         const char *says;
     } wrong[] = {
-        {"index.yaml", "--set=protocol.index=ucb2", "ucb1"},
-        {"index.yaml", "--set=protocol.sharing=all", "allowed: none, pooled"},
         {"index.yaml", "--set=protocol.rounds=3", "rounds"},
         {"index.yaml", "--set=network.kind=ring", "allowed: star"},
         {"index.yaml", "--set=privacy={mode: sound, epsilon: 1}", "none"},

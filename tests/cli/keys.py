@@ -11,7 +11,6 @@ import json
 import math
 import os
 import pathlib
-import re
 import subprocess
 import tempfile
 

@@ -13,7 +13,6 @@
 #include "../support/skip.h"
 #include "../support/temp.h"
 
-#define WORDS_MAX 16u
 #define HOSPITAL_DATA "diabetes130/diabetic_data.csv"
 #define GENERATED "environment={kind: bernoulli, generated: {arms: 5}}"
 #define HOSPITALS 3u
@@ -60,23 +59,15 @@ static const char *const metric_names[] = {"regret",
 
 /* ---- A folder of its own for each test ---- */
 
-struct bench {
-    char directory[TEMP_PATH_BYTES];
-    char file[TEMP_PATH_BYTES]; /* the experiment */
-    char out[TEMP_PATH_BYTES];  /* does not exist yet */
-};
+static char file[TEMP_PATH_BYTES];       /* the experiment */
+static char out_folder[TEMP_PATH_BYTES]; /* does not exist yet */
 
-static int open_bench(void **state)
+static int open_folder(void **state)
 {
-    struct bench *const bench = testing_malloc(sizeof *bench);
-    if (bench == NULL)
-        return -1;
-    temp_directory_make(bench->directory);
-    temp_path(bench->file, bench->directory, "experiment.yaml");
-    temp_path(bench->out, bench->directory, "out");
-    temp_file_write(bench->directory, "experiment.yaml", base_text);
-    temp_file_write(bench->directory, "means.csv", "0.9,0.5,0.1\n");
-    *state = bench;
+    on_file_open("experiment.yaml", base_text);
+    temp_path(file, temp_folder, "experiment.yaml");
+    temp_path(out_folder, temp_folder, "out");
+    on_file_write("means.csv", "0.9,0.5,0.1\n");
     return 0;
 }
 
@@ -105,27 +96,25 @@ static json_t *parse(const char *text)
 }
 
 /* `tacit COMMAND FILE [OPTION]` with up to two settings; what is NULL is left out. */
-static struct process_result run_with(const struct bench *bench, const char *command,
-                                      const char *option, const char *const settings[2])
+static struct process_result run_with(const char *command, const char *option,
+                                      const char *const settings[2])
 {
-    const char *words[WORDS_MAX] = {command, bench->file};
-    size_t count = 2;
-    if (option != NULL)
-        words[count++] = option;
+    const char *words[6] = {option};
+    size_t count = option == NULL ? 0 : 1;
     for (size_t i = 0; i < 2; i++) {
         if (settings[i] == NULL)
             continue;
         words[count++] = "--set";
         words[count++] = settings[i];
     }
-    return process_tacit_run((struct process_plan){0}, words);
+    return on_file_run(command, words);
 }
 
 /* The object that `run --json` prints. */
-static json_t *run_json(const struct bench *bench, const char *first, const char *second)
+static json_t *run_json(const char *first, const char *second)
 {
     const char *const settings[] = {first, second};
-    struct process_result result = run_with(bench, "run", "--json", settings);
+    struct process_result result = run_with("run", "--json", settings);
     assert_ok(&result);
     json_t *const json = parse(result.out);
     return json;
@@ -155,9 +144,9 @@ static void assert_keys(const json_t *object, const char *const *keys, size_t co
     assert_keys((object), (const char *const[]){__VA_ARGS__},                                      \
                 sizeof(const char *const[]){__VA_ARGS__} / sizeof(const char *))
 
-TEST_WITH(json_has_the_keys_of_the_contract, open_bench, temp_bench_remove)
+TEST_WITH(json_has_the_keys_of_the_contract, open_folder, temp_folder_remove)
 {
-    json_t *const json = run_json(*state, NULL, NULL);
+    json_t *const json = run_json(NULL, NULL);
     json_t const *const curve = json_object_get(json, "curve");
     /* note, network, agents and arms extend the contract */
     ASSERT_KEYS(json, "answer", "note", "baselines", "name", "seed", "runs", "horizon", "version",
@@ -179,11 +168,10 @@ TEST_WITH(json_has_the_keys_of_the_contract, open_bench, temp_bench_remove)
 
 /* Arms that nobody can tell apart in this horizon, though the true means can; and one that all can.
  */
-TEST_WITH(answer_is_the_protocol_s_own, open_bench, temp_bench_remove)
+TEST_WITH(answer_is_the_protocol_s_own, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
-    temp_file_write(bench->directory, "means.csv", "0.5,0.5001\n");
-    json_t *json = run_json(bench, NULL, NULL);
+    on_file_write("means.csv", "0.5,0.5001\n");
+    json_t *json = run_json(NULL, NULL);
     json_t const *answer = json_object_get(json, "answer");
     assert_true(json_is_false(json_object_get(answer, "decided")));
     assert_int_equal(json_array_size(json_object_get(answer, "arms")), 2);
@@ -191,15 +179,15 @@ TEST_WITH(answer_is_the_protocol_s_own, open_bench, temp_bench_remove)
         strncmp(json_string_value(json_object_get(answer, "sentence")), "undecided between ", 18),
         0);
     json_decref(json);
-    temp_file_write(bench->directory, "means.csv", "0.1,0.9\n");
-    json = run_json(bench, NULL, NULL);
+    on_file_write("means.csv", "0.1,0.9\n");
+    json = run_json(NULL, NULL);
     answer = json_object_get(json, "answer");
     assert_true(json_is_true(json_object_get(answer, "decided")));
     assert_int_equal(json_array_size(json_object_get(answer, "arms")), 1);
     assert_string_equal(json_string_value(json_array_get(json_object_get(answer, "arms"), 0)),
                         "arm 1");
     json_decref(json);
-    json = run_json(bench, "environment={kind: bernoulli, generated: {arms: 3}}", NULL);
+    json = run_json("environment={kind: bernoulli, generated: {arms: 3}}", NULL);
     assert_true(json_is_null(json_object_get(json, "answer"))); /* other arms in every run */
     json_decref(json);
 }
@@ -210,11 +198,10 @@ static double baseline_of(const json_t *json, const char *name)
 }
 
 /* Against the formulas: 3 agents, 20,000 slots, means 0.2 and 0.7. */
-TEST_WITH(baselines_are_the_closed_forms, open_bench, temp_bench_remove)
+TEST_WITH(baselines_are_the_closed_forms, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
-    temp_file_write(bench->directory, "means.csv", "0.2,0.7\n");
-    json_t *const json = run_json(bench, NULL, NULL);
+    on_file_write("means.csv", "0.2,0.7\n");
+    json_t *const json = run_json(NULL, NULL);
     double const uniform = baseline_of(json, "uniform");
     double const lowest = baseline_of(json, "floor");
     double const kl = 0.2 * log(0.2 / 0.7) + 0.8 * log(0.8 / 0.3);
@@ -225,23 +212,22 @@ TEST_WITH(baselines_are_the_closed_forms, open_bench, temp_bench_remove)
 }
 
 /* The floor is a bound for agents that are alike and rewards of zero and one. */
-TEST_WITH(floor_is_there_only_where_it_is_one, open_bench, temp_bench_remove)
+TEST_WITH(floor_is_there_only_where_it_is_one, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
-    temp_file_write(bench->directory, "means.csv", "0.2,0.7\n0.2,0.7\n0.2,0.7\n");
-    json_t *json = run_json(bench, NULL, NULL);
+    on_file_write("means.csv", "0.2,0.7\n0.2,0.7\n0.2,0.7\n");
+    json_t *json = run_json(NULL, NULL);
     assert_true(json_is_null(json_object_get(json_object_get(json, "baselines"), "floor")));
     json_decref(json);
-    temp_file_write(bench->directory, "means.csv", "0.2,0.7\n");
-    json = run_json(bench, "environment.kind=constant", NULL);
+    on_file_write("means.csv", "0.2,0.7\n");
+    json = run_json("environment.kind=constant", NULL);
     assert_true(json_is_null(json_object_get(json_object_get(json, "baselines"), "floor")));
     json_decref(json);
 }
 
 /* Curve and metrics are two ways to the same regret; N links a round; and so on. */
-TEST_WITH(json_agrees_with_itself, open_bench, temp_bench_remove)
+TEST_WITH(json_agrees_with_itself, open_folder, temp_folder_remove)
 {
-    json_t *const json = run_json(*state, "cost={server_link: 25}", "checkpoints=[10, 500, 20000]");
+    json_t *const json = run_json("cost={server_link: 25}", "checkpoints=[10, 500, 20000]");
     json_t const *const curve = json_object_get(json, "curve");
     json_t const *const times = json_object_get(curve, "t");
     json_t const *const regret = json_object_get(json_object_get(curve, "regret"), "mean");
@@ -262,9 +248,9 @@ TEST_WITH(json_agrees_with_itself, open_bench, temp_bench_remove)
     json_decref(json);
 }
 
-static double epsilon_of(const struct bench *bench, const char *first, const char *second)
+static double epsilon_of(const char *first, const char *second)
 {
-    json_t *const json = run_json(bench, first, second);
+    json_t *const json = run_json(first, second);
     json_t const *const epsilon =
         json_object_get(json_object_get(json, "privacy"), "epsilon_per_reward");
     double const value = json_is_null(epsilon) ? INFINITY : json_number_value(epsilon);
@@ -272,21 +258,21 @@ static double epsilon_of(const struct bench *bench, const char *first, const cha
     return value;
 }
 
-TEST_WITH(paper_epsilon_counts_the_agents, open_bench, temp_bench_remove)
+TEST_WITH(paper_epsilon_counts_the_agents, open_folder, temp_folder_remove)
 {
-    assert_true(epsilon_of(*state, "agents=50", "privacy={mode: paper, epsilon: 1}") == 50);
-    assert_true(epsilon_of(*state, "privacy={mode: paper, epsilon: 0.5}",
-                           "protocol.participation=0.5") == 1); /* 2 of 3 report */
-    assert_true(epsilon_of(*state, "agents=50", "privacy={mode: sound, epsilon: 1}") == 1);
+    assert_true(epsilon_of("agents=50", "privacy={mode: paper, epsilon: 1}") == 50);
+    assert_true(epsilon_of("privacy={mode: paper, epsilon: 0.5}", "protocol.participation=0.5") ==
+                1); /* 2 of 3 report */
+    assert_true(epsilon_of("agents=50", "privacy={mode: sound, epsilon: 1}") == 1);
 }
 
-TEST_WITH(without_noise_the_statement_warns, open_bench, temp_bench_remove)
+TEST_WITH(without_noise_the_statement_warns, open_folder, temp_folder_remove)
 {
     static const char *const settings[] = {"privacy={mode: none}",
                                            "privacy={mode: paper, epsilon: inf}",
                                            "privacy={mode: sound, epsilon: inf}"};
     for (size_t i = 0; i < 3; i++) {
-        json_t *const json = run_json(*state, settings[i], NULL);
+        json_t *const json = run_json(settings[i], NULL);
         json_t const *const privacy = json_object_get(json, "privacy");
         assert_true(json_is_null(json_object_get(privacy, "epsilon_per_reward")));
         assert_non_null(strstr(json_string_value(json_object_get(privacy, "statement")),
@@ -297,30 +283,11 @@ TEST_WITH(without_noise_the_statement_warns, open_bench, temp_bench_remove)
 
 /* ---- Same file, same seed, same result ---- */
 
-TEST_WITH(threads_do_not_matter, open_bench, temp_bench_remove)
+TEST_WITH(seeds_do_matter, open_folder, temp_folder_remove)
 {
-    static const char *const threads[] = {"1", "2", "16"};
-    struct bench const *const bench = *state;
-    char *outputs[3];
-    temp_file_write(bench->directory, "experiment.yaml", long_text);
-    for (size_t i = 0; i < 3; i++) {
-        struct process_result result =
-            TACIT("run", bench->file, "--runs", "60", "--json", "--threads", threads[i]);
-        assert_ok(&result);
-        outputs[i] = result.out;
-        testing_free(result.err);
-    }
-    assert_string_equal(outputs[0], outputs[1]);
-    assert_string_equal(outputs[0], outputs[2]);
-    for (size_t i = 0; i < 3; i++)
-        testing_free(outputs[i]);
-}
-
-TEST_WITH(seeds_do_matter, open_bench, temp_bench_remove)
-{
-    json_t *const one = run_json(*state, "seed=1", GENERATED);
-    json_t *const again = run_json(*state, "seed=1", GENERATED);
-    json_t *const other = run_json(*state, "seed=2", GENERATED);
+    json_t *const one = run_json("seed=1", GENERATED);
+    json_t *const again = run_json("seed=1", GENERATED);
+    json_t *const other = run_json("seed=2", GENERATED);
     assert_true(json_equal(one, again));
     assert_false(json_equal(json_object_get(one, "metrics"), json_object_get(other, "metrics")));
     json_decref(one);
@@ -328,12 +295,11 @@ TEST_WITH(seeds_do_matter, open_bench, temp_bench_remove)
     json_decref(other);
 }
 
-TEST_WITH(options_overrule_the_file, open_bench, temp_bench_remove)
+TEST_WITH(options_overrule_the_file, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
     struct process_result result =
-        TACIT("run", bench->file, "--set", "runs=4", "--runs", "5", "--seed", "77", "--set",
-              "name=other", "--set", "privacy.mode=paper", "--json");
+        TACIT("run", file, "--set", "runs=4", "--runs", "5", "--seed", "77", "--set", "name=other",
+              "--set", "privacy.mode=paper", "--json");
     assert_ok(&result);
     json_t *const json = parse(result.out);
     assert_int_equal(json_integer_value(json_object_get(json, "runs")), 5);
@@ -344,9 +310,9 @@ TEST_WITH(options_overrule_the_file, open_bench, temp_bench_remove)
 }
 
 /* The mean of the first arm, NaN if each run has its own. */
-static double first_mean(const struct bench *bench, const char *first, const char *second)
+static double first_mean(const char *first, const char *second)
 {
-    json_t *const json = run_json(bench, first, second);
+    json_t *const json = run_json(first, second);
     json_t const *const mean =
         json_object_get(json_array_get(json_object_get(json, "arms"), 0), "mean");
     double const value = json_is_null(mean) ? NAN : json_number_value(mean);
@@ -354,30 +320,29 @@ static double first_mean(const struct bench *bench, const char *first, const cha
     return value;
 }
 
-TEST_WITH(instance_seed_fixes_the_instance, open_bench, temp_bench_remove)
+TEST_WITH(instance_seed_fixes_the_instance, open_folder, temp_folder_remove)
 {
     static const char with_7[] =
         "environment={kind: bernoulli, generated: {arms: 5, instance_seed: 7}}";
     static const char with_8[] =
         "environment={kind: bernoulli, generated: {arms: 5, instance_seed: 8}}";
-    double const mean = first_mean(*state, with_7, "seed=1");
+    double const mean = first_mean(with_7, "seed=1");
     assert_true(mean > 0 && mean < 1);
-    assert_true(first_mean(*state, with_7, "seed=2") == mean);
-    assert_false(first_mean(*state, with_8, "seed=1") == mean);
-    assert_true(isnan(first_mean(*state, GENERATED, "seed=1")));
+    assert_true(first_mean(with_7, "seed=2") == mean);
+    assert_false(first_mean(with_8, "seed=1") == mean);
+    assert_true(isnan(first_mean(GENERATED, "seed=1")));
 }
 
 /* A result is a property of the file, not of the folder from which the program was started. */
-TEST_WITH(means_lie_beside_the_experiment, open_bench, temp_bench_remove)
+TEST_WITH(means_lie_beside_the_experiment, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
     char folder[TEMP_PATH_BYTES];
     char inside[TEMP_PATH_BYTES];
-    temp_path(folder, bench->directory, "data");
+    temp_path(folder, temp_folder, "data");
     assert_int_equal(mkdir(folder, 0777), 0);
     temp_path(inside, folder, "means.csv");
     temp_file_write(folder, "means.csv", "0.2,0.4\n");
-    json_t *const json = run_json(bench, "environment.means=data/means.csv", NULL);
+    json_t *const json = run_json("environment.means=data/means.csv", NULL);
     assert_int_equal(json_array_size(json_object_get(json, "arms")), 2);
     json_decref(json);
 }
@@ -385,7 +350,7 @@ TEST_WITH(means_lie_beside_the_experiment, open_bench, temp_bench_remove)
 /* ---- Networks ---- */
 
 /* One round without noise, with rewards that are their means: what it takes is pencil work. */
-static void write_round(const struct bench *bench, unsigned agents)
+static void write_round(unsigned agents)
 {
     char text[400];
     (void)snprintf(text, sizeof text,
@@ -397,7 +362,7 @@ static void write_round(const struct bench *bench, unsigned agents)
                    "privacy: {mode: none}\n"
                    "cost: {server_link: 50, peer_link: 2}\n",
                    agents);
-    temp_file_write(bench->directory, "experiment.yaml", text);
+    on_file_write("experiment.yaml", text);
 }
 
 /* What a network is, and what a round of it takes. */
@@ -430,10 +395,10 @@ static void assert_metric(const json_t *json, const char *name, double expected)
     assert_true(is_right);
 }
 
-static void assert_golden(const struct bench *bench, const struct golden *golden)
+static void assert_golden(const struct golden *golden)
 {
-    write_round(bench, golden->agents);
-    json_t *const json = run_json(bench, golden->network, NULL);
+    write_round(golden->agents);
+    json_t *const json = run_json(golden->network, NULL);
     assert_int_equal(fact_of(json, "t_delay"), golden->delay);
     assert_int_equal(fact_of(json, "edges"), golden->edges);
     assert_int_equal(fact_of(json, "diameter"), golden->diameter);
@@ -447,7 +412,7 @@ static void assert_golden(const struct bench *bench, const struct golden *golden
 }
 
 /* READINGS P1.13, 14: a link for each edge in each of d_G slots; delay d_G - 1. */
-TEST_WITH(graphs_cost_what_the_paper_says, open_bench, temp_bench_remove)
+TEST_WITH(graphs_cost_what_the_paper_says, open_folder, temp_folder_remove)
 {
     static const struct golden goldens[] = {
         {50, "network={kind: ring}", 24, 50, 25, 1250, 2500, 2500},
@@ -465,10 +430,9 @@ TEST_WITH(graphs_cost_what_the_paper_says, open_bench, temp_bench_remove)
         {1, "network={kind: ring}", 0, 0, 0, 0, 0, 0},
         {50, "network={kind: alone}", 0, 0, 0, 0, 0, 0},
     };
-    struct bench const *const bench = *state;
-    temp_file_write(bench->directory, "edges.csv", "# a path\n2,3\n1, 2\n0,1\n 2,1\n");
+    on_file_write("edges.csv", "# a path\n2,3\n1, 2\n0,1\n 2,1\n");
     for (size_t i = 0; i < sizeof goldens / sizeof goldens[0]; i++)
-        assert_golden(bench, &goldens[i]);
+        assert_golden(&goldens[i]);
 }
 
 #define HYBRID(components) "network={kind: hybrid, components: [" components "]}"
@@ -476,7 +440,7 @@ TEST_WITH(graphs_cost_what_the_paper_says, open_bench, temp_bench_remove)
 
 /* Table II of the paper with c1 = 50, here with c2 = 2. READINGS P1.15, 17: the agents' distances
  * to their sinks, and a link a component. */
-TEST_WITH(hybrids_cost_what_the_paper_says, open_bench, temp_bench_remove)
+TEST_WITH(hybrids_cost_what_the_paper_says, open_folder, temp_folder_remove)
 {
     static const struct golden goldens[] = {
         {100, HYBRID("{agents: 20, kind: complete, count: 5}"), 1, 950, 1, 100, 440, 2150},
@@ -495,22 +459,20 @@ TEST_WITH(hybrids_cost_what_the_paper_says, open_bench, temp_bench_remove)
          128},
         {5, HYBRID("{agents: 1}, {agents: 4, kind: edges, file: edges.csv}"), 2, 3, 3, 6, 108, 112},
     };
-    struct bench const *const bench = *state;
-    temp_file_write(bench->directory, "edges.csv", "2 3\n1 2\n0\t1\n");
+    on_file_write("edges.csv", "2 3\n1 2\n0\t1\n");
     for (size_t i = 0; i < sizeof goldens / sizeof goldens[0]; i++)
-        assert_golden(bench, &goldens[i]);
+        assert_golden(&goldens[i]);
 }
 
 /* Where chance makes the components, the numbers still follow from them (Table II, case 4). */
-TEST_WITH(hybrid_facts_agree_with_the_links, open_bench, temp_bench_remove)
+TEST_WITH(hybrid_facts_agree_with_the_links, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
     double hops = 0;
     double all_edges = 0;
     long long delay = 0;
     long long agents = 0;
-    write_round(bench, 100);
-    json_t *const json = run_json(bench, HYBRID("{agents: 20, kind: random, count: 5}"), NULL);
+    write_round(100);
+    json_t *const json = run_json(HYBRID("{agents: 20, kind: random, count: 5}"), NULL);
     json_t const *const components =
         json_object_get(json_object_get(json, "network"), "components");
     assert_int_equal(json_array_size(components), 5);
@@ -536,7 +498,7 @@ TEST_WITH(hybrid_facts_agree_with_the_links, open_bench, temp_bench_remove)
 }
 
 /* Agent 0 takes another arm for the best one, and plays it as long as it waits. */
-TEST_WITH(waiting_costs_what_the_delay_says, open_bench, temp_bench_remove)
+TEST_WITH(waiting_costs_what_the_delay_says, open_folder, temp_folder_remove)
 {
     static const struct {
         const char *network;
@@ -548,11 +510,10 @@ TEST_WITH(waiting_costs_what_the_delay_says, open_bench, temp_bench_remove)
                  {HYBRID("{agents: 2, kind: path}, {agents: 3, kind: ring}"), 1},
                  {HYBRID("{agents: 1, count: 5}"), 0},
                  {"network={kind: star}", 0}};
-    struct bench const *const bench = *state;
-    write_round(bench, 5);
-    temp_file_write(bench->directory, "means.csv", "0,1\n1,0\n1,0\n1,0\n1,0\n");
+    write_round(5);
+    on_file_write("means.csv", "0,1\n1,0\n1,0\n1,0\n1,0\n");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        json_t *const json = run_json(bench, cases[i].network, NULL);
+        json_t *const json = run_json(cases[i].network, NULL);
         assert_metric(json, "regret_exploit", cases[i].delay * 0.6); /* means 0.8 and 0.2 */
         json_decref(json);
     }
@@ -573,15 +534,14 @@ static const char *const networks[] = {
 };
 #define NETWORK_COUNT (sizeof networks / sizeof networks[0])
 
-TEST_WITH(networks_do_not_depend_on_threads, open_bench, temp_bench_remove)
+TEST_WITH(networks_do_not_depend_on_threads, open_folder, temp_folder_remove)
 {
     static const char *const threads[] = {"1", "2", "16"};
-    struct bench const *const bench = *state;
     for (size_t i = 0; i < NETWORK_COUNT; i++) {
         char *first = NULL;
         for (size_t j = 0; j < 3; j++) {
             struct process_result result =
-                TACIT("run", bench->file, "--set", networks[i], "--set", "agents=12", "--set",
+                TACIT("run", file, "--set", networks[i], "--set", "agents=12", "--set",
                       "environment={kind: bernoulli, generated: {arms: 5}}", "--json", "--threads",
                       threads[j]);
             assert_ok(&result);
@@ -598,12 +558,11 @@ TEST_WITH(networks_do_not_depend_on_threads, open_bench, temp_bench_remove)
 }
 
 /* A list of edges is a graph, in whatever order it is. */
-TEST_WITH(listed_edges_are_the_graph, open_bench, temp_bench_remove)
+TEST_WITH(listed_edges_are_the_graph, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
-    temp_file_write(bench->directory, "edges.csv", "4,3\n0,4\n1,0\n3,2\n2,1\n1,2\n");
-    json_t *const ring = run_json(bench, "agents=5", "network={kind: ring}");
-    json_t *const listed = run_json(bench, "agents=5", "network={kind: edges, file: edges.csv}");
+    on_file_write("edges.csv", "4,3\n0,4\n1,0\n3,2\n2,1\n1,2\n");
+    json_t *const ring = run_json("agents=5", "network={kind: ring}");
+    json_t *const listed = run_json("agents=5", "network={kind: edges, file: edges.csv}");
     assert_true(json_equal(json_object_get(ring, "metrics"), json_object_get(listed, "metrics")));
     assert_true(json_equal(json_object_get(ring, "curve"), json_object_get(listed, "curve")));
     assert_int_equal(fact_of(listed, "edges"), 5);
@@ -611,9 +570,9 @@ TEST_WITH(listed_edges_are_the_graph, open_bench, temp_bench_remove)
     json_decref(listed);
 }
 
-static json_t *network_of(const struct bench *bench, const char *seed, const char *network)
+static json_t *network_of(const char *seed, const char *network)
 {
-    json_t *const json = run_json(bench, seed, network);
+    json_t *const json = run_json(seed, network);
     json_t *const facts = json_incref(json_object_get(json, "network"));
     json_decref(json);
     return facts;
@@ -622,22 +581,20 @@ static json_t *network_of(const struct bench *bench, const char *seed, const cha
 #define RANDOM(more) HYBRID("{agents: 40, kind: random" more "}")
 
 /* One graph for all runs: of its own seed, or else of the experiment's. */
-TEST_WITH(graph_seeds_fix_the_graph, open_bench, temp_bench_remove)
+TEST_WITH(graph_seeds_fix_the_graph, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
-    write_round(bench, 40);
-    json_t *const one = network_of(bench, "seed=1", RANDOM(""));
-    json_t *const again = network_of(bench, "seed=1", RANDOM(""));
-    json_t *const two = network_of(bench, "seed=2", RANDOM(""));
-    json_t *const fixed = network_of(bench, "seed=1", RANDOM(", graph_seed: 5"));
-    json_t *const fixed_too = network_of(bench, "seed=2", RANDOM(", graph_seed: 5"));
-    json_t *const other = network_of(bench, "seed=1", RANDOM(", graph_seed: 6"));
-    json_t *const alike =
-        network_of(bench, "seed=1",
-                   HYBRID("{agents: 20, kind: random, graph_seed: 5}, {agents: 20, kind: random, "
-                          "graph_seed: 5}"));
+    write_round(40);
+    json_t *const one = network_of("seed=1", RANDOM(""));
+    json_t *const again = network_of("seed=1", RANDOM(""));
+    json_t *const two = network_of("seed=2", RANDOM(""));
+    json_t *const fixed = network_of("seed=1", RANDOM(", graph_seed: 5"));
+    json_t *const fixed_too = network_of("seed=2", RANDOM(", graph_seed: 5"));
+    json_t *const other = network_of("seed=1", RANDOM(", graph_seed: 6"));
+    json_t *const alike = network_of(
+        "seed=1", HYBRID("{agents: 20, kind: random, graph_seed: 5}, {agents: 20, kind: random, "
+                         "graph_seed: 5}"));
     json_t *const unlike =
-        network_of(bench, "seed=1", HYBRID("{agents: 20, kind: random, graph_seed: 5, count: 2}"));
+        network_of("seed=1", HYBRID("{agents: 20, kind: random, graph_seed: 5, count: 2}"));
     assert_true(json_equal(one, again));
     assert_false(json_equal(one, two));
     assert_true(json_equal(fixed, fixed_too));
@@ -656,31 +613,30 @@ TEST_WITH(graph_seeds_fix_the_graph, open_bench, temp_bench_remove)
 
 /* Paper mode: N eps a reward, where N is whom an agent is averaged with. Where agents wait they
  * play by their own rewards without noise, and no epsilon is guaranteed. */
-TEST_WITH(paper_epsilon_counts_who_is_averaged, open_bench, temp_bench_remove)
+TEST_WITH(paper_epsilon_counts_who_is_averaged, open_folder, temp_folder_remove)
 {
     static const char paper[] = "privacy={mode: paper, epsilon: 2}";
-    assert_true(epsilon_of(*state, "network={kind: ring}", paper) == 6);
-    assert_true(isinf(epsilon_of(*state, "network={kind: path}", paper)));
-    assert_true(isinf(epsilon_of(*state, HYBRID("{agents: 2, kind: path}, {agents: 1}"), paper)));
-    assert_true(epsilon_of(*state, "network={kind: alone}", paper) == 2);
+    assert_true(epsilon_of("network={kind: ring}", paper) == 6);
+    assert_true(isinf(epsilon_of("network={kind: path}", paper)));
+    assert_true(isinf(epsilon_of(HYBRID("{agents: 2, kind: path}, {agents: 1}"), paper)));
+    assert_true(epsilon_of("network={kind: alone}", paper) == 2);
 }
 
 /* READINGS P1.15: one slot less to wait, as many links; where none is left, nobody follows rewards
  * as they are, and the letter's epsilon holds. */
-TEST_WITH(sinks_may_take_one_slot_less, open_bench, temp_bench_remove)
+TEST_WITH(sinks_may_take_one_slot_less, open_folder, temp_folder_remove)
 {
     static const char one_less[] = "protocol={kind: elimination, rounds: 1, sink_delay: one-less}";
     static const char paper[] = "protocol={kind: elimination, sink_delay: one-less}";
-    struct bench const *const bench = *state;
-    temp_file_write(bench->directory, "experiment.yaml",
-                    "name: round\nagents: 3\nhorizon: 20000\nruns: 2\n"
-                    "environment: {kind: bernoulli, means: means.csv}\n"
-                    "network: {kind: hybrid, components: [{agents: 2, kind: path}, {agents: 1}]}\n"
-                    "protocol: {kind: elimination}\nprivacy: {mode: paper, epsilon: 2}\n");
-    assert_true(isinf(epsilon_of(bench, NULL, NULL)));
-    assert_true(epsilon_of(bench, paper, NULL) == 6);
-    write_round(bench, 12);
-    json_t *const json = run_json(bench, HYBRID("{agents: 12, kind: path}"), one_less);
+    on_file_write("experiment.yaml",
+                  "name: round\nagents: 3\nhorizon: 20000\nruns: 2\n"
+                  "environment: {kind: bernoulli, means: means.csv}\n"
+                  "network: {kind: hybrid, components: [{agents: 2, kind: path}, {agents: 1}]}\n"
+                  "protocol: {kind: elimination}\nprivacy: {mode: paper, epsilon: 2}\n");
+    assert_true(isinf(epsilon_of(NULL, NULL)));
+    assert_true(epsilon_of(paper, NULL) == 6);
+    write_round(12);
+    json_t *const json = run_json(HYBRID("{agents: 12, kind: path}"), one_less);
     assert_int_equal(fact_of(json, "t_delay"), 5);
     assert_metric(json, "links", 36 + 1);
     assert_metric(json, "cost_all_edges", 2 * 11 * 6 + 50);
@@ -688,14 +644,13 @@ TEST_WITH(sinks_may_take_one_slot_less, open_bench, temp_bench_remove)
 }
 
 /* Averages of averages ask for more than sizes alike. */
-TEST_WITH(component_weights_matter, open_bench, temp_bench_remove)
+TEST_WITH(component_weights_matter, open_folder, temp_folder_remove)
 {
     static const char hybrid[] = HYBRID("{agents: 2, kind: path}, {agents: 1}");
-    struct bench const *const bench = *state;
-    write_round(bench, 3);
-    temp_file_write(bench->directory, "means.csv", "0.8,0.4\n0.8,0.4\n0.2,0.8\n");
-    json_t *const by_agents = run_json(bench, hybrid, NULL);
-    json_t *const by_components = run_json(bench, hybrid, "protocol.component_weights=components");
+    write_round(3);
+    on_file_write("means.csv", "0.8,0.4\n0.8,0.4\n0.2,0.8\n");
+    json_t *const by_agents = run_json(hybrid, NULL);
+    json_t *const by_components = run_json(hybrid, "protocol.component_weights=components");
     assert_metric(by_agents, "best_arm_fraction", 1);     /* 0.6 and 0.533 */
     assert_metric(by_components, "best_arm_fraction", 0); /* 0.5 and 0.6 */
     json_decref(by_agents);
@@ -704,11 +659,10 @@ TEST_WITH(component_weights_matter, open_bench, temp_bench_remove)
 
 /* ---- stdout, stderr, terminal ---- */
 
-TEST_WITH(stdout_is_the_result, open_bench, temp_bench_remove)
+TEST_WITH(stdout_is_the_result, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
-    struct process_result table = TACIT("run", bench->file);
-    struct process_result quiet = TACIT("run", bench->file, "--quiet");
+    struct process_result table = TACIT("run", file);
+    struct process_result quiet = TACIT("run", file, "--quiet");
     assert_ok(&table);
     assert_ok(&quiet);
     assert_int_equal(strncmp(table.out, "answer: ", 8), 0);
@@ -718,18 +672,17 @@ TEST_WITH(stdout_is_the_result, open_bench, temp_bench_remove)
         assert_non_null(strstr(table.out, metric_names[i]));
 }
 
-TEST_WITH(bar_on_a_terminal_only, open_bench, temp_bench_remove)
+TEST_WITH(bar_on_a_terminal_only, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
-    temp_file_write(bench->directory, "experiment.yaml", long_text);
+    on_file_write("experiment.yaml", long_text);
     if (!process_has_terminals())
         SKIP_BECAUSE("no pseudo-terminal here");
     struct process_plan const bar = {.terminal = true, .interrupt_said = " of 100000 runs, "};
     struct process_plan const terminal = {.terminal = true, .interrupt_after_ms = 1200};
     struct process_plan const pipe = {.interrupt_after_ms = 1200};
-    struct process_result seen = TACIT_AS(bar, "run", bench->file, "--json");
-    struct process_result quiet = TACIT_AS(terminal, "run", bench->file, "--json", "--quiet");
-    struct process_result piped = TACIT_AS(pipe, "run", bench->file, "--json");
+    struct process_result seen = TACIT_AS(bar, "run", file, "--json");
+    struct process_result quiet = TACIT_AS(terminal, "run", file, "--json", "--quiet");
+    struct process_result piped = TACIT_AS(pipe, "run", file, "--json");
     assert_non_null(strstr(seen.err, bar.interrupt_said));
     assert_non_null(strstr(seen.err, "\r\033[K["));
     assert_non_null(strstr(seen.err, "\r\033[Ktacit run: stopped; ")); /* the bar is wiped */
@@ -740,15 +693,14 @@ TEST_WITH(bar_on_a_terminal_only, open_bench, temp_bench_remove)
 }
 
 /* The bar is gone when all is over, and leaves nothing behind on stdout. */
-TEST_WITH(bar_is_wiped, open_bench, temp_bench_remove)
+TEST_WITH(bar_is_wiped, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
-    temp_file_write(bench->directory, "experiment.yaml", long_text);
+    on_file_write("experiment.yaml", long_text);
     if (!process_has_terminals())
         SKIP_BECAUSE("no pseudo-terminal here");
     struct process_plan const terminal = {.terminal = true};
     struct process_result result =
-        TACIT_AS(terminal, "run", bench->file, "--runs", "600", "--threads", "1", "--json");
+        TACIT_AS(terminal, "run", file, "--runs", "600", "--threads", "1", "--json");
     static const char wipe[] = "\r\033[K";
     assert_int_equal(result.code, 0);
     assert_true(result.err_size >= strlen(wipe));
@@ -756,7 +708,7 @@ TEST_WITH(bar_is_wiped, open_bench, temp_bench_remove)
     json_decref(parse(result.out));
 }
 
-TEST_WITH(help_and_version, open_bench, temp_bench_remove)
+TEST_WITH(help_and_version, open_folder, temp_folder_remove)
 {
     static const char *const wanted[][3] = {
         {"--help", NULL, "Usage: tacit COMMAND"},
@@ -793,13 +745,12 @@ static struct process_result stop_after_some(const char *const *arguments)
 }
 
 /* On one thread the runs that finished are the first ones: asking for just these is the same. */
-TEST_WITH(interrupt_keeps_what_is_finished, open_bench, temp_bench_remove)
+TEST_WITH(interrupt_keeps_what_is_finished, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
     char runs[32];
-    temp_file_write(bench->directory, "experiment.yaml", long_text);
-    struct process_result stopped = stop_after_some((const char *const[]){
-        "run", bench->file, "--json", "--threads", "1", "--out", bench->out, NULL});
+    on_file_write("experiment.yaml", long_text);
+    struct process_result stopped = stop_after_some(
+        (const char *const[]){"run", file, "--json", "--threads", "1", "--out", out_folder, NULL});
     json_t *const json = parse(stopped.out);
     long long const finished = json_integer_value(json_object_get(json, "runs"));
     assert_int_equal(json_integer_value(json_object_get(json, "runs_asked")), 100000);
@@ -808,11 +759,10 @@ TEST_WITH(interrupt_keeps_what_is_finished, open_bench, temp_bench_remove)
     (void)snprintf(said, sizeof said,
                    "%lld of 100000 runs were finished, and the results are of these\n", finished);
     assert_non_null(strstr(stopped.err, said));
-    char *const summary = on_file_text(bench->out, "summary.json");
+    char *const summary = on_file_text(out_folder, "summary.json");
     assert_string_equal(summary, stopped.out);
     (void)snprintf(runs, sizeof runs, "%lld", finished);
-    struct process_result whole =
-        TACIT("run", bench->file, "--json", "--threads", "1", "--runs", runs);
+    struct process_result whole = TACIT("run", file, "--json", "--threads", "1", "--runs", runs);
     assert_ok(&whole);
     json_t *const same = parse(whole.out);
     static const char *const parts[] = {"metrics", "curve", "arms"};
@@ -823,28 +773,26 @@ TEST_WITH(interrupt_keeps_what_is_finished, open_bench, temp_bench_remove)
     json_decref(same);
 }
 
-TEST_WITH(interrupt_shows_in_the_table, open_bench, temp_bench_remove)
+TEST_WITH(interrupt_shows_in_the_table, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
-    temp_file_write(bench->directory, "experiment.yaml", long_text);
-    struct process_result result = stop_after_some((const char *const[]){"run", bench->file, NULL});
+    on_file_write("experiment.yaml", long_text);
+    struct process_result result = stop_after_some((const char *const[]){"run", file, NULL});
     assert_non_null(strstr(result.out, "STOPPED: "));
     assert_non_null(strstr(result.out, " of 100000 runs finished"));
 }
 
 /* Rewards that are drawn one by one: a single run that takes minutes. */
-TEST_WITH(interrupt_before_anything_is_finished, open_bench, temp_bench_remove)
+TEST_WITH(interrupt_before_anything_is_finished, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
     struct process_plan const plan = {.interrupt_after_ms = 1};
     struct process_result result = TACIT_AS(
-        plan, "run", bench->file, "--runs", "1", "--set", "horizon=1e12", "--set", "agents=1",
-        "--set", "environment={kind: gaussian, means: means.csv, gaussian: {sd: 1}}", "--set",
-        "privacy={mode: sound, epsilon: 1e-5, range: [-1, 2]}", "--out", bench->out);
+        plan, "run", file, "--runs", "1", "--set", "horizon=1e12", "--set", "agents=1", "--set",
+        "environment={kind: gaussian, means: means.csv, gaussian: {sd: 1}}", "--set",
+        "privacy={mode: sound, epsilon: 1e-5, range: [-1, 2]}", "--out", out_folder);
     assert_stopped(&result);
     assert_non_null(strstr(result.err, "0 of 1 runs were finished; there are no results\n"));
     assert_string_equal(result.out, "");
-    assert_int_equal(access(bench->out, F_OK), -1);
+    assert_int_equal(access(out_folder, F_OK), -1);
 }
 
 /* ---- --out ---- */
@@ -903,12 +851,11 @@ static void assert_self_contained(const char *html)
     assert_null(strstr(html, "<iframe"));
 }
 
-TEST_WITH(out_writes_the_five_files, open_bench, temp_bench_remove)
+TEST_WITH(out_writes_the_five_files, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
     char deep[TEMP_PATH_BYTES];
-    temp_path(deep, bench->out, "a/b");
-    struct process_result result = TACIT("run", bench->file, "--json", "--out", deep);
+    temp_path(deep, out_folder, "a/b");
+    struct process_result result = TACIT("run", file, "--json", "--out", deep);
     assert_ok(&result);
     assert_report_files(deep);
     char *const summary = on_file_text(deep, "summary.json");
@@ -924,69 +871,64 @@ TEST_WITH(out_writes_the_five_files, open_bench, temp_bench_remove)
     assert_non_null(strstr(svg, "</svg>"));
 }
 
-TEST_WITH(out_may_exist, open_bench, temp_bench_remove)
+TEST_WITH(out_may_exist, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
     for (int i = 0; i < 2; i++) {
-        struct process_result result = TACIT("run", bench->file, "--out", bench->out);
+        struct process_result result = TACIT("run", file, "--out", out_folder);
         assert_ok(&result);
         assert_non_null(strstr(result.out, "/out/report.html\n"));
-        assert_report_files(bench->out);
+        assert_report_files(out_folder);
     }
 }
 
 /* It is found before the runs, which would take long here. */
-TEST_WITH(out_that_cannot_be_written, open_bench, temp_bench_remove)
+TEST_WITH(out_that_cannot_be_written, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
     char below[TEMP_PATH_BYTES];
-    temp_file_write(bench->directory, "out", "a file");
-    temp_path(below, bench->out, "below");
-    const char *const places[] = {bench->out, below, "/proc/nobody/out"};
+    on_file_write("out", "a file");
+    temp_path(below, out_folder, "below");
+    const char *const places[] = {out_folder, below, "/proc/nobody/out"};
     for (size_t i = 0; i < 3; i++) {
         struct process_result result =
-            TACIT("run", bench->file, "--runs=100000", "--json", "--out", places[i]);
+            TACIT("run", file, "--runs=100000", "--json", "--out", places[i]);
         assert_int_equal(result.code, 1);
         assert_string_equal(result.out, "");
         assert_int_equal(process_line_count(result.err), 1);
         assert_int_equal(strncmp(result.err, "tacit run: --out: ", 18), 0);
         assert_non_null(strstr(result.err, places[i]));
     }
-    char *const untouched = on_file_text(bench->directory, "out");
+    char *const untouched = on_file_text(temp_folder, "out");
     assert_string_equal(untouched, "a file");
 }
 
-TEST_WITH(stdout_that_is_full, open_bench, temp_bench_remove)
+TEST_WITH(stdout_that_is_full, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
     struct process_plan const plan = {.output = "/dev/full"};
-    struct process_result result = TACIT_AS(plan, "run", bench->file, "--json");
+    struct process_result result = TACIT_AS(plan, "run", file, "--json");
     assert_int_equal(result.code, 1);
     assert_non_null(
         strstr(result.err, "the results could not be printed: No space left on device"));
 }
 
 /* Relative paths are those of the folder where the program was started. */
-TEST_WITH(a_file_may_come_through_standard_input, open_bench, temp_bench_remove)
+TEST_WITH(a_file_may_come_through_standard_input, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
     char script[3 * TEMP_PATH_BYTES];
     (void)snprintf(script, sizeof script,
                    "program=$(realpath '%s') && cd '%s' && \"$program\" run - --json < '%s'",
-                   process_tacit(), bench->directory, bench->file);
+                   process_tacit(), temp_folder, file);
     struct process_plan const plan = {.arguments =
                                           (const char *const[]){"/bin/sh", "-c", script, NULL}};
     struct process_result piped = process_run(&plan);
-    struct process_result named = TACIT("run", bench->file, "--json");
+    struct process_result named = TACIT("run", file, "--json");
     assert_ok(&piped);
     assert_string_equal(piped.out, named.out);
 }
 
 /* A key without its section: the section is named. */
-TEST_WITH(a_setting_without_its_section_names_the_whole_key, open_bench, temp_bench_remove)
+TEST_WITH(a_setting_without_its_section_names_the_whole_key, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
-    struct process_result result = TACIT("run", bench->file, "--set", "epsilon=2");
+    struct process_result result = TACIT("run", file, "--set", "epsilon=2");
     assert_int_equal(result.code, 2);
     assert_non_null(strstr(result.err, "did you mean 'privacy.epsilon'?"));
 }
@@ -1002,12 +944,11 @@ static double bound_of(const char *text, const char *name)
     return strtod(at + strlen(line), NULL);
 }
 
-TEST_WITH(check_states_what_run_states, open_bench, temp_bench_remove)
+TEST_WITH(check_states_what_run_states, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
-    struct process_result result = TACIT("check", bench->file);
+    struct process_result result = TACIT("check", file);
     assert_ok(&result);
-    json_t *const json = run_json(bench, NULL, NULL);
+    json_t *const json = run_json(NULL, NULL);
     json_t const *const statement = json_object_get(json_object_get(json, "privacy"), "statement");
     assert_non_null(strstr(result.out, ": ok: 3 agents, 3 arms, 20000 slots, 12 runs\n"));
     assert_non_null(strstr(result.out, json_string_value(statement)));
@@ -1015,13 +956,12 @@ TEST_WITH(check_states_what_run_states, open_bench, temp_bench_remove)
     json_decref(json);
 }
 
-TEST_WITH(check_shows_the_network, open_bench, temp_bench_remove)
+TEST_WITH(check_shows_the_network, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
     struct process_result ring =
-        TACIT("check", bench->file, "--set", "agents=50", "--set", "network={kind: ring}");
+        TACIT("check", file, "--set", "agents=50", "--set", "network={kind: ring}");
     struct process_result hybrid = TACIT(
-        "check", bench->file, "--set", "agents=34", "--set",
+        "check", file, "--set", "agents=34", "--set",
         HYBRID("{agents: 5, kind: path}, {agents: 20, kind: complete}, {agents: 1, count: 9}"));
     assert_ok(&ring);
     assert_ok(&hybrid);
@@ -1050,7 +990,7 @@ static const char bounds_text[] = "name: bounds\n"
 
 /* Rounds, messages, bytes and cost of real runs stay within what check says, for easy and hard
  * problems, many and few agents and arms, with and without a limit on the rounds. */
-TEST_WITH(bounds_hold, open_bench, temp_bench_remove)
+TEST_WITH(bounds_hold, open_folder, temp_folder_remove)
 {
     static const char *const configurations[][2] = {
         {NULL, NULL},
@@ -1080,13 +1020,12 @@ TEST_WITH(bounds_hold, open_bench, temp_bench_remove)
         {HYBRID("{agents: 50, kind: path}"), "privacy={mode: sound, epsilon: 1}"},
     };
     static const char *const names[] = {"rounds", "messages", "bytes", "cost"};
-    struct bench const *const bench = *state;
-    temp_file_write(bench->directory, "experiment.yaml", bounds_text);
-    temp_file_write(bench->directory, "alike.csv", "0.5,0.5\n");
+    on_file_write("experiment.yaml", bounds_text);
+    on_file_write("alike.csv", "0.5,0.5\n");
     for (size_t i = 0; i < sizeof configurations / sizeof configurations[0]; i++) {
-        struct process_result check = run_with(bench, "check", NULL, configurations[i]);
+        struct process_result check = run_with("check", NULL, configurations[i]);
         assert_ok(&check);
-        json_t *const json = run_json(bench, configurations[i][0], configurations[i][1]);
+        json_t *const json = run_json(configurations[i][0], configurations[i][1]);
         for (size_t j = 0; j < 4; j++) {
             double const bound = bound_of(check.out, names[j]);
             double const found = number_at(json, "metrics", names[j], "max");
@@ -1101,18 +1040,17 @@ TEST_WITH(bounds_hold, open_bench, temp_bench_remove)
 /* ---- data ---- */
 
 /* A data directory with one data set, whose second file is damaged or not there. */
-static void make_data(const struct bench *bench)
+static void make_data(void)
 {
     char folder[TEMP_PATH_BYTES];
-    temp_path(folder, bench->directory, "diabetes130");
+    temp_path(folder, temp_folder, "diabetes130");
     assert_int_equal(mkdir(folder, 0777), 0);
     temp_file_write(folder, "diabetic_data.csv.xz", "abc");
     temp_file_write(folder, "IDs_mapping.csv", "abc");
-    temp_file_write(bench->directory, "SHA256SUMS",
-                    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  "
-                    "diabetes130/diabetic_data.csv.xz\n"
-                    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  "
-                    "diabetes130/IDs_mapping.csv\n");
+    on_file_write("SHA256SUMS", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  "
+                                "diabetes130/diabetic_data.csv.xz\n"
+                                "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  "
+                                "diabetes130/IDs_mapping.csv\n");
 }
 
 static void assert_data(const struct process_plan *plan, const char *verb, const char *name,
@@ -1124,16 +1062,15 @@ static void assert_data(const struct process_plan *plan, const char *verb, const
     assert_non_null(strstr(result.err, err));
 }
 
-TEST_WITH(data_codes, open_bench, temp_bench_remove)
+TEST_WITH(data_codes, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
     char variable[TEMP_PATH_BYTES + 16];
     char folder[TEMP_PATH_BYTES];
     const char *const environment[] = {variable, "HOME=/nonexistent", NULL};
     struct process_plan const plan = {.environment = environment};
-    (void)snprintf(variable, sizeof variable, "TACIT_DATA=%s", bench->directory);
-    make_data(bench);
-    temp_path(folder, bench->directory, "diabetes130");
+    (void)snprintf(variable, sizeof variable, "TACIT_DATA=%s", temp_folder);
+    make_data();
+    temp_path(folder, temp_folder, "diabetes130");
     assert_data(&plan, "list", NULL, 0, "mnist        absent", "");
     assert_data(&plan, "list", NULL, 0, "diabetes130  here", "");
     assert_data(&plan, "verify", NULL, 0, "diabetes130/IDs_mapping.csv: ok\n", "");
@@ -1152,39 +1089,39 @@ TEST_WITH(data_codes, open_bench, temp_bench_remove)
 /* ---- The hospitals ---- */
 
 /* Copies a file of experiments/hospital, found from the folder the tests run in, or skips. */
-static void copy_hospital(const struct bench *bench, const char *name, const char *as)
+static void copy_hospital(const char *name, const char *as)
 {
     char const *const source = getenv("TACIT_SOURCE");
     char folder[TEMP_PATH_BYTES];
     temp_path(folder, source == NULL ? "." : source, "experiments/hospital");
     char *const text = on_file_text(folder, name);
-    temp_file_write(bench->directory, as, text);
+    on_file_write(as, text);
 }
 
-static void take_hospital(const struct bench *bench)
+static void take_hospital(void)
 {
-    copy_hospital(bench, "hospital.yaml", "experiment.yaml");
-    copy_hospital(bench, "means.csv", "means.csv");
+    copy_hospital("hospital.yaml", "experiment.yaml");
+    copy_hospital("means.csv", "means.csv");
 }
 
-static void read_means(const struct bench *bench, struct tacit_means *means)
+static void read_means(struct tacit_means *means)
 {
     char path[TEMP_PATH_BYTES];
     struct tacit_error error;
-    temp_path(path, bench->directory, "means.csv");
+    temp_path(path, temp_folder, "means.csv");
     assert_int_equal(tacit_means_read(means, path, 0, 1, &error), TACIT_OK);
     assert_int_equal(means->row_count, HOSPITALS);
     assert_int_equal(means->arm_count, HOSPITAL_ARMS);
 }
 
 /* Names, and means that are the averages of the columns of means.csv. */
-static void assert_arms(const struct bench *bench, const json_t *json)
+static void assert_arms(const json_t *json)
 {
     static const char *const names[] = {"insulin", "metformin", "glipizide group",
                                         "glyburide group", "no medication"};
     json_t const *const arms = json_object_get(json, "arms");
     struct tacit_means means;
-    read_means(bench, &means);
+    read_means(&means);
     assert_int_equal(json_array_size(arms), HOSPITAL_ARMS);
     for (size_t arm = 0; arm < HOSPITAL_ARMS; arm++) {
         json_t const *const one = json_array_get(arms, arm);
@@ -1200,40 +1137,37 @@ static void assert_arms(const struct bench *bench, const json_t *json)
 
 /* Runs it twice, for the table and for the JSON and the report; all must tell where rewards come
  * from. */
-static void assert_hospital(const struct bench *bench, const char *const *environment,
-                            const char *note)
+static void assert_hospital(const char *const *environment, const char *note)
 {
     struct process_plan const plan = {.environment = environment};
-    struct process_result table = TACIT_AS(plan, "run", bench->file, "--runs", "4");
+    struct process_result table = TACIT_AS(plan, "run", file, "--runs", "4");
     struct process_result json =
-        TACIT_AS(plan, "run", bench->file, "--runs", "4", "--json", "--out", bench->out);
+        TACIT_AS(plan, "run", file, "--runs", "4", "--json", "--out", out_folder);
     assert_ok(&table);
     assert_ok(&json);
     assert_non_null(strstr(table.out, note));
-    char *const html = on_file_text(bench->out, "report.html");
+    char *const html = on_file_text(out_folder, "report.html");
     assert_non_null(strstr(html, note));
     json_t *const parsed = parse(json.out);
-    assert_arms(bench, parsed);
+    assert_arms(parsed);
     assert_true(number_at(parsed, "metrics", "best_arm_fraction", "mean") == 1);
     json_decref(parsed);
 }
 
-TEST_WITH(hospital_with_its_data, open_bench, temp_bench_remove)
+TEST_WITH(hospital_with_its_data, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
     char path[TACIT_PATH_BYTES];
     if (tacit_dataset_find(HOSPITAL_DATA, path) != TACIT_OK)
         SKIP_BECAUSE("no data set " HOSPITAL_DATA " here");
-    take_hospital(bench);
-    assert_hospital(bench, NULL, "Rewards are drawn from the rows of " HOSPITAL_DATA ".");
+    take_hospital();
+    assert_hospital(NULL, "Rewards are drawn from the rows of " HOSPITAL_DATA ".");
 }
 
-TEST_WITH(hospital_without_its_data, open_bench, temp_bench_remove)
+TEST_WITH(hospital_without_its_data, open_folder, temp_folder_remove)
 {
     static const char *const nowhere[] = {"TACIT_DATA=", "HOME=", NULL};
-    struct bench const *const bench = *state;
-    take_hospital(bench);
-    assert_hospital(bench, nowhere,
+    take_hospital();
+    assert_hospital(nowhere,
                     "The data set " HOSPITAL_DATA " is not here: rewards are drawn with the arm "
                     "means of means.csv");
 }
@@ -1266,9 +1200,8 @@ static enum tacit_status build_log(const struct tacit_config *config, const char
     return status;
 }
 
-TEST_WITH(hospital_means_are_those_of_the_data, open_bench, temp_bench_remove)
+TEST_WITH(hospital_means_are_those_of_the_data, open_folder, temp_folder_remove)
 {
-    struct bench const *const bench = *state;
     char path[TACIT_PATH_BYTES];
     struct tacit_config *config;
     struct tacit_means means;
@@ -1276,9 +1209,9 @@ TEST_WITH(hospital_means_are_those_of_the_data, open_bench, temp_bench_remove)
     struct tacit_error error;
     if (tacit_dataset_find(HOSPITAL_DATA, path) != TACIT_OK)
         SKIP_BECAUSE("no data set " HOSPITAL_DATA " here");
-    take_hospital(bench);
-    read_means(bench, &means);
-    assert_int_equal(tacit_config_load(&config, bench->file, NULL, 0, tacit_family_files(), &error),
+    take_hospital();
+    read_means(&means);
+    assert_int_equal(tacit_config_load(&config, file, NULL, 0, tacit_family_files(), &error),
                      TACIT_OK);
     assert_int_equal(config->log.split, TACIT_CONFIG_SPLIT_SEQUENTIAL);
     assert_int_equal(build_log(config, path, &log, &error), TACIT_OK);

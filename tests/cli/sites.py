@@ -78,11 +78,6 @@ def every_family_that_answers_tells_of_its_sites(folder):
         assert told["sites"][0]["best_arm"] == "arm 0", (protocol, told["sites"])
 
 
-def threads_change_nothing(folder):
-    path = make(folder, "bernoulli", runs=7)
-    assert len({tacit("run", path, "--json", "--quiet", "--threads", threads) for threads in (1, 3)}) == 1
-
-
 def the_same_in_json_csv_table_and_page(folder):
     path = make(folder, "bernoulli", runs=5)
     table = tacit("run", path, "--quiet", "--out", folder / "out")
@@ -109,8 +104,7 @@ def a_call_that_keeps_its_runs_says_the_same(folder):
 
 TESTS = [a_site_sees_what_its_own_rewards_say, what_is_seen_is_not_the_truth, a_site_that_saw_little_has_no_opinion,
          agents_that_are_alike_are_not_told_apart, every_family_that_answers_tells_of_its_sites,
-         threads_change_nothing, a_call_that_keeps_its_runs_says_the_same,
-         the_same_in_json_csv_table_and_page]
+         a_call_that_keeps_its_runs_says_the_same, the_same_in_json_csv_table_and_page]
 
 
 if __name__ == "__main__":

@@ -23,8 +23,6 @@ TEST_WITH(wrong_keys_are_refused_in_words, open_folder, temp_folder_remove)
         const char *says;
     } wrong[] = {
         {"--set=protocol.subroutine=ser5", "ser3"},
-        {"--set=protocol.epsilon=0", "above 0 and up to 1"},
-        {"--set=protocol.eta=1", "above 0 and below 1"},
         {"--set=protocol.reset=0.1", "belongs to subroutine: ser4"},
         {"--set=protocol.votes=committe", "allowed: floor, committee, binomial, cheapest"},
         {"--set=protocol.votes=cheapest", "follows from votes: cheapest"},
@@ -35,9 +33,9 @@ TEST_WITH(wrong_keys_are_refused_in_words, open_folder, temp_folder_remove)
         {"--set=privacy={mode: sound, epsilon: 1}", "allowed in mode sound: successive"},
         {"--set=protocol.sharing=sums", "belongs to sharing: votes"},
         {"--set=network.kind=star", "allowed: broadcast"},
+        {"--set=environment.drift={per_sample: 2}", "a number from -1 to 1"},
         {"--set=activation={kind: groups}", "belongs to kind: groups"},
         {"--set=activation={kind: groups, groups: [{share: 0.5, events: 0.5}]}", "must sum to 1"},
-        {"--set=environment.drift={per_sample: 2}", "a number from -1 to 1"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct process_result result =
