@@ -301,7 +301,7 @@ static void warn(struct evaluation *evaluation)
     for (uint32_t i = 0; i < evaluation->report.policy_count; i++) {
         struct tacit_report_policy const *const policy = &evaluation->policies[i];
         if (evaluation->policy_deviations[i] > DEVIATIONS_MAX)
-            add_warning(evaluation, &thin,
+            add_warning(evaluation, &wrong,
                         "the weights of policy '%.60s' do not average 1, as right propensities "
                         "make them: they are wrong, or it chooses arms where the log never does",
                         policy->name);

@@ -213,6 +213,22 @@ def policies_are_refused_in_words(folder):
                                               "environment.logged.reward=p", code=2)
 
 
+def wrong_propensities_of_a_policy_are_told_beside_many_thin_arms(folder):
+    """Many arms share the rows of `a`: too few each, and more arms than are warned of."""
+    def change(lines):
+        for number, line in enumerate(lines):
+            is_split = line[1] == "a"
+            line[1] = f"a{number % 31}" if is_split else line[1]
+            line[3] = line[3] / 31 if is_split else line[3] * 0.5
+            line += ["b" if number % 2 else "c"]
+    file = make(folder, 1500, change=change)
+    text = (folder / "log.csv").read_text(encoding="utf-8")
+    (folder / "log.csv").write_text(text.replace("site,arm,paid,p", "site,arm,paid,p,rule", 1), encoding="utf-8")
+    warnings = json.loads(tacit("evaluate", file, "--estimates", "--json", "--set", "environment.logged.policies=[{name: half, chosen: rule}]"))["warnings"]
+    assert sum("effective rows" in text for text in warnings) == 8, warnings
+    assert any("the weights of policy 'half' do not average 1" in text for text in warnings), warnings
+
+
 def a_policy_without_support_is_noticed(folder):
     """Propensities that say more than half of what happened; and a rule that hardly any row follows."""
     def change(lines):
@@ -276,7 +292,8 @@ def results_that_cannot_be_printed_are_said(folder):
     assert done.returncode == 1 and "could not be printed: No space left on device" in done.stderr, done
 
 
-TESTS = [policies_are_refused_in_words, a_policy_without_support_is_noticed, estimates_find_the_means_and_the_best_arm, a_clear_winner_is_decided, wrong_propensities_are_refused_in_words,
+TESTS = [policies_are_refused_in_words, a_policy_without_support_is_noticed, wrong_propensities_of_a_policy_are_told_beside_many_thin_arms,
+         estimates_find_the_means_and_the_best_arm, a_clear_winner_is_decided, wrong_propensities_are_refused_in_words,
          what_is_no_log_of_choices_is_refused, few_effective_rows_are_said, propensities_of_another_log_are_noticed,
          a_log_answers_every_pull_of_every_protocol, a_log_that_is_used_up_says_where,
          a_protocol_that_is_not_played_pull_by_pull_is_not_replayed, threads_change_nothing, the_same_in_json_csv_table_and_page,
