@@ -115,7 +115,6 @@ static enum tacit_status end_slot(struct glm_run *run, uint64_t slot)
                                                           : TACIT_OK;
 }
 
-/* *arm: what the client chooses among what is offered. */
 static enum tacit_status offer(struct glm_run *run, uint32_t client,
                                const struct tacit_offer *offered, uint32_t *arm)
 {
