@@ -147,8 +147,7 @@ def cut_off_half_catches_up_and_the_quorum_goes_on_without_it(federation_of):
         require(status["epoch"] < 5 and not status["connected"], f"{site} is not cut off: {status}")
         require(federation.get(site, "/v1/ledger")["spent"] in (0, federation.epsilon), f"{site} spent too much")
     proxy.mend()
-    for site in far:
-        wait_for(f"{site} catches up, and counts what it played", lambda site=site: has_caught_up(federation, site, 5))
+    federation.wait_for_sites("catches up, and counts what it played", lambda site: has_caught_up(federation, site, 5), sites=far)
     federation.allow(math.inf)
     status = check_end(federation, is_whole=False)
     last = {site["name"]: site["last_report_epoch"] for site in status["sites"]}

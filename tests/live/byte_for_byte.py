@@ -47,8 +47,7 @@ def play_run(federation, patients, look=lambda: None):
             reports += asked[one.site]
         wait_for("the round is over", lambda: all(other.status() for other in patients) and
                  federation.is_at(hub["epoch"] + 1))
-    for site in federation.sites:
-        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ("decided", "finished"))
+    federation.wait_for_sites("knows", federation.has_decided)
 
 
 # ---- The simulator ----

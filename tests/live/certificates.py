@@ -6,7 +6,6 @@ import shutil
 import signal
 import socket
 import ssl
-import subprocess
 import threading
 import time
 import warnings

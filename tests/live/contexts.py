@@ -18,7 +18,7 @@ import time
 
 import support
 import wire
-from support import IS_LONG, TACIT, UnixConnection, call, federation as base, main, require, test, wait_for
+from support import IS_LONG, TACIT, UnixConnection, call, main, require, test, wait_for
 
 EVENTS = os.path.abspath(os.environ["TACIT_GLM_EVENTS_PROGRAM"])
 SITES = ["clinic-0", "clinic-1", "clinic-2"]
@@ -27,7 +27,7 @@ FEATURES = ["constant", "age", "dose"]
 D = len(FEATURES)
 
 
-class Trial(base.Federation):
+class Trial(support.Tested):
     def __init__(self, threshold=0.6, horizon=400, explore=0, deadline_s=600, **policy):
         super().__init__(TACIT, pathlib.Path(tempfile.mkdtemp(prefix="tacit-glm-")), "trial", SITES, ARMS)
         self.threshold, self.horizon, self.explore = threshold, horizon, explore
@@ -42,29 +42,12 @@ class Trial(base.Federation):
             self.write_agent(site, {"privacy": "none", "features": FEATURES, "range": [0, 1], "agents_max": 5,
                                     "rounds_max": 10000, "pulls_max": 10 ** 6, **policy}, protocol="glm-ucb")
 
-    # What support.py asks of a federation
-
-    def close(self):
-        for process in self.processes.values():
-            if process.poll() is None:
-                process.kill()
-                process.wait(60)
-
-    def log(self, name):
-        return (self.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace")
-
-    def check_sanitizers(self):
-        for path in self.folder.glob("*.log"):
-            said = path.read_text(encoding="utf-8", errors="replace")
-            require("Sanitizer" not in said and "runtime error:" not in said, f"a sanitizer speaks in {path}")
-
     def start_all(self):
         self.start("broker")
         time.sleep(0.3)
         for name in ("coordinator", *SITES):
             self.start(name)
-        for site in SITES:
-            wait_for(f"{site} has joined", lambda site=site: "model" in (self.site_status(site) or {}), 60)
+        self.wait_for_sites("has joined", lambda site: "model" in (self.site_status(site) or {}), 60, sites=SITES)
 
     # Applications
 
@@ -137,8 +120,7 @@ class Trial(base.Federation):
 
     def kept(self, site):
         """Stops the agent, and reads what is kept with its decisions, in no order: ids are drawn."""
-        self.processes[site].terminate()
-        self.processes[site].wait(60)
+        self.stop(site)
         database = sqlite3.connect(f"file:{self.folder}/state-{site}/state.db?mode=ro", uri=True)
         rows = [row[0] for row in database.execute("SELECT kept FROM decisions")]
         database.close()
@@ -202,8 +184,7 @@ def kills_in_the_midst_of_updates_change_no_bit(federation_of):
         if deaths[name] >= wanted:
             return
         time.sleep(trial.random.uniform(0, 0.05))
-        trial.processes[name].kill()
-        trial.processes[name].wait(60)
+        trial.kill(name)
         deaths[name] += 1
         trial.start(name)
 
@@ -219,9 +200,7 @@ def kills_in_the_midst_of_updates_change_no_bit(federation_of):
 def below_the_quorum_an_update_is_abandoned_and_the_silent_site_is_named(federation_of):
     trial = trial_of(federation_of, deadline_s=3)  # the quorum is all of them
     trial.start_all()
-    silent = trial.processes[SITES[2]]
-    silent.kill()
-    silent.wait(60)
+    trial.kill(SITES[2])
     while not trial.is_updating(0):
         trial.step(0)
     # A site that a busy machine keeps from its answer is named, too; some later attempt lacks this one alone.
@@ -247,10 +226,7 @@ def nothing_is_promised_where_nothing_is_protected(federation_of):
     trial.start_all()
     ledger = trial.get(SITES[0], "/v1/ledger")
     require(ledger == {"epsilon_per_reward": None, "spent": None, "budget": None, "releases": []}, f"{ledger}")
-    connection = UnixConnection(trial.socket_of(SITES[0]))
-    connection.request("GET", "/v1/statement")
-    said = connection.getresponse().read().decode()
-    connection.close()
+    said = trial.text(SITES[0], "/v1/statement")
     require("nothing protects a context or a reward" in said, said)
     for word in ("epsilon", "less noise", "entropy", "loses"):
         require(word not in said, f"'{word}': {said}")
@@ -383,6 +359,20 @@ class Private(Trial):
         return hub is not None and hub["epoch"] >= batch and all((self.site_status(site) or {"epoch": 0})["epoch"] >= batch
                                                                  for site in sites or SITES)
 
+    def fill(self, sites=SITES):
+        """As many rewards as a batch has of each."""
+        for _ in range(self.batch):
+            for site in sites:
+                self.one(site)
+
+    def play_all(self):
+        for number in range(1, self.batches + 1):
+            self.play_batch(number)
+        return self.finished()
+
+    def finished(self):
+        return wait_for("it is over", lambda: (lambda now: now if now and now["phase"] == "finished" else None)(self.status()), 60)
+
     def play_batch(self, number, during=None):
         wait_for(f"batch {number} is open", lambda: self.is_open(number), 60)
         for step in range(self.batch):
@@ -394,8 +384,7 @@ class Private(Trial):
 
     def released(self, site):
         """Stops it; {number: (batch, sums)} of what it drew, each of which has left or leaves as it is there."""
-        self.processes[site].terminate()
-        self.processes[site].wait(60)
+        self.stop(site)
         with sqlite3.connect(f"file:{self.folder}/state-{site}/state.db?mode=ro", uri=True) as database:
             return {number: report_of(data) for number, data in database.execute("SELECT number, bytes FROM releases")}
 
@@ -415,15 +404,13 @@ class Private(Trial):
 def a_private_run_adds_up_to_what_was_released(federation_of):
     trial = federation_of(kind=Private)
     trial.start_all()
-    for number in range(1, trial.batches + 1):
-        trial.play_batch(number)
-    wait_for("it is over", lambda: (trial.status() or {}).get("phase") == "finished", 60)
+    trial.play_all()
     for site in SITES:
         trial.one(site)  # goes on with the last model; nobody learns from it
         require(trial.site_status(site)["model"]["number"] == trial.batches, f"{trial.site_status(site)}")
         ledger = trial.get(site, "/v1/ledger")
         require(ledger["spent"] == ledger["budget"] == EPSILON and len(ledger["releases"]) == trial.batches, f"{ledger}")
-        said = support.text_at("/v1/statement", trial.socket_of(site))
+        said = trial.text(site, "/v1/statement")
         require("interaction" in said and "delta" in said and "1000" in said, said)
     model = trial.status()["model"]
     require(model["number"] == trial.batches and model["observations"] == 3 * trial.horizon, f"{model}")
@@ -452,8 +439,7 @@ def play_and_kill(trial, names):
     def kill(_):
         if trial.random.random() < (0.7 if IS_LONG else 0.25):
             name = trial.random.choice(names)
-            trial.processes[name].kill()
-            trial.processes[name].wait(60)
+            trial.kill(name)
             trial.start(name)
 
     for number in range(1, trial.batches + 1):
@@ -465,7 +451,7 @@ def kills_of_anybody_neither_lose_nor_double_a_private_reward(federation_of):
     trial = federation_of(kind=Private, batches=4)
     trial.start_all()
     play_and_kill(trial, ["coordinator", *SITES])
-    wait_for("it is over", lambda: (trial.status() or {}).get("phase") == "finished", 60)
+    trial.finished()
     for site in SITES:
         trial.check_releases(site)
 
@@ -478,8 +464,7 @@ def a_copy_of_a_private_site_gets_no_second_release(federation_of):
     wait_for("batch 1 is open", lambda: trial.is_open(1), 60)
     for _ in range(trial.batch - 3):
         trial.one(site)
-    trial.processes[site].terminate()
-    trial.processes[site].wait(60)
+    trial.stop(site)
     shutil.copytree(trial.folder / f"state-{site}", trial.folder / f"state-{COPY}")
     trial.start(site)
     for _ in range(3):
@@ -487,19 +472,15 @@ def a_copy_of_a_private_site_gets_no_second_release(federation_of):
     waits = wait_for("it waits for the others, and says so", lambda: (lambda now: now if now and now["waits_for"]["for"] == "the other sites"
                                                                       else None)(trial.site_status(site)), 60)
     require(waits["release_epoch"] == 1, f"{waits}")
-    trial.processes[site].kill()
-    trial.processes[site].wait(60)
+    trial.kill(site)
     trial.start(COPY)
     for _ in range(trial.batch):
         trial.one(site, name=COPY)
     stopped = wait_for("the copy stops", lambda: (lambda now: now if now and now["trouble"] else None)(trial.site_status(COPY)), 60)
     require(stopped["release_epoch"] == 0, f"{stopped}")
-    trial.processes[COPY].kill()
-    trial.processes[COPY].wait(60)
+    trial.kill(COPY)
     trial.start(site)
-    for _ in range(trial.batch):
-        for one in others:
-            trial.one(one)
+    trial.fill(others)
     trial.play_batch(2)
     for one in SITES:
         trial.check_releases(one)
@@ -516,8 +497,7 @@ def lose_coordinator(trial, *words):
         require(code == 200, f"{code} {decision}")
         open_ones.append((site, decision["id"]))
     run = trial.site_status(SITES[0])["run"]
-    trial.processes["coordinator"].kill()
-    trial.processes["coordinator"].wait(60)
+    trial.kill("coordinator")
     shutil.rmtree(trial.folder / "state-coordinator")
     if "--new-term" in words:
         done = subprocess.run([*trial.words_of("coordinator"), "--new-term", "--run", run], capture_output=True, text=True,
@@ -526,8 +506,7 @@ def lose_coordinator(trial, *words):
         trial.start("coordinator")
     else:
         trial.start("coordinator", [*trial.words_of("coordinator"), *words])
-    for site in SITES:
-        wait_for(f"{site} is in the term", lambda site=site: "begins: a grantor has lost its state" in trial.log(site), 60)
+    trial.wait_for_sites("is in the term", lambda site: "begins: a grantor has lost its state" in trial.log(site), 60, sites=SITES)
     for site, identity in open_ones:  # decided before: taken, and in no sum
         code, answer = trial.ask(site, "POST", "/v1/rewards", {"id": identity, "reward": 1})
         require(code == 200, f"{code} {answer}")
@@ -561,7 +540,7 @@ def a_lost_coordinator_is_built_again_from_what_the_sites_keep(federation_of):
     lose_coordinator(trial, "--recover")
     require("the state is built from it" in trial.log("coordinator"), "nothing was built")
     trial.play_batch(2)
-    model = wait_for("it is over", lambda: (lambda now: now if now and now["phase"] == "finished" else None)(trial.status()), 60)["model"]
+    model = trial.finished()["model"]
     require(model["observations"] == 2 * 3 * trial.batch, f"{model}")
     check_newest(trial, 1)
 

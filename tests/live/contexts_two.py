@@ -7,7 +7,6 @@ import shutil
 import sys
 import time
 
-import support
 from support import main, require, test, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
@@ -50,12 +49,8 @@ class Two(Private):
         for name in ("coordinator", *SITES, "helper"):
             self.start(name)
         shown = self.agree()
-        for site in SITES:
-            wait_for(f"{site} has joined", lambda site=site: "model" in (self.site_status(site) or {}), 60)
+        self.wait_for_sites("has joined", lambda site: "model" in (self.site_status(site) or {}), 60, sites=SITES)
         return shown
-
-    def finished(self):
-        return wait_for("it is over", lambda: (lambda now: now if now and now["phase"] == "finished" else None)(self.status()), 60)
 
     def is_masked(self, site):
         """No word of what it released looks like a sum; who has the blind has the envelope, too."""
@@ -100,16 +95,14 @@ def a_run_from_the_agreement_to_its_end(federation_of):
     trial = federation_of(kind=Two)
     shown = trial.start_all()
     require(f"epsilon per interaction: {EPSILON:g}" in shown and f"delta: {DELTA:g}" in shown and "none; you and the" in shown, shown)
-    for number in range(1, trial.batches + 1):
-        trial.play_batch(number)
-    status = trial.finished()
+    status = trial.play_all()
     require(status["helper_answers"] == trial.batches and status["helper_counted"] == 3, f"{status}")
     wait_for("the helper's key is gone", lambda: trial.get("helper", "/status")["phase"] == "over", 20)
     trial.check_model()
     for site in SITES:
         ledger = trial.get(site, "/v1/ledger")
         require(ledger["spent"] == ledger["budget"] == EPSILON and len(ledger["releases"]) == trial.batches, f"{ledger}")
-        said = support.text_at("/v1/statement", trial.socket_of(site))
+        said = trial.text(site, "/v1/statement")
         require("There are two aggregators" in said and "nothing is protected" in said and "delta" in said, said[:600])
         require(sorted(trial.is_masked(site)) == list(range(1, trial.batches + 1)), f"{site} has other releases")
 
@@ -118,9 +111,7 @@ def a_run_from_the_agreement_to_its_end(federation_of):
 def a_floor_is_the_sites_own_noise(federation_of):
     trial = federation_of(kind=Two, floor=500)
     require("noise of the sites' own: epsilon 500" in trial.start_all(), "the helper is not shown the floor")
-    for number in range(1, trial.batches + 1):
-        trial.play_batch(number)
-    trial.finished()
+    trial.play_all()
     trial.check_model()
 
 
@@ -139,11 +130,8 @@ def a_helper_that_is_away_is_named_and_nothing_goes_on_without_it(federation_of)
     trial = federation_of(kind=Two, batches=2)
     trial.start_all()
     trial.play_batch(1)
-    trial.processes["helper"].terminate()
-    trial.processes["helper"].wait(60)
-    for _ in range(trial.batch):
-        for site in SITES:
-            trial.one(site)
+    trial.stop("helper")
+    trial.fill()
     named("the coordinator names it", lambda: "the run waits for the helper (" in causes_of(trial.status()))
     named("a site names it", lambda: "the run waits for the helper (" in causes_of(trial.site_status(SITES[0])))
     require(trial.status()["epoch"] == 2, "it went on without the helper")
@@ -160,11 +148,8 @@ def a_dropped_site_that_is_silent_is_not_waited_for(federation_of):
     trial = federation_of(kind=Two, batches=2)
     trial.start_all()
     trial.play_batch(1)
-    trial.processes[SITES[2]].kill()
-    trial.processes[SITES[2]].wait(60)
-    for _ in range(trial.batch):
-        for site in SITES[:2]:
-            trial.one(site)
+    trial.kill(SITES[2])
+    trial.fill(SITES[:2])
     wait_for("it is waited for alone", lambda: trial.status()["missing"] == 1, 60)
     time.sleep(3)
     require(trial.status()["epoch"] == 2, "it was not waited for")
@@ -183,12 +168,9 @@ def the_operator_ends_a_run_that_waits(federation_of):
     trial = federation_of(kind=Two, batches=3)
     trial.start_all()
     trial.play_batch(1)
-    trial.processes["helper"].terminate()
-    trial.processes["helper"].wait(60)
+    trial.stop("helper")
     given = {site: list(sums) for site, sums in trial.given.items()}
-    for _ in range(trial.batch):
-        for site in SITES:
-            trial.one(site)
+    trial.fill()
     wait_for("the helper is asked", lambda: trial.status()["helper_waited_s"] > 0, 40)
     done = control(trial, "end")
     require(done.returncode == 0 and "the model stays as it is" in done.stdout, f"{done}")
@@ -206,12 +188,10 @@ def a_lost_coordinator_is_built_again_from_what_the_sites_keep(federation_of):
     trial.play_batch(1)
     trial.one(SITES[0])  # in the open sums: the new term drops it
     trial.given[SITES[0]] = [a - b for a, b in zip(trial.given[SITES[0]], trial.last)]
-    trial.processes["coordinator"].kill()
-    trial.processes["coordinator"].wait(60)
+    trial.kill("coordinator")
     shutil.rmtree(trial.folder / "state-coordinator")
     trial.start("coordinator", [*trial.words_of("coordinator"), "--recover"])
-    for site in SITES:
-        wait_for(f"{site} is in the term", lambda site=site: "begins: a grantor has lost its state" in trial.log(site), 60)
+    trial.wait_for_sites("is in the term", lambda site: "begins: a grantor has lost its state" in trial.log(site), 60, sites=SITES)
     trial.play_batch(2)
     status = trial.finished()
     require(status["helper_answers"] == 2, f"{status}")

@@ -4,25 +4,15 @@ durable, whoever dies right after it; no site releases an epoch twice. See suppo
 import json
 import os
 import pathlib
-import random
 import re
 import stat
 import subprocess
 import time
 
-import wire
-from support import IS_LONG, TACIT, UnixConnection, call, check_outbox, check_status, main, require, seeded, test, wait_for
+from support import IS_LONG, TACIT, UnixConnection, call, check_outbox, check_status, control, main, require, seeded, test, wait_for
 
 MEANS = [0.875, 0.75, 0.125]  # two arms stay until the last round
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/operations.md"
-
-
-def control(federation, name, *words, code=0):
-    """As an operator says it; what is answered."""
-    done = subprocess.run([TACIT, "control", str(federation.folder / f"state-{name}"), *words], capture_output=True,
-                          text=True, timeout=60, check=False)
-    require(done.returncode == code, f"{words}: {done.returncode} {done.stdout} {done.stderr}")
-    return done.stdout + done.stderr
 
 
 def changes(federation, name="coordinator"):
@@ -199,9 +189,7 @@ def site_refuses_an_arm_and_is_not_counted_until_the_arm_is_out(federation_of):
     federation.start("site-1")
     status = wait_for("site-1 is back", lambda: federation.site_status("site-1"), 120)
     require(status["refused_arms"] == ["arm 2"] and "arm 2" not in status["active_arms"], f"{status}")
-    connection = UnixConnection(federation.socket_of("site-1"))
-    connection.request("GET", "/v1/statement")
-    statement = connection.getresponse().read().decode()
+    statement = federation.text("site-1", "/v1/statement")
     require("plays arm 2 no more" in statement and "outside the data" in statement, statement)
     control(federation, "coordinator", "retire", "arm 2")
     wait_for("site-1 is counted", lambda: federation.status()["sites"][1]["last_report_epoch"] > 0, 120)
@@ -316,8 +304,7 @@ if IS_LONG:
         wait_for("the run ends", federation.is_finished, 400)
         require(federation.status()["winner"] == "arm 0", f"{federation.status()}")
         federation.horizon = federation.status()["horizon"]
-        for site in federation.sites:
-            wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ("decided", "finished"), 120)
+        federation.wait_for_sites("knows", federation.has_decided, 120)
         federation.end_applications()
         for application in federation.applications:
             ledger = check_status(federation, application)

@@ -22,11 +22,7 @@ class Trial:
     def __init__(self, federation_of):
         self.federation = federation_of([0.875, 0.87, 0.865], sites=self.SITES, rounds=80, gap=2.0 ** -6, horizon=4000000)
         if self.NETWORK:
-            run = self.federation.run_section()
-            del run["quorum"]
-            self.federation.write_coordinator(run)
-            self.federation.write_network(self.NETWORK, "--persistence", self.federation.persistence)
-            self.federation.allow_access("tap", "read tacit/v1/#")
+            self.federation.play_over(self.NETWORK)
         for site in self.federation.sites:
             self.federation.write_agent(site, self.federation.policy(rounds_max=80))
         self.federation.write_agent(SITE, self.federation.policy(rounds_max=80), name=COPY)

@@ -98,8 +98,7 @@ def dashboards_in_a_browser(federation_of):
         federation.write_agent(site, federation.policy(), waiting_after_s=3,
                                **({"observe": {"listen": f"127.0.0.1:{ports[site]}"}} if site in ports else {}))
     federation.start_all()
-    for site in federation.sites:
-        wait_for(f"{site} joins", lambda site=site: federation.has_joined(site), 60)
+    federation.wait_for_sites("joins", federation.has_joined, 60)
     federation.apply(allowance=12000)
     federation.run_tacit_quietly("control", federation.folder / "coordinator.yaml", "deadline", "3600")
     time.sleep(12)

@@ -20,8 +20,7 @@ def finished(federation_of, **options):
     federation.start_all()
     federation.apply()
     wait_for("the run ends", federation.is_finished, 120)
-    for site in federation.sites:
-        wait_for(f"{site} knows", lambda site=site: federation.phase(site) == "decided", 40)
+    federation.wait_for_sites("knows", lambda site: federation.phase(site) == "decided", 40)
     federation.end_applications()
     return federation
 

@@ -43,8 +43,7 @@ def gossips(federation_of, sites=5, horizon=120, network=None, epsilon=EPSILON, 
     federation = federation_of(MEANS, sites=sites, horizon=horizon, epsilon=epsilon, strangers=strangers)
     federation.write_coordinator({"id": 1, "horizon": horizon, "epsilon": epsilon, "exchange_s": 0.1, **run},
                                  protocol=WORD)
-    federation.write_network(network or {"kind": "ring"}, "--persistence", federation.persistence)
-    federation.allow_access("tap", "read tacit/v1/#")
+    federation.write_network(network or {"kind": "ring"})
     federation.may_be_late = True  # what was open when an agent died
     for site in federation.sites:
         federation.write_agent(site, policy(federation), protocol=WORD)
@@ -138,8 +137,7 @@ def check_average(federation):
             break
         for site in federation.sites:
             federation.start(site)
-        for site in federation.sites:
-            wait_for(f"{site} is back", lambda site=site: federation.site_status(site))
+        federation.wait_for_sites("is back", federation.site_status)
         time.sleep(random.random() * (0.5 + attempt / 20))  # what is slow to answer on a busy machine gets time
     else:
         raise AssertionError("something is always in flight, or a site exchanges nothing")
@@ -296,8 +294,7 @@ def site_that_is_away_holds_nobody_up_and_comes_back(federation_of):
     names = [site for site in federation.sites if site != "site-3"]
     federation.start_all(["coordinator", *names])
     federation.apply(batch=1)
-    for site in names:
-        wait_for(f"{site} finishes without site-3", lambda site=site: federation.phase(site) == "finished", 60)
+    federation.wait_for_sites("finishes without site-3", lambda site: federation.phase(site) == "finished", 60, sites=names)
     federation.start("site-3")
     check_run(federation)
 
@@ -307,8 +304,7 @@ def broker_and_coordinator_may_be_away(federation_of):
     federation = gossips(federation_of)
     federation.start_all()
     federation.apply(batch=1)
-    for site in federation.sites:
-        wait_for(f"{site} plays", lambda site=site: (federation.site_status(site) or {"pulls": 0})["pulls"] > 30)
+    federation.wait_for_sites("plays", lambda site: (federation.site_status(site) or {"pulls": 0})["pulls"] > 30)
     federation.kill("coordinator")
     federation.kill("broker")
     federation.wipe_broker()
@@ -759,22 +755,11 @@ def statement_says_what_leaves_and_what_copies_cost(federation_of):
     federation = gossips(federation_of, sites=2, network={"kind": "path"}, horizon=20)
     federation.start_all()
     wait_for("it has joined", lambda: federation.has_joined("site-0"))
-    connection = UnixConnection(federation.socket_of("site-0"))
-    connection.request("GET", "/v1/statement")
-    said = connection.getresponse().read().decode()
-    connection.close()
+    said = federation.text("site-0", "/v1/statement")
     for words in ("in at most 5 noised sums", "estimates of all arms", "How often each arm was pulled is told openly",
                   "given the times at which rewards come", "copies of the disk cost no epsilon",
                   "A copy of the running memory (a cloned virtual machine) would draw again"):
         require(words in said, f"not said: {words}\n{said}")
-
-
-def text_at(federation, name, path):
-    connection = UnixConnection(federation.socket_of(name))
-    connection.request("GET", path)
-    said = connection.getresponse().read().decode()
-    connection.close()
-    return said
 
 
 @test
@@ -791,12 +776,12 @@ def page_status_and_metrics_tell_the_estimates_and_how_far_they_are_apart(federa
     require([one["pulls"] for one in status["sites"]] == [63, 63] and status["winner"] == "arm 1", f"{status}")
     require(all(one["spread"] >= 0 and abs(one["mean"] - mean) < 0.1 for one, mean in
                 zip(status["arms"], MEANS, strict=True)), f"{status['arms']}")
-    metrics = text_at(federation, "site-0", "/metrics")
+    metrics = federation.text("site-0", "/metrics")
     require('tacit_agent_estimate{arm="arm 1"} 0.8' in metrics and "tacit_agent_estimate_spread " in metrics, metrics)
-    metrics = text_at(federation, "coordinator", "/metrics")
+    metrics = federation.text("coordinator", "/metrics")
     require('tacit_hub_site_pulls{site="site-1"} 63' in metrics and 'tacit_hub_spread{arm="arm 1"} ' in metrics, metrics)
     support.check_answers(federation, estimates=True)
-    page = text_at(federation, "coordinator", "/")
+    page = federation.text("coordinator", "/")
     require("arm 1 wins" in page and "mean, noised" in page and page.count(">63 pulls<") == 2, page)
 
 

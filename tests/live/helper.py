@@ -31,8 +31,7 @@ def check_end(federation, seconds=60):
     for arm, mean in zip(status["arms"], federation.means, strict=True):
         require(arm["lower"] <= mean <= arm["upper"], f"{arm}: {mean} is not in it")
         require(abs(arm["mean"] - mean) < 0.01, f"{arm}: the totals say otherwise than {mean}")
-    for site in federation.sites:
-        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ("decided", "finished"), 40)
+    federation.wait_for_sites("knows", federation.has_decided, 40)
     federation.end_applications()
     for site in federation.sites:
         ledger = federation.get(site, "/v1/ledger")
@@ -89,11 +88,11 @@ def play_from_the_agreement(federation):
     federation.client("coordinator").publish(to_helper, offer)
     wait_for("the offer comes again", lambda: "an offer of a run that is over" in federation.log("helper"), 20)
     require(federation.helper()["phase"] == "over", "its operator is asked about a run of before")
-    script = support.text_at("/dashboard.js", federation.socket_of("helper"))
-    require("fetch(location.pathname" in script and "GET /, /status" in support.text_at("/runs", federation.socket_of("helper")), script[:80])
-    metrics = support.metrics_of(support.text_at("/metrics", federation.socket_of("helper")))
+    script = federation.text("helper", "/dashboard.js")
+    require("fetch(location.pathname" in script and "GET /, /status" in federation.text("helper", "/runs"), script[:80])
+    metrics = support.metrics_of(federation.text("helper", "/metrics"))
     require("tacit_helper_state" in metrics and "tacit_helper_answers_total" in metrics, f"{sorted(metrics)}")
-    statement = support.text_at("/v1/statement", federation.socket_of(federation.sites[0]))
+    statement = federation.text(federation.sites[0], "/v1/statement")
     require("There are two aggregators" in statement and "nothing is protected" in statement, statement[:300])
     check_topics(federation)
     for name in ("helper", "coordinator", *federation.sites):
@@ -303,8 +302,7 @@ def an_entry_with_another_head_of_the_helper_is_an_alarm(federation_of):
     federation = made_by(federation_of, [0.875, 0.5, 0.125])
     federation.begin(allowance=1500)
     wait_for("a round", lambda: (federation.status() or {}).get("rounds", 0) >= 1, 60)
-    for site in federation.sites:
-        wait_for(f"{site} holds it", lambda site=site: federation.site_status(site)["entry_digest"] == federation.status()["entry_digest"], 60)
+    federation.wait_for_sites("holds it", lambda site: federation.site_status(site)["entry_digest"] == federation.status()["entry_digest"], 60)
     answers = federation.status()["helper_answers"]
     entry = wire.fields([payload for topic, payload in federation.tap.messages if topic == federation.topic("down/chain")][-1])
     body = bytearray(entry[12])
@@ -338,8 +336,7 @@ def end_what_waits(federation):
     require(again.returncode == 0 and "so it was already" in again.stdout, f"{again}")
     federation.start("helper")  # what it answers comes too late, and its key goes
     wait_for("the helper's key is gone", lambda: (federation.helper() or {}).get("phase") == "over", 20)
-    for site in federation.sites:
-        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ("decided", "finished"), 40)
+    federation.wait_for_sites("knows", federation.has_decided, 40)
     require(federation.status()["winner"] == "arm 0", "another end")
     federation.end_applications()
 
@@ -624,16 +621,12 @@ def an_old_state_of_the_helper_stops_until_a_later_term(federation_of):
 def bring_back_an_old_helper(federation):
     federation.begin(allowance=1500)
     wait_for("a round", lambda: (federation.status() or {}).get("rounds", 0) >= 1, 60)
-    federation.stop("helper")
-    old = federation.folder / "old"
-    shutil.copytree(federation.folder / "state-helper", old)
-    federation.start("helper")
+    federation.back_up("helper")
     rounds = federation.status()["rounds"]
     federation.allow(3000)
     wait_for("further rounds", lambda: federation.status()["rounds"] >= rounds + 2, 60)
     federation.stop("helper")
-    shutil.rmtree(federation.folder / "state-helper")
-    shutil.copytree(old, federation.folder / "state-helper")
+    federation.put_back("helper")
     federation.start("helper")
     federation.allow(math.inf)
     named("it says so", lambda: "this helper's state is an old one" in causes_of(federation.helper()))
@@ -653,16 +646,12 @@ def an_old_state_of_the_coordinator_does_not_go_on(federation_of):
     federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
     federation.begin(allowance=1500)
     wait_for("a round", lambda: (federation.status() or {}).get("rounds", 0) >= 1, 60)
-    federation.stop("coordinator")
-    old = federation.folder / "old"
-    shutil.copytree(federation.folder / "state-coordinator", old)
-    federation.start("coordinator")
+    federation.back_up("coordinator")
     rounds = wait_for("it is back", federation.status, 20)["rounds"]
     federation.allow(3000)
     wait_for("further rounds", lambda: (federation.status() or {}).get("rounds", 0) >= rounds + 2, 60)
     federation.stop("coordinator")
-    shutil.rmtree(federation.folder / "state-coordinator")
-    shutil.copytree(old, federation.folder / "state-coordinator")
+    federation.put_back("coordinator")
     code, _ = federation.run_to_end("coordinator")
     require(code == 3, f"an old state ended with {code}")
     federation.allow(math.inf)

@@ -326,7 +326,7 @@ def over_a_broker_that_lies_a_ring_finds_the_same_winner(federation_of):
 
     def run():
         federation.apply()
-        wait_for("all sites decide", lambda: peers.all_decided(federation), 400)
+        federation.wait_for_sites("decides", federation.has_decided, 400)
         for site in federation.sites:
             require(federation.site_status(site)["active_arms"] == ["arm 0"], f"{site}: another winner")
     play(federation, run)

@@ -109,8 +109,7 @@ def lost_contexts_are_over_and_the_next_run_begins_without_a_model(federation_of
     file = trial.folder / "coordinator.yaml"
     file.write_text(file.read_text().replace('"features"', '"id": 1, "features"', 1))
     begin_next(trial, run)
-    for site in trial.sites:
-        wait_for(f"{site} has a model", lambda site=site: trial.has_model(site), 120)
+    trial.wait_for_sites("has a model", trial.has_model, 120)
     trial.events, trial.updates = [], 0
     require(trial.play(15) >= 1, "no update")
     trial.check_model()

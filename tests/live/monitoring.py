@@ -5,7 +5,7 @@ import http.client
 import math
 import ssl
 
-from support import check_answers, federation, main, metrics_of, require, test, text_at, wait_for
+from support import check_answers, federation, main, metrics_of, require, test, wait_for
 
 MEANS = [0.875, 0.75, 0.125]
 free_port = federation.free_port
@@ -20,17 +20,16 @@ def metrics_are_what_prometheus_reads(federation_of):
     wait_for("the run ends", federation.is_finished, 120)
     check_answers(federation, members=["changes", "refused_arms", "dropped", "horizon"])
     federation.end_applications()
-    hub = metrics_of(text_at("/metrics", federation.socket_of("coordinator")))
+    hub = metrics_of(federation.text("coordinator", "/metrics"))
     require(hub["tacit_hub_site_report_epoch"].keys() == {("site", site) for site in federation.sites}, f"{hub}")
     require(hub["tacit_hub_active_arms"][None] in (1, 2) and hub["tacit_hub_state"] == {None: 0}, f"{hub}")
-    site = metrics_of(text_at("/metrics", federation.socket_of("site-0")))
+    site = metrics_of(federation.text("site-0", "/metrics"))
     pulls = federation.site_status("site-0")["pulls"]
     require(site["tacit_agent_pulls_total"] == {None: pulls} and site["tacit_api_decisions_total"][None] >= pulls, f"{site}")
 
 
 def check_answers_when_joined(federation):
-    for site in federation.sites:
-        wait_for(f"{site} joins", lambda site=site: federation.has_joined(site), 60)
+    federation.wait_for_sites("joins", federation.has_joined, 60)
     check_answers(federation, members=["changes", "refused_arms", "dropped", "horizon"])
 
 
@@ -113,8 +112,7 @@ def certificate_that_is_used_twice_is_said_where_it_is(federation_of):
     federation = federation_of(MEANS)
     federation.write_agent("site-0", federation.policy(), "copy")  # another state, the same certificate
     federation.start_all(["coordinator", "site-0", "site-1"])
-    for site in ("site-0", "site-1"):
-        wait_for(f"{site} is heard", lambda site=site: heard(federation, site), 60)
+    federation.wait_for_sites("is heard", lambda site: heard(federation, site), 60, sites=("site-0", "site-1"))
     require(not says_takeover(federation, "site-0"), "an alarm without a cause")
     federation.start("copy")
     both = ("site-0", "copy")
@@ -152,11 +150,7 @@ def nobody_is_accused_after_replays_and_restarts(federation_of):
     for network in (None, {"kind": "ring"}):
         federation = federation_of(MEANS, strangers=("echo",), rounds=4, gap=0.25)
         if network:
-            run = federation.run_section()
-            del run["quorum"]
-            federation.write_coordinator(run)
-            federation.write_network(network, "--persistence", federation.persistence)
-            federation.allow_access("tap", "read tacit/v1/#")
+            federation.play_over(network)
         federation.allow_access("echo", "write tacit/v1/#")
         federation.start_all()
         federation.apply(allowance=200, batch=20)

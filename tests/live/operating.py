@@ -11,7 +11,7 @@ import subprocess
 import time
 
 import wire
-from support import TACIT, expire, main, require, test, text_at, wait_for
+from support import TACIT, expire, main, require, test, wait_for
 
 OK, WAITING, ATTENTION, DOWN = range(4)
 MEANS = [0.875, 0.75, 0.125]
@@ -78,7 +78,7 @@ def status_says_why_there_is_no_connection_and_what_to_do(federation_of):
         require(code == ATTENTION and status["state"] == "attention" and cause in status["disconnected"], f"{code} {text}")
         health = federation.get(site, "/health")
         require(cause in health["error"] and advice in health["causes"][0]["do"], f"{health}")
-        require('tacit_agent_state 2\n' in text_at("/metrics", federation.socket_of(site)), "metrics")
+        require('tacit_agent_state 2\n' in federation.text(site, "/metrics"), "metrics")
 
 
 # The four exit codes

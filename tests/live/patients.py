@@ -139,5 +139,4 @@ def play_in_turn(federation, patients):
         for one in patients:
             one.play()
         wait_for("the round is over", lambda: all(one.status() for one in patients) and federation.is_at(epoch + 1))
-    for site in federation.sites:
-        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ("decided", "finished"))
+    federation.wait_for_sites("knows", federation.has_decided)

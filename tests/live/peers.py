@@ -21,22 +21,13 @@ LONG = [0.875, 0.75, 0.125]  # the last arm is out at once, the second after the
 
 def peers(federation_of, network, means=MEANS, **options):
     federation = federation_of(means, sites=8, rounds=4, gap=0.25, **options)
-    run = federation.run_section()
-    if network is RING:
-        del run["quorum"]
-    federation.write_coordinator(run)
-    federation.write_network(network, "--persistence", federation.persistence)
-    federation.allow_access("tap", "read tacit/v1/#")
+    federation.play_over(network)
     return federation
-
-
-def all_decided(federation):
-    return all(federation.phase(site) in ("decided", "finished") for site in federation.sites)
 
 
 def check_peers(federation):
     """Everybody is of one mind; each lost what its ledger says, once an epoch, and its sums are its rewards."""
-    wait_for("all sites decide", lambda: all_decided(federation), 60)
+    federation.wait_for_sites("decides", federation.has_decided, 60)
     for site in federation.sites:
         require(federation.site_status(site)["active_arms"] == ["arm 0"], f"{site}: {federation.site_status(site)}")
     federation.end_applications()
@@ -208,12 +199,7 @@ EXACT = "{kind: elimination, bounds: exact}"
 def exactly(federation_of, network):
     """The same with exact bounds: their own ladder, and no limit of rounds."""
     federation = federation_of(LONG, sites=8)
-    run = federation.run_section(bounds="exact")
-    for name in ("rounds", "gap") + (("quorum",) if network is RING else ()):
-        del run[name]
-    federation.write_coordinator(run)
-    federation.write_network(network, "--persistence", federation.persistence)
-    federation.allow_access("tap", "read tacit/v1/#")
+    federation.play_over(network, ("rounds", "gap"), bounds="exact")
     return federation
 
 
@@ -225,24 +211,18 @@ def check_intervals(means, confidence, intervals):
     require(intervals[0][0] > max(upper for _, upper in intervals[1:]), f"{intervals} do not tell the arms apart")
 
 
-def metrics_of(federation, name):
-    connection = UnixConnection(federation.socket_of(name))
-    connection.request("GET", "/metrics")
-    return connection.getresponse().read().decode()
-
-
 @test
 def ring_with_exact_bounds_decides_alike_and_shows_intervals(federation_of):
     federation = exactly(federation_of, RING)
     federation.start_all()
     federation.apply()
-    wait_for("all sites decide", lambda: all_decided(federation), 120)
+    federation.wait_for_sites("decides", federation.has_decided, 120)
     shown = [federation.site_status(site) for site in federation.sites]
     found = [(status["confidence"], status["intervals"]) for status in shown]
     require(all(one == found[0] for one in found), f"sites show other intervals: {found}")
     require([arm["name"] for arm in found[0][1]] == ["arm 0", "arm 1", "arm 2"], f"{found[0]}")
     check_intervals(LONG, found[0][0], [(arm["lower"], arm["upper"]) for arm in found[0][1]])
-    told = metrics_of(federation, "site-0")
+    told = federation.text("site-0", "/metrics")
     require(f'tacit_agent_arm_lower{{arm="arm 0"}} {found[0][1][0]["lower"]:.6g}' in told, told)
     require(check_peers(federation) > 1, "one round only")
     check_simulated(federation, RING, EXACT)
@@ -336,8 +316,7 @@ def hostile_neighbour_changes_nothing(federation_of):
     names = [site for site in federation.sites if site != "site-1"]
     federation.start_all(["coordinator", *names])
     federation.apply(names)
-    for site in names:
-        wait_for(f"{site} waits for site-1", lambda site=site: is_missing(federation, site, [0, 1, 2]), 30)
+    federation.wait_for_sites("waits for site-1", lambda site: is_missing(federation, site, [0, 1, 2]), 30, sites=names)
     before, ledger = federation.site_status("site-0"), federation.get("site-0", "/v1/ledger")
     known = before["refused_messages"]  # rows that came when they were no longer waited for
     pulls = federation.pulls(1, 3)
@@ -408,8 +387,7 @@ def sites_with_another_epsilon_stay_out_and_say_so(federation_of):
 # What is lost
 
 def wait_for_epoch_2(federation):
-    for site in federation.sites:
-        wait_for(f"{site} is in epoch 2", lambda site=site: (federation.site_status(site) or {}).get("epoch") == 2)
+    federation.wait_for_sites("is in epoch 2", lambda site: (federation.site_status(site) or {}).get("epoch") == 2)
 
 
 def forget_all(federation):
@@ -435,8 +413,7 @@ def broker_that_forgets_all_between_two_reports_of_a_hybrid_ends_no_run(federati
     federation = peers(federation_of, TWO_STARS, LONG)
     forget_all(federation)
     federation.start("broker")
-    for site in federation.sites:
-        wait_for(f"{site} is back", lambda site=site: federation.site_status(site)["connected"])
+    federation.wait_for_sites("is back", lambda site: federation.site_status(site)["connected"])
     federation.allow(math.inf)
     require(check_peers(federation) > 1, "one round only")
 
@@ -519,12 +496,9 @@ def coordinator_that_starts_anew_hears_where_the_ring_is(federation_of):
     federation = peers(federation_of, RING)
     federation.start_all()
     federation.apply()
-    wait_for("all sites decide", lambda: all_decided(federation), 60)
+    federation.wait_for_sites("decides", federation.has_decided, 60)
     before = wait_for("it hears that", lambda: federation.is_at(2))
-    connection = UnixConnection(federation.socket_of("coordinator"))
-    connection.request("GET", "/")
-    page = connection.getresponse().read().decode()
-    connection.close()
+    page = federation.text("coordinator", "/")
     require(before["phase"] == "watching" and "reports" not in before and "pulls" not in before, f"{before}")
     require("each site judges for itself" in page and "told last" in page and "arm 0" not in page, page)
     federation.kill("coordinator")
@@ -545,8 +519,7 @@ def hub_counts_the_sites_below_the_sinks(federation_of):
     require((status["reports"], status["missing"], status["quorum"]) == (1, 1, 6), f"{status}")
     wait_for("the quorum goes on", federation.is_finished, 30)
     federation.end_applications()
-    for site in names:
-        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ("decided", "finished"))
+    federation.wait_for_sites("knows", federation.has_decided, sites=names)
     agents = [wire.fields(wire.fields(one)[18]).get(4) for payloads in federation.reports("site-4").values()
               for one in payloads]
     require(agents and all(count == 3 for count in agents), f"site-4 reported for {agents}")

@@ -121,17 +121,9 @@ def undisturbed_run_decides_and_says_what_it_knows(federation_of):
         require(arm["lower"] <= mean <= arm["upper"], f"{arm}: {mean} is not in it")
 
 
-def shown_at(federation, path):
-    connection = support.UnixConnection(federation.socket_of("coordinator"))
-    connection.request("GET", path)
-    text = connection.getresponse().read().decode()
-    connection.close()
-    return text
-
-
 def check_shown(federation):
     """Page and metrics have the intervals of the status: no round comes in between, for there is no application."""
-    status, page, metrics = federation.status(), shown_at(federation, "/"), shown_at(federation, "/metrics")
+    status, page, metrics = federation.status(), federation.text("coordinator", "/"), federation.text("coordinator", "/metrics")
     require(status["answer"] in page, f"{status['answer']} is not on {page}")
     drawn = re.findall(r">([0-9.]+) to ([0-9.]+)</td>", page)
     require(len(drawn) == len(status["arms"]), f"{len(drawn)} intervals on {page}")

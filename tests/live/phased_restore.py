@@ -98,17 +98,14 @@ def site_that_was_put_back_with_it_releases_nothing_twice(federation_of):
     site = federation.sites[0]
     names = ("coordinator", site)
     for name in names:
-        federation.stop(name)
-        shutil.copytree(federation.folder / f"state-{name}", federation.folder / f"backup-{name}")
-        federation.start(name)
+        federation.back_up(name)
     play_to(federation, federation.site_status(federation.sites[1])["epoch"] + 1)
     known = federation.applications.pop(0)  # whose decisions this state will have forgotten
     known.over = known.aborted = True
     known.join(60)
     for name in names:
         federation.kill(name)
-        shutil.rmtree(federation.folder / f"state-{name}")
-        shutil.copytree(federation.folder / f"backup-{name}", federation.folder / f"state-{name}")
+        federation.put_back(name)
     federation.allow(10 ** 9)
     federation.start(site)
     federation.apply([site], batch=20, prefix="another ")  # traffic does not wait

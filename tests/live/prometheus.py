@@ -13,7 +13,7 @@ import urllib.request
 
 from situations import AFTER_S, Silent, begin, gossip, ring, star  # first: it finds the files of tests
 from federation import free_port
-from support import IS_LONG, Skipped, main, metrics_of, require, test, text_at, wait_for
+from support import IS_LONG, Skipped, main, metrics_of, require, test, wait_for
 
 MONITORING = pathlib.Path(__file__).resolve().parents[2] / "docs/monitoring"
 RULES = (MONITORING / "prometheus-rules.yaml").read_text(encoding="utf-8")
@@ -50,7 +50,7 @@ def what_rules_and_dashboard_ask_for_is_there(federation_of):
     federation = star(federation_of)
     begin(federation, [])
     shown = {name for party, paths in (("coordinator", ["/metrics"]), ("site-0", ["/metrics", "/v1/clipped/metrics"])) for path in paths
-             for name in metrics_of(text_at(path, federation.socket_of(party)))}
+             for name in metrics_of(federation.text(party, path))}
     missing = set(re.findall(r"\btacit_[a-z_]+", RULES + " ".join(QUESTIONS))) - shown
     require(missing <= {"tacit_agent_estimate", "tacit_agent_arm_lower", "tacit_agent_arm_upper", "tacit_hub_arm_lower", "tacit_hub_arm_upper"},
             f"{missing}")
@@ -143,8 +143,7 @@ def alarms_of_rewards_clock_and_disk_fire(federation_of):
     federation.start_all(["coordinator", "site-0"])
     federation.start("site-1", LD_PRELOAD=str(federation.folder / "shim.so"))
     federation.start("site-2")
-    for site in ("site-0", "site-1"):
-        wait_for(f"{site} joins", lambda site=site: federation.has_joined(site), 60)
+    federation.wait_for_sites("joins", federation.has_joined, 60, sites=("site-0", "site-1"))
     prometheus = Prometheus(federation, [*targets, ("clipped", "/v1/clipped/metrics", api)])
     for kind, site in ((Silent, "site-0"), (Silent, "site-1")):
         federation.applications.append(kind(federation, site))
@@ -171,15 +170,11 @@ def alarms_of_liars_fire(federation_of):
     federation.allow_access("echo", "write tacit/v1/#")
     begin(federation, [])
     prometheus = Prometheus(federation, targets)
-    state, backup = federation.folder / "state-site-1", federation.folder / "backup"
-    federation.stop("site-1")
-    shutil.copytree(state, backup)
-    federation.start("site-1")
+    federation.back_up("site-1")
     federation.apply(["site-1"])
     wait_for("its release is granted", lambda: (federation.site_status("site-1") or {}).get("release_epoch") == 1, 60)
     federation.kill("site-1")
-    shutil.rmtree(state)
-    shutil.copytree(backup, state)
+    federation.put_back("site-1")
     federation.start("site-1")
     echo = federation.client("echo")
     for _ in range(20):

@@ -165,14 +165,11 @@ def old_copy_stops_and_is_built_again(federation_of):
     federation.start_all()
     federation.apply(allowance=0)
     wait_for("the first epoch", lambda: federation.is_at(1), 60)
-    federation.stop("coordinator")
-    backup = federation.folder / "backup"
-    shutil.copytree(state_of(federation), backup)
-    federation.start("coordinator")
+    federation.back_up("coordinator")
     federation.allow(federation.all_to(1))
     wait_for("the second epoch", lambda: are_in(federation, 2), 60)
-    lose(federation)
-    shutil.copytree(backup, state_of(federation))
+    federation.kill("coordinator")
+    federation.put_back("coordinator")
     expect_stop(federation)
     require("its state is an old one" in federation.log("coordinator"), "it does not say what is wrong")
     recover(federation)
@@ -265,12 +262,7 @@ def two_entries_of_one_number_are_an_alarm(federation_of):
 
 def begin_graph(federation_of, network, sites):
     federation = federation_of(MEANS, sites=sites, rounds=4, gap=0.25, horizon=4000000)
-    run = federation.run_section()
-    if network["kind"] != "hybrid":
-        del run["quorum"]
-    federation.write_coordinator(run)
-    federation.write_network(network, "--persistence", federation.persistence)
-    federation.allow_access("tap", "read tacit/v1/#")
+    federation.play_over(network)
     federation.start_all()
     federation.apply(allowance=federation.all_to(1))
     wait_for("all sites are in the second epoch", lambda: are_in(federation, 2), 60)

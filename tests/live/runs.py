@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-from support import IS_LONG, TACIT, Federation, UnixConnection, call, main, require, seeded, test, wait_for
+from support import IS_LONG, TACIT, Federation, UnixConnection, call, control, main, require, seeded, test, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
 import contexts  # noqa: E402
@@ -22,13 +22,6 @@ def small(federation_of, **options):
     return federation_of(MEANS, **{"rounds": 2, "gap": 0.25, "horizon": 100000, **options})
 
 
-def control(federation, name, *words, code=0):
-    done = subprocess.run([TACIT, "control", str(federation.folder / f"state-{name}"), *words], capture_output=True,
-                          text=True, timeout=120, check=False)
-    require(done.returncode == code, f"{words}: {done.returncode} {done.stdout} {done.stderr}")
-    return done.stdout + done.stderr
-
-
 def run_of(federation, site):
     """The number of the run that a site is in; 0: none."""
     status = federation.site_status(site) or {}
@@ -38,8 +31,7 @@ def run_of(federation, site):
 def end_first_run(federation, sites=None):
     federation.apply(sites)
     wait_for("the first run ends", federation.is_finished, 120)
-    for site in sites or federation.sites:
-        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ENDED, 120)
+    federation.wait_for_sites("knows", lambda site: federation.phase(site) in ENDED, 120, sites=sites)
 
 
 def begin_second(federation, **values):
@@ -50,8 +42,7 @@ def begin_second(federation, **values):
 
 
 def in_second(federation, sites=None):
-    for site in sites or federation.sites:
-        wait_for(f"{site} is in run 2", lambda site=site: run_of(federation, site) == 2, 120)
+    federation.wait_for_sites("is in run 2", lambda site: run_of(federation, site) == 2, 120, sites=sites)
 
 
 def check_two_runs(federation, site, decides=True):
@@ -169,8 +160,7 @@ def two_runs_by_the_recipe_of_the_guide(federation_of):
     federation.apply()
     wait_for("the second run ends", federation.is_finished, 120)
     require(federation.status()["winner"] == "visit", f"{federation.status()}")
-    for site in federation.sites:
-        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ENDED, 120)
+    federation.wait_for_sites("knows", lambda site: federation.phase(site) in ENDED, 120)
     federation.end_applications()
     for site in ("north", "south"):
         check_two_runs(federation, site)
@@ -184,8 +174,7 @@ def two_runs_by_the_recipe_of_the_guide(federation_of):
 def end_second(federation):
     in_second(federation)
     wait_for("the second run ends", federation.is_finished, 120)
-    for site in federation.sites:
-        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ENDED, 120)
+    federation.wait_for_sites("knows", lambda site: federation.phase(site) in ENDED, 120)
     federation.end_applications()
     for site in federation.sites:
         check_two_runs(federation, site)
@@ -439,14 +428,6 @@ def ask_about(federation, units):
     return [one["kind"] for one in decisions]
 
 
-def statement_of(federation, site):
-    connection = UnixConnection(federation.socket_of(site))
-    connection.request("GET", "/v1/statement")
-    said = connection.getresponse().read().decode()
-    connection.close()
-    return said
-
-
 def serve_strangers(federation, name):
     """All that is planned at site-0, each place to somebody who was never there, until the run is over."""
     count = 0
@@ -493,11 +474,11 @@ def what_was_spent_stays_though_the_file_says_less(federation_of):
             serve_strangers(federation, "second")
             wait_for("the second run ends", lambda: federation.phase("site-1") in ENDED, 120)
         for site in federation.sites:
-            ledger, said = federation.get(site, "/v1/ledger"), statement_of(federation, site)
+            ledger, said = federation.get(site, "/v1/ledger"), federation.text(site, "/v1/statement")
             require(ledger["spent"] == more and ledger["epsilon_per_reward"] == less, f"{site}: {ledger}")
             require(is_over == (less in {one["epsilon"] for one in ledger["releases"]}), f"{site}: {ledger}")
             require(f"is protected with epsilon = {less:g} " in said and f"has lost up to epsilon = {more:g}," in said, f"{site}: {said}")
-        said = statement_of(federation, "site-0")
+        said = federation.text("site-0", "/v1/statement")
         require("(it is 1 now; more were entered before)" in said and
                 f"at most 2 times epsilon = {more:g}, which is {2 * more:g}." in said, said)
 
@@ -535,7 +516,7 @@ def person_has_so_many_rewards_over_restarts_and_runs(federation_of):
     # eve had one reward, and a place that was open when the run ended: it came back, too.
     kinds = ask_about(federation, ["ann", "bob", "eve", "eve", "new"])
     require(kinds == ["exploit", "exploit", "planned", "exploit", "planned"], f"in the next run: {kinds}")
-    require("at most 2 times epsilon" in statement_of(federation, "site-0"), "the statement says nothing of it")
+    require("at most 2 times epsilon" in federation.text("site-0", "/v1/statement"), "the statement says nothing of it")
     federation.end_applications()
     federation.stop("site-0")
     data = (federation.folder / "state-site-0/state.db").read_bytes()

@@ -7,7 +7,6 @@ import html
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -15,7 +14,7 @@ import time
 from votes import Votes  # first: support, which it imports, has another file of this name in its path
 from phased import Phased
 from federation import free_port
-from support import PATIENCE, TACIT, Application, UnixConnection, call, date, main, require, test, text_at, wait_for
+from support import PATIENCE, TACIT, Application, UnixConnection, call, date, main, require, test, wait_for
 
 MEANS = [0.875, 0.75, 0.125]
 AFTER_S = 6
@@ -62,7 +61,7 @@ def holds(federation, expected):
 
 def boxes_of(federation, party):
     """What the dashboard says is wrong: {(what, command)}."""
-    page = text_at("/", federation.socket_of(party))
+    page = federation.text(party, "/")
     require("<h2>Answer</h2>" in page and page.endswith("</html>\n"), page)
     section = page.partition('<section id="causes">')[2].partition("</section>")[0]
     return {(html.unescape(what), html.unescape(command)) for what, command in BOX.findall(section)}
@@ -104,15 +103,13 @@ def ring(federation_of, means=None, without=(), **more):
     for key in ("quorum", *without):
         del run[key]
     federation.write_coordinator(run, waiting_after_s=AFTER_S)
-    federation.write_network({"kind": "ring"}, "--persistence", federation.persistence)
-    federation.allow_access("tap", "read tacit/v1/#")
+    federation.write_network({"kind": "ring"})
     return federation
 
 
 def begin(federation, applied=None):
     federation.start_all()
-    for site in federation.sites:
-        wait_for(f"{site} joins", lambda site=site: federation.has_joined(site), 60)
+    federation.wait_for_sites("joins", federation.has_joined, 60)
     for site in federation.sites if applied is None else applied:
         federation.apply([site])
 
@@ -284,15 +281,11 @@ OLD = "this coordinator's state is an old one"
 def the_coordinator_has_an_old_state(federation_of):
     federation = star(federation_of)
     begin(federation, [])
-    federation.stop("coordinator")
-    state, backup = federation.folder / "state-coordinator", federation.folder / "backup"
-    shutil.copytree(state, backup)
-    federation.start("coordinator")
+    federation.back_up("coordinator")
     federation.apply(["site-0", "site-1"])
     wait_for("two reports", lambda: (federation.status() or {"reports": 0})["reports"] == 2, 60)
     federation.kill("coordinator")
-    shutil.rmtree(state)
-    shutil.copytree(backup, state)
+    federation.put_back("coordinator")
     federation.start("coordinator")
     return federation
 
@@ -439,8 +432,7 @@ def a_ring_has_decided(federation_of):
     """Silence after the end is none."""
     federation = ring(federation_of)
     begin(federation)
-    for site in federation.sites:
-        wait_for(f"{site} decides", lambda site=site: federation.phase(site) in ("decided", "finished"), 60)
+    federation.wait_for_sites("decides", federation.has_decided, 60)
     time.sleep(2 * AFTER_S)
     return federation
 
@@ -462,8 +454,7 @@ def gossip(federation_of):
     federation = federation_of(MEANS, sites=5, horizon=horizon)
     federation.write_coordinator({"id": 1, "horizon": horizon, "epsilon": federation.epsilon, "exchange_s": 0.1},
                                  protocol="gossip-ucb", waiting_after_s=AFTER_S)
-    federation.write_network({"kind": "ring"}, "--persistence", federation.persistence)
-    federation.allow_access("tap", "read tacit/v1/#")
+    federation.write_network({"kind": "ring"})
     for site in federation.sites:
         policy = federation.policy(pulls_max=horizon + len(MEANS))
         del policy["rounds_max"]

@@ -120,11 +120,7 @@ def told(federation, name):
 def ring(federation_of):
     """One round decides: then an answer is due."""
     federation = federation_of([0.5, 0.5, 0.5], sites=5, rounds=1, gap=0.5)
-    run = federation.run_section()
-    del run["quorum"]
-    federation.write_coordinator(run)
-    federation.write_network({"kind": "ring"}, "--persistence", federation.persistence)
-    federation.allow_access("tap", "read tacit/v1/#")
+    federation.play_over({"kind": "ring"})
     return federation
 
 
@@ -139,8 +135,7 @@ def start_honest(federation):
     honest = [site for site in federation.sites if site != f"site-{LIAR}"]
     federation.start_all(["coordinator", *honest])
     federation.apply(honest)
-    for site in honest:
-        wait_for(f"{site} has joined", lambda site=site: federation.has_joined(site), 30)
+    federation.wait_for_sites("has joined", federation.has_joined, 30, sites=honest)
     return honest
 
 

@@ -129,6 +129,14 @@ def check_result(trial, result, estimates, intervals, members):
         require((arm["lower"] is not None) == (arm["upper"] is not None) == intervals, f"{arm}")
 
 
+def control(federation, name, *words, code=0):
+    """As an operator says it; what is answered."""
+    done = subprocess.run([TACIT, "control", str(federation.folder / f"state-{name}"), *words], capture_output=True, text=True,
+                          timeout=120, check=False)
+    require(done.returncode == code, f"{words}: {done.returncode} {done.stdout} {done.stderr}")
+    return done.stdout + done.stderr
+
+
 # ---- A federation ----
 
 def documented_status():
@@ -156,7 +164,68 @@ def hears_sigterm(process):
     return any(mask >> (signal.SIGTERM - 1) & 1 for mask in masks)
 
 
-class Federation(federation.Federation):
+class Tested(federation.Federation):
+    """Whatever its protocol."""
+    applications, tap = (), None
+
+    def kill(self, name):
+        self.processes[name].kill()
+        require(self.processes[name].wait(PATIENCE_S) == -signal.SIGKILL, f"{name} ended before the kill")
+
+    def stop(self, name):
+        """By SIGTERM, once it would hear it; must end with 0."""
+        wait_for(f"{name} hears signals", lambda: self.processes[name].poll() is not None or hears_sigterm(self.processes[name].pid), 30)
+        self.processes[name].terminate()
+        code = self.processes[name].wait(PATIENCE_S)
+        require(code == 0, f"{name} ended with {code} on SIGTERM: {self.log(name)[-500:]}")
+
+    def back_up(self, name):
+        """Of a daemon that runs, and goes on."""
+        self.stop(name)
+        shutil.copytree(self.folder / f"state-{name}", self.folder / f"backup-{name}")
+        self.start(name)
+
+    def put_back(self, name):
+        """The state that was backed up; it is not running."""
+        shutil.rmtree(self.folder / f"state-{name}", ignore_errors=True)
+        shutil.copytree(self.folder / f"backup-{name}", self.folder / f"state-{name}")
+
+    def close(self):
+        for application in self.applications:
+            application.aborted = True
+        if self.tap is not None:
+            self.tap.over = True
+        for process in self.processes.values():
+            if process.poll() is None:
+                process.kill()
+                process.wait(PATIENCE_S)
+
+    def check_sanitizers(self):
+        for path in self.folder.glob("*.log"):
+            said = path.read_text(encoding="utf-8", errors="replace")
+            require(not any(word in said for word in SANITIZER_WORDS), f"a sanitizer speaks in {path}")
+
+    def log(self, name):
+        return (self.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace")
+
+    def phase(self, site):
+        status = self.site_status(site)
+        return status and status["phase"]
+
+    def has_decided(self, site):
+        return self.phase(site) in ("decided", "finished")
+
+    def wait_for_sites(self, what, condition, seconds=0, sites=None):
+        """condition(site), of all of them."""
+        for site in sites or self.sites:
+            wait_for(f"{site} {what}", lambda site=site: condition(site), seconds)
+
+    def text(self, name, path):
+        """What a daemon answers to GET."""
+        return text_at(path, self.socket_of(name))
+
+
+class Federation(Tested):
     documented = documented_status()
     protocol = "elimination"  # which files need not name
     may_be_late = False  # rewards that an application gives at once
@@ -170,7 +239,6 @@ class Federation(federation.Federation):
         self.quorum, self.deadline_s = quorum or sites, deadline_s
         self.persistence = self.folder / "persistence"
         self.applications = []
-        self.tap = None
         self.persistence.mkdir()
         self.make_certificates("tap", *strangers)
         self.write_broker("--persistence", self.persistence)
@@ -206,6 +274,18 @@ class Federation(federation.Federation):
 
     def write_agent(self, *words, **more):
         super().write_agent(*words, **{**self.named(), **more})
+
+    def write_network(self, network):
+        super().write_network(network, "--persistence", self.persistence)
+        self.allow_access("tap", "read tacit/v1/#")
+
+    def play_over(self, network, without=(), **values):
+        """Instead of a star. Who judges for himself waits for every one: only a hybrid has a quorum."""
+        run = self.run_section(**values)
+        for key in (*without, *(() if network["kind"] == "hybrid" else ("quorum",))):
+            del run[key]
+        self.write_coordinator(run)
+        self.write_network(network)
 
     # Processes
 
@@ -276,17 +356,6 @@ class Federation(federation.Federation):
         (self.folder / "run.keys").write_bytes(nonce.to_bytes(8, "little"))
         self.start("coordinator", TACIT_TEST_TAPE=str(self.folder / "run"))
 
-    def kill(self, name):
-        self.processes[name].kill()
-        require(self.processes[name].wait(PATIENCE_S) == -signal.SIGKILL, f"{name} ended before the kill")
-
-    def stop(self, name):
-        """By SIGTERM, once it would hear it; must end with 0."""
-        wait_for(f"{name} hears signals", lambda: self.processes[name].poll() is not None or hears_sigterm(self.processes[name].pid), 30)
-        self.processes[name].terminate()
-        code = self.processes[name].wait(PATIENCE_S)
-        require(code == 0, f"{name} ended with {code} on SIGTERM: {self.log(name)[-500:]}")
-
     def wipe_broker(self):
         for file in self.persistence.iterdir():
             file.unlink()
@@ -300,24 +369,6 @@ class Federation(federation.Federation):
             raise AssertionError(f"{name} started where it must refuse to") from None
         return done.returncode, done.stderr
 
-    def close(self):
-        for application in self.applications:
-            application.aborted = True
-        if self.tap is not None:
-            self.tap.over = True
-        for process in self.processes.values():
-            if process.poll() is None:
-                process.kill()
-                process.wait(PATIENCE_S)
-
-    def check_sanitizers(self):
-        for path in self.folder.glob("*.log"):
-            said = path.read_text(encoding="utf-8", errors="replace")
-            require(not any(word in said for word in SANITIZER_WORDS), f"a sanitizer speaks in {path}")
-
-    def log(self, name):
-        return (self.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace")
-
     # Looking
 
     def is_in_phase(self, phase):
@@ -330,10 +381,6 @@ class Federation(federation.Federation):
     def is_at(self, epoch):
         status = self.status()
         return status if status and status["epoch"] >= epoch else None
-
-    def phase(self, site):
-        status = self.site_status(site)
-        return status and status["phase"]
 
     def has_joined(self, site):
         return self.phase(site) not in (None, "waiting for an announcement", "waiting for consent", "refused")
@@ -633,8 +680,7 @@ def crash_everywhere(federation, point, first, later, least):
     federation.apply(batch=20)
     try:
         wait_for("the run ends", lambda: keeper.trouble or federation.is_finished(), 60)
-        for site in federation.sites:
-            wait_for(f"{site} knows", lambda site=site: keeper.trouble or federation.phase(site) == "decided", 40)
+        federation.wait_for_sites("knows", lambda site: keeper.trouble or federation.phase(site) == "decided", 40)
         federation.end_applications()
     finally:
         keeper.over = True

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from support import TACIT, TRIES, main, require, test, wait_for
+from support import TACIT, TRIES, control, main, require, test, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
 import phased  # noqa: E402
@@ -79,8 +79,7 @@ def end_run(federation):
 
 
 def end_term_2(federation):
-    for site in federation.sites:
-        wait_for(f"{site} is in term 2", lambda site=site: term_of(federation, site) == 2)
+    federation.wait_for_sites("is in term 2", lambda site: term_of(federation, site) == 2)
     wait_for("all is well", lambda: (federation.status() or {"state": ""})["state"] == "ok")
     end_run(federation)
 
@@ -102,8 +101,7 @@ def coordinator_that_lost_all_goes_on_in_a_new_term(federation_of):
     code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--new-term", "--run", "1"])
     require(code == 0, f"the state knows its run now: {code} {said}")
     federation.start("coordinator")
-    for site in federation.sites:
-        wait_for(f"{site} is in the term", lambda site=site: BEGINS in federation.log(site), 120)
+    federation.wait_for_sites("is in the term", lambda site: BEGINS in federation.log(site), 120)
     wait_for("site-1 has an order", lambda: federation.site_status("site-1")["unserved"] > 0, 120)
     check_rewards_of_before(federation, "site-1", decisions)
     end_run(federation)
@@ -121,16 +119,12 @@ def coordinator_that_was_put_back_hears_that_it_is_behind(federation_of):
     federation.start_all()
     federation.apply(allowance=0)
     wait_for("the first epoch", lambda: federation.is_at(1), 120)
-    federation.stop("coordinator")
-    state, backup = federation.folder / "state-coordinator", federation.folder / "backup"
-    shutil.copytree(state, backup)
-    federation.start("coordinator")
+    federation.back_up("coordinator")
     federation.allow(federation.all_to(1))
     wait_for("the second epoch", lambda: all((federation.site_status(site) or {"epoch": 0})["epoch"] >= 2
                                              for site in federation.sites), 120)
     federation.kill("coordinator")
-    shutil.rmtree(state)
-    shutil.copytree(backup, state)
+    federation.put_back("coordinator")
     expect_stop(federation)
     require(all(federation.site_status(site)["epoch"] >= 2 for site in federation.sites), "a site went back by itself")
     # The operator may let it go on from there all the same.
@@ -142,19 +136,14 @@ def coordinator_that_was_put_back_hears_that_it_is_behind(federation_of):
     end_run(federation)
     # Another backup of before the term.
     federation.kill("coordinator")
-    shutil.rmtree(state)
-    shutil.copytree(backup, state)
+    federation.put_back("coordinator")
     expect_stop(federation)
 
 
 @test
 def site_of_a_ring_that_lost_all_joins_again_in_a_new_term(federation_of):
     federation = federation_of(MEANS, sites=4, rounds=4, gap=0.25)
-    run = federation.run_section()
-    del run["quorum"]
-    federation.write_coordinator(run)
-    federation.write_network({"kind": "ring"}, "--persistence", federation.persistence)
-    federation.allow_access("tap", "read tacit/v1/#")
+    federation.play_over({"kind": "ring"})
     federation.start_all()
     federation.apply(allowance=federation.all_to(1))
     wait_for("the second epoch",
@@ -166,8 +155,7 @@ def site_of_a_ring_that_lost_all_joins_again_in_a_new_term(federation_of):
     begin_term(federation)
     federation.start("coordinator")
     wait_for("site-3 is in the term", lambda: BEGINS in federation.log("site-3"), 120)
-    for site in ("site-0", "site-1", "site-2"):
-        wait_for(f"{site} is in the term", lambda site=site: BEGINS in federation.log(site), 120)
+    federation.wait_for_sites("is in the term", lambda site: BEGINS in federation.log(site), 120, sites=("site-0", "site-1", "site-2"))
     end_run(federation)
     for site in federation.sites:
         federation.stop(site)
@@ -191,11 +179,9 @@ def says_who_is_old(federation, name, words):
     return code == 2 and words in said and "--new-term" in said
 
 
-def put_back(federation, name, backup):
+def put_back(federation, name):
     federation.kill(name)
-    state = federation.folder / f"state-{name}"
-    shutil.rmtree(state)
-    shutil.copytree(backup, state)
+    federation.put_back(name)
     federation.start(name)
 
 
@@ -224,30 +210,21 @@ def new_term(federation):
     federation.stop("coordinator")
     begin_term(federation)
     federation.start("coordinator")
-    for site in federation.sites:
-        wait_for(f"{site} is in the term", lambda site=site: BEGINS in federation.log(site), 120)
+    federation.wait_for_sites("is in the term", lambda site: BEGINS in federation.log(site), 120)
     end_run(federation)
 
 
 def ring_put_back(federation):
     """A second process of site-2 grants what its neighbours release, stops and is forgotten."""
-    run = federation.run_section()
-    del run["quorum"]
-    federation.write_coordinator(run)
-    federation.write_network({"kind": "ring"}, "--persistence", federation.persistence)
+    federation.play_over({"kind": "ring"})
     federation.start_all()
     federation.apply(allowance=0)
-    for site in federation.sites:
-        wait_for(f"{site} explores", lambda site=site: federation.phase(site) == "exploring", 120)
-    federation.stop("site-2")
-    backup = federation.folder / "backup"
-    shutil.copytree(federation.folder / "state-site-2", backup)
-    federation.start("site-2")
+    federation.wait_for_sites("explores", lambda site: federation.phase(site) == "exploring", 120)
+    federation.back_up("site-2")
     for site in ("site-0", "site-1", "site-3"):
         let(federation, site, federation.all_to(1))
-    for site in ("site-1", "site-3"):
-        wait_for(f"{site} has its grants", lambda site=site: federation.site_status(site)["release_epoch"] == 1, 120)
-    put_back(federation, "site-2", backup)
+    federation.wait_for_sites("has its grants", lambda site: federation.site_status(site)["release_epoch"] == 1, 120, sites=("site-1", "site-3"))
+    put_back(federation, "site-2")
     federation.allow(10 ** 9)
 
 
@@ -268,16 +245,12 @@ def coordinator_of_the_same_round_that_was_put_back_says_so_and_blames_nobody(fe
         federation = federation_of(MEANS, rounds=4, gap=0.25)
         federation.start_all()
         federation.apply(allowance=0)
-        for site in federation.sites:
-            wait_for(f"{site} explores", lambda site=site: federation.phase(site) == "exploring", 120)
-        federation.stop("coordinator")
-        backup = federation.folder / "backup"
-        shutil.copytree(federation.folder / "state-coordinator", backup)
-        federation.start("coordinator")
+        federation.wait_for_sites("explores", lambda site: federation.phase(site) == "exploring", 120)
+        federation.back_up("coordinator")
         for site in ("site-0", "site-1"):
             let(federation, site, federation.all_to(1))
         wait_for("two reports", lambda: (federation.status() or {"reports": 0})["reports"] == 2, 120)
-        put_back(federation, "coordinator", backup)
+        put_back(federation, "coordinator")
         let(federation, "site-2", federation.all_to(1))
         expect_words(federation, "coordinator", "this coordinator's state is an old one", ("site-0", "site-1"))
         wait_for("site-2 has its grant", lambda: federation.site_status("site-2")["release_epoch"] == 1, 120)
@@ -351,13 +324,6 @@ def start_coordinator(federation, *words):
     federation.start("coordinator", [*federation.words_of("coordinator"), *words])
 
 
-def control(federation, site, *words, code=0):
-    done = subprocess.run([TACIT, "control", str(federation.folder / f"state-{site}"), *words], capture_output=True, text=True,
-                          timeout=30, check=False)
-    require(done.returncode == code, f"{words}: {done.returncode} {done.stdout} {done.stderr}")
-    return done.stdout + done.stderr
-
-
 @test
 def term_that_a_stolen_key_forges_is_not_followed_or_followed_back(federation_of):
     """Signed with the coordinator's own key: what is out of reach is refused in words; what is not is the sites' term, of
@@ -376,8 +342,7 @@ def term_that_a_stolen_key_forges_is_not_followed_or_followed_back(federation_of
         wait_for(f"the coordinator says that {site} does not hear it", lambda site=site: is_deaf_to(federation, site))
     federation.stop("coordinator")
     start_coordinator(federation, "--recover")
-    for site in federation.sites:
-        wait_for(f"{site} is in the next term", lambda site=site: term_of(federation, site) == 2 + JUMP)
+    federation.wait_for_sites("is in the next term", lambda site: term_of(federation, site) == 2 + JUMP)
     require(term_of(federation, "coordinator") == 2 + JUMP, f"{federation.status()}")
     wait_for("all is well", lambda: federation.status()["state"] == "ok")
     end_run(federation)

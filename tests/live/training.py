@@ -8,7 +8,6 @@ import json
 import math
 import pathlib
 import random
-import shutil
 import struct
 import subprocess
 import sys
@@ -329,15 +328,12 @@ def an_old_state_of_the_coordinator_trains_on_in_a_new_term(federation_of):
     """It was put back from round 1 to where round 2 is under way: what was granted meanwhile stays spent, and is of no use."""
     trial, folder = begin_with_a_command_that_waits(federation_of)
     wait_for("a training in round 1", lambda: list(folder.glob("began-1-*")), 120)
-    trial.stop("coordinator")
-    backup = trial.folder / "backup"
-    shutil.copytree(restore.state_of(trial), backup)
-    trial.start("coordinator")
+    trial.back_up("coordinator")
     (folder / "go-1").touch()
     wait_for("a training in round 2", lambda: list(folder.glob("began-2-*")), 120)
     wait_for("the others have released", lambda: len({site for site, at, _ in trial.said(UPDATE) if at == 2}) == 2, 60)
-    restore.lose(trial)
-    shutil.copytree(backup, restore.state_of(trial))
+    trial.kill("coordinator")
+    trial.put_back("coordinator")
     terms.begin_term(trial)
     trial.start("coordinator")
     wait_for("round 1 comes again", lambda: (trial.status() or {"epoch": 0})["epoch"] == 2 and

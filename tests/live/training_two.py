@@ -86,7 +86,7 @@ def a_training_from_the_agreement_to_its_end(federation_of):
     status = trial.wait_for_end(60)
     require(status["helper_answers"] == 4 and status["rounds"] == 4, f"{status}")
     wait_for("the helper's key is gone", lambda: trial.get("helper", "/status")["phase"] == "over", 20)
-    statement = support.text_at("/v1/statement", trial.socket_of("site-0"))
+    statement = trial.text("site-0", "/v1/statement")
     require("There are two aggregators" in statement and "nothing is protected" in statement, statement[:300])
     said = [piece for site, _, body in trial.said(PIECE, "site-0") for piece in [wire.fields(body)] if 4 in piece]
     words = [int.from_bytes(piece[4][at:at + 8], "little", signed=True) for piece in said for at in range(0, len(piece[4]), 8)]

@@ -206,16 +206,10 @@ def run_ends_with_one_arm_for_idle_and_late_players_too(federation_of):
     sites = {site["name"]: site for site in federation.status()["sites"]}
     require(all(sites[site]["reported"] for site in busy) and not sites[idle]["reported"], f"{sites}")
     require(all(arm["votes"] >= 3 or arm["in"] for arm in federation.status()["arms"]), "out without votes")
-    page = federation_page(federation)
+    page = federation.text("coordinator", "/")
     require("votes against it" in page and "wins" in page, page)
     support.check_answers(federation)
     check_end(federation)
-
-
-def federation_page(federation):
-    connection = support.UnixConnection(federation.socket_of("coordinator"))
-    connection.request("GET", "/")
-    return connection.getresponse().read().decode()
 
 
 @test
@@ -316,15 +310,11 @@ def old_state_of_the_coordinator_goes_on_in_a_new_term(federation_of):
     federation = federation_of()
     federation.start_all()
     federation.apply(allowance=1, batch=20)
-    federation.stop("coordinator")
-    backup = federation.folder / "backup"
-    shutil.copytree(restore.state_of(federation), backup)
-    federation.start("coordinator")
+    federation.back_up("coordinator")
     federation.allow(1000)
     wait_for("a draw is granted", lambda: any(federation.grants(site) for site in federation.sites), 60)
     federation.stop("coordinator")
-    shutil.rmtree(restore.state_of(federation))
-    shutil.copytree(backup, restore.state_of(federation))
+    federation.put_back("coordinator")
     terms.begin_term(federation)
     federation.start("coordinator")
     federation.allow(math.inf)

@@ -9,7 +9,6 @@ import os
 import pathlib
 import shutil
 import sys
-import threading
 import time
 
 LIVE = str(pathlib.Path(__file__).resolve().parents[1] / "live")
