@@ -53,7 +53,7 @@ static bool is_valid(const struct tacit_model *model)
         (uint64_t)model->channels * model->height * (model->width > 4096 ? 0 : model->width);
     bool const is_image = model->channels >= 1 && model->channels <= 64 && model->height >= 1 &&
                           model->height <= 4096 && pixels >= 1 && pixels <= (1u << 20);
-    bool const is_wide = model->height >= 22 && model->width >= 22;
+    bool const is_wide = model->height >= 22 && model->width >= 22; /* three pools leave a pixel */
     return is_image && model->classes >= 2 && model->classes <= 256 && model->dropout >= 0 &&
            model->dropout < 1 && (model->kind != TACIT_MODEL_CNN || is_wide);
 }
@@ -116,7 +116,7 @@ static void list_norm(struct listing *listing, uint32_t number, uint32_t channel
         add_array(listing, "norm", number, what[i], 1, &channels);
 }
 
-/* The shape of what comes out. */
+/* Lists the arrays of a stage. Result: the shape of what comes out. */
 static struct shape list_stage(struct listing *listing, const struct learn_stage *stage,
                                uint32_t numbers[LEARN_KINDS], struct shape in)
 {

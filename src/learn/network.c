@@ -29,8 +29,7 @@ struct tacit_learn_network {
     double dropout;
     dnnl_memory_t images; /* points at the caller's, or at the room */
     float *room;          /* of a batch that is not full */
-    dnnl_memory_t logits;
-    dnnl_memory_t infer_logits;
+    dnnl_memory_t logits; /* of training and of evaluation */
     dnnl_memory_t logits_gradient;
 };
 
@@ -41,6 +40,7 @@ bool tacit_learn_is_here(void)
 
 /* ---- Stages: forward ------------------------------------------------------------------------- */
 
+/* A description of floats, the last dimension next to each other, as rows of parameters are. */
 static dnnl_memory_desc_t plain(const dnnl_dims_t dims, int count)
 {
     static const dnnl_format_tag_t tags[] = {dnnl_a, dnnl_ab, dnnl_abc, dnnl_abcd};
@@ -52,6 +52,7 @@ static dnnl_memory_desc_t plain(const dnnl_dims_t dims, int count)
     return desc;
 }
 
+/* The same shape, in the layout that oneDNN likes. */
 static dnnl_memory_desc_t any_layout(const dnnl_memory_desc_t *desc)
 {
     dnnl_memory_desc_t any;
@@ -126,7 +127,8 @@ static void build_convolution(struct tacit_learn_network *network, struct learn_
 {
     struct learn_passes *const passes = &network->passes;
     dnnl_memory_desc_t const in = learn_desc(node->in);
-    dnnl_dims_t const dims = {in.dims[0], node->units, in.dims[2] - 2, in.dims[3] - 2};
+    dnnl_dims_t const dims = {in.dims[0], node->units, in.dims[2] - 2, /* windows of 3 */
+                              in.dims[3] - 2};
     dnnl_memory_desc_t const out = plain(dims, 4);
     struct weighted const any = weighted_of(node, &out);
     dnnl_convolution_desc_t desc;
@@ -206,7 +208,7 @@ static void fill(dnnl_memory_t memory, float value)
         values[i] = value;
 }
 
-/* from x mask: a drop forward, and its gradient backward. */
+/* `from` times `mask`: a drop forward, and its gradient backward. */
 static void add_product(struct tacit_learn_network *network, struct learn_pass *pass,
                         struct learn_primitive *primitive, dnnl_memory_t from, dnnl_memory_t mask,
                         dnnl_memory_t to)
@@ -473,6 +475,8 @@ const char *tacit_learn_network_implementation(const struct tacit_learn_network 
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
+/* Arrays are those of this row from here on, and gradients go into that one; NULL: there are none.
+ */
 static void point_at(const struct tacit_learn_network *network, const float *parameters,
                      float *gradient)
 {
@@ -512,6 +516,7 @@ static bool is_hit(const float *logits, uint32_t classes, uint8_t label)
     return true;
 }
 
+/* The sum of the losses of a batch; gradient: that of their mean, or NULL. */
 static double lose(const struct tacit_learn_network *network, dnnl_memory_t memory,
                    const uint8_t *labels, uint32_t count, float *gradient, uint32_t *hits)
 {

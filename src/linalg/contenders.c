@@ -192,6 +192,7 @@ struct scores {
     i8 is_long[GROUPS];
 };
 
+/* x of those that are long enough, else less than any. */
 INLINE f8 where(i8 is_long, f8 x)
 {
     return (f8)(((i8)x & is_long) | ((i8)F(-INFINITY) & ~is_long));
@@ -243,6 +244,7 @@ INLINE float highest_of(f8 x)
 
 #define PARTS_MAX (TACIT_LINALG_CONTENDERS_MAX / ARMS_AT_ONCE)
 
+/* Those whose score or mean may be the best, ascending. Result: how many. */
 WITH_AVX2 static uint32_t contenders(uint32_t d, uint32_t arm_count, const float *rows,
                                      const struct rough *rough, uint32_t *kept)
 {
@@ -286,6 +288,7 @@ static void close_ranks(size_t count, float *normals)
                 (left - pairs) * sizeof(float));
 }
 
+/* The same from words. 0: single precision is not enough. */
 WITH_AVX2 static uint32_t contenders_of(uint32_t d, uint32_t arm_count, const uint64_t *words,
                                         const struct tacit_linalg_rule *rule, const double *theta,
                                         uint32_t *kept)

@@ -28,9 +28,6 @@ typedef uint64_t u4 __attribute__((vector_size(32), aligned(8), may_alias));
 #define LOAD(p) (*(const v4 *)(const void *)(p))
 #define STORE(p, v) (*(v4 *)(void *)(p) = (v))
 
-/* Asks for what will be read in about ten blocks of ten dimensions, a page further on: the
- * processor's own guesses stop at the borders of pages. An address beyond the array is asked for in
- * vain, no more. */
 /* gcc unrolls nothing by itself at this level, and clang where it pays. */
 #if defined __clang__
 #define UNROLLED
@@ -39,6 +36,9 @@ typedef uint64_t u4 __attribute__((vector_size(32), aligned(8), may_alias));
 #define UNROLLED _Pragma("GCC unroll 4")
 #define UNROLLED_EIGHT _Pragma("GCC unroll 8")
 #endif
+/* Asks for what will be read in about ten blocks of ten dimensions, a page further on: the
+ * processor's own guesses stop at the borders of pages. An address beyond the array is asked for in
+ * vain, no more. */
 #define LINE_BYTES 64u
 #define FETCH(p) __builtin_prefetch((const void *)((uintptr_t)(p) + FETCH_BYTES))
 
@@ -101,6 +101,7 @@ struct polar {
     ALIGNED double u[WORDS_AT_ONCE]; /* the angle, 0 <= u < 1 */
 };
 
+/* Words into the logarithm's s and k, by their upper halves, and angles, by their lower ones. */
 INLINE void split(const uint64_t *words, size_t i, struct polar *polar)
 {
     u4 const word = *(const u4 *)(const void *)(words + i);
@@ -812,11 +813,11 @@ TARGET void NAME(gram)(uint32_t d, const struct tacit_linalg_mean *mean, bool is
 struct chunk {
     ALIGNED double columns[TACIT_LINALG_EXPANSION_DIMENSION_MAX * LINALG_CHUNK];
     double first[LINALG_CHUNK]; /* mu'(z) */
-    double once[LINALG_CHUNK];
+    double once[LINALG_CHUNK];  /* that, times the coordinate at work */
     float narrow[TACIT_LINALG_EXPANSION_DIMENSION_MAX * LINALG_CHUNK];
-    float second[LINALG_CHUNK]; /* mu''(z)/2 */
-    float narrow_once[LINALG_CHUNK];
-    size_t count; /* with what fills up the last sixteen, which is zero */
+    float second[LINALG_CHUNK];      /* mu''(z)/2 */
+    float narrow_once[LINALG_CHUNK]; /* likewise */
+    size_t count;                    /* with what fills up the last sixteen, which is zero */
 };
 
 #define FLOATS 8u

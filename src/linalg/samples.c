@@ -106,6 +106,7 @@ void tacit_linalg_gradient(enum tacit_linalg_path path, const struct tacit_linal
 /* mu''' = mu' (1 - 6 mu'), where mu' is above 1/12: within mu'/2. */
 #define HALF_THIRD_LIMIT 2.29
 
+/* The row of a pair of coordinates among third derivatives. */
 static size_t pair_of(uint32_t d, uint32_t a, uint32_t b)
 {
     TACIT_ASSERT(a <= b);
