@@ -7,16 +7,9 @@
 #include "../support/process.h"
 #include "../support/temp.h"
 
-/* Long enough to be interrupted, short enough for a program slowed ten times by a sanitizer. */
-#if EFFORT_IS_SANITIZED
-#define RUNS "300"
-#else
-#define RUNS "1500"
-#endif
-
 static const char text[] = "name: long\n"
                            "seed: 5\n"
-                           "runs: " RUNS "\n"
+                           "runs: 500\n"
                            "horizon: 1500\n"
                            "agents: 20\n"
                            "checkpoints: 10\n"

@@ -165,8 +165,6 @@ def site_of_a_ring_that_lost_all_joins_again_in_a_new_term(federation_of):
 
 # Holders whose state is of the same round, but not the newest
 
-
-
 def told(federation, name):
     """Exit code of `tacit status`, and what it says."""
     done = subprocess.run([TACIT, "status", "--config", federation.folder / f"{name}.yaml"], capture_output=True, text=True,
