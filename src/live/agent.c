@@ -155,10 +155,7 @@ enum tacit_status live_agent_check(const struct live_agent_config *config,
                                    enum live_store_found *found, struct tacit_error *error)
 {
     struct live_store_identity identity = {0};
-    enum tacit_status status = agent_identify(config, &identity);
-    if (status == TACIT_OK)
-        status = live_store_try(config->daemon.state_directory, &identity, try_state, config, found,
-                                error);
-    free((void *)(uintptr_t)identity.agreed);
-    return status;
+    enum tacit_status const status = agent_identify(config, &identity);
+    return live_store_try(config->daemon.state_directory, status, &identity, try_state, config,
+                          found, error);
 }

@@ -335,6 +335,18 @@ void live_causes_name(const json_t *who, uint32_t count, char names[], size_t si
     tacit_text_add(&text, " more");
 }
 
+void live_causes_add_set(struct live_causes *causes, enum live_cause cause, const char *what,
+                         const char *const *names, uint32_t count, const uint64_t *set)
+{
+    char named[LINE_BYTES / 2];
+    json_t *const who = json_array();
+    TACIT_BITS_EACH (i, set, count)
+        if (json_array_size(who) < LIVE_CAUSE_NAMES_MAX)
+            (void)json_array_append_new(who, json_string(names[i]));
+    live_causes_name(who, tacit_bits_count(set, count), named, sizeof named);
+    live_causes_add(causes, cause, who, "%.250s: %.250s", what, named);
+}
+
 /* What to do about a refusal in the words of the bus; *command: as in the table above. */
 static const char *broker_advice(const char *reason, const char **command)
 {

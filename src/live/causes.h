@@ -81,6 +81,10 @@ void live_causes_add(struct live_causes *causes, enum live_cause cause, json_t *
 /* Why there is no connection to the broker; nothing if there is one. */
 void live_causes_add_broker(struct live_causes *causes, const struct live_bus_trouble *trouble);
 
+/* The same of a set of `count`, named in the sentence, too, behind `what`. */
+void live_causes_add_set(struct live_causes *causes, enum live_cause cause, const char *what,
+                         const char *const *names, uint32_t count, const uint64_t *set);
+
 /* Names so far, as a sentence has them: "north, south and 3 more". */
 void live_causes_name(const json_t *who, uint32_t count, char names[], size_t size);
 

@@ -1008,10 +1008,7 @@ enum tacit_status live_coordinator_check(const struct live_coordinator_config *c
                                          enum live_store_found *found, struct tacit_error *error)
 {
     struct live_store_identity identity = {0};
-    enum tacit_status status = identify(config, &identity);
-    if (status == TACIT_OK)
-        status = live_store_try(config->daemon.state_directory, &identity, try_state, config, found,
-                                error);
-    free((void *)(uintptr_t)identity.agreed);
-    return status;
+    enum tacit_status const status = identify(config, &identity);
+    return live_store_try(config->daemon.state_directory, status, &identity, try_state, config,
+                          found, error);
 }

@@ -127,14 +127,9 @@ enum tacit_status live_helper_check(const struct live_helper_config *config,
                                     enum live_store_found *found, struct tacit_error *error)
 {
     struct live_store_identity identity = {0};
-    struct live_store *store = NULL;
-    enum tacit_status status = helper_identify(config, &identity);
-    if (status == TACIT_OK)
-        status =
-            live_store_inspect(&store, config->daemon.state_directory, &identity, found, error);
-    live_store_close(store);
-    free((void *)(uintptr_t)identity.agreed);
-    return status;
+    enum tacit_status const status = helper_identify(config, &identity);
+    return live_store_try(config->daemon.state_directory, status, &identity, NULL, NULL, found,
+                          error);
 }
 
 /* ---- By file ---- */

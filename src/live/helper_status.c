@@ -41,22 +41,6 @@ void helper_status_see(struct helper *helper)
     live_standstill_see(&helper->still, mark, live_now_us());
 }
 
-static void add_left_out(const struct helper *helper, struct live_causes *causes)
-{
-    uint32_t const sites = helper->core_config.run.site_count;
-    uint32_t const count = tacit_bits_count(helper->faulty, sites);
-    char names[256];
-    char what[400];
-    if (count == 0)
-        return;
-    json_t *const who = live_show_names(helper->offer.names, sites, helper->faulty);
-    live_causes_name(who, count, names, sizeof names);
-    (void)snprintf(what, sizeof what,
-                   "left out of the last sum, for grants, release or envelope are not in order: %s",
-                   names);
-    live_causes_add(causes, LIVE_CAUSE_LEFT_OUT, who, "%s", what);
-}
-
 static struct live_causes causes_of(const struct helper *helper)
 {
     struct live_causes causes =
@@ -78,8 +62,12 @@ static struct live_causes causes_of(const struct helper *helper)
     else if (helper->verdict > TACIT_HELPER_TOO_FEW)
         live_causes_add(&causes, LIVE_CAUSE_HELPER_REFUSES, json_pack("[s]", "coordinator"), "%s",
                         helper_verdict_text(helper->verdict));
-    if (helper->kept != NULL)
-        add_left_out(helper, &causes);
+    if (helper->kept != NULL &&
+        tacit_bits_count(helper->faulty, helper->core_config.run.site_count) > 0)
+        live_causes_add_set(
+            &causes, LIVE_CAUSE_LEFT_OUT,
+            "left out of the last sum, for grants, release or envelope are not in order",
+            helper->offer.names, helper->core_config.run.site_count, helper->faulty);
     return causes;
 }
 

@@ -9,26 +9,12 @@
 #define HELPER_AFTER_S 5u
 #define US_PER_S UINT64_C(1000000)
 
-/* Those of a set, by name. */
-static json_t *names_of(const struct live_status *status, const uint64_t *sites)
-{
-    uint32_t const count = status->config->site_count;
-    json_t *const who = json_array();
-    for (uint32_t site = tacit_bits_next(sites, count, 0);
-         site < count && json_array_size(who) < LIVE_CAUSE_NAMES_MAX;
-         site = tacit_bits_next(sites, count, site + 1))
-        (void)json_array_append_new(who, json_string(status->config->sites[site]));
-    return who;
-}
-
-/* A set, named in the sentence, too: what, with room for a %s. */
+/* Sites, named in the sentence, too. */
 static void add_set(const struct live_status *status, enum live_cause cause, const char *what,
                     const uint64_t *sites, struct live_causes *causes)
 {
-    char names[LINE_BYTES / 2];
-    json_t *const who = names_of(status, sites);
-    live_causes_name(who, tacit_bits_count(sites, status->config->site_count), names, sizeof names);
-    live_causes_add(causes, cause, who, "%.250s: %.250s", what, names);
+    live_causes_add_set(causes, cause, what, status->config->sites, status->config->site_count,
+                        sites);
 }
 
 /* If there are any; sites NULL: there are none. */

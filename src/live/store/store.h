@@ -48,8 +48,10 @@ enum tacit_status live_store_inspect(struct live_store **store, const char *dire
 /* Could the daemon go on from what was read? */
 typedef enum tacit_status live_store_trial(const void *context, struct live_store *store,
                                            struct tacit_error *error);
-/* Inspects, and tries what could be read. Errors: as live_store_inspect, and the trial's. */
-enum tacit_status live_store_try(const char *directory, const struct live_store_identity *identity,
+/* Inspects, and tries what could be read; trial NULL: no more. identified: what came of making the
+ * identity, whose `agreed` is freed. Errors: that, as live_store_inspect, and the trial's. */
+enum tacit_status live_store_try(const char *directory, enum tacit_status identified,
+                                 const struct live_store_identity *identity,
                                  live_store_trial *trial, const void *context,
                                  enum live_store_found *found, struct tacit_error *error);
 /* Is it the state of a program of before, whose format the first batch makes ours? */

@@ -143,15 +143,18 @@ enum tacit_status live_store_inspect(struct live_store **store, const char *dire
     return status;
 }
 
-enum tacit_status live_store_try(const char *directory, const struct live_store_identity *identity,
+enum tacit_status live_store_try(const char *directory, enum tacit_status identified,
+                                 const struct live_store_identity *identity,
                                  live_store_trial *trial, const void *context,
                                  enum live_store_found *found, struct tacit_error *error)
 {
-    struct live_store *store;
-    TACIT_ASSERT(trial != NULL);
-    enum tacit_status status = live_store_inspect(&store, directory, identity, found, error);
-    if (status == TACIT_OK && store != NULL)
+    struct live_store *store = NULL;
+    enum tacit_status status = identified;
+    if (status == TACIT_OK)
+        status = live_store_inspect(&store, directory, identity, found, error);
+    if (status == TACIT_OK && store != NULL && trial != NULL)
         status = trial(context, store, error);
     live_store_close(store);
+    free((void *)(uintptr_t)identity->agreed);
     return status;
 }
