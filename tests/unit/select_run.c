@@ -10,7 +10,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-DIGEST_IS(UINT64_C(0x2c26e8ea9ed2cf78))
+DIGEST_IS(UINT64_C(0x345b40e6161da368))
 
 #define SITES 4u
 #define NUMBERS 13000u /* two pieces of a model, three of an update */
@@ -657,28 +657,6 @@ TEST(the_model_is_the_average_of_what_was_released)
     world_free(world);
 }
 
-TEST(losses_and_deaths_change_nothing_but_time)
-{
-    for (uint64_t seed = 1; seed <= 12; seed++) {
-        struct world *const world = world_new(seed);
-        world->lost_percent = 10;
-        world->death_percent = seed % 2 == 0 ? 3 : 0;
-        start(world);
-        play(world);
-        struct tacit_select_hub_view hub;
-        tacit_select_hub_view(hub_of(world), &hub);
-        assert_int_equal(hub.round_count, ROUNDS);
-        assert_int_equal(tacit_bits_count(hub.flagged, SITES), 0);
-        for (uint32_t site = 0; site < SITES; site++) {
-            struct tacit_select_site_view view;
-            tacit_select_site_view(site_of(world, site), &view);
-            assert_memory_equal(view.model, hub.model, NUMBERS * sizeof(float));
-            assert_false(view.is_blocked);
-        }
-        world_free(world);
-    }
-}
-
 TEST(a_site_that_never_trains_costs_the_deadline_and_nothing_else)
 {
     struct world *const world = world_new(3);
@@ -780,188 +758,6 @@ TEST(no_exact_number_of_a_vector_is_in_the_state)
 }
 
 /* ---- Hostile words ---- */
-
-static enum tacit_status say_to(struct world *world, uint32_t node,
-                                const struct tacit_select_message *message)
-{
-    struct node *const here = &world->nodes[node];
-    void *const before = testing_malloc(here->size);
-    struct tacit_select_update update;
-    struct tacit_entropy const entropy = tacit_rng_entropy(&world->rng);
-    struct tacit_event const event = {
-        .kind = TACIT_EVENT_RECEIVE, .now_us = world->now_us, .as.message = message};
-    assert_non_null(before);
-    memcpy(before, here->state, here->size);
-    enum tacit_status const status =
-        node == SITES ? tacit_select_hub_step(hub_of(world), &event, &entropy, &update)
-                      : tacit_select_site_step(site_of(world, node), &event, &entropy, &update);
-    if (status != TACIT_OK && !update.persist)
-        assert_memory_equal(before, here->state, here->size);
-    if (status != TACIT_OK && status != TACIT_FORKED && status != TACIT_ROLLBACK)
-        assert_int_equal(update.message_count, 0);
-    return status;
-}
-
-static struct tacit_select_site_view view_of(const struct world *world, uint32_t site)
-{
-    struct tacit_select_site_view view;
-    tacit_select_site_view(site_of(world, site), &view);
-    return view;
-}
-
-/* A round later, what was said before comes again: nobody is flagged, and the site is not blocked.
- */
-TEST(what_comes_late_is_refused_by_its_round)
-{
-    struct world *const world = world_new(4);
-    struct tacit_select_hub_view view;
-    start(world);
-    uint32_t const site = play_until(world, TACIT_SELECT_COMMITTED);
-    struct tacit_select_message update = tacit_select_site_release(site_of(world, site));
-    uint8_t digests[4 * TACIT_SHA256_BYTES];
-    memcpy(digests, update.digests, update.digest_count * TACIT_SHA256_BYTES);
-    update.digests = digests;
-    while (view_of(world, site).release_round < 2)
-        play(world);
-    assert_int_equal(say_to(world, SITES, &update), TACIT_OK);
-    update.kind = TACIT_SELECT_COMMIT;
-    assert_int_equal(say_to(world, SITES, &update), TACIT_OK);
-    tacit_select_hub_view(hub_of(world), &view);
-    assert_false(tacit_bits_has(view.flagged, site));
-    struct tacit_select_message refusal = {.kind = TACIT_SELECT_REFUSAL,
-                                           .from = TACIT_HUB,
-                                           .to = site,
-                                           .run_id = RUN_ID,
-                                           .round = 1,
-                                           .commit = &(struct tacit_commit){.commitment = {1}}};
-    assert_int_equal(say_to(world, site, &refusal), TACIT_OK);
-    assert_false(view_of(world, site).is_blocked);
-    world_free(world);
-}
-
-TEST(hostile_words_to_a_site_change_nothing)
-{
-    static float numbers[TACIT_SELECT_MODEL_NUMBERS];
-    uint8_t digests[4 * TACIT_SHA256_BYTES] = {1};
-    uint64_t const set = 15;
-    struct world *const world = world_new(5);
-    start(world);
-    uint32_t const site = play_until(world, TACIT_SELECT_FETCHING);
-    struct tacit_select_message const good = {.kind = TACIT_SELECT_PIECE,
-                                              .from = TACIT_HUB,
-                                              .to = site,
-                                              .run_id = RUN_ID,
-                                              .round = 1,
-                                              .vector = TACIT_SELECT_MODEL,
-                                              .model_piece = numbers,
-                                              .number_count = TACIT_SELECT_MODEL_NUMBERS};
-    struct tacit_select_message message = good;
-    message.from = 1;
-    assert_int_equal(say_to(world, site, &message), TACIT_STRANGER);
-    message = good;
-    message.run_id = 3;
-    assert_int_equal(say_to(world, site, &message), TACIT_STRANGER);
-    message = good;
-    message.round = 2;
-    assert_int_equal(say_to(world, site, &message), TACIT_UNEXPECTED);
-    message = good;
-    message.first = 2; /* there are two pieces */
-    assert_int_equal(say_to(world, site, &message), TACIT_MALFORMED);
-    message = good;
-    message.number_count--;
-    assert_int_equal(say_to(world, site, &message), TACIT_MALFORMED);
-    numbers[5] = 1; /* other bytes than the digest's */
-    assert_int_equal(say_to(world, site, &good), TACIT_MALFORMED);
-    struct tacit_select_message order = {.kind = TACIT_SELECT_ORDER,
-                                         .from = TACIT_HUB,
-                                         .to = site,
-                                         .run_id = RUN_ID,
-                                         .round = 2,
-                                         .set = &set,
-                                         .digests = digests,
-                                         .digest_count = 3};
-    assert_int_equal(say_to(world, site, &order), TACIT_MALFORMED);
-    order.digest_count = 2;
-    order.round = ROUNDS + 2;
-    assert_int_equal(say_to(world, site, &order), TACIT_MALFORMED);
-    struct tacit_select_message word = {.from = TACIT_HUB,
-                                        .to = site,
-                                        .run_id = RUN_ID,
-                                        .round = 1,
-                                        .mask = 1,
-                                        .commit = &(struct tacit_commit){.commitment = {1}}};
-    static const enum tacit_select_message_kind kinds[] = {
-        TACIT_SELECT_GRANT,  TACIT_SELECT_REFUSAL, TACIT_SELECT_REQUEST,
-        TACIT_SELECT_COMMIT, TACIT_SELECT_HELLO,   TACIT_SELECT_UPDATE};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        word.kind = kinds[i];
-        assert_int_equal(say_to(world, site, &word), i < 2 ? TACIT_OK : TACIT_UNEXPECTED);
-    }
-    world_free(world);
-}
-
-/* Nothing of a draw leaves before its grant. */
-TEST(what_is_not_granted_is_not_given)
-{
-    struct world *const world = world_new(6);
-    start(world);
-    uint32_t const site = play_until(world, TACIT_SELECT_COMMITTED);
-    struct tacit_select_message message = {.kind = TACIT_SELECT_REQUEST,
-                                           .from = TACIT_HUB,
-                                           .to = site,
-                                           .run_id = RUN_ID,
-                                           .round = 1,
-                                           .vector = TACIT_SELECT_STEPS,
-                                           .mask = 1};
-    assert_int_equal(say_to(world, site, &message), TACIT_UNEXPECTED);
-    message.kind = TACIT_SELECT_GRANT;
-    message.commit = &(struct tacit_commit){.commitment = {1}}; /* of another one */
-    assert_int_equal(say_to(world, site, &message), TACIT_OK);
-    message.kind = TACIT_SELECT_REQUEST;
-    assert_int_equal(say_to(world, site, &message), TACIT_UNEXPECTED);
-    world_free(world);
-}
-
-TEST(hostile_words_to_the_hub_change_nothing)
-{
-    static int64_t steps[TACIT_SELECT_UPDATE_NUMBERS];
-    uint8_t digests[4 * TACIT_SHA256_BYTES] = {1};
-    struct world *const world = world_new(7);
-    start(world);
-    uint32_t const site = play_until(world, TACIT_SELECT_TRAINING);
-    struct tacit_select_message message = {.from = site,
-                                           .to = TACIT_HUB,
-                                           .run_id = RUN_ID,
-                                           .round = 1,
-                                           .commit = &(struct tacit_commit){.commitment = {1}},
-                                           .vector = TACIT_SELECT_STEPS,
-                                           .step_piece = steps,
-                                           .number_count = TACIT_SELECT_UPDATE_NUMBERS,
-                                           .digests = digests,
-                                           .digest_count = 3};
-    message.kind = TACIT_SELECT_PIECE; /* before its update was opened */
-    assert_int_equal(say_to(world, SITES, &message), TACIT_UNEXPECTED);
-    message.kind = TACIT_SELECT_ORDER;
-    assert_int_equal(say_to(world, SITES, &message), TACIT_UNEXPECTED);
-    message.kind = TACIT_SELECT_COMMIT;
-    message.round = 5;
-    assert_int_equal(say_to(world, SITES, &message), TACIT_ROLLBACK);
-    message.kind = TACIT_SELECT_HELLO;
-    assert_int_equal(say_to(world, SITES, &message), TACIT_ROLLBACK);
-    message.kind = TACIT_SELECT_UPDATE;
-    assert_int_equal(say_to(world, SITES, &message), TACIT_ROLLBACK);
-    message.round = 1;
-    message.digest_count = 2;
-    assert_int_equal(say_to(world, SITES, &message), TACIT_MALFORMED);
-    message.digest_count = 3; /* nothing was granted here: an update of its own making */
-    assert_int_equal(say_to(world, SITES, &message), TACIT_ROLLBACK);
-    message.kind = TACIT_SELECT_REQUEST;
-    assert_int_equal(say_to(world, SITES, &message), TACIT_UNEXPECTED);
-    message.kind = TACIT_SELECT_HELLO;
-    message.from = SITES;
-    assert_int_equal(say_to(world, SITES, &message), TACIT_STRANGER);
-    world_free(world);
-}
 
 /* Whoever chooses, and however it anneals, a run comes to its end; the digest knows who trained. */
 TEST(every_selector_ends_its_run)
@@ -1169,49 +965,6 @@ TEST(words_that_are_not_those_committed_to_are_no_report)
     tacit_select_hub_view(hub_of(world), &view);
     assert_false(tacit_bits_has(view.received, site));
     testing_free(before);
-    world_free(world);
-}
-
-/* What was granted in a term is masked for it: in the next one it is drawn anew, at the next price,
- * and the open round is over. */
-TEST(nothing_masked_in_a_term_is_said_in_the_next)
-{
-    struct world *const world = world_of(5, NUMBERS, true);
-    start(world);
-    uint32_t const site = play_until(world, TACIT_SELECT_RELEASED);
-    struct tacit_select_site_view before;
-    tacit_select_site_view(site_of(world, site), &before);
-    struct tacit_event const event = {
-        .kind = TACIT_EVENT_START, .now_us = world->now_us, .as.term = 1};
-    struct tacit_event again = {.kind = TACIT_EVENT_START, .now_us = world->now_us};
-    struct tacit_entropy const entropy = tacit_rng_entropy(&world->rng);
-    struct tacit_select_update said;
-    struct tacit_select_update heard;
-    assert_int_equal(tacit_select_hub_step(hub_of(world), &again, &entropy, &said), TACIT_OK);
-    struct tacit_select_site *const copy = testing_malloc(world->nodes[site].size);
-    memcpy(copy, site_of(world, site), world->nodes[site].size);
-    assert_int_equal(tacit_select_site_step(copy, &event, &entropy, &heard), TACIT_OK);
-    said.messages[0].term = 1; /* even if the round went on */
-    again = (struct tacit_event){
-        .kind = TACIT_EVENT_RECEIVE, .now_us = world->now_us, .as.message = &said.messages[0]};
-    assert_int_equal(tacit_select_site_step(copy, &again, &entropy, &heard), TACIT_OK);
-    struct tacit_select_site_view anew;
-    tacit_select_site_view(copy, &anew);
-    assert_true(anew.phase != TACIT_SELECT_RELEASED && heard.settled == before.release_number);
-    world->two->aggregators.term = 1;
-    tacit_helper_hub_begin_term(kept_of(world), 1);
-    for (uint32_t i = 0; i <= SITES; i++)
-        assert_int_equal(step(world, SITES - i, &event), TACIT_OK);
-    play(world);
-    struct tacit_select_hub_view view;
-    tacit_select_hub_view(hub_of(world), &view);
-    assert_int_equal(view.round_count, ROUNDS);
-    assert_int_equal(world->two->totals, ROUNDS - 1);
-    assert_true(world->settled[site][before.release_number]);
-    assert_false(world->two->is_counted[site][before.release_number]);
-    for (uint32_t i = 0; i < NUMBERS; i++)
-        assert_true(fabs((double)view.model[i] - world->twin[i]) <=
-                    1e-5 * (1 + fabs(world->twin[i])));
     world_free(world);
 }
 
