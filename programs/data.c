@@ -16,7 +16,7 @@ static bool directory_of(const struct tacit_dataset *set, char directory[TACIT_P
 {
     char name[TACIT_PATH_BYTES];
     join(set->name, set->files[0], name);
-    if (tacit_dataset_find(name, directory) != TACIT_OK)
+    if (tacit_dataset_find(NULL, name, directory) != TACIT_OK)
         return false;
     directory[strlen(directory) - strlen(name) - 1] = '\0';
     return true;
@@ -96,7 +96,7 @@ static int print_path(const char *name)
     char path[TACIT_PATH_BYTES];
     char directories[TACIT_PATH_BYTES];
     if (strchr(name, '/') != NULL) {
-        if (tacit_dataset_find(name, path) == TACIT_OK) {
+        if (tacit_dataset_find(NULL, name, path) == TACIT_OK) {
             (void)printf("%s\n", path);
             return EXIT_DONE;
         }

@@ -327,10 +327,12 @@ struct tacit_dataset {
 /* The data sets tacit knows about; *count of them. Static storage. */
 const struct tacit_dataset *tacit_dataset_list(size_t *count);
 
-/* Path of `name` ("diabetes130/diabetic_data.csv"), or of the same name with .xz or .gz, in the
- * first of $TACIT_DATA and ~/.local/share/tacit that has it. Errors: TACIT_IO if none has; *path
- * untouched. */
-enum tacit_status tacit_dataset_find(const char *name, char path[TACIT_PATH_BYTES]);
+/* Path of what a file calls `name` ("diabetes130/diabetic_data.csv"), or of the same with .xz or
+ * .gz: in the folder of the file `beside`, if that is not NULL, else in the first of $TACIT_DATA
+ * and
+ * ~/.local/share/tacit that has it. Errors: TACIT_IO if none has; *path untouched. */
+enum tacit_status tacit_dataset_find(const char *beside, const char *name,
+                                     char path[TACIT_PATH_BYTES]);
 
 /* Does the file have the sha256 that SHA256SUMS, in the data directory, states for it?
  * Errors: TACIT_IO (missing file or sums, with text), TACIT_INVALID (another sum, with text). */

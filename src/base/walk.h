@@ -36,8 +36,8 @@ void base_walk_same(struct base_walk *walk, uint64_t expected);
 /* After the last field of a walk that writes: says the zeros at its end. Requires: it writes. */
 void base_walk_end(struct base_walk *walk);
 
-/* Was all read, or the very bytes written that were given? Requires: a walk that wrote has ended.
- */
+/* Reading: were all bytes read? Comparing: were they the very bytes that were given? Requires: a
+ * walk that wrote has ended. */
 bool base_walk_is_whole(const struct base_walk *walk);
 
 /* ---- Whole states: `fields` walks over all of one ---- */

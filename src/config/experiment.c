@@ -792,7 +792,7 @@ static void point_to_family(struct config_reader *reader, const struct config_no
                                    *word, families[i]->name, families[i]->variants_key, *word);
 }
 
-/* Says what is wrong with protocol.kind. */
+/* Says what is wrong with protocol.kind. Requires: no family was found for it. */
 static void refuse_protocol(struct config_reader *reader, const struct config_node *root,
                             const struct tacit_config_family *const *families)
 {

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "internal.h"
 #include "tacit/linalg.h"
 
@@ -14,32 +13,6 @@
 #define NORM_SLACK 1e-6 /* how much longer than 1 a vector may be before it is refused */
 
 /* ---- Finding tables ---- */
-
-static const char *const endings[] = {"", ".xz", ".gz"};
-
-/* The file itself, or packed. False: none of them can be read, and path holds the last that was
- * tried. */
-static bool find_readable(const char *stem, char path[TACIT_PATH_BYTES])
-{
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        int const size = snprintf(path, TACIT_PATH_BYTES, "%s%s", stem, endings[i]);
-        if (size > 0 && (size_t)size < TACIT_PATH_BYTES && access(path, R_OK) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Beside the file, or in a data directory. */
-static bool find_file(const char *beside, const char *name, char path[TACIT_PATH_BYTES])
-{
-    char stem[TACIT_PATH_BYTES];
-    const char *const slash = beside == NULL || name[0] == '/' ? NULL : strrchr(beside, '/');
-    int const folder = slash == NULL ? 0 : (int)(slash - beside) + 1;
-    int const size = snprintf(stem, sizeof stem, "%.*s%s", folder, folder > 0 ? beside : "", name);
-    if (size > 0 && (size_t)size < sizeof stem && find_readable(stem, path))
-        return true;
-    return tacit_dataset_find(name, path) == TACIT_OK;
-}
 
 static enum tacit_status fail_nowhere(const char *name, struct tacit_error *error)
 {
@@ -57,12 +30,12 @@ enum tacit_status tacit_table_find(struct tacit_table *table, const char *beside
     char path[TACIT_PATH_BYTES];
     char archive[NAME_BYTES];
     const char *const inner = strstr(name, ".tar/");
-    if (find_file(beside, name, path))
+    if (tacit_dataset_find(beside, name, path) == TACIT_OK)
         return tacit_table_read_dialect(table, path, dialect, error);
     if (inner == NULL || (size_t)(inner - name) + 5 > sizeof archive)
         return fail_nowhere(name, error);
     (void)snprintf(archive, sizeof archive, "%.*s", (int)(inner - name) + 4, name);
-    if (!find_file(beside, archive, path))
+    if (tacit_dataset_find(beside, archive, path) != TACIT_OK)
         return fail_nowhere(archive, error);
     return data_table_read_member(table, path, inner + 5, dialect, error);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define DIRECTORIES_MAX 2u
 #define SUMS_BYTES_MAX ((size_t)1 << 20)
@@ -65,20 +66,23 @@ static bool directory_at(uint32_t index, char directory[TACIT_PATH_BYTES])
     return size >= 0 && (size_t)size < TACIT_PATH_BYTES;
 }
 
+/* A folder of that name is none; what a shell hands over in place of a file is one. */
 static bool is_file(const char *path)
 {
     struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+    return stat(path, &status) == 0 && !S_ISDIR(status.st_mode) && access(path, R_OK) == 0;
 }
 
-/* The file itself, or packed. False: it is not there, and path is untouched. */
-static bool find_in(const char *directory, const char *name, char path[TACIT_PATH_BYTES])
+/* The file itself, or packed. length: of the folder; 0: the one that we are in. False: it is not
+ * there, and path is untouched. */
+static bool find_in(const char *directory, int length, const char *name,
+                    char path[TACIT_PATH_BYTES])
 {
     static const char *const suffixes[] = {"", ".xz", ".gz"};
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         char candidate[TACIT_PATH_BYTES];
-        int const size =
-            snprintf(candidate, sizeof candidate, "%s/%s%s", directory, name, suffixes[i]);
+        int const size = snprintf(candidate, sizeof candidate, "%.*s%s%s%s", length, directory,
+                                  length == 0 ? "" : "/", name, suffixes[i]);
         if (size >= 0 && (size_t)size < sizeof candidate && is_file(candidate)) {
             memcpy(path, candidate, (size_t)size + 1);
             return true;
@@ -87,11 +91,15 @@ static bool find_in(const char *directory, const char *name, char path[TACIT_PAT
     return false;
 }
 
-enum tacit_status tacit_dataset_find(const char *name, char path[TACIT_PATH_BYTES])
+enum tacit_status tacit_dataset_find(const char *beside, const char *name,
+                                     char path[TACIT_PATH_BYTES])
 {
+    char const *const slash = beside == NULL || name[0] == '/' ? NULL : strrchr(beside, '/');
+    if (beside != NULL && find_in(beside, slash == NULL ? 0 : (int)(slash - beside), name, path))
+        return TACIT_OK;
     for (uint32_t i = 0; i < DIRECTORIES_MAX; i++) {
         char directory[TACIT_PATH_BYTES];
-        if (directory_at(i, directory) && find_in(directory, name, path))
+        if (directory_at(i, directory) && find_in(directory, (int)strlen(directory), name, path))
             return TACIT_OK;
     }
     return TACIT_IO;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include "../config/document.h"
 #include "ladder.h"
 #include "tacit/data.h"
 #include "tacit/bounds.h"
@@ -128,19 +128,12 @@ static enum tacit_status generate_means(struct tacit_experiment *experiment,
 
 /* ---- Logs ---- */
 
-/* Where the log is: beside the experiment, or in a data directory. False: nowhere. */
+/* Where the log is. False: nowhere. */
 static bool find_log(const struct tacit_experiment *experiment, char path[TACIT_PATH_BYTES])
 {
-    static const char *const endings[] = {"", ".xz", ".gz"};
-    char *const beside =
-        tacit_config_path(experiment->config->document, experiment->config->log.csv);
-    bool found = false;
-    for (size_t i = 0; beside != NULL && i < 3 && !found; i++) {
-        int const length = snprintf(path, TACIT_PATH_BYTES, "%s%s", beside, endings[i]);
-        found = length > 0 && length < (int)TACIT_PATH_BYTES && access(path, R_OK) == 0;
-    }
-    free(beside);
-    return found || tacit_dataset_find(experiment->config->log.csv, path) == TACIT_OK;
+    struct tacit_config const *const config = experiment->config;
+    return tacit_dataset_find(config_document_path(config->document), config->log.csv, path) ==
+           TACIT_OK;
 }
 
 /* To be freed by the caller; its strings stay the file's. NULL: out of memory. */
@@ -281,7 +274,8 @@ static void note_rows(struct tacit_experiment *experiment)
     tacit_text_add(&note, fewest < experiment->config->horizon ? part : "");
 }
 
-/* Each slot takes a reward of somebody at most, so so many last whatever the other arms took. */
+/* Applies privacy.unit.rewards to the draws; refuses a horizon at which the smallest cell may run
+ * out. A slot takes one reward of an agent at most: units x rewards slots are safe. */
 static enum tacit_status limit_units(struct tacit_experiment *experiment, struct tacit_error *error)
 {
     struct tacit_config const *const config = experiment->config;

@@ -542,7 +542,7 @@ static unsigned show_health(void *context, struct live_buffer *text)
 }
 
 /* Depends on rewards, as nothing else that is shown does. So it has a page of its own, for the
- * site's operator: what machines collect (status, metrics) does not hold it (PRIVACY.md B.7). */
+ * site's operator: /v1/status and /metrics do not hold it (PRIVACY.md B.7). */
 static unsigned show_clipped(void *context, struct live_buffer *text)
 {
     struct agent const *const agent = context;
@@ -550,7 +550,8 @@ static unsigned show_clipped(void *context, struct live_buffer *text)
     return 200;
 }
 
-/* The same for machines; with it the share of what was clipped is known. Not on `observe`. */
+/* The same as Prometheus text, with the count that gives the share: for a scraper of the site's own
+ * API. Never on the address for other machines: observe.c lists what that serves. */
 static unsigned show_clipped_metrics(void *context, struct live_buffer *text)
 {
     struct agent const *const agent = context;

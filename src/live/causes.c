@@ -244,7 +244,7 @@ struct live_causes live_causes_begin(const char *self, const char *directory)
         .state = LIVE_STATE_OK, .list = json_array(), .self = self, .directory = directory};
 }
 
-/* A command with its names. */
+/* A command of the table, with names for its %N, %W, %U and %S. */
 static json_t *command_of(const struct live_causes *causes, const char *form, const json_t *who)
 {
     char bytes[LINE_BYTES];

@@ -105,7 +105,8 @@ static void send_to(struct tacit_sim_nodes *nodes, struct sim_packet *packet, ui
     }
 }
 
-/* To an agent, and to those who live under its name. */
+/* To an agent, or to the hub, whose number is agent_count, and to clones that live under its name.
+ */
 static void send_to_agent(struct tacit_sim_nodes *nodes, struct sim_packet *packet, uint32_t agent)
 {
     send_to(nodes, packet, agent);

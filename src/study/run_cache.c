@@ -2,6 +2,7 @@
  * then its rows as they lie in memory), and the digest of all that. It never leaves the program
  * that wrote it. */
 #include "run_cache.h"
+#include "../config/document.h"
 #include "results.h"
 #include <dirent.h>
 #include <errno.h>
@@ -34,17 +35,22 @@ static void digest_file(struct tacit_sha256 *sha, const char *path)
     (void)fclose(in);
 }
 
-/* A file that the experiment names: beside it, or in a data directory. */
+/* Files that the experiment names, whatever for: each text in it that is the name of one, or of one
+ * in an archive. */
 static void digest_named(struct tacit_sha256 *sha, const struct tacit_config *config,
-                         const char *name)
+                         const struct config_node *node)
 {
     char found[TACIT_PATH_BYTES];
-    char *const beside = name == NULL ? NULL : tacit_config_path(config->document, name);
-    if (beside != NULL && access(beside, R_OK) == 0)
-        digest_file(sha, beside);
-    else if (name != NULL && tacit_dataset_find(name, found) == TACIT_OK)
-        digest_file(sha, found);
-    free(beside);
+    for (; node != NULL; node = node->next) {
+        char const *const inner = node->text == NULL ? NULL : strstr(node->text, ".tar/");
+        (void)snprintf(found, sizeof found, "%.*s",
+                       inner == NULL ? (int)sizeof found : (int)(inner - node->text) + 4,
+                       node->text == NULL ? "" : node->text);
+        if (*found != '\0' &&
+            tacit_dataset_find(config_document_path(config->document), found, found) == TACIT_OK)
+            digest_file(sha, found);
+        digest_named(sha, config, node->first);
+    }
 }
 
 void run_cache_digest_experiment(struct tacit_sha256 *sha,
@@ -56,11 +62,7 @@ void run_cache_digest_experiment(struct tacit_sha256 *sha,
     digest_file(sha, file);
     for (uint32_t i = 0; i < setting_count; i++)
         digest_text(sha, settings[i]);
-    digest_named(sha, config, config->means);
-    digest_named(sha, config, config->log.csv);
-    digest_named(sha, config, config->log.fallback);
-    for (uint32_t i = 0; i < config->network.graph_count; i++)
-        digest_named(sha, config, config->network.graphs[i].file);
+    digest_named(sha, config, config_document_root(config->document));
 }
 
 void run_cache_digest_program(uint8_t digest[TACIT_SHA256_BYTES])

@@ -3,8 +3,9 @@
 #include <lapacke.h>
 #include <stdlib.h>
 
-/* Eigenvalues are numbered from 1, ascending. No vectors are asked for, so none are stored. The
- * tolerance 0 stands for the best that is possible. */
+/* values[0] becomes the eigenvalue of this number (from 1, ascending). Result: 0, or it failed.
+ * Requires: room for `order` values, which LAPACK uses meanwhile; the matrix is overwritten. No
+ * vectors are asked for, so none are stored; the tolerance 0 is the best that is possible. */
 static lapack_int find_eigenvalue(double *matrix, lapack_int order, lapack_int number,
                                   double *values)
 {

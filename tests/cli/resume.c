@@ -151,6 +151,21 @@ TEST_WITH(what_another_call_kept_is_refused_in_words, open_folder, temp_folder_r
     assert_refused("kept.runs is no file of kept runs");
 }
 
+/* Whatever key names it. */
+TEST_WITH(runs_of_another_trace_are_refused, open_folder, temp_folder_remove)
+{
+    temp_file_write(temp_folder, "measured.csv", "1,2,3,4\n2,1,4,3\n");
+    temp_file_write(temp_folder, "long.yaml",
+                    "name: long\nruns: 20000\nhorizon: 600\nagents: 4\n"
+                    "environment: {kind: latency, source: trace, trace: measured.csv}\n"
+                    "network: {kind: star}\n"
+                    "protocol: {kind: select, selector: exact, users_per_round: 2}\n"
+                    "privacy: {mode: none}\n");
+    leave_some();
+    temp_file_write(temp_folder, "measured.csv", "1,2,3,4\n2,1,4,5\n");
+    assert_refused("kept.runs has runs of another file, setting, data or version of the program");
+}
+
 #if !EFFORT_IS_SANITIZED
 TEST_WITH(memory_that_is_missing_is_said, open_folder, temp_folder_remove)
 {

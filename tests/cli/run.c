@@ -1157,7 +1157,7 @@ static void assert_hospital(const char *const *environment, const char *note)
 TEST_WITH(hospital_with_its_data, open_folder, temp_folder_remove)
 {
     char path[TACIT_PATH_BYTES];
-    if (tacit_dataset_find(HOSPITAL_DATA, path) != TACIT_OK)
+    if (tacit_dataset_find(NULL, HOSPITAL_DATA, path) != TACIT_OK)
         SKIP_BECAUSE("no data set " HOSPITAL_DATA " here");
     take_hospital();
     assert_hospital(NULL, "Rewards are drawn from the rows of " HOSPITAL_DATA ".");
@@ -1207,7 +1207,7 @@ TEST_WITH(hospital_means_are_those_of_the_data, open_folder, temp_folder_remove)
     struct tacit_means means;
     struct tacit_log log;
     struct tacit_error error;
-    if (tacit_dataset_find(HOSPITAL_DATA, path) != TACIT_OK)
+    if (tacit_dataset_find(NULL, HOSPITAL_DATA, path) != TACIT_OK)
         SKIP_BECAUSE("no data set " HOSPITAL_DATA " here");
     take_hospital();
     read_means(&means);

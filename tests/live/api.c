@@ -968,8 +968,8 @@ TEST(a_closing_server_answers_what_its_handler_forgot)
         (void)usleep(1000);
     server_stop(&server);
     live_http_close(server.http);
-    background_end(first, 503, "the agent is stopping");
-    background_end(second, 503, "the agent is stopping");
+    background_end(first, 503, "this daemon is stopping");
+    background_end(second, 503, "this daemon is stopping");
     live_loop_close(server.loop);
     (void)close(server.wake);
     struct stat there;

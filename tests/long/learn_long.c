@@ -116,7 +116,7 @@ TEST(mlp_reaches_96_percent_on_mnist_in_5_epochs)
     struct tacit_error error;
     struct school school = {.model = {TACIT_MODEL_MLP, 1, 28, 28, 10, false, false, 0}};
     for (size_t i = 0; i < 4; i++)
-        if (tacit_dataset_find(names[i], paths[i]) != TACIT_OK)
+        if (tacit_dataset_find(NULL, names[i], paths[i]) != TACIT_OK)
             SKIP_BECAUSE("no data set mnist here");
     assert_int_equal(tacit_images_read_idx(&school.lessons, paths[0], paths[1], &error), TACIT_OK);
     assert_int_equal(tacit_images_read_idx(&school.exam, paths[2], paths[3], &error), TACIT_OK);
@@ -134,7 +134,7 @@ TEST(cnn_reaches_70_percent_on_batch_5_of_cifar10)
     for (int i = 0; i < 5; i++) {
         char name[] = "cifar10/data_batch_1.bin";
         name[sizeof name - 6] = (char)('1' + i);
-        if (tacit_dataset_find(name, paths[i]) != TACIT_OK)
+        if (tacit_dataset_find(NULL, name, paths[i]) != TACIT_OK)
             SKIP_BECAUSE("no data set cifar10 here");
         if (i < 4)
             lessons[i] = paths[i];

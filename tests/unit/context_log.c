@@ -423,7 +423,7 @@ TEST(offers_that_are_not_groups_are_refused)
 static bool is_here(const char *name)
 {
     char path[TACIT_PATH_BYTES];
-    return tacit_dataset_find(name, path) == TACIT_OK;
+    return tacit_dataset_find(NULL, name, path) == TACIT_OK;
 }
 
 static double longest(const struct tacit_context_log *log)

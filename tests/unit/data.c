@@ -1381,7 +1381,7 @@ static void assert_found(const char *name, const char *expected_directory,
 {
     char path[TACIT_PATH_BYTES];
     char expected[TEMP_PATH_BYTES];
-    assert_int_equal(tacit_dataset_find(name, path), TACIT_OK);
+    assert_int_equal(tacit_dataset_find(NULL, name, path), TACIT_OK);
     temp_path(expected, expected_directory, expected_name);
     assert_string_equal(path, expected);
 }
@@ -1402,14 +1402,25 @@ TEST(dataset_find)
     assert_found("two.csv", directory, "two.csv.xz"); /* the first directory wins */
     assert_found("three.csv", data, "three.csv.gz");
     char path[TACIT_PATH_BYTES] = "untouched";
-    assert_int_equal(tacit_dataset_find("four.csv", path), TACIT_IO);
-    assert_int_equal(tacit_dataset_find("home", path), TACIT_IO); /* a directory is no file */
+    assert_int_equal(tacit_dataset_find(NULL, "four.csv", path), TACIT_IO);
+    assert_int_equal(tacit_dataset_find(NULL, "home", path), TACIT_IO); /* a directory is no file */
     assert_string_equal(path, "untouched");
+    char beside[TEMP_PATH_BYTES];
+    char expected[TEMP_PATH_BYTES];
+    temp_path(beside, data, "experiment.yaml"); /* the folder of who names it wins */
+    temp_path(expected, data, "two.csv");
+    assert_int_equal(tacit_dataset_find(beside, "two.csv", path), TACIT_OK);
+    assert_string_equal(path, expected);
+    assert_int_equal(tacit_dataset_find(beside, "one.csv", path), TACIT_OK);
+    temp_path(expected, directory, "one.csv");
+    assert_string_equal(path, expected);
+    assert_int_equal(tacit_dataset_find(beside, expected, path), TACIT_OK); /* a whole path */
+    assert_string_equal(path, expected);
     set_environment(NULL, home);
     assert_found("two.csv", data, "two.csv");
-    assert_int_equal(tacit_dataset_find("one.csv", path), TACIT_IO);
+    assert_int_equal(tacit_dataset_find(NULL, "one.csv", path), TACIT_IO);
     set_environment("", NULL);
-    assert_int_equal(tacit_dataset_find("two.csv", path), TACIT_IO);
+    assert_int_equal(tacit_dataset_find(NULL, "two.csv", path), TACIT_IO);
 }
 
 TEST(dataset_directories)
@@ -1436,11 +1447,11 @@ TEST(dataset_paths_too_long)
     name[sizeof name - 1] = '\0';
     char path[TACIT_PATH_BYTES];
     set_environment(name, name);
-    assert_int_equal(tacit_dataset_find("a", path), TACIT_IO);
+    assert_int_equal(tacit_dataset_find(NULL, "a", path), TACIT_IO);
     tacit_dataset_directories(path);
     assert_string_equal(path, "");
     set_environment("/", NULL);
-    assert_int_equal(tacit_dataset_find(name, path), TACIT_IO);
+    assert_int_equal(tacit_dataset_find(NULL, name, path), TACIT_IO);
     struct tacit_error error;
     assert_int_equal(tacit_dataset_verify("/", name, &error), TACIT_IO);
     assert_int_equal(tacit_dataset_verify(name, "a", &error), TACIT_IO);

@@ -55,7 +55,7 @@ static struct {
 
 static int read_hospital(void **state)
 {
-    if (tacit_dataset_find(FILE_NAME, hospital.path) != TACIT_OK) {
+    if (tacit_dataset_find(NULL, FILE_NAME, hospital.path) != TACIT_OK) {
         return 0;
     }
     struct tacit_error error;

@@ -148,8 +148,8 @@ TEST(mnist_is_as_published)
 {
     char pixels[TACIT_PATH_BYTES];
     char labels[TACIT_PATH_BYTES];
-    if (tacit_dataset_find(MNIST_IMAGES, pixels) != TACIT_OK ||
-        tacit_dataset_find(MNIST_LABELS, labels) != TACIT_OK)
+    if (tacit_dataset_find(NULL, MNIST_IMAGES, pixels) != TACIT_OK ||
+        tacit_dataset_find(NULL, MNIST_LABELS, labels) != TACIT_OK)
         SKIP_BECAUSE("no data set " MNIST_IMAGES " here");
     struct tacit_images images;
     struct tacit_error error;

@@ -179,7 +179,8 @@ static bool is_valid(const struct elim_run *run)
     return tacit_elim_agent_size(&agent) > 0 && tacit_elim_hub_size(&hub) > 0;
 }
 
-/* Peers share one table where nothing fails. */
+/* Peers share one table where nothing fails, as rows are the same everywhere; the first peer's init
+ * fills it in. Else each has its own. */
 static enum tacit_status make_table(struct elim_run *run)
 {
     struct elim_sim const *const experiment = run->experiment;

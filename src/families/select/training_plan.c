@@ -146,8 +146,9 @@ static enum tacit_status refuse_missing(const struct tacit_experiment *experimen
 static enum tacit_status find(const struct tacit_experiment *experiment, const char *name,
                               char path[TACIT_PATH_BYTES], struct tacit_error *error)
 {
-    return tacit_dataset_find(name, path) == TACIT_OK ? TACIT_OK
-                                                      : refuse_missing(experiment, name, error);
+    return tacit_dataset_find(NULL, name, path) == TACIT_OK
+               ? TACIT_OK
+               : refuse_missing(experiment, name, error);
 }
 
 static enum tacit_status read_mnist(const struct tacit_experiment *experiment,

@@ -80,7 +80,7 @@ static int64_t *totals_of(const struct vote_loop *loop)
     return (int64_t *)(void *)(waiting_of(loop) + TACIT_BITS_WORDS(loop->world->player_count));
 }
 
-/* An empty pool, and with two aggregators an empty round. */
+/* vote_rule.share: loop->shared becomes an empty pool, and with two aggregators an empty round. */
 static enum tacit_status share(struct vote_loop *loop)
 {
     struct vote_world const *const world = loop->world;

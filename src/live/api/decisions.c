@@ -511,11 +511,12 @@ static enum live_decision_kind kind_of(const struct live_decision_request *reque
     return fallback->is_committed ? LIVE_DECISION_COMMITTED : LIVE_DECISION_EXPLOIT;
 }
 
-/* Makes the decision that was chosen. Errors: nothing changed. */
-static enum tacit_status record(struct live_decisions *decisions,
-                                const struct live_decision_request *request,
-                                const struct choice *choice, enum live_decision_kind kind,
-                                uint64_t now_ms, struct live_decision_answer *answer)
+/* As it was chosen. Requires: its key is not known, limits were looked at. Errors: nothing changed.
+ */
+static enum tacit_status make_decision(struct live_decisions *decisions,
+                                       const struct live_decision_request *request,
+                                       const struct choice *choice, enum live_decision_kind kind,
+                                       uint64_t now_ms, struct live_decision_answer *answer)
 {
     uint64_t salt;
     enum tacit_status const status = tacit_entropy_word(&decisions->config.salts, &salt);
@@ -747,7 +748,8 @@ enum tacit_status live_decisions_decide(struct live_decisions *decisions,
         status = choose(decisions, request, fallback, entropy, &choice);
     if (status != TACIT_OK)
         return status;
-    return record(decisions, request, &choice, kind_of(request, &choice, fallback), now_ms, answer);
+    return make_decision(decisions, request, &choice, kind_of(request, &choice, fallback), now_ms,
+                         answer);
 }
 
 /* The first reward of a decision that is open, in time. Where places are settled at a fixed time it

@@ -931,7 +931,7 @@ enum tacit_status live_http_open(struct live_http **http, struct live_loop *loop
 
 static void answer_stopping(struct connection *connection)
 {
-    static const char text[] = "{\"error\": \"the agent is stopping; ask again later\"}";
+    static const char text[] = "{\"error\": \"this daemon is stopping; ask again later\"}";
     connection->is_ending = true;
     live_http_answer(&connection->request, 503, "application/json", text, sizeof text - 1);
 }

@@ -194,10 +194,10 @@ static enum tacit_status retire_arm(struct tacit_elim_hub *hub,
     return TACIT_OK;
 }
 
-static enum tacit_status set_quorum(struct tacit_elim_hub *hub,
-                                    const struct tacit_elim_change *wanted,
-                                    const struct tacit_entropy *entropy, struct round_made *made,
-                                    uint32_t *number)
+static enum tacit_status set_quorum_and_deadline(struct tacit_elim_hub *hub,
+                                                 const struct tacit_elim_change *wanted,
+                                                 const struct tacit_entropy *entropy,
+                                                 struct round_made *made, uint32_t *number)
 {
     uint32_t const quorum = hub->quorum;
     if (wanted->subject > hub->config.schedule.report_count ||
@@ -283,7 +283,7 @@ static enum tacit_status change(struct tacit_elim_hub *hub, const struct tacit_e
     case TACIT_ELIM_DROP_SITE:
         return drop_site(hub, wanted, entropy, made, number);
     case TACIT_ELIM_SET_QUORUM_AND_DEADLINE:
-        return set_quorum(hub, wanted, entropy, made, number);
+        return set_quorum_and_deadline(hub, wanted, entropy, made, number);
     case TACIT_ELIM_END_RUN:
         return end_now(hub, wanted, made, number);
     case TACIT_ELIM_EXTEND_HORIZON:

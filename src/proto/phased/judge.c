@@ -472,7 +472,9 @@ static bool are_whole(struct tacit_phased_judge *judge)
     return pulls * judge->schedule.agent_count == judge->pull_count;
 }
 
-/* Which releases count, by those of one arm of the group. */
+/* From which release on the group's arms count, and the radius: any one arm says it for all. Arms
+ * of group 0 share nothing: there it holds for this arm only, and is worked out for each of them.
+ */
 static void know_group(struct tacit_phased_judge *judge, uint32_t arm, const struct groups *groups,
                        struct group *group)
 {
@@ -740,7 +742,8 @@ static void drop_beaten(struct tacit_phased_judge *judge)
             standings_of(judge)[plan_of(judge)[i].arm] = TACIT_PHASED_BEATEN;
 }
 
-/* Looks are at numbers of rounds that are fixed beforehand. */
+/* A round of sums was added. At numbers of rounds that are fixed beforehand it is a look, at which
+ * arms may drop: releases_of counts looks here. */
 static void close_sums(struct tacit_phased_judge *judge)
 {
     uint64_t const looks = releases_of(judge)[plan_of(judge)[0].arm];

@@ -351,7 +351,8 @@ static void rest(struct site_head *head, bool is_over, uint32_t seen,
     head->phase = TACIT_SELECT_IDLE;
 }
 
-/* What waits for its grant is asked for first: no newer order is taken before. */
+/* Ends what the site does for nothing, and begins the order's round if that is a newer one. While a
+ * draw waits for its grant newer orders are passed over: the hub repeats them. */
 static enum tacit_status on_order(const struct tacit_select_site *site,
                                   const struct tacit_select_message *order,
                                   struct tacit_select_update *update)
