@@ -79,15 +79,6 @@ struct phased_core *phased_hub_new(const struct phased_setup *setup)
     return core;
 }
 
-void phased_move(struct phased_core *core)
-{
-    void *const moved = testing_malloc(core->size);
-    memcpy(moved, core->state, core->size);
-    memset(core->state, 0xa5, core->size);
-    testing_free(core->state);
-    core->state = moved;
-}
-
 static enum tacit_status fill(void *context, void *bytes, size_t size)
 {
     struct phased_core *const core = context;
@@ -417,11 +408,6 @@ struct tacit_event phased_start(void)
 struct tacit_event phased_timeout(void)
 {
     return (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT};
-}
-
-struct tacit_event phased_exploited(uint64_t count)
-{
-    return (struct tacit_event){.kind = TACIT_EVENT_EXPLOITED, .as.exploited_count = count};
 }
 
 struct tacit_event phased_receive(const struct tacit_phased_message *message)

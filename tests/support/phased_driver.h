@@ -41,9 +41,6 @@ struct tacit_phased_hub_config phased_hub_config(const struct phased_setup *setu
 struct phased_core *phased_agent_new(const struct phased_setup *setup, uint32_t agent_id);
 struct phased_core *phased_hub_new(const struct phased_setup *setup);
 
-/* A crash: the bytes of the state go to other memory, the old ones are overwritten. No event. */
-void phased_move(struct phased_core *core);
-
 enum tacit_status phased_step(struct phased_core *core, struct tacit_event event);
 
 /* The step has this status, asks for nothing, and leaves every byte of the state as it was. */
@@ -52,7 +49,6 @@ void phased_expect_nothing(struct phased_core *core, struct tacit_event event,
 
 struct tacit_event phased_start(void);
 struct tacit_event phased_timeout(void);
-struct tacit_event phased_exploited(uint64_t count);
 struct tacit_event phased_receive(const struct tacit_phased_message *message);
 struct tacit_event phased_reward(uint32_t arm, uint64_t count, int64_t steps);
 

@@ -14,17 +14,6 @@ static inline void plan_begins(uint64_t *left, uint32_t arm_count,
         left[plan[i].arm] = plan[i].count;
 }
 
-/* Is a word of the state one of these sums? */
-static inline bool holds_a_sum(const void *state, size_t size, const int64_t *sums, uint32_t count)
-{
-    int64_t const *const words = state;
-    for (size_t i = 0; i < size / sizeof *words; i++)
-        for (uint32_t arm = 0; arm < count; arm++)
-            if (words[i] == sums[arm])
-                return true;
-    return false;
-}
-
 /* Of the arms that a site of votes or sums has left the best granted noised sum, lowest index. */
 static inline uint32_t vote_best(const struct tacit_vote_site *site,
                                  const struct tacit_vote_noised_view *player, uint32_t arms)
