@@ -202,9 +202,9 @@ struct tacit_component {
 /* Alg. 4 of Li, Song (READINGS P1.15): in each component the sink is the agent with the smallest
  * largest distance (eccentricity), the lowest such agent on ties. parent[i] is i's lowest neighbour
  * that is nearer to the sink, TACIT_NO_AGENT for a sink; distance[i] counts the edges between.
- * Result: t_delay, the largest delay (l. 6). Beyond the effort, which each component has for
- * itself, a sink is the best that was found, and t_delay may be less. Requires: label and
- * component_count from tacit_graph_components; components has component_count items, parent and
+ * Result: t_delay, the largest delay (l. 6). Beyond the effort, of which a component has what
+ * those before it left, a sink is the best that was found, and t_delay may be less. Requires: label
+ * and component_count from tacit_graph_components; components has component_count items, parent and
  * distance n words, work tacit_graph_work_size bytes, aligned to 8. Cost: as the diameter, mostly
  * less. */
 struct tacit_graph_span tacit_graph_sinks(const struct tacit_graph *graph, const uint32_t *label,

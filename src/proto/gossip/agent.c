@@ -115,10 +115,12 @@ static enum tacit_status on_timeout(struct tacit_gossip_agent *agent,
         return status;
     }
     status = gossip_agent_begin_exchange(agent, entropy, update);
-    if (status == TACIT_OK && agent->phase == PHASE_WAITING)
-        status = gossip_agent_begin_slot(agent, memory, entropy, update);
+    if (status != TACIT_OK)
+        return status;
     agent->deadline_us = agent->clock.now_us + agent->exchange_us;
-    return status;
+    if (agent->phase == PHASE_WAITING) /* as where a slot ends: the next timeout may begin it */
+        (void)gossip_agent_begin_slot(agent, memory, entropy, update);
+    return TACIT_OK;
 }
 
 static enum tacit_status handle(struct tacit_gossip_agent *agent,
