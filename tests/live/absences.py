@@ -31,7 +31,7 @@ def without_the_quorum_the_coordinator_waits_and_says_for_whom(federation_of):
     status = wait_for("it waits", lambda: federation.is_in_phase("waiting"))
     require([site["name"] for site in status["sites"] if not site["reported"]] == ["site-2"], f"{status['sites']}")
     require(status["reports"] == 2 and status["missing"] == 1 and status["epoch"] == 1, f"{status}")
-    require("2 of the 3 sites" in federation.log("coordinator"), "not a word in the log")
+    federation.wait_for_log("coordinator", "2 of the 3 sites")
     federation.kill("coordinator")
     federation.start("coordinator")
     wait_for("it waits again", lambda: federation.is_in_phase("waiting"))
@@ -182,7 +182,7 @@ def frozen_half_is_waited_for_by_name_when_the_quorum_needs_it(federation_of):
     status = wait_for("it waits", lambda: federation.is_in_phase("waiting"))
     missing = [site["name"] for site in status["sites"] if not site["reported"]]
     require(missing == federation.sites[2:], f"missing: {missing}")
-    require("2 of the 3 sites of the quorum" in federation.log("coordinator"), "not a word in the log")
+    federation.wait_for_log("coordinator", "2 of the 3 sites of the quorum")
     time.sleep(1.5)
     require(federation.status()["epoch"] == status["epoch"], "it went on without its quorum")
     for site in federation.sites[2:]:

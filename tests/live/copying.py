@@ -124,7 +124,7 @@ class Trial:
         hasty = Application(federation, COPY, batch=20, prefix=f"copy {time.monotonic()} ")
         hasty.start()
         if kind == "down":
-            wait_for("the copy draws", lambda: "waits for its grant" in federation.log(COPY))
+            federation.wait_for_log(COPY, "waits for its grant")
             self.start_holders()
         wait_for("the copy stops", lambda: federation.phase(COPY) in ("blocked", "halted"), 40)
         status = federation.site_status(COPY)

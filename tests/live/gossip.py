@@ -509,7 +509,7 @@ def start_playing(federation, name):
 def wait_for_halt(federation, name):
     wait_for(f"{name} halts", lambda: federation.phase(name) == "halted", 30)
     require("another incarnation of this site" in federation.site_status(name)["trouble"], "it does not say why")
-    require(" halted: " in federation.log(name), "not a word in the log")
+    federation.wait_for_log(name, " halted: ")
     connection = UnixConnection(federation.socket_of(name))
     code, _ = call(connection, "GET", "/health")
     connection.close()

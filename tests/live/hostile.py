@@ -51,7 +51,7 @@ def announcement_beyond_the_policy_is_refused(federation_of):
     federation.stop("coordinator")
     federation.write_coordinator(federation.run_section(id=99), "coordinator-9")
     federation.start("coordinator-9")
-    wait_for("another run is refused", lambda: "another run is announced" in federation.log("site-0"))
+    federation.wait_for_log("site-0", "another run is announced")
 
 
 @test
@@ -80,7 +80,7 @@ def run_of_other_arms_or_another_range_is_refused_in_words(federation_of):
     federation.start("coordinator-9")
     words = "it is of another coordinator than the run that is under way here"
     wait_for("another run is refused", lambda: words in (federation.site_status("site-0")["refusal"] or ""))
-    wait_for("its orders are refused", lambda: "a message of another run" in federation.log("site-0"))
+    federation.wait_for_log("site-0", "a message of another run")
     federation.stop("coordinator-9")
     federation.tap.seen.clear()
     federation.start("coordinator")
@@ -360,7 +360,7 @@ def order_that_a_full_queue_swallowed_is_asked_for_within_seconds(federation_of)
     wait_for("epoch 2", lambda: federation.is_at(2), 60)
     echo.close()
     site.send_signal(signal.SIGCONT)
-    wait_for("the queue was full", lambda: "being dropped for client site-0" in federation.log("broker"))
+    federation.wait_for_log("broker", "being dropped for client site-0")
     wait_for("site-0 has the order", lambda: (federation.site_status("site-0") or {"epoch": 0})["epoch"] == 2, 30)
     federation.allow(math.inf)
     check_end(federation)

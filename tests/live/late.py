@@ -170,7 +170,7 @@ def wait_grows_when_rewards_take_longer_and_outlives_a_restart(federation_of):
     answers = application.ask("/v1/rewards/batch", {"rewards": rewards})["rewards"]
     require(all(one["status"] == "late" for one in answers), f"{answers}")
     require(federation.site_status("site-0")["wait_s"] == 4, f"{federation.site_status('site-0')}")
-    require("a decision waits 4 s" in federation.log("site-0"), federation.log("site-0"))
+    federation.wait_for_log("site-0", "a decision waits 4 s")
     federation.kill("site-0")
     federation.start("site-0")
     status = wait_for("it is back", lambda: federation.site_status("site-0"))
@@ -253,7 +253,7 @@ def after_the_decision_nothing_is_planned_and_everybody_names_the_winner(federat
     federation.apply()
     wait_for("the run ends", federation.is_finished, 60)
     require(federation.status()["winner"] == "arm 2", f"{federation.status()}")
-    require("arm 2 wins" in federation.log("coordinator"), federation.log("coordinator"))
+    federation.wait_for_log("coordinator", "arm 2 wins")
     for site in federation.sites:
         wait_for("it is decided", lambda site=site: federation.phase(site) == "decided")
         require("decided: arm 2 wins" in federation.log(site) or "arm 2 wins the run" in federation.log(site),

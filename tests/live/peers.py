@@ -446,7 +446,7 @@ def check_lost(federation, site):
     code, body = call(connection, "GET", "/health")
     connection.close()
     require(code == 503 and "halted" in body["error"], f"{code} {body}")
-    require("a peer has seen more from us than our state knows" in federation.log(site), "not a word in the log")
+    federation.wait_for_log(site, "a peer has seen more from us than our state knows")
     require(all(len(rows) == 1 for rows in rows_heard(federation).values()), "two rows of one site and epoch")
     require({key for key in rows_heard(federation) if key[0] == index} ==
             {key for key in federation.check_rows if key[0] == index}, f"{site} released again")

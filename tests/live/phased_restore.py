@@ -80,15 +80,15 @@ def coordinator_that_lost_all_is_built_again_in_a_new_term(federation_of):
     federation.allow(10 ** 9)  # traffic does not wait
     restore.lose(federation)
     restore.expect_stop(federation)
-    require("no state of it" in federation.log("coordinator"), "it does not say that its state is lost")
+    federation.wait_for_log("coordinator", "no state of it")
     restore.recover(federation)
-    require("the state is built from it" in federation.log("coordinator"), "nothing was built")
+    federation.wait_for_log("coordinator", "the state is built from it")
     federation.stop("coordinator")
     federation.start("coordinator")  # as always, from now on
     end_run(federation)
     require(restore.check_chain(federation) == 1, "not one rebuild")
     for site in federation.sites:
-        require("begins: a grantor has lost its state" in federation.log(site), f"{site} is in no term")
+        federation.wait_for_log(site, "begins: a grantor has lost its state")
 
 
 @test

@@ -77,7 +77,7 @@ def expect_stop(federation, said="--recover"):
     process = federation.processes["coordinator"]
     wait_for("the coordinator stops", lambda: process.poll() is not None, 60)
     require(process.returncode == STATE_LOST, f"it ended with {process.returncode}")
-    require(said in federation.log("coordinator"), "it does not say what to do")
+    federation.wait_for_log("coordinator", said)
 
 
 def goes_on(federation):
@@ -149,10 +149,10 @@ def coordinator_that_lost_all_stops_and_is_built_again(federation_of):
     federation.allow(10 ** 9)  # traffic does not wait
     lose(federation)
     expect_stop(federation)
-    require("no state of it" in federation.log("coordinator"), "it does not say that its state is lost")
+    federation.wait_for_log("coordinator", "no state of it")
     expect_stop(federation)  # again and again
     recover(federation)
-    require("the state is built from it" in federation.log("coordinator"), "nothing was built")
+    federation.wait_for_log("coordinator", "the state is built from it")
     federation.stop("coordinator")
     federation.start("coordinator")  # as always, from now on
     end_run(federation)
@@ -171,7 +171,7 @@ def old_copy_stops_and_is_built_again(federation_of):
     federation.kill("coordinator")
     federation.put_back("coordinator")
     expect_stop(federation)
-    require("its state is an old one" in federation.log("coordinator"), "it does not say what is wrong")
+    federation.wait_for_log("coordinator", "its state is an old one")
     recover(federation)
     end_run(federation)
     require(check_chain(federation) == 1, "not one rebuild")

@@ -153,7 +153,7 @@ def member_that_shows_its_neighbours_different_rows_is_named_by_all_and_no_answe
             require(status["phase"] not in ("decided", "finished") and not status["two_states"], f"{status}")
             answer = federation.get(site, "/v1/result")
             require(not answer["decided"] and answer["winner"] is None, f"{site}: {answer}")
-            require("two-rows: " in federation.log(site), f"{site} has no word of it in its log")
+            federation.wait_for_log(site, "two-rows: ")
             require(not any("two states of site" in federation.log(name) for name in honest), "somebody honest is blamed")
         liar.over = True
         liar.join(10)

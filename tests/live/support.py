@@ -220,6 +220,10 @@ class Tested(federation.Federation):
         for site in sites or self.sites:
             wait_for(f"{site} {what}", lambda site=site: condition(site), seconds)
 
+    def wait_for_log(self, name, text):
+        """What a daemon writes comes after what it shows."""
+        wait_for(f"the log of {name} says '{text}'", lambda: text in self.log(name))
+
     def text(self, name, path):
         """What a daemon answers to GET."""
         return text_at(path, self.socket_of(name))

@@ -356,7 +356,7 @@ def site_out_of_reach_is_left_out_until_its_owner_says_a_word(federation_of):
         wait_for("the coordinator says it", lambda: is_deaf_to(federation, "site-0"))
         federation.stop("coordinator")
         start_coordinator(federation, "--recover")  # with all sites: it waits for one that it cannot follow
-        wait_for("site-0 is left out", lambda: "site-0 is in term 196609, out of reach" in federation.log("coordinator"))
+        federation.wait_for_log("coordinator", "site-0 is in term 196609, out of reach")
         federation.stop("coordinator")
         start_coordinator(federation, "--recover", "--sites", "2")
         wait_for("it goes on", lambda: term_of(federation, "coordinator"))

@@ -318,7 +318,7 @@ def a_coordinator_that_lost_all_has_its_model_from_a_site(federation_of):
         (folder / f"go-{number}").touch()
     status = trial.wait_for_end(120)
     require(status["rounds"] == 3 and not any(site["two_states"] for site in status["sites"]), f"{status}")
-    require("is lost here" in trial.log("coordinator"), "it does not say that it lacks its model")
+    trial.wait_for_log("coordinator", "is lost here")
     require(restore.check_chain(trial) == 1, "not one rebuild")
     require(check_books(trial) == 9, "each site releases once in each round")
 
@@ -343,7 +343,7 @@ def an_old_state_of_the_coordinator_trains_on_in_a_new_term(federation_of):
     status = trial.wait_for_end(120)
     require(status["rounds"] == 3 and not any(site["two_states"] for site in status["sites"]), f"{status}")
     for site in trial.sites:
-        require(terms.BEGINS in trial.log(site), f"{site} heard of no term")
+        trial.wait_for_log(site, terms.BEGINS)
     # Round 1 of site-0 is its newest release and is said again; the others have gone on, and train anew, at their next price.
     require(check_books(trial, terms_count=2) == 3 + 2 * 5, "a release too many, or one that was not drawn")
 
@@ -447,7 +447,7 @@ def a_site_refuses_what_its_file_does_not_allow(federation_of):
                     .replace('"classes": 3', '"classes": 6'))
     trial.start_all()
     wait_for("it refuses", lambda: trial.phase("site-1") == "refused")
-    require("policy.parameters" in trial.log("site-1"), "the log says why")
+    trial.wait_for_log("site-1", "policy.parameters")
     require(trial.status()["epoch"] == 0, "no round begins without the quorum")
 
 

@@ -392,7 +392,7 @@ def restore_hastily(federation, with_hub):
         hasty = Application(federation, COPY, batch=20, prefix=f"copy {time.monotonic()} ")
         hasty.start()
         if not with_hub:
-            wait_for("the copy draws", lambda: "waits for its grant" in federation.log(COPY))
+            federation.wait_for_log(COPY, "waits for its grant")
             federation.start("coordinator")
         wait_for("the copy stops", lambda: federation.phase(COPY) == "blocked", 40)
         status = trial.status(COPY)
@@ -401,7 +401,7 @@ def restore_hastily(federation, with_hub):
         hasty.join(20)
         federation.kill(COPY)
         require(status["trouble"] and status["release_epoch"] < cell, f"{status}")
-        require(" two-states: " in federation.log(COPY), "it stops in silence")
+        federation.wait_for_log(COPY, " two-states: ")
         require(len(federation.commits(trial.site)[cell]) == before + 1, "the copy did not draw: no test")
         late = [body for body in federation.said(f"up/{trial.site}/votes", CAST)[casts:]
                 if part(body, 3) not in set().union(*federation.grants(trial.site).values())]
