@@ -1319,8 +1319,8 @@ TEST_WITH(garbage_is_survived, setup, teardown)
         "GET\r\n\r\n",
         "GET /%00%ff/../../x HTTP/1.1\r\nHost: localhost\r\n\r\n",
         "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{",
-        "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
-        "chunked\r\n\r\nzz\r\n",
+        ("POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
+         "chunked\r\n\r\nzz\r\n"),
         "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", /* TLS */
     };
     struct server *const server = *state;
