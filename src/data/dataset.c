@@ -81,8 +81,9 @@ static bool find_in(const char *directory, int length, const char *name,
     static const char *const suffixes[] = {"", ".xz", ".gz"};
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         char candidate[TACIT_PATH_BYTES];
+        bool const is_bare = length > 0 && directory[length - 1] != '/';
         int const size = snprintf(candidate, sizeof candidate, "%.*s%s%s%s", length, directory,
-                                  length == 0 ? "" : "/", name, suffixes[i]);
+                                  is_bare ? "/" : "", name, suffixes[i]);
         if (size >= 0 && (size_t)size < sizeof candidate && is_file(candidate)) {
             memcpy(path, candidate, (size_t)size + 1);
             return true;
@@ -95,7 +96,8 @@ enum tacit_status tacit_dataset_find(const char *beside, const char *name,
                                      char path[TACIT_PATH_BYTES])
 {
     char const *const slash = beside == NULL || name[0] == '/' ? NULL : strrchr(beside, '/');
-    if (beside != NULL && find_in(beside, slash == NULL ? 0 : (int)(slash - beside), name, path))
+    if (beside != NULL &&
+        find_in(beside, slash == NULL ? 0 : (int)(slash + 1 - beside), name, path))
         return TACIT_OK;
     for (uint32_t i = 0; i < DIRECTORIES_MAX; i++) {
         char directory[TACIT_PATH_BYTES];

@@ -27,7 +27,8 @@ static void digest_text(struct tacit_sha256 *sha, const char *text)
 static void digest_file(struct tacit_sha256 *sha, const char *path)
 {
     char part[65536];
-    FILE *const in = path == NULL ? NULL : fopen(path, "rb");
+    struct stat status; /* what a shell hands over can be read once, and has been */
+    FILE *const in = stat(path, &status) == 0 && S_ISREG(status.st_mode) ? fopen(path, "rb") : NULL;
     if (in == NULL)
         return;
     for (size_t got; (got = fread(part, 1, sizeof part, in)) > 0;)

@@ -1416,6 +1416,8 @@ TEST(dataset_find)
     assert_string_equal(path, expected);
     assert_int_equal(tacit_dataset_find(beside, expected, path), TACIT_OK); /* a whole path */
     assert_string_equal(path, expected);
+    assert_int_equal(tacit_dataset_find("/experiment.yaml", "etc/passwd", path), TACIT_OK);
+    assert_string_equal(path, "/etc/passwd");
     set_environment(NULL, home);
     assert_found("two.csv", data, "two.csv");
     assert_int_equal(tacit_dataset_find(NULL, "one.csv", path), TACIT_IO);
