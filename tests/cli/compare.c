@@ -83,14 +83,11 @@ TEST_WITH(results_do_not_depend_on_threads, open_folder, temp_folder_remove)
     static const char *const threads[] = {"--threads=1", "--threads=2", "--threads=7"};
     char *first = NULL;
     for (size_t i = 0; i < 3; i++) {
-        struct process_result result =
-            TACIT("compare", one, "--json", "--over=agents=1,2,5", threads[i]);
-        assert_int_equal(result.code, 0);
-        if (i == 0)
-            first = strdup(result.out);
-        assert_string_equal(result.out, first);
+        char *const said = PROCESS_EXPECT(
+            TACIT("compare", one, "--json", "--over=agents=1,2,5", threads[i]), 0, "{");
+        first = i == 0 ? said : first;
+        assert_string_equal(said, first);
     }
-    testing_free(first);
 }
 
 TEST_WITH(a_cell_that_cannot_run_says_why_and_the_others_go_on, open_folder, temp_folder_remove)
@@ -108,39 +105,20 @@ TEST_WITH(a_cell_that_cannot_run_says_why_and_the_others_go_on, open_folder, tem
     assert_non_null(strstr(error, "'many' is not allowed"));
     assert_cell(json_array_get(results, 2), one, "--set=privacy.epsilon=2", "--quiet");
     json_decref(json);
-
-    result = TACIT("compare", one, "--json", "--over", "privacy.epsilom=1,2");
-    assert_int_equal(result.code, 2);
-    assert_non_null(strstr(result.err, "epsilon"));
-}
-
-static char *read_text(const char *name)
-{
-    char path[TEMP_PATH_BYTES];
-    char *text = testing_calloc(1, 1000000);
-    temp_path(path, out, name);
-    FILE *const in = fopen(path, "rb");
-    assert_non_null(in);
-    assert_non_null(text);
-    assert_true(fread(text, 1, 999999, in) > 0);
-    (void)fclose(in);
-    return text;
+    (void)PROCESS_EXPECT(TACIT("compare", one, "--json", "--over", "privacy.epsilom=1,2"), 2,
+                         "epsilon");
 }
 
 static void assert_shown(const char *name, const char *text)
 {
-    char *const all = read_text(name);
-    if (strstr(all, text) == NULL)
+    if (strstr(on_file_text(out, name), text) == NULL)
         fail_msg("%s does not say %s", name, text);
 }
 
 TEST_WITH(files_are_written, open_folder, temp_folder_remove)
 {
-    struct process_result result =
-        TACIT("compare", one, "--over=privacy.epsilon=0.5,1,none", "--out", out);
-    assert_int_equal(result.code, 0);
-    assert_non_null(strstr(result.out, "epsilon 0.5"));
-    assert_non_null(strstr(result.out, "'none' is not allowed"));
+    (void)PROCESS_EXPECT(TACIT("compare", one, "--over=privacy.epsilon=0.5,1,none", "--out", out),
+                         0, "epsilon 0.5", "'none' is not allowed");
     assert_shown("comparison.csv", "settings,error,epsilon,runs,uniform_regret,regret_mean");
     assert_shown("comparison.csv", "\"privacy.epsilon=1\",,1,5,");
     assert_shown("curves.csv", "\"privacy.epsilon=0.5\",5000,");
@@ -157,18 +135,18 @@ TEST_WITH(files_are_written, open_folder, temp_folder_remove)
 TEST_WITH(baselines_stand_in_every_figure, open_folder, temp_folder_remove)
 {
     static const char *const figures[] = {"regret.svg", "settings.svg", "cost.svg", "bytes.svg"};
-    struct process_result result = TACIT("compare", one, "--set=baselines=[pooled-ucb1]",
-                                         "--over=privacy.epsilon=0.2,2", "--out", out);
-    assert_int_equal(result.code, 0);
+    (void)PROCESS_EXPECT(TACIT("compare", one, "--set=baselines=[pooled-ucb1]",
+                               "--over=privacy.epsilon=0.2,2", "--out", out),
+                         0, "");
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
         assert_shown(figures[i], "floor of theory: ");
         assert_shown(figures[i], "pooled-ucb1: ");
     }
     assert_shown("regret.svg", "every arm alike: ");
-    result = TACIT("compare", one, "--set=baselines=[pooled-ucb1]", "--over=horizon=4000,5000",
-                   "--out", out);
-    assert_int_equal(result.code, 0);
-    char *const curves = read_text("regret.svg");
+    (void)PROCESS_EXPECT(TACIT("compare", one, "--set=baselines=[pooled-ucb1]",
+                               "--over=horizon=4000,5000", "--out", out),
+                         0, "");
+    char *const curves = on_file_text(out, "regret.svg");
     assert_null(strstr(curves, "every arm alike"));
     assert_null(strstr(curves, "pooled-ucb1"));
 }
@@ -195,18 +173,10 @@ TEST_WITH(an_interrupted_comparison_goes_on_where_it_stopped, open_folder, temp_
     temp_path(cells, out, "cells/*.json");
     struct process_plan const whole_plan = {.arguments = words};
     struct process_plan const stopped_plan = {.arguments = words, .interrupt_when = cells};
-    struct process_result stopped = process_run(&stopped_plan);
-    assert_int_equal(stopped.code, 130);
-    assert_non_null(strstr(stopped.err, "the same call goes on from there"));
-    struct process_result second = process_run(&whole_plan);
-    assert_int_equal(second.code, 0);
-    char *const resumed = strdup(second.out);
-
+    (void)PROCESS_EXPECT(process_run(&stopped_plan), 130, "the same call goes on from there");
+    char *const resumed = PROCESS_EXPECT(process_run(&whole_plan), 0, "{");
     temp_path(out, temp_folder, "fresh");
-    struct process_result fresh = process_run(&whole_plan);
-    assert_int_equal(fresh.code, 0);
-    assert_string_equal(fresh.out, resumed);
-    testing_free(resumed);
+    assert_string_equal(PROCESS_EXPECT(process_run(&whole_plan), 0, "{"), resumed);
 }
 
 /* What lies there of other data is not taken. */
@@ -237,17 +207,12 @@ TEST_WITH(wrong_words_are_refused_in_a_line, open_folder, temp_folder_remove)
         struct process_result result = cases[i][0] == NULL
                                            ? TACIT("compare", "--json")
                                            : TACIT("compare", one, cases[i][0], cases[i][1]);
-        assert_int_equal(result.code, 2);
-        assert_string_equal(result.out, "");
-        assert_int_equal(process_line_count(result.err), 1);
-        assert_non_null(strstr(result.err, cases[i][2]));
+        on_file_expect_wrong(result, cases[i][2], cases[i][2]);
     }
 }
 
 TEST_WITH(a_place_that_takes_no_files_is_found_before_the_runs, open_folder, temp_folder_remove)
 {
     struct process_result result = TACIT("compare", one, "--out", "/proc/none");
-    assert_int_equal(result.code, 1);
-    assert_string_equal(result.out, "");
-    assert_non_null(strstr(result.err, "--out: /proc/none: "));
+    assert_string_equal(PROCESS_EXPECT(result, 1, "--out: /proc/none: "), "");
 }

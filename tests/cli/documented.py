@@ -38,7 +38,9 @@ FILES = {
               "protocol: {kind: select, users_per_round: 2}\nprivacy: {mode: paper, epsilon: 40, eta: 0.04}\n",
 }
 PAPER, SOUND = "privacy={mode: paper, epsilon: 1}", "privacy={mode: sound, epsilon: 1}"
-OTHERS = {"star": [("protocol={kind: elimination, bounds: exact}",)], "phased": [("protocol.growth=1.5",)],
+NETWORKS = ("star-graph", "complete", "ring", "path", "grid", "random", "regular, degree: 3", "small-world, degree: 4, rewiring_probability: 0.2", "alone")
+OTHERS = {"star": [("protocol={kind: elimination, bounds: exact}",),
+                   *((f"network={{kind: {kind}}}", "agents=12", "environment={kind: bernoulli, generated: {arms: 5}}") for kind in NETWORKS)], "phased": [("protocol.growth=1.5",)],
           "gossip": [(PAPER,), (SOUND,), (PAPER, "protocol.release=each")], "index": [("protocol.index=thompson",), ("protocol.sharing=none",)]}
 # What stands below these is named by the file: settings, arms, baselines.
 NAMED = {"settings"}

@@ -87,22 +87,18 @@ TEST_WITH(means_of_every_agents_own_differ_between_agents, open_folder, temp_fol
     json_decref(own);
 }
 
-TEST_WITH(paper_mode_says_that_nothing_is_guaranteed, open_folder, temp_folder_remove)
+TEST_WITH(check_says_what_a_release_costs, open_folder, temp_folder_remove)
 {
-    struct process_result result = CHECK("privacy={mode: paper, epsilon: 1}", "horizon=4096");
-    assert_int_equal(result.code, 0);
-    assert_non_null(strstr(result.out, "epsilon per reward: infinite (no guarantee)"));
-    assert_non_null(strstr(result.out, "up to 13 noised sums that a reward lies in has eps/12"));
-    assert_non_null(strstr(result.out, "first reward of every arm"));
-    assert_non_null(strstr(result.out, "Theorem 2"));
-    assert_non_null(strstr(result.out, "lambda_2  0.75"));
-    assert_null(strstr(result.out, "which is for rewards in [0, 1]"));
-    result = CHECK("privacy={mode: paper, epsilon: 1}", "environment.kind=gaussian",
-                   "environment.gaussian={sd: 1}");
-    assert_non_null(
-        strstr(result.out, "(Theorem 2, which is for rewards in [0, 1], and these are not)"));
-    result = CHECK("privacy={mode: sound, epsilon: 1}");
-    assert_non_null(strstr(result.out, "is protected with epsilon = 0.99999999"));
+    char *const bounded = PROCESS_EXPECT(CHECK("privacy={mode: paper, epsilon: 1}", "horizon=4096"),
+                                         0, "up to 13 noised sums that a reward lies in has eps/12",
+                                         "Theorem 2", "lambda_2  0.75");
+    assert_null(strstr(bounded, "which is for rewards in [0, 1]"));
+    (void)PROCESS_EXPECT(CHECK("privacy={mode: paper, epsilon: 1}", "environment.kind=gaussian",
+                               "environment.gaussian={sd: 1}"),
+                         0, "(Theorem 2, which is for rewards in [0, 1], and these are not)");
+    (void)PROCESS_EXPECT(CHECK("privacy={mode: sound, epsilon: 0.5}",
+                               "protocol={kind: gossip-ucb, release: doubling}"),
+                         0, "epsilon per reward: 0.5", "first rung");
 }
 
 /* The small form of the claim of experiments/p2-gossip: at equal real epsilon doubling loses less
@@ -144,27 +140,14 @@ TEST_WITH(gossip_sends_with_every_slot_and_elimination_with_the_logarithm, open_
     assert_true(regret[2] - regret[1] <= 1.1 * (regret[1] - regret[0]));
 }
 
-TEST_WITH(doubling_says_what_it_costs, open_folder, temp_folder_remove)
-{
-    struct process_result result = CHECK("privacy={mode: sound, epsilon: 0.5}",
-                                         "protocol={kind: gossip-ucb, release: doubling}");
-    assert_int_equal(result.code, 0);
-    assert_non_null(strstr(result.out, "epsilon per reward: 0.5"));
-    assert_non_null(strstr(result.out, "at most one noised sum"));
-    assert_non_null(strstr(result.out, "first rung"));
-}
-
 /* Sec. 4.1. Its noise is T times what a reward needs: with epsilon = T it is Laplace of scale 1,
  * and without noise it is Gossip_UCB. */
 TEST_WITH(noise_of_each_reward_is_paid_for_with_regret, open_folder, temp_folder_remove)
 {
-    struct process_result result =
-        CHECK("privacy={mode: paper, epsilon: 1}", "protocol={kind: gossip-ucb, release: "
-                                                   "each}");
-    assert_int_equal(result.code, 0);
-    assert_non_null(strstr(result.out, "epsilon per reward: 0.000333333")); /* 1/3000 */
-    assert_non_null(strstr(result.out, "naive extension"));
-    assert_null(strstr(result.out, "Theorem"));
+    char *const check = PROCESS_EXPECT(
+        CHECK("privacy={mode: paper, epsilon: 1}", "protocol={kind: gossip-ucb, release: each}"), 0,
+        "epsilon per reward: 0.000333333" /* 1/3000 */, "naive extension");
+    assert_null(strstr(check, "Theorem"));
     json_t *const each = RUN("privacy={mode: paper, epsilon: 1}",
                              "protocol={kind: gossip-ucb, release: each}", "horizon=20000");
     json_t *const free_of_noise =
@@ -215,45 +198,26 @@ TEST_WITH(estimates_draw_together_on_the_page, open_folder, temp_folder_remove)
     assert_non_null(strstr(page, "to halve every 3 slots"));
 }
 
-TEST_WITH(doubling_of_a_horizon_without_a_first_rung_is_refused, open_folder, temp_folder_remove)
-{
-    struct process_result result = CHECK("horizon=20", "privacy={mode: sound, epsilon: 0.1}",
-                                         "protocol={kind: gossip-ucb, release: doubling}");
-    assert_int_equal(result.code, 2);
-    assert_non_null(strstr(result.err, "horizon: 20 is too short for the first rung"));
-    result = CHECK("privacy={mode: paper, epsilon: 1}",
-                   "protocol={kind: gossip-ucb, release: doubling}");
-    assert_int_equal(result.code, 2);
-    assert_non_null(strstr(result.err, "protocol.release"));
-}
-
 TEST_WITH(what_cannot_be_is_refused_with_its_key, open_folder, temp_folder_remove)
 {
-    static const struct {
-        const char *setting;
-        const char *says;
-    } cases[] = {
-        {"network={kind: star}", "network.kind"},
-        {"network={kind: edges, file: pieces.csv}", "connected"},
-        {"protocol={kind: gossip-ucb, log_base: 7}", "protocol.log_base"},
-        {"protocol={kind: gossip-ucb, log_base: 10}", "protocol.log_base"},
-        {"protocol={kind: gossip-ucb, rounds: 3}", "rounds"},
-        {"protocol={kind: gossip-ucb, release: each}", "protocol.release"},
-        {"protocol={kind: gossip-ucb, quorum: 3}", "protocol.quorum"},
-        {"protocol={kind: gossip-ucb, release: doubling, quorum: 5}", "protocol.quorum"},
-        {"protocol={kind: gossip-ucb, release: doubling, arms_per_round: 4}",
-         "protocol.arms_per_round"},
-        {"protocol={kind: gossip-ucb, release: doubling, log_base: 10}", "protocol.log_base"},
-        {"agents=1", "agents"},
-        {"horizon=1", "horizon"},
-        {"privacy={mode: sound, epsilon: 0.000002}", "privacy.epsilon"},
+#define DOUBLING "--set=protocol={kind: gossip-ucb, release: doubling"
+    static const struct on_file_wrong wrong[] = {
+        {{"--set=network={kind: star}"}, "network.kind"},
+        {{"--set=network={kind: edges, file: pieces.csv}"}, "connected"},
+        {{"--set=protocol={kind: gossip-ucb, log_base: 7}"}, "protocol.log_base"},
+        {{"--set=protocol={kind: gossip-ucb, log_base: 10}"}, "protocol.log_base"},
+        {{"--set=protocol={kind: gossip-ucb, rounds: 3}"}, "rounds"},
+        {{"--set=protocol={kind: gossip-ucb, release: each}"}, "protocol.release"},
+        {{"--set=protocol={kind: gossip-ucb, quorum: 3}"}, "protocol.quorum"},
+        {{DOUBLING ", quorum: 5}"}, "protocol.quorum"},
+        {{DOUBLING ", arms_per_round: 4}"}, "protocol.arms_per_round"},
+        {{DOUBLING ", log_base: 10}"}, "protocol.log_base"},
+        {{DOUBLING "}", "--set=privacy={mode: paper, epsilon: 1}"}, "protocol.release"},
+        {{DOUBLING "}", "--set=privacy={mode: sound, epsilon: 0.1}", "--set=horizon=20"},
+         "horizon: 20 is too short for the first rung"},
+        {{"--set=agents=1"}, "agents"},
+        {{"--set=horizon=1"}, "horizon"},
+        {{"--set=privacy={mode: sound, epsilon: 0.000002}"}, "privacy.epsilon"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct process_result result = CHECK(cases[i].setting);
-        if (result.code != 2 || strstr(result.err, cases[i].says) == NULL)
-            print_error("%s: code %d: %s\n", cases[i].setting, result.code, result.err);
-        assert_int_equal(result.code, 2);
-        assert_non_null(strstr(result.err, cases[i].says));
-        assert_string_equal(result.out, "");
-    }
+    ON_FILE_REFUSE("check", wrong);
 }

@@ -191,6 +191,7 @@ TEST(stdout_that_is_full_is_said_by_every_command)
                                     {"run", "--help"},
                                     {"manual", "man"},
                                     {"check", shop},
+                                    {"run", shop, "--runs=1", "--json"},
                                     {"reproduce", "--list", "-e", papers},
                                     {"bound", "--pulls=10", "--mean=0.5"}};
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {

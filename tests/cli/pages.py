@@ -75,6 +75,8 @@ def html_is_well_formed(page, _folder):
     assert len(ids) == len(set(ids)), ids
     assert page.all("html")[0]["attrs"]["lang"] == "en"
     assert not page.all("script", "iframe", "img", "object")
+    fetched = [element["attrs"] for element in page.elements if {"src", "srcset", "action", "data"} & set(element["attrs"])]
+    assert not fetched and not any(word in style["text"] for style in page.all("style") for word in ("url(", "@import")), fetched
 
 
 def headings_go_down_step_by_step(page, _folder):

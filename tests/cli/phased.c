@@ -137,56 +137,47 @@ TEST_WITH(an_early_answer_names_what_cannot_be_told_apart, open_folder, temp_fol
     json_decref(json);
 }
 
-static const struct {
-    const char *setting;
-    const char *says;
-} wrong[] = {
-    {"--set=protocol.arms_per_round=1", "2"},
-    {"--set=protocol.arms_per_round=6", "allowed: 2 to 5"},
-    {"--set=protocol.growth=1.01", "64 releases"},
-    {"--set=protocol.rounds=3", "rounds"},
-    {"--set=privacy.mode=paper", "sound"},
-    {"--set=network.kind=ring", "allowed: star"},
-    {"--set=environment={kind: gaussian, means: means.csv, gaussian: {sd: 1}}", "range"},
-    {"--set=protocol={kind: elimination, growth: 2}", "belongs to bounds: exact"},
-    {"--set=protocol={kind: elimination, bounds: paper, confidence: 0.9}",
-     "belongs to bounds: exact"},
-    {"--set=protocol={kind: elimination, bounds: exact, rounds: 3}", "allowed: none"},
-    {"--set=protocol={kind: elimination, bounds: exact, participation: 0.5}", "allowed: 1"},
-    {"--set=protocol.arms_max=4", "fewer than the environment has"},
-    {"--set=protocol.changes=2",
-     "a list of 1 to 131072 is expected, like [{slot: 1000, retire: 2}]"},
-    {"--set=protocol.changes=[2]", "a map is expected, like {slot: 1000, retire: 2}"},
-    {"--set=protocol.changes=[{slot: 5}]", "either add or retire"},
-    {"--set=protocol.changes=[{slot: 5, add: 4, retire: 3}]", "either add or retire"},
-    {"--set=protocol.changes=[{add: 4}]", "protocol.changes.0.slot"},
-    {"--set=protocol.changes=[{slot: 5, add: 5}]", "no such arm"},
-    {"--set=protocol.changes=[{slot: 5, add: 0}]", "added once"},
-    {"--set=protocol.changes=[{slot: 5, retire: 3}, {slot: 6, add: 0}]", "added once"},
-    {"--set=protocol.changes=[{slot: 5, retire: 0}, {slot: 6, retire: 0}]", "retired once"},
-    {"--set=protocol.changes=[{slot: 5, retire: 4}, {slot: 6, add: 4}]", "after that"},
-    {"--set=protocol.changes=[{slot: 5, retire: 0}, {slot: 5, retire: 1}, {slot: 5, retire: 2}, "
-     "{slot: 5, retire: 3}, {slot: 6, retire: 4}]",
-     "one arm at least"},
-};
-
-static void refuse(const char *first, const char *second, const char *says)
-{
-    struct process_result result = on_file_run("check", (const char *const[]){first, second, NULL});
-    on_file_expect_wrong(result, first, says);
-}
-
 TEST_WITH(what_cannot_be_is_refused_in_words, open_folder, temp_folder_remove)
 {
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        refuse(wrong[i].setting, NULL, wrong[i].says);
-    refuse("--set=protocol={kind: elimination, bounds: exact, component_weights: components}",
-           "--set=network={kind: hybrid, components: [{agents: 3, kind: ring}]}",
-           "allowed: agents");
-    refuse("--set=protocol={kind: elimination, bounds: exact, growth: 1.001}",
-           "--set=network.kind=ring", "protocol.growth");
-    refuse("--set=protocol={kind: elimination, bounds: exact}", "--set=privacy.mode=paper",
-           "allowed: sound, none");
+    static const struct on_file_wrong wrong[] = {
+        {{"--set=protocol.arms_per_round=1"}, "2"},
+        {{"--set=protocol.arms_per_round=6"}, "allowed: 2 to 5"},
+        {{"--set=protocol.growth=1.01"}, "64 releases"},
+        {{"--set=protocol.rounds=3"}, "rounds"},
+        {{"--set=privacy.mode=paper"}, "sound"},
+        {{"--set=network.kind=ring"}, "allowed: star"},
+        {{"--set=environment={kind: gaussian, means: means.csv, gaussian: {sd: 1}}"}, "range"},
+        {{"--set=protocol={kind: elimination, growth: 2}"}, "belongs to bounds: exact"},
+        {{"--set=protocol={kind: elimination, bounds: paper, confidence: 0.9}"},
+         "belongs to bounds: exact"},
+        {{"--set=protocol={kind: elimination, bounds: exact, rounds: 3}"}, "allowed: none"},
+        {{"--set=protocol={kind: elimination, bounds: exact, participation: 0.5}"}, "allowed: 1"},
+        {{"--set=protocol.arms_max=4"}, "fewer than the environment has"},
+        {{"--set=protocol.changes=2"},
+         "a list of 1 to 131072 is expected, like [{slot: 1000, retire: 2}]"},
+        {{"--set=protocol.changes=[2]"}, "a map is expected, like {slot: 1000, retire: 2}"},
+        {{"--set=protocol.changes=[{slot: 5}]"}, "either add or retire"},
+        {{"--set=protocol.changes=[{slot: 5, add: 4, retire: 3}]"}, "either add or retire"},
+        {{"--set=protocol.changes=[{add: 4}]"}, "protocol.changes.0.slot"},
+        {{"--set=protocol.changes=[{slot: 5, add: 5}]"}, "no such arm"},
+        {{"--set=protocol.changes=[{slot: 5, add: 0}]"}, "added once"},
+        {{"--set=protocol.changes=[{slot: 5, retire: 3}, {slot: 6, add: 0}]"}, "added once"},
+        {{"--set=protocol.changes=[{slot: 5, retire: 0}, {slot: 6, retire: 0}]"}, "retired once"},
+        {{"--set=protocol.changes=[{slot: 5, retire: 4}, {slot: 6, add: 4}]"}, "after that"},
+        {{"--set=protocol.changes=[{slot: 5, retire: 0}, {slot: 5, retire: 1}, {slot: 5, retire: "
+          "2}, "
+          "{slot: 5, retire: 3}, {slot: 6, retire: 4}]"},
+         "one arm at least"},
+        {{"--set=protocol={kind: elimination, bounds: exact, component_weights: components}",
+          "--set=network={kind: hybrid, components: [{agents: 3, kind: ring}]}"},
+         "allowed: agents"},
+        {{"--set=protocol={kind: elimination, bounds: exact, growth: 1.001}",
+          "--set=network.kind=ring"},
+         "protocol.growth"},
+        {{"--set=protocol={kind: elimination, bounds: exact}", "--set=privacy.mode=paper"},
+         "allowed: sound, none"},
+    };
+    ON_FILE_REFUSE("check", wrong);
 }
 
 /* Says the least horizon, which is one that runs, and one less does not. */
@@ -197,30 +188,25 @@ TEST_WITH(a_horizon_below_the_first_plan_is_refused_with_the_least_one, open_fol
                                             "--set=protocol={kind: elimination, bounds: exact}"};
     for (int i = 0; i < 2; i++) {
         char setting[64];
+        static const char allowed[] = "allowed: at least ";
         struct process_result result =
-            on_file_run("run", (const char *const[]){protocols[i], "--set=horizon=3", NULL});
-        assert_int_equal(result.code, 2);
-        char const *const said = strstr(result.err, "allowed: at least ");
-        assert_non_null(said);
-        unsigned long const least = strtoul(said + strlen("allowed: at least "), NULL, 10);
+            on_file_run("run", PROCESS_WORDS(protocols[i], "--set=horizon=3"));
+        (void)PROCESS_EXPECT(result, 2, allowed);
+        unsigned long const least =
+            strtoul(strstr(result.err, allowed) + strlen(allowed), NULL, 10);
         assert_true(least > 3);
         (void)snprintf(setting, sizeof setting, "--set=horizon=%lu", least);
         json_t *const json = run(protocols[i], setting);
         assert_true(on_file_metric(json, "rounds") >= 1);
         json_decref(json);
         (void)snprintf(setting, sizeof setting, "--set=horizon=%lu", least - 1);
-        refuse(protocols[i], setting, "is too short for the first plan");
+        on_file_expect_wrong(on_file_run("check", PROCESS_WORDS(protocols[i], setting)),
+                             protocols[i], "is too short for the first plan");
     }
 }
 
 TEST_WITH(check_says_what_it_promises, open_folder, temp_folder_remove)
 {
-    struct process_result result = on_file_run("check", (const char *const[]){NULL});
-    assert_int_equal(result.code, 0);
-    assert_non_null(strstr(result.out, "is in at most one noised sum"));
-    assert_non_null(strstr(result.out, "first plan "));
-    assert_non_null(strstr(result.out, "with chance 0.95"));
-    result = on_file_run("check", (const char *const[]){"--set=privacy={mode: none}", NULL});
-    assert_int_equal(result.code, 0);
-    assert_non_null(strstr(result.out, "nothing protects the rewards"));
+    (void)PROCESS_EXPECT(on_file_run("check", PROCESS_WORDS(NULL)), 0, "first plan ",
+                         "with chance 0.95");
 }

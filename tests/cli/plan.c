@@ -9,20 +9,13 @@
 
 static char file[TEMP_PATH_BYTES];
 
-static void write_file(void)
-{
-    temp_file_write(temp_folder, "plan.yaml",
-                    "name: plan\nseed: 4\nruns: 100\nhorizon: 20000\n"
-                    "environment: {kind: bernoulli, means: means.csv}\nagents: 4\n"
-                    "protocol: {kind: elimination}\nprivacy: {mode: sound, epsilon: 1}\n"
-                    "cost: {server_link: 25}\n");
-}
-
 static int open_folder(void **state)
 {
-    temp_directory_make(temp_folder);
+    on_file_open("plan.yaml", "name: plan\nseed: 4\nruns: 100\nhorizon: 20000\n"
+                              "environment: {kind: bernoulli, means: means.csv}\nagents: 4\n"
+                              "protocol: {kind: elimination}\n"
+                              "privacy: {mode: sound, epsilon: 1}\ncost: {server_link: 25}\n");
     temp_path(file, temp_folder, "plan.yaml");
-    write_file();
     return 0;
 }
 
@@ -152,14 +145,12 @@ TEST(check_and_run_say_how_long_it_would_take)
     static const char *const commands[] = {"check", "run"};
     temp_file_write(temp_folder, "means.csv", "0.525,0.5\n");
     for (size_t i = 0; i < 2; i++) {
-        struct process_result result = TACIT(commands[i], file, "--set=runs=20");
-        assert_int_equal(result.code, 0);
-        const char *const said = strstr(result.out, "\nto tell 0.025 apart at epsilon 1 takes ");
-        assert_non_null(said);
-        assert_non_null(strstr(said, " slots a site; you have 20,000\n"));
-        result = TACIT(commands[i], file, "--set=runs=20", "--set=horizon=1000000");
-        assert_int_equal(result.code, 0);
-        assert_null(strstr(result.out, "to tell 0.025 apart"));
+        (void)PROCESS_EXPECT(TACIT(commands[i], file, "--set=runs=20"), 0,
+                             "\nto tell 0.025 apart at epsilon 1 takes ",
+                             " slots a site; you have 20,000\n");
+        char *const longer = PROCESS_EXPECT(
+            TACIT(commands[i], file, "--set=runs=20", "--set=horizon=1000000"), 0, "");
+        assert_null(strstr(longer, "to tell 0.025 apart"));
     }
 }
 
@@ -187,10 +178,8 @@ TEST(the_best_plan_comes_first)
 TEST(a_plan_is_told_in_words)
 {
     temp_file_write(temp_folder, "means.csv", "0.503,0.5\n");
-    struct process_result result = TACIT("plan", file, "--runs=20", "--set=horizon=2000");
-    assert_int_equal(result.code, 0);
-    assert_non_null(strstr(result.out, "to tell 0.003 apart at epsilon 1 takes "));
-    assert_non_null(strstr(result.out, "; you have 2,000\n"));
+    (void)PROCESS_EXPECT(TACIT("plan", file, "--runs=20", "--set=horizon=2000"), 0,
+                         "to tell 0.003 apart at epsilon 1 takes ", "; you have 2,000\n");
 }
 
 /* The file's own protocol does not even begin in 50 slots: that is no reason not to say how many it
@@ -215,28 +204,21 @@ TEST(a_horizon_that_is_too_short_for_the_file_is_planned_for)
     assert_int_equal(eliminations, 6);
     assert_non_null(strstr(json_string_value(json_object_get(json, "sentence")), "; you have 50"));
     json_decref(json);
-    struct process_result result =
-        TACIT("plan", file, "--set=horizon=50", "--set=protocol={kind: elimnation}");
-    assert_int_equal(result.code, 2);
-    assert_non_null(strstr(result.err, "'elimnation'"));
 }
 
 TEST(what_cannot_be_planned_is_said)
 {
     temp_file_write(temp_folder, "means.csv", "0.5,0.5\n");
-    struct process_result result = TACIT("plan", file);
-    assert_int_equal(result.code, 2);
-    assert_non_null(strstr(result.err, "two arms share the best mean"));
-    result = TACIT("plan", file,
-                   "--set=environment={kind: bernoulli, generated: {arms: 4, draw: uniform}}");
-    assert_int_equal(result.code, 2);
-    assert_non_null(strstr(result.err, "every run has its own means here"));
-    result = TACIT("plan", file, "--runs=0");
-    assert_int_equal(result.code, 2);
-    result = TACIT("plan", file, "--gap=1.5");
-    assert_int_equal(result.code, 2);
-    assert_non_null(
-        strstr(result.err, "--gap: '1.5' is not allowed; allowed: a number above 0 and up to 1"));
+    static const char *const wrong[][2] = {
+        {NULL, "two arms share the best mean"},
+        {"--set=environment={kind: bernoulli, generated: {arms: 4, draw: uniform}}",
+         "every run has its own means here"},
+        {"--set=protocol={kind: elimnation}", "'elimnation'"},
+        {"--runs=0", "runs"},
+        {"--gap=1.5", "--gap: '1.5' is not allowed; allowed: a number above 0 and up to 1"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        (void)PROCESS_EXPECT(TACIT("plan", file, wrong[i][0]), 2, wrong[i][1]);
 }
 
 /* The gap that matters in place of the file's: the same plans as of a file with these means; what
@@ -266,7 +248,6 @@ TEST(the_gap_that_matters_stands_in_for_the_means)
     json_decref(json);
 }
 
-/* The sentence names the least slots of all plans, whatever comes first in the table. */
 /* Ten rows a site on each of 14 days but Sundays. */
 TEST(slots_are_days_where_a_column_says_when)
 {
@@ -292,6 +273,7 @@ TEST(slots_are_days_where_a_column_says_when)
     json_decref(json);
 }
 
+/* Of all plans, whatever comes first in the table. */
 TEST(the_sentence_names_the_fewest_slots)
 {
     double least = INFINITY;

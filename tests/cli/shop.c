@@ -2,7 +2,7 @@
  * and what happens to slips of the pen. $TACIT_SOURCE: where the examples are. */
 #include <jansson.h>
 #include "../support/testing.h"
-#include "../support/process.h"
+#include "../support/on_file.h"
 #include "../support/temp.h"
 
 #define PATH_BYTES (2u * TEMP_PATH_BYTES)
@@ -48,41 +48,19 @@ static int open_folder(void **state)
 #define TACIT(...)                                                                                 \
     process_tacit_run((struct process_plan){.timeout_ms = 0}, PROCESS_WORDS(__VA_ARGS__))
 
-static void assert_says(const struct process_result *result, const char *text)
-{
-    if (strstr(result->out, text) == NULL)
-        fail_msg("'%s' is not in: %s%s", text, result->out, result->err);
-}
-
-static void assert_refused(struct process_result result, const char *text)
-{
-    assert_int_equal(result.code, 2);
-    assert_string_equal(result.out, "");
-    assert_int_equal(process_line_count(result.err), 1);
-    if (strstr(result.err, text) == NULL)
-        fail_msg("'%s' is not in: %s", text, result.err);
-}
-
 TEST(check_shows_what_the_data_are_read_as)
 {
-    struct process_result result = TACIT("check", file);
-    assert_int_equal(result.code, 0);
-    assert_says(&result, "  rows used  19410\n");
-    assert_says(&result,
-                "  left out   0 without an agent, 185 without an arm, 405 without a reward\n");
-    assert_says(&result,
-                "  Aachen               gift, wrapped                   951     0.115668\n");
-    assert_says(
-        &result,
-        "  K\xc3\xb6ln                 two \"for\" one                   937     0.163287\n");
-    assert_says(&result, "rows are drawn again and again");
+    (void)PROCESS_EXPECT(
+        TACIT("check", file), 0, "  rows used  19410\n",
+        "  left out   0 without an agent, 185 without an arm, 405 without a reward\n",
+        "  Aachen               gift, wrapped                   951     0.115668\n",
+        "  K\xc3\xb6ln                 two \"for\" one                   937     0.163287\n",
+        "rows are drawn again and again");
 }
 
 TEST(the_run_finds_the_coupon_that_sells)
 {
-    struct process_result result = TACIT("run", file, "--json");
-    assert_int_equal(result.code, 0);
-    json_t *const json = json_loads(result.out, 0, NULL);
+    json_t *const json = on_file_json(TACIT("run", file, "--json"));
     json_t const *const answer = json_object_get(json, "answer");
     assert_true(json_is_true(json_object_get(answer, "decided")));
     assert_string_equal(json_string_value(json_array_get(json_object_get(answer, "arms"), 0)),
@@ -92,10 +70,9 @@ TEST(the_run_finds_the_coupon_that_sells)
 
 TEST(ten_epsilons_stand_beside_each_other)
 {
-    struct process_result result = TACIT("compare", file, "--runs=4", "--json",
-                                         "--over=privacy.epsilon=0.05,0.1,0.2,0.5,1,2,3,5,10,inf");
-    assert_int_equal(result.code, 0);
-    json_t *const json = json_loads(result.out, 0, NULL);
+    json_t *const json =
+        on_file_json(TACIT("compare", file, "--runs=4", "--json",
+                           "--over=privacy.epsilon=0.05,0.1,0.2,0.5,1,2,3,5,10,inf"));
     json_t const *const results = json_object_get(json, "results");
     assert_int_equal(json_array_size(results), 10);
     for (size_t i = 0; i < 10; i++)
@@ -105,39 +82,38 @@ TEST(ten_epsilons_stand_beside_each_other)
 
 TEST(slips_of_the_pen_are_refused_with_what_there_is)
 {
-    assert_refused(TACIT("run", file, "--set=environment.logged.reward.equals=Yes"),
-                   "column 'bought' never holds 'Yes'; its values are no, yes");
-    assert_refused(TACIT("check", file, "--set=agents=4"),
-                   "the two must be equal (Aachen, Besan\xc3\xa7on, K\xc3\xb6ln, M\xc3\xa1laga, ");
-    assert_refused(TACIT("check", file, "--set=environment.logged.arm=Coupon"),
-                   "no column 'Coupon'; the columns are offer, shop, coupon, basket, bought, "
-                   "customer, segment, day");
-    assert_refused(TACIT("check", file, "--set=privacy.unit={column: customer, rewards: 2}"),
-                   "the smallest cell (agent, arm) has 867 units in column 'customer', whose 1734 "
-                   "rewards may not last for 100000 slots; allowed: a 'horizon' up to 1734");
-    assert_refused(TACIT("check", file,
-                         "--set=privacy={mode: none, unit: {column: customer, "
-                         "rewards: 2}}"),
-                   "nothing is noised here");
-    assert_refused(TACIT("plan", file, "--set=privacy.unit={column: customer, rewards: 200}"),
-                   "plan without it");
-    assert_refused(TACIT("evaluate", file, "--set=privacy.unit={column: customer, rewards: 200}"),
-                   "here each row is played as it was logged");
-    assert_refused(TACIT("check", file, "--set=environment.logged.missing=refuse"),
-                   "column 'bought' is empty; 'missing' may say what that means");
-    assert_refused(TACIT("check", file, "--set=environment.logged.missing=keep"), "drop");
-    assert_refused(TACIT("check", file, "--set=environment.logged.encoding=utf-16"), "cp1252");
-    assert_refused(TACIT("check", file, "--set=environment.logged.separator=;"),
-                   "a quote inside a field");
+#define LOGGED "--set=environment.logged."
+    static const char *const slips[][3] = {
+        {"run", LOGGED "reward.equals=Yes",
+         "column 'bought' never holds 'Yes'; its values are no, yes"},
+        {"check", "--set=agents=4",
+         "the two must be equal (Aachen, Besan\xc3\xa7on, K\xc3\xb6ln, M\xc3\xa1laga, "},
+        {"check", LOGGED "arm=Coupon",
+         "no column 'Coupon'; the columns are offer, shop, coupon, basket, bought, "
+         "customer, segment, day"},
+        {"check", "--set=privacy.unit={column: customer, rewards: 2}",
+         "the smallest cell (agent, arm) has 867 units in column 'customer', whose 1734 "
+         "rewards may not last for 100000 slots; allowed: a 'horizon' up to 1734"},
+        {"check", "--set=privacy={mode: none, unit: {column: customer, rewards: 2}}",
+         "nothing is noised here"},
+        {"plan", "--set=privacy.unit={column: customer, rewards: 200}", "plan without it"},
+        {"evaluate", "--set=privacy.unit={column: customer, rewards: 200}",
+         "here each row is played as it was logged"},
+        {"check", LOGGED "missing=refuse",
+         "column 'bought' is empty; 'missing' may say what that means"},
+        {"check", LOGGED "missing=keep", "drop"},
+        {"check", LOGGED "encoding=utf-16", "cp1252"},
+        {"check", LOGGED "separator=;", "a quote inside a field"},
+    };
+    for (size_t i = 0; i < sizeof slips / sizeof slips[0]; i++)
+        on_file_expect_wrong(TACIT(slips[i][0], file, slips[i][1]), slips[i][1], slips[i][2]);
 }
 
 TEST(what_is_missing_may_have_a_meaning)
 {
-    struct process_result result =
-        TACIT("check", file, "--set=environment.logged.missing={arm: none, reward: no}");
-    assert_int_equal(result.code, 0);
-    assert_says(&result, "  rows used  20000\n");
-    assert_says(&result, ": ok: 5 agents, 5 arms");
+    (void)PROCESS_EXPECT(
+        TACIT("check", file, "--set=environment.logged.missing={arm: none, reward: no}"), 0,
+        "  rows used  20000\n", ": ok: 5 agents, 5 arms");
 }
 
 /* As a spreadsheet in German writes it. */
@@ -152,12 +128,9 @@ TEST(other_dialects_are_read)
                     "arm: Gutschein, reward: Umsatz, encoding: cp1252}}\n"
                     "protocol: {kind: index, index: ucb1}\nprivacy: {mode: none}\n");
     temp_path(other, temp_folder, "other.yaml");
-    struct process_result result = TACIT("check", other);
-    assert_int_equal(result.code, 0);
-    assert_says(&result, "K\xc3\xb6ln");
-    assert_says(&result, "         1         0.25\n");
-    assert_refused(TACIT("run", other, "--set=environment.logged.encoding=utf-8"),
-                   "other.csv:2: bytes that are not UTF-8; 'encoding' may say what they are");
+    (void)PROCESS_EXPECT(TACIT("check", other), 0, "K\xc3\xb6ln", "         1         0.25\n");
+    on_file_expect_wrong(TACIT("run", other, "--set=environment.logged.encoding=utf-8"), "utf-8",
+                         "other.csv:2: bytes that are not UTF-8; 'encoding' may say what they are");
 }
 
 int main(void)

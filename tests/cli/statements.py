@@ -48,6 +48,7 @@ CASES = {
     "elimination, sound, ring": (BANDIT + COINS + RING + ELIMINATION + SOUND, LAPLACE, 1, ["every other agent"], ["while it waits"]),
     "elimination, none": (BANDIT + COINS + ELIMINATION + NONE, BARE, NOISELESS, ["nothing protects the rewards"], []),
     "elimination, infinite": (BANDIT + COINS + ELIMINATION + INF, BARE, NOISELESS, [], []),
+    "elimination, paper, infinite": (BANDIT + COINS + ELIMINATION + INF.replace("sound", "paper"), BARE, NOISELESS, [], []),
     "exact": (BANDIT + COINS + EXACT + SOUND, LAPLACE, 1, [], []),
     "exact, none": (BANDIT + COINS + EXACT + NONE, BARE, NOISELESS, [], []),
     "exact, ring": (BANDIT + COINS + RING + EXACT + LARGE, LAPLACE, 20, [], []),

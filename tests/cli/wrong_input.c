@@ -95,8 +95,6 @@ static const struct wrong cases[] = {
     SPOILT("missing epsilon", 9, "privacy: {mode: sound}",
            "@:9: privacy.epsilon: ", "missing; it must be given"),
     SPOILT("no value", 4, "horizon:", "@:4: horizon: ", "a whole number from 1"),
-    SPOILT("list for a number", 4, "horizon: [1, 2]",
-           "@:4: horizon: ", "a list; a whole number from 1 to 1099511627776 is expected"),
     SPOILT("seed beyond 64 bits", 2, "seed: 18446744073709551616",
            "@:2: seed: ", "allowed: a whole number from 0 to 18446744073709551615"),
     FILE_IS("a list is no experiment", "- 1\n- 2\n", "@:1: ", "a map of keys"),
@@ -110,7 +108,6 @@ static const struct wrong cases[] = {
      .text = "protocol: {kind: elimination",
      .begins = "@:9: not YAML",
      .says = "did not find expected ',' or '}'"},
-    SPOILT("unclosed quote", 1, "name: \"base", "@:", "not YAML"),
     SPOILT("unknown anchor", 1, "name: *who", "@:1: not YAML", "undefined alias"),
     SPOILT("bracket behind the end", 9, "privacy: {mode: none}\n...\n]",
            "@:11: ", "one document is allowed"),
@@ -167,7 +164,6 @@ static const struct wrong cases[] = {
      .begins = "@:4: horizon: no horizon is long enough",
      .says = "allowed: fewer arms, more agents or a larger epsilon"},
     SPOILT("runs in hexadecimal", 3, "runs: 0x10", "@:3: runs: ", "from 1 to 1000000"),
-    SPOILT("runs with an underscore", 3, "runs: 1_000", "@:3: runs: ", "from 1 to 1000000"),
     SPOILT("checkpoints 0", 6, "checkpoints: 0", "@:6: checkpoints: ", "from 1 to 10000"),
     SPOILT("checkpoints none", 6, "checkpoints: []",
            "@:6: checkpoints: ", "1 to 10000 are allowed"),
@@ -183,16 +179,12 @@ static const struct wrong cases[] = {
            "a number from 1e-06 to 100000, or inf"),
     SPOILT("epsilon 0 paper", 9, "privacy: {mode: paper, epsilon: 0}", "@:9: privacy.epsilon: '0' ",
            "a number above 0 and up to 100000, or inf"),
-    SPOILT("epsilon -1", 9, "privacy: {mode: paper, epsilon: -1}", "@:9: privacy.epsilon: '-1' ",
-           "above 0"),
     SPOILT("epsilon NaN", 9, "privacy: {mode: paper, epsilon: NaN}", "@:9: privacy.epsilon: 'NaN' ",
            "above 0"),
     SPOILT("epsilon .nan", 9, "privacy: {mode: sound, epsilon: .nan}",
            "@:9: privacy.epsilon: '.nan' ", "from 1e-06"),
     SPOILT("epsilon -inf", 9, "privacy: {mode: paper, epsilon: -inf}",
            "@:9: privacy.epsilon: '-inf' ", "above 0"),
-    SPOILT("epsilon with a comma", 9, "privacy: {mode: paper, epsilon: \"1,0\"}",
-           "@:9: privacy.epsilon: '1,0' ", "above 0"),
     SPOILT("epsilon in hexadecimal", 9, "privacy: {mode: paper, epsilon: 0x1p3}",
            "@:9: privacy.epsilon: '0x1p3' ", "above 0"),
     SPOILT("epsilon with a unit", 9, "privacy: {mode: paper, epsilon: 1 nat}",
@@ -230,10 +222,6 @@ static const struct wrong cases[] = {
            "@:9: protocol.participation: ", "belongs to network kind: star; allowed for others: 1"),
     SPOILT("rounds 0", 8, "protocol: {kind: elimination, rounds: 0}", "@:8: protocol.rounds: '0' ",
            "a whole number from 1 to 9999"),
-    SPOILT("rounds -2", 8, "protocol: {kind: elimination, rounds: -2}",
-           "@:8: protocol.rounds: '-2' ", "from 1 to 9999"),
-    SPOILT("rounds few", 8, "protocol: {kind: elimination, rounds: few}",
-           "@:8: protocol.rounds: 'few' ", "from 1 to 9999"),
     SPOILT("rounds beyond the limit", 8, "protocol: {kind: elimination, rounds: 10000}",
            "@:8: protocol.rounds: '10000' ", "from 1 to 9999"),
     {.name = "sums that a sink cannot add up",
@@ -258,9 +246,6 @@ static const struct wrong cases[] = {
            "allowed: star, a graph (like ring), hybrid, alone"),
 
     /* Networks */
-    SPOILT("network unknown", 8, NETWORK("rings"), "@:8: network.kind: 'rings' ",
-           "allowed: star, star-graph, complete, ring, path, grid, random, regular, small-world, "
-           "edges, hybrid, alone"),
     SPOILT("a key of another graph", 8, NETWORK("ring, \n  degree: 2"),
            "@:9: network.degree: ", "belongs to kind: regular or small-world"),
     SPOILT("a key of a graph in a star", 8, NETWORK("star, graph_seed: 1"),
@@ -281,8 +266,6 @@ static const struct wrong cases[] = {
     SPOILT("random graph that is never connected", 8, NETWORK("random,\n edge_probability: 1e-9"),
            "@:8: network: edge_probability is 0.000000001: no graph of 3 agents was connected ",
            "(2 ln n / n) is enough"),
-    SPOILT("graph seed -1", 8, NETWORK("random, graph_seed: -1"), "@:8: network.graph_seed: '-1' ",
-           "from 0 to 18446744073709551615"),
     {.name = "too many edges",
      .line = 8,
      .text = NETWORK("complete"),
@@ -476,6 +459,8 @@ static const struct wrong cases[] = {
            "--set privacy..epsilon=1: ", "keys look like privacy.epsilon"),
     OPTION("set an unknown key", "--set", "privcy.epsilon=1",
            "--set: privcy: ", "did you mean 'privacy'?"),
+    OPTION("set a key without its section", "--set", "epsilon=2",
+           "--set: epsilon: ", "did you mean 'privacy.epsilon'?"),
     OPTION("set an unknown key in a section", "--set", "privacy.eps=1",
            "--set: privacy.eps: ", "did you mean 'epsilon'?"),
     OPTION("set into a single value", "--set", "seed.x=1",
@@ -488,8 +473,6 @@ static const struct wrong cases[] = {
            "--set seed=1?---?2: ", "one document is allowed"),
     OPTION("runs abc", "--runs", "abc", "--set: runs: 'abc' ",
            "allowed: a whole number from 1 to 1000000"),
-    OPTION("seed -1 as an option", "--seed", "-1", "--set: seed: '-1' ",
-           "allowed: a whole number from 0 to"),
 };
 #define CASE_COUNT (sizeof cases / sizeof cases[0])
 
@@ -573,11 +556,7 @@ static const struct usage usages[] = {
     {{"run", "a.yaml", "--thread", "0"},
      "tacit run: --threads: '0' ",
      "a whole number from 1 to 1024"},
-    {{"run", "a.yaml", "--threads", "x"},
-     "tacit run: --threads: 'x' ",
-     "a whole number from 1 to 1024"},
     {{"run", "a.yaml", "--threads", "1025"}, "tacit run: --threads: '1025' ", "from 1 to 1024"},
-    {{"run", "a.yaml", "--threads=-1"}, "tacit run: --threads: '-1' ", "from 1 to 1024"},
     {{"run", "a.yaml", "--threads="}, "tacit run: --threads: '' ", "from 1 to 1024"},
     {{"run", "a.yaml", "--threads"},
      "tacit run (see 'tacit run --help'): ",
@@ -629,12 +608,10 @@ TEST(wrong_usage)
 
 TEST(no_command)
 {
-    const char *const arguments[] = {process_tacit(), NULL};
-    struct process_plan const plan = {.arguments = arguments};
-    struct process_result result = process_run(&plan);
-    assert_int_equal(result.code, 2);
-    assert_string_equal(result.out, "");
-    assert_non_null(strstr(result.err, "Usage: tacit COMMAND"));
+    assert_string_equal(
+        PROCESS_EXPECT(process_tacit_run((struct process_plan){0}, PROCESS_WORDS(NULL)), 2,
+                       "Usage: tacit COMMAND"),
+        "");
 }
 
 TEST(too_many_settings)
@@ -656,13 +633,8 @@ static void assert_refused_soon(const char *text, size_t size, const char *says)
     temp_directory_make(directory);
     temp_path(file, directory, "experiment.yaml");
     temp_file_write_bytes(directory, "experiment.yaml", text, size);
-    const char *const arguments[] = {process_tacit(), "check", file, NULL};
-    struct process_plan const plan = {.arguments = arguments, .timeout_ms = 60000};
-    struct process_result result = process_run(&plan);
-    assert_false(result.timed_out);
-    assert_int_equal(result.code, 2);
-    assert_int_equal(process_line_count(result.err), 1);
-    assert_non_null(strstr(result.err, says));
+    struct process_plan const plan = {.timeout_ms = 60000};
+    on_file_expect_wrong(process_tacit_run(plan, PROCESS_WORDS("check", file)), says, says);
     temp_directory_remove(directory);
 }
 
@@ -732,9 +704,7 @@ TEST(a_contextual_experiment_needs_no_privacy_section)
     char directory[TEMP_PATH_BYTES];
     temp_directory_make(directory);
     write_case(directory, &right);
-    struct process_result result = run_with(directory, "check", no_options);
-    assert_int_equal(result.code, 0);
-    assert_string_equal(result.err, "");
+    (void)PROCESS_EXPECT(run_with(directory, "check", no_options), 0, "");
     temp_directory_remove(directory);
 }
 
@@ -813,11 +783,8 @@ static unsigned long long least_horizon(const char *directory,
 {
     static const char words[] = "allowed: at least ";
     struct process_result result = run_with(directory, "check", settings);
-    char const *const at = strstr(result.err, words);
-    assert_int_equal(result.code, 2);
-    assert_non_null(at);
-    unsigned long long const least = strtoull(at + strlen(words), NULL, 10);
-    return least;
+    (void)PROCESS_EXPECT(result, 2, words);
+    return strtoull(strstr(result.err, words) + strlen(words), NULL, 10);
 }
 
 /* With the least horizon the first epoch ends, in every run; with one slot less it is refused. */
@@ -852,11 +819,8 @@ TEST(least_horizon_is_least)
         (void)snprintf(horizon, sizeof horizon, "horizon=%llu", least - 1);
         assert_int_equal(least_horizon(directory, settings), least);
         (void)snprintf(horizon, sizeof horizon, "horizon=%llu", least);
-        struct process_result result = run_with(directory, "run", settings);
-        char const *const rounds = strstr(result.out, "  rounds ");
-        assert_int_equal(result.code, 0);
-        assert_non_null(rounds);
-        assert_true(strtod(rounds + strlen("  rounds "), NULL) >= 1);
+        char *const said = PROCESS_EXPECT(run_with(directory, "run", settings), 0, "  rounds ");
+        assert_true(strtod(strstr(said, "  rounds ") + strlen("  rounds "), NULL) >= 1);
     }
     temp_directory_remove(directory);
 }

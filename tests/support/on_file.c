@@ -52,11 +52,18 @@ void on_file_expect_wrong(struct process_result result, const char *what, const 
     assert_string_equal(result.out, "");
 }
 
+void on_file_refuse(const char *command, const struct on_file_wrong *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        on_file_expect_wrong(on_file_run(command, cases[i].options), cases[i].options[0],
+                             cases[i].says);
+}
+
 json_t *on_file_json(struct process_result result)
 {
     if (result.code != 0)
         fail_msg("code %d: %s", result.code, result.err);
-    json_t *const json = json_loads(result.out, 0, NULL);
+    json_t *const json = json_loads(result.out, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(json);
     return json;
 }

@@ -39,6 +39,14 @@ void on_file_expand(char text[ON_FILE_TEXT_BYTES], const char *pattern, const ch
                     const char *name);
 /* Code 2, nothing on stdout, one line that says that. what: was wrong. */
 void on_file_expect_wrong(struct process_result result, const char *what, const char *says);
+/* tacit COMMAND FILE OPTION ..: of each case what it says is wrong with these options. */
+struct on_file_wrong {
+    const char *options[4]; /* the last is NULL */
+    const char *says;
+};
+void on_file_refuse(const char *command, const struct on_file_wrong *cases, size_t count);
+#define ON_FILE_REFUSE(command, cases)                                                             \
+    on_file_refuse((command), (cases), sizeof(cases) / sizeof *(cases))
 /* What every refusal has in common: code 2, nothing on stdout, one line that begins so and says
  * that. */
 void on_file_expect_refusal(const struct process_plan *plan, const char *begins, const char *says);

@@ -286,3 +286,13 @@ struct process_result process_tacit_run(struct process_plan plan, const char *co
     assert_false(result.timed_out);
     return result;
 }
+
+char *process_expect(struct process_result result, int code, const char *const *words)
+{
+    if (result.code != code)
+        fail_msg("code %d, not %d: %s%s", result.code, code, result.out, result.err);
+    for (; *words != NULL; words++)
+        if (strstr(result.out, *words) == NULL && (code == 0 || strstr(result.err, *words) == NULL))
+            fail_msg("'%s' is not in: %s%s", *words, result.out, result.err);
+    return result.out;
+}

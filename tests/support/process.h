@@ -37,6 +37,12 @@ struct process_result process_run(const struct process_plan *plan);
 struct process_result process_tacit_run(struct process_plan plan, const char *const *words);
 #define PROCESS_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
+/* It ended with this code and said all of these words, up to NULL: on stdout, but where the code is
+ * not 0 on either. Result: what stdout has. */
+char *process_expect(struct process_result result, int code, const char *const *words);
+#define PROCESS_EXPECT(result, code, ...)                                                          \
+    process_expect((result), (code), PROCESS_WORDS(__VA_ARGS__))
+
 /* The program under test: $TACIT_PROGRAM, or build/tacit. */
 const char *process_tacit(void);
 

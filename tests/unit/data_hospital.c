@@ -135,6 +135,24 @@ TEST(hospital_sequential)
     tacit_log_free(&log);
 }
 
+/* Of experiments/hospital, for those who do not have the rows. */
+TEST(hospital_means_are_those_of_the_rows)
+{
+    char const *const source = getenv("TACIT_SOURCE");
+    char path[TACIT_PATH_BYTES];
+    struct tacit_means means;
+    struct tacit_error error;
+    (void)snprintf(path, sizeof path, "%s/experiments/hospital/means.csv",
+                   source == NULL ? "." : source);
+    assert_int_equal(tacit_means_read(&means, path, 0, 1, &error), TACIT_OK);
+    assert_int_equal(means.row_count * means.arm_count, HOSPITAL_COUNT * ARM_COUNT);
+    for (uint32_t i = 0; i < HOSPITAL_COUNT * ARM_COUNT; i++) {
+        struct cell const cell = sequential_cells[i / ARM_COUNT][i % ARM_COUNT];
+        assert_true(fabs(means.values[i] - (double)cell.ones / (double)cell.rows) <= 1e-12);
+    }
+    tacit_means_free(&means);
+}
+
 TEST(hospital_overall)
 {
     if (!hospital.present)
