@@ -60,6 +60,19 @@ void temp_directory_remove(const char *directory)
 
 char temp_folder[TEMP_PATH_BYTES];
 
+const char *temp_name(const char *name)
+{
+    static char path[TEMP_PATH_BYTES];
+    temp_path(path, temp_folder, name);
+    return path;
+}
+
+int temp_folder_make(void **state)
+{
+    temp_directory_make(temp_folder);
+    return 0;
+}
+
 int temp_folder_remove(void **state)
 {
     temp_directory_remove(temp_folder);

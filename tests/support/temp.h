@@ -11,9 +11,12 @@ void temp_directory_make(char directory[TEMP_PATH_BYTES]);
 /* Removes the directory with all that is in it. */
 void temp_directory_remove(const char *directory);
 
-/* The directory of a program that has one for all that it does; removed by a cmocka teardown. */
+/* The directory of a program that has one for all that it does, made and removed by cmocka. */
 extern char temp_folder[TEMP_PATH_BYTES];
+int temp_folder_make(void **state);
 int temp_folder_remove(void **state);
+/* temp_folder/name, until the next call. */
+const char *temp_name(const char *name);
 
 /* A cmocka teardown for a state of testing_malloc that begins with its directory. */
 int temp_bench_remove(void **state);

@@ -6,7 +6,7 @@
 #include "../support/testing.h"
 #include "tacit/data.h"
 #include "../../src/data/internal.h"
-#include "../support/temp.h"
+#include "../support/on_file.h"
 #include <locale.h>
 #include <lzma.h>
 #include <math.h>
@@ -15,8 +15,6 @@
 #include <zlib.h>
 
 #define PACKED_BYTES 65536u
-
-static char directory[TEMP_PATH_BYTES];
 
 /* ---- Allocations that fail ----------------------------------------------------------------- */
 
@@ -79,213 +77,102 @@ static void expect_memory_errors(enum tacit_status (*operation)(void), uint32_t 
 
 /* ---- Helpers ------------------------------------------------------------------------------- */
 
-static int make_directory(void **state)
-{
-    temp_directory_make(directory);
-    return 0;
-}
-
-static int remove_directory(void **state)
-{
-    temp_directory_remove(directory);
-    return 0;
-}
-
 /* The message must be the path of the file and then exactly `rest`. */
 static void assert_message(const struct tacit_error *error, const char *name, const char *rest)
 {
     char expected[TEMP_PATH_BYTES + TACIT_ERROR_BYTES];
-    snprintf(expected, sizeof expected, "%s/%s%s", directory, name, rest);
+    snprintf(expected, sizeof expected, "%s%s", temp_name(name), rest);
     assert_string_equal(error->text, expected);
 }
 
 static void expect_table(const char *name, struct tacit_table *table)
 {
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, name);
+    static const struct tacit_dialect any;
     struct tacit_error error = {{0}};
-    enum tacit_status const status = tacit_table_read(table, path, &error);
+    enum tacit_status const status = tacit_table_read_dialect(table, temp_name(name), &any, &error);
     assert_string_equal(error.text, "");
     assert_int_equal(status, TACIT_OK);
 }
 
-static void expect_table_of(const char *text, struct tacit_table *table)
-{
-    temp_file_write(directory, "t.csv", text);
-    expect_table("t.csv", table);
-}
-
 static void expect_table_error(const char *name, enum tacit_status wanted, const char *rest)
 {
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, name);
     struct tacit_table table = {.row_count = 77};
     struct tacit_error error;
-    assert_int_equal(tacit_table_read(&table, path, &error), wanted);
+    assert_int_equal(tacit_table_read(&table, temp_name(name), &error), wanted);
     assert_message(&error, name, rest);
     assert_int_equal(table.row_count, 77); /* untouched */
     assert_null(table.bytes);
 }
 
-static void expect_refused(const char *text, const char *rest)
+/* Rows as text: the line where each begins and its fields, "1:a|b|2:c|d|"; 2 columns. */
+static void expect_rows(const char *name, const char *expected)
 {
-    temp_file_write(directory, "t.csv", text);
-    expect_table_error("t.csv", TACIT_INVALID, rest);
-}
-
-static const char *field(const struct tacit_table *table, uint32_t row, uint32_t column)
-{
-    assert_true(row < table->row_count);
-    assert_true(column < table->column_count);
-    return table->fields[(size_t)row * table->column_count + column];
-}
-
-static size_t pack_xz(const char *text, size_t size, uint8_t packed[PACKED_BYTES])
-{
-    size_t packed_size = 0;
-    assert_int_equal(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, NULL, (const uint8_t *)text, size,
-                                             packed, &packed_size, PACKED_BYTES),
-                     LZMA_OK);
-    return packed_size;
-}
-
-/* Mode "wb" begins the file, "ab" adds a member to it. */
-static void write_gz(const char *name, const char *mode, const char *text)
-{
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, name);
-    gzFile const file = gzopen(path, mode);
-    assert_non_null(file);
-    assert_int_equal(gzwrite(file, text, (unsigned)strlen(text)), strlen(text));
-    assert_int_equal(gzclose(file), Z_OK);
-}
-
-static size_t read_back(const char *name, uint8_t bytes[PACKED_BYTES])
-{
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, name);
-    FILE *const file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t const size = fread(bytes, 1, PACKED_BYTES, file);
-    fclose(file);
-    return size;
+    char rows[256] = "";
+    struct tacit_table table;
+    expect_table(name, &table);
+    for (uint32_t row = 0; row < table.row_count; row++) {
+        size_t const size = strlen(rows);
+        char **const fields = &table.fields[(size_t)row * table.column_count];
+        assert_int_equal(table.column_count, 2);
+        (void)snprintf(rows + size, sizeof rows - size, "%u:%s|%s|", table.lines[row], fields[0],
+                       fields[1]);
+    }
+    assert_string_equal(rows, expected);
+    assert_int_equal(table.column_count == 0, table.row_count == 0);
+    assert_int_equal(tacit_table_column(&table, "nowhere"), UINT32_MAX);
+    tacit_table_free(&table);
+    assert_null(table.bytes);
+    tacit_table_free(&table); /* twice is harmless */
 }
 
 /* A table of 3000 rows "i,i*i" with a header, as text. */
 static char *long_text(void)
 {
     size_t const capacity = 100000;
-    char *const text = malloc(capacity);
-    assert_non_null(text);
+    char *const text = testing_malloc(capacity);
     size_t size = (size_t)snprintf(text, capacity, "i,square\n");
     for (int i = 0; i < 3000; i++)
         size += (size_t)snprintf(text + size, capacity - size, "%d,%d\n", i, i * i);
     return text;
 }
 
-static void assert_long_table(struct tacit_table *table)
-{
-    assert_int_equal(table->row_count, 3001);
-    assert_int_equal(table->column_count, 2);
-    assert_string_equal(field(table, 3000, 0), "2999");
-    assert_string_equal(field(table, 3000, 1), "8994001");
-    tacit_table_free(table);
-}
-
 /* ---- Tables -------------------------------------------------------------------------------- */
 
-TEST(table_plain)
+TEST(tables_are_read)
 {
-    struct tacit_table table;
-    expect_table_of("a,b\n1,2\n3,\n", &table);
-    assert_int_equal(table.row_count, 3);
-    assert_int_equal(table.column_count, 2);
-    assert_string_equal(field(&table, 0, 1), "b");
-    assert_string_equal(field(&table, 1, 0), "1");
-    assert_string_equal(field(&table, 2, 1), "");
-    assert_int_equal(table.lines[2], 3);
-    tacit_table_free(&table);
-    assert_null(table.bytes);
-    tacit_table_free(&table); /* twice is harmless */
-}
-
-TEST(table_no_last_newline)
-{
-    struct tacit_table table;
-    expect_table_of("a,b\n1,", &table);
-    assert_int_equal(table.row_count, 2);
-    assert_string_equal(field(&table, 1, 1), "");
-    tacit_table_free(&table);
-}
-
-TEST(table_crlf)
-{
-    struct tacit_table table;
-    expect_table_of("a,b\r\n\"1\",2\r\n\r\n3,4\r\n", &table);
-    assert_int_equal(table.row_count, 3);
-    assert_string_equal(field(&table, 0, 1), "b");
-    assert_string_equal(field(&table, 1, 0), "1");
-    assert_string_equal(field(&table, 2, 1), "4");
-    assert_int_equal(table.lines[2], 4);
-    tacit_table_free(&table);
-}
-
-TEST(table_quotes)
-{
-    struct tacit_table table;
-    expect_table_of("\"a,b\",\"say \"\"hi\"\"\"\n\"two\nlines\",\"\"\nx,y\n", &table);
-    assert_string_equal(field(&table, 0, 0), "a,b");
-    assert_string_equal(field(&table, 0, 1), "say \"hi\"");
-    assert_string_equal(field(&table, 1, 0), "two\nlines");
-    assert_string_equal(field(&table, 1, 1), "");
-    assert_int_equal(table.lines[1], 2);
-    assert_int_equal(table.lines[2], 4); /* the line feed in quotes counts */
-    tacit_table_free(&table);
-}
-
-TEST(table_idle_lines)
-{
-    struct tacit_table table;
-    expect_table_of("# made by hand, \"today\n\na,b\n#\r\n\r\n1,#2\n\"#3\",4\n# end", &table);
-    assert_int_equal(table.row_count, 3);
-    assert_string_equal(field(&table, 0, 0), "a");
-    assert_string_equal(field(&table, 1, 1), "#2");
-    assert_string_equal(field(&table, 2, 0), "#3");
-    assert_int_equal(table.lines[0], 3);
-    assert_int_equal(table.lines[1], 6);
-    tacit_table_free(&table);
-}
-
-TEST(table_byte_order_mark)
-{
-    struct tacit_table table;
-    expect_table_of("\xEF\xBB\xBF"
-                    "a,b\n1,2\n",
-                    &table);
-    assert_string_equal(field(&table, 0, 0), "a");
-    tacit_table_free(&table);
-    expect_table_of("\xEF\xBB\xBF# comment\na\n", &table);
-    assert_int_equal(table.row_count, 1);
-    tacit_table_free(&table);
-}
-
-TEST(table_empty)
-{
-    static const char *const texts[] = {"", "\xEF\xBB\xBF", "\n\r\n", "# nothing"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        struct tacit_table table;
-        expect_table_of(texts[i], &table);
-        assert_int_equal(table.row_count, 0);
-        assert_int_equal(table.column_count, 0);
-        assert_int_equal(tacit_table_column(&table, "a"), UINT32_MAX);
-        tacit_table_free(&table);
+    static const struct {
+        const char *text;
+        const char *rows;
+    } cases[] = {
+        {"a,b\n1,2\n3,\n", "1:a|b|2:1|2|3:3||"},
+        {"a,b\n1,", "1:a|b|2:1||"},
+        {"a,b\r\n\"1\",2\r\n\r\n3,4\r\n", "1:a|b|2:1|2|4:3|4|"},
+        {"\"a,b\",\"say \"\"hi\"\"\"\n\"two\nlines\",\"\"\nx,y\n", /* the line in quotes counts */
+         "1:a,b|say \"hi\"|2:two\nlines||4:x|y|"},
+        {"# made by hand, \"today\n\na,b\n#\r\n\r\n1,#2\n\"#3\",4\n# end", "3:a|b|6:1|#2|7:#3|4|"},
+        {"\xEF\xBB\xBF\x61,b\n1,2\n", "1:a|b|2:1|2|"},
+        {"\xEF\xBB\xBF# comment\na,b\n", "2:a|b|"},
+        {"", ""},
+        {"\xEF\xBB\xBF", ""},
+        {"\n\r\n", ""},
+        {"# nothing", ""},
+        /* separators are recognised where that is safe */
+        {"a;b\n1,5;x\n", "1:a|b|2:1,5|x|"},
+        {"\"a,z\";b\n1;\"x;y\"\n", "1:a,z|b|2:1|x;y|"},
+        {"a\tb\n1;2\tx\n", "1:a|b|2:1;2|x|"},
+        {"a;c,b\n1;2,x\n", "1:a;c|b|2:1;2|x|"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        temp_file_write(temp_folder, "t.csv", cases[i].text);
+        expect_rows("t.csv", cases[i].rows);
     }
 }
 
 TEST(table_column)
 {
     struct tacit_table table;
-    expect_table_of("a,b,b\n1,2,3\n", &table);
+    temp_file_write(temp_folder, "t.csv", "a,b,b\n1,2,3\n");
+    expect_table("t.csv", &table);
     assert_int_equal(tacit_table_column(&table, "a"), 0);
     assert_int_equal(tacit_table_column(&table, "b"), 1);
     assert_int_equal(tacit_table_column(&table, "1"), UINT32_MAX);
@@ -293,41 +180,37 @@ TEST(table_column)
     tacit_table_free(&table);
 }
 
-TEST(table_ragged)
-{
-    expect_refused("a,b\n1\n",
-                   ":2: 1 field, but line 1 has 2; every row has the same number of fields");
-    expect_refused("# x\na,b\n1,2\n1,2,\n",
-                   ":4: 3 fields, but line 2 has 2; every row has the same number of fields");
-}
+#define RAGGED "; every row has the same number of fields"
+#define OPEN_QUOTE ": a quote is opened and never closed"
+#define BARE_RETURN ": a carriage return without a line feed; lines end in LF or CR LF"
+#define NUL_BYTE ": a NUL byte; a table is text in UTF-8 or ASCII"
 
-TEST(table_bad_quotes)
+TEST(tables_are_refused)
 {
-    expect_refused("a\n\"b\nc\n\nd", ":2: a quote is opened and never closed");
-    expect_refused("\"", ":1: a quote is opened and never closed");
-    expect_refused("\"a\"\"", ":1: a quote is opened and never closed");
-    expect_refused("a\n\"b\nc\"d\n",
-                   ":3: text behind a closing quote; a quote inside quotes is written twice");
-    expect_refused("a\n5\" disk\n",
-                   ":2: a quote inside a field; put the field in quotes and write the quote twice");
-}
-
-TEST(table_bare_carriage_return)
-{
-    expect_refused("a\rb\r", ":1: a carriage return without a line feed; lines end in LF or CR LF");
-    expect_refused("a\nb\r", ":2: a carriage return without a line feed; lines end in LF or CR LF");
-}
-
-TEST(table_nul)
-{
-    temp_file_write_bytes(directory, "t.csv", "a,b\n1,\0\n", 8);
-    expect_table_error("t.csv", TACIT_INVALID, ":2: a NUL byte; a table is text in UTF-8 or ASCII");
-    temp_file_write_bytes(directory, "t.csv", "a\n\0", 3);
-    expect_table_error("t.csv", TACIT_INVALID, ":2: a NUL byte; a table is text in UTF-8 or ASCII");
-}
-
-TEST(table_missing)
-{
+    static const struct {
+        const char *text;
+        const char *rest;
+        size_t size; /* of a text with a NUL */
+    } cases[] = {
+        {"a,b\n1\n", ":2: 1 field, but line 1 has 2" RAGGED, 0},
+        {"# x\na,b\n1,2\n1,2,\n", ":4: 3 fields, but line 2 has 2" RAGGED, 0},
+        {"a\n\"b\nc\n\nd", ":2" OPEN_QUOTE, 0},
+        {"\"", ":1" OPEN_QUOTE, 0},
+        {"\"a\"\"", ":1" OPEN_QUOTE, 0},
+        {"a\n\"b\nc\"d\n",
+         ":3: text behind a closing quote; a quote inside quotes is written twice", 0},
+        {"a\n5\" disk\n",
+         ":2: a quote inside a field; put the field in quotes and write the quote twice", 0},
+        {"a\rb\r", ":1" BARE_RETURN, 0},
+        {"a\nb\r", ":2" BARE_RETURN, 0},
+        {"a,b\n1,\0\n", ":2" NUL_BYTE, 8},
+        {"a\n\0", ":2" NUL_BYTE, 3},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t const size = cases[i].size > 0 ? cases[i].size : strlen(cases[i].text);
+        temp_file_write_bytes(temp_folder, "t.csv", cases[i].text, size);
+        expect_table_error("t.csv", TACIT_INVALID, cases[i].rest);
+    }
     expect_table_error("none.csv", TACIT_IO, ": No such file or directory");
     expect_table_error("none.csv.xz", TACIT_IO, ": No such file or directory");
     expect_table_error(".", TACIT_IO, ": Is a directory");
@@ -349,114 +232,97 @@ TEST(table_long_path_in_message)
 
 /* ---- Packed files -------------------------------------------------------------------------- */
 
-TEST(packed_xz)
+static size_t pack_xz(const char *text, size_t size, uint8_t packed[PACKED_BYTES])
 {
-    char *const text = long_text();
-    uint8_t packed[PACKED_BYTES];
-    size_t const size = pack_xz(text, strlen(text), packed);
-    temp_file_write_bytes(directory, "t.csv.xz", packed, size);
-    struct tacit_table table;
-    expect_table("t.csv.xz", &table);
-    assert_long_table(&table);
-    free(text);
+    size_t packed_size = 0;
+    assert_int_equal(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, NULL, (const uint8_t *)text, size,
+                                             packed, &packed_size, PACKED_BYTES),
+                     LZMA_OK);
+    return packed_size;
 }
 
-TEST(packed_xz_two_streams)
+static size_t pack_gz(const char *text, size_t size, uint8_t packed[PACKED_BYTES])
 {
-    uint8_t packed[PACKED_BYTES];
-    size_t size = pack_xz("a,b\n1", 5, packed);
-    size += pack_xz(",2\n", 3, packed + size);
-    temp_file_write_bytes(directory, "t.csv.xz", packed, size);
-    struct tacit_table table;
-    expect_table("t.csv.xz", &table);
-    assert_int_equal(table.row_count, 2);
-    assert_string_equal(field(&table, 1, 1), "2");
-    tacit_table_free(&table);
+    z_stream stream = {.next_in = (Bytef *)(uintptr_t)text,
+                       .avail_in = (uInt)size,
+                       .next_out = packed,
+                       .avail_out = PACKED_BYTES};
+    assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    assert_int_equal(deflateEnd(&stream), Z_OK);
+    return stream.total_out;
 }
 
-TEST(packed_xz_cut_everywhere)
+static const struct packing {
+    const char *name;
+    size_t (*pack)(const char *text, size_t size, uint8_t packed[PACKED_BYTES]);
+    size_t damaged_at; /* from the end: of gzip the checksum */
+    const char *early;
+    const char *damaged;
+    const char *wrong;
+} packings[] = {{"t.csv.xz", pack_xz, 32, ": the xz data ends early; the file is incomplete",
+                 ": damaged xz data", ": not an xz file, though its name ends in .xz"},
+                {"t.csv.gz", pack_gz, 5, ": the gzip data ends early; the file is incomplete",
+                 ": not a gzip file, though its name ends in .gz, or damaged",
+                 ": not a gzip file, though its name ends in .gz, or damaged"}};
+
+static void write_packed(const struct packing *packing, const char *name, const char *text)
 {
     uint8_t packed[PACKED_BYTES];
-    size_t const size = pack_xz("a,b\n1,2\n", 8, packed);
-    for (size_t cut = 0; cut < size; cut++) {
-        temp_file_write_bytes(directory, "t.csv.xz", packed, cut);
-        expect_table_error("t.csv.xz", TACIT_IO,
-                           ": the xz data ends early; the file is incomplete");
+    size_t const size = packing->pack(text, strlen(text), packed);
+    temp_file_write_bytes(temp_folder, name, packed, size);
+}
+
+TEST(packed_tables_are_read_whole)
+{
+    for (size_t i = 0; i < 2; i++) {
+        uint8_t packed[PACKED_BYTES];
+        struct tacit_table table;
+        write_packed(&packings[i], packings[i].name, long_text());
+        expect_table(packings[i].name, &table);
+        assert_int_equal(table.row_count, 3001);
+        assert_int_equal(table.column_count, 2);
+        assert_string_equal(table.fields[2 * 3000], "2999");
+        assert_string_equal(table.fields[2 * 3000 + 1], "8994001");
+        tacit_table_free(&table);
+        size_t size = packings[i].pack("a,b\n1", 5, packed); /* two streams are one text */
+        size += packings[i].pack(",2\n", 3, packed + size);
+        temp_file_write_bytes(temp_folder, packings[i].name, packed, size);
+        expect_rows(packings[i].name, "1:a|b|2:1|2|");
     }
 }
 
-TEST(packed_xz_damaged)
+TEST(packed_tables_that_are_cut_or_damaged)
 {
-    uint8_t packed[PACKED_BYTES];
-    size_t const size = pack_xz("a,b\n1,2\n", 8, packed);
-    packed[size / 2] ^= 0x10;
-    temp_file_write_bytes(directory, "t.csv.xz", packed, size);
-    expect_table_error("t.csv.xz", TACIT_IO, ": damaged xz data");
-    temp_file_write(directory, "t.csv.xz", "a,b\n1,2\n3,4\n");
-    expect_table_error("t.csv.xz", TACIT_IO, ": not an xz file, though its name ends in .xz");
-}
-
-TEST(packed_gz)
-{
-    char *const text = long_text();
-    write_gz("t.csv.gz", "wb", text);
-    struct tacit_table table;
-    expect_table("t.csv.gz", &table);
-    assert_long_table(&table);
-    free(text);
-}
-
-TEST(packed_gz_two_members)
-{
-    write_gz("t.csv.gz", "wb", "a,b\n1");
-    write_gz("t.csv.gz", "ab", ",2\n");
-    struct tacit_table table;
-    expect_table("t.csv.gz", &table);
-    assert_int_equal(table.row_count, 2);
-    assert_string_equal(field(&table, 1, 1), "2");
-    tacit_table_free(&table);
-}
-
-TEST(packed_gz_cut_everywhere)
-{
-    write_gz("t.csv.gz", "wb", "a,b\n1,2\n");
-    uint8_t packed[PACKED_BYTES];
-    size_t const size = read_back("t.csv.gz", packed);
-    for (size_t cut = 0; cut < size; cut++) {
-        temp_file_write_bytes(directory, "t.csv.gz", packed, cut);
-        expect_table_error("t.csv.gz", TACIT_IO,
-                           ": the gzip data ends early; the file is incomplete");
+    for (size_t i = 0; i < 2; i++) {
+        struct packing const *const packing = &packings[i];
+        uint8_t packed[PACKED_BYTES];
+        size_t const size = packing->pack("a,b\n1,2\n", 8, packed);
+        for (size_t cut = 0; cut < size; cut++) {
+            temp_file_write_bytes(temp_folder, packing->name, packed, cut);
+            expect_table_error(packing->name, TACIT_IO, packing->early);
+        }
+        packed[size - packing->damaged_at] ^= 0x10;
+        temp_file_write_bytes(temp_folder, packing->name, packed, size);
+        expect_table_error(packing->name, TACIT_IO, packing->damaged);
+        packed[size - packing->damaged_at] ^= 0x10;
+        memcpy(packed + size, "more", 4);
+        temp_file_write_bytes(temp_folder, packing->name, packed, size + 4);
+        expect_table_error(packing->name, TACIT_IO, i == 0 ? packing->early : packing->wrong);
+        temp_file_write(temp_folder, packing->name, "a,b\n1,2\n3,4\n");
+        expect_table_error(packing->name, TACIT_IO, packing->wrong);
     }
-}
-
-TEST(packed_gz_damaged)
-{
-    static const char *const wrong = ": not a gzip file, though its name ends in .gz, or damaged";
-    write_gz("t.csv.gz", "wb", "a,b\n1,2\n");
-    uint8_t packed[PACKED_BYTES];
-    size_t const size = read_back("t.csv.gz", packed);
-    packed[size - 5] ^= 1; /* the checksum */
-    temp_file_write_bytes(directory, "t.csv.gz", packed, size);
-    expect_table_error("t.csv.gz", TACIT_IO, wrong);
-    packed[size - 5] ^= 1;
-    memcpy(packed + size, "more", 4);
-    temp_file_write_bytes(directory, "t.csv.gz", packed, size + 4);
-    expect_table_error("t.csv.gz", TACIT_IO, wrong);
-    temp_file_write(directory, "t.csv.gz", "a,b\n1,2\n");
-    expect_table_error("t.csv.gz", TACIT_IO, wrong);
 }
 
 static void expect_limit(const char *name, size_t size)
 {
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, name);
     struct tacit_error error;
     struct data_unpacked unpacked;
-    assert_int_equal(data_unpack_file(&unpacked, path, size, &error), TACIT_OK);
+    assert_int_equal(data_unpack_file(&unpacked, temp_name(name), size, &error), TACIT_OK);
     assert_int_equal(unpacked.size, size);
     assert_int_equal(unpacked.bytes[size], '\0');
     free(unpacked.bytes);
-    assert_int_equal(data_unpack_file(&unpacked, path, size - 1, &error), TACIT_INVALID);
+    assert_int_equal(data_unpack_file(&unpacked, temp_name(name), size - 1, &error), TACIT_INVALID);
     char rest[64];
     snprintf(rest, sizeof rest, ": too large; at most %zu bytes, unpacked", size - 1);
     assert_message(&error, name, rest);
@@ -466,19 +332,14 @@ TEST(unpack_limit)
 {
     static const size_t sizes[] = {1000, 65535, 65536, 65537, 131072, 200000};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        char *const text = malloc(sizes[i] + 1);
-        assert_non_null(text);
+        char *const text = testing_calloc(sizes[i] + 1, 1);
         memset(text, 'x', sizes[i]);
-        text[sizes[i]] = '\0';
-        uint8_t packed[PACKED_BYTES];
-        size_t const size = pack_xz(text, sizes[i], packed);
-        temp_file_write(directory, "t", text);
-        temp_file_write_bytes(directory, "t.xz", packed, size);
-        write_gz("t.gz", "wb", text);
+        temp_file_write(temp_folder, "t", text);
+        write_packed(&packings[0], "t.xz", text);
+        write_packed(&packings[1], "t.gz", text);
         expect_limit("t", sizes[i]);
         expect_limit("t.xz", sizes[i]);
         expect_limit("t.gz", sizes[i]);
-        free(text);
     }
 }
 
@@ -557,20 +418,18 @@ TEST(shown_value)
 
 /* ---- Means --------------------------------------------------------------------------------- */
 
-static enum tacit_status read_means(const char *text, struct tacit_means *means,
+static enum tacit_status read_means(const char *text, double hi, struct tacit_means *means,
                                     struct tacit_error *error)
 {
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, "means.csv");
-    temp_file_write(directory, "means.csv", text);
-    return tacit_means_read(means, path, 0.0, 1.0, error);
+    temp_file_write(temp_folder, "means.csv", text);
+    return tacit_means_read(means, temp_name("means.csv"), hi == 1 ? 0 : -2.5, hi, error);
 }
 
 TEST(means_read)
 {
     struct tacit_means means;
     struct tacit_error error;
-    assert_int_equal(read_means("# two agents\n0.1,0.2, 0.3\n0,1,1e-1\r\n", &means, &error),
+    assert_int_equal(read_means("# two agents\n0.1,0.2, 0.3\n0,1,1e-1\r\n", 1, &means, &error),
                      TACIT_OK);
     assert_int_equal(means.row_count, 2);
     assert_int_equal(means.arm_count, 3);
@@ -580,114 +439,87 @@ TEST(means_read)
     tacit_means_free(&means);
     assert_null(means.values);
     tacit_means_free(&means);
+    assert_int_equal(read_means("-2.5,7\n", 7, &means, &error), TACIT_OK);
+    tacit_means_free(&means);
 }
 
-TEST(means_in_another_range)
-{
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, "means.csv");
-    temp_file_write(directory, "means.csv", "-2.5,7\n");
-    struct tacit_means means;
-    struct tacit_error error;
-    assert_int_equal(tacit_means_read(&means, path, -2.5, 7.0, &error), TACIT_OK);
-    tacit_means_free(&means);
-    assert_int_equal(tacit_means_read(&means, path, -2.5, 6.5, &error), TACIT_INVALID);
-    assert_message(&error, "means.csv",
-                   ":1: column 2: '7' is out of range; means are numbers from -2.5 to 6.5");
-}
+#define NO_MEAN "' is not a number; means are numbers from 0 to 1"
+#define FAR_MEAN "' is out of range; means are numbers from "
 
 TEST(means_refused)
 {
     static const struct {
         const char *text;
         const char *rest;
+        double hi;
     } cases[] = {
-        {"", ": no rows; one row for all agents or one row an agent"},
-        {"0.1,0.2\n0.1,0.2\n0.1,abc\n",
-         ":3: column 2: 'abc' is not a number; means are numbers from 0 to 1"},
-        {"1,1,1,1,1\n1,1,1,1\n", ":2: 4 fields, but line 1 has 5; every row has one field an arm"},
-        {"0.5,nan\n", ":1: column 2: 'nan' is not a number; means are numbers from 0 to 1"},
-        {"inf\n", ":1: column 1: 'inf' is not a number; means are numbers from 0 to 1"},
-        {"0.5,0.5x\n", ":1: column 2: '0.5x' is not a number; means are numbers from 0 to 1"},
-        {"0x1p-1\n", ":1: column 1: '0x1p-1' is not a number; means are numbers from 0 to 1"},
-        {"0.5,\n", ":1: column 2: '' is not a number; means are numbers from 0 to 1"},
-        {"\n0.5,1.01\n", ":2: column 2: '1.01' is out of range; means are numbers from 0 to 1"},
-        {"-1e-9\n", ":1: column 1: '-1e-9' is out of range; means are numbers from 0 to 1"},
-        {"\"a\nb\"\n", ":1: column 1: 'a?b' is not a number; means are numbers from 0 to 1"},
+        {"", ": no rows; one row for all agents or one row an agent", 1},
+        {"0.1,0.2\n0.1,0.2\n0.1,abc\n", ":3: column 2: 'abc" NO_MEAN, 1},
+        {"1,1,1,1,1\n1,1,1,1\n", ":2: 4 fields, but line 1 has 5; every row has one field an arm",
+         1},
+        {"0.5,nan\n", ":1: column 2: 'nan" NO_MEAN, 1},
+        {"inf\n", ":1: column 1: 'inf" NO_MEAN, 1},
+        {"0.5,0.5x\n", ":1: column 2: '0.5x" NO_MEAN, 1},
+        {"0x1p-1\n", ":1: column 1: '0x1p-1" NO_MEAN, 1},
+        {"0.5,\n", ":1: column 2: '" NO_MEAN, 1},
+        {"\n0.5,1.01\n", ":2: column 2: '1.01" FAR_MEAN "0 to 1", 1},
+        {"-1e-9\n", ":1: column 1: '-1e-9" FAR_MEAN "0 to 1", 1},
+        {"-2.5,7\n", ":1: column 2: '7" FAR_MEAN "-2.5 to 6.5", 6.5},
+        {"\"a\nb\"\n", ":1: column 1: 'a?b" NO_MEAN, 1},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct tacit_means means = {.arm_count = 77};
-        struct tacit_error error;
-        assert_int_equal(read_means(cases[i].text, &means, &error), TACIT_INVALID);
-        assert_message(&error, "means.csv", cases[i].rest);
-        assert_int_equal(means.arm_count, 77);
-    }
-}
-
-TEST(means_missing)
-{
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, "none.csv");
-    struct tacit_means means;
+    struct tacit_means means = {.arm_count = 77};
     struct tacit_error error;
-    assert_int_equal(tacit_means_read(&means, path, 0.0, 1.0, &error), TACIT_IO);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(read_means(cases[i].text, cases[i].hi, &means, &error), TACIT_INVALID);
+        assert_message(&error, "means.csv", cases[i].rest);
+    }
+    assert_int_equal(tacit_means_read(&means, temp_name("none.csv"), 0.0, 1.0, &error), TACIT_IO);
     assert_message(&error, "none.csv", ": No such file or directory");
+    assert_int_equal(means.arm_count, 77);
 }
 
 TEST(means_most_arms)
 {
-    char *const text = malloc(2 * TACIT_ARMS_MAX + 3);
-    assert_non_null(text);
+    char *const text = testing_malloc(2 * TACIT_ARMS_MAX + 3);
     for (size_t i = 0; i <= TACIT_ARMS_MAX; i++)
         memcpy(text + 2 * i, "1,", 2);
     text[2 * TACIT_ARMS_MAX - 1] = '\0';
     struct tacit_means means;
     struct tacit_error error;
-    assert_int_equal(read_means(text, &means, &error), TACIT_OK);
+    assert_int_equal(read_means(text, 1, &means, &error), TACIT_OK);
     assert_int_equal(means.arm_count, TACIT_ARMS_MAX);
     tacit_means_free(&means);
     text[2 * TACIT_ARMS_MAX - 1] = ',';
     text[2 * TACIT_ARMS_MAX + 1] = '\0';
-    assert_int_equal(read_means(text, &means, &error), TACIT_INVALID);
+    assert_int_equal(read_means(text, 1, &means, &error), TACIT_INVALID);
     assert_message(&error, "means.csv", ":1: 65537 columns; at most 65536 arms");
-    free(text);
 }
 
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
-static enum tacit_status read_edges(const char *text, uint32_t agent_count,
-                                    struct tacit_edges *edges, struct tacit_error *error)
+static enum tacit_status read_edges(const char *text, struct tacit_edges *edges,
+                                    struct tacit_error *error)
 {
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, "edges.csv");
-    temp_file_write(directory, "edges.csv", text);
-    return tacit_edges_read(edges, path, agent_count, error);
+    temp_file_write(temp_folder, "edges.csv", text);
+    return tacit_edges_read(edges, temp_name("edges.csv"), 3, error);
 }
 
 TEST(edges_read)
 {
     static const char *const texts[] = {"0,1\n2,1\n1,2\n", "# a list\n 0 , 1\r\n\n2,1\n1,2",
-                                        "0 1\n2\t1\n  1   2  \n"};
+                                        "0 1\n2\t1\n  1   2  \n", "# nothing\n"};
     static const struct tacit_edge expected[] = {{0, 1}, {2, 1}, {1, 2}}; /* as they are listed */
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct tacit_edges edges;
         struct tacit_error error;
-        assert_int_equal(read_edges(texts[i], 3, &edges, &error), TACIT_OK);
-        assert_int_equal(edges.count, 3);
-        assert_memory_equal(edges.items, expected, sizeof expected);
+        assert_int_equal(read_edges(texts[i], &edges, &error), TACIT_OK);
+        assert_int_equal(edges.count, i == 3 ? 0 : 3);
+        if (edges.count > 0)
+            assert_memory_equal(edges.items, expected, sizeof expected);
         tacit_edges_free(&edges);
         assert_null(edges.items);
         tacit_edges_free(&edges);
     }
-}
-
-TEST(edges_none)
-{
-    struct tacit_edges edges;
-    struct tacit_error error;
-    assert_int_equal(read_edges("# nothing\n", 1, &edges, &error), TACIT_OK);
-    assert_int_equal(edges.count, 0);
-    tacit_edges_free(&edges);
 }
 
 #define NO_EDGE ": not an edge; an edge is two different agents, like 0,1"
@@ -721,7 +553,7 @@ TEST(edges_refused)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct tacit_edges edges = {.count = 77};
         struct tacit_error error;
-        assert_int_equal(read_edges(cases[i].text, 3, &edges, &error), TACIT_INVALID);
+        assert_int_equal(read_edges(cases[i].text, &edges, &error), TACIT_INVALID);
         assert_message(&error, "edges.csv", cases[i].rest);
         assert_int_equal(edges.count, 77); /* untouched */
     }
@@ -735,10 +567,10 @@ static enum tacit_status build(const char *text, const struct tacit_log_spec *sp
                                struct tacit_error *error)
 {
     struct tacit_table table;
-    expect_table_of(text, &table);
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, "t.csv");
-    enum tacit_status const status = tacit_log_build(log, &table, path, spec, rng, error);
+    temp_file_write(temp_folder, "t.csv", text);
+    expect_table("t.csv", &table);
+    enum tacit_status const status =
+        tacit_log_build(log, &table, temp_name("t.csv"), spec, rng, error);
     tacit_table_free(&table);
     return status;
 }
@@ -753,22 +585,42 @@ static void expect_log_refused(const char *text, const struct tacit_log_spec *sp
     assert_int_equal(log.arm_count, 77);
 }
 
-static void assert_cell(const struct tacit_log *log, uint32_t agent, uint32_t arm,
-                        const double *rewards, uint32_t count)
+static void put_cell(FILE *out, const struct tacit_log *log, uint32_t cell)
 {
-    uint32_t const cell = agent * log->arm_count + arm;
-    assert_int_equal(log->start[cell + 1] - log->start[cell], count);
     double sum = 0.0;
-    for (uint32_t i = 0; i < count; i++) {
-        assert_true(log->rewards[log->start[cell] + i] == rewards[i]);
-        sum += rewards[i];
+    fprintf(out, " %s=", log->arm_names[cell % log->arm_count]);
+    for (uint32_t i = log->start[cell]; i < log->start[cell + 1]; i++) {
+        fprintf(out, "%s%g", i > log->start[cell] ? "," : "", log->rewards[i]);
+        sum += log->rewards[i];
     }
-    assert_true(log->means[cell] == sum / (double)count);
+    assert_true(log->means[cell] == sum / (double)(log->start[cell + 1] - log->start[cell]));
 }
 
-#define CELL(log, agent, arm, ...)                                                                 \
-    assert_cell(log, agent, arm, (const double[]){__VA_ARGS__},                                    \
-                sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
+/* A log as text: an agent's name, if it has one, and the rewards of each arm, "v: a=1 b=0,2; ";
+ * the rows left out for want of agent, arm, reward; "binary" where all rewards are 0 or 1. */
+static void expect_log(const char *table, const struct tacit_log_spec *spec, const char *expected)
+{
+    char text[512] = "";
+    FILE *const out = fmemopen(text, sizeof text, "w");
+    struct tacit_log log;
+    struct tacit_error error;
+    assert_int_equal(build(table, spec, NULL, &log, &error), TACIT_OK);
+    for (uint32_t agent = 0; agent < log.agent_count; agent++) {
+        fprintf(out, "%s:", log.agent_names == NULL ? "" : log.agent_names[agent]);
+        for (uint32_t arm = 0; arm < log.arm_count; arm++)
+            put_cell(out, &log, agent * log.arm_count + arm);
+        fprintf(out, "; ");
+    }
+    fprintf(out, "%u rows", log.row_count);
+    if (log.without_agent + log.without_arm + log.without_reward > 0)
+        fprintf(out, ", not %u %u %u", log.without_agent, log.without_arm, log.without_reward);
+    fprintf(out, "%s", log.binary ? ", binary" : "");
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(text, expected);
+    tacit_log_free(&log);
+    assert_null(log.start);
+    tacit_log_free(&log);
+}
 
 static const struct tacit_log_arm drug_arms[] = {
     {.name = "any",
@@ -803,28 +655,6 @@ static const struct tacit_log_spec drug_spec = {.arms = drug_arms,
                                                 .split = TACIT_LOG_SEQUENTIAL,
                                                 .agent_count = 2};
 
-TEST(log_by_rules)
-{
-    struct tacit_log log;
-    struct tacit_error error;
-    assert_int_equal(build(drug_text, &drug_spec, NULL, &log, &error), TACIT_OK);
-    assert_int_equal(log.agent_count, 2);
-    assert_int_equal(log.arm_count, 3);
-    assert_string_equal(log.arm_names[0], "any");
-    assert_string_equal(log.arm_names[2], "y up");
-    assert_true(log.binary);
-    assert_int_equal(log.start[6], 7);
-    CELL(&log, 0, 0, 1.0, 0.0);
-    CELL(&log, 0, 1, 0.0);
-    CELL(&log, 0, 2, 0.0);
-    CELL(&log, 1, 0, 0.0);
-    CELL(&log, 1, 1, 1.0);
-    CELL(&log, 1, 2, 0.0);
-    tacit_log_free(&log);
-    assert_null(log.start);
-    tacit_log_free(&log);
-}
-
 static const char column_text[] = "who,arm,reward\n"
                                   "10,b,0.5\n"
                                   "2,a,1\n"
@@ -839,6 +669,36 @@ static const struct tacit_log_spec column_spec = {.arm_column = "arm",
                                                   .agent_count = 2};
 
 /* Weights 1/p of the four rows of a cell: 2, 4, 8, 2. */
+#define NO_REWARD "' is not a number; rewards are finite numbers"
+
+TEST(logs_are_gathered)
+{
+    struct tacit_log_spec const one_agent = {
+        .arm_column = "arm", .reward_column = "r", .split = TACIT_LOG_SEQUENTIAL, .agent_count = 1};
+    struct tacit_log_spec spec = column_spec;
+    expect_log(drug_text, &drug_spec,
+               ": any=1,0 all=0 y up=0; : any=0 all=1 y up=0; 6 rows, binary");
+    /* agent 0 is "2": whole numbers sort by value */
+    expect_log(column_text, &column_spec, "2: a=1 b=0; 10: a=-30 b=0.5,0.25; 5 rows");
+    spec.agent_count = 0; /* as many as there are */
+    expect_log(column_text, &spec, "2: a=1 b=0; 10: a=-30 b=0.5,0.25; 5 rows");
+    expect_log("arm,r\nb,1\n10,1\n9,1\n007,1\nB,1\n0,1\n1a,1\n\"\",1\n9,0\n", &one_agent,
+               ": 0=1 9=1,0 10=1 007=1 1a=1 B=1 b=1; 8 rows, not 0 1 0, binary");
+    /* 1,5 between semicolons is one and a half; a point anywhere makes it no number */
+    expect_log("who;arm;reward\nv;a;1,5\nv;b;-0,25\n", &spec, "v: a=1.5 b=-0.25; 2 rows");
+    expect_log_refused("who;arm;reward\nv;a;1,5\nv;b;0.25\n", &spec,
+                       ":2: column 'reward': '1,5" NO_REWARD "; with 'decimal: \",\"' it is one");
+    spec.decimal = ',';
+    expect_log_refused("who;arm;reward\nv;a;1.5\nv;b;0.25\n", &spec,
+                       ":2: column 'reward': '1.5" NO_REWARD "; with 'decimal: \".\"' it is one");
+    expect_log("who,arm,reward\nv,a,\"1,5\"\n", &spec, "v: a=1.5; 1 rows");
+    /* a reward that belongs to no arm is nobody's, so it may be anything */
+    spec = drug_spec;
+    spec.reward_value = NULL;
+    spec.arm_count = spec.agent_count = 1;
+    expect_log("r,x,y\n?,No,No\n0.5,Up,No\n", &spec, ": any=0.5; 2 rows");
+}
+
 TEST(log_gathers_what_its_rows_are_drawn_with)
 {
     static const char text[] = "who,arm,reward,p\n1,a,5,0.5\n1,a,3,0.25\n1,a,5,0.125\n"
@@ -952,42 +812,6 @@ TEST(log_tells_whose_rewards_are)
                        ":3: column 'customer' is empty: whose reward is it? Each row needs a unit");
 }
 
-TEST(log_by_columns)
-{
-    struct tacit_log log;
-    struct tacit_error error;
-    assert_int_equal(build(column_text, &column_spec, NULL, &log, &error), TACIT_OK);
-    assert_int_equal(log.agent_count, 2);
-    assert_int_equal(log.arm_count, 2);
-    assert_string_equal(log.arm_names[0], "a");
-    assert_string_equal(log.arm_names[1], "b");
-    assert_false(log.binary);
-    CELL(&log, 0, 0, 1.0); /* agent 0 is "2": whole numbers sort by value */
-    CELL(&log, 0, 1, 0.0);
-    CELL(&log, 1, 0, -30.0);
-    CELL(&log, 1, 1, 0.5, 0.25);
-    tacit_log_free(&log);
-}
-
-TEST(log_sorts_values)
-{
-    struct tacit_log_spec const spec = {
-        .arm_column = "arm", .reward_column = "r", .split = TACIT_LOG_SEQUENTIAL, .agent_count = 1};
-    struct tacit_log log;
-    struct tacit_error error;
-    assert_int_equal(build("arm,r\nb,1\n10,1\n9,1\n007,1\nB,1\n0,1\n1a,1\n\"\",1\n9,0\n", &spec,
-                           NULL, &log, &error),
-                     TACIT_OK);
-    static const char *const expected[] = {"0", "9", "10", "007", "1a", "B", "b"};
-    assert_int_equal(log.arm_count, 7);
-    assert_int_equal(log.row_count, 8);
-    assert_int_equal(log.without_arm, 1);
-    for (size_t i = 0; i < 7; i++)
-        assert_string_equal(log.arm_names[i], expected[i]);
-    assert_true(log.binary);
-    tacit_log_free(&log);
-}
-
 /* n rows of one arm whose reward is the number of the row. */
 static void write_numbered(char *text, size_t capacity, uint32_t n)
 {
@@ -1089,31 +913,11 @@ TEST(log_missing_cells)
 {
     static const char text[] = "who,arm,reward\nv,a,1\n,a,1\nv, ,2\nv,b,\n,,\nv,b,0\n";
     struct tacit_log_spec spec = column_spec;
-    struct tacit_log log;
-    struct tacit_error error;
     spec.agent_count = 0;
-    assert_int_equal(build(text, &spec, NULL, &log, &error), TACIT_OK);
-    assert_int_equal(log.row_count, 2);
-    assert_int_equal(log.without_agent, 2);
-    assert_int_equal(log.without_arm, 1);
-    assert_int_equal(log.without_reward, 1);
-    assert_int_equal(log.agent_count, 1);
-    assert_string_equal(log.agent_names[0], "v");
-    CELL(&log, 0, 0, 1.0);
-    CELL(&log, 0, 1, 0.0);
-    tacit_log_free(&log);
-
+    expect_log(text, &spec, "v: a=1 b=0; 2 rows, not 2 1 1, binary");
     spec.missing.arm = "none";
     spec.missing.reward = "0.5";
-    assert_int_equal(build(text, &spec, NULL, &log, &error), TACIT_OK);
-    assert_int_equal(log.arm_count, 3);
-    assert_int_equal(log.without_agent, 2);
-    assert_int_equal(log.without_arm + log.without_reward, 0);
-    assert_string_equal(log.arm_names[2], "none");
-    CELL(&log, 0, 1, 0.5, 0.0);
-    CELL(&log, 0, 2, 2.0);
-    tacit_log_free(&log);
-
+    expect_log(text, &spec, "v: a=1 b=0.5,0 none=2; 4 rows, not 2 0 0");
     spec = column_spec;
     spec.missing.is_refused = true;
     expect_log_refused(text, &spec, ":3: column 'who' is empty; 'missing' may say what that means");
@@ -1134,84 +938,43 @@ TEST(log_values_that_never_occur)
                        ": column 'x' never holds 'Up'; its values are 2");
 }
 
-static void expect_dialect(const char *text, const struct tacit_dialect *dialect, const char *first,
-                           const char *second)
-{
-    char path[TEMP_PATH_BYTES];
-    struct tacit_table table;
-    struct tacit_error error;
-    temp_file_write(directory, "d.csv", text);
-    temp_path(path, directory, "d.csv");
-    assert_int_equal(tacit_table_read_dialect(&table, path, dialect, &error), TACIT_OK);
-    assert_true(table.column_count >= 2);
-    assert_string_equal(table.fields[table.column_count], first);
-    assert_string_equal(table.fields[table.column_count + 1], second);
-    tacit_table_free(&table);
-}
-
-TEST(table_separators_are_recognised_where_that_is_safe)
-{
-    struct tacit_dialect const any = {0};
-    struct tacit_dialect const bar = {.separator = '|'};
-    expect_dialect("a;b\n1,5;x\n", &any, "1,5", "x");
-    expect_dialect("\"a,z\";b\n1;\"x;y\"\n", &any, "1", "x;y");
-    expect_dialect("a\tb\n1;2\tx\n", &any, "1;2", "x");
-    expect_dialect("a;c,b\n1;2,x\n", &any, "1;2", "x");
-    expect_dialect("a|b\n1,2|x\n", &bar, "1,2", "x");
-}
-
 TEST(table_encodings)
 {
-    struct tacit_dialect const utf8 = {.encoding = TACIT_ENCODING_UTF8};
-    struct tacit_dialect const cp1252 = {.encoding = TACIT_ENCODING_CP1252};
-    struct tacit_dialect const latin1 = {.encoding = TACIT_ENCODING_LATIN1};
-    char path[TEMP_PATH_BYTES];
-    struct tacit_table table;
-    struct tacit_error error;
-    expect_dialect("a,b\nK\xc3\xb6ln,1\n", &utf8, "K\xc3\xb6ln", "1");
-    expect_dialect("a,b\nK\xf6ln,\x80\n", &cp1252, "K\xc3\xb6ln", "\xe2\x82\xac");
-    expect_dialect("a,b\nK\xf6ln,1\n", &latin1, "K\xc3\xb6ln", "1");
-    temp_file_write(directory, "d.csv", "a,b\nK\xf6ln,1\n");
-    temp_path(path, directory, "d.csv");
-    assert_int_equal(tacit_table_read_dialect(&table, path, &utf8, &error), TACIT_INVALID);
-    assert_non_null(strstr(error.text, "d.csv:2: bytes that are not UTF-8; 'encoding' may say"));
-    temp_file_write(directory, "d.csv", "a,b\n\n\x81,1\n");
-    assert_int_equal(tacit_table_read_dialect(&table, path, &cp1252, &error), TACIT_INVALID);
-    assert_non_null(strstr(error.text, "d.csv:3: bytes that are not CP1252"));
-}
-
-static enum tacit_status build_written(const char *text, char decimal, struct tacit_log *log)
-{
-    char path[TEMP_PATH_BYTES];
-    struct tacit_table table;
-    struct tacit_error error;
-    struct tacit_dialect const any = {0};
-    struct tacit_log_spec spec = column_spec;
-    spec.agent_count = 0;
-    spec.decimal = decimal;
-    temp_file_write(directory, "d.csv", text);
-    temp_path(path, directory, "d.csv");
-    assert_int_equal(tacit_table_read_dialect(&table, path, &any, &error), TACIT_OK);
-    enum tacit_status const status = tacit_log_build(log, &table, path, &spec, NULL, &error);
-    tacit_table_free(&table);
-    return status;
-}
-
-/* 1,5 between semicolons is one and a half; a point anywhere makes it no number. */
-TEST(log_decimal_commas)
-{
-    struct tacit_log log;
-    assert_int_equal(build_written("who;arm;reward\nv;a;1,5\nv;b;-0,25\n", '\0', &log), TACIT_OK);
-    CELL(&log, 0, 0, 1.5);
-    CELL(&log, 0, 1, -0.25);
-    tacit_log_free(&log);
-    assert_int_equal(build_written("who;arm;reward\nv;a;1,5\nv;b;0.25\n", '\0', &log),
-                     TACIT_INVALID);
-    assert_int_equal(build_written("who;arm;reward\nv;a;1.5\nv;b;0.25\n", ',', &log),
-                     TACIT_INVALID);
-    assert_int_equal(build_written("who,arm,reward\nv,a,\"1,5\"\n", ',', &log), TACIT_OK);
-    CELL(&log, 0, 0, 1.5);
-    tacit_log_free(&log);
+    static const struct {
+        const char *text;
+        struct tacit_dialect dialect;
+        const char *first; /* NULL: refused */
+        const char *second;
+    } cases[] = {
+        {"a|b\n1,2|x\n", {.separator = '|'}, "1,2", "x"},
+        {"a,b\nK\xc3\xb6ln,1\n", {.encoding = TACIT_ENCODING_UTF8}, "K\xc3\xb6ln", "1"},
+        {"a,b\nK\xf6ln,\x80\n", {.encoding = TACIT_ENCODING_CP1252}, "K\xc3\xb6ln", "\xe2\x82\xac"},
+        {"a,b\nK\xf6ln,1\n", {.encoding = TACIT_ENCODING_LATIN1}, "K\xc3\xb6ln", "1"},
+        {"a,b\nK\xf6ln,1\n",
+         {.encoding = TACIT_ENCODING_UTF8},
+         NULL,
+         "d.csv:2: bytes that are not UTF-8; 'encoding' may say"},
+        {"a,b\n\n\x81,1\n",
+         {.encoding = TACIT_ENCODING_CP1252},
+         NULL,
+         "d.csv:3: bytes that are not CP1252"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tacit_table table;
+        struct tacit_error error;
+        temp_file_write(temp_folder, "d.csv", cases[i].text);
+        enum tacit_status const status =
+            tacit_table_read_dialect(&table, temp_name("d.csv"), &cases[i].dialect, &error);
+        assert_int_equal(status, cases[i].first == NULL ? TACIT_INVALID : TACIT_OK);
+        if (status != TACIT_OK) {
+            assert_non_null(strstr(error.text, cases[i].second));
+            continue;
+        }
+        assert_int_equal(table.column_count, 2);
+        assert_string_equal(table.fields[2], cases[i].first);
+        assert_string_equal(table.fields[3], cases[i].second);
+        tacit_table_free(&table);
+    }
 }
 
 TEST(log_no_rows)
@@ -1249,7 +1012,7 @@ TEST(log_unknown_column_of_many)
     memset(text + size, ',', 199); /* a row of 200 empty fields */
     text[size + 199] = '\0';
     struct tacit_table table;
-    temp_file_write(directory, "t.csv", text);
+    temp_file_write(temp_folder, "t.csv", text);
     expect_table("t.csv", &table);
     struct tacit_log log;
     struct tacit_error error;
@@ -1275,21 +1038,6 @@ TEST(log_bad_rewards)
     spec.agent_count = 1;
     expect_log_refused("who,arm,reward\n1,a,1e308\n1,a,1e308\n", &spec,
                        ": agent '1', arm 'a': the rewards are too large to be added");
-}
-
-/* A reward that belongs to no arm is nobody's, so it may be anything. */
-TEST(log_reward_outside_all_arms)
-{
-    struct tacit_log_spec spec = drug_spec;
-    spec.reward_value = NULL;
-    spec.arm_count = 1;
-    spec.agent_count = 1;
-    struct tacit_log log;
-    struct tacit_error error;
-    assert_int_equal(build("r,x,y\n?,No,No\n0.5,Up,No\n", &spec, NULL, &log, &error), TACIT_OK);
-    CELL(&log, 0, 0, 0.5);
-    assert_false(log.binary);
-    tacit_log_free(&log);
 }
 
 TEST(log_wrong_counts)
@@ -1329,18 +1077,6 @@ TEST(log_arm_without_columns)
                        ": arm 'none' names no columns; an arm looks at one at least");
 }
 
-/* 0 is "as many as there are". */
-TEST(log_counts_not_asked)
-{
-    struct tacit_log_spec spec = column_spec;
-    spec.agent_count = 0;
-    struct tacit_log log;
-    struct tacit_error error;
-    assert_int_equal(build(column_text, &spec, NULL, &log, &error), TACIT_OK);
-    assert_int_equal(log.agent_count, 2);
-    tacit_log_free(&log);
-}
-
 /* ---- Data sets ----------------------------------------------------------------------------- */
 
 /* Sets or, for NULL, unsets. */
@@ -1365,81 +1101,76 @@ TEST(dataset_list)
     }
 }
 
-static void make_home_data(char home[TEMP_PATH_BYTES], char data[TEMP_PATH_BYTES])
-{
-    static const char *const folders[] = {"home", "home/.local", "home/.local/share",
-                                          "home/.local/share/tacit"};
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        temp_path(data, directory, folders[i]);
-        mkdir(data, 0700); /* it may be there from the test before */
-    }
-    temp_path(home, directory, "home");
-}
+#define HOME_DATA "/home/.local/share/tacit"
 
-static void assert_found(const char *name, const char *expected_directory,
-                         const char *expected_name)
+/* % is the folder of the test, @ HOME_DATA in it. */
+static const char *expanded(const char *pattern, char text[ON_FILE_TEXT_BYTES])
 {
-    char path[TACIT_PATH_BYTES];
-    char expected[TEMP_PATH_BYTES];
-    assert_int_equal(tacit_dataset_find(NULL, name, path), TACIT_OK);
-    temp_path(expected, expected_directory, expected_name);
-    assert_string_equal(path, expected);
+    if (pattern == NULL)
+        return NULL;
+    on_file_expand(text, pattern, temp_folder, HOME_DATA);
+    return text;
 }
 
 TEST(dataset_find)
 {
-    char home[TEMP_PATH_BYTES];
-    char data[TEMP_PATH_BYTES];
-    make_home_data(home, data);
-    temp_file_write(directory, "one.csv", "a\n");
-    temp_file_write(directory, "one.csv.xz", "");
-    temp_file_write(directory, "two.csv.xz", "");
-    temp_file_write(directory, "two.csv.gz", "");
-    temp_file_write(data, "two.csv", "a\n");
-    temp_file_write(data, "three.csv.gz", "");
-    set_environment(directory, home);
-    assert_found("one.csv", directory, "one.csv");
-    assert_found("two.csv", directory, "two.csv.xz"); /* the first directory wins */
-    assert_found("three.csv", data, "three.csv.gz");
-    char path[TACIT_PATH_BYTES] = "untouched";
-    assert_int_equal(tacit_dataset_find(NULL, "four.csv", path), TACIT_IO);
-    assert_int_equal(tacit_dataset_find(NULL, "home", path), TACIT_IO); /* a directory is no file */
-    assert_string_equal(path, "untouched");
-    char beside[TEMP_PATH_BYTES];
-    char expected[TEMP_PATH_BYTES];
-    temp_path(beside, data, "experiment.yaml"); /* the folder of who names it wins */
-    temp_path(expected, data, "two.csv");
-    assert_int_equal(tacit_dataset_find(beside, "two.csv", path), TACIT_OK);
-    assert_string_equal(path, expected);
-    assert_int_equal(tacit_dataset_find(beside, "one.csv", path), TACIT_OK);
-    temp_path(expected, directory, "one.csv");
-    assert_string_equal(path, expected);
-    assert_int_equal(tacit_dataset_find(beside, expected, path), TACIT_OK); /* a whole path */
-    assert_string_equal(path, expected);
-    assert_int_equal(tacit_dataset_find("/experiment.yaml", "etc/passwd", path), TACIT_OK);
-    assert_string_equal(path, "/etc/passwd");
-    set_environment(NULL, home);
-    assert_found("two.csv", data, "two.csv");
-    assert_int_equal(tacit_dataset_find(NULL, "one.csv", path), TACIT_IO);
-    set_environment("", NULL);
-    assert_int_equal(tacit_dataset_find(NULL, "two.csv", path), TACIT_IO);
+    static const struct {
+        const char *data; /* of the environment */
+        const char *home;
+        const char *beside;
+        const char *name;
+        const char *found; /* NULL: it is not */
+    } cases[] = {
+        {"%", "%/home", NULL, "one.csv", "%/one.csv"},
+        {"%", "%/home", NULL, "two.csv", "%/two.csv.xz"}, /* the first directory wins */
+        {"%", "%/home", NULL, "three.csv", "@/three.csv.gz"},
+        {"%", "%/home", NULL, "four.csv", NULL},
+        {"%", "%/home", NULL, "home", NULL},                 /* a directory is no file */
+        {"%", "%/home", "@/a.yaml", "two.csv", "@/two.csv"}, /* the folder of who names it wins */
+        {"%", "%/home", "@/a.yaml", "one.csv", "%/one.csv"},
+        {"%", "%/home", "@/a.yaml", "%/one.csv", "%/one.csv"},
+        {"%", "%/home", "/a.yaml", "etc/passwd", "/etc/passwd"},
+        {NULL, "%/home", NULL, "two.csv", "@/two.csv"},
+        {NULL, "%/home", NULL, "one.csv", NULL},
+        {"", NULL, NULL, "two.csv", NULL},
+    };
+    static const char *const folders[] = {"home", "home/.local", "home/.local/share",
+                                          &HOME_DATA[1]};
+    static const char *const files[] = {
+        "one.csv",    "one.csv.xz",         "two.csv.xz",
+        "two.csv.gz", HOME_DATA "/two.csv", HOME_DATA "/three.csv.gz"};
+    char texts[5][ON_FILE_TEXT_BYTES];
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        assert_int_equal(mkdir(temp_name(folders[i]), 0700), 0);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        temp_file_write(temp_folder, files[i], "a\n");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char path[TACIT_PATH_BYTES] = "untouched";
+        const char *const found = expanded(cases[i].found, texts[0]);
+        set_environment(expanded(cases[i].data, texts[1]), expanded(cases[i].home, texts[2]));
+        assert_int_equal(tacit_dataset_find(expanded(cases[i].beside, texts[3]),
+                                            expanded(cases[i].name, texts[4]), path),
+                         found == NULL ? TACIT_IO : TACIT_OK);
+        assert_string_equal(path, found == NULL ? "untouched" : found);
+    }
 }
 
 TEST(dataset_directories)
 {
-    char text[TACIT_PATH_BYTES];
-    set_environment("/d", "/h");
-    tacit_dataset_directories(text);
-    assert_string_equal(text, "/d:/h/.local/share/tacit");
-    set_environment(NULL, "/h");
-    tacit_dataset_directories(text);
-    assert_string_equal(text, "/h/.local/share/tacit");
-    set_environment("/d", NULL);
-    tacit_dataset_directories(text);
-    assert_string_equal(text, "/d");
-    set_environment(NULL, NULL);
-    tacit_dataset_directories(text);
-    assert_string_equal(text, "");
+    static const struct {
+        const char *data;
+        const char *home;
+        const char *directories;
+    } cases[] = {{"/d", "/h", "/d:/h/.local/share/tacit"},
+                 {NULL, "/h", "/h/.local/share/tacit"},
+                 {"/d", NULL, "/d"},
+                 {NULL, NULL, ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[TACIT_PATH_BYTES];
+        set_environment(cases[i].data, cases[i].home);
+        tacit_dataset_directories(text);
+        assert_string_equal(text, cases[i].directories);
+    }
 }
 
 TEST(dataset_paths_too_long)
@@ -1465,20 +1196,20 @@ TEST(dataset_paths_too_long)
 TEST(dataset_verify)
 {
     struct tacit_error error;
-    temp_file_write(directory, "abc", "abc");
-    temp_file_write(directory, "abd", "abd");
-    temp_file_write(directory, "SHA256SUMS",
+    temp_file_write(temp_folder, "abc", "abc");
+    temp_file_write(temp_folder, "abd", "abd");
+    temp_file_write(temp_folder, "SHA256SUMS",
                     SHA_OF_ABC "  ./abc.more\r\n\n" SHA_OF_ABC "  ./abd\n" SHA_OF_ABC
                                "  ./gone\n1234  ./short\n" SHA_OF_ABC "  ./abc");
-    assert_int_equal(tacit_dataset_verify(directory, "abc", &error), TACIT_OK);
-    assert_int_equal(tacit_dataset_verify(directory, "abd", &error), TACIT_INVALID);
+    assert_int_equal(tacit_dataset_verify(temp_folder, "abc", &error), TACIT_OK);
+    assert_int_equal(tacit_dataset_verify(temp_folder, "abd", &error), TACIT_INVALID);
     assert_message(&error, "abd",
                    ": its sha256 is not the one in SHA256SUMS; the file is another or damaged");
-    assert_int_equal(tacit_dataset_verify(directory, "gone", &error), TACIT_IO);
+    assert_int_equal(tacit_dataset_verify(temp_folder, "gone", &error), TACIT_IO);
     assert_message(&error, "gone", ": No such file or directory");
-    assert_int_equal(tacit_dataset_verify(directory, "ab", &error), TACIT_IO);
+    assert_int_equal(tacit_dataset_verify(temp_folder, "ab", &error), TACIT_IO);
     assert_message(&error, "SHA256SUMS", ": no line for 'ab'");
-    assert_int_equal(tacit_dataset_verify(directory, "short", &error), TACIT_INVALID);
+    assert_int_equal(tacit_dataset_verify(temp_folder, "short", &error), TACIT_INVALID);
     assert_message(&error, "SHA256SUMS",
                    ":5: not a sha256; a line is 64 hex digits, two blanks, the name");
 }
@@ -1486,17 +1217,15 @@ TEST(dataset_verify)
 TEST(dataset_verify_other_spellings)
 {
     struct tacit_error error;
-    temp_file_write(directory, "abc", "abc");
-    temp_file_write(directory, "SHA256SUMS",
+    temp_file_write(temp_folder, "abc", "abc");
+    temp_file_write(temp_folder, "SHA256SUMS",
                     "BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD *abc\n");
-    assert_int_equal(tacit_dataset_verify(directory, "abc", &error), TACIT_OK);
-    temp_file_write(directory, "SHA256SUMS",
+    assert_int_equal(tacit_dataset_verify(temp_folder, "abc", &error), TACIT_OK);
+    temp_file_write(temp_folder, "SHA256SUMS",
                     "xa7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  abc\n");
-    assert_int_equal(tacit_dataset_verify(directory, "abc", &error), TACIT_INVALID);
-    char sums[TEMP_PATH_BYTES];
-    temp_path(sums, directory, "SHA256SUMS");
-    assert_int_equal(remove(sums), 0);
-    assert_int_equal(tacit_dataset_verify(directory, "abc", &error), TACIT_IO);
+    assert_int_equal(tacit_dataset_verify(temp_folder, "abc", &error), TACIT_INVALID);
+    assert_int_equal(remove(temp_name("SHA256SUMS")), 0);
+    assert_int_equal(tacit_dataset_verify(temp_folder, "abc", &error), TACIT_IO);
     assert_message(&error, "SHA256SUMS", ": No such file or directory");
 }
 
@@ -1511,10 +1240,9 @@ static int lowest_free_descriptor(void)
 TEST(files_are_closed)
 {
     int const before = lowest_free_descriptor();
-    table_plain(state);
-    table_missing(state); /* one of them is a directory, which opens and does not read */
-    table_ragged(state);
-    packed_xz_damaged(state);
+    tables_are_read(state);
+    tables_are_refused(state); /* one of them is a directory, which opens and does not read */
+    packed_tables_that_are_cut_or_damaged(state);
     dataset_verify(state);
     assert_int_equal(lowest_free_descriptor(), before);
 }
@@ -1523,74 +1251,45 @@ TEST(files_are_closed)
 
 static enum tacit_status read_xz_once(void)
 {
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, "memory.csv.xz");
     struct tacit_table table;
     struct tacit_error error;
-    enum tacit_status const status = tacit_table_read(&table, path, &error);
+    enum tacit_status const status = tacit_table_read(&table, temp_name("memory.csv.xz"), &error);
     if (status == TACIT_OK)
         tacit_table_free(&table);
     return status;
 }
 
-TEST(memory_table)
-{
-    char *const text = long_text();
-    uint8_t packed[PACKED_BYTES];
-    size_t const size = pack_xz(text, strlen(text), packed);
-    temp_file_write_bytes(directory, "memory.csv.xz", packed, size);
-    free(text);
-    expect_memory_errors(read_xz_once, 8);
-}
-
 static enum tacit_status read_means_once(void)
 {
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, "memory.csv.gz");
     struct tacit_means means;
     struct tacit_error error;
-    enum tacit_status const status = tacit_means_read(&means, path, 0.0, 1.0, &error);
+    enum tacit_status const status =
+        tacit_means_read(&means, temp_name("memory.csv.gz"), 0.0, 1.0, &error);
     if (status == TACIT_OK)
         tacit_means_free(&means);
     return status;
 }
 
-TEST(memory_means)
-{
-    write_gz("memory.csv.gz", "wb", "0.5,0.25\n");
-    expect_memory_errors(read_means_once, 5);
-}
-
 static enum tacit_status read_edges_once(void)
 {
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, "memory.csv");
     struct tacit_edges edges;
     struct tacit_error error;
-    enum tacit_status const status = tacit_edges_read(&edges, path, 2, &error);
+    enum tacit_status const status = tacit_edges_read(&edges, temp_name("edges.csv"), 2, &error);
     if (status == TACIT_OK)
         tacit_edges_free(&edges);
     return status;
 }
 
-TEST(memory_edges)
-{
-    temp_file_write(directory, "memory.csv", "0,1\n");
-    expect_memory_errors(read_edges_once, 4);
-}
-
 static enum tacit_status build_once(const struct tacit_log_spec *spec)
 {
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, "memory.csv");
     struct tacit_table table;
     struct tacit_error error;
-    enum tacit_status status = tacit_table_read(&table, path, &error);
+    enum tacit_status status = tacit_table_read(&table, temp_name("memory.csv"), &error);
     if (status != TACIT_OK)
         return status;
     struct tacit_log log;
     struct tacit_rng rng = split_stream(3);
-    status = tacit_log_build(&log, &table, path, spec, &rng, &error);
+    status = tacit_log_build(&log, &table, "memory.csv", spec, &rng, &error);
     tacit_table_free(&table);
     if (status == TACIT_OK)
         tacit_log_free(&log);
@@ -1613,28 +1312,30 @@ static enum tacit_status build_columns_once(void)
     return build_once(&spec);
 }
 
-TEST(memory_log)
-{
-    temp_file_write(directory, "memory.csv", drug_text);
-    expect_memory_errors(build_rules_once, 10);
-    temp_file_write(directory, "memory.csv", column_text);
-    expect_memory_errors(build_columns_once, 15);
-}
-
 static enum tacit_status verify_once(void)
 {
     struct tacit_error error;
-    return tacit_dataset_verify(directory, "abc", &error);
+    return tacit_dataset_verify(temp_folder, "abc", &error);
 }
 
-TEST(memory_verify)
+TEST(every_allocation_may_fail)
 {
-    temp_file_write(directory, "abc", "abc");
-    temp_file_write(directory, "SHA256SUMS", SHA_OF_ABC "  ./abc\n");
+    write_packed(&packings[0], "memory.csv.xz", long_text());
+    expect_memory_errors(read_xz_once, 8);
+    write_packed(&packings[1], "memory.csv.gz", "0.5,0.25\n");
+    expect_memory_errors(read_means_once, 5);
+    temp_file_write(temp_folder, "edges.csv", "0,1\n");
+    expect_memory_errors(read_edges_once, 4);
+    temp_file_write(temp_folder, "memory.csv", drug_text);
+    expect_memory_errors(build_rules_once, 10);
+    temp_file_write(temp_folder, "memory.csv", column_text);
+    expect_memory_errors(build_columns_once, 15);
+    temp_file_write(temp_folder, "abc", "abc");
+    temp_file_write(temp_folder, "SHA256SUMS", SHA_OF_ABC "  ./abc\n");
     expect_memory_errors(verify_once, 1);
 }
 
 int main(void)
 {
-    return testing_run(make_directory, remove_directory);
+    return testing_run(temp_folder_make, temp_folder_remove);
 }
