@@ -2,7 +2,6 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <dirent.h>
 #include <jansson.h>
 #include <locale.h>
 #include <sys/stat.h>
@@ -78,18 +77,13 @@ static const struct tacit_metric hostile_word = {HOSTILE, HOSTILE, HOSTILE, HOST
                                                  TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC};
 static const struct tacit_report_network hostile_network = {HOSTILE, 0, 0, 1, 3, 2, NULL, HOSTILE};
 
-static struct tacit_report hostile_report(struct tacit_report_metric *metric,
-                                          struct tacit_report_curve *curve,
-                                          struct tacit_report_arm *arm)
+static struct tacit_report hostile_report(void)
 {
+    static const struct tacit_report_metric metric[] = {{&hostile_word, regret}};
+    static const struct tacit_report_curve curve[] = {{HOSTILE, curve_regret}};
+    static const struct tacit_report_arm arm[] = {{HOSTILE, 0.5, epochs_mixed}};
     struct tacit_report report = small_report();
-    *metric = (struct tacit_report_metric){&hostile_word, regret};
-    *curve = (struct tacit_report_curve){HOSTILE, curve_regret};
-    *arm = (struct tacit_report_arm){HOSTILE, 0.5, epochs_mixed};
-    report.name = HOSTILE;
-    report.title_note = HOSTILE;
-    report.version = HOSTILE;
-    report.statement = HOSTILE;
+    report.name = report.title_note = report.version = report.statement = HOSTILE;
     report.privacy_mode = HOSTILE;
     report.network = &hostile_network;
     report.metrics = metric;
@@ -107,17 +101,38 @@ static enum tacit_status put_page(const struct tacit_report *report, FILE *out)
     return report_html(report, out);
 }
 
-/* Ensures: the printed text, which the caller frees. */
+/* What the stream of open_memstream was given, as the test's; closes it. */
+static char *closed(FILE *out, char *const *bytes, const size_t *size)
+{
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(strlen(*bytes), *size);
+    char *const text = testing_malloc(*size + 1);
+    memcpy(text, *bytes, *size + 1);
+    free(*bytes);
+    return text;
+}
+
 static char *printed(printer print, const struct tacit_report *report)
 {
-    char *text = NULL;
+    char *bytes = NULL;
     size_t size = 0;
-    FILE *const out = open_memstream(&text, &size);
-    assert_non_null(out);
+    FILE *const out = open_memstream(&bytes, &size);
     assert_int_equal(print(report, out), TACIT_OK);
-    assert_int_equal(fclose(out), 0);
-    assert_int_equal(strlen(text), size);
-    return text;
+    return closed(out, &bytes, &size);
+}
+
+#define FIGURE(...)                                                                                \
+    {                                                                                              \
+        .id = "f", .title = "t", .x_label = "x", .y_label = "y", __VA_ARGS__                       \
+    }
+
+static char *drawn(const struct tacit_report_figure *figure)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&bytes, &size);
+    assert_int_equal(tacit_report_figure_svg(figure, out), TACIT_OK);
+    return closed(out, &bytes, &size);
 }
 
 static json_t *parsed(const struct tacit_report *report)
@@ -127,74 +142,27 @@ static json_t *parsed(const struct tacit_report *report)
     json_t *const root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
     if (root == NULL)
         fail_msg("line %d: %s in %s", error.line, error.text, text);
-    testing_free(text);
     return root;
 }
 
-/* ---- Directories ----------------------------------------------------------------------------- */
+/* ---- Files that are written, and what stands in texts -----------------------------------------
+ */
 
-struct scratch {
-    char root[64];
-    char out[LINE_BYTES]; /* inside root; does not exist at first */
-};
+static const char *const file_names[] = {"summary.json", "curve.csv", "runs.csv", "figure.svg",
+                                         "report.html"};
 
-static int scratch_new(void **state)
-{
-    struct scratch *const scratch = testing_calloc(1, sizeof *scratch);
-    if (scratch == NULL)
-        return -1;
-    const char *const base = getenv("TMPDIR");
-    (void)snprintf(scratch->root, sizeof scratch->root, "%s/tacit-report-XXXXXX",
-                   base != NULL && strlen(base) < 32 ? base : "/tmp");
-    *state = scratch;
-    if (mkdtemp(scratch->root) == NULL)
-        return -1;
-    (void)snprintf(scratch->out, sizeof scratch->out, "%s/a/b", scratch->root);
-    return 0;
-}
-
-static void remove_tree(const char *path)
-{
-    DIR *const directory = opendir(path);
-    struct dirent *entry;
-    while (directory != NULL && (entry = readdir(directory)) != NULL) {
-        char inner[LINE_BYTES * 2];
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        (void)snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
-        if (unlink(inner) != 0)
-            remove_tree(inner);
-    }
-    if (directory != NULL)
-        (void)closedir(directory);
-    (void)rmdir(path);
-}
-
-static int scratch_free(void **state)
-{
-    struct scratch *const scratch = *state;
-    remove_tree(scratch->root);
-    testing_free(scratch);
-    return 0;
-}
-
-static int entry_count(const char *path)
-{
-    DIR *const directory = opendir(path);
-    int count = -2; /* "." and ".." */
-    while (directory != NULL && readdir(directory) != NULL)
-        count++;
-    if (directory != NULL)
-        (void)closedir(directory);
-    return count;
-}
-
-static void expect_written(const struct tacit_report *report, const char *directory)
+/* Writes all files to a folder that is not there at first. */
+static void expect_written(const struct tacit_report *report)
 {
     struct tacit_error error = {""};
-    if (tacit_report_write(report, directory, &error) != TACIT_OK)
+    if (tacit_report_write(report, temp_name("a/b"), &error) != TACIT_OK)
         fail_msg("%s", error.text);
-    assert_int_equal(entry_count(directory), 5);
+    assert_int_equal(on_file_count(temp_name("a/b")), 5);
+}
+
+static char *written(const char *name)
+{
+    return on_file_text(temp_name("a/b"), name);
 }
 
 static void expect_has(const char *text, const char *part)
@@ -283,51 +251,77 @@ TEST(json_golden)
         "\"eliminated_epoch_mean\": null},\n"
         "  {\"index\": 1, \"name\": \"arm 1\", \"mean\": null, "
         "\"survived_fraction\": 0.3333333333333333, \"eliminated_epoch_mean\": 2.5}]}\n");
-    testing_free(text);
 }
 
-TEST(json_network)
+static void expect_page(const struct tacit_report_network *network, const char *has,
+                        const char *lacks);
+
+/* In JSON, in the table, on the page: what it has and what it lacks. */
+TEST(networks_are_told)
 {
     static const struct {
         const struct tacit_report_network *network;
-        const char *text;
+        const char *json;
+        const char *table;
+        const char *page;
+        const char *lacks;
     } cases[] = {
-        {&star, "{\"kind\": \"star\", \"server_links\": 4, \"t_delay\": 0},"},
-        {&ring, "{\"kind\": \"ring\", \"server_links\": 0, \"t_delay\": 1, \"edges\": 4, "
-                "\"diameter\": 2, \"component_count\": 1},"},
-        {&alone, "{\"kind\": \"alone\", \"server_links\": 0, \"t_delay\": 0, \"edges\": 0, "
-                 "\"diameter\": 0, \"component_count\": 4},"},
-        {&hybrid, "{\"kind\": \"hybrid\", \"server_links\": 2, \"t_delay\": 1, \"edges\": 2, "
-                  "\"diameter\": 2, \"component_count\": 2, \"components\": [\n"
-                  "  {\"agents\": 3, \"edges\": 2, \"sink\": 1, \"delay\": 1, "
-                  "\"distance_sum\": 2},\n"
-                  "  {\"agents\": 1, \"edges\": 0, \"sink\": 3, \"delay\": 0, "
-                  "\"distance_sum\": 0}]},"},
+        {&star, "{\"kind\": \"star\", \"server_links\": 4, \"t_delay\": 0},", "", "What was said",
+         "<h2>Network"},
+        {&ring,
+         "{\"kind\": \"ring\", \"server_links\": 0, \"t_delay\": 1, \"edges\": 4, "
+         "\"diameter\": 2, \"component_count\": 1},",
+         "network: ring, 4 edges, diameter 2, delay 1 slot\n",
+         "4 edges, diameter 2. Agents talk to their neighbours; there is no server. In each "
+         "round agents wait 1 slot until every report has reached everybody, and play the "
+         "arm that seems best to each meanwhile: 12 of the regret of a run.",
+         "Cost of all edges"},
+        {&alone,
+         "{\"kind\": \"alone\", \"server_links\": 0, \"t_delay\": 0, \"edges\": 0, "
+         "\"diameter\": 0, \"component_count\": 4},",
+         "network: alone, 4 components, 0 edges, diameter 0, delay 0 slots\n",
+         "Each agent learns by itself. Nothing is sent.", "agents wait"},
+        {&hybrid,
+         "{\"kind\": \"hybrid\", \"server_links\": 2, \"t_delay\": 1, \"edges\": 2, "
+         "\"diameter\": 2, \"component_count\": 2, \"components\": [\n"
+         "  {\"agents\": 3, \"edges\": 2, \"sink\": 1, \"delay\": 1, \"distance_sum\": 2},\n"
+         "  {\"agents\": 1, \"edges\": 0, \"sink\": 3, \"delay\": 0, \"distance_sum\": 0}]},",
+         "network: hybrid, 2 components, 2 edges, diameter 2, delay 1 slot\n",
+         "2 components with 2 edges. Each collects at its sink", "more</td>"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct tacit_report report = small_report();
         char expected[LINE_BYTES];
         report.network = cases[i].network;
-        (void)snprintf(expected, sizeof expected, "\n \"network\": %s", cases[i].text);
-        char *const text = printed(tacit_report_json, &report);
-        expect_has(text, expected);
-        testing_free(text);
+        (void)snprintf(expected, sizeof expected, "\n \"network\": %s", cases[i].json);
+        expect_has(printed(tacit_report_json, &report), expected);
+        (void)snprintf(expected, sizeof expected, "\n%sprivacy: ", cases[i].table);
+        expect_has(printed(tacit_report_table, &report), expected);
+        expect_page(cases[i].network, cases[i].page, cases[i].lacks);
     }
+    expect_page(NULL, "What was said", "<h2>Network");
+    expect_page(&hybrid,
+                "<tr><th scope=\"row\">0\xe2\x80\x93"
+                "2</th><td class=\"n\">3</td>",
+                "more</td>");
+    expect_page(&hybrid, "<tr><th scope=\"row\">3</th><td class=\"n\">1</td>", "more</td>");
+    expect_page(&hybrid, ">Cost of all edges <code>", "more</td>");
 }
 
 /* Of very many components the first thousand are listed. */
-TEST(json_networkOfMany)
+TEST(network_of_many)
 {
-    static struct tacit_component many[1001];
-    struct tacit_report_network network = {"hybrid", 1001, 0, 1001, 0, 0, many, NULL};
+    static struct tacit_component many[1013];
+    struct tacit_report_network const network = {"hybrid", 1013, 0, 1013, 0, 0, many, NULL};
     struct tacit_report report = small_report();
     report.seed = 7;
     report.network = &network;
     json_t *const root = parsed(&report);
     json_t const *const facts = json_object_get(root, "network");
-    assert_int_equal(json_integer_value(json_object_get(facts, "component_count")), 1001);
+    assert_int_equal(json_integer_value(json_object_get(facts, "component_count")), 1013);
     assert_int_equal(json_array_size(json_object_get(facts, "components")), 1000);
     json_decref(root);
+    expect_page(&network, "and 1,001 more</td>", "agents wait");
 }
 
 /* jansson is a reader that we did not write; it holds integers below 2^63 only. */
@@ -370,34 +364,7 @@ TEST(json_numbersRoundTrip)
         (void)snprintf(expected, sizeof expected, "\"epsilon_per_reward\": %s, ", cases[i].text);
         char *const text = printed(tacit_report_json, &report);
         expect_has(text, expected);
-        testing_free(text);
     }
-}
-
-TEST(json_interrupted)
-{
-    struct tacit_report report = small_report();
-    report.seed = 0;
-    report.runs_asked = 10;
-    json_t *const root = parsed(&report);
-    assert_int_equal(json_integer_value(json_object_get(root, "runs_asked")), 10);
-    assert_int_equal(json_integer_value(json_object_get(root, "runs")), 3);
-    json_decref(root);
-}
-
-TEST(json_hostileNames)
-{
-    struct tacit_report_metric metric;
-    struct tacit_report_curve curve;
-    struct tacit_report_arm arm;
-    struct tacit_report report = hostile_report(&metric, &curve, &arm);
-    report.seed = 1;
-    json_t *const root = parsed(&report);
-    /* Everything survives but the byte that is not UTF-8. */
-    assert_string_equal(json_string_value(json_object_get(root, "name")),
-                        "q\"'<script>alert(1)</script>\n\\`touch pwned`@m $(x),%s "
-                        "\xc3\xa9\xe2\x82\xac\x1b[2J\xef\xbf\xbd|&]]>");
-    json_decref(root);
 }
 
 /* Overlong forms, surrogates, stray tails, a sequence cut by the end: each byte is replaced. */
@@ -433,7 +400,6 @@ TEST(json_withoutElimination)
     report.arm_count = 1;
     char *const text = printed(tacit_report_json, &report);
     expect_has(text, "\"survived_fraction\": null, \"eliminated_epoch_mean\": null}");
-    testing_free(text);
 }
 
 TEST(json_fullDisk)
@@ -457,7 +423,6 @@ TEST(json_decimalComma)
     struct tacit_report const report = small_report();
     char *const text = printed(tacit_report_json, &report);
     expect_has(text, "\"epsilon_per_reward\": 0.1,");
-    testing_free(text);
     assert_non_null(setlocale(LC_NUMERIC, "C"));
 }
 
@@ -479,88 +444,20 @@ TEST(table_golden)
               "  fraction                        0.1            0          0.1          0.1\n"
               "\n"
               "  1 of 2 arms were eliminated in some run\n");
-    testing_free(text);
 }
 
-TEST(table_network)
+/* What is printed must not command the terminal, what is written no reader; in JSON everything
+ * survives but the byte that is not UTF-8. */
+TEST(hostile_names)
 {
-    static const struct {
-        const struct tacit_report_network *network;
-        const char *line;
-    } cases[] = {
-        {&star, "\nprivacy: "},
-        {&ring, "\nnetwork: ring, 4 edges, diameter 2, delay 1 slot\nprivacy: "},
-        {&alone, "\nnetwork: alone, 4 components, 0 edges, diameter 0, delay 0 slots\nprivacy: "},
-        {&hybrid, "\nnetwork: hybrid, 2 components, 2 edges, diameter 2, delay 1 slot\nprivacy: "},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct tacit_report report = small_report();
-        report.network = cases[i].network;
-        char *const text = printed(tacit_report_table, &report);
-        expect_has(text, cases[i].line);
-        testing_free(text);
-    }
-}
-
-/* What is printed must not command the terminal. */
-TEST(table_hostileNames)
-{
-    struct tacit_report_metric metric;
-    struct tacit_report_curve curve;
-    struct tacit_report_arm arm;
-    struct tacit_report const report = hostile_report(&metric, &curve, &arm);
-    char *const text = printed(tacit_report_table, &report);
-    expect_lacks(text, "\x1b");
-    expect_lacks(text, "</script>\n");
-    expect_has(text, "</script> \\`touch pwned`@m $(x),%s \xc3\xa9\xe2\x82\xac\xef\xbf\xbd[2J");
-    testing_free(text);
-}
-
-/* ---- Files ----------------------------------------------------------------------------------- */
-
-TEST_WITH(write_csv, scratch_new, scratch_free)
-{
-    const struct scratch *const scratch = *state;
-    struct tacit_report const report = small_report();
-    expect_written(&report, scratch->out);
-    char *const curve = on_file_text(scratch->out, "curve.csv");
-    char *const runs = on_file_text(scratch->out, "runs.csv");
-    assert_string_equal(curve, "t,regret_mean,regret_ci95\n10,2,2.4841377118949786\n"
-                               "1000,12,4.968275423789957\n");
-    assert_string_equal(runs, "run,regret,fraction\n0,10,0.1\n1,12,0.1\n2,14,0.1\n");
-}
-
-TEST_WITH(write_sameBytes, scratch_new, scratch_free)
-{
-    static const char *const names[] = {"summary.json", "curve.csv", "runs.csv", "figure.svg",
-                                        "report.html"};
-    const struct scratch *const scratch = *state;
-    struct tacit_report const report = small_report();
-    expect_written(&report, scratch->out);
-    char *before[5];
-    for (size_t i = 0; i < 5; i++)
-        before[i] = on_file_text(scratch->out, names[i]);
-    expect_written(&report, scratch->out); /* over the old files */
-    for (size_t i = 0; i < 5; i++) {
-        char *const after = on_file_text(scratch->out, names[i]);
-        assert_non_null(before[i]);
-        assert_string_equal(before[i], after);
-        testing_free(before[i]);
-        testing_free(after);
-    }
-}
-
-TEST_WITH(write_hostileNames, scratch_new, scratch_free)
-{
-    const struct scratch *const scratch = *state;
-    struct tacit_report_metric metric;
-    struct tacit_report_curve curve;
-    struct tacit_report_arm arm;
-    struct tacit_report const report = hostile_report(&metric, &curve, &arm);
-    expect_written(&report, scratch->out);
-    char *const page = on_file_text(scratch->out, "report.html");
-    char *const figure = on_file_text(scratch->out, "figure.svg");
-    char *const runs = on_file_text(scratch->out, "runs.csv");
+    struct tacit_report report = hostile_report();
+    char *const table = printed(tacit_report_table, &report);
+    expect_lacks(table, "\x1b");
+    expect_lacks(table, "</script>\n");
+    expect_has(table, "</script> \\`touch pwned`@m $(x),%s \xc3\xa9\xe2\x82\xac\xef\xbf\xbd[2J");
+    expect_written(&report);
+    char *const page = written("report.html");
+    char *const figure = written("figure.svg");
     expect_lacks(page, "<script");
     expect_lacks(page, "\x1b");
     expect_lacks(page, "\xff");
@@ -571,16 +468,39 @@ TEST_WITH(write_hostileNames, scratch_new, scratch_free)
     expect_lacks(figure, "]]>"); /* not allowed in XML */
     expect_has(figure, "q&quot;&#39;&lt;script&gt;alert(1)&lt;/script&gt; \\`touch pwned`@m");
     assert_int_equal(access("pwned", F_OK), -1);
-    expect_has(runs, "run,\"q\"\"'<script>alert(1)</script>\n\\`touch");
+    expect_has(written("runs.csv"), "run,\"q\"\"'<script>alert(1)</script>\n\\`touch");
+    report.seed = 1;
+    json_t *const root = parsed(&report);
+    assert_string_equal(json_string_value(json_object_get(root, "name")),
+                        "q\"'<script>alert(1)</script>\n\\`touch pwned`@m $(x),%s "
+                        "\xc3\xa9\xe2\x82\xac\x1b[2J\xef\xbf\xbd|&]]>");
+    json_decref(root);
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+/* Over old files, too. */
+TEST(files_hold_the_same_bytes_again)
+{
+    struct tacit_report const report = small_report();
+    char *before[5];
+    expect_written(&report);
+    assert_string_equal(written("curve.csv"), "t,regret_mean,regret_ci95\n10,2,2.4841377118949786\n"
+                                              "1000,12,4.968275423789957\n");
+    assert_string_equal(written("runs.csv"), "run,regret,fraction\n0,10,0.1\n1,12,0.1\n2,14,0.1\n");
+    for (size_t i = 0; i < 5; i++)
+        before[i] = written(file_names[i]);
+    expect_written(&report);
+    for (size_t i = 0; i < 5; i++)
+        assert_string_equal(before[i], written(file_names[i]));
 }
 
 /* The page up to the section of this id: behind "data" stand copies of files, in which anything may
- * stand. The caller frees it. */
-static char *page_until(const char *directory, const char *id)
+ * stand. */
+static char *page_until(const char *id)
 {
     char head[LINE_BYTES];
-    char *const page = on_file_text(directory, "report.html");
-    assert_non_null(page);
+    char *const page = written("report.html");
     (void)snprintf(head, sizeof head, "<section id=\"%s\">", id);
     char *const end = strstr(page, head);
     if (end != NULL)
@@ -588,8 +508,8 @@ static char *page_until(const char *directory, const char *id)
     return page;
 }
 
-static void expect_page(const struct tacit_report_network *network, const char *directory,
-                        const char *has, const char *lacks)
+static void expect_page(const struct tacit_report_network *network, const char *has,
+                        const char *lacks)
 {
     static const struct tacit_report_metric said[] = {
         {&words[2], regret}, {&words[3], regret}, {&words[4], regret}};
@@ -597,109 +517,73 @@ static void expect_page(const struct tacit_report_network *network, const char *
     report.network = network;
     report.metrics = said;
     report.metric_count = 3;
-    expect_written(&report, directory);
-    char *const page = page_until(directory, "metrics");
+    expect_written(&report);
+    char *const page = page_until("metrics");
     expect_has(page, has);
     expect_lacks(page, lacks);
 }
 
-TEST_WITH(write_network, scratch_new, scratch_free)
+TEST(epsilon_infinite)
 {
-    const struct scratch *const scratch = *state;
-    expect_page(NULL, scratch->out, "What was said", "<h2>Network");
-    expect_page(&star, scratch->out, "What was said", "<h2>Network");
-    expect_page(&ring, scratch->out,
-                "4 edges, diameter 2. Agents talk to their neighbours; there is no server. In each "
-                "round agents wait 1 slot until every report has reached everybody, and play the "
-                "arm that seems best to each meanwhile: 12 of the regret of a run.",
-                "Cost of all edges");
-    expect_page(&alone, scratch->out, "Each agent learns by itself. Nothing is sent.",
-                "agents wait");
-    expect_page(&hybrid, scratch->out, "2 components with 2 edges. Each collects at its sink",
-                "more</td>");
-    expect_page(&hybrid, scratch->out,
-                "<tr><th scope=\"row\">0\xe2\x80\x93"
-                "2</th><td class=\"n\">3</td>",
-                "more</td>");
-    expect_page(&hybrid, scratch->out, ">Cost of all edges <code>", "more</td>");
-}
-
-TEST_WITH(write_networkOfMany, scratch_new, scratch_free)
-{
-    const struct scratch *const scratch = *state;
-    static struct tacit_component many[1013];
-    struct tacit_report_network const network = {"hybrid", 1013, 0, 1013, 0, 0, many, NULL};
-    expect_page(&network, scratch->out, "and 1,001 more</td>", "agents wait");
-}
-
-TEST_WITH(write_epsilonInfinite, scratch_new, scratch_free)
-{
-    const struct scratch *const scratch = *state;
     struct tacit_report report = small_report();
     report.epsilon_per_reward = INFINITY;
-    expect_written(&report, scratch->out);
-    char *const summary = on_file_text(scratch->out, "summary.json");
-    char *const page = on_file_text(scratch->out, "report.html");
-    expect_has(summary, "\"epsilon_per_reward\": null");
-    expect_has(page, "class=\"box warn\"><h2>What leaves a site");
+    expect_has(printed(tacit_report_json, &report), "\"epsilon_per_reward\": null");
+    expect_has(printed(put_page, &report), "class=\"box warn\"><h2>What leaves a site");
 }
 
-TEST_WITH(write_interrupted, scratch_new, scratch_free)
+TEST(interrupted)
 {
-    const struct scratch *const scratch = *state;
     struct tacit_report report = small_report();
-    expect_written(&report, scratch->out);
-    char *page = on_file_text(scratch->out, "report.html");
+    char *page = printed(put_page, &report);
     expect_lacks(page, "Stopped before the end");
     expect_lacks(page, "<div class=\"box warn\">");
     report.runs_asked = 1000;
-    expect_written(&report, scratch->out);
-    page = on_file_text(scratch->out, "report.html");
+    page = printed(put_page, &report);
     expect_has(page, "Stopped before the end");
     expect_has(page, "3 of 1,000 runs finished");
+    report.seed = 0;
+    json_t *const root = parsed(&report);
+    assert_int_equal(json_integer_value(json_object_get(root, "runs_asked")), 1000);
+    assert_int_equal(json_integer_value(json_object_get(root, "runs")), 3);
+    json_decref(root);
 }
 
 /* The page asks nobody for anything. */
-TEST_WITH(write_pageSelfContained, scratch_new, scratch_free)
+TEST(page_is_self_contained)
 {
-    const struct scratch *const scratch = *state;
-    struct tacit_report const report = small_report();
-    expect_written(&report, scratch->out);
-    char *const page = on_file_text(scratch->out, "report.html");
     static const char *const asking[] = {"http:", "https:", "src=\"", "url(", "@import", "<script"};
+    struct tacit_report const report = small_report();
+    char *const page = printed(put_page, &report);
     for (size_t i = 0; i < sizeof asking / sizeof asking[0]; i++)
         expect_lacks(page, asking[i]);
 }
 
-static void expect_drawn(const struct tacit_report *report, const char *directory)
+static void expect_drawn(const struct tacit_report *report)
 {
-    expect_written(report, directory);
-    char *const page = page_until(directory, "data");
-    char *const figure = on_file_text(directory, "figure.svg");
+    expect_written(report);
+    char *const page = page_until("data");
     expect_lacks(page, "nan");
     expect_lacks(page, "inf");
-    expect_has(figure, "</svg>");
+    expect_has(written("figure.svg"), "</svg>");
 }
 
 /* 100 * x / x is a little above 100 for this x; the best arm's bar is full all the same. */
 #define BEST_MEAN 0.007
-TEST_WITH(write_fullBar, scratch_new, scratch_free)
+TEST(write_fullBar)
 {
-    const struct scratch *const scratch = *state;
     static const struct tacit_report_arm arm[] = {{"best", BEST_MEAN, epochs_never}};
     struct tacit_report report = small_report();
     report.arms = arm;
     report.arm_count = 1;
     assert_true(100.0 * BEST_MEAN / BEST_MEAN > 100.0);
-    expect_written(&report, scratch->out);
-    char *const page = on_file_text(scratch->out, "report.html");
+    expect_written(&report);
+    char *const page = written("report.html");
     expect_has(page, "left:0.0%;width:100.0%");
 }
 
 /* One run, one arm, one checkpoint, no regret: nothing to spread an axis over. */
-TEST_WITH(write_leastReport, scratch_new, scratch_free)
+TEST(write_leastReport)
 {
-    const struct scratch *const scratch = *state;
     static const double zero[] = {0.0};
     static const uint64_t start[] = {0};
     static const struct tacit_report_metric metric[] = {{&words[0], zero}};
@@ -712,49 +596,45 @@ TEST_WITH(write_leastReport, scratch_new, scratch_free)
     report.points = start;
     report.curves = curve;
     report.arms = arm;
-    expect_drawn(&report, scratch->out);
-    char *const summary = on_file_text(scratch->out, "summary.json");
+    expect_drawn(&report);
+    char *const summary = written("summary.json");
     expect_has(summary,
                "\"regret\": {\"mean\": 0, \"sd\": 0, \"ci95\": 0, \"min\": 0, \"max\": 0}");
 }
 
-TEST_WITH(write_nothingAtAll, scratch_new, scratch_free)
+TEST(write_nothingAtAll)
 {
-    const struct scratch *const scratch = *state;
     struct tacit_report report = small_report();
     report.metric_count = report.point_count = report.curve_count = report.arm_count = 0;
-    expect_drawn(&report, scratch->out);
-    char *const curve = on_file_text(scratch->out, "curve.csv");
+    expect_drawn(&report);
+    char *const curve = written("curve.csv");
     assert_string_equal(curve, "t\n");
 }
 
-TEST_WITH(write_regretAllZero, scratch_new, scratch_free)
+TEST(write_regretAllZero)
 {
-    const struct scratch *const scratch = *state;
     static const double zeros[6];
     static const struct tacit_report_curve curve[] = {{"regret", zeros}};
     struct tacit_report report = small_report();
     report.curves = curve;
-    expect_drawn(&report, scratch->out);
+    expect_drawn(&report);
 }
 
 /* Values that have no place on an axis are left out, and so are infinite ones. */
-TEST_WITH(write_curveNotFinite, scratch_new, scratch_free)
+TEST(write_curveNotFinite)
 {
-    const struct scratch *const scratch = *state;
     static const double values[] = {1.0, NAN, 2.0, 12.0, INFINITY, 14.0};
     static const struct tacit_report_curve curve[] = {{"regret", values}};
     struct tacit_report report = small_report();
     report.curves = curve;
-    expect_written(&report, scratch->out);
-    char *const csv = on_file_text(scratch->out, "curve.csv");
+    expect_written(&report);
+    char *const csv = written("curve.csv");
     assert_string_equal(csv, "t,regret_mean,regret_ci95\n10,,\n1000,,\n");
 }
 
 /* The page stays readable, the JSON complete. */
-TEST_WITH(write_manyArms, scratch_new, scratch_free)
+TEST(write_manyArms)
 {
-    const struct scratch *const scratch = *state;
     static struct tacit_report_arm many[ARMS_MANY];
     for (uint32_t i = 0; i < ARMS_MANY; i++)
         many[i] = (struct tacit_report_arm){NULL, i / (double)ARMS_MANY,
@@ -769,8 +649,8 @@ TEST_WITH(write_manyArms, scratch_new, scratch_free)
         ranking[run * ARMS_MANY] = 1234;
     report.ranking = ranking;
     report.ranked_count = alone_left;
-    expect_drawn(&report, scratch->out);
-    char *const page = on_file_text(scratch->out, "report.html");
+    expect_drawn(&report);
+    char *const page = written("report.html");
     expect_has(page, "<tr class=\"win\"><th scope=\"row\"><div class=\"name\" title=\"arm 1234\">");
     expect_has(page, "<summary>985 more arms</summary>");
     expect_has(page, "And 1,000 more, in summary.json.");
@@ -781,62 +661,42 @@ TEST_WITH(write_manyArms, scratch_new, scratch_free)
 
 /* ---- When files cannot be written ------------------------------------------------------------ */
 
-TEST_WITH(write_directoryBelowFile, scratch_new, scratch_free)
+/* Names what could not be written, and leaves nothing half. left: in the folder. */
+static void expect_not_written(const char *folder, const char *named, const char *kept_in,
+                               size_t left)
 {
-    const struct scratch *const scratch = *state;
     struct tacit_report const report = small_report();
     struct tacit_error error = {""};
-    char path[LINE_BYTES];
-    (void)snprintf(path, sizeof path, "%s/plain", scratch->root);
-    FILE *const plain = fopen(path, "w");
-    assert_non_null(plain);
-    (void)fclose(plain);
-    assert_int_equal(tacit_report_write(&report, path, &error), TACIT_IO);
-    expect_has(error.text, path);
-    (void)snprintf(path, sizeof path, "%s/plain/below", scratch->root);
-    assert_int_equal(tacit_report_write(&report, path, &error), TACIT_IO);
-    expect_has(error.text, path);
-    assert_int_equal(entry_count(scratch->root), 1);
+    assert_int_equal(tacit_report_write(&report, folder, &error), TACIT_IO);
+    expect_has(error.text, named);
+    assert_int_equal(on_file_count(kept_in), left);
 }
 
-TEST_WITH(write_directoryReadOnly, scratch_new, scratch_free)
+TEST(what_cannot_be_written_is_named)
 {
-    const struct scratch *const scratch = *state;
-    struct tacit_report const report = small_report();
-    struct tacit_error error = {""};
+    char folder[TEMP_PATH_BYTES];
+    char path[TEMP_PATH_BYTES];
     bool const is_root = geteuid() == 0; /* for whom nothing is read-only */
-    assert_int_equal(chmod(scratch->root, is_root ? 0555 : 0500), 0);
+    temp_path(folder, temp_folder, "full");
+    assert_int_equal(mkdir(folder, 0700), 0);
+    temp_path(path, folder, "plain");
+    temp_file_write(folder, "plain", "");
+    expect_not_written(path, path, folder, 1);
+    temp_path(path, folder, "plain/below");
+    expect_not_written(path, path, folder, 1);
+    assert_int_equal(unlink(temp_name("full/plain")), 0);
+    assert_int_equal(chmod(folder, is_root ? 0555 : 0500), 0);
+    assert_int_equal(chmod(temp_folder, 0755), 0);
     if (is_root)
         assert_int_equal(seteuid(65534), 0);
-    enum tacit_status const status = tacit_report_write(&report, scratch->root, &error);
+    expect_not_written(folder, "summary.json", folder, 0);
     if (is_root)
         assert_int_equal(seteuid(0), 0);
-    assert_int_equal(status, TACIT_IO);
-    assert_int_equal(entry_count(scratch->root), 0);
-    assert_int_equal(chmod(scratch->root, 0700), 0);
-    expect_has(error.text, "summary.json");
-}
-
-/* A name is taken by a directory: the file before it is whole, no temporary one is left. */
-TEST_WITH(write_nameTaken, scratch_new, scratch_free)
-{
-    const struct scratch *const scratch = *state;
-    struct tacit_report const report = small_report();
-    struct tacit_error error = {""};
-    char path[LINE_BYTES];
-    (void)snprintf(path, sizeof path, "%s/curve.csv", scratch->root);
+    assert_int_equal(chmod(folder, 0700), 0);
+    temp_path(path, folder, "curve.csv"); /* a name is taken: the file before it is whole */
     assert_int_equal(mkdir(path, 0700), 0);
-    assert_int_equal(tacit_report_write(&report, scratch->root, &error), TACIT_IO);
-    expect_has(error.text, path);
-    assert_int_equal(entry_count(scratch->root), 2); /* summary.json and the directory */
-}
-
-TEST(write_emptyDirectoryName)
-{
-    struct tacit_report const report = small_report();
-    struct tacit_error error = {""};
-    assert_int_equal(tacit_report_write(&report, "", &error), TACIT_IO);
-    assert_true(error.text[0] != '\0');
+    expect_not_written(folder, path, folder, 2);
+    expect_not_written("", ": ", folder, 2);
 }
 
 /* ---- The answer, and baselines --------------------------------------------------------------- */
@@ -909,15 +769,13 @@ TEST(answer_names_what_could_not_be_told_apart_best_first)
                   "undecided between arm 8, arm 7, arm 6, arm 5, four and 4 more");
 }
 
-TEST_WITH(answer_stands_first_everywhere, scratch_new, scratch_free)
+TEST(answer_stands_first_everywhere)
 {
     static const uint32_t both[] = {4, 7};
-    const struct scratch *const scratch = *state;
     struct tacit_report report = ranked_report(ANSWER_RUNS, both, 2);
     report.seed = 1;
     char *const table = printed(tacit_report_table, &report);
     assert_true(strncmp(table, "answer: undecided between four and arm 7\n", 41) == 0);
-    testing_free(table);
     json_t *const root = parsed(&report);
     json_t const *const answer = json_object_get(root, "answer");
     assert_true(json_is_false(json_object_get(answer, "decided")));
@@ -925,46 +783,42 @@ TEST_WITH(answer_stands_first_everywhere, scratch_new, scratch_free)
     assert_string_equal(json_string_value(json_object_get(answer, "sentence")),
                         "undecided between four and arm 7");
     json_decref(root);
-    expect_written(&report, scratch->out);
-    char *const page = on_file_text(scratch->out, "report.html");
+    expect_written(&report);
+    char *const page = written("report.html");
     char const *const found = strstr(page, "undecided between four and arm 7");
     assert_true(found != NULL && found < strstr(page, "What leaves a site"));
     expect_lacks(page, "winner</i>");
 }
 
 /* Worse than uniform play, equal up to rounding, and better. */
-TEST_WITH(note_says_that_nothing_was_gained, scratch_new, scratch_free)
+TEST(note_says_that_nothing_was_gained)
 {
     static const double worse[] = {11, 12, 13 - 1e-12};
     static const double better[] = {11, 12, 13.1};
     struct tacit_report_baseline baselines_of[] = {{.name = "uniform", .regret = worse},
                                                    {.name = "floor"}};
-    const struct scratch *const scratch = *state;
     struct tacit_report report = small_report();
     report.seed = 1;
     report.baselines = baselines_of;
     report.baseline_count = 2;
     char *table = printed(tacit_report_table, &report);
     assert_true(strncmp(table, "note: no better than uniform play", 33) == 0);
-    testing_free(table);
     json_t *root = parsed(&report);
     expect_has(json_string_value(json_object_get(root, "note")), "no better than uniform play");
     assert_true(json_is_null(json_object_get(json_object_get(root, "baselines"), "floor")));
     json_decref(root);
-    expect_written(&report, scratch->out);
-    char *const page = on_file_text(scratch->out, "report.html");
+    expect_written(&report);
+    char *const page = written("report.html");
     expect_has(page, "Nothing was gained");
     baselines_of[0].regret = better;
     table = printed(tacit_report_table, &report);
     assert_true(strncmp(table, "small: ", 7) == 0);
     expect_has(table, "uniform");
-    testing_free(table);
     root = parsed(&report);
     assert_true(json_is_null(json_object_get(root, "note")));
     json_decref(root);
 }
 
-/* Student's law by numbers from its definition: 1, 2, 30, 31, 100 degrees of freedom. */
 /* Two profiles of the arms and one of named rows; what never happened is null and "never", what
  * happened in one run only is the mean of that run. */
 TEST(profiles_are_means_over_the_runs_in_which_it_happened)
@@ -978,51 +832,25 @@ TEST(profiles_are_means_over_the_runs_in_which_it_happened)
     struct tacit_report_arm const two_arms[2] = {{"red", 0.5, NULL}, {NULL, 0.25, NULL}};
     double const values[2 * 6] = {10, 20, (double)NAN, (double)NAN, 1, 2,
                                   30, 20, (double)NAN, 7,           3, 4};
-    struct tacit_report const report = {.name = "profiles",
-                                        .version = "1",
-                                        .run_count = 2,
-                                        .runs_asked = 2,
-                                        .agent_count = 1,
-                                        .horizon = 1,
-                                        .privacy_mode = "none",
-                                        .epsilon_per_reward = (double)INFINITY,
-                                        .statement = "none",
-                                        .arms = two_arms,
-                                        .arm_count = 2,
-                                        .profiles = profiles,
-                                        .profile_values = values,
-                                        .profile_value_count = 6};
-    char *text;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_int_equal(tacit_report_json(&report, out), TACIT_OK);
-    assert_int_equal(fclose(out), 0);
+    struct tacit_report report = small_report();
+    report.run_count = report.runs_asked = 2;
+    report.metric_count = report.curve_count = report.point_count = 0;
+    report.arms = two_arms;
+    report.profiles = profiles;
+    report.profile_values = values;
+    report.profile_value_count = 6;
+    char *text = printed(tacit_report_json, &report);
     assert_non_null(strstr(text, "\"played\": {\"rows\": [0, 1], \"mean\": [20, 20], "
                                  "\"runs\": [2, 2]}"));
     assert_non_null(strstr(text, "\"out\": {\"rows\": [0, 1], \"mean\": [null, 7], "
                                  "\"runs\": [0, 1]}"));
     assert_non_null(strstr(text, "\"parts\": {\"rows\": [\"quick & early\", \"slow\"], "
                                  "\"mean\": [2, 3], \"runs\": [2, 2]}"));
-    testing_free(text);
-    out = open_memstream(&text, &size);
-    assert_int_equal(report_html(&report, out), TACIT_OK);
-    assert_int_equal(fclose(out), 0);
+    text = printed(put_page, &report);
     assert_non_null(strstr(text, "red</th><td class=\"n\">20</td><td class=\"n soft\">never"));
     assert_non_null(strstr(text, "arm 1</th><td class=\"n\">20</td><td class=\"n\">7 (1 of 2 "
                                  "runs)</td>"));
     assert_non_null(strstr(text, "quick &amp; early</th><td class=\"n\">2</td>"));
-    testing_free(text);
-}
-
-static char *drawn(const struct tacit_report_figure *figure)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const out = open_memstream(&text, &size);
-    assert_non_null(out);
-    assert_int_equal(tacit_report_figure_svg(figure, out), TACIT_OK);
-    assert_int_equal(fclose(out), 0);
-    return text;
 }
 
 /* The texts beside points: those of the figure that have no anchor and lie in the plot. */
@@ -1065,12 +893,7 @@ TEST(names_of_points_at_one_place_do_not_cover_each_other)
         }
         struct tacit_report_series const series = {
             .label = "series", .count = 8, .x = x, .y = y, .ci95 = ci95, .names = names};
-        struct tacit_report_figure const figure = {.id = "f",
-                                                   .title = "t",
-                                                   .x_label = "x",
-                                                   .y_label = "y",
-                                                   .series_count = 1,
-                                                   .series = &series};
+        struct tacit_report_figure const figure = FIGURE(.series_count = 1, .series = &series);
         char *const text = drawn(&figure);
         struct drawn_name found[8];
         uint32_t const count = names_of(text, found, 8);
@@ -1080,7 +903,6 @@ TEST(names_of_points_at_one_place_do_not_cover_each_other)
                 assert_true(found[i].left >= found[j].right || found[j].left >= found[i].right ||
                             fabs(found[i].line - found[j].line) > 13.8);
         with_keys += strstr(text, ">3  three, which is long<") != NULL ? 1 : 0;
-        testing_free(text);
     }
     assert_true(with_keys > 0 && with_keys < 200);
 }
@@ -1107,16 +929,10 @@ TEST(lines_join_values_and_no_kinds)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct tacit_report_series const series = {
             .label = "s", .count = 3, .x = cases[i].x, .y = y, .names = cases[i].names};
-        struct tacit_report_figure const figure = {.id = "f",
-                                                   .title = "t",
-                                                   .x_label = "x",
-                                                   .y_label = "y",
-                                                   .series_count = 1,
-                                                   .series = &series};
+        struct tacit_report_figure const figure = FIGURE(.series_count = 1, .series = &series);
         char *const text = drawn(&figure);
         assert_int_equal(strstr(text, "<text stroke=\"none\"") != NULL, cases[i].is_named);
         assert_int_equal(strstr(text, "<polyline") != NULL, cases[i].is_joined);
-        testing_free(text);
     }
 }
 
@@ -1148,7 +964,6 @@ TEST(kinds_have_rows_and_long_intervals_arrows)
     for (const char *at = text; (at = strstr(at, "<polyline")) != NULL; at++)
         heads++;
     assert_int_equal(heads, 2); /* the first goes on to both sides */
-    testing_free(text);
 }
 
 /* The x of the n-th element that begins like this. */
@@ -1170,14 +985,8 @@ TEST(zero_of_a_logarithmic_axis_stands_beside_it)
     static const double y[] = {30, 20, 10};
     static const char *const names[] = {"D 3", "D 2", "D 1"};
     struct tacit_report_series series = {.label = "s", .count = 3, .x = x, .y = y, .names = names};
-    struct tacit_report_figure figure = {.id = "f",
-                                         .title = "t",
-                                         .x_label = "x",
-                                         .y_label = "y",
-                                         .x_is_log = true,
-                                         .y_is_log = true,
-                                         .series = &series,
-                                         .series_count = 1};
+    struct tacit_report_figure figure =
+        FIGURE(.x_is_log = true, .y_is_log = true, .series = &series, .series_count = 1);
     char *text = drawn(&figure);
     double const zero = place_of(text, "<circle", "cx=\"", 1); /* the first is the legend's */
     double const first = place_of(text, "<circle", "cx=\"", 2);
@@ -1188,19 +997,17 @@ TEST(zero_of_a_logarithmic_axis_stands_beside_it)
     assert_true(fabs(zero - tick) < 0.11);
     assert_true(zero > 62 && zero < stroke && stroke < first);
     assert_true(place_of(text, "<polyline", "points=\"", 0) == first); /* not from 0 */
-    testing_free(text);
     series.names = NULL;
     text = drawn(&figure);
     expect_lacks(text, ">0</text>");
     expect_has(text, "points=\"62.0,");
-    testing_free(text);
     figure.x_is_log = false;
     series.names = names;
     text = drawn(&figure);
     assert_true(fabs(place_of(text, "<circle", "cx=\"", 1) - 62) < 0.11);
-    testing_free(text);
 }
 
+/* Student's law by numbers from its definition: 1, 2, 30, 31, 100 degrees of freedom. */
 TEST(t975_is_student_s)
 {
     assert_true(fabs(tacit_report_t975(2) - 12.7062047) < 1e-6);
@@ -1239,10 +1046,6 @@ TEST(band_is_drawn_from_the_lowest_agent_to_the_highest)
     expect_has(page, ": 4, 3 to 5 at the end");
     expect_has(json, "\"band\": {\"name\": \"estimates\", \"low\": [1, 3], \"mean\": [3, 4], "
                      "\"high\": [5, 5]}");
-    testing_free(without);
-    testing_free(json_without);
-    testing_free(page);
-    testing_free(json);
 }
 
 /* ---- Words, shares, lines to compare with -----------------------------------------------------
@@ -1306,12 +1109,7 @@ TEST(reference_leaves_the_figure_at_its_top)
     struct tacit_report_series const series[] = {
         {.label = "own", .count = 2, .x = x, .y = low},
         {.label = "far: 1,000", .count = 2, .x = x, .y = high, .is_reference = true}};
-    struct tacit_report_figure figure = {.id = "f",
-                                         .title = "t",
-                                         .x_label = "x",
-                                         .y_label = "y",
-                                         .series = series,
-                                         .series_count = 2};
+    struct tacit_report_figure figure = FIGURE(.series = series, .series_count = 2);
     char *text = drawn(&figure);
     expect_has(text, "far: 1,000");
     expect_has(text, ">14</text>");
@@ -1324,18 +1122,15 @@ TEST(reference_leaves_the_figure_at_its_top)
     assert_true(fabs(left - 62) < 0.1);
     assert_true(right > 62 + 638 * 0.0135 && right < 62 + 638 * 0.0145); /* 14 of 1000 */
     assert_true(bottom - top > 299.8);
-    testing_free(text);
     figure.series_count = 1; /* alone, the own line ends at the right */
     text = drawn(&figure);
     expect_has(text, "700.0,");
-    testing_free(text);
     struct tacit_report_series const above[] = {
         series[0], {.label = "far: 1,000", .count = 2, .x = x, .y = higher, .is_reference = true}};
     figure.series = above;
     figure.series_count = 2;
     text = drawn(&figure);
     expect_lacks(text, "far: 1,000");
-    testing_free(text);
 }
 
 /* ---- Texts of figures -------------------------------------------------------------------------
@@ -1399,32 +1194,20 @@ TEST(figure_without_a_point_has_axes)
     static const double endless[] = {INFINITY, 3};
     for (uint32_t way = 0; way < 4; way++) {
         struct tacit_report_series const series = {.label = "s", .count = 2, .x = x, .y = none};
-        struct tacit_report_figure const figure = {.id = "f",
-                                                   .title = "t",
-                                                   .x_label = "x",
-                                                   .y_label = "y",
-                                                   .x_is_log = way % 2 == 1,
-                                                   .y_is_log = way / 2 == 1,
-                                                   .series = &series,
-                                                   .series_count = way / 2};
+        struct tacit_report_figure const figure =
+            FIGURE(.x_is_log = way % 2 == 1, .y_is_log = way / 2 == 1, .series = &series,
+                   .series_count = way / 2);
         char *const text = drawn(&figure);
         expect_has(text, ">10</text>");
         expect_lacks(text, "nan");
         expect_lacks(text, "inf");
-        testing_free(text);
     }
     struct tacit_report_series const series = {
         .label = "s", .count = 2, .x = x, .y = one, .hi = endless};
-    struct tacit_report_figure const figure = {.id = "f",
-                                               .title = "t",
-                                               .x_label = "x",
-                                               .y_label = "y",
-                                               .y_is_log = true,
-                                               .series = &series,
-                                               .series_count = 1};
+    struct tacit_report_figure const figure =
+        FIGURE(.y_is_log = true, .series = &series, .series_count = 1);
     char *const text = drawn(&figure);
     expect_has(text, ">3</text>");
-    testing_free(text);
 }
 
 TEST(texts_of_figures_fit)
@@ -1460,7 +1243,6 @@ TEST(texts_of_figures_fit)
                                                    .series_count = 3};
         char *const text = drawn(&figure);
         count += expect_texts_fit(text);
-        testing_free(text);
     }
     assert_true(count > 100 * 30);
 }
@@ -1473,14 +1255,12 @@ TEST(page_has_every_setting)
     struct tacit_report report = small_report();
     char *page = printed(put_page, &report);
     expect_lacks(page, "id=\"settings\"");
-    testing_free(page);
     report.settings = given;
     report.setting_count = 2;
     page = printed(put_page, &report);
     expect_has(page, "<code>horizon</code></dt> <dd>5000</dd>");
     expect_has(page, "<code>privacy.&lt;epsilon&gt;</code></dt> <dd>&quot; <span class=\"tag\">set "
                      "for this run</span></dd>");
-    testing_free(page);
 }
 
 /* A file that is too large for the page is only beside it. */
@@ -1496,7 +1276,6 @@ TEST(page_holds_copies_of_small_files_only)
     struct tacit_report report = small_report();
     char *page = printed(put_page, &report);
     expect_has(page, "download=\"curve.csv\"");
-    testing_free(page);
     report.points = times;
     report.point_count = 60000;
     report.curves = curve;
@@ -1504,7 +1283,6 @@ TEST(page_holds_copies_of_small_files_only)
     expect_lacks(page, "download=\"curve.csv\"");
     expect_has(page, "<a href=\"curve.csv\">");
     expect_has(page, "download=\"runs.csv\"");
-    testing_free(page);
 }
 
 /* A value is written as its place needs it: quoted, escaped, left out, grouped, rounded. */
@@ -1518,14 +1296,16 @@ TEST(values_are_written_as_their_place_needs_them)
     static const char text[] = "a<\"b";
     char const *volatile const none = NULL;
     for (int syntax = REPORT_JSON; syntax <= REPORT_TERMINAL; syntax++) {
-        char *told = NULL;
+        char *bytes = NULL;
         size_t size = 0;
-        FILE *const out = open_memstream(&told, &size);
-        assert_non_null(out);
+        FILE *const out = open_memstream(&bytes, &size);
         report_print(out, (enum report_syntax)syntax, "%s|%s|%-s|%g|%g|%.4g|%u|%-" PRIu64 "|%.1f%%",
                      text, none, text, 0.1, (double)NAN, 1.2346, 12345u, (uint64_t)12345, 0.5);
-        assert_int_equal(fclose(out), 0);
-        assert_string_equal(told, expected[syntax]);
-        testing_free(told);
+        assert_string_equal(closed(out, &bytes, &size), expected[syntax]);
     }
+}
+
+int main(void)
+{
+    return testing_run(temp_folder_make, temp_folder_remove);
 }
