@@ -30,6 +30,11 @@
         assert_true(SIZE_WITH(base, size, member, allowed) > 0);                                   \
         assert_int_equal(SIZE_WITH(base, size, member, refused), 0);                               \
     } while (0)
+#define RANGE(base, size, member, least, most)                                                     \
+    do {                                                                                           \
+        LIMIT(base, size, member, least, (least)-1);                                               \
+        LIMIT(base, size, member, most, (most) + 1);                                               \
+    } while (0)
 /* A configuration that is refused makes no state and writes nothing, and bytes are none of it;
  * core: begin of names. */
 #define NO_STATE(core, base, member, refused)                                                      \
@@ -107,25 +112,19 @@ static struct tacit_elim_peer_config elim_peer(void)
 TEST(limits_of_elimination)
 {
     struct tacit_elim_agent_config agent = elim_agent();
-    LIMIT(agent, tacit_elim_agent_size, arm_count, 1, 0);
-    LIMIT(agent, tacit_elim_agent_size, arm_count, TACIT_ARMS_MAX, TACIT_ARMS_MAX + 1);
-    LIMIT(agent, tacit_elim_agent_size, agent_count, 2, 1);
-    LIMIT(agent, tacit_elim_agent_size, agent_count, TACIT_AGENTS_MAX, TACIT_AGENTS_MAX + 1);
+    RANGE(agent, tacit_elim_agent_size, arm_count, 1, TACIT_ARMS_MAX);
+    RANGE(agent, tacit_elim_agent_size, agent_count, 2, TACIT_AGENTS_MAX);
     LIMIT(agent, tacit_elim_agent_size, agent_id, 9, 10);
-    LIMIT(agent, tacit_elim_agent_size, horizon, 1, 0);
-    LIMIT(agent, tacit_elim_agent_size, horizon, TACIT_HORIZON_MAX, TACIT_HORIZON_MAX + 1);
-    LIMIT(agent, tacit_elim_agent_size, resend_after_us, 1, 0);
-    LIMIT(agent, tacit_elim_agent_size, resend_after_us, PAUSE_MAX, PAUSE_MAX + 1);
+    RANGE(agent, tacit_elim_agent_size, horizon, 1, TACIT_HORIZON_MAX);
+    RANGE(agent, tacit_elim_agent_size, resend_after_us, 1, PAUSE_MAX);
     struct tacit_elim_hub_config hub = elim_hub();
     LIMIT(hub, tacit_elim_hub_size, agent_count, TACIT_AGENTS_MAX, TACIT_AGENTS_MAX + 1);
     LIMIT(hub, tacit_elim_hub_size, agent_count, 10, 9); /* ten report */
     LIMIT(hub, tacit_elim_hub_size, quorum, 10, 11);
     LIMIT(hub, tacit_elim_hub_size, round_timeout_us, PAUSE_MAX, PAUSE_MAX + 1);
-    LIMIT(hub, tacit_elim_hub_size, schedule.arm_count, 1, 0);
-    LIMIT(hub, tacit_elim_hub_size, schedule.arm_count, TACIT_ARMS_MAX, TACIT_ARMS_MAX + 1);
+    RANGE(hub, tacit_elim_hub_size, schedule.arm_count, 1, TACIT_ARMS_MAX);
     LIMIT(hub, tacit_elim_hub_size, schedule.report_count, 1, 0);
-    LIMIT(hub, tacit_elim_hub_size, schedule.horizon, 1, 0);
-    LIMIT(hub, tacit_elim_hub_size, schedule.horizon, TACIT_HORIZON_MAX, TACIT_HORIZON_MAX + 1);
+    RANGE(hub, tacit_elim_hub_size, schedule.horizon, 1, TACIT_HORIZON_MAX);
     LIMIT(hub, tacit_elim_hub_size, schedule.epsilon_per_reward, 0x1p-1074, 0);
     struct tacit_elim_hub_config rounds = hub;
     rounds.schedule.round_limit = 5;
@@ -208,22 +207,23 @@ static struct tacit_phased_agent_config phased_agent(void)
                                               .resend_after_us = 1};
 }
 
+static struct tacit_phased_hub_config phased_hub(void)
+{
+    return (struct tacit_phased_hub_config){.schedule = phases(),
+                                            .mechanism = mechanism_of(TACIT_PRIVACY_SOUND)};
+}
+
 TEST(limits_of_play_in_phases)
 {
     struct tacit_phased_agent_config agent = phased_agent();
-    LIMIT(agent, tacit_phased_agent_size, arm_count, 1, 0);
-    LIMIT(agent, tacit_phased_agent_size, arm_count, TACIT_ARMS_MAX, TACIT_ARMS_MAX + 1);
-    LIMIT(agent, tacit_phased_agent_size, agent_count, 2, 1);
-    LIMIT(agent, tacit_phased_agent_size, agent_count, TACIT_AGENTS_MAX, TACIT_AGENTS_MAX + 1);
+    RANGE(agent, tacit_phased_agent_size, arm_count, 1, TACIT_ARMS_MAX);
+    RANGE(agent, tacit_phased_agent_size, agent_count, 2, TACIT_AGENTS_MAX);
     LIMIT(agent, tacit_phased_agent_size, agent_id, 9, 10);
-    LIMIT(agent, tacit_phased_agent_size, horizon, 1, 0);
-    LIMIT(agent, tacit_phased_agent_size, horizon, TACIT_HORIZON_MAX, TACIT_HORIZON_MAX + 1);
-    LIMIT(agent, tacit_phased_agent_size, resend_after_us, 1, 0);
-    LIMIT(agent, tacit_phased_agent_size, resend_after_us, PAUSE_MAX, PAUSE_MAX + 1);
+    RANGE(agent, tacit_phased_agent_size, horizon, 1, TACIT_HORIZON_MAX);
+    RANGE(agent, tacit_phased_agent_size, resend_after_us, 1, PAUSE_MAX);
     LIMIT(agent, tacit_phased_agent_size, mechanism, mechanism_of(TACIT_PRIVACY_SOUND),
           mechanism_of(TACIT_PRIVACY_PAPER));
-    struct tacit_phased_hub_config hub = {.schedule = phases(),
-                                          .mechanism = mechanism_of(TACIT_PRIVACY_SOUND)};
+    struct tacit_phased_hub_config hub = phased_hub();
     LIMIT(hub, tacit_phased_hub_size, quorum, 10, 11);
     LIMIT(hub, tacit_phased_hub_size, round_timeout_us, PAUSE_MAX, PAUSE_MAX + 1);
     LIMIT(hub, tacit_phased_hub_size, mechanism, mechanism_of(TACIT_PRIVACY_SOUND),
@@ -243,8 +243,7 @@ TEST(states_of_play_in_phases_grow_by_their_columns)
 {
     struct tacit_phased_agent_config agent = phased_agent();
     assert_int_equal(GROWTH(agent, tacit_phased_agent_size, arm_count, 10, 11), 9);
-    struct tacit_phased_hub_config hub = {.schedule = phases(),
-                                          .mechanism = mechanism_of(TACIT_PRIVACY_SOUND)};
+    struct tacit_phased_hub_config hub = phased_hub();
     size_t const judge = GROWTH(hub, judge_size, schedule.arm_count, 10, 11);
     assert_int_equal(GROWTH(hub, tacit_phased_hub_size, schedule.arm_count, 10, 11), judge + 11);
     hub.quorum = 1;
@@ -298,19 +297,27 @@ static struct tacit_vote_pool_config vote_pool(void)
                                            .growth = 2};
 }
 
+static struct tacit_vote_sums_config vote_sums(void)
+{
+    return (struct tacit_vote_sums_config){.player_id = 1,
+                                           .player_count = 10,
+                                           .arm_count = 10,
+                                           .block = 1,
+                                           .mechanism = mechanism_of(TACIT_PRIVACY_SOUND),
+                                           .budget_nano = TACIT_NANO,
+                                           .tick_us = 1};
+}
+
 TEST(limits_of_votes)
 {
     struct tacit_vote_board_config board = vote_board();
-    LIMIT(board, tacit_vote_board_size, player_count, 1, 0);
-    LIMIT(board, tacit_vote_board_size, player_count, TACIT_AGENTS_MAX, TACIT_AGENTS_MAX + 1);
-    LIMIT(board, tacit_vote_board_size, arm_count, 1, 0);
-    LIMIT(board, tacit_vote_board_size, arm_count, TACIT_ARMS_MAX, TACIT_ARMS_MAX + 1);
+    RANGE(board, tacit_vote_board_size, player_count, 1, TACIT_AGENTS_MAX);
+    RANGE(board, tacit_vote_board_size, arm_count, 1, TACIT_ARMS_MAX);
     LIMIT(board, tacit_vote_board_size, votes_needed, 1, 0);
     struct tacit_vote_private_config player = vote_private();
     LIMIT(player, tacit_vote_private_size, player_id, 9, 10);
     LIMIT(player, tacit_vote_private_size, player_count, TACIT_AGENTS_MAX, TACIT_AGENTS_MAX + 1);
-    LIMIT(player, tacit_vote_private_size, arm_count, 1, 0);
-    LIMIT(player, tacit_vote_private_size, arm_count, TACIT_ARMS_MAX, TACIT_ARMS_MAX + 1);
+    RANGE(player, tacit_vote_private_size, arm_count, 1, TACIT_ARMS_MAX);
     LIMIT(player, tacit_vote_private_size, accuracy, 1, above(1));
     LIMIT(player, tacit_vote_private_size, accuracy, 0x1p-1074, 0);
     LIMIT(player, tacit_vote_private_size, failure, 0x1p-1074, 0);
@@ -322,31 +329,21 @@ TEST(limits_of_votes)
     LIMIT(player, tacit_vote_private_size, mechanism, mechanism_of(TACIT_PRIVACY_SOUND),
           mechanism_of(TACIT_PRIVACY_PAPER));
     struct tacit_vote_pool_config pool = vote_pool();
-    LIMIT(pool, tacit_vote_pool_size, arm_count, 1, 0);
-    LIMIT(pool, tacit_vote_pool_size, arm_count, TACIT_ARMS_MAX, TACIT_ARMS_MAX + 1);
-    LIMIT(pool, tacit_vote_pool_size, player_count, 1, 0);
-    LIMIT(pool, tacit_vote_pool_size, player_count, TACIT_AGENTS_MAX, TACIT_AGENTS_MAX + 1);
+    RANGE(pool, tacit_vote_pool_size, arm_count, 1, TACIT_ARMS_MAX);
+    RANGE(pool, tacit_vote_pool_size, player_count, 1, TACIT_AGENTS_MAX);
     LIMIT(pool, tacit_vote_pool_size, accuracy, 1, above(1));
     LIMIT(pool, tacit_vote_pool_size, accuracy, 0x1p-1074, 0);
     LIMIT(pool, tacit_vote_pool_size, failure, 0x1p-1074, 0);
     LIMIT(pool, tacit_vote_pool_size, failure, 0.999, 1);
     LIMIT(pool, tacit_vote_pool_size, epsilon, 0x1p-1074, 0);
-    LIMIT(pool, tacit_vote_pool_size, block, 1, 0);
-    LIMIT(pool, tacit_vote_pool_size, block, UINT64_C(1) << 32, (UINT64_C(1) << 32) + 1);
+    RANGE(pool, tacit_vote_pool_size, block, 1, UINT64_C(1) << 32);
     LIMIT(pool, tacit_vote_pool_size, growth, above(1), 1);
     LIMIT(pool, tacit_vote_pool_size, growth, 4, above(4));
-    struct tacit_vote_sums_config sums = {.player_id = 1,
-                                          .player_count = 10,
-                                          .arm_count = 10,
-                                          .block = 1,
-                                          .mechanism = mechanism_of(TACIT_PRIVACY_SOUND),
-                                          .tick_us = 1};
+    struct tacit_vote_sums_config sums = vote_sums();
     LIMIT(sums, tacit_vote_sums_size, player_id, 9, 10);
     LIMIT(sums, tacit_vote_sums_size, player_count, TACIT_AGENTS_MAX, TACIT_AGENTS_MAX + 1);
-    LIMIT(sums, tacit_vote_sums_size, arm_count, 1, 0);
-    LIMIT(sums, tacit_vote_sums_size, arm_count, TACIT_ARMS_MAX, TACIT_ARMS_MAX + 1);
-    LIMIT(sums, tacit_vote_sums_size, block, 1, 0);
-    LIMIT(sums, tacit_vote_sums_size, block, UINT64_C(1) << 32, (UINT64_C(1) << 32) + 1);
+    RANGE(sums, tacit_vote_sums_size, arm_count, 1, TACIT_ARMS_MAX);
+    RANGE(sums, tacit_vote_sums_size, block, 1, UINT64_C(1) << 32);
     LIMIT(sums, tacit_vote_sums_size, tick_us, 1, 0);
     LIMIT(sums, tacit_vote_sums_size, tick_us, TACIT_NEVER / 4 - 1, TACIT_NEVER / 4);
     struct tacit_vote_config alone = {
@@ -358,11 +355,9 @@ TEST(limits_of_votes)
     LIMIT(alone, tacit_vote_player_size, sharing, TACIT_VOTE_SHARING_NONE,
           (enum tacit_vote_sharing)7);
     struct tacit_vote_site_config site = vote_site();
-    LIMIT(site, tacit_vote_site_size, horizon, 1, 0);
-    LIMIT(site, tacit_vote_site_size, horizon, TACIT_HORIZON_MAX, TACIT_HORIZON_MAX + 1);
+    RANGE(site, tacit_vote_site_size, horizon, 1, TACIT_HORIZON_MAX);
     LIMIT(site, tacit_vote_site_size, draws_max, 1, 0);
-    LIMIT(site, tacit_vote_site_size, resend_after_us, 1, 0);
-    LIMIT(site, tacit_vote_site_size, resend_after_us, TACIT_NEVER >> 6, (TACIT_NEVER >> 6) + 1);
+    RANGE(site, tacit_vote_site_size, resend_after_us, 1, TACIT_NEVER >> 6);
     LIMIT(site, tacit_vote_site_size, board.run_id, 0, 1); /* of another run */
     LIMIT(site, tacit_vote_site_size, board.player_count, 10, 11);
     LIMIT(site, tacit_vote_site_size, board.arm_count, 10, 11);
@@ -414,15 +409,11 @@ TEST(limits_of_generalised_linear_bandits)
 {
     struct tacit_glm_client_config client = glm_client();
     LIMIT(client, tacit_glm_client_size, client_id, 9, 10);
-    LIMIT(client, tacit_glm_client_size, resend_after_us, 1, 0);
-    LIMIT(client, tacit_glm_client_size, resend_after_us, PAUSE_MAX, PAUSE_MAX + 1);
+    RANGE(client, tacit_glm_client_size, resend_after_us, 1, PAUSE_MAX);
     LIMIT(client, tacit_glm_client_size, model.client_count, TACIT_AGENTS_MAX,
           TACIT_AGENTS_MAX + 1);
-    LIMIT(client, tacit_glm_client_size, model.dimension, 1, 0);
-    LIMIT(client, tacit_glm_client_size, model.dimension, TACIT_LINALG_DIMENSION_MAX,
-          TACIT_LINALG_DIMENSION_MAX + 1);
-    LIMIT(client, tacit_glm_client_size, model.horizon, 1, 0);
-    LIMIT(client, tacit_glm_client_size, model.horizon, TACIT_HORIZON_MAX, TACIT_HORIZON_MAX + 1);
+    RANGE(client, tacit_glm_client_size, model.dimension, 1, TACIT_LINALG_DIMENSION_MAX);
+    RANGE(client, tacit_glm_client_size, model.horizon, 1, TACIT_HORIZON_MAX);
     LIMIT(client, tacit_glm_client_size, model.threshold, 1e150, 1e151);
     LIMIT(client, tacit_glm_client_size, model.threshold, 0x1p-1074, 0);
     LIMIT(client, tacit_glm_client_size, model.lambda, 1e150, 1e151);
@@ -459,8 +450,7 @@ TEST(limits_of_generalised_linear_bandits)
     LIMIT(scheduled, tacit_glm_client_size, model.period, 1, 0);
     struct tacit_glm_hub_config hub = {.model = client.model, .resend_after_us = 1};
     LIMIT(hub, tacit_glm_hub_size, quorum, 10, 11);
-    LIMIT(hub, tacit_glm_hub_size, resend_after_us, 1, 0);
-    LIMIT(hub, tacit_glm_hub_size, resend_after_us, PAUSE_MAX, PAUSE_MAX + 1);
+    RANGE(hub, tacit_glm_hub_size, resend_after_us, 1, PAUSE_MAX);
     LIMIT(hub, tacit_glm_hub_size, deadline_us, PAUSE_MAX, PAUSE_MAX + 1);
     LIMIT(hub, tacit_glm_hub_size, backoff_us, PAUSE_MAX, PAUSE_MAX + 1);
 }
@@ -497,14 +487,9 @@ TEST(limits_of_the_private_model)
                                             .failure = 0.1,
                                             .norm_bound = 1,
                                             .noise_bound = 1};
-    LIMIT(model, rule_is_made, client_count, 1, 0);
-    LIMIT(model, rule_is_made, client_count, TACIT_AGENTS_MAX, TACIT_AGENTS_MAX + 1);
-    LIMIT(model, rule_is_made, dimension, 1, 0);
-    LIMIT(model, rule_is_made, dimension, TACIT_LINALG_DIMENSION_MAX,
-          TACIT_LINALG_DIMENSION_MAX + 1);
-    LIMIT(model, rule_is_made, batch_count, 1, 0);
-    LIMIT(model, rule_is_made, batch_count, TACIT_GLM_PRIVATE_BATCHES_MAX,
-          TACIT_GLM_PRIVATE_BATCHES_MAX + 1);
+    RANGE(model, rule_is_made, client_count, 1, TACIT_AGENTS_MAX);
+    RANGE(model, rule_is_made, dimension, 1, TACIT_LINALG_DIMENSION_MAX);
+    RANGE(model, rule_is_made, batch_count, 1, TACIT_GLM_PRIVATE_BATCHES_MAX);
     LIMIT(model, rule_is_made, epsilon, 1, 0);
     LIMIT(model, rule_is_made, epsilon, TACIT_EPSILON_MAX, above(TACIT_EPSILON_MAX));
     LIMIT(model, rule_is_made, delta, 1e-9, nextafter(1e-9, 0));
@@ -558,10 +543,8 @@ TEST(limits_of_gossip)
                                          .horizon = 1000,
                                          .mechanism = {TACIT_PRIVACY_PAPER, 1, 0, 1},
                                          .width = 1};
-    LIMIT(config, gossip_rule_is_made, agent_count, 1, 0);
-    LIMIT(config, gossip_rule_is_made, agent_count, TACIT_AGENTS_MAX, TACIT_AGENTS_MAX + 1);
-    LIMIT(config, gossip_rule_is_made, arm_count, 1, 0);
-    LIMIT(config, gossip_rule_is_made, arm_count, TACIT_ARMS_MAX, TACIT_ARMS_MAX + 1);
+    RANGE(config, gossip_rule_is_made, agent_count, 1, TACIT_AGENTS_MAX);
+    RANGE(config, gossip_rule_is_made, arm_count, 1, TACIT_ARMS_MAX);
     LIMIT(config, gossip_rule_is_made, horizon, 2, 0);
     LIMIT(config, gossip_rule_is_made, horizon, TACIT_HORIZON_MAX, TACIT_HORIZON_MAX + 1);
     LIMIT(config, gossip_rule_is_made, width, 0x1p-1022, 0);
@@ -576,8 +559,7 @@ TEST(limits_of_gossip)
     LIMIT(agent, tacit_gossip_agent_size, neighbour_count, 2, 10);
     LIMIT(agent, tacit_gossip_agent_size, weight, 0x1p-1074, 0);
     LIMIT(agent, tacit_gossip_agent_size, weight, 1e300, (double)INFINITY);
-    LIMIT(agent, tacit_gossip_agent_size, exchange_us, 1, 0);
-    LIMIT(agent, tacit_gossip_agent_size, exchange_us, PAUSE_MAX, PAUSE_MAX + 1);
+    RANGE(agent, tacit_gossip_agent_size, exchange_us, 1, PAUSE_MAX);
     LIMIT(agent, tacit_gossip_agent_size, slot_us, UINT64_C(1) << 40, (UINT64_C(1) << 40) + 1);
 }
 
@@ -645,10 +627,8 @@ TEST(limits_of_releases_that_double)
     LIMIT(config, tacit_doubling_size, agent_id, 1, 0); /* its own neighbour */
     LIMIT(config, tacit_doubling_size, neighbour_count, 2, 10);
     LIMIT(config, tacit_doubling_size, quorum, 10, 11);
-    LIMIT(config, tacit_doubling_size, hop_us, 1, 0);
-    LIMIT(config, tacit_doubling_size, hop_us, UINT64_C(1) << 40, (UINT64_C(1) << 40) + 1);
-    LIMIT(config, tacit_doubling_size, ask_us, 1, 0);
-    LIMIT(config, tacit_doubling_size, ask_us, UINT64_C(1) << 50, (UINT64_C(1) << 50) + 1);
+    RANGE(config, tacit_doubling_size, hop_us, 1, UINT64_C(1) << 40);
+    RANGE(config, tacit_doubling_size, ask_us, 1, UINT64_C(1) << 50);
     LIMIT(config, tacit_doubling_size, schedule.confidence, 0, 0.9);
     LIMIT(config, tacit_doubling_size, schedule.rule, TACIT_PHASES_INDEX, TACIT_PHASES_ELIMINATION);
     LIMIT(config, tacit_doubling_size, schedule.epsilon_per_reward, 1, above(1));
@@ -681,11 +661,8 @@ TEST(limits_of_selection)
 {
     static double const given[] = {1, 2};
     struct tacit_select_config config = selection();
-    LIMIT(config, tacit_select_size, user_count, 5, 4);
-    LIMIT(config, tacit_select_size, user_count, TACIT_SELECT_USERS_MAX,
-          TACIT_SELECT_USERS_MAX + 1);
-    LIMIT(config, tacit_select_size, users_per_round, 1, 0);
-    LIMIT(config, tacit_select_size, users_per_round, 30, 31);
+    RANGE(config, tacit_select_size, user_count, 5, TACIT_SELECT_USERS_MAX);
+    RANGE(config, tacit_select_size, users_per_round, 1, 30);
     LIMIT(config, tacit_select_size, alpha, 0, -0x1p-1074);
     LIMIT(config, tacit_select_size, alpha, 1e100, above(1e100));
     LIMIT(config, tacit_select_size, beta, 1, nextafter(1, 0));
@@ -735,12 +712,8 @@ TEST(limits_of_training)
     struct tacit_select_site_config site = training_site();
     LIMIT(site, tacit_select_site_size, agent, 9, 10);
     LIMIT(site, tacit_select_site_size, agent_count, TACIT_AGENTS_MAX, TACIT_AGENTS_MAX + 1);
-    LIMIT(site, tacit_select_site_size, dimension, 1, 0);
-    LIMIT(site, tacit_select_site_size, dimension, TACIT_SELECT_DIMENSION_MAX,
-          TACIT_SELECT_DIMENSION_MAX + 1);
-    LIMIT(site, tacit_select_site_size, round_count, 1, 0);
-    LIMIT(site, tacit_select_site_size, round_count, TACIT_SELECT_ROUNDS_MAX,
-          TACIT_SELECT_ROUNDS_MAX + 1);
+    RANGE(site, tacit_select_site_size, dimension, 1, TACIT_SELECT_DIMENSION_MAX);
+    RANGE(site, tacit_select_site_size, round_count, 1, TACIT_SELECT_ROUNDS_MAX);
     LIMIT(site, tacit_select_site_size, clip, 0x1p-1074, 0);
     LIMIT(site, tacit_select_site_size, clip, 1e100, above(1e100));
     LIMIT(site, tacit_select_site_size, budget.is_exact, true, false);
@@ -755,11 +728,8 @@ TEST(limits_of_training)
     LIMIT(hub, tacit_select_hub_size, selector, TACIT_SELECTOR_ALL, TACIT_SELECTOR_GENIE);
     LIMIT(hub, tacit_select_hub_size, selector, TACIT_SELECTOR_EXACT, TACIT_SELECTOR_FASTEST);
     LIMIT(hub, tacit_select_hub_size, dimension, 1, 0);
-    LIMIT(hub, tacit_select_hub_size, round_count, 1, 0);
-    LIMIT(hub, tacit_select_hub_size, round_count, TACIT_SELECT_ROUNDS_MAX,
-          TACIT_SELECT_ROUNDS_MAX + 1);
-    LIMIT(hub, tacit_select_hub_size, quorum, 1, 0);
-    LIMIT(hub, tacit_select_hub_size, quorum, 30, 31);
+    RANGE(hub, tacit_select_hub_size, round_count, 1, TACIT_SELECT_ROUNDS_MAX);
+    RANGE(hub, tacit_select_hub_size, quorum, 1, 30);
     LIMIT(hub, tacit_select_hub_size, round_timeout_us, 1, 0);
     LIMIT(hub, tacit_select_hub_size, clip, 0x1p-1074, 0);
     LIMIT(hub, tacit_select_hub_size, clip, 1e100, above(1e100));
@@ -786,10 +756,8 @@ TEST(limits_of_a_learner_and_of_mechanisms)
                                        .horizon = 1000,
                                        .scale = {.kind = TACIT_SCALE_REAL, .lo = 0, .hi = 1},
                                        .bounded = true};
-    LIMIT(config, tacit_arms_size, arm_count, 1, 0);
-    LIMIT(config, tacit_arms_size, arm_count, TACIT_ARMS_MAX, TACIT_ARMS_MAX + 1);
-    LIMIT(config, tacit_arms_size, horizon, 1, 0);
-    LIMIT(config, tacit_arms_size, horizon, TACIT_HORIZON_MAX, TACIT_HORIZON_MAX + 1);
+    RANGE(config, tacit_arms_size, arm_count, 1, TACIT_ARMS_MAX);
+    RANGE(config, tacit_arms_size, horizon, 1, TACIT_HORIZON_MAX);
     struct tacit_mechanism_config mechanism = {TACIT_PRIVACY_SOUND, 1, 0, 1};
     LIMIT(mechanism, mechanism_is_made, epsilon_per_reward, 1e-6, nextafter(1e-6, 0));
     LIMIT(mechanism, mechanism_is_made, epsilon_per_reward, TACIT_EPSILON_MAX,
@@ -800,70 +768,22 @@ TEST(limits_of_a_learner_and_of_mechanisms)
     LIMIT(mechanism, mechanism_is_made, hi, 1e150, above(1e150));
     LIMIT(mechanism, mechanism_is_made, lo, -1e149, -(double)INFINITY);
     struct tacit_tree_config tree = {mechanism, 8};
-    LIMIT(tree, tree_is_made, leaf_max, 1, 0);
-    LIMIT(tree, tree_is_made, leaf_max, 2 * TACIT_HORIZON_MAX, 2 * TACIT_HORIZON_MAX + 1);
+    RANGE(tree, tree_is_made, leaf_max, 1, 2 * TACIT_HORIZON_MAX);
 }
 
-/* ---- A state before anything has happened ---- */
-
-#define FRESH(config, size, state_of, check)                                                       \
-    do {                                                                                           \
-        size_t const bytes = size(&(config));                                                      \
-        void *const state_bytes = testing_malloc(bytes);                                           \
-        assert_non_null(state_bytes);                                                              \
-        assert_int_equal(state_of(state_bytes, &(config)), TACIT_OK);                              \
-        assert_int_equal(check(state_bytes, bytes, &(config)), TACIT_OK);                          \
-        assert_int_equal(check(state_bytes, bytes - 8, &(config)), TACIT_MALFORMED);               \
-        testing_free(state_bytes);                                                                 \
-    } while (0)
-
-/* A process may die before its first event. */
-TEST(what_was_just_made_can_be_put_back)
-{
-    struct tacit_elim_agent_config const agent = elim_agent();
-    FRESH(agent, tacit_elim_agent_size, tacit_elim_agent_init, tacit_elim_agent_check);
-    struct tacit_elim_hub_config const hub = elim_hub();
-    FRESH(hub, tacit_elim_hub_size, tacit_elim_hub_init, tacit_elim_hub_check);
-    struct tacit_phased_agent_config const site = phased_agent();
-    FRESH(site, tacit_phased_agent_size, tacit_phased_agent_init, tacit_phased_agent_check);
-    struct tacit_phased_hub_config const judge = {.schedule = phases(),
-                                                  .mechanism = mechanism_of(TACIT_PRIVACY_SOUND)};
-    FRESH(judge, tacit_phased_hub_size, tacit_phased_hub_init, tacit_phased_hub_check);
-    struct tacit_vote_board_config const board = vote_board();
-    FRESH(board, tacit_vote_board_size, tacit_vote_board_init, tacit_vote_board_check);
-    struct tacit_vote_private_config const player = vote_private();
-    FRESH(player, tacit_vote_private_size, tacit_vote_private_init, tacit_vote_private_check);
-    struct tacit_vote_pool_config const pool = vote_pool();
-    FRESH(pool, tacit_vote_pool_size, tacit_vote_pool_init, tacit_vote_pool_check);
-    struct tacit_vote_site_config const voter = vote_site();
-    FRESH(voter, tacit_vote_site_size, tacit_vote_site_init, tacit_vote_site_check);
-    struct tacit_glm_client_config const client = glm_client();
-    FRESH(client, tacit_glm_client_size, tacit_glm_client_init, tacit_glm_client_check);
-    struct tacit_gossip_agent_config const gossip = gossip_agent();
-    FRESH(gossip, tacit_gossip_agent_size, tacit_gossip_agent_init, tacit_gossip_agent_check);
-}
-
+/* A process may die before its first event: what was just made can be put back. */
 TEST(what_is_beyond_a_limit_makes_no_state)
 {
     NO_STATE(tacit_elim_agent, elim_agent(), arm_count, 0);
     NO_STATE(tacit_elim_hub, elim_hub(), agent_count, 9);
     NO_STATE(tacit_phased_judge, phases(), growth, above(4));
     NO_STATE(tacit_phased_agent, phased_agent(), horizon, 0);
-    struct tacit_phased_hub_config phased = {.schedule = phases(),
-                                             .mechanism = mechanism_of(TACIT_PRIVACY_SOUND)};
-    NO_STATE(tacit_phased_hub, phased, quorum, 11);
+    NO_STATE(tacit_phased_hub, phased_hub(), quorum, 11);
     NO_STATE(tacit_vote_board, vote_board(), votes_needed, 0);
     NO_STATE(tacit_vote_private, vote_private(), tick_us, 0);
     NO_STATE(tacit_vote_pool, vote_pool(), block, 0);
     NO_STATE(tacit_vote_site, vote_site(), draws_max, 0);
-    struct tacit_vote_sums_config sums = {.player_id = 1,
-                                          .player_count = 10,
-                                          .arm_count = 10,
-                                          .block = 1,
-                                          .mechanism = mechanism_of(TACIT_PRIVACY_SOUND),
-                                          .budget_nano = TACIT_NANO,
-                                          .tick_us = 1};
-    NO_STATE(tacit_vote_sums, sums, block, 0);
+    NO_STATE(tacit_vote_sums, vote_sums(), block, 0);
     struct tacit_vote_hub_config vote = {.board = vote_board()};
     NO_STATE(tacit_vote_hub, vote, board.arm_count, 0);
     NO_STATE(tacit_glm_client, glm_client(), client_id, 10);
