@@ -29,37 +29,17 @@ static struct net draw(struct tacit_graph_spec spec, struct tacit_rng *rng)
 
 /* ---- The graph ------------------------------------------------------------------------------- */
 
-static void expect_neighbours(const struct tacit_graph *graph, uint32_t agent,
-                              const uint32_t *expected, uint32_t count)
+TEST(init_sorts_edges_and_neighbours_and_counts_each_once)
 {
-    assert_int_equal(tacit_graph_degree(graph, agent), count);
-    for (uint32_t i = 0; i < count; i++)
-        assert_int_equal(graph->neighbours[graph->first[agent] + i], expected[i]);
-}
-
-TEST(init_sorts_edges_and_neighbours)
-{
-    struct tacit_edge const edges[] = {{4, 2}, {0, 4}, {2, 0}, {3, 2}};
+    struct tacit_edge const edges[] = {{4, 2}, {0, 4}, {2, 0}, {3, 2}, {2, 4}, {4, 2}};
     struct tacit_edge const sorted[] = {{0, 2}, {0, 4}, {2, 3}, {2, 4}};
+    uint64_t const first[] = {0, 2, 2, 5, 6, 8, 8};
+    uint32_t const neighbours[] = {2, 4, 0, 3, 4, 2, 0, 2};
     struct net net = net_of_edges(6, edges, COUNT(edges));
-    assert_int_equal(net.graph.edge_count, 4);
+    assert_int_equal(net.graph.edge_count, COUNT(sorted));
     assert_memory_equal(net.edges, sorted, sizeof sorted);
-    expect_neighbours(&net.graph, 0, (uint32_t[]){2, 4}, 2);
-    expect_neighbours(&net.graph, 1, NULL, 0);
-    expect_neighbours(&net.graph, 2, (uint32_t[]){0, 3, 4}, 3);
-    expect_neighbours(&net.graph, 3, (uint32_t[]){2}, 1);
-    expect_neighbours(&net.graph, 4, (uint32_t[]){0, 2}, 2);
-    expect_neighbours(&net.graph, 5, NULL, 0);
-    net_close(&net);
-}
-
-TEST(init_counts_an_edge_once_however_often_it_is_given)
-{
-    struct tacit_edge const edges[] = {{1, 2}, {2, 1}, {0, 1}, {1, 2}, {1, 0}};
-    struct net net = net_of_edges(3, edges, COUNT(edges));
-    assert_int_equal(net.graph.edge_count, 2);
-    expect_neighbours(&net.graph, 1, (uint32_t[]){0, 2}, 2);
-    assert_int_equal(net.graph.first[3], 4);
+    assert_memory_equal(net.graph.first, first, sizeof first);
+    assert_memory_equal(net.graph.neighbours, neighbours, sizeof neighbours);
     net_close(&net);
 }
 
@@ -81,15 +61,6 @@ TEST(init_refuses_loops_and_strangers_and_touches_nothing)
     }
 }
 
-TEST(init_of_no_edges_is_a_graph_too)
-{
-    struct net net = net_of_edges(3, NULL, 0);
-    assert_int_equal(net.graph.edge_count, 0);
-    assert_int_equal(net.component_count, 3);
-    assert_int_equal(tacit_graph_diameter(&net.graph, TACIT_GRAPH_EXACT, net.work).low, 0);
-    net_close(&net);
-}
-
 TEST(size_is_what_init_writes_to_and_no_more)
 {
     struct tacit_edge edges[] = {{0, 1}, {1, 2}, {2, 3}};
@@ -99,21 +70,6 @@ TEST(size_is_what_init_writes_to_and_no_more)
     assert_int_equal(size, 5 * sizeof(uint64_t) + 6 * sizeof(uint32_t));
     assert_int_equal(tacit_graph_init(&graph, memory, 4, edges, 3), TACIT_OK);
     assert_ptr_equal(graph.neighbours + 6, memory + size);
-}
-
-TEST(adjacent_is_what_the_edges_say)
-{
-    struct tacit_edge const edges[] = {{0, 3}, {3, 5}, {5, 1}, {3, 4}};
-    struct net net = net_of_edges(6, edges, COUNT(edges));
-    for (uint32_t a = 0; a < 6; a++)
-        for (uint32_t b = 0; b < 6; b++) {
-            bool expected = false;
-            for (size_t i = 0; i < COUNT(edges); i++)
-                expected = expected || (edges[i].a == a && edges[i].b == b) ||
-                           (edges[i].a == b && edges[i].b == a);
-            assert_int_equal(graph_adjacent(&net.graph, a, b), expected);
-        }
-    net_close(&net);
 }
 
 /* ---- Fixed kinds ----------------------------------------------------------------------------- */
@@ -177,31 +133,6 @@ TEST(grid_without_rows_is_as_square_as_it_can_be)
 
 /* ---- Distances, diameters, sinks ------------------------------------------------------------- */
 
-TEST(distances_on_a_ring_go_both_ways)
-{
-    struct net net = net_of(SPEC(.kind = TACIT_GRAPH_RING, .agent_count = 7));
-    struct tacit_reach const reach = tacit_graph_distances(&net.graph, 2, net.distance, net.queue);
-    uint32_t const expected[] = {2, 1, 0, 1, 2, 3, 3};
-    assert_int_equal(reach.agent_count, 7);
-    assert_int_equal(reach.eccentricity, 3);
-    assert_memory_equal(net.distance, expected, sizeof expected);
-    for (uint32_t i = 1; i < 7; i++)
-        assert_true(net.distance[net.queue[i - 1]] <= net.distance[net.queue[i]]);
-    net_close(&net);
-}
-
-TEST(distances_to_another_component_are_unreached)
-{
-    struct tacit_edge const edges[] = {{0, 2}, {2, 4}, {1, 3}};
-    struct net net = net_of_edges(5, edges, COUNT(edges));
-    struct tacit_reach const reach = tacit_graph_distances(&net.graph, 0, net.distance, net.queue);
-    uint32_t const expected[] = {0, TACIT_UNREACHED, 1, TACIT_UNREACHED, 2};
-    assert_int_equal(reach.agent_count, 3);
-    assert_int_equal(reach.eccentricity, 2);
-    assert_memory_equal(net.distance, expected, sizeof expected);
-    net_close(&net);
-}
-
 struct known_answer {
     struct tacit_graph_spec spec;
     uint32_t diameter;
@@ -247,30 +178,6 @@ TEST(known_graphs_have_their_diameters_and_sinks)
     }
 }
 
-TEST(parent_is_the_lowest_neighbour_nearer_to_the_sink)
-{
-    uint32_t const parents[] = {TACIT_NO_AGENT, 0, 1, 0}; /* 2 might as well go by 3 */
-    struct net net = net_of(SPEC(.kind = TACIT_GRAPH_RING, .agent_count = 4));
-    net_find_sinks(&net);
-    assert_memory_equal(net.parent, parents, sizeof parents);
-    net_close(&net);
-}
-
-TEST(sink_is_the_lowest_of_equals_even_if_others_were_first)
-{
-    struct tacit_edge const edges[] = {{4, 3}, {3, 1}, {1, 2}, {2, 0}};        /* 4-3-1-2-0 */
-    struct tacit_edge const even[] = {{5, 4}, {4, 2}, {2, 3}, {3, 0}, {0, 1}}; /* 5-4-2-3-0-1 */
-    struct net net = net_of_edges(5, edges, COUNT(edges));
-    net_find_sinks(&net);
-    assert_int_equal(net.components[0].sink, 1);
-    net_close(&net);
-    net = net_of_edges(6, even, COUNT(even));
-    net_find_sinks(&net);
-    assert_int_equal(net.components[0].sink, 2); /* 2 and 3 are equal */
-    assert_int_equal(net.delay, 3);
-    net_close(&net);
-}
-
 /* ---- Several components ---------------------------------------------------------------------- */
 
 static const struct tacit_edge triangle_and_tail[] = {{0, 1}, {1, 2}, {2, 0}, {3, 2}};
@@ -286,53 +193,21 @@ static const struct tacit_graph_spec hybrid[] = {
 
 TEST(components_lie_side_by_side)
 {
+    static const uint64_t edges[] = {3, 4, 0, 4};
     struct tacit_rng rng = stream(1);
     struct net net = net_of_specs(hybrid, COUNT(hybrid), &rng);
     uint32_t agent = 0;
     assert_int_equal(net.component_count, COUNT(hybrid));
     assert_int_equal(net.graph.agent_count, 53);
-    for (uint32_t i = 0; i < COUNT(hybrid); i++)
+    net_find_sinks(&net);
+    for (uint32_t i = 0; i < COUNT(hybrid); i++) {
+        assert_int_equal(net.components[i].agent_count, hybrid[i].agent_count);
         for (uint32_t j = 0; j < hybrid[i].agent_count; j++)
             assert_int_equal(net.label[agent++], i);
-    net_find_sinks(&net);
-    uint32_t const sinks[] = {0, 5, 8, 11};
-    uint32_t const delays[] = {1, 2, 0, 1};
-    uint64_t const sums[] = {2, 6, 0, 3};
-    uint64_t const edges[] = {3, 4, 0, 4};
-    for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(net.components[i].sink, sinks[i]);
-        assert_int_equal(net.components[i].delay, delays[i]);
-        assert_int_equal(net.components[i].distance_sum, sums[i]);
+    }
+    for (uint32_t i = 0; i < COUNT(edges); i++)
         assert_int_equal(net.components[i].edge_count, edges[i]);
-    }
-    assert_int_equal(net.components[5].agent_count, 10);
     assert_int_equal(net.components[5].edge_count, 15);
-    net_close(&net);
-}
-
-TEST(delay_and_diameter_are_those_of_the_worst_component)
-{
-    struct tacit_graph_spec const specs[] = {
-        {.kind = TACIT_GRAPH_RING, .agent_count = 8}, /* diameter 4, delay 4 */
-        {.kind = TACIT_GRAPH_PATH, .agent_count = 7}, /* diameter 6, delay 3 */
-        {.kind = TACIT_GRAPH_STAR, .agent_count = 9}};
-    struct net net = net_of_specs(specs, COUNT(specs), NULL);
-    net_find_sinks(&net);
-    assert_int_equal(net.delay, 4);
-    assert_int_equal(tacit_graph_diameter(&net.graph, TACIT_GRAPH_EXACT, net.work).low, 6);
-    net_close(&net);
-}
-
-TEST(only_single_agents_have_no_delay)
-{
-    struct net net = net_of_edges(100, NULL, 0); /* Table II, case 6 */
-    net_find_sinks(&net);
-    assert_int_equal(net.delay, 0);
-    for (uint32_t i = 0; i < 100; i++) {
-        assert_int_equal(net.components[i].sink, i);
-        assert_int_equal(net.parent[i], TACIT_NO_AGENT);
-        assert_int_equal(net.distance[i], 0);
-    }
     net_close(&net);
 }
 
@@ -479,38 +354,42 @@ TEST(check_refuses_parameters_that_make_no_graph)
 
 TEST(check_refuses_impossible_degrees)
 {
-    struct tacit_graph_spec spec = {.kind = TACIT_GRAPH_REGULAR, .agent_count = 5, .degree = 3};
-    expect_refusal(spec, "degree is 3: allowed is an even number from 2 to 4 for 5 agents");
-    spec.degree = 0;
-    expect_refusal(spec, "degree is 0: allowed is an even number from 2 to 4 for 5 agents");
-    spec.degree = 5;
-    expect_refusal(spec, "degree is 5: allowed is an even number from 2 to 4 for 5 agents");
-    spec.degree = 4;
-    expect_possible(spec, 10);
-    spec.agent_count = 6;
-    spec.degree = 1;
-    expect_refusal(spec, "degree is 1: allowed is 2 to 5 for 6 agents");
-    spec.degree = 6;
-    expect_refusal(spec, "degree is 6: allowed is 2 to 5 for 6 agents");
-    spec.agent_count = 2;
-    expect_refusal(spec, "degree is 6: allowed is 1 for 2 agents");
-    spec.degree = 1;
-    expect_possible(spec, 1);
-    spec.agent_count = 1;
-    expect_refusal(spec, "degree is 1: allowed is 0 for 1 agent");
-    spec.degree = 0;
-    expect_possible(spec, 0);
-    spec = SPEC(.kind = TACIT_GRAPH_SMALL_WORLD, .agent_count = 6, .degree = 3);
-    expect_refusal(spec, "degree is 3: allowed is an even number from 2 to below the number of "
-                         "agents, 6");
-    spec.degree = 0;
-    expect_refusal(spec, "degree is 0: allowed is an even number from 2 to below the number of "
-                         "agents, 6");
-    spec.degree = 6;
-    expect_refusal(spec, "degree is 6: allowed is an even number from 2 to below the number of "
-                         "agents, 6");
-    spec.degree = 4;
-    expect_possible(spec, 12);
+    static const struct {
+        enum tacit_graph_kind kind;
+        uint32_t agents;
+        uint32_t degree;
+        uint64_t edges;
+        const char *allowed; /* NULL: possible, with these edges */
+    } cases[] = {
+        {TACIT_GRAPH_REGULAR, 5, 3, 0, "an even number from 2 to 4 for 5 agents"},
+        {TACIT_GRAPH_REGULAR, 5, 0, 0, "an even number from 2 to 4 for 5 agents"},
+        {TACIT_GRAPH_REGULAR, 5, 5, 0, "an even number from 2 to 4 for 5 agents"},
+        {TACIT_GRAPH_REGULAR, 5, 4, 10, NULL},
+        {TACIT_GRAPH_REGULAR, 6, 1, 0, "2 to 5 for 6 agents"},
+        {TACIT_GRAPH_REGULAR, 6, 6, 0, "2 to 5 for 6 agents"},
+        {TACIT_GRAPH_REGULAR, 2, 6, 0, "1 for 2 agents"},
+        {TACIT_GRAPH_REGULAR, 2, 1, 1, NULL},
+        {TACIT_GRAPH_REGULAR, 1, 1, 0, "0 for 1 agent"},
+        {TACIT_GRAPH_REGULAR, 1, 0, 0, NULL},
+        {TACIT_GRAPH_SMALL_WORLD, 6, 3, 0,
+         "an even number from 2 to below the number of agents, 6"},
+        {TACIT_GRAPH_SMALL_WORLD, 6, 0, 0,
+         "an even number from 2 to below the number of agents, 6"},
+        {TACIT_GRAPH_SMALL_WORLD, 6, 6, 0,
+         "an even number from 2 to below the number of agents, 6"},
+        {TACIT_GRAPH_SMALL_WORLD, 6, 4, 12, NULL},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct tacit_graph_spec const spec = {
+            .kind = cases[i].kind, .agent_count = cases[i].agents, .degree = cases[i].degree};
+        char expected[TACIT_ERROR_BYTES];
+        (void)snprintf(expected, sizeof expected, "degree is %u: allowed is %s", cases[i].degree,
+                       cases[i].allowed == NULL ? "" : cases[i].allowed);
+        if (cases[i].allowed == NULL)
+            expect_possible(spec, cases[i].edges);
+        else
+            expect_refusal(spec, expected);
+    }
 }
 
 TEST(check_refuses_bad_edges)
