@@ -12,15 +12,14 @@
 #define PLAYERS 5u
 #define ARMS 4u
 
-/* Memory for a state; the caller makes and frees it. */
-static void *room(size_t size)
-{
-    assert_true(size > 0);
-    void *const state = testing_calloc(1, size);
-    return state;
-}
-
 #define OWN(check, state, bytes, base) assert_int_equal(check(state, bytes, &(base)), TACIT_OK)
+/* Declares a state of the configuration, and its size; core: begin of names. */
+#define STATE_OF(core, config, state, bytes)                                                       \
+    size_t const bytes = core##_size(&(config));                                                   \
+    assert_true(bytes > 0);                                                                        \
+    struct core *const state = testing_calloc(1, bytes);                                           \
+    assert_int_equal(core##_init(state, &(config)), TACIT_OK);                                     \
+    OWN(core##_check, state, bytes, config)
 #define OTHER(check, state, bytes, base, member, value)                                            \
     do {                                                                                           \
         __typeof__(base) changed = (base);                                                         \
@@ -38,6 +37,12 @@ static void *room(size_t size)
 #define OTHER_MEMBER(check, state, bytes, base, type, member)                                      \
     OTHER_BYTES(check, state, bytes, base, offsetof(type, member),                                 \
                 offsetof(type, member) + sizeof((base).member))
+/* A state of the configuration, and of none that is different in one of the first bytes. */
+#define BELONGS_TO(core, config, bytes)                                                            \
+    do {                                                                                           \
+        STATE_OF(core, config, own_state, own_bytes);                                              \
+        OTHER_BYTES(core##_check, own_state, own_bytes, config, 0, bytes)                          \
+    } while (0)
 
 static struct tacit_mechanism mechanism_of(double epsilon)
 {
@@ -75,7 +80,7 @@ TEST(boards_belong_to_one)
     uint64_t const another = 6;
     struct tacit_vote_board_config config = board_config();
     size_t const size = tacit_vote_board_size(&config);
-    struct tacit_vote_board *const board = room(size);
+    struct tacit_vote_board *const board = testing_calloc(1, size);
     for (uint32_t has_committee = 0; has_committee < 2; has_committee++) {
         config.committee = has_committee ? &committee : NULL;
         assert_int_equal(tacit_vote_board_init(board, &config), TACIT_OK);
@@ -93,11 +98,7 @@ TEST(boards_belong_to_one)
 TEST(noised_players_belong_to_one)
 {
     struct tacit_vote_private_config config = private_config();
-    size_t const size = tacit_vote_private_size(&config);
-    struct tacit_vote_private *const player = room(size);
-    assert_int_equal(tacit_vote_private_init(player, &config), TACIT_OK);
-    OWN(tacit_vote_private_check, player, size, config);
-    OTHER_BYTES(tacit_vote_private_check, player, size, config, 0, sizeof config)
+    BELONGS_TO(tacit_vote_private, config, sizeof config);
     struct tacit_vote_sums_config sums = {.run_id = 3,
                                           .player_id = 1,
                                           .player_count = PLAYERS,
@@ -106,11 +107,7 @@ TEST(noised_players_belong_to_one)
                                           .mechanism = mechanism_of(1),
                                           .budget_nano = TACIT_NANO,
                                           .tick_us = 1000};
-    size_t const bytes = tacit_vote_sums_size(&sums);
-    struct tacit_vote_sums *const made = room(bytes);
-    assert_int_equal(tacit_vote_sums_init(made, &sums), TACIT_OK);
-    OWN(tacit_vote_sums_check, made, bytes, sums);
-    OTHER_BYTES(tacit_vote_sums_check, made, bytes, sums, 0, sizeof sums)
+    BELONGS_TO(tacit_vote_sums, sums, sizeof sums);
 }
 
 TEST(pools_belong_to_one)
@@ -123,11 +120,7 @@ TEST(pools_belong_to_one)
                                             .epsilon = 1,
                                             .block = 4,
                                             .growth = 1.25};
-    size_t const size = tacit_vote_pool_size(&config);
-    struct tacit_vote_pool *const pool = room(size);
-    assert_int_equal(tacit_vote_pool_init(pool, &config), TACIT_OK);
-    OWN(tacit_vote_pool_check, pool, size, config);
-    OTHER_BYTES(tacit_vote_pool_check, pool, size, config, 0, sizeof config)
+    BELONGS_TO(tacit_vote_pool, config, sizeof config);
 }
 
 TEST(sites_and_hubs_of_votes_belong_to_one)
@@ -138,10 +131,7 @@ TEST(sites_and_hubs_of_votes_belong_to_one)
                                             .horizon = 1000,
                                             .draws_max = 9,
                                             .resend_after_us = 50};
-    size_t const size = tacit_vote_site_size(&config);
-    struct tacit_vote_site *const site = room(size);
-    assert_int_equal(tacit_vote_site_init(site, &config), TACIT_OK);
-    OWN(tacit_vote_site_check, site, size, config);
+    STATE_OF(tacit_vote_site, config, site, size);
     OTHER(tacit_vote_site_check, site, size, config, player.player_id, 2);
     OTHER(tacit_vote_site_check, site, size, config, player.tick_us, 1001);
     OTHER(tacit_vote_site_check, site, size, config, board.votes_needed, 3);
@@ -152,10 +142,7 @@ TEST(sites_and_hubs_of_votes_belong_to_one)
     OTHER(tacit_vote_site_check, site, size, config, goes_on, true);
     OTHER(tacit_vote_site_check, site, size, config, resend_after_us, 51);
     struct tacit_vote_hub_config hub = {.board = board_config(), .reset_after_s = 3};
-    size_t const bytes = tacit_vote_hub_size(&hub);
-    struct tacit_vote_hub *const made = room(bytes);
-    assert_int_equal(tacit_vote_hub_init(made, &hub), TACIT_OK);
-    OWN(tacit_vote_hub_check, made, bytes, hub);
+    STATE_OF(tacit_vote_hub, hub, made, bytes);
     OTHER(tacit_vote_hub_check, made, bytes, hub, board.run_id, 4);
     OTHER(tacit_vote_hub_check, made, bytes, hub, board.votes_needed, 3);
     OTHER(tacit_vote_hub_check, made, bytes, hub, reset_after_s, 4);
@@ -185,16 +172,11 @@ TEST(selections_belong_to_one)
 {
     struct tacit_select_config config = select_config();
     size_t const size = tacit_select_size(&config);
-    struct tacit_select *const made = room(size);
+    struct tacit_select *const made = testing_calloc(1, size);
     assert_int_equal(tacit_select_init(made, &config, NULL), TACIT_OK);
     OWN(tacit_select_check, made, size, config);
-    OTHER(tacit_select_check, made, size, config, user_count, 5);
-    OTHER(tacit_select_check, made, size, config, users_per_round, 3);
-    OTHER(tacit_select_check, made, size, config, alpha, 99);
-    OTHER(tacit_select_check, made, size, config, beta, 3);
-    OTHER(tacit_select_check, made, size, config, gamma, 4);
-    OTHER(tacit_select_check, made, size, config, zeta, 0.5);
-    OTHER(tacit_select_check, made, size, config, latency_min, 0.02);
+    OTHER_BYTES(tacit_select_check, made, size, config, 0,
+                offsetof(struct tacit_select_config, budget))
     OTHER(tacit_select_check, made, size, config, budget.total, 41);
     OTHER(tacit_select_check, made, size, config, budget.eta, 0.05);
     OTHER(tacit_select_check, made, size, config, budget.is_exact, false);
@@ -211,20 +193,7 @@ TEST(training_sites_belong_to_one)
                                               .budget = budget(),
                                               .domain = {7},
                                               .resend_after_us = 50};
-    size_t const size = tacit_select_site_size(&config);
-    struct tacit_select_site *const site = room(size);
-    assert_int_equal(tacit_select_site_init(site, &config), TACIT_OK);
-    OWN(tacit_select_site_check, site, size, config);
-    OTHER(tacit_select_site_check, site, size, config, run_id, 4);
-    OTHER(tacit_select_site_check, site, size, config, agent, 2);
-    OTHER(tacit_select_site_check, site, size, config, agent_count, 7);
-    OTHER(tacit_select_site_check, site, size, config, dimension, 10);
-    OTHER(tacit_select_site_check, site, size, config, round_count, 8);
-    OTHER(tacit_select_site_check, site, size, config, clip, 2);
-    OTHER(tacit_select_site_check, site, size, config, budget.total, 41);
-    OTHER(tacit_select_site_check, site, size, config, domain[0], 8);
-    OTHER(tacit_select_site_check, site, size, config, domain[31], 1);
-    OTHER(tacit_select_site_check, site, size, config, resend_after_us, 51);
+    BELONGS_TO(tacit_select_site, config, sizeof config);
 }
 
 TEST(training_hubs_belong_to_one)
@@ -239,56 +208,16 @@ TEST(training_hubs_belong_to_one)
                                              .round_timeout_us = 100,
                                              .clip = 3,
                                              .domain = {7}};
-    size_t const size = tacit_select_hub_size(&config);
-    struct tacit_select_hub *const hub = room(size);
-    assert_int_equal(tacit_select_hub_init(hub, &config), TACIT_OK);
-    OWN(tacit_select_hub_check, hub, size, config);
-    OTHER(tacit_select_hub_check, hub, size, config, run_id, 4);
-    OTHER(tacit_select_hub_check, hub, size, config, select.gamma, 4);
-    OTHER(tacit_select_hub_check, hub, size, config, selector, TACIT_SELECTOR_EXACT);
-    OTHER(tacit_select_hub_check, hub, size, config, annealing.kappa, 2);
-    OTHER(tacit_select_hub_check, hub, size, config, annealing.iterations, 8);
-    OTHER(tacit_select_hub_check, hub, size, config, annealing.is_vanilla, true);
-    OTHER(tacit_select_hub_check, hub, size, config, annealing.sign_as_printed, true);
-    OTHER(tacit_select_hub_check, hub, size, config, annealing.keep_last, true);
-    OTHER(tacit_select_hub_check, hub, size, config, dimension, 10);
-    OTHER(tacit_select_hub_check, hub, size, config, round_count, 8);
-    OTHER(tacit_select_hub_check, hub, size, config, quorum, 3);
-    OTHER(tacit_select_hub_check, hub, size, config, round_timeout_us, 101);
-    OTHER(tacit_select_hub_check, hub, size, config, clip, 2);
-    OTHER(tacit_select_hub_check, hub, size, config, domain[0], 8);
-    OTHER(tacit_select_hub_check, hub, size, config, domain[31], 1);
+    STATE_OF(tacit_select_hub, config, hub, size);
+    OTHER_BYTES(tacit_select_hub_check, hub, size, config, 0,
+                offsetof(struct tacit_select_hub_config, select.budget))
+    OTHER(tacit_select_hub_check, hub, size, config, select.budget.total, 41);
+    OTHER_BYTES(tacit_select_hub_check, hub, size, config,
+                offsetof(struct tacit_select_hub_config, selector),
+                offsetof(struct tacit_select_hub_config, sizes))
 }
 
 /* ---- Linear bandits ---- */
-
-/* Each member of a model; `check` is of a client or of the hub. */
-#define OTHER_MODELS(check, state, bytes, base)                                                    \
-    do {                                                                                           \
-        OTHER(check, state, bytes, base, model.run_id, 4);                                         \
-        OTHER(check, state, bytes, base, model.variant, TACIT_GLM_V2);                             \
-        OTHER(check, state, bytes, base, model.exploration, TACIT_GLM_THEORY);                     \
-        OTHER(check, state, bytes, base, model.clock, TACIT_GLM_COUNTS);                           \
-        OTHER(check, state, bytes, base, model.link, TACIT_LINALG_PROBIT);                         \
-        OTHER(check, state, bytes, base, model.client_count, PLAYERS + 1);                         \
-        OTHER(check, state, bytes, base, model.dimension, 4);                                      \
-        OTHER(check, state, bytes, base, model.horizon, 51);                                       \
-        OTHER(check, state, bytes, base, model.period, 99);                                        \
-        OTHER(check, state, bytes, base, model.threshold, 0.5);                                    \
-        OTHER(check, state, bytes, base, model.lambda, 0.5);                                       \
-        OTHER(check, state, bytes, base, model.delta, 0.5);                                        \
-        OTHER(check, state, bytes, base, model.norm_bound, 0.5);                                   \
-        OTHER(check, state, bytes, base, model.context_bound, 0.5);                                \
-        OTHER(check, state, bytes, base, model.noise_bound, 0.75);                                 \
-        OTHER(check, state, bytes, base, model.lipschitz, 0.75);                                   \
-        OTHER(check, state, bytes, base, model.curvature, 0.75);                                   \
-        OTHER(check, state, bytes, base, model.alpha, 0.5);                                        \
-        OTHER(check, state, bytes, base, model.suboptimality, 0.5);                                \
-        OTHER(check, state, bytes, base, model.explore, 0.5);                                      \
-        OTHER(check, state, bytes, base, model.descent, TACIT_GLM_AUTHORS);                        \
-        OTHER(check, state, bytes, base, model.start, TACIT_GLM_START_ZERO);                       \
-        OTHER(check, state, bytes, base, model.rounds, 5);                                         \
-    } while (0)
 
 TEST(linear_bandits_belong_to_one)
 {
@@ -296,24 +225,10 @@ TEST(linear_bandits_belong_to_one)
         tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, PLAYERS, 3, 50);
     model.run_id = 3;
     struct tacit_glm_client_config config = {.model = model, .client_id = 1, .resend_after_us = 50};
-    size_t const size = tacit_glm_client_size(&config);
-    struct tacit_glm_client *const client = room(size);
-    assert_int_equal(tacit_glm_client_init(client, &config), TACIT_OK);
-    OWN(tacit_glm_client_check, client, size, config);
-    OTHER_MODELS(tacit_glm_client_check, client, size, config);
-    OTHER(tacit_glm_client_check, client, size, config, client_id, 2);
-    OTHER(tacit_glm_client_check, client, size, config, resend_after_us, 51);
+    BELONGS_TO(tacit_glm_client, config, sizeof config);
     struct tacit_glm_hub_config hub = {
         .model = model, .quorum = 2, .resend_after_us = 50, .deadline_us = 500, .backoff_us = 900};
-    size_t const bytes = tacit_glm_hub_size(&hub);
-    struct tacit_glm_hub *const made = room(bytes);
-    assert_int_equal(tacit_glm_hub_init(made, &hub), TACIT_OK);
-    OWN(tacit_glm_hub_check, made, bytes, hub);
-    OTHER_MODELS(tacit_glm_hub_check, made, bytes, hub);
-    OTHER(tacit_glm_hub_check, made, bytes, hub, quorum, 3);
-    OTHER(tacit_glm_hub_check, made, bytes, hub, resend_after_us, 51);
-    OTHER(tacit_glm_hub_check, made, bytes, hub, deadline_us, 501);
-    OTHER(tacit_glm_hub_check, made, bytes, hub, backoff_us, 901);
+    BELONGS_TO(tacit_glm_hub, hub, sizeof hub);
 }
 
 /* ---- Elimination ---- */
@@ -351,20 +266,13 @@ static struct tacit_elim_schedule elim_schedule(double growth, double confidence
 TEST(agent_of_elimination_belongs_to_its_configuration)
 {
     struct tacit_elim_agent_config config = elim_agent_config();
-    size_t const size = tacit_elim_agent_size(&config);
-    struct tacit_elim_agent *const agent = room(size);
-    assert_int_equal(tacit_elim_agent_init(agent, &config), TACIT_OK);
-    OWN(tacit_elim_agent_check, agent, size, config);
-    OTHER_BYTES(tacit_elim_agent_check, agent, size, config, 0, sizeof config)
+    BELONGS_TO(tacit_elim_agent, config, sizeof config);
 }
 
 static void check_elim_hub(const struct tacit_elim_hub_config *made)
 {
     struct tacit_elim_hub_config config = *made;
-    size_t const size = tacit_elim_hub_size(&config);
-    struct tacit_elim_hub *const hub = room(size);
-    assert_int_equal(tacit_elim_hub_init(hub, &config), TACIT_OK);
-    OWN(tacit_elim_hub_check, hub, size, config);
+    STATE_OF(tacit_elim_hub, config, hub, size);
     size_t const weights = offsetof(struct tacit_elim_hub_config, weights); /* they are no bytes */
     OTHER_BYTES(tacit_elim_hub_check, hub, size, config, 0, weights)
     OTHER_BYTES(tacit_elim_hub_check, hub, size, config, weights + sizeof config.weights,
@@ -407,8 +315,8 @@ TEST(peer_of_elimination_belongs_to_its_configuration)
     own.agent.change_max = 0;
     size_t const size = tacit_elim_peer_size(&own);
     size_t const table_size = tacit_elim_peer_table_size(&own);
-    struct tacit_elim_peer *const peer = room(size);
-    struct tacit_elim_table *const table = room(table_size);
+    struct tacit_elim_peer *const peer = testing_calloc(1, size);
+    struct tacit_elim_table *const table = testing_calloc(1, table_size);
     assert_int_equal(tacit_elim_peer_init(peer, &own), TACIT_OK);
     tacit_elim_peer_table_init(table, &own, false);
 #define CHECK_PEER(state, bytes, config)                                                           \
@@ -456,7 +364,7 @@ TEST(sites_that_play_in_phases_belong_to_one)
                                                .budget_nano = TACIT_NANO,
                                                .resend_after_us = 50};
     size_t const size = tacit_phased_agent_size(&config);
-    struct tacit_phased_agent *const agent = room(size);
+    struct tacit_phased_agent *const agent = testing_calloc(1, size);
     for (uint32_t has_grants = 0; has_grants < 2; has_grants++) {
         config.has_grants = has_grants;
         assert_int_equal(tacit_phased_agent_init(agent, &config), TACIT_OK);
@@ -472,10 +380,7 @@ TEST(hubs_of_play_in_phases_belong_to_one)
                                              .mechanism = mechanism_of(1),
                                              .quorum = 2,
                                              .round_timeout_us = 50};
-    size_t const size = tacit_phased_hub_size(&config);
-    struct tacit_phased_hub *const hub = room(size);
-    assert_int_equal(tacit_phased_hub_init(hub, &config), TACIT_OK);
-    OWN(tacit_phased_hub_check, hub, size, config);
+    STATE_OF(tacit_phased_hub, config, hub, size);
     size_t const guard = offsetof(struct tacit_phased_hub_config, schedule.guard_arm);
     OTHER_BYTES(tacit_phased_hub_check, hub, size, config, 0, guard) /* there is none */
     OTHER_BYTES(tacit_phased_hub_check, hub, size, config, guard + sizeof(uint32_t), sizeof config)
@@ -507,10 +412,7 @@ TEST(gossiping_agents_belong_to_one)
                                                .exchange_us = 50,
                                                .pull_us = 5};
     assert_int_equal(tacit_gossip_rule_init(&config.rule, &run), TACIT_OK);
-    size_t const size = tacit_gossip_agent_size(&config);
-    struct tacit_gossip_agent *const agent = room(size);
-    assert_int_equal(tacit_gossip_agent_init(agent, &config), TACIT_OK);
-    OWN(tacit_gossip_agent_check, agent, size, config);
+    STATE_OF(tacit_gossip_agent, config, agent, size);
     OTHER(tacit_gossip_agent_check, agent, size, config, run_id, 4);
     OTHER(tacit_gossip_agent_check, agent, size, config, agent_id, 3);
     OTHER(tacit_gossip_agent_check, agent, size, config, neighbours, first_moved);
