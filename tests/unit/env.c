@@ -24,6 +24,23 @@ static void expect_same_place(struct tacit_rng a, struct tacit_rng b)
         assert_int_equal(tacit_rng_next(&a), tacit_rng_next(&b));
 }
 
+static struct tacit_env env_of(enum tacit_env_kind kind, uint32_t arms, const double *means,
+                               double sd)
+{
+    return (struct tacit_env){
+        .kind = kind, .row_count = 1, .arm_count = arms, .means = means, .sd = sd};
+}
+
+static struct tacit_env logged_env(uint32_t agents, uint32_t arms, const double *means,
+                                   struct tacit_env_log log)
+{
+    return (struct tacit_env){.kind = TACIT_ENV_LOGGED,
+                              .row_count = agents,
+                              .arm_count = arms,
+                              .means = means,
+                              .log = log};
+}
+
 static double pull_real(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
                         struct tacit_rng *rng)
 {
@@ -77,7 +94,7 @@ static struct moments binomial_moments(double n, double p)
 TEST(constant_adds_exactly_count_times_its_mean_and_draws_nothing)
 {
     double const means[] = {0.25, 1.0, 0.3};
-    struct tacit_env const env = {TACIT_ENV_CONSTANT, 1, 3, means, 0, {0}, NULL, NULL};
+    struct tacit_env const env = env_of(TACIT_ENV_CONSTANT, 3, means, 0);
     struct tacit_rng rng = stream(0);
     struct tacit_rng const before = rng;
     union tacit_sum sum = {.real = 100};
@@ -99,7 +116,7 @@ TEST(constant_adds_exactly_count_times_its_mean_and_draws_nothing)
 TEST(bernoulli_at_0_and_1_is_certain)
 {
     double const means[] = {0, 1};
-    struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 2, means, 0, {0}, NULL, NULL};
+    struct tacit_env const env = env_of(TACIT_ENV_BERNOULLI, 2, means, 0);
     struct tacit_rng rng = stream(1);
     for (uint64_t count = 0; count < 40; count++) {
         assert_true(pull_real(&env, 0, 0, count, &rng) == 0.0);
@@ -112,7 +129,7 @@ TEST(bernoulli_at_0_and_1_is_certain)
 TEST(bernoulli_sums_are_whole_within_the_count_and_have_the_binomial_moments)
 {
     double const means[] = {0.3};
-    struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 1, means, 0, {0}, NULL, NULL};
+    struct tacit_env const env = env_of(TACIT_ENV_BERNOULLI, 1, means, 0);
     uint64_t const counts[] = {1, 7, 1000};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         struct tacit_rng rng = stream((uint32_t)(10 + i));
@@ -129,7 +146,7 @@ TEST(bernoulli_sums_are_whole_within_the_count_and_have_the_binomial_moments)
 TEST(bernoulli_on_steps_has_the_same_ones_as_on_reals)
 {
     double const means[] = {0.6};
-    struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 1, means, 0, {0}, NULL, NULL};
+    struct tacit_env const env = env_of(TACIT_ENV_BERNOULLI, 1, means, 0);
     struct tacit_rng rng = stream(2);
     for (uint64_t count = 1; count < 300; count++) {
         struct tacit_rng again = rng;
@@ -147,7 +164,7 @@ TEST(bernoulli_on_steps_has_the_same_ones_as_on_reals)
 TEST(gaussian_on_reals_is_one_normal_draw_whatever_the_count)
 {
     double const means[] = {-2.0};
-    struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 3.0, {0}, NULL, NULL};
+    struct tacit_env const env = env_of(TACIT_ENV_GAUSSIAN, 1, means, 3.0);
     struct tacit_rng rng = stream(3);
     struct moments moments = {.mean = -200, .variance = 900, .fourth = 3 * 900.0 * 900.0};
     for (uint32_t draw = 0; draw < DRAWS; draw++) {
@@ -168,7 +185,7 @@ TEST(gaussian_on_reals_is_one_normal_draw_whatever_the_count)
 TEST(gaussian_on_steps_is_clipped_pull_by_pull)
 {
     double const means[] = {0};
-    struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 1.0, {0}, NULL, NULL};
+    struct tacit_env const env = env_of(TACIT_ENV_GAUSSIAN, 1, means, 1.0);
     struct tacit_rng rng = stream(4);
     double const f0 = 0.3989422804014327;
     double const f1 = 0.2419707245191434;
@@ -186,7 +203,7 @@ TEST(gaussian_on_steps_is_clipped_pull_by_pull)
 TEST(gaussian_on_steps_many_pulls_are_as_many_single_ones)
 {
     double const means[] = {0.4};
-    struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 0.7, {0}, NULL, NULL};
+    struct tacit_env const env = env_of(TACIT_ENV_GAUSSIAN, 1, means, 0.7);
     struct tacit_rng rng = stream(5);
     struct tacit_rng single = rng;
     int64_t sum = 0;
@@ -204,14 +221,8 @@ TEST(logged_binary_is_the_binomial_of_the_share_of_ones)
     uint32_t const start[] = {0, 1, 2, 6, 7};
     double const rewards[] = {0, 1, 0, 1, 0, 0, 1};
     double const means[] = {0, 1, 0.25, 1};
-    struct tacit_env const env = {TACIT_ENV_LOGGED,
-                                  2,
-                                  2,
-                                  means,
-                                  0,
-                                  {.start = start, .rewards = rewards, .binary = true},
-                                  NULL,
-                                  NULL};
+    struct tacit_env const env = logged_env(
+        2, 2, means, (struct tacit_env_log){.start = start, .rewards = rewards, .binary = true});
     struct tacit_rng rng = stream(6);
     struct moments moments = binomial_moments(20, 0.25);
     for (uint32_t draw = 0; draw < DRAWS; draw++) {
@@ -231,8 +242,8 @@ TEST(logged_draws_each_row_of_its_own_cell_equally_often)
     uint32_t const start[] = {0, 1, 2, 5, 6};
     double const rewards[] = {50, 51, 1, 2, 3, 52};
     double const means[] = {50, 51, 2, 52};
-    struct tacit_env const env = {
-        TACIT_ENV_LOGGED, 2, 2, means, 0, {.start = start, .rewards = rewards}, NULL, NULL};
+    struct tacit_env const env =
+        logged_env(2, 2, means, (struct tacit_env_log){.start = start, .rewards = rewards});
     struct tacit_rng rng = stream(7);
     uint64_t seen[4] = {0};
     double const expected[] = {0, DRAWS / 3.0, DRAWS / 3.0, DRAWS / 3.0};
@@ -251,8 +262,8 @@ TEST(logged_many_pulls_are_as_many_single_ones_and_are_clipped_on_steps)
     uint32_t const start[] = {0, 4};
     double const rewards[] = {-5, 0.5, NAN, 9};
     double const means[] = {0.5};
-    struct tacit_env const env = {
-        TACIT_ENV_LOGGED, 1, 1, means, 0, {.start = start, .rewards = rewards}, NULL, NULL};
+    struct tacit_env const env =
+        logged_env(1, 1, means, (struct tacit_env_log){.start = start, .rewards = rewards});
     struct tacit_rng rng = stream(8);
     struct tacit_rng single = rng;
     int64_t sum = 0;
@@ -309,15 +320,9 @@ TEST(logged_draws_rows_in_proportion_to_their_weights)
     double const means[] = {50.5, 2};
     tacit_env_weigh(2, keep, other, work);
     tacit_env_weigh(4, keep + 2, other + 2, work);
-    struct tacit_env const env = {
-        TACIT_ENV_LOGGED,
-        1,
-        2,
-        means,
-        0,
-        {.start = start, .rewards = rewards, .keep = keep, .other = other},
-        NULL,
-        NULL};
+    struct tacit_env const env = logged_env(
+        1, 2, means,
+        (struct tacit_env_log){.start = start, .rewards = rewards, .keep = keep, .other = other});
     struct tacit_rng rng = stream(22);
     struct tacit_rng single = rng;
     uint64_t seen[4] = {0};
@@ -343,18 +348,12 @@ TEST(logged_sums_at_once_have_the_law_of_single_draws)
     double const values[] = {50, 0, 1, 1000};
     double const upto[] = {1, 5, 7, 8};
     double const means[] = {50, 125.25};
-    struct tacit_env const env = {TACIT_ENV_LOGGED,
-                                  1,
-                                  2,
-                                  means,
-                                  0,
-                                  {.start = start,
-                                   .rewards = rewards,
-                                   .value_start = value_start,
-                                   .values = values,
-                                   .upto = upto},
-                                  NULL,
-                                  NULL};
+    struct tacit_env const env = logged_env(1, 2, means,
+                                            (struct tacit_env_log){.start = start,
+                                                                   .rewards = rewards,
+                                                                   .value_start = value_start,
+                                                                   .values = values,
+                                                                   .upto = upto});
     struct tacit_rng rng = stream(23);
     struct tacit_rng single = rng;
     struct moments ones = binomial_moments(600, 0.25);
@@ -388,16 +387,13 @@ TEST(of_a_unit_no_more_rewards_are_drawn_than_allowed)
     for (uint32_t seed = 0; seed < 50; seed++) {
         uint32_t drawn[UNITS] = {0};
         uint32_t by_hand[UNITS] = {0};
-        struct tacit_env const env = {.kind = TACIT_ENV_LOGGED,
-                                      .row_count = 1,
-                                      .arm_count = 2,
-                                      .means = means,
-                                      .log = {.start = start,
-                                              .rewards = rewards,
-                                              .unit_limit = LIMIT,
-                                              .unit_count = UNITS,
-                                              .units = units,
-                                              .drawn = drawn}};
+        struct tacit_env const env = logged_env(1, 2, means,
+                                                (struct tacit_env_log){.start = start,
+                                                                       .rewards = rewards,
+                                                                       .unit_limit = LIMIT,
+                                                                       .unit_count = UNITS,
+                                                                       .units = units,
+                                                                       .drawn = drawn});
         struct tacit_rng rng = stream(seed);
         struct tacit_rng twin = rng;
         for (uint32_t arm = 0; arm < 2; arm++) {
@@ -435,26 +431,19 @@ TEST(pulls_are_single_only_where_the_law_of_the_sum_is_not_known)
 
 /* ---- Means ----------------------------------------------------------------------------------- */
 
-TEST(mean_with_one_row_is_the_same_for_every_agent)
-{
-    double const means[] = {0.1, 0.2};
-    struct tacit_env const env = {TACIT_ENV_CONSTANT, 1, 2, means, 0, {0}, NULL, NULL};
-    struct tacit_rng rng = stream(9);
-    assert_true(tacit_env_mean(&env, 0, 1) == 0.2);
-    assert_true(tacit_env_mean(&env, 1000, 1) == 0.2);
-    assert_true(pull_real(&env, 1000, 0, 1, &rng) == 0.1);
-}
-
-TEST(mean_with_a_row_an_agent_is_its_own)
+TEST(means_are_those_of_the_agents_row_or_of_the_only_one)
 {
     double const means[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
-    struct tacit_env const env = {TACIT_ENV_CONSTANT, 3, 2, means, 0, {0}, NULL, NULL};
     struct tacit_rng rng = stream(9);
-    for (uint32_t agent = 0; agent < 3; agent++) {
-        for (uint32_t arm = 0; arm < 2; arm++) {
-            assert_true(tacit_env_mean(&env, agent, arm) == means[agent * 2 + arm]);
-            assert_true(pull_real(&env, agent, arm, 1, &rng) == means[agent * 2 + arm]);
-        }
+    for (uint32_t rows = 1; rows <= 3; rows += 2) {
+        struct tacit_env env = env_of(TACIT_ENV_CONSTANT, 2, means, 0);
+        env.row_count = rows;
+        for (uint32_t agent = 0; agent < 3; agent++)
+            for (uint32_t arm = 0; arm < 2; arm++) {
+                double const mean = means[(rows == 1 ? 0 : agent) * 2 + arm];
+                assert_true(tacit_env_mean(&env, agent, arm) == mean);
+                assert_true(pull_real(&env, agent, arm, 1, &rng) == mean);
+            }
     }
 }
 
@@ -484,48 +473,29 @@ TEST(generate_fills_every_mean_and_only_those_uniformly_inside_0_and_1)
     assert_true(gof_ks_p(means, DRAWS) > ALPHA);
 }
 
-TEST(generate_from_the_same_stream_gives_the_same_means)
-{
-    double first[5];
-    double second[5];
-    struct tacit_rng one = stream(21);
-    struct tacit_rng two = stream(21);
-    tacit_env_generate(first, 5, &one);
-    tacit_env_generate(second, 5, &two);
-    assert_memory_equal(first, second, sizeof first);
-}
-
 /* ---- Smallest gap ---------------------------------------------------------------------------- */
 
-TEST(gap_is_to_the_second_best_wherever_the_best_stands)
+/* To the second best, wherever the best stands; ties are passed over and rounding, no more. */
+TEST(gap_is_to_the_second_best)
 {
-    double const first[] = {0.75, 0.5, 0.25};
-    double const last[] = {0.25, 0.5, 0.75};
-    double const middle[] = {0.5, 0.75, 0.25};
-    assert_true(tacit_env_smallest_gap(first, 3) == 0.25);
-    assert_true(tacit_env_smallest_gap(last, 3) == 0.25);
-    assert_true(tacit_env_smallest_gap(middle, 3) == 0.25);
-}
-
-TEST(gap_passes_over_ties_with_the_best)
-{
-    double const means[] = {0.75, 0.25, 0.75, 0.25, 0.75};
-    assert_true(tacit_env_smallest_gap(means, 5) == 0.5);
-}
-
-TEST(gap_passes_over_rounding_but_not_over_more)
-{
-    double const rounding[] = {0.1, 0.1 + 1e-17, nextafter(0.1, 1), 0.1 - 1e-13, 0.05};
-    double const more[] = {0.1, 0.1 - 1e-11, 0.05};
-    assert_true(fabs(tacit_env_smallest_gap(rounding, 5) - 0.05) < 1e-15);
-    assert_true(fabs(tacit_env_smallest_gap(more, 3) - 1e-11) < 1e-15);
-}
-
-TEST(gap_is_0_if_all_are_equal_or_there_is_one)
-{
-    double const means[] = {0.3, 0.3, 0.1 + 0.2, 0.3};
-    assert_true(tacit_env_smallest_gap(means, 4) == 0.0);
-    assert_true(tacit_env_smallest_gap(means, 1) == 0.0);
+    double const next = nextafter(0.1, 1);
+    struct {
+        double means[5];
+        uint32_t count;
+        double gap;
+        double error;
+    } const cases[] = {{{0.75, 0.5, 0.25}, 3, 0.25, 0},
+                       {{0.25, 0.5, 0.75}, 3, 0.25, 0},
+                       {{0.5, 0.75, 0.25}, 3, 0.25, 0},
+                       {{0.75, 0.25, 0.75, 0.25, 0.75}, 5, 0.5, 0},
+                       {{0.1, 0.1 + 1e-17, next, 0.1 - 1e-13, 0.05}, 5, 0.05, 1e-15},
+                       {{0.1, 0.1 - 1e-11, 0.05}, 3, 1e-11, 1e-15},
+                       {{0.3, 0.3, 0.1 + 0.2, 0.3}, 4, 0, 0},
+                       {{0.3}, 1, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double const gap = tacit_env_smallest_gap(cases[i].means, cases[i].count);
+        assert_true(fabs(gap - cases[i].gap) <= cases[i].error);
+    }
 }
 
 /* ---- One pull by each agent -------------------------------------------------------------------
@@ -541,11 +511,7 @@ TEST(pull_by_each_is_one_pull_after_the_other)
     static const double means[] = {0, 0.5, 0.9, 1, 0.2, 0.1};
     static const uint32_t arms[EACH_AGENTS] = {1, 0, 1, 1, 0};
     for (uint32_t pair = 0; pair < 9; pair++) {
-        struct tacit_env const env = {.kind = kinds[pair % 3],
-                                      .row_count = 1,
-                                      .arm_count = 2,
-                                      .means = means + pair % 5,
-                                      .sd = 0.5};
+        struct tacit_env const env = env_of(kinds[pair % 3], 2, means + pair % 5, 0.5);
         struct tacit_scale const *const scale = scales[pair / 3];
         struct tacit_rng each[EACH_AGENTS];
         struct tacit_rng alone[EACH_AGENTS];
@@ -574,19 +540,11 @@ TEST(a_watch_changes_no_reward)
     double const binary_mean = 0.5;
     double const mean = 0.6;
     struct tacit_env const environments[] = {
-        {.kind = TACIT_ENV_BERNOULLI, .row_count = 1, .arm_count = 1, .means = &mean},
-        {.kind = TACIT_ENV_CONSTANT, .row_count = 1, .arm_count = 1, .means = &mean},
-        {.kind = TACIT_ENV_GAUSSIAN, .row_count = 1, .arm_count = 1, .means = &mean, .sd = 1},
-        {.kind = TACIT_ENV_LOGGED,
-         .row_count = 1,
-         .arm_count = 1,
-         .means = &mean,
-         .log = {.start = start, .rewards = rows}},
-        {.kind = TACIT_ENV_LOGGED,
-         .row_count = 1,
-         .arm_count = 1,
-         .means = &binary_mean,
-         .log = {.start = start, .rewards = bits, .binary = true}}};
+        env_of(TACIT_ENV_BERNOULLI, 1, &mean, 0), env_of(TACIT_ENV_CONSTANT, 1, &mean, 0),
+        env_of(TACIT_ENV_GAUSSIAN, 1, &mean, 1),
+        logged_env(1, 1, &mean, (struct tacit_env_log){.start = start, .rewards = rows}),
+        logged_env(1, 1, &binary_mean,
+                   (struct tacit_env_log){.start = start, .rewards = bits, .binary = true})};
     for (size_t kind = 0; kind < sizeof environments / sizeof environments[0]; kind++)
         for (uint32_t on_steps = 0; on_steps < 2; on_steps++) {
             struct tacit_scale const *const scale = on_steps ? &wide_steps : &real_scale;
