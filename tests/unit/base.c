@@ -1,8 +1,8 @@
-/* Room base, one function at a time: bit sets around the word boundary, sums of rewards, text in
- * too little room, status texts. */
+/* Room base, one function at a time: bit sets around the word boundary, sums of rewards (more of
+ * them in privacy.c), text in too little room, status texts. */
 #include <math.h>
 #include "../support/testing.h"
-#include "tacit/base.h"
+#include "tacit/random.h"
 #include "../../src/proto/round/site.h"
 
 #define MEMBERS_MAX 128u
@@ -36,75 +36,56 @@ TEST(fill_of_nothing_writes_nothing)
     assert_true(tacit_bits_within(&bits, &bits, 0));
 }
 
-TEST(count_follows_each_add_and_remove_at_each_size)
+/* Against a naive set: members, their number, the next one from each place, all that is in another
+ * set. Sets from empty to full, made by adding and removing, some of it twice. */
+static void expect_set(const uint64_t *bits, const bool *is_member, uint32_t size)
 {
-    for (size_t i = 0; i < SIZE_COUNT; i++) {
+    uint32_t next = size;
+    uint32_t count = 0;
+    assert_int_equal(tacit_bits_next(bits, size, UINT32_MAX), size);
+    assert_int_equal(tacit_bits_next(bits, size, size + 1), size);
+    assert_int_equal(tacit_bits_next(bits, size, size), size);
+    for (uint32_t index = size; index-- > 0;) {
+        next = is_member[index] ? index : next;
+        count += is_member[index];
+        assert_int_equal(tacit_bits_has(bits, index), is_member[index]);
+        assert_int_equal(tacit_bits_next(bits, size, index), next);
+    }
+    assert_int_equal(tacit_bits_count(bits, size), count);
+}
+
+TEST(bit_sets_are_naive_sets)
+{
+    struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
+    for (uint32_t draw = 0; draw < 200 * SIZE_COUNT; draw++) {
+        uint32_t const size = sizes[draw % SIZE_COUNT];
         uint64_t bits[TACIT_BITS_WORDS(MEMBERS_MAX)] = {0};
-        for (uint32_t index = 0; index < sizes[i]; index++) {
-            assert_int_equal(tacit_bits_count(bits, sizes[i]), index);
-            tacit_bits_add(bits, index);
-            tacit_bits_add(bits, index); /* twice is once */
+        uint64_t outer[TACIT_BITS_WORDS(MEMBERS_MAX)];
+        bool is_member[MEMBERS_MAX] = {false};
+        double const share = draw < SIZE_COUNT ? 1 : tacit_rng_uniform(&rng);
+        expect_set(bits, is_member, size);
+        for (uint32_t step = 0; step < 2 * size; step++) {
+            uint32_t const index =
+                draw < SIZE_COUNT ? step / 2 : (uint32_t)tacit_rng_below(&rng, size);
+            is_member[index] = tacit_rng_bernoulli(&rng, share);
+            (is_member[index] ? tacit_bits_add : tacit_bits_remove)(bits, index);
         }
-        assert_int_equal(tacit_bits_count(bits, sizes[i]), sizes[i]);
-        for (uint32_t index = 0; index < sizes[i]; index++) {
-            tacit_bits_remove(bits, index);
-            tacit_bits_remove(bits, index);
-            assert_false(tacit_bits_has(bits, index));
-            assert_int_equal(tacit_bits_count(bits, sizes[i]), sizes[i] - index - 1);
+        expect_set(bits, is_member, size);
+        memcpy(outer, bits, sizeof outer);
+        for (uint32_t index = 0; index < size; index++) {
+            tacit_bits_remove(outer, index);
+            assert_int_equal(tacit_bits_within(bits, outer, size), !is_member[index]);
+            assert_true(tacit_bits_within(outer, bits, size));
+            memcpy(outer, bits, sizeof outer);
         }
-    }
-}
-
-TEST(next_from_each_place_finds_the_only_member_or_the_end)
-{
-    for (size_t i = 0; i < SIZE_COUNT; i++) {
-        for (uint32_t member = 0; member < sizes[i]; member++) {
-            uint64_t bits[TACIT_BITS_WORDS(MEMBERS_MAX)] = {0};
-            tacit_bits_add(bits, member);
-            for (uint32_t from = 0; from <= sizes[i] + 1; from++)
-                assert_int_equal(tacit_bits_next(bits, sizes[i], from),
-                                 from <= member ? member : sizes[i]);
-        }
-    }
-}
-
-TEST(next_of_the_full_set_is_from_itself_and_of_the_empty_set_the_end)
-{
-    for (size_t i = 0; i < SIZE_COUNT; i++) {
-        uint64_t full[TACIT_BITS_WORDS(MEMBERS_MAX)];
-        uint64_t const empty[TACIT_BITS_WORDS(MEMBERS_MAX)] = {0};
-        tacit_bits_fill(full, sizes[i]);
-        for (uint32_t from = 0; from < sizes[i]; from++) {
-            assert_int_equal(tacit_bits_next(full, sizes[i], from), from);
-            assert_int_equal(tacit_bits_next(empty, sizes[i], from), sizes[i]);
-        }
-        assert_int_equal(tacit_bits_next(full, sizes[i], sizes[i]), sizes[i]);
-        assert_int_equal(tacit_bits_next(full, sizes[i], UINT32_MAX), sizes[i]);
     }
 }
 
 TEST(next_with_bits_beyond_the_end_stops_at_the_end)
 {
-    uint64_t const bits[] = {0, UINT64_C(1) << 2};
+    uint64_t const bits[] = {0, UINT64_C(1) << 3};
     assert_int_equal(tacit_bits_next(bits, 66, 0), 66);
-    assert_int_equal(tacit_bits_next(bits, 67, 0), 66);
-}
-
-TEST(within_holds_for_a_set_and_itself_and_fails_for_each_single_extra)
-{
-    for (size_t i = 0; i < SIZE_COUNT; i++) {
-        uint64_t outer[TACIT_BITS_WORDS(MEMBERS_MAX)];
-        uint64_t inner[TACIT_BITS_WORDS(MEMBERS_MAX)];
-        tacit_bits_fill(outer, sizes[i]);
-        tacit_bits_fill(inner, sizes[i]);
-        assert_true(tacit_bits_within(inner, outer, sizes[i]));
-        for (uint32_t index = 0; index < sizes[i]; index++) {
-            tacit_bits_remove(outer, index);
-            assert_false(tacit_bits_within(inner, outer, sizes[i]));
-            assert_true(tacit_bits_within(outer, inner, sizes[i]));
-            tacit_bits_add(outer, index);
-        }
-    }
+    assert_int_equal(tacit_bits_next(bits, 68, 0), 67);
 }
 
 TEST(within_fails_for_each_bit_beyond_the_end_even_if_both_have_it)
@@ -123,44 +104,6 @@ TEST(within_fails_for_each_bit_beyond_the_end_even_if_both_have_it)
 static struct tacit_scale steps_between(double lo, double hi)
 {
     return (struct tacit_scale){.kind = TACIT_SCALE_STEPS, .lo = lo, .hi = hi};
-}
-
-TEST(level_outside_the_range_is_clipped_and_nan_is_lo)
-{
-    struct tacit_scale const scale = steps_between(-1, 3);
-    double const low[] = {-INFINITY, -1e300, -1.0000001, -1, NAN, -NAN};
-    double const high[] = {3, 3.0000001, 1e300, INFINITY};
-    for (size_t i = 0; i < sizeof low / sizeof low[0]; i++)
-        assert_int_equal(tacit_scale_level(&scale, low[i]), 0);
-    for (size_t i = 0; i < sizeof high / sizeof high[0]; i++)
-        assert_int_equal(tacit_scale_level(&scale, high[i]), TACIT_STEPS);
-}
-
-TEST(level_inside_the_range_is_rounded_to_nearest)
-{
-    struct tacit_scale const unit = steps_between(0, 1);
-    struct tacit_scale const wide = steps_between(-1, 3);
-    double const step = 1.0 / (double)TACIT_STEPS;
-    assert_int_equal(tacit_scale_level(&unit, 0.5), TACIT_STEPS / 2);
-    assert_int_equal(tacit_scale_level(&wide, 0), TACIT_STEPS / 4);
-    assert_int_equal(tacit_scale_level(&unit, 0.49 * step), 0);
-    assert_int_equal(tacit_scale_level(&unit, 0.51 * step), 1);
-    assert_int_equal(tacit_scale_level(&unit, 1 - 0.51 * step), TACIT_STEPS - 1);
-    assert_int_equal(tacit_scale_level(&unit, 1 - 0.49 * step), TACIT_STEPS);
-    assert_int_equal(tacit_scale_level(&unit, 5e-324), 0);
-}
-
-TEST(add_reward_many_times_is_exact_up_to_the_longest_horizon)
-{
-    struct tacit_scale const scale = steps_between(0, 1);
-    union tacit_sum sum = {.steps = 0};
-    tacit_sum_add_reward(&scale, &sum, 1, TACIT_HORIZON_MAX);
-    assert_true(sum.steps == INT64_C(1) << 60);
-    assert_true(tacit_sum_mean(&scale, sum, TACIT_HORIZON_MAX) == 1.0);
-    tacit_sum_add_reward(&scale, &sum, 0.25, 3);
-    assert_true(sum.steps == (INT64_C(1) << 60) + 3 * TACIT_STEPS / 4);
-    tacit_sum_add_reward(&scale, &sum, 1, 0);
-    assert_true(sum.steps == (INT64_C(1) << 60) + 3 * TACIT_STEPS / 4);
 }
 
 TEST(add_and_mean_on_a_real_scale_are_plain_doubles)

@@ -10,7 +10,6 @@
 
 #define K 3u
 
-static char directory[TEMP_PATH_BYTES];
 static char beside[TEMP_PATH_BYTES];
 
 /* ann has 4 rows, bob 3, cat 1; in time ann's first row is the last. */
@@ -40,18 +39,12 @@ static const char offers[] = "who,case,a,b,good\n"
 
 static int open_directory(void **state)
 {
-    temp_directory_make(directory);
-    temp_path(beside, directory, "experiment.yaml");
-    temp_file_write(directory, "ratings.csv", ratings);
-    temp_file_write(directory, "films.csv", films);
-    temp_file_write(directory, "vectors.csv", vectors);
-    temp_file_write(directory, "offers.csv", offers);
-    return 0;
-}
-
-static int close_directory(void **state)
-{
-    temp_directory_remove(directory);
+    (void)temp_folder_make(state);
+    temp_path(beside, temp_folder, "experiment.yaml");
+    temp_file_write(temp_folder, "ratings.csv", ratings);
+    temp_file_write(temp_folder, "films.csv", films);
+    temp_file_write(temp_folder, "vectors.csv", vectors);
+    temp_file_write(temp_folder, "offers.csv", offers);
     return 0;
 }
 
@@ -328,7 +321,7 @@ TEST(an_archive_is_read_like_a_folder)
     static char tar[TAR_BYTES];
     struct tacit_context_spec spec = ratings_spec();
     struct tacit_context_data plain = read_ok(&spec);
-    temp_file_write_bytes(directory, "packed.tar", tar, make_archive(tar));
+    temp_file_write_bytes(temp_folder, "packed.tar", tar, make_archive(tar));
     spec.folder = "packed.tar/set";
     struct tacit_context_data packed = read_ok(&spec);
     assert_int_equal(packed.log.row_count, plain.log.row_count);
@@ -347,14 +340,14 @@ TEST(a_damaged_archive_is_refused)
     spec.folder = "packed.tar/set";
     size_t const size = make_archive(tar);
     memcpy(tar + 124, "77777777777", 11); /* longer than the file */
-    temp_file_write_bytes(directory, "packed.tar", tar, size);
+    temp_file_write_bytes(temp_folder, "packed.tar", tar, size);
     expect_refusal(&spec, TACIT_IO, "not a tar archive, or damaged");
     (void)make_archive(tar);
     tar[124] = 'x';
-    temp_file_write_bytes(directory, "packed.tar", tar, size);
+    temp_file_write_bytes(temp_folder, "packed.tar", tar, size);
     expect_refusal(&spec, TACIT_IO, "not a tar archive, or damaged");
     (void)make_archive(tar);
-    temp_file_write_bytes(directory, "packed.tar", tar, 560); /* cut in the first member */
+    temp_file_write_bytes(temp_folder, "packed.tar", tar, 560); /* cut in the first member */
     expect_refusal(&spec, TACIT_IO, "not a tar archive, or damaged");
 }
 
@@ -388,12 +381,12 @@ TEST(what_does_not_fit_is_refused_with_its_place)
 TEST(vectors_must_be_there_and_not_longer_than_one)
 {
     struct tacit_context_spec spec = ratings_spec();
-    temp_file_write(directory, "v.csv", "film,a,b\nf1,1,0\n");
+    temp_file_write(temp_folder, "v.csv", "film,a,b\nf1,1,0\n");
     spec.item_table = "v.csv";
     expect_refusal(&spec, TACIT_INVALID, "there is no item 'f2'");
-    temp_file_write(directory, "v.csv", "film,a,b\nf1,1,0\nf2,0.8,0.7\n");
+    temp_file_write(temp_folder, "v.csv", "film,a,b\nf1,1,0\nf2,0.8,0.7\n");
     expect_refusal(&spec, TACIT_INVALID, "v.csv:3: the vector is longer than 1");
-    temp_file_write(directory, "v.csv", "film,a,b\nf1,1,nan\n");
+    temp_file_write(temp_folder, "v.csv", "film,a,b\nf1,1,nan\n");
     expect_refusal(&spec, TACIT_INVALID, "v.csv:2: 'nan' is not a finite number");
 }
 
@@ -401,15 +394,15 @@ TEST(offers_that_are_not_groups_are_refused)
 {
     struct tacit_context_spec spec = offers_spec();
     spec.table = "o.csv";
-    temp_file_write(directory, "o.csv",
+    temp_file_write(temp_folder, "o.csv",
                     "who,case,a,b,good\nann,1,0,0,1\nann,1,0,0,1\nann,2,0,0,1\n");
     expect_refusal(&spec, TACIT_INVALID, "o.csv:4: the rows of a decision stand together");
-    temp_file_write(directory, "o.csv",
+    temp_file_write(temp_folder, "o.csv",
                     "who,case,a,b,good\nann,1,0,0,1\nbob,1,0,0,1\nann,1,0,0,1\n");
     expect_refusal(&spec, TACIT_INVALID, "o.csv:3: the rows of a decision stand together");
-    temp_file_write(directory, "o.csv", "who,case,a,b,good\nann,1,0,0,1\nann,1,0,0,1\n");
+    temp_file_write(temp_folder, "o.csv", "who,case,a,b,good\nann,1,0,0,1\nann,1,0,0,1\n");
     expect_refusal(&spec, TACIT_INVALID, "fewer rows than there are arms");
-    temp_file_write(directory, "o.csv", "who,case,a,b,good\n");
+    temp_file_write(temp_folder, "o.csv", "who,case,a,b,good\n");
     expect_refusal(&spec, TACIT_INVALID, "it has no rows");
     spec.table = "offers.csv";
     spec.agent_count = 1;
@@ -512,5 +505,5 @@ TEST(lastfm_is_the_one_that_was_counted)
 
 int main(void)
 {
-    return testing_run(open_directory, close_directory);
+    return testing_run(open_directory, temp_folder_remove);
 }
