@@ -649,7 +649,8 @@ static bool read_each(struct source *source, const struct wire_field *field, uin
             return false;
         ++*count;
     } while (field->via != 0 && read_tag(&look, tag_of(field)));
-    if (!claim(source, field, *count, *count * field->stride, message, &elements))
+    bool const is_another = field->counted.size == 0 && *count != source->sizes[field->per];
+    if (is_another || !claim(source, field, *count, *count * field->stride, message, &elements))
         return false;
     for (size_t i = 0; i < *count; i++) {
         uint64_t unused[PART_MAX / 8] = {0};
