@@ -47,7 +47,7 @@ struct tacit_wire_arena {
 };
 
 /* So much is enough for one call with a message or an announcement of `size` bytes, in a run of
- * this size. Tested by: tests/unit/wire_memory.c. */
+ * this size. Tested by: tests/unit/wire.c. */
 #define TACIT_WIRE_ARENA_BYTES(size, arm_count, agent_count)                                       \
     (512u + 18u * (size_t)(size) + 24u * (size_t)(arm_count) + (size_t)(agent_count))
 

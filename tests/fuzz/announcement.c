@@ -1,12 +1,18 @@
 /* libFuzzer target: bytes of a peer into tacit_wire_decode, and what it takes into
- * tacit_wire_run_decode. What is taken keeps its limits and is in our own form: written again,
- * it is the same bytes. What is refused leaves no trace. What differs is said within its room. */
+ * tacit_wire_run_decode of every protocol, whatever its name is. What is taken keeps its limits and
+ * is in our own form: written again, it is the same bytes. What is refused leaves no trace. What
+ * differs is said within its room. */
 #include "../support/wire_shape.h"
 #include <stdlib.h>
 #include <string.h>
 #include "tacit/wire_elim.h"
+#include "tacit/wire_glm.h"
+#include "tacit/wire_gossip.h"
+#include "tacit/wire_phased.h"
+#include "tacit/wire_select.h"
+#include "tacit/wire_vote.h"
 
-#define PARAMETERS 47u /* bytes */
+#define RUN_MAX 512u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -24,14 +30,19 @@ static void check_limits(const struct tacit_wire_announcement *announcement)
         TACIT_ASSERT(tacit_wire_is_arm_name(agreement->arms[arm]));
 }
 
-static void check_form(const struct tacit_wire_announcement *announcement, const uint8_t *data,
-                       size_t size)
+/* What was found is written again as these bytes. */
+static void check_form(const struct tacit_wire_table *table, const struct tacit_wire_shape *shape,
+                       const void *found, const uint8_t *bytes, size_t size)
 {
-    TACIT_ASSERT(tacit_wire_bytes(&tacit_wire_announcement, NULL, announcement) == size);
-    uint8_t *const again = malloc(size);
+    if (table == NULL) {
+        TACIT_ASSERT(size == 0);
+        return;
+    }
+    TACIT_ASSERT(tacit_wire_bytes(table, shape, found) == size);
+    uint8_t *const again = malloc(size + 1);
     TACIT_ASSERT(again != NULL);
-    tacit_wire_encode(&tacit_wire_announcement, NULL, announcement, again);
-    TACIT_ASSERT(memcmp(again, data, size) == 0);
+    tacit_wire_encode(table, shape, found, again);
+    TACIT_ASSERT(size == 0 || memcmp(again, bytes, size) == 0);
     free(again);
 }
 
@@ -54,57 +65,52 @@ static void check_words(const struct tacit_wire_announcement *announcement)
                                                text, sizeof text));
 }
 
-static void check_network(const struct tacit_wire_elim_run *run)
+/* Of the one block that a run may take. */
+static void *allocate(void *context, size_t size)
 {
-    TACIT_IMPLIES(run->members != NULL,
-                  tacit_bits_within(run->members, run->members, run->agent_count) &&
-                      tacit_bits_has(run->members, run->agent));
-    for (uint32_t i = 0; i < run->neighbour_count; i++) {
-        struct tacit_wire_neighbour const *const neighbour = &run->neighbours[i];
-        size_t const length = strlen(neighbour->site);
-        TACIT_ASSERT(neighbour->agent < run->agent_count);
-        TACIT_ASSERT(neighbour->agent != run->agent);
-        TACIT_ASSERT(length >= 1);
-        TACIT_ASSERT(length <= TACIT_WIRE_NAME_BYTES_MAX);
-    }
+    *(void **)context = malloc(size);
+    return *(void **)context;
 }
 
-/* The family's own parts, written again. */
-static void check_run(const struct tacit_wire_announcement *announcement)
+static void release(void *context, void *block)
 {
-    struct tacit_wire_elim_run run;
-    struct tacit_wire_elim_run untouched;
-    uint8_t parameters[PARAMETERS];
-    memset(&run, 0xa5, sizeof run);
-    memcpy(&untouched, &run, sizeof run);
-    if (tacit_wire_run_decode(&tacit_wire_elim, announcement, &run, tacit_wire_heap()) !=
-        TACIT_OK) {
-        TACIT_ASSERT(memcmp(&run, &untouched, sizeof run) == 0);
+    free(block);
+    *(void **)context = NULL;
+}
+
+/* A family's own parts, written again. */
+static void check_run(const struct tacit_wire_protocol *protocol,
+                      struct tacit_wire_announcement announcement)
+{
+    uint64_t run[RUN_MAX / 8];
+    uint64_t untouched[RUN_MAX / 8];
+    void *block = NULL;
+    struct tacit_wire_allocator const allocator = {allocate, release, &block};
+    struct tacit_wire_agreement *const agreement = &announcement.agreement;
+    agreement->protocol = protocol->name;
+    agreement->family = protocol->family;
+    agreement->protocol_version = protocol->version;
+    memset(run, 0xa5, sizeof run);
+    memcpy(untouched, run, sizeof run);
+    TACIT_ASSERT(protocol->run_size <= sizeof run);
+    if (tacit_wire_run_decode(protocol, &announcement, run, &allocator) != TACIT_OK) {
+        TACIT_ASSERT(memcmp(run, untouched, sizeof run) == 0 && block == NULL);
         return;
     }
-    TACIT_ASSERT(run.round_limit < TACIT_ELIM_EPOCHS_MAX);
-    TACIT_ASSERT(run.gap > 0);
-    TACIT_ASSERT(run.gap <= 1);
-    TACIT_ASSERT(run.report_count >= 1);
-    TACIT_ASSERT(run.report_count <= run.agent_count);
-    if (run.network != TACIT_WIRE_ELIM_STAR)
-        check_network(&run);
-    tacit_wire_encode(tacit_wire_elim.parameters, NULL, &run, parameters);
-    TACIT_ASSERT(announcement->agreement.parameters_size == sizeof parameters);
-    TACIT_ASSERT(memcmp(parameters, announcement->agreement.parameters, sizeof parameters) == 0);
-    TACIT_ASSERT(tacit_wire_bytes(tacit_wire_elim.place, SHAPE(0, run.agent_count), &run) ==
-                 announcement->place_size);
-    uint8_t *const place = malloc(announcement->place_size + 1);
-    TACIT_ASSERT(place != NULL);
-    tacit_wire_encode(tacit_wire_elim.place, SHAPE(0, run.agent_count), &run, place);
-    if (announcement->place_size > 0)
-        TACIT_ASSERT(memcmp(place, announcement->place, announcement->place_size) == 0);
-    free(place);
-    free(ELIM_RUN_BLOCK(&run));
+    struct tacit_wire_shape const *const shape =
+        SHAPE(agreement->arm_count, agreement->agent_count);
+    if (protocol != &tacit_wire_phased) /* whose guard is the first arm where there is none */
+        check_form(protocol->parameters, shape, run, agreement->parameters,
+                   agreement->parameters_size);
+    check_form(protocol->place, shape, run, announcement.place, announcement.place_size);
+    free(block);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const struct tacit_wire_protocol *const protocols[] = {
+        &tacit_wire_elim,   &tacit_wire_glm,    &tacit_wire_glm_sound, &tacit_wire_gossip,
+        &tacit_wire_phased, &tacit_wire_select, &tacit_wire_vote};
     struct tacit_wire_announcement *announcement = NULL;
     if (tacit_wire_decode(&tacit_wire_announcement, NULL, data, size, &announcement,
                           tacit_wire_heap()) != TACIT_OK) {
@@ -112,9 +118,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     check_limits(announcement);
-    check_form(announcement, data, size);
+    check_form(&tacit_wire_announcement, NULL, announcement, data, size);
     check_words(announcement);
-    check_run(announcement);
+    for (size_t i = 0; i < sizeof protocols / sizeof protocols[0]; i++)
+        check_run(protocols[i], *announcement);
     free(announcement);
     return 0;
 }

@@ -1,1174 +1,969 @@
-/* The wire form of epoch elimination: every message survives the trip in any shape, its length says
- * nothing but what is public, and a peer's bytes are taken only in the one form that we write.
- *
- * Run under a sanitizer this also shows that no refusal leaks or reads too far: every buffer is
- * exactly as long as its message. */
-#include "../support/wire_shape.h"
+/* Every message of every family, walked along its table: it survives the trip, its bytes are known,
+ * and a peer's bytes are taken only in the one form that we write: damaged anywhere, at any depth,
+ * with all lengths around it right, it is refused, or it is another message, whose form it is.
+ * Every buffer is as long as it is said to be, for a sanitizer. Samples and what cannot be said of
+ * them are in support/wire_samples.c. */
 #include "../support/testing.h"
 #include "../support/digest.h"
-#include "../support/elim_driver.h"
-#include "../support/wire_bytes.h"
+#include "../support/wire_samples.h"
+#include "tacit/bounds.h"
+#include "tacit/random.h"
 #include "tacit/wire_elim.h"
+#include "tacit/wire_glm.h"
+#include "tacit/wire_phased.h"
 
-#define ARMS_MAX 1000u
-#define AGENTS_MAX 100000u
-#define NUMBERS_MAX (2100u * ARMS_MAX)
-#define RUN_ID UINT64_C(0x0123456789abcdef)
+#define STRUCT_MAX 512u
+#define PARTS_MAX 256u
 
-static const uint32_t arm_counts[] = {1, 63, 64, 65, 1000};
-static const uint32_t agent_counts[] = {1, 50, 1000};
-#define ARM_COUNTS (sizeof arm_counts / sizeof arm_counts[0])
-#define AGENT_COUNTS (sizeof agent_counts / sizeof agent_counts[0])
+/* ---- Memory that is looked at ---------------------------------------------------------------- */
 
-enum shape {
-    HELLO,
-    HELLO_OF_PEER,
-    ORDER,
-    ORDER_WITH_UPLOADERS,
-    REPORT,
-    REPORT_OF_SINK,
-    ADVERT,
-    REQUEST,
-    DATA,
-    DATA_FROM_TABLE,
-    SHAPE_COUNT
+/* Each block is as long as was asked for, and holds no zeros before it is written; who writes
+ * behind it is told when it is given back. */
+#define GUARD_BYTES 8u
+enum { GUARD = 0xa5, FRESH = 0x5a };
+
+union block { /* before what was asked for */
+    size_t size;
+    max_align_t aligned;
 };
 
-static enum tacit_elim_message_kind kind_of(enum shape shape)
+static struct {
+    size_t held; /* blocks */
+    size_t requests;
+    size_t fails_at; /* 0: never */
+} memory;
+
+static void *memory_take(void *context, size_t size)
 {
-    static const enum tacit_elim_message_kind kinds[SHAPE_COUNT] = {
-        [HELLO] = TACIT_ELIM_HELLO,   [HELLO_OF_PEER] = TACIT_ELIM_HELLO,
-        [ORDER] = TACIT_ELIM_ORDER,   [ORDER_WITH_UPLOADERS] = TACIT_ELIM_ORDER,
-        [REPORT] = TACIT_ELIM_REPORT, [REPORT_OF_SINK] = TACIT_ELIM_REPORT,
-        [ADVERT] = TACIT_ELIM_ADVERT, [REQUEST] = TACIT_ELIM_REQUEST,
-        [DATA] = TACIT_ELIM_DATA,     [DATA_FROM_TABLE] = TACIT_ELIM_DATA,
-    };
-    return kinds[shape];
+    assert_true(size > 0);
+    if (++memory.requests == memory.fails_at)
+        return NULL;
+    union block *const block = malloc(sizeof *block + size + GUARD_BYTES);
+    assert_non_null(block);
+    block->size = size;
+    memset(block + 1, FRESH, size);
+    memset((uint8_t *)(block + 1) + size, GUARD, GUARD_BYTES);
+    memory.held++;
+    return block + 1;
 }
 
-static bool has_origins(enum shape shape)
+static void memory_give(void *context, void *content)
 {
-    return shape == HELLO_OF_PEER || shape >= ADVERT;
+    union block *const block = (union block *)content - 1;
+    for (size_t i = 0; i < GUARD_BYTES; i++)
+        assert_int_equal(((uint8_t *)content)[block->size + i], GUARD);
+    memory.held--;
+    free(block);
 }
 
-/* A message with its sets. */
-struct sample {
-    struct tacit_elim_message message;
-    uint32_t arm_count;
-    uint32_t agent_count;
-    uint64_t arms[TACIT_BITS_WORDS(ARMS_MAX)];
-    uint64_t agents[TACIT_BITS_WORDS(AGENTS_MAX)]; /* uploaders or origins */
-};
+static const struct tacit_wire_allocator looked_at = {memory_take, memory_give, NULL};
 
-/* The sums of whichever sample was made last. */
-static union tacit_sum numbers[NUMBERS_MAX];
+/* ---- Writing and reading --------------------------------------------------------------------- */
 
-/* ---- Helpers --------------------------------------------------------------------------------- */
-
-static void fill_sums(struct sample *sample, enum shape shape)
-{
-    uint32_t row_count = 1;
-    sample->message.sum_count = tacit_bits_count(sample->arms, sample->arm_count);
-    uint32_t width = sample->message.sum_count;
-    if (shape == DATA)
-        row_count = tacit_bits_count(sample->agents, sample->agent_count);
-    if (shape == DATA_FROM_TABLE) { /* a row an agent, with a gap behind it */
-        row_count = sample->agent_count;
-        width++;
-        sample->message.row_stride = width;
-        sample->message.rows_stay = true;
-    }
-    uint32_t const count = row_count * width;
-    assert_true(count <= NUMBERS_MAX);
-    for (uint32_t i = 0; i < count; i++)
-        numbers[i].steps = (int64_t)i * 1000003 - 77;
-    sample->message.sums = numbers;
-}
-
-/* Gives the sample's message its sets, and the sums that belong to them. */
-static void complete(struct sample *sample, enum shape shape)
-{
-    bool const has_arms = kind_of(shape) == TACIT_ELIM_ORDER || shape == REPORT ||
-                          shape == REPORT_OF_SINK || shape >= DATA;
-    if (has_origins(shape))
-        sample->message.origins = sample->agents;
-    if (!has_arms)
-        return;
-    sample->message.arms = sample->arms;
-    sample->message.pulls = UINT64_C(0x1122334455);
-    if (shape == ORDER_WITH_UPLOADERS)
-        sample->message.uploaders = sample->agents;
-    if (kind_of(shape) != TACIT_ELIM_ORDER)
-        fill_sums(sample, shape);
-}
-
-static void begin(struct sample *sample, enum shape shape, uint32_t arm_count, uint32_t agent_count)
-{
-    bool const is_order = kind_of(shape) == TACIT_ELIM_ORDER;
-    *sample = (struct sample){.arm_count = arm_count, .agent_count = agent_count};
-    sample->message = (struct tacit_elim_message){
-        .kind = kind_of(shape),
-        .from = is_order ? TACIT_HUB : agent_count - 1,
-        .to = is_order ? 0 : TACIT_HUB,
-        .run_id = RUN_ID,
-        .epoch = 3,
-        .seen = is_order ? 2 : 0,
-        .last = is_order && arm_count == 1,
-        .agents = shape == REPORT_OF_SINK ? (agent_count + 1) / 2 : 0,
-    };
-}
-
-/* A message of the given shape in which every third arm and every second agent is missing. */
-static void make(struct sample *sample, enum shape shape, uint32_t arm_count, uint32_t agent_count)
-{
-    begin(sample, shape, arm_count, agent_count);
-    for (uint32_t arm = 0; arm < arm_count; arm++)
-        if (arm % 3 != 1)
-            tacit_bits_add(sample->arms, arm);
-    for (uint32_t agent = 0; agent < agent_count; agent += 2)
-        tacit_bits_add(sample->agents, agent);
-    complete(sample, shape);
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
-/* At least one member; the share of members is 1/64, 1/8, 1/2, 7/8 or 1. */
-static void add_some(uint64_t *set, uint32_t count, uint64_t *random)
-{
-    static const uint32_t shares[] = {1, 8, 32, 56, 64};
-    uint32_t const share = shares[next_random(random) % 5];
-    uint32_t const from =
-        next_random(random) % 2 == 0 ? 0 : (uint32_t)(next_random(random) % count);
-    tacit_bits_add(set, from);
-    for (uint32_t i = from; i < count; i++)
-        if (next_random(random) % 64 < share)
-            tacit_bits_add(set, i);
-}
-
-static void make_random(struct sample *sample, enum shape shape, uint64_t *random)
-{
-    uint32_t const arm_count = 1 + (uint32_t)(next_random(random) % 150);
-    uint32_t const agent_count = 1 + (uint32_t)(next_random(random) % 300);
-    begin(sample, shape, arm_count, agent_count);
-    add_some(sample->arms, arm_count, random);
-    add_some(sample->agents, agent_count, random);
-    complete(sample, shape);
-}
-
-static size_t size_of(const struct sample *sample)
-{
-    return tacit_wire_bytes(WIRE(elim, sample->arm_count, sample->agent_count), &sample->message);
-}
-
-/* The encoding, for testing_free(). */
-static uint8_t *encode(const struct sample *sample)
-{
-    uint8_t *const bytes = testing_malloc(size_of(sample));
-    tacit_wire_encode(WIRE(elim, sample->arm_count, sample->agent_count), &sample->message, bytes);
-    return bytes;
-}
-
-static enum tacit_status decode(const struct sample *sample, const uint8_t *bytes, size_t size,
-                                struct tacit_elim_message **message)
-{
-    return tacit_wire_decode(
-        WIRE(elim, sample->arm_count, sample->agent_count, 0, sample->message.to), bytes, size,
-        message, tacit_wire_heap());
-}
-
-/* Packed at b, in the order of origins. */
-static void expect_same_rows(const struct sample *sample, const struct tacit_elim_message *b)
-{
-    struct tacit_elim_message const *const a = &sample->message;
-    uint32_t rank = 0;
-    for (uint32_t agent = 0; agent < sample->agent_count; agent++) {
-        if (!tacit_bits_has(sample->agents, agent))
-            continue;
-        uint32_t const start = a->row_stride > 0 ? agent * a->row_stride : rank * a->sum_count;
-        assert_memory_equal(a->sums + start, b->sums + (size_t)rank * a->sum_count,
-                            a->sum_count * sizeof *a->sums);
-        rank++;
-    }
-}
-
-static void expect_same(const struct sample *sample, const struct tacit_elim_message *b)
-{
-    struct tacit_elim_message const *const a = &sample->message;
-    struct driver_core const core = {.arm_count = sample->arm_count,
-                                     .agent_count = sample->agent_count};
-    driver_expect_same(&core, a, b);
-    assert_int_equal(b->row_stride, 0);
-    assert_false(b->rows_stay);
-    if (a->kind == TACIT_ELIM_DATA)
-        expect_same_rows(sample, b);
-}
-
-/* Refused, and *message untouched. The bytes are copied, so that a read beyond them is seen. */
-static void expect_refused(const struct sample *sample, const uint8_t *bytes, size_t size)
-{
-    struct tacit_elim_message *message = (void *)(uintptr_t)0x10;
-    uint8_t *const exact = testing_malloc(size > 0 ? size : 1);
-    memcpy(exact, bytes, size);
-    assert_int_equal(decode(sample, exact, size, &message), TACIT_MALFORMED);
-    assert_ptr_equal(message, (void *)(uintptr_t)0x10);
-}
-
-static void expect_taken(const struct sample *sample, const uint8_t *bytes, size_t size)
-{
-    struct tacit_elim_message *message = NULL;
-    assert_int_equal(decode(sample, bytes, size, &message), TACIT_OK);
-    testing_free(message);
-}
-
-/* ---- Bytes by hand --------------------------------------------------------------------------- */
+/* What is walked. Of a run one part is damaged, the other as it is. */
+static struct {
+    const struct wire_family *family;
+    struct tacit_wire_shape shape;
+    const void *said;
+    size_t part;
+    uint64_t digest;
+    size_t refused_count;
+} shown;
 
 struct bytes {
-    uint8_t data[512];
+    uint8_t *at;
     size_t size;
 };
 
-static void put(struct bytes *bytes, const void *more, size_t size)
+struct found {
+    uint64_t said[STRUCT_MAX / 8];
+    void *block; /* NULL: it points to nothing */
+};
+
+static const struct tacit_wire_table *table_of(const struct wire_family *family, size_t part)
 {
-    assert_true(bytes->size + size <= sizeof bytes->data);
-    memcpy(bytes->data + bytes->size, more, size);
-    bytes->size += size;
+    return family->protocol == NULL       ? family->table
+           : family->sort != WIRE_RUNS_OF ? family->protocol->messages
+           : part == 0                    ? family->protocol->parameters
+                                          : family->protocol->place;
 }
 
-static void put_byte(struct bytes *bytes, uint8_t byte)
+/* A run is its own shape. */
+static struct tacit_wire_shape shape_of(const void *said)
 {
-    put(bytes, &byte, 1);
+    const struct tacit_wire_run *const run = said;
+    if (shown.family->sort != WIRE_RUNS_OF)
+        return shown.shape;
+    return (struct tacit_wire_shape){.arm_count = run->arm_count, .agent_count = run->agent_count};
 }
 
-/* A field of fixed width: its tag, and `width` bytes, the lowest first. */
-static void put_fixed(struct bytes *bytes, uint8_t tag, uint64_t value, uint32_t width)
+/* In a block of exactly their size, to be given to free(). */
+static struct bytes exact(const uint8_t *bytes, size_t size)
 {
-    put_byte(bytes, tag);
-    for (uint32_t i = 0; i < width; i++)
-        put_byte(bytes, (uint8_t)(value >> (8 * i)));
+    struct bytes const copy = {malloc(size > 0 ? size : 1), size};
+    assert_non_null(copy.at);
+    if (bytes != NULL && size > 0)
+        memcpy(copy.at, bytes, size);
+    return copy;
 }
 
-/* A field of bytes, shorter than 128. */
-static void put_field(struct bytes *bytes, uint8_t tag, const struct bytes *content)
+static struct bytes written(const void *said, size_t part)
 {
-    put_byte(bytes, tag);
-    put_byte(bytes, (uint8_t)content->size);
-    put(bytes, content->data, content->size);
-}
-
-enum { TAG_VERSION = 0x0d, TAG_FROM = 0x15, TAG_RUN = 0x19, TAG_EPOCH = 0x25 };
-enum { TAG_AGENTS = 0x25 }; /* of a report */
-enum { BODY_HELLO = 0x82, BODY_REPORT = 0x92 };
-enum { BODY_ADVERT = 0x9a, BODY_REQUEST = 0xa2, BODY_DATA = 0xaa };
-
-static void put_envelope(struct bytes *bytes)
-{
-    put_fixed(bytes, TAG_VERSION, 1, 4);
-    put_fixed(bytes, TAG_FROM, 1, 4);
-    put_fixed(bytes, TAG_RUN, RUN_ID, 8);
-    put_fixed(bytes, TAG_EPOCH, 3, 4);
-}
-
-static void put_body(struct bytes *bytes, uint8_t tag, const struct bytes *body)
-{
-    put_byte(bytes, tag);
-    put_byte(bytes, 1); /* the tags from 16 take two bytes */
-    put_byte(bytes, (uint8_t)body->size);
-    put(bytes, body->data, body->size);
-}
-
-static struct bytes set_of(uint64_t word)
-{
-    struct bytes set = {.size = 8};
-    for (uint32_t i = 0; i < 8; i++)
-        set.data[i] = (uint8_t)(word >> (8 * i));
-    return set;
-}
-
-/* The body of a report with the given arms of 3 and sums 0, 1, 2, .. */
-static struct bytes report_body(uint64_t arms, uint32_t sum_count)
-{
-    struct bytes body = {.size = 0};
-    struct bytes const set = set_of(arms);
-    struct bytes sums = {.size = 0};
-    for (uint64_t i = 0; i < sum_count; i++)
-        put(&sums, set_of(i).data, 8);
-    put_fixed(&body, 0x09, 10, 8);
-    put_field(&body, 0x12, &set);
-    if (sum_count > 0)
-        put_field(&body, 0x1a, &sums);
-    return body;
-}
-
-/* The two fields of a set of origins, of which the first has the given number (below 15). */
-static void put_origins(struct bytes *body, uint8_t number, uint32_t first, const struct bytes *set)
-{
-    put_fixed(body, (uint8_t)(number << 3 | 5), first, 4);
-    put_field(body, (uint8_t)((number + 1) << 3 | 2), set);
-}
-
-static struct bytes origins_body(uint32_t first, const struct bytes *set)
-{
-    struct bytes body = {.size = 0};
-    put_origins(&body, 1, first, set);
-    return body;
-}
-
-/* The body of data with the given arms of 3 and sums 0, 1, 2, .. */
-static struct bytes data_body(uint64_t arms, uint32_t first, const struct bytes *set,
-                              uint32_t sum_count)
-{
-    struct bytes body = {.size = 0};
-    struct bytes const arm_set = set_of(arms);
-    struct bytes sums = {.size = 0};
-    for (uint64_t i = 0; i < sum_count; i++)
-        put(&sums, set_of(i).data, 8);
-    put_fixed(&body, 0x09, 10, 8);
-    put_field(&body, 0x12, &arm_set);
-    put_origins(&body, 3, first, set);
-    if (sum_count > 0)
-        put_field(&body, 0x2a, &sums);
-    return body;
-}
-
-static struct bytes message_with(uint8_t tag, struct bytes body)
-{
-    struct bytes bytes = {.size = 0};
-    put_envelope(&bytes);
-    put_body(&bytes, tag, &body);
+    const struct tacit_wire_table *const table = table_of(shown.family, part);
+    struct tacit_wire_shape const shape = shape_of(said);
+    bool const is_envelope = shown.family->sort == WIRE_ENVELOPE;
+    struct bytes const bytes = exact(NULL, is_envelope     ? tacit_wire_envelope_bytes(said)
+                                           : table == NULL ? 0
+                                                           : tacit_wire_bytes(table, &shape, said));
+    if (is_envelope)
+        tacit_wire_envelope_encode(said, bytes.at);
+    else if (table != NULL)
+        tacit_wire_encode(table, &shape, said, bytes.at);
     return bytes;
 }
 
-/* 3 arms, 5 agents. */
-static struct sample small(void)
+static struct tacit_wire_announcement announcement_of(const struct tacit_wire_run *run)
 {
-    struct sample sample;
-    make(&sample, HELLO, 3, 5);
-    return sample;
+    const struct tacit_wire_protocol *const protocol = shown.family->protocol;
+    bool const has_helper = run->floor_milli != TACIT_ONE_AGGREGATOR;
+    struct tacit_wire_announcement announcement = {
+        .agreement = {.protocol = protocol->name,
+                      .family = protocol->family,
+                      .protocol_version = protocol->version,
+                      .agent_count = run->agent_count,
+                      .arm_count = run->arm_count,
+                      .horizon = run->horizon,
+                      .epsilon_nano = run->epsilon_nano,
+                      .has_helper = has_helper,
+                      .floor_nano = run->floor_milli == TACIT_NO_FLOOR
+                                        ? 0
+                                        : run->floor_milli * (TACIT_NANO / 1000)},
+        .agent = run->agent};
+    tacit_wire_run(run->run_id, announcement.agreement.run);
+    return announcement;
 }
 
-/* ---- Round trips ----------------------------------------------------------------------------- */
-
-static void round_trip(const struct sample *sample)
+/* The first pointer along the table that is one. */
+static void *first_pointer(const struct tacit_wire_table *table, const void *said)
 {
-    struct tacit_elim_message *message = NULL;
-    uint8_t *const bytes = encode(sample);
-    assert_int_equal(decode(sample, bytes, size_of(sample), &message), TACIT_OK);
-    expect_same(sample, message);
-    testing_free(message);
+    void *found = NULL;
+    for (size_t i = 0; table != NULL && i < table->field_count && found == NULL; i++)
+        if (table->fields[i].via != 0)
+            memcpy(&found, (const uint8_t *)said + table->fields[i].via, sizeof found);
+    return found;
 }
 
-TEST(every_shape_of_every_message_survives_the_trip)
+static enum tacit_status read_run(struct bytes bytes, struct found *found,
+                                  const struct tacit_wire_allocator *allocator)
 {
-    static struct sample sample;
-    for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
-        for (size_t i = 0; i < ARM_COUNTS; i++) {
-            for (size_t j = 0; j < AGENT_COUNTS; j++) {
-                make(&sample, (enum shape)shape, arm_counts[i], agent_counts[j]);
-                round_trip(&sample);
-            }
+    const struct tacit_wire_protocol *const protocol = shown.family->protocol;
+    struct tacit_wire_announcement announcement = announcement_of(shown.said);
+    struct bytes const other = written(shown.said, 1 - shown.part);
+    struct bytes const both[2] = {shown.part == 0 ? bytes : other, shown.part == 0 ? other : bytes};
+    announcement.agreement.parameters = both[0].at;
+    announcement.agreement.parameters_size = both[0].size;
+    announcement.place = both[1].at;
+    announcement.place_size = both[1].size;
+    enum tacit_status const status =
+        tacit_wire_run_decode(protocol, &announcement, found->said, allocator);
+    if (status == TACIT_OK) {
+        found->block = first_pointer(protocol->parameters, found->said);
+        if (found->block == NULL)
+            found->block = first_pointer(protocol->place, found->said);
+    }
+    free(other.at);
+    return status;
+}
+
+/* What is refused leaves no trace. */
+static enum tacit_status read_bytes(struct bytes bytes, struct found *found,
+                                    const struct tacit_wire_allocator *allocator)
+{
+    static const struct found untouched;
+    void *const nothing = (void *)(uintptr_t)0x10;
+    void *message = nothing;
+    enum tacit_status status;
+    *found = untouched;
+    if (shown.family->sort == WIRE_RUNS_OF)
+        status = read_run(bytes, found, allocator);
+    else if (shown.family->sort == WIRE_ENVELOPE)
+        status = tacit_wire_envelope_decode(bytes.at, bytes.size, (void *)found->said);
+    else {
+        const struct tacit_wire_table *const table = table_of(shown.family, 0);
+        status = tacit_wire_decode(table, &shown.shape, bytes.at, bytes.size, &message, allocator);
+        if (status == TACIT_OK) {
+            found->block = message;
+            memcpy(found->said, message, table->size);
         }
     }
+    if (status != TACIT_OK) {
+        assert_memory_equal(found, &untouched, sizeof untouched);
+        assert_ptr_equal(message, nothing);
+    }
+    return status;
 }
 
-TEST(every_shape_with_random_sets_survives_the_trip)
+static void give_back(const struct found *found)
 {
-    static struct sample sample;
-    uint64_t random = 1;
-    for (uint32_t i = 0; i < 300; i++) {
-        for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
-            make_random(&sample, (enum shape)shape, &random);
-            round_trip(&sample);
+    if (found->block != NULL)
+        memory_give(NULL, found->block);
+}
+
+/* ---- The trip -------------------------------------------------------------------------------- */
+
+/* Where a pointer is, whether it is one: what it points to is compared as bytes. */
+static void forget_pointers(const struct tacit_wire_table *table, uint8_t *said)
+{
+    for (size_t i = 0; table != NULL && i < table->field_count; i++) {
+        struct wire_field const *const field = &table->fields[i];
+        const void *pointer;
+        size_t const at = field->via != 0 ? field->via : field->member.at;
+        if (field->via == 0 && field->kind == WIRE_PARTS)
+            forget_pointers(field->inner, said + at);
+        if (field->via == 0 && field->kind != WIRE_TEXT)
+            continue;
+        memcpy(&pointer, said + at, sizeof pointer);
+        uintptr_t const is_there = pointer != NULL;
+        memcpy(said + at, &is_there, sizeof is_there);
+    }
+    if (table != NULL && table->bodies != NULL) {
+        enum tacit_elim_message_kind kind; /* any family's: they are alike */
+        memcpy(&kind, said + table->kind.at, sizeof kind);
+        forget_pointers(table->bodies[(uint32_t)kind - table->first_kind], said);
+    }
+}
+
+static void expect_same(const void *left, const void *right)
+{
+    static const struct wire_field body = {.via = offsetof(struct tacit_wire_envelope, body)};
+    static const struct tacit_wire_table envelope = {.fields = &body, .field_count = 1};
+    size_t const size = shown.family->sample_size;
+    uint64_t said[2][STRUCT_MAX / 8] = {{0}};
+    memcpy(said[0], left, size);
+    memcpy(said[1], right, size);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t part = 0; part <= (shown.family->sort == WIRE_RUNS_OF); part++)
+            forget_pointers(shown.family->sort == WIRE_ENVELOPE ? &envelope
+                                                                : table_of(shown.family, part),
+                            (uint8_t *)said[i]);
+    assert_memory_equal(said[0], said[1], size);
+}
+
+static void add_label(const void *said)
+{
+    const struct tacit_wire_table *const table = table_of(shown.family, 0);
+    if (table == NULL || table->from.size == 0)
+        return;
+    struct tacit_wire_label const label = tacit_wire_label(table, said);
+    shown.digest = digest_mix(shown.digest, label.from ^ (uint64_t)label.to << 32);
+    shown.digest = digest_mix(shown.digest, label.kind ^ (uint64_t)label.epoch << 32);
+}
+
+/* All members come back, and what was found is written again as the same bytes, which are known. */
+static void make_trip(struct bytes bytes)
+{
+    struct found found;
+    assert_int_equal(read_bytes(bytes, &found, &looked_at), TACIT_OK);
+    expect_same(found.said, shown.said);
+    add_label(found.said);
+    for (size_t i = 0; i < bytes.size; i++)
+        shown.digest = digest_mix(shown.digest, bytes.at[i]);
+    give_back(&found);
+}
+
+/* ---- Damage ---------------------------------------------------------------------------------- */
+
+/* Around a part: what comes before its length, and behind it. */
+struct layer {
+    const struct layer *outer;
+    struct bytes before;
+    struct bytes after;
+};
+
+static size_t put_length(uint8_t *bytes, size_t value)
+{
+    size_t size = 0;
+    for (; value >= 128; value >>= 7)
+        bytes[size++] = (uint8_t)(value | 128);
+    bytes[size++] = (uint8_t)value;
+    return size;
+}
+
+/* Refused, or what was found is written again as these bytes. */
+static void judge(struct bytes bytes)
+{
+    struct found found;
+    enum tacit_status const status = read_bytes(bytes, &found, &looked_at);
+    shown.digest = digest_mix(shown.digest, (uint64_t)status);
+    shown.refused_count += status == TACIT_MALFORMED;
+    if (shown.family->sort == WIRE_ENVELOPE)
+        shown.digest =
+            digest_mix(shown.digest, tacit_wire_envelope_signature(bytes.at, bytes.size));
+    if (status == TACIT_OK) {
+        struct bytes const again = written(found.said, shown.part);
+        assert_int_equal(again.size, bytes.size);
+        assert_memory_equal(again.at, bytes.at, bytes.size);
+        free(again.at);
+        give_back(&found);
+    }
+    assert_int_equal(memory.held, 0);
+}
+
+/* In the layers around it. */
+static void show(const struct layer *layer, const uint8_t *bytes, size_t size)
+{
+    if (layer == NULL) {
+        struct bytes const whole = exact(bytes, size);
+        judge(whole);
+        free(whole.at);
+        return;
+    }
+    struct bytes const whole = exact(NULL, layer->before.size + 5 + size + layer->after.size);
+    size_t at = layer->before.size;
+    memcpy(whole.at, layer->before.at, at);
+    at += put_length(whole.at + at, size);
+    memcpy(whole.at + at, bytes, size);
+    memcpy(whole.at + at + size, layer->after.at, layer->after.size);
+    show(layer->outer, whole.at, at + size + layer->after.size);
+    free(whole.at);
+}
+
+/* The bytes with `more` in place of those from `from` to `to`. */
+static void show_with(const struct layer *layer, struct bytes bytes, size_t from, size_t to,
+                      const uint8_t *more, size_t more_size)
+{
+    struct bytes const made = exact(NULL, bytes.size - (to - from) + more_size);
+    memcpy(made.at, bytes.at, from);
+    if (more_size > 0)
+        memcpy(made.at + from, more, more_size);
+    memcpy(made.at + from + more_size, bytes.at + to, bytes.size - to);
+    show(layer, made.at, made.size);
+    free(made.at);
+}
+
+struct part {
+    size_t at;
+    size_t tag_end;
+    size_t content; /* behind the tag, and of one with a length behind that */
+    size_t end;
+    bool has_length;
+};
+
+static size_t read_length(struct bytes bytes, size_t *at)
+{
+    size_t value = 0;
+    for (unsigned shift = 0; shift <= 21 && *at < bytes.size; shift += 7) {
+        value |= (size_t)(bytes.at[*at] & 127u) << shift;
+        if (bytes.at[(*at)++] < 128)
+            break;
+    }
+    return value;
+}
+
+/* false: they are no fields. */
+static bool split(struct bytes bytes, struct part parts[PARTS_MAX], size_t *count)
+{
+    size_t at = 0;
+    for (*count = 0; at < bytes.size && *count < PARTS_MAX; ++*count) {
+        struct part *const part = &parts[*count];
+        part->at = at;
+        size_t const tag = read_length(bytes, &at);
+        part->tag_end = at;
+        part->has_length = tag % 8 == 2;
+        if (tag / 8 == 0 || (tag % 8 != 1 && tag % 8 != 2 && tag % 8 != 5) || at >= bytes.size)
+            return false;
+        size_t const length = part->has_length ? read_length(bytes, &at) : tag % 8 == 1 ? 8 : 4;
+        part->content = at;
+        at += length;
+        part->end = at;
+    }
+    return at == bytes.size;
+}
+
+/* A last byte of a tag or a length at `at`, in one byte more than it needs. */
+static void show_longer(const struct layer *layer, struct bytes bytes, size_t at)
+{
+    uint8_t const longer[] = {(uint8_t)(bytes.at[at] | 128), 0};
+    show_with(layer, bytes, at, at + 1, longer, sizeof longer);
+}
+
+/* A content that is some elements shorter, or longer. */
+static void show_resized(const struct layer *layer, struct bytes content)
+{
+    static const size_t widths[] = {1, 4, 8, 32, 64};
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0] && widths[i] <= content.size; i++) {
+        show_with(layer, content, 0, widths[i], NULL, 0);
+        show_with(layer, content, 0, 0, content.at, widths[i]);
+    }
+}
+
+static void show_forms(const struct layer *layer, struct bytes bytes);
+
+/* Without it, twice, before the one that it follows, with an unknown one in front of it. */
+static void show_field(const struct layer *layer, struct bytes bytes, const struct part *part)
+{
+    static const uint8_t unknown[] = {0xfa, 0x01, 0x00}; /* field 31, of no bytes */
+    show_with(layer, bytes, part->at, part->at, unknown, sizeof unknown);
+    show_with(layer, bytes, part->at, part->end, NULL, 0);
+    show_with(layer, bytes, part->end, part->end, bytes.at + part->at, part->end - part->at);
+    show_longer(layer, bytes, part->tag_end - 1);
+    if (part->at > 0) {
+        struct bytes const moved = exact(bytes.at, bytes.size);
+        size_t const size = part->end - part->at;
+        size_t const before = part[-1].at;
+        memcpy(moved.at + before, bytes.at + part->at, size);
+        memcpy(moved.at + before + size, bytes.at + before, part->at - before);
+        show(layer, moved.at, moved.size);
+        free(moved.at);
+    }
+    if (!part->has_length)
+        return;
+    struct bytes const content = {bytes.at + part->content, part->end - part->content};
+    struct layer const inner = {
+        layer, {bytes.at, part->tag_end}, {bytes.at + part->end, bytes.size - part->end}};
+    show_longer(layer, bytes, part->content - 1);
+    show_resized(&inner, content);
+    show_forms(&inner, content);
+}
+
+static void show_forms(const struct layer *layer, struct bytes bytes)
+{
+    static const uint8_t unknown[] = {0xfa, 0x01, 0x00};
+    struct part parts[PARTS_MAX];
+    size_t count;
+    for (size_t less = 0; less < bytes.size; less++)
+        show(layer, bytes.at, less);
+    if (!split(bytes, parts, &count))
+        return;
+    show_with(layer, bytes, bytes.size, bytes.size, unknown, sizeof unknown);
+    show_with(layer, bytes, bytes.size, bytes.size, unknown + 2, 1);
+    for (size_t i = 0; i < count; i++)
+        show_field(layer, bytes, &parts[i]);
+}
+
+/* These `width` bytes as a number at the ends of its range, one more, one less; doubles 1, above 1,
+ * infinite, none, the least. */
+static void show_numbers(struct bytes bytes, size_t at, size_t width)
+{
+    static const uint64_t values[] = {0,
+                                      1,
+                                      UINT64_MAX,
+                                      UINT64_C(1) << 63,
+                                      UINT64_C(1) << 31,
+                                      UINT64_C(0x3ff0000000000000),
+                                      UINT64_C(0x3ff0000000000001),
+                                      UINT64_C(0x7ff0000000000000),
+                                      UINT64_C(0x7ff8000000000000)};
+    enum { VALUES = sizeof values / sizeof values[0] };
+    uint64_t before = 0;
+    for (size_t i = 0; i < width; i++)
+        before |= (uint64_t)bytes.at[at + i] << (8 * i);
+    for (size_t i = 0; i < VALUES + 2; i++) {
+        uint64_t const value = i < VALUES ? values[i] : i == VALUES ? before + 1 : before - 1;
+        uint8_t number[8];
+        for (size_t j = 0; j < width; j++)
+            number[j] = (uint8_t)(value >> (8 * j));
+        show_with(NULL, bytes, at, at + width, number, width);
+    }
+}
+
+/* Any one byte another one, any number another. */
+static void show_changes(struct bytes bytes)
+{
+    static const uint8_t values[] = {0,  1,  2,  3,  4,  5,  6,   7,   8,
+                                     16, 31, 32, 63, 64, 65, 127, 128, 255};
+    for (size_t at = 0; at < bytes.size; at++) {
+        for (size_t i = 0; i < sizeof values; i++)
+            show_with(NULL, bytes, at, at + 1, &values[i], 1);
+        for (unsigned bit = 0; bit < 8; bit++) {
+            uint8_t const flipped = (uint8_t)(bytes.at[at] ^ 1u << bit);
+            show_with(NULL, bytes, at, at + 1, &flipped, 1);
+        }
+        if (at + 4 <= bytes.size)
+            show_numbers(bytes, at, 4);
+        if (at + 8 <= bytes.size)
+            show_numbers(bytes, at, 8);
+    }
+}
+
+/* ---- Runs of other sizes, other places ------------------------------------------------------- */
+
+static void show_elsewhere(struct bytes bytes)
+{
+    struct tacit_wire_shape const here = shown.shape;
+    static const uint32_t counts[] = {1, 2, 3, 4, 5, 6, 48, 64, 65, 66, 70, 71, 128, 129};
+    for (size_t i = 0; i < 3 * sizeof counts / sizeof counts[0]; i++) {
+        shown.shape = here;
+        *(i % 3 == 0   ? &shown.shape.arm_count
+          : i % 3 == 1 ? &shown.shape.agent_count
+                       : &shown.shape.dimension) = counts[i / 3];
+        if (i % 3 < 2 || counts[i / 3] <= TACIT_LINALG_DIMENSION_MAX)
+            judge(bytes);
+    }
+    shown.shape = here;
+}
+
+/* Of a run: of another protocol, or another version of it, or with a place where there is none. */
+static void expect_other_protocols_refused(void)
+{
+    const struct tacit_wire_protocol *const protocol = shown.family->protocol;
+    struct bytes const parameters = written(shown.said, 0);
+    struct bytes const place = written(shown.said, 1);
+    for (unsigned wrong = 0; wrong < 5; wrong++) {
+        struct tacit_wire_announcement announcement = announcement_of(shown.said);
+        struct found found = {.block = NULL};
+        announcement.agreement.protocol = wrong == 1 ? "selec" : protocol->name;
+        announcement.agreement.family += wrong == 2;
+        announcement.agreement.protocol_version += wrong == 3;
+        announcement.agreement.parameters = parameters.at;
+        announcement.agreement.parameters_size = parameters.size;
+        announcement.place = place.at;
+        announcement.place_size = wrong == 4 ? (place.size == 0) : place.size;
+        enum tacit_status const status =
+            tacit_wire_run_decode(protocol, &announcement, found.said, tacit_wire_heap());
+        assert_int_equal(status, wrong == 0 ? TACIT_OK : TACIT_MALFORMED);
+        if (status == TACIT_OK) {
+            found.block = first_pointer(protocol->parameters, found.said);
+            free(found.block != NULL ? found.block : first_pointer(protocol->place, found.said));
         }
     }
+    free(parameters.at);
+    free(place.at);
 }
 
-TEST(hello_of_a_peer_that_holds_nothing_survives_the_trip)
+/* ---- Memory of the caller's ------------------------------------------------------------------ */
+
+#define CANARY 0xa5
+#define ROOM_MAX (1u << 16)
+
+static size_t arena_room(size_t size)
 {
-    static struct sample sample;
-    for (size_t i = 0; i < AGENT_COUNTS; i++) {
-        make(&sample, HELLO_OF_PEER, 3, agent_counts[i]);
-        memset(sample.agents, 0, sizeof sample.agents);
-        round_trip(&sample); /* which tells an empty set from none */
+    struct tacit_wire_shape const shape = shape_of(shown.said);
+    bool const is_glm = shown.family->protocol == &tacit_wire_glm;
+    return is_glm ? TACIT_WIRE_GLM_ARENA_BYTES(size, shape.dimension, shape.agent_count)
+                  : TACIT_WIRE_ARENA_BYTES(size, shape.arm_count, shape.agent_count);
+}
+
+/* An arena of the stated size is enough; a smaller one is too small, or enough; nothing behind it
+ * is touched. */
+static void try_arenas(struct bytes bytes)
+{
+    static uint64_t block[ROOM_MAX / 8];
+    size_t const room = (arena_room(bytes.size) + 7u) & ~(size_t)7u;
+    assert_true(room + 64 <= sizeof block);
+    for (size_t less = 0; less <= room; less += 8) {
+        struct tacit_wire_arena arena;
+        struct found found;
+        memset((uint8_t *)block + less, CANARY, 64);
+        tacit_wire_arena_init(&arena, block, less);
+        enum tacit_status const status = read_bytes(bytes, &found, &arena.allocator);
+        assert_true(status == TACIT_OK || (status == TACIT_MEMORY && less < room));
+        for (size_t i = 0; i < 64; i++)
+            assert_int_equal(((uint8_t *)block)[less + i], CANARY);
+        if (status == TACIT_OK && found.block != NULL)
+            assert_true((uint8_t *)found.block > arena.block &&
+                        (uint8_t *)found.block < arena.block + arena.used);
     }
 }
 
-TEST(rows_from_a_table_are_the_same_bytes_as_packed_rows)
+/* Each request fails once. */
+static void fail_requests(struct bytes bytes)
 {
-    static struct sample sample;
-    static struct tacit_elim_message packed;
-    static union tacit_sum rows[4];
-    make(&sample, DATA_FROM_TABLE, 3, 3); /* arms 0, 2 and agents 0, 2 */
-    uint8_t *const bytes = encode(&sample);
-    uint8_t *const again = testing_malloc(size_of(&sample));
-    packed = sample.message;
-    packed.row_stride = 0;
-    packed.rows_stay = false;
-    packed.sums = rows;
-    memcpy(rows, numbers, 2 * sizeof *rows);
-    memcpy(rows + 2, numbers + (size_t)2 * sample.message.row_stride, 2 * sizeof *rows);
-    assert_non_null(again);
-    assert_int_equal(tacit_wire_bytes(WIRE(elim, 3, 3), &packed), size_of(&sample));
-    tacit_wire_encode(WIRE(elim, 3, 3), &packed, again);
-    assert_memory_equal(again, bytes, size_of(&sample));
+    struct found found;
+    do {
+        memory.fails_at++;
+        memory.requests = 0;
+        if (read_bytes(bytes, &found, &looked_at) == TACIT_OK)
+            give_back(&found);
+        assert_int_equal(memory.held, 0);
+    } while (memory.requests >= memory.fails_at);
+    memory.fails_at = 0;
 }
 
-TEST(decoded_message_is_addressed_as_the_caller_says)
-{
-    struct sample sample = small();
-    uint8_t *const bytes = encode(&sample);
-    struct tacit_elim_message *message = NULL;
-    sample.message.to = 1234;
-    assert_int_equal(decode(&sample, bytes, size_of(&sample), &message), TACIT_OK);
-    assert_int_equal(message->to, 1234);
-    testing_free(message);
-}
+/* ---- Length -----------------------------------------------------------------------------------
+ */
 
-/* ---- Golden bytes ---------------------------------------------------------------------------- */
-
-static void expect_hex(const struct sample *sample, const char *wanted)
+/* All numbers that a message always has others: it is as long. */
+static void expect_length_without_values(size_t size)
 {
-    static const char digits[] = "0123456789abcdef";
-    char hex[512] = "";
-    uint8_t *const bytes = encode(sample);
-    assert_true(2 * size_of(sample) < sizeof hex);
-    for (size_t i = 0; i < size_of(sample); i++) {
-        hex[2 * i] = digits[bytes[i] >> 4];
-        hex[2 * i + 1] = digits[bytes[i] & 15];
+    uint64_t said[STRUCT_MAX / 8] = {0};
+    const struct tacit_wire_table *table = table_of(shown.family, shown.part);
+    memcpy(said, shown.said, shown.family->sample_size);
+    for (const struct tacit_wire_table *at = table; at != NULL;) {
+        for (size_t i = 0; i < at->field_count; i++) {
+            struct wire_field const *const field = &at->fields[i];
+            if (field->kind <= WIRE_REAL && field->via == 0 && field->when.size == 0)
+                memset((uint8_t *)said + field->member.at, 0xff, field->member.size);
+        }
+        uint32_t kind = 0;
+        memcpy(&kind, (const uint8_t *)said + at->kind.at, sizeof kind);
+        at = at->bodies == NULL ? NULL : at->bodies[kind - at->first_kind];
     }
-    assert_string_equal(hex, wanted);
+    struct tacit_wire_shape const shape = shape_of(shown.said);
+    assert_int_equal(tacit_wire_bytes(table, &shape, said), size);
 }
 
-/* Written by protoc --encode from text. */
-TEST(one_message_of_each_shape_has_these_bytes)
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+static void show_sample(const void *said)
 {
-    static struct sample sample;
-    static const char *const wanted[SHAPE_COUNT] = {
-        [HELLO] = "0d01000000150400000019efcdab89674523012503000000820100",
-        [HELLO_OF_PEER] = "0d01000000150400000019efcdab896745230125030000008201080d00000000120115",
-        [ORDER] = "0d0100000015ffffffff19efcdab896745230125030000008a011d0d0000000011554433"
-                  "22110000001a0805000000000000002d02000000",
-        [ORDER_WITH_UPLOADERS] =
-            "0d0100000015ffffffff19efcdab896745230125030000008a01270d0000000011554433"
-            "22110000001a080500000000000000220815000000000000002d02000000",
-        [REPORT] = "0d01000000150400000019efcdab89674523012503000000920125095544332211000000"
-                   "120805000000000000001a10b3fffffffffffffff6410f0000000000",
-        [REPORT_OF_SINK] =
-            "0d01000000150400000019efcdab8967452301250300000092012a095544332211000000"
-            "120805000000000000001a10b3fffffffffffffff6410f00000000002503000000",
-        [ADVERT] = "0d01000000150400000019efcdab896745230125030000009a01080d00000000120115",
-        [REQUEST] = "0d01000000150400000019efcdab89674523012503000000a201080d00000000120115",
-        [DATA] = "0d01000000150400000019efcdab89674523012503000000aa014d095544332211000000"
-                 "120805000000000000001d000000002201152a30b3fffffffffffffff6410f0000000000"
-                 "39841e00000000007cc62d0000000000bf083d0000000000024b4c0000000000",
-        [DATA_FROM_TABLE] =
-            "0d01000000150400000019efcdab89674523012503000000aa014d095544332211000000"
-            "120805000000000000001d000000002201152a30b3fffffffffffffff6410f0000000000"
-            "458d5b000000000088cf6a0000000000d71ab700000000001a5dc60000000000",
-    };
-    for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
-        make(&sample, (enum shape)shape, 3, 5);
-        expect_hex(&sample, wanted[shape]);
+    shown.said = said;
+    for (shown.part = 0; shown.part <= (shown.family->sort == WIRE_RUNS_OF); shown.part++) {
+        struct bytes const bytes = written(said, shown.part);
+        shown.refused_count = 0;
+        if (bytes.size > 0) { /* over a star nobody has a place */
+            make_trip(bytes);
+            fail_requests(bytes);
+            try_arenas(bytes);
+            show_forms(NULL, bytes);
+            show_changes(bytes);
+            assert_true(shown.refused_count > 3 * bytes.size / 2);
+            if (shown.family->sort != WIRE_ENVELOPE)
+                expect_length_without_values(bytes.size);
+            if (shown.family->sort != WIRE_RUNS_OF) /* which are their own shape */
+                show_elsewhere(bytes);
+        }
+        free(bytes.at);
+    }
+    shown.part = 0;
+    if (shown.family->sort == WIRE_RUNS_OF)
+        expect_other_protocols_refused();
+}
+
+static void each_message_has_one_form(void **state)
+{
+    shown.family = *state;
+    shown.shape = shown.family->shape;
+    shown.digest = 0;
+    for (size_t i = 0; i < shown.family->sample_count; i++)
+        show_sample((const uint8_t *)shown.family->samples + i * shown.family->sample_size);
+    if (shown.digest != shown.family->known)
+        print_message("%s: 0x%016llx\n", shown.family->name, (unsigned long long)shown.digest);
+    assert_true(shown.digest == shown.family->known);
+}
+
+__attribute__((constructor)) static void add_families(void)
+{
+    for (size_t i = 0; i < wire_family_count; i++)
+        testing_add(&(struct CMUnitTest){.name = wire_families[i].name,
+                                         .test_func = each_message_has_one_form,
+                                         .initial_state = (void *)(uintptr_t)&wire_families[i]},
+                    0);
+}
+
+TEST(what_cannot_be_is_refused)
+{
+    for (size_t i = 0; i < wire_family_count; i++)
+        for (size_t j = 0; j < wire_families[i].wrong_count; j++) {
+            struct wire_wrong const *const wrong = &wire_families[i].wrongs[j];
+            uint64_t said[STRUCT_MAX / 8];
+            struct found found;
+            shown.family = &wire_families[i];
+            shown.shape = shown.family->shape;
+            shown.said = said;
+            memcpy(said, wrong->of, shown.family->sample_size);
+            wire_change(said, wrong);
+            struct bytes const bytes = written(said, 0);
+            enum tacit_status const status = read_bytes(bytes, &found, &looked_at);
+            if (status != (wrong->is_taken ? TACIT_OK : TACIT_MALFORMED))
+                fail_msg("%s, row %zu", shown.family->name, j);
+            if (status == TACIT_OK)
+                give_back(&found);
+            free(bytes.at);
+        }
+    assert_int_equal(memory.held, 0);
+}
+
+TEST(bytes_are_as_published)
+{
+    for (size_t i = 0; i < wire_published_count; i++)
+        for (size_t j = 0; j < wire_family_count; j++) {
+            char text[1024];
+            struct wire_published const *const published = &wire_published[i];
+            if (strcmp(wire_families[j].name, published->family) != 0)
+                continue;
+            shown.family = &wire_families[j];
+            shown.shape = shown.family->shape;
+            struct bytes const bytes = written((const uint8_t *)shown.family->samples +
+                                                   published->sample * shown.family->sample_size,
+                                               published->part);
+            assert_true(2 * bytes.size < sizeof text);
+            for (size_t k = 0; k < bytes.size; k++)
+                (void)snprintf(text + 2 * k, 3, "%02x", bytes.at[k]);
+            assert_string_equal(text, published->bytes);
+            free(bytes.at);
+        }
+}
+
+/* ---- What is of one message alone ------------------------------------------------------------ */
+
+static const struct tacit_wire_table *elim_table(void)
+{
+    return tacit_wire_elim.messages;
+}
+
+/* Signed or not; each row and its opening where its agent has them in a table of all. */
+TEST(rows_from_a_table_are_written_as_packed_rows)
+{
+    static const uint64_t arms = 5;
+    static const uint64_t origins = 0x15;
+    struct tacit_wire_shape const shape = {3, 5, 0, 1};
+    union tacit_sum sums[5 * 3];
+    union tacit_sum packed_sums[3 * 2];
+    struct tacit_elim_opening openings[5];
+    struct tacit_elim_opening packed_openings[3];
+    uint8_t bytes[2][1024];
+    for (uint32_t i = 0; i < 15; i++)
+        sums[i].steps = i;
+    for (uint32_t i = 0; i < 5; i++)
+        memset(&openings[i], (int)i + 1, sizeof openings[i]);
+    for (uint32_t i = 0; i < 3; i++) {
+        memcpy(packed_sums + (size_t)2 * i, sums + (size_t)6 * i, 2 * sizeof *sums);
+        packed_openings[i] = openings[2 * i];
+    }
+    for (int is_signed = 0; is_signed <= 1; is_signed++) {
+        struct tacit_elim_message said = {.kind = TACIT_ELIM_DATA,
+                                          .arms = &arms,
+                                          .origins = &origins,
+                                          .sum_count = 2,
+                                          .sums = sums,
+                                          .openings = openings,
+                                          .row_stride = 3,
+                                          .rows_stay = true,
+                                          .is_signed = is_signed == 1};
+        size_t const size = tacit_wire_bytes(elim_table(), &shape, &said);
+        assert_true(size <= sizeof bytes[0]);
+        tacit_wire_encode(elim_table(), &shape, &said, bytes[0]);
+        said.row_stride = 0;
+        said.sums = packed_sums;
+        said.openings = packed_openings;
+        assert_int_equal(tacit_wire_bytes(elim_table(), &shape, &said), size);
+        tacit_wire_encode(elim_table(), &shape, &said, bytes[1]);
+        assert_memory_equal(bytes[0], bytes[1], size);
     }
 }
 
-/* ---- Length ---------------------------------------------------------------------------------- */
-
-static void expect_length_without_values(enum shape shape)
+/* At least one; the share of members is 1/64, 1/8, 1/2, 7/8 or 1. */
+static void draw_set(uint64_t *set, uint32_t count, struct tacit_rng *rng)
 {
-    static struct sample sample;
-    int64_t const values[] = {0, 1, -1, 127, 128, TACIT_STEPS, INT64_MAX, INT64_MIN};
-    make(&sample, shape, 65, 1000);
-    size_t const size = size_of(&sample);
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
-        for (size_t j = 0; j < (size_t)1000 * 65; j++)
-            numbers[j].steps = values[i];
-        sample.message.from = i % 2 == 0 ? 0 : 999;
-        sample.message.run_id = i % 3 == 0 ? 0 : UINT64_MAX;
-        sample.message.epoch = i % 2 == 0 ? 0 : TACIT_ELIM_EPOCHS_MAX;
-        sample.message.pulls = (uint64_t)values[i];
-        if (sample.message.agents > 0)
-            sample.message.agents = i % 2 == 0 ? 1 : 1000;
-        assert_int_equal(size_of(&sample), size);
-        uint8_t *const bytes = encode(&sample);
-        expect_taken(&sample, bytes, size);
+    static const uint32_t shares[] = {1, 8, 32, 56, 64};
+    uint32_t const share = shares[tacit_rng_below(rng, 5)];
+    uint32_t const from = (uint32_t)tacit_rng_below(rng, tacit_rng_below(rng, 2) == 0 ? 1 : count);
+    memset(set, 0, TACIT_BITS_WORDS(count) * sizeof *set);
+    tacit_bits_add(set, from);
+    for (uint32_t i = from; i < count; i++)
+        if (tacit_rng_below(rng, 64) < share)
+            tacit_bits_add(set, i);
+}
+
+/* Between peers: any origins come back, with their rows, in as many bytes as is said of them. */
+TEST(random_origins_survive_the_trip)
+{
+    enum { MOST = 100000 };
+    static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_ADVERT, TACIT_ELIM_REQUEST,
+                                                         TACIT_ELIM_DATA};
+    static uint64_t origins[TACIT_BITS_WORDS(MOST)];
+    static union tacit_sum sums[MOST];
+    static const struct tacit_elim_opening openings[300];
+    static const uint64_t arms = 4;
+    struct tacit_rng rng = tacit_rng_stream(1, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_GRAPH);
+    for (uint32_t i = 0; i < MOST; i++)
+        sums[i].steps = (int64_t)i * 1000003 - 77;
+    for (uint32_t i = 0; i < 1200; i++) {
+        uint32_t const agents = 1 + (uint32_t)tacit_rng_below(&rng, i % 50 == 0 ? MOST : 300);
+        struct tacit_wire_shape const shape = {3, agents, 0, 1};
+        bool const has_rows = i % 3 == 2;
+        bool const has_openings = has_rows && agents <= 300 && i % 2 == 0;
+        bool const is_signed = has_openings && i % 4 == 0;
+        struct tacit_elim_message *found = NULL;
+        draw_set(origins, agents, &rng);
+        struct tacit_elim_message const said = {.kind = kinds[i % 3],
+                                                .origins = origins,
+                                                .arms = has_rows ? &arms : NULL,
+                                                .sum_count = has_rows,
+                                                .sums = has_rows ? sums : NULL,
+                                                .row_stride = has_rows, /* a row an agent */
+                                                .openings = has_openings ? openings : NULL,
+                                                .is_signed = is_signed};
+        uint32_t const lowest = tacit_bits_next(origins, agents, 0);
+        uint32_t highest = lowest;
+        TACIT_BITS_EACH (agent, origins, agents)
+            highest = agent;
+        struct tacit_wire_elim_rows const rows = {.span_bytes = highest / 8 - lowest / 8 + 1,
+                                                  .row_count = tacit_bits_count(origins, agents),
+                                                  .sum_count = 1,
+                                                  .has_openings = has_openings,
+                                                  .is_signed = is_signed};
+        size_t const size = tacit_wire_bytes(elim_table(), &shape, &said);
+        assert_int_equal(size, tacit_wire_elim_rows_bytes(said.kind, &rows, 3));
+        uint8_t *const bytes = testing_malloc(size);
+        tacit_wire_encode(elim_table(), &shape, &said, bytes);
+        assert_int_equal(
+            tacit_wire_decode(elim_table(), &shape, bytes, size, &found, tacit_wire_heap()),
+            TACIT_OK);
+        assert_memory_equal(found->origins, origins, TACIT_BITS_WORDS(agents) * sizeof *origins);
+        uint32_t rank = 0;
+        if (has_rows)
+            TACIT_BITS_EACH (agent, origins, agents)
+                assert_true(found->sums[rank++].steps == sums[agent].steps);
+        testing_free(found);
         testing_free(bytes);
     }
 }
 
-TEST(length_of_a_report_or_of_data_does_not_depend_on_any_value)
+/* Who is told a log, numbers it. */
+TEST(changes_of_an_order_are_numbered)
 {
-    expect_length_without_values(REPORT);
-    expect_length_without_values(REPORT_OF_SINK);
-    expect_length_without_values(DATA);
-    expect_length_without_values(DATA_FROM_TABLE);
+    static const uint64_t arms = 5;
+    static const struct tacit_elim_change log[3] = {{.kind = 1}, {.kind = 2}, {.kind = 3}};
+    struct tacit_elim_message const said = {
+        .kind = TACIT_ELIM_ORDER, .arms = &arms, .changes = log, .change_count = 3};
+    struct tacit_wire_shape const shape = {3, 5, 0, 1};
+    struct tacit_elim_message *found = NULL;
+    uint8_t bytes[512];
+    size_t const size = tacit_wire_bytes(elim_table(), &shape, &said);
+    tacit_wire_encode(elim_table(), &shape, &said, bytes);
+    assert_int_equal(
+        tacit_wire_decode(elim_table(), &shape, bytes, size, &found, tacit_wire_heap()), TACIT_OK);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(found->changes[i].number, i + 1);
+    testing_free(found);
 }
 
-static size_t length_with(struct sample *sample, uint32_t a, uint32_t b)
+/* No loss, no arm: which the judge's schedule calls the first. */
+TEST(a_run_without_a_guard_survives)
 {
-    memset(sample->agents, 0, sizeof sample->agents);
-    tacit_bits_add(sample->agents, a);
-    tacit_bits_add(sample->agents, b);
-    round_trip(sample);
-    return size_of(sample);
+    struct tacit_wire_phased_run run = {
+        .run_id = 5,
+        .agent_count = 3,
+        .arm_count = 5,
+        .horizon = 400000,
+        .epsilon_nano = TACIT_NANO,
+        .schedule = {.growth = 2, .arms_per_round = 4, .guard_arm = TACIT_NO_ARM}};
+    struct tacit_wire_phased_run *const said = &run;
+    struct found found;
+    for (size_t i = 0; i < wire_family_count; i++)
+        if (wire_families[i].protocol == &tacit_wire_phased)
+            shown.family = &wire_families[i];
+    shown.said = said;
+    struct bytes const bytes = written(said, 0);
+    assert_int_equal(read_bytes(bytes, &found, &looked_at), TACIT_OK);
+    memcpy(&run, found.said, sizeof run);
+    assert_int_equal(run.schedule.guard_arm, 0);
+    assert_int_equal(run.schedule.arm_count, 5);
+    free(bytes.at);
 }
 
-/* 24 bytes of envelope, 3 or 4 before the body, 5 of origins_first, 2 or 3 before the set. */
-TEST(one_label_among_100000_takes_a_byte_and_all_take_a_bit_each)
+/* The longest word there may be, and one byte more; what cannot be one for its size alone. */
+TEST(longest_messages_survive_the_trip_and_no_longer_ones)
 {
-    static struct sample sample;
-    make(&sample, ADVERT, 3, 100000);
-    for (uint32_t label = 0; label < 100000; label += 3333)
-        assert_int_equal(length_with(&sample, label, label), 24 + 3 + 5 + 2 + 1);
-    assert_int_equal(length_with(&sample, 99999, 99999), 24 + 3 + 5 + 2 + 1);
-    assert_int_equal(length_with(&sample, 7, 8), 24 + 3 + 5 + 2 + 2);
-    assert_int_equal(length_with(&sample, 63, 64), 24 + 3 + 5 + 2 + 2);
-    assert_int_equal(length_with(&sample, 8, 15), 24 + 3 + 5 + 2 + 1);
-    assert_int_equal(length_with(&sample, 50000, 50128), 24 + 3 + 5 + 2 + 17);
-    assert_int_equal(length_with(&sample, 0, 99999), 24 + 4 + 5 + 3 + 12500);
-    tacit_bits_fill(sample.agents, 100000);
-    round_trip(&sample);
-    assert_int_equal(size_of(&sample), 24 + 4 + 5 + 3 + 12500);
+    static uint8_t blob[TACIT_WIRE_BYTES_MAX + 1];
+    static const char *const names[] = {"a"};
+    struct tacit_wire_announcement said = {.agreement = {.protocol = "x",
+                                                         .agent_count = 1,
+                                                         .arm_count = 1,
+                                                         .arms = names,
+                                                         .hi = 1,
+                                                         .horizon = 1,
+                                                         .parameters = blob},
+                                           .place = blob};
+    for (size_t more = 0; more <= 1; more++) {
+        struct tacit_wire_announcement *found = NULL;
+        said.place_size = TACIT_WIRE_BYTES_MAX + more;
+        said.place_size -=
+            tacit_wire_bytes(&tacit_wire_announcement, NULL, &said) - said.place_size;
+        size_t const size = tacit_wire_bytes(&tacit_wire_announcement, NULL, &said);
+        assert_int_equal(size, TACIT_WIRE_BYTES_MAX + more);
+        uint8_t *const bytes = testing_malloc(size);
+        tacit_wire_encode(&tacit_wire_announcement, NULL, &said, bytes);
+        assert_int_equal(tacit_wire_decode(&tacit_wire_announcement, NULL, bytes, size, &found,
+                                           tacit_wire_heap()),
+                         more == 0 ? TACIT_OK : TACIT_MALFORMED);
+        testing_free(found);
+        testing_free(bytes);
+    }
+    for (size_t more = 0; more <= 1; more++) {
+        struct tacit_wire_envelope found;
+        struct tacit_wire_envelope envelope = {
+            .version = TACIT_WIRE_VERSION, .federation = "f", .from = "a", .term = 1, .body = blob};
+        envelope.body_size = TACIT_WIRE_BYTES_MAX;
+        envelope.body_size -= tacit_wire_envelope_bytes(&envelope) - TACIT_WIRE_BYTES_MAX - more;
+        size_t const size = tacit_wire_envelope_bytes(&envelope);
+        uint8_t *const bytes = testing_malloc(size);
+        tacit_wire_envelope_encode(&envelope, bytes);
+        assert_int_equal(tacit_wire_envelope_decode(bytes, size, &found),
+                         more == 0 ? TACIT_OK : TACIT_MALFORMED);
+        testing_free(bytes);
+    }
+    for (size_t i = 0; i < wire_family_count; i++)
+        for (size_t size = 0; size < 4; size++) {
+            shown.family = &wire_families[i];
+            shown.shape = shown.family->shape;
+            shown.said = shown.family->samples;
+            memory.requests = 0;
+            if (size > 0 || shown.family->sort != WIRE_RUNS_OF)
+                judge((struct bytes){blob, size < 2 ? size : TACIT_WIRE_BYTES_MAX - 2 + size});
+            assert_int_equal(memory.requests, 0);
+        }
 }
 
-/* 1000 sums a row: 2097 rows fit into 2^24 bytes. */
-TEST(longest_data_survives_the_trip_and_what_is_too_long_is_told)
+/* Sums of all arms of all agents: longer than there may be, and no overflow. */
+TEST(length_of_what_is_too_long_is_told)
 {
-    static struct sample sample;
     static uint64_t all[TACIT_BITS_WORDS(TACIT_AGENTS_MAX)];
-    begin(&sample, DATA, 1000, 2097);
-    tacit_bits_fill(sample.arms, 1000);
-    tacit_bits_fill(sample.agents, 2097);
-    complete(&sample, DATA);
-    assert_true(size_of(&sample) <= TACIT_WIRE_BYTES_MAX);
-    round_trip(&sample);
-    tacit_bits_add(sample.agents, 2097);
-    assert_true(tacit_wire_bytes(WIRE(elim, 1000, 2098), &sample.message) > TACIT_WIRE_BYTES_MAX);
-    tacit_bits_fill(all, TACIT_AGENTS_MAX);
+    struct tacit_wire_shape const shape = {TACIT_ARMS_MAX, TACIT_AGENTS_MAX, 0, 0};
     struct tacit_elim_message const huge = {
         .kind = TACIT_ELIM_DATA, .origins = all, .sum_count = TACIT_ARMS_MAX};
     size_t const body = 9 + (3 + 8192) + 5 + (4 + 131072) + 7 + ((size_t)1 << 39);
-    assert_int_equal(tacit_wire_bytes(WIRE(elim, TACIT_ARMS_MAX, TACIT_AGENTS_MAX), &huge),
-                     24 + 2 + 6 + body);
+    tacit_bits_fill(all, TACIT_AGENTS_MAX);
+    assert_int_equal(tacit_wire_bytes(elim_table(), &shape, &huge), 24 + 2 + 6 + body);
 }
 
-TEST(length_of_an_order_does_not_depend_on_who_is_in_or_who_reported)
+TEST(an_envelope_says_its_version_and_where_its_signature_is)
 {
-    static struct sample sample;
-    make(&sample, ORDER_WITH_UPLOADERS, 65, 1000);
-    size_t const size = size_of(&sample);
-    memset(sample.arms, 0, sizeof sample.arms);
-    memset(sample.agents, 0, sizeof sample.agents);
-    sample.message.pulls = 0;
-    sample.message.last = true;
-    uint32_t const seens[] = {0, 1, 127, 128, TACIT_ELIM_EPOCHS_MAX, UINT32_MAX};
-    for (size_t i = 0; i < sizeof seens / sizeof seens[0]; i++) {
-        struct tacit_elim_message *message = NULL;
-        sample.message.seen = seens[i];
-        assert_int_equal(size_of(&sample), size);
-        uint8_t *const bytes = encode(&sample);
-        assert_int_equal(decode(&sample, bytes, size, &message), TACIT_OK);
-        assert_int_equal(message->seen, seens[i]); /* whether it makes sense is the core's matter */
-        testing_free(message);
-        testing_free(bytes);
+    uint8_t run[TACIT_WIRE_RUN_BYTES];
+    shown.family = &wire_families[wire_family_count - 1];
+    const struct tacit_wire_envelope *const envelopes = shown.family->samples;
+    for (size_t i = 0; i < shown.family->sample_count; i++) {
+        struct bytes const bytes = written(&envelopes[i], 0);
+        size_t const field = bytes.size - TACIT_WIRE_SIGNATURE_FIELD_BYTES;
+        assert_true(bytes.size - envelopes[i].body_size <= TACIT_WIRE_ENVELOPE_BYTES_MAX);
+        assert_int_equal(tacit_wire_envelope_signature(bytes.at, bytes.size),
+                         envelopes[i].is_signed ? field + 2 : 0);
+        assert_int_equal(tacit_wire_envelope_signature(bytes.at + field, bytes.size - field), 0);
+        assert_int_equal(tacit_wire_envelope_version(bytes.at, bytes.size), TACIT_WIRE_VERSION);
+        assert_int_equal(tacit_wire_envelope_version(bytes.at, 4), 0);
+        bytes.at[2] = 5;
+        bytes.at[3] = 6;
+        bytes.at[4] = 7;
+        assert_int_equal(tacit_wire_envelope_version(bytes.at, 5), 0x07060500 | TACIT_WIRE_VERSION);
+        bytes.at[0]++;
+        assert_int_equal(tacit_wire_envelope_version(bytes.at, 5), 0);
+        free(bytes.at);
     }
+    tacit_wire_run(UINT64_C(0xfedcba9876543210), run);
+    assert_true(tacit_wire_run_id(run) == UINT64_C(0xfedcba9876543210));
+    assert_true(run[0] == 0 && run[8] == 0xfe && run[15] == 0x10);
 }
 
-/* ---- Refusals -------------------------------------------------------------------------------- */
-
-TEST(hand_made_bytes_are_taken_as_long_as_nothing_is_wrong)
+TEST(what_was_taken_last_of_an_arena_comes_back)
 {
-    struct sample const sample = small();
-    struct bytes const hello = message_with(BODY_HELLO, (struct bytes){.size = 0});
-    struct bytes const report = message_with(BODY_REPORT, report_body(5, 2));
-    struct bytes const set = {.data = {18}, .size = 1};
-    struct bytes const hello_of_peer = message_with(BODY_HELLO, origins_body(0, &set));
-    struct bytes const advert = message_with(BODY_ADVERT, origins_body(0, &set));
-    struct bytes const request = message_with(BODY_REQUEST, origins_body(0, &set));
-    struct bytes const data = message_with(BODY_DATA, data_body(5, 0, &set, 4));
-    expect_taken(&sample, hello.data, hello.size);
-    expect_taken(&sample, report.data, report.size);
-    expect_taken(&sample, hello_of_peer.data, hello_of_peer.size);
-    expect_taken(&sample, advert.data, advert.size);
-    expect_taken(&sample, request.data, request.size);
-    expect_taken(&sample, data.data, data.size);
+    uint64_t block[32];
+    struct tacit_wire_arena arena;
+    tacit_wire_arena_init(&arena, block, sizeof block);
+    struct tacit_wire_allocator const *const from = &arena.allocator;
+    void *const first = from->allocate(from->context, 3);
+    void *const second = from->allocate(from->context, 40);
+    assert_non_null(second);
+    assert_int_equal((uintptr_t)second % 8, 0);
+    size_t const used = arena.used;
+    from->release(from->context, first); /* not the last: it stays */
+    assert_int_equal(arena.used, used);
+    from->release(from->context, second);
+    from->release(from->context, first);
+    assert_int_equal(arena.used, 0);
+    assert_null(from->allocate(from->context, 249));
+    assert_null(from->allocate(from->context, SIZE_MAX));
+    assert_non_null(from->allocate(from->context, 248));
+    assert_int_equal(arena.peak, 256);
 }
-
-TEST(sender_outside_the_federation_or_epoch_too_large_is_refused)
-{
-    struct sample sample = small();
-    struct {
-        uint32_t from;
-        uint32_t epoch;
-        bool is_fine;
-    } const cases[] = {
-        {4, 3, true},
-        {5, 3, false},
-        {TACIT_HUB, 3, true},
-        {TACIT_EVERYONE, 3, false},
-        {0, TACIT_ELIM_EPOCHS_MAX, true},
-        {0, TACIT_ELIM_EPOCHS_MAX + 1, false},
-        {0, UINT32_MAX, false},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        sample.message.from = cases[i].from;
-        sample.message.epoch = cases[i].epoch;
-        uint8_t *const bytes = encode(&sample);
-        if (cases[i].is_fine)
-            expect_taken(&sample, bytes, size_of(&sample));
-        else
-            expect_refused(&sample, bytes, size_of(&sample));
-        testing_free(bytes);
-    }
-}
-
-TEST(message_for_another_number_of_arms_or_agents_is_refused)
-{
-    static struct sample sample;
-    static const uint32_t arms[] = {63, 64, 65, 128, 129};
-    for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
-        make(&sample, (enum shape)shape, 65, 50);
-        size_t const size = size_of(&sample);
-        uint8_t *const bytes = encode(&sample);
-        for (size_t i = 0; i < sizeof arms / sizeof arms[0]; i++) {
-            sample.arm_count = arms[i];
-            if (sample.message.arms != NULL && TACIT_BITS_WORDS(arms[i]) != TACIT_BITS_WORDS(65))
-                expect_refused(&sample, bytes, size);
-        }
-        sample.arm_count = 65;
-        sample.agent_count = 65; /* two words of agents instead of one */
-        if (shape == ORDER_WITH_UPLOADERS)
-            expect_refused(&sample, bytes, size);
-        sample.agent_count = 48; /* agents 48 and 49 do not exist */
-        if (shape != ORDER)
-            expect_refused(&sample, bytes, size);
-        testing_free(bytes);
-    }
-}
-
-TEST(bits_beyond_the_last_arm_or_agent_are_refused)
-{
-    static struct sample sample;
-    make(&sample, ORDER_WITH_UPLOADERS, 3, 5);
-    uint64_t const beyond[] = {8, UINT64_C(1) << 63};
-    for (size_t i = 0; i < 2; i++) {
-        sample.arms[0] ^= beyond[i];
-        uint8_t *bytes = encode(&sample);
-        expect_refused(&sample, bytes, size_of(&sample));
-        testing_free(bytes);
-        sample.arms[0] ^= beyond[i];
-        sample.agents[0] ^= beyond[i] << 2 | UINT64_C(1) << 63;
-        bytes = encode(&sample);
-        expect_refused(&sample, bytes, size_of(&sample));
-        testing_free(bytes);
-        sample.agents[0] ^= beyond[i] << 2 | UINT64_C(1) << 63;
-    }
-}
-
-TEST(leader_of_an_order_survives_the_trip_if_it_is_in)
-{
-    static struct sample sample;
-    make(&sample, ORDER, 65, 5);
-    size_t const without = size_of(&sample);
-    for (uint32_t leader = 1; leader <= 66; leader++) {
-        struct tacit_elim_message *message = NULL;
-        sample.message.leader = leader;
-        size_t const size = size_of(&sample);
-        uint8_t *const bytes = encode(&sample);
-        assert_int_equal(size, without + 5); /* a tag and four bytes */
-        if (leader > 65 || (leader - 1) % 3 == 1) {
-            expect_refused(&sample, bytes, size);
-        } else {
-            assert_int_equal(decode(&sample, bytes, size, &message), TACIT_OK);
-            assert_int_equal(message->leader, leader);
-        }
-        memset(bytes + size - 4, 0, 4); /* 0 is no leader: it is left out */
-        expect_refused(&sample, bytes, size);
-        testing_free(message);
-        testing_free(bytes);
-    }
-}
-
-/* The log of a run, of every length; more than there may be are refused. */
-TEST(changes_of_an_order_survive_the_trip)
-{
-    static struct sample sample;
-    struct tacit_elim_change log[TACIT_ELIM_CHANGES_MAX];
-    make(&sample, ORDER, 65, 5);
-    size_t const without = size_of(&sample);
-    for (uint32_t i = 0; i < TACIT_ELIM_CHANGES_MAX; i++)
-        log[i] = (struct tacit_elim_change){.kind = i % 7,
-                                            .epoch = 1 + i,
-                                            .subject = UINT32_MAX - i,
-                                            .number = i + 1,
-                                            .value = UINT64_MAX - i,
-                                            .made_unix_s = UINT64_C(1) << i};
-    sample.message.changes = log;
-    for (uint32_t count = 1; count <= TACIT_ELIM_CHANGES_MAX; count++) {
-        struct tacit_elim_message *message = NULL;
-        sample.message.change_count = count;
-        uint8_t *const bytes = encode(&sample);
-        assert_in_range(size_of(&sample), without + count * (2 + 3 * 5 + 2 * 9),
-                        1 + without + count * (2 + 3 * 5 + 2 * 9)); /* its length grows, too */
-        assert_int_equal(decode(&sample, bytes, size_of(&sample), &message), TACIT_OK);
-        assert_int_equal(message->change_count, count);
-        assert_memory_equal(message->changes, log, count * sizeof *log);
-        testing_free(message);
-        if (count == TACIT_ELIM_CHANGES_MAX) { /* one more of the same */
-            size_t const one = 2 + 3 * 5 + 2 * 9;
-            uint8_t *const more = testing_malloc(size_of(&sample) + one);
-            memcpy(more, bytes, size_of(&sample));
-            memcpy(more + size_of(&sample), bytes + size_of(&sample) - one, one);
-            expect_refused(&sample, more, size_of(&sample) + one);
-            testing_free(more);
-        }
-        testing_free(bytes);
-    }
-}
-
-/* Arms that a site does not play: a set that is not empty, and has no arm that does not exist. */
-TEST(refused_arms_survive_the_trip)
-{
-    static struct sample sample;
-    uint64_t refused[2] = {UINT64_C(1) << 63, 1};
-    make(&sample, HELLO, 65, 5);
-    size_t const without = size_of(&sample);
-    sample.message.refused = refused;
-    struct tacit_elim_message *message = NULL;
-    uint8_t *bytes = encode(&sample);
-    size_t const size = size_of(&sample);
-    assert_int_equal(size, without + 2 + sizeof refused);
-    assert_int_equal(decode(&sample, bytes, size, &message), TACIT_OK);
-    assert_memory_equal(message->refused, refused, sizeof refused);
-    testing_free(message);
-    memset(bytes + size - sizeof refused, 0, sizeof refused);
-    expect_refused(&sample, bytes, size);
-    bytes[size - 1] = 1;
-    expect_refused(&sample, bytes, size);
-}
-
-TEST(report_of_a_sink_that_counts_nobody_or_too_many_is_refused)
-{
-    struct sample const sample = small(); /* of 5 agents */
-    uint32_t const counts[] = {0, 1, 2, 5, 6, 256, UINT32_MAX};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        struct bytes body = report_body(5, 2);
-        put_fixed(&body, TAG_AGENTS, counts[i], 4);
-        struct bytes bytes = message_with(BODY_REPORT, body);
-        if (counts[i] >= 1 && counts[i] <= 5)
-            expect_taken(&sample, bytes.data, bytes.size);
-        else
-            expect_refused(&sample, bytes.data, bytes.size);
-        put_fixed(&body, TAG_AGENTS, counts[i], 4); /* twice */
-        bytes = message_with(BODY_REPORT, body);
-        expect_refused(&sample, bytes.data, bytes.size);
-    }
-    struct bytes thin = report_body(5, 2);
-    put_byte(&thin, 0x20); /* field 4 as a varint */
-    put_byte(&thin, 2);
-    struct bytes const bytes = message_with(BODY_REPORT, thin);
-    expect_refused(&sample, bytes.data, bytes.size);
-}
-
-/* ---- Refusals of sets of origins ---- */
-
-enum verdict { REFUSED, TAKEN, TAKEN_IN_HELLO };
-
-static void expect_verdict(const struct sample *sample, const struct bytes *bytes, bool is_fine)
-{
-    if (is_fine)
-        expect_taken(sample, bytes->data, bytes->size);
-    else
-        expect_refused(sample, bytes->data, bytes->size);
-}
-
-/* The verdict on a set in every message that has one. */
-static void judge_origins(const struct sample *sample, uint32_t first, const struct bytes *set,
-                          enum verdict verdict)
-{
-    uint32_t members = 0;
-    for (size_t i = 0; i < 8 * set->size; i++)
-        members += set->data[i / 8] >> i % 8 & 1;
-    struct bytes const hello = message_with(BODY_HELLO, origins_body(first, set));
-    struct bytes const advert = message_with(BODY_ADVERT, origins_body(first, set));
-    struct bytes const request = message_with(BODY_REQUEST, origins_body(first, set));
-    struct bytes const data = message_with(BODY_DATA, data_body(4, first, set, members));
-    struct bytes const data_of_one = message_with(BODY_DATA, data_body(4, first, set, 1));
-    expect_verdict(sample, &hello, verdict != REFUSED);
-    expect_verdict(sample, &advert, verdict == TAKEN);
-    expect_verdict(sample, &request, verdict == TAKEN);
-    expect_verdict(sample, &data, verdict == TAKEN);
-    expect_verdict(sample, &data_of_one, verdict == TAKEN && members == 1);
-}
-
-TEST(set_of_origins_has_one_form_and_no_strangers)
-{
-    static struct sample sample;
-    make(&sample, HELLO, 3, 100); /* two words, 13 bytes */
-    static const struct {
-        uint32_t first;
-        struct bytes set;
-        enum verdict verdict;
-    } cases[] = {
-        {0, {.data = {1}, .size = 1}, TAKEN},
-        {0, {.data = {0x80}, .size = 1}, TAKEN},
-        {8, {.data = {1, 0, 1}, .size = 3}, TAKEN},
-        {56, {.data = {1, 1}, .size = 2}, TAKEN},
-        {0, {.data = {1, [12] = 8}, .size = 13}, TAKEN},
-        {96, {.data = {8}, .size = 1}, TAKEN}, /* agent 99 */
-        {0, {.size = 0}, TAKEN_IN_HELLO},
-        {8, {.size = 0}, REFUSED}, /* nobody, from agent 8 */
-        {UINT32_MAX, {.size = 0}, REFUSED},
-        {0, {.data = {0}, .size = 1}, REFUSED},
-        {0, {.data = {0, 1}, .size = 2}, REFUSED}, /* begins too early */
-        {0, {.data = {1, 0}, .size = 2}, REFUSED}, /* ends too late */
-        {8, {.data = {1, [15] = 0}, .size = 15}, REFUSED},
-        {1, {.data = {1}, .size = 1}, REFUSED}, /* no multiple of 8 */
-        {4, {.data = {0x10}, .size = 1}, REFUSED},
-        {95, {.data = {1}, .size = 1}, REFUSED},
-        {96, {.data = {0x10}, .size = 1}, REFUSED}, /* agent 100 */
-        {96, {.data = {8, 1}, .size = 2}, REFUSED},
-        {0, {.data = {1, [12] = 0x80}, .size = 13}, REFUSED},
-        {0, {.data = {1, [15] = 0x80}, .size = 16}, REFUSED},
-        {0, {.data = {1, [16] = 1}, .size = 17}, REFUSED},
-        {120, {.data = {0x80}, .size = 1}, REFUSED},
-        {120, {.data = {1, 1}, .size = 2}, REFUSED},
-        {128, {.data = {1}, .size = 1}, REFUSED},
-        {1u << 31, {.data = {1}, .size = 1}, REFUSED},
-        {UINT32_MAX - 7, {.data = {1}, .size = 1}, REFUSED},
-        {UINT32_MAX - 7, {.data = {1, 1}, .size = 2}, REFUSED},
-        {UINT32_MAX, {.data = {1}, .size = 1}, REFUSED},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        judge_origins(&sample, cases[i].first, &cases[i].set, cases[i].verdict);
-}
-
-/* ---- Grants ---- */
-
-static struct tacit_commit numbered_commit(void)
-{
-    struct tacit_commit commit;
-    for (uint8_t i = 0; i < TACIT_SHA256_BYTES; i++) {
-        commit.commitment[i] = i;
-        commit.previous[i] = (uint8_t)(100 + i);
-        commit.salt[i] = (uint8_t)(200 + i);
-    }
-    return commit;
-}
-
-/* Every message that speaks of commitments: what it says of them comes back, and nothing else. */
-TEST(words_of_grants_survive_the_trip)
-{
-    static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_COMMIT, TACIT_ELIM_GRANT,
-                                                         TACIT_ELIM_REFUSAL, TACIT_ELIM_HELLO,
-                                                         TACIT_ELIM_REPORT};
-    static const size_t lengths[] = {68, 39, 39, 34, 9 + 10 + 10 + 68};
-    static const union tacit_sum sum = {.steps = -5};
-    static const uint64_t arms = 2;
-    static const uint8_t zeros[TACIT_SHA256_BYTES];
-    struct tacit_commit const commit = numbered_commit();
-    for (size_t i = 0; i < 5; i++) {
-        bool const is_report = kinds[i] == TACIT_ELIM_REPORT;
-        bool const has_previous = kinds[i] == TACIT_ELIM_COMMIT || is_report;
-        struct tacit_elim_message said = {.kind = kinds[i],
-                                          .from = 1,
-                                          .to = TACIT_HUB,
-                                          .run_id = 7,
-                                          .epoch = 4,
-                                          .closed = kinds[i] == TACIT_ELIM_GRANT,
-                                          .forgot = kinds[i] == TACIT_ELIM_REFUSAL,
-                                          .commit = &commit};
-        if (is_report) {
-            said.arms = &arms;
-            said.sums = &sum;
-            said.sum_count = 1;
-        }
-        struct tacit_elim_message *heard = NULL;
-        uint8_t bytes[256];
-        size_t const size = tacit_wire_bytes(WIRE(elim, 3, 2), &said);
-        assert_int_equal(size, 24 + 3 + lengths[i]);
-        tacit_wire_encode(WIRE(elim, 3, 2), &said, bytes);
-        assert_int_equal(tacit_wire_decode(WIRE(elim, 3, 2, 0, TACIT_HUB), bytes, size, &heard,
-                                           tacit_wire_heap()),
-                         TACIT_OK);
-        assert_int_equal(heard->kind, kinds[i]);
-        assert_int_equal(heard->closed, said.closed);
-        assert_int_equal(heard->forgot, said.forgot);
-        assert_non_null(heard->commit);
-        assert_memory_equal(heard->commit->commitment, is_report ? zeros : commit.commitment,
-                            TACIT_SHA256_BYTES);
-        assert_memory_equal(heard->commit->previous, has_previous ? commit.previous : zeros,
-                            TACIT_SHA256_BYTES);
-        assert_memory_equal(heard->commit->salt, is_report ? commit.salt : zeros,
-                            TACIT_SHA256_BYTES);
-        testing_free(heard);
-        for (size_t cut = 1; cut <= size; cut++) {
-            heard = NULL;
-            assert_int_equal(tacit_wire_decode(WIRE(elim, 3, 2, 0, TACIT_HUB), bytes, size - cut,
-                                               &heard, tacit_wire_heap()),
-                             TACIT_MALFORMED);
-            assert_null(heard);
-        }
-    }
-}
-
-static void expect_all_cuts_refused(const uint8_t *bytes, size_t size, uint32_t to)
-{
-    for (size_t cut = 1; cut <= size; cut++) {
-        struct tacit_elim_message *heard = NULL;
-        assert_int_equal(tacit_wire_decode(WIRE(elim, 3, 12, 0, to), bytes, size - cut, &heard,
-                                           tacit_wire_heap()),
-                         TACIT_MALFORMED);
-        assert_null(heard);
-    }
-}
-
-/* Rows of the third and the tenth agent, in a table of all, and what opens them. */
-static struct tacit_elim_message two_rows(union tacit_sum *table,
-                                          struct tacit_elim_opening *openings)
-{
-    static const uint64_t arms = 5;
-    static const uint64_t origins = 1 << 2 | 1 << 9;
-    for (uint32_t i = 0; i < 12 * sizeof *openings; i++)
-        ((uint8_t *)openings)[i] = (uint8_t)(i / 5 + i);
-    for (uint32_t i = 0; i < 36; i++)
-        table[i].steps = i;
-    return (struct tacit_elim_message){.kind = TACIT_ELIM_DATA,
-                                       .from = 1,
-                                       .to = 3,
-                                       .run_id = 7,
-                                       .epoch = 4,
-                                       .pulls = 10,
-                                       .arms = &arms,
-                                       .sum_count = 2,
-                                       .sums = table,
-                                       .origins = &origins,
-                                       .row_stride = 3,
-                                       .openings = openings};
-}
-
-/* Rows keep what opens them; from a table or packed, in the same bytes. */
-TEST(rows_travel_with_what_opens_them)
-{
-    union tacit_sum table[12 * 3];
-    struct tacit_elim_opening openings[12];
-    struct tacit_elim_message said = two_rows(table, openings);
-    struct tacit_elim_message *heard = NULL;
-    uint8_t bytes[512];
-    uint8_t again[512];
-    for (uint32_t i = 0; i < 12; i++)
-        memset(openings[i].signature, 0, sizeof openings[i].signature); /* without signed rows */
-    size_t const size = tacit_wire_bytes(WIRE(elim, 3, 12), &said);
-    said.openings = NULL; /* two rows, their length in two bytes, and the place of signatures */
-    assert_int_equal(size - tacit_wire_bytes(WIRE(elim, 3, 12), &said), 2 * 64 + 1 + 2 + 2 + 1);
-    said.openings = openings;
-    tacit_wire_encode(WIRE(elim, 3, 12), &said, bytes);
-    assert_int_equal(
-        tacit_wire_decode(WIRE(elim, 3, 12, 0, 3), bytes, size, &heard, tacit_wire_heap()),
-        TACIT_OK);
-    assert_memory_equal(&heard->openings[0], &openings[2], sizeof openings[2]);
-    assert_memory_equal(&heard->openings[1], &openings[9], sizeof openings[9]);
-    assert_int_equal(heard->sums[2].steps, 27);
-    assert_int_equal(tacit_wire_bytes(WIRE(elim, 3, 12), heard), size);
-    tacit_wire_encode(WIRE(elim, 3, 12), heard, again);
-    assert_memory_equal(bytes, again, size);
-    testing_free(heard);
-    expect_all_cuts_refused(bytes, size, 3);
-}
-
-/* With signed rows a word has what its sender holds, and rows have their own agents' signatures. */
-TEST(rows_travel_with_their_seals)
-{
-    union tacit_sum table[12 * 3];
-    struct tacit_elim_opening openings[12];
-    struct tacit_elim_message said = two_rows(table, openings);
-    struct tacit_elim_message *heard = NULL;
-    uint8_t bytes[1024];
-    said.is_signed = said.has_history = said.history.is_last = true;
-    said.history.rounds = 3;
-    memset(said.history.digest, 0x5c, sizeof said.history.digest);
-    size_t const size = tacit_wire_bytes(WIRE(elim, 3, 12), &said);
-    assert_true(size <= sizeof bytes);
-    tacit_wire_encode(WIRE(elim, 3, 12), &said, bytes);
-    assert_int_equal(
-        tacit_wire_decode(WIRE(elim, 3, 12, 0, 3), bytes, size, &heard, tacit_wire_heap()),
-        TACIT_OK);
-    assert_true(heard->is_signed && heard->has_history && heard->history.is_last);
-    assert_int_equal(heard->history.rounds, 3);
-    assert_memory_equal(heard->history.digest, said.history.digest, sizeof said.history.digest);
-    assert_memory_equal(&heard->openings[0], &openings[2], sizeof openings[2]);
-    assert_memory_equal(&heard->openings[1], &openings[9], sizeof openings[9]);
-    testing_free(heard);
-}
-
-/* Two signatures of one agent, who is one of those that there are. */
-TEST(proof_travels_and_is_of_a_site_of_the_run)
-{
-    struct tacit_elim_proof proof = {.agent = 5};
-    struct tacit_elim_message const said = {
-        .kind = TACIT_ELIM_PROOF, .from = 1, .to = 3, .run_id = 7, .epoch = 4, .proof = &proof};
-    struct tacit_elim_message *heard = NULL;
-    uint8_t bytes[512];
-    memset(proof.subjects[1], 1, sizeof proof.subjects[1]);
-    memset(proof.signatures, 2, sizeof proof.signatures);
-    size_t const size = tacit_wire_bytes(WIRE(elim, 3, 12), &said);
-    tacit_wire_encode(WIRE(elim, 3, 12), &said, bytes);
-    assert_int_equal(
-        tacit_wire_decode(WIRE(elim, 3, 12, 0, 3), bytes, size, &heard, tacit_wire_heap()),
-        TACIT_OK);
-    assert_memory_equal(heard->proof, &proof, sizeof proof);
-    testing_free(heard);
-    proof.agent = 12;
-    tacit_wire_encode(WIRE(elim, 3, 12), &said, bytes);
-    assert_int_equal(
-        tacit_wire_decode(WIRE(elim, 3, 12, 0, 3), bytes, size, &heard, tacit_wire_heap()),
-        TACIT_MALFORMED);
-}
-
-/* What opens the sink's own sums is not in the total of several. */
-TEST(report_of_a_sink_names_its_grant_and_does_not_open_it)
-{
-    static const uint64_t arms = 2;
-    static const union tacit_sum sum = {.steps = -5};
-    static const uint8_t zeros[TACIT_SHA256_BYTES];
-    struct tacit_commit const commit = numbered_commit();
-    struct tacit_elim_message said = {.kind = TACIT_ELIM_REPORT,
-                                      .from = 1,
-                                      .to = TACIT_HUB,
-                                      .run_id = 7,
-                                      .epoch = 4,
-                                      .pulls = 10,
-                                      .arms = &arms,
-                                      .sum_count = 1,
-                                      .sums = &sum,
-                                      .commit = &commit};
-    for (said.agents = 1; said.agents <= 2; said.agents++) {
-        bool const is_total = said.agents > 1;
-        struct tacit_elim_message *heard = NULL;
-        uint8_t bytes[256];
-        size_t const size = tacit_wire_bytes(WIRE(elim, 3, 12), &said);
-        tacit_wire_encode(WIRE(elim, 3, 12), &said, bytes);
-        assert_int_equal(tacit_wire_decode(WIRE(elim, 3, 12, 0, TACIT_HUB), bytes, size, &heard,
-                                           tacit_wire_heap()),
-                         TACIT_OK);
-        assert_int_equal(heard->agents, said.agents);
-        assert_memory_equal(heard->commit->commitment, is_total ? commit.commitment : zeros, 32);
-        assert_memory_equal(heard->commit->previous, is_total ? zeros : commit.previous, 32);
-        assert_memory_equal(heard->commit->salt, is_total ? zeros : commit.salt, 32);
-        testing_free(heard);
-        expect_all_cuts_refused(bytes, size, TACIT_HUB);
-    }
-}
-
-/* ---- Known answers --------------------------------------------------------------------------- */
-
-/* All that a decoder says of these bytes, as a core that sends what it found would say it. */
-static void look(const uint8_t *bytes, size_t size, const void *context)
-{
-    struct sample const *const sample = context;
-    struct tacit_elim_message *message = NULL;
-    struct tacit_elim_update update = {.send = false};
-    enum tacit_status const status =
-        tacit_wire_decode(WIRE(elim, sample->arm_count, sample->agent_count, 0, sample->message.to),
-                          bytes, size, &message, wire_bytes_memory());
-    if (status == TACIT_OK) {
-        update.send = true;
-        update.message = *message;
-        digest_word(message->rows_stay);
-        digest_word(tacit_wire_label(tacit_wire_elim.messages, message).kind);
-        digest_word(message->epoch == 1);
-    }
-    digest_elim(status, &update, sample->arm_count, sample->agent_count);
-    wire_bytes_give(message);
-}
-
-static void damage(const struct sample *sample)
-{
-    struct wire_bytes const word = {encode(sample), size_of(sample)};
-    wire_bytes_damage(word, look, sample);
-    testing_free(word.bytes);
-}
-
-TEST(damaged_words_of_each_shape_are_judged_as_they_were)
-{
-    static struct sample sample;
-    static const enum shape wide[] = {HELLO_OF_PEER, ORDER_WITH_UPLOADERS, ADVERT, REQUEST};
-    for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
-        make(&sample, (enum shape)shape, 3, 5);
-        sample.message.epoch = shape % 2 == 0 ? TACIT_ELIM_EPOCHS_MAX : 1;
-        damage(&sample);
-    }
-    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
-        make(&sample, wide[i], 65, 70); /* sets of two words, of which the first label is 17 */
-        memset(sample.agents, 0, sizeof sample.agents);
-        for (uint32_t agent = 17; agent < 70; agent += 13)
-            tacit_bits_add(sample.agents, agent);
-        damage(&sample);
-    }
-    make(&sample, REPORT_OF_SINK, 1, 5);
-    sample.message.agents = 5; /* all */
-    damage(&sample);
-    sample.message.agents = 1;
-    damage(&sample);
-}
-
-TEST(sizes_that_cannot_be_take_no_memory)
-{
-    struct sample const sample = small();
-    wire_bytes_sizes(look, &sample);
-}
-
-TEST(damaged_orders_with_leader_and_changes_are_judged_as_they_were)
-{
-    static struct sample sample;
-    static const struct tacit_elim_change log[2] = {
-        {.kind = 2, .epoch = 3, .subject = 4, .number = 1, .value = 5, .made_unix_s = 6},
-        {.kind = 7, .epoch = 8, .subject = 9, .number = 2, .value = 10, .made_unix_s = 11}};
-    make(&sample, ORDER, 3, 5);
-    sample.message.leader = 3;
-    damage(&sample);
-    sample.message.changes = log;
-    for (uint32_t count = 1; count <= 2; count++) {
-        sample.message.change_count = count;
-        damage(&sample);
-    }
-}
-
-TEST(damaged_words_of_grants_are_judged_as_they_were)
-{
-    static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_HELLO, TACIT_ELIM_COMMIT,
-                                                         TACIT_ELIM_GRANT, TACIT_ELIM_GRANT,
-                                                         TACIT_ELIM_REFUSAL};
-    static const uint64_t refused = 4;
-    static struct sample sample;
-    struct tacit_commit const commit = numbered_commit();
-    for (uint32_t i = 0; i < 5; i++) {
-        make(&sample, HELLO, 3, 5);
-        sample.message.kind = kinds[i];
-        sample.message.commit = &commit;
-        sample.message.closed = i == 3;
-        damage(&sample);
-        sample.message.refused = &refused;
-        if (i < 2)
-            damage(&sample);
-    }
-    for (uint32_t agents = 0; agents <= 2; agents++) {
-        make(&sample, REPORT, 3, 5);
-        sample.message.commit = &commit;
-        sample.message.agents = agents;
-        damage(&sample);
-    }
-    struct tacit_elim_opening openings[3];
-    for (uint32_t i = 0; i < sizeof openings; i++)
-        ((uint8_t *)openings)[i] = (uint8_t)(i / 5 + i);
-    make(&sample, DATA, 3, 5);
-    sample.message.openings = openings;
-    damage(&sample);
-}
-
-DIGEST_IS(UINT64_C(0x03dadb4e40169476))
