@@ -7,6 +7,7 @@
 #include <math.h>
 #include "../support/testing.h"
 #include "../support/chance.h"
+#include "../support/gof.h"
 #include "../support/network.h"
 #include "graph_twin.h"
 #include "tacit/bounds.h"
@@ -17,7 +18,6 @@
 #define LOOKS 64u
 #define RUNS 160u
 #define FAULTY_SEEDS 120u
-#define STANDARD_ERRORS 4.0
 #define SEED UINT64_C(1414)
 
 struct setting {
@@ -119,7 +119,6 @@ static struct world *world_new(const struct setting *setting)
     struct world *const world = testing_calloc(1, sizeof *world);
     struct tacit_rng rng = tacit_rng_stream(SEED, setting->arms, 0, TACIT_PURPOSE_INSTANCE);
     double best = 0;
-    assert_non_null(world);
     world->setting = setting;
     world->network = network_new(setting->specs, part_count(setting), 1);
     world->agents = world->network->graph.agent_count;
@@ -366,7 +365,6 @@ static void play_twin(const struct world *world, const struct traffic *traffic, 
 {
     struct twin *const twin = testing_calloc(1, sizeof *twin);
     bool const has_hub = world->setting->collection == TACIT_ELIM_GATHER;
-    assert_non_null(twin);
     twin->world = world;
     twin->traffic = *traffic;
     twin->leader = ARMS_MAX;
@@ -419,38 +417,6 @@ static void take_row(const struct tacit_sim_row *row, double measure[MEASURES])
         measure[i] = row->metrics[metrics[i]];
 }
 
-struct moments {
-    double sum[MEASURES];
-    double squares[MEASURES];
-};
-
-static void add(struct moments *moments, const double measure[MEASURES])
-{
-    for (int i = 0; i < MEASURES; i++) {
-        moments->sum[i] += measure[i];
-        moments->squares[i] += measure[i] * measure[i];
-    }
-}
-
-static uint32_t count_differences(const char *name, const struct moments *sim,
-                                  const struct moments *twin)
-{
-    uint32_t bad = 0;
-    for (int i = 0; i < MEASURES; i++) {
-        double const a = sim->sum[i] / RUNS;
-        double const b = twin->sum[i] / RUNS;
-        double const variance =
-            fmax(0, sim->squares[i] / RUNS - a * a) + fmax(0, twin->squares[i] / RUNS - b * b);
-        double const error = sqrt(variance / RUNS);
-        bool const differs = !(fabs(a - b) <= STANDARD_ERRORS * error + 1e-9 * (1 + fabs(b)));
-        if (differs)
-            print_message("%s: %s: simulator %.6g, twin %.6g, standard error %.3g\n", name,
-                          measure_names[i], a, b, error);
-        bad += differs ? 1 : 0;
-    }
-    return bad;
-}
-
 static uint32_t compare(const struct setting *setting)
 {
     struct world *const world = world_new(setting);
@@ -458,7 +424,8 @@ static uint32_t compare(const struct setting *setting)
     uint64_t const points[] = {setting->horizon};
     struct elim_sim const sim = sim_of(world, &network, points);
     struct traffic const traffic = traffic_of(world);
-    struct moments moments[2] = {{{0}, {0}}, {{0}, {0}}};
+    struct gof_spread ours[MEASURES] = {{0}};
+    struct gof_spread twins[MEASURES] = {{0}};
     enum tacit_status status;
     struct elim_run *const run = elim_run_new(&sim, &status);
     struct tacit_sim_row *const row = tacit_sim_row_new(&sim.common, ELIM_METRIC_COUNT);
@@ -472,14 +439,13 @@ static uint32_t compare(const struct setting *setting)
         assert_int_equal(elim_run_play(run, index, row, &stop, &healed), TACIT_OK);
         assert_true(healed);
         take_row(row, measure);
-        add(&moments[0], measure);
+        for (int i = 0; i < MEASURES; i++)
+            gof_add(&ours[i], measure[i]);
         play_twin(world, &traffic, index, measure);
-        add(&moments[1], measure);
+        for (int i = 0; i < MEASURES; i++)
+            gof_add(&twins[i], measure[i]);
     }
-    print_message("%s: regret %.1f, of the twin %.1f; rounds %.2f\n", setting->name,
-                  moments[0].sum[REGRET] / RUNS, moments[1].sum[REGRET] / RUNS,
-                  moments[0].sum[ROUNDS] / RUNS);
-    uint32_t const bad = count_differences(setting->name, &moments[0], &moments[1]);
+    uint32_t const bad = gof_differences(setting->name, measure_names, MEASURES, ours, twins);
     testing_free(row);
     tacit_sim_delete(run);
     world_free(world);

@@ -7,13 +7,13 @@
 #include "../support/testing.h"
 #include "../support/effort.h"
 #include "../support/elim_sim.h"
+#include "../support/gof.h"
 #include "graph_twin.h"
 
 #define ARMS_MAX 50u
 #define EPOCHS_MAX 64u
 #define AGENTS_MAX 100u
 #define EDGES_MAX (AGENTS_MAX * (AGENTS_MAX - 1) / 2)
-#define STANDARD_ERRORS 4.0
 
 /* ---- Graphs ---- */
 
@@ -74,8 +74,7 @@ static void add_part(struct graph *graph, enum shape shape, uint32_t size, uint6
 
 static struct graph *whole_graph(enum shape shape, uint32_t size, uint64_t seed)
 {
-    struct graph *const graph = calloc(1, sizeof *graph);
-    assert_non_null(graph);
+    struct graph *const graph = testing_calloc(1, sizeof *graph);
     add_part(graph, shape, size, seed);
     return graph;
 }
@@ -165,7 +164,6 @@ TEST(a_gis_round_sends_what_was_computed_apart)
         assert_int_equal(result.data, known_rounds[i].data);
         assert_int_equal(result.scalars, 2 * known_rounds[i].observations);
         assert_true(result.agents_agree);
-        free(graph);
     }
 }
 
@@ -182,7 +180,6 @@ TEST(a_ring_of_50_waits_24_pulls)
     assert_int_equal(result.delay, 24);
     assert_int_equal(result.waiting_pulls, 50 * 24 * (uint64_t)result.rounds);
     assert_int_equal(result.slots, 25 * (uint64_t)result.rounds);
-    free(graph);
 }
 
 /* By hand: the sink, its delay and the sum of the ways to it. */
@@ -218,7 +215,6 @@ TEST(sinks_are_where_the_ways_are_short)
         assert_int_equal(result.uploads, 2);
         assert_int_equal(result.orders, 2);
         assert_int_equal(result.scalars, 2 * (known[at].way + 2));
-        free(graph);
     }
 }
 
@@ -241,7 +237,6 @@ TEST(what_meets_on_the_way_travels_together)
     assert_int_equal(result.data, 7);
     assert_int_equal(result.scalars, 2 * (8 + 1));
     assert_true(result.cost_all_edges == 3.0 * (5 * 2) + 50.0);
-    free(graph);
 }
 
 /* ---- The twin's schedule ---- */
@@ -279,7 +274,6 @@ TEST(a_schedule_done_with_pencil)
         0, 4 * 0.6, 4 * 102 * 0.6, 4 * 102 * 0.6 + 0.6, 4 * 102 * 0.6 + 0.6, 4 * 102 * 0.6 + 0.6};
     for (uint32_t i = 0; i < 6; i++)
         assert_close(curve[i], want[i]);
-    free(graph);
 }
 
 /* T such that exploration (two arms) ends `after` slots before it; S(1) depends on T. */
@@ -293,50 +287,33 @@ static uint64_t horizon_after_exploration(uint32_t agents, uint64_t after)
     return horizon;
 }
 
-/* A ring of six: d_G = 3. The slots that happen by T = exploration + 0, 1, 2 are 1, 2, 3. */
-TEST(the_horizon_cuts_the_waiting)
+/* A ring of six: d_G = 3; the slots that happen by T = exploration + 0, 1, 2 are 1, 2, 3. A path of
+ * five: two hops, at the ends of the two waiting slots. */
+TEST(the_horizon_cuts_the_waiting_and_the_collection)
 {
     static const double means[] = {0.1, 0.9};
-    struct graph *const graph = whole_graph(RING, 6, 0);
-    struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_GIS);
-    config.arms = 2;
-    config.means = means;
-    config.constant_rewards = true;
-    for (uint32_t after = 0; after <= 3; after++) {
+    for (uint32_t i = 0; i < 8; i++) {
+        bool const gathers = i >= 4;
+        uint32_t const after = i % 4;
+        uint32_t const agents = gathers ? 5 : 6;
+        struct graph *const graph = whole_graph(gathers ? PATH : RING, agents, 0);
+        struct graph_twin_config config =
+            on_graph(graph, gathers ? GRAPH_TWIN_SINKS : GRAPH_TWIN_GIS);
         struct graph_twin_result result = {.eliminated_epoch = NULL};
-        config.horizon = horizon_after_exploration(6, after);
+        config.arms = 2;
+        config.means = means;
+        config.constant_rewards = true;
+        config.horizon = horizon_after_exploration(agents, after);
         assert_true(graph_twin_run(&config, &result));
         assert_int_equal(result.rounds, 1);
         assert_int_equal(result.rounds_ended, after >= 2 ? 1 : 0);
-        assert_int_equal(result.slots, after >= 2 ? 3 : after + 1);
-        assert_int_equal(result.waiting_pulls, 6 * (after >= 2 ? 2 : after));
-        assert_int_equal(result.links, 18);
+        assert_int_equal(result.slots, (after >= 2 ? 2 : after) + (gathers ? 0 : 1));
+        assert_int_equal(result.waiting_pulls, agents * (after >= 2 ? 2 : after));
+        assert_int_equal(result.data, !gathers ? result.data : after == 0 ? 0 : after == 1 ? 4 : 6);
+        assert_int_equal(result.uploads, gathers && after >= 2 ? 1 : 0);
+        assert_int_equal(result.links, gathers ? 7 : 18);
         assert_int_equal(result.final_arm_count, after >= 2 ? 1 : 2);
     }
-    free(graph);
-}
-
-/* A path of five: two hops, at the ends of the two waiting slots. */
-TEST(the_horizon_cuts_the_collection)
-{
-    static const double means[] = {0.1, 0.9};
-    struct graph *const graph = whole_graph(PATH, 5, 0);
-    struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_SINKS);
-    config.arms = 2;
-    config.means = means;
-    config.constant_rewards = true;
-    for (uint32_t after = 0; after <= 3; after++) {
-        struct graph_twin_result result = {.eliminated_epoch = NULL};
-        config.horizon = horizon_after_exploration(5, after);
-        assert_true(graph_twin_run(&config, &result));
-        assert_int_equal(result.rounds, 1);
-        assert_int_equal(result.rounds_ended, after >= 2 ? 1 : 0);
-        assert_int_equal(result.slots, after >= 2 ? 2 : after);
-        assert_int_equal(result.waiting_pulls, 5 * (after >= 2 ? 2 : after));
-        assert_int_equal(result.data, after == 0 ? 0 : after == 1 ? 4 : 6);
-        assert_int_equal(result.uploads, after >= 2 ? 1 : 0);
-    }
-    free(graph);
 }
 
 /* Component {0} loves arm 0, component {1, 2, 3} arm 1; the averages rank them differently. */
@@ -361,60 +338,9 @@ TEST(the_average_of_averages_targets_another_mean)
     assert_int_equal(result.final_arm_count, 1);
     assert_int_equal(result.final_arm, 0);
     assert_false(result.final_arm_is_best);
-    free(graph);
 }
 
-/* ---- Statistics ---- */
-
-#define MEASURES_MAX 16u
-
-struct moments {
-    double runs;
-    double sum[MEASURES_MAX];
-    double squares[MEASURES_MAX];
-};
-
-static void add(struct moments *moments, const double *values, uint32_t count)
-{
-    moments->runs++;
-    for (uint32_t i = 0; i < count; i++) {
-        moments->sum[i] += values[i];
-        moments->squares[i] += values[i] * values[i];
-    }
-}
-
-/* Mean and squared standard error. */
-static void read_moments(const struct moments *moments, uint32_t i, double *mean,
-                         double *error_squared)
-{
-    double const runs = moments->runs;
-    *mean = moments->sum[i] / runs;
-    double const variance = (moments->squares[i] - runs * *mean * *mean) / (runs - 1);
-    *error_squared = (variance > 0 ? variance : 0) / runs;
-}
-
-/* Number of measures that differ by more than 4 standard errors; prints them, and the first. */
-static uint32_t count_differences(const char *name, const struct moments *a,
-                                  const struct moments *b, const char *const *names, uint32_t count)
-{
-    uint32_t bad = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        double mean_a;
-        double mean_b;
-        double error_a;
-        double error_b;
-        read_moments(a, i, &mean_a, &error_a);
-        read_moments(b, i, &mean_b, &error_b);
-        double const error = sqrt(error_a + error_b);
-        bool const agrees = fabs(mean_a - mean_b) <= STANDARD_ERRORS * error + 1e-9 * fabs(mean_a);
-        if (i == 0 || !agrees)
-            print_message("%-40s %-22s %.6g and %.6g, difference %.2f standard errors%s\n", name,
-                          names[i], mean_a, mean_b, error > 0 ? (mean_b - mean_a) / error : 0.0,
-                          agrees ? "" : "  BAD");
-        bad += agrees ? 0 : 1;
-    }
-    return bad;
-}
+/* ---- Noise ---- */
 
 /* Noise, all shapes: agents come to the same aggregate and set, in d_G slots a round, and wait
  * d_G - 1 pulls (or the delay of the slowest component). */
@@ -448,35 +374,7 @@ TEST(agents_agree_on_every_graph)
             assert_int_equal(result.waiting_pulls,
                              (uint64_t)result.rounds * result.delay * graph->agents);
         }
-        free(graph);
     }
-}
-
-/* The bad configurations that a test could write by mistake. */
-TEST(broken_graphs_are_refused)
-{
-    static const double means[] = {0.1, 0.9};
-    struct graph *const graph = whole_graph(PATH, 4, 0);
-    struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_GIS);
-    struct graph_twin_result result = {.eliminated_epoch = NULL};
-    config.arms = 2;
-    config.means = means;
-    assert_true(graph_twin_run(&config, &result));
-    config.edge_count = 2;
-    assert_false(graph_twin_run(&config, &result));
-    config.edge_count = 3;
-    graph->edges[2] = graph->edges[0];
-    assert_false(graph_twin_run(&config, &result));
-    graph->edges[2] = (struct graph_twin_edge){3, 3};
-    assert_false(graph_twin_run(&config, &result));
-    config.kind = GRAPH_TWIN_SINKS;
-    config.component_count = 2;
-    graph->component_of[3] = 1;
-    config.edge_count = 2;
-    assert_true(graph_twin_run(&config, &result));
-    graph->component_of[0] = 1;
-    assert_false(graph_twin_run(&config, &result));
-    free(graph);
 }
 
 /* ---- The simulator against the twin: one setting for both ---- */
@@ -513,8 +411,7 @@ static uint32_t runs_of(const struct setting *setting)
 
 static struct graph *graph_of(const struct setting *setting)
 {
-    struct graph *const graph = calloc(1, sizeof *graph);
-    assert_non_null(graph);
+    struct graph *const graph = testing_calloc(1, sizeof *graph);
     for (uint32_t i = 0; setting->participation > 0 && i < setting->parts[0].size; i++)
         add_part(graph, PATH, 1, 0);
     for (uint32_t i = graph->agents; i < PARTS_MAX && setting->parts[i].size > 0; i++)
@@ -553,16 +450,14 @@ struct network {
     void *work;
 };
 
-static void network_make(struct network *network, const struct setting *setting,
-                         const struct graph *graph)
+static struct network *network_of(const struct setting *setting, const struct graph *graph)
 {
+    struct network *const network = testing_calloc(1, sizeof *network);
     size_t const edge_count = setting->kind == GRAPH_TWIN_ALONE ? 0 : graph->edge_count;
     for (size_t e = 0; e < edge_count; e++)
         network->edges[e] = (struct tacit_edge){graph->edges[e].b, graph->edges[e].a};
-    network->memory = malloc(tacit_graph_size(graph->agents, edge_count));
-    network->work = malloc(tacit_graph_work_size(graph->agents));
-    assert_non_null(network->memory);
-    assert_non_null(network->work);
+    network->memory = testing_malloc(tacit_graph_size(graph->agents, edge_count));
+    network->work = testing_malloc(tacit_graph_work_size(graph->agents));
     assert_int_equal(tacit_graph_init(&network->graph, network->memory, graph->agents,
                                       network->edges, edge_count),
                      TACIT_OK);
@@ -580,13 +475,14 @@ static void network_make(struct network *network, const struct setting *setting,
         .diameter = tacit_graph_diameter(&network->graph, TACIT_GRAPH_EXACT, network->work).low,
         .components_alike = setting->average_of_averages,
         .reports_at_once = setting->first_hop_early};
+    return network;
 }
 
 static void network_free(struct network *network)
 {
-    free(network->memory);
-    free(network->work);
-    free(network);
+    testing_free(network->memory);
+    testing_free(network->work);
+    testing_free(network);
 }
 
 static struct elim_sim sim_setting(const struct setting *setting, const struct graph *graph,
@@ -640,10 +536,9 @@ static const char *const measure_names[] = {"regret",
                                             "best_arm_fraction"};
 enum { MEASURES = sizeof measure_names / sizeof measure_names[0] };
 
-static struct moments measure_twin(const struct setting *setting, const struct graph *graph,
-                                   const double *means)
+static void measure_twin(const struct setting *setting, const struct graph *graph,
+                         const double *means, struct gof_spread spreads[MEASURES])
 {
-    struct moments moments = {0};
     double early;
     uint64_t const third = setting->horizon / 3;
     struct graph_twin_config config = twin_setting(setting, graph, means);
@@ -668,13 +563,13 @@ static struct moments measure_twin(const struct setting *setting, const struct g
                                  (double)result.messages_per_receiver,
                                  (double)result.scalars,
                                  result.best_arm_fraction};
-        add(&moments, values, MEASURES);
+        for (uint32_t i = 0; i < MEASURES; i++)
+            gof_add(&spreads[i], values[i]);
     }
-    return moments;
 }
 
-static struct moments measure_sim(const struct setting *setting, const struct graph *graph,
-                                  const double *means)
+static void measure_sim(const struct setting *setting, const struct graph *graph,
+                        const double *means, struct gof_spread spreads[MEASURES])
 {
     static const enum elim_metric metrics[] = {ELIM_REGRET,
                                                ELIM_REGRET,
@@ -689,33 +584,23 @@ static struct moments measure_sim(const struct setting *setting, const struct gr
                                                ELIM_MESSAGES_PER_RECEIVER,
                                                ELIM_SCALARS,
                                                ELIM_BEST_ARM_FRACTION};
-    struct moments moments = {0};
     size_t const runs = runs_of(setting);
     uint64_t const third = setting->horizon / 3;
-    struct network *const network = calloc(1, sizeof *network);
-    assert_non_null(network);
-    network_make(network, setting, graph);
+    struct network *const network = network_of(setting, graph);
     struct elim_sim const sim = sim_setting(setting, graph, network, means, &third, 1);
     struct tacit_sim_results const results = {
-        .metrics = calloc(ELIM_METRIC_COUNT * runs, sizeof(double)),
-        .regret = calloc(runs, sizeof(double)),
-        .eliminated = calloc(runs * setting->arms, sizeof(uint32_t)),
-        .finished = calloc(runs, sizeof(bool))};
+        .metrics = testing_calloc(ELIM_METRIC_COUNT * runs, sizeof(double)),
+        .regret = testing_calloc(runs, sizeof(double)),
+        .eliminated = testing_calloc(runs * setting->arms, sizeof(uint32_t)),
+        .finished = testing_calloc(runs, sizeof(bool))};
     struct tacit_sim_control control = {0};
     assert_int_equal(elim_sim_run(&sim, 2, &results, &control), TACIT_OK);
     for (size_t run = 0; run < runs; run++) {
-        double values[MEASURES];
         for (uint32_t i = 0; i < MEASURES; i++)
-            values[i] = results.metrics[metrics[i] * runs + run];
-        values[1] = results.regret[run];
-        add(&moments, values, MEASURES);
+            gof_add(&spreads[i],
+                    i == 1 ? results.regret[run] : results.metrics[metrics[i] * runs + run]);
     }
     network_free(network);
-    free(results.metrics);
-    free(results.regret);
-    free(results.eliminated);
-    free(results.finished);
-    return moments;
 }
 
 static uint32_t compare(const struct setting *setting)
@@ -723,11 +608,12 @@ static uint32_t compare(const struct setting *setting)
     double means[ARMS_MAX * AGENTS_MAX];
     struct graph *const graph = graph_of(setting);
     draw_means(means, ARMS_MAX * AGENTS_MAX, 77);
-    struct moments const naive = measure_twin(setting, graph, means);
-    struct moments const fast = measure_sim(setting, graph, means);
-    free(graph);
-    return count_differences(setting->name, &naive, &fast, measure_names,
-                             setting->waiting_is_cut ? MEASURES_OF_A_CUT : MEASURES);
+    struct gof_spread naive[MEASURES] = {{0}};
+    struct gof_spread fast[MEASURES] = {{0}};
+    measure_twin(setting, graph, means, naive);
+    measure_sim(setting, graph, means, fast);
+    return gof_differences(setting->name, measure_names,
+                           setting->waiting_is_cut ? MEASURES_OF_A_CUT : MEASURES, fast, naive);
 }
 
 #define GRAPH(shape, size)                                                                         \
@@ -869,19 +755,13 @@ TEST(comparison_notices_a_slightly_different_algorithm)
     double means[ARMS_MAX * AGENTS_MAX];
     draw_means(means, ARMS_MAX * AGENTS_MAX, 77);
     for (size_t i = 0; i < 2; i++) {
-        double a;
-        double b;
-        double a_error;
-        double b_error;
-        struct graph *const graph = graph_of(&others[i][0]);
-        struct graph *const other = graph_of(&others[i][1]);
-        struct moments const naive = measure_twin(&others[i][0], graph, means);
-        struct moments const fast = measure_sim(&others[i][1], other, means);
-        read_moments(&naive, measures[i], &a, &a_error);
-        read_moments(&fast, measures[i], &b, &b_error);
-        assert_true(fabs(a - b) > STANDARD_ERRORS * sqrt(a_error + b_error));
-        free(graph);
-        free(other);
+        struct gof_spread naive[MEASURES] = {{0}};
+        struct gof_spread fast[MEASURES] = {{0}};
+        measure_twin(&others[i][0], graph_of(&others[i][0]), means, naive);
+        measure_sim(&others[i][1], graph_of(&others[i][1]), means, fast);
+        assert_int_equal(gof_differences("another one", &measure_names[measures[i]], 1,
+                                         &fast[measures[i]], &naive[measures[i]]),
+                         1);
     }
 }
 
@@ -1014,9 +894,8 @@ static uint32_t compare_exactly(const struct setting *setting, uint64_t seed,
     bool finished;
     bool healed;
     uint32_t bad = 0;
-    double *const curves = calloc(2 * (size_t)point_count, sizeof *curves);
+    double *const curves = testing_calloc(2 * (size_t)point_count, sizeof *curves);
     struct graph *const graph = graph_of(setting);
-    struct network *const network = calloc(1, sizeof *network);
     struct graph_twin_result naive = {.eliminated_epoch = naive_eliminated};
     struct tacit_sim_control control = {0};
     struct record record = {0};
@@ -1027,7 +906,7 @@ static uint32_t compare_exactly(const struct setting *setting, uint64_t seed,
     config.checkpoint_count = point_count;
     config.regret_at = curves;
     assert_true(graph_twin_run(&config, &naive));
-    network_make(network, setting, graph);
+    struct network *const network = network_of(setting, graph);
     struct elim_sim sim = sim_setting(setting, graph, network, means, points, point_count);
     if (setting->participation > 0)
         sim.hooks = elim_observe(&observer);
@@ -1047,8 +926,8 @@ static uint32_t compare_exactly(const struct setting *setting, uint64_t seed,
     if (setting->participation > 0)
         compare_epochs(&naive, &record);
     network_free(network);
-    free(graph);
-    free(curves);
+    testing_free(graph);
+    testing_free(curves);
     return bad;
 }
 
@@ -1079,7 +958,7 @@ static uint64_t horizon_in_the_waiting(struct setting setting, uint64_t seed, ui
         before = setting.horizon;
         setting.horizon = result.trace[0].n * result.trace[0].active_before + after;
     }
-    free(graph);
+    testing_free(graph);
     return before == setting.horizon ? before : 0;
 }
 

@@ -114,9 +114,9 @@ struct graph_twin_result {
     struct graph_twin_epoch trace[GRAPH_TWIN_TRACE_MAX];
 };
 
-/* Plays one run of T slots. Ensures: false, with result unspecified, on a bad config (a graph or
- * component that is not connected, an edge between components, a loop or a double edge, ...). The
- * same config gives the same result. Aborts when memory runs out. Cost: O(M T). */
+/* Plays one run of T slots. Requires: no edge between components, no loop, no double edge. Ensures:
+ * false, with result unspecified, where a graph or component is not connected. The same config
+ * gives the same result. Aborts when memory runs out. Cost: O(M T). */
 bool graph_twin_run(const struct graph_twin_config *config, struct graph_twin_result *result);
 
 /* A seed for run number `run` of a series: a hash of both. */

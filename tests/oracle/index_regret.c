@@ -4,6 +4,7 @@
  * False alarms: 6e-5 a comparison, 40 comparisons; fixed seeds. */
 #include <math.h>
 #include "../support/testing.h"
+#include "../support/gof.h"
 #include "../../src/families/index/plan.h"
 
 #define RUNS 400u
@@ -15,28 +16,6 @@
 static const double alike[ARMS] = {0.3, 0.5, 0.8, 0.65};
 static const double unlike[AGENTS * ARMS] = {0.1, 0.9, 0.5, 0.2, 0.8, 0.2,
                                              0.7, 0.3, 0.2, 0.4, 0.9, 0.1};
-
-struct spread {
-    double sum;
-    double squares;
-};
-
-static void add(struct spread *spread, double value)
-{
-    spread->sum += value;
-    spread->squares += value * value;
-}
-
-static double mean_of(const struct spread *spread)
-{
-    return spread->sum / RUNS;
-}
-
-static double square_error_of(const struct spread *spread)
-{
-    double const mean = mean_of(spread);
-    return (spread->squares / RUNS - mean * mean) / RUNS;
-}
 
 /* ---- The twin ---- */
 
@@ -166,7 +145,7 @@ static void twin_play(enum tacit_arms_kind kind, bool pooled, const double *mean
 
 static const uint64_t points[2] = {POINT, SLOTS};
 
-static void play_ours(const struct index_plan *plan, struct spread ours[2])
+static void play_ours(const struct index_plan *plan, struct gof_spread ours[2])
 {
     enum tacit_status status;
     atomic_bool stop = false;
@@ -177,8 +156,8 @@ static void play_ours(const struct index_plan *plan, struct spread ours[2])
     for (uint32_t index = 0; index < RUNS; index++) {
         tacit_sim_row_clear(row, &plan->sim, INDEX_METRIC_COUNT);
         assert_int_equal(index_run_play(run, index, row, &stop), TACIT_OK);
-        add(&ours[0], row->regret[0]);
-        add(&ours[1], row->regret[1]);
+        gof_add(&ours[0], row->regret[0]);
+        gof_add(&ours[1], row->regret[1]);
         assert_true(fabs(row->regret[1] - row->metrics[INDEX_REGRET]) < 1e-6);
         assert_true(row->metrics[INDEX_SAMPLES] == AGENTS * SLOTS);
         assert_int_equal(row->ranked_count, 1);
@@ -204,22 +183,19 @@ static void compare(enum tacit_arms_kind kind, bool pooled, const double *means,
                  .bounded = true},
         .sharing = pooled ? INDEX_SHARING_POOLED : INDEX_SHARING_NONE,
         .turns = pooled ? AGENTS : 1};
-    struct spread ours[2] = {{0, 0}, {0, 0}};
-    struct spread twins[2] = {{0, 0}, {0, 0}};
+    struct gof_spread ours[2] = {{0}};
+    struct gof_spread twins[2] = {{0}};
     play_ours(&plan, ours);
     for (uint32_t index = 0; index < RUNS; index++) {
         double regret[2];
         twin_play(kind, pooled, means, rows, regret);
-        add(&twins[0], regret[0]);
-        add(&twins[1], regret[1]);
+        gof_add(&twins[0], regret[0]);
+        gof_add(&twins[1], regret[1]);
     }
-    for (int i = 0; i < 2; i++) {
-        double const error = sqrt(square_error_of(&ours[i]) + square_error_of(&twins[i]));
-        print_message("kind %d %s at %llu: %.3f, twin %.3f, error %.3f\n", kind,
-                      pooled ? "pooled" : "alone", (unsigned long long)points[i], mean_of(&ours[i]),
-                      mean_of(&twins[i]), error);
-        assert_true(fabs(mean_of(&ours[i]) - mean_of(&twins[i])) <= 4 * error);
-    }
+    static const char *const names[] = {"at the point", "at the end"};
+    char name[64];
+    (void)snprintf(name, sizeof name, "kind %d %s", kind, pooled ? "pooled" : "alone");
+    assert_int_equal(gof_differences(name, names, 2, ours, twins), 0);
 }
 
 TEST(regrets_of_agents_alike_are_the_twins)

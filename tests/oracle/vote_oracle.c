@@ -8,10 +8,10 @@
 #include <math.h>
 #include "../../src/families/vote/play.h"
 #include "../support/effort.h"
+#include "../support/gof.h"
 #include "vote_twin.h"
 
 #define ARMS 10u
-#define STANDARD_ERRORS 4.0
 
 static const double problem_means[ARMS] = {0.7, 0.5, 0.3, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
 static const struct vote_group halves[2] = {{0.5, 0.8}, {0.5, 0.2}};
@@ -173,36 +173,9 @@ TEST(mean_gap_is_the_average_over_all_samples)
 
 enum { SAMPLES, SAMPLES_VOTE, MESSAGES, MEASURES };
 
-struct moments {
-    double sum[MEASURES];
-    double squares[MEASURES];
-};
-
-static void add(struct moments *moments, double samples, double samples_vote, double messages)
+static void measure_twin(uint32_t number, uint32_t players, enum tacit_best_arm_kind kind,
+                         uint32_t runs, struct gof_spread spreads[MEASURES])
 {
-    double const values[MEASURES] = {samples, samples_vote, messages};
-    for (uint32_t i = 0; i < MEASURES; i++) {
-        moments->sum[i] += values[i];
-        moments->squares[i] += values[i] * values[i];
-    }
-}
-
-static double mean_of(const struct moments *moments, uint32_t i, double runs)
-{
-    return moments->sum[i] / runs;
-}
-
-static double error_squared(const struct moments *moments, uint32_t i, double runs)
-{
-    double const mean = moments->sum[i] / runs;
-    double const variance = (moments->squares[i] - runs * mean * mean) / (runs - 1);
-    return (variance > 0 ? variance : 0) / runs;
-}
-
-static struct moments measure_twin(uint32_t number, uint32_t players, enum tacit_best_arm_kind kind,
-                                   uint32_t runs)
-{
-    struct moments moments = {{0}, {0}};
     struct vote_twin_setting setting = {.kind = tacit_best_arm_name(kind),
                                         .players = (int)players,
                                         .arms = (int)ARMS,
@@ -215,15 +188,15 @@ static struct moments measure_twin(uint32_t number, uint32_t players, enum tacit
     for (uint32_t run = 0; run < runs; run++) {
         setting.seed = 1000003u * (uint64_t)run + players;
         struct vote_twin_result const result = vote_twin_run(&setting);
-        add(&moments, result.samples, result.samples_vote, result.messages);
+        gof_add(&spreads[SAMPLES], result.samples);
+        gof_add(&spreads[SAMPLES_VOTE], result.samples_vote);
+        gof_add(&spreads[MESSAGES], result.messages);
     }
-    return moments;
 }
 
-static struct moments measure(uint32_t number, uint32_t players, enum tacit_best_arm_kind kind,
-                              uint32_t runs)
+static void measure(uint32_t number, uint32_t players, enum tacit_best_arm_kind kind, uint32_t runs,
+                    struct gof_spread spreads[MEASURES])
 {
-    struct moments moments = {{0}, {0}};
     struct tacit_env const env = problem_env();
     struct vote_world world = problem(&env, number, players, kind);
     for (world.run = 0; world.run < runs; world.run++) {
@@ -232,25 +205,23 @@ static struct moments measure(uint32_t number, uint32_t players, enum tacit_best
         assert_true(outcome.messages <= 28u * ARMS - 1u);
         if (players >= 64 && kind != TACIT_BEST_ARM_MEDIAN) /* enough vote, each about one best */
             assert_int_equal(outcome.messages, 28u * (ARMS - 1u));
-        add(&moments, (double)outcome.samples, (double)outcome.samples_vote,
-            (double)outcome.messages);
+        gof_add(&spreads[SAMPLES], (double)outcome.samples);
+        gof_add(&spreads[SAMPLES_VOTE], (double)outcome.samples_vote);
+        gof_add(&spreads[MESSAGES], (double)outcome.messages);
     }
-    return moments;
 }
 
 static void compare(uint32_t number, uint32_t players, enum tacit_best_arm_kind kind, uint32_t runs)
 {
     static const char *const names[MEASURES] = {"samples", "samples_vote", "messages"};
-    struct moments const ours = measure(number, players, kind, runs);
-    struct moments const twins = measure_twin(number, players, kind, runs);
-    for (uint32_t i = 0; i < MEASURES; i++) {
-        double const distance = fabs(mean_of(&ours, i, runs) - mean_of(&twins, i, runs));
-        double const error = sqrt(error_squared(&ours, i, runs) + error_squared(&twins, i, runs));
-        if (!(distance <= STANDARD_ERRORS * error))
-            fail_msg("problem %u, N = %u, %s: %s is %g, the twin's %g, standard error %g", number,
-                     players, tacit_best_arm_name(kind), names[i], mean_of(&ours, i, runs),
-                     mean_of(&twins, i, runs), error);
-    }
+    struct gof_spread ours[MEASURES] = {{0}};
+    struct gof_spread twins[MEASURES] = {{0}};
+    char name[64];
+    measure(number, players, kind, runs, ours);
+    measure_twin(number, players, kind, runs, twins);
+    (void)snprintf(name, sizeof name, "problem %u, N = %u, %s", number, players,
+                   tacit_best_arm_name(kind));
+    assert_int_equal(gof_differences(name, names, MEASURES, ours, twins), 0);
 }
 
 TEST(ser3_agrees_with_the_twin)

@@ -19,6 +19,7 @@
 #include "../../src/families/glm/plan.h"
 #include "../oracle/glm_twin_of.h"
 #include "../support/effort.h"
+#include "../support/gof.h"
 
 #define CLIENTS 20u
 #define SLOTS 100u
@@ -30,7 +31,6 @@
 #define RUNS_LONG 200u
 #define RUNS_DEAR 50u
 #define PAIRS_LONG 6u
-#define ERRORS_MAX 4.0
 #define TWIN_SEEDS 7000u /* where those of the twin's own worlds begin */
 
 enum number { REGRET, LINKS, UPDATES, NUMBERS };
@@ -271,24 +271,6 @@ TEST(every_algorithm_is_its_twin_in_the_same_world)
 
 /* ---- By law ---- */
 
-static double mean_of(const struct outcome *runs, uint32_t count, enum number number)
-{
-    double sum = 0;
-    for (uint32_t run = 0; run < count; run++)
-        sum += runs[run].numbers[number];
-    return sum / count;
-}
-
-/* Of the mean's error. */
-static double square_of(const struct outcome *runs, uint32_t count, enum number number)
-{
-    double const mean = mean_of(runs, count, number);
-    double squares = 0;
-    for (uint32_t run = 0; run < count; run++)
-        squares += pow(runs[run].numbers[number] - mean, 2);
-    return squares / (count - 1) / count;
-}
-
 /* Do the simulator and this twin differ by no more than chance? */
 static bool has_law(const struct glm_plan *plan, const struct twin_config *twin_config,
                     uint64_t seed, const char *name, uint32_t *varying)
@@ -303,15 +285,14 @@ static bool has_law(const struct glm_plan *plan, const struct twin_config *twin_
         twin[run] = play_twin(twin_config);
     }
     for (enum number number = 0; number < NUMBERS; number++) {
-        double const mean = mean_of(simulator, runs, number);
-        double const of_twin = mean_of(twin, runs, number);
-        double const error =
-            sqrt(square_of(simulator, runs, number) + square_of(twin, runs, number));
-        double const distance = fabs(mean - of_twin);
-        print_message("%s: %s %.6g, twin %.6g, error %.3g, distance %.2f\n", name, names[number],
-                      mean, of_twin, error, error > 0 ? (mean - of_twin) / error : 0);
-        is_same = is_same && distance <= ERRORS_MAX * error + 1e-9 * of_twin;
-        *varying += error > 0;
+        struct gof_spread ours = {0};
+        struct gof_spread twins = {0};
+        for (uint32_t run = 0; run < runs; run++) {
+            gof_add(&ours, simulator[run].numbers[number]);
+            gof_add(&twins, twin[run].numbers[number]);
+        }
+        is_same = gof_differences(name, &names[number], 1, &ours, &twins) == 0 && is_same;
+        *varying += gof_error_square(&ours) + gof_error_square(&twins) > 0;
     }
     return is_same;
 }

@@ -8,6 +8,7 @@
 #include "../../src/families/gossip/plan.h"
 #include "../oracle/gossip_twin.h"
 #include "../support/effort.h"
+#include "../support/gof.h"
 #include "../support/network.h"
 
 #define AGENTS 3u
@@ -125,18 +126,6 @@ static void play_twin(struct sample *sample, double epsilon, const uint64_t *poi
 
 /* ---- The comparison ---- */
 
-static void moments(const double *values, uint32_t count, double *mean, double *error_square)
-{
-    double sum = 0;
-    double squares = 0;
-    for (uint32_t i = 0; i < count; i++)
-        sum += values[i];
-    *mean = sum / count;
-    for (uint32_t i = 0; i < count; i++)
-        squares += (values[i] - *mean) * (values[i] - *mean);
-    *error_square = squares / (count - 1) / count;
-}
-
 static void compare(const char *name, enum tacit_privacy_mode mode, double epsilon,
                     const uint64_t *points, uint32_t point_count, uint32_t runs)
 {
@@ -145,16 +134,13 @@ static void compare(const char *name, enum tacit_privacy_mode mode, double epsil
     simulate(&samples[0], mode, points, point_count, runs);
     play_twin(&samples[1], epsilon, points, point_count, runs);
     for (uint32_t point = 0; point < point_count; point++) {
-        double mean[2];
-        double square[2];
-        for (int i = 0; i < 2; i++)
-            moments(samples[i].regret[point], runs, &mean[i], &square[i]);
-        double const error = sqrt(square[0] + square[1]);
-        print_message("%s, t = %llu: %.2f, twin %.2f; %.2f standard errors\n", name,
-                      (unsigned long long)points[point], mean[0], mean[1],
-                      fabs(mean[0] - mean[1]) / error);
-        assert_true(fabs(mean[0] - mean[1]) <= 4 * error);
-        assert_true(error < 0.15 * mean[0]); /* so that it says something */
+        static const char *const names[] = {"regret"};
+        struct gof_spread spreads[2] = {{0}};
+        for (uint32_t i = 0; i < 2 * runs; i++)
+            gof_add(&spreads[i % 2], samples[i % 2].regret[point][i / 2]);
+        double const error = sqrt(gof_error_square(&spreads[0]) + gof_error_square(&spreads[1]));
+        assert_int_equal(gof_differences(name, names, 1, &spreads[0], &spreads[1]), 0);
+        assert_true(error < 0.15 * gof_mean(&spreads[0])); /* so that it says something */
     }
 }
 

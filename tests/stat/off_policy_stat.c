@@ -8,6 +8,7 @@
 #include "tacit/off_policy.h"
 #include "../../src/families/index/plan.h"
 #include "../support/effort.h"
+#include "../support/gof.h"
 
 #define ARMS 3u
 #define SITES 2u
@@ -54,35 +55,19 @@ static void draw(struct logged *log, uint32_t run)
     }
 }
 
-/* Mean and its standard error, of values that come one by one. */
-struct spread {
-    double count;
-    double sum;
-    double squares;
-};
-
-static void add(struct spread *spread, double value)
-{
-    spread->count++;
-    spread->sum += value;
-    spread->squares += value * value;
-}
-
 /* Standard errors between the mean and what it should be. */
-static double distance(const struct spread *spread, double wanted)
+static double distance(const struct gof_spread *spread, double wanted)
 {
-    double const mean = spread->sum / spread->count;
-    double const variance = spread->squares / spread->count - mean * mean;
-    return fabs(mean - wanted) / sqrt(variance / (spread->count - 1));
+    return fabs(gof_mean(spread) - wanted) / sqrt(gof_error_square(spread));
 }
 
 TEST(estimates_are_unbiased_and_intervals_cover)
 {
     uint32_t const runs = long_or(10000);
     static double work[1000];
-    struct spread ips[ARMS] = {{0}};
-    struct spread robust[ARMS] = {{0}};
-    struct spread direct[ARMS] = {{0}};
+    struct gof_spread ips[ARMS] = {{0}};
+    struct gof_spread robust[ARMS] = {{0}};
+    struct gof_spread direct[ARMS] = {{0}};
     uint32_t covered = 0;
     assert_true(tacit_off_policy_work_size(SITES, ARMS) <= 1000);
     for (uint32_t run = 0; run < runs; run++) {
@@ -94,9 +79,9 @@ TEST(estimates_are_unbiased_and_intervals_cover)
         tacit_off_policy_arms(&rows, work, results);
         for (uint32_t arm = 0; arm < ARMS; arm++) {
             struct tacit_off_policy_arm const *const all = &results[SITES * ARMS + arm];
-            add(&ips[arm], all->ips.value);
-            add(&robust[arm], all->doubly_robust.value);
-            add(&direct[arm], all->direct);
+            gof_add(&ips[arm], all->ips.value);
+            gof_add(&robust[arm], all->doubly_robust.value);
+            gof_add(&direct[arm], all->direct);
             covered +=
                 fabs(all->doubly_robust.value - truth(arm)) < 1.96 * all->doubly_robust.error;
         }
@@ -186,7 +171,7 @@ static void free_results(struct results *results)
 }
 
 /* What is earned a pull, by playing. */
-static void play_truly(struct spread *spread, uint32_t runs)
+static void play_truly(struct gof_spread *spread, uint32_t runs)
 {
     struct index_plan const plan = plan_of(runs);
     struct tacit_sim sim = plan.sim;
@@ -197,7 +182,7 @@ static void play_truly(struct spread *spread, uint32_t runs)
         double earned = 0;
         for (uint32_t i = 0; i < SITES * ARMS; i++)
             earned += results.sums[(size_t)run * SITES * ARMS + i];
-        add(spread, earned / (SITES * SLOTS));
+        gof_add(spread, earned / (SITES * SLOTS));
     }
     free_results(&results);
 }
@@ -232,8 +217,8 @@ static void log_choices(struct bench *bench, uint32_t run)
 TEST(a_replay_earns_what_playing_earns)
 {
     uint32_t const runs = long_or(1000);
-    struct spread played = {0};
-    struct spread replayed = {0};
+    struct gof_spread played = {0};
+    struct gof_spread replayed = {0};
     uint32_t ended = 0;
     for (uint32_t i = 0; i < SITES * ARMS; i++)
         assert_true(fabs(site_means[i] -
@@ -252,7 +237,7 @@ TEST(a_replay_earns_what_playing_earns)
         sim.replay = &log;
         sim.replay_limit = SLOTS;
         play(&plan, &sim, &results);
-        add(&replayed, results.replayed[0].earned / (double)results.replayed[0].pulls);
+        gof_add(&replayed, results.replayed[0].earned / (double)results.replayed[0].pulls);
         ended += results.replayed[0].slots < SLOTS;
         free_results(&results);
     }

@@ -3,6 +3,7 @@
 #include "testing.h"
 #include "gof.h"
 #include <math.h>
+#include <stdbool.h>
 
 #define PRECISION 1e-15
 #define STEPS_MAX 200000
@@ -327,4 +328,43 @@ void gof_expect_checks(int stated)
 {
     print_message("%d checks at alpha = %g each\n", checks_done, GOF_ALPHA);
     assert_int_equal(checks_done, stated);
+}
+
+/* ---- Means ---- */
+
+void gof_add(struct gof_spread *spread, double value)
+{
+    spread->count++;
+    spread->sum += value;
+    spread->squares += value * value;
+}
+
+double gof_mean(const struct gof_spread *spread)
+{
+    return spread->sum / spread->count;
+}
+
+double gof_error_square(const struct gof_spread *spread)
+{
+    double const mean = gof_mean(spread);
+    double const variance = (spread->squares - spread->count * mean * mean) / (spread->count - 1);
+    return fmax(0, variance) / spread->count;
+}
+
+uint32_t gof_differences(const char *name, const char *const *names, uint32_t count,
+                         const struct gof_spread *ours, const struct gof_spread *twins)
+{
+    uint32_t bad = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double const mean = gof_mean(&ours[i]);
+        double const difference = gof_mean(&twins[i]) - mean;
+        double const error = sqrt(gof_error_square(&ours[i]) + gof_error_square(&twins[i]));
+        bool const agrees = fabs(difference) <= GOF_ERRORS * error + 1e-9 * (1 + fabs(mean));
+        if (i == 0 || !agrees)
+            print_message("%-40s %-22s %.6g, twin %+.6g: %.2f standard errors%s\n", name, names[i],
+                          mean, difference, error > 0 ? difference / error : 0.0,
+                          agrees ? "" : "  BAD");
+        bad += agrees ? 0 : 1;
+    }
+    return bad;
 }

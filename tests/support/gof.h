@@ -41,6 +41,23 @@ double gof_ks_p(double *sample, size_t count);
 double gof_binomial_lower(uint64_t successes, uint64_t trials, double confidence);
 double gof_binomial_upper(uint64_t successes, uint64_t trials, double confidence);
 
+/* ---- Means of values that come one by one ---- */
+
+struct gof_spread {
+    double count;
+    double sum;
+    double squares;
+};
+void gof_add(struct gof_spread *spread, double value);
+double gof_mean(const struct gof_spread *spread);
+/* The square of the mean's standard error. Requires: two values. */
+double gof_error_square(const struct gof_spread *spread);
+/* How many of the means differ by more than GOF_ERRORS standard errors of the difference (and by
+ * more than rounding); prints the first and those. */
+#define GOF_ERRORS 4.0
+uint32_t gof_differences(const char *name, const char *const *names, uint32_t count,
+                         const struct gof_spread *ours, const struct gof_spread *twins);
+
 /* ---- Checks, each wrong with probability GOF_ALPHA ---- */
 
 #define GOF_ALPHA 1e-6
