@@ -104,18 +104,16 @@ TEST(run_through_bytes_is_that_of_the_cores)
             glm_driver_reward(&driver, index, slot, contexts + arm * D, reward);
             world_deliver_all_to(world, WORLD_ALL);
         }
-    struct live_hub_view hub;
     struct tacit_glm_hub_view cores;
-    glm_hub_ops.fill_view(world->hub, &hub);
+    struct live_hub_view const hub = world_look_hub(world);
     tacit_glm_hub_view(driver.hub, &cores);
     assert_true(cores.update_count >= 3);
     assert_int_equal(hub.model->number, cores.sync);
     assert_int_equal(hub.model->observation_count, cores.model_count);
     assert_memory_equal(hub.model->coefficients, cores.theta, D * sizeof(double));
     for (uint32_t index = 0; index < WORLD_SITES; index++) {
-        struct live_site_view view;
         struct tacit_glm_client_view client;
-        glm_site_ops.fill_view(world->sites[index].live, &view);
+        struct live_site_view const view = world_look(world, index);
         tacit_glm_client_view(driver.clients[index], &client);
         assert_int_equal(view.pull_count, 40);
         assert_true(world->sites[index].release == 0 && world->sites[index].plan_count == 0);
@@ -172,8 +170,7 @@ TEST(contexts_that_were_not_chosen_leave_no_trace)
         assert_memory_equal(live_site_bytes(b->sites[0].live, &size_again), bytes, size);
         assert_int_equal(size_again, size);
     }
-    struct live_hub_view view;
-    glm_hub_ops.fill_view(a->hub, &view);
+    struct live_hub_view const view = world_look_hub(a);
     assert_true(view.epoch >= 2);
     assert_int_equal(differing, 40);
     world_free(a);
@@ -214,7 +211,7 @@ static struct live_hub_view second_later(struct world *world)
     world->now_us += 1000000;
     assert_int_equal(world_step_hub(world, (struct live_hub_event){.kind = LIVE_HUB_TIMEOUT}),
                      TACIT_OK);
-    glm_hub_ops.fill_view(world->hub, &view);
+    view = world_look_hub(world);
     return view;
 }
 
@@ -241,7 +238,7 @@ TEST(silent_sites_are_named_where_an_update_is_abandoned_or_goes_on)
     assert_string_equal(world->note, "an update goes on without those who are silent: south");
     assert_int_equal(view.asked[0], 3);
     world_deliver_all_to(world, WORLD_ALL);
-    glm_hub_ops.fill_view(world->hub, &view);
+    view = world_look_hub(world);
     assert_int_equal(view.epoch, 2);
     assert_int_equal(view.missing_count, 0);
     assert_int_equal(memcmp(world->note, "update 2: ", 10), 0);
@@ -261,7 +258,7 @@ TEST(an_update_without_a_reward_is_abandoned_and_says_so)
                         "north; the next one begins in 1 s");
     view = second_later(world);
     world_deliver_all_to(world, WORLD_ALL);
-    glm_hub_ops.fill_view(world->hub, &view);
+    view = world_look_hub(world);
     assert_int_equal(view.epoch, 2);
     world_free(world);
 }

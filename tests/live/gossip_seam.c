@@ -117,8 +117,7 @@ static bool average_is_kept(struct world *world)
 static bool all_finished(const struct world *world)
 {
     for (uint32_t i = 0; i < WORLD_SITES; i++) {
-        struct live_site_view view;
-        gossip_site_ops.fill_view(world->sites[i].live, &view);
+        struct live_site_view const view = world_look(world, i);
         assert_false(view.is_halted);
         if (!view.is_finished)
             return false;
@@ -177,21 +176,19 @@ TEST(average_and_outbox_are_kept_through_losses_repeats_and_deaths)
 {
     for (uint64_t seed = 1; seed <= 300; seed++) {
         struct world *const world = gossip_world(seed);
-        struct live_hub_view hub;
         for (uint32_t i = 0; i < 100000 && !all_finished(world); i++)
             happen(world);
         assert_true(all_finished(world));
         calm_down(world);
         for (uint32_t i = 0; i < WORLD_SITES; i++) {
-            struct live_site_view view;
-            gossip_site_ops.fill_view(world->sites[i].live, &view);
+            struct live_site_view const view = world_look(world, i);
             assert_true(world->sites[i].release == HORIZON + WORLD_ARMS);
             assert_true(view.release_number == HORIZON + WORLD_ARMS && view.draws_always);
             assert_true(view.spent_nano <= 2 * TACIT_NANO && view.spent_nano > TACIT_NANO);
             (void)world_step(world, i, (struct live_site_event){.kind = LIVE_SITE_CONNECTED});
         }
         calm_down(world);
-        gossip_hub_ops.fill_view(world->hub, &hub);
+        struct live_hub_view const hub = world_look_hub(world);
         assert_true(hub.is_finished && !hub.judges && hub.means != NULL);
         for (uint32_t i = 0; i < WORLD_SITES; i++)
             assert_true(hub.pulls_reported[i] == HORIZON + WORLD_ARMS);
@@ -282,8 +279,7 @@ TEST(hub_believes_a_site_about_itself_only)
             cases[i].from, {.to = TACIT_HUB, .kind = cases[i].kind, .bytes = bytes, .size = size}};
         assert_int_equal(world_tell_hub(world, &envelope), cases[i].status);
     }
-    struct live_hub_view view;
-    gossip_hub_ops.fill_view(world->hub, &view);
+    struct live_hub_view const view = world_look_hub(world);
     assert_false(view.is_finished);
     assert_true(view.pulls_reported[1] == 10 && view.pulls_reported[0] == 0);
     assert_memory_equal(view.means, theta, sizeof theta);

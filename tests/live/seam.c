@@ -1,6 +1,6 @@
-/* The seam between the daemons and a protocol: each family with a plan that is live over a star, as
- * tests/support/live_world.h drives it. The player in a site of votes is, byte for byte, the
- * simulator's. */
+/* The seam between the daemons and a protocol: each family with a plan, over a star, and
+ * elimination over a ring and a hybrid, too, as tests/support/live_world.h drives it. The player in
+ * a site of votes is, byte for byte, the simulator's. */
 #include "../support/wire_shape.h"
 #include "../support/testing.h"
 #include "../../src/families/elim/live.h"
@@ -8,18 +8,23 @@
 #include "../../src/families/phased/live.h"
 #include "../../src/families/vote/live_keys.h"
 #include "../support/live_world.h"
+#include "../support/network.h"
 #include "tacit/wire_elim.h"
 #include "tacit/wire_phased.h"
 #include "tacit/wire_vote.h"
 
 #define HORIZON 20000u
 #define TICK_US 1000u
+#define STEPS_MAX 100000u
+#define KILL_EVERY 97u
 
 static const double means[WORLD_ARMS] = {0.75, 0.5, 0.125};
 
 /* A family, and what it calls two of its messages. */
 struct family {
     struct world_family world;
+    bool is_among_peers;
+    size_t taken_max; /* bits of a site's announcement: names of its neighbours */
     uint32_t commit;
     uint32_t report;
 };
@@ -44,40 +49,122 @@ static bool is_decided(const struct world *world)
     return true;
 }
 
-static void run(struct world *world)
+/* Envelopes arrive, each site plays one of its pulls; where nothing moves time passes. */
+static void go_on(struct world *world)
 {
-    bool is_moving = true;
-    while (is_moving && !is_decided(world)) {
-        is_moving = world->first < world->end;
-        world_deliver_all(world);
-        for (uint32_t index = 0; index < WORLD_SITES && !is_decided(world); index++)
-            is_moving = world_play(world, index) != TACIT_NO_ARM || is_moving;
+    bool is_moving = world->first < world->end;
+    world_deliver_all(world);
+    for (uint32_t index = 0; index < WORLD_SITES && !is_decided(world); index++)
+        is_moving = world_play(world, index) != TACIT_NO_ARM || is_moving;
+    if (!is_moving)
+        world_pass(world);
+}
+
+static void kill_and_start(struct world *world, uint32_t index)
+{
+    world->sites[index].plan_count = 0;
+    world_revive(world, index);
+    assert_int_equal(
+        world_step(world, index, (struct live_site_event){.kind = LIVE_SITE_CONNECTED}), TACIT_OK);
+}
+
+/* Peers are killed now and then: their deadlines are not in their bytes, so they would not go on if
+ * they were put back after every step. */
+static struct world *world_at_end(const struct world_family *of)
+{
+    struct world *const world = world_new(of, 1);
+    for (uint32_t steps = 0; !is_decided(world); steps++) {
+        assert_true(steps < STEPS_MAX);
+        if (family->is_among_peers && steps % KILL_EVERY == KILL_EVERY - 1)
+            kill_and_start(world, steps / KILL_EVERY % WORLD_SITES);
+        go_on(world);
     }
+    return world;
 }
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void a_run_through_bytes_ends_with_the_best_arm_everywhere(void **state)
 {
-    struct world *const world = world_new(&family->world, 1);
-    struct live_hub_view hub;
-    struct live_site_view view;
+    struct world *const world = world_at_end(&family->world);
+    struct live_hub_view const hub = world_look_hub(world);
     uint32_t ranking[WORLD_ARMS];
-    run(world);
-    assert_true(is_decided(world));
-    hub = world_look_hub(world);
-    assert_true(hub.judges && hub.is_finished);
-    assert_int_equal(hub.active_count, 1);
-    assert_true(tacit_bits_has(hub.active, 0));
     for (uint32_t index = 0; index < WORLD_SITES; index++) {
         struct site const *const site = &world->sites[index];
-        view = world_look(world, index);
-        assert_int_equal(view.release_number, hub.round_count);
-        assert_int_equal(site->release, hub.round_count); /* a row for every draw */
-        assert_int_equal(site->acknowledged, hub.round_count);
-        assert_true(view.spent_nano > 0);
+        struct live_site_view const view = world_look(world, index);
+        assert_true(view.is_decided && view.spent_nano > 0 && view.release_number > 0);
+        assert_int_equal(view.release_number, site->release); /* a row for every draw */
         assert_int_equal(live_site_rank(site->live, &site->config, ranking), 1);
         assert_int_equal(ranking[0], 0);
+        assert_true(family->is_among_peers || (view.release_number == hub.round_count &&
+                                               site->acknowledged == hub.round_count));
+    }
+    if (!family->is_among_peers) {
+        assert_true(hub.judges && hub.is_finished && tacit_bits_has(hub.active, 0));
+        assert_int_equal(hub.active_count, 1);
+    }
+    world_free(world);
+}
+
+/* Nothing that matters lives beside the bytes. */
+static void a_run_that_is_never_put_back_ends_the_same(void **state)
+{
+    struct world_family whole = family->world;
+    whole.is_from_disk = true;
+    struct world *const worlds[2] = {world_at_end(&family->world), world_at_end(&whole)};
+    for (uint32_t index = 0; index < WORLD_SITES; index++) {
+        size_t sizes[2];
+        void const *const bytes = live_site_bytes(worlds[0]->sites[index].live, &sizes[0]);
+        assert_memory_equal(live_site_bytes(worlds[1]->sites[index].live, &sizes[1]), bytes,
+                            sizes[0]);
+        assert_int_equal(sizes[0], sizes[1]);
+    }
+    world_free(worlds[0]);
+    world_free(worlds[1]);
+}
+
+static void damage_is_refused_or_does_no_harm(void **state)
+{
+    struct world *const world = world_at_end(&family->world);
+    for (uint32_t index = 0; index < 2; index++)
+        world_expect_damage(world, index, family->taken_max);
+    world_free(world);
+}
+
+static void another_policy_is_another_state(void **state)
+{
+    struct world *const world = world_new(&family->world, 1);
+    struct site const *const site = &world->sites[2];
+    size_t size;
+    void const *const bytes = live_site_bytes(site->live, &size);
+    for (uint32_t i = 0; i < 5; i++) {
+        struct live_site_config other = site->config;
+        other.epsilon -= i == 0 ? 1 : 0;
+        other.hi += i == 1 ? 1 : 0;
+        other.budget += i == 2 ? 1e-8 : 0;
+        other.rounds_max += i == 3 ? 1 : 0;
+        other.resend_after_us += i == 4 ? 1 : 0;
+        assert_int_equal(world_restore(world, &other, bytes, size), TACIT_MALFORMED);
+    }
+    world_free(world);
+}
+
+/* Of a ring: what the ledger has is what its neighbours get. */
+static void a_peers_release_is_its_row_in_the_form_of_a_report(void **state)
+{
+    struct world *const world = world_at_end(&family->world);
+    for (uint32_t index = 0; index < WORLD_SITES; index++) {
+        struct tacit_elim_agent_view view;
+        struct live_site const *const site = world->sites[index].live;
+        elim_site_view(site, &view);
+        struct tacit_elim_message const report = elim_site_release(site);
+        assert_int_equal(report.kind, TACIT_ELIM_REPORT);
+        assert_int_equal(report.from, index);
+        assert_int_equal(report.epoch, view.release_epoch);
+        uint32_t rank = 0;
+        TACIT_BITS_EACH (arm, report.arms, WORLD_ARMS)
+            assert_true(report.sums[rank++].steps == view.noised[arm].steps);
+        assert_int_equal(rank, report.sum_count);
     }
     world_free(world);
 }
@@ -85,10 +172,11 @@ static void a_run_through_bytes_ends_with_the_best_arm_everywhere(void **state)
 static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
 {
     struct world *const world = world_new(&family->world, 1);
-    while (world->first < world->end && world->queue[world->first].message.to != TACIT_HUB)
-        world_deliver_to(world, WORLD_ALL); /* up to the first question to the hub */
-    while (world->first == world->end)
-        (void)world_play(world, 0);
+    while (world->first == world->end || world->queue[world->first].message.to != TACIT_HUB)
+        if (world->first < world->end)
+            world_deliver_to(world, WORLD_ALL); /* up to the first question to the hub */
+        else
+            go_on(world);
     world_expect_refusals(world);
     world_free(world);
 }
@@ -430,6 +518,35 @@ static int choose_exact_elimination(void **state)
     return choose_elim_by(exact);
 }
 
+static int choose_peers(enum tacit_elim_collection collection, const struct tacit_graph_spec *specs,
+                        uint32_t spec_count, size_t letters)
+{
+    static struct tacit_elim_network network;
+    struct elim_hub_settings settings = elim_hub_settings_make(1, WORLD_SITES, 4, 0.1);
+    network = network_for_sim(network_new(specs, spec_count, 1), collection);
+    settings.network = &network;
+    (void)choose_elim_by(settings);
+    chosen.is_among_peers = chosen.world.is_from_disk = true;
+    chosen.taken_max = 8 * letters;
+    return 0;
+}
+
+static int choose_ring(void **state)
+{
+    static const struct tacit_graph_spec ring = {.kind = TACIT_GRAPH_RING,
+                                                 .agent_count = WORLD_SITES};
+    return choose_peers(TACIT_ELIM_SPREAD, &ring, 1, strlen("northsouth"));
+}
+
+/* 0 - 1, of which one is the sink, and 2 alone. */
+static int choose_hybrid(void **state)
+{
+    static const struct tacit_graph_spec parts[] = {
+        {.kind = TACIT_GRAPH_PATH, .agent_count = 2},
+        {.kind = TACIT_GRAPH_COMPLETE, .agent_count = 1}};
+    return choose_peers(TACIT_ELIM_GATHER, parts, 2, strlen("north"));
+}
+
 /* With a confidence it decides, as elimination does. */
 static int choose_index(void **state)
 {
@@ -461,14 +578,23 @@ static int choose_votes(void **state)
         cmocka_unit_test(an_offer_is_not_for_a_family_with_a_plan),                                \
         cmocka_unit_test(a_policy_is_not_overruled_by_an_announcement)
 
+#define OF_ROUNDS                                                                                  \
+    cmocka_unit_test(a_run_through_bytes_ends_with_the_best_arm_everywhere),                       \
+        cmocka_unit_test(damage_is_refused_or_does_no_harm),                                       \
+        cmocka_unit_test(another_policy_is_another_state)
+
 int main(void)
 {
     const struct CMUnitTest of_rounds[] = {
         OF_ALL_FAMILIES,
-        cmocka_unit_test(a_run_through_bytes_ends_with_the_best_arm_everywhere),
+        OF_ROUNDS,
+        cmocka_unit_test(a_run_that_is_never_put_back_ends_the_same),
         cmocka_unit_test(what_waits_for_its_grant_is_used_nowhere),
         cmocka_unit_test(a_copy_is_refused_says_so_and_is_flagged),
     };
+    const struct CMUnitTest of_peers[] = {OF_ALL_FAMILIES, OF_ROUNDS};
+    const struct CMUnitTest of_a_ring[] = {
+        cmocka_unit_test(a_peers_release_is_its_row_in_the_form_of_a_report)};
     const struct CMUnitTest of_votes[] = {
         OF_ALL_FAMILIES,
         cmocka_unit_test(run_through_bytes_ends_with_the_best_arm_everywhere),
@@ -479,5 +605,8 @@ int main(void)
            cmocka_run_group_tests_name("live/seam: phased index", of_rounds, choose_index, NULL) +
            cmocka_run_group_tests_name("live/seam: elimination with exact bounds", of_rounds,
                                        choose_exact_elimination, NULL) +
+           cmocka_run_group_tests_name("live/seam: ring", of_peers, choose_ring, NULL) +
+           cmocka_run_group_tests_name("live/seam: ring, rows", of_a_ring, choose_ring, NULL) +
+           cmocka_run_group_tests_name("live/seam: hybrid", of_peers, choose_hybrid, NULL) +
            cmocka_run_group_tests_name("live/seam: votes", of_votes, choose_votes, NULL);
 }

@@ -85,11 +85,11 @@ void world_deliver_to(struct world *world, uint32_t there);
 void world_deliver_all_to(struct world *world, uint32_t there);
 void world_deliver_all(struct world *world);
 
+/* The time of the first deadline has come. */
+void world_pass(struct world *world);
+
 struct live_site_view world_look(const struct world *world, uint32_t index);
 struct live_hub_view world_look_hub(const struct world *world);
-enum tacit_status world_join(const struct world *world, uint32_t index,
-                             const struct live_site_config *config, size_t cut,
-                             struct live_site **site, const char **objection);
 enum tacit_status world_restore(const struct world *world, const struct live_site_config *config,
                                 const void *bytes, size_t size);
 
@@ -101,8 +101,13 @@ uint8_t *world_copy(const void *bytes, size_t size);
 /* An envelope to the hub, the first of the queue: in the name of another, cut, or of another kind
  * than its envelope says, it is refused, and no byte of the hub changes; then it arrives. */
 void world_expect_refusals(struct world *world);
-/* A state that is cut or of another policy is not put back. */
+/* A state that is of another length or policy is not put back, and it is of no other site or run.
+ */
 void world_expect_no_other_state(const struct world *world);
+/* Of a site's state each bit is changed: it is refused or does no harm. The length and all that the
+ * run was configured with is held against the core's own copy or a digest. What the core does not
+ * keep of its site's place may change, and then it is another announcement: names; so many bits. */
+void world_expect_damage(const struct world *world, uint32_t index, size_t taken_max);
 /* A stricter policy is not overruled, and half an announcement is none. */
 void world_expect_policy(const struct world *world, const struct live_site_config *strict,
                          const char *key);
