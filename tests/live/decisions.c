@@ -119,7 +119,7 @@ static enum tacit_status decide(struct bench *bench, const struct live_decision_
     enum tacit_status const status =
         live_decisions_decide(bench->decisions, request, needs_ranking ? &bench->fallback : &bare,
                               bench->now_ms, &bench->entropy, answer);
-    if (status == TACIT_OK && answer->is_new && request->unit == NULL)
+    if (status == TACIT_OK && answer->is_new && request->unit == NULL && !request->is_chosen)
         assert_int_equal(has_pull, answer->row.kind == LIVE_DECISION_PLANNED);
     return status;
 }
@@ -410,143 +410,16 @@ TEST(keys_and_units_have_1_to_128_bytes)
     char text[LIVE_KEY_BYTES_MAX + 2];
     memset(text, 'x', sizeof text);
     text[LIVE_KEY_BYTES_MAX + 1] = '\0';
+    struct live_decision_request const bad[] = {
+        {.key = text}, {.unit = text}, {.key = ""}, {.unit = ""}};
     struct live_decision_answer answer;
-    assert_int_equal(decide(&bench, &(struct live_decision_request){.key = text}, &answer),
-                     TACIT_INVALID);
-    assert_int_equal(decide(&bench, &(struct live_decision_request){.unit = text}, &answer),
-                     TACIT_INVALID);
-    assert_int_equal(decide(&bench, &(struct live_decision_request){.key = ""}, &answer),
-                     TACIT_INVALID);
-    assert_int_equal(decide(&bench, &(struct live_decision_request){.unit = ""}, &answer),
-                     TACIT_INVALID);
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_int_equal(decide(&bench, &bad[i], &answer), TACIT_INVALID);
     assert_int_equal(view_of(&bench).next_number, 1);
     text[LIVE_KEY_BYTES_MAX] = '\0';
     answer = decided(&bench, text, text);
     assert_string_equal(answer.row.key, text);
     assert_string_equal(answer.row.unit, text);
-    bench_close(&bench);
-}
-
-TEST(long_units_that_differ_in_their_last_byte_are_two)
-{
-    struct bench bench;
-    bench_open(&bench, some_config());
-    char text[LIVE_KEY_BYTES_MAX + 1];
-    memset(text, 'x', sizeof text);
-    text[LIVE_KEY_BYTES_MAX] = '\0';
-    for (int last = 'a'; last <= 'z'; last++) {
-        text[LIVE_KEY_BYTES_MAX - 1] = (char)last;
-        struct live_decision_answer const first = decided(&bench, NULL, text);
-        assert_true(first.unit_is_new);
-        assert_string_equal(first.row.unit, text);
-        assert_false(decided(&bench, NULL, text).unit_is_new);
-    }
-    bench_close(&bench);
-}
-
-/* One caller at its limit leaves room for the others; what closes, in whatever way, makes room. */
-TEST(no_caller_has_more_than_its_share_open)
-{
-    struct bench bench;
-    bench_open(&bench, some_config());
-    plan_counts(&bench, (uint64_t[ARMS]){3});
-    uint64_t opens[2] = {0, 0};
-    uint64_t ids[4] = {0};
-    struct live_decision_answer answer;
-    struct live_decision_request request = {.caller_open = &opens[0], .caller_open_max = 4};
-    for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(decide(&bench, &request, &answer), TACIT_OK);
-        ids[i] = answer.row.number;
-    }
-    assert_int_equal(decide(&bench, &request, &answer), TACIT_MEMORY);
-    assert_int_equal(opens[0], 4);
-    request.caller_open = &opens[1];
-    assert_int_equal(decide(&bench, &request, &answer), TACIT_OK);
-    assert_int_equal(opens[1], 1);
-    struct live_decision_row row;
-    assert_int_equal(rewarded(&bench, ids[0]), LIVE_REWARD_ACCEPTED);
-    assert_int_equal(rewarded(&bench, ids[0]), LIVE_REWARD_REPEATED);
-    assert_int_equal(live_decisions_close(bench.decisions, ID(ids[1]), NOW_MS, &row),
-                     LIVE_CLOSE_DONE);
-    assert_int_equal(opens[0], 2);
-    plan_counts(&bench, (uint64_t[ARMS]){0}); /* what was planned is beside the plan: still open */
-    assert_int_equal(opens[0], 2);
-    expire_at(&bench, NOW_MS + DEADLINE_MS);
-    assert_int_equal(opens[0], 0);
-    assert_int_equal(opens[1], 0);
-    bench_close(&bench);
-}
-
-struct told {
-    uint32_t count;
-    struct live_decision_row rows[8];
-};
-
-static void on_changed(void *context, const struct live_decision_row *row)
-{
-    struct told *const told = context;
-    assert_true(told->count < COUNT(told->rows));
-    told->rows[told->count++] = *row;
-}
-
-/* What exploits is rewarded as ever; what would enter something is late, and its place is free. */
-TEST(what_is_lost_is_late_and_its_place_is_given_out_again)
-{
-    struct bench bench;
-    bench_open(&bench, some_config());
-    plan_counts(&bench, (uint64_t[ARMS]){2, 0});
-    uint64_t const done = decided(&bench, NULL, NULL).row.number;
-    uint64_t const open = decided(&bench, "k", NULL).row.number;
-    uint64_t const beside = decided(&bench, NULL, NULL).row.number;
-    struct live_decision_request const request = {.is_chosen = true, .choice = 1};
-    struct live_decision_answer chosen;
-    assert_int_equal(decide(&bench, &request, &chosen), TACIT_OK);
-    assert_int_equal(rewarded(&bench, done), LIVE_REWARD_ACCEPTED);
-    struct told told = {0};
-    live_decisions_lose(bench.decisions, NOW_MS, on_changed, &told);
-    assert_int_equal(told.count, 2);
-    assert_int_equal(told.rows[0].number, open);
-    assert_int_equal(told.rows[1].number, chosen.row.number);
-    for (uint32_t i = 0; i < told.count; i++) {
-        assert_int_equal(told.rows[i].state, LIVE_DECISION_EXPIRED);
-        assert_int_equal(rewarded(&bench, told.rows[i].number), LIVE_REWARD_LATE);
-    }
-    struct live_decisions_view const view = view_of(&bench);
-    assert_true(view.open_planned == 0 && view.open_other == 1 && view.unserved == 1);
-    assert_int_equal(view.missed_count, 1);
-    assert_int_equal(decided(&bench, "k", NULL).row.number,
-                     open); /* the same key, the same answer */
-    assert_int_equal(rewarded(&bench, beside), LIVE_REWARD_ACCEPTED);
-    bench_close(&bench);
-}
-
-/* Its reward is given to the protocol with what was kept, also after a restart; it takes no place
- * of the plan. */
-TEST(what_contexts_chose_keeps_them_until_its_reward)
-{
-    struct bench bench;
-    bench_open(&bench, some_config());
-    uint8_t const kept[] = {1, 2, 3, 250};
-    struct live_decision_request const request = {
-        .key = "k", .is_chosen = true, .choice = 1, .kept = kept, .kept_size = sizeof kept};
-    struct live_decision_answer answer;
-    struct live_decisions_view view;
-    assert_int_equal(live_decisions_decide(bench.decisions, &request, &bench.fallback, bench.now_ms,
-                                           &bench.entropy, &answer),
-                     TACIT_OK);
-    assert_true(answer.is_new && answer.row.kind == LIVE_DECISION_CHOSEN && answer.row.arm == 1);
-    assert_memory_equal(answer.row.kept, kept, sizeof kept);
-    live_decisions_view(bench.decisions, &view);
-    assert_true(view.open_planned == 0 && view.open_other == 1);
-    struct live_decisions *const other = live_decisions_new(&bench.config);
-    assert_int_equal(live_decisions_restore(other, &answer.row), TACIT_OK);
-    struct live_reward_outcome const outcome =
-        live_decisions_reward(other, ID(answer.row.number), 0.5, bench.now_ms);
-    assert_true(outcome.answer == LIVE_REWARD_ACCEPTED && outcome.fills && outcome.is_changed);
-    assert_int_equal(outcome.row.kept_size, sizeof kept);
-    assert_memory_equal(outcome.row.kept, kept, sizeof kept);
-    assert_false(live_decisions_reward(other, ID(answer.row.number), 0.5, bench.now_ms).fills);
-    live_decisions_free(other);
     bench_close(&bench);
 }
 
@@ -593,152 +466,6 @@ TEST(restored_rows_that_contradict_are_refused)
     assert_int_equal(view_of(&bench).next_number, 8);
     live_decisions_set_next_number(bench.decisions, 50);
     assert_int_equal(decided(&bench, NULL, NULL).row.number, 50);
-    bench_close(&bench);
-}
-
-/* ---- Closed decisions that are kept elsewhere ------------------------------------------------ */
-
-#define ELSEWHERE_MAX 64u
-
-struct elsewhere {
-    struct live_decision_row rows[ELSEWHERE_MAX];
-    char keys[ELSEWHERE_MAX][16];
-    uint32_t count; /* handed over, the latest version last */
-    uint32_t taken; /* out of memory */
-};
-
-static void on_handed(void *context, const struct live_decision_row *row)
-{
-    struct elsewhere *const there = context;
-    assert_true(there->count < ELSEWHERE_MAX);
-    struct live_decision_row *const kept = &there->rows[there->count];
-    *kept = *row;
-    if (row->key != NULL)
-        kept->key = strcpy(there->keys[there->count], row->key);
-    there->count++;
-}
-
-static void on_taken(void *context, const struct live_decision_row *row)
-{
-    ((struct elsewhere *)context)->taken++;
-}
-
-static bool elsewhere_by_id(void *context, struct live_decision_id id,
-                            struct live_decision_row *row)
-{
-    const struct elsewhere *const there = context;
-    for (uint32_t i = there->count; i-- > 0;)
-        if (there->rows[i].number == id.number && there->rows[i].salt == id.salt) {
-            *row = there->rows[i];
-            return true;
-        }
-    return false;
-}
-
-static bool elsewhere_by_key(void *context, const char *key, struct live_decision_row *row)
-{
-    const struct elsewhere *const there = context;
-    for (uint32_t i = there->count; i-- > 0;)
-        if (there->rows[i].key != NULL && strcmp(there->rows[i].key, key) == 0)
-            return elsewhere_by_id(context, ID(there->rows[i].number), row);
-    return false;
-}
-
-static void bench_open_with(struct bench *bench, struct elsewhere *there)
-{
-    struct live_decisions_config config = some_config();
-    config.memory = (struct live_decision_memory){there, elsewhere_by_id, elsewhere_by_key};
-    *there = (struct elsewhere){.count = 0};
-    bench_open(bench, config);
-}
-
-/* What was answered before it went is answered after it. */
-TEST(what_is_kept_elsewhere_is_answered_as_before)
-{
-    struct bench bench;
-    struct elsewhere there;
-    bench_open_with(&bench, &there);
-    uint64_t const rewarded_id = decided(&bench, "a", NULL).row.number;
-    uint64_t const closed_id = decided(&bench, "b", NULL).row.number;
-    uint64_t const open_id = decided(&bench, "c", NULL).row.number;
-    struct live_decision_row row;
-    assert_int_equal(rewarded(&bench, rewarded_id), LIVE_REWARD_ACCEPTED);
-    assert_int_equal(live_decisions_close(bench.decisions, ID(closed_id), NOW_MS, &row),
-                     LIVE_CLOSE_DONE);
-    assert_int_equal(live_decisions_closed(bench.decisions), 2);
-    live_decisions_hand_over(bench.decisions, 10, on_handed, &there);
-    assert_int_equal(there.count, 2);
-    assert_int_equal(live_decisions_closed(bench.decisions), 0);
-    assert_false(live_decisions_handed_over(bench.decisions, 10, on_taken, &there));
-    assert_int_equal(there.taken, 2);
-    assert_int_equal(view_of(&bench).next_expiry_ms, NOW_MS + DEADLINE_MS); /* of the open one */
-    assert_int_equal(rewarded(&bench, rewarded_id), LIVE_REWARD_REPEATED);
-    struct live_decision_answer const again = decided(&bench, "a", NULL);
-    assert_false(again.is_new);
-    assert_int_equal(again.row.number, rewarded_id);
-    assert_int_equal(live_decisions_close(bench.decisions, ID(rewarded_id), NOW_MS, &row),
-                     LIVE_CLOSE_REWARDED);
-    assert_int_equal(live_decisions_close(bench.decisions, ID(closed_id), NOW_MS, &row),
-                     LIVE_CLOSE_REPEATED);
-    assert_int_equal(rewarded(&bench, open_id), LIVE_REWARD_ACCEPTED);
-    assert_int_equal(rewarded(&bench, 4711), LIVE_REWARD_UNKNOWN);
-    bench_close(&bench);
-}
-
-/* It comes back as late, once, and goes again. */
-TEST(a_late_reward_brings_a_decision_back)
-{
-    struct bench bench;
-    struct elsewhere there;
-    bench_open_with(&bench, &there);
-    uint64_t const id = decided(&bench, "a", NULL).row.number;
-    struct live_decision_row row;
-    (void)live_decisions_close(bench.decisions, ID(id), NOW_MS, &row);
-    live_decisions_hand_over(bench.decisions, 10, on_handed, &there);
-    assert_false(live_decisions_handed_over(bench.decisions, 10, on_taken, &there));
-    struct live_reward_outcome const outcome =
-        live_decisions_reward(bench.decisions, ID(id), 1, NOW_MS + 5);
-    assert_int_equal(outcome.answer, LIVE_REWARD_LATE);
-    assert_true(outcome.is_changed);
-    assert_false(outcome.fills);
-    assert_int_equal(outcome.row.state, LIVE_DECISION_LATE);
-    assert_int_equal(outcome.row.number, id);
-    assert_int_equal(outcome.row.deadline_ms, row.deadline_ms);
-    assert_false(live_decisions_reward(bench.decisions, ID(id), 1, NOW_MS + 6).is_changed);
-    assert_int_equal(live_decisions_closed(bench.decisions), 1);
-    live_decisions_hand_over(bench.decisions, 10, on_handed, &there);
-    assert_false(live_decisions_handed_over(bench.decisions, 10, on_taken, &there));
-    assert_int_equal(there.taken, 2);
-    assert_int_equal(rewarded(&bench, id), LIVE_REWARD_LATE);
-    assert_int_equal(live_decisions_closed(bench.decisions), 0);
-    bench_close(&bench);
-}
-
-/* A reward comes while the row is being written, and another decision is forgotten meanwhile. */
-TEST(what_changes_while_it_is_handed_over_stays)
-{
-    struct bench bench;
-    struct elsewhere there;
-    bench_open_with(&bench, &there);
-    uint64_t const first = decided(&bench, NULL, NULL).row.number;
-    struct live_decision_row row;
-    (void)live_decisions_close(bench.decisions, ID(first), NOW_MS, &row);
-    bench.now_ms = NOW_MS + 50;
-    uint64_t const second = decided(&bench, NULL, NULL).row.number;
-    uint64_t const third = decided(&bench, NULL, NULL).row.number;
-    (void)live_decisions_close(bench.decisions, ID(second), bench.now_ms, &row);
-    (void)live_decisions_close(bench.decisions, ID(third), bench.now_ms, &row);
-    live_decisions_hand_over(bench.decisions, 3, on_handed, &there);
-    assert_int_equal(rewarded(&bench, second), LIVE_REWARD_LATE);
-    assert_int_equal(live_decisions_closed(bench.decisions), 1);
-    expire_at(&bench, NOW_MS + REMEMBER_MS); /* the first is forgotten */
-    assert_false(live_decisions_handed_over(bench.decisions, 10, on_taken, &there));
-    assert_int_equal(there.taken, 1);
-    assert_int_equal(live_decisions_closed(bench.decisions), 1);
-    assert_int_equal(rewarded(&bench, second), LIVE_REWARD_LATE);
-    expire_at(&bench, NOW_MS + 2 * REMEMBER_MS);
-    assert_int_equal(live_decisions_closed(bench.decisions), 0);
-    assert_int_equal(view_of(&bench).next_expiry_ms, UINT64_MAX);
     bench_close(&bench);
 }
 
@@ -824,51 +551,6 @@ TEST(early_decisions_are_uniform_and_count_nowhere)
 }
 
 /* ---- Rewards that are late ------------------------------------------------------------------- */
-
-static struct live_decision_change last_change;
-static uint32_t change_count;
-
-static void on_any_change(void *context, const struct live_decision_change *change)
-{
-    last_change = *change;
-    change_count++;
-}
-
-static void expire_and_watch(struct bench *bench, uint64_t now_ms)
-{
-    bench->now_ms = now_ms;
-    change_count = 0;
-    assert_true(live_decisions_expire(bench->decisions, now_ms, on_any_change, NULL));
-}
-
-TEST(a_late_reward_enters_nothing_and_its_place_is_filled_once)
-{
-    struct bench bench;
-    bench_open(&bench, some_config());
-    plan_counts(&bench, (uint64_t[ARMS]){0, 1});
-    uint64_t const first = decided(&bench, NULL, NULL).row.number;
-    bench.now_ms = NOW_MS + DEADLINE_MS; /* late, though nobody has looked at the clock yet */
-    assert_int_equal(rewarded(&bench, first), LIVE_REWARD_LATE);
-    expire_and_watch(&bench, NOW_MS + DEADLINE_MS);
-    assert_int_equal(change_count, 1);
-    assert_int_equal(last_change.kind, LIVE_CHANGE_RETURNED);
-    assert_int_equal(view_of(&bench).missed_count, 1);
-    uint64_t const second = decided(&bench, NULL, NULL).row.number;
-    struct live_reward_outcome outcome =
-        live_decisions_reward(bench.decisions, ID(first), 1, bench.now_ms);
-    assert_int_equal(outcome.answer, LIVE_REWARD_LATE);
-    assert_true(outcome.is_changed); /* kept: it is counted once only, over restarts too */
-    assert_false(outcome.fills);
-    outcome = live_decisions_reward(bench.decisions, ID(first), 1, bench.now_ms);
-    assert_int_equal(outcome.answer, LIVE_REWARD_LATE);
-    assert_false(outcome.is_changed);
-    outcome = live_decisions_reward(bench.decisions, ID(second), 1, bench.now_ms);
-    assert_true(outcome.fills);
-    assert_int_equal(view_of(&bench).unserved, 0);
-    assert_int_equal(view_of(&bench).open_planned, 0); /* what is drawn leaves no place open */
-    assert_int_equal(decided(&bench, NULL, NULL).row.kind, LIVE_DECISION_EXPLOIT);
-    bench_close(&bench);
-}
 
 TEST(a_round_waits_for_rewards_from_when_all_places_are_out)
 {
@@ -981,13 +663,20 @@ TEST(a_state_clock_stands_while_nothing_runs_and_asks_no_wall_clock)
 #define MODEL_KEYS 60u
 #define MODEL_UNITS 25u
 #define MODEL_OPEN_MAX 40u
+#define MODEL_CALLERS 2u
+#define MODEL_CALLER_MAX 12u
+#define MODEL_KEPT 3u /* bytes of what contexts chose */
 #define OPERATIONS 100000u
 
 struct model_row {
     bool is_there;
+    bool is_handed_over;
+    bool is_elsewhere;            /* it is here alone, until a late reward brings it back */
     struct live_decision_row row; /* without texts */
     uint32_t key;                 /* MODEL_KEYS: none */
     uint32_t unit;                /* MODEL_UNITS: none */
+    uint32_t caller;              /* MODEL_CALLERS: nobody counts */
+    uint8_t kept[MODEL_KEPT];
 };
 
 struct model {
@@ -1001,11 +690,16 @@ struct model {
     uint64_t next_number;
     char keys[MODEL_KEYS + 1][16];
     char units[MODEL_UNITS + 1][16];
-    uint64_t kinds[3];
+    uint64_t opens[MODEL_CALLERS];
+    uint64_t kinds[4];
     uint64_t answers[4];
     uint64_t changes[3];
     uint64_t closes[4];
     uint64_t restarts;
+    uint64_t overdue;
+    uint64_t lost;
+    uint64_t taken;    /* out of memory */
+    uint64_t returned; /* into it */
     uint64_t missed[ARMS];
 };
 
@@ -1015,13 +709,52 @@ static struct model_row *model_row(struct model *model, uint64_t id)
     return row->is_there && row->row.number == id ? row : NULL;
 }
 
+static bool is_open(const struct live_decision_row *row)
+{
+    return row->state == LIVE_DECISION_OPEN || row->state == LIVE_DECISION_HELD;
+}
+
+/* With its texts. */
+static struct live_decision_row model_whole(const struct model *model,
+                                            const struct model_row *known)
+{
+    struct live_decision_row row = known->row;
+    row.key = known->key < MODEL_KEYS ? model->keys[known->key] : NULL;
+    row.unit = known->unit < MODEL_UNITS ? model->units[known->unit] : NULL;
+    row.kept = known->kept;
+    return row;
+}
+
+static bool model_by_id(void *context, struct live_decision_id id, struct live_decision_row *row)
+{
+    struct model *const model = context;
+    struct model_row const *const known = model_row(model, id.number);
+    if (known == NULL || !known->is_elsewhere || known->row.salt != id.salt)
+        return false;
+    *row = model_whole(model, known);
+    return true;
+}
+
+static bool model_by_key(void *context, const char *key, struct live_decision_row *row)
+{
+    struct model *const model = context;
+    for (uint32_t i = 0; i < MODEL_ROWS; i++) {
+        struct model_row const *const known = &model->rows[i];
+        if (known->is_there && known->is_elsewhere && known->key < MODEL_KEYS &&
+            strcmp(model->keys[known->key], key) == 0) {
+            *row = model_whole(model, known);
+            return true;
+        }
+    }
+    return false;
+}
+
 static uint64_t model_open(const struct model *model, uint32_t arm, bool planned)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < MODEL_ROWS; i++) {
         const struct live_decision_row *const row = &model->rows[i].row;
-        if (model->rows[i].is_there &&
-            (row->state == LIVE_DECISION_OPEN || row->state == LIVE_DECISION_HELD) &&
+        if (model->rows[i].is_there && is_open(row) &&
             (row->kind == LIVE_DECISION_PLANNED) == planned && (arm == ARMS || row->arm == arm))
             count++;
     }
@@ -1061,9 +794,8 @@ static void model_check_list(struct model *model)
     uint64_t oldest_ms = UINT64_MAX;
     for (uint32_t i = 0; i < MODEL_ROWS; i++) {
         const struct live_decision_row *const row = &model->rows[i].row;
-        bool const is_open = row->state == LIVE_DECISION_OPEN || row->state == LIVE_DECISION_HELD;
         waiting += model->rows[i].is_there && row->state == LIVE_DECISION_OPEN;
-        if (model->rows[i].is_there && is_open && row->kind == LIVE_DECISION_PLANNED &&
+        if (model->rows[i].is_there && is_open(row) && row->kind == LIVE_DECISION_PLANNED &&
             row->opened_ms < oldest_ms)
             oldest_ms = row->opened_ms;
     }
@@ -1082,10 +814,19 @@ static void model_check(struct model *model)
         expected.unserved += model_unserved(model, arm);
         assert_true(model_open(model, arm, true) + model->given[arm] <= model->plan[arm]);
     }
+    uint64_t opens[MODEL_CALLERS + 1] = {0};
+    uint32_t closed = 0;
     for (uint32_t i = 0; i < MODEL_ROWS; i++) {
-        if (model->rows[i].is_there && model->rows[i].row.deadline_ms < expected.next_expiry_ms)
-            expected.next_expiry_ms = model->rows[i].row.deadline_ms;
+        struct model_row const *const known = &model->rows[i];
+        if (!known->is_there || known->is_elsewhere)
+            continue;
+        if (known->row.deadline_ms < expected.next_expiry_ms)
+            expected.next_expiry_ms = known->row.deadline_ms;
+        closed += !is_open(&known->row) && !known->is_handed_over;
+        opens[known->caller] += is_open(&known->row);
     }
+    assert_memory_equal(opens, model->opens, sizeof model->opens);
+    assert_int_equal(live_decisions_closed(model->bench.decisions), closed);
     assert_same_view(view_of(&model->bench), expected);
     for (uint32_t arm = 0; arm < ARMS; arm++)
         assert_int_equal(live_decisions_missed(model->bench.decisions, arm), model->missed[arm]);
@@ -1126,24 +867,25 @@ static uint64_t model_choices(struct model *model, uint32_t unit, uint64_t witho
     return choices;
 }
 
-static void model_take(struct model *model, const struct live_decision_answer *answer, uint32_t key,
-                       uint32_t unit, bool planned, bool sets_unit)
+/* asked: as it was, but its row. */
+static void model_take(struct model *model, const struct live_decision_answer *answer,
+                       struct model_row asked, enum live_decision_kind kind, bool sets_unit)
 {
     const struct live_decision_row *const row = &answer->row;
-    uint8_t const beside =
-        model->bench.fallback.is_committed ? LIVE_DECISION_COMMITTED : LIVE_DECISION_EXPLOIT;
     assert_true(answer->is_new);
     assert_int_equal(answer->unit_is_new, sets_unit);
     assert_int_equal(row->number, model->next_number++);
-    assert_int_equal(row->kind, planned ? LIVE_DECISION_PLANNED : beside);
+    assert_int_equal(row->kind, kind);
     assert_int_equal(row->state, LIVE_DECISION_OPEN);
     assert_int_equal(row->opened_ms, model->bench.now_ms);
     assert_int_equal(row->deadline_ms, model->bench.now_ms + DEADLINE_MS);
     struct model_row *const place = &model->rows[row->number % MODEL_ROWS];
     assert_false(place->is_there);
-    *place = (struct model_row){.is_there = true, .row = *row, .key = key, .unit = unit};
+    *place = asked;
+    place->is_there = true;
+    place->row = *row;
     if (sets_unit)
-        model->unit_arm[unit] = row->arm;
+        model->unit_arm[asked.unit] = row->arm;
     model->kinds[row->kind]++;
 }
 
@@ -1157,10 +899,26 @@ static void model_decide(struct model *model)
         has_unit ? (uint32_t)tacit_rng_below(&model->rng, MODEL_UNITS) : MODEL_UNITS;
     uint64_t const without =
         tacit_rng_below(&model->rng, 3) == 0 ? tacit_rng_below(&model->rng, 1u << ARMS) : 0;
+    struct model_row const asked = {.key = key,
+                                    .unit = unit,
+                                    .caller =
+                                        (uint32_t)tacit_rng_below(&model->rng, MODEL_CALLERS + 1),
+                                    .kept = {1, (uint8_t)model->next_number, 250}};
+    bool const is_chosen = tacit_rng_below(&model->rng, 10) == 0;
+    uint64_t *const opens = asked.caller < MODEL_CALLERS ? &model->opens[asked.caller] : NULL;
     bench->source.fails = tacit_rng_below(&model->rng, 20) == 0;
     struct live_decision_request const request = {.key = has_key ? model->keys[key] : NULL,
                                                   .unit = has_unit ? model->units[unit] : NULL,
-                                                  .unavailable = &without};
+                                                  .unavailable = &without,
+                                                  .caller_open = opens,
+                                                  .caller_open_max = MODEL_CALLER_MAX,
+                                                  .is_chosen = is_chosen,
+                                                  .choice = (uint32_t)(model->next_number % ARMS),
+                                                  .kept = is_chosen ? asked.kept : NULL,
+                                                  .kept_size = is_chosen ? MODEL_KEPT : 0};
+    bool const is_full =
+        model_open(model, ARMS, true) + model_open(model, ARMS, false) >= MODEL_OPEN_MAX ||
+        (opens != NULL && *opens >= MODEL_CALLER_MAX);
     uint64_t const fills = bench->source.fills;
     struct live_decision_answer answer;
     enum tacit_status const status = decide(bench, &request, &answer);
@@ -1174,8 +932,14 @@ static void model_decide(struct model *model)
         assert_false(answer.unit_is_new);
         return;
     }
-    if (model_open(model, ARMS, true) + model_open(model, ARMS, false) >= MODEL_OPEN_MAX) {
+    if (is_full) {
         assert_int_equal(status, TACIT_MEMORY);
+        return;
+    }
+    if (is_chosen) {
+        assert_int_equal(status, TACIT_OK);
+        assert_int_equal(answer.row.arm, request.choice);
+        model_take(model, &answer, asked, LIVE_DECISION_CHOSEN, false);
         return;
     }
     bool planned;
@@ -1188,7 +952,11 @@ static void model_decide(struct model *model)
     } else {
         assert_int_equal(status, TACIT_OK);
         assert_true(tacit_bits_has(&choices, answer.row.arm));
-        model_take(model, &answer, key, unit, planned, sets_unit);
+        model_take(model, &answer, asked,
+                   planned                        ? LIVE_DECISION_PLANNED
+                   : bench->fallback.is_committed ? LIVE_DECISION_COMMITTED
+                                                  : LIVE_DECISION_EXPLOIT,
+                   sets_unit);
     }
 }
 
@@ -1203,6 +971,9 @@ static void assert_texts(const struct model *model, const struct model_row *know
         assert_int_equal(known->unit, MODEL_UNITS);
     else
         assert_string_equal(row->unit, model->units[known->unit]);
+    assert_int_equal(row->kept_size, row->kind == LIVE_DECISION_CHOSEN ? MODEL_KEPT : 0);
+    if (row->kept_size > 0)
+        assert_memory_equal(row->kept, known->kept, MODEL_KEPT);
 }
 
 static void model_reward(struct model *model)
@@ -1210,11 +981,20 @@ static void model_reward(struct model *model)
     uint64_t const back = tacit_rng_below(&model->rng, 200);
     uint64_t const id = model->next_number > back ? model->next_number - back : 0;
     double const value = (double)(1 + tacit_rng_below(&model->rng, 1000));
-    struct live_reward_outcome const outcome =
-        live_decisions_reward(model->bench.decisions, ID(id), value, model->bench.now_ms);
-    const struct live_decision_row *const row = &outcome.row;
-    model->answers[outcome.answer]++;
     struct model_row *const known = model_row(model, id);
+    bool const is_overdue = known != NULL && known->row.state == LIVE_DECISION_OPEN &&
+                            tacit_rng_below(&model->rng, 20) == 0;
+    struct live_reward_outcome const outcome =
+        live_decisions_reward(model->bench.decisions, ID(id), value,
+                              is_overdue ? known->row.deadline_ms : model->bench.now_ms);
+    const struct live_decision_row *const row = &outcome.row;
+    if (is_overdue) { /* late, though nobody has looked at the clock yet */
+        assert_int_equal(outcome.answer, LIVE_REWARD_LATE);
+        assert_false(outcome.is_changed || outcome.fills);
+        model->overdue++;
+        return;
+    }
+    model->answers[outcome.answer]++;
     if (known == NULL) {
         assert_int_equal(outcome.answer, LIVE_REWARD_UNKNOWN);
         return;
@@ -1223,7 +1003,8 @@ static void model_reward(struct model *model)
     bool const settles = model->bench.config.settles;
     bool const was_open = known->row.state == LIVE_DECISION_OPEN;
     assert_int_equal(outcome.is_changed, was_open || known->row.state == LIVE_DECISION_EXPIRED);
-    assert_int_equal(outcome.fills, was_open && is_planned && !settles);
+    assert_int_equal(outcome.fills, was_open && (known->row.kind == LIVE_DECISION_CHOSEN ||
+                                                 (is_planned && !settles)));
     assert_false(outcome.wait_grew); /* here it is as long as it may be */
     if (was_open) {
         assert_int_equal(outcome.answer, LIVE_REWARD_ACCEPTED);
@@ -1243,9 +1024,13 @@ static void model_reward(struct model *model)
     assert_int_equal(row->arm, known->row.arm);
     assert_int_equal(row->kind, known->row.kind);
     assert_texts(model, known, row);
-    if (outcome.fills) {
+    if (outcome.fills && is_planned) {
         model->lacking[row->arm]--;
         model->given[row->arm]++;
+    }
+    if (outcome.is_changed) { /* what is elsewhere of it is old */
+        model->returned += known->is_elsewhere;
+        known->is_handed_over = known->is_elsewhere = false;
     }
     known->row = *row;
 }
@@ -1299,8 +1084,8 @@ static void on_expired(void *context, const struct live_decision_change *change)
     const struct live_decision_row *const row = change->row;
     struct model_row *const known = model_row(model, row->number);
     assert_non_null(known);
-    bool const was_open =
-        known->row.state == LIVE_DECISION_OPEN || known->row.state == LIVE_DECISION_HELD;
+    bool const was_open = is_open(&known->row);
+    assert_false(known->is_elsewhere);
     assert_true(known->row.deadline_ms <= model->bench.now_ms);
     assert_int_equal(change->kind != LIVE_CHANGE_FORGOTTEN, was_open);
     assert_int_equal(row->arm, known->row.arm);
@@ -1320,9 +1105,78 @@ static void model_expire(struct model *model)
 {
     model->bench.now_ms += tacit_rng_below(&model->rng, 40);
     live_decisions_expire(model->bench.decisions, model->bench.now_ms, on_expired, model);
+    for (uint32_t i = 0; i < MODEL_ROWS; i++) {
+        struct model_row *const known = &model->rows[i];
+        if (!known->is_there || known->row.deadline_ms > model->bench.now_ms)
+            continue;
+        assert_true(known->is_elsewhere); /* nobody is told that it is forgotten there */
+        known->is_there = false;
+    }
+}
+
+/* What exploits goes on as ever; what would enter something is late, and its place is free. */
+static void on_lost(void *context, const struct live_decision_row *row)
+{
+    struct model *const model = context;
+    struct model_row *const known = model_row(model, row->number);
+    assert_non_null(known);
+    assert_true(is_open(&known->row) && (known->row.kind == LIVE_DECISION_PLANNED ||
+                                         known->row.kind == LIVE_DECISION_CHOSEN));
+    assert_int_equal(row->kind, known->row.kind);
+    assert_int_equal(row->state, LIVE_DECISION_EXPIRED);
+    assert_int_equal(row->value, 0);
+    assert_int_equal(row->deadline_ms, model->bench.now_ms + REMEMBER_MS);
+    assert_texts(model, known, row);
+    model->missed[row->arm] += row->kind == LIVE_DECISION_PLANNED;
+    model->lost++;
+    known->row = *row;
+}
+
+static void model_lose(struct model *model)
+{
+    live_decisions_lose(model->bench.decisions, model->bench.now_ms, on_lost, model);
+    for (uint32_t i = 0; i < MODEL_ROWS; i++) {
+        struct live_decision_row const *const row = &model->rows[i].row;
+        assert_false(model->rows[i].is_there && is_open(row) &&
+                     (row->kind == LIVE_DECISION_PLANNED || row->kind == LIVE_DECISION_CHOSEN));
+    }
+}
+
+static void on_handed_over(void *context, const struct live_decision_row *row)
+{
+    struct model *const model = context;
+    struct model_row *const known = model_row(model, row->number);
+    assert_non_null(known);
+    assert_false(is_open(&known->row) || known->is_handed_over);
+    assert_int_equal(row->state, known->row.state);
+    assert_texts(model, known, row);
+    known->is_handed_over = true;
+}
+
+static void on_taken(void *context, const struct live_decision_row *row)
+{
+    struct model *const model = context;
+    struct model_row *const known = model_row(model, row->number);
+    assert_non_null(known);
+    assert_true(known->is_handed_over && !known->is_elsewhere);
+    known->is_elsewhere = true;
+    model->taken++;
+}
+
+/* Rewards and deadlines come between the two. */
+static void model_hand_over(struct model *model)
+{
+    uint32_t const count = 1 + (uint32_t)tacit_rng_below(&model->rng, 40);
+    bool is_left = false;
+    if (tacit_rng_below(&model->rng, 2) == 0) {
+        live_decisions_hand_over(model->bench.decisions, count, on_handed_over, model);
+        return;
+    }
+    bool const is_more = live_decisions_handed_over(model->bench.decisions, count, on_taken, model);
     for (uint32_t i = 0; i < MODEL_ROWS; i++)
-        assert_true(!model->rows[i].is_there ||
-                    model->rows[i].row.deadline_ms > model->bench.now_ms);
+        is_left = is_left || (model->rows[i].is_there && model->rows[i].is_handed_over &&
+                              !model->rows[i].is_elsewhere);
+    assert_int_equal(is_more, is_left);
 }
 
 static void on_converted(void *context, const struct live_decision_row *row)
@@ -1335,8 +1189,7 @@ static void on_converted(void *context, const struct live_decision_row *row)
     assert_true(model_open(model, row->arm, true) > model->lacking[row->arm]);
     for (uint32_t i = 0; i < MODEL_ROWS; i++) { /* no newer one could have gone */
         const struct live_decision_row *const other = &model->rows[i].row;
-        assert_false(model->rows[i].is_there &&
-                     (other->state == LIVE_DECISION_OPEN || other->state == LIVE_DECISION_HELD) &&
+        assert_false(model->rows[i].is_there && is_open(other) &&
                      other->kind == LIVE_DECISION_PLANNED && other->arm == row->arm &&
                      other->number > row->number);
     }
@@ -1384,14 +1237,15 @@ static void model_restart(struct model *model)
     bench->decisions = live_decisions_new(&bench->config);
     assert_non_null(bench->decisions);
     for (uint32_t i = 0; i < MODEL_ROWS; i++) {
-        const struct model_row *const known = &model->rows[1999 * i % MODEL_ROWS];
-        if (!known->is_there)
+        struct model_row *const known = &model->rows[1999 * i % MODEL_ROWS];
+        if (!known->is_there || known->is_elsewhere)
             continue;
-        struct live_decision_row row = known->row;
-        row.key = known->key < MODEL_KEYS ? model->keys[known->key] : NULL;
-        row.unit = known->unit < MODEL_UNITS ? model->units[known->unit] : NULL;
+        struct live_decision_row const row = model_whole(model, known);
         assert_int_equal(live_decisions_restore(bench->decisions, &row), TACIT_OK);
+        known->is_handed_over = false;
+        known->caller = MODEL_CALLERS;
     }
+    memset(model->opens, 0, sizeof model->opens);
     for (uint32_t unit = 0; unit < MODEL_UNITS; unit++) {
         if (model->unit_arm[unit] < ARMS)
             assert_int_equal(live_decisions_restore_unit(bench->decisions, model->units[unit],
@@ -1416,7 +1270,11 @@ static void model_step(struct model *model)
         model_close(model);
     else if (dice < 980)
         model_expire(model);
-    else if (dice < 992)
+    else if (dice < 986)
+        model_hand_over(model);
+    else if (dice < 988)
+        model_lose(model);
+    else if (dice < 996)
         model_plan(model);
     else
         model_restart(model);
@@ -1429,6 +1287,7 @@ static void run_model(bool settles)
     config.open_max = MODEL_OPEN_MAX;
     config.settles = settles;
     config.missing_value = MISSING_VALUE;
+    config.memory = (struct live_decision_memory){&model, model_by_id, model_by_key};
     model =
         (struct model){.rng = tacit_rng_stream(31, 0, 0, TACIT_PURPOSE_FAULT), .next_number = 1};
     bench_open(&model.bench, config);
@@ -1445,7 +1304,7 @@ static void run_model(bool settles)
     }
     model_check(&model);
     /* Every road was taken. */
-    for (uint32_t i = 0; i < 3; i++)
+    for (uint32_t i = 0; i < 4; i++)
         assert_true(model.kinds[i] > 100);
     for (uint32_t i = 0; i < 4; i++)
         assert_true(model.answers[i] > 100);
@@ -1453,7 +1312,8 @@ static void run_model(bool settles)
         assert_true(model.changes[i] > 100 || (i == LIVE_CHANGE_SETTLED && !settles));
     for (uint32_t i = 0; i < 4; i++)
         assert_true(model.closes[i] > 20);
-    assert_true(model.restarts > 100);
+    assert_true(model.restarts > 100 && model.overdue > 100 && model.lost > 100);
+    assert_true(model.taken > 100 && model.returned > 100);
     bench_close(&model.bench);
 }
 
