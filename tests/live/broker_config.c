@@ -131,46 +131,35 @@ TEST_WITH(no_site_writes_a_topic_that_is_no_letter_for_letter, set_up, tear_down
 
 /* ---- Neighbours ---- */
 
-TEST_WITH(sites_of_a_ring_hear_both_neighbours_and_nobody_else, set_up, tear_down)
+TEST_WITH(sites_hear_their_neighbours_and_nobody_else, set_up, tear_down)
 {
-    static const char *const ring[] = {"n", "e", "s", "w"};
-    struct tacit_edge edges[] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}};
-    struct tacit_graph const graph = graph_of(edges, 4, 4);
-    struct live_broker_config config = good();
-    config.sites = ring;
-    config.site_count = 4;
-    config.graph = &graph;
-    assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
-    expect_lines("tacit.acl", HEAD SITE("n") HEARS("n", "e") HEARS("n", "w") SITE("e")
-                                  HEARS("e", "n") HEARS("e", "s") SITE("s") HEARS("s", "e")
-                                      HEARS("s", "w") SITE("w") HEARS("w", "n") HEARS("w", "s"));
-}
-
-TEST_WITH(sites_of_two_stars_hear_their_centre_and_nobody_else, set_up, tear_down)
-{
-    static const char *const stars[] = {"a", "b", "c", "d", "e"};
-    struct tacit_edge edges[] = {{0, 1}, {0, 2}, {3, 4}};
-    struct tacit_graph const graph = graph_of(edges, 3, 5);
-    struct live_broker_config config = good();
-    config.sites = stars;
-    config.site_count = 5;
-    config.graph = &graph;
-    assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
-    expect_lines("tacit.acl",
-                 HEAD SITE("a") HEARS("a", "b") HEARS("a", "c") SITE("b") HEARS("b", "a") SITE("c")
-                     HEARS("c", "a") SITE("d") HEARS("d", "e") SITE("e") HEARS("e", "d"));
-}
-
-TEST_WITH(sites_without_neighbours_hear_the_coordinator_alone, set_up, tear_down)
-{
-    static const char *const alone[] = {"a", "b"};
-    struct tacit_edge none[1];
-    struct tacit_graph const graph = graph_of(none, 0, 2);
-    struct live_broker_config config = good();
-    config.sites = alone;
-    config.graph = &graph;
-    assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
-    expect_lines("tacit.acl", HEAD SITE("a") SITE("b"));
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    static struct tacit_edge ring[] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}};
+    static struct tacit_edge two_stars[] = {{0, 1}, {0, 2}, {3, 4}};
+    static struct tacit_edge none[1];
+    static const struct {
+        struct tacit_edge *edges;
+        uint64_t edge_count;
+        uint32_t site_count;
+        const char *lines;
+    } cases[] = {{ring, 4, 4,
+                  HEAD SITE("a") HEARS("a", "b") HEARS("a", "d") SITE("b") HEARS("b", "a")
+                      HEARS("b", "c") SITE("c") HEARS("c", "b") HEARS("c", "d") SITE("d")
+                          HEARS("d", "a") HEARS("d", "c")},
+                 {two_stars, 3, 5,
+                  HEAD SITE("a") HEARS("a", "b") HEARS("a", "c") SITE("b") HEARS("b", "a") SITE("c")
+                      HEARS("c", "a") SITE("d") HEARS("d", "e") SITE("e") HEARS("e", "d")},
+                 {none, 0, 2, HEAD SITE("a") SITE("b")}}; /* the coordinator alone */
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tacit_graph const graph =
+            graph_of(cases[i].edges, cases[i].edge_count, cases[i].site_count);
+        struct live_broker_config config = good();
+        config.sites = names;
+        config.site_count = cases[i].site_count;
+        config.graph = &graph;
+        assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
+        expect_lines("tacit.acl", cases[i].lines);
+    }
 }
 
 /* Comments and empty lines taken out: what mosquitto sees. */
@@ -300,40 +289,37 @@ TEST_WITH(bad_names_are_refused_and_nothing_is_written, set_up, tear_down)
 
 TEST_WITH(other_bad_wishes_are_refused, set_up, tear_down)
 {
-    const char *const twice[] = {"north", "south", "north"};
-    struct live_broker_config config = good();
-    config.sites = twice;
-    config.site_count = 3;
-    expect_refusal(&config, "the site north is named twice");
-    config = good();
-    config.site_count = 0;
-    expect_refusal(&config, "1 to 1048576 sites, not 0");
-    config = good();
-    config.protocol_count = 0;
-    expect_refusal(&config, "no protocol");
+    static const char *const twice[] = {"north", "south", "north"};
     static const char *const strange[] = {"votes", "#"};
-    config.protocols = strange;
-    config.protocol_count = 2;
-    expect_refusal(&config, "the protocol");
-    config = good();
-    config.address = "0.0.0.0\nallow_anonymous true";
-    expect_refusal(&config, "cannot listen at");
-    config = good();
-    config.port = 0;
-    expect_refusal(&config, "cannot listen at");
-    config = good();
-    config.key_file = "/keys/a\nallow_anonymous true";
-    expect_refusal(&config, "the path");
-    config = good();
-    config.persistence_directory = " /var";
-    expect_refusal(&config, "the path");
-    config = good();
-    config.persistence_directory = NULL;
-    config.guard_file = "guard.so\nallow_anonymous true";
-    expect_refusal(&config, "the path");
-    config = good();
-    config.user = "root\n";
-    expect_refusal(&config, "the user");
+    struct {
+        struct live_broker_config config;
+        const char *words;
+    } cases[10] = {{.words = "the site north is named twice"},
+                   {.words = "1 to 1048576 sites, not 0"},
+                   {.words = "no protocol"},
+                   {.words = "the protocol"},
+                   {.words = "cannot listen at"},
+                   {.words = "cannot listen at"},
+                   {.words = "the path"},
+                   {.words = "the path"},
+                   {.words = "the path"},
+                   {.words = "the user"}};
+    for (size_t i = 0; i < 10; i++)
+        cases[i].config = good();
+    cases[0].config.sites = twice;
+    cases[0].config.site_count = 3;
+    cases[1].config.site_count = 0;
+    cases[2].config.protocol_count = 0;
+    cases[3].config.protocols = strange;
+    cases[3].config.protocol_count = 2;
+    cases[4].config.address = "0.0.0.0\nallow_anonymous true";
+    cases[5].config.port = 0;
+    cases[6].config.key_file = "/keys/a\nallow_anonymous true";
+    cases[7].config.persistence_directory = " /var";
+    cases[8].config.guard_file = "guard.so\nallow_anonymous true";
+    cases[9].config.user = "root\n";
+    for (size_t i = 0; i < 10; i++)
+        expect_refusal(&cases[i].config, cases[i].words);
 }
 
 TEST_WITH(missing_directory_is_an_error_with_its_path, set_up, tear_down)

@@ -69,6 +69,14 @@ static struct live_command_config limits(const char *const *words)
         .argv = words, .memory_bytes = 512 * MEGABYTE, .cpu_s = 60, .file_bytes = MEGABYTE};
 }
 
+/* Of the shell with this text. */
+static struct live_command_config shell_limits(const char *text)
+{
+    static const char *words[] = {"/bin/sh", "-c", NULL, NULL};
+    words[2] = text;
+    return limits(words);
+}
+
 static void read_said(struct room *room)
 {
     FILE *const file = fopen(room->log, "rb");
@@ -99,8 +107,7 @@ static enum live_command_end run(struct room *room, const struct live_command_co
 
 static enum live_command_end run_shell(struct room *room, const char *text)
 {
-    const char *const words[] = {"/bin/sh", "-c", text, NULL};
-    struct live_command_config const config = limits(words);
+    struct live_command_config const config = shell_limits(text);
     return run(room, &config);
 }
 
@@ -152,10 +159,9 @@ TEST_WITH(codes_are_told_apart, open_room, close_room)
  * without, it does not run. */
 TEST_WITH(it_has_the_rights_of_its_user, open_room, close_room)
 {
-    static const char *const words[] = {
-        "/bin/sh", "-c", "id -u; id -G; touch mine; test ! -w / || echo too many rights", NULL};
     struct room *const room = *state;
-    struct live_command_config config = limits(words);
+    struct live_command_config config =
+        shell_limits("id -u; id -G; touch mine; test ! -w / || echo too many rights");
     struct passwd const *const nobody = getpwnam("nobody");
     config.user = "nobody";
     assert_non_null(nobody);
@@ -187,10 +193,9 @@ TEST_WITH(an_unknown_user_is_an_error, open_room, close_room)
 
 TEST_WITH(memory_ends_at_its_limit, open_room, close_room)
 {
-    static const char *const words[] = {"/bin/sh", "-c",
-                                        "dd if=/dev/zero of=/dev/null bs=300M count=1", NULL};
     struct room *const room = *state;
-    struct live_command_config config = limits(words);
+    struct live_command_config config =
+        shell_limits("dd if=/dev/zero of=/dev/null bs=300M count=1");
     assert_int_equal(run(room, &config), LIVE_COMMAND_DONE);
     config.memory_bytes = 100 * MEGABYTE;
     assert_int_equal(run(room, &config), LIVE_COMMAND_FAILED);
@@ -198,9 +203,8 @@ TEST_WITH(memory_ends_at_its_limit, open_room, close_room)
 
 TEST_WITH(processor_time_ends_at_its_limit, open_room, close_room)
 {
-    static const char *const words[] = {"/bin/sh", "-c", "while :; do :; done", NULL};
     struct room *const room = *state;
-    struct live_command_config config = limits(words);
+    struct live_command_config config = shell_limits("while :; do :; done");
     config.cpu_s = 1;
     assert_int_equal(run(room, &config), LIVE_COMMAND_FAILED);
 }
@@ -286,10 +290,9 @@ TEST_WITH(its_children_go_with_it, open_room, close_room)
 
 TEST_WITH(one_that_hangs_is_killed_with_its_children, open_room, close_room)
 {
-    static const char *const words[] = {"/bin/sh", "-c",
-                                        "sleep 1000 & echo $! > child; echo $$ > own; wait", NULL};
     struct room *const room = *state;
-    struct live_command_config const config = limits(words);
+    struct live_command_config const config =
+        shell_limits("sleep 1000 & echo $! > child; echo $$ > own; wait");
     assert_int_equal(live_command_start(&room->command, room->loop, &config, room->work, room->log,
                                         note_end, room),
                      TACIT_OK);
@@ -303,10 +306,8 @@ TEST_WITH(one_that_hangs_is_killed_with_its_children, open_room, close_room)
 /* The agent is killed in mid-training: its command does not train on without it. */
 TEST_WITH(it_dies_with_the_agent, open_room, close_room)
 {
-    static const char *const words[] = {"/bin/sh", "-c", "echo $$ > own; while :; do :; done",
-                                        NULL};
     struct room *const room = *state;
-    struct live_command_config const config = limits(words);
+    struct live_command_config const config = shell_limits("echo $$ > own; while :; do :; done");
     pid_t const agent = fork();
     assert_true(agent >= 0);
     if (agent == 0) {

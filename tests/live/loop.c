@@ -1,6 +1,7 @@
 /* The event loop on pipes, timers and signals of its own. */
 #include "../support/testing.h"
 #include "../../src/live/daemon/loop.h"
+#include "../support/on_file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,17 +15,6 @@
 #define LATE_MAX (30000u * MS) /* the machine may be busy */
 
 static struct live_loop *loop;
-
-static int open_loop(void **state)
-{
-    return live_loop_open(&loop) == TACIT_OK ? 0 : -1;
-}
-
-static int close_loop(void **state)
-{
-    live_loop_close(loop);
-    return 0;
-}
 
 /* ---- A pipe that is watched ------------------------------------------------------------------ */
 
@@ -47,6 +37,23 @@ static void tap_close(struct tap *tap)
     live_loop_forget(loop, tap->ends[0]);
     (void)close(tap->ends[0]);
     (void)close(tap->ends[1]);
+}
+
+static struct tap taps[2]; /* of the test */
+
+static int set_up(void **state)
+{
+    tap_open(&taps[0]);
+    tap_open(&taps[1]);
+    return live_loop_open(&loop) == TACIT_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    tap_close(&taps[0]);
+    tap_close(&taps[1]);
+    live_loop_close(loop);
+    return 0;
 }
 
 static void fill(struct tap *tap)
@@ -95,79 +102,56 @@ static void run_for(uint64_t us)
 
 /* ---- Watching -------------------------------------------------------------------------------- */
 
-TEST_WITH(a_ready_descriptor_is_handled, open_loop, close_loop)
+TEST_WITH(a_closed_peer_is_told, set_up, tear_down)
 {
-    struct tap tap;
-    tap_open(&tap);
-    watch_tap(&tap, count_and_stop);
-    fill(&tap);
+    struct tap *const tap = &taps[0];
+    watch_tap(tap, count_and_stop);
+    (void)close(tap->ends[1]);
     run();
-    assert_int_equal(tap.calls, 1);
-    assert_true((tap.events & EPOLLIN) != 0);
-    fill(&tap);
-    run();
-    assert_int_equal(tap.calls, 2);
-    tap_close(&tap);
+    assert_true((tap->events & EPOLLHUP) != 0);
+    tap->ends[1] = -1;
 }
 
-TEST_WITH(a_closed_peer_is_told, open_loop, close_loop)
+TEST_WITH(what_is_waited_for_can_be_changed, set_up, tear_down)
 {
-    struct tap tap;
-    tap_open(&tap);
-    watch_tap(&tap, count_and_stop);
-    (void)close(tap.ends[1]);
-    run();
-    assert_true((tap.events & EPOLLHUP) != 0);
-    tap.ends[1] = -1;
-    tap_close(&tap);
-}
-
-TEST_WITH(what_is_waited_for_can_be_changed, open_loop, close_loop)
-{
-    struct tap tap;
-    tap_open(&tap);
-    assert_int_equal(live_loop_watch(loop, tap.ends[0], 0, count_and_stop, &tap), TACIT_OK);
-    fill(&tap);
+    struct tap *const tap = &taps[0];
+    assert_int_equal(live_loop_watch(loop, tap->ends[0], 0, count_and_stop, tap), TACIT_OK);
+    fill(tap);
     run_for(5 * MS);
-    assert_int_equal(tap.calls, 0);
-    assert_int_equal(live_loop_change(loop, tap.ends[0], EPOLLIN), TACIT_OK);
+    assert_int_equal(tap->calls, 0);
+    assert_int_equal(live_loop_change(loop, tap->ends[0], EPOLLIN), TACIT_OK);
     run();
-    assert_int_equal(tap.calls, 1);
-    tap_close(&tap);
+    assert_int_equal(tap->calls, 1);
 }
 
-TEST_WITH(what_cannot_be_watched_is_an_error, open_loop, close_loop)
+TEST_WITH(what_cannot_be_watched_is_an_error, set_up, tear_down)
 {
-    struct tap tap;
-    tap_open(&tap);
-    assert_int_equal(live_loop_watch(loop, -1, EPOLLIN, count_and_stop, &tap), TACIT_IO);
-    assert_int_equal(live_loop_watch(loop, 900, EPOLLIN, count_and_stop, &tap), TACIT_IO);
-    assert_int_equal(live_loop_change(loop, tap.ends[0], EPOLLIN), TACIT_IO);
+    struct tap *const tap = &taps[0];
+    assert_int_equal(live_loop_watch(loop, -1, EPOLLIN, count_and_stop, tap), TACIT_IO);
+    assert_int_equal(live_loop_watch(loop, 900, EPOLLIN, count_and_stop, tap), TACIT_IO);
+    assert_int_equal(live_loop_change(loop, tap->ends[0], EPOLLIN), TACIT_IO);
     assert_int_equal(live_loop_change(loop, -1, EPOLLIN), TACIT_IO);
     int const file = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    assert_int_equal(live_loop_watch(loop, file, EPOLLIN, count_and_stop, &tap), TACIT_IO);
+    assert_int_equal(live_loop_watch(loop, file, EPOLLIN, count_and_stop, tap), TACIT_IO);
     assert_int_equal(live_loop_change(loop, file, EPOLLIN), TACIT_IO);
     live_loop_forget(loop, -1);
     live_loop_forget(loop, 900);
     live_loop_forget(loop, file);
     (void)close(file);
-    tap_close(&tap);
 }
 
-TEST_WITH(a_second_watch_replaces_the_first, open_loop, close_loop)
+TEST_WITH(a_second_watch_replaces_the_first, set_up, tear_down)
 {
-    struct tap first;
-    struct tap second;
-    tap_open(&first);
-    watch_tap(&first, count_and_stop);
-    second = first;
-    assert_int_equal(live_loop_watch(loop, first.ends[0], EPOLLIN, count_and_stop, &second),
+    struct tap second = taps[0];
+    watch_tap(&taps[0], count_and_stop);
+    assert_int_equal(live_loop_watch(loop, taps[0].ends[0], EPOLLIN, count_and_stop, &second),
                      TACIT_OK);
-    fill(&first);
-    run();
-    assert_int_equal(first.calls, 0);
-    assert_int_equal(second.calls, 1);
-    tap_close(&first);
+    for (unsigned calls = 1; calls <= 2; calls++) {
+        fill(&taps[0]);
+        run();
+        assert_int_equal(taps[0].calls, 0);
+        assert_int_equal(second.calls, calls);
+    }
 }
 
 /* ---- Forgetting ------------------------------------------------------------------------------ */
@@ -207,9 +191,6 @@ static void forget_victim(void *context, uint32_t events)
 
 static void two_that_forget_each_other(bool reopens)
 {
-    struct tap taps[2];
-    tap_open(&taps[0]);
-    tap_open(&taps[1]);
     for (int i = 0; i < 2; i++) {
         taps[i].victim = &taps[1 - i];
         taps[i].reopens = reopens;
@@ -218,18 +199,16 @@ static void two_that_forget_each_other(bool reopens)
     }
     run();
     assert_int_equal(taps[0].calls + taps[1].calls, 1);
-    tap_close(&taps[0]);
-    tap_close(&taps[1]);
 }
 
-TEST_WITH(a_descriptor_forgotten_in_its_round_is_not_handled, open_loop, close_loop)
+TEST_WITH(a_descriptor_forgotten_in_its_round_is_not_handled, set_up, tear_down)
 {
     two_that_forget_each_other(false);
 }
 
 /* The number is the same, and nothing is ready on it: the event of before must not reach the new
  * watch. */
-TEST_WITH(a_number_used_again_in_its_round_is_not_confused, open_loop, close_loop)
+TEST_WITH(a_number_used_again_in_its_round_is_not_confused, set_up, tear_down)
 {
     two_that_forget_each_other(true);
 }
@@ -241,18 +220,16 @@ static void forget_itself(void *context, uint32_t events)
     live_loop_forget(loop, tap->ends[0]); /* without reading: it stays ready */
 }
 
-TEST_WITH(a_handler_may_forget_its_own_descriptor, open_loop, close_loop)
+TEST_WITH(a_handler_may_forget_its_own_descriptor, set_up, tear_down)
 {
-    struct tap tap;
-    tap_open(&tap);
-    watch_tap(&tap, forget_itself);
-    fill(&tap);
+    struct tap *const tap = &taps[0];
+    watch_tap(tap, forget_itself);
+    fill(tap);
     run_for(5 * MS);
-    assert_int_equal(tap.calls, 1);
-    watch_tap(&tap, forget_itself);
+    assert_int_equal(tap->calls, 1);
+    watch_tap(tap, forget_itself);
     run_for(5 * MS);
-    assert_int_equal(tap.calls, 2);
-    tap_close(&tap);
+    assert_int_equal(tap->calls, 2);
 }
 
 static void close_itself(void *context, uint32_t events)
@@ -262,15 +239,14 @@ static void close_itself(void *context, uint32_t events)
     forget_itself(tap, events);
 }
 
-TEST_WITH(closing_before_forgetting_is_harmless, open_loop, close_loop)
+TEST_WITH(closing_before_forgetting_is_harmless, set_up, tear_down)
 {
-    struct tap tap;
-    tap_open(&tap);
-    watch_tap(&tap, close_itself);
-    fill(&tap);
+    struct tap *const tap = &taps[0];
+    watch_tap(tap, close_itself);
+    fill(tap);
     run_for(5 * MS);
-    assert_int_equal(tap.calls, 1);
-    (void)close(tap.ends[1]);
+    assert_int_equal(tap->calls, 1);
+    tap->ends[0] = -1;
 }
 
 /* ---- Many ------------------------------------------------------------------------------------ */
@@ -294,7 +270,7 @@ static void watch_next(void *context, uint32_t events)
     fill(next);
 }
 
-TEST_WITH(handlers_may_watch_more_and_more, open_loop, close_loop)
+TEST_WITH(handlers_may_watch_more_and_more, set_up, tear_down)
 {
     many_watched = 1;
     tap_open(&many[0]);
@@ -307,7 +283,7 @@ TEST_WITH(handlers_may_watch_more_and_more, open_loop, close_loop)
     }
 }
 
-TEST_WITH(nobody_starves_when_many_are_ready, open_loop, close_loop)
+TEST_WITH(nobody_starves_when_many_are_ready, set_up, tear_down)
 {
     for (unsigned i = 0; i < PIPES; i++) {
         tap_open(&many[i]);
@@ -336,27 +312,23 @@ static void on_hook(void *context)
     rounds->calls_at_hook = rounds->taps[0].calls + rounds->taps[1].calls;
 }
 
-TEST_WITH(the_hook_runs_once_after_all_that_is_ready, open_loop, close_loop)
+TEST_WITH(the_hook_runs_once_after_all_that_is_ready, set_up, tear_down)
 {
-    struct tap taps[2];
     struct rounds rounds = {.taps = taps};
     live_loop_set_hook(loop, on_hook, &rounds);
     for (int i = 0; i < 2; i++) {
-        tap_open(&taps[i]);
         watch_tap(&taps[i], count_and_stop);
         fill(&taps[i]);
     }
     run(); /* stop is called by the first: the round goes on to its end, hook included */
     assert_int_equal(rounds.hooks, 1);
     assert_int_equal(rounds.calls_at_hook, 2);
-    tap_close(&taps[0]);
-    tap_close(&taps[1]);
     live_loop_set_hook(loop, NULL, NULL);
     run_for(MS);
     assert_int_equal(rounds.hooks, 1);
 }
 
-TEST_WITH(stopping_before_the_run_ends_it_at_once, open_loop, close_loop)
+TEST_WITH(stopping_before_the_run_ends_it_at_once, set_up, tear_down)
 {
     live_loop_stop(loop);
     run();
@@ -391,7 +363,7 @@ static void alarm_new(struct alarm *alarm)
     assert_non_null(alarm->timer);
 }
 
-TEST_WITH(the_clock_goes_forward_in_microseconds, open_loop, close_loop)
+TEST_WITH(the_clock_goes_forward_in_microseconds, set_up, tear_down)
 {
     uint64_t const start = live_now_us();
     struct timespec const pause = {.tv_nsec = 5000000};
@@ -400,7 +372,7 @@ TEST_WITH(the_clock_goes_forward_in_microseconds, open_loop, close_loop)
     assert_in_range(passed, 5 * MS, LATE_MAX);
 }
 
-TEST_WITH(a_timer_is_due_at_its_deadline_and_once, open_loop, close_loop)
+TEST_WITH(a_timer_is_due_at_its_deadline_and_once, set_up, tear_down)
 {
     struct alarm alarm = {.stop_at = 1};
     alarm_new(&alarm);
@@ -413,7 +385,7 @@ TEST_WITH(a_timer_is_due_at_its_deadline_and_once, open_loop, close_loop)
     assert_int_equal(alarm.calls, 1);
 }
 
-TEST_WITH(a_deadline_in_the_past_is_due_at_once, open_loop, close_loop)
+TEST_WITH(a_deadline_in_the_past_is_due_at_once, set_up, tear_down)
 {
     uint64_t const past = live_now_us() - 1;
     uint64_t const deadlines[] = {0, 1, past, past}; /* also when it is set to the same again */
@@ -428,7 +400,7 @@ TEST_WITH(a_deadline_in_the_past_is_due_at_once, open_loop, close_loop)
     }
 }
 
-TEST_WITH(far_deadlines_are_not_due, open_loop, close_loop)
+TEST_WITH(far_deadlines_are_not_due, set_up, tear_down)
 {
     static const uint64_t far[] = {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX / 2, UINT64_C(1) << 60};
     struct alarm alarm = {0};
@@ -440,7 +412,7 @@ TEST_WITH(far_deadlines_are_not_due, open_loop, close_loop)
     }
 }
 
-TEST_WITH(a_timer_can_be_moved_and_switched_off, open_loop, close_loop)
+TEST_WITH(a_timer_can_be_moved_and_switched_off, set_up, tear_down)
 {
     struct alarm alarm = {0};
     alarm_new(&alarm);
@@ -455,7 +427,7 @@ TEST_WITH(a_timer_can_be_moved_and_switched_off, open_loop, close_loop)
     assert_int_equal(alarm.calls, 1);
 }
 
-TEST_WITH(a_timer_may_set_itself, open_loop, close_loop)
+TEST_WITH(a_timer_may_set_itself, set_up, tear_down)
 {
     struct alarm alarm = {.stop_at = 5, .again_us = MS};
     alarm_new(&alarm);
@@ -467,7 +439,7 @@ TEST_WITH(a_timer_may_set_itself, open_loop, close_loop)
 }
 
 /* Both are due in the same round; the first one handled switches the other off. */
-TEST_WITH(a_timer_switched_off_in_its_round_is_not_due, open_loop, close_loop)
+TEST_WITH(a_timer_switched_off_in_its_round_is_not_due, set_up, tear_down)
 {
     struct alarm alarms[2] = {{.stop_at = 1}, {.stop_at = 1}};
     alarm_new(&alarms[0]);
@@ -481,7 +453,7 @@ TEST_WITH(a_timer_switched_off_in_its_round_is_not_due, open_loop, close_loop)
     assert_int_equal(alarms[0].calls + alarms[1].calls, 1);
 }
 
-TEST_WITH(timers_come_in_the_order_of_their_deadlines, open_loop, close_loop)
+TEST_WITH(timers_come_in_the_order_of_their_deadlines, set_up, tear_down)
 {
     struct alarm alarms[3] = {0};
     uint64_t const start = live_now_us();
@@ -510,7 +482,7 @@ static void interrupt(int signal_number)
 {
 }
 
-TEST_WITH(sigterm_and_sigint_call_stopping, open_loop, close_loop)
+TEST_WITH(sigterm_and_sigint_call_stopping, set_up, tear_down)
 {
     sigset_t before;
     (void)sigprocmask(SIG_SETMASK, NULL, &before);
@@ -532,7 +504,7 @@ TEST_WITH(sigterm_and_sigint_call_stopping, open_loop, close_loop)
 }
 
 /* Any other signal with a handler interrupts the waiting, and the loop goes on. */
-TEST_WITH(other_signals_do_not_end_the_run, open_loop, close_loop)
+TEST_WITH(other_signals_do_not_end_the_run, set_up, tear_down)
 {
     struct sigaction const action = {.sa_handler = interrupt};
     struct sigaction before;
@@ -556,30 +528,20 @@ TEST_WITH(other_signals_do_not_end_the_run, open_loop, close_loop)
 
 /* ---- Closing --------------------------------------------------------------------------------- */
 
-static unsigned open_descriptors(void)
+TEST_WITH(closing_gives_everything_back, set_up, tear_down)
 {
-    unsigned count = 0;
-    for (int descriptor = 0; descriptor < 1024; descriptor++)
-        count += fcntl(descriptor, F_GETFD) >= 0 ? 1 : 0;
-    return count;
-}
-
-TEST_WITH(closing_gives_everything_back, open_loop, close_loop)
-{
-    struct tap tap;
-    tap_open(&tap);
+    struct tap *const tap = &taps[0];
     sigset_t before;
     (void)sigprocmask(SIG_SETMASK, NULL, &before);
-    unsigned const count = open_descriptors();
+    size_t const count = on_file_count("/proc/self/fd");
     struct live_loop *other = NULL;
     assert_int_equal(live_loop_open(&other), TACIT_OK);
     for (int i = 0; i < 10; i++)
         assert_non_null(live_timer_new(other, stop, NULL));
-    assert_int_equal(live_loop_watch(other, tap.ends[0], EPOLLIN, count_and_stop, &tap), TACIT_OK);
+    assert_int_equal(live_loop_watch(other, tap->ends[0], EPOLLIN, count_and_stop, tap), TACIT_OK);
     assert_int_equal(live_loop_catch_signals(other, on_stopping, &stops), TACIT_OK);
     live_loop_close(other);
     live_loop_close(NULL);
-    assert_int_equal(open_descriptors(), count);
+    assert_int_equal(on_file_count("/proc/self/fd"), count);
     (void)sigprocmask(SIG_SETMASK, &before, NULL);
-    tap_close(&tap);
 }

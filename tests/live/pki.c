@@ -30,12 +30,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void skip_without_openssl(void)
-{
-    if (!is_possible)
-        skip();
-}
-
 static struct live_pki_config good(void)
 {
     return (struct live_pki_config){
@@ -46,6 +40,16 @@ static void make(const struct live_pki_config *config)
 {
     if (live_pki_make(config, &error) != TACIT_OK)
         fail_msg("%s", error.text);
+}
+
+/* What openssl is to look at. */
+static struct live_pki_config made(void)
+{
+    struct live_pki_config const config = good();
+    if (!is_possible)
+        skip();
+    make(&config);
+    return config;
 }
 
 static const char *file_of(const char *name)
@@ -106,9 +110,7 @@ TEST_WITH(files_have_their_modes_and_nothing_is_left_over, set_up, tear_down)
     static const char *const stems[] = {"ca", "north", "coordinator", "broker"};
     static const char *const scraps[] = {".cnf.new", ".csr.new", ".crt.new", ".key.new"};
     char name[64];
-    skip_without_openssl();
-    struct live_pki_config const config = good();
-    make(&config);
+    (void)made();
     assert_int_equal(mode_of(directory), 0700);
     for (size_t i = 0; i < 4; i++) {
         (void)snprintf(name, sizeof name, "%s.key", stems[i]);
@@ -124,9 +126,7 @@ TEST_WITH(files_have_their_modes_and_nothing_is_left_over, set_up, tear_down)
 
 TEST_WITH(chain_verifies_for_its_purpose_and_no_other, set_up, tear_down)
 {
-    skip_without_openssl();
-    struct live_pki_config const config = good();
-    make(&config);
+    (void)made();
     assert_int_equal(verify("north.crt", "sslclient"), 0);
     assert_int_equal(verify("coordinator.crt", "sslclient"), 0);
     assert_int_equal(verify("broker.crt", "sslserver"), 0);
@@ -138,7 +138,8 @@ TEST_WITH(certificates_say_who_where_and_how, set_up, tear_down)
 {
     static const char *const hosts[] = {"broker.trial.example", "192.0.2.7", "2001:db8::7"};
     char words[TEXT_BYTES];
-    skip_without_openssl();
+    if (!is_possible)
+        skip();
     struct live_pki_config config = good();
     config.broker_hosts = hosts;
     config.broker_host_count = 3;
@@ -161,9 +162,7 @@ TEST_WITH(second_run_keeps_everything_and_adds_sites_under_the_same_ca, set_up, 
     static const char *const kept[] = {"ca.key", "ca.crt", "north.key", "north.crt"};
     char before[4][TEXT_BYTES];
     char after[TEXT_BYTES];
-    skip_without_openssl();
-    struct live_pki_config config = good();
-    make(&config);
+    struct live_pki_config config = made();
     for (size_t i = 0; i < 4; i++)
         read_text(kept[i], before[i]);
     config.names = more;
@@ -180,9 +179,7 @@ TEST_WITH(broken_off_run_is_finished_with_the_key_that_exists, set_up, tear_down
 {
     char before[TEXT_BYTES];
     char after[TEXT_BYTES];
-    skip_without_openssl();
-    struct live_pki_config const config = good();
-    make(&config);
+    struct live_pki_config const config = made();
     read_text("north.key", before);
     assert_int_equal(unlink(file_of("north.crt")), 0);
     temp_file_write(directory, "north.crt.new", "half");
@@ -195,9 +192,7 @@ TEST_WITH(broken_off_run_is_finished_with_the_key_that_exists, set_up, tear_down
 
 TEST_WITH(certificate_without_its_key_is_an_error, set_up, tear_down)
 {
-    skip_without_openssl();
-    struct live_pki_config const config = good();
-    make(&config);
+    struct live_pki_config const config = made();
     assert_int_equal(unlink(file_of("ca.key")), 0);
     assert_int_equal(live_pki_make(&config, &error), TACIT_INVALID);
     assert_non_null(strstr(error.text, "ca.key is missing"));
@@ -288,9 +283,7 @@ TEST_WITH(revoked_name_gets_a_new_pair_and_the_old_one_is_worthless, set_up, tea
 {
     static const char *const both[] = {"north", "coordinator"};
     char old[TEXT_BYTES];
-    skip_without_openssl();
-    struct live_pki_config const config = good();
-    make(&config);
+    struct live_pki_config const config = made();
     assert_int_equal(verify_against_list("north.crt"), 0);
     read_text("north.crt", old);
     revoke_all(both, 2);
@@ -309,9 +302,7 @@ TEST_WITH(revoked_name_gets_a_new_pair_and_the_old_one_is_worthless, set_up, tea
 TEST_WITH(revocation_that_broke_off_is_finished_by_the_next, set_up, tear_down)
 {
     char old[TEXT_BYTES];
-    skip_without_openssl();
-    struct live_pki_config const config = good();
-    make(&config);
+    (void)made();
     read_text("north.crt", old);
     revoke_all(names, 1);
     temp_file_write(directory, "north.crt", old); /* on the list already, but still there */
@@ -337,9 +328,7 @@ static void expect_no_revocation(const char *name, const char *words)
 TEST_WITH(what_cannot_be_revoked_revokes_nothing, set_up, tear_down)
 {
     char own[TEXT_BYTES];
-    skip_without_openssl();
-    struct live_pki_config const config = good();
-    make(&config);
+    struct live_pki_config const config = made();
     expect_no_revocation("south", "cannot read a certificate from");
     expect_no_revocation("ca", "is not allowed");
     expect_no_revocation("../north", "is not allowed");
@@ -359,9 +348,7 @@ TEST_WITH(what_cannot_be_revoked_revokes_nothing, set_up, tear_down)
 
 TEST_WITH(check_takes_only_a_matching_private_set, set_up, tear_down)
 {
-    skip_without_openssl();
-    struct live_pki_config const config = good();
-    make(&config);
+    (void)made();
     temp_file_write(directory, "empty", "");
     assert_int_equal(chmod(file_of("empty"), 0600), 0);
     expect_verdict(TACIT_OK, "north.crt", "north.key", "north", "");
@@ -379,9 +366,7 @@ TEST_WITH(check_takes_only_a_matching_private_set, set_up, tear_down)
 TEST_WITH(check_refuses_an_encrypted_key_without_asking, set_up, tear_down)
 {
     char words[TEXT_BYTES];
-    skip_without_openssl();
-    struct live_pki_config const config = good();
-    make(&config);
+    (void)made();
     const char *encrypt[] = {NULL,       "pkey",       "-in",  file_of("north.key"),  "-aes128",
                              "-passout", "pass:trial", "-out", file_of("locked.key"), NULL};
     assert_int_equal(openssl(encrypt, words), 0);

@@ -16,6 +16,9 @@ static char base[TEMP_PATH_BYTES];
 static char home[TEMP_PATH_BYTES];  /* our CA */
 static char other[TEMP_PATH_BYTES]; /* another one, with the same names */
 static struct tacit_error error;
+static struct live_signer *north; /* of ours */
+static struct live_signer *south;
+static struct live_keys *keys; /* with room for three; nobody's yet */
 
 static void make(const char *directory)
 {
@@ -23,21 +26,6 @@ static void make(const char *directory)
         .directory = directory, .names = names, .name_count = 4, .days = 2};
     if (live_pki_make(&config, &error) != TACIT_OK)
         fail_msg("%s", error.text);
-}
-
-static int set_up(void **state)
-{
-    temp_directory_make(base);
-    temp_path(home, base, "home");
-    temp_path(other, base, "other");
-    make(home);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    temp_directory_remove(base);
-    return 0;
 }
 
 static const char *file_of(const char *directory, const char *name, const char *ending)
@@ -70,35 +58,53 @@ static struct live_signer *signer_of(const char *directory, const char *name)
 
 static struct live_keys *keys_of(const char *directory, uint32_t count_max)
 {
-    struct live_keys *keys = NULL;
-    if (live_keys_new(&keys, file_of(directory, "ca", ".crt"), count_max, &error) != TACIT_OK)
+    struct live_keys *empty = NULL;
+    if (live_keys_new(&empty, file_of(directory, "ca", ".crt"), count_max, &error) != TACIT_OK)
         fail_msg("%s", error.text);
-    return keys;
+    return empty;
 }
 
-static const char *take(struct live_keys *keys, const char *name, const struct live_signer *signer)
+static int set_up(void **state)
+{
+    temp_directory_make(base);
+    temp_path(home, base, "home");
+    temp_path(other, base, "other");
+    make(home);
+    north = signer_of(home, "north");
+    south = signer_of(home, "south");
+    keys = keys_of(home, 3);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    live_keys_free(keys);
+    live_signer_close(south);
+    live_signer_close(north);
+    temp_directory_remove(base);
+    return 0;
+}
+
+static const char *take(struct live_keys *known, const char *name, const struct live_signer *signer)
 {
     size_t size;
     const uint8_t *const certificate = live_signer_certificate(signer, &size);
-    return live_keys_add(keys, name, certificate, size);
+    return live_keys_add(known, name, certificate, size);
 }
 
-/* Does `keys` take the word as one of `name`, when `signer` signed it? */
-static bool is_taken(const struct live_keys *keys, const char *name,
+/* Is the word taken as one of `name`, when `signer` signed it? */
+static bool is_taken(const struct live_keys *known, const char *name,
                      const struct live_signer *signer)
 {
     uint8_t signature[LIVE_SIGNATURE_BYTES];
     assert_true(live_signer_sign(signer, TOPIC, word, sizeof word, signature));
-    return live_keys_check(keys, name, TOPIC, word, sizeof word, signature);
+    return live_keys_check(known, name, TOPIC, word, sizeof word, signature);
 }
 
 /* ---- Keys ---- */
 
 TEST_WITH(whoever_has_the_key_signs_and_nobody_else, set_up, tear_down)
 {
-    struct live_signer *const north = signer_of(home, "north");
-    struct live_signer *const south = signer_of(home, "south");
-    struct live_keys *const keys = keys_of(home, 3);
     assert_false(live_keys_know(keys, "north"));
     assert_false(is_taken(keys, "north", north));
     assert_null(take(keys, "north", north));
@@ -110,15 +116,10 @@ TEST_WITH(whoever_has_the_key_signs_and_nobody_else, set_up, tear_down)
     assert_null(take(keys, "south", south));
     assert_true(is_taken(keys, "south", south));
     assert_false(is_taken(keys, "south", north));
-    live_keys_free(keys);
-    live_signer_close(south);
-    live_signer_close(north);
 }
 
 TEST_WITH(another_word_topic_or_signature_is_none, set_up, tear_down)
 {
-    struct live_signer *const north = signer_of(home, "north");
-    struct live_keys *const keys = keys_of(home, 3);
     uint8_t signature[LIVE_SIGNATURE_BYTES];
     assert_null(take(keys, "north", north));
     assert_true(live_signer_sign(north, TOPIC, word, sizeof word, signature));
@@ -132,14 +133,10 @@ TEST_WITH(another_word_topic_or_signature_is_none, set_up, tear_down)
         assert_false(live_keys_check(keys, "north", TOPIC, word, sizeof word, signature));
         signature[i] ^= 1;
     }
-    live_keys_free(keys);
-    live_signer_close(north);
 }
 
 TEST_WITH(only_certificates_of_our_ca_for_this_name_and_for_signing_count, set_up, tear_down)
 {
-    struct live_signer *const north = signer_of(home, "north");
-    struct live_keys *const keys = keys_of(home, 3);
     static uint8_t junk[LIVE_CERTIFICATE_BYTES_MAX + 1];
     size_t size;
     make(other);
@@ -157,9 +154,7 @@ TEST_WITH(only_certificates_of_our_ca_for_this_name_and_for_signing_count, set_u
     junk[size - 1] ^= 1; /* of the CA's signature */
     assert_non_null(live_keys_add(keys, "north", junk, size));
     assert_false(live_keys_know(keys, "north"));
-    live_keys_free(keys);
     live_signer_close(stranger);
-    live_signer_close(north);
 }
 
 /* The pair that opens the broker's door signs no words: who has stolen it is not heard. */
@@ -202,7 +197,6 @@ TEST_WITH(an_encrypted_key_signs_with_its_password_and_no_other, set_up, tear_do
     char command[3 * TEMP_PATH_BYTES];
     char locked[TEMP_PATH_BYTES];
     char password[TEMP_PATH_BYTES];
-    struct live_keys *const keys = keys_of(home, 3);
     temp_path(locked, home, "locked.key");
     temp_path(password, home, "password");
     (void)snprintf(command, sizeof command,
@@ -228,7 +222,6 @@ TEST_WITH(an_encrypted_key_signs_with_its_password_and_no_other, set_up, tear_do
             live_signer_close(signer);
         }
     }
-    live_keys_free(keys);
 }
 
 static void wait_for_another_second(void)
@@ -242,54 +235,44 @@ static void wait_for_another_second(void)
  * old one does not come back. */
 TEST_WITH(revoked_keys_are_forgotten_and_old_ones_do_not_come_back, set_up, tear_down)
 {
-    struct live_signer *const old = signer_of(home, "north");
-    struct live_keys *const keys = keys_of(home, 3);
     struct live_keys *const unaware = keys_of(home, 3); /* never reads the list again */
-    assert_null(take(keys, "north", old));
-    assert_null(take(unaware, "north", old));
+    assert_null(take(keys, "north", north));
+    assert_null(take(unaware, "north", north));
     assert_int_equal(live_pki_revoke(home, names, 1, &error), TACIT_OK);
     wait_for_another_second();
     make(home);
     struct live_signer *const fresh = signer_of(home, "north");
     assert_true(live_keys_refresh(keys));
     assert_false(live_keys_know(keys, "north"));
-    assert_string_equal(take(keys, "north", old), "its certificate for signing is revoked");
+    assert_string_equal(take(keys, "north", north), "its certificate for signing is revoked");
     assert_null(take(keys, "north", fresh));
     assert_true(is_taken(keys, "north", fresh));
-    assert_false(is_taken(keys, "north", old));
+    assert_false(is_taken(keys, "north", north));
     assert_null(take(unaware, "north", fresh));
-    assert_string_equal(take(unaware, "north", old),
+    assert_string_equal(take(unaware, "north", north),
                         "its certificate for signing is older than the one that is known");
     assert_true(is_taken(unaware, "north", fresh));
     live_signer_close(fresh);
     live_keys_free(unaware);
-    live_keys_free(keys);
-    live_signer_close(old);
 }
 
 TEST_WITH(a_list_that_is_none_is_refused, set_up, tear_down)
 {
-    struct live_keys *keys = keys_of(home, 3);
+    struct live_keys *none = NULL;
     temp_file_write(home, "ca.crl", "not a list\n");
     assert_false(live_keys_refresh(keys));
-    live_keys_free(keys);
-    keys = NULL;
-    assert_int_equal(live_keys_new(&keys, file_of(home, "ca", ".crt"), 3, &error), TACIT_INVALID);
-    assert_null(keys);
+    assert_int_equal(live_keys_new(&none, file_of(home, "ca", ".crt"), 3, &error), TACIT_INVALID);
+    assert_null(none);
 }
 
 TEST_WITH(no_more_names_are_kept_than_are_allowed, set_up, tear_down)
 {
-    struct live_signer *const north = signer_of(home, "north");
-    struct live_signer *const south = signer_of(home, "south");
-    struct live_keys *const keys = keys_of(home, 1);
-    assert_null(take(keys, "south", south));
-    assert_string_equal(take(keys, "north", north), "there is no room for its key");
-    assert_false(live_keys_know(keys, "north"));
-    assert_true(is_taken(keys, "south", south));
-    live_keys_free(keys);
-    live_signer_close(south);
-    live_signer_close(north);
+    struct live_keys *const one = keys_of(home, 1);
+    assert_null(take(one, "south", south));
+    assert_string_equal(take(one, "north", north), "there is no room for its key");
+    assert_false(live_keys_know(one, "north"));
+    assert_true(is_taken(one, "south", south));
+    live_keys_free(one);
 }
 
 /* ---- What a name may cause ---- */
