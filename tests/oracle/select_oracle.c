@@ -12,11 +12,19 @@ static struct tacit_rng stream(uint32_t run, uint32_t index)
     return tacit_rng_stream(SEED, run, 0, PURPOSE(index));
 }
 
-static void *new_memory(size_t bytes)
+/* The users of a set, ascending. Result: how many. */
+static uint32_t members_of(uint32_t set, uint32_t *members)
 {
-    void *const memory = calloc(1, bytes);
-    assert_non_null(memory);
-    return memory;
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < 32; k++)
+        if (set >> k & 1)
+            members[count++] = k;
+    return count;
+}
+
+static uint32_t exchanged(uint32_t set, uint32_t leaves, uint32_t comes)
+{
+    return (set & ~(UINT32_C(1) << leaves)) | UINT32_C(1) << comes;
 }
 
 /* Values with ties: a few levels only. */
@@ -32,11 +40,7 @@ static double best_by_enumeration(const double *ucb, const double *weight, uint3
     double best = -INFINITY;
     for (uint32_t set = 0; set < (UINT32_C(1) << users); set++) {
         uint32_t members[TWIN_USERS_MAX];
-        uint32_t count = 0;
-        for (uint32_t k = 0; k < users; k++)
-            if (set >> k & 1)
-                members[count++] = k;
-        if (count == m)
+        if (members_of(set, members) == m)
             best = fmax(best, tacit_select_energy(ucb, weight, members, m));
     }
     return best;
@@ -44,7 +48,7 @@ static double best_by_enumeration(const double *ucb, const double *weight, uint3
 
 TEST(best_set_is_that_of_enumeration_in_3000_cases_with_ties)
 {
-    void *const scratch = new_memory(tacit_select_scratch_size(12));
+    void *const scratch = testing_calloc(1, tacit_select_scratch_size(12));
     for (uint32_t run = 0; run < 3000; run++) {
         struct tacit_rng rng = stream(run, 0);
         uint32_t const users = 1 + (uint32_t)tacit_rng_below(&rng, 12);
@@ -67,13 +71,12 @@ TEST(best_set_is_that_of_enumeration_in_3000_cases_with_ties)
         assert_int_equal(tacit_select_brute(ucb, weight, users, m, other, &brute), TACIT_OK);
         assert_true(fabs(brute - expected) <= 1e-12);
     }
-    free(scratch);
 }
 
 TEST(best_of_many_is_that_of_a_plain_search_over_the_last_member)
 {
     enum { USERS = 700, M = 9 };
-    void *const scratch = new_memory(tacit_select_scratch_size(USERS));
+    void *const scratch = testing_calloc(1, tacit_select_scratch_size(USERS));
     for (uint32_t run = 0; run < 60; run++) {
         struct tacit_rng rng = stream(run, 1);
         bool const has_ties = run % 2 == 1;
@@ -110,7 +113,6 @@ TEST(best_of_many_is_that_of_a_plain_search_over_the_last_member)
         double const value = tacit_select_best(ucb, weight, USERS, M, scratch, set);
         assert_true(fabs(value - best) <= 1e-12);
     }
-    free(scratch);
 }
 
 /* ---- The graph of the annealing ---- */
@@ -136,10 +138,7 @@ static uint32_t draw_set(struct tacit_rng *rng, uint32_t users, uint32_t m, uint
     uint64_t bits = 0;
     struct tacit_entropy const entropy = tacit_rng_entropy(rng);
     assert_int_equal(tacit_entropy_subset(&entropy, m, users, &bits), TACIT_OK);
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < users; k++)
-        if (bits >> k & 1)
-            members[count++] = k;
+    (void)members_of((uint32_t)bits, members);
     return (uint32_t)bits;
 }
 
@@ -153,7 +152,7 @@ TEST(active_neighbours_are_at_most_3_K_m_and_passive_ones_about_so_many)
     static double g[USERS];
     static double p[USERS];
     static double weight[USERS];
-    void *const scratch = new_memory(tacit_select_scratch_size(USERS));
+    void *const scratch = testing_calloc(1, tacit_select_scratch_size(USERS));
     struct tacit_select_scores const scores = {ucb, g, p, weight};
     double passive = 0;
     for (uint32_t run = 0; run < RUNS; run++) {
@@ -189,12 +188,11 @@ TEST(active_neighbours_are_at_most_3_K_m_and_passive_ones_about_so_many)
         passive += (double)(all - active) / (USERS - M) / RUNS;
     }
     assert_true(passive > 2.4 && passive < 3);
-    free(scratch);
 }
 
 TEST(neighbours_are_those_of_R1_and_R2_in_500_graphs)
 {
-    void *const scratch = new_memory(tacit_select_scratch_size(9));
+    void *const scratch = testing_calloc(1, tacit_select_scratch_size(9));
     for (uint32_t run = 0; run < 500; run++) {
         struct tacit_rng rng = stream(run, 2);
         uint32_t const users = 2 + (uint32_t)tacit_rng_below(&rng, 8);
@@ -210,7 +208,7 @@ TEST(neighbours_are_those_of_R1_and_R2_in_500_graphs)
             uint32_t leaves;
             uint32_t comes;
             tacit_select_neighbour(&scores, users, members, m, i, scratch, &leaves, &comes);
-            uint32_t const other = (set & ~(UINT32_C(1) << leaves)) | UINT32_C(1) << comes;
+            uint32_t const other = exchanged(set, leaves, comes);
             assert_false(is_listed[other]); /* each once: a uniform index is a uniform neighbour */
             is_listed[other] = true;
         }
@@ -219,7 +217,6 @@ TEST(neighbours_are_those_of_R1_and_R2_in_500_graphs)
                 is_listed[other],
                 twin_are_neighbours((int)users, columns.ucb, columns.g, columns.p, set, other));
     }
-    free(scratch);
 }
 
 /* ---- Algorithm 3: from any set to any other ---- */
@@ -249,13 +246,9 @@ static uint32_t walk_on(const double *ucb, uint32_t set, uint32_t goal, struct t
     uint32_t leaves = least;
     if (!*is_active) {
         uint32_t strangers[9];
-        uint32_t count = 0;
-        for (uint32_t k = 0; k < 9; k++)
-            if ((set & ~goal) >> k & 1)
-                strangers[count++] = k;
-        leaves = strangers[tacit_rng_below(rng, count)];
+        leaves = strangers[tacit_rng_below(rng, members_of(set & ~goal, strangers))];
     }
-    return (set & ~(UINT32_C(1) << leaves)) | UINT32_C(1) << comes;
+    return exchanged(set, leaves, comes);
 }
 
 /* Is `next` one of those that the walk may go to from `set`? */
@@ -263,16 +256,13 @@ static bool is_listed(const struct tacit_select_scores *scores, uint32_t users, 
                       uint32_t next, void *scratch)
 {
     uint32_t members[9];
-    uint32_t m = 0;
-    for (uint32_t k = 0; k < users; k++)
-        if (set >> k & 1)
-            members[m++] = k;
+    uint32_t const m = members_of(set, members);
     uint64_t const count = tacit_select_neighbour_count(scores, users, members, m);
     for (uint64_t i = 0; i < count; i++) {
         uint32_t leaves;
         uint32_t comes;
         tacit_select_neighbour(scores, users, members, m, i, scratch, &leaves, &comes);
-        if (((set & ~(UINT32_C(1) << leaves)) | UINT32_C(1) << comes) == next)
+        if (exchanged(set, leaves, comes) == next)
             return true;
     }
     return false;
@@ -282,7 +272,7 @@ static bool is_listed(const struct tacit_select_scores *scores, uint32_t users, 
  * from then on brings a user of the goal for good: at most users + m turns. */
 TEST(the_path_of_algorithm_3_is_made_of_neighbours_for_1000_pairs)
 {
-    void *const scratch = new_memory(tacit_select_scratch_size(9));
+    void *const scratch = testing_calloc(1, tacit_select_scratch_size(9));
     uint32_t longest = 0;
     for (uint32_t run = 0; run < 1000; run++) {
         struct tacit_rng rng = stream(run, 7);
@@ -309,12 +299,11 @@ TEST(the_path_of_algorithm_3_is_made_of_neighbours_for_1000_pairs)
         longest = turns > longest ? turns : longest;
     }
     assert_true(longest > 4); /* not all of them were neighbours at once */
-    free(scratch);
 }
 
 TEST(temperature_exceeds_the_range_of_energies_in_500_cases)
 {
-    void *const scratch = new_memory(tacit_select_scratch_size(9));
+    void *const scratch = testing_calloc(1, tacit_select_scratch_size(9));
     for (uint32_t run = 0; run < 500; run++) {
         struct tacit_rng rng = stream(run, 3);
         uint32_t const users = 2 + (uint32_t)tacit_rng_below(&rng, 8);
@@ -329,11 +318,7 @@ TEST(temperature_exceeds_the_range_of_energies_in_500_cases)
         double most = -INFINITY;
         for (uint32_t set = 0; set < (UINT32_C(1) << users); set++) {
             uint32_t members[9];
-            uint32_t count = 0;
-            for (uint32_t k = 0; k < users; k++)
-                if (set >> k & 1)
-                    members[count++] = k;
-            if (count != m)
+            if (members_of(set, members) != m)
                 continue;
             double const energy = tacit_select_energy(columns.ucb, columns.weight, members, m);
             least = fmin(least, energy);
@@ -343,7 +328,6 @@ TEST(temperature_exceeds_the_range_of_energies_in_500_cases)
         assert_true(top > most - least - 1e-12);
         assert_true(top > 0);
     }
-    free(scratch);
 }
 
 /* ---- Rounds ---- */
@@ -356,17 +340,24 @@ struct rounds {
 
 static struct rounds rounds_new(const struct tacit_select_config *config, const uint64_t *sizes)
 {
-    struct rounds const rounds = {new_memory(tacit_select_size(config)),
-                                  new_memory(tacit_select_choice_size(config->user_count)),
+    struct rounds const rounds = {testing_calloc(1, tacit_select_size(config)),
+                                  testing_calloc(1, tacit_select_choice_size(config->user_count)),
                                   *config};
     assert_int_equal(tacit_select_init(rounds.select, config, sizes), TACIT_OK);
     return rounds;
 }
 
-static void rounds_free(struct rounds *rounds)
+/* Result: the energy of the users that were chosen, as many as a round has. */
+static double choose(const struct rounds *rounds, enum tacit_selector selector, uint32_t *users)
 {
-    free(rounds->select);
-    free(rounds->scratch);
+    struct tacit_select_choice const choice = {.selector = selector};
+    uint32_t count;
+    double energy;
+    assert_int_equal(
+        tacit_select_choose(rounds->select, &choice, NULL, rounds->scratch, users, &count, &energy),
+        TACIT_OK);
+    assert_int_equal(count, rounds->config.users_per_round);
+    return energy;
 }
 
 static void compare_scores(const struct rounds *rounds, const struct select_twin *twin)
@@ -412,13 +403,8 @@ TEST(scores_and_values_are_those_of_the_formulas_from_the_whole_history)
         struct rounds rounds = rounds_new(&config, sizes);
         for (int t = 0; t < 120; t++) {
             uint32_t users[8];
-            uint32_t count;
-            double energy;
-            struct tacit_select_choice const choice = {.selector = TACIT_SELECTOR_EXACT};
-            assert_int_equal(tacit_select_choose(rounds.select, &choice, NULL, rounds.scratch,
-                                                 users, &count, &energy),
-                             TACIT_OK);
-            assert_int_equal(count, twin.m);
+            double const energy = choose(&rounds, TACIT_SELECTOR_EXACT, users);
+            uint32_t const count = (uint32_t)twin.m;
             uint32_t set = 0;
             double latencies[8];
             for (uint32_t i = 0; i < count; i++) {
@@ -441,7 +427,6 @@ TEST(scores_and_values_are_those_of_the_formulas_from_the_whole_history)
                              TACIT_OK);
             compare_scores(&rounds, &twin);
         }
-        rounds_free(&rounds);
     }
 }
 
@@ -460,33 +445,22 @@ TEST(exact_equals_brute_force_over_300_rounds_of_30_users)
     for (uint32_t t = 0; t < 300; t++) {
         uint32_t users[30];
         uint32_t others[30];
-        uint32_t count;
-        double energy;
-        double brute;
-        struct tacit_select_choice choice = {.selector = TACIT_SELECTOR_EXACT};
-        assert_int_equal(tacit_select_choose(rounds.select, &choice, NULL, rounds.scratch, users,
-                                             &count, &energy),
-                         TACIT_OK);
+        double const energy = choose(&rounds, TACIT_SELECTOR_EXACT, users);
         if (t % 10 == 9) { /* each takes 142,506 sets */
-            choice.selector = TACIT_SELECTOR_BRUTE;
-            assert_int_equal(tacit_select_choose(rounds.select, &choice, NULL, rounds.scratch,
-                                                 others, &count, &brute),
-                             TACIT_OK);
+            double const brute = choose(&rounds, TACIT_SELECTOR_BRUTE, others);
             assert_true(fabs(energy - brute) <= 1e-12 * (1 + fabs(brute)));
         }
         double latencies[5];
         for (uint32_t i = 0; i < 5; i++)
             latencies[i] = fmax(0.05, 0.05 * (users[i] + 1) + 0.05 * tacit_rng_normal(&rng));
-        assert_int_equal(tacit_select_observe(rounds.select, users, count, latencies, 10),
-                         TACIT_OK);
+        assert_int_equal(tacit_select_observe(rounds.select, users, 5, latencies, 10), TACIT_OK);
     }
-    rounds_free(&rounds);
 }
 
 /* Of 200 walks of 400 steps over the sets of 3 of 9 users: how many end at the best set? */
 static uint32_t walks_that_find_the_best(const struct tacit_select_annealing *annealing)
 {
-    void *const scratch = new_memory(tacit_select_scratch_size(9));
+    void *const scratch = testing_calloc(1, tacit_select_scratch_size(9));
     struct tacit_select_config const config = {.alpha = 1, .gamma = 1};
     uint32_t found = 0;
     for (uint32_t run = 0; run < 200; run++) {
@@ -505,7 +479,6 @@ static uint32_t walks_that_find_the_best(const struct tacit_select_annealing *an
         assert_true(energy <= best + 1e-12);
         found += fabs(energy - best) <= 1e-12 ? 1 : 0;
     }
-    free(scratch);
     return found;
 }
 
