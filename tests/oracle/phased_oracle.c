@@ -244,49 +244,20 @@ static void expect_same(const struct twin *twin, const struct phased_core *hub)
     assert_int_equal(block, view.plan_count);
 }
 
-struct tally {
-    uint32_t decided;
-    uint32_t rounds;
-    uint32_t missing;
+/* Twin and cores, in one setting after the other. */
+struct play {
+    struct phased_setup setup;
+    double means[ARMS];
+    struct twin twin;
+    struct phased_core *hub;
+    struct phased_core *agents[PHASED_AGENTS_MAX];
+    struct tacit_phased_message *order; /* that stands */
+    struct tacit_rng chance;
+    bool may_change; /* arms may come and go */
+    bool is_over;
+    uint32_t decided, rounds, missing;
+    uint32_t added, retired, overtaken, reopened, ended;
 };
-
-/* Everybody who is not missing gets the order, plays and reports; the hub closes the round. */
-static void play_round(struct twin *twin, struct phased_core *hub, struct phased_core **agents,
-                       struct tacit_rng *faults, struct tally *tally)
-{
-    struct phased_setup const *const setup = hub->setup;
-    struct tacit_phased_message *const order = phased_keep(hub);
-    int64_t total[ARMS] = {0};
-    uint32_t reports = 0;
-    uint32_t const present =
-        (uint32_t)tacit_rng_below(faults, setup->schedule.agent_count); /* always there */
-    for (uint32_t i = 0; i < setup->schedule.agent_count; i++) {
-        if (i != present && setup->quorum > 0 && tacit_rng_below(faults, 4) == 0) {
-            tally->missing++;
-            continue;
-        }
-        assert_int_equal(phased_step(agents[i], phased_receive(order)), TACIT_OK);
-        assert_int_equal(phased_play(agents[i]), TACIT_OK);
-        if (!agents[i]->update.send)
-            continue; /* T was reached: nothing is released */
-        struct tacit_phased_message *const report = phased_keep(agents[i]);
-        assert_int_equal(report->kind, TACIT_ROUND_REPORT);
-        for (uint32_t j = 0; j < report->block_count; j++)
-            total[order->blocks[j].arm] += report->sums[j];
-        reports++;
-        assert_int_equal(phased_step(hub, phased_receive(report)), TACIT_OK);
-        testing_free(report);
-    }
-    uint32_t const round = order->round;
-    if (phased_hub_view(hub).judge.round == round && !phased_hub_view(hub).judge.finished) {
-        hub->now_us += setup->round_timeout_us;
-        assert_int_equal(phased_step(hub, phased_timeout()), TACIT_OK);
-    }
-    assert_true(hub->update.send);
-    twin_close(twin, reports, total);
-    expect_same(twin, hub);
-    tally->rounds++;
-}
 
 static struct tacit_phases random_schedule(struct tacit_rng *rng)
 {
@@ -304,62 +275,9 @@ static struct tacit_phases random_schedule(struct tacit_rng *rng)
     return schedule;
 }
 
-static void compare(uint32_t run, struct tally *tally)
-{
-    struct tacit_rng rng = tacit_rng_stream(SEED, run, 0, TACIT_PURPOSE_INSTANCE);
-    struct tacit_rng faults = tacit_rng_stream(SEED, run, 0, TACIT_PURPOSE_FAULT);
-    struct phased_setup setup = {.schedule = random_schedule(&rng), .seed = SEED + run};
-    double means[ARMS];
-    for (uint32_t arm = 0; arm < ARMS; arm++)
-        means[arm] = (double)tacit_rng_below(&rng, 21) / 20;
-    setup.means = means;
-    setup.budget_nano = UINT64_C(1) << 60;
-    setup.quorum = tacit_rng_below(&rng, 2) == 0 ? 0 : 1;
-    setup.round_timeout_us = 1000;
-    struct phased_core *const hub = phased_hub_new(&setup);
-    struct phased_core *agents[PHASED_AGENTS_MAX];
-    struct twin twin;
-    for (uint32_t i = 0; i < setup.schedule.agent_count; i++) {
-        agents[i] = phased_agent_new(&setup, i);
-        assert_int_equal(phased_step(agents[i], phased_start()), TACIT_OK);
-    }
-    twin_begin(&twin, &setup.schedule);
-    assert_int_equal(phased_step(hub, phased_start()), TACIT_OK);
-    expect_same(&twin, hub);
-    while (!twin.finished)
-        play_round(&twin, hub, agents, &faults, tally);
-    tally->decided += twin.decided ? 1 : 0;
-}
-
-TEST(hub_plans_as_its_twin)
-{
-    struct tally tally = {0, 0, 0};
-    for (uint32_t run = 0; run < SETTINGS; run++)
-        compare(run, &tally);
-    print_message("%u rounds, %u decided, %u reports missing\n", tally.rounds, tally.decided,
-                  tally.missing);
-    assert_true(tally.rounds > 5 * SETTINGS);
-    assert_true(tally.decided > SETTINGS / 20);
-    assert_true(tally.missing > SETTINGS);
-}
-
-/* ---- Arms that come and go ---- */
-
-struct changing {
-    struct phased_setup setup;
-    double means[ARMS];
-    struct twin twin;
-    struct phased_core *hub;
-    struct phased_core *agents[PHASED_AGENTS_MAX];
-    struct tacit_phased_message *order; /* that stands */
-    struct tacit_rng chance;
-    uint32_t added, retired, overtaken, reopened, ended;
-    bool is_over;
-};
-
 /* The operator's next word; nothing that is refused changes anything. Result: is there another
  * order? */
-static bool change(struct changing *run)
+static bool change(struct play *run)
 {
     struct twin *const twin = &run->twin;
     struct phased_core *const hub = run->hub;
@@ -403,16 +321,26 @@ static bool change(struct changing *run)
     return true;
 }
 
-/* False: another order stands now. */
-static bool play_changing_round(struct changing *run)
+/* Everybody who is not missing gets the order, plays and reports; the hub closes the round, unless
+ * another order stands before it is over. */
+static void play_round(struct play *run)
 {
-    uint32_t const agents = run->setup.schedule.agent_count;
+    struct phased_setup const *const setup = &run->setup;
+    struct phased_core *const hub = run->hub;
+    uint32_t const agents = setup->schedule.agent_count;
+    uint32_t const round = run->order->round;
     uint32_t const interruption = (uint32_t)tacit_rng_below(&run->chance, 2 * agents);
+    uint32_t const present = (uint32_t)tacit_rng_below(&run->chance, agents); /* always there */
     int64_t total[ARMS] = {0};
+    uint32_t reports = 0;
     for (uint32_t i = 0; i < agents; i++) {
-        if (i == interruption && change(run)) {
+        if (run->may_change && i == interruption && change(run)) {
             run->overtaken++;
-            return false;
+            return;
+        }
+        if (i != present && setup->quorum > 0 && tacit_rng_below(&run->chance, 4) == 0) {
+            run->missing++;
+            continue;
         }
         struct phased_core *const agent = run->agents[i];
         assert_int_equal(phased_step(agent, phased_receive(run->order)), TACIT_OK);
@@ -421,22 +349,28 @@ static bool play_changing_round(struct changing *run)
         assert_int_equal(phased_play(agent), TACIT_OK);
         run->is_over = !agent->update.send; /* what gave way took slots, too, and T has come */
         if (run->is_over)
-            return false;
+            return;
         struct tacit_phased_message *const report = phased_keep(agent);
         assert_int_equal(report->kind, TACIT_ROUND_REPORT);
         for (uint32_t j = 0; j < report->block_count; j++)
             total[run->order->blocks[j].arm] += report->sums[j];
-        assert_int_equal(phased_step(run->hub, phased_receive(report)), TACIT_OK);
+        reports++;
+        assert_int_equal(phased_step(hub, phased_receive(report)), TACIT_OK);
         testing_free(report);
     }
-    twin_close(&run->twin, agents, total);
-    expect_same(&run->twin, run->hub);
-    run->order = phased_keep(run->hub);
-    return true;
+    if (phased_hub_view(hub).judge.round == round && !phased_hub_view(hub).judge.finished) {
+        hub->now_us += setup->round_timeout_us;
+        assert_int_equal(phased_step(hub, phased_timeout()), TACIT_OK);
+    }
+    assert_true(hub->update.send);
+    twin_close(&run->twin, reports, total);
+    expect_same(&run->twin, hub);
+    run->order = phased_keep(hub);
+    run->rounds++;
 }
 
 /* Everybody plays what the last word names, which is an arm that is there. */
-static void expect_last_word(struct changing *run)
+static void expect_last_word(struct play *run)
 {
     assert_true(run->order->last);
     assert_false(run->twin.absent[run->order->leader]);
@@ -446,18 +380,25 @@ static void expect_last_word(struct changing *run)
     }
 }
 
-static void play_changing(uint32_t number, struct changing *run)
+static void play(uint32_t number, struct play *run)
 {
-    struct tacit_rng rng = tacit_rng_stream(SEED + 1, number, 0, TACIT_PURPOSE_INSTANCE);
-    run->setup = (struct phased_setup){.schedule = random_schedule(&rng), .seed = SEED + number};
-    run->setup.schedule.horizon = 50000 + tacit_rng_below(&rng, 100000);
-    run->setup.schedule.first_count =
-        1 + (uint32_t)tacit_rng_below(&rng, run->setup.schedule.arm_count);
+    uint64_t const seed = SEED + (run->may_change ? 1 : 0);
+    struct tacit_rng rng = tacit_rng_stream(seed, number, 0, TACIT_PURPOSE_INSTANCE);
+    run->setup = (struct phased_setup){.schedule = random_schedule(&rng),
+                                       .seed = SEED + number,
+                                       .means = run->means,
+                                       .budget_nano = UINT64_C(1) << 60,
+                                       .round_timeout_us = 1000};
+    if (run->may_change) {
+        run->setup.schedule.horizon = 50000 + tacit_rng_below(&rng, 100000);
+        run->setup.schedule.first_count =
+            1 + (uint32_t)tacit_rng_below(&rng, run->setup.schedule.arm_count);
+    } else {
+        run->setup.quorum = tacit_rng_below(&rng, 2) == 0 ? 0 : 1;
+    }
     for (uint32_t arm = 0; arm < ARMS; arm++)
         run->means[arm] = (double)tacit_rng_below(&rng, 21) / 20;
-    run->setup.means = run->means;
-    run->setup.budget_nano = UINT64_C(1) << 60;
-    run->chance = tacit_rng_stream(SEED + 1, number, 0, TACIT_PURPOSE_FAULT);
+    run->chance = tacit_rng_stream(seed, number, 0, TACIT_PURPOSE_FAULT);
     run->hub = phased_hub_new(&run->setup);
     for (uint32_t i = 0; i < run->setup.schedule.agent_count; i++) {
         run->agents[i] = phased_agent_new(&run->setup, i);
@@ -468,22 +409,38 @@ static void play_changing(uint32_t number, struct changing *run)
     expect_same(&run->twin, run->hub);
     run->order = phased_keep(run->hub);
     run->is_over = false;
-    for (uint32_t turn = 0; turn < 40 && !run->is_over; turn++) {
-        if (tacit_rng_below(&run->chance, 3) == 0)
+    for (uint32_t turn = 0; turn < (run->may_change ? 40 : UINT32_MAX) && !run->is_over; turn++) {
+        if (run->may_change && tacit_rng_below(&run->chance, 3) == 0)
             (void)change(run);
         if (!run->twin.finished)
-            (void)play_changing_round(run);
-        else if (run->order->leader != TACIT_NO_ARM)
+            play_round(run);
+        else if (run->may_change && run->order->leader != TACIT_NO_ARM)
             expect_last_word(run);
+        else if (!run->may_change)
+            break;
     }
+    run->decided += run->twin.decided ? 1 : 0;
     run->ended += run->is_over ? 1 : 0;
+}
+
+TEST(hub_plans_as_its_twin)
+{
+    struct play run = {.may_change = false};
+    for (uint32_t number = 0; number < SETTINGS; number++)
+        play(number, &run);
+    print_message("%u rounds, %u decided, %u reports missing\n", run.rounds, run.decided,
+                  run.missing);
+    assert_true(run.rounds > 5 * SETTINGS);
+    assert_true(run.decided > SETTINGS / 20);
+    assert_true(run.missing > SETTINGS);
+    assert_int_equal(run.ended, 0);
 }
 
 TEST(arms_may_come_and_go_at_any_time)
 {
-    struct changing run = {.added = 0};
+    struct play run = {.may_change = true};
     for (uint32_t number = 0; number < SETTINGS / 2; number++)
-        play_changing(number, &run);
+        play(number, &run);
     print_message("%u added, %u retired, %u orders overtaken, %u runs reopened, %u out of slots\n",
                   run.added, run.retired, run.overtaken, run.reopened, run.ended);
     assert_true(run.added > SETTINGS / 4 && run.retired > SETTINGS / 4);
