@@ -534,40 +534,44 @@ TEST(pull_by_each_is_one_pull_after_the_other)
 /* Every kind, on both scales: who watches sees what is drawn, and changes nothing of it. */
 TEST(a_watch_changes_no_reward)
 {
-    static const double rows[] = {0.1, 0.4, 0.7, 1.2};
-    static const double bits[] = {0, 1, 1, 0};
-    static const uint32_t start[] = {0, 4};
-    double const binary_mean = 0.5;
-    double const mean = 0.6;
+    static const double rows[] = {9, 0.1, 0.4, 0.7, 1.2};
+    static const double bits[] = {1, 0, 1, 1, 0};
+    static const uint32_t start[] = {0, 1, 5};
+    static const double binary_means[] = {1, 0.5};
+    static const double means[] = {0.1, 0.6}; /* the second arm is pulled */
     struct tacit_env const environments[] = {
-        env_of(TACIT_ENV_BERNOULLI, 1, &mean, 0), env_of(TACIT_ENV_CONSTANT, 1, &mean, 0),
-        env_of(TACIT_ENV_GAUSSIAN, 1, &mean, 1),
-        logged_env(1, 1, &mean, (struct tacit_env_log){.start = start, .rewards = rows}),
-        logged_env(1, 1, &binary_mean,
+        env_of(TACIT_ENV_BERNOULLI, 2, means, 0), env_of(TACIT_ENV_CONSTANT, 2, means, 0),
+        env_of(TACIT_ENV_GAUSSIAN, 2, means, 1),
+        logged_env(1, 2, means, (struct tacit_env_log){.start = start, .rewards = rows}),
+        logged_env(1, 2, binary_means,
                    (struct tacit_env_log){.start = start, .rewards = bits, .binary = true})};
     for (size_t kind = 0; kind < sizeof environments / sizeof environments[0]; kind++)
         for (uint32_t on_steps = 0; on_steps < 2; on_steps++) {
             struct tacit_scale const *const scale = on_steps ? &wide_steps : &real_scale;
-            uint64_t count = 0;
-            double total = 0;
-            struct tacit_env_watch watch = {.counts = &count, .sums = &total};
+            uint64_t counts[2] = {0};
+            double totals[2] = {0};
+            double drawn = 0;
+            struct tacit_env_watch watch = {.counts = counts, .sums = totals};
             struct tacit_env const alone = environments[kind];
             struct tacit_env watched = alone;
             struct tacit_rng a = stream(77);
             struct tacit_rng b = stream(77);
             watched.watch = &watch;
             for (uint32_t i = 0; i < 50; i++) {
-                union tacit_sum const x = tacit_env_pull_one(&alone, 0, 0, scale, &a);
-                union tacit_sum const y = tacit_env_pull_one(&watched, 0, 0, scale, &b);
+                union tacit_sum const x = tacit_env_pull_one(&alone, 0, 1, scale, &a);
+                union tacit_sum const y = tacit_env_pull_one(&watched, 0, 1, scale, &b);
                 assert_memory_equal(&x, &y, sizeof x);
                 union tacit_sum many_x = {0};
                 union tacit_sum many_y = {0};
-                tacit_env_pull(&alone, 0, 0, 9, scale, &a, &many_x);
-                tacit_env_pull(&watched, 0, 0, 9, scale, &b, &many_y);
+                tacit_env_pull(&alone, 0, 1, 9, scale, &a, &many_x);
+                tacit_env_pull(&watched, 0, 1, 9, scale, &b, &many_y);
                 assert_memory_equal(&many_x, &many_y, sizeof many_x);
+                drawn += on_steps ? (double)(x.steps + many_x.steps) * 4 / (double)TACIT_STEPS - 10
+                                  : x.real + many_x.real;
             }
             expect_same_place(a, b);
-            assert_int_equal(count, 500);
-            assert_true(alone.kind != TACIT_ENV_CONSTANT || fabs(total - 300) < 1e-3);
+            assert_true(counts[0] == 0 && counts[1] == 500);
+            if (alone.kind != TACIT_ENV_GAUSSIAN || !on_steps) /* what is clipped was drawn */
+                assert_true(fabs(totals[1] - drawn) < 1e-3);
         }
 }

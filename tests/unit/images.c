@@ -6,33 +6,14 @@
 
 #define ROW 3073u
 
-struct folder {
-    char directory[TEMP_PATH_BYTES];
-    char images[TEMP_PATH_BYTES];
-    char labels[TEMP_PATH_BYTES];
-};
-
-static struct folder folder;
-
-static void write_bytes(const char *path, const void *bytes, size_t size)
-{
-    FILE *const file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
+static char images_path[TEMP_PATH_BYTES];
+static char labels_path[TEMP_PATH_BYTES];
 
 static int open_folder(void **state)
 {
-    temp_directory_make(folder.directory);
-    temp_path(folder.images, folder.directory, "images");
-    temp_path(folder.labels, folder.directory, "labels");
-    return 0;
-}
-
-static int close_folder(void **state)
-{
-    temp_directory_remove(folder.directory);
+    (void)temp_folder_make(state);
+    temp_path(images_path, temp_folder, "images");
+    temp_path(labels_path, temp_folder, "labels");
     return 0;
 }
 
@@ -45,10 +26,9 @@ TEST(idx_pair_is_read_to_the_byte)
 {
     struct tacit_images images;
     struct tacit_error error;
-    write_bytes(folder.images, idx_images, sizeof idx_images);
-    write_bytes(folder.labels, idx_labels, sizeof idx_labels);
-    assert_int_equal(tacit_images_read_idx(&images, folder.images, folder.labels, &error),
-                     TACIT_OK);
+    temp_file_write_bytes(temp_folder, "images", idx_images, sizeof idx_images);
+    temp_file_write_bytes(temp_folder, "labels", idx_labels, sizeof idx_labels);
+    assert_int_equal(tacit_images_read_idx(&images, images_path, labels_path, &error), TACIT_OK);
     assert_int_equal(images.count, 2);
     assert_int_equal(images.channels, 1);
     assert_int_equal(images.height, 2);
@@ -73,9 +53,9 @@ static void expect_refusal(bool in_labels, size_t byte, int value, const char *w
         *(in_labels ? &label_size : &pixel_size) = byte;
     else
         (in_labels ? labels : pixels)[byte] = (unsigned char)value;
-    write_bytes(folder.images, pixels, pixel_size);
-    write_bytes(folder.labels, labels, label_size);
-    assert_int_equal(tacit_images_read_idx(&images, folder.images, folder.labels, &error),
+    temp_file_write_bytes(temp_folder, "images", pixels, pixel_size);
+    temp_file_write_bytes(temp_folder, "labels", labels, label_size);
+    assert_int_equal(tacit_images_read_idx(&images, images_path, labels_path, &error),
                      TACIT_INVALID);
     assert_non_null(strstr(error.text, words));
     assert_non_null(strstr(error.text, in_labels ? "labels" : "images"));
@@ -105,9 +85,9 @@ TEST(cifar_files_follow_one_on_the_other)
         rows[i * ROW + 1] = (unsigned char)(10 * i + 1);
         rows[i * ROW + ROW - 1] = (unsigned char)(10 * i + 2);
     }
-    write_bytes(folder.images, rows, 2 * ROW);
-    write_bytes(folder.labels, rows + 2 * ROW, ROW);
-    const char *const paths[] = {folder.images, folder.labels};
+    temp_file_write_bytes(temp_folder, "images", rows, 2 * ROW);
+    temp_file_write_bytes(temp_folder, "labels", rows + 2 * ROW, ROW);
+    const char *const paths[] = {images_path, labels_path};
     struct tacit_images images;
     struct tacit_error error;
     assert_int_equal(tacit_images_read_cifar10(&images, paths, 2, &error), TACIT_OK);
@@ -119,24 +99,23 @@ TEST(cifar_files_follow_one_on_the_other)
         assert_int_equal(images.pixels[i * (ROW - 1) + ROW - 2], 10 * i + 2);
     }
     tacit_images_free(&images);
-    write_bytes(folder.labels, rows, ROW - 1);
+    temp_file_write_bytes(temp_folder, "labels", rows, ROW - 1);
     assert_int_equal(tacit_images_read_cifar10(&images, paths, 2, &error), TACIT_INVALID);
     assert_non_null(strstr(error.text, "no whole number of images"));
     rows[0] = 10;
-    write_bytes(folder.labels, rows, ROW);
+    temp_file_write_bytes(temp_folder, "labels", rows, ROW);
     assert_int_equal(tacit_images_read_cifar10(&images, paths, 2, &error), TACIT_INVALID);
     assert_non_null(strstr(error.text, "label 10 of image 0"));
-    write_bytes(folder.labels, rows, 0);
+    temp_file_write_bytes(temp_folder, "labels", rows, 0);
     assert_int_equal(tacit_images_read_cifar10(&images, paths, 2, &error), TACIT_INVALID);
 }
 
 TEST(missing_files_are_named)
 {
-    char path[TEMP_PATH_BYTES];
     struct tacit_images images;
     struct tacit_error error;
-    temp_path(path, folder.directory, "nowhere");
-    assert_int_equal(tacit_images_read_idx(&images, path, path, &error), TACIT_IO);
+    assert_int_equal(tacit_images_read_idx(&images, temp_name("nowhere"), images_path, &error),
+                     TACIT_IO);
     assert_non_null(strstr(error.text, "nowhere"));
 }
 
@@ -163,5 +142,5 @@ TEST(mnist_is_as_published)
 
 int main(void)
 {
-    return testing_run(open_folder, close_folder);
+    return testing_run(open_folder, temp_folder_remove);
 }

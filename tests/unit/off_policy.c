@@ -24,7 +24,6 @@ static void estimate(const struct tacit_off_policy_log *log, struct tacit_off_po
 {
     double *const work =
         testing_calloc(tacit_off_policy_work_size(log->cell_count, log->arm_count), sizeof *work);
-    assert_non_null(work);
     tacit_off_policy_arms(log, work, results);
 }
 
@@ -261,33 +260,4 @@ TEST(every_row_comes_once_unless_they_are_drawn_anew)
     for (uint32_t i = 0; i < LOG_ROWS; i++)
         missing += seen[i] == 0;
     assert_true(missing > 1300 && missing < 1650); /* 1/e of them, 1472 */
-}
-
-TEST(a_watch_counts_what_was_drawn_and_changes_nothing)
-{
-    static const struct tacit_scale scales[2] = {{.kind = TACIT_SCALE_REAL},
-                                                 {.kind = TACIT_SCALE_STEPS, .lo = -1, .hi = 3}};
-    static const double means[2] = {0.25, 0.75};
-    uint64_t counts[2];
-    double sums[2];
-    struct tacit_env_watch watch = {counts, sums, NULL};
-    struct tacit_env env = {
-        .kind = TACIT_ENV_BERNOULLI, .row_count = 1, .arm_count = 2, .means = means};
-    for (uint32_t i = 0; i < 2; i++) {
-        struct tacit_rng rng = tacit_rng_stream(9, i, 0, TACIT_PURPOSE_REWARD);
-        struct tacit_rng same = rng;
-        union tacit_sum plain = {0};
-        union tacit_sum watched = {0};
-        memset(counts, 0, sizeof counts);
-        memset(sums, 0, sizeof sums);
-        env.watch = NULL;
-        tacit_env_pull(&env, 0, 1, 1000, &scales[i], &rng, &plain);
-        env.watch = &watch;
-        tacit_env_pull(&env, 0, 1, 1000, &scales[i], &same, &watched);
-        assert_memory_equal(&plain, &watched, sizeof plain);
-        assert_true(counts[1] == 1000 && counts[0] == 0);
-        double const ones = i == 0 ? plain.real : round(sums[1]);
-        assert_true(fabs(sums[1] - ones) < 1e-3);
-        assert_true(fabs(sums[1] - 750) < 6 * 13.7);
-    }
 }

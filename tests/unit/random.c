@@ -42,18 +42,6 @@ static struct tacit_rng some_stream(void)
 
 /* ---- Streams --------------------------------------------------------------------------------- */
 
-TEST(next_after_copy_replays_the_same_words)
-{
-    struct tacit_rng rng = some_stream();
-    for (uint32_t used = 0; used < 9; used++) {
-        struct tacit_rng first = rng;
-        struct tacit_rng second = rng;
-        for (uint32_t i = 0; i < 20; i++)
-            assert_int_equal(tacit_rng_next(&first), tacit_rng_next(&second));
-        tacit_rng_next(&rng);
-    }
-}
-
 #define WORDS_AT_ONCE_MAX 100u
 
 TEST(words_at_once_are_those_one_by_one)
@@ -165,16 +153,6 @@ TEST(bernoulli_just_inside_the_limits_can_go_both_ways)
     rng.words[1] = UINT64_MAX;
     assert_true(tacit_rng_bernoulli(&rng, 0x1p-53));
     assert_false(tacit_rng_bernoulli(&rng, 1.0 - 0x1p-53));
-}
-
-TEST(below_1_is_0_and_below_the_largest_bound_is_below_it)
-{
-    struct tacit_rng rng = some_stream();
-    for (uint32_t i = 0; i < 1000; i++) {
-        assert_int_equal(tacit_rng_below(&rng, 1), 0);
-        assert_true(tacit_rng_below(&rng, UINT64_MAX) < UINT64_MAX);
-        assert_true(tacit_rng_below(&rng, 3) < 3);
-    }
 }
 
 TEST(below_from_a_stream_and_from_its_entropy_agree)
