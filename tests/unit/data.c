@@ -893,20 +893,6 @@ TEST(log_random_split_is_fair)
         assert_in_range(counts[row], SPLITS / 4 - 105, SPLITS / 4 + 105);
 }
 
-TEST(log_empty_cells)
-{
-    struct tacit_log_spec spec = drug_spec;
-    spec.agent_count = 3;
-    expect_log_refused(drug_text, &spec,
-                       ": agent 0 (they count from 0), arm 'all': no rows; every agent needs a row "
-                       "of every arm");
-    expect_log_refused("who,arm,reward\nw,a,1\nw,b,1\nv,b,1\n", &column_spec,
-                       ": agent 'v', arm 'a': no rows; every agent needs a row of every arm");
-    spec = drug_spec;
-    spec.agent_count = 1;
-    expect_log_refused("r,x,y\n1,2,3\n", &spec, ": column 'r' never holds 'yes'; its values are 1");
-}
-
 /* A row in which something is missing is left out and counted once, unless a word stands in for it.
  */
 TEST(log_missing_cells)
@@ -923,19 +909,6 @@ TEST(log_missing_cells)
     expect_log_refused(text, &spec, ":3: column 'who' is empty; 'missing' may say what that means");
     expect_log_refused("who,arm,reward\nv,,1\n", &column_spec,
                        ": no rows are left: in each of the 1 something is missing");
-}
-
-/* A value that no row holds would make every reward 0, or an arm of nothing. */
-TEST(log_values_that_never_occur)
-{
-    struct tacit_log_spec spec = column_spec;
-    spec.reward_value = "Yes";
-    expect_log_refused("who,arm,reward\nv,a,yes\nv,b,no\n", &spec,
-                       ": column 'reward' never holds 'Yes'; its values are no, yes");
-    struct tacit_log_spec rules = drug_spec;
-    rules.agent_count = 1;
-    expect_log_refused("r,x,y\nyes,2,3\n", &rules,
-                       ": column 'x' never holds 'Up'; its values are 2");
 }
 
 TEST(table_encodings)
@@ -977,29 +950,83 @@ TEST(table_encodings)
     }
 }
 
-TEST(log_no_rows)
-{
-    static const char *const rest =
-        ": no rows; the first line names the columns, a row a pull follows";
-    expect_log_refused("", &column_spec, rest);
-    expect_log_refused("who,arm,reward\n", &column_spec, rest);
-}
+#define EVERY_ARM "every agent needs a row of every arm"
+#define NO_ROWS ": no rows; the first line names the columns, a row a pull follows"
+#define COLUMNS "who,arm,reward\n"
+#define THREE_COLUMNS "; the columns are who, arm, reward"
+#define NONE UINT32_MAX
 
-TEST(log_unknown_columns)
+/* By the column of the arm, or by rules. A value that no row holds would make every reward 0, or an
+ * arm of nothing. */
+TEST(logs_are_refused)
 {
-    static const char text[] = "# log\nwho,arm,reward\n1,2,3\n";
-    struct tacit_log_spec spec = column_spec;
-    spec.agent_column = "whom";
-    expect_log_refused(text, &spec, ":2: no column 'whom'; the columns are who, arm, reward");
-    spec = column_spec;
-    spec.arm_column = "";
-    expect_log_refused(text, &spec, ":2: no column ''; the columns are who, arm, reward");
-    spec = column_spec;
-    spec.reward_column = "2";
-    expect_log_refused(text, &spec, ":2: no column '2'; the columns are who, arm, reward");
-    expect_log_refused("r,x,z\n1,2,3\n", &drug_spec, ":1: no column 'y'; the columns are r, x, z");
-    expect_log_refused("who,arm,reward,arm\n1,2,3,4\n", &column_spec,
-                       ":1: columns 2 and 4 are both 'arm'; name a column that is there once");
+    static const struct {
+        const char *text;
+        const char *rest;
+        bool has_rules;
+        uint32_t agents; /* 0: as many as there are */
+        uint32_t arms;
+        const char *agent; /* columns, and the value that counts; NULL: those that there are */
+        const char *arm;
+        const char *reward;
+        const char *value;
+    } cases[] = {
+        {drug_text, ": agent 0 (they count from 0), arm 'all': no rows; " EVERY_ARM,
+         .has_rules = true, .agents = 3},
+        {drug_text, ": 6 rows for 7 agents; " EVERY_ARM, .has_rules = true, .agents = 7},
+        {drug_text, ": 0 agents; a run has from 1 to 1048576", .has_rules = true, .agents = NONE},
+        {drug_text, ": 0 arms; a run has from 1 to 65536", .has_rules = true, .arms = NONE},
+        {"r,x,y\n1,2,3\n", ": column 'r' never holds 'yes'; its values are 1", .has_rules = true,
+         .agents = 1},
+        {"r,x,y\nyes,2,3\n", ": column 'x' never holds 'Up'; its values are 2", .has_rules = true,
+         .agents = 1},
+        {"r,x,z\n1,2,3\n", ":1: no column 'y'; the columns are r, x, z", .has_rules = true},
+        {COLUMNS "w,a,1\nw,b,1\nv,b,1\n", .rest = ": agent 'v', arm 'a': no rows; " EVERY_ARM},
+        {COLUMNS "v,a,yes\nv,b,no\n", ": column 'reward' never holds 'Yes'; its values are no, yes",
+         .value = "Yes"},
+        {"", .rest = NO_ROWS},
+        {COLUMNS, .rest = NO_ROWS},
+        {"# log\n" COLUMNS "1,2,3\n", ":2: no column 'whom'" THREE_COLUMNS, .agent = "whom"},
+        {"# log\n" COLUMNS "1,2,3\n", ":2: no column ''" THREE_COLUMNS, .arm = ""},
+        {"# log\n" COLUMNS "1,2,3\n", ":2: no column '2'" THREE_COLUMNS, .reward = "2"},
+        {"who,arm,reward,arm\n1,2,3,4\n",
+         .rest = ":1: columns 2 and 4 are both 'arm'; name a column that is there once"},
+        {COLUMNS "1,a,1\n\n2,b,much\n", .rest = ":4: column 'reward': 'much" NO_REWARD},
+        {COLUMNS "1,a,1\n\n2,b,nan\n", .rest = ":4: column 'reward': 'nan" NO_REWARD},
+        {COLUMNS "1,a,1\n\n2,b,-\n", .rest = ":4: column 'reward': '-" NO_REWARD},
+        {COLUMNS "1,a,1\n\n2,b,1e999\n", .rest = ":4: column 'reward': '1e999" NO_REWARD},
+        {COLUMNS "1,a,1e308\n1,a,1e308\n",
+         ": agent '1', arm 'a': the rewards are too large to be added", .agents = 1},
+        {column_text,
+         ": column 'who' has 2 values, but the number of agents is 3; the two must be equal (2, "
+         "10)",
+         .agents = 3},
+        {column_text,
+         ": column 'who' has 2 values, but the number of agents is 1; the two must be equal (2, "
+         "10)",
+         .agents = 1},
+        {column_text,
+         ": column 'arm' has 2 values, but the number of arms is 5; the two must be equal (a, b)",
+         .arms = 5},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tacit_log_spec spec = cases[i].has_rules ? drug_spec : column_spec;
+        uint32_t const agents = cases[i].agents == 0 ? spec.agent_count : cases[i].agents;
+        uint32_t const arms = cases[i].arms == 0 ? spec.arm_count : cases[i].arms;
+        spec.agent_count = agents == NONE ? 0 : agents;
+        spec.arm_count = arms == NONE ? 0 : arms;
+        spec.agent_column = cases[i].agent == NULL ? spec.agent_column : cases[i].agent;
+        spec.arm_column = cases[i].arm == NULL ? spec.arm_column : cases[i].arm;
+        spec.reward_column = cases[i].reward == NULL ? spec.reward_column : cases[i].reward;
+        spec.reward_value = cases[i].value == NULL ? spec.reward_value : cases[i].value;
+        expect_log_refused(cases[i].text, &spec, cases[i].rest);
+    }
+    static const struct tacit_log_arm arm = {.name = "none", .value = "Up"};
+    struct tacit_log_spec spec = drug_spec;
+    spec.arms = &arm;
+    spec.arm_count = 1;
+    expect_log_refused(drug_text, &spec,
+                       ": arm 'none' names no columns; an arm looks at one at least");
 }
 
 TEST(log_unknown_column_of_many)
@@ -1021,60 +1048,6 @@ TEST(log_unknown_column_of_many)
     tacit_table_free(&table);
     assert_non_null(strstr(error.text, "t.csv:1: no column 'reward'; the columns are c0, c1, "));
     assert_string_equal(error.text + strlen(error.text) - 3, "...");
-}
-
-TEST(log_bad_rewards)
-{
-    static const char *const bad[] = {"much", "nan", "-", "1e999"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        char text[128];
-        char rest[128];
-        snprintf(text, sizeof text, "who,arm,reward\n1,a,1\n\n2,b,%s\n", bad[i]);
-        snprintf(rest, sizeof rest,
-                 ":4: column 'reward': '%s' is not a number; rewards are finite numbers", bad[i]);
-        expect_log_refused(text, &column_spec, rest);
-    }
-    struct tacit_log_spec spec = column_spec;
-    spec.agent_count = 1;
-    expect_log_refused("who,arm,reward\n1,a,1e308\n1,a,1e308\n", &spec,
-                       ": agent '1', arm 'a': the rewards are too large to be added");
-}
-
-TEST(log_wrong_counts)
-{
-    struct tacit_log_spec spec = column_spec;
-    spec.agent_count = 3;
-    expect_log_refused(column_text, &spec,
-                       ": column 'who' has 2 values, but the number of agents is 3; the two must "
-                       "be equal (2, 10)");
-    spec.agent_count = 1;
-    expect_log_refused(column_text, &spec,
-                       ": column 'who' has 2 values, but the number of agents is 1; the two must "
-                       "be equal (2, 10)");
-    spec = column_spec;
-    spec.arm_count = 5;
-    expect_log_refused(
-        column_text, &spec,
-        ": column 'arm' has 2 values, but the number of arms is 5; the two must be equal (a, b)");
-    spec = drug_spec;
-    spec.agent_count = 7;
-    expect_log_refused(drug_text, &spec,
-                       ": 6 rows for 7 agents; every agent needs a row of every arm");
-    spec.agent_count = 0;
-    expect_log_refused(drug_text, &spec, ": 0 agents; a run has from 1 to 1048576");
-    spec = drug_spec;
-    spec.arm_count = 0;
-    expect_log_refused(drug_text, &spec, ": 0 arms; a run has from 1 to 65536");
-}
-
-TEST(log_arm_without_columns)
-{
-    static const struct tacit_log_arm arm = {.name = "none", .value = "Up"};
-    struct tacit_log_spec spec = drug_spec;
-    spec.arms = &arm;
-    spec.arm_count = 1;
-    expect_log_refused(drug_text, &spec,
-                       ": arm 'none' names no columns; an arm looks at one at least");
 }
 
 /* ---- Data sets ----------------------------------------------------------------------------- */
