@@ -9,7 +9,6 @@ elimination is played without noise and with constant rewards, so there is no ch
 in the regret of an agent that believes in another arm than all others.
 
 usage: gis_slots.py            both; the program is $TACIT_PROGRAM
-       gis_slots.py --table    prints the numbers of the named graphs as C initialisers
        gis_slots.py KIND N     prints the numbers of one graph; KIND may be a file of edges "a,b"
 """
 import json
@@ -184,13 +183,6 @@ def self_check():
         gis(n, random_graph(n, rng.choice((0, 0.1, 0.5)), rng))
 
 
-def print_table():
-    for n in (2, 3, 7, 12, 50):
-        for kind, shape in SHAPES.items():
-            numbers = ", ".join(str(value) for value in gis(n, shape(n)).values())
-            print(f'{{"{kind}", {numbers}}},')
-
-
 # ---- The program ----
 
 ARMS = 3
@@ -301,8 +293,6 @@ def compare_with_program():
 
 
 def main():
-    if len(sys.argv) == 2 and sys.argv[1] == "--table":
-        return print_table()
     if len(sys.argv) == 3:
         n = int(sys.argv[2])
         edges = (SHAPES[sys.argv[1]](n) if sys.argv[1] in SHAPES else

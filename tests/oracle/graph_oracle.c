@@ -1,8 +1,7 @@
-/* Elimination over stars, graphs and hybrids. First the naive twin (graph_twin.c) by itself:
- * answers that need no program, from gis_slots.py, and from pencil and paper. Then the block
- * simulator against the twin: means over runs agree within 4 standard errors of their difference,
- * which a metric of a correct program misses with chance 6e-5; with constant rewards and no noise
- * there is no chance at all. */
+/* Elimination over stars, graphs and hybrids: the block simulator against a naive twin
+ * (graph_twin.c), whose messages are also those of gis_slots.py, since the program's are. Means
+ * over runs agree within 4 standard errors of their difference, which a metric of a correct program
+ * misses with chance 6e-5; with constant rewards and no noise there is no chance at all. */
 #include <math.h>
 #include "../support/testing.h"
 #include "../support/effort.h"
@@ -107,138 +106,6 @@ static void assert_close(double a, double b)
         fail_msg("%.17g is not %.17g", a, b);
 }
 
-/* ---- The twin's communication ---- */
-
-/* From gis_slots.py --table: agents, d_G, links, ADV, ADV heard, REQ, DATA, observations. */
-static const struct {
-    enum shape shape;
-    uint32_t agents;
-    uint32_t diameter;
-    uint64_t links;
-    uint64_t adv;
-    uint64_t adv_heard;
-    uint64_t req;
-    uint64_t data;
-    uint64_t observations;
-} known_rounds[] = {
-    {STAR_GRAPH, 2, 1, 1, 2, 2, 2, 2, 2},
-    {RING, 2, 1, 1, 2, 2, 2, 2, 2},
-    {PATH, 3, 2, 4, 6, 8, 6, 6, 6},
-    {STAR_GRAPH, 7, 2, 12, 14, 24, 18, 18, 42},
-    {COMPLETE, 7, 1, 21, 7, 42, 42, 42, 42},
-    {RING, 7, 3, 21, 21, 42, 42, 42, 42},
-    {PATH, 7, 6, 36, 38, 64, 42, 42, 42},
-    {STAR_GRAPH, 12, 2, 22, 24, 44, 33, 33, 132},
-    {COMPLETE, 12, 1, 66, 12, 132, 132, 132, 132},
-    {RING, 12, 6, 72, 72, 144, 132, 132, 132},
-    {PATH, 12, 11, 121, 112, 202, 132, 132, 132},
-    {STAR_GRAPH, 50, 2, 98, 100, 196, 147, 147, 2450},
-    {COMPLETE, 50, 1, 1225, 50, 2450, 2450, 2450, 2450},
-    {RING, 50, 25, 1250, 1250, 2500, 2450, 2450, 2450},
-    {PATH, 50, 49, 2401, 1898, 3698, 2450, 2450, 2450},
-};
-
-/* One round leaves one of two arms that are .8 apart. */
-TEST(a_gis_round_sends_what_was_computed_apart)
-{
-    static const double means[] = {0.1, 0.9};
-    for (size_t i = 0; i < sizeof known_rounds / sizeof known_rounds[0]; i++) {
-        struct graph *const graph = whole_graph(known_rounds[i].shape, known_rounds[i].agents, 0);
-        struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_GIS);
-        struct graph_twin_result result = {.eliminated_epoch = NULL};
-        config.arms = 2;
-        config.means = means;
-        config.constant_rewards = true;
-        assert_true(graph_twin_run(&config, &result));
-        assert_int_equal(result.rounds, 1);
-        assert_int_equal(result.rounds_ended, 1);
-        assert_int_equal(result.diameter, known_rounds[i].diameter);
-        assert_int_equal(result.delay, known_rounds[i].diameter - 1);
-        assert_int_equal(result.trace[0].waiting_slots, known_rounds[i].diameter - 1);
-        assert_int_equal(result.slots, known_rounds[i].diameter);
-        assert_int_equal(result.links, known_rounds[i].links);
-        assert_true(result.cost == 3.0 * (double)known_rounds[i].links);
-        assert_int_equal(result.adv, known_rounds[i].adv);
-        assert_int_equal(result.adv_heard, known_rounds[i].adv_heard);
-        assert_int_equal(result.req, known_rounds[i].req);
-        assert_int_equal(result.data, known_rounds[i].data);
-        assert_int_equal(result.scalars, 2 * known_rounds[i].observations);
-        assert_true(result.agents_agree);
-    }
-}
-
-TEST(a_ring_of_50_waits_24_pulls)
-{
-    static const double means[] = {0.1, 0.9};
-    struct graph *const graph = whole_graph(RING, 50, 0);
-    struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_GIS);
-    struct graph_twin_result result = {.eliminated_epoch = NULL};
-    config.arms = 2;
-    config.means = means;
-    config.epsilon = 1;
-    assert_true(graph_twin_run(&config, &result));
-    assert_int_equal(result.delay, 24);
-    assert_int_equal(result.waiting_pulls, 50 * 24 * (uint64_t)result.rounds);
-    assert_int_equal(result.slots, 25 * (uint64_t)result.rounds);
-}
-
-/* By hand: the sink, its delay and the sum of the ways to it. */
-TEST(sinks_are_where_the_ways_are_short)
-{
-    static const double means[] = {0.1, 0.9};
-    static const struct {
-        enum shape shape;
-        uint32_t agents;
-        uint32_t delay;
-        uint32_t way;
-    } known[] = {{PATH, 5, 2, 6}, {PATH, 4, 2, 4},     {STAR_GRAPH, 5, 1, 4},
-                 {RING, 6, 3, 9}, {COMPLETE, 5, 1, 4}, {PATH, 1, 0, 0}};
-    for (size_t i = 0; i < 2 * (sizeof known / sizeof known[0]); i++) {
-        size_t const at = i / 2;
-        uint32_t const delay = known[at].delay - (i % 2 == 1 && known[at].delay > 0 ? 1 : 0);
-        struct graph *const graph = whole_graph(known[at].shape, known[at].agents, 0);
-        add_part(graph, PATH, 1, 0);
-        struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_SINKS);
-        struct graph_twin_result result = {.eliminated_epoch = NULL};
-        config.arms = 2;
-        config.means = means;
-        config.constant_rewards = true;
-        config.first_hop_early = i % 2 == 1;
-        assert_true(graph_twin_run(&config, &result));
-        assert_int_equal(result.rounds, 1);
-        assert_int_equal(result.delay, delay);
-        assert_int_equal(result.waiting_pulls, delay * graph->agents);
-        assert_int_equal(result.slots, known[at].delay);
-        assert_int_equal(result.links, known[at].way + 2);
-        assert_true(result.cost == 3.0 * known[at].way + 50.0 * 2);
-        assert_int_equal(result.data, known[at].way);
-        assert_int_equal(result.uploads, 2);
-        assert_int_equal(result.orders, 2);
-        assert_int_equal(result.scalars, 2 * (known[at].way + 2));
-    }
-}
-
-/* Observations that meet on the way travel together: 2 and 3 reach 1, then one message goes to 0.
- */
-TEST(what_meets_on_the_way_travels_together)
-{
-    static const double means[] = {0.1, 0.9};
-    static const struct graph_twin_edge twigs[] = {{0, 1}, {1, 2}, {1, 3}, {0, 4}, {4, 5}};
-    struct graph *const graph = whole_graph(PATH, 6, 0);
-    struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_SINKS);
-    struct graph_twin_result result = {.eliminated_epoch = NULL};
-    memcpy(graph->edges, twigs, sizeof twigs);
-    config.arms = 2;
-    config.means = means;
-    config.constant_rewards = true;
-    assert_true(graph_twin_run(&config, &result));
-    assert_int_equal(result.rounds, 1);
-    assert_int_equal(result.links, 8 + 1);
-    assert_int_equal(result.data, 7);
-    assert_int_equal(result.scalars, 2 * (8 + 1));
-    assert_true(result.cost_all_edges == 3.0 * (5 * 2) + 50.0);
-}
-
 /* ---- The twin's schedule ---- */
 
 /* With pencil: S(1) = ceil(8 ln(8 2 1 20000) / (4 / 4)) = ceil(101.41) = 102, 2 C(1) = .2492, the
@@ -276,46 +143,6 @@ TEST(a_schedule_done_with_pencil)
         assert_close(curve[i], want[i]);
 }
 
-/* T such that exploration (two arms) ends `after` slots before it; S(1) depends on T. */
-static uint64_t horizon_after_exploration(uint32_t agents, uint64_t after)
-{
-    uint64_t horizon = 1;
-    for (uint64_t before = 0; before != horizon;) {
-        before = horizon;
-        horizon = 2 * (uint64_t)ceil(32.0 * log(16.0 * (double)horizon) / agents) + after;
-    }
-    return horizon;
-}
-
-/* A ring of six: d_G = 3; the slots that happen by T = exploration + 0, 1, 2 are 1, 2, 3. A path of
- * five: two hops, at the ends of the two waiting slots. */
-TEST(the_horizon_cuts_the_waiting_and_the_collection)
-{
-    static const double means[] = {0.1, 0.9};
-    for (uint32_t i = 0; i < 8; i++) {
-        bool const gathers = i >= 4;
-        uint32_t const after = i % 4;
-        uint32_t const agents = gathers ? 5 : 6;
-        struct graph *const graph = whole_graph(gathers ? PATH : RING, agents, 0);
-        struct graph_twin_config config =
-            on_graph(graph, gathers ? GRAPH_TWIN_SINKS : GRAPH_TWIN_GIS);
-        struct graph_twin_result result = {.eliminated_epoch = NULL};
-        config.arms = 2;
-        config.means = means;
-        config.constant_rewards = true;
-        config.horizon = horizon_after_exploration(agents, after);
-        assert_true(graph_twin_run(&config, &result));
-        assert_int_equal(result.rounds, 1);
-        assert_int_equal(result.rounds_ended, after >= 2 ? 1 : 0);
-        assert_int_equal(result.slots, (after >= 2 ? 2 : after) + (gathers ? 0 : 1));
-        assert_int_equal(result.waiting_pulls, agents * (after >= 2 ? 2 : after));
-        assert_int_equal(result.data, !gathers ? result.data : after == 0 ? 0 : after == 1 ? 4 : 6);
-        assert_int_equal(result.uploads, gathers && after >= 2 ? 1 : 0);
-        assert_int_equal(result.links, gathers ? 7 : 18);
-        assert_int_equal(result.final_arm_count, after >= 2 ? 1 : 2);
-    }
-}
-
 /* Component {0} loves arm 0, component {1, 2, 3} arm 1; the averages rank them differently. */
 TEST(the_average_of_averages_targets_another_mean)
 {
@@ -338,43 +165,6 @@ TEST(the_average_of_averages_targets_another_mean)
     assert_int_equal(result.final_arm_count, 1);
     assert_int_equal(result.final_arm, 0);
     assert_false(result.final_arm_is_best);
-}
-
-/* ---- Noise ---- */
-
-/* Noise, all shapes: agents come to the same aggregate and set, in d_G slots a round, and wait
- * d_G - 1 pulls (or the delay of the slowest component). */
-TEST(agents_agree_on_every_graph)
-{
-    double means[ARMS_MAX * AGENTS_MAX];
-    for (uint64_t seed = 0; seed < 60; seed++) {
-        uint32_t const agents = 1 + (uint32_t)(seed % 11);
-        struct graph *const graph = whole_graph((enum shape)(seed % SHAPES), agents, seed);
-        if (seed % 3 == 0)
-            add_part(graph, RANDOM, 1 + (uint32_t)(seed % 6), seed);
-        struct graph_twin_config config =
-            on_graph(graph, seed % 3 == 0 ? GRAPH_TWIN_SINKS : GRAPH_TWIN_GIS);
-        struct graph_twin_result result = {.eliminated_epoch = NULL};
-        draw_means(means, ARMS_MAX * AGENTS_MAX, seed);
-        config.arms = 5;
-        config.means = means;
-        config.mean_rows = graph->agents;
-        config.epsilon = 0.5;
-        config.sound = seed % 4 == 0;
-        config.seed = seed;
-        config.horizon = 8000;
-        config.first_hop_early = seed % 2 == 0;
-        assert_true(graph_twin_run(&config, &result));
-        assert_true(result.agents_agree);
-        bool const one_less = config.first_hop_early && graph->agents > graph->component_count;
-        uint64_t const slots_a_round =
-            seed % 3 == 0 ? result.delay + (one_less ? 1 : 0) : result.diameter;
-        if (result.rounds == result.rounds_ended) {
-            assert_int_equal(result.slots, result.rounds * slots_a_round);
-            assert_int_equal(result.waiting_pulls,
-                             (uint64_t)result.rounds * result.delay * graph->agents);
-        }
-    }
 }
 
 /* ---- The simulator against the twin: one setting for both ---- */
