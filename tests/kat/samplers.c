@@ -3,6 +3,8 @@
  * derived again by a twin written from the paper (Canonne, Kamath, Steinke 2020, Algorithms 1 and
  * 2), and short tapes are worked out by hand. */
 #include "../support/testing.h"
+#include "../support/scarce.h"
+#include "../support/word_tape.h"
 #include "tacit/privacy.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -11,64 +13,22 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* ---- Tapes ----------------------------------------------------------------------------------- */
-
-/* Bytes of little-endian words: those given, or, without any, the endless tape of a seed. */
-struct tape {
-    const uint64_t *words;
-    uint64_t word_count;
-    uint64_t seed;
-    uint64_t words_used;
-};
-
-/* Word number `position` of the tape of a seed: SplitMix64 (Steele, Lea, Flood 2014). */
-static uint64_t endless_word(uint64_t seed, uint64_t position)
-{
-    uint64_t word = seed + (position + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return word ^ (word >> 31);
-}
-
-static uint64_t next_word(struct tape *tape)
-{
-    uint64_t const position = tape->words_used++;
-    return tape->words == NULL ? endless_word(tape->seed, position) : tape->words[position];
-}
-
-static enum tacit_status fill_from_tape(void *context, void *bytes, size_t size)
-{
-    struct tape *const tape = context;
-    assert_int_equal(size, 8);
-    if (tape->words != NULL && tape->words_used == tape->word_count)
-        return TACIT_ENTROPY;
-    uint64_t const word = next_word(tape);
-    for (uint32_t i = 0; i < 8; i++)
-        ((uint8_t *)bytes)[i] = (uint8_t)(word >> (8 * i));
-    return TACIT_OK;
-}
-
-static struct tacit_entropy tape_entropy(struct tape *tape)
-{
-    return (struct tacit_entropy){.fill = fill_from_tape, .context = tape};
-}
-
 /* ---- The twin -------------------------------------------------------------------------------- */
 
 /* A word w stands for floor(w bound / 2^64); of the words of one value, the first few are refused
  * so that all values keep equally many. */
-static uint64_t twin_below(struct tape *tape, uint64_t bound)
+static uint64_t twin_below(struct word_tape *tape, uint64_t bound)
 {
     uint64_t const surplus = (uint64_t)(((wide)1 << 64) % bound);
     wide product;
     do {
-        product = (wide)next_word(tape) * bound;
+        product = (wide)word_tape_next(tape) * bound;
     } while ((uint64_t)product < surplus);
     return (uint64_t)(product >> 64);
 }
 
 /* Von Neumann: the number k of the first Bernoulli(x/k) that fails is odd with chance e^-x. */
-static bool twin_bernoulli_exp(struct tape *tape, uint64_t numerator, uint64_t denominator,
+static bool twin_bernoulli_exp(struct word_tape *tape, uint64_t numerator, uint64_t denominator,
                                uint64_t k)
 {
     if (twin_below(tape, denominator * k) < numerator)
@@ -76,7 +36,7 @@ static bool twin_bernoulli_exp(struct tape *tape, uint64_t numerator, uint64_t d
     return k % 2 != 0;
 }
 
-static int64_t twin_discrete_laplace(struct tape *tape, uint64_t t, uint64_t s)
+static int64_t twin_discrete_laplace(struct word_tape *tape, uint64_t t, uint64_t s)
 {
     uint64_t x = twin_below(tape, t);
     if (!twin_bernoulli_exp(tape, x, t, 1))
@@ -94,10 +54,10 @@ TEST(bernoulli_exp_agrees_with_the_twin)
     uint64_t const denominators[] = {1, 2, 3, 10, 1000000007, STEPS_NANO, UINT64_C(1) << 50};
     for (uint64_t seed = 0; seed < 20000; seed++) {
         uint64_t const denominator = denominators[seed % COUNT(denominators)];
-        uint64_t const numerator = endless_word(seed, 1000) % (denominator + 1);
-        struct tape tape = {.seed = seed};
-        struct tape twin = tape;
-        struct tacit_entropy const entropy = tape_entropy(&tape);
+        uint64_t const numerator = word_tape_word(seed, 1000) % (denominator + 1);
+        struct word_tape tape = {.seed = seed};
+        struct word_tape twin = tape;
+        struct tacit_entropy const entropy = word_tape_entropy(&tape);
         bool heads = false;
         assert_int_equal(tacit_bernoulli_exp(numerator, denominator, &entropy, &heads), TACIT_OK);
         assert_int_equal(heads, twin_bernoulli_exp(&twin, numerator, denominator, 1));
@@ -118,9 +78,9 @@ TEST(discrete_laplace_agrees_with_the_twin)
                                   {UINT64_C(1) << 50, 1}};
     for (uint64_t seed = 0; seed < 20000; seed++) {
         uint64_t const *const scale = scales[seed % COUNT(scales)];
-        struct tape tape = {.seed = seed};
-        struct tape twin = tape;
-        struct tacit_entropy const entropy = tape_entropy(&tape);
+        struct word_tape tape = {.seed = seed};
+        struct word_tape twin = tape;
+        struct tacit_entropy const entropy = word_tape_entropy(&tape);
         int64_t noise = 0;
         assert_int_equal(tacit_discrete_laplace(scale[0], scale[1], &entropy, &noise), TACIT_OK);
         assert_true(noise == twin_discrete_laplace(&twin, scale[0], scale[1]));
@@ -152,8 +112,8 @@ TEST(bernoulli_exp_gives_the_frozen_coins)
 {
     for (size_t i = 0; i < COUNT(frozen_coins); i++) {
         struct coins const *const coins = &frozen_coins[i];
-        struct tape tape = {.seed = FROZEN_SEED};
-        struct tacit_entropy const entropy = tape_entropy(&tape);
+        struct word_tape tape = {.seed = FROZEN_SEED};
+        struct tacit_entropy const entropy = word_tape_entropy(&tape);
         uint64_t outcomes = 0;
         for (uint32_t bit = 0; bit < 64; bit++) {
             bool heads = false;
@@ -203,8 +163,8 @@ TEST(discrete_laplace_gives_the_frozen_noises)
 {
     for (size_t i = 0; i < COUNT(frozen_noises); i++) {
         struct noises const *const noises = &frozen_noises[i];
-        struct tape tape = {.seed = FROZEN_SEED};
-        struct tacit_entropy const entropy = tape_entropy(&tape);
+        struct word_tape tape = {.seed = FROZEN_SEED};
+        struct tacit_entropy const entropy = word_tape_entropy(&tape);
         for (uint32_t draw = 0; draw < NOISES; draw++) {
             int64_t noise = 0;
             assert_int_equal(tacit_discrete_laplace(noises->t, noises->s, &entropy, &noise),
@@ -221,8 +181,8 @@ TEST(discrete_laplace_gives_the_frozen_noises)
 static bool coin_of(uint64_t numerator, uint64_t denominator, const uint64_t *words,
                     uint64_t word_count)
 {
-    struct tape tape = {.words = words, .word_count = word_count};
-    struct tacit_entropy const entropy = tape_entropy(&tape);
+    struct word_tape tape = {.words = words, .word_count = word_count};
+    struct tacit_entropy const entropy = word_tape_entropy(&tape);
     bool heads = false;
     assert_int_equal(tacit_bernoulli_exp(numerator, denominator, &entropy, &heads), TACIT_OK);
     assert_int_equal(tape.words_used, word_count);
@@ -231,8 +191,8 @@ static bool coin_of(uint64_t numerator, uint64_t denominator, const uint64_t *wo
 
 static int64_t noise_of(uint64_t t, uint64_t s, const uint64_t *words, uint64_t word_count)
 {
-    struct tape tape = {.words = words, .word_count = word_count};
-    struct tacit_entropy const entropy = tape_entropy(&tape);
+    struct word_tape tape = {.words = words, .word_count = word_count};
+    struct tacit_entropy const entropy = word_tape_entropy(&tape);
     int64_t noise = INT64_MIN;
     assert_int_equal(tacit_discrete_laplace(t, s, &entropy, &noise), TACIT_OK);
     assert_int_equal(tape.words_used, word_count);
@@ -295,8 +255,8 @@ TEST(discrete_laplace_rejects_minus_0_that_division_made)
 TEST(discrete_laplace_without_entropy_for_the_second_round_fails)
 {
     uint64_t const minus_0[] = {ROUND_WITHOUT_SCALES, HALF_WORD};
-    struct tape tape = {.words = minus_0, .word_count = COUNT(minus_0)};
-    struct tacit_entropy const entropy = tape_entropy(&tape);
+    struct word_tape tape = {.words = minus_0, .word_count = COUNT(minus_0)};
+    struct tacit_entropy const entropy = word_tape_entropy(&tape);
     int64_t noise = 77;
     assert_int_equal(tacit_discrete_laplace(1, 1, &entropy, &noise), TACIT_ENTROPY);
     assert_int_equal(noise, 77);
@@ -313,15 +273,6 @@ TEST(discrete_laplace_draws_u_again_when_its_coin_fails)
 
 /* A stream is asked for words, other sources for bytes: both must take the same words in the same
  * order. */
-static enum tacit_status fill_from_rng(void *context, void *bytes, size_t size)
-{
-    assert_int_equal(size, 8);
-    uint64_t const word = tacit_rng_next(context);
-    for (uint32_t i = 0; i < 8; i++)
-        ((uint8_t *)bytes)[i] = (uint8_t)(word >> (8 * i));
-    return TACIT_OK;
-}
-
 TEST(discrete_laplace_from_a_stream_is_that_from_its_bytes)
 {
     static const uint64_t scales[][2] = {{1, 1}, {5, 3}, {STEPS_NANO / 1000, 50000000 / 1000}};
@@ -329,7 +280,8 @@ TEST(discrete_laplace_from_a_stream_is_that_from_its_bytes)
         struct tacit_rng stream = tacit_rng_stream(7, 0, (uint32_t)i, TACIT_PURPOSE_NOISE);
         struct tacit_rng copy = stream;
         struct tacit_entropy const words = tacit_rng_entropy(&stream);
-        struct tacit_entropy const bytes = {.fill = fill_from_rng, .context = &copy};
+        struct scarce source = {tacit_rng_entropy(&copy), UINT32_MAX};
+        struct tacit_entropy const bytes = scarce_entropy(&source);
         for (uint32_t draw = 0; draw < 5000; draw++) {
             int64_t from_words;
             int64_t from_bytes;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include "../support/testing.h"
 #include "../support/digest.h"
+#include "../support/scarce.h"
 #include "tacit/commit.h"
 #include "tacit/gaussian.h"
 #include "tacit/privacy.h"
@@ -15,13 +16,6 @@
 static struct tacit_rng stream(uint32_t run)
 {
     return tacit_rng_stream(4711, run, 0, TACIT_PURPOSE_NOISE);
-}
-
-/* The same bytes as of a stream, from a source that is not known for one. */
-static enum tacit_status fill(void *context, void *bytes, size_t size)
-{
-    struct tacit_entropy const inner = tacit_rng_entropy(context);
-    return inner.fill(inner.context, bytes, size);
 }
 
 /* ---- What is promised ------------------------------------------------------------------------ */
@@ -129,7 +123,8 @@ TEST(draws_of_the_mechanism_are_what_they_were)
     for (uint32_t i = 0; i < 2 * COUNT(epsilons); i++) {
         struct tacit_rng rng = stream(i);
         struct tacit_entropy const known = tacit_rng_entropy(&rng);
-        struct tacit_entropy const unknown = {.fill = fill, .context = &rng};
+        struct scarce source = {known, UINT32_MAX}; /* not known for a stream */
+        struct tacit_entropy const unknown = scarce_entropy(&source);
         struct tacit_mechanism_config const config = {
             .mode = TACIT_PRIVACY_SOUND, .epsilon_per_reward = epsilons[i / 2], .hi = 1};
         struct tacit_mechanism mechanism;
@@ -275,7 +270,6 @@ static void play_tree(const struct tacit_tree_rule *rule, uint32_t run)
     struct tacit_tree *const tree = testing_malloc(tacit_tree_size(rule));
     struct tacit_rng rng = stream(1000 + run);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    assert_non_null(tree);
     tacit_tree_init(tree, rule);
     uint64_t const step = rule->leaf_max > 100 ? rule->leaf_max / 50 : 1;
     for (uint64_t leaf = 1; leaf <= rule->leaf_max + step; leaf += step) {

@@ -2,38 +2,14 @@
  * uniform at bounds where a careless one is biased. Laws are tested in tests/stat/random_stat.c. */
 #include <Random123/philox.h>
 #include "../support/testing.h"
+#include "../support/word_tape.h"
 #include "tacit/linalg.h"
 #include "tacit/random.h"
 #include "../../src/random/words.h"
 
-#define TAPE_WORDS_MAX 64u
 #define AWKWARD_BOUND (UINT64_C(3) << 61) /* 2^64 is a whole multiple and a third of it */
 
 __extension__ typedef unsigned __int128 wide;
-
-/* Entropy from a recorded tape of words; at its end it fails. */
-struct tape {
-    uint64_t words[TAPE_WORDS_MAX];
-    uint32_t word_count;
-    uint32_t words_used;
-};
-
-static enum tacit_status fill_from_tape(void *context, void *bytes, size_t size)
-{
-    struct tape *const tape = context;
-    assert_int_equal(size, 8);
-    if (tape->words_used == tape->word_count)
-        return TACIT_ENTROPY;
-    uint64_t const word = tape->words[tape->words_used++];
-    for (uint32_t i = 0; i < 8; i++)
-        ((uint8_t *)bytes)[i] = (uint8_t)(word >> (8 * i));
-    return TACIT_OK;
-}
-
-static struct tacit_entropy tape_entropy(struct tape *tape)
-{
-    return (struct tacit_entropy){.fill = fill_from_tape, .context = tape};
-}
 
 static struct tacit_rng some_stream(void)
 {
@@ -226,8 +202,8 @@ TEST(binomial_by_inversion_ends_at_extreme_words)
 
 TEST(entropy_failure_is_reported_and_leaves_outputs_untouched)
 {
-    struct tape tape = {.word_count = 0};
-    struct tacit_entropy const entropy = tape_entropy(&tape);
+    struct word_tape tape = {.words = (uint64_t[]){0}};
+    struct tacit_entropy const entropy = word_tape_entropy(&tape);
     uint64_t value = 77;
     double real = 0.25;
     uint64_t bits[1] = {0};
@@ -240,8 +216,8 @@ TEST(entropy_failure_is_reported_and_leaves_outputs_untouched)
 
 TEST(entropy_failure_after_a_refused_word_leaves_the_output_untouched)
 {
-    struct tape tape = {.words = {0}, .word_count = 1};
-    struct tacit_entropy const entropy = tape_entropy(&tape);
+    struct word_tape tape = {.words = (uint64_t[]){0}, .word_count = 1};
+    struct tacit_entropy const entropy = word_tape_entropy(&tape);
     uint64_t value = 77;
     assert_int_equal(tacit_entropy_below(&entropy, 3, &value), TACIT_ENTROPY);
     assert_int_equal(value, 77);
@@ -252,10 +228,11 @@ TEST(entropy_failure_after_a_refused_word_leaves_the_output_untouched)
 TEST(subset_fails_wherever_the_entropy_fails)
 {
     for (uint32_t length = 0; length <= 5; length++) {
-        struct tape tape = {.word_count = length};
+        uint64_t words[5];
+        struct word_tape tape = {.words = words, .word_count = length};
         for (uint32_t i = 0; i < length; i++)
-            tape.words[i] = UINT64_C(0x123456789abcdef1) * (i + 1);
-        struct tacit_entropy const entropy = tape_entropy(&tape);
+            words[i] = UINT64_C(0x123456789abcdef1) * (i + 1);
+        struct tacit_entropy const entropy = word_tape_entropy(&tape);
         uint64_t bits[2];
         enum tacit_status const expected = length < 5 ? TACIT_ENTROPY : TACIT_OK;
         assert_int_equal(tacit_entropy_subset(&entropy, 5, 100, bits), expected);
@@ -264,8 +241,9 @@ TEST(subset_fails_wherever_the_entropy_fails)
 
 TEST(entropy_uniform_reads_little_endian_midpoints)
 {
-    struct tape tape = {.words = {0, UINT64_MAX, UINT64_C(1) << 62}, .word_count = 3};
-    struct tacit_entropy const entropy = tape_entropy(&tape);
+    struct word_tape tape = {.words = (uint64_t[]){0, UINT64_MAX, UINT64_C(1) << 62},
+                             .word_count = 3};
+    struct tacit_entropy const entropy = word_tape_entropy(&tape);
     double const expected[] = {0x1p-53, 1.0 - 0x1p-53, 0.25 + 0x1p-53};
     for (size_t i = 0; i < 3; i++) {
         double real = 0.0;
@@ -277,8 +255,8 @@ TEST(entropy_uniform_reads_little_endian_midpoints)
 /* Feeds one word, then one that is certainly accepted. Result: was the first word refused? */
 static bool refuses(uint64_t bound, uint64_t word, uint64_t *value)
 {
-    struct tape tape = {.words = {word, UINT64_MAX}, .word_count = 2};
-    struct tacit_entropy const entropy = tape_entropy(&tape);
+    struct word_tape tape = {.words = (uint64_t[]){word, UINT64_MAX}, .word_count = 2};
+    struct tacit_entropy const entropy = word_tape_entropy(&tape);
     assert_int_equal(tacit_entropy_below(&entropy, bound, value), TACIT_OK);
     return tape.words_used == 2;
 }
@@ -358,8 +336,8 @@ TEST(subset_of_none_is_empty_and_of_all_is_full)
 
 TEST(subset_of_an_empty_population_touches_nothing)
 {
-    struct tape tape = {.word_count = 0};
-    struct tacit_entropy const entropy = tape_entropy(&tape);
+    struct word_tape tape = {.words = (uint64_t[]){0}};
+    struct tacit_entropy const entropy = word_tape_entropy(&tape);
     uint64_t bits[1] = {UINT64_C(0xdeadbeef)};
     assert_int_equal(tacit_entropy_subset(&entropy, 0, 0, bits), TACIT_OK);
     assert_int_equal(bits[0], UINT64_C(0xdeadbeef));
@@ -384,8 +362,9 @@ TEST(subset_has_exactly_count_members)
 /* A repeated candidate is replaced by the newest member of the universe. */
 TEST(subset_replaces_a_repeated_candidate_by_the_top)
 {
-    struct tape tape = {.words = {1, 1, 1}, .word_count = 3}; /* candidate 0 each time */
-    struct tacit_entropy const entropy = tape_entropy(&tape);
+    struct word_tape tape = {.words = (uint64_t[]){1, 1, 1},
+                             .word_count = 3}; /* candidate 0 each time */
+    struct tacit_entropy const entropy = word_tape_entropy(&tape);
     uint64_t bits[1];
     assert_int_equal(tacit_entropy_subset(&entropy, 2, 16, bits), TACIT_OK);
     assert_int_equal(bits[0], (1u << 0) | (1u << 15));
@@ -446,8 +425,9 @@ TEST(shuffle_keeps_all_items_and_moves_them_everywhere)
  * word, 30 items several. */
 TEST(shuffle_refuses_biased_words_and_reports_failures)
 {
-    struct tape tape = {.words = {0, UINT64_C(0x123456789abcdef1)}, .word_count = 2};
-    struct tacit_entropy const entropy = tape_entropy(&tape);
+    struct word_tape tape = {.words = (uint64_t[]){0, UINT64_C(0x123456789abcdef1)},
+                             .word_count = 2};
+    struct tacit_entropy const entropy = word_tape_entropy(&tape);
     uint32_t items[30] = {0, 1, 2};
     assert_int_equal(tacit_entropy_shuffle(&entropy, 3, items), TACIT_OK);
     assert_int_equal(tape.words_used, 2);
