@@ -1,4 +1,4 @@
-/* Wraps every call that can fail. Locks and the index in memory go straight through. What the store
+/* SQLite's own VFS, but for the calls that can fail. What the store
  * syncs without SQLite (its high-water mark, directories) comes here, too: fsync of this file
  * stands before that of the C library. */
 #include "fault_vfs.h"
@@ -281,62 +281,60 @@ void fault_vfs_lose_power(uint64_t seed)
 
 /* ---- Files ---------------------------------------------------------------------------------- */
 
+static sqlite3_vfs real; /* the default one */
+
+/* Behind what the default VFS keeps of a file. */
 struct fault_file {
-    sqlite3_file base; /* first: SQLite sees only this */
+    const sqlite3_io_methods *real;
+    sqlite3_io_methods methods; /* those, but for what can fail */
     struct image *image;
-    sqlite3_file real[]; /* of the wrapped VFS */
 };
 
-static sqlite3_file *real_of(sqlite3_file *file)
+static struct fault_file *fault_of(sqlite3_file *file)
 {
-    return ((struct fault_file *)file)->real;
-}
-
-static int file_close(sqlite3_file *file)
-{
-    return real_of(file)->pMethods->xClose(real_of(file));
+    return (struct fault_file *)(void *)((char *)file + real.szOsFile);
 }
 
 static int file_read(sqlite3_file *file, void *bytes, int size, sqlite3_int64 offset)
 {
     if (fails(FAULT_READ))
         return code_of(SQLITE_IOERR_READ);
-    return real_of(file)->pMethods->xRead(real_of(file), bytes, size, offset);
+    return fault_of(file)->real->xRead(file, bytes, size, offset);
 }
 
-static int write_through(struct fault_file *file, const void *bytes, int size, sqlite3_int64 offset)
+static int write_through(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 offset)
 {
-    if (file->image != NULL && is_watching)
-        image_remember(file->image,
+    struct fault_file *const self = fault_of(file);
+    if (self->image != NULL && is_watching)
+        image_remember(self->image,
                        &(struct change){.offset = (uint64_t)offset, .size = (size_t)size}, bytes);
-    return file->real->pMethods->xWrite(file->real, bytes, size, offset);
+    return self->real->xWrite(file, bytes, size, offset);
 }
 
 static int file_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 offset)
 {
-    struct fault_file *const self = (struct fault_file *)file;
     bool const was_off = fault.is_off;
     if (!fails(FAULT_WRITE))
-        return write_through(self, bytes, size, offset);
+        return write_through(file, bytes, size, offset);
     if (!was_off && size / 2 > 0)
-        (void)write_through(self, bytes, size / 2, offset);
+        (void)write_through(file, bytes, size / 2, offset);
     return code_of(SQLITE_IOERR_WRITE);
 }
 
 static int file_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
-    struct fault_file *const self = (struct fault_file *)file;
+    struct fault_file *const self = fault_of(file);
     if (fails(FAULT_TRUNCATE))
         return code_of(SQLITE_IOERR_TRUNCATE);
     if (self->image != NULL && is_watching)
         image_remember(self->image,
                        &(struct change){.is_truncation = true, .offset = (uint64_t)size}, NULL);
-    return self->real->pMethods->xTruncate(self->real, size);
+    return self->real->xTruncate(file, size);
 }
 
 static int file_sync(sqlite3_file *file, int flags)
 {
-    struct fault_file *const self = (struct fault_file *)file;
+    struct fault_file *const self = fault_of(file);
     if (fails(FAULT_SYNC)) {
         /* As Linux has it: the file shows what was written, the next sync does not write it any
          * more. */
@@ -348,7 +346,7 @@ static int file_sync(sqlite3_file *file, int flags)
         image_sync(self->image);
     if (skips_syncs)
         return SQLITE_OK;
-    return self->real->pMethods->xSync(self->real, flags);
+    return self->real->xSync(file, flags);
 }
 
 static int sync_plain(long call, int file)
@@ -370,103 +368,37 @@ int fdatasync(int file)
     return sync_plain(SYS_fdatasync, file);
 }
 
-static int file_size(sqlite3_file *file, sqlite3_int64 *size)
-{
-    return real_of(file)->pMethods->xFileSize(real_of(file), size);
-}
-
-static int file_lock(sqlite3_file *file, int level)
-{
-    return real_of(file)->pMethods->xLock(real_of(file), level);
-}
-
-static int file_unlock(sqlite3_file *file, int level)
-{
-    return real_of(file)->pMethods->xUnlock(real_of(file), level);
-}
-
-static int file_check_lock(sqlite3_file *file, int *held)
-{
-    return real_of(file)->pMethods->xCheckReservedLock(real_of(file), held);
-}
-
 /* Hints would let SQLite change a file behind our back. */
 static int file_control(sqlite3_file *file, int what, void *argument)
 {
     if (what == SQLITE_FCNTL_SIZE_HINT || what == SQLITE_FCNTL_CHUNK_SIZE)
         return SQLITE_NOTFOUND;
-    return real_of(file)->pMethods->xFileControl(real_of(file), what, argument);
+    return fault_of(file)->real->xFileControl(file, what, argument);
 }
-
-static int file_sector(sqlite3_file *file)
-{
-    return real_of(file)->pMethods->xSectorSize(real_of(file));
-}
-
-static int file_device(sqlite3_file *file)
-{
-    return real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
-}
-
-static int file_shm_map(sqlite3_file *file, int page, int size, int extend, void volatile **memory)
-{
-    return real_of(file)->pMethods->xShmMap(real_of(file), page, size, extend, memory);
-}
-
-static int file_shm_lock(sqlite3_file *file, int offset, int count, int flags)
-{
-    return real_of(file)->pMethods->xShmLock(real_of(file), offset, count, flags);
-}
-
-static void file_shm_barrier(sqlite3_file *file)
-{
-    real_of(file)->pMethods->xShmBarrier(real_of(file));
-}
-
-static int file_shm_unmap(sqlite3_file *file, int remove)
-{
-    return real_of(file)->pMethods->xShmUnmap(real_of(file), remove);
-}
-
-static const sqlite3_io_methods methods = {
-    .iVersion = 2,
-    .xClose = file_close,
-    .xRead = file_read,
-    .xWrite = file_write,
-    .xTruncate = file_truncate,
-    .xSync = file_sync,
-    .xFileSize = file_size,
-    .xLock = file_lock,
-    .xUnlock = file_unlock,
-    .xCheckReservedLock = file_check_lock,
-    .xFileControl = file_control,
-    .xSectorSize = file_sector,
-    .xDeviceCharacteristics = file_device,
-    .xShmMap = file_shm_map,
-    .xShmLock = file_shm_lock,
-    .xShmBarrier = file_shm_barrier,
-    .xShmUnmap = file_shm_unmap,
-};
 
 /* ---- The VFS -------------------------------------------------------------------------------- */
-
-static sqlite3_vfs *base(sqlite3_vfs *vfs)
-{
-    return vfs->pAppData;
-}
 
 static int vfs_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *file, int flags,
                     int *out_flags)
 {
-    struct fault_file *const self = (struct fault_file *)file;
-    self->base.pMethods = NULL;
+    struct fault_file *const self = fault_of(file);
+    file->pMethods = NULL;
     if (fails(FAULT_OPEN))
         return code_of(SQLITE_CANTOPEN);
     nameless_opens += name == NULL ? 1 : 0;
     self->image = is_watching && name != NULL ? image_of(name) : NULL;
-    int const code = base(vfs)->xOpen(base(vfs), name, self->real, flags, out_flags);
-    if (self->real->pMethods != NULL)
-        self->base.pMethods = &methods;
+    int const code = real.xOpen(vfs, name, file, flags, out_flags);
+    if (file->pMethods == NULL)
+        return code;
+    self->real = file->pMethods;
+    self->methods = *self->real;
+    self->methods.iVersion = 2; /* nothing is read past us */
+    self->methods.xRead = file_read;
+    self->methods.xWrite = file_write;
+    self->methods.xTruncate = file_truncate;
+    self->methods.xSync = file_sync;
+    self->methods.xFileControl = file_control;
+    file->pMethods = &self->methods;
     return code;
 }
 
@@ -477,58 +409,24 @@ static int vfs_delete(sqlite3_vfs *vfs, const char *name, int sync_directory)
     struct image *const image = is_watching ? image_find(name) : NULL;
     if (image != NULL)
         image_free(image);
-    return base(vfs)->xDelete(base(vfs), name, sync_directory);
-}
-
-static int vfs_access(sqlite3_vfs *vfs, const char *name, int flags, int *result)
-{
-    return base(vfs)->xAccess(base(vfs), name, flags, result);
-}
-
-static int vfs_full_path(sqlite3_vfs *vfs, const char *name, int size, char *path)
-{
-    return base(vfs)->xFullPathname(base(vfs), name, size, path);
-}
-
-static int vfs_randomness(sqlite3_vfs *vfs, int size, char *bytes)
-{
-    return base(vfs)->xRandomness(base(vfs), size, bytes);
-}
-
-static int vfs_sleep(sqlite3_vfs *vfs, int us)
-{
-    return base(vfs)->xSleep(base(vfs), us);
-}
-
-static int vfs_time(sqlite3_vfs *vfs, sqlite3_int64 *time)
-{
-    return base(vfs)->xCurrentTimeInt64(base(vfs), time);
+    return real.xDelete(vfs, name, sync_directory);
 }
 
 static int vfs_last_error(sqlite3_vfs *vfs, int size, char *text)
 {
-    return fault.has_fired ? fault.plan.reason : base(vfs)->xGetLastError(base(vfs), size, text);
+    return fault.has_fired ? fault.plan.reason : real.xGetLastError(vfs, size, text);
 }
 
 void fault_vfs_register(void)
 {
     static sqlite3_vfs vfs;
-    sqlite3_vfs *const real = sqlite3_vfs_find(NULL);
-    vfs = (sqlite3_vfs){
-        .iVersion = 2,
-        .szOsFile = (int)sizeof(struct fault_file) + real->szOsFile,
-        .mxPathname = real->mxPathname,
-        .zName = FAULT_VFS,
-        .pAppData = real,
-        .xOpen = vfs_open,
-        .xDelete = vfs_delete,
-        .xAccess = vfs_access,
-        .xFullPathname = vfs_full_path,
-        .xRandomness = vfs_randomness,
-        .xSleep = vfs_sleep,
-        .xGetLastError = vfs_last_error,
-        .xCurrentTimeInt64 = vfs_time,
-    };
+    real = *sqlite3_vfs_find(NULL);
+    vfs = real;
+    vfs.szOsFile += (int)sizeof(struct fault_file);
+    vfs.zName = FAULT_VFS;
+    vfs.xOpen = vfs_open;
+    vfs.xDelete = vfs_delete;
+    vfs.xGetLastError = vfs_last_error;
     if (sqlite3_vfs_register(&vfs, 0) != SQLITE_OK)
         give_up("cannot register");
 }
