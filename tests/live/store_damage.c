@@ -7,7 +7,6 @@
 #include "../../src/live/store/store_base.h"
 #include "../support/digest.h"
 #include "../support/fault_vfs.h"
-#include "../support/log_bytes.h"
 #include "../support/store_model.h"
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -70,6 +69,24 @@ static void add_verdict(enum tacit_status status, const struct tacit_error *erro
 }
 
 /* ---- The log --------------------------------------------------------------------------------- */
+
+static void log_put_u32(uint8_t *bytes, uint32_t value)
+{
+    for (unsigned i = 0; i < 4; i++)
+        bytes[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
+/* SQLite's sum over words of one byte order (its file format, section 4.2), word by word. */
+static void log_sum(uint32_t sum[2], const uint8_t *bytes, size_t size, bool is_big_endian)
+{
+    for (size_t at = 0; at < size; at += 4) {
+        uint32_t word = 0;
+        for (unsigned i = 0; i < 4; i++)
+            word |= (uint32_t)bytes[at + i] << 8 * (is_big_endian ? 3 - i : i);
+        size_t const half = at / 4 % 2;
+        sum[half] += word + sum[1 - half];
+    }
+}
 
 struct log {
     uint8_t bytes[STORE_LOG_HEADER_BYTES + FRAMES_MAX * STORE_LOG_FRAME_BYTES];

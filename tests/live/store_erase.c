@@ -6,8 +6,6 @@
 #include "../support/fault_vfs.h"
 #include "../support/store_model.h"
 #include "../support/temp.h"
-#include <dirent.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define SUM_BYTES 24u
@@ -53,40 +51,11 @@ static struct sums reward_bytes(uint64_t batch)
     return turned;
 }
 
-/* In how many places of the state directory do these bytes stand? */
-static unsigned places_of(const uint8_t *bytes, size_t size)
-{
-    unsigned count = 0;
-    DIR *const files = opendir(store_directory);
-    assert_non_null(files);
-    struct dirent const *entry;
-    while ((entry = readdir(files)) != NULL) {
-        char path[TEMP_PATH_BYTES];
-        temp_path(path, store_directory, entry->d_name);
-        struct stat found;
-        if (stat(path, &found) != 0 || !S_ISREG(found.st_mode) || found.st_size == 0)
-            continue;
-        FILE *const file = fopen(path, "rb");
-        uint8_t *const whole = malloc((size_t)found.st_size);
-        assert_true(file != NULL && whole != NULL);
-        size_t const got = fread(whole, 1, (size_t)found.st_size, file);
-        uint8_t const *at = whole;
-        while ((at = memmem(at, got - (size_t)(at - whole), bytes, size)) != NULL) {
-            count++;
-            at++;
-        }
-        free(whole);
-        (void)fclose(file);
-    }
-    (void)closedir(files);
-    return count;
-}
-
 static unsigned places_of_batch(uint64_t batch)
 {
     struct sums const sums = sums_of(batch);
     struct sums const reward = reward_bytes(batch);
-    return places_of(sums.bytes, SUM_BYTES) + places_of(reward.bytes, 8);
+    return store_places_of(sums.bytes, SUM_BYTES) + store_places_of(reward.bytes, 8);
 }
 
 static void expect_gone(uint64_t batches, const char *when)
@@ -149,7 +118,7 @@ static void live_a_past(struct live_store *store, uint64_t first, size_t core_by
     assert_true(places_of_batch(first + PAST - 1) > 0);
 }
 
-TEST_WITH(sums_are_in_no_file_after_their_end, store_place_make_faulty, store_place_remove)
+STORE_TEST_FAULTY(sums_are_in_no_file_after_their_end)
 {
     static const size_t sizes[] = {24, 1000, 4000, 4001, 4100, 7990, 12345, CORE_BYTES_MAX};
     for (size_t i = 0; i < 2 * sizeof sizes / sizeof sizes[0]; i++) {
@@ -177,7 +146,7 @@ TEST_WITH(sums_are_in_no_file_after_their_end, store_place_make_faulty, store_pl
 }
 
 /* What was never told to go stays until it is: the search finds it, so it would find it above. */
-TEST_WITH(without_an_end_sums_can_be_read, store_place_make_faulty, store_place_remove)
+STORE_TEST_FAULTY(without_an_end_sums_can_be_read)
 {
     struct live_store *const store = store_model_open(store_directory);
     live_a_past(store, 1, 4100);
@@ -188,13 +157,12 @@ TEST_WITH(without_an_end_sums_can_be_read, store_place_make_faulty, store_place_
     live_store_close(store_model_open(store_directory)); /* reopened: only what the state has now */
     for (uint64_t batch = 1; batch < PAST; batch++) {
         struct sums const sums = sums_of(batch); /* once: the row of its decision, which is open */
-        assert_int_equal(places_of(sums.bytes, SUM_BYTES), 1);
+        assert_int_equal(store_places_of(sums.bytes, SUM_BYTES), 1);
     }
 }
 
 /* A closed state's log is a file no more: its blocks hold no sums when they are given back. */
-TEST_WITH(what_is_closed_leaves_no_sums_in_the_blocks_of_its_log, store_place_make_faulty,
-          store_place_remove)
+STORE_TEST_FAULTY(what_is_closed_leaves_no_sums_in_the_blocks_of_its_log)
 {
     struct live_store *const store = store_model_open(store_directory);
     char log[TEMP_PATH_BYTES];
@@ -261,8 +229,7 @@ static bool crash_at(uint32_t change, bool is_power, uint64_t seed, unsigned *af
     return has_fired;
 }
 
-TEST_WITH(a_kill_at_any_change_leaves_no_sums_after_the_next_start, store_place_make_faulty,
-          store_place_remove)
+STORE_TEST_FAULTY(a_kill_at_any_change_leaves_no_sums_after_the_next_start)
 {
     uint32_t change = 0;
     unsigned after = 0;
@@ -272,8 +239,7 @@ TEST_WITH(a_kill_at_any_change_leaves_no_sums_after_the_next_start, store_place_
     assert_true(change > 15 && after > 10 && after < change);
 }
 
-TEST_WITH(a_power_failure_at_any_change_leaves_no_sums_after_the_next_start,
-          store_place_make_faulty, store_place_remove)
+STORE_TEST_FAULTY(a_power_failure_at_any_change_leaves_no_sums_after_the_next_start)
 {
     unsigned after = 0;
     bool has_fired = true;
@@ -299,32 +265,22 @@ static struct store_image image_of_end(uint64_t pasts)
     return image;
 }
 
-static enum tacit_status try_open(char text[TACIT_ERROR_BYTES])
-{
-    struct live_store_identity const identity = store_model_identity();
-    struct tacit_error error = {.text = ""};
-    struct live_store *store = NULL;
-    enum tacit_status const status = live_store_open(&store, store_directory, &identity, &error);
-    live_store_close(store);
-    (void)snprintf(text, TACIT_ERROR_BYTES, "%s", error.text);
-    return status;
-}
-
 /* The file of one and the log of the other. */
 static void expect_no_mix(const struct store_image *file, const struct store_image *log)
 {
-    char text[TACIT_ERROR_BYTES];
+    struct tacit_error error;
+    struct live_store *store;
     struct store_image mixed = *file;
     mixed.log = log->log;
     mixed.log_size = log->log_size;
     store_image_write(store_directory, &mixed);
-    assert_int_equal(try_open(text), TACIT_MALFORMED);
-    assert_non_null(strstr(text, "one of the two is an older one"));
+    assert_int_equal(store_model_try_open(&store, &error), TACIT_MALFORMED);
+    assert_non_null(strstr(error.text, "one of the two is an older one"));
     store_image_write(store_directory, file);
-    assert_int_equal(try_open(text), TACIT_OK);
+    live_store_close(store_model_open(store_directory));
 }
 
-TEST_WITH(a_mark_of_another_time_is_refused, store_place_make_faulty, store_place_remove)
+STORE_TEST_FAULTY(a_mark_of_another_time_is_refused)
 {
     struct store_image older = image_of_end(1);
     temp_path(store_directory, store_around, "newer");
@@ -338,7 +294,7 @@ TEST_WITH(a_mark_of_another_time_is_refused, store_place_make_faulty, store_plac
 /* Images of one life: before anything, in a past, and what comes after: a draw; a fold; a kill and
  * a start; an orderly end. A log of the past beside a later file is refused, also the log of a
  * later time beside that file. */
-TEST_WITH(a_log_of_another_time_is_refused, store_place_make_faulty, store_place_remove)
+STORE_TEST_FAULTY(a_log_of_another_time_is_refused)
 {
     struct store_image images[8];
     struct live_store *store = store_model_open(store_directory);
@@ -376,9 +332,8 @@ TEST_WITH(a_log_of_another_time_is_refused, store_place_make_faulty, store_place
 }
 
 /* Over a marked log no byte decides what is read: the state is in the file. */
-TEST_WITH(a_flipped_byte_under_a_mark_changes_nothing, store_place_make_faulty, store_place_remove)
+STORE_TEST_FAULTY(a_flipped_byte_under_a_mark_changes_nothing)
 {
-    char text[TACIT_ERROR_BYTES];
     struct store_image image = image_of_end(1);
     for (size_t at = 0; at < image.log_size; at += at < 64 ? 1 : 811) {
         image.log[at] ^= 0x55;
@@ -394,7 +349,9 @@ TEST_WITH(a_flipped_byte_under_a_mark_changes_nothing, store_place_make_faulty, 
     assert_non_null(at);
     *at ^= 1; /* of the core in the file every one does */
     store_image_write(store_directory, &image);
-    assert_int_not_equal(try_open(text), TACIT_OK);
+    struct live_store *none;
+    struct tacit_error error;
+    assert_int_not_equal(store_model_try_open(&none, &error), TACIT_OK);
     store_image_free(&image);
 }
 

@@ -53,62 +53,42 @@ static bool run_with_fault(struct fault_plan plan, uint64_t *batch)
     return has_fired;
 }
 
-static void fail_every_call(unsigned calls, int reason, bool is_for_ever)
+static void fail_every_call(struct fault_plan plan)
 {
     uint64_t batch = 0;
     struct store_image image = store_image_killed(1);
     live_store_use_vfs(NULL);
     live_store_close(store_model_open(store_directory));
     live_store_use_vfs(FAULT_VFS);
-    uint32_t runs = 0;
+    plan.countdown = 0;
     do {
         if (batch == 0 ||
             batch > 40) { /* begin small again: the checks are linear in the batches */
             store_image_write(store_directory, &image);
             batch = 1;
         }
-        assert_true(runs < FAULT_RUNS_MAX);
-    } while (run_with_fault(
-        (struct fault_plan){
-            .calls = calls, .countdown = runs++, .reason = reason, .is_for_ever = is_for_ever},
-        &batch));
-    print_message("           %u calls failed\n", runs - 1);
-    assert_true(runs > 5);
+        assert_true(plan.countdown < FAULT_RUNS_MAX);
+    } while (run_with_fault(plan, &batch) && ++plan.countdown);
+    print_message("           %u calls failed\n", plan.countdown);
+    assert_true(plan.countdown > 5);
     store_image_free(&image);
 }
 
-TEST_WITH(a_call_that_fails_once_leaves_whole_batches, store_place_make, store_place_remove)
+STORE_TEST(calls_that_fail_leave_whole_batches)
 {
-    fail_every_call(FAULT_ANY, EIO, false);
+    static const struct fault_plan plans[] = {
+        {.calls = FAULT_ANY, .reason = EIO},
+        {.calls = FAULT_ANY, .reason = EIO, .is_for_ever = true},
+        {.calls = FAULT_WRITE, .reason = ENOSPC},
+        {.calls = FAULT_WRITE, .reason = ENOSPC, .is_for_ever = true},
+        {.calls = FAULT_SYNC, .reason = EIO},
+        {.calls = FAULT_PLAIN_SYNC, .reason = EIO}, /* of the high-water mark and of directories */
+    };
+    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++)
+        fail_every_call(plans[i]);
 }
 
-TEST_WITH(a_disk_that_fails_for_ever_leaves_whole_batches, store_place_make, store_place_remove)
-{
-    fail_every_call(FAULT_ANY, EIO, true);
-}
-
-TEST_WITH(a_full_disk_leaves_whole_batches, store_place_make, store_place_remove)
-{
-    fail_every_call(FAULT_WRITE, ENOSPC, true);
-}
-
-TEST_WITH(a_full_disk_for_a_moment_leaves_whole_batches, store_place_make, store_place_remove)
-{
-    fail_every_call(FAULT_WRITE, ENOSPC, false);
-}
-
-TEST_WITH(a_sync_that_fails_is_not_repeated, store_place_make, store_place_remove)
-{
-    fail_every_call(FAULT_SYNC, EIO, false);
-}
-
-/* Of the high-water mark and of directories, which the store syncs without SQLite. */
-TEST_WITH(a_plain_sync_that_fails_leaves_whole_batches, store_place_make, store_place_remove)
-{
-    fail_every_call(FAULT_PLAIN_SYNC, EIO, false);
-}
-
-TEST_WITH(trouble_names_the_path_and_the_reason, store_place_make, store_place_remove)
+STORE_TEST(trouble_names_the_path_and_the_reason)
 {
     live_store_use_vfs(FAULT_VFS);
     struct live_store *store = store_model_open(store_directory);
@@ -126,68 +106,66 @@ TEST_WITH(trouble_names_the_path_and_the_reason, store_place_make, store_place_r
 }
 
 /* Opens and closes a directory with a full log, or none at all, while the n-th call fails. */
-static void fail_every_call_of_open(const struct store_image *image, uint64_t batch, int reason,
-                                    bool is_for_ever)
+static void fail_every_call_of_open(const struct store_image *image, uint64_t batch,
+                                    struct fault_plan plan)
 {
-    live_store_use_vfs(FAULT_VFS);
-    uint32_t runs = 0;
+    static unsigned places;
     bool has_fired;
+    live_store_use_vfs(FAULT_VFS);
+    plan.calls = FAULT_ANY;
     do {
         char name[32];
-        (void)snprintf(name, sizeof name, "open-%d-%d-%u", reason, is_for_ever, runs);
+        (void)snprintf(name, sizeof name, "open-%u", places++);
         temp_path(store_directory, store_around, name);
         if (image != NULL) {
             assert_int_equal(mkdir(store_directory, 0700), 0);
             store_image_write(store_directory, image);
         }
-        fault_vfs_arm((struct fault_plan){
-            .calls = FAULT_ANY, .countdown = runs, .reason = reason, .is_for_ever = is_for_ever});
+        fault_vfs_arm(plan);
         struct live_store *store;
         struct tacit_error error;
         enum tacit_status const status = store_model_try_open(&store, &error);
         if (status == TACIT_OK)
             assert_int_equal(store_model_check(store), batch);
         else if (status != TACIT_IO || strstr(error.text, store_directory) == NULL)
-            fail_msg("call %u: status %d: %s", runs, status, error.text);
+            fail_msg("call %u: status %d: %s", plan.countdown, status, error.text);
         live_store_close(store);
         has_fired = fault_vfs_has_fired();
         fault_vfs_disarm();
         assert_int_equal(store_model_on_disk(), batch);
-        assert_true(runs++ < FAULT_RUNS_MAX);
+        assert_true(plan.countdown++ < FAULT_RUNS_MAX);
     } while (has_fired);
-    print_message("           %u calls failed\n", runs - 1);
-    assert_true(runs > 5);
+    print_message("           %u calls failed\n", plan.countdown - 1);
+    assert_true(plan.countdown > 5);
 }
 
-TEST_WITH(opening_on_a_failing_disk_keeps_what_is_there, store_place_make, store_place_remove)
+/* Also over a log that was overwritten; and where a state is made it can be made again. */
+STORE_TEST(opening_on_a_failing_disk_keeps_what_is_there)
 {
-    struct store_image image = store_image_killed(10);
-    fail_every_call_of_open(&image, 10, EIO, false);
-    fail_every_call_of_open(&image, 10, EIO, true);
-    fail_every_call_of_open(&image, 10, ENOSPC, true);
-    store_image_free(&image);
-}
-
-TEST_WITH(opening_an_overwritten_log_on_a_failing_disk_keeps_what_is_there, store_place_make,
-          store_place_remove)
-{
-    struct store_image image = store_image_killed(9);
-    assert_memory_equal(image.log, "overlaid", 8);
-    fail_every_call_of_open(&image, 9, EIO, false);
-    store_image_free(&image);
-}
-
-TEST_WITH(making_a_state_on_a_failing_disk_can_be_repeated, store_place_make, store_place_remove)
-{
-    fail_every_call_of_open(NULL, 0, EIO, false);
-    fail_every_call_of_open(NULL, 0, EIO, true);
-    fail_every_call_of_open(NULL, 0, ENOSPC, false);
+    struct store_image full = store_image_killed(10);
+    struct store_image overlaid = store_image_killed(9);
+    struct {
+        const struct store_image *image;
+        uint64_t batch;
+        struct fault_plan plan;
+    } const cases[] = {{&full, 10, {.reason = EIO}},
+                       {&full, 10, {.reason = EIO, .is_for_ever = true}},
+                       {&full, 10, {.reason = ENOSPC, .is_for_ever = true}},
+                       {&overlaid, 9, {.reason = EIO}},
+                       {NULL, 0, {.reason = EIO}},
+                       {NULL, 0, {.reason = EIO, .is_for_ever = true}},
+                       {NULL, 0, {.reason = ENOSPC}}};
+    assert_memory_equal(overlaid.log, "overlaid", 8);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        fail_every_call_of_open(cases[i].image, cases[i].batch, cases[i].plan);
+    store_image_free(&full);
+    store_image_free(&overlaid);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* SQLite does without some of its memory: then nothing is wrong. */
-TEST_WITH(a_failed_allocation_in_a_batch_leaves_whole_batches, store_place_make, store_place_remove)
+STORE_TEST(a_failed_allocation_in_a_batch_leaves_whole_batches)
 {
     uint64_t batch = 0;
     uint32_t broken = 0;
@@ -211,7 +189,7 @@ TEST_WITH(a_failed_allocation_in_a_batch_leaves_whole_batches, store_place_make,
     assert_true(broken > 0);
 }
 
-TEST_WITH(a_failed_allocation_at_open_keeps_what_is_there, store_place_make, store_place_remove)
+STORE_TEST(a_failed_allocation_at_open_keeps_what_is_there)
 {
     struct store_image image = store_image_killed(5);
     live_store_close(store_model_open(store_directory));

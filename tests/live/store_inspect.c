@@ -5,8 +5,8 @@
 #include "../../src/live/store/store.h"
 #include "../../src/live/store/store_base.h"
 #include "../support/fault_vfs.h"
+#include "../support/on_file.h"
 #include "../support/store_model.h"
-#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,17 +15,6 @@
 #define VALUE_SHOWN 80u
 
 /* ---- Helpers --------------------------------------------------------------------------------- */
-
-static size_t entries_of(const char *directory)
-{
-    DIR *const found = opendir(directory);
-    size_t count = 0;
-    assert_non_null(found);
-    while (readdir(found) != NULL)
-        count++;
-    (void)closedir(found);
-    return count;
-}
 
 struct looked {
     enum tacit_status status;
@@ -40,7 +29,7 @@ static struct looked look_at(const char *name, const struct live_store_identity 
 {
     struct looked looked = {.found = LIVE_STORE_IN_USE, .error = {.text = ""}};
     struct live_store *store = NULL;
-    size_t const open_files = entries_of("/proc/self/fd");
+    size_t const open_files = on_file_count("/proc/self/fd");
     looked.status = live_store_inspect(&store, name, identity, &looked.found, &looked.error);
     assert_int_equal(store != NULL, looked.status == TACIT_OK && looked.found == LIVE_STORE_READ);
     assert_int_equal(looked.status == TACIT_OK, looked.error.text[0] == '\0');
@@ -49,7 +38,7 @@ static struct looked look_at(const char *name, const struct live_store_identity 
         looked.has_new_config = live_store_has_new_config(store);
     }
     live_store_close(store);
-    assert_int_equal(entries_of("/proc/self/fd"), open_files);
+    assert_int_equal(on_file_count("/proc/self/fd"), open_files);
     return looked;
 }
 
@@ -74,7 +63,7 @@ static void expect_refused(enum tacit_status status, const char *words)
 
 /* ---- Nothing there --------------------------------------------------------------------------- */
 
-TEST_WITH(where_nothing_is_nothing_is_found_or_made, store_place_make, store_place_remove)
+STORE_TEST(where_nothing_is_nothing_is_found_or_made)
 {
     char name[TEMP_PATH_BYTES];
     struct live_store_identity const identity = store_model_identity();
@@ -84,18 +73,18 @@ TEST_WITH(where_nothing_is_nothing_is_found_or_made, store_place_make, store_pla
         struct looked const looked = look_at(name, &identity);
         assert_int_equal(looked.status, TACIT_OK);
         assert_int_equal(looked.found, LIVE_STORE_NONE);
-        assert_int_equal(entries_of(store_around), 2); /* itself and what is around it */
+        assert_int_equal(on_file_count(store_around), 0);
     }
     assert_int_equal(look_at("/no-such-state", &identity).status, TACIT_OK);
     assert_int_equal(mkdir(store_directory, 0700), 0);
     assert_int_equal(look().status, TACIT_OK);
     assert_int_equal(look().found, LIVE_STORE_NONE);
-    assert_int_equal(entries_of(store_directory), 2);
+    assert_int_equal(on_file_count(store_directory), 0);
     assert_int_equal(chmod(store_directory, 0755), 0);
     expect_refused(TACIT_INVALID, "is open to other users");
 }
 
-TEST_WITH(what_could_not_be_made_is_refused, store_place_make, store_place_remove)
+STORE_TEST(what_could_not_be_made_is_refused)
 {
     char name[TEMP_PATH_BYTES];
     temp_path(name, store_around, "no/state");
@@ -107,7 +96,7 @@ TEST_WITH(what_could_not_be_made_is_refused, store_place_make, store_place_remov
     expect_refused_at(name, TACIT_IO, "Not a directory");
 }
 
-TEST_WITH(a_relative_name_is_looked_for_here, store_place_make, store_place_remove)
+STORE_TEST(a_relative_name_is_looked_for_here)
 {
     char before[TEMP_PATH_BYTES];
     struct live_store_identity const identity = store_model_identity();
@@ -127,40 +116,34 @@ TEST_WITH(a_relative_name_is_looked_for_here, store_place_make, store_place_remo
 
 /* ---- A state --------------------------------------------------------------------------------- */
 
-TEST_WITH(a_state_is_read_and_stays_as_it_is, store_place_make, store_place_remove)
+/* Closed, or as it is after a kill. */
+STORE_TEST(a_state_is_read_and_stays_as_it_is)
 {
-    for (uint64_t batches = 0; batches < 8; batches++) {
+    for (unsigned i = 0; i < 16; i++) {
         char name[32];
-        (void)snprintf(name, sizeof name, "state-%u", (unsigned)batches);
+        uint64_t const batches = i / 2 + i % 2;
+        (void)snprintf(name, sizeof name, "state-%u", i);
         temp_path(store_directory, store_around, name);
         store_model_make(batches);
-        size_t const files = entries_of(store_directory);
+        if (i % 2 == 1) {
+            struct store_image killed = store_image_killed(batches);
+            store_image_write(store_directory, &killed);
+            store_image_free(&killed);
+        }
+        size_t const files = on_file_count(store_directory);
         struct store_image image = store_image_read(store_directory);
         struct looked const looked = look();
         assert_int_equal(looked.status, TACIT_OK);
         assert_int_equal(looked.found, LIVE_STORE_READ);
         assert_int_equal(looked.batch, batches);
-        assert_int_equal(entries_of(store_directory), files);
+        assert_true((image.log_size > 0) == (i % 2 == 1));
+        assert_int_equal(on_file_count(store_directory), files);
         store_image_expect(&image);
         store_image_free(&image);
     }
 }
 
-TEST_WITH(the_log_of_a_killed_process_is_read_and_stays, store_place_make, store_place_remove)
-{
-    store_model_make(0);
-    for (uint64_t batches = 1; batches < 8; batches++) {
-        struct store_image image = store_image_killed(batches);
-        store_image_write(store_directory, &image);
-        assert_true(image.log_size > 0);
-        assert_int_equal(look().status, TACIT_OK);
-        assert_int_equal(look().batch, batches);
-        store_image_expect(&image);
-        store_image_free(&image);
-    }
-}
-
-TEST_WITH(nothing_can_be_put_into_what_is_looked_at, store_place_make, store_place_remove)
+STORE_TEST(nothing_can_be_put_into_what_is_looked_at)
 {
     struct store_image image = store_image_killed(3);
     struct live_store_identity const identity = store_model_identity();
@@ -182,8 +165,7 @@ TEST_WITH(nothing_can_be_put_into_what_is_looked_at, store_place_make, store_pla
     store_image_free(&image);
 }
 
-TEST_WITH(another_configuration_is_seen_when_the_run_has_ended, store_place_make,
-          store_place_remove)
+STORE_TEST(another_configuration_is_seen_when_the_run_has_ended)
 {
     struct live_run_row const row = {
         .number = 1, .run = {7}, .begun_unix_s = 1700000000, .ended_unix_s = 1700000001};
@@ -212,7 +194,7 @@ TEST_WITH(another_configuration_is_seen_when_the_run_has_ended, store_place_make
 
 /* ---- In use ---------------------------------------------------------------------------------- */
 
-TEST_WITH(of_a_state_in_use_the_words_are_compared, store_place_make, store_place_remove)
+STORE_TEST(of_a_state_in_use_the_words_are_compared)
 {
     struct live_store_identity identity = store_model_identity();
     struct live_store *store;
@@ -251,7 +233,7 @@ static void compare(const char *kept, const char *wanted, const char *expected)
     assert_string_equal(bytes, expected);
 }
 
-TEST_WITH(the_words_name_each_key_that_differs, store_place_make, store_place_remove)
+STORE_TEST(the_words_name_each_key_that_differs)
 {
     static const char *const known[][3] = {
         {"", "", ""},
@@ -290,7 +272,7 @@ TEST_WITH(the_words_name_each_key_that_differs, store_place_make, store_place_re
         compare(known[i][0], known[i][1], known[i][2]);
 }
 
-TEST_WITH(a_long_value_is_cut, store_place_make, store_place_remove)
+STORE_TEST(a_long_value_is_cut)
 {
     for (size_t size = VALUE_SHOWN - 1; size <= VALUE_SHOWN + 1; size++) {
         char value[VALUE_SHOWN + 2] = "";
@@ -314,12 +296,12 @@ static bool knows_words(void)
     return is_known;
 }
 
-TEST_WITH(what_is_no_plain_file_of_words_has_none, store_place_make, store_place_remove)
+STORE_TEST(what_is_no_plain_file_of_words_has_none)
 {
     char path[TEMP_PATH_BYTES];
     char target[TEMP_PATH_BYTES];
     temp_path(path, store_around, AGREED);
-    size_t const open_files = entries_of("/proc/self/fd");
+    size_t const open_files = on_file_count("/proc/self/fd");
     assert_false(knows_words());
     assert_int_equal(mkdir(path, 0700), 0);
     assert_false(knows_words());
@@ -338,7 +320,7 @@ TEST_WITH(what_is_no_plain_file_of_words_has_none, store_place_make, store_place
     assert_true(knows_words());
     assert_int_equal(truncate(path, AGREED_BYTES_MAX + 1), 0);
     assert_false(knows_words());
-    assert_int_equal(entries_of("/proc/self/fd"), open_files);
+    assert_int_equal(on_file_count("/proc/self/fd"), open_files);
 }
 
 static ino_t file_number(void)
@@ -350,7 +332,7 @@ static ino_t file_number(void)
     return found.st_ino;
 }
 
-TEST_WITH(words_are_written_when_they_are_others, store_place_make, store_place_remove)
+STORE_TEST(words_are_written_when_they_are_others)
 {
     char path[TEMP_PATH_BYTES];
     char held[TEMP_PATH_BYTES];
@@ -377,7 +359,7 @@ static void digest_of(const char *text, uint8_t digest[32])
 }
 
 /* The words count only if they are those of the digest that the state was made with. */
-TEST_WITH(words_of_another_digest_say_nothing, store_place_make, store_place_remove)
+STORE_TEST(words_of_another_digest_say_nothing)
 {
     static const char kept[] = "run.horizon 1000\n";
     static const char wanted[] = "run.horizon 5000\n";
@@ -396,7 +378,7 @@ TEST_WITH(words_of_another_digest_say_nothing, store_place_make, store_place_rem
     assert_string_equal(bytes, "run.horizon is 5000, and was 1000");
 }
 
-TEST_WITH(a_refusal_names_the_key_if_the_words_are_known, store_place_make, store_place_remove)
+STORE_TEST(a_refusal_names_the_key_if_the_words_are_known)
 {
     struct live_store_identity identity = store_model_identity();
     struct live_store_identity other = identity;

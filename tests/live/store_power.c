@@ -22,12 +22,6 @@
 #define SPEED_ROUNDS 400u
 #define SPEED_ROWS 64u
 
-static uint64_t draw(uint64_t *chance, uint64_t bound)
-{
-    *chance = *chance * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (*chance >> 33) % bound;
-}
-
 /* ---- Killed ---------------------------------------------------------------------------------- */
 
 /* Commits batches for ever and tells each one after its commit returned. */
@@ -73,7 +67,7 @@ static uint64_t kill_one(useconds_t after_us, uint64_t before)
     return last;
 }
 
-TEST_WITH(a_kill_at_any_time_loses_nothing_that_was_told, store_place_make, store_place_remove)
+STORE_TEST(a_kill_at_any_time_loses_nothing_that_was_told)
 {
     uint64_t chance = 20240607;
     uint64_t on_disk = 0;
@@ -86,7 +80,7 @@ TEST_WITH(a_kill_at_any_time_loses_nothing_that_was_told, store_place_make, stor
             on_disk = 0;
         }
         uint64_t const last =
-            kill_one((useconds_t)draw(&chance, KILL_US_MAX * (1 + i % 4)), on_disk);
+            kill_one((useconds_t)store_draw(&chance, KILL_US_MAX * (1 + i % 4)), on_disk);
         on_disk = store_model_on_disk();
         assert_in_range(on_disk, last, last + 1);
         more += on_disk > last ? 1 : 0;
@@ -114,8 +108,8 @@ static bool lose_power_once(uint64_t seed, const struct store_image *image, cons
     *told = image != NULL ? 2 : 0;
     live_store_use_vfs(FAULT_VFS);
     fault_vfs_watch_syncs();
-    fault_vfs_arm(
-        (struct fault_plan){.calls = FAULT_CHANGES, .countdown = (uint32_t)draw(&chance, 250)});
+    fault_vfs_arm((struct fault_plan){.calls = FAULT_CHANGES,
+                                      .countdown = (uint32_t)store_draw(&chance, 250)});
     struct live_store *store;
     struct tacit_error error;
     if (store_model_try_open(&store, &error) == TACIT_OK) {
@@ -139,7 +133,7 @@ static bool lose_power_once(uint64_t seed, const struct store_image *image, cons
     return true;
 }
 
-TEST_WITH(a_power_failure_loses_nothing_that_was_told, store_place_make, store_place_remove)
+STORE_TEST(a_power_failure_loses_nothing_that_was_told)
 {
     struct store_image image = store_image_killed(2);
     unsigned more = 0;
@@ -160,7 +154,7 @@ TEST_WITH(a_power_failure_loses_nothing_that_was_told, store_place_make, store_p
 }
 
 /* The same test of a store that does not sync: if nothing is noticed, the test is worth nothing. */
-TEST_WITH(the_power_test_notices_a_store_that_does_not_sync, store_place_make, store_place_remove)
+STORE_TEST(the_power_test_notices_a_store_that_does_not_sync)
 {
     struct store_image image = store_image_killed(2);
     unsigned noticed = 0;
@@ -205,8 +199,7 @@ static bool lose_power_after_failed_sync(uint32_t countdown, uint64_t seed,
     return has_fired;
 }
 
-TEST_WITH(what_a_start_finds_after_a_failed_sync_survives_the_power, store_place_make,
-          store_place_remove)
+STORE_TEST(what_a_start_finds_after_a_failed_sync_survives_the_power)
 {
     struct store_image image = store_image_killed(2);
     uint32_t syncs = 0;
@@ -249,7 +242,7 @@ static void put_and_drop(struct live_store *store, uint64_t round)
     assert_int_equal(live_store_commit(store), TACIT_OK);
 }
 
-TEST_WITH(batches_are_fast_enough, store_place_make, store_place_remove)
+STORE_TEST(batches_are_fast_enough)
 {
     struct live_store *const store = store_model_open(store_directory);
     double const start = now_s();

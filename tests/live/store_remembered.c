@@ -22,12 +22,6 @@
 #define LONG_RSS_KIB 65536
 #define LONG_OPEN_CPU_S 1.0
 
-static uint64_t draw(uint64_t *chance, uint64_t bound)
-{
-    *chance = *chance * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (*chance >> 33) % bound;
-}
-
 /* ---- Rows --------------------------------------------------------------------------------------
  */
 
@@ -157,21 +151,21 @@ static void look_up(struct live_store *store, struct twin *twin, uint64_t number
 
 static void hand_over(struct live_store *store, struct twin *twin)
 {
-    uint64_t const count = 1 + draw(&twin->chance, 150);
+    uint64_t const count = 1 + store_draw(&twin->chance, 150);
     for (uint64_t i = 0; i < count && twin->next < TWIN_ROWS; i++) {
         struct texts texts;
         uint64_t number = twin->next;
-        bool const is_late = draw(&twin->chance, 10) == 0;
+        bool const is_late = store_draw(&twin->chance, 10) == 0;
         if (is_late) /* one that closed without a reward got one */
-            number = 1 + draw(&twin->chance, twin->next);
+            number = 1 + store_draw(&twin->chance, twin->next);
         if (is_late && (number >= twin->next || twin->states[number] != 2 ||
                         twin->until_ms[number] <= twin->now_ms))
             continue;
         if (!is_late) {
             twin->next++;
-            twin->until_ms[number] = twin->now_ms + KEEP_MS / 2 + draw(&twin->chance, 4000);
+            twin->until_ms[number] = twin->now_ms + KEEP_MS / 2 + store_draw(&twin->chance, 4000);
         }
-        twin->states[number] = is_late ? 3 : (uint8_t)(1 + draw(&twin->chance, 3));
+        twin->states[number] = is_late ? 3 : (uint8_t)(1 + store_draw(&twin->chance, 3));
         struct live_decision_row const row =
             row_of(number, twin->until_ms[number], twin->states[number], &texts);
         assert_int_equal(live_store_remember(store, &row), TACIT_OK);
@@ -180,7 +174,7 @@ static void hand_over(struct live_store *store, struct twin *twin)
 
 /* Hand-overs, restarts and the passing of time, at random; some kills, before which everything was
  * written. */
-TEST_WITH(the_file_holds_what_a_table_holds, store_place_make, store_place_remove)
+STORE_TEST(the_file_holds_what_a_table_holds)
 {
     struct twin *const twin = calloc(1, sizeof *twin);
     assert_non_null(twin);
@@ -188,20 +182,20 @@ TEST_WITH(the_file_holds_what_a_table_holds, store_place_make, store_place_remov
     twin->chance = 77;
     struct live_store *store = store_model_open(store_directory);
     for (uint32_t step = 0; step < TWIN_STEPS; step++) {
-        twin->now_ms += draw(&twin->chance, 1000);
+        twin->now_ms += store_draw(&twin->chance, 1000);
         live_store_remember_until(store, twin->now_ms, KEEP_MS);
         begin(store);
         hand_over(store, twin);
-        bool const ends = draw(&twin->chance, 20) == 0;
+        bool const ends = store_draw(&twin->chance, 20) == 0;
         if (ends)
             write_now(store);
         assert_int_equal(live_store_commit(store), TACIT_OK);
         assert_true(!ends || live_store_remembers_all(store));
         for (uint32_t i = 0; i < 12; i++)
-            look_up(store, twin, 1 + draw(&twin->chance, twin->next + 10));
+            look_up(store, twin, 1 + store_draw(&twin->chance, twin->next + 10));
         if (ends) {
             uint64_t const count = live_store_remembered_count(store);
-            store->is_broken = draw(&twin->chance, 2) == 0; /* killed: no orderly close */
+            store->is_broken = store_draw(&twin->chance, 2) == 0; /* killed: no orderly close */
             live_store_close(store);
             store = store_model_open(store_directory);
             assert_int_equal(live_store_remembered_count(store), count);
@@ -340,46 +334,39 @@ static void fresh_directory(void)
     live_store_use_vfs(FAULT_VFS);
 }
 
-static void fail_every_call(unsigned calls, int reason, bool is_for_ever)
+static void fail_every_call(struct fault_plan plan)
 {
-    uint32_t runs = 0;
     bool has_fired;
     do {
         uint64_t promised = 1;
         fresh_directory();
-        fault_vfs_arm((struct fault_plan){
-            .calls = calls, .countdown = runs, .reason = reason, .is_for_ever = is_for_ever});
-        planned_reason = reason;
+        fault_vfs_arm(plan);
+        planned_reason = plan.reason;
         (void)run_steps(6, &promised);
         planned_reason = 0;
         has_fired = fault_vfs_has_fired();
         fault_vfs_disarm();
         live_store_use_vfs(NULL);
         expect_rows(promised);
-        runs += runs < 30 ? 1 : 4;
-        assert_true(runs < FAULT_RUNS_MAX);
+        plan.countdown += plan.countdown < 30 ? 1 : 4;
+        assert_true(plan.countdown < FAULT_RUNS_MAX);
     } while (has_fired);
-    print_message("           up to call %u\n", runs);
-    assert_true(runs > 5);
+    print_message("           up to call %u\n", plan.countdown);
+    assert_true(plan.countdown > 5);
 }
 
-TEST_WITH(a_disk_that_fails_loses_nothing_remembered, store_place_make, store_place_remove)
+STORE_TEST(a_disk_that_fails_loses_nothing_remembered)
 {
-    fail_every_call(FAULT_ANY, EIO, false);
-    fail_every_call(FAULT_ANY, EIO, true);
+    static const struct fault_plan plans[] = {
+        {.calls = FAULT_ANY, .reason = EIO},
+        {.calls = FAULT_ANY, .reason = EIO, .is_for_ever = true},
+        {.calls = FAULT_PLAIN_SYNC, .reason = EIO},
+        {.calls = FAULT_WRITE, .reason = ENOSPC, .is_for_ever = true}};
+    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++)
+        fail_every_call(plans[i]);
 }
 
-TEST_WITH(a_plain_sync_that_fails_loses_nothing_remembered, store_place_make, store_place_remove)
-{
-    fail_every_call(FAULT_PLAIN_SYNC, EIO, false);
-}
-
-TEST_WITH(a_full_disk_loses_nothing_remembered, store_place_make, store_place_remove)
-{
-    fail_every_call(FAULT_WRITE, ENOSPC, true);
-}
-
-TEST_WITH(a_power_failure_loses_nothing_remembered, store_place_make, store_place_remove)
+STORE_TEST(a_power_failure_loses_nothing_remembered)
 {
     unsigned cut = 0;
     for (uint64_t seed = 0; seed < POWER_RUNS; seed++) {
@@ -388,7 +375,7 @@ TEST_WITH(a_power_failure_loses_nothing_remembered, store_place_make, store_plac
         fresh_directory();
         fault_vfs_watch_syncs();
         fault_vfs_arm((struct fault_plan){.calls = FAULT_CHANGES | FAULT_DELETE,
-                                          .countdown = (uint32_t)draw(&chance, 260)});
+                                          .countdown = (uint32_t)store_draw(&chance, 260)});
         cut += run_steps(6, &promised) ? 0 : 1;
         fault_vfs_lose_power(chance);
         live_store_use_vfs(NULL);
@@ -435,7 +422,7 @@ static bool is_found(struct live_store *store, uint64_t number)
 
 /* It is not found from its millisecond on, and from the disk it goes when an eighth of the time for
  * which is remembered has passed. */
-TEST_WITH(what_is_over_is_forgotten_at_its_millisecond, store_place_make, store_place_remove)
+STORE_TEST(what_is_over_is_forgotten_at_its_millisecond)
 {
     struct live_store *const store = store_model_open(store_directory);
     live_store_remember_until(store, 1, 8000);
@@ -456,7 +443,7 @@ TEST_WITH(what_is_over_is_forgotten_at_its_millisecond, store_place_make, store_
 }
 
 /* Two thousand are one transaction, or five hundred with keys. */
-TEST_WITH(many_are_written_together, store_place_make, store_place_remove)
+STORE_TEST(many_are_written_together)
 {
     struct live_store *const store = store_model_open(store_directory);
     live_store_remember_until(store, 1, 8000);
@@ -476,7 +463,7 @@ TEST_WITH(many_are_written_together, store_place_make, store_place_remove)
 }
 
 /* A decision that closed without a reward and got one; and one that a crash left in both. */
-TEST_WITH(what_the_state_has_now_is_told, store_place_make, store_place_remove)
+STORE_TEST(what_the_state_has_now_is_told)
 {
     struct live_store *store = store_model_open(store_directory);
     struct live_decision_row row;
@@ -500,7 +487,7 @@ TEST_WITH(what_the_state_has_now_is_told, store_place_make, store_place_remove)
 
 /* Of 32 bits of a key's hash some are alike: the key itself counts. Of two that were forgotten and
  * made again, the one that is remembered. */
-TEST_WITH(a_key_is_its_own, store_place_make, store_place_remove)
+STORE_TEST(a_key_is_its_own)
 {
     struct live_store *const store = store_model_open(store_directory);
     char key[STORE_TEXT_BYTES_MAX + 2];
@@ -543,31 +530,13 @@ TEST_WITH(a_key_is_its_own, store_place_make, store_place_remove)
 /* ---- At rest -----------------------------------------------------------------------------------
  */
 
-/* In none of the state's files. */
-static bool lies_somewhere(const char *bytes, size_t size)
+static bool lies_somewhere(const char *text)
 {
-    static const char *const names[] = {FILE_NAME, FILE_NAME "-journal", STORE_FILE, STORE_LOG};
-    bool is_seen = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char path[TEMP_PATH_BYTES];
-        temp_path(path, store_directory, names[i]);
-        FILE *const file = fopen(path, "rb");
-        if (file == NULL)
-            continue;
-        size_t const max = (size_t)8 << 20;
-        char *const all = malloc(max);
-        assert_non_null(all);
-        size_t const got = fread(all, 1, max, file);
-        assert_true(got < max);
-        is_seen |= memmem(all, got, bytes, size) != NULL;
-        free(all);
-        (void)fclose(file);
-    }
-    return is_seen;
+    return store_places_of((const uint8_t *)text, strlen(text)) > 0;
 }
 
 /* Keys and contexts of what is over, beside others that are not. */
-TEST_WITH(what_is_forgotten_is_in_no_file, store_place_make, store_place_remove)
+STORE_TEST(what_is_forgotten_is_in_no_file)
 {
     struct live_store *const store = store_model_open(store_directory);
     struct texts texts;
@@ -575,7 +544,7 @@ TEST_WITH(what_is_forgotten_is_in_no_file, store_place_make, store_place_remove)
     for (uint64_t first = 1; first < 3000; first += 100)
         add_rows(store, first, 100, first % 200 == 1 ? 1000 : 90000, 2);
     (void)row_of(5, 1, 1, &texts);
-    assert_true(lies_somewhere(texts.key, strlen(texts.key)));
+    assert_true(lies_somewhere(texts.key));
     live_store_remember_until(store, 2000, 8000);
     for (unsigned i = 0; i < 8; i++) {
         begin(store);
@@ -587,13 +556,13 @@ TEST_WITH(what_is_forgotten_is_in_no_file, store_place_make, store_place_remove)
         bool const is_over = (number - 1) / 100 % 2 == 0;
         assert_int_equal(is_found(store, number), !is_over);
         if (row_of(number, 1, 1, &texts).key != NULL && number % 7 == 0)
-            assert_int_equal(lies_somewhere(texts.key, strlen(texts.key)), !is_over);
+            assert_int_equal(lies_somewhere(texts.key), !is_over);
     }
     live_store_close(store);
 }
 
 /* A configuration of another run: all of it goes. */
-TEST_WITH(another_configuration_forgets_all, store_place_make, store_place_remove)
+STORE_TEST(another_configuration_forgets_all)
 {
     struct live_store_identity identity = store_model_identity();
     struct tacit_error error = {.text = ""};
@@ -620,7 +589,7 @@ TEST_WITH(another_configuration_forgets_all, store_place_make, store_place_remov
 }
 
 /* Its file would stay, and nothing would name it. */
-TEST_WITH(a_file_that_cannot_be_removed_stops_the_store, store_place_make, store_place_remove)
+STORE_TEST(a_file_that_cannot_be_removed_stops_the_store)
 {
     live_store_use_vfs(FAULT_VFS);
     struct live_store *const store = store_model_open(store_directory);
@@ -670,7 +639,7 @@ static void flip(const char *path, long offset)
 }
 
 /* Missing; of another state; of a time before; and as it was again. */
-TEST_WITH(a_file_that_is_not_the_right_one_is_refused, store_place_make, store_place_remove)
+STORE_TEST(a_file_that_is_not_the_right_one_is_refused)
 {
     char path[TEMP_PATH_BYTES];
     char own[TEMP_PATH_BYTES];
@@ -717,7 +686,7 @@ TEST_WITH(a_file_that_is_not_the_right_one_is_refused, store_place_make, store_p
 
 /* Any byte that rots, in any page: found when it is read, and then nothing is answered any more.
  * What is answered before is never another thing than was written. */
-TEST_WITH(a_damaged_page_stops_the_store, store_place_make, store_place_remove)
+STORE_TEST(a_damaged_page_stops_the_store)
 {
     char path[TEMP_PATH_BYTES];
     struct stat whole;
@@ -761,7 +730,7 @@ TEST_WITH(a_damaged_page_stops_the_store, store_place_make, store_place_remove)
     assert_int_not_equal(store_model_try_open(&none, &error), TACIT_OK);
 }
 
-TEST_WITH(the_file_is_for_its_owner_only, store_place_make, store_place_remove)
+STORE_TEST(the_file_is_for_its_owner_only)
 {
     char path[TEMP_PATH_BYTES];
     struct stat found;
@@ -820,7 +789,7 @@ static void ten_million_cost_little(void **state)
     double const look_before = cpu_s();
     uint64_t chance = 3;
     for (unsigned i = 0; i < 20000; i++) {
-        uint64_t const number = 1 + draw(&chance, 2 * (uint64_t)LONG_ROWS);
+        uint64_t const number = 1 + store_draw(&chance, 2 * (uint64_t)LONG_ROWS);
         assert_int_equal(is_found(store, number), number <= LONG_ROWS);
     }
     print_message("           opened in %.2f s, a look-up takes %.1f us, %ld KiB now\n", opened,

@@ -2,6 +2,7 @@
 #include "testing.h"
 #include "store_model.h"
 #include "fault_vfs.h"
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -73,6 +74,12 @@ void store_model_make(uint64_t batches)
     for (uint64_t batch = 1; batch <= batches; batch++)
         assert_int_equal(store_model_batch(store, batch), TACIT_OK);
     live_store_close(store);
+}
+
+uint64_t store_draw(uint64_t *chance, uint64_t bound)
+{
+    *chance = *chance * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (*chance >> 33) % bound;
 }
 
 /* ---- Rows of a batch ------------------------------------------------------------------------ */
@@ -277,6 +284,36 @@ uint64_t store_model_on_disk(void)
     uint64_t const batch = store_model_check(store);
     live_store_close(store);
     return batch;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+unsigned store_places_of(const uint8_t *bytes, size_t size)
+{
+    unsigned count = 0;
+    DIR *const files = opendir(store_directory);
+    assert_non_null(files);
+    struct dirent const *entry;
+    while ((entry = readdir(files)) != NULL) {
+        char path[TEMP_PATH_BYTES];
+        temp_path(path, store_directory, entry->d_name);
+        struct stat found;
+        if (stat(path, &found) != 0 || !S_ISREG(found.st_mode) || found.st_size == 0)
+            continue;
+        FILE *const file = fopen(path, "rb");
+        uint8_t *const whole = malloc((size_t)found.st_size);
+        assert_true(file != NULL && whole != NULL);
+        size_t const got = fread(whole, 1, (size_t)found.st_size, file);
+        uint8_t const *at = whole;
+        while ((at = memmem(at, got - (size_t)(at - whole), bytes, size)) != NULL) {
+            count++;
+            at++;
+        }
+        free(whole);
+        (void)fclose(file);
+    }
+    (void)closedir(files);
+    return count;
 }
 
 /* ---- Images --------------------------------------------------------------------------------- */

@@ -13,6 +13,8 @@ extern char store_directory[TEMP_PATH_BYTES];
 int store_place_make(void **state);
 int store_place_make_faulty(void **state); /* with stores over FAULT_VFS, which is registered */
 int store_place_remove(void **state);
+#define STORE_TEST(name) TEST_WITH(name, store_place_make, store_place_remove)
+#define STORE_TEST_FAULTY(name) TEST_WITH(name, store_place_make_faulty, store_place_remove)
 
 /* The identity that the model's stores have. */
 struct live_store_identity store_model_identity(void);
@@ -44,6 +46,12 @@ uint64_t store_model_batches(struct live_store *store, uint64_t from, uint64_t c
 
 /* Which batch a store at store_directory stands at, when it is opened anew and closed. */
 uint64_t store_model_on_disk(void);
+
+/* In how many places of the files in store_directory do these bytes stand? */
+unsigned store_places_of(const uint8_t *bytes, size_t size);
+
+/* Below the bound; *chance goes on. */
+uint64_t store_draw(uint64_t *chance, uint64_t bound);
 
 /* All bytes of a state directory: state.db and its log. */
 struct store_image {
