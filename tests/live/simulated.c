@@ -29,14 +29,9 @@ struct watch {
 static void print_message(void *context, const struct tacit_elim_message *message)
 {
     struct watch *const watch = context;
-    uint32_t const arms = watch->experiment->common.env.arm_count;
-    uint32_t const agents = watch->experiment->common.agent_count;
-    size_t const size = tacit_wire_bytes(WIRE(elim, arms, agents), message);
-    uint8_t *const bytes = malloc(size);
-    TACIT_ASSERT(bytes != NULL);
-    tacit_wire_encode(WIRE(elim, arms, agents), message, bytes);
-    tape_print_message(message->from, message->to, bytes, size);
-    free(bytes);
+    struct tacit_sim const *const sim = &watch->experiment->common;
+    tape_print_message(message->from, message->to, WIRE(elim, sim->env.arm_count, sim->agent_count),
+                       message);
     watch->tape.is_over =
         watch->tape.is_over || (message->kind == TACIT_ELIM_ORDER && message->last);
 }
@@ -51,23 +46,10 @@ static void print_rewards(void *context, uint32_t agent, uint32_t arm, uint64_t 
 
 static struct watch *two; /* of a run with two aggregators; NULL: there is one */
 
-#define PULL_PARAMETERS                                                                            \
-    const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,                     \
-        const struct tacit_scale *scale, struct tacit_rng *rng, union tacit_sum *sum,              \
-        atomic_bool *stop
-bool __real_tacit_sim_pull(PULL_PARAMETERS);
-bool __wrap_tacit_sim_pull(PULL_PARAMETERS);
 void __real_tacit_elim_judge_close(struct tacit_elim_judge *judge, const double *means,
                                    const int64_t *totals);
 void __wrap_tacit_elim_judge_close(struct tacit_elim_judge *judge, const double *means,
                                    const int64_t *totals);
-
-bool __wrap_tacit_sim_pull(PULL_PARAMETERS)
-{
-    if (two != NULL)
-        tape_print_rewards(&two->tape, agent, arm, count);
-    return __real_tacit_sim_pull(env, agent, arm, count, scale, rng, sum, stop);
-}
 
 /* A live order says new pulls. */
 static void print_order(const struct tacit_elim_judge *judge, uint64_t pulls_before)
@@ -97,17 +79,6 @@ void __wrap_tacit_elim_judge_close(struct tacit_elim_judge *judge, const double 
     print_order(judge, order.pulls);
 }
 
-static void begin_two(const char *folder, struct elim_sim *experiment, struct watch *watch)
-{
-    experiment->aggregators =
-        (struct tacit_sim_aggregators){.are_two = true, .mechanism = experiment->mechanism};
-    experiment->mechanism.noisy = false; /* no floor */
-    experiment->floor_milli = TACIT_NO_FLOOR;
-    experiment->hooks = NULL;
-    tape_write_aggregators(folder, &experiment->common, &experiment->aggregators.mechanism);
-    two = watch;
-}
-
 static void play(const char *folder, struct elim_sim *experiment, bool are_two)
 {
     struct watch watch = {
@@ -123,8 +94,12 @@ static void play(const char *folder, struct elim_sim *experiment, bool are_two)
     struct tacit_sim_control control = {0};
     bool healed;
     experiment->hooks = elim_observe(&observer);
-    if (are_two)
-        begin_two(folder, experiment, &watch);
+    if (are_two) {
+        tape_begin_two(folder, &watch.tape, &experiment->aggregators, &experiment->mechanism);
+        experiment->floor_milli = TACIT_NO_FLOOR;
+        experiment->hooks = NULL;
+        two = &watch;
+    }
     TACIT_ASSERT(elim_sim_run_one(experiment, 0, &results, &control, &healed) == TACIT_OK);
     TACIT_ASSERT(healed);
 }

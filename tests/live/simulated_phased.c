@@ -20,17 +20,10 @@
 #define ARMS_MAX 64u
 #define WORDS_BEFORE_MEANS 9
 
-static struct tape_watch *two; /* of a run with two aggregators; NULL: there is one */
-
 static void print_message(void *context, const struct tacit_phased_message *message)
 {
     struct tape_watch *const watch = context;
-    size_t const size = tacit_wire_bytes(WIRE(phased, 0), message);
-    uint8_t *const bytes = malloc(size);
-    TACIT_ASSERT(bytes != NULL);
-    tacit_wire_encode(WIRE(phased, 0), message, bytes);
-    tape_print_message(message->from, message->to, bytes, size);
-    free(bytes);
+    tape_print_message(message->from, message->to, WIRE(phased, 0), message);
     watch->is_over = watch->is_over || (message->kind == TACIT_ROUND_ORDER && message->last);
 }
 
@@ -41,25 +34,10 @@ static void print_rewards(void *context, uint32_t agent, uint32_t arm, uint64_t 
 
 /* ---- Two aggregators: between the simulator and what it calls (--wrap) ---- */
 
-bool __real_tacit_sim_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm,
-                           uint64_t count, const struct tacit_scale *scale, struct tacit_rng *rng,
-                           union tacit_sum *sum, atomic_bool *stop);
-bool __wrap_tacit_sim_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm,
-                           uint64_t count, const struct tacit_scale *scale, struct tacit_rng *rng,
-                           union tacit_sum *sum, atomic_bool *stop);
 void __real_tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
                                      const int64_t *totals);
 void __wrap_tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
                                      const int64_t *totals);
-
-bool __wrap_tacit_sim_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm,
-                           uint64_t count, const struct tacit_scale *scale, struct tacit_rng *rng,
-                           union tacit_sum *sum, atomic_bool *stop)
-{
-    if (two != NULL)
-        tape_print_rewards(two, agent, arm, count);
-    return __real_tacit_sim_pull(env, agent, arm, count, scale, rng, sum, stop);
-}
 
 static void print_order(const struct tacit_phased_judge *judge)
 {
@@ -74,7 +52,7 @@ static void print_order(const struct tacit_phased_judge *judge)
                                                .leader = view.played,
                                                .block_count = view.plan_count,
                                                .blocks = view.finished ? NULL : view.plan};
-    print_message(two, &order);
+    print_message(tape_two, &order);
 }
 
 void __wrap_tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
@@ -82,31 +60,23 @@ void __wrap_tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t 
 {
     struct tacit_phased_judge_view view;
     tacit_phased_judge_view(judge, &view);
-    if (two != NULL && view.round == 1)
+    if (tape_two != NULL && view.round == 1)
         print_order(judge);
-    if (two != NULL)
+    if (tape_two != NULL)
         (void)printf("totals %" PRIu32 " %" PRIu32, view.round, agents);
-    for (uint32_t i = 0; two != NULL && i < view.plan_count; i++)
+    for (uint32_t i = 0; tape_two != NULL && i < view.plan_count; i++)
         (void)printf(" %" PRId64 "%s", totals[i], i + 1 == view.plan_count ? "\n" : "");
     __real_tacit_phased_judge_close(judge, agents, totals);
-    if (two != NULL)
+    if (tape_two != NULL)
         print_order(judge);
-}
-
-static void begin_two(const char *folder, struct phased_sim *sim, struct tape_watch *watch)
-{
-    sim->aggregators = (struct tacit_sim_aggregators){.are_two = true, .mechanism = sim->mechanism};
-    sim->mechanism.noisy = false; /* no floor */
-    sim->schedule.floor_milli = TACIT_NO_FLOOR;
-    tape_write_aggregators(folder, &sim->common, &sim->aggregators.mechanism);
-    two = watch;
 }
 
 static void play_two(const char *folder, struct phased_sim *sim, struct tape_watch *watch)
 {
     atomic_bool stop = false;
     enum tacit_status status;
-    begin_two(folder, sim, watch);
+    tape_begin_two(folder, watch, &sim->aggregators, &sim->mechanism);
+    sim->schedule.floor_milli = TACIT_NO_FLOOR;
     void *const run = phased_run_new(sim, &status);
     struct tacit_sim_row *const row = tacit_sim_row_new(&sim->common, PHASED_METRIC_COUNT);
     TACIT_ASSERT(run != NULL && row != NULL);

@@ -2,6 +2,7 @@
 #include "tape.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "tacit/privacy.h"
 
 #define TAPE_WORDS 65536u
@@ -36,12 +37,18 @@ struct tape_watch tape_watch_begin(const char *folder, const struct tacit_sim *s
     return watch;
 }
 
-void tape_print_message(uint32_t from, uint32_t to, const uint8_t *bytes, size_t size)
+void tape_print_message(uint32_t from, uint32_t to, const struct tacit_wire_table *table,
+                        const struct tacit_wire_shape *shape, const void *message)
 {
+    size_t const size = tacit_wire_bytes(table, shape, message);
+    uint8_t *const bytes = malloc(size);
+    TACIT_ASSERT(bytes != NULL);
+    tacit_wire_encode(table, shape, message, bytes);
     (void)printf("message %" PRIu32 " %" PRIu32 " ", from, to);
     for (size_t i = 0; i < size; i++)
         (void)printf("%02x", bytes[i]);
     (void)printf("\n");
+    free(bytes);
 }
 
 void tape_print_rewards(struct tape_watch *watch, uint32_t agent, uint32_t arm, uint64_t count)
@@ -57,6 +64,10 @@ void tape_print_rewards(struct tape_watch *watch, uint32_t agent, uint32_t arm, 
     }
     (void)printf("\n");
 }
+
+/* ---- Two aggregators ---- */
+
+struct tape_watch *tape_two;
 
 /* What an aggregator draws, one number after the other. */
 static void write_noise(const char *folder, const char *name, struct tacit_rng stream,
@@ -75,11 +86,29 @@ static void write_noise(const char *folder, const char *name, struct tacit_rng s
     TACIT_ASSERT(fclose(file) == 0);
 }
 
-void tape_write_aggregators(const char *folder, const struct tacit_sim *sim,
-                            const struct tacit_mechanism *mechanism)
+void tape_begin_two(const char *folder, struct tape_watch *watch,
+                    struct tacit_sim_aggregators *aggregators, struct tacit_mechanism *own)
 {
     static const char *const names[] = {"coordinator", "helper"};
+    *aggregators = (struct tacit_sim_aggregators){.are_two = true, .mechanism = *own};
+    own->noisy = false;
     for (uint32_t i = 0; i < 2; i++)
-        write_noise(folder, names[i], tacit_rng_stream(sim->seed, 0, i, TACIT_PURPOSE_AGGREGATOR),
-                    mechanism);
+        write_noise(folder, names[i],
+                    tacit_rng_stream(watch->sim->seed, 0, i, TACIT_PURPOSE_AGGREGATOR),
+                    &aggregators->mechanism);
+    tape_two = watch;
+}
+
+#define PULL_PARAMETERS                                                                            \
+    const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,                     \
+        const struct tacit_scale *scale, struct tacit_rng *rng, union tacit_sum *sum,              \
+        atomic_bool *stop
+bool __real_tacit_sim_pull(PULL_PARAMETERS);
+bool __wrap_tacit_sim_pull(PULL_PARAMETERS);
+
+bool __wrap_tacit_sim_pull(PULL_PARAMETERS)
+{
+    if (tape_two != NULL)
+        tape_print_rewards(tape_two, agent, arm, count);
+    return __real_tacit_sim_pull(env, agent, arm, count, scale, rng, sum, stop);
 }
