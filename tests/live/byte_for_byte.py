@@ -3,17 +3,15 @@
 entropy; and all that leaves a site, fed other rewards and such noise that the released values are the same (PRIVACY.md
 B.7). The sites play in turn, so that nothing is left to the scheduler. See support.py."""
 import difflib
-import json
 import random
 import re
 import shutil
 import struct
-import subprocess
 import time
 
-from patients import Patients, distinct, expect_reports, start_patients, told_by
-from support import TACIT, UnixConnection, check_end, main, require, test, wait_for
-from wire import STEPS, epoch_of, is_order, order_of, sums_of, without_opening
+from patients import Patients, expect_said, start_patients, told_by
+from support import UnixConnection, main, require, test, wait_for
+from wire import STEPS, order_of, sums_of, without_opening
 
 
 # ---- In turn ----
@@ -52,39 +50,6 @@ def play_run(federation, patients, look=lambda: None):
 
 # ---- The simulator ----
 
-def simulated_means(federation):
-    """Of constant rewards, by the program as a user calls it."""
-    (federation.folder / "means.csv").write_text(",".join(map(repr, federation.means)) + "\n")
-    (federation.folder / "case.yaml").write_text(
-        f"name: case\nhorizon: {federation.horizon}\nagents: {len(federation.sites)}\n"
-        "environment: {kind: constant, means: means.csv}\nnetwork: {kind: star}\n"
-        f"protocol: {{kind: elimination, rounds: {federation.rounds}, gap: {federation.gap}}}\n"
-        f"privacy: {{mode: sound, epsilon: {federation.epsilon}}}\n")
-    done = subprocess.run([TACIT, "run", str(federation.folder / "case.yaml"), "--json"], capture_output=True,
-                          text=True, check=False)
-    require(done.returncode == 0, f"tacit run: {done.stderr}")
-    return json.loads(done.stdout)
-
-
-@test
-def undisturbed_run_has_the_rounds_and_pulls_of_the_simulated_run(federation_of):
-    federation = federation_of([0.875, 0.5, 0.825, 0.125])
-    federation.start_all()
-    federation.apply()
-    status = check_end(federation)
-    expected = simulated_means(federation)
-    require(status["rounds"] == expected["metrics"]["rounds"]["mean"], f"{status['rounds']} rounds")
-    for arm, known in zip(status["arms"], expected["arms"], strict=True):
-        require(arm["eliminated_epoch"] == (known["eliminated_epoch_mean"] or 0), f"{arm} against {known}")
-    before = 0
-    for epoch, payloads in sorted(federation.orders().items())[:-1]:
-        _, pulls, active, _, _ = order_of(next(iter(payloads)))
-        before = federation.pulls(epoch, len(active), before)
-        require(pulls == before, f"epoch {epoch}: {pulls} pulls, not {before}")
-    for site in federation.sites:
-        require(sorted(federation.reports(site)) == sorted(federation.outbox(site)), f"{site}: a report was not seen")
-
-
 def simulate(federation, seed, deviation, growth):
     """The simulator's run of this federation: messages by sender, rewards by (site, arm). It leaves its entropy as
     tapes. growth: of the ladder of exact bounds; 0: the paper's."""
@@ -101,15 +66,7 @@ def same_as_simulated(federation, seed, growth=0):
     patients = start_patients(federation, rewards)
     play_run(federation, patients)
     time.sleep(0.1)
-    expect_reports(federation, patients, messages, rewards, "elimination", without_opening)
-    orders = [payload for payload in messages[0xffffffff] if is_order(payload)]
-    seen = distinct(payload for topic, payload in federation.tap.seen if topic == federation.topic("down/elimination"))
-    require(seen == orders, f"other orders: {seen} against {orders}")
-    standing = {epoch_of(payload): order_of(payload)[:4] for payload in orders}
-    for topic, payload in federation.tap.seen:  # answers to one site: the standing order again, and what is held
-        if topic.endswith("/elimination") and "/to/" in topic and is_order(payload):
-            require(order_of(payload)[:4] == standing[epoch_of(payload)], f"{topic}: another order: {payload.hex()}")
-    require(len(orders) >= 3, f"hardly a run: {len(orders)} orders")
+    expect_said(federation, patients, messages, rewards, without_opening, lambda payload: order_of(payload)[:4])
 
 
 @test

@@ -12,7 +12,6 @@ import shutil
 import sqlite3
 import struct
 import subprocess
-import sys
 import tempfile
 import time
 
@@ -497,15 +496,12 @@ def lose_coordinator(trial, *words):
         require(code == 200, f"{code} {decision}")
         open_ones.append((site, decision["id"]))
     run = trial.site_status(SITES[0])["run"]
-    trial.kill("coordinator")
-    shutil.rmtree(trial.folder / "state-coordinator")
+    trial.lose("coordinator")
     if "--new-term" in words:
-        done = subprocess.run([*trial.words_of("coordinator"), "--new-term", "--run", run], capture_output=True, text=True,
-                              timeout=30, check=False)
-        require(done.returncode == 0, f"{done.stderr}")
-        trial.start("coordinator")
-    else:
-        trial.start("coordinator", [*trial.words_of("coordinator"), *words])
+        code, said = trial.run_to_end("coordinator", "--new-term", "--run", run)
+        require(code == 0, said)
+        words = ()
+    trial.start_with("coordinator", *words)
     trial.wait_for_sites("is in the term", lambda site: "begins: a grantor has lost its state" in trial.log(site), 60, sites=SITES)
     for site, identity in open_ones:  # decided before: taken, and in no sum
         code, answer = trial.ask(site, "POST", "/v1/rewards", {"id": identity, "reward": 1})
@@ -558,21 +554,6 @@ def a_site_refuses_less_privacy_than_its_file_asks_for(federation_of):
         refused = wait_for(f"{site} refuses", lambda site=site: (trial.site_status(site) or {}).get("refusal"), 30)
         require(word in refused, refused)
     wait_for("the third does not", lambda: "model" in (trial.site_status(SITES[2]) or {}), 60)
-
-
-# ---- The demo ----
-
-@test
-def demo_ends_by_itself_with_the_model(_):
-    demo = pathlib.Path(__file__).resolve().parents[2] / "examples/live/demo.py"
-    done = subprocess.run([sys.executable, demo, TACIT, "--protocol", "glm-ucb", "--horizon", "80"],
-                          capture_output=True, text=True, timeout=170, check=False)
-    require(done.returncode == 0, f"{done.returncode}: {done.stdout}{done.stderr}")
-    lines = done.stdout.splitlines()
-    require(lines[0] == "protocol: glm-ucb", lines[0])
-    require(any(line.startswith("Model ") and "240 patients" in line for line in lines), done.stdout)
-    require(sum(" in [" in line for line in lines) == 4, done.stdout)
-    require("This protocol protects nothing." in done.stdout, done.stdout)
 
 
 if __name__ == "__main__":

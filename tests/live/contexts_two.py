@@ -3,15 +3,14 @@
 that of the sums of all of them with the noise of two, and whoever is away, dies or is dropped costs time alone. See support.py."""
 import math
 import pathlib
-import shutil
 import sys
 import time
 
-from support import main, require, test, wait_for
+from support import control, main, require, test, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
 from contexts import D, DELTA, EPSILON, SITES, UNIT, Private, play_and_kill  # noqa: E402
-from helper import causes_of, control, named  # noqa: E402
+from helper import causes_of, named  # noqa: E402
 
 NUMBERS = D * (D + 3) // 2
 FAILURE = 0.01
@@ -28,8 +27,7 @@ class Two(Private):
         self.floor = floor
         super().__init__(**options)
         self.write_helper(EPSILON, delta=DELTA)
-        self.run_tacit("broker-config", "--directory", self.folder / "broker", "--coordinator", self.folder / "coordinator.yaml",
-                       "--pki", self.pki, "--port", self.port, "--persistence", self.folder / "persistence")
+        self.write_access()
 
     def make_certificates(self, *others):
         super().make_certificates("helper", *others)
@@ -153,10 +151,10 @@ def a_dropped_site_that_is_silent_is_not_waited_for(federation_of):
     wait_for("it is waited for alone", lambda: trial.status()["missing"] == 1, 60)
     time.sleep(3)
     require(trial.status()["epoch"] == 2, "it was not waited for")
-    early = control(trial, "repeat")
-    require(early.returncode == 1 and "no round waits for that" in early.stderr, f"{early}")
-    done = control(trial, "drop", SITES[2])
-    require(done.returncode == 0 and f"done: drop {SITES[2]}" in done.stdout, f"{done}")
+    early = control(trial, "coordinator", "repeat", code=1)
+    require("no round waits for that" in early, early)
+    done = control(trial, "coordinator", "drop", SITES[2])
+    require(f"done: drop {SITES[2]}" in done, done)
     status = trial.finished()
     require(status["helper_counted"] == 2 and status["helper_answers"] == 2 and status["missing"] == 0, f"{status}")
     trial.check_model()
@@ -172,8 +170,8 @@ def the_operator_ends_a_run_that_waits(federation_of):
     given = {site: list(sums) for site, sums in trial.given.items()}
     trial.fill()
     wait_for("the helper is asked", lambda: trial.status()["helper_waited_s"] > 0, 40)
-    done = control(trial, "end")
-    require(done.returncode == 0 and "the model stays as it is" in done.stdout, f"{done}")
+    done = control(trial, "coordinator", "end")
+    require("the model stays as it is" in done, done)
     trial.finished()
     trial.given = given
     trial.check_model(batches=1)
@@ -188,9 +186,8 @@ def a_lost_coordinator_is_built_again_from_what_the_sites_keep(federation_of):
     trial.play_batch(1)
     trial.one(SITES[0])  # in the open sums: the new term drops it
     trial.given[SITES[0]] = [a - b for a, b in zip(trial.given[SITES[0]], trial.last)]
-    trial.kill("coordinator")
-    shutil.rmtree(trial.folder / "state-coordinator")
-    trial.start("coordinator", [*trial.words_of("coordinator"), "--recover"])
+    trial.lose("coordinator")
+    trial.start_with("coordinator", "--recover")
     trial.wait_for_sites("is in the term", lambda site: "begins: a grantor has lost its state" in trial.log(site), 60, sites=SITES)
     trial.play_batch(2)
     status = trial.finished()

@@ -19,10 +19,6 @@ def changes(federation, name="coordinator"):
     return json.loads(control(federation, name, "--json", "changes"))["changes"]
 
 
-def all_at(federation, epoch, sites=None):
-    return all((federation.site_status(site) or {"epoch": 0})["epoch"] >= epoch for site in sites or federation.sites)
-
-
 def knows(federation, site, count):
     status = federation.site_status(site)
     return status is not None and len(status["changes"]) >= count
@@ -98,7 +94,7 @@ def result_says_what_the_operator_changed_after_a_restart_too(federation_of):
     federation = federation_of(MEANS, rounds=4, gap=0.25)
     federation.start_all()
     federation.apply(allowance=federation.all_to(1))
-    wait_for("the second epoch", lambda: all_at(federation, 2), 120)
+    wait_for("the second epoch", lambda: federation.are_in(2), 120)
     for site in federation.sites:
         result = result_of(federation, site)
         require(arms_in(result) == ["arm 0", "arm 1"] and result["changes"] == [], f"{result}")  # by round 1
@@ -178,7 +174,7 @@ def words_that_cannot_be_are_refused_in_words(federation_of):
 def site_refuses_an_arm_and_is_not_counted_until_the_arm_is_out(federation_of):
     federation = federation_of(MEANS, rounds=4, gap=0.25, quorum=2, deadline_s=1)
     federation.start_all()
-    federation.apply()
+    federation.apply(allowance=federation.all_to(1))  # the run does not end meanwhile
     wait_for("site-1 joins", lambda: federation.has_joined("site-1"), 120)
     said = control(federation, "site-1", "refuse", "arm 2", "because", "outside")
     require("done: refuse arm 2" in said and "not counted while the arm is in" in said, said)
@@ -192,6 +188,7 @@ def site_refuses_an_arm_and_is_not_counted_until_the_arm_is_out(federation_of):
     statement = federation.text("site-1", "/v1/statement")
     require("plays arm 2 no more" in statement and "outside the data" in statement, statement)
     control(federation, "coordinator", "retire", "arm 2")
+    federation.allow(10 ** 9)
     wait_for("site-1 is counted", lambda: federation.status()["sites"][1]["last_report_epoch"] > 0, 120)
     wait_for("the run ends", federation.is_finished, 120)
     require(federation.status()["winner"] == "arm 0", f"{federation.status()}")

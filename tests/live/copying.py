@@ -1,5 +1,5 @@
-"""A site that is copied in every epoch, over a star or on a ring: what copies.py and copies_ring.py share. In every try a
-copy is made when the plan is nearly served; the original releases; then the copy plays on. See support.py."""
+"""A site that is copied in every epoch, whatever its protocol and network: what copies.py, copies_ring.py, phased.py and votes.py
+share. In every try a copy is made when the plan is nearly served; the original releases; then the copy plays on. See support.py."""
 import collections
 import math
 import shutil
@@ -18,18 +18,24 @@ class Trial:
     SITES = 3
     NETWORK = None
     HOLDERS = ("coordinator",)  # of the releases of the copied site
+    DRAWS = ("down",)  # kinds of tries in which each copy has to draw
+    ON = math.inf  # pulls of each clone
 
     def __init__(self, federation_of):
-        self.federation = federation_of([0.875, 0.87, 0.865], sites=self.SITES, rounds=80, gap=2.0 ** -6, horizon=4000000)
-        if self.NETWORK:
-            self.federation.play_over(self.NETWORK)
-        for site in self.federation.sites:
-            self.federation.write_agent(site, self.federation.policy(rounds_max=80))
-        self.federation.write_agent(SITE, self.federation.policy(rounds_max=80), name=COPY)
+        self.federation = self.made(federation_of)
         self.federation.start_all()
         self.federation.apply(allowance=0, batch=20)
         self.application = self.federation.applications[2]
         self.drawn = collections.Counter()  # by kind: draws of epochs that were released before
+
+    def made(self, federation_of):
+        federation = federation_of([0.875, 0.87, 0.865], sites=self.SITES, rounds=80, gap=2.0 ** -6, horizon=4000000)
+        if self.NETWORK:
+            federation.play_over(self.NETWORK)
+        for site in federation.sites:
+            federation.write_agent(site, federation.policy(rounds_max=80))
+        federation.write_agent(SITE, federation.policy(rounds_max=80), name=COPY)
+        return federation
 
     def apply_anew(self, prefix):
         """Another application for the site that is copied."""
@@ -240,7 +246,7 @@ def restore_often(trial, kind, tries):
         trial.end_round(epoch)
     trial.end(kind, tries)
     trial.check_flags()
-    if kind == "down":
+    if kind in trial.DRAWS:
         require(trial.drawn[kind] == tries, f"{trial.drawn[kind]} draws of copies in {tries} tries: no test")
 
 
@@ -288,9 +294,10 @@ def clone_often(trial, tries):
         if number % 2 == 0:
             trial.kill_holders()
         clone = Application(federation, COPY, batch=20, prefix=f"clone {number} ")
+        clone.allowance = trial.ON
         federation.start(SITE)
         federation.start(COPY)
-        trial.application.allowance = math.inf
+        trial.application.allowance = trial.application.counts["planned"] + trial.ON
         clone.start()
         if number % 2 == 0:
             wait_for("both have drawn", lambda: have_both_drawn(federation), 40)

@@ -207,7 +207,7 @@ def full_disk_stops_with_the_reason_and_loses_nothing(federation_of):
         federation.start("site-0", words)
         federation.apply()
         ends_because_of_its_disk(federation, "site-0")
-        code, said = federation.run_to_end("site-0", words)  # systemd tries by itself
+        code, said = federation.run_to_end("site-0", words=words)  # systemd tries by itself
         require(code == 1 and "state.db: cannot" in said, f"it starts on a full disk: {code} {said}")
         disk.grow()
         federation.start("site-0")

@@ -6,27 +6,24 @@ import http.client
 import json
 import math
 import os
-import pathlib
 import random
 import shutil
 import signal
 import sqlite3
 import struct
 import subprocess
-import sys
 import threading
 import time
 
 import support
 import wire
-from support import (IS_LONG, STEPS, TACIT, TRIES, Application, UnixConnection, call, main, require, seeded, test, wait_for)
+from support import (IS_LONG, STEPS, TRIES, Application, UnixConnection, call, main, require, seeded, test, wait_for)
 from wire import field, fields, fixed32, fixed64
 
 WORD, FAMILY = "gossip-ucb", 2
 MEANS = [0.5, 0.875, 0.125]
 EPSILON = 1e5  # so that a single reward that was lost or counted twice shows in the sums
 COUNTS, ASK, OFFER, SHIFT, REFUSE, TOLD = 1, 2, 3, 4, 5, 6
-DEMO = pathlib.Path(__file__).resolve().parents[2] / "examples/live/demo.py"
 
 
 def long_test(function):
@@ -34,20 +31,30 @@ def long_test(function):
     return test(function) if IS_LONG else function
 
 
-def policy(federation, **values):
-    return {"epsilon": federation.epsilon, "budget": federation.epsilon, "range": [0, 1], "agents_max": 12,
-            "pulls_max": federation.horizon + len(federation.means), **values}
+class Gossip(support.Federation):
+    """On a ring, unless another network is given."""
+    protocol = WORD
+    may_be_late = True  # what was open when an agent died
+
+    def __init__(self, means=MEANS, sites=5, horizon=120, network=None, epsilon=EPSILON, strangers=(), runs=None, **run):
+        self.network, self.run_keys = network or {"kind": "ring"}, {"exchange_s": 0.1, **run}
+        super().__init__(means, sites=sites, horizon=horizon, epsilon=epsilon, strangers=strangers, runs=runs)
+        self.write_access()
+        self.allow_access("tap", "read tacit/v1/#")
+
+    def run_section(self, **values):
+        return {"id": 1, "horizon": self.horizon, "epsilon": self.epsilon, **self.run_keys, **values}
+
+    def policy(self, **values):
+        return {"epsilon": self.epsilon, "budget": self.epsilon, "range": [0, 1], "agents_max": 12,
+                "pulls_max": self.horizon + len(self.means), **values}
+
+    def write_coordinator(self, *words, **more):
+        super().write_coordinator(*words, **{"network": self.network, **more})
 
 
-def gossips(federation_of, sites=5, horizon=120, network=None, epsilon=EPSILON, strangers=(), **run):
-    federation = federation_of(MEANS, sites=sites, horizon=horizon, epsilon=epsilon, strangers=strangers)
-    federation.write_coordinator({"id": 1, "horizon": horizon, "epsilon": epsilon, "exchange_s": 0.1, **run},
-                                 protocol=WORD)
-    federation.write_network(network or {"kind": "ring"})
-    federation.may_be_late = True  # what was open when an agent died
-    for site in federation.sites:
-        federation.write_agent(site, policy(federation), protocol=WORD)
-    return federation
+def gossips(federation_of, **options):
+    return federation_of(kind=Gossip, **options)
 
 
 def all_finished(federation):
@@ -444,11 +451,9 @@ def hostile_neighbour_is_refused_in_words_and_changes_nothing(federation_of):
     cases += [(ASK, word(1, ASK, b"")), (SHIFT, shift(1, 1, fair)),  # what only the keeper of an edge says
               (COUNTS, word(1, COUNTS, b"")), (TOLD, word(1, OFFER, b"")), (9, offer(1, 0, fair))]
     neighbour = federation.client("site-1")
-    for number, (kind, payload) in enumerate(cases):
-        say(federation, neighbour, "site-1", "site-0", kind, payload)
-        wait_for(f"word {number} is refused",
-                 lambda number=number: federation.site_status("site-0")["refused_messages"] ==
-                 before["refused_messages"] + number + 1, 5)
+    where = f"peer/site-1/site-0/{WORD}"
+    federation.expect_refusals("site-0", neighbour, [(where, federation.message(where, payload, family=FAMILY, kind=kind, epoch=0))
+                                                     for kind, payload in cases])
     neighbour.close()
     after = federation.site_status("site-0")
     require(federation.log("site-0").count(" refused: ") == after["refused_messages"], "not every refusal is in the log")
@@ -533,7 +538,7 @@ def old_copy_and_lost_state_halt_and_the_rest_goes_on(federation_of):
         federation.kill("site-2")
     hasty.aborted = True
     for name in ("old", "lost"):  # a backup is put back; the disk is gone
-        federation.write_agent("site-2", policy(federation), name=name, protocol=WORD)
+        federation.write_agent("site-2", federation.policy(), name=name)
         one = start_playing(federation, name)
         wait_for_halt(federation, name)
         one.aborted = True
@@ -565,7 +570,7 @@ def two_clones_that_play_at_once_do_not_both_go_on(federation_of):
     federation.kill("site-2")
     hasty.aborted = True
     shutil.copytree(federation.folder / "state-site-2", federation.folder / "state-clone")
-    federation.write_agent("site-2", policy(federation), name="clone", protocol=WORD)
+    federation.write_agent("site-2", federation.policy(), name="clone")
     both = [start_playing(federation, name) for name in ("clone", "site-2")]
     wait_for("one of them halts", lambda: "halted" in [federation.phase(name) for name in ("clone", "site-2")], 60)
     for one in both:
@@ -683,7 +688,7 @@ def clones_of_a_running_site_accept_nothing_that_was_open(federation_of):
         decision = open_planned(federation, "site-2")
         copy_running(federation, "site-2", "clone")
         federation.kill("site-2")
-        federation.write_agent("site-2", policy(federation), name="clone", protocol=WORD)
+        federation.write_agent("site-2", federation.policy(), name="clone")
         both = ("site-2", "clone")
         for name in both:
             federation.start(name)
@@ -716,19 +721,18 @@ def wrong_files_are_refused_in_words_before_a_state_comes_into_being(federation_
              ({**run, "log_base": 2}, "run.log_base: "), ({**run, "horizon": 1}, "run.horizon: the noise of 1 slot"),
              ({**run, "epsilon": 2e-6}, "run.epsilon: the share of one of the noised sums")]
     for section, says in cases:
-        federation.write_coordinator(section, name="coordinator-2", protocol=WORD, network={"kind": "ring"})
+        federation.write_coordinator(section, name="coordinator-2")
         code, said = federation.run_to_end("coordinator-2")
         require(code == 2 and said.count("\n") == 1 and says in said, f"{section}: {code} {said}")
-    for more, says in [({}, "'star' is no network for gossip-ucb"),
+    for more, says in [({"network": {"kind": "star"}}, "'star' is no network for gossip-ucb"),
                        ({"network": {"kind": "hybrid", "components": [{"agents": 5, "kind": "ring"}]}}, "network.kind: ")]:
-        federation.write_coordinator(run, name="coordinator-2", protocol=WORD, **more)
+        federation.write_coordinator(run, name="coordinator-2", **more)
         code, said = federation.run_to_end("coordinator-2")
         require(code == 2 and says in said, f"{more}: {code} {said}")
-    federation.write_agent("site-0", policy(federation, rounds_max=40), name="agent-2", protocol=WORD)
+    federation.write_agent("site-0", federation.policy(rounds_max=40), name="agent-2")
     code, said = federation.run_to_end("agent-2")
     require(code == 2 and "policy.rounds_max: unknown key" in said, f"{code} {said}")
-    federation.write_agent("site-0", policy(federation), name="agent-2", protocol=WORD,
-                           missing={"after_s": 60, "counts_as": 0})
+    federation.write_agent("site-0", federation.policy(), name="agent-2", missing={"after_s": 60, "counts_as": 0})
     code, said = federation.run_to_end("agent-2")
     require(code == 2 and "missing: a reward that waits for its time is kept on the disk" in said, f"{code} {said}")
     require(not list(federation.folder.glob("state-*-2")), "a state came into being")
@@ -737,12 +741,12 @@ def wrong_files_are_refused_in_words_before_a_state_comes_into_being(federation_
 @test
 def sites_that_do_not_agree_stay_out_and_say_so(federation_of):
     federation = gossips(federation_of)
-    cases = {"site-0": (policy(federation, epsilon=EPSILON / 2), "another epsilon per reward than policy.epsilon"),
-             "site-1": (policy(federation, pulls_max=122), "more pulls than policy.pulls_max: its horizon, and a first"),
-             "site-2": (policy(federation, agents_max=4), "more sites than policy.agents_max"),
-             "site-3": (policy(federation, range=[0, 2]), "range")}
+    cases = {"site-0": (federation.policy(epsilon=EPSILON / 2), "another epsilon per reward than policy.epsilon"),
+             "site-1": (federation.policy(pulls_max=122), "more pulls than policy.pulls_max: its horizon, and a first"),
+             "site-2": (federation.policy(agents_max=4), "more sites than policy.agents_max"),
+             "site-3": (federation.policy(range=[0, 2]), "range")}
     for site, (own, _) in cases.items():
-        federation.write_agent(site, own, protocol=WORD)
+        federation.write_agent(site, own)
     federation.start_all(["coordinator", *cases])
     for site, (_, says) in cases.items():
         status = wait_for(f"{site} refuses", lambda site=site: federation.phase(site) == "refused" and
@@ -783,20 +787,6 @@ def page_status_and_metrics_tell_the_estimates_and_how_far_they_are_apart(federa
     support.check_answers(federation, estimates=True)
     page = federation.text("coordinator", "/")
     require("arm 1 wins" in page and "mean, noised" in page and page.count(">63 pulls<") == 2, page)
-
-
-# ---- The demo ----
-
-@test
-def hospitals_gossip_without_a_hub_and_the_demo_ends_by_itself(federation_of):
-    """federation_of is not used: the demo makes its own. Shorter than `make live PROTOCOL=gossip-ucb`, the same program."""
-    done = subprocess.run([sys.executable, str(DEMO), TACIT, "--protocol", WORD, "--horizon", "80"],
-                          capture_output=True, text=True, timeout=120, check=False)
-    require(done.returncode == 0, f"{done.returncode}: {done.stdout} {done.stderr}")
-    lines = done.stdout.splitlines()
-    require(lines[0] == f"protocol: {WORD}", lines[0])
-    require(any(line.startswith("Best so far: ") and "spread between hospitals" in line for line in lines), done.stdout)
-    require(sum("of 1 epsilon per reward in 85 noised sums" in line for line in lines) == 3, done.stdout)
 
 
 if __name__ == "__main__":

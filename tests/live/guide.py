@@ -8,9 +8,10 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 
-from support import TACIT, federation, main, require, test, wait_for
+from support import IS_LONG, TACIT, federation, main, require, test, wait_for
 
 BROKER_PROGRAM, free_port = federation.BROKER_PROGRAM, federation.free_port
 
@@ -179,6 +180,26 @@ def followed(page, follow):
         raise
     finally:
         guide.close()
+
+
+DEMOS = {  # options, and what the demo says: lines that have all of these words, and how many
+    "votes": (["--sites", "40" if IS_LONG else "20"], [(["Winner: number, by the votes of"], 1), (["idle shops", ", 0 draws of noise"], 1)]),
+    "gossip-ucb": (["--horizon", "80"], [(["Best so far: ", "spread between hospitals"], 1), (["of 1 epsilon per reward in 85 noised sums"], 3)]),
+    "glm-ucb": (["--horizon", "80"], [(["Model ", "240 patients"], 1), ([" in ["], 4), (["This protocol protects nothing."], 1)]),
+}
+
+
+@test
+def demos_end_by_themselves_with_an_answer(_):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("TACIT_TEST")}
+    for protocol, (options, said) in DEMOS.items():
+        done = subprocess.run([sys.executable, DOCS.parent / "examples/live/demo.py", TACIT, "--protocol", protocol, *options],
+                              capture_output=True, text=True, timeout=170, check=False, env=environment)
+        require(done.returncode == 0, f"{done.returncode}: {done.stdout}{done.stderr}")
+        lines = done.stdout.splitlines()
+        require(lines[0] == f"protocol: {protocol}", lines[0])
+        for words, count in said:
+            require(sum(all(word in line for word in words) for line in lines) == count, f"{words}: {done.stdout}")
 
 
 @test

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Two aggregators, live: a helper beside the coordinator, over mutual TLS: a run from the agreement to the end, kills, a
 helper that is away, files in place of the broker, the simulator's run byte for byte, old states, refusals. See support.py."""
+import functools
 import math
 import re
 import shutil
-import signal
 import struct
 import subprocess
 import time
 
 from patients import distinct, play_in_turn, simulate_phased, start_patients, told_by
-from support import IS_LONG, TACIT, Two, kill_anybody, main, require, test, wait_for
+from support import IS_LONG, TACIT, Two, control, kill_anybody, main, require, test, wait_for
 import support
 import wire
 
@@ -20,6 +20,15 @@ OFFER = 1  # LIVE_TRUST_OFFER, the first byte of what is said to the helper
 
 def made_by(federation_of, *arguments, **options):
     return federation_of(*arguments, kind=Two, **options)
+
+
+def each(function):
+    """Of each protocol that has two aggregators live."""
+    @functools.wraps(function)
+    def of_each(federation_of):
+        for protocol in LIVE:
+            function(functools.partial(made_by, federation_of, protocol=protocol))
+    return test(of_each)
 
 
 def check_end(federation, seconds=60):
@@ -45,19 +54,15 @@ def causes_of(status):
 
 # ---- Runs ----
 
-@test
-def a_run_from_the_agreement_to_its_end(federation_of):
-    for protocol in LIVE:
-        play_from_the_agreement(made_by(federation_of, [0.875, 0.5, 0.825, 0.125], protocol=protocol))
-
-
 def check_page(federation, *words):
     page = federation.page_of_helper()
     for word in words:
         require(word in page, f"{word!r} is not on the helper's page: {page[-4000:]}")
 
 
-def play_from_the_agreement(federation):
+@each
+def a_run_from_the_agreement_to_its_end(made):
+    federation = made([0.875, 0.5, 0.825, 0.125])
     federation.start_all([])
     federation.start("helper")
     wait_for("it listens", federation.helper)
@@ -118,13 +123,12 @@ def check_topics(federation):
     federation.start("helper")
 
 
-@test
-def a_floor_is_the_sites_own_noise(federation_of):
-    for protocol in LIVE:
-        federation = made_by(federation_of, [0.875, 0.5, 0.125], trust={"floor": 2000}, protocol=protocol)
-        shown = federation.begin()
-        require("noise of the sites' own: epsilon 2000" in shown, shown)
-        check_end(federation)
+@each
+def a_floor_is_the_sites_own_noise(made):
+    federation = made([0.875, 0.5, 0.125], trust={"floor": 2000})
+    shown = federation.begin()
+    require("noise of the sites' own: epsilon 2000" in shown, shown)
+    check_end(federation)
 
 
 @test
@@ -157,34 +161,15 @@ def crash_at_each_step_of_helper_and_coordinator(federation_of):
     for point in ("before-commit", "after-commit", "before-send", "after-send") if IS_LONG else ("before-commit", "after-commit"):
         federation = made_by(federation_of, [0.875, 0.5, 0.125])
         federation.begin(batch=20)
-        passages = {"helper": 2, "coordinator": 5}
-        for name, count in passages.items():
-            federation.kill(name)
-            federation.start(name, TACIT_CRASH_AT=f"{point}:{count}")
-        deaths = 0
-        end = time.monotonic() + 240
-        while not federation.is_finished():
-            require(time.monotonic() < end, "the run does not end")
-            for name in passages:
-                code = federation.processes[name].poll()
-                if code is None:
-                    continue
-                require(code == -signal.SIGKILL, f"{name} ended with {code}: {federation.log(name)[-500:]}")
-                deaths += 1
-                passages[name] *= 2
-                federation.start(name, TACIT_CRASH_AT=f"{point}:{passages[name]}")
-            time.sleep(0.02)
+        with support.Keeper(federation, point, {"helper": 2, "coordinator": 5}, lambda name, count: 2 * count) as keeper:
+            wait_for("the run ends", lambda keeper=keeper, federation=federation: keeper.trouble or federation.is_finished(), 80)
         check_end(federation)
-        require(deaths >= 3, f"only {deaths} deaths at {point}")
+        require(keeper.deaths >= 3, f"only {keeper.deaths} deaths at {point}")
 
 
-@test
-def one_site_away_and_the_quorum_goes_on(federation_of):
-    for protocol in LIVE:
-        go_on_without_one(made_by(federation_of, [0.875, 0.5, 0.125], quorum=2, deadline_s=2, protocol=protocol))
-
-
-def go_on_without_one(federation):
+@each
+def one_site_away_and_the_quorum_goes_on(made):
+    federation = made([0.875, 0.5, 0.125], quorum=2, deadline_s=2)
     federation.begin()
     wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
     federation.kill("site-2")
@@ -192,10 +177,6 @@ def go_on_without_one(federation):
     wait_for("rounds go on", lambda: federation.status()["rounds"] > rounds + 1 or federation.is_finished(), 60)
     federation.start("site-2")
     check_end(federation, 120)
-
-
-def control(federation, *words):
-    return subprocess.run([TACIT, "control", federation.folder / "coordinator.yaml", *words], capture_output=True, text=True, check=False)
 
 
 def named(what, condition):
@@ -210,8 +191,8 @@ def too_few_for_the_helper_is_a_void_round_and_after_two_the_operator_decides(fe
     federation = made_by(federation_of, [0.875, 0.5, 0.125], quorum=2, deadline_s=2, sites_min=3)
     federation.begin()
     wait_for("a round", lambda: (federation.status() or {}).get("rounds", 0) >= 1, 60)
-    early = control(federation, "repeat")
-    require(early.returncode == 1 and "no round waits for that" in early.stderr, f"{early}")
+    early = control(federation, "coordinator", "repeat", code=1)
+    require("no round waits for that" in early, early)
     federation.kill("site-2")
     named("two void rounds", lambda: "2 rounds in a row are void" in causes_of(federation.status()))
     rounds, answers, epoch = (federation.status()[key] for key in ("rounds", "helper_answers", "epoch"))
@@ -222,20 +203,16 @@ def too_few_for_the_helper_is_a_void_round_and_after_two_the_operator_decides(fe
     now = wait_for("it is back", federation.status)
     require((rounds, answers, epoch) == (now["rounds"], now["helper_answers"], now["epoch"]), "it went on by itself")
     federation.start("site-2")
-    done = control(federation, "repeat")
-    require(done.returncode == 0 and "done: repeat" in done.stdout and "new ones are played" in done.stdout, f"{done}")
+    done = control(federation, "coordinator", "repeat")
+    require("done: repeat" in done and "new ones are played" in done, done)
     check_end(federation, 120)
 
 
-@test
-def hooked_liar_voids_rounds_and_is_dropped_by_the_operator(federation_of):
+@each
+def hooked_liar_voids_rounds_and_is_dropped_by_the_operator(made):
     """A total that cannot be says that a site lied, not which: the operator knows, and drops it; its reports are in no sum
     any more, also after the coordinator's state was built again from the sites."""
-    for protocol in LIVE:
-        drop_a_liar(made_by(federation_of, [0.875, 0.5, 0.125], protocol=protocol))
-
-
-def drop_a_liar(federation):
+    federation = made([0.875, 0.5, 0.125])
     is_elimination = federation.protocol == "elimination"
     federation.start_all(["coordinator", "site-0", "site-1"])
     federation.start("site-2", TACIT_TEST_MASK="lie")
@@ -247,40 +224,39 @@ def drop_a_liar(federation):
     for words, code, said in ((("drop", "site-9"), 2, "no such site"), (("retire", "arm 1"), 1, "sites are dropped"),
                               (("end",), 1, "nothing is known yet" if is_elimination else "no round is closed yet"), (("drop", "site-2"), 0, "done: drop site-2"),
                               (("drop", "site-1"), 1, "no more would be left")):
-        done = control(federation, *words)
-        require(done.returncode == code and said in done.stdout + done.stderr, f"{words}: {done}")
+        done = control(federation, "coordinator", *words, code=code)
+        require(said in done, f"{words}: {done}")
     wait_for("rounds go on", lambda: federation.status()["helper_answers"] >= 4, 60)
     require(federation.status()["helper_counted"] == 2, f"{federation.status()}")
     federation.stop("coordinator")
     shutil.rmtree(federation.folder / "state-coordinator")
-    federation.start("coordinator", [TACIT, "coordinator", "--config", str(federation.folder / "coordinator.yaml"), "--recover"])
+    federation.start_with("coordinator", "--recover")
     status = check_end(federation, 120)
     require(status["helper_counted"] == 2 and status["void_rounds"] == 0, f"{status}")
     require(status["sites"][2]["dropped"] and not status["sites"][2]["asked"], f"{status['sites']}")
 
 
-@test
-def a_dropped_site_that_is_silent_is_not_waited_for(federation_of):
+@each
+def a_dropped_site_that_is_silent_is_not_waited_for(made):
     """All are the quorum, and the deadline is far."""
-    for protocol in LIVE:
-        federation = made_by(federation_of, [0.875, 0.5, 0.125], sites=4, deadline_s=3600, protocol=protocol)
-        federation.begin(allowance=1500)
-        wait_for("a round", lambda federation=federation: (federation.status() or {}).get("rounds", 0) >= 1, 60)
-        federation.kill("site-3")
-        federation.allow(math.inf)
-        wait_for("it is waited for alone", lambda federation=federation: federation.status()["missing"] == 1, 60)
-        rounds = federation.status()["rounds"]
-        time.sleep(3)
-        require(federation.status()["rounds"] == rounds, "it was not waited for")
-        done = control(federation, "drop", "site-3")
-        require(done.returncode == 0 and "done: drop site-3" in done.stdout, f"{done}")
-        named("rounds go on", lambda federation=federation, rounds=rounds: federation.status()["rounds"] >= rounds + 2 or federation.is_finished())
-        federation.stop("coordinator")
-        federation.start("coordinator")
-        federation.start("site-3")
-        status = wait_for("the run ends", federation.is_finished, 60)
-        require(status["winner"] == "arm 0" and status["helper_counted"] == 3 and status["missing"] == 0, f"{status}")
-        federation.end_applications()
+    federation = made([0.875, 0.5, 0.125], sites=4, deadline_s=3600)
+    federation.begin(allowance=1500)
+    wait_for("a round", lambda: (federation.status() or {}).get("rounds", 0) >= 1, 60)
+    federation.kill("site-3")
+    federation.allow(math.inf)
+    wait_for("it is waited for alone", lambda: federation.status()["missing"] == 1, 60)
+    rounds = federation.status()["rounds"]
+    time.sleep(3)
+    require(federation.status()["rounds"] == rounds, "it was not waited for")
+    done = control(federation, "coordinator", "drop", "site-3")
+    require("done: drop site-3" in done, done)
+    named("rounds go on", lambda: federation.status()["rounds"] >= rounds + 2 or federation.is_finished())
+    federation.stop("coordinator")
+    federation.start("coordinator")
+    federation.start("site-3")
+    status = wait_for("the run ends", federation.is_finished, 60)
+    require(status["winner"] == "arm 0" and status["helper_counted"] == 3 and status["missing"] == 0, f"{status}")
+    federation.end_applications()
 
 
 def that_asks_in_vain(federation_of, protocol="phased-index"):
@@ -326,14 +302,14 @@ def the_operator_ends_a_run_that_waits(federation_of):
 
 
 def end_what_waits(federation):
-    early = control(federation, "horizon", "800000")
-    require(early.returncode == 1 and "begin a new run" in early.stderr, f"{early}")
-    done = control(federation, "end")
+    early = control(federation, "coordinator", "horizon", "800000", code=1)
+    require("begin a new run" in early, early)
+    done = control(federation, "coordinator", "end")
     said = "the best mean is played" if federation.protocol == "elimination" else "the leader is played"
-    require(done.returncode == 0 and said in done.stdout, f"{done}")
+    require(said in done, done)
     require(federation.is_finished() and federation.status()["winner"] == "arm 0", f"{federation.status()}")
-    again = control(federation, "end")
-    require(again.returncode == 0 and "so it was already" in again.stdout, f"{again}")
+    again = control(federation, "coordinator", "end")
+    require("so it was already" in again, again)
     federation.start("helper")  # what it answers comes too late, and its key goes
     wait_for("the helper's key is gone", lambda: (federation.helper() or {}).get("phase") == "over", 20)
     federation.wait_for_sites("knows", federation.has_decided, 40)
@@ -466,8 +442,8 @@ def miss_the_helper(federation):
     away = time.monotonic()
     named("the coordinator names it", lambda: "the run waits for the helper (" in causes_of(federation.status()))
     named("a site names it", lambda: "the run waits for the helper (" in causes_of(federation.site_status("site-0")))
-    code = subprocess.run([TACIT, "status", "--config", federation.folder / "coordinator.yaml"], capture_output=True, text=True, check=False)
-    require(code.returncode == 1 and "waits for the helper" in code.stdout, f"{code.returncode}: {code.stdout}")
+    code, said = federation.told("coordinator")
+    require(code == 1 and "waits for the helper" in said, f"{code}: {said}")
     rounds = federation.status()["rounds"]
     time.sleep(max(0, (65 if IS_LONG else 25) - (time.monotonic() - away)))
     require(federation.status()["rounds"] == rounds, "a round was closed without the helper")
@@ -612,13 +588,9 @@ def a_site_joins_only_what_its_own_file_says(federation_of):
         require(done.returncode == 2 and words in done.stderr, f"{done}")
 
 
-@test
-def an_old_state_of_the_helper_stops_until_a_later_term(federation_of):
-    for protocol in LIVE:
-        bring_back_an_old_helper(made_by(federation_of, [0.875, 0.5, 0.825, 0.125], protocol=protocol))
-
-
-def bring_back_an_old_helper(federation):
+@each
+def an_old_state_of_the_helper_stops_until_a_later_term(made):
+    federation = made([0.875, 0.5, 0.825, 0.125])
     federation.begin(allowance=1500)
     wait_for("a round", lambda: (federation.status() or {}).get("rounds", 0) >= 1, 60)
     federation.back_up("helper")
@@ -655,7 +627,7 @@ def an_old_state_of_the_coordinator_does_not_go_on(federation_of):
     code, _ = federation.run_to_end("coordinator")
     require(code == 3, f"an old state ended with {code}")
     federation.allow(math.inf)
-    federation.start("coordinator", [TACIT, "coordinator", "--config", str(federation.folder / "coordinator.yaml"), "--recover"])
+    federation.start_with("coordinator", "--recover")
     check_end(federation, 120)
 
 

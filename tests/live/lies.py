@@ -4,7 +4,6 @@ a site or the coordinator did not sign for this run and topic. See support.py.""
 import collections
 import os
 import pathlib
-import shutil
 import sys
 import threading
 import time
@@ -146,9 +145,7 @@ def is_refused(federation, site, words="older one"):
 @support.test
 def announcements_that_were_lost_come_again_and_old_ones_do_not_stay(federation_of):
     """A broker keeps those of the second run to itself, all connections standing; then says that of the first again."""
-    federation = federation_of([0.875, 0.5, 0.125], sites=2, rounds=2, gap=0.25)
-    for site in federation.sites:
-        federation.write_agent(site, federation.policy(), runs="join")
+    federation = federation_of([0.875, 0.5, 0.125], sites=2, rounds=2, gap=0.25, runs="join")
     liar = Liar(federation, 3, {})
     liar.start()
     require(liar.is_ready.wait(60), f"the liar does not come up: {liar.trouble}")
@@ -192,9 +189,7 @@ def announcements_that_were_lost_come_again_and_old_ones_do_not_stay(federation_
 @support.test
 def over_a_broker_that_lies_a_second_run_follows_the_first(federation_of):
     """The words of the first run come again in the second, among them its announcements and entries; an arm is retired."""
-    federation = federation_of([0.875, 0.5, 0.125], rounds=2, gap=0.25)
-    for site in federation.sites:
-        federation.write_agent(site, federation.policy(), runs="join")
+    federation = federation_of([0.875, 0.5, 0.125], rounds=2, gap=0.25, runs="join")
 
     def two_runs(liar):
         run_to_winner(federation, 0)
@@ -235,18 +230,16 @@ def a_coordinator_that_recovers_takes_no_entry_that_is_not_signed(federation_of)
         for name in ("coordinator", *federation.sites):
             federation.start(name)
         federation.apply(allowance=federation.all_to(1))
-        wait_for("the second epoch", lambda: all((federation.site_status(site) or {"epoch": 0})["epoch"] >= 2
-                                                 for site in federation.sites), 120)
+        wait_for("the second epoch", lambda: federation.are_in(2), 120)
         shown = federation.topic("up/site-2/chain")
         wait_for("it shows its entry", lambda: liar.retained.get(shown) and federation.site_status("site-2")["entry"] ==
                  federation.status()["entry"], 120)
         state = restore.Entry(liar.retained[federation.topic("down/chain")]).state
-        federation.kill("coordinator")
-        shutil.rmtree(federation.folder / "state-coordinator")
+        federation.lose("coordinator")
         liar.hold = [shown]
         liar.lies.clear()
         began = time.monotonic()
-        federation.start("coordinator", [*federation.words_of("coordinator"), "--recover"])
+        federation.start_with("coordinator", "--recover")
         wait_for("it waits for site-2", lambda: (federation.status() or {}).get("waits_for") == ["site-2"], 120)
         true, said = liar.retained[shown], 0
 
@@ -320,73 +313,62 @@ def a_site_that_has_not_joined_takes_no_announcement_that_is_not_signed(federati
         liar.join(10)
 
 
-@long_test
-def over_a_broker_that_lies_a_ring_finds_the_same_winner(federation_of):
-    federation = peers.peers(federation_of, peers.RING)
+# ---- The same for every family ----
 
-    def run():
-        federation.apply()
-        federation.wait_for_sites("decides", federation.has_decided, 400)
-        for site in federation.sites:
-            require(federation.site_status(site)["active_arms"] == ["arm 0"], f"{site}: another winner")
-    play(federation, run)
-
-
-@long_test
-def over_a_broker_that_lies_two_stars_find_the_same_winner(federation_of):
-    federation = peers.peers(federation_of, peers.TWO_STARS)
-    play(federation, lambda: run_to_winner(federation, 0, 400))
-
-
-@long_test
-def over_a_broker_that_lies_phases_find_the_same_winner(federation_of):
-    federation = phased.made_by(federation_of, [0.875, 0.5, 0.125])
-    play(federation, lambda: run_to_winner(federation, 0, 400))
-
-
-@long_test
-def over_a_broker_that_lies_votes_find_the_same_winner(federation_of):
-    federation = federation_of(kind=votes.Votes)
-
-    def run():
-        federation.apply(federation.sites[:3])
-        wait_for("the run ends", federation.is_finished, 400)
-        require(federation.status()["winner"] == f"arm {votes.BEST}", "another winner")
-    play(federation, run)
-
-
-@long_test
-def over_a_broker_that_lies_gossip_puts_the_same_arm_first(federation_of):
-    federation = gossip.gossips(federation_of)
-
-    def run():
-        federation.apply(batch=1)
-        wait_for("all sites finish", lambda: gossip.all_finished(federation), 400)
-        for site in federation.sites:
-            require(federation.site_status(site)["estimates"][0]["name"] == "arm 1", f"{site}: another arm first")
-    play(federation, run)
-
-
-@long_test
-def over_a_broker_that_lies_a_model_is_that_of_the_simulator(federation_of):
-    trial = contexts.Trial()
-    federation_of.made(trial)
+def with_tap(trial):
     trial.run_tacit("pki", "--directory", trial.pki, "tap")
-
-    def run():
-        require(trial.play(120) > 2, "hardly an update")
-        trial.check_model()
-    play(trial, run, lambda site: "model" in (trial.site_status(site) or {}))
+    return trial
 
 
-@long_test
-def over_a_broker_that_lies_a_training_ends_everywhere(federation_of):
-    trial = training.Training(sites=3, rounds=4)
-    federation_of.made(trial)
+def ring_decides(federation):
+    federation.apply()
+    federation.wait_for_sites("decides", federation.has_decided, 400)
+    require(all(federation.site_status(site)["active_arms"] == ["arm 0"] for site in federation.sites), "another winner")
 
-    def run():
-        require(trial.wait_for_end(400)["rounds"] == 4, "another number of rounds")
-    play(trial, run)
+
+def three_vote(federation):
+    federation.apply(federation.sites[:3])
+    wait_for("the run ends", federation.is_finished, 400)
+    require(federation.status()["winner"] == f"arm {votes.BEST}", "another winner")
+
+
+def gossip_puts_first(federation):
+    federation.apply(batch=1)
+    wait_for("all sites finish", lambda: gossip.all_finished(federation), 400)
+    require(all(federation.site_status(site)["estimates"][0]["name"] == "arm 1" for site in federation.sites), "another arm first")
+
+
+def contexts_learn(trial):
+    require(trial.play(120) > 2, "hardly an update")
+    trial.check_model()
+
+
+def training_ends(trial):
+    require(trial.wait_for_end(400)["rounds"] == 4, "another number of rounds")
+
+
+FAMILIES = {
+    "a_ring_finds_the_same_winner": (lambda of: peers.peers(of, peers.RING), ring_decides),
+    "two_stars_find_the_same_winner": (lambda of: peers.peers(of, peers.TWO_STARS), lambda one: run_to_winner(one, 0, 400)),
+    "phases_find_the_same_winner": (lambda of: phased.made_by(of, [0.875, 0.5, 0.125]), lambda one: run_to_winner(one, 0, 400)),
+    "votes_find_the_same_winner": (lambda of: of(kind=votes.Votes), three_vote),
+    "gossip_puts_the_same_arm_first": (gossip.gossips, gossip_puts_first),
+    "a_model_is_that_of_the_simulator": (lambda of: with_tap(of(kind=contexts.Trial)), contexts_learn),
+    "a_training_ends_everywhere": (lambda of: of(kind=training.Training, sites=3, rounds=4), training_ends),
+}
+
+
+def over_a_liar(name, make, run):
+    def over(federation_of):
+        federation = make(federation_of)
+        is_model = isinstance(federation, contexts.Trial)
+        play(federation, lambda: run(federation), (lambda site: "model" in (federation.site_status(site) or {})) if is_model else None)
+    over.__name__ = f"over_a_broker_that_lies_{name}"
+    return long_test(over)
+
+
+for family, steps in FAMILIES.items():
+    over_a_liar(family, *steps)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 
 from support import IS_LONG, main, require, test, wait_for
@@ -15,7 +14,6 @@ import gossip  # noqa: E402
 import restore  # noqa: E402
 import runs  # noqa: E402
 
-STATE_LOST = 3  # exit code
 OVER = "put the newest copy of the state back, or the run is over: "
 
 
@@ -26,38 +24,18 @@ def state_of(federation):
 def lose(federation):
     wait_for("all sites hold an entry",
              lambda: all((federation.site_status(site) or {}).get("entry") for site in federation.sites), 120)
-    federation.processes["coordinator"].kill()
-    federation.processes["coordinator"].wait(60)
-    shutil.rmtree(state_of(federation))
-
-
-def stops(federation, *says):
-    """It does not go on by itself, and says what to do; again and again. Result: what it said last."""
-    for _ in range(2):
-        federation.start("coordinator")
-        process = federation.processes["coordinator"]
-        wait_for("the coordinator stops", lambda process=process: process.poll() is not None, 120)
-        said = federation.log("coordinator").rsplit(" stopping: ", 1)[-1]
-        require(process.returncode == STATE_LOST, f"it ended with {process.returncode}: {said}")
-        require(all(words in said for words in says), f"{says} are not in {said}")
-    return said
-
-
-def end_with(federation, *more):
-    words = [*federation.words_of("coordinator"), *more]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
-    return done.returncode, done.stderr
+    federation.lose("coordinator")
 
 
 def wrong_words_are_refused(federation, word, run):
     """Nothing is written by them that the recipe would stumble over."""
-    code, said = end_with(federation, "--recover")
+    code, said = federation.run_to_end("coordinator", "--recover")
     require(code == 2 and f"the protocol {word} is not built again" in said and OVER in said, f"{code} {said}")
-    code, said = end_with(federation, "--end-run", "--run", run)
+    code, said = federation.run_to_end("coordinator", "--end-run", "--run", run)
     require(code == 2 and "the state of another run than" in said and "move the directory away" in said, f"{code} {said}")
     shutil.move(state_of(federation), federation.folder / "state-aside")
     for more in ((), ("--run", run[:-1]), ("--run", run[:-1] + "7")):
-        code, said = end_with(federation, "--end-run", *more)
+        code, said = federation.run_to_end("coordinator", "--end-run", *more)
         require(code == 2 and "this state knows of no run; name it" in said, f"{more}: {code} {said}")
     shutil.rmtree(state_of(federation))
     shutil.move(federation.folder / "state-aside", state_of(federation))
@@ -103,7 +81,7 @@ def lost_contexts_are_over_and_the_next_run_begins_without_a_model(federation_of
     require(trial.play(15) >= 1, "no update")
     run = run_of(trial)
     lose(trial)
-    stops(trial, run, "The protocol glm-ucb is not built again", OVER, "--end-run --run RUN")
+    restore.expect_stop(trial, run, "The protocol glm-ucb is not built again", OVER, "--end-run --run RUN")
     wrong_words_are_refused(trial, "glm-ucb", run)
     trial.step(0)  # traffic does not wait
     file = trial.folder / "coordinator.yaml"
@@ -129,7 +107,7 @@ def elimination_may_be_ended_too_whatever_its_term(federation_of):
                                               for site in federation.sites), 120)
     run = run_of(federation)
     lose(federation)
-    stops(federation, run, "--recover")
+    restore.expect_stop(federation, run, "--recover")
     begin_next(federation, run)
     federation.allow(10 ** 9)
     wait_for("the second run ends", lambda: (federation.is_finished() or {}).get("run_id") == 2, 120)
@@ -152,9 +130,9 @@ def lost_gossip_is_built_again_and_the_run_goes_on(federation_of):
             federation.kill("broker")
             federation.wipe_broker()
             federation.start("broker")
-        stops(federation, "no state of it", "--recover")
+        restore.expect_stop(federation, "no state of it", "--recover")
         if way == "all, and killed while it recovers":
-            federation.start("coordinator", [*federation.words_of("coordinator"), "--recover"])
+            federation.start_with("coordinator", "--recover")
             federation.kill("coordinator")
         restore.recover(federation)
         for site in federation.sites:

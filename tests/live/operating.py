@@ -17,22 +17,15 @@ OK, WAITING, ATTENTION, DOWN = range(4)
 MEANS = [0.875, 0.75, 0.125]
 
 
-def ask_status(federation, name, *words):
-    """Exit code and what it prints."""
-    done = subprocess.run([TACIT, "status", "--config", str(federation.folder / f"{name}.yaml"), *words],
-                          capture_output=True, text=True, timeout=60, check=False)
-    return done.returncode, done.stdout
-
-
 def is_said(federation, name, code, *texts):
     """The table with all of these, when it comes."""
     def look():
-        found, said = ask_status(federation, name)
+        found, said = federation.told(name)
         return found == code and all(text in said for text in texts) and said
     try:
         return wait_for(f"{name}: {code}, {texts}", look, 30)
     except AssertionError as trouble:
-        raise AssertionError(f"{trouble}; it says {ask_status(federation, name)}") from None
+        raise AssertionError(f"{trouble}; it says {federation.told(name)}") from None
 
 
 # Why it is not connected
@@ -73,7 +66,7 @@ def status_says_why_there_is_no_connection_and_what_to_do(federation_of):
         said = is_said(federation, site, ATTENTION, f"NEEDS ATTENTION: site {site} of trial: not connected to the broker: ", cause,
                        "\ncause: not connected to the broker: ", "\n  do: ", advice)
         require(said.splitlines()[1].split() == ["site", "run", "epoch", "state"], said)
-        code, text = ask_status(federation, site, "--json")
+        code, text = federation.told(site, "--json")
         status = json.loads(text)
         require(code == ATTENTION and status["state"] == "attention" and cause in status["disconnected"], f"{code} {text}")
         health = federation.get(site, "/health")
@@ -86,9 +79,9 @@ def status_says_why_there_is_no_connection_and_what_to_do(federation_of):
 @test
 def exit_codes_go_from_down_to_ok(federation_of):
     federation = federation_of(MEANS, rounds=4, gap=0.25)
-    code, said = ask_status(federation, "site-0")
+    code, said = federation.told("site-0")
     require(code == DOWN and said == "DOWN: site site-0: nobody answers\n", f"{code} {said}")
-    code, said = ask_status(federation, "coordinator", "--json")
+    code, said = federation.told("coordinator", "--json")
     require(code == DOWN and json.loads(said) == {"state": "down"}, f"{code} {said}")
     federation.start_all(["site-0"])
     is_said(federation, "site-0", WAITING, "WAITING: ", "no run was announced to this site yet", "is the coordinator running",
@@ -194,10 +187,10 @@ def check_says_what_a_start_would_and_writes_nothing(federation_of):
     for name in ("coordinator", "site-0"):
         federation.start(name)
     wait_for("both answer", lambda: federation.status() and federation.site_status("site-0"), 60)
-    code, said = federation.run_to_end("site-0", [*federation.words_of("site-0")[:2], "--check", str(federation.folder / "site-0.yaml")])
+    code, said = federation.run_to_end("site-0", words=[*federation.words_of("site-0")[:2], "--check", str(federation.folder / "site-0.yaml")])
     require(code == 0, f"{code} {said}")
     change(federation, "site-0", '"budget": 1000.0', '"budget": 2000.0')  # while it runs, as before a restart
-    code, said = federation.run_to_end("site-0", [*federation.words_of("site-0")[:2], "--check", str(federation.folder / "site-0.yaml")])
+    code, said = federation.run_to_end("site-0", words=[*federation.words_of("site-0")[:2], "--check", str(federation.folder / "site-0.yaml")])
     require(code == 2 and "policy.budget is 2000, and was 1000" in said, f"{code} {said}")
 
 
@@ -227,7 +220,7 @@ def check_refuses_files_keys_and_states_that_a_start_refuses(federation_of):
     expire(federation, "site-1")
     code, said = check(federation, "site-1")
     require(code == 0 and "warning: the certificate has expired" in said, f"{code} {said}")
-    code, said = federation.run_to_end("site-0", [TACIT, "agent", "--check", "a", "--config", "b"])
+    code, said = federation.run_to_end("site-0", words=[TACIT, "agent", "--check", "a", "--config", "b"])
     require(code == 2 and "one file is needed" in said, f"{code} {said}")
 
 

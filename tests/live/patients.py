@@ -95,14 +95,23 @@ def start_patients(federation, rewards):
     return patients
 
 
-def expect_reports(federation, patients, messages, rewards, word, without_opening):
-    """All were played, and what sites reported is what was said in the simulator."""
+def expect_said(federation, patients, messages, rewards, without_opening, told):
+    """All were played, and what sites reported and the coordinator ordered is what was said in the simulator. told: of an order,
+    what is the same in an answer to one site: the standing order again, and what is held."""
     for index, (site, one) in enumerate(zip(federation.sites, patients, strict=True)):
         pulls = {arm: sum(1 for entry in one.sequence if entry[1] == arm) for arm in range(len(federation.means))}
         require(all(pulls[arm] == len(rewards[index, arm]) for arm in pulls), f"{site}: {pulls}")
         seen = distinct(without_opening(payload) for topic, payload in federation.tap.seen
-                        if topic == federation.topic(f"up/{site}/{word}") and wire.is_report(payload))
+                        if topic == federation.topic(f"up/{site}/{federation.protocol}") and wire.is_report(payload))
         require(seen == [payload for payload in messages[index] if wire.is_report(payload)], f"{site}: other reports")
+    orders = [payload for payload in messages[wire.HUB] if wire.is_order(payload)]
+    seen = distinct(payload for topic, payload in federation.tap.seen if topic == federation.topic(f"down/{federation.protocol}"))
+    require(seen == orders, f"other orders: {seen} against {orders}")
+    standing = {wire.epoch_of(payload): told(payload) for payload in orders}
+    for topic, payload in federation.tap.seen:
+        if topic.endswith(f"/{federation.protocol}") and "/to/" in topic and wire.is_order(payload):
+            require(told(payload) == standing[wire.epoch_of(payload)], f"{topic}: another order: {payload.hex()}")
+    require(len(orders) >= 3, f"hardly a run: {len(orders)} orders")
 
 
 def simulate_phased(federation, seed, deviation, aggregators=1):

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import wire
-from support import IS_LONG, TACIT, UnixConnection, call, check_status, main, require, test, wait_for
+from support import IS_LONG, TACIT, UnixConnection, call, check_status, check_sums, main, require, test, wait_for
 from wire import STEPS, field
 
 RING = {"kind": "ring"}
@@ -39,10 +39,7 @@ def check_peers(federation):
         require([one["epoch"] for one in ledger["releases"]] == sorted(outbox), f"{application.site}: {ledger}")
         epochs.add(tuple(sorted(outbox)))
         for payload, _, _ in outbox.values():
-            pulls, sums = wire.sums_of(payload)
-            for arm, value in sums.items():
-                expected = pulls * round(federation.means[arm] * STEPS) / STEPS
-                require(abs(value - expected) < 0.1, f"{application.site}, arm {arm}: {value}, not {expected}")
+            check_sums(federation, application.site, payload)
     require(len(epochs) == 1, f"sites released in different epochs: {epochs}")
     federation.stop("coordinator")
     return len(epochs.pop())
@@ -333,14 +330,10 @@ def hostile_neighbour_changes_nothing(federation_of):
              wire.order(2, 1000, 1, sender=1), wire.report(1, 1, pulls, 7, fair), word(1, 1, 16, b""),
              hello(1, 1, []) + b"\0"]
     neighbour = federation.client("site-1")
-    for number, payload in enumerate(cases):
-        sent = federation.message("peer/site-1/site-0/elimination", payload)
-        code = neighbour.publish(federation.topic("peer/site-1/site-0/elimination"), sent)
-        require(code == 0, f"the broker refused word {number}: {code}")
-        wait_for(f"word {number} is refused",
-                 lambda number=number: federation.site_status("site-0")["refused_messages"] > known + number, 5)
+    where = "peer/site-1/site-0/elimination"
+    federation.expect_refusals("site-0", neighbour, [(where, federation.message(where, payload)) for payload in cases])
     try:
-        neighbour.publish(federation.topic("peer/site-1/site-0/elimination"), b"\0" * 10_000_000)
+        neighbour.publish(federation.topic(where), b"\0" * 10_000_000)
         raise AssertionError("the broker took 10 MB")
     except OSError:
         pass
@@ -386,14 +379,10 @@ def sites_with_another_epsilon_stay_out_and_say_so(federation_of):
 
 # What is lost
 
-def wait_for_epoch_2(federation):
-    federation.wait_for_sites("is in epoch 2", lambda site: (federation.site_status(site) or {}).get("epoch") == 2)
-
-
 def forget_all(federation):
     federation.start_all()
     federation.apply(allowance=federation.all_to(1))
-    wait_for_epoch_2(federation)
+    wait_for("epoch 2", lambda: federation.are_in(2))
     federation.kill("broker")
     federation.wipe_broker()
 
@@ -473,7 +462,7 @@ def lost_state_is_found_out_in_a_later_epoch(federation_of):
     federation = peers(federation_of, RING, LONG)
     federation.start_all()
     federation.apply(allowance=federation.all_to(1))
-    wait_for_epoch_2(federation)
+    wait_for("epoch 2", lambda: federation.are_in(2))
     lose_state(federation, "site-3")
     check_lost(federation, "site-3")
 
@@ -483,7 +472,7 @@ def lost_state_of_a_sink_and_of_a_leaf_is_found_out(federation_of):
     federation = peers(federation_of, TWO_STARS, LONG)
     federation.start_all()
     federation.apply(allowance=federation.all_to(1))
-    wait_for_epoch_2(federation)
+    wait_for("epoch 2", lambda: federation.are_in(2))
     for site in ("site-0", "site-6"):
         lose_state(federation, site)
         require(federation.get(site, "/v1/ledger")["releases"] == [], f"{site} released again")

@@ -1,18 +1,15 @@
 #!/usr/bin/env python3
 """Play in phases, live: a run with kills, copies with an application that asks at once, and byte for byte what the
 simulator sends. See support.py."""
-import math
 import re
-import shutil
 import time
 
-from patients import distinct, expect_reports, numbers, plan_of, play_in_turn, simulate_phased, start_patients
-from support import IS_LONG, Application, Federation, crash_everywhere, kill_anybody, main, require, test, wait_for
+from patients import expect_said, numbers, plan_of, play_in_turn, simulate_phased, start_patients
+import copying
+from support import IS_LONG, Federation, crash_everywhere, kill_anybody, main, require, test, wait_for
 import support
 import wire
-from wire import STEPS, epoch_of, is_order
-
-COPY = "copy"
+from wire import STEPS
 
 
 # ---- Messages (src/wire/phased.proto) ----
@@ -172,62 +169,19 @@ def crash_at_every_step_loses_nothing(federation_of):
 
 # ---- Copies ----
 
-def has_left(federation, site, left):
-    status = federation.site_status(site)
-    return status and status["phase"] == "exploring" and status["unserved"] <= left and status["open"] == 0
+class Copied(copying.Trial):
+    def made(self, federation_of):
+        federation = made_by(federation_of, [0.875, 0.87, 0.865])
+        federation.write_agent(copying.SITE, federation.policy(), name=copying.COPY)
+        return federation
 
-
-def serve(federation, application, left):
-    """The application serves the plan but for so many pulls."""
-    status = wait_for("a plan", lambda: (now := federation.site_status(application.site)) and
-                      now["phase"] == "exploring" and now["unserved"] > left and now)
-    application.allowance = application.counts["planned"] + status["unserved"] - left
-    if left > 0:
-        wait_for("the plan is nearly served", lambda: has_left(federation, application.site, left))
+    def commits(self):
+        return self.federation.commits(copying.SITE)
 
 
 @test
 def a_copy_with_traffic_is_blocked_and_each_round_leaves_once(federation_of):
-    federation = made_by(federation_of, [0.875, 0.87, 0.865])
-    site = federation.sites[2]
-    federation.write_agent(site, federation.policy(), name=COPY)
-    federation.start_all()
-    federation.apply(allowance=0, batch=20)
-    others, application = federation.applications[:2], federation.applications[2]
-    drawn = 0
-    for number in range(6 if IS_LONG else 3):
-        epoch = wait_for("the coordinator answers", federation.status)["epoch"]
-        wait_for(f"{site} has the order", lambda epoch=epoch: (federation.site_status(site) or {}).get("epoch") == epoch)
-        serve(federation, application, left=5)
-        federation.stop(site)
-        shutil.rmtree(federation.folder / f"state-{COPY}", ignore_errors=True)
-        shutil.copytree(federation.folder / f"state-{site}", federation.folder / f"state-{COPY}")
-        federation.start(site)
-        application.allowance += 5
-        wait_for(f"report {epoch}", lambda epoch=epoch: epoch in federation.reports(site))
-        federation.kill(site)
-        federation.start(COPY)
-        hasty = Application(federation, COPY, batch=20, prefix=f"copy {time.monotonic()} ")
-        hasty.start()
-        wait_for("the copy stops", lambda: federation.phase(COPY) in ("blocked", "halted"), 40)
-        status = federation.site_status(COPY)
-        require(status["trouble"] and status["release_epoch"] < epoch, f"{status}")
-        hasty.over = True
-        hasty.join(20)
-        federation.kill(COPY)
-        drawn += len(federation.commits(site).get(epoch, ())) - 1
-        federation.start(site)
-        for one in others:
-            one.allowance = math.inf
-        wait_for(f"the end of round {epoch}", lambda epoch=epoch: federation.is_at(epoch + 1), 40)
-        for one in others:
-            one.allowance = one.counts["planned"]
-    several = {epoch: len(found) for epoch, found in federation.reports(site).items() if len(found) > 1}
-    require(not several, f"different reports: {several}")
-    flags = {one["name"]: one["two_states"] for one in federation.status()["sites"]}
-    require(drawn == 0 or flags[site], "no word of the hub")
-    print(f"           {drawn} draws committed by copies", flush=True)
-    federation.end_applications()
+    copying.restore_often(Copied(federation_of), "up", 6 if IS_LONG else 3)
 
 
 # ---- Byte for byte ----
@@ -239,16 +193,7 @@ def same_as_simulated(federation, seed):
     patients = start_patients(federation, rewards)
     play_in_turn(federation, patients)
     time.sleep(0.1)
-    expect_reports(federation, patients, messages, rewards, "phased-index", without_opening)
-    orders = [payload for payload in messages[0xffffffff] if is_order(payload)]
-    seen = distinct(payload for topic, payload in federation.tap.seen
-                    if topic == federation.topic("down/phased-index"))
-    require(seen == orders, f"other orders: {seen} against {orders}")
-    standing = {epoch_of(payload): plan_of(payload)[:3] for payload in orders}
-    for topic, payload in federation.tap.seen:  # answers to one site: the standing order again, and what is held
-        if topic.endswith("/phased-index") and "/to/" in topic and is_order(payload):
-            require(plan_of(payload)[:3] == standing[epoch_of(payload)], f"{topic}: another order")
-    require(len(orders) >= 3, f"hardly a run: {len(orders)} orders")
+    expect_said(federation, patients, messages, rewards, without_opening, lambda payload: plan_of(payload)[:3])
 
 
 @test

@@ -19,30 +19,19 @@ MEANS = [0.875, 0.5, 0.825, 0.125]
 PULLS = 3000  # of a site, about, until it is decided
 
 
-def begin(federation_of, **options):
-    federation = phased.made_by(federation_of, MEANS, **options)
+def begin(federation_of):
+    federation = phased.made_by(federation_of, MEANS)
     federation.start_all()
     federation.apply(allowance=1, batch=20)
-    play_to(federation, 2)
+    federation.play_to(2, 10)
+    federation.begun = federation.applications[0].allowance
     return federation
 
 
-def play_to(federation, epoch):
-    def is_there():
-        federation.allow(federation.applications[0].allowance + 10)
-        return restore.are_in(federation, epoch)
-    wait_for(f"all sites are in round {epoch}", is_there, 120)
-
-
 def check_releases(federation, site):
-    """What was on the wire is in the outbox; a release has the sums of its own rewards, by the plan of its round."""
-    shutil.copytree(federation.folder / f"state-{site}", federation.folder / f"state-look-{site}")
-    outbox = federation.outbox(f"look-{site}")
-    orders, rewards = federation.orders(), 0
-    for round_number, payloads in federation.reports(site).items():
-        for payload in payloads:
-            require(any(payload == one for one, _, _ in outbox.values()), f"{site}: a report of round {round_number} is not in the ledger")
-    for number, (payload, _, _) in outbox.items():
+    """A release has the sums of its own rewards, by the plan of its round, and no number twice."""
+    outbox, orders, rewards = restore.ledger_of(federation, site), federation.orders(), 0
+    for number, payload in outbox.items():
         sums = phased.sums_of(payload)
         plans = [phased.plan_of(one)[2] for one in orders[wire.epoch_of(payload)]]
         fits = [plan for plan in plans if len(plan) == len(sums) and all(
@@ -50,43 +39,19 @@ def check_releases(federation, site):
             for (arm, pulls), value in zip(plan.items(), sums, strict=True))]
         require(fits, f"{site}: release {number}: {sums} is of no plan of its round: {plans}")
         rewards += sum(fits[0].values())
-    return outbox, rewards
+    rounds, pulls = federation.status()["rounds"], sum(sum(one.counts.values()) for one in federation.applications if one.site == site)
+    require(len(outbox) >= rounds, f"{site}: {len(outbox)} releases in {rounds} rounds")
+    require(rewards <= pulls, f"{site}: {rewards} rewards in releases, {pulls} pulls")
 
 
 def end_run(federation):
-    federation.allow(math.inf)
-    status = wait_for("the run ends", federation.is_finished, 120)
-    require(status["winner"] == "arm 0", f"{status}")
-    for site in federation.sites:
-        wait_for(f"{site} decides", lambda site=site: federation.phase(site) in ("decided", "finished"), 120)
-        seen = federation.site_status(site)
-        require(seen["active_arms"] == ["arm 0"] and seen["trouble"] is None, f"{site}: {seen}")
-        wait_for(f"{site} holds the last entry", lambda site=site: federation.site_status(site)["entry_digest"] ==
-                 federation.status()["entry_digest"], 60)
-    federation.end_applications()
-    for application in federation.applications:
-        site = application.site
-        pulls = federation.site_status(site)["pulls"]
-        federation.stop(site)
-        outbox, rewards = check_releases(federation, site)
-        require(len(outbox) >= status["rounds"], f"{site}: {len(outbox)} releases in {status['rounds']} rounds")
-        require(rewards <= pulls, f"{site}: {rewards} rewards in releases, {pulls} pulls")
-    return status
+    restore.end_run(federation, check_releases)
 
 
 @test
 def coordinator_that_lost_all_is_built_again_in_a_new_term(federation_of):
     federation = begin(federation_of)
-    federation.allow(10 ** 9)  # traffic does not wait
-    restore.lose(federation)
-    restore.expect_stop(federation)
-    federation.wait_for_log("coordinator", "no state of it")
-    restore.recover(federation)
-    federation.wait_for_log("coordinator", "the state is built from it")
-    federation.stop("coordinator")
-    federation.start("coordinator")  # as always, from now on
-    end_run(federation)
-    require(restore.check_chain(federation) == 1, "not one rebuild")
+    restore.lose_all_and_come_back(federation, end_run)
     for site in federation.sites:
         federation.wait_for_log(site, "begins: a grantor has lost its state")
 
@@ -99,7 +64,7 @@ def site_that_was_put_back_with_it_releases_nothing_twice(federation_of):
     names = ("coordinator", site)
     for name in names:
         federation.back_up(name)
-    play_to(federation, federation.site_status(federation.sites[1])["epoch"] + 1)
+    federation.play_to(federation.site_status(federation.sites[1])["epoch"] + 1, 10)
     known = federation.applications.pop(0)  # whose decisions this state will have forgotten
     known.over = known.aborted = True
     known.join(60)
@@ -128,21 +93,17 @@ def a_longer_chain_stops_it_and_another_quorum_is_refused(federation_of):
     federation = begin(federation_of)
     restore.longer_chain_stops_it(federation)
     federation.write_coordinator(federation.run_section(quorum=2))
-    shutil.rmtree(restore.state_of(federation))
+    shutil.rmtree(federation.folder / "state-coordinator")
     client = federation.client("site-2")
     client.publish(federation.topic("up/site-2/chain"), b"", retain=True)
-    code, said = federation.run_to_end("coordinator", restore.words(federation, "--recover", "--sites", "2"))
+    code, said = federation.run_to_end("coordinator", "--recover", "--sites", "2")
     require(code != 0 and "run.quorum and run.deadline_s" in said, f"{code} {said}")
 
 
 @test
 def coordinators_that_are_lost_in_every_hasty_way_come_back(federation_of):
-    def lose(count, rng):
-        federation = begin(federation_of)
-        begun = federation.applications[0].allowance
-        return restore.lose_again_and_again(federation, count, rng,
-                                            lambda number: federation.allow(begun + PULLS ** (number / count)), end_run)
-    restore.come_back(lose)
+    restore.come_back_again_and_again(lambda: begin(federation_of), lambda federation, number, count:
+                                      federation.allow(federation.begun + PULLS ** (number / count)), end_run)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import shutil
 import time
 
 import wire
-from support import IS_LONG, main, require, seeded, test, wait_for
+from support import IS_LONG, check_sums, main, require, seeded, test, wait_for
 
 MEANS = [0.875, 0.75, 0.125]  # two arms stay until the last round
 STATE_LOST = 3  # exit code
@@ -58,26 +58,14 @@ def check_chain(federation):
 
 # ---- What an operator does ----
 
-def words(federation, *more):
-    return [*federation.words_of("coordinator"), *more]
-
-
-def state_of(federation):
-    return federation.folder / "state-coordinator"
-
-
-def lose(federation):
-    federation.kill("coordinator")
-    shutil.rmtree(state_of(federation))
-
-
-def expect_stop(federation, said="--recover"):
+def expect_stop(federation, *said):
     """It must not go on by itself: it ends with a code of its own, and says what to do."""
     federation.start("coordinator")
     process = federation.processes["coordinator"]
     wait_for("the coordinator stops", lambda: process.poll() is not None, 60)
     require(process.returncode == STATE_LOST, f"it ended with {process.returncode}")
-    federation.wait_for_log("coordinator", said)
+    for words in said or ("--recover",):
+        federation.wait_for_log("coordinator", words)
 
 
 def goes_on(federation):
@@ -86,12 +74,8 @@ def goes_on(federation):
 
 
 def recover(federation, *more):
-    federation.start("coordinator", words(federation, "--recover", *more))
+    federation.start_with("coordinator", "--recover", *more)
     wait_for("the coordinator is built again", lambda: goes_on(federation), 60)
-
-
-def are_in(federation, epoch):
-    return all((federation.site_status(site) or {"epoch": 0})["epoch"] >= epoch for site in federation.sites)
 
 
 def begin(federation_of, sites=3, rounds=4, allowance=1):
@@ -99,31 +83,30 @@ def begin(federation_of, sites=3, rounds=4, allowance=1):
     federation.start_all()
     federation.apply(allowance=federation.all_to(allowance))
     wait_for("the second epoch", lambda: federation.is_at(2), 60)
-    wait_for("all sites are in it", lambda: are_in(federation, 2), 60)
+    wait_for("all sites are in it", lambda: federation.are_in(2), 60)
     return federation
 
 
-def check_sums(federation, site, number, payload):
-    """Each reward of its pulls is in it once."""
-    pulls, sums = wire.sums_of(payload)
-    for arm, value in sums.items():
-        expected = pulls * round(federation.means[arm] * wire.STEPS) / wire.STEPS
-        require(abs(value - expected) < 0.1, f"{site}: release {number}, arm {arm}: {value}, not {expected}")
-
-
-def check_releases(federation, site, adds_up=False):
-    """What was on the wire is in the outbox, and each reward is in it once. adds_up: a sink says its component's sums."""
+def ledger_of(federation, site, adds_up=False):
+    """{number: release} of a site that was stopped; what was on the wire is in it. adds_up: a sink says its component's sums."""
     shutil.copytree(federation.folder / f"state-{site}", federation.folder / f"state-look-{site}")
     outbox = {number: payload for number, (payload, _, _) in federation.outbox(f"look-{site}").items()}
     for epoch, payloads in federation.reports(site).items():
         for payload in () if adds_up else payloads:
             require(payload in outbox.values(), f"{site}: a report of epoch {epoch} is not in the ledger")
-    for number, payload in outbox.items():
-        check_sums(federation, site, number, payload)
     return outbox
 
 
-def end_run(federation):
+def check_releases(federation, site, adds_up=False):
+    """Each reward is in one, once."""
+    outbox = ledger_of(federation, site, adds_up)
+    for payload in outbox.values():
+        check_sums(federation, site, payload)
+    return outbox
+
+
+def end_run(federation, check=check_releases):
+    """To its end, with what holds of each site."""
     federation.allow(10 ** 9)
     status = wait_for("the run ends", federation.is_finished, 120)
     require(status["winner"] == "arm 0", f"{status}")
@@ -137,26 +120,28 @@ def end_run(federation):
     federation.end_applications()
     for site in federation.sites:
         federation.stop(site)
-        check_releases(federation, site)
+        check(federation, site)
     return status
 
 
 # ---- Lost ----
 
-@test
-def coordinator_that_lost_all_stops_and_is_built_again(federation_of):
-    federation = begin(federation_of)
+def lose_all_and_come_back(federation, end=end_run):
     federation.allow(10 ** 9)  # traffic does not wait
-    lose(federation)
-    expect_stop(federation)
-    federation.wait_for_log("coordinator", "no state of it")
+    federation.lose("coordinator")
+    expect_stop(federation, "no state of it")
     expect_stop(federation)  # again and again
     recover(federation)
     federation.wait_for_log("coordinator", "the state is built from it")
     federation.stop("coordinator")
     federation.start("coordinator")  # as always, from now on
-    end_run(federation)
+    end(federation)
     require(check_chain(federation) == 1, "not one rebuild")
+
+
+@test
+def coordinator_that_lost_all_stops_and_is_built_again(federation_of):
+    lose_all_and_come_back(begin(federation_of))
 
 
 @test
@@ -167,11 +152,10 @@ def old_copy_stops_and_is_built_again(federation_of):
     wait_for("the first epoch", lambda: federation.is_at(1), 60)
     federation.back_up("coordinator")
     federation.allow(federation.all_to(1))
-    wait_for("the second epoch", lambda: are_in(federation, 2), 60)
+    wait_for("the second epoch", lambda: federation.are_in(2), 60)
     federation.kill("coordinator")
     federation.put_back("coordinator")
-    expect_stop(federation)
-    federation.wait_for_log("coordinator", "its state is an old one")
+    expect_stop(federation, "its state is an old one")
     recover(federation)
     end_run(federation)
     require(check_chain(federation) == 1, "not one rebuild")
@@ -182,10 +166,10 @@ def broker_that_lost_all_too_is_told_by_the_sites(federation_of):
     federation = begin(federation_of)
     for name in ("coordinator", "broker", *federation.sites):
         federation.kill(name)
-    shutil.rmtree(state_of(federation))
+    shutil.rmtree(federation.folder / "state-coordinator")
     federation.wipe_broker()
     federation.start("broker")
-    federation.start("coordinator", words(federation, "--recover"))
+    federation.start_with("coordinator", "--recover")
     status = wait_for("it waits", lambda: (federation.status() or {}).get("phase") == "recovering" and federation.status(), 60)
     require(sorted(status["waits_for"]) == sorted(federation.sites) and status["needed"] == len(federation.sites), f"{status}")
     for site in federation.sites[1:]:
@@ -207,7 +191,7 @@ def longer_chain_stops_it(federation):
     federation.kill("site-2")  # it holds what all hold
     held = federation.site_status("site-0")["entry"]
     newest = next(entry for entry in reversed(entries(federation)) if entry.number == held)
-    lose(federation)
+    federation.lose("coordinator")
     # The broker forgets what site-2 showed: who knows what it holds?
     client = federation.client("site-2")
     client.publish(federation.topic("up/site-2/chain"), b"", retain=True)
@@ -252,7 +236,7 @@ def two_entries_of_one_number_are_an_alarm(federation_of):
     process = federation.processes["coordinator"]
     wait_for("the coordinator stops", lambda: process.poll() is not None, 60)
     require(process.returncode == STATE_LOST and "is not of its log" in federation.log("coordinator"), "it goes on")
-    federation.start("coordinator", words(federation, "--recover"))
+    federation.start_with("coordinator", "--recover")
     process = federation.processes["coordinator"]
     wait_for("nothing is built of a fork", lambda: process.poll() is not None, 60)
     require(process.returncode == STATE_LOST and "nothing was written" in federation.log("coordinator"), "it goes on")
@@ -265,7 +249,7 @@ def begin_graph(federation_of, network, sites):
     federation.play_over(network)
     federation.start_all()
     federation.apply(allowance=federation.all_to(1))
-    wait_for("all sites are in the second epoch", lambda: are_in(federation, 2), 60)
+    wait_for("all sites are in the second epoch", lambda: federation.are_in(2), 60)
     return federation
 
 
@@ -283,7 +267,7 @@ def all_decide(federation, adds_up=False):
 @test
 def coordinator_of_a_ring_comes_back_in_the_same_term(federation_of):
     federation = begin_graph(federation_of, {"kind": "ring"}, 4)
-    lose(federation)
+    federation.lose("coordinator")
     expect_stop(federation)
     recover(federation)
     all_decide(federation)
@@ -294,7 +278,7 @@ def coordinator_of_a_ring_comes_back_in_the_same_term(federation_of):
 def coordinator_of_a_hybrid_is_built_again(federation_of):
     stars = {"kind": "hybrid", "components": [{"agents": 3, "kind": "star-graph"}, {"agents": 3, "kind": "star-graph"}]}
     federation = begin_graph(federation_of, stars, 6)
-    lose(federation)
+    federation.lose("coordinator")
     expect_stop(federation)
     recover(federation)
     all_decide(federation, adds_up=True)
@@ -306,12 +290,12 @@ def coordinator_of_a_hybrid_is_built_again(federation_of):
 @test
 def wrong_words_are_refused(federation_of):
     federation = begin(federation_of)
-    lose(federation)
-    code, said = federation.run_to_end("coordinator", words(federation, "--recover", "--new-term"))
+    federation.lose("coordinator")
+    code, said = federation.run_to_end("coordinator", "--recover", "--new-term")
     require(code == 2 and "one of --recover and --new-term" in said, f"{code} {said}")
-    code, said = federation.run_to_end("coordinator", words(federation, "--sites", "2"))
+    code, said = federation.run_to_end("coordinator", "--sites", "2")
     require(code == 2 and "--recover" in said, f"{code} {said}")
-    code, said = federation.run_to_end("coordinator", words(federation, "--recover", "--run", "1"))
+    code, said = federation.run_to_end("coordinator", "--recover", "--run", "1")
     require(code == 2 and "--run" in said, f"{code} {said}")
 
 
@@ -320,17 +304,16 @@ def wrong_words_are_refused(federation_of):
 def lose_hastily(federation, rng, backup):
     """Under traffic, at any moment."""
     way = rng.choice(["emptied", "old copy", "killed while it recovers", "sites first", "two at once"])
-    federation.kill("coordinator")
-    shutil.rmtree(state_of(federation))
+    federation.lose("coordinator")
     if way == "old copy":
-        shutil.copytree(backup, state_of(federation))
+        shutil.copytree(backup, federation.folder / "state-coordinator")
     if way == "sites first":
         federation.kill("broker")
         federation.wipe_broker()
         federation.start("broker")
     if way == "killed while it recovers":
         for _ in range(2):
-            federation.start("coordinator", words(federation, "--recover"))
+            federation.start_with("coordinator", "--recover")
             time.sleep(rng.uniform(0.02, 0.4))
             federation.kill("coordinator")
     if way == "two at once":  # one of them has begun a new run in silence, for a moment
@@ -342,38 +325,31 @@ def lose_hastily(federation, rng, backup):
     return way
 
 
-def lose_again_and_again(federation, count, rng, allow, end_run):
-    """allow(number) lets the applications go on before the coordinator is lost for that time. Result: how many were rebuilt."""
-    backup = federation.folder / "backup"
-    shutil.copytree(state_of(federation), backup)
-    ways = []
-    for number in range(1, count + 1):
-        allow(number)
-        time.sleep(rng.uniform(0.05, 0.5))
-        ways.append(lose_hastily(federation, rng, backup))
-    end_run(federation)
-    rebuilt = check_chain(federation)
-    kept = federation.log("coordinator").count("no site holds more than this state")  # of an old copy, if no round was closed since
-    require(rebuilt + min(kept, ways.count("old copy")) >= count, f"{rebuilt} of {count} lost coordinators were rebuilt, {kept} kept: {ways}")
-    return rebuilt
-
-
-def come_back(lose):
-    """lose(count, rng): a run whose coordinator is lost count times; how many were rebuilt."""
+def come_back_again_and_again(begin, allow, end=end_run):
+    """Coordinators of runs that begin so are lost ten times each, until enough were rebuilt; allow(federation, number, count) lets the
+    applications go on before the one of this number is lost."""
     rng = seeded()
     wanted, rebuilt = (100, 0) if IS_LONG else (4, 0)
     while rebuilt < wanted:
-        rebuilt += lose(min(10, wanted), rng)
+        federation, count, ways = begin(), min(10, wanted), []
+        backup = federation.folder / "backup"
+        shutil.copytree(federation.folder / "state-coordinator", backup)
+        for number in range(1, count + 1):
+            allow(federation, number, count)
+            time.sleep(rng.uniform(0.05, 0.5))
+            ways.append(lose_hastily(federation, rng, backup))
+        end(federation)
+        found = check_chain(federation)
+        kept = federation.log("coordinator").count("no site holds more than this state")  # of an old copy, if no round was closed since
+        require(found + min(kept, ways.count("old copy")) >= count, f"{found} of {count} lost coordinators were rebuilt, {kept} kept: {ways}")
+        rebuilt += found
     print(f"{rebuilt} rebuilt coordinators, closed rounds bit-equal")
 
 
 @test
 def coordinators_that_are_lost_in_every_hasty_way_come_back(federation_of):
-    def lose(count, rng):
-        federation = begin(federation_of, rounds=12)
-        return lose_again_and_again(federation, count, rng,
-                                    lambda number: federation.allow(int(federation.all_to(1) * (1 + 0.5 * number))), end_run)
-    come_back(lose)
+    come_back_again_and_again(lambda: begin(federation_of, rounds=12), lambda federation, number, _:
+                              federation.allow(int(federation.all_to(1) * (1 + 0.5 * number))))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,9 @@ from support import IS_LONG, TACIT, Federation, UnixConnection, call, control, m
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
 import contexts  # noqa: E402
+import gossip  # noqa: E402
+import phased  # noqa: E402
+import votes  # noqa: E402
 
 MEANS = [0.875, 0.75, 0.125]
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/operations.md"
@@ -34,10 +37,13 @@ def end_first_run(federation, sites=None):
     federation.wait_for_sites("knows", lambda site: federation.phase(site) in ENDED, 120, sites=sites)
 
 
-def begin_second(federation, **values):
+def begin_second(federation, ends_first=False):
     """The coordinator, with another file over the same state."""
     federation.stop("coordinator")
-    federation.write_coordinator(federation.run_section(id=2, **values))
+    if ends_first:
+        code, said = federation.run_to_end("coordinator", "--end-run")
+        require(code == 0, said)
+    federation.write_coordinator(federation.run_section(id=2))
     federation.start("coordinator")
 
 
@@ -217,9 +223,8 @@ def file_with_the_same_number_or_a_run_under_way_is_refused_in_words(federation_
     code, said = federation.run_to_end("coordinator")
     require(code == 2 and "run of this state has ended" in said, f"{code} {said}")
     federation.write_coordinator(federation.run_section())
-    words = [*federation.words_of("coordinator"), "--end-run"]
     for said_before in (False, True):  # twice is once
-        code, said = federation.run_to_end("coordinator", words)
+        code, said = federation.run_to_end("coordinator", "--end-run")
         require(code == 0 and ("was before" in said) == said_before, f"{code} {said}")
     federation.write_coordinator(federation.run_section(horizon=100001))
     code, said = federation.run_to_end("coordinator")
@@ -235,9 +240,7 @@ def file_with_the_same_number_or_a_run_under_way_is_refused_in_words(federation_
 @test
 def two_coordinators_at_once_and_an_old_announcement(federation_of):
     """A site joins one and names the other; what was announced for run 1, said again, moves nobody."""
-    federation = small(federation_of)
-    for site in federation.sites:
-        federation.write_agent(site, federation.policy(), runs="join")
+    federation = small(federation_of, runs="join")
     federation.start_all()
     end_first_run(federation)
     federation.stop("coordinator")
@@ -263,23 +266,6 @@ def two_coordinators_at_once_and_an_old_announcement(federation_of):
 
 # ---- Other protocols ----
 
-class Other(Federation):
-    """Of another protocol: `keys` stand in its run, `rules` in the sites' policies."""
-
-    def __init__(self, means, word, keys, rules=None, **options):
-        self.protocol, self.keys, self.rules = word, keys, rules or {}
-        super().__init__(means, **options)
-
-    def run_section(self, **values):
-        return {"id": 1, "horizon": self.horizon, "epsilon": self.epsilon, **self.keys, **values}
-
-    def policy(self, **values):
-        return super().policy(**{**self.rules, **values})
-
-    def write_agent(self, site, policy, **more):
-        super().write_agent(site, policy, runs="join", **more)
-
-
 def two_runs_of(federation):
     federation.start_all()
     end_first_run(federation)
@@ -289,38 +275,18 @@ def two_runs_of(federation):
 
 @test
 def two_runs_of_play_in_phases(federation_of):
-    two_runs_of(federation_of(MEANS, "phased-index", {"quorum": 3, "rule": "index", "deadline_s": 60, "confidence": 0.95},
-                              {"rounds_max": 4000}, kind=Other, horizon=100000))
+    two_runs_of(federation_of(MEANS, kind=phased.Phased, horizon=100000, runs="join"))
 
 
 @test
 def two_runs_of_votes(federation_of):
-    two_runs_of(federation_of(MEANS, "votes", {"accuracy": 0.02, "delta": 0.05, "votes": 2, "tick_ms": 50}, kind=Other,
-                              horizon=1000000))
-
-
-class Gossiping(Other):
-    """On a ring: no quorum, no limit of rounds."""
-
-    def __init__(self, means, **options):
-        super().__init__(means, "gossip-ucb", {"exchange_s": 0.1}, **options)
-        self.run_tacit("broker-config", "--directory", self.folder / "broker", "--coordinator", self.folder / "coordinator.yaml",
-                       "--pki", self.pki, "--port", self.port, "--persistence", self.persistence)
-        self.allow_access("tap", "read tacit/v1/#")
-
-    def write_coordinator(self, run, **more):
-        super().write_coordinator(run, network={"kind": "ring"}, **more)
-
-    def policy(self, **values):
-        policy = super().policy(pulls_max=self.horizon + len(self.means), **values)
-        del policy["rounds_max"]
-        return policy
+    two_runs_of(federation_of(MEANS, kind=votes.Votes, sites=3, votes=2, runs="join"))
 
 
 @test
 def two_runs_of_gossip(federation_of):
     """A release is a reward: those of the second run begin anew, and the estimates, too."""
-    federation = federation_of(MEANS, kind=Gossiping, horizon=60)
+    federation = federation_of(MEANS, kind=gossip.Gossip, sites=3, horizon=60, runs="join")
     federation.start_all()
     for run in (1, 2):
         if run == 2:
@@ -362,14 +328,12 @@ class Contexts(contexts.Trial):
 
     def end_first(self):
         """It does not end by itself; the file is that of the next run already."""
-        self.processes["coordinator"].terminate()
-        require(self.processes["coordinator"].wait(60) == 0, "it does not stop")
+        self.stop("coordinator")
         file = self.folder / "coordinator.yaml"
         text = file.read_text()
         file.write_text(text.replace('"id": 2, ', ""))
-        words = [*self.words_of("coordinator"), "--end-run"]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
-        require(done.returncode == 0 and "is over" in done.stderr, f"{done}")
+        code, said = self.run_to_end("coordinator", "--end-run")
+        require(code == 0 and "is over" in said, f"{code} {said}")
         file.write_text(text)
 
 
@@ -409,7 +373,7 @@ def training_has_one_run_and_says_why(federation_of):
     federation.start("coordinator")
     wait_for("the run has begun", federation.status, 120)
     federation.stop("coordinator")
-    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--end-run"])
+    code, said = federation.run_to_end("coordinator", "--end-run")
     require(code == 0, f"{code} {said}")
     federation.write_coordinator({**run, "id": 2}, protocol="select", arms=federation.sites)
     code, said = federation.run_to_end("coordinator")
@@ -506,11 +470,7 @@ def person_has_so_many_rewards_over_restarts_and_runs(federation_of):
     connection = UnixConnection(federation.socket_of("site-0"))
     require(call(connection, "DELETE", f"/v1/decisions/{one['id']}")[0] == 200, "it cannot be closed")
     require(ask_about(federation, ["eve", "eve"]) == ["planned", "exploit"], "a place that came back")
-    federation.stop("coordinator")
-    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--end-run"])
-    require(code == 0, said)
-    federation.write_coordinator(federation.run_section(id=2))
-    federation.start("coordinator")
+    begin_second(federation, ends_first=True)
     in_second(federation, ["site-0"])
     wait_for("a plan", lambda: (federation.site_status("site-0") or {"unserved": 0})["unserved"] > 0, 120)
     # eve had one reward, and a place that was open when the run ended: it came back, too.
@@ -528,17 +488,11 @@ def person_has_so_many_rewards_over_restarts_and_runs(federation_of):
 @test
 def late_reward_of_an_old_run_enters_nothing(federation_of):
     """The reward would show in the sums: it is not the arm's own."""
-    federation = small(federation_of)
-    for site in federation.sites:
-        federation.write_agent(site, federation.policy(), runs="join")
+    federation = small(federation_of, runs="join")
     federation.start_all()
     federation.apply(allowance=0)
     decisions = open_decisions(federation, "site-0", 5)
-    federation.stop("coordinator")
-    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--end-run"])
-    require(code == 0, said)
-    federation.write_coordinator(federation.run_section(id=2))
-    federation.start("coordinator")
+    begin_second(federation, ends_first=True)
     in_second(federation)
     wait_for("site-0 explores", lambda: federation.phase("site-0") == "exploring")
     before = federation.site_status("site-0")
@@ -552,10 +506,8 @@ def late_reward_of_an_old_run_enters_nothing(federation_of):
 @test
 def kills_at_any_time_between_two_runs(federation_of):
     """Sites and coordinator die while one run ends and the next begins; both runs have their results, once."""
-    federation = small(federation_of)
+    federation = small(federation_of, runs="join")
     chance = seeded()
-    for site in federation.sites:
-        federation.write_agent(site, federation.policy(), runs="join")
     federation.start_all()
     federation.apply()
     for run in range(1, 6 if IS_LONG else 3):

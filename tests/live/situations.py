@@ -12,6 +12,7 @@ import subprocess
 import time
 
 from votes import Votes  # first: support, which it imports, has another file of this name in its path
+from gossip import Gossip
 from phased import Phased
 from federation import free_port
 from support import PATIENCE, TACIT, Application, UnixConnection, call, date, main, require, test, wait_for
@@ -25,9 +26,8 @@ OK, WAITING, ATTENTION, DOWN = range(4)
 
 def status_of(federation, party):
     """Exit code and what it says."""
-    done = subprocess.run([TACIT, "status", "--json", "--config", str(federation.folder / f"{party}.yaml")],
-                          capture_output=True, text=True, timeout=60, check=False)
-    return done.returncode, json.loads(done.stdout)
+    code, said = federation.told(party, "--json")
+    return code, json.loads(said)
 
 
 def seen(federation, party):
@@ -87,13 +87,20 @@ CONTRADICTORY = [{"refused", "consent", "unannounced"}, {"rewards", "decisions",
 
 # ---- Making ----
 
-def star(federation_of, policies=(), means=None, **options):
-    """Three sites below a coordinator, all of whom say after six seconds what does not move."""
-    federation = federation_of(means or MEANS, **{"rounds": 4, "gap": 0.25, **options})
-    federation.write_coordinator(federation.run_section(), waiting_after_s=AFTER_S)
+def say_soon(federation, policies=(), without=()):
+    """All of whom say after six seconds what does not move."""
+    run = federation.run_section()
+    for key in without:
+        del run[key]
+    federation.write_coordinator(run, waiting_after_s=AFTER_S)
     for site in federation.sites:
-        federation.write_agent(site, federation.policy(**dict(policies).get(site, {})), waiting_after_s=AFTER_S)
+        federation.write_agent(site, {**federation.policy(), **dict(policies).get(site, {})}, waiting_after_s=AFTER_S)
     return federation
+
+
+def star(federation_of, policies=(), means=None, **options):
+    """Three sites below a coordinator."""
+    return say_soon(federation_of(means or MEANS, **{"rounds": 4, "gap": 0.25, **options}), policies)
 
 
 def ring(federation_of, means=None, without=(), **more):
@@ -368,14 +375,7 @@ def a_site_refuses_all_arms_that_are_in(federation_of):
 @situation(coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(ATTENTION, {"rounds": []}), site_2=NO_ORDER)
 def the_rounds_of_a_policy_are_reached(federation_of):
     """Nobody knows before how many rounds it will be."""
-    federation = federation_of([0.876, 0.875, 0.125])
-    run = federation.run_section()
-    for key in ("rounds", "gap"):
-        del run[key]
-    federation.write_coordinator(run, waiting_after_s=AFTER_S)
-    for site in federation.sites:
-        policy = federation.policy(**({"rounds_max": 2} if site == "site-1" else {}))
-        federation.write_agent(site, policy, waiting_after_s=AFTER_S)
+    federation = say_soon(federation_of([0.876, 0.875, 0.125]), {"site-1": {"rounds_max": 2}}, ("rounds", "gap"))
     begin(federation)
     return federation
 
@@ -439,33 +439,15 @@ def a_ring_has_decided(federation_of):
 
 @situation(coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(ATTENTION, {"rounds": []}), site_2=NO_ORDER)
 def the_rounds_of_a_policy_are_reached_by_an_index(federation_of):
-    federation = federation_of([0.876, 0.875, 0.125], kind=Phased)
-    federation.write_coordinator(federation.run_section(), waiting_after_s=AFTER_S)
-    for site in federation.sites:
-        policy = {**federation.policy(), "rounds_max": 2 if site == "site-1" else 4000}
-        federation.write_agent(site, policy, waiting_after_s=AFTER_S)
+    federation = say_soon(federation_of([0.876, 0.875, 0.125], kind=Phased), {"site-1": {"rounds_max": 2}})
     begin(federation)
-    return federation
-
-
-def gossip(federation_of):
-    """Five, whose run does not end."""
-    horizon = 10 ** 6
-    federation = federation_of(MEANS, sites=5, horizon=horizon)
-    federation.write_coordinator({"id": 1, "horizon": horizon, "epsilon": federation.epsilon, "exchange_s": 0.1},
-                                 protocol="gossip-ucb", waiting_after_s=AFTER_S)
-    federation.write_network({"kind": "ring"})
-    for site in federation.sites:
-        policy = federation.policy(pulls_max=horizon + len(MEANS))
-        del policy["rounds_max"]
-        federation.write_agent(site, policy, protocol="gossip-ucb", waiting_after_s=AFTER_S)
     return federation
 
 
 @situation(coordinator=(WAITING, {"sites": ["site-2"]}), site_0=NOTHING, site_1=NOTHING, site_2=(DOWN, {}), site_3=NOTHING)
 def a_neighbour_in_gossip_is_dead(federation_of):
-    """The others play on."""
-    federation = gossip(federation_of)
+    """The others play on, in a run that does not end."""
+    federation = say_soon(federation_of(MEANS, kind=Gossip, horizon=10 ** 6, epsilon=1000.0))
     begin(federation, [])
     federation.kill("site-2")
     for site in federation.sites:
@@ -476,10 +458,7 @@ def a_neighbour_in_gossip_is_dead(federation_of):
 
 @situation(coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(DOWN, {}), site_2=NO_ORDER)
 def a_voter_is_dead(federation_of):
-    federation = federation_of([0.125, 0.875, 0.8, 0.5], kind=Votes, votes=5)
-    federation.write_coordinator(federation.run_section(), waiting_after_s=AFTER_S)
-    for site in federation.sites:
-        federation.write_agent(site, federation.policy(), waiting_after_s=AFTER_S)
+    federation = say_soon(federation_of([0.125, 0.875, 0.8, 0.5], kind=Votes, votes=5))
     begin(federation, [])
     federation.kill("site-1")
     for site in federation.sites:

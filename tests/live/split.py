@@ -5,12 +5,11 @@ import hashlib
 import hmac
 import select
 import struct
-import subprocess
 import threading
 import time
 
 import wire
-from support import PATIENCE, TACIT, TRIES, main, require, test, wait_for
+from support import PATIENCE, TRIES, main, require, test, wait_for
 from wire import STEPS, field, fixed32
 
 LIAR = 2  # of five
@@ -110,13 +109,6 @@ class Liar(threading.Thread):
         self.answer(topic, body[at + properties:])
 
 
-def told(federation, name):
-    """Exit code of `tacit status`, and what it says."""
-    done = subprocess.run([TACIT, "status", "--config", federation.folder / f"{name}.yaml"], capture_output=True, text=True,
-                          timeout=30, check=False)
-    return done.returncode, " ".join(done.stdout.split())
-
-
 def ring(federation_of):
     """One round decides: then an answer is due."""
     federation = federation_of([0.5, 0.5, 0.5], sites=5, rounds=1, gap=0.5)
@@ -125,7 +117,8 @@ def ring(federation_of):
 
 
 def names_the_liar(federation, name):
-    code, said = told(federation, name)
+    code, said = federation.told(name)
+    said = " ".join(said.split())
     words = "signed two different rows of round 1" if name != "coordinator" else "signed two different rows of one round"
     return code == 2 and words in said and f"site-{LIAR}" in said
 
@@ -177,8 +170,8 @@ def answer_is_said_late_with_the_name_of_the_member_that_is_silent_at_the_end(fe
     decided = ("decided", "finished")
     wait_for("all say it", lambda: all(federation.phase(site) in decided for site in honest), 90 / PATIENCE)
     for site in honest:
-        code, said = told(federation, site)
-        require(code == 1 and f"not confirmed by site-{LIAR}" in said, f"{site}: {code} {said}")
+        code, said = federation.told(site)
+        require(code == 1 and f"not confirmed by site-{LIAR}" in " ".join(said.split()), f"{site}: {code} {said}")
         require(federation.get(site, "/v1/result")["winner"] == "arm 0", f"{site}: {said}")
     silent.over = True
     federation.end_applications()
@@ -192,7 +185,7 @@ def answer_is_said_when_all_agree(federation_of):
     federation.apply()
     wait_for("all sites decide", lambda: all(federation.phase(site) in ("decided", "finished") for site in federation.sites), 15)
     for site in federation.sites:
-        code, said = told(federation, site)
+        code, said = federation.told(site)
         require(code == 0 and federation.get(site, "/v1/result")["winner"] == "arm 0", f"{site}: {code} {said}")
     federation.end_applications()
 

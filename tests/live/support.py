@@ -179,6 +179,33 @@ class Tested(federation.Federation):
         code = self.processes[name].wait(PATIENCE_S)
         require(code == 0, f"{name} ended with {code} on SIGTERM: {self.log(name)[-500:]}")
 
+    def lose(self, name):
+        self.kill(name)
+        shutil.rmtree(self.folder / f"state-{name}")
+
+    def start_with(self, name, *words):
+        self.start(name, [*self.words_of(name), *words])
+
+    def run_to_end(self, name, *more, words=None):
+        """Starts a daemon that ought to end by itself: its code and what it said."""
+        try:
+            done = subprocess.run([*(words or self.words_of(name)), *more], capture_output=True, text=True, timeout=PATIENCE_S,
+                                  check=False)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"{name} started where it must refuse to") from None
+        return done.returncode, done.stderr
+
+    def write_access(self):
+        """What the broker allows, by the coordinator's file."""
+        self.run_tacit("broker-config", "--directory", self.folder / "broker", "--coordinator", self.folder / "coordinator.yaml", "--pki",
+                       self.pki, "--port", self.port, "--persistence", self.folder / "persistence")
+
+    def told(self, name, *words):
+        """Exit code of `tacit status`, and what it says."""
+        done = subprocess.run([TACIT, "status", *words, "--config", self.folder / f"{name}.yaml"], capture_output=True, text=True,
+                              timeout=PATIENCE_S, check=False)
+        return done.returncode, done.stdout
+
     def back_up(self, name):
         """Of a daemon that runs, and goes on."""
         self.stop(name)
@@ -212,6 +239,9 @@ class Tested(federation.Federation):
         status = self.site_status(site)
         return status and status["phase"]
 
+    def are_in(self, epoch, sites=None):
+        return all((self.site_status(site) or {"epoch": 0})["epoch"] >= epoch for site in sites or self.sites)
+
     def has_decided(self, site):
         return self.phase(site) in ("decided", "finished")
 
@@ -233,13 +263,14 @@ class Federation(Tested):
     documented = documented_status()
     protocol = "elimination"  # which files need not name
     may_be_late = False  # rewards that an application gives at once
+    runs = None  # what sites' files say of next ones
 
     def __init__(self, means, sites=3, quorum=None, deadline_s=60, horizon=400000, rounds=12, gap=2.0 ** -6,
-                 strangers=(), epsilon=EPSILON, participation=1.0):
+                 strangers=(), epsilon=EPSILON, participation=1.0, runs=None):
         super().__init__(TACIT, pathlib.Path(tempfile.mkdtemp(prefix="tacit-fed-")), "trial",
                          [f"site-{i}" for i in range(sites)], [f"arm {i}" for i in range(len(means))])
         self.means, self.epsilon, self.horizon = means, epsilon, horizon
-        self.rounds, self.gap, self.participation = rounds, gap, participation
+        self.rounds, self.gap, self.participation, self.runs = rounds, gap, participation, runs
         self.quorum, self.deadline_s = quorum or sites, deadline_s
         self.persistence = self.folder / "persistence"
         self.applications = []
@@ -277,7 +308,8 @@ class Federation(Tested):
         super().write_coordinator(*words, **{**self.named(), **more})
 
     def write_agent(self, *words, **more):
-        super().write_agent(*words, **{**self.named(), **more})
+        runs = {"runs": self.runs} if self.runs else {}
+        super().write_agent(*words, **{**self.named(), **runs, **more})
 
     def write_network(self, network):
         super().write_network(network, "--persistence", self.persistence)
@@ -364,15 +396,6 @@ class Federation(Tested):
         for file in self.persistence.iterdir():
             file.unlink()
 
-    def run_to_end(self, name, words=None):
-        """Starts a daemon that ought to refuse: its code and what it said."""
-        try:
-            done = subprocess.run(words or self.words_of(name), capture_output=True, text=True, timeout=PATIENCE_S,
-                                  check=False)
-        except subprocess.TimeoutExpired:
-            raise AssertionError(f"{name} started where it must refuse to") from None
-        return done.returncode, done.stderr
-
     # Looking
 
     def is_in_phase(self, phase):
@@ -410,6 +433,16 @@ class Federation(Tested):
                 found.setdefault(wire.epoch_of(payload), set()).add(payload)
         return found
 
+    def refused_by(self, name):
+        return self.status()["refused"] if name == "coordinator" else self.site_status(name)["refused_messages"]
+
+    def expect_refusals(self, name, client, messages):
+        """(what is after the federation in the topic, payload): each is refused before the next one is sent."""
+        known = self.refused_by(name)
+        for number, (rest, payload) in enumerate(messages, 1):
+            require(client.publish(self.topic(rest), payload) == 0, f"the broker refuses message {number}")
+            wait_for(f"message {number} is refused", lambda number=number: self.refused_by(name) >= known + number)
+
     # Numbers
 
     def pulls(self, epoch, active, before=0):
@@ -436,6 +469,13 @@ class Federation(Tested):
     def allow(self, count):
         for application in self.applications:
             application.allowance = count
+
+    def play_to(self, epoch, step):
+        """So many pulls at a time, until all sites are in this epoch."""
+        def is_there():
+            self.allow(self.applications[0].allowance + step)
+            return self.are_in(epoch)
+        wait_for(f"all sites are in epoch {epoch}", is_there, 120)
 
     def end_applications(self):
         for application in self.applications:
@@ -468,8 +508,7 @@ class Two(Federation):
 
     def write_helper(self, epsilon, **more):
         super().write_helper(epsilon, **more)
-        self.run_tacit("broker-config", "--directory", self.folder / "broker", "--coordinator", self.folder / "coordinator.yaml",
-                       "--pki", self.pki, "--port", self.port, "--persistence", self.persistence)
+        self.write_access()
 
     def begin(self, **options):
         self.start_all()
@@ -584,6 +623,14 @@ def check_status(trial, application):
     return ledger
 
 
+def check_sums(trial, site, payload):
+    """Each reward of its pulls is in this release, once."""
+    pulls, sums = wire.sums_of(payload)
+    for arm, value in sums.items():
+        expected = pulls * round(trial.means[arm] * STEPS) / STEPS
+        require(abs(value - expected) < 0.1, f"{site}: after {pulls} pulls, arm {arm}: {value}, not {expected}")
+
+
 def check_outbox(trial, site, ledger=None):
     """One release an epoch: the same bytes in the outbox, in the ledger and on the wire; no reward lost in it."""
     outbox, seen = trial.outbox(site), trial.reports(site)
@@ -593,11 +640,8 @@ def check_outbox(trial, site, ledger=None):
         require(payloads == {outbox[epoch][0]}, f"{site}: epoch {epoch}: the wire differs from the outbox")
     if ledger is not None:
         require([one["epoch"] for one in ledger["releases"]] == sorted(outbox), f"{site}: ledger and outbox differ")
-    for epoch, (payload, _, _) in outbox.items():
-        pulls, sums = wire.sums_of(payload)
-        for arm, value in sums.items():
-            expected = pulls * round(trial.means[arm] * STEPS) / STEPS
-            require(abs(value - expected) < 0.1, f"{site}: epoch {epoch}, arm {arm}: {value}, not {expected}")
+    for payload, _, _ in outbox.values():
+        check_sums(trial, site, payload)
     return outbox
 
 
@@ -647,12 +691,17 @@ def kill_anybody(federation, kills, pulls, everybody=None):
 
 
 class Keeper(threading.Thread):
-    """Starts again what a crash point killed, with a later crash point."""
+    """Starts with a crash point, one for all or each its own, and starts again what it killed, with a later one: as long as this
+    context lasts."""
 
     def __init__(self, federation, point, first, later):
         super().__init__(daemon=True)
-        self.federation, self.point, self.next, self.later = federation, point, first, later
+        self.federation, self.later, self.next = federation, later, first
+        self.points = dict.fromkeys(first, point) if isinstance(point, str) else point
         self.deaths, self.trouble, self.over = 0, None, False
+
+    def begin(self, name):
+        self.federation.start(name, TACIT_CRASH_AT=f"{self.points[name]}:{self.next[name]}")
 
     def look(self):
         for name, count in self.next.items():
@@ -662,7 +711,7 @@ class Keeper(threading.Thread):
             require(code == -signal.SIGKILL, f"{name} ended with {code}: {self.federation.log(name)[-500:]}")
             self.deaths += 1
             self.next[name] = self.later(name, count)
-            self.federation.start(name, TACIT_CRASH_AT=f"{self.point}:{self.next[name]}")
+            self.begin(name)
 
     def run(self):
         try:
@@ -672,24 +721,29 @@ class Keeper(threading.Thread):
         except Exception as trouble:  # shown by the test
             self.trouble = trouble
 
+    def __enter__(self):
+        for name in self.next:
+            if name in self.federation.processes:
+                self.federation.kill(name)
+            self.begin(name)
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over = True
+        self.join(10)
+        require(self.trouble is None, f"{self.trouble}")
+
 
 def crash_everywhere(federation, point, first, later, least):
     """Each dies at its first passage of the point, {name: count}, and then at later ones: so many deaths in all at least.
     The run ends all the same; whether it is in order is the caller's to see."""
     federation.start_all([])
-    for name, count in first.items():
-        federation.start(name, TACIT_CRASH_AT=f"{point}:{count}")
-    keeper = Keeper(federation, point, first, later)
-    keeper.start()
-    federation.apply(batch=20)
-    try:
+    with Keeper(federation, point, first, later) as keeper:
+        federation.apply(batch=20)
         wait_for("the run ends", lambda: keeper.trouble or federation.is_finished(), 60)
         federation.wait_for_sites("knows", lambda site: keeper.trouble or federation.phase(site) == "decided", 40)
         federation.end_applications()
-    finally:
-        keeper.over = True
-        keeper.join(10)
-    require(keeper.trouble is None, f"{keeper.trouble}")
     require(keeper.deaths >= least, f"only {keeper.deaths} crashes at {point}")
     for name in first:
         federation.kill(name)
@@ -734,7 +788,6 @@ def run_one(function):
         made.append(kind(*arguments, **options))
         return made[-1]
 
-    federation_of.made = made.append  # for those that make their own kind
     failed = False
     try:
         function(federation_of)

@@ -2,12 +2,10 @@
 """Holders that lose their state: what they say, how the operator begins a new term, and what the sites drop. See
 support.py."""
 import pathlib
-import shutil
-import subprocess
 import sys
 import time
 
-from support import TACIT, TRIES, control, main, require, test, wait_for
+from support import TRIES, control, main, require, test, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
 import phased  # noqa: E402
@@ -20,22 +18,8 @@ BEGINS = "begins: a grantor has lost its state"
 
 def begin_term(federation, *words):
     """As an operator does, with the coordinator stopped."""
-    done = subprocess.run([*federation.words_of("coordinator"), "--new-term", *words], capture_output=True, text=True, timeout=30,
-                          check=False)
-    require(done.returncode == 0 and "begins with the next start" in done.stderr, f"{done.returncode} {done.stderr}")
-
-
-def lose(federation, name):
-    federation.kill(name)
-    shutil.rmtree(federation.folder / f"state-{name}")
-
-
-def expect_stop(federation):
-    """What the sites hold is newer than its state; it says so, and what is to be done."""
-    federation.start("coordinator")
-    process = federation.processes["coordinator"]
-    wait_for("the coordinator stops", lambda: process.poll() is not None, 120)
-    require(process.returncode == 3 and "its state is an old one" in federation.log("coordinator"), f"{process.returncode}")
+    code, said = federation.run_to_end("coordinator", "--new-term", *words)
+    require(code == 0 and "begins with the next start" in said, f"{code} {said}")
 
 
 def open_decisions(federation, site, count):
@@ -57,15 +41,6 @@ def check_rewards_of_before(federation, site, decisions):
     require(before["unserved"] == after["unserved"], f"{before} {after}")
     require(after["epoch"] == before["epoch"], f"{before} {after}")
     application.counts["exploit"] += len(decisions)
-
-
-def check_outbox(federation, site):
-    """Each release has the sum of its own rewards, none has a number twice, and the numbers go on over terms."""
-    shutil.copytree(federation.folder / f"state-{site}", federation.folder / f"state-look-{site}")
-    outbox = federation.outbox(f"look-{site}")
-    for number, (payload, _, _) in outbox.items():
-        restore.check_sums(federation, site, number, payload)
-    return outbox
 
 
 def end_run(federation):
@@ -90,15 +65,14 @@ def coordinator_that_lost_all_goes_on_in_a_new_term(federation_of):
     federation.start_all()
     federation.apply(allowance=federation.all_to(1))
     wait_for("the second epoch", lambda: federation.is_at(2), 120)
-    wait_for("all sites are in it",
-             lambda: all((federation.site_status(site) or {"epoch": 0})["epoch"] >= 2 for site in federation.sites), 120)
+    wait_for("all sites are in it", lambda: federation.are_in(2), 120)
     decisions = open_decisions(federation, "site-1", 5)
     run = federation.site_status("site-0")["run"]
-    lose(federation, "coordinator")
-    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--new-term"])
+    federation.lose("coordinator")
+    code, said = federation.run_to_end("coordinator", "--new-term")
     require(code == 2 and "--run" in said, f"a term of no run: {code} {said}")
     begin_term(federation, "--run", run)
-    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--new-term", "--run", "1"])
+    code, said = federation.run_to_end("coordinator", "--new-term", "--run", "1")
     require(code == 0, f"the state knows its run now: {code} {said}")
     federation.start("coordinator")
     federation.wait_for_sites("is in the term", lambda site: BEGINS in federation.log(site), 120)
@@ -109,7 +83,7 @@ def coordinator_that_lost_all_goes_on_in_a_new_term(federation_of):
     require(status["winner"] == "arm 0", f"{status}")
     for site in federation.sites:
         federation.stop(site)
-        numbers = sorted(check_outbox(federation, site))
+        numbers = sorted(restore.check_releases(federation, site))
         require(numbers[0] == 1 and len(numbers) > status["rounds"], f"{site}: {numbers} in {status['rounds']} rounds")
 
 
@@ -121,23 +95,22 @@ def coordinator_that_was_put_back_hears_that_it_is_behind(federation_of):
     wait_for("the first epoch", lambda: federation.is_at(1), 120)
     federation.back_up("coordinator")
     federation.allow(federation.all_to(1))
-    wait_for("the second epoch", lambda: all((federation.site_status(site) or {"epoch": 0})["epoch"] >= 2
-                                             for site in federation.sites), 120)
+    wait_for("the second epoch", lambda: federation.are_in(2), 120)
     federation.kill("coordinator")
     federation.put_back("coordinator")
-    expect_stop(federation)
+    restore.expect_stop(federation, "its state is an old one")
     require(all(federation.site_status(site)["epoch"] >= 2 for site in federation.sites), "a site went back by itself")
     # The operator may let it go on from there all the same.
     begin_term(federation)
     federation.start("coordinator")
     wait_for("it goes on", federation.status, 120)
-    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--new-term"])
+    code, said = federation.run_to_end("coordinator", "--new-term")
     require(code == 2, f"a term begins beside a coordinator that runs: {code} {said}")
     end_run(federation)
     # Another backup of before the term.
     federation.kill("coordinator")
     federation.put_back("coordinator")
-    expect_stop(federation)
+    restore.expect_stop(federation, "its state is an old one")
 
 
 @test
@@ -146,9 +119,8 @@ def site_of_a_ring_that_lost_all_joins_again_in_a_new_term(federation_of):
     federation.play_over({"kind": "ring"})
     federation.start_all()
     federation.apply(allowance=federation.all_to(1))
-    wait_for("the second epoch",
-             lambda: all((federation.site_status(site) or {"epoch": 0})["epoch"] >= 2 for site in federation.sites), 120)
-    lose(federation, "site-3")
+    wait_for("the second epoch", lambda: federation.are_in(2), 120)
+    federation.lose("site-3")
     federation.start("site-3")
     wait_for("site-3 is halted", lambda: federation.phase("site-3") == "halted", 120)
     federation.stop("coordinator")
@@ -159,21 +131,14 @@ def site_of_a_ring_that_lost_all_joins_again_in_a_new_term(federation_of):
     end_run(federation)
     for site in federation.sites:
         federation.stop(site)
-        numbers = sorted(check_outbox(federation, site))
+        numbers = sorted(restore.check_releases(federation, site))
         require(numbers == list(range(1, len(numbers) + 1)), f"{site}: {numbers}")
 
 
 # Holders whose state is of the same round, but not the newest
 
-def told(federation, name):
-    """Exit code of `tacit status`, and what it says."""
-    done = subprocess.run([TACIT, "status", "--config", federation.folder / f"{name}.yaml"], capture_output=True, text=True,
-                          timeout=30, check=False)
-    return done.returncode, done.stdout
-
-
 def says_who_is_old(federation, name, words):
-    code, said = told(federation, name)
+    code, said = federation.told(name)
     return code == 2 and words in said and "--new-term" in said
 
 
@@ -269,19 +234,8 @@ def begin(federation_of, **options):
     federation.allow_access("thief", "write tacit/v1/#")
     federation.start_all()
     federation.apply(allowance=1, batch=20)
-    play_to(federation, 2)
+    federation.play_to(2, 100)
     return federation
-
-
-def are_in(federation, epoch):
-    return all((federation.site_status(site) or {"epoch": 0})["epoch"] >= epoch for site in federation.sites)
-
-
-def play_to(federation, epoch):
-    def is_there():
-        federation.allow(federation.applications[0].allowance + 100)
-        return are_in(federation, epoch)
-    wait_for(f"all sites are in epoch {epoch}", is_there, 120)
 
 
 def in_term(federation, topic, term, signer):
@@ -318,10 +272,6 @@ def is_deaf_to(federation, site):
                                                   for cause in status["causes"])
 
 
-def start_coordinator(federation, *words):
-    federation.start("coordinator", [*federation.words_of("coordinator"), *words])
-
-
 @test
 def term_that_a_stolen_key_forges_is_not_followed_or_followed_back(federation_of):
     """Signed with the coordinator's own key: what is out of reach is refused in words; what is not is the sites' term, of
@@ -339,7 +289,7 @@ def term_that_a_stolen_key_forges_is_not_followed_or_followed_back(federation_of
         wait_for(f"{site} follows", lambda site=site: term_of(federation, site) == 1 + JUMP)
         wait_for(f"the coordinator says that {site} does not hear it", lambda site=site: is_deaf_to(federation, site))
     federation.stop("coordinator")
-    start_coordinator(federation, "--recover")
+    federation.start_with("coordinator", "--recover")
     federation.wait_for_sites("is in the next term", lambda site: term_of(federation, site) == 2 + JUMP)
     require(term_of(federation, "coordinator") == 2 + JUMP, f"{federation.status()}")
     wait_for("all is well", lambda: federation.status()["state"] == "ok")
@@ -355,10 +305,10 @@ def site_out_of_reach_is_left_out_until_its_owner_says_a_word(federation_of):
             wait_for("site-0 follows", lambda jump=jump: term_of(federation, "site-0") == 1 + jump * JUMP)
         wait_for("the coordinator says it", lambda: is_deaf_to(federation, "site-0"))
         federation.stop("coordinator")
-        start_coordinator(federation, "--recover")  # with all sites: it waits for one that it cannot follow
+        federation.start_with("coordinator", "--recover")  # with all sites: it waits for one that it cannot follow
         federation.wait_for_log("coordinator", "site-0 is in term 196609, out of reach")
         federation.stop("coordinator")
-        start_coordinator(federation, "--recover", "--sites", "2")
+        federation.start_with("coordinator", "--recover", "--sites", "2")
         wait_for("it goes on", lambda: term_of(federation, "coordinator"))
         require(term_of(federation, "coordinator") == 1, "a minority decided")
         require("is not allowed" in control(federation, "site-0", "term", str(FAR), code=2), "any number")
@@ -383,12 +333,12 @@ def coordinator_out_of_reach_is_built_again_in_the_terms_of_its_sites(federation
     run = federation.site_status("site-1")["run"]
     federation.stop("site-0")
     forge(federation, "up/site-0/chain", year_2099, "site-0", retain=True)
-    lose(federation, "coordinator")
+    federation.lose("coordinator")
     thief = federation.client("thief")
     for site in ("site-1", "site-2"):  # they show nothing just now
         thief.publish(federation.topic(f"up/{site}/chain"), b"", retain=True)
     thief.close()
-    start_coordinator(federation, "--recover", "--sites", "1", "--run", run)
+    federation.start_with("coordinator", "--recover", "--sites", "1", "--run", run)
     wait_for("it goes on", lambda: term_of(federation, "coordinator"))
     require(term_of(federation, "coordinator") == year_2099 + 1, "an honest site was the first: no test")
     for site in ("site-1", "site-2"):
@@ -399,10 +349,10 @@ def coordinator_out_of_reach_is_built_again_in_the_terms_of_its_sites(federation
         federation.kill(site)
         federation.start(site)
         wait_for(f"{site} is back", lambda site=site: (federation.site_status(site) or {}).get("connected"))
-    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--new-term"])
+    code, said = federation.run_to_end("coordinator", "--new-term")
     require(code != 0 and "--recover builds it again" in said, f"{code} {said}")
     federation.start("site-0")
-    start_coordinator(federation, "--recover")
+    federation.start_with("coordinator", "--recover")
     end_term_2(federation)
 
 

@@ -76,9 +76,7 @@ class Training(support.Federation):
                                 "quorum": quorum, **two, **run}, protocol="select")
         if two:
             self.write_helper(budget)
-            self.run_tacit("broker-config", "--directory", self.folder / "broker", "--coordinator",
-                           self.folder / "coordinator.yaml", "--pki", self.pki, "--port", self.port,
-                           "--persistence", self.persistence)
+            self.write_access()
         self.allow_access("tap", "read tacit/v1/#")
         for index, site in enumerate(names):
             write_rows(self.folder / f"{site}.csv", rows_of(index, 120))
@@ -94,6 +92,12 @@ class Training(support.Federation):
         path = self.folder / f"own-{len(list(self.folder.glob('own-*')))}.py"
         path.write_text(OWN.replace("BODY", "\n".join("    " + line for line in text.splitlines())))
         return {"command": [sys.executable, "-B", str(path)], "memory_mb": 4096, "cpu_s": 30}
+
+    def teach(self, site, text):
+        """Its program in place of the lesson."""
+        file = self.folder / f"{site}.yaml"
+        lines = [line for line in file.read_text().splitlines() if not line.startswith("training:")]
+        file.write_text("\n".join([*lines, f"training: {json.dumps(self.script(text))}"]) + "\n")
 
     # Looking
 
@@ -206,8 +210,7 @@ def check_secrets(trial, *secrets):
 
 @test
 def five_sites_learn_in_ten_rounds(federation_of):
-    trial = Training()
-    federation_of.made(trial)
+    trial = federation_of(kind=Training)
     trial.start_all()
     status = trial.wait_for_end()
     accuracy = trial.accuracy()
@@ -236,8 +239,7 @@ def kill_some(trial, name, count, dice):
 
 
 def run_with_kills(federation_of, name):
-    trial = Training(rounds=2 * KILLS + 4, deadline_s=8, budget=20000.0)
-    federation_of.made(trial)
+    trial = federation_of(kind=Training, rounds=2 * KILLS + 4, deadline_s=8, budget=20000.0)
     trial.start_all()
     kill_some(trial, name, KILLS, seeded())
     trial.wait_for_end(60 + 20 * KILLS)
@@ -262,14 +264,10 @@ def a_killed_broker_loses_nothing(federation_of):
 
 def begin_with_a_command_that_waits(federation_of):
     """That of site-0, in each round for a file of the test's in this folder."""
-    trial = Training(sites=3, users=3, rounds=3, deadline_s=110, quorum=3)
-    federation_of.made(trial)
-    own = trial.script("(folder / f'began-{told[\"round\"]}-{os.getpid()}').touch()\n"
-                       "while not (folder / f'go-{told[\"round\"]}').exists(): time.sleep(0.02)\n"
-                       "leave([0.1] * numbers)")
-    file = trial.folder / "site-0.yaml"
-    lines = [line for line in file.read_text().splitlines() if not line.startswith("training:")]
-    file.write_text("\n".join([*lines, f"training: {json.dumps(own)}"]) + "\n")
+    trial = federation_of(kind=Training, sites=3, users=3, rounds=3, deadline_s=110, quorum=3)
+    trial.teach("site-0", "(folder / f'began-{told[\"round\"]}-{os.getpid()}').touch()\n"
+                "while not (folder / f'go-{told[\"round\"]}').exists(): time.sleep(0.02)\n"
+                "leave([0.1] * numbers)")
     trial.start_all()
     return trial, trial.folder / "state-site-0/training"
 
@@ -309,7 +307,7 @@ def a_coordinator_that_lost_all_has_its_model_from_a_site(federation_of):
         wait_for(f"a training in round {number}", lambda number=number: list(folder.glob(f"began-{number}-*")), 120)
         if number == 2:
             wait_for("the others have released", lambda: len({site for site, at, _ in trial.said(UPDATE) if at == 2}) == 2, 60)
-            restore.lose(trial)
+            trial.lose("coordinator")
             restore.expect_stop(trial)
             restore.recover(trial)
             trial.stop("coordinator")
@@ -351,8 +349,7 @@ def an_old_state_of_the_coordinator_trains_on_in_a_new_term(federation_of):
 @test
 def the_operator_ends_a_training_with_what_is_there(federation_of):
     """In round 2, when two of three have trained; no other word is taken, and each hears why."""
-    idle = Training()
-    federation_of.made(idle)
+    idle = federation_of(kind=Training)
     idle.start_all(["coordinator"])
     wait_for("it has started", idle.status)
     require("no round has begun" in terms.control(idle, "coordinator", "end", code=1), "it ended before it began")
@@ -381,8 +378,7 @@ def the_operator_ends_a_training_with_what_is_there(federation_of):
 def commands_that_misbehave_do_not_stop_the_run(federation_of):
     """One hangs, one crashes, one writes numbers that are none, one writes too much, one says "not now"."""
     for deadline_s in (2, 8, 30):  # the hanging one costs the deadline each time; a busy machine needs more than 2 s
-        trial = Training(users=3, rounds=7, deadline_s=deadline_s)
-        federation_of.made(trial)
+        trial = federation_of(kind=Training, users=3, rounds=7, deadline_s=deadline_s)
         play_with_misbehaving_commands(trial)
         outbox = trial.outbox("site-2")
         if outbox:
@@ -394,9 +390,7 @@ def play_with_misbehaving_commands(trial):
     bodies = ["time.sleep(100)", "os.kill(os.getpid(), 11)", "leave([float('nan')] * numbers)",
               "print('x' * 3000000)\nleave([1.0] * (numbers + 1))", "sys.exit(75)"]
     for index, body in enumerate(bodies):
-        file = trial.folder / f"site-{index}.yaml"
-        lines = [line for line in file.read_text().splitlines() if not line.startswith("training:")]
-        file.write_text("\n".join([*lines, f"training: {json.dumps(trial.script(body))}"]) + "\n")
+        trial.teach(f"site-{index}", body)
     trial.start_all()
     status = trial.wait_for_end(240)
     require(status["rounds"] == 7, f"{status}")
@@ -412,14 +406,10 @@ def what_a_site_keeps_does_not_leave(federation_of):
     """Two lives of a site that differ in everything that it may hide; the same noise: the same bytes leave."""
     said = []
     for body in ("leave([float('nan')] * numbers)", "leave([1e-30] * numbers)"):
-        trial = Training(sites=2, users=2, rounds=2, numbers=9000, budget=400.0, quorum=2)
-        federation_of.made(trial)
+        trial = federation_of(kind=Training, sites=2, users=2, rounds=2, numbers=9000, budget=400.0, quorum=2)
         secret = f"(folder / 'local.json').write_text('{MARKER.decode()}')\nprint('{MARKER.decode()}')\n"
-        own = trial.script(secret + body)
         for site in trial.sites:
-            file = trial.folder / f"{site}.yaml"
-            lines = [line for line in file.read_text().splitlines() if not line.startswith("training:")]
-            file.write_text("\n".join([*lines, f"training: {json.dumps(own)}"]) + "\n")
+            trial.teach(site, secret + body)
         for kind in ("noise", "keys"):
             (trial.folder / f"tape.{kind}").write_bytes(random.Random(kind).randbytes(1 << 23))
         trial.start_all([])
@@ -440,8 +430,7 @@ def what_a_site_keeps_does_not_leave(federation_of):
 
 @test
 def a_site_refuses_what_its_file_does_not_allow(federation_of):
-    trial = Training(sites=2, users=2, rounds=2, quorum=2)
-    federation_of.made(trial)
+    trial = federation_of(kind=Training, sites=2, users=2, rounds=2, quorum=2)
     file = trial.folder / "site-1.yaml"
     file.write_text(file.read_text().replace('"parameters": 15', '"parameters": 30')
                     .replace('"classes": 3', '"classes": 6'))

@@ -6,13 +6,12 @@ import subprocess
 import sys
 import time
 
-import support
-from support import IS_LONG, TACIT, main, require, seeded, test, wait_for
+from support import IS_LONG, TACIT, control, main, require, seeded, test, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
 import restore  # noqa: E402
 import wire  # noqa: E402
-from helper import causes_of, control, named  # noqa: E402
+from helper import causes_of, named  # noqa: E402
 from training import NANO, ORDER, PIECE, Training, check_books  # noqa: E402
 
 CLIP = 4.0
@@ -31,14 +30,10 @@ def clipped(values):
 
 
 def made_by(federation_of, rounds=4, budget=LARGE, numbers=15, slow=0.0, trust=None, quorum=2, **options):
-    trial = Training(sites=3, users=3, rounds=rounds, budget=budget, clip=CLIP, numbers=numbers, quorum=quorum, trust=trust or {},
+    trial = federation_of(kind=Training, sites=3, users=3, rounds=rounds, budget=budget, clip=CLIP, numbers=numbers, quorum=quorum, trust=trust or {},
                      **options)
-    federation_of.made(trial)
     for site in range(3):
-        own = trial.script(f"time.sleep({slow})\nleave([{0.02 * (site + 1)} if at % 3 == {site} else -0.01 for at in range(numbers)])")
-        file = trial.folder / f"site-{site}.yaml"
-        lines = [line for line in file.read_text().splitlines() if not line.startswith("training:")]
-        file.write_text("\n".join([*lines, f"training: {support.federation.json.dumps(own)}"]) + "\n")
+        trial.teach(f"site-{site}", f"time.sleep({slow})\nleave([{0.02 * (site + 1)} if at % 3 == {site} else -0.01 for at in range(numbers)])")
     return trial
 
 
@@ -131,8 +126,8 @@ def a_helper_that_is_away_is_named_and_nothing_goes_on_without_it(federation_of)
     trial.stop("helper")
     named("the coordinator names it", lambda: "the run waits for the helper (" in causes_of(trial.status()))
     named("a site names it", lambda: "the run waits for the helper (" in causes_of(trial.site_status("site-0")))
-    done = subprocess.run([TACIT, "status", "--config", trial.folder / "coordinator.yaml"], capture_output=True, text=True, check=False)
-    require(done.returncode == 1 and "waits for the helper" in done.stdout, f"{done.returncode}: {done.stdout}")
+    code, said = trial.told("coordinator")
+    require(code == 1 and "waits for the helper" in said, f"{code}: {said}")
     before = trial.status()
     trial.kill("coordinator")
     trial.start("coordinator")
@@ -151,13 +146,13 @@ def hooked_liar_voids_rounds_and_is_dropped_by_the_operator(federation_of):
     named("two void rounds", lambda: "2 rounds in a row are void" in causes_of(trial.status()))
     for words, code, said in ((("retire", "site-1"), 1, "has no arms"), (("drop", "site-2"), 0, "done: drop site-2"),
                               (("drop", "site-1"), 1, "no more would be left")):
-        done = control(trial, *words)
-        require(done.returncode == code and said in done.stdout + done.stderr, f"{words}: {done}")
+        done = control(trial, "coordinator", *words, code=code)
+        require(said in done, f"{words}: {done}")
     answers = trial.status()["helper_answers"]
     wait_for("rounds go on", lambda: trial.status()["helper_answers"] > answers, 60)
     told = trial.folder / "state-site-0/training/round.json"
     wait_for("a site has the next model", lambda: f'"round": {trial.status()["epoch"]},' in told.read_text(), 40)
-    restore.lose(trial)
+    trial.lose("coordinator")
     restore.expect_stop(trial)
     restore.recover(trial)
     status = trial.wait_for_end(90)
@@ -174,8 +169,8 @@ def the_operator_ends_a_training_that_waits(federation_of):
     wait_for("a round", lambda: (trial.status() or {}).get("rounds", 0) >= 1, 60)
     trial.stop("helper")
     wait_for("the helper is asked", lambda: trial.status()["helper_waited_s"] > 0, 40)
-    done = control(trial, "end")
-    require(done.returncode == 0 and "it stays as it is" in done.stdout, f"{done}")
+    done = control(trial, "coordinator", "end")
+    require("it stays as it is" in done, done)
     trial.start("helper")
     trial.wait_for_end(60)
     wait_for("the helper's key is gone", lambda: (trial.get("helper", "/status") or {}).get("phase") == "over", 20)

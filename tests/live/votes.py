@@ -5,19 +5,17 @@ Published sums: the same, and each release is what the ledger has. See support.p
 import collections
 import functools
 import math
-import os
 import pathlib
 import random
 import shutil
-import signal
-import subprocess
 import sys
 import time
 
 import support
-from support import IS_LONG, Application, main, require, wait_for
+from support import IS_LONG, main, require, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
+import copying  # noqa: E402
 import restore  # noqa: E402
 import terms  # noqa: E402
 import wire  # noqa: E402
@@ -26,8 +24,6 @@ MEANS = [0.125, 0.875, 0.8, 0.5]
 LONG_MEANS = [0.125, 0.875, 0.84, 0.5]  # more epochs
 BEST = 1
 HELLO, COMMIT, CAST, GRANTED, REFUSED, ROW, ANEW, RELEASE = range(16, 24)
-COPY = "copy"
-LEFT = 3  # pulls that a copy has still to serve
 
 
 # ---- Messages (src/wire/vote.proto) ----
@@ -56,9 +52,9 @@ class Votes(support.Federation):
     protocol = "votes"
     ledger_has = COMMIT
 
-    def __init__(self, means=MEANS, sites=5, votes=3, horizon=1000000, epsilon=1000.0, **run):
+    def __init__(self, means=MEANS, sites=5, votes=3, horizon=1000000, epsilon=1000.0, runs=None, **run):
         self.run_keys = {"accuracy": 0.02, "delta": 0.05, "tick_ms": 50, **self.threshold(votes), **run}
-        super().__init__(means, sites=sites, horizon=horizon, epsilon=epsilon, strangers=("late-reader",))
+        super().__init__(means, sites=sites, horizon=horizon, epsilon=epsilon, strangers=("late-reader",), runs=runs)
         self.allow_access("late-reader", "read tacit/v1/#")
 
     @staticmethod
@@ -141,24 +137,22 @@ def check_rows(federation):
             require(not marks_of(after) >> BEST & 1, f"{site} votes against the best arm")
 
 
-def check_draws(federation, site, outboxes):
+def check_draws(federation, site, is_copied=False):
     """One commitment a cell is granted, which is one of the ledger's rows; what is granted was asked for."""
     commits, grants = federation.commits(site), federation.grants(site)
     for cell, granted in grants.items():
         require(len(granted) == 1, f"{site}: {len(granted)} draws of cell {cell} were granted")
         require(granted <= commits[cell], f"{site}: cell {cell} was granted and never asked for")
-    for name in outboxes:
-        for cell, (body, epsilon, _) in federation.outbox(name).items():
-            require(kind_of(body) == federation.ledger_has and cell_of(body) == cell, f"{name}: row {cell} is another's")
-            require(epsilon == round(federation.epsilon * 1e9), f"{name}: row {cell} costs {epsilon}")
-            if federation.ledger_has == RELEASE:
-                require(federation.releases(site)[cell] <= {body} or len(outboxes) > 1, f"{name}: {cell} left as another")
-                continue
-            # The newest may be drawn, and not yet said, when a site is stopped.
-            said = commits[cell] or {part(body, 1)} if cell == max(federation.outbox(name)) else commits[cell]
-            require(said == {part(body, 1)} or len(outboxes) > 1,
-                    f"{name}: cell {cell} was drawn {len(commits[cell])} times")
-    return sum(map(len, commits.values()))
+    outbox = federation.outbox(site)
+    for cell, (body, epsilon, _) in outbox.items():
+        require(kind_of(body) == federation.ledger_has and cell_of(body) == cell, f"{site}: row {cell} is another's")
+        require(epsilon == round(federation.epsilon * 1e9), f"{site}: row {cell} costs {epsilon}")
+        if federation.ledger_has == RELEASE:
+            require(federation.releases(site)[cell] <= {body} or is_copied, f"{site}: {cell} left as another")
+            continue
+        # The newest may be drawn, and not yet said, when a site is stopped.
+        said = commits[cell] or {part(body, 1)} if cell == max(outbox) else commits[cell]
+        require(said == {part(body, 1)} or is_copied, f"{site}: cell {cell} was drawn {len(commits[cell])} times")
 
 
 def check_end(federation):
@@ -177,7 +171,7 @@ def check_end(federation):
     check_rows(federation)
     for site in federation.sites:
         federation.stop(site)
-        check_draws(federation, site, [site])
+        check_draws(federation, site)
     federation.stop("coordinator")
     return status
 
@@ -242,24 +236,10 @@ def kill_9_of_anybody_takes_no_vote_back_and_draws_nothing_anew(federation_of):
 
 def crash_everywhere(federation, points):
     """Each dies at one of the points, site i at its i-th passage; each comes back, and goes on."""
-    federation.start_all([])
-    for number, name in enumerate(["coordinator", *federation.sites], 1):
-        federation.start(name, TACIT_CRASH_AT=f"{points[number % len(points)]}:{number}")
-    federation.apply(batch=20)
-    deaths = 0
-    end = time.monotonic() + 60
-    while not federation.is_finished() and time.monotonic() < end:
-        for name in ["coordinator", *federation.sites]:
-            if federation.processes[name].poll() is not None:
-                require(federation.processes[name].returncode == -signal.SIGKILL, f"{name} ended")
-                deaths += 1
-                federation.start(name)
-        time.sleep(0.02)
-    for name in ["coordinator", *federation.sites]:
-        if federation.processes[name].poll() is not None:
-            federation.start(name)
+    names = ["coordinator", *federation.sites]
+    support.crash_everywhere(federation, {name: points[number % len(points)] for number, name in enumerate(names, 1)},
+                             {name: number for number, name in enumerate(names, 1)}, lambda name, count: 5 * count, least=3)
     check_end(federation)
-    require(deaths >= 3, f"{deaths} deaths: no test")
 
 
 @test
@@ -294,7 +274,7 @@ def begin_with_two_votes(federation_of):
 def coordinator_that_lost_all_has_all_votes_again(federation_of):
     federation = begin_with_two_votes(federation_of)
     before = votes_of(federation)
-    restore.lose(federation)
+    federation.lose("coordinator")
     restore.expect_stop(federation)
     restore.recover(federation)
     wait_for("all votes are there again", lambda: votes_of(federation) == before, 60)
@@ -335,192 +315,131 @@ def no_word_changes_votes_and_each_hears_why(federation_of):
 
 # ---- Copies ----
 
-class Trial:
-    """One site of a federation is copied while its plan is nearly served."""
+class Copied(copying.Trial):
+    """It votes on alone: a round is a cell, which ends with its grant."""
+    DRAWS = ("up", "down")
+    ON = copying.LEFT + 1  # who is granted must not play to the end
 
-    def __init__(self, federation):
-        self.federation = federation
-        self.site = federation.sites[0]
-        federation.write_agent(self.site, federation.policy(), name=COPY)
-        federation.start_all()
-        federation.apply([self.site], allowance=0, batch=10)
-        self.application = federation.applications[0]
-        wait_for("it explores", lambda: federation.phase(self.site) == "exploring")
+    def made(self, federation_of):
+        federation = federation_of(means=LONG_MEANS if IS_LONG else MEANS)
+        federation.write_agent(copying.SITE, federation.policy(), name=copying.COPY)
+        return federation
 
-    def folder(self, name):
-        return self.federation.folder / f"state-{name}"
+    def status(self):
+        return wait_for("status", lambda: self.federation.site_status(copying.SITE))
 
-    def status(self, name=None):
-        return wait_for("status", lambda: self.federation.site_status(name or self.site))
+    def epoch(self):
+        return self.is_in(copying.SITE, 0)["release_epoch"] + 1
 
-    def wait_for_plan(self):
-        wait_for("it has a plan", lambda: self.status()["phase"] == "exploring" and self.status()["unserved"] > LEFT, 40)
+    def is_in(self, site, epoch):
+        return wait_for("it has a plan", lambda: (now := self.federation.site_status(site)) and now["phase"] == "exploring" and
+                        now["unserved"] > copying.LEFT and now)
 
-    def copy(self, end):
-        """When all but a few pulls of the plan are served."""
-        self.wait_for_plan()
-        self.application.allowance = self.application.counts["planned"] + self.status()["unserved"] - LEFT
-        wait_for("the plan is served", lambda: self.application.counts["planned"] >= self.application.allowance, 40)
+    def release(self, epoch):
+        self.federation.start(copying.SITE)
+        wait_for("it is back", lambda: self.federation.phase(copying.SITE) == "exploring")
+        self.application.allowance = self.application.counts["planned"] + self.ON
+        wait_for(f"cell {epoch} is granted", lambda: epoch in self.federation.grants(copying.SITE))
+        wait_for("it goes on", lambda: self.status()["phase"] != "waiting")
         self.application.allowance = 0
-        end(self.site)
-        shutil.rmtree(self.folder(COPY), ignore_errors=True)
-        shutil.copytree(self.folder(self.site), self.folder(COPY))
 
-    def wait_for_cell(self, cell):
-        wait_for(f"cell {cell} is granted", lambda: cell in self.federation.grants(self.site), 40)
+    def end_round(self, epoch):
+        self.is_in(copying.SITE, epoch)
 
+    def commits(self):
+        return self.federation.commits(copying.SITE)
 
-def restore_hastily(federation, with_hub):
-    """The original votes on; an old copy of it is started in its place, with an application that asks at once."""
-    trial = Trial(federation)
-    for _ in range(4 if IS_LONG else 2):
-        trial.wait_for_plan()
-        cell = trial.status()["release_epoch"] + 1
-        trial.copy(federation.stop)
-        federation.start(trial.site)
-        wait_for("it is back", lambda: federation.phase(trial.site) == "exploring")
-        trial.application.allowance = trial.application.counts["planned"] + LEFT + 1  # the draw, and one more
-        trial.wait_for_cell(cell)
-        wait_for("it goes on", lambda: trial.status()["phase"] != "waiting")
-        trial.application.allowance = 0
-        federation.kill(trial.site)
-        if not with_hub:
-            federation.kill("coordinator")
-        before = len(federation.commits(trial.site)[cell])
-        casts = len(federation.said(f"up/{trial.site}/votes", CAST))
-        federation.start(COPY)
-        hasty = Application(federation, COPY, batch=20, prefix=f"copy {time.monotonic()} ")
-        hasty.start()
-        if not with_hub:
-            federation.wait_for_log(COPY, "waits for its grant")
-            federation.start("coordinator")
-        wait_for("the copy stops", lambda: federation.phase(COPY) == "blocked", 40)
-        status = trial.status(COPY)
-        time.sleep(0.5)
-        hasty.over = True
-        hasty.join(20)
-        federation.kill(COPY)
-        require(status["trouble"] and status["release_epoch"] < cell, f"{status}")
-        federation.wait_for_log(COPY, " two-states: ")
-        require(len(federation.commits(trial.site)[cell]) == before + 1, "the copy did not draw: no test")
-        late = [body for body in federation.said(f"up/{trial.site}/votes", CAST)[casts:]
-                if part(body, 3) not in set().union(*federation.grants(trial.site).values())]
-        require(not late, "a vote of a draw that was not granted")
-        (federation.folder / f"{COPY}.log").unlink()
-        federation.start(trial.site)
-        wait_for("the original goes on", lambda: federation.phase(trial.site) == "exploring", 40)
-    require(federation.two_states() == {trial.site}, f"{federation.two_states()}")
-    require(f"two states of site {trial.site}" in federation.log("coordinator"), "no word of the hub")
-    finish(federation, trial)
+    def left(self):
+        return self.federation.grants(copying.SITE)
+
+    def in_ledger(self, payload):
+        return part(payload, 1)
+
+    def check(self):
+        """And no vote of a draw that was not granted."""
+        granted = set().union(*self.federation.grants(copying.SITE).values())
+        require(all(part(body, 3) in granted for body in self.federation.said(f"up/{copying.SITE}/votes", CAST)), "a vote without a grant")
+        return super().check()
+
+    def finish(self):
+        """All play; nobody's vote was taken back, and one draw a cell was granted."""
+        federation = self.federation
+        federation.applications.clear()
+        federation.apply(prefix="last ")
+        wait_for("the run ends", federation.is_finished, 60)
+        wait_for("all sites know", federation.have_all_decided, 60)
+        federation.end_applications()
+        check_rows(federation)
+        for site in federation.sites:
+            federation.stop(site)
+            check_draws(federation, site, is_copied=site == copying.SITE)
 
 
-def finish(federation, trial, keep=()):
-    """All others play; nobody's vote was taken back, and one draw a cell was granted."""
-    trial.application.allowance = math.inf
-    federation.apply(federation.sites[1:])
-    wait_for("the run ends", federation.is_finished, 60)
-    wait_for("all sites know", lambda: federation.have_all_decided([site for site in federation.sites
-                                                                    if site not in keep]), 60)
-    federation.end_applications()
-    check_rows(federation)
-    for site in federation.sites:
-        federation.stop(site)
-    drawn = check_draws(federation, trial.site, [trial.site, COPY])
-    for site in federation.sites[1:]:
-        check_draws(federation, site, [site])
-    print(f"           {drawn} draws of {trial.site} committed, "
-          f"{len(federation.grants(trial.site))} granted", flush=True)
+class CopiedSums(Copied):
+    def left(self):
+        return self.federation.releases(copying.SITE)
+
+    def in_ledger(self, payload):
+        return payload
+
+
+def restore_hastily(federation_of, kind):
+    trial = Copied(federation_of)
+    copying.restore_often(trial, kind, 4 if IS_LONG else 2)
+    trial.finish()
 
 
 @test
 def hasty_restore_with_the_hub_there_draws_nothing_that_counts(federation_of):
-    restore_hastily(federation_of(LONG_MEANS if IS_LONG else MEANS), with_hub=True)
+    restore_hastily(federation_of, "up")
 
 
 @test
 def hasty_restore_without_the_hub_draws_nothing_that_counts(federation_of):
-    restore_hastily(federation_of(LONG_MEANS if IS_LONG else MEANS), with_hub=False)
+    restore_hastily(federation_of, "down")
 
 
 @test
 def of_two_clones_at_once_one_is_granted(federation_of):
-    clones_at_once(federation_of(LONG_MEANS if IS_LONG else MEANS))
+    clone_at_once(Copied(federation_of))
 
 
-def clones_at_once(federation):
-    """In every other try the hub comes when both have drawn."""
-    trial = Trial(federation)
-    both = 0
-    tries = 4 if IS_LONG else 2
-    for number in range(tries):
-        trial.wait_for_plan()
-        cell = trial.status()["release_epoch"] + 1
-        trial.copy(federation.stop)
-        if number % 2 == 0:
-            federation.kill("coordinator")
-        clone = Application(federation, COPY, batch=20, prefix=f"clone {number} ")
-        clone.allowance = LEFT + 1  # no further: who is granted must not play to the end
-        federation.start(trial.site)
-        federation.start(COPY)
-        trial.application.allowance = trial.application.counts["planned"] + LEFT
-        clone.start()
-        if number % 2 == 0:
-            wait_for("both have drawn", lambda: len(federation.commits(trial.site)[cell]) == 2 or
-                     both_have_drawn(federation, trial.site), 40)
-            federation.start("coordinator")
-        trial.wait_for_cell(cell)
-        wait_for("one is blocked", lambda: "blocked" in (federation.phase(trial.site), federation.phase(COPY)), 40)
-        trial.application.allowance = 0
-        clone.over = True
-        clone.join(20)
-        is_copy = federation.phase(trial.site) == "blocked"
-        both += len(federation.commits(trial.site)[cell]) > 1
-        federation.kill(trial.site)
-        federation.kill(COPY)
-        if is_copy:
-            shutil.rmtree(trial.folder(trial.site))
-            shutil.copytree(trial.folder(COPY), trial.folder(trial.site))
-        federation.start(trial.site)
-        trial.wait_for_plan()
-    require(both >= tries // 2, f"both drew in {both} of {tries} tries only")
-    finish(federation, trial)
-
-
-def both_have_drawn(federation, site):
-    return all("waits for its grant" in federation.log(name).rsplit("started", 1)[-1] for name in (site, COPY))
+def clone_at_once(trial):
+    copying.clone_often(trial, 4 if IS_LONG else 2)
+    trial.finish()
 
 
 @test
 def old_state_takes_no_vote_back(federation_of):
     """A site has voted; a state of before its vote, and one with half of it, come back: what stands stays."""
     federation = federation_of()
-    trial = Trial(federation)
-    states = [federation.folder / "empty-vote"]
-    federation.stop(trial.site)
-    shutil.copytree(trial.folder(trial.site), states[0])
-    federation.start(trial.site)
-    trial.application.allowance = math.inf
-    wait_for("it votes", lambda: federation.said(f"down/{trial.site}/votes", ROW), 40)
-    trial.application.allowance = 0
-    time.sleep(0.3)
-    federation.stop(trial.site)
-    states.append(federation.folder / "some-vote")
-    shutil.copytree(trial.folder(trial.site), states[1])
-    federation.start(trial.site)
-    trial.application.allowance = math.inf
-    wait_for("it has voted all out", lambda: stands(federation, trial.site) == 0b1101, 40)
+    site = federation.sites[0]
+    folder, states = federation.folder / f"state-{site}", [federation.folder / name for name in ("empty-vote", "some-vote")]
+    federation.start_all()
+    federation.apply([site], allowance=0, batch=10)
+    wait_for("it explores", lambda: federation.phase(site) == "exploring")
+    for state in states:
+        federation.stop(site)
+        shutil.copytree(folder, state)
+        federation.start(site)
+        federation.allow(math.inf)
+        wait_for("it votes", lambda: federation.said(f"down/{site}/votes", ROW), 40)
+        if state == states[0]:
+            federation.allow(0)
+            time.sleep(0.3)
+    wait_for("it has voted all out", lambda: stands(federation, site) == 0b1101, 40)
     federation.end_applications()
     federation.applications.clear()
-    federation.kill(trial.site)
+    federation.kill(site)
     for state in states:
-        shutil.rmtree(trial.folder(trial.site))
-        shutil.copytree(state, trial.folder(trial.site))
-        federation.start(trial.site)
-        wait_for("it is back", lambda: federation.phase(trial.site) in ("exploring", "blocked"), 20)
+        shutil.rmtree(folder)
+        shutil.copytree(state, folder)
+        federation.start(site)
+        wait_for("it is back", lambda: federation.phase(site) in ("exploring", "blocked"), 20)
         time.sleep(1)
-        require(stands(federation, trial.site) == 0b1101, "a vote was taken back")
-        require(retained(federation, trial.site) == 0b1101, "who comes late hears less")
-        federation.kill(trial.site)
+        require(stands(federation, site) == 0b1101, "a vote was taken back")
+        require(retained(federation, site) == 0b1101, "who comes late hears less")
+        federation.kill(site)
     check_rows(federation)
 
 
@@ -600,7 +519,7 @@ def resets_bring_all_arms_back_for_everybody(federation_of):
     federation.end_applications()
     for site in federation.sites:
         federation.stop(site)
-        check_draws(federation, site, [site])
+        check_draws(federation, site)
 
 
 # ---- Published sums ----
@@ -639,7 +558,7 @@ def coordinator_that_lost_all_has_its_pool_again(federation_of):
     federation.apply(allowance=2000, batch=20)
     wait_for("arms are out", lambda: sum(arm["in"] for arm in (federation.status() or {"arms": []})["arms"]) in (1, 2, 3), 60)
     arms = {arm["name"]: arm["in"] for arm in federation.status()["arms"]}
-    restore.lose(federation)
+    federation.lose("coordinator")
     federation.allow(math.inf)
     for site in federation.sites:
         wait_for("it says what it waits for",
@@ -656,25 +575,7 @@ def coordinator_that_lost_all_has_its_pool_again(federation_of):
 
 @test_sums
 def of_two_clones_with_sums_one_is_granted(federation_of):
-    clones_at_once(federation_of())
-
-
-# ---- The demo ----
-
-@test
-def demo_of_many_mostly_idle_players_ends_by_itself(_):
-    demo = pathlib.Path(__file__).resolve().parents[2] / "examples/live/demo.py"
-    sites = 40 if IS_LONG else 20
-    started = time.monotonic()
-    done = subprocess.run([sys.executable, demo, support.TACIT, "--protocol", "votes", "--sites", str(sites)],
-                          capture_output=True, text=True, timeout=170, check=False,
-                          env={key: value for key, value in os.environ.items() if not key.startswith("TACIT_TEST")})
-    print(f"           {sites} players in {time.monotonic() - started:.1f} s", flush=True)
-    require(done.returncode == 0, f"{done.returncode}: {done.stdout}{done.stderr}")
-    lines = done.stdout.splitlines()
-    require(lines[0] == "protocol: votes", lines[0])
-    require(any(line.startswith("Winner: number, by the votes of") for line in lines), done.stdout)
-    require(f"{sites * 4 // 5} idle shops" in done.stdout and ", 0 draws of noise" in done.stdout, done.stdout)
+    clone_at_once(CopiedSums(federation_of))
 
 
 if __name__ == "__main__":

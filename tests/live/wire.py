@@ -300,10 +300,6 @@ def epoch_of(payload):
     return fields(payload).get(4)
 
 
-def is_hello(payload):
-    return 16 in fields(payload)
-
-
 def is_report(payload):
     return 18 in fields(payload)
 
@@ -314,14 +310,6 @@ def is_order(payload):
 
 def is_commit(payload):
     return 22 in fields(payload)
-
-
-def is_grant(payload):
-    return 23 in fields(payload)
-
-
-def is_refusal(payload):
-    return 24 in fields(payload)
 
 
 def without_opening(payload):
