@@ -6,23 +6,7 @@
 #include "../support/process.h"
 #include "tacit/bounds.h"
 
-#define OPTIONS_MAX 12u
-
-static struct process_result bound(const char *const *options)
-{
-    const char *arguments[OPTIONS_MAX + 3] = {process_tacit(), "bound"};
-    for (uint32_t i = 0; options[i] != NULL; i++) {
-        assert_true(i < OPTIONS_MAX);
-        arguments[2 + i] = options[i];
-    }
-    struct process_plan const plan = {.arguments = arguments};
-    return process_run(&plan);
-}
-
-static json_t *answer(const char *const *options)
-{
-    return on_file_json(bound(options));
-}
+#define BOUND(...) process_tacit_run((struct process_plan){0}, PROCESS_WORDS("bound", __VA_ARGS__))
 
 static void expect_near(const json_t *json, const char *name, double expected)
 {
@@ -44,9 +28,9 @@ TEST(golden_bounds_are_printed)
          0.00316227766017},
         {"3", "3", "-786432", "1", "12", 0, 1, 6.32028600076}};
     for (size_t i = 0; i < sizeof golden / sizeof golden[0]; i++) {
-        json_t *const json = answer((const char *const[]){
-            "--json", "--pulls", golden[i].pulls, "--noises", golden[i].noises, "--epsilon",
-            golden[i].epsilon, "--level", golden[i].level, "--sum", golden[i].sum, NULL});
+        json_t *const json = on_file_json(
+            BOUND("--json", "--pulls", golden[i].pulls, "--noises", golden[i].noises, "--epsilon",
+                  golden[i].epsilon, "--level", golden[i].level, "--sum", golden[i].sum));
         expect_near(json, "lower", golden[i].lower);
         expect_near(json, "upper", golden[i].upper);
         expect_near(json, "radius", golden[i].radius);
@@ -56,12 +40,11 @@ TEST(golden_bounds_are_printed)
 
 TEST(a_confidence_is_the_level_of_all_arms_at_all_looks)
 {
-    json_t *json = answer((const char *const[]){"-j", "-n", "400", "--mean", "0.5", NULL});
+    json_t *json = on_file_json(BOUND("-j", "-n", "400", "--mean", "0.5"));
     expect_near(json, "level", log(2 * 1 * 2 / 0.05));
     expect_near(json, "mean", 0.5);
     json_decref(json);
-    json = answer(
-        (const char *const[]){"-j", "-n400", "--mean=0.5", "-c0.9", "--arms=5", "--look=3", NULL});
+    json = on_file_json(BOUND("-j", "-n400", "--mean=0.5", "-c0.9", "--arms=5", "--look=3"));
     expect_near(json, "level", tacit_bounds_level(5, 3, 0.1));
     json_decref(json);
 }
@@ -81,10 +64,7 @@ TEST(what_cannot_be_is_refused_with_what_is_allowed)
                {{"-n5", "--mean=nan"}, "--mean"},
                {{"-n5", "--mean=0.5", "word"}, "no arguments"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        struct process_result result = bound(bad[i].options);
-        assert_int_equal(result.code, 2);
-        if (strstr(result.err, bad[i].says) == NULL)
-            fail_msg("%zu: %s", i, result.err);
-        assert_int_equal(process_line_count(result.err), 1);
+        const char *const *const words = bad[i].options;
+        on_file_expect_wrong(BOUND(words[0], words[1], words[2], words[3]), words[0], bad[i].says);
     }
 }

@@ -5,13 +5,10 @@ What seems best to sites that are still learning is no answer.
 usage: cut_short.py      $TACIT_PROGRAM is asked
 """
 import json
-import os
-import pathlib
-import subprocess
 import sys
-import tempfile
 
-TACIT = os.path.abspath(os.environ["TACIT_PROGRAM"])
+from program import run, tacit
+
 SOUND = "privacy={mode: sound, epsilon: 1}"
 PAPER = "privacy={mode: paper}"
 NONE = "privacy={mode: none}"
@@ -31,31 +28,29 @@ CUT = {
 NETWORKS = {"votes": "broadcast", "elimination": "star", "phased-index": "star", "gossip-ucb": "ring"}
 
 
-def run(folder, family, settings, *more):
+def played(folder, family, settings, *more):
     words = [f"--set={setting}" for setting in settings]
     if family in NETWORKS:
         words.append(f"--set=network={{kind: {NETWORKS[family]}}}")
-    done = subprocess.run([TACIT, "run", "file.yaml", "--quiet", *words, *more], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, (settings, done.stderr)
-    return done.stdout
+    return tacit("run", "file.yaml", "--quiet", *words, *more, folder=folder)
 
 
 def names_no_winner(folder, family, privacy, protocol, horizon):
     settings = (privacy, protocol, f"horizon={horizon}")
-    told = json.loads(run(folder, family, settings, "--json", "--out=out"))
+    told = json.loads(played(folder, family, settings, "--json", "--out=out"))
     answer = told["answer"]
     assert answer["decided"] is False and len(answer["arms"]) >= 2 and "decided for" not in answer["sentence"], (settings, answer)
     assert answer["sentence"].startswith("undecided"), answer
-    table = run(folder, family, settings)
+    table = played(folder, family, settings)
     assert answer["sentence"] in table and "decided for" not in table, table
-    page = (pathlib.Path(folder) / "out" / "report.html").read_text(encoding="utf-8")
+    page = (folder / "out" / "report.html").read_text(encoding="utf-8")
     section = page[page.index('id="answer"'):]
     section = section[:section.index("</section>")]
     assert "ndecided" in section and "decided for" not in section, section
 
 
 def says_so_when_it_has(folder, family, privacy, protocol, horizon):
-    answer = json.loads(run(folder, family, (privacy, protocol, f"horizon={horizon}"), "--json"))["answer"]
+    answer = json.loads(played(folder, family, (privacy, protocol, f"horizon={horizon}"), "--json"))["answer"]
     assert answer["decided"] is True and answer["arms"] == ["arm 1"], answer
 
 
@@ -69,24 +64,11 @@ ENOUGH = {
 }
 
 
-def main():
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        (pathlib.Path(folder) / "means.csv").write_text("0.3,0.8,0.5\n", encoding="utf-8")
-        (pathlib.Path(folder) / "file.yaml").write_text(
-            "name: cut\nseed: 5\nruns: 20\nhorizon: 100\nagents: 6\nenvironment: {kind: bernoulli, means: means.csv}\n"
-            "protocol: {kind: elimination}\nprivacy: {mode: none}\n", encoding="utf-8")
-        for table, check in ((CUT, names_no_winner), (ENOUGH, says_so_when_it_has)):
-            for family, cases in table.items():
-                for number, case in enumerate(cases):
-                    try:
-                        check(folder, family, *case)
-                        print(f"[       OK ] {family}_{number}_{check.__name__}")
-                    except AssertionError as error:
-                        failed += 1
-                        print(f"[  FAILED  ] {family}_{number}_{check.__name__}: {error}")
-    return 1 if failed else 0
+FILES = {"means.csv": "0.3,0.8,0.5\n",
+         "file.yaml": "name: cut\nseed: 5\nruns: 20\nhorizon: 100\nagents: 6\nenvironment: {kind: bernoulli, means: means.csv}\n"
+                      "protocol: {kind: elimination}\nprivacy: {mode: none}\n"}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run([(check, family, *case) for table, check in ((CUT, names_no_winner), (ENOUGH, says_so_when_it_has))
+                  for family, cases in table.items() for case in cases], FILES))

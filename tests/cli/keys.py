@@ -17,7 +17,8 @@ import tempfile
 import jsonschema
 import yaml
 
-TACIT = os.environ["TACIT_PROGRAM"]
+from program import TACIT, tacit
+
 SOURCE = pathlib.Path(os.environ["TACIT_SOURCE"])
 FAMILIES = ("elimination", "phased-index", "votes", "gossip-ucb", "glm-ucb", "select", "index", "own")
 FILES = {kind: SOURCE / path for kind, path in {
@@ -25,14 +26,8 @@ FILES = {kind: SOURCE / path for kind, path in {
     "votes": "experiments/p3-votes/fig3a_10000.yaml"}.items()}
 
 
-def call(*words, code=0):
-    done = subprocess.run([TACIT, *map(str, words)], capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode == code, (words, done.returncode, done.stderr)
-    return done.stdout if code == 0 else done.stderr
-
-
 def schema(*words):
-    return json.loads(call("help", "keys", "--schema", *words))
+    return json.loads(tacit("help", "keys", "--schema", *words))
 
 
 def experiments():
@@ -78,18 +73,18 @@ def what_the_program_refuses_the_schema_refuses():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "x.yaml"
         path.write_text(yaml.safe_dump(good))
-        call("check", path)
+        tacit("check", path)
         for wrong in WRONG:
             bad = dict(good, **yaml.safe_load(wrong))
             path.write_text(yaml.safe_dump(bad))
-            call("check", path, code=2)
+            tacit("check", path, code=2)
             assert not validator.is_valid(bad), wrong
 
 
 def rows(kind):
     """(path, key, value, left out) of the Markdown tables."""
     path = None
-    for line in call("help", "keys", "--markdown", kind).splitlines():
+    for line in tacit("help", "keys", "--markdown", kind).splitlines():
         if line.startswith("### "):
             path = "" if line[4:] == "the file" else line[4:]
         elif line.startswith("| `"):
@@ -102,7 +97,7 @@ def left_out_is_as_said():
     count = 0
     for kind, path in FILES.items():
         document = yaml.safe_load(path.read_text())
-        before = call("check", path)
+        before = tacit("check", path)
         for section, key, _, without in rows(kind):
             place = document
             for part in filter(None, section.split(".")):
@@ -244,7 +239,7 @@ def refuses_in_every_key(said, kind, document, command, path):
             if (where, str(value), *words) in said:
                 continue
             path.write_text(yaml.safe_dump(spoilt(document, where, value)))
-            error = call(*command, path, code=2)
+            error = tacit(*command, path, code=2)
             assert error.startswith(str(path)) and f": {'.'.join(map(str, where))}: " in error and error.count("\n") == 1, (where, value, error)
             if any(word not in error for word in words):
                 assert "belong" in error or "is not known here; allowed: " in error, (where, value, words, error)
@@ -267,12 +262,12 @@ def what_a_key_does_not_allow_is_refused():
         for name, text in BASES:
             document = yaml.safe_load(f"{{{PLAIN}, {text}}}")
             path.write_text(yaml.safe_dump(document))
-            call("check", path)
+            tacit("check", path)
             refuses_in_every_key(said, kind_of(whole, name), document, ["check"], path)
         for name, protocol, text in LIVE_BASES:
             document = dict(yaml.safe_load(LIVE[name]), **yaml.safe_load(f"{{{text}}}"))
             path.write_text(yaml.safe_dump(document))
-            assert ": broker: cannot read a certificate" in call(name, "--config", path, code=2), document
+            assert ": broker: cannot read a certificate" in tacit(name, "--config", path, code=2), document
             kind = schema(name)
             refuses_in_every_key(said_live, kind_of(kind, protocol) if protocol else kind, document, [name, "--config"], path)
     assert len(said) >= 394 and len(said_live) >= 348, (len(said), len(said_live))
@@ -292,11 +287,11 @@ def limits_are_as_ever():
 
 
 def words_that_are_wrong_are_refused():
-    assert "claims, elimination" in call("help", "keys", "ucb", code=2)
-    assert "allowed: keys, metrics" in call("help", "key", code=2)
-    assert call("help").startswith("Usage:")
+    assert "claims, elimination" in tacit("help", "keys", "ucb", code=2)
+    assert "allowed: keys, metrics" in tacit("help", "key", code=2)
+    assert tacit("help").startswith("Usage:")
     for kind in FAMILIES:
-        assert f"\n==== {kind}\n" in call("help", "keys", kind)
+        assert f"\n==== {kind}\n" in tacit("help", "keys", kind)
 
 
 TESTS = (the_schema_takes_every_experiment_and_refuses_a_key_too_many, what_the_program_refuses_the_schema_refuses, left_out_is_as_said,

@@ -15,7 +15,8 @@ import re
 import subprocess
 import sys
 import tarfile
-import tempfile
+
+from program import run
 
 TACIT = os.environ["TACIT_PROGRAM"]
 SOURCE = pathlib.Path(os.environ["TACIT_SOURCE"])
@@ -269,20 +270,9 @@ TESTS = (movielens_is_read_as_csv_reads_it, the_same_experiment_reads_the_large_
          the_page_shows_communication_updates_and_the_model, check_prints_the_bounds_of_the_paper)
 
 
-def main():
-    failed = False
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        subprocess.run([sys.executable, SOURCE / "tests/support/small_ratings.py", folder], check=True)
-        for test in TESTS:
-            try:
-                test(folder)
-                print(f"[       OK ] {test.__name__}")
-            except (AssertionError, AttributeError) as error:
-                failed = True
-                print(f"[  FAILED  ] {test.__name__}\n{error!r}")
-    return 1 if failed else 0
+def small_ratings(folder):
+    subprocess.run([sys.executable, SOURCE / "tests/support/small_ratings.py", folder], check=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(TESTS, prepare=small_ratings))

@@ -11,11 +11,10 @@ import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import newcomer_table as table
-from program import TACIT, tacit
+from program import TACIT, run, tacit
 
 FILE = """name: newcomer
 runs: 20
@@ -210,17 +209,10 @@ def pages_say_it_at_the_top(folder):
             page_of(folder, tacit(*words, *settings, "--runs", 3, "--out", folder / "out"), settings)
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        table.draw(folder / "offers.csv")
-        for test in (with_propensities_all_commands_name_what_is_best_in_truth, without_them_all_commands_name_that_of_the_plain_means,
-                     the_regret_is_that_of_the_weighted_means, a_gap_is_in_the_unit_of_the_rewards,
-                     plan_lists_the_protocol_of_the_file, estimates_need_no_range, what_takes_long_is_announced,
-                     pages_say_it_at_the_top):
-            test(folder)
-            print("ok", test.__name__, flush=True)
+TESTS = [with_propensities_all_commands_name_what_is_best_in_truth, without_them_all_commands_name_that_of_the_plain_means,
+         the_regret_is_that_of_the_weighted_means, a_gap_is_in_the_unit_of_the_rewards, plan_lists_the_protocol_of_the_file,
+         estimates_need_no_range, what_takes_long_is_announced, pages_say_it_at_the_top]
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(TESTS, prepare=lambda folder: table.draw(folder / "offers.csv")))

@@ -4,7 +4,7 @@ import pathlib
 import subprocess
 import tempfile
 
-TACIT = os.environ["TACIT_PROGRAM"]
+TACIT = os.path.abspath(os.environ["TACIT_PROGRAM"])
 
 
 def tacit(*words, code=0, folder=None):
@@ -14,17 +14,24 @@ def tacit(*words, code=0, folder=None):
     return done.stdout if code == 0 else done.stdout + done.stderr
 
 
-def run(tests, files=None):
-    """files: {name: text}, in the folder of each. Result: for sys.exit."""
+def run(tests, files=None, prepare=None):
+    """Each a function of a folder, or with what it is given besides. files: {name: text}, in the folder of each; prepare makes more there.
+    Result: for sys.exit."""
     failed = 0
     for test in tests:
+        function, *arguments = test if isinstance(test, tuple) else (test,)
+        name = " ".join([function.__name__, *map(str, arguments)])
         with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
             try:
-                for name, text in (files or {}).items():
-                    (pathlib.Path(scratch) / name).write_text(text)
-                test(pathlib.Path(scratch))
-                print(f"[       OK ] {test.__name__}", flush=True)
+                for file, text in (files or {}).items():
+                    (folder / file).parent.mkdir(parents=True, exist_ok=True)
+                    (folder / file).write_text(text, encoding="utf-8")
+                if prepare is not None:
+                    prepare(folder)
+                function(folder, *arguments)
+                print(f"[       OK ] {name}", flush=True)
             except (AssertionError, AttributeError, IndexError, KeyError, OSError, StopIteration, subprocess.SubprocessError) as wrong:
                 failed += 1
-                print(f"[  FAILED  ] {test.__name__}: {wrong!r}", flush=True)
+                print(f"[  FAILED  ] {name}: {wrong!r}", flush=True)
     return 1 if failed else 0

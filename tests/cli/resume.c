@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include "../support/effort.h"
 #include "../support/testing.h"
+#include "../support/on_file.h"
 #include "../support/process.h"
 #include "../support/temp.h"
 
@@ -44,30 +45,15 @@ static char *read_file(const char *path, size_t *size)
     return bytes;
 }
 
-static void assert_same_file(const char *one, const char *other, const char *name)
-{
-    char paths[2][TEMP_PATH_BYTES];
-    size_t sizes[2];
-    temp_path(paths[0], one, name);
-    temp_path(paths[1], other, name);
-    char *const a = read_file(paths[0], &sizes[0]);
-    char *const b = read_file(paths[1], &sizes[1]);
-    assert_int_equal(sizes[0], sizes[1]);
-    assert_memory_equal(a, b, sizes[0]);
-}
-
 /* tacit run FILE --json --out OUT [--resume KEPT]; stopped, or killed, when it has kept runs. */
 enum call { CALL_WHOLE, CALL_STOPPED, CALL_KILLED };
 
 static struct process_result call(const char *out, bool keeps, enum call how)
 {
-    const char *const words[] = {
-        process_tacit(),     "run", file, "--json", "--out", out, keeps ? "--resume" : NULL,
-        keeps ? kept : NULL, NULL};
-    struct process_plan const plan = {.arguments = words,
-                                      .interrupt_when = how == CALL_WHOLE ? NULL : kept,
+    struct process_plan const plan = {.interrupt_when = how == CALL_WHOLE ? NULL : kept,
                                       .kills = how == CALL_KILLED};
-    return process_run(&plan);
+    return process_tacit_run(
+        plan, PROCESS_WORDS("run", file, "--json", "--out", out, keeps ? "--resume" : NULL, kept));
 }
 
 static bool is_kept(void)
@@ -103,9 +89,9 @@ TEST_WITH(an_interrupted_run_goes_on_and_ends_as_if_nothing_had_been, open_folde
     struct process_result end = call(second, true, CALL_WHOLE);
     assert_int_equal(end.code, 0);
     assert_string_equal(end.out, whole.out);
-    assert_same_file(first, second, "summary.json");
-    assert_same_file(first, second, "runs.csv");
-    assert_same_file(first, second, "curve.csv");
+    static const char *const names[] = {"summary.json", "runs.csv", "curve.csv"};
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(on_file_text(first, names[i]), on_file_text(second, names[i]));
     assert_false(is_kept()); /* it has done its work */
 }
 
@@ -113,11 +99,7 @@ static void assert_refused(const char *why)
 {
     char out[TEMP_PATH_BYTES];
     temp_path(out, temp_folder, "refused");
-    struct process_result result = call(out, true, CALL_WHOLE);
-    assert_int_equal(result.code, 2);
-    if (strstr(result.err, why) == NULL)
-        fail_msg("'%s' is not in '%s'", why, result.err);
-    assert_string_equal(result.out, "");
+    assert_string_equal(PROCESS_EXPECT(call(out, true, CALL_WHOLE), 2, why), "");
 }
 
 /* Leaves a file of kept runs. */

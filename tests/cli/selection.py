@@ -5,12 +5,10 @@ usage: selection.py       $TACIT_PROGRAM
 """
 import csv
 import json
-import pathlib
 import re
 import sys
-import tempfile
 
-from program import tacit
+from program import run, tacit
 
 TEXT = ("name: s\nseed: 1\nruns: 2\nhorizon: 20\nagents: 6\nenvironment: {kind: latency, source: two-groups}\n"
         "network: {kind: star}\nprotocol: {kind: select, users_per_round: 2}\nprivacy: {mode: paper, epsilon: 40}\n")
@@ -87,8 +85,4 @@ def compared_selections_keep_their_words(folder):
 TESTS = [what_was_not_done_has_no_number, a_budget_is_a_users, compared_selections_keep_their_words]
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as place:
-        (pathlib.Path(place) / "s.yaml").write_text(TEXT, encoding="utf-8")
-        for test in TESTS:
-            test(pathlib.Path(place))
-    print(f"selection.py: {len(TESTS)} tests")
+    sys.exit(run(TESTS, {"s.yaml": TEXT}))

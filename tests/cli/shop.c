@@ -17,24 +17,15 @@ static const char *example(const char *name)
     return path;
 }
 
-static void copy_example(const char *name, const char *to)
-{
-    static char text[65536];
-    FILE *const in = fopen(example(name), "rb");
-    assert_non_null(in);
-    size_t const size = fread(text, 1, sizeof text, in);
-    assert_in_range(size, 1, sizeof text - 1);
-    (void)fclose(in);
-    temp_file_write_bytes(temp_folder, to, text, size);
-}
-
 static int open_folder(void **state)
 {
     char csv[TEMP_PATH_BYTES];
     temp_directory_make(temp_folder);
     temp_path(file, temp_folder, "shop.yaml");
     temp_path(csv, temp_folder, "shop.csv");
-    copy_example("shop/shop.yaml", "shop.yaml");
+    char *const text = on_file_text(example("shop"), "shop.yaml");
+    temp_file_write(temp_folder, "shop.yaml", text);
+    testing_free(text);
     const char *const words[] = {"/usr/bin/env", "python3", example("shop/make_shop.py"), csv,
                                  NULL};
     struct process_plan const plan = {.arguments = words};

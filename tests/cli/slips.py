@@ -4,8 +4,7 @@ program.
 
 usage: slips.py       $TACIT_PROGRAM
 """
-import pathlib
-import tempfile
+import sys
 
 import program
 
@@ -115,14 +114,9 @@ def the_limit_of_confidence_is_said_alike(folder):
     tacit("check", file, "--set", "protocol.confidence=0.5")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        for test in (a_german_table_is_read, a_comma_can_be_set_and_is_named, utf16_is_named,
-                     a_table_in_place_of_an_experiment_is_named, names_that_are_nearly_alike_are_a_warning,
-                     words_that_are_not_maps_point_to_what_is_meant, the_limit_of_confidence_is_said_alike):
-            test(pathlib.Path(name))
-            print("ok", test.__name__, flush=True)
+TESTS = [a_german_table_is_read, a_comma_can_be_set_and_is_named, utf16_is_named, a_table_in_place_of_an_experiment_is_named,
+         names_that_are_nearly_alike_are_a_warning, words_that_are_not_maps_point_to_what_is_meant, the_limit_of_confidence_is_said_alike]
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(program.run(TESTS))

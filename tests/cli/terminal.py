@@ -7,15 +7,14 @@ usage: terminal.py      $TACIT_PROGRAM is asked, on a pseudo-terminal
 import fcntl
 import json
 import os
-import pathlib
 import pty
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 
-TACIT = os.path.abspath(os.environ["TACIT_PROGRAM"])
+from program import TACIT, run, tacit
+
 WIDTHS = (60, 80, 132)
 FILE = """name: fits
 seed: 1
@@ -41,11 +40,11 @@ figures:
          measure: "small.regret", band: [0, inf], verdict: holds}
 """
 COMMANDS = (
-    ("run", ("run", "file.yaml", "--quiet")),
-    ("check", ("check", "file.yaml")),
-    ("compare", ("compare", "file.yaml", "--over", "privacy.epsilon=0.3,1,3", "--quiet")),
-    ("plan", ("plan", "file.yaml", "--quiet", "--runs=5")),
-    ("reproduce", ("reproduce", "px", "--experiments", "papers", "--quiet", "--out", "out")),
+    ("run", "file.yaml", "--quiet"),
+    ("check", "file.yaml"),
+    ("compare", "file.yaml", "--over", "privacy.epsilon=0.3,1,3", "--quiet"),
+    ("plan", "file.yaml", "--quiet", "--runs=5"),
+    ("reproduce", "px", "--experiments", "papers", "--quiet", "--out", "out"),
 )
 
 
@@ -71,56 +70,35 @@ def on_terminal(folder, words, columns, by_environment):
     return got.decode().replace("\r\n", "\n"), process.wait(300)
 
 
-def on_pipe(folder, words):
-    return subprocess.run([TACIT, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
-
-
 def fits(folder, words):
-    plain = on_pipe(folder, words)
-    assert plain.returncode == 0, plain.stderr
-    assert max(map(len, plain.stdout.splitlines())) > 60, "nothing to break"
+    plain = tacit(*words, folder=folder)
+    assert max(map(len, plain.splitlines())) > 60, "nothing to break"
     for columns in WIDTHS:
         for by_environment in (False, True):
             told, code = on_terminal(folder, words, columns, by_environment)
             assert code == 0, code
             wide = [line for line in told.splitlines() if len(line) > columns and len(line.split()) > 1]
             assert not wide, (columns, wide)
-            assert told.split() == plain.stdout.split(), (columns, told)
-            short = [line for line in plain.stdout.splitlines() if len(line) <= 60 and line == line.rstrip()]
+            assert told.split() == plain.split(), (columns, told)
+            short = [line for line in plain.splitlines() if len(line) <= 60 and line == line.rstrip()]
             assert set(short) <= set(told.splitlines()), (columns, set(short) - set(told.splitlines()))
 
 
 def json_is_left_alone(folder):
     words = ("run", "file.yaml", "--quiet", "--json")
     told, code = on_terminal(folder, words, 60, False)
-    assert code == 0 and told == on_pipe(folder, words).stdout and json.loads(told)["name"] == "fits"
+    assert code == 0 and told == tacit(*words, folder=folder) and json.loads(told)["name"] == "fits"
     assert max(map(len, told.splitlines())) > 60
 
 
-def main():
+TESTS = [*((fits, words) for words in COMMANDS), json_is_left_alone]
+
+
+if __name__ == "__main__":
     try:
         os.close(os.dup(pty.openpty()[0]))
     except OSError as error:
         print(f"{error}\nskip: no pseudo-terminal here\n[  SKIPPED ] text_fits_the_terminal")
-        return 0
-    failed = 0
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        (folder / "papers/px-small").mkdir(parents=True)
-        for path, text in (("file.yaml", FILE), ("means.csv", "0.8,0.5,0.3\n"), ("papers/px-small/claims.yaml", CLAIMS),
-                           ("papers/px-small/small.yaml", FILE.replace("means.csv", "../../means.csv").replace("fits", "small"))):
-            (folder / path).write_text(text, encoding="utf-8")
-        jobs = [(f"{command}_fits", fits, (folder, words)) for command, words in COMMANDS]
-        jobs.append(("json_is_left_alone", json_is_left_alone, (folder,)))
-        for job, check, arguments in jobs:
-            try:
-                check(*arguments)
-                print(f"[       OK ] {job}")
-            except AssertionError as error:
-                failed += 1
-                print(f"[  FAILED  ] {job}: {error}")
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        sys.exit(0)
+    sys.exit(run(TESTS, {"file.yaml": FILE, "means.csv": "0.8,0.5,0.3\n", "papers/px-small/claims.yaml": CLAIMS,
+                         "papers/px-small/small.yaml": FILE.replace("means.csv", "../../means.csv").replace("fits", "small")}))

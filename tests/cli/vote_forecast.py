@@ -5,14 +5,11 @@ usage: vote_forecast.py      $TACIT_PROGRAM is asked
 """
 import csv
 import json
-import os
-import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 
-TACIT = os.path.abspath(os.environ["TACIT_PROGRAM"])
+from program import run, tacit
+
 NONE, PAPER, SOUND = "{mode: none}", "{mode: paper}", "{mode: sound, epsilon: 1}"
 RUNS = 100
 # privacy, protocol, how far the formula may be off: a ladder that doubles has steps of a factor 2
@@ -29,27 +26,21 @@ CASES = (
 )
 
 
-def tacit(folder, *words):
-    done = subprocess.run([TACIT, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, (words, done.stderr)
-    return done.stdout
-
-
 def settings_of(privacy, protocol):
     return [f"--set=privacy={privacy}", f"--set=protocol={protocol}", "--set=network={kind: broadcast}"]
 
 
 def share_decided(folder, privacy, protocol, horizon):
     """Runs that the horizon does not cut short, and in which all agree."""
-    tacit(folder, "run", "file.yaml", "--quiet", f"--runs={RUNS}", "--set=checkpoints=2", f"--set=horizon={horizon}", "--out=out",
-          *settings_of(privacy, protocol))
-    with open(pathlib.Path(folder) / "out" / "runs.csv", encoding="utf-8", newline="") as file:
+    tacit("run", "file.yaml", "--quiet", f"--runs={RUNS}", "--set=checkpoints=2", f"--set=horizon={horizon}", "--out=out",
+          *settings_of(privacy, protocol), folder=folder)
+    with open(folder / "out" / "runs.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     return sum(float(row["single_arm_fraction"]) == 1 and float(row["answer_share"]) > 0.95 for row in rows) / len(rows)
 
 
 def samples_are_as_forecast(folder, privacy, protocol, factor):
-    said = tacit(folder, "check", "file.yaml", "--set=horizon=10", *settings_of(privacy, protocol))
+    said = tacit("check", "file.yaml", "--set=horizon=10", *settings_of(privacy, protocol), folder=folder)
     found = re.search(r"takes ([\d,]+) samples of all players; you have 10", said)
     assert found, said
     forecast = int(found.group(1).replace(",", ""))
@@ -59,8 +50,8 @@ def samples_are_as_forecast(folder, privacy, protocol, factor):
 
 
 def regret_is_as_forecast(folder, privacy, agents):
-    plans = json.loads(tacit(folder, "plan", "file.yaml", "--json", "--quiet", "--runs=40", f"--set=privacy={privacy}", f"--set=agents={agents}",
-                             "--set=horizon=5000"))["plans"]
+    plans = json.loads(tacit("plan", "file.yaml", "--json", "--quiet", "--runs=40", f"--set=privacy={privacy}", f"--set=agents={agents}",
+                             "--set=horizon=5000", folder=folder))["plans"]
     seen = 0
     for plan in plans:
         if plan["regret_formula"] is not None:
@@ -74,29 +65,17 @@ def regret_is_as_forecast(folder, privacy, agents):
 def files_without_a_formula_say_nothing(folder):
     for more in ("--set=environment.drift={per_sample: -1e-5}", "--set=protocol.subroutine=kl-lucb",
                  "--set=activation={kind: groups, groups: [{share: 0.5, events: 0.8}, {share: 0.5, events: 0.2}]}"):
-        said = tacit(folder, "check", "file.yaml", "--set=horizon=10", *settings_of(PAPER, "{kind: votes, epsilon: 0.1, votes: floor, eta: 0.9}"), more)
+        said = tacit("check", "file.yaml", "--set=horizon=10", *settings_of(PAPER, "{kind: votes, epsilon: 0.1, votes: floor, eta: 0.9}"), more,
+                     folder=folder)
         assert "samples of all players" not in said, (more, said)
 
 
-def main():
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        (pathlib.Path(folder) / "means.csv").write_text("0.4,0.7,0.55\n", encoding="utf-8")
-        (pathlib.Path(folder) / "file.yaml").write_text("name: forecast\nseed: 7\nruns: 100\nhorizon: 20000\nagents: 6\nenvironment: {kind: bernoulli, means: means.csv}\n"
-                                                        "protocol: {kind: elimination}\nprivacy: {mode: none}\n", encoding="utf-8")
-        jobs = [(samples_are_as_forecast, case) for case in CASES]
-        jobs += [(regret_is_as_forecast, (privacy, agents)) for privacy in (NONE, SOUND) for agents in (3, 8)]
-        jobs.append((files_without_a_formula_say_nothing, ()))
-        for check, case in jobs:
-            name = " ".join([check.__name__, *map(str, case)])
-            try:
-                check(folder, *case)
-                print(f"[       OK ] {name}")
-            except AssertionError as error:
-                failed += 1
-                print(f"[  FAILED  ] {name}: {error}")
-    return 1 if failed else 0
+TESTS = [*((samples_are_as_forecast, *case) for case in CASES),
+         *((regret_is_as_forecast, privacy, agents) for privacy in (NONE, SOUND) for agents in (3, 8)), files_without_a_formula_say_nothing]
+FILES = {"means.csv": "0.4,0.7,0.55\n",
+         "file.yaml": "name: forecast\nseed: 7\nruns: 100\nhorizon: 20000\nagents: 6\nenvironment: {kind: bernoulli, means: means.csv}\n"
+                      "protocol: {kind: elimination}\nprivacy: {mode: none}\n"}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(TESTS, FILES))
