@@ -186,9 +186,12 @@ static void operate(struct storm_world *world)
     struct tacit_event const now = {.kind = TACIT_EVENT_TIMEOUT, .now_us = node->now_us};
     struct storm_update out;
     uint32_t number = 0;
+    uint32_t const subject = storm_below(world, 6);
+    uint32_t const value = storm_below(world, 9000);
+    bool const has_value = storm_below(world, 2) == 0; /* most changes have none */
     struct tacit_elim_change const change = {.kind = kind,
-                                             .subject = storm_below(world, 6),
-                                             .value = storm_below(world, 9000),
+                                             .subject = subject,
+                                             .value = has_value ? value : 0,
                                              .made_unix_s = 1700000000};
     struct tacit_entropy const entropy = storm_entropy(world);
     void *const before = storm_before(world, at);
@@ -366,5 +369,5 @@ const struct storm_rule rule_elimination = {.name = "elimination",
                                             .restore = restore,
                                             .operate = operate,
                                             .found = {21570, 3183, 51441},
-                                            .digest = UINT64_C(0xbe6af5436e891da2),
-                                            .verdicts = UINT64_C(0xa105d8a74774ce27)};
+                                            .digest = UINT64_C(0x78e5e675b4b48bc8),
+                                            .verdicts = UINT64_C(0x0700d3711b288f8e)};

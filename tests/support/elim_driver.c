@@ -6,8 +6,6 @@
 #include "elim_driver.h"
 #include <math.h>
 
-#define HUB_BYTES_MAX (1u << 16) /* that is built again beside its steps */
-
 /* ---- Configuration ---- */
 
 struct driver_setup driver_setup_plain(uint32_t agent_count, uint32_t arm_count, uint64_t horizon)
@@ -42,8 +40,7 @@ struct tacit_elim_agent_config driver_agent_config(const struct driver_setup *se
                                             .budget_nano = setup->budget_nano,
                                             .resend_after_us = DRIVER_RESEND_US,
                                             .epoch_max = setup->epoch_max,
-                                            .has_grants = setup->has_grants,
-                                            .change_max = setup->change_max};
+                                            .has_grants = setup->has_grants};
 }
 
 struct tacit_elim_hub_config driver_hub_config(const struct driver_setup *setup)
@@ -62,8 +59,7 @@ struct tacit_elim_hub_config driver_hub_config(const struct driver_setup *setup)
                                           .quorum = setup->quorum,
                                           .round_timeout_us = setup->round_timeout_us,
                                           .answers_all = setup->answers_all,
-                                          .has_grants = setup->has_grants,
-                                          .change_max = setup->change_max};
+                                          .has_grants = setup->has_grants};
 }
 
 /* ---- Cores ---- */
@@ -152,11 +148,6 @@ struct tacit_event driver_timeout(void)
     return (struct tacit_event){.kind = TACIT_EVENT_TIMEOUT};
 }
 
-struct tacit_event driver_exploited(uint64_t count)
-{
-    return (struct tacit_event){.kind = TACIT_EVENT_EXPLOITED, .as.exploited_count = count};
-}
-
 struct tacit_event driver_receive(const struct tacit_elim_message *message)
 {
     return (struct tacit_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message};
@@ -210,41 +201,6 @@ static bool is_state(const void *state, size_t size, void *context)
                          : tacit_elim_agent_check(state, size, &core->agent_config)) == TACIT_OK;
 }
 
-static bool restores(const void *snapshot, size_t size, void *context)
-{
-    struct driver_core const *const core = context;
-    void *const hub = testing_malloc(core->size);
-    uint64_t const size_said = *(const uint64_t *)snapshot;
-    const uint8_t *const bytes = (const uint8_t *)snapshot + sizeof size_said;
-    bool const is_taken =
-        size_said <= size - sizeof size_said &&
-        tacit_elim_hub_restore(hub, &core->hub_config, bytes, (size_t)size_said) == TACIT_OK;
-    if (is_taken)
-        damage_words(hub, core->size);
-    testing_free(hub);
-    return is_taken;
-}
-
-/* What a hub is built again from, what is built of it, and its intervals. */
-static void look_closer(struct driver_core *hub)
-{
-    size_t const size = tacit_elim_hub_snapshot(hub->state, NULL, 0);
-    size_t const room = sizeof(uint64_t) * (2 + size / sizeof(uint64_t));
-    uint64_t *const snapshot = testing_calloc(1, room);
-    snapshot[0] = size;
-    assert_int_equal(tacit_elim_hub_snapshot(hub->state, (uint8_t *)(snapshot + 1), size), size);
-    assert_true(restores(snapshot, room, hub));
-    damage_words(snapshot, room);
-    damage_some(snapshot, room, restores, hub);
-    testing_free(snapshot);
-    for (uint32_t arm = 0; driver_hub_view(hub).is_exact && arm < hub->arm_count; arm++) {
-        struct tacit_bounds_interval const at = tacit_elim_hub_interval(hub->state, arm, 0.9);
-        digest_real(at.mean);
-        digest_real(at.lower);
-        digest_real(at.upper);
-    }
-}
-
 /* What leaves if the draw is granted; in a copy, for it may be written where a plan will stand. */
 static void look_at_draw(const struct driver_core *agent)
 {
@@ -257,10 +213,6 @@ static void look_at_draw(const struct driver_core *agent)
 
 static void digest_update(struct driver_core *core, enum tacit_status status)
 {
-    static uint64_t step;
-    if (core->is_hub && core->size < HUB_BYTES_MAX && !digest_is_paused() &&
-        damage_is_due(4 * step++))
-        look_closer(core);
     digest_elim(status, &core->update, core->arm_count, core->agent_count);
     damage_words(core->state, core->size);
     damage_some(core->state, core->size, is_state, core);
@@ -275,150 +227,50 @@ static void digest_update(struct driver_core *core, enum tacit_status status)
     }
 }
 
-/* What a core may be asked to do: one of three. */
-struct request {
-    struct tacit_event event; /* a step, unless one of the others is asked for */
-    const struct tacit_elim_change *wanted;
-    uint32_t *number; /* of the change */
-    bool refuses;
-    uint32_t arm; /* that is refused */
-};
-
-static enum tacit_status ask(struct driver_core *core, const struct request *request)
+static enum tacit_status ask(struct driver_core *core, const struct tacit_event *event)
 {
     struct tacit_entropy const entropy = {countdown_fill, &core->entropy};
     struct tacit_elim_update *const update = &core->update;
-    if (request->wanted != NULL)
-        return tacit_elim_hub_change(core->state, request->wanted, core->now_us, &entropy, update,
-                                     request->number);
-    if (request->refuses)
-        return tacit_elim_agent_refuse(core->state, request->arm, &request->event, &entropy,
-                                       update);
-    return core->is_hub ? tacit_elim_hub_step(core->state, &request->event, &entropy, update)
-                        : tacit_elim_agent_step(core->state, &request->event, &entropy, update);
+    return core->is_hub ? tacit_elim_hub_step(core->state, event, &entropy, update)
+                        : tacit_elim_agent_step(core->state, event, &entropy, update);
 }
 
 /* What is asked once with entropy that fails at this draw, and at the next timeout, and once more.
  */
-static void fail_draw(const struct driver_core *before, const struct request *asked, uint64_t draw)
+static void fail_draw(const struct driver_core *before, const struct tacit_event *event,
+                      uint64_t draw)
 {
     struct driver_core copy = driver_copy(before);
-    struct request request = *asked;
-    uint32_t number = 0;
-    request.number = &number;
+    struct tacit_event const timeout = {.kind = TACIT_EVENT_TIMEOUT, .now_us = event->now_us};
     copy.entropy.fail_from = before->entropy.fill_count + draw;
     copy.entropy.fail_count = 1;
     for (int turn = 0; turn < 3; turn++) {
-        struct request const timeout = {
-            .event = {.kind = TACIT_EVENT_TIMEOUT, .now_us = request.event.now_us}};
-        enum tacit_status const status = ask(&copy, turn == 1 ? &timeout : &request);
+        enum tacit_status const status = ask(&copy, turn == 1 ? &timeout : event);
         assert_int_equal(driver_check(&copy), TACIT_OK);
         digest_update(&copy, status);
-        digest_word(number);
     }
     testing_free(copy.state);
 }
 
 /* What a core did, it is asked to do in a copy of what it was, with entropy that fails at the first
  * draws and at the last. */
-static enum tacit_status ask_also_without_entropy(struct driver_core *core,
-                                                  const struct request *request)
+enum tacit_status driver_step(struct driver_core *core, struct tacit_event event)
 {
     static uint64_t step;
+    event.now_us = core->now_us;
     struct driver_core before = driver_copy(core);
-    enum tacit_status const status = ask(core, request);
+    enum tacit_status const status = ask(core, &event);
     uint64_t const draws = core->entropy.fill_count - before.entropy.fill_count;
     bool const is_due =
         status == TACIT_OK && draws > 0 && !digest_is_paused() && damage_is_due(step++);
     for (uint64_t draw = 0; is_due && draw < draws; draw++)
         if (draw < 2 || draw == draws - 1)
-            fail_draw(&before, request, draw);
+            fail_draw(&before, &event, draw);
     testing_free(before.state);
-    return status;
-}
-
-/* A message that is a little other than the one that comes, and whether a term begins before. */
-static bool make_other(struct tacit_elim_message *message, uint32_t way)
-{
-    static const uint64_t nobody[TACIT_BITS_WORDS(TACIT_AGENTS_MAX)];
-    bool const is_order = message->kind == TACIT_ELIM_ORDER;
-    message->term += way < 3 ? 1 : 0;
-    message->epoch += way == 1 || way == 3 ? 1 : 0;
-    message->epoch -= way == 4 && message->epoch > 0 ? 1 : 0;
-    message->pulls += way == 1 || way == 2 || way == 3 || way == 5 ? 1 : 0;
-    message->seen += way == 5 ? 1 : 0;
-    message->last = way == 6 ? !message->last : message->last;
-    message->closed = way == 6 ? !message->closed : message->closed;
-    if (way == 7 && is_order)
-        message->uploaders = nobody;
-    return way < 3;
-}
-
-/* What comes twice, comes after the begin of a term, or is a little other, in copies of a core that
- * is where this one is before it hears it. */
-static void hear_other(const struct driver_core *core, const struct tacit_event *event)
-{
-    for (uint32_t way = 0; way < 9; way++) { /* the last: as it is, for the second time */
-        struct driver_core copy = driver_copy(core);
-        struct tacit_elim_message message = *(const struct tacit_elim_message *)event->as.message;
-        uint64_t const term = message.term + 1;
-        bool const begins = make_other(&message, way);
-        struct tacit_event const start = {
-            .kind = TACIT_EVENT_START, .now_us = event->now_us, .as.term = term};
-        struct tacit_event other = *event;
-        other.as.message = &message;
-        if (begins)
-            digest_word((uint64_t)ask(&copy, &(struct request){.event = start}));
-        for (int turn = 0; turn < 2; turn++) {
-            enum tacit_status const status = ask(&copy, &(struct request){.event = other});
-            assert_int_equal(driver_check(&copy), TACIT_OK);
-            digest_update(&copy, status);
-        }
-        testing_free(copy.state);
-    }
-}
-
-enum tacit_status driver_step(struct driver_core *core, struct tacit_event event)
-{
-    static uint64_t heard;
-    event.now_us = core->now_us;
-    if (event.kind == TACIT_EVENT_RECEIVE && core->size < HUB_BYTES_MAX && !digest_is_paused() &&
-        damage_is_due(2 * heard++))
-        hear_other(core, &event);
-    enum tacit_status const status =
-        ask_also_without_entropy(core, &(struct request){.event = event});
     assert_int_equal(driver_check(core), TACIT_OK);
     digest_update(core, status);
     if (event.kind == TACIT_EVENT_TIMEOUT && status == TACIT_OK)
         assert_true(core->update.deadline_us > core->now_us);
-    return status;
-}
-
-enum tacit_status driver_change(struct driver_core *hub, enum tacit_elim_change_kind kind,
-                                uint32_t subject, uint64_t value, uint32_t *number)
-{
-    struct tacit_elim_change const wanted = {
-        .kind = kind, .subject = subject, .value = value, .made_unix_s = 1700000000};
-    void *const before = copy_state(hub);
-    struct request const request = {
-        .event = {.now_us = hub->now_us}, .wanted = &wanted, .number = number};
-    enum tacit_status const status = ask_also_without_entropy(hub, &request);
-    assert_int_equal(driver_check(hub), TACIT_OK);
-    if (!hub->update.persist) /* refused, or said before */
-        assert_memory_equal(hub->state, before, hub->size);
-    testing_free(before);
-    digest_update(hub, status);
-    return status;
-}
-
-enum tacit_status driver_refuse(struct driver_core *agent, uint32_t arm)
-{
-    struct request const request = {.event = {.kind = TACIT_EVENT_TIMEOUT, .now_us = agent->now_us},
-                                    .refuses = true,
-                                    .arm = arm};
-    enum tacit_status const status = ask_also_without_entropy(agent, &request);
-    assert_int_equal(driver_check(agent), TACIT_OK);
-    digest_update(agent, status);
     return status;
 }
 
@@ -427,8 +279,8 @@ void driver_expect(struct driver_core *core, struct tacit_event event, enum taci
     assert_int_equal(driver_step(core, event), status);
 }
 
-static void expect_unchanged(struct driver_core *core, struct tacit_event event,
-                             enum tacit_status status)
+void driver_expect_nothing(struct driver_core *core, struct tacit_event event,
+                           enum tacit_status status)
 {
     /* A refusal does not even take note of the time. */
     uint64_t const later_us = status == TACIT_OK ? 0 : 7;
@@ -437,29 +289,9 @@ static void expect_unchanged(struct driver_core *core, struct tacit_event event,
     driver_expect(core, event, status);
     core->now_us -= later_us;
     assert_memory_equal(core->state, before, core->size);
-    assert_false(core->update.persist);
+    assert_false(core->update.persist || core->update.send);
     assert_int_equal(core->update.plan_count, 0);
     testing_free(before);
-}
-
-void driver_expect_nothing(struct driver_core *core, struct tacit_event event,
-                           enum tacit_status status)
-{
-    expect_unchanged(core, event, status);
-    assert_false(core->update.send);
-}
-
-void driver_expect_answer(struct driver_core *hub, struct tacit_event event, uint32_t to)
-{
-    expect_unchanged(hub, event, TACIT_OK);
-    struct tacit_elim_hub_view const view = driver_hub_view(hub);
-    assert_true(hub->update.send);
-    assert_int_equal(hub->update.message.kind, TACIT_ELIM_ORDER);
-    assert_int_equal(hub->update.message.to, to);
-    assert_int_equal(hub->update.message.epoch, view.epoch);
-    assert_int_equal(hub->update.message.pulls, view.pulls);
-    assert_int_equal(hub->update.message.last, view.finished);
-    assert_int_equal(hub->update.message.seen, to == TACIT_EVERYONE ? 0 : view.seen[to]);
 }
 
 uint64_t driver_plan_length(const struct driver_core *agent)

@@ -26,9 +26,8 @@ struct driver_setup {
     uint32_t quorum;    /* of the hub, as the two below */
     uint64_t round_timeout_us;
     bool answers_all;
-    bool has_grants;     /* of both */
-    uint32_t change_max; /* the same */
-    double growth;       /* of exact bounds; 0: the paper's */
+    bool has_grants; /* of both */
+    double growth;   /* of exact bounds; 0: the paper's */
     double confidence;
 };
 
@@ -78,7 +77,6 @@ void driver_move(struct driver_core *core);
 
 struct tacit_event driver_start(void);
 struct tacit_event driver_timeout(void);
-struct tacit_event driver_exploited(uint64_t count);
 struct tacit_event driver_receive(const struct tacit_elim_message *message);
 /* Of the hub's, to everyone. */
 struct tacit_elim_message driver_order(uint32_t epoch, uint64_t pulls, const uint64_t *arms);
@@ -88,21 +86,12 @@ struct tacit_event driver_reward(uint32_t arm, uint64_t count, union tacit_sum s
 
 enum tacit_status driver_step(struct driver_core *core, struct tacit_event event);
 
-/* As tacit_elim_hub_change and tacit_elim_agent_refuse, with the same checks. */
-enum tacit_status driver_change(struct driver_core *hub, enum tacit_elim_change_kind kind,
-                                uint32_t subject, uint64_t value, uint32_t *number);
-enum tacit_status driver_refuse(struct driver_core *agent, uint32_t arm);
-
 /* The step has this status. */
 void driver_expect(struct driver_core *core, struct tacit_event event, enum tacit_status status);
 
 /* The step has this status, asks for nothing, and leaves every byte of the state as it was. */
 void driver_expect_nothing(struct driver_core *core, struct tacit_event event,
                            enum tacit_status status);
-
-/* TACIT_OK, every byte of the state as it was, and the hub says its order, and what it holds, to
- * `to`. */
-void driver_expect_answer(struct driver_core *hub, struct tacit_event event, uint32_t to);
 
 /* Serves the plan of the last update with constant rewards, all but its last `left` pulls. */
 void driver_play(struct driver_core *agent, const double *means, uint64_t left);

@@ -333,17 +333,6 @@ enum tacit_status peer_play(struct peer_core *core, const double *means, uint64_
 
 /* ---- Messages ---- */
 
-struct tacit_elim_message *peer_keep(const struct peer_core *core)
-{
-    struct tacit_elim_message const *const message = &core->update.message;
-    uint32_t const arms = core->config.agent.arm_count;
-    uint32_t const agents = core->config.agent.agent_count;
-    assert_true(core->update.send);
-    void *const memory = testing_malloc(tacit_elim_message_size(message, arms, agents));
-    (void)tacit_elim_message_copy(message, arms, agents, memory);
-    return memory;
-}
-
 struct tacit_elim_message peer_word(enum tacit_elim_message_kind kind, uint32_t from, uint32_t to,
                                     uint32_t epoch, const uint64_t *origins)
 {
@@ -353,44 +342,6 @@ struct tacit_elim_message peer_word(enum tacit_elim_message_kind kind, uint32_t 
                                        .run_id = DRIVER_RUN_ID,
                                        .epoch = epoch,
                                        .origins = origins};
-}
-
-static bool same_words(const uint64_t *a, const uint64_t *b, uint32_t count)
-{
-    if (a == NULL || b == NULL)
-        return a == b;
-    return memcmp(a, b, TACIT_BITS_WORDS(count) * sizeof *a) == 0;
-}
-
-/* Row by row: a copy is packed, and the original may lie in a table. */
-static bool same_rows(const struct tacit_elim_message *a, const struct tacit_elim_message *b,
-                      uint32_t agents)
-{
-    uint32_t rank = 0;
-    if (a->kind == TACIT_ELIM_REPORT)
-        return memcmp(a->sums, b->sums, a->sum_count * sizeof *a->sums) == 0;
-    if (a->kind != TACIT_ELIM_DATA)
-        return true;
-    for (uint32_t origin = 0; origin < agents; origin++) {
-        if (!tacit_bits_has(a->origins, origin))
-            continue;
-        if (memcmp(elim_message_row(a, origin, rank), elim_message_row(b, origin, rank),
-                   a->sum_count * sizeof *a->sums) != 0)
-            return false;
-        rank++;
-    }
-    return true;
-}
-
-bool peer_same_message(const struct peer_core *core, const struct tacit_elim_message *a,
-                       const struct tacit_elim_message *b)
-{
-    uint32_t const agents = core->config.agent.agent_count;
-    return a->kind == b->kind && a->from == b->from && a->to == b->to && a->run_id == b->run_id &&
-           a->epoch == b->epoch && a->seen == b->seen && a->last == b->last &&
-           a->pulls == b->pulls && a->agents == b->agents && a->sum_count == b->sum_count &&
-           same_words(a->arms, b->arms, core->config.agent.arm_count) &&
-           same_words(a->origins, b->origins, agents) && same_rows(a, b, agents);
 }
 
 /* ---- Networks: opening ---- */
@@ -705,7 +656,7 @@ static void peer_net_run(struct peer_net *net)
     }
 }
 
-/* ---- Worlds, deaths and damage ---- */
+/* ---- Worlds and deaths ---- */
 
 struct peer_net *peer_world_played(const struct peer_world *world, bool is_shuffled, bool is_shared)
 {
@@ -752,69 +703,6 @@ void peer_expect_any_order(const struct peer_world *world, const struct peer_net
 {
     for (uint32_t variant = 1; variant < 4; variant++)
         peer_expect_same_records(plain, peer_world_played(world, variant != 2, variant >= 2));
-}
-
-uint32_t peer_damage_every_bit(const struct peer_core *core, void (*drive)(struct peer_core *))
-{
-    uint32_t refused = 0;
-    for (size_t bit = 0; bit < 8 * (core->size + core->table_size); bit++) {
-        struct peer_core damaged = peer_copy(core);
-        bool const is_state = bit / 8 < core->size;
-        uint8_t *const bytes = is_state ? damaged.state : (void *)damaged.table;
-        bytes[bit / 8 - (is_state ? 0 : core->size)] ^= (uint8_t)(1u << bit % 8);
-        if (peer_check(&damaged) == TACIT_OK)
-            drive(&damaged);
-        else
-            refused += is_state ? 1 : 0;
-        release(&damaged);
-    }
-    return refused;
-}
-
-void peer_step_damaged(struct peer_core *core, uint32_t from, uint32_t to,
-                       enum tacit_elim_message_kind last)
-{
-    static const struct tacit_commit some = {.commitment = {1}};
-    static const uint64_t only_0[] = {1};
-    core->now_us = 3;
-    (void)peer_step(core, driver_start());
-    if (core->update.plan_count > 0) {
-        struct tacit_pull_block const block = core->update.plan[0];
-        (void)peer_step(core, driver_reward(block.arm, block.count, (union tacit_sum){0}));
-    }
-    for (uint32_t kind = TACIT_ELIM_HELLO; kind <= last; kind++)
-        for (uint32_t epoch = 1; epoch <= 2; epoch++) {
-            struct tacit_elim_message word =
-                peer_word((enum tacit_elim_message_kind)kind, from, to, epoch, only_0);
-            word.commit = kind >= TACIT_ELIM_COMMIT ? &some : NULL;
-            (void)peer_step(core, driver_receive(&word));
-        }
-    core->now_us = TACIT_ELIM_PAUSE_US_MAX;
-    (void)peer_step(core, driver_timeout());
-}
-
-/* ---- Expectations ---- */
-
-void peer_expect_message(const struct peer_core *core, enum tacit_elim_message_kind kind,
-                         uint32_t to)
-{
-    assert_true(core->update.send);
-    assert_int_equal(core->update.message.kind, kind);
-    assert_int_equal(core->update.message.from, core->config.agent.agent_id);
-    assert_int_equal(core->update.message.to, to);
-}
-
-void peer_expect_set(const uint64_t *set, const uint64_t *wanted)
-{
-    assert_non_null(set);
-    assert_int_equal(set[0], wanted[0]);
-}
-
-void peer_wake(struct peer_core *core)
-{
-    assert_true(core->update.deadline_us != TACIT_NEVER);
-    core->now_us = core->update.deadline_us;
-    peer_expect(core, driver_timeout(), TACIT_OK);
 }
 
 /* ---- Worlds ---- */

@@ -72,25 +72,9 @@ const struct tacit_elim_message *peer_expect_answer(struct peer_core *core,
 enum tacit_status peer_play(struct peer_core *core, const double *means, uint64_t left);
 uint64_t peer_plan_length(const struct peer_core *core);
 
-/* The message of the last update, copied, for free(). Requires: there is one. */
-struct tacit_elim_message *peer_keep(const struct peer_core *core);
-
 /* A message that carries a set of agents and no sums. */
 struct tacit_elim_message peer_word(enum tacit_elim_message_kind kind, uint32_t from, uint32_t to,
                                     uint32_t epoch, const uint64_t *origins);
-
-/* The last update sends this kind of message to this one. */
-void peer_expect_message(const struct peer_core *core, enum tacit_elim_message_kind kind,
-                         uint32_t to);
-/* A set of up to 64. */
-void peer_expect_set(const uint64_t *set, const uint64_t *wanted);
-
-/* The timer of the last update runs off. */
-void peer_wake(struct peer_core *core);
-
-/* Do both say the same, to the last bit? */
-bool peer_same_message(const struct peer_core *core, const struct tacit_elim_message *a,
-                       const struct tacit_elim_message *b);
 
 /* ---- Networks -------------------------------------------------------------------------------- */
 
@@ -170,11 +154,4 @@ void peer_expect_deaths_change_nothing(struct peer_world world_of(uint64_t seed)
 /* In any order of delivery, and over memory that all share, all decide what they decided. */
 void peer_expect_any_order(const struct peer_world *world, const struct peer_net *plain);
 
-/* Flips each bit of a state, and of its table, by itself; drives what is a state all the same.
- * Gives how many bits of the state are refused. */
-uint32_t peer_damage_every_bit(const struct peer_core *core, void (*drive)(struct peer_core *));
-/* What any driver would do first with such a state; and the messages of a neighbour, of all kinds
- * up to `last`. */
-void peer_step_damaged(struct peer_core *core, uint32_t from, uint32_t to,
-                       enum tacit_elim_message_kind last);
 #endif
