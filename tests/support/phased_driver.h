@@ -1,6 +1,5 @@
-/* Drives the cores of the phased index by hand: one event at a time, with entropy that fails when
- * told to, and small federations whose messages arrive at once. After every step the state is one
- * that the core's own check accepts. */
+/* Drives the cores of the phased index by hand, one event at a time. After every step the state is
+ * one that the core's own check accepts. */
 #ifndef TACIT_TESTS_PHASED_DRIVER_H
 #define TACIT_TESTS_PHASED_DRIVER_H
 #include "tacit/phased.h"
@@ -14,11 +13,8 @@ struct phased_setup {
     const double *means; /* K, of all sites */
     uint64_t seed;
     uint64_t budget_nano;
-    uint32_t round_max;
     uint32_t quorum;
     uint64_t round_timeout_us;
-    bool answers_all;
-    bool has_grants;
 };
 
 struct phased_core {
@@ -30,7 +26,6 @@ struct phased_core {
     uint64_t now_us;
     struct tacit_rng noise;
     struct tacit_rng rewards;
-    bool entropy_fails;
     struct tacit_phased_update update;
 };
 
@@ -43,14 +38,9 @@ struct phased_core *phased_hub_new(const struct phased_setup *setup);
 
 enum tacit_status phased_step(struct phased_core *core, struct tacit_event event);
 
-/* The step has this status, asks for nothing, and leaves every byte of the state as it was. */
-void phased_expect_nothing(struct phased_core *core, struct tacit_event event,
-                           enum tacit_status status);
-
 struct tacit_event phased_start(void);
 struct tacit_event phased_timeout(void);
 struct tacit_event phased_receive(const struct tacit_phased_message *message);
-struct tacit_event phased_reward(uint32_t arm, uint64_t count, int64_t steps);
 
 /* Draws the rewards of the plan of the last update and gives them to the agent, block by block.
  * Result: the status of the last step. */
