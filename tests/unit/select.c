@@ -6,7 +6,7 @@
 #include "../support/digest.h"
 
 /* Of all rounds below: digest.h. */
-DIGEST_IS(UINT64_C(0xf59a7d40bcba710e))
+DIGEST_IS(UINT64_C(0xf7ad851a12d6f62d))
 /* .. and of what the checks say of damaged states: damage.h. */
 VERDICTS_ARE(UINT64_C(0x9bde43e2020c7d1a))
 
@@ -171,24 +171,6 @@ TEST(uniform_budget_is_exact_over_a_million_rounds)
     assert_int_equal(choose(&selection, TACIT_SELECTOR_EXACT, NULL, NULL, &rng, users), 0);
 }
 
-/* What dividing the budget leaves over would pay for once more: 2000 times 1908, and 1999. */
-TEST(uniform_budget_is_paid_as_often_as_it_may_and_no_more)
-{
-    struct tacit_select_config config = usual_config();
-    config.budget = (struct tacit_select_budget){.kind = TACIT_SELECT_UNIFORM,
-                                                 .is_exact = true,
-                                                 .total = 0.0038179995,
-                                                 .participations = 2000};
-    struct selection selection = selection_new(&config, NULL);
-    uint32_t const user = 4;
-    for (uint32_t i = 0; i < 2000; i++) {
-        assert_true(tacit_select_next_budget(selection.select, user) > 0);
-        observe(&selection, &user, 1, 1);
-    }
-    assert_int_equal(tacit_select_spent_nano(selection.select, user), 2000 * 1908);
-    assert_true(tacit_select_next_budget(selection.select, user) == 0);
-}
-
 TEST(given_budgets_are_paid_in_their_order_and_then_no_more)
 {
     static const double given[] = {0.5, 0.25, 0.125};
@@ -210,22 +192,6 @@ TEST(given_budgets_are_paid_in_their_order_and_then_no_more)
         }
         assert_true(tacit_select_next_budget(selection.select, user) == 0);
     }
-}
-
-TEST(given_budgets_are_as_many_as_there_is_room_for_and_no_more)
-{
-    static double given[TACIT_SELECT_BUDGETS_MAX + 1];
-    struct tacit_select_config config = usual_config();
-    for (uint32_t i = 0; i <= TACIT_SELECT_BUDGETS_MAX; i++)
-        given[i] = 1e-6;
-    config.budget = (struct tacit_select_budget){.kind = TACIT_SELECT_GIVEN,
-                                                 .is_exact = true,
-                                                 .total = 1,
-                                                 .participations = TACIT_SELECT_BUDGETS_MAX,
-                                                 .given = given};
-    assert_true(tacit_select_size(&config) > 0);
-    config.budget.participations++;
-    assert_int_equal(tacit_select_size(&config), 0);
 }
 
 TEST(paper_s_series_is_never_exhausted)
@@ -262,35 +228,6 @@ TEST(first_rounds_choose_everybody_once)
         }
         assert_true(seen == (UINT64_C(1) << USERS) - 1);
     }
-}
-
-TEST(who_is_away_or_out_of_budget_is_not_chosen)
-{
-    struct tacit_select_config config = usual_config();
-    config.budget = (struct tacit_select_budget){
-        .kind = TACIT_SELECT_UNIFORM, .is_exact = true, .total = 1, .participations = 1};
-    struct selection selection = selection_new(&config, NULL);
-    struct tacit_rng rng = tacit_rng_stream(3, 0, 0, 1);
-    static const uint32_t spent[] = {0, 2, 4};
-    observe(&selection, spent, 3, 1);
-    uint64_t const available = 0xff; /* 0 .. 7, of whom 1, 3, 5, 6, 7 have budget */
-    double expected[USERS] = {0};
-    for (int selector = TACIT_SELECTOR_EXACT; selector <= TACIT_SELECTOR_ALL; selector++) {
-        uint32_t users[USERS];
-        uint32_t const count =
-            choose(&selection, (enum tacit_selector)selector, expected, &available, &rng, users);
-        assert_true(count <= 5);
-        assert_true(count == 5 || selector == TACIT_SELECTOR_CLUSTERED);
-        for (uint32_t i = 0; i < count; i++) {
-            assert_true(users[i] == 1 || users[i] == 3 || (users[i] >= 5 && users[i] <= 7));
-            assert_true(i == 0 || users[i] > users[i - 1]);
-        }
-    }
-    uint64_t const few = 0x2a; /* 1, 3, 5: fewer than m */
-    uint32_t users[USERS];
-    assert_int_equal(choose(&selection, TACIT_SELECTOR_EXACT, NULL, &few, &rng, users), 3);
-    uint64_t const nobody = 0x15;
-    assert_int_equal(choose(&selection, TACIT_SELECTOR_EXACT, NULL, &nobody, &rng, users), 0);
 }
 
 TEST(fastest_and_genie_follow_the_true_means)
@@ -338,7 +275,7 @@ TEST(urns_represent_users_by_their_sizes)
     }
 }
 
-/* ---- States and refusals ---- */
+/* ---- Limits ---- */
 
 TEST(configurations_out_of_their_limits_have_no_size)
 {
@@ -372,79 +309,6 @@ TEST(configurations_out_of_their_limits_have_no_size)
     for (uint32_t i = 0; i < count; i++)
         assert_int_equal(tacit_select_size(&bad[i]), 0);
     assert_true(tacit_select_size(&good) > 0);
-}
-
-TEST(hostile_observations_change_nothing)
-{
-    struct tacit_select_config const config = usual_config();
-    struct selection selection = selection_new(&config, NULL);
-    static const uint32_t first[] = {1, 2, 3, 4, 5};
-    observe(&selection, first, 5, 0.3);
-    void *const before = testing_malloc(selection.size);
-    memcpy(before, selection.select, selection.size);
-    static const struct {
-        uint32_t users[2];
-        double latencies[2];
-    } cases[] = {{{1, 1}, {1, 1}},          {{2, 1}, {1, 1}},  {{1, USERS}, {1, 1}},
-                 {{1, UINT32_MAX}, {1, 1}}, {{1, 2}, {1, 0}},  {{1, 2}, {-1, 1}},
-                 {{1, 2}, {1, -INFINITY}},  {{5, 4}, {NAN, 1}}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(
-            tacit_select_observe(selection.select, cases[i].users, 2, cases[i].latencies, 10),
-            TACIT_INVALID);
-        assert_memory_equal(before, selection.select, selection.size);
-    }
-}
-
-TEST(a_copied_state_goes_on_alike_and_a_damaged_one_is_refused)
-{
-    struct tacit_select_config const config = usual_config();
-    struct selection selection = selection_new(&config, NULL);
-    struct tacit_rng rng = tacit_rng_stream(6, 0, 0, 1);
-    for (uint32_t round = 0; round < 40; round++) {
-        uint32_t users[5];
-        (void)choose(&selection, TACIT_SELECTOR_EXACT, NULL, NULL, &rng, users);
-        observe(&selection, users, 5, 0.05 * (1 + users[0]));
-    }
-    assert_int_equal(tacit_select_check(selection.select, selection.size, &config), TACIT_OK);
-    struct selection copy = selection_new(&config, NULL);
-    memcpy(copy.select, selection.select, selection.size);
-    for (uint32_t round = 0; round < 40; round++) {
-        uint32_t users[5];
-        uint32_t others[5];
-        (void)choose(&selection, TACIT_SELECTOR_EXACT, NULL, NULL, &rng, users);
-        (void)choose(&copy, TACIT_SELECTOR_EXACT, NULL, NULL, &rng, others);
-        assert_memory_equal(users, others, sizeof users);
-        observe(&selection, users, 5, 0.2);
-        observe(&copy, users, 5, 0.2);
-    }
-    assert_memory_equal(copy.select, selection.select, selection.size);
-    struct tacit_select_config other = config;
-    other.alpha = 99;
-    assert_int_equal(tacit_select_check(copy.select, copy.size, &other), TACIT_MALFORMED);
-    assert_int_equal(tacit_select_check(copy.select, copy.size - 8, &config), TACIT_MALFORMED);
-    ((unsigned char *)copy.select)[0] ^= 1;
-    assert_int_equal(tacit_select_check(copy.select, copy.size, &config), TACIT_MALFORMED);
-}
-
-TEST(no_answer_counts_as_the_deadline)
-{
-    struct tacit_select_config const config = usual_config();
-    struct selection selection = selection_new(&config, NULL);
-    static const uint32_t users[] = {0, 1, 2};
-    static const double latencies[] = {NAN, 0.01, 0.1};
-    assert_int_equal(tacit_select_observe(selection.select, users, 3, latencies, 5), TACIT_OK);
-    struct tacit_select_view view;
-    tacit_select_view(selection.select, &view);
-    assert_true(view.means[0] == 0.01); /* 0.05 / 5 */
-    assert_true(view.means[1] == 1);    /* never above 1 */
-    assert_true(view.means[2] == 0.5);
-    assert_int_equal(view.counts[0], 1);
-    assert_int_equal(view.round_count, 1);
-    /* and without a deadline as an answer that never comes */
-    assert_int_equal(tacit_select_observe(selection.select, users, 1, latencies, INFINITY),
-                     TACIT_OK);
-    assert_true(view.means[0] == 0.005);
 }
 
 TEST(explanation_adds_up_and_its_runner_up_is_the_best_exchange)
@@ -483,34 +347,6 @@ TEST(explanation_adds_up_and_its_runner_up_is_the_best_exchange)
     assert_true(fabs(best - explanation.runner_up_energy) < 1e-9);
 }
 
-static enum tacit_status no_entropy(void *context, void *bytes, size_t size)
-{
-    (void)context;
-    (void)bytes;
-    (void)size;
-    return TACIT_ENTROPY;
-}
-
-TEST(without_entropy_nothing_is_chosen)
-{
-    struct tacit_select_config const config = usual_config();
-    struct selection selection = selection_new(&config, NULL);
-    struct tacit_entropy const entropy = {no_entropy, NULL};
-    static const enum tacit_selector selectors[] = {TACIT_SELECTOR_RANDOM,
-                                                    TACIT_SELECTOR_CLUSTERED};
-    for (size_t i = 0; i < 2; i++) {
-        struct tacit_select_choice const choice = {.selector = selectors[i]};
-        uint32_t users[5] = {99, 99, 99, 99, 99};
-        uint32_t count = 77;
-        double energy;
-        assert_int_equal(tacit_select_choose(selection.select, &choice, &entropy, selection.scratch,
-                                             users, &count, &energy),
-                         TACIT_ENTROPY);
-        assert_int_equal(count, 77);
-        assert_int_equal(users[0], 99);
-    }
-}
-
 /* A hundred million sets at most, whether few are left out or few are taken. */
 TEST(brute_force_counts_its_sets_before_it_begins)
 {
@@ -535,27 +371,6 @@ TEST(brute_force_counts_its_sets_before_it_begins)
     }
 }
 
-TEST(sizes_of_data_sets_have_a_limit)
-{
-    struct tacit_select_config config = usual_config();
-    config.user_count = 2;
-    config.users_per_round = 1;
-    uint64_t sizes[2] = {UINT64_C(1) << 32, UINT64_C(1) << 32};
-    struct selection selection = selection_new(&config, sizes);
-    struct tacit_select_view view;
-    tacit_select_view(selection.select, &view);
-    uint64_t *const kept = (uint64_t *)(uintptr_t)view.sizes;
-    assert_int_equal(tacit_select_check(selection.select, selection.size, &config), TACIT_OK);
-    kept[0]++; /* and the sum is the same */
-    kept[1]--;
-    assert_int_equal(tacit_select_check(selection.select, selection.size, &config),
-                     TACIT_MALFORMED);
-    sizes[0]++;
-    assert_int_equal(tacit_select_init(selection.select, &config, sizes), TACIT_INVALID);
-    sizes[0] = 0;
-    assert_int_equal(tacit_select_init(selection.select, &config, sizes), TACIT_INVALID);
-}
-
 TEST(brute_force_keeps_the_first_of_equals)
 {
     static const double same[4] = {0.5, 0.5, 0.5, 0.5};
@@ -564,67 +379,6 @@ TEST(brute_force_keeps_the_first_of_equals)
     assert_int_equal(tacit_select_brute(same, same, 4, 2, users, &energy), TACIT_OK);
     assert_int_equal(users[0], 0);
     assert_int_equal(users[1], 1);
-}
-
-/* The users keep the books: T_k counts choices, p_k what was really spent. */
-TEST(what_users_report_is_what_counts_as_spent)
-{
-    struct tacit_select_config const config = usual_config();
-    struct selection twin = selection_new(&config, NULL);
-    struct selection selection = selection_new(&config, NULL);
-    uint32_t const users[2] = {3, 9};
-    double const latencies[2] = {0.1, NAN};
-    for (uint32_t i = 0; i < 5; i++)
-        assert_int_equal(tacit_select_observe(twin.select, users, 1, latencies, 10), TACIT_OK);
-    uint64_t const spent[2] = {tacit_select_spent_nano(twin.select, 3), 0};
-    assert_int_equal(
-        tacit_select_observe_reported(selection.select, users, 2, latencies, 10, spent), TACIT_OK);
-    assert_int_equal(tacit_select_spent_nano(selection.select, 3), spent[0]);
-    assert_int_equal(tacit_select_spent_nano(selection.select, 9), 0); /* chosen, no answer */
-    assert_true(tacit_select_next_budget(selection.select, 3) ==
-                tacit_select_next_budget(twin.select, 3)); /* the sixth price */
-    struct tacit_select_view view;
-    tacit_select_view(selection.select, &view);
-    assert_int_equal(view.counts[9], 1);
-    tacit_select_report(selection.select, 3, 1); /* less than it said before */
-    assert_int_equal(tacit_select_spent_nano(selection.select, 3), spent[0]);
-    tacit_select_report(selection.select, 3, UINT64_MAX);
-    assert_int_equal(tacit_select_spent_nano(selection.select, 3), UINT64_C(40000000000));
-    assert_true(tacit_select_next_budget(selection.select, 3) == 0);
-}
-
-TEST(reports_follow_uniform_and_given_lists)
-{
-    double const list[3] = {3, 2, 1};
-    struct tacit_select_config config = usual_config();
-    config.budget = (struct tacit_select_budget){
-        .kind = TACIT_SELECT_UNIFORM, .is_exact = true, .total = 10, .participations = 5};
-    struct selection uniform = selection_new(&config, NULL);
-    tacit_select_report(uniform.select, 0, UINT64_C(8000000000));
-    assert_true(tacit_select_next_budget(uniform.select, 0) == 2);
-    tacit_select_report(uniform.select, 0, UINT64_C(10000000000));
-    assert_true(tacit_select_next_budget(uniform.select, 0) == 0);
-    config.budget = (struct tacit_select_budget){.kind = TACIT_SELECT_GIVEN,
-                                                 .is_exact = true,
-                                                 .total = 6,
-                                                 .participations = 3,
-                                                 .given = list};
-    struct selection given = selection_new(&config, NULL);
-    tacit_select_report(given.select, 1, UINT64_C(3000000000));
-    assert_true(tacit_select_next_budget(given.select, 1) == 2);
-    tacit_select_report(given.select, 1, UINT64_C(3000000001)); /* into the second one */
-    assert_true(tacit_select_next_budget(given.select, 1) == 1);
-    tacit_select_report(given.select, 1, UINT64_C(5000000000));
-    assert_true(tacit_select_next_budget(given.select, 1) == 1);
-    tacit_select_report(given.select, 1, UINT64_C(6000000000));
-    assert_true(tacit_select_next_budget(given.select, 1) == 0);
-    config.budget.total = 100; /* more than the list pays for: it ends all the same */
-    struct selection ended = selection_new(&config, NULL);
-    static const uint32_t both[] = {0, 1};
-    static const double latencies[] = {1, 1};
-    assert_int_equal(tacit_select_observe(ended.select, both, 2, latencies, 10), TACIT_OK);
-    tacit_select_report(ended.select, 1, UINT64_C(6000000000));
-    assert_true(tacit_select_next_budget(ended.select, 1) == 0);
 }
 
 /* A round of a federation in which everything happens to somebody: nobody asks anything of it here

@@ -1,7 +1,8 @@
 /* A training federation in memory: the hub's and the sites' cores, all of whose words pass through
- * their wire form; a plain twin of the average; deaths, losses, clones; one hostile message a
- * handler. The same with two aggregators: a real helper, envelopes by HPKE, totals that hold what
- * the sites trained and the noise of two. */
+ * their wire form; a plain twin of the average; all selectors. The same with two aggregators: a
+ * real helper, envelopes by HPKE, totals that hold what the sites trained and the noise of two.
+ * Deaths, losses, clones and hostile messages are the storm's (round/storm_selection,
+ * round/storm_helper_training). */
 #include "../support/wire_shape.h"
 #include "tacit/wire_select.h"
 #include <math.h>
@@ -10,7 +11,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-DIGEST_IS(UINT64_C(0x345b40e6161da368))
+DIGEST_IS(UINT64_C(0xf122b16033622d56))
 
 #define SITES 4u
 #define NUMBERS 13000u /* two pieces of a model, three of an update */
@@ -22,14 +23,12 @@ DIGEST_IS(UINT64_C(0x345b40e6161da368))
 struct envelope {
     uint32_t to;
     uint32_t from;
-    uint64_t term;
     size_t size;
     uint8_t *bytes;
 };
 
 struct node {
     void *state;
-    void *kept; /* what is durable */
     size_t size;
     uint64_t deadline_us;
     bool is_training;
@@ -44,10 +43,8 @@ struct two {
     struct tacit_helper_keys keys;
     struct tacit_aggregators aggregators;
     struct tacit_helper *helper;
-    struct tacit_helper *kept;
     uint8_t secret[LIVE_HPKE_KEY_BYTES];
     uint8_t public_key[LIVE_HPKE_KEY_BYTES];
-    uint32_t away_percent;
     double squares; /* of noise, in variances of one aggregator's */
     uint64_t noises;
     uint32_t totals;                      /* rounds that were closed */
@@ -65,10 +62,6 @@ struct world {
     uint32_t queue_end;
     uint64_t now_us;
     struct tacit_rng rng;
-    struct tacit_rng faults;
-    uint32_t lost_percent;
-    uint32_t death_percent;
-    bool fails[SITES];
     uint32_t draws[SITES][ROUNDS + 2];
     bool settled[SITES + 1][ROUNDS + 2]; /* releases that need nothing more */
     uint64_t spent[SITES];
@@ -91,8 +84,6 @@ static void node_new(struct node *node, size_t size)
     assert_true(size > 0);
     *node = (struct node){.size = size, .deadline_us = TACIT_NEVER};
     node->state = testing_calloc(1, size);
-    node->kept = testing_calloc(1, size);
-    assert_non_null(node->kept);
 }
 
 static bool open_seed(void *context, const uint8_t *scope, size_t size, const uint8_t *envelope,
@@ -143,9 +134,7 @@ static void add_helper(struct world *world)
         two->secret[i] = (uint8_t)(3 * i + 1);
     assert_true(live_hpke_public(two->secret, two->public_key));
     two->helper = testing_calloc(1, tacit_helper_size(&two->config));
-    two->kept = testing_calloc(1, tacit_helper_size(&two->config));
     assert_int_equal(tacit_helper_init(two->helper, &two->config), TACIT_OK);
-    assert_int_equal(tacit_helper_init(two->kept, &two->config), TACIT_OK);
     assert_int_equal(tacit_helper_hub_init(kept_of(world), &two->run), TACIT_OK);
 }
 
@@ -153,7 +142,6 @@ static struct world *world_of(uint64_t seed, uint32_t dimension, bool has_helper
 {
     struct world *const world = testing_calloc(1, sizeof *world);
     world->rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_NOISE);
-    world->faults = tacit_rng_stream(seed, 0, 1, TACIT_PURPOSE_NOISE);
     world->hub_config =
         (struct tacit_select_hub_config){.run_id = RUN_ID,
                                          .select = {.user_count = SITES,
@@ -194,8 +182,6 @@ static struct world *world_of(uint64_t seed, uint32_t dimension, bool has_helper
     }
     if (has_helper)
         add_helper(world);
-    for (uint32_t i = 0; i <= SITES; i++)
-        memcpy(world->nodes[i].kept, world->nodes[i].state, world->nodes[i].size);
     return world;
 }
 
@@ -208,13 +194,9 @@ static void world_free(struct world *world)
 {
     for (uint32_t i = 0; i <= SITES; i++) {
         testing_free(world->nodes[i].state);
-        testing_free(world->nodes[i].kept);
     }
     while (world->queue_start < world->queue_end)
         testing_free(world->queue[world->queue_start++ % QUEUE_MAX].bytes);
-    if (world->two != NULL) {
-        testing_free(world->two->kept);
-    }
     testing_free(world);
 }
 
@@ -235,7 +217,6 @@ static void post(struct world *world, uint32_t from, const struct tacit_select_m
     assert_true(world->queue_end - world->queue_start < QUEUE_MAX);
     envelope->from = from;
     envelope->to = to;
-    envelope->term = message->term;
     envelope->size = tacit_wire_bytes(WIRE(select, 0, SITES), message);
     envelope->bytes = testing_malloc(envelope->size);
     assert_true(envelope->size <= 50000);
@@ -275,12 +256,9 @@ static void digest_hub(const struct tacit_select_hub *hub, uint32_t dimension)
         digest_real((double)view.model[i]);
 }
 
-/* Persist, then send: the driver's order; death comes between. */
 static void carry_out(struct world *world, uint32_t node, const struct tacit_select_update *update)
 {
     struct node *const here = &world->nodes[node];
-    if (update->persist)
-        memcpy(here->kept, here->state, here->size);
     if (update->settled > 0)
         world->settled[node][update->settled] = true;
     here->deadline_us = update->deadline_us;
@@ -387,10 +365,7 @@ static void note_helper(struct world *world, const struct tacit_event *event,
         tacit_helper_hub_void(kept);
 }
 
-static bool chance(struct world *world, uint32_t percent);
-
-/* Asked, if there is a question, with deaths before and after its write, and answers that get lost.
- * True: it has closed a round. */
+/* Asked, if there is a question. True: it has closed a round. */
 static bool ask_helper(struct world *world)
 {
     static int64_t totals[NUMBERS];
@@ -402,9 +377,8 @@ static bool ask_helper(struct world *world)
     struct tacit_select_update update;
     enum tacit_helper_outcome outcome;
     uint32_t agents = 0;
-    size_t const size = tacit_helper_size(&two->config);
     tacit_helper_hub_view(kept_of(world), &helper);
-    if (!helper.is_fixed || chance(world, two->away_percent))
+    if (!helper.is_fixed)
         return false;
     void *const memory = testing_malloc(tacit_helper_hub_request_size(kept_of(world)));
     assert_int_equal(tacit_helper_step(two->helper,
@@ -412,14 +386,6 @@ static bool ask_helper(struct world *world)
                                        &entropy, &answered),
                      TACIT_OK);
     assert_int_equal(answered.answer.verdict, TACIT_HELPER_ANSWERED);
-    bool const is_dead = chance(world, world->death_percent);
-    bool const is_lost = chance(world, world->lost_percent);
-    if (answered.persist && !is_dead)
-        memcpy(two->kept, two->helper, size);
-    else if (is_dead)
-        memcpy(two->helper, two->kept, size);
-    if (is_dead || is_lost)
-        return false;
     tacit_select_hub_view(hub_of(world), &view);
     struct tacit_helper_range const range = {.low = -TACIT_VECTOR_STEPS,
                                              .high = (uint64_t)TACIT_VECTOR_STEPS};
@@ -496,10 +462,9 @@ static void train(struct world *world, uint32_t site)
     struct tacit_select_site_view after;
     tacit_select_site_view(site_of(world, site), &view);
     learn(site, view.round, difference);
-    struct tacit_event const event = {
-        .kind = TACIT_EVENT_REWARD,
-        .now_us = world->now_us,
-        .as.training = {view.round, world->fails[site] ? NULL : difference}};
+    struct tacit_event const event = {.kind = TACIT_EVENT_REWARD,
+                                      .now_us = world->now_us,
+                                      .as.training = {view.round, difference}};
     world->nodes[site].is_training = false;
     assert_int_equal(step(world, site, &event), TACIT_OK);
     tacit_select_site_view(site_of(world, site), &after);
@@ -517,46 +482,19 @@ static void watch(struct world *world, const struct tacit_select_message *messag
             (double)message->step_piece[i] * (CLIP / (double)TACIT_VECTOR_STEPS);
 }
 
-static bool chance(struct world *world, uint32_t percent)
-{
-    return percent > 0 && tacit_rng_below(&world->faults, 100) < percent;
-}
-
-static void die(struct world *world, uint32_t node)
-{
-    struct node *const here = &world->nodes[node];
-    memcpy(here->state, here->kept, here->size);
-    here->is_training = false;
-    if (node == SITES)
-        assert_int_equal(tacit_select_hub_check(here->state,
-                                                tacit_select_hub_size(&world->hub_config),
-                                                &world->hub_config),
-                         TACIT_OK);
-    else
-        assert_int_equal(
-            tacit_select_site_check(here->state, here->size, &world->site_configs[node]), TACIT_OK);
-    struct tacit_event const event = {.kind = TACIT_EVENT_START, .now_us = world->now_us};
-    (void)step(world, node, &event);
-}
-
 static void deliver(struct world *world)
 {
     struct envelope const envelope = world->queue[world->queue_start++ % QUEUE_MAX];
     struct tacit_select_message *message = NULL;
     uint32_t const to = envelope.to == SITES ? TACIT_HUB : envelope.to;
-    if (!chance(world, world->lost_percent)) {
-        assert_int_equal(tacit_wire_decode(WIRE(select, 0, SITES, 0, to), envelope.bytes,
-                                           envelope.size, &message, tacit_wire_heap()),
-                         TACIT_OK);
-        message->term = envelope.term;
-        watch(world, message);
-        struct tacit_event const event = {
-            .kind = TACIT_EVENT_RECEIVE, .now_us = world->now_us, .as.message = message};
-        (void)step(world, envelope.to, &event);
-    }
+    assert_int_equal(tacit_wire_decode(WIRE(select, 0, SITES, 0, to), envelope.bytes, envelope.size,
+                                       &message, tacit_wire_heap()),
+                     TACIT_OK);
+    watch(world, message);
+    struct tacit_event const event = {
+        .kind = TACIT_EVENT_RECEIVE, .now_us = world->now_us, .as.message = message};
+    (void)step(world, envelope.to, &event);
     testing_free(message);
-    if (chance(world, world->death_percent))
-        die(world, (uint32_t)tacit_rng_below(&world->faults, SITES + 1));
 }
 
 static void pass_time(struct world *world)
@@ -633,7 +571,7 @@ static void check_models(const struct world *world)
         assert_memory_equal(view.model, hub.model, NUMBERS * sizeof(float));
         assert_true(hub.spent_nano[site] <= view.spent_nano);
         for (uint32_t round = 0; round < ROUNDS + 2; round++)
-            assert_true(world->draws[site][round] <= 1 || world->death_percent > 0);
+            assert_true(world->draws[site][round] <= 1);
     }
 }
 
@@ -654,22 +592,6 @@ TEST(the_model_is_the_average_of_what_was_released)
     assert_int_equal(total, 2 * ROUNDS); /* two a round */
     for (uint32_t site = 0; site < SITES; site++)
         assert_true(world->draws[site][1] + world->draws[site][2] == 1); /* first all in turn */
-    world_free(world);
-}
-
-TEST(a_site_that_never_trains_costs_the_deadline_and_nothing_else)
-{
-    struct world *const world = world_new(3);
-    world->fails[0] = world->fails[1] = true;
-    start(world);
-    play(world);
-    struct tacit_select_hub_view hub;
-    tacit_select_hub_view(hub_of(world), &hub);
-    assert_int_equal(hub.round_count, ROUNDS);
-    assert_int_equal(hub.spent_nano[0], 0);
-    assert_true(hub.spent_nano[2] > 0);
-    assert_true(hub.select.counts[0] > 0);
-    assert_true(hub.select.means[0] < 0.01); /* .01 s of 30 */
     world_free(world);
 }
 
@@ -757,8 +679,6 @@ TEST(no_exact_number_of_a_vector_is_in_the_state)
     world_free(world);
 }
 
-/* ---- Hostile words ---- */
-
 /* Whoever chooses, and however it anneals, a run comes to its end; the digest knows who trained. */
 TEST(every_selector_ends_its_run)
 {
@@ -777,36 +697,12 @@ TEST(every_selector_ends_its_run)
                                             .kappa = 2,
                                             .iterations = 7};
         testing_free(hub->state);
-        testing_free(hub->kept);
         node_new(hub, tacit_select_hub_size(&world->hub_config));
         assert_int_equal(tacit_select_hub_init(hub->state, &world->hub_config), TACIT_OK);
-        memcpy(hub->kept, hub->state, hub->size);
         start(world);
         play(world);
         world_free(world);
     }
-}
-
-/* The first model is what the hub was given, if each number of it is one. */
-TEST(a_hub_begins_with_the_model_it_is_given)
-{
-    enum { DIMENSION = 5 };
-    struct world *const world = world_of(3, DIMENSION, false);
-    struct node *const hub = &world->nodes[SITES];
-    float initial[DIMENSION + 1] = {0.5f, -2, 3, 0, 1e-3f, NAN}; /* and what is behind it */
-    struct tacit_select_hub_view view;
-    world->hub_config.initial = initial;
-    assert_int_equal(tacit_select_hub_init(hub->state, &world->hub_config), TACIT_OK);
-    tacit_select_hub_view(hub->state, &view);
-    assert_memory_equal(view.model, initial, DIMENSION * sizeof *initial);
-    for (uint32_t i = 0; i < DIMENSION; i++) {
-        float wrong[DIMENSION];
-        memcpy(wrong, initial, sizeof wrong);
-        wrong[i] = i % 2 == 0 ? INFINITY : NAN;
-        world->hub_config.initial = wrong;
-        assert_int_equal(tacit_select_hub_init(hub->state, &world->hub_config), TACIT_INVALID);
-    }
-    world_free(world);
 }
 
 /* ---- Two aggregators ---- */
@@ -825,183 +721,4 @@ TEST(two_aggregators_train_on_totals_with_the_noise_of_two)
         for (uint32_t round = 1; round <= ROUNDS; round++)
             assert_true(world->settled[site][round] == (world->draws[site][round] > 0));
     world_free(world);
-}
-
-/* Sites, hub and helper; the helper is away most of the time. */
-TEST(losses_and_deaths_of_all_three_change_nothing_but_time)
-{
-    for (uint64_t seed = 1; seed <= 8; seed++) {
-        struct world *const world = world_of(seed, NUMBERS, true);
-        world->lost_percent = 10;
-        world->death_percent = seed % 2 == 0 ? 3 : 0;
-        world->two->away_percent = seed % 3 == 0 ? 80 : 0;
-        start(world);
-        play(world);
-        struct tacit_select_hub_view hub;
-        struct tacit_helper_view helper;
-        tacit_select_hub_view(hub_of(world), &hub);
-        tacit_helper_view(world->two->helper, &helper);
-        assert_int_equal(hub.round_count, ROUNDS);
-        assert_true(world->two->totals >= ROUNDS / 2 && helper.number >= world->two->totals);
-        assert_int_equal(tacit_bits_count(hub.flagged, SITES), 0);
-        for (uint32_t i = 0; i < NUMBERS; i++)
-            assert_true(fabs((double)hub.model[i] - world->twin[i]) <=
-                        1e-5 * (1 + fabs(world->twin[i])));
-        world_free(world);
-    }
-}
-
-/* The order says the least that one of those who are chosen has next; who has less left, by its own
- * books, does not train, and is not charged. */
-TEST(who_has_less_than_the_round_takes_does_not_take_part)
-{
-    struct world *const world = world_of(2, NUMBERS, true);
-    world->site_configs[0].budget.total = 400; /* the hub reckons with 500 */
-    assert_int_equal(tacit_select_site_init(site_of(world, 0), &world->site_configs[0]), TACIT_OK);
-    memcpy(world->nodes[0].kept, world->nodes[0].state, world->nodes[0].size);
-    start(world);
-    play(world);
-    struct tacit_select_hub_view hub;
-    tacit_select_hub_view(hub_of(world), &hub);
-    assert_int_equal(hub.round_count, ROUNDS);
-    assert_int_equal(world->spent[0], 0);
-    assert_true(hub.select.counts[0] > 0); /* it was asked */
-    for (uint32_t site = 1; site < SITES; site++)
-        assert_true(world->spent[site] > 0);
-    world_free(world);
-}
-
-/* Of a copy of a site: with the same entropy and another data set its words differ by another mask,
- * too; one of the two is granted, and the other is blocked. */
-TEST(of_two_copies_of_a_site_one_is_granted)
-{
-    static double difference[NUMBERS];
-    static int64_t exact[2][NUMBERS];
-    struct world *const world = world_of(3, NUMBERS, true);
-    start(world);
-    uint32_t const site = play_until(world, TACIT_SELECT_TRAINING);
-    struct tacit_rng const rng = world->rng;
-    struct tacit_select_site *const copy = testing_malloc(world->nodes[site].size);
-    memcpy(copy, site_of(world, site), world->nodes[site].size);
-    struct tacit_select_site_view view;
-    struct tacit_select_update update;
-    tacit_select_site_view(copy, &view);
-    uint32_t const round = view.round;
-    for (uint32_t i = 0; i < 2; i++) {
-        learn(site, round + i, difference);
-        tacit_vector_quantise(difference, NUMBERS, CLIP, exact[i]);
-        struct tacit_rng same = rng;
-        struct tacit_entropy const entropy = tacit_rng_entropy(&same);
-        struct tacit_event const event = {.kind = TACIT_EVENT_REWARD,
-                                          .now_us = world->now_us,
-                                          .aggregators = &world->two->aggregators,
-                                          .as.training = {round, difference}};
-        assert_int_equal(
-            tacit_select_site_step(i == 0 ? site_of(world, site) : copy, &event, &entropy, &update),
-            TACIT_OK);
-        assert_true(update.drawn);
-    }
-    struct tacit_select_message const first = tacit_select_site_release(site_of(world, site));
-    struct tacit_select_message const second = tacit_select_site_release(copy);
-    assert_memory_not_equal(first.masked->envelope, second.masked->envelope,
-                            TACIT_HELPER_ENVELOPE_BYTES);
-    assert_memory_not_equal(first.masked->blind, second.masked->blind, TACIT_SHA256_BYTES);
-    assert_memory_not_equal(first.digests, second.digests, TACIT_SHA256_BYTES);
-    world->nodes[site].is_training = false;
-    post(world, site, &update.messages[0], SITES); /* the copy's COMMIT is first */
-    for (uint32_t i = 0; i < 500; i++)
-        go_on(world);
-    struct tacit_select_site_view after;
-    tacit_select_site_view(site_of(world, site), &after);
-    assert_true(after.is_blocked && after.release_round == 0);
-    world_free(world);
-}
-
-/* The commitment is opened before the words are here; words with which it would not have been are
- * no report, whatever the digests of their pieces. */
-TEST(words_that_are_not_those_committed_to_are_no_report)
-{
-    struct world *const world = world_of(4, NUMBERS, true);
-    start(world);
-    uint32_t const site = play_until(world, TACIT_SELECT_RELEASED);
-    struct tacit_select_message update = tacit_select_site_release(site_of(world, site));
-    struct tacit_select_message const question = {.kind = TACIT_SELECT_REQUEST,
-                                                  .from = TACIT_HUB,
-                                                  .to = site,
-                                                  .run_id = RUN_ID,
-                                                  .round = update.round,
-                                                  .vector = TACIT_SELECT_STEPS,
-                                                  .mask = 7};
-    struct tacit_event event = {
-        .kind = TACIT_EVENT_RECEIVE, .now_us = world->now_us, .as.message = &question};
-    struct tacit_entropy const entropy = tacit_rng_entropy(&world->rng);
-    struct tacit_select_update given;
-    struct tacit_select_update heard;
-    assert_int_equal(tacit_select_site_step(site_of(world, site), &event, &entropy, &given),
-                     TACIT_OK);
-    assert_int_equal(given.message_count, 3);
-    static int64_t words[TACIT_SELECT_UPDATE_NUMBERS];
-    uint8_t digests[3 * TACIT_SHA256_BYTES];
-    memcpy(words, given.messages[0].step_piece, sizeof words);
-    words[5]++;
-    memcpy(digests, update.digests, sizeof digests);
-    tacit_helper_words_digest((const uint64_t *)words, TACIT_SELECT_UPDATE_NUMBERS, digests);
-    update.digests = digests;
-    given.messages[0].step_piece = words;
-    event.as.message = &update;
-    assert_int_equal(tacit_select_hub_step(hub_of(world), &event, &entropy, &heard), TACIT_OK);
-    size_t const size = world->nodes[SITES].size;
-    void *const before = testing_malloc(size);
-    for (uint32_t i = 0; i < 6; i++) {
-        event.as.message = &given.messages[i % 3];
-        memcpy(before, hub_of(world), size);
-        enum tacit_status const status =
-            tacit_select_hub_step(hub_of(world), &event, &entropy, &heard);
-        assert_int_equal(status, i % 3 == 2 ? TACIT_MALFORMED : TACIT_OK);
-        assert_true(status == TACIT_OK || memcmp(before, hub_of(world), size) == 0);
-        assert_true((heard.happened & TACIT_COUNTED_REPORT) == 0);
-    }
-    struct tacit_select_hub_view view;
-    tacit_select_hub_view(hub_of(world), &view);
-    assert_false(tacit_bits_has(view.received, site));
-    testing_free(before);
-    world_free(world);
-}
-
-/* Void by its totals, or ended by the operator: the model stays. */
-TEST(a_round_without_totals_leaves_the_model)
-{
-    for (uint32_t ends = 0; ends < 2; ends++) {
-        struct world *const world = world_of(6, NUMBERS, true);
-        world->two->away_percent = 100;
-        start(world);
-        struct tacit_select_hub_view view = {.awaits_totals = false};
-        for (uint32_t i = 0; i < 5000 && !view.awaits_totals; i++) {
-            go_on(world);
-            tacit_select_hub_view(hub_of(world), &view);
-        }
-        assert_true(view.awaits_totals && !view.is_open && view.round_count == 0);
-        uint8_t bytes[4096]; /* of which such a hub can be built again */
-        size_t const size = tacit_select_hub_snapshot(hub_of(world), bytes, sizeof bytes);
-        struct tacit_select_hub *const again = testing_malloc(world->nodes[SITES].size);
-        assert_in_range(size, 1, sizeof bytes);
-        assert_int_equal(tacit_select_hub_restore(again, &world->hub_config, bytes, size),
-                         TACIT_OK);
-        testing_free(again);
-        struct tacit_select_update update;
-        if (ends == 0)
-            tacit_select_hub_close(hub_of(world), 0, NULL, world->now_us, &update);
-        else
-            assert_int_equal(tacit_select_hub_end(hub_of(world), world->now_us, &update), TACIT_OK);
-        tacit_helper_hub_void(kept_of(world));
-        carry_out(world, SITES, &update);
-        world->two->away_percent = 0;
-        tacit_select_hub_view(hub_of(world), &view);
-        for (uint32_t i = 0; i < NUMBERS; i++)
-            assert_true(view.model[i] == 0);
-        assert_int_equal(view.round_count, 1);
-        play(world);
-        assert_int_equal(world->two->totals, ends == 0 ? ROUNDS - 1 : 0);
-        world_free(world);
-    }
 }
