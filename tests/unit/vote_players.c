@@ -1,17 +1,16 @@
 /* Players of votes without their hosts. Plain ones: whatever comes at any time (messages of others
  * late, twice, with one member changed; rewards that nobody asked for; resets) is taken or leaves
  * no trace, and the digest knows all that happened; of private ones and such that publish sums the
- * storms do that (round/storm_votes, round/storm_sums). Ladders, and the block that both noise. */
+ * storms do that (round/storm_votes, round/storm_sums). Ladders. */
 #include "../support/testing.h"
 #include <math.h>
 #include "tacit/bounds.h"
 #include "tacit/vote.h"
 #include "../support/digest.h"
 #include "../support/player.h"
-#include "../../src/proto/vote/block.h"
 
 /* Of all steps below: digest.h. */
-DIGEST_IS(UINT64_C(0x7240cd9765b6d1f2))
+DIGEST_IS(UINT64_C(0x2272b0b613ad06a4))
 
 #define PLAYERS 3u
 #define ARMS_MAX 70u
@@ -416,191 +415,6 @@ TEST(plain_players_take_what_comes_or_nothing_of_it)
             step_plain(table, at, event);
         }
     }
-}
-
-/* ---- Blocks ---- */
-
-#define ARMS 4u
-
-/* A block with its parts where a test can look at them. */
-struct laid {
-    uint64_t active;
-    uint64_t left[ARMS];
-    uint64_t left_count;
-    union tacit_sum exact[ARMS];
-    int64_t noised[2 * ARMS]; /* a stride of two: between them nothing is written */
-    struct tacit_pull_block plan[ARMS];
-    uint64_t phase;
-    uint64_t draw;
-    struct vote_clock clock;
-    struct vote_block block;
-    struct tacit_mechanism mechanism;
-    struct tacit_vote_noised_update update;
-};
-
-static void lay(struct laid *laid, uint64_t active, double epsilon, uint64_t budget_nano)
-{
-    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
-    memset(laid, 0x55, sizeof *laid);
-    assert_int_equal(tacit_mechanism_init(&laid->mechanism, &mechanism), TACIT_OK);
-    laid->active = active;
-    laid->draw = 0;
-    laid->clock = vote_clock_init(budget_nano);
-    laid->block = (struct vote_block){.arm_count = ARMS,
-                                      .mechanism = &laid->mechanism,
-                                      .clock = &laid->clock,
-                                      .phase = &laid->phase,
-                                      .draw = &laid->draw,
-                                      .plan = laid->plan,
-                                      .active = &laid->active,
-                                      .left = laid->left,
-                                      .left_count = &laid->left_count,
-                                      .exact = laid->exact};
-}
-
-static void expect_block(const struct laid *laid, const uint64_t *left, const int64_t *exact)
-{
-    uint64_t sum = 0;
-    for (uint32_t arm = 0; arm < ARMS; arm++) {
-        assert_int_equal(laid->left[arm], left[arm]);
-        assert_int_equal(laid->exact[arm].steps, exact[arm]);
-        sum += left[arm];
-    }
-    assert_int_equal(laid->left_count, sum);
-}
-
-static bool open_block(struct laid *laid, uint64_t each)
-{
-    bool const is_open = vote_block_open(&laid->block, each);
-    laid->phase = is_open ? PHASE_PULLING : VOTE_PHASES;
-    return is_open;
-}
-
-static enum tacit_status bring(struct laid *laid, uint32_t arm, uint64_t count, int64_t steps)
-{
-    laid->update = (struct tacit_vote_noised_update){.persist = false};
-    enum tacit_status const status = vote_block_add(
-        &laid->block, &(struct tacit_reward){.arm = arm, .count = count, .sum.steps = steps},
-        &laid->update);
-    assert_true(laid->update.persist == (status == TACIT_OK));
-    return status;
-}
-
-TEST(a_block_holds_what_is_owed_and_brought)
-{
-    static const int64_t nothing[ARMS];
-    struct laid laid;
-    struct tacit_pull_block const *const plan = laid.plan;
-    lay(&laid, 4, INFINITY, 0);
-    assert_false(open_block(&laid, 10)); /* one arm: nothing to find out */
-    expect_block(&laid, (uint64_t[]){0, 0, 0, 0}, nothing);
-    vote_block_show(&laid.block, &laid.update);
-    assert_int_equal(laid.update.plan_count, 0);
-    laid.active = 13;
-    assert_true(open_block(&laid, 10));
-    expect_block(&laid, (uint64_t[]){10, 0, 10, 10}, nothing);
-    assert_int_equal(bring(&laid, 0, 0, 0), TACIT_INVALID);
-    assert_int_equal(bring(&laid, 1, 1, 0), TACIT_INVALID);
-    assert_int_equal(bring(&laid, ARMS, 1, 0), TACIT_INVALID);
-    assert_int_equal(bring(&laid, 0, 11, 0), TACIT_INVALID);
-    assert_int_equal(bring(&laid, 0, 2, -1), TACIT_INVALID);
-    assert_int_equal(bring(&laid, 0, 2, 2 * TACIT_STEPS + 1), TACIT_INVALID);
-    expect_block(&laid, (uint64_t[]){10, 0, 10, 10}, nothing);
-    assert_int_equal(bring(&laid, 0, 2, 2 * TACIT_STEPS), TACIT_OK);
-    assert_int_equal(bring(&laid, 2, 10, 0), TACIT_OK);
-    assert_int_equal(bring(&laid, 3, 1, 7), TACIT_OK);
-    assert_int_equal(bring(&laid, 3, 1, 8), TACIT_OK);
-    expect_block(&laid, (uint64_t[]){8, 0, 0, 8}, (int64_t[]){2 * TACIT_STEPS, 0, 0, 15});
-    vote_block_show(&laid.block, &laid.update);
-    assert_true(laid.update.replan && laid.update.plan == plan && laid.update.plan_count == 2);
-    assert_true(plan[0].arm == 0 && plan[0].count == 8 && plan[1].arm == 3 && plan[1].count == 8);
-    assert_true(vote_block_is_possible(&laid.block, 8));
-    assert_false(vote_block_is_possible(&laid.block, 7));
-    laid.active = 12; /* arm 0 has left: its pulls and its sum are gone */
-    assert_false(vote_block_is_possible(&laid.block, 8));
-    vote_block_leave(&laid.block);
-    expect_block(&laid, (uint64_t[]){0, 0, 0, 8}, (int64_t[]){0, 0, 0, 15});
-    assert_true(vote_block_is_possible(&laid.block, 8));
-    laid.left_count++;
-    assert_false(vote_block_is_possible(&laid.block, 8));
-    laid.left_count--;
-    laid.phase = PHASE_WAITING; /* nothing is owed then */
-    assert_false(vote_block_is_possible(&laid.block, 8));
-    assert_int_equal(bring(&laid, 3, 1, 7), TACIT_INVALID);
-    laid.phase = PHASE_PULLING;
-    laid.draw = 1; /* a draw that nobody paid */
-    assert_false(vote_block_is_possible(&laid.block, 8));
-}
-
-static enum tacit_status release_of(struct laid *laid, uint32_t words)
-{
-    struct table table = {.noise = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE),
-                          .fills_left = words};
-    struct tacit_entropy const entropy = {.fill = fill, .context = &table};
-    laid->update = (struct tacit_vote_noised_update){.persist = false};
-    enum tacit_status const status = vote_block_release(
-        &laid->block, &entropy, (struct vote_block_noised){laid->noised, 2}, &laid->update);
-    assert_true(laid->update.persist && laid->update.commit == (status == TACIT_OK));
-    assert_int_equal(laid->phase, status == TACIT_OK ? PHASE_WAITING : PHASE_RELEASING);
-    return status;
-}
-
-static void bring_all(struct laid *laid, const int64_t *brought)
-{
-    (void)open_block(laid, 1);
-    for (uint32_t arm = 0; arm < ARMS; arm++)
-        if (brought[arm] > 0)
-            assert_int_equal(bring(laid, arm, 1, brought[arm]), TACIT_OK);
-    assert_true(vote_block_is_full(&laid->block));
-}
-
-TEST(a_release_is_all_or_nothing)
-{
-    static const int64_t nothing[ARMS];
-    static const uint64_t none[ARMS];
-    int64_t const brought[ARMS] = {5, 0, 6, 7};
-    struct laid laid;
-    struct tacit_ledger const *const ledger = &laid.clock.ledger;
-    lay(&laid, 13, 1, TACIT_NANO);
-    bring_all(&laid, brought);
-    enum tacit_status status = TACIT_ENTROPY;
-    uint32_t words = 0;
-    for (; (status = release_of(&laid, words)) == TACIT_ENTROPY; words++) {
-        expect_block(&laid, none, brought);
-        assert_true(laid.draw == 0 && ledger->release_count == 0 && ledger->gross_nano == 0);
-        for (uint32_t arm = 0; arm < ARMS; arm++)
-            assert_true(arm == 1 || laid.noised[2 * arm] == 0);
-        assert_false(vote_block_end_pause(&laid.block));
-        laid.clock.now_us = vote_clock_deadline(&laid.clock);
-        assert_true(vote_block_end_pause(&laid.block));
-        assert_true(laid.clock.retry_us == TACIT_NEVER);
-    }
-    assert_true(status == TACIT_OK && words >= 3 && laid.update.draw == 1);
-    expect_block(&laid, none, nothing);
-    assert_true(laid.draw == 1 && ledger->release_count == 1 && ledger->gross_nano == TACIT_NANO);
-    int64_t untouched;
-    memset(&untouched, 0x55, sizeof untouched);
-    for (uint32_t i = 0; i < 2 * ARMS; i++) {
-        bool const is_noised = i % 2 == 0 && i != 2;
-        assert_true(is_noised == (laid.noised[i] != untouched));
-        digest_word((uint64_t)laid.noised[i]);
-    }
-    lay(&laid, 13, 1, TACIT_NANO / 2);
-    bring_all(&laid, brought);
-    assert_int_equal(release_of(&laid, UINT32_MAX), TACIT_BUDGET);
-    expect_block(&laid, none, nothing);
-    assert_true(laid.draw == 0 && ledger->release_count == 0);
-}
-
-TEST(ticks_are_multiples_that_lie_ahead)
-{
-    uint64_t const ticks[][2] = {{0, 10}, {9, 10}, {10, 20}};
-    for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
-        struct vote_clock const clock = {.now_us = ticks[i][0]};
-        assert_int_equal(vote_clock_tick(&clock, 10), ticks[i][1]);
-    }
-    assert_int_equal(vote_earlier(3, 4), 3);
-    assert_int_equal(vote_earlier(TACIT_NEVER, 4), 4);
 }
 
 TEST(the_storm_has_missed_nothing)

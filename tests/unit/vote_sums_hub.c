@@ -1,7 +1,5 @@
-/* Published sums over a hub: what it adds up is what the simulator adds up; a release is in the
- * pool once, as it was committed to; a hub that was put back goes on from its pool, and looks at
- * nothing again at a level that it has used. What comes at any time, twice or never is the storm's
- * (round/rule_votes.c). */
+/* Published sums over a hub: what it adds up is what the simulator adds up. What comes at any time,
+ * twice, changed or never, and hubs that are put back, are the storm's (round/rule_votes.c). */
 #include "../support/testing.h"
 #include "tacit/random.h"
 #include "tacit/vote_hub.h"
@@ -24,7 +22,6 @@ struct world {
     struct tacit_pull_block plan[SITES][ARMS];
     uint32_t plan_count[SITES];
     uint64_t now_us;
-    uint64_t term;
     struct tacit_vote_hub_message row; /* the hub's last word */
 };
 
@@ -85,9 +82,7 @@ static enum tacit_status tell_hub(struct world *world, const struct tacit_vote_h
 {
     struct tacit_event event = {.now_us = world->now_us,
                                 .kind = said == NULL ? TACIT_EVENT_START : TACIT_EVENT_RECEIVE};
-    if (said == NULL)
-        event.as.term = world->term;
-    else
+    if (said != NULL)
         event.as.message = said;
     return tacit_vote_hub_step(world->hub, &event, NULL, update);
 }
@@ -110,12 +105,6 @@ static struct tacit_vote_site_update step_site(struct world *world, uint32_t sit
             world->plan[site][i] = update.plan[i];
     }
     return update;
-}
-
-static struct tacit_vote_site_update start_site(struct world *world, uint32_t site)
-{
-    return step_site(world, site,
-                     (struct tacit_event){.kind = TACIT_EVENT_START, .as.term = world->term});
 }
 
 static struct tacit_vote_site_update tell_site(struct world *world, uint32_t site,
@@ -146,7 +135,7 @@ static struct world *world_new(void)
     assert_int_equal(tacit_vote_pool_init(world->pool, &world->hub_is.pool), TACIT_OK);
     assert_int_equal(tell_hub(world, NULL, &update), TACIT_OK);
     for (uint32_t site = 0; site < SITES; site++)
-        start_site(world, site);
+        step_site(world, site, (struct tacit_event){.kind = TACIT_EVENT_START});
     return world;
 }
 
@@ -263,110 +252,4 @@ TEST(a_hub_adds_up_what_the_simulator_adds_up)
     }
     assert_true(hub_view(world).pool.release_count > 2 * SITES);
     assert_true(tacit_bits_has(hub_view(world).board.voted, 0));
-}
-
-/* Lost, said again, changed, by a copy: the pool has it once. */
-TEST(a_release_is_added_up_once_as_it_was_committed_to)
-{
-    struct world *const world = world_new();
-    struct tacit_vote_hub_message const release = release_of(world, 1);
-    int64_t sums[ARMS];
-    uint64_t arms = 15;
-    memcpy(sums, release.sums, sizeof sums);
-    struct tacit_vote_hub_message bad = release;
-    bad.sums = sums;
-    sums[2]++;
-    assert_int_equal(publish(world, &bad), TACIT_FORKED); /* not what was granted */
-    sums[2]--;
-    bad.salt[3] ^= 1;
-    assert_int_equal(publish(world, &bad), TACIT_FORKED);
-    bad = release;
-    bad.marks = &arms; /* an arm less */
-    assert_int_equal(publish(world, &bad), TACIT_FORKED);
-    bad = release;
-    bad.from = 0; /* nothing was granted to it */
-    assert_int_equal(publish(world, &bad), TACIT_ROLLBACK);
-    bad = release;
-    bad.draw = 2;
-    assert_int_equal(publish(world, &bad), TACIT_FORKED);
-    bad.kind = TACIT_VOTE_CAST;
-    assert_int_equal(publish(world, &bad), TACIT_UNEXPECTED);
-    assert_int_equal(hub_view(world).pool.release_count, 0);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(publish(world, &release), TACIT_OK);
-        assert_int_equal(world->row.draw, 1);
-        assert_int_equal(hub_view(world).pool.release_count, 1);
-    }
-    assert_int_equal(hub_view(world).voter_count, 1);
-}
-
-/* Nothing is drawn over a release that nobody has, and a row of an earlier one says nothing. */
-TEST(a_draw_waits_until_the_release_before_is_heard)
-{
-    struct world *const world = world_new();
-    block_of(world, 2);
-    struct tacit_vote_hub_message const before = world->row;
-    struct tacit_vote_hub_message const release = release_of(world, 2);
-    tell_site(world, 2, &before);
-    assert_false(play(world, 2).has_draw); /* it plays on, and holds the draw */
-    assert_int_equal(release.draw, 2);
-    assert_int_equal(publish(world, &release), TACIT_OK);
-    assert_true(tell_site(world, 2, &world->row).has_draw);
-}
-
-/* Until the hub has told two arms from the others. */
-static void play_until_arms_are_out(struct world *world)
-{
-    for (uint32_t number = 0; hub_view(world).board.voted_count == ARMS; number++)
-        block_of(world, number % SITES);
-}
-
-/* A hub that lost what came after: the arms are in again for all; a draw of before is dropped; who
- * has not heard of it yet is void once, and goes on. */
-TEST(a_new_term_goes_on_from_the_pool_that_is_there)
-{
-    uint8_t snapshot[1000];
-    struct world *const world = world_new();
-    block_of(world, 0);
-    size_t const size = tacit_vote_hub_snapshot(world->hub, snapshot, sizeof snapshot);
-    assert_true(size <= sizeof snapshot);
-    play_until_arms_are_out(world);
-    uint32_t const left = hub_view(world).board.voted_count;
-    struct tacit_vote_hub_message const old = release_of(world, 0);
-    struct tacit_vote_hub_update update;
-    assert_true(left < ARMS);
-    assert_int_equal(tacit_vote_hub_restore(world->hub, &world->hub_is, snapshot, size), TACIT_OK);
-    assert_int_equal(hub_view(world).pool.release_count, 1);
-    world->term = 1;
-    assert_int_equal(tell_hub(world, NULL, &update), TACIT_OK);
-    assert_int_equal(update.message.kind, TACIT_VOTE_ANEW); /* .. which is lost */
-    assert_int_equal(publish(world, &old), TACIT_STRANGER);
-    for (uint32_t site = 0; site < SITES; site++)
-        assert_true(start_site(world, site).begins_term);
-    struct tacit_vote_hub_message release = release_of(world, 0);
-    assert_int_equal(publish(world, &release), TACIT_OK);
-    assert_int_equal(hub_view(world).pool.release_count, 1); /* it lacks arms: void */
-    tell_site(world, 0, &world->row);
-    assert_int_equal(world->plan_count[0], ARMS);
-    release = release_of(world, 0);
-    assert_int_equal(publish(world, &release), TACIT_OK);
-    assert_int_equal(hub_view(world).pool.release_count, 2);
-}
-
-/* The same pool, put back, drops later: the levels of its looks were used before. */
-TEST(looks_of_a_new_term_are_looks_of_their_own)
-{
-    uint64_t releases[2];
-    for (uint64_t term = 0; term < 2; term++) {
-        struct world *const world = world_new();
-        struct tacit_vote_hub_update update;
-        world->term = term;
-        if (term > 0)
-            assert_int_equal(tell_hub(world, NULL, &update), TACIT_OK);
-        for (uint32_t site = 0; site < SITES && term > 0; site++)
-            start_site(world, site);
-        play_until_arms_are_out(world);
-        releases[term] = hub_view(world).pool.release_count;
-    }
-    assert_true(releases[1] > releases[0]);
 }
