@@ -40,7 +40,8 @@ FILES = {
 PAPER, SOUND = "privacy={mode: paper, epsilon: 1}", "privacy={mode: sound, epsilon: 1}"
 NETWORKS = ("star-graph", "complete", "ring", "path", "grid", "random", "regular, degree: 3", "small-world, degree: 4, rewiring_probability: 0.2", "alone")
 OTHERS = {"star": [("protocol={kind: elimination, bounds: exact}",),
-                   *((f"network={{kind: {kind}}}", "agents=12", "environment={kind: bernoulli, generated: {arms: 5}}") for kind in NETWORKS)], "phased": [("protocol.growth=1.5",)],
+                   *((f"network={{kind: {kind}}}", "agents=12", "horizon=20000", "environment={kind: bernoulli, generated: {arms: 5}}")
+                     for kind in NETWORKS)], "phased": [("protocol.growth=1.5",)],
           "gossip": [(PAPER,), (SOUND,), (PAPER, "protocol.release=each")], "index": [("protocol.index=thompson",), ("protocol.sharing=none",)]}
 # What stands below these is named by the file: settings, arms, baselines.
 NAMED = {"settings"}
@@ -94,7 +95,7 @@ def threads_change_nothing(folder):
         (folder / f"{name}.yaml").write_text(text)
         for settings in ((), *OTHERS.get(name, ())):
             words = [word for setting in settings for word in ("--set", setting)]
-            said = {tacit("run", f"{name}.yaml", "--json", "--quiet", "--runs", 6, "--threads", threads, *words, folder=folder) for threads in (1, 3)}
+            said = {tacit("run", f"{name}.yaml", "--json", "--quiet", "--runs", 40, "--threads", threads, *words, folder=folder) for threads in (1, 3)}
             assert len(said) == 1, (name, settings)
 
 
