@@ -1,33 +1,31 @@
 #!/usr/bin/env python3
-"""Copied, restored and cloned states of a site, with an application that asks at once: each reward leaves in one draw.
-In every try a copy is made when the plan is nearly served; the original releases; then the copy plays on. See
-support.py."""
+"""Copied, restored and cloned states of a site, with an application that asks at once: each reward leaves in one draw, over a star and on a
+ring, where neighbours hold a site's releases and there is no hub. In every try a copy is made when the plan is nearly served; the original
+releases; then the copy plays on. See copying.py."""
 import shutil
 
-from copying import COPY, SITE, Trial, clone_often, lose_log_often, restore_often
+from copying import COPY, SITE, RingTrial, Trial, clone_often, lose_log_often, restore_often
 from support import IS_LONG, main, require, test
 
-TRIES = 13 if IS_LONG else 3
+SUITE = {  # what is tried, and how often over a star and on a ring: in the long form, else
+    "hasty_restore_with_the_holders_there_releases_nothing_anew": (restore_often, ["up"], (13, 3), (9, 1)),
+    "hasty_restore_without_the_holders_releases_nothing_anew": (restore_often, ["down"], (13, 3), (9, 1)),
+    "hasty_restore_a_round_behind_releases_nothing_anew": (restore_often, ["ahead"], (13, 3), (9, 1)),
+    "two_clones_at_once_release_once": (clone_often, [], (50, 4), (25, 2)),
+    "site_without_its_log_and_witness_releases_nothing_anew": (lose_log_often, [], (12, 2), (6, 1)),
+}
 
 
-@test
-def hasty_restore_with_the_hub_there_releases_nothing_anew(federation_of):
-    restore_often(Trial(federation_of), "up", TRIES)
+def suite_of(kind, place, column):
+    for name, (tried, words, *often) in SUITE.items():
+        def over(federation_of, tried=tried, words=words, tries=often[column]):
+            tried(kind(federation_of), *words, tries[0 if IS_LONG else 1])
+        over.__name__ = f"{name}_over_a_{place}"
+        test(over)
 
 
-@test
-def hasty_restore_without_the_hub_releases_nothing_anew(federation_of):
-    restore_often(Trial(federation_of), "down", TRIES)
-
-
-@test
-def hasty_restore_a_round_behind_releases_nothing_anew(federation_of):
-    restore_often(Trial(federation_of), "ahead", TRIES)
-
-
-@test
-def two_clones_at_once_release_once(federation_of):
-    clone_often(Trial(federation_of), 50 if IS_LONG else 4)
+suite_of(Trial, "star", 0)
+suite_of(RingTrial, "ring", 1)
 
 
 def log_is_tampered_with(federation_of, kind, tamper):
@@ -65,11 +63,6 @@ def site_whose_log_was_emptied_says_so_and_does_not_start(federation_of):
 @test
 def site_whose_log_is_an_older_one_says_so_and_does_not_start(federation_of):
     log_is_tampered_with(federation_of, "of a copy", lambda log, older: shutil.copy(older, log))
-
-
-@test
-def site_without_its_log_and_witness_releases_nothing_anew(federation_of):
-    lose_log_often(Trial(federation_of), 12 if IS_LONG else 2)
 
 
 if __name__ == "__main__":

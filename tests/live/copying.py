@@ -1,5 +1,5 @@
-"""A site that is copied in every epoch, whatever its protocol and network: what copies.py, copies_ring.py, phased.py and votes.py
-share. In every try a copy is made when the plan is nearly served; the original releases; then the copy plays on. See support.py."""
+"""A site that is copied in every epoch, whatever its protocol and network: what copies.py, phased.py and votes.py share. In every try a
+copy is made when the plan is nearly served; the original releases; then the copy plays on. See support.py."""
 import collections
 import math
 import shutil
