@@ -117,7 +117,9 @@ static const struct tacit_elim_message elim[] = {
     ELIM(REFUSAL, SITE, .commit = &commit, .forgot = true),
 };
 static const struct tacit_elim_message no_changes = ELIM(ORDER, HUB, .changes = log_of_run);
+static const struct tacit_elim_message one_arm = ELIM(REPORT, SITE, .arms = last_arm, .sums = sums);
 static const struct wire_wrong elim_wrongs[] = {
+    TAKEN(one_arm, sum_count, 1),
     WRONG(elim[HELLO], from, A),
     WRONG(elim[HELLO], from, TACIT_EVERYONE),
     TAKEN(elim[HELLO], from, TACIT_HUB),

@@ -947,7 +947,7 @@ TEST(an_envelope_says_its_version_and_where_its_signature_is)
     }
     tacit_wire_run(UINT64_C(0xfedcba9876543210), run);
     assert_true(tacit_wire_run_id(run) == UINT64_C(0xfedcba9876543210));
-    assert_true(run[0] == 0 && run[8] == 0xfe && run[15] == 0x10);
+    assert_true(run[0] == 0 && run[7] == 0 && run[8] == 0xfe && run[15] == 0x10);
 }
 
 TEST(what_was_taken_last_of_an_arena_comes_back)
