@@ -28,8 +28,6 @@ OFFERED = {
     "tacit_learn_network_implementation": "learn: which kernels oneDNN chose, for who measures",
     "learn_network_bare": "learn: passes without the rest, for who measures",
     "tacit_env_ones": "env: rewards as counts, for who measures",
-    "gossip_doubling_*": "looks on at a run: to become a matter of tests/support",
-    "tacit_sim_nodes_agent": "sim: whose state a clone has, for who looks on",
     "live_http_port": "the port that the system chose",
     "live_store_use_*": "faults of the disk under test",
 }

@@ -2,9 +2,9 @@
  * each agent pulls once, is one microsecond of virtual time. Runs are spread over threads; each has
  * its own streams, so the result of a run depends on (seed, run) only.
  *
- * A family plays a run in one of two ways. Its cores are nodes: they exchange messages over a
- * network that may lose them, persist, crash and restart ("Nodes"). Or it has a loop of its own and
- * records with a meter ("Loops"). Either way it fills one row of results. */
+ * A family plays a run in one of two ways. Its cores are nodes, which exchange messages over a
+ * network ("Nodes"). Or it has a loop of its own and records with a meter ("Loops"). Either way it
+ * fills one row of results. */
 #ifndef TACIT_SIM_H
 #define TACIT_SIM_H
 #include <stdatomic.h>
@@ -281,37 +281,16 @@ double tacit_sim_pulls_waited(const struct tacit_sim_pulls *pulls, const double 
 /* Writes the cumulative regret at each point. Cost: O(points K). */
 void tacit_sim_pulls_read(const struct tacit_sim_pulls *pulls, const double *gaps, double *regret);
 
-/* ---- Faults as data -------------------------------------------------------------------------- */
+/* ---- Nodes: cores on a network of opaque messages -------------------------------------------- */
 
+/* Nodes are numbered: agents 0 .. A-1, then, if there is one, the hub: node A. */
+
+/* What goes wrong in a run: for tests, which also have clones of agents, as nodes from A + 1 on. */
 struct tacit_sim_faults {
-    double loss;           /* chance that a message to one receiver is lost */
-    double duplication;    /* chance that it comes twice */
-    uint64_t delay_us_max; /* each copy is late by a uniform time up to this: so they overtake */
-    double
-        agent_crash;  /* chance that an agent dies in a step: before or after persist, after send */
-    double hub_crash; /* the same for the hub */
-    uint64_t down_us_max;  /* a crashed node is back after a uniform time up to this */
-    uint32_t plan_parts;   /* a plan is served in so many parts, >= 1 */
-    double noise_failure;  /* chance that a fill of an agent's entropy fails */
-    uint32_t lost_agents;  /* so many agents, the first ones, go at a random time for good */
-    uint64_t healed_at_us; /* from here on nothing goes wrong any more; lost agents are gone */
-    /* W(A): from .. until, these agents and all others do not reach each other, nor the hub; NULL:
-     * nobody is cut off. What is under way arrives. */
-    const uint64_t *cut_off;
-    uint64_t cut_off_from_us;
-    uint64_t cut_off_until_us;
-    /* Old states that come back, at random times before T and healed_at_us. A clone of an agent
-     * speaks in its name, and hears what it is sent. */
-    uint32_t agent_backups; /* so many times an agent goes on from its disk of some time before */
-    uint32_t clones;        /* so many times an agent's disk is started once more beside it */
-    uint32_t hub_backups;   /* as agent_backups, of the hub: it forgets */
-    const uint64_t *copied; /* W(A): agents of which backups and clones are; NULL: any. Not empty */
+    const struct sim_fault_ops *ops; /* src/sim/nodes.h */
+    uint32_t clones;
+    uint64_t delay_us_max; /* a message is late by up to this */
 };
-
-/* ---- Nodes: cores with a disk on a network of opaque messages -------------------------------- */
-
-/* Nodes are numbered: agents 0 .. A-1, then, if there is one, the hub: node A; then, from A + 1 on,
- * clones of agents, where faults have any. */
 
 /* A message, and to whom: an agent, TACIT_HUB, TACIT_EVERYONE (all agents) or TACIT_NEIGHBOURS. */
 struct tacit_sim_send {
@@ -321,8 +300,7 @@ struct tacit_sim_send {
 
 /* What a node asks for. It is carried out in this order: persist, send, pull, set the timer. */
 struct tacit_sim_update {
-    bool persist;                        /* the state, */
-    bool persist_extra;                  /* and with it the extra memory */
+    bool persist;
     struct tacit_sim_send send;          /* its message NULL: nothing */
     const struct tacit_pull_block *plan; /* replaces the one before; at most K blocks */
     uint32_t plan_count;
@@ -330,7 +308,7 @@ struct tacit_sim_update {
     uint64_t deadline_us; /* TACIT_NEVER: no timer */
 };
 
-/* Of a core that says one message at most; its extra memory is not looked at. */
+/* Of a core that says one message at most. */
 struct tacit_sim_update tacit_sim_update_of(const struct tacit_update *made, uint32_t to,
                                             const void *message);
 
@@ -342,14 +320,11 @@ struct tacit_sim_cost {
     bool is_control;        /* it has no other */
 };
 
-/* Where a state lies. */
-enum tacit_sim_location { TACIT_SIM_MEMORY, TACIT_SIM_DISK, TACIT_SIM_BACKUP };
-
 /* What a family's nodes are; called once an event, never once a pull. `family` is the context that
  * the configuration has. */
 struct tacit_sim_node_ops {
-    /* Bytes of the state, and of what is persisted beside it; 0: nothing. */
-    void (*size)(void *family, uint32_t node, size_t *state_bytes, size_t *extra_bytes);
+    /* Bytes of the state. */
+    size_t (*size)(void *family, uint32_t node);
     /* One step of the core, and what it asks for. A refusal asks for nothing but the timer that
      * stands. */
     void (*step)(void *family, uint32_t node, const struct tacit_event *event,
@@ -366,9 +341,6 @@ struct tacit_sim_node_ops {
     void (*persisted)(void *family, uint32_t node);
     void (*sent)(void *family, const void *message);
     void (*pulled)(void *family, uint32_t node, uint32_t arm, uint64_t count);
-    /* A state was written over another one; a place is of a node, or the backup of this number. */
-    void (*copied)(void *family, enum tacit_sim_location to, uint32_t to_index,
-                   enum tacit_sim_location from, uint32_t from_index);
 };
 
 struct tacit_sim_nodes_config {
@@ -429,24 +401,18 @@ void tacit_sim_aggregators_count(const struct tacit_sim_aggregators *aggregators
 
 struct tacit_sim_nodes; /* the nodes of one thread, used for one run after the other */
 
-/* Of the memory of config->family, a first block.
- * Errors: NULL with *status = TACIT_MEMORY or TACIT_INVALID (more lost agents than there are). */
-struct tacit_sim_nodes *tacit_sim_nodes_new(const struct tacit_sim_nodes_config *config,
-                                            enum tacit_status *status);
+/* Of the memory of config->family, a first block. Errors: NULL, TACIT_MEMORY. */
+struct tacit_sim_nodes *tacit_sim_nodes_new(const struct tacit_sim_nodes_config *config);
 
-/* Whose state a node has: of a clone the agent, else the node itself. */
-uint32_t tacit_sim_nodes_agent(const struct tacit_sim_nodes *nodes, uint32_t node);
-
-/* The memory of a node's state (8-byte aligned), and what is persisted beside it; NULL: none. */
+/* The memory of a node's state (8-byte aligned). */
 void *tacit_sim_nodes_state(const struct tacit_sim_nodes *nodes, uint32_t node);
-void *tacit_sim_nodes_extra(const struct tacit_sim_nodes *nodes, uint32_t node);
 
 /* Plays one run: START to every agent, then to the hub, then whatever happens, until all agents are
- * done. Requires: the family has put all nodes into their first state. *healed: every agent that is
- * not lost is done. Errors: TACIT_INTERRUPTED, TACIT_MEMORY. */
+ * done. Requires: the family has put all nodes into their first state. Errors: TACIT_INTERRUPTED,
+ * TACIT_MEMORY. */
 enum tacit_status tacit_sim_nodes_play(struct tacit_sim_nodes *nodes, uint32_t run,
-                                       const struct tacit_sim_instance *instance, atomic_bool *stop,
-                                       bool *healed);
+                                       const struct tacit_sim_instance *instance,
+                                       atomic_bool *stop);
 
 /* Of the last run. */
 struct tacit_sim_totals tacit_sim_nodes_totals(const struct tacit_sim_nodes *nodes);

@@ -1,49 +1,17 @@
-/* The network: copies of opaque messages, lost, repeated, late, cut off. */
+/* The network: copies of opaque messages. */
 #include <stdlib.h>
 #include "nodes.h"
-
-struct sim_packet {
-    uint32_t references;
-    uint32_t from; /* an agent, or TACIT_HUB */
-    uint32_t rank;
-    const void *message;
-    uint64_t memory[];
-};
-
-/* ---- Chance ---- */
-
-bool sim_faults_rage(const struct tacit_sim_nodes *nodes)
-{
-    return nodes->config.faults != NULL && nodes->now_us < nodes->config.faults->healed_at_us;
-}
-
-bool sim_by_chance(struct tacit_sim_nodes *nodes, double chance)
-{
-    return sim_faults_rage(nodes) && tacit_rng_bernoulli(&nodes->faults, chance);
-}
-
-uint64_t sim_up_to(struct tacit_sim_nodes *nodes, uint64_t max)
-{
-    return tacit_rng_below(&nodes->faults, max + 1);
-}
 
 /* ---- Packets ---- */
 
 void sim_push(struct tacit_sim_nodes *nodes, struct sim_item item)
 {
     TACIT_ASSERT(item.time_us >= nodes->now_us);
-    TACIT_ASSERT(item.node <= nodes->agent_count + nodes->clone_count);
+    TACIT_ASSERT(item.node < nodes->node_count);
     item.origin = item.packet == NULL ? item.node : item.packet->from;
-    item.rank = item.packet == NULL ? 0 : item.packet->rank;
+    item.rank = item.packet == NULL ? item.rank : item.packet->rank;
     if (nodes->status == TACIT_OK)
         nodes->status = sim_queue_push(&nodes->queue, item);
-}
-
-const void *sim_packet_message(const struct sim_packet *packet)
-{
-    TACIT_ASSERT(packet != NULL);
-    TACIT_ASSERT(packet->references > 0);
-    return packet->message;
 }
 
 void sim_packet_drop(struct sim_packet *packet)
@@ -72,47 +40,26 @@ static struct sim_packet *new_packet(struct tacit_sim_nodes *nodes, uint32_t fro
 
 /* ---- On the way ---- */
 
-/* Is one of the two addresses cut off now, and the other one not? The hub never is. */
-static bool is_cut(const struct tacit_sim_nodes *nodes, uint32_t from, uint32_t to)
-{
-    TACIT_ASSERT(nodes->config.faults != NULL);
-    struct tacit_sim_faults const *const faults = nodes->config.faults;
-    if (faults->cut_off == NULL || nodes->now_us < faults->cut_off_from_us ||
-        nodes->now_us >= faults->cut_off_until_us)
-        return false;
-    bool const from_inside = from < nodes->agent_count && tacit_bits_has(faults->cut_off, from);
-    bool const to_inside = to < nodes->agent_count && tacit_bits_has(faults->cut_off, to);
-    return from_inside != to_inside;
-}
-
-static void send_to(struct tacit_sim_nodes *nodes, struct sim_packet *packet, uint32_t node)
+void sim_deliver(struct tacit_sim_nodes *nodes, struct sim_packet *packet, uint32_t node,
+                 uint64_t delay_us)
 {
     TACIT_ASSERT(packet->references > 0);
-    struct tacit_sim_faults const *const faults = nodes->config.faults;
-    uint32_t const to = nodes->nodes[node].agent;
-    TACIT_ASSERT(to < nodes->agent_count + (nodes->config.has_hub ? 1u : 0u));
-    if (faults != NULL && (is_cut(nodes, packet->from, to) || sim_by_chance(nodes, faults->loss)))
-        return;
-    uint32_t const copies = faults != NULL && sim_by_chance(nodes, faults->duplication) ? 2 : 1;
-    for (uint32_t copy = 0; copy < copies; copy++) {
-        uint64_t const delay_us =
-            sim_faults_rage(nodes) ? sim_up_to(nodes, faults->delay_us_max) : 0;
-        packet->references++;
-        sim_push(nodes, (struct sim_item){.time_us = nodes->now_us + delay_us,
-                                          .kind = SIM_ITEM_MESSAGE,
-                                          .node = node,
-                                          .packet = packet});
-    }
+    packet->references++;
+    sim_push(nodes, (struct sim_item){.time_us = nodes->now_us + delay_us,
+                                      .kind = SIM_ITEM_MESSAGE,
+                                      .node = node,
+                                      .packet = packet});
 }
 
-/* To an agent, or to the hub, whose number is agent_count, and to clones that live under its name.
- */
+/* Or to the hub, whose number is agent_count. */
 static void send_to_agent(struct tacit_sim_nodes *nodes, struct sim_packet *packet, uint32_t agent)
 {
-    send_to(nodes, packet, agent);
-    for (uint32_t i = nodes->agent_count + 1; i <= nodes->agent_count + nodes->clone_count; i++)
-        if (nodes->nodes[i].agent == agent)
-            send_to(nodes, packet, i);
+    struct tacit_sim_faults const *const faults = nodes->config.faults;
+    TACIT_ASSERT(agent < nodes->agent_count + (nodes->config.has_hub ? 1u : 0u));
+    if (faults == NULL)
+        sim_deliver(nodes, packet, agent, 0);
+    else
+        faults->ops->send(nodes, packet, agent);
 }
 
 static void send_to_neighbours(struct tacit_sim_nodes *nodes, struct sim_packet *packet)

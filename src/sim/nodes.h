@@ -1,5 +1,5 @@
 /* Nodes under way: shared by nodes.c (what happens), network.c (messages under way) and
- * nodes_memory.c (what they are made of). */
+ * nodes_memory.c (what they are made of); and what tests put in their place. */
 #ifndef TACIT_SIM_NODES_H
 #define TACIT_SIM_NODES_H
 #include "queue.h"
@@ -7,32 +7,27 @@
 
 struct sim_node {
     void *state;
-    void *extra;
-    void *disk;     /* the persisted state and extra memory, when there are faults */
-    uint32_t agent; /* whose state it is: of a clone the agent's, else its own number */
     size_t state_bytes;
-    size_t extra_bytes;
-    bool is_up;
-    bool is_lost;         /* and will not be up again */
-    bool is_done;         /* nothing planned, nothing waited for; or lost */
+    uint32_t agent;       /* whose state it is: of a clone the agent's, else its own number */
+    bool is_done;         /* nothing planned, nothing waited for */
     bool is_waiting;      /* it has a deadline, and nothing to play until then */
     uint64_t deadline_us; /* a timer of another time is void */
     uint64_t waiting_since_us;
     uint64_t slot;        /* pulls really made */
-    uint64_t plan_number; /* of the last plan: parts of an earlier one are void */
+    uint64_t plan_number; /* of the last plan: an earlier one is void */
     uint32_t plan_count;
-    uint32_t parts_left; /* of the plan, still to be played */
+    uint32_t parts_left; /* of the plan, still to be played: all of it is one */
     struct tacit_pull_block *plan;
     struct tacit_rng rewards;
     struct tacit_rng noise;
 };
 
-/* An old disk. */
-struct sim_backup {
-    uint32_t node;
-    bool is_taken;
-    uint64_t slot;
-    void *disk;
+struct sim_packet {
+    uint32_t references;
+    uint32_t from; /* an agent, or TACIT_HUB */
+    uint32_t rank;
+    const void *message;
+    uint64_t memory[];
 };
 
 struct tacit_sim_nodes {
@@ -40,20 +35,31 @@ struct tacit_sim_nodes {
     const struct tacit_sim_instance *instance; /* of the run under way */
     uint32_t agent_count;
     uint32_t arm_count;
-    uint32_t clone_count;
-    uint32_t backup_count;
-    struct sim_node *nodes; /* agents, then the hub, then clones */
-    struct sim_backup *backups;
+    uint32_t node_count;    /* agents, a place for the hub, clones */
+    struct sim_node *nodes; /* in this order */
     struct sim_queue queue;
     struct tacit_sim_curve curve;
     struct tacit_sim_pulls pulls; /* in its place, where these are counted */
-    struct tacit_rng faults;
     atomic_bool *stop;
     uint64_t now_us;
     uint32_t done_count; /* agents that are done */
     struct tacit_sim_totals totals;
     enum tacit_status status; /* the first failure of the driver itself */
-    unsigned char *arena;     /* what nodes, their states and backups lie in; NULL: not had yet */
+    void *weather;            /* what faults keep */
+};
+
+/* What happens otherwise where things go wrong: for tests (tests/support/faults.c). */
+struct sim_fault_ops {
+    void *(*make)(struct tacit_sim_nodes *nodes); /* what they keep, in the owner's name */
+    void (*begin)(struct tacit_sim_nodes *nodes, uint32_t run); /* before the START, .. */
+    void (*go_on)(struct tacit_sim_nodes *nodes);               /* .. and after it */
+    /* In place of what an update, a message and an item of the queue come to. True: nothing else
+     * comes of it. */
+    void (*carry_out)(struct tacit_sim_nodes *nodes, struct sim_node *node,
+                      const struct tacit_sim_update *update);
+    void (*send)(struct tacit_sim_nodes *nodes, struct sim_packet *packet, uint32_t agent);
+    bool (*happens)(struct tacit_sim_nodes *nodes, const struct sim_item *item);
+    struct tacit_entropy (*noise)(struct tacit_sim_nodes *nodes, struct sim_node *node);
 };
 
 /* The hub, if there is one, stands after all agents. */
@@ -67,15 +73,6 @@ static inline uint32_t sim_index(const struct tacit_sim_nodes *nodes, const stru
     return (uint32_t)(node - nodes->nodes);
 }
 
-/* ---- Chance of the faults ---- */
-
-/* Do things go wrong now? */
-bool sim_faults_rage(const struct tacit_sim_nodes *nodes);
-/* With this probability while they do; else never, and nothing is drawn. */
-bool sim_by_chance(struct tacit_sim_nodes *nodes, double chance);
-/* Uniform in 0 .. max. */
-uint64_t sim_up_to(struct tacit_sim_nodes *nodes, uint64_t max);
-
 /* ---- network.c ---- */
 
 /* Something that will happen to a node; a failure is remembered. */
@@ -84,25 +81,37 @@ void sim_push(struct tacit_sim_nodes *nodes, struct sim_item item);
 /* Counts a message and sends copies of it on their way. */
 void sim_send(struct tacit_sim_nodes *nodes, uint32_t from, const struct tacit_sim_send *send);
 
-/* The message of a packet, and its end when nobody waits for it any more; NULL is allowed. */
-const void *sim_packet_message(const struct sim_packet *packet);
+/* A copy reaches the node so much later. */
+void sim_deliver(struct tacit_sim_nodes *nodes, struct sim_packet *packet, uint32_t node,
+                 uint64_t delay_us);
+
+/* Nobody waits for it any more: its end, if all say so. NULL is allowed. */
 void sim_packet_drop(struct sim_packet *packet);
 
 /* ---- nodes.c ---- */
 
-/* What was not persisted is gone, and so is the process; it starts again, after a while, from what
- * is on the disk now. */
-void sim_crash(struct tacit_sim_nodes *nodes, struct sim_node *node);
+void sim_step(struct tacit_sim_nodes *nodes, struct sim_node *node, struct tacit_event event);
 
-/* ---- copies.c ---- */
+/* Is it done? Nobody waits for the hub or for clones. */
+void sim_set_done(struct tacit_sim_nodes *nodes, struct sim_node *node, bool is_done);
+void sim_end_plan(struct sim_node *node);
 
-/* Decides when old states come back. */
-void sim_plan_copies(struct tacit_sim_nodes *nodes);
+/* The parts of an update, in their order: what is said; plan and timer. */
+void sim_say(struct tacit_sim_nodes *nodes, struct sim_node *node,
+             const struct tacit_sim_update *update);
+void sim_set_going(struct tacit_sim_nodes *nodes, struct sim_node *node,
+                   const struct tacit_sim_update *update);
 
-/* Tells those who look on that a state was written over another one. */
-void sim_notify_copied(const struct tacit_sim_nodes *nodes, enum tacit_sim_location to,
-                       uint32_t to_index, enum tacit_sim_location from, uint32_t from_index);
+/* The regret of what is played from the node's slot on; and its rewards, block by block. */
+void sim_record_plan(struct tacit_sim_nodes *nodes, const struct sim_node *node,
+                     const struct tacit_pull_block *plan, uint32_t plan_count);
+void sim_play_block(struct tacit_sim_nodes *nodes, struct sim_node *node, uint32_t arm,
+                    uint64_t count);
 
-/* A backup is taken, or comes back, or a clone begins. */
-void sim_copy(struct tacit_sim_nodes *nodes, const struct sim_item *item);
+/* An agent that waits plays on meanwhile, up to now (READINGS P1.11, sound mode). */
+void sim_play_waiting(struct tacit_sim_nodes *nodes, struct sim_node *node);
+
+/* Is plan `number` still the one to play? A new order, or a death, ends it. */
+bool sim_is_current(const struct tacit_sim_nodes *nodes, const struct sim_node *node,
+                    uint64_t number);
 #endif

@@ -6,14 +6,10 @@
 #include "tacit/base.h"
 
 enum sim_item_kind {
-    SIM_ITEM_LOSS,    /* `node` goes for good */
-    SIM_ITEM_BACKUP,  /* backup `number` is taken of `node` */
-    SIM_ITEM_RESTORE, /* and put back */
-    SIM_ITEM_CLONE,   /* `node` begins as a clone of agent `number` */
-    SIM_ITEM_RESTART, /* `node` comes back after a crash */
-    SIM_ITEM_PULLS,   /* part of the plan of `node` has been played */
-    SIM_ITEM_TIMER,   /* a deadline of `node` */
-    SIM_ITEM_MESSAGE  /* a packet reaches `node` */
+    SIM_ITEM_FAULT,  /* of a test, of kind `rank` (nodes.h, struct sim_fault_ops) */
+    SIM_ITEM_PULLS,  /* the plan of `node` has been played, or a part of it */
+    SIM_ITEM_TIMER,  /* a deadline of `node` */
+    SIM_ITEM_MESSAGE /* a packet reaches `node` */
 };
 
 struct sim_packet;
@@ -22,11 +18,11 @@ struct sim_item {
     uint64_t time_us;
     uint64_t order; /* given by the queue */
     enum sim_item_kind kind;
-    uint32_t rank; /* MESSAGE: lower ones first */
+    uint32_t rank; /* FAULT, MESSAGE: lower ones first */
     uint32_t node;
     uint32_t origin; /* the sender of a packet; else the node */
-    uint64_t number; /* PULLS: plan number; TIMER: deadline; BACKUP, RESTORE, CLONE: see there */
-    uint32_t part;   /* PULLS: which part of the plan */
+    uint64_t number; /* PULLS: plan number; TIMER: deadline */
+    uint32_t part;   /* PULLS: which part of the plan; 0: the last */
     struct sim_packet *packet;
 };
 

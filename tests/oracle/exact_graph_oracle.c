@@ -7,6 +7,8 @@
 #include <math.h>
 #include "../support/testing.h"
 #include "../support/chance.h"
+#include "../support/elim_sim.h"
+#include "../support/faults.h"
 #include "../support/gof.h"
 #include "../support/network.h"
 #include "graph_twin.h"
@@ -434,10 +436,9 @@ static uint32_t compare(const struct setting *setting)
     for (uint32_t index = 0; index < RUNS; index++) {
         double measure[MEASURES];
         atomic_bool stop = false;
-        bool healed = false;
         tacit_sim_row_clear(row, &sim.common, ELIM_METRIC_COUNT);
-        assert_int_equal(elim_run_play(run, index, row, &stop, &healed), TACIT_OK);
-        assert_true(healed);
+        assert_int_equal(elim_run_play(run, index, row, &stop), TACIT_OK);
+        assert_true(elim_sim_is_healed(run));
         take_row(row, measure);
         for (int i = 0; i < MEASURES; i++)
             gof_add(&ours[i], measure[i]);
@@ -478,10 +479,9 @@ static void expect_star(const struct setting *setting)
                                            tacit_sim_row_new(&sim.common, ELIM_METRIC_COUNT)};
     for (uint32_t index = 0; index < 40; index++) {
         atomic_bool stop = false;
-        bool healed = false;
         for (int i = 0; i < 2; i++) {
             tacit_sim_row_clear(rows[i], &sim.common, ELIM_METRIC_COUNT);
-            assert_int_equal(elim_run_play(runs[i], index, rows[i], &stop, &healed), TACIT_OK);
+            assert_int_equal(elim_run_play(runs[i], index, rows[i], &stop), TACIT_OK);
         }
         double const regret = rows[1]->metrics[ELIM_REGRET];
         assert_true(fabs(rows[0]->metrics[ELIM_REGRET] - regret) <= 1e-9 * regret);
@@ -519,18 +519,18 @@ TEST(where_nobody_waits_the_runs_are_those_of_a_star)
 
 /* ---- Faults ---- */
 
-static struct tacit_sim_faults faults_of(struct tacit_rng *rng, uint64_t horizon)
+static struct faults faults_of(struct tacit_rng *rng, uint64_t horizon)
 {
-    return (struct tacit_sim_faults){
-        .loss = chance_of(rng, 0.6, 0.4),
-        .duplication = chance_of(rng, 0.6, 0.5),
-        .delay_us_max = tacit_rng_bernoulli(rng, 0.7) ? tacit_rng_below(rng, 500) : 0,
-        .agent_crash = chance_of(rng, 0.7, 0.1),
-        .hub_crash = chance_of(rng, 0.6, 0.1),
-        .down_us_max = 1 + tacit_rng_below(rng, 500),
-        .plan_parts = 1 + (uint32_t)tacit_rng_below(rng, 4),
-        .noise_failure = chance_of(rng, 0.4, 0.02),
-        .healed_at_us = horizon / 2 + tacit_rng_below(rng, horizon)};
+    return (struct faults){.loss = chance_of(rng, 0.6, 0.4),
+                           .duplication = chance_of(rng, 0.6, 0.5),
+                           .delay_us_max =
+                               tacit_rng_bernoulli(rng, 0.7) ? tacit_rng_below(rng, 500) : 0,
+                           .agent_crash = chance_of(rng, 0.7, 0.1),
+                           .hub_crash = chance_of(rng, 0.6, 0.1),
+                           .down_us_max = 1 + tacit_rng_below(rng, 500),
+                           .plan_parts = 1 + (uint32_t)tacit_rng_below(rng, 4),
+                           .noise_failure = chance_of(rng, 0.4, 0.02),
+                           .healed_at_us = horizon / 2 + tacit_rng_below(rng, horizon)};
 }
 
 /* Everybody ends, and judges that hear the same decide the same. Result: was there a round? */
@@ -543,10 +543,10 @@ static bool play_with_faults(uint32_t seed)
     struct tacit_elim_network const network = network_for_sim(world->network, setting.collection);
     uint64_t const points[] = {setting.horizon};
     struct elim_sim sim = sim_of(world, &network, points);
-    struct tacit_sim_faults const faults = faults_of(&rng, setting.horizon);
+    struct faults faults = faults_of(&rng, setting.horizon);
     bool const gathers = setting.collection == TACIT_ELIM_GATHER;
     sim.common.seed = seed;
-    sim.faults = &faults;
+    sim.faults = faults_use(&faults);
     if (gathers && tacit_rng_bernoulli(&rng, 0.5)) { /* rounds without everybody */
         sim.quorum = 1 + (uint32_t)tacit_rng_below(&rng, world->agents);
         sim.round_timeout_us = 1 + tacit_rng_below(&rng, setting.horizon);
@@ -554,13 +554,12 @@ static bool play_with_faults(uint32_t seed)
     }
     enum tacit_status status;
     atomic_bool stop = false;
-    bool healed = false;
     struct elim_run *const run = elim_run_new(&sim, &status);
     struct tacit_sim_row *const row = tacit_sim_row_new(&sim.common, ELIM_METRIC_COUNT);
     assert_non_null(run);
     assert_non_null(row);
-    assert_int_equal(elim_run_play(run, 0, row, &stop, &healed), TACIT_OK);
-    if (!healed)
+    assert_int_equal(elim_run_play(run, 0, row, &stop), TACIT_OK);
+    if (!elim_sim_is_healed(run))
         fail_msg("seed %u: an agent did not end", seed);
     assert_true(row->metrics[ELIM_SAMPLES] <= (double)world->agents * (double)setting.horizon);
     assert_true(row->metrics[ELIM_REGRET] >= 0);

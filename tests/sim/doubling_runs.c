@@ -5,6 +5,7 @@
 #include "../support/testing.h"
 #include "tacit/phased.h"
 #include "../../src/families/gossip/plan.h"
+#include "../support/faults.h"
 #include "../support/network.h"
 
 #define ARMS_MAX 6u
@@ -15,7 +16,7 @@
 
 struct bench {
     struct gossip_plan plan;
-    struct tacit_sim_faults faults;
+    struct faults faults;
     struct network *network;
     double means[AGENTS_MAX * ARMS_MAX];
     uint64_t point;
@@ -54,16 +55,17 @@ static void open_bench(struct bench *bench, uint64_t seed, uint32_t agents, uint
 }
 
 static struct gossip_doubling_run *play(struct bench *bench, struct tacit_sim_row **row,
-                                        void (*sent)(void *, const struct tacit_doubling_message *),
-                                        void *context)
+                                        void (*sent)(void *, const void *), void *context)
 {
     enum tacit_status status;
+    (void)faults_use(&bench->faults); /* which may be others than they were */
     struct gossip_doubling_run *const run = gossip_doubling_new(&bench->plan, &status);
     assert_non_null(run);
     *row = tacit_sim_row_new(&bench->plan.common, GOSSIP_METRIC_COUNT);
     assert_non_null(*row);
     tacit_sim_row_clear(*row, &bench->plan.common, GOSSIP_METRIC_COUNT);
-    gossip_doubling_watch(run, sent, context);
+    if (sent != NULL)
+        faults_watch(run->nodes, sent, context);
     assert_int_equal(gossip_doubling_play(run, 0, *row, &bench->stop), TACIT_OK);
     return run;
 }
@@ -79,7 +81,7 @@ static void close_run(struct bench *bench, struct gossip_doubling_run *run,
 static struct tacit_doubling_view view_of(const struct gossip_doubling_run *run, uint32_t node)
 {
     struct tacit_doubling_view view;
-    tacit_doubling_view(gossip_doubling_state(run, node), &view);
+    tacit_doubling_view(tacit_sim_nodes_state(run->nodes, node), &view);
     return view;
 }
 
@@ -137,7 +139,7 @@ TEST(without_faults_all_agents_play_what_a_hub_would_order)
         open_bench(&bench, seed, agents, arms, 20000,
                    seed % 3 == 0 ? (double)INFINITY : 0.5 + (double)(seed % 5));
         struct gossip_doubling_run *const run = play(&bench, &row, NULL, NULL);
-        assert_true(gossip_doubling_healed(run));
+        assert_true(faults_are_healed(run->nodes));
         rounds += rounds_of_a_hub(&bench, run);
         graphs += bench.network->graph.edge_count > agents ? 1 : 0;
         for (uint32_t i = 0; i < agents; i++) {
@@ -201,9 +203,10 @@ static void look_at_incarnation(struct watcher *watcher,
     }
 }
 
-static void look_at_message(void *context, const struct tacit_doubling_message *message)
+static void look_at_message(void *context, const void *said)
 {
     struct watcher *const watcher = context;
+    struct tacit_doubling_message const *const message = said;
     watcher->questions += message->kind == TACIT_DOUBLING_HAVE;
     watcher->refusals += message->kind == TACIT_DOUBLING_REFUSE;
     if (watcher->incarnations != NULL && message->kind == TACIT_DOUBLING_NEWS)
@@ -227,15 +230,15 @@ static void open_faulty(struct bench *bench, uint64_t seed, uint64_t horizon)
 {
     struct tacit_rng rng = tacit_rng_stream(seed, 7, 0, TACIT_PURPOSE_FAULT);
     open_bench(bench, seed, 2 + (uint32_t)tacit_rng_below(&rng, 5), 3, horizon, 8);
-    bench->faults = (struct tacit_sim_faults){.loss = 0.3 * tacit_rng_uniform(&rng),
-                                              .duplication = 0.3 * tacit_rng_uniform(&rng),
-                                              .delay_us_max = tacit_rng_below(&rng, 20),
-                                              .agent_crash = 0.05 * tacit_rng_uniform(&rng),
-                                              .down_us_max = 1 + tacit_rng_below(&rng, 30),
-                                              .plan_parts = 1 + (uint32_t)tacit_rng_below(&rng, 3),
-                                              .noise_failure = 0.2 * tacit_rng_uniform(&rng),
-                                              .healed_at_us = 300};
-    bench->plan.faults = &bench->faults;
+    bench->faults = (struct faults){.loss = 0.3 * tacit_rng_uniform(&rng),
+                                    .duplication = 0.3 * tacit_rng_uniform(&rng),
+                                    .delay_us_max = tacit_rng_below(&rng, 20),
+                                    .agent_crash = 0.05 * tacit_rng_uniform(&rng),
+                                    .down_us_max = 1 + tacit_rng_below(&rng, 30),
+                                    .plan_parts = 1 + (uint32_t)tacit_rng_below(&rng, 3),
+                                    .noise_failure = 0.2 * tacit_rng_uniform(&rng),
+                                    .healed_at_us = 300};
+    bench->plan.faults = faults_use(&bench->faults);
 }
 
 /* Every block that a state holds is the one that was seen on the wire, or was never sent. */
@@ -286,7 +289,7 @@ TEST(lost_late_repeated_messages_and_deaths_lose_and_double_no_block)
         struct watcher watcher = {.arms = 3};
         open_faulty(&bench, seed, 3000);
         struct gossip_doubling_run *const run = play(&bench, &row, look_at_message, &watcher);
-        assert_true(gossip_doubling_healed(run));
+        assert_true(faults_are_healed(run->nodes));
         assert_int_equal(watcher.conflicts, 0);
         check_blocks(&bench, run, &watcher);
         /* after 300 slots of faults 2,700 suffice for a few rounds together */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include "../support/testing.h"
 #include "../../src/families/gossip/plan.h"
+#include "../support/faults.h"
 #include "../support/network.h"
 
 #define AGENTS 4u
@@ -280,9 +281,10 @@ TEST(raw_rewards_of_the_papers_mode_are_seen)
 
 /* ---- Releases that double: nodes of the simulator, with all its faults ---- */
 
-static void see_doubling(void *context, const struct tacit_doubling_message *message)
+static void see_doubling(void *context, const void *said)
 {
     struct transcript *const seen = context;
+    struct tacit_doubling_message const *const message = said;
     seen->messages++;
     note_word(seen, message->kind);
     note_word(seen, message->from);
@@ -302,13 +304,13 @@ static struct transcript play_doubling(int world, uint32_t seed)
     struct network *const network = network_new(&ring, 1, 1);
     double const means[] = {world == 0 ? 0.2 : 0.9, world == 0 ? 0.5 : 0.4, world == 0 ? 0.8 : 0.1};
     uint64_t const point = 3000;
-    struct tacit_sim_faults const faults = {.loss = 0.1,
-                                            .duplication = 0.1,
-                                            .delay_us_max = 5,
-                                            .agent_crash = 0.02,
-                                            .down_us_max = 20,
-                                            .plan_parts = 2,
-                                            .healed_at_us = 2500};
+    struct faults faults = {.loss = 0.1,
+                            .duplication = 0.1,
+                            .delay_us_max = 5,
+                            .agent_crash = 0.02,
+                            .down_us_max = 20,
+                            .plan_parts = 2,
+                            .healed_at_us = 2500};
     struct gossip_plan plan = {
         .common = {.seed = seed,
                    .run_count = 1,
@@ -319,7 +321,7 @@ static struct transcript play_doubling(int world, uint32_t seed)
                    .env = {TACIT_ENV_BERNOULLI, 1, ARMS, means, 0, {0}, NULL, NULL}},
         .doubles = true,
         .graph = &network->graph,
-        .faults = &faults,
+        .faults = faults_use(&faults),
         .schedule = {.rule = TACIT_PHASES_INDEX,
                      .arm_count = ARMS,
                      .agent_count = AGENTS,
@@ -336,7 +338,7 @@ static struct transcript play_doubling(int world, uint32_t seed)
     struct tacit_sim_row *const row = tacit_sim_row_new(&plan.common, GOSSIP_METRIC_COUNT);
     assert_true(run != NULL && row != NULL);
     tacit_sim_row_clear(row, &plan.common, GOSSIP_METRIC_COUNT);
-    gossip_doubling_watch(run, see_doubling, &seen);
+    faults_watch(run->nodes, see_doubling, &seen);
     assert_int_equal(gossip_doubling_play(run, 0, row, &stop), TACIT_OK);
     for (uint32_t i = 0; i < AGENTS; i++) {
         struct tacit_doubling_config const config = {.schedule = plan.schedule,
@@ -348,9 +350,9 @@ static struct transcript play_doubling(int world, uint32_t seed)
                                                      .hop_us = 1,
                                                      .ask_us = 1};
         struct tacit_doubling_view view;
-        tacit_doubling_view(gossip_doubling_state(run, i), &view);
+        tacit_doubling_view(tacit_sim_nodes_state(run->nodes, i), &view);
         seen.restarts += view.incarnation_number;
-        note(&seen, gossip_doubling_state(run, i), tacit_doubling_size(&config));
+        note(&seen, tacit_sim_nodes_state(run->nodes, i), tacit_doubling_size(&config));
     }
     tacit_sim_delete(run);
     testing_free(row);

@@ -11,6 +11,7 @@
 #include "../../src/families/elim/state.h"
 #include "../../src/proto/elim/internal.h"
 #include "../support/elim_sim.h"
+#include "../support/faults.h"
 #include "../support/network.h"
 
 #define ARMS_MAX 8u
@@ -24,7 +25,7 @@ struct world {
     struct network *network; /* NULL: a star */
     struct tacit_elim_network sim_network;
     struct elim_sim sim;
-    struct tacit_sim_faults faults;
+    struct faults faults;
     struct elim_observer observer;
     uint64_t cut_off[1];
     double means[AGENTS_MAX * ARMS_MAX];
@@ -40,23 +41,23 @@ static uint32_t seed_count = 6000;
 /* ---- Worlds ---------------------------------------------------------------------------------- */
 
 /* Each kind of fault is on in a random subset of the worlds, so that rare mixtures come up too. */
-static struct tacit_sim_faults make_faults(struct tacit_rng *rng, uint64_t horizon)
+static struct faults make_faults(struct tacit_rng *rng, uint64_t horizon)
 {
-    return (struct tacit_sim_faults){
-        .loss = chance_of(rng, 0.6, 0.45),
-        .duplication = chance_of(rng, 0.6, 0.5),
-        .delay_us_max = tacit_rng_bernoulli(rng, 0.7) ? tacit_rng_below(rng, 3000) : 0,
-        .agent_crash = chance_of(rng, 0.65, 0.12),
-        .hub_crash = chance_of(rng, 0.6, 0.12),
-        .down_us_max = 1 + tacit_rng_below(rng, 2500),
-        .plan_parts = 1 + (uint32_t)tacit_rng_below(rng, 4),
-        .noise_failure = chance_of(rng, 0.4, 0.02),
-        .healed_at_us = horizon / 4 + tacit_rng_below(rng, 2 * horizon)};
+    return (struct faults){.loss = chance_of(rng, 0.6, 0.45),
+                           .duplication = chance_of(rng, 0.6, 0.5),
+                           .delay_us_max =
+                               tacit_rng_bernoulli(rng, 0.7) ? tacit_rng_below(rng, 3000) : 0,
+                           .agent_crash = chance_of(rng, 0.65, 0.12),
+                           .hub_crash = chance_of(rng, 0.6, 0.12),
+                           .down_us_max = 1 + tacit_rng_below(rng, 2500),
+                           .plan_parts = 1 + (uint32_t)tacit_rng_below(rng, 4),
+                           .noise_failure = chance_of(rng, 0.4, 0.02),
+                           .healed_at_us = horizon / 4 + tacit_rng_below(rng, 2 * horizon)};
 }
 
 static void cut_off_some(struct world *world, struct tacit_rng *rng)
 {
-    struct tacit_sim_faults *const faults = &world->faults;
+    struct faults *const faults = &world->faults;
     world->cut_off[0] = tacit_rng_next(rng) & ((UINT64_C(1) << world->sim.common.agent_count) - 1);
     faults->cut_off = world->cut_off;
     faults->cut_off_from_us = tacit_rng_below(rng, faults->healed_at_us);
@@ -159,7 +160,7 @@ static void make_world(struct world *world, uint64_t seed)
     use_mechanism(world, tacit_rng_bernoulli(&rng, 0.6) ? TACIT_PRIVACY_SOUND : TACIT_PRIVACY_PAPER,
                   epsilons[tacit_rng_below(&rng, 5)]);
     world->faults = make_faults(&rng, horizon);
-    world->sim.faults = &world->faults;
+    world->sim.faults = faults_use(&world->faults);
     if (tacit_rng_bernoulli(&rng, 0.2)) /* mostly one; with 1 agent, all */
         world->faults.lost_agents = tacit_rng_bernoulli(&rng, 0.8) || agents == 1 ? 1 : 2;
     if (seed % 3 != 0)
@@ -303,6 +304,7 @@ static void play_as(struct world *world, const struct elim_sim *told, agent_faul
     if (show.change_event != NULL)
         world->observer.stepping = show.change_event;
     world->sim.hooks = elim_observe(&world->observer);
+    (void)faults_use(&world->faults); /* which may be others than they were */
     enum tacit_status const status = elim_sim_run_one(&world->sim, 0, &results, &control, &healed);
     if (status == TACIT_OK && show.liar == TACIT_NO_AGENT)
         elim_checker_finish(checker, &results, 0);
@@ -509,7 +511,7 @@ TEST(run_without_a_clock_decides_as_one_with_it)
         make_two(worlds, NETWORK(seed));
         leave_network_faults(&worlds[0]);
         leave_network_faults(&worlds[1]);
-        worlds[0].faults = (struct tacit_sim_faults){.plan_parts = 1};
+        worlds[0].faults = (struct faults){.plan_parts = 1};
         worlds[1].sim.faults = NULL;
         play_well(&worlds[0]);
         play_well(&worlds[1]);
@@ -543,7 +545,7 @@ static void make_lonely_world(struct world *world, uint64_t seed)
     make_world(world, STAR(seed));
     world->sim.report_count = world->sim.common.agent_count;
     world->sim.round_limit = 0;
-    world->faults = (struct tacit_sim_faults){.lost_agents = 1, .plan_parts = 1};
+    world->faults = (struct faults){.lost_agents = 1, .plan_parts = 1};
     world->sim.quorum = 0;
     world->sim.round_timeout_us = 0;
 }
@@ -590,10 +592,10 @@ static void make_halves(struct world *world, uint64_t seed, uint64_t until_us)
     world_close(world);
     use_network(world, &path, 1, TACIT_ELIM_SPREAD);
     world->cut_off[0] = 7;
-    world->faults = (struct tacit_sim_faults){.plan_parts = 1,
-                                              .cut_off = world->cut_off,
-                                              .cut_off_until_us = until_us,
-                                              .healed_at_us = until_us};
+    world->faults = (struct faults){.plan_parts = 1,
+                                    .cut_off = world->cut_off,
+                                    .cut_off_until_us = until_us,
+                                    .healed_at_us = until_us};
     world->sim.common.horizon = world->points[0] = 200000;
     world->sim.round_limit = 0;
     world->sim.common.env.row_count = 1;
@@ -641,7 +643,7 @@ static void make_stars(struct world *world, uint64_t seed, uint64_t until_us)
     world_close(world);
     use_network(world, stars, 2, TACIT_ELIM_GATHER);
     assert_int_equal(world->network->components[0].sink, 0);
-    world->faults = (struct tacit_sim_faults){
+    world->faults = (struct faults){
         .plan_parts = 1, .lost_agents = until_us > 0 ? 1 : 0, .healed_at_us = until_us};
 }
 

@@ -15,6 +15,7 @@
 #include "../support/audit.h"
 #include "../support/effort.h"
 #include "../support/elim_sim.h"
+#include "../support/faults.h"
 #include "../support/network.h"
 
 #define SEED UINT64_C(20261122)
@@ -36,7 +37,7 @@ static void print_row(const char *name, const struct audit_finding *finding)
 
 struct audited {
     struct elim_sim sim;
-    struct tacit_sim_faults faults;
+    struct faults faults;
     struct elim_observer observer;
     struct network *network;
     struct tacit_elim_network sim_network;
@@ -101,15 +102,15 @@ static void on_stepped(void *context, uint32_t node, uint32_t agent,
     if (agent != 0)
         return;
     if (audited->is_under_way && update->persist)
-        audited->has_reward[TACIT_SIM_MEMORY][node] = true;
+        audited->has_reward[FAULT_MEMORY][node] = true;
     tacit_elim_agent_view(state, &view);
-    if (audited->has_reward[TACIT_SIM_MEMORY][node] && view.ledger->release_count == 1 &&
+    if (audited->has_reward[FAULT_MEMORY][node] && view.ledger->release_count == 1 &&
         view.release_epoch > 0 && view.release_epoch <= 2)
         note_granted(audited, &view);
 }
 
-static void on_copied(void *context, enum tacit_sim_location to, uint32_t to_index,
-                      enum tacit_sim_location from, uint32_t from_index)
+static void on_copied(void *context, enum fault_location to, uint32_t to_index,
+                      enum fault_location from, uint32_t from_index)
 {
     struct audited *const audited = context;
     assert_true(to_index < PLACES && from_index < PLACES);
@@ -121,7 +122,6 @@ static void release_of_run(const void *context, int world, struct tacit_rng *rng
 {
     struct audited *const audited = (struct audited *)(uintptr_t)context;
     atomic_bool stop = false;
-    bool healed;
     audited->world = world;
     audited->is_altered = audited->is_under_way = false;
     memset(audited->has_reward, 0, sizeof audited->has_reward);
@@ -131,8 +131,8 @@ static void release_of_run(const void *context, int world, struct tacit_rng *rng
     for (uint32_t i = 0; i < AUDIT_VALUES_MAX; i++)
         release->value[i].steps = NOT_SEEN;
     uint32_t const index = (uint32_t)(tacit_rng_next(rng) >> 33);
-    assert_int_equal(elim_run_play(audited->run, index, audited->row, &stop, &healed), TACIT_OK);
-    assert_true(healed);
+    assert_int_equal(elim_run_play(audited->run, index, audited->row, &stop), TACIT_OK);
+    assert_true(elim_sim_is_healed(audited->run));
 }
 
 /* Each first draw that has the reward tells by itself. */
@@ -220,19 +220,21 @@ static struct audited *audited_new(const struct tacit_graph_spec *spec,
     audited->points[0] = HORIZON;
     audited->copied[0] = 1;
     uint64_t const explored_us = ARMS * audited->pulls[1];
-    audited->faults = (struct tacit_sim_faults){.loss = 0.05,
-                                                .duplication = 0.1,
-                                                .delay_us_max = 100,
-                                                .agent_crash = 0.01,
-                                                .hub_crash = 0.02,
-                                                .down_us_max = 20,
-                                                .plan_parts = 3,
-                                                .healed_at_us = explored_us + explored_us / 3,
-                                                .agent_backups = 3,
-                                                .clones = 4,
-                                                .copied = audited->copied};
-    audited->observer = (struct elim_observer){
-        .context = audited, .stepping = on_stepping, .stepped = on_stepped, .copied = on_copied};
+    audited->faults = (struct faults){.loss = 0.05,
+                                      .duplication = 0.1,
+                                      .delay_us_max = 100,
+                                      .agent_crash = 0.01,
+                                      .hub_crash = 0.02,
+                                      .down_us_max = 20,
+                                      .plan_parts = 3,
+                                      .healed_at_us = explored_us + explored_us / 3,
+                                      .agent_backups = 3,
+                                      .clones = 4,
+                                      .copied = audited->copied,
+                                      .on_copied = on_copied,
+                                      .context = audited};
+    audited->observer =
+        (struct elim_observer){.context = audited, .stepping = on_stepping, .stepped = on_stepped};
     audited->sim = (struct elim_sim){.common.seed = SEED,
                                      .common.run_count = UINT32_MAX,
                                      .common.agent_count = AGENTS,
@@ -247,7 +249,7 @@ static struct audited *audited_new(const struct tacit_graph_spec *spec,
                                      .epsilon_per_reward = 1,
                                      .growth = growth,
                                      .has_grants = true,
-                                     .faults = &audited->faults,
+                                     .faults = faults_use(&audited->faults),
                                      .hooks = elim_observe(&audited->observer)};
     assert_int_equal(tacit_mechanism_init(&audited->sim.mechanism, &config), TACIT_OK);
     if (has_liars)

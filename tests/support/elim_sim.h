@@ -10,7 +10,10 @@ enum tacit_status elim_sim_run(const struct elim_sim *experiment, uint32_t threa
                                const struct tacit_sim_results *results,
                                struct tacit_sim_control *control);
 
-/* Plays run `run` alone. healed: did every agent that is not lost reach T? Errors: as above. */
+/* Did every agent that is not lost reach T in the run that was played last? */
+bool elim_sim_is_healed(const struct elim_run *run);
+
+/* Plays run `run` alone. healed: as above. Errors: as above. */
 enum tacit_status elim_sim_run_one(const struct elim_sim *experiment, uint32_t run,
                                    const struct tacit_sim_results *results,
                                    struct tacit_sim_control *control, bool *healed);

@@ -1,6 +1,7 @@
 /* The simulator's nodes of epoch elimination with somebody around them. */
 #include "elim_watch.h"
 #include "../../src/families/elim/state.h"
+#include "faults.h"
 
 /* The agent's core, be it in a peer or not. */
 static struct tacit_elim_agent *agent_of(const struct elim_run *run, uint32_t agent)
@@ -26,7 +27,7 @@ static void persisted(void *family, uint32_t node)
             observer->hub_persisted(observer->context, elim_run_hub(run));
         return;
     }
-    uint32_t const agent = tacit_sim_nodes_agent(run->nodes, node);
+    uint32_t const agent = faults_agent_of(run->nodes, node);
     if (observer->agent_persisted != NULL)
         observer->agent_persisted(observer->context, agent, agent_of(run, node));
     if (observer->peer_persisted != NULL && run->experiment->network != NULL)
@@ -45,22 +46,14 @@ static void pulled(void *family, uint32_t node, uint32_t arm, uint64_t count)
     struct elim_run const *const run = family;
     struct elim_observer const *const observer = observer_of(run);
     if (observer->pulled != NULL)
-        observer->pulled(observer->context, tacit_sim_nodes_agent(run->nodes, node), arm, count);
-}
-
-static void copied(void *family, enum tacit_sim_location to, uint32_t to_index,
-                   enum tacit_sim_location from, uint32_t from_index)
-{
-    struct elim_observer const *const observer = observer_of(family);
-    if (observer->copied != NULL)
-        observer->copied(observer->context, to, to_index, from, from_index);
+        observer->pulled(observer->context, faults_agent_of(run->nodes, node), arm, count);
 }
 
 static void step_agent(struct elim_run *run, uint32_t node, struct tacit_event *event,
                        const struct tacit_entropy *entropy)
 {
     struct elim_observer const *const observer = observer_of(run);
-    uint32_t const agent = tacit_sim_nodes_agent(run->nodes, node);
+    uint32_t const agent = faults_agent_of(run->nodes, node);
     void *const state = tacit_sim_nodes_state(run->nodes, node);
     if (observer->stepping != NULL)
         observer->stepping(observer->context, node, event);
@@ -99,7 +92,6 @@ const struct elim_hooks *elim_observe(struct elim_observer *observer)
     ops.persisted = persisted;
     ops.sent = sent;
     ops.pulled = pulled;
-    ops.copied = copied;
     observer->hooks = (struct elim_hooks){&ops, observer->signer != NULL};
     return &observer->hooks;
 }

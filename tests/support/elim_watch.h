@@ -26,9 +26,6 @@ struct elim_observer {
     void (*stepping)(void *context, uint32_t node, const struct tacit_event *event);
     void (*stepped)(void *context, uint32_t node, uint32_t agent, const struct tacit_event *event,
                     const struct tacit_elim_agent *state, const struct tacit_elim_update *update);
-    /* As of the simulator's nodes. */
-    void (*copied)(void *context, enum tacit_sim_location to, uint32_t to_index,
-                   enum tacit_sim_location from, uint32_t from_index);
 };
 
 /* For the experiment, whose runs the observer sees from then on. Its functions may change until

@@ -1,5 +1,6 @@
 /* Play in phases as nodes of the simulator (phased_nodes.h). */
 #include "phased_nodes.h"
+#include "faults.h"
 #include "phased_message.h"
 #include <string.h>
 #include "tacit/wire_phased.h"
@@ -121,14 +122,13 @@ static struct tacit_phased_hub_config hub_config(const struct phased_sim *sim, u
         .run_id = run_id, .schedule = sim->schedule, .mechanism = sim->mechanism};
 }
 
-static void size_of_node(void *family, uint32_t node, size_t *state_bytes, size_t *extra_bytes)
+static size_t size_of_node(void *family, uint32_t node)
 {
     struct phased_nodes const *const run = family;
     struct tacit_phased_hub_config const hub = hub_config(run->sim, 1);
     struct tacit_phased_agent_config const agent = agent_config(run->sim, 1, 0);
-    *extra_bytes = 0;
-    *state_bytes = node == run->sim->common.agent_count ? tacit_phased_hub_size(&hub)
-                                                        : tacit_phased_agent_size(&agent);
+    return node == run->sim->common.agent_count ? tacit_phased_hub_size(&hub)
+                                                : tacit_phased_agent_size(&agent);
 }
 
 static const struct tacit_sim_node_ops node_ops = {.size = size_of_node,
@@ -157,9 +157,7 @@ static void set_up(struct phased_nodes *run, uint32_t index)
 struct phased_nodes_result phased_nodes_play(const struct phased_sim *sim, uint32_t index,
                                              const struct phased_observer *observer, double *regret)
 {
-    enum tacit_status status;
     atomic_bool stop = false;
-    bool healed;
     struct tacit_phased_hub_view hub;
     struct tacit_sim_instance instance;
     struct phased_nodes *const run = tacit_sim_new(NULL, 1, sizeof *run);
@@ -176,12 +174,12 @@ struct phased_nodes_result phased_nodes_play(const struct phased_sim *sim, uint3
     run->observer = observer;
     run->released = tacit_sim_new(run, sim->common.agent_count, sizeof *run->released);
     TACIT_ASSERT(tacit_sim_instance_init(&instance, &sim->common, run) == TACIT_OK);
-    run->nodes = tacit_sim_nodes_new(&config, &status);
+    run->nodes = tacit_sim_nodes_new(&config);
     TACIT_ASSERT(run->nodes != NULL);
     tacit_sim_instance_draw(&instance, &sim->common, index);
     set_up(run, index);
-    TACIT_ASSERT(tacit_sim_nodes_play(run->nodes, index, &instance, &stop, &healed) == TACIT_OK);
-    TACIT_ASSERT(healed);
+    TACIT_ASSERT(tacit_sim_nodes_play(run->nodes, index, &instance, &stop) == TACIT_OK);
+    TACIT_ASSERT(faults_are_healed(run->nodes));
     tacit_sim_nodes_regret(run->nodes, regret);
     tacit_phased_hub_view(hub_of(run), &hub);
     struct phased_nodes_result const result = {.totals = tacit_sim_nodes_totals(run->nodes),

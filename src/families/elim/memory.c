@@ -19,7 +19,9 @@ struct tacit_elim_hub *elim_run_hub(const struct elim_run *run)
 
 struct tacit_elim_table *elim_run_table(const struct elim_run *run, uint32_t agent)
 {
-    return run->shared_table != NULL ? run->shared_table : tacit_sim_nodes_extra(run->nodes, agent);
+    unsigned char *const state = tacit_sim_nodes_state(run->nodes, agent);
+    return run->shared_table != NULL ? run->shared_table
+                                     : (struct tacit_elim_table *)(void *)(state + run->peer_bytes);
 }
 
 void elim_run_view(const struct elim_run *run, uint32_t agent, struct tacit_elim_agent_view *view)
@@ -180,14 +182,20 @@ static bool is_valid(const struct elim_run *run)
 }
 
 /* Peers share one table where nothing fails, as rows are the same everywhere; the first peer's init
- * fills it in. Else each has its own. */
+ * fills it in. Else each has its own, behind the largest state. */
 static enum tacit_status make_table(struct elim_run *run)
 {
     struct elim_sim const *const experiment = run->experiment;
-    if (experiment->network == NULL || experiment->faults != NULL)
-        return TACIT_OK;
-    struct tacit_elim_peer_config const config = elim_run_peer_config(run, 1, 0, 1);
-    run->shared_table = tacit_sim_new(run, 1, tacit_elim_peer_table_size(&config));
+    uint32_t const peers = experiment->network == NULL ? 0 : run->agent_count;
+    for (uint32_t agent = 0; agent < peers; agent++) {
+        struct tacit_elim_peer_config const config = elim_run_peer_config(run, 1, agent, 1);
+        size_t const bytes = tacit_elim_peer_size(&config);
+        run->peer_bytes = bytes > run->peer_bytes ? bytes : run->peer_bytes;
+        if (experiment->faults != NULL)
+            continue;
+        run->shared_table = tacit_sim_new(run, 1, tacit_elim_peer_table_size(&config));
+        break;
+    }
     return tacit_sim_memory_status(run);
 }
 
@@ -219,9 +227,8 @@ static enum tacit_status make_nodes(struct elim_run *run)
         .reward_purpose = TACIT_PURPOSE_REWARD,
         .noise_purpose = TACIT_PURPOSE_NOISE,
         .hub_purpose = TACIT_PURPOSE_SELECTION};
-    enum tacit_status status;
-    run->nodes = tacit_sim_nodes_new(&config, &status);
-    return status;
+    run->nodes = tacit_sim_nodes_new(&config);
+    return tacit_sim_memory_status(run);
 }
 
 /* What cores and messages need. */
@@ -229,7 +236,7 @@ static enum tacit_status make_cores(struct elim_run *run)
 {
     struct tacit_sim_faults const *const faults = run->experiment->faults;
     run->node_count = run->agent_count + 1 + (faults == NULL ? 0 : faults->clones);
-    run->drivers = tacit_sim_new(run, run->node_count, sizeof *run->drivers);
+    run->salts = tacit_sim_new(run, run->node_count, sizeof *run->salts);
     run->counted_pulls =
         tacit_sim_new(run, run->agent_count + (size_t)1, sizeof *run->counted_pulls);
     enum tacit_status const status = make_table(run);
@@ -264,9 +271,9 @@ static enum tacit_status make(void *memory, const void *plan)
     return status;
 }
 
-struct elim_run *elim_run_new(const struct elim_sim *experiment, enum tacit_status *status)
+void *elim_run_new(const void *plan, enum tacit_status *status)
 {
-    return tacit_sim_make(sizeof(struct elim_run), make, experiment, status);
+    return tacit_sim_make(sizeof(struct elim_run), make, plan, status);
 }
 
 bool elim_sim_is_valid(const struct elim_sim *experiment)
@@ -286,7 +293,7 @@ bool elim_sim_is_valid(const struct elim_sim *experiment)
 static double core_bytes(const struct elim_run *run, double *table_bytes)
 {
     struct elim_sim const *const experiment = run->experiment;
-    double const around = sizeof(struct elim_driver) + sizeof *run->counted_pulls +
+    double const around = sizeof *run->salts + sizeof *run->counted_pulls +
                           run->arm_count * (double)sizeof(struct tacit_pull_block);
     if (experiment->network == NULL) {
         struct tacit_elim_agent_config const agent = elim_run_agent_config(experiment, 1, 0);

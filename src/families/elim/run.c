@@ -43,7 +43,7 @@ static struct tacit_sim_cost message_cost(void *family, const void *message)
 void elim_run_step(struct elim_run *run, uint32_t node, struct tacit_event *event,
                    const struct tacit_entropy *entropy)
 {
-    struct tacit_entropy const salts = tacit_rng_entropy(&run->drivers[node].salts);
+    struct tacit_entropy const salts = tacit_rng_entropy(&run->salts[node]);
     void *const state = tacit_sim_nodes_state(run->nodes, node);
     event->keys = event->keys == NULL ? &salts : event->keys;
     if (node == run->agent_count)
@@ -67,7 +67,6 @@ static void stop_if_halted(struct elim_run *run, uint32_t node, struct tacit_sim
 void elim_run_carry_out(struct elim_run *run, uint32_t node, struct tacit_sim_update *update)
 {
     *update = tacit_sim_update_of(&run->update.core, run->update.message.to, &run->update.message);
-    update->persist_extra = run->update.persist_table;
     if (node == run->agent_count)
         elim_run_count_hub(run);
     else
@@ -93,23 +92,21 @@ static bool exploit(void *family, uint32_t node, uint32_t *arm, uint64_t *count_
     return view.waiting;
 }
 
-static void size_of_node(void *family, uint32_t node, size_t *state_bytes, size_t *extra_bytes)
+static size_t size_of_node(void *family, uint32_t node)
 {
     struct elim_run const *const run = family;
     struct elim_sim const *const experiment = run->experiment;
-    *extra_bytes = 0;
     if (node == run->agent_count) {
         struct tacit_elim_hub_config const config = elim_run_hub_config(experiment, 1, 1, NULL);
-        *state_bytes = tacit_elim_hub_size(&config);
-    } else if (experiment->network == NULL) {
-        struct tacit_elim_agent_config const config = elim_run_agent_config(experiment, 1, node);
-        *state_bytes = tacit_elim_agent_size(&config);
-    } else {
-        struct tacit_elim_peer_config const config = elim_run_peer_config(run, 1, node, 1);
-        *state_bytes = tacit_elim_peer_size(&config);
-        if (run->shared_table == NULL)
-            *extra_bytes = tacit_elim_peer_table_size(&config);
+        return tacit_elim_hub_size(&config);
     }
+    if (experiment->network == NULL) {
+        struct tacit_elim_agent_config const config = elim_run_agent_config(experiment, 1, node);
+        return tacit_elim_agent_size(&config);
+    }
+    struct tacit_elim_peer_config const config = elim_run_peer_config(run, 1, node, 1);
+    return run->shared_table != NULL ? tacit_elim_peer_size(&config)
+                                     : run->peer_bytes + tacit_elim_peer_table_size(&config);
 }
 
 const struct tacit_sim_node_ops elim_node_ops = {.size = size_of_node,
@@ -154,8 +151,8 @@ static enum tacit_status set_up(struct elim_run *run, uint32_t index)
     run->round = (struct elim_round){0};
     memset(run->counted_pulls, 0, run->agent_count * sizeof *run->counted_pulls);
     for (uint32_t node = 0; node < run->node_count; node++)
-        run->drivers[node] = (struct elim_driver){
-            .salts = tacit_rng_stream(experiment->common.seed, index, node, TACIT_PURPOSE_SALT)};
+        run->salts[node] =
+            tacit_rng_stream(experiment->common.seed, index, node, TACIT_PURPOSE_SALT);
     if (elim_run_has_hub(run)) {
         struct tacit_elim_hub_config const hub = elim_run_hub_config(
             experiment, run_id, run->gap, experiment->network == NULL ? NULL : run->weights);
@@ -166,35 +163,21 @@ static enum tacit_status set_up(struct elim_run *run, uint32_t index)
     return status;
 }
 
-enum tacit_status elim_run_play(struct elim_run *run, uint32_t index, struct tacit_sim_row *row,
-                                atomic_bool *stop, bool *healed)
+enum tacit_status elim_run_play(void *player, uint32_t index, struct tacit_sim_row *row,
+                                atomic_bool *stop)
 {
+    struct elim_run *const run = player;
     enum tacit_status status = TACIT_OK;
     draw_instance(run, index);
     tacit_sim_instance_watch(&run->instance, row);
-    *healed = true;
     if (run->flood != NULL) {
         status = elim_flood_play(run->flood, index, &run->instance, run->gap, stop);
     } else {
         status = set_up(run, index);
         if (status == TACIT_OK)
-            status = tacit_sim_nodes_play(run->nodes, index, &run->instance, stop, healed);
+            status = tacit_sim_nodes_play(run->nodes, index, &run->instance, stop);
     }
     if (status == TACIT_OK)
         elim_run_write_results(run, row);
     return status;
-}
-
-/* ---- As a player ---- */
-
-void *elim_player_new(const void *plan, enum tacit_status *status)
-{
-    return elim_run_new(plan, status);
-}
-
-enum tacit_status elim_player_play(void *run, uint32_t index, struct tacit_sim_row *row,
-                                   atomic_bool *stop)
-{
-    bool healed;
-    return elim_run_play(run, index, row, stop, &healed);
 }

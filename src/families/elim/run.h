@@ -11,23 +11,17 @@ bool elim_sim_is_valid(const struct elim_sim *experiment);
 /* About how many bytes the workspace needs: those of the first agent stand for all. */
 double elim_sim_bytes(const struct elim_sim *experiment);
 
-/* Errors: NULL with *status = TACIT_MEMORY or TACIT_INVALID. It is given back by tacit_sim_delete.
- */
-struct elim_run *elim_run_new(const struct elim_sim *experiment, enum tacit_status *status);
+/* A player of the simulator's threads; the plan begins with an elim_sim. What it plays with is an
+ * elim_run, given back by tacit_sim_delete. Errors: NULL with *status = TACIT_MEMORY or
+ * TACIT_INVALID. */
+void *elim_run_new(const void *plan, enum tacit_status *status);
 
 /* Plays run number `index` to its end and fills the row; where *stop becomes true it is given up.
- * *healed: every agent that is not lost reached T (only faults can prevent it). Errors:
- * TACIT_INTERRUPTED, TACIT_MEMORY, TACIT_INVALID. */
-enum tacit_status elim_run_play(struct elim_run *run, uint32_t index, struct tacit_sim_row *row,
-                                atomic_bool *stop, bool *healed);
-
-/* The same for the simulator's threads; the plan begins with an elim_sim. */
-void *elim_player_new(const void *plan, enum tacit_status *status);
-enum tacit_status elim_player_play(void *run, uint32_t index, struct tacit_sim_row *row,
-                                   atomic_bool *stop);
+ * Errors: TACIT_INTERRUPTED, TACIT_MEMORY, TACIT_INVALID. */
+enum tacit_status elim_run_play(void *run, uint32_t index, struct tacit_sim_row *row,
+                                atomic_bool *stop);
 #define ELIM_PLAYER                                                                                \
     {                                                                                              \
-        .metric_count = ELIM_METRIC_COUNT, .run_new = elim_player_new,                             \
-        .run_play = elim_player_play                                                               \
+        .metric_count = ELIM_METRIC_COUNT, .run_new = elim_run_new, .run_play = elim_run_play      \
     }
 #endif

@@ -21,27 +21,23 @@ struct elim_round {
     uint64_t pulls; /* S */
 };
 
-/* What the driver of one agent keeps beside its state. */
-struct elim_driver {
-    struct tacit_rng salts;
-};
-
 struct elim_run {
     const struct elim_sim *experiment;
     uint32_t agent_count;
     uint32_t arm_count;
-    uint32_t node_count;      /* agents, a hub, clones */
+    uint32_t node_count;      /* agents, a place for a hub, clones */
     struct elim_flood *flood; /* where distances do; then there are no nodes */
     struct tacit_sim_nodes *nodes;
     struct tacit_sim_instance instance;
-    struct tacit_elim_table *shared_table; /* of all peers where nothing fails; or NULL */
+    struct tacit_elim_table *shared_table; /* of all peers where nothing fails; or NULL: then .. */
+    size_t peer_bytes;                     /* .. each has its own, so far behind its state */
     uint64_t *members;                     /* component_count x W(A): agents of each component */
     uint32_t *weights;                     /* A: how many agents a sink reports for */
     uint64_t *counted_pulls; /* A: S of the last round of the hub that the agent's sums were in */
-    struct elim_driver *drivers; /* node_count: of the agents, and of their clones */
-    struct elim_round round;     /* that the hub is collecting */
-    struct elim_rank *ranks;     /* K: scratch */
-    double gap;                  /* Delta of this run */
+    struct tacit_rng *salts; /* node_count: of the agents, and of their clones */
+    struct elim_round round; /* that the hub is collecting */
+    struct elim_rank *ranks; /* K: scratch */
+    double gap;              /* Delta of this run */
     double samples;
     struct tacit_elim_update update; /* of the step under way */
 };

@@ -4,20 +4,6 @@
 #include <string.h>
 #include "plan.h"
 
-struct gossip_doubling_run {
-    const struct gossip_plan *plan; /* first */
-    struct tacit_sim_nodes *nodes;
-    struct tacit_sim_instance instance;
-    size_t cells;
-    uint32_t node_count;
-    bool healed;
-    struct tacit_doubling_memory **memories; /* node_count: what a death takes away */
-    struct tacit_rng *incarnations; /* node_count: names of incarnations, which no disk holds */
-    struct tacit_doubling_update update; /* of the step under way */
-    void (*sent)(void *context, const struct tacit_doubling_message *message);
-    void *context;
-};
-
 static struct tacit_doubling_config config_of(const struct gossip_plan *plan, uint64_t run_id,
                                               uint32_t agent)
 {
@@ -62,13 +48,6 @@ static struct tacit_sim_cost message_cost(void *family, const void *message)
                                             (doubling->known == NULL ? 0 : run->cells)};
 }
 
-static void notify_sent(void *family, const void *message)
-{
-    struct gossip_doubling_run const *const run = family;
-    if (run->sent != NULL)
-        run->sent(run->context, message);
-}
-
 /* ---- Steps ---- */
 
 /* A start, the first one or after a death: the exact sums in memory are gone, and the incarnation
@@ -99,19 +78,11 @@ static bool exploit(void *family, uint32_t node, uint32_t *arm, uint64_t *count_
     return view.waiting;
 }
 
-static void size_of_node(void *family, uint32_t node, size_t *state_bytes, size_t *extra_bytes)
+static size_t size_of_node(void *family, uint32_t node)
 {
     struct gossip_doubling_run const *const run = family;
-    uint32_t const agents = run->plan->schedule.agent_count;
-    *extra_bytes = 0;
-    *state_bytes = 0;
-    for (uint32_t agent = 0; agent < agents; agent++) { /* a clone may be of any agent */
-        if (node < agents && node != agent)
-            continue;
-        struct tacit_doubling_config const config = config_of(run->plan, 1, agent);
-        size_t const size = tacit_doubling_size(&config);
-        *state_bytes = size > *state_bytes ? size : *state_bytes;
-    }
+    struct tacit_doubling_config const config = config_of(run->plan, 1, node);
+    return tacit_doubling_size(&config);
 }
 
 static const struct tacit_sim_node_ops node_ops = {.size = size_of_node,
@@ -119,8 +90,7 @@ static const struct tacit_sim_node_ops node_ops = {.size = size_of_node,
                                                    .exploit = exploit,
                                                    .message_size = message_size,
                                                    .message_copy = message_copy,
-                                                   .message_cost = message_cost,
-                                                   .sent = notify_sent};
+                                                   .message_cost = message_cost};
 
 /* ---- Memory ---- */
 
@@ -149,36 +119,15 @@ static enum tacit_status make(void *memory, const void *of)
     run->incarnations = tacit_sim_new(run, run->node_count, sizeof *run->incarnations);
     for (uint32_t node = 0; run->memories != NULL && node < run->node_count; node++)
         run->memories[node] = tacit_sim_new(run, 1, tacit_doubling_memory_size(&agent));
-    enum tacit_status status = tacit_sim_instance_init(&run->instance, &plan->common, run);
+    enum tacit_status const status = tacit_sim_instance_init(&run->instance, &plan->common, run);
     if (status == TACIT_OK)
-        run->nodes = tacit_sim_nodes_new(&config, &status);
+        run->nodes = tacit_sim_nodes_new(&config);
     return status;
 }
 
-struct gossip_doubling_run *gossip_doubling_new(const struct gossip_plan *plan,
-                                                enum tacit_status *status)
+void *gossip_doubling_new(const void *plan, enum tacit_status *status)
 {
     return tacit_sim_make(sizeof(struct gossip_doubling_run), make, plan, status);
-}
-
-const struct tacit_doubling_agent *gossip_doubling_state(const struct gossip_doubling_run *run,
-                                                         uint32_t node)
-{
-    return tacit_sim_nodes_state(run->nodes, node);
-}
-
-bool gossip_doubling_healed(const struct gossip_doubling_run *run)
-{
-    return run->healed;
-}
-
-void gossip_doubling_watch(struct gossip_doubling_run *run,
-                           void (*sent)(void *context,
-                                        const struct tacit_doubling_message *message),
-                           void *context)
-{
-    run->sent = sent;
-    run->context = context;
 }
 
 /* ---- Results ---- */
@@ -193,7 +142,7 @@ static double disagreement(const struct gossip_doubling_run *run)
         double high = -INFINITY;
         for (uint32_t i = 0; i < run->plan->schedule.agent_count; i++) {
             struct tacit_doubling_view view;
-            tacit_doubling_view(gossip_doubling_state(run, i), &view);
+            tacit_doubling_view(tacit_sim_nodes_state(run->nodes, i), &view);
             low = fmin(low, view.means[arm]);
             high = fmax(high, view.means[arm]);
         }
@@ -223,7 +172,7 @@ static void write_results(const struct gossip_doubling_run *run, struct tacit_si
     double right = 0;
     for (uint32_t i = 0; i < agents; i++) {
         struct tacit_doubling_view view;
-        tacit_doubling_view(gossip_doubling_state(run, i), &view);
+        tacit_doubling_view(tacit_sim_nodes_state(run->nodes, i), &view);
         forced += (double)view.forced_count;
         pulls += (double)view.pull_count;
         row->ranking[view.exploit_arm] += leads_alone(&view, arms) ? 1 : 0;
@@ -241,9 +190,10 @@ static void write_results(const struct gossip_doubling_run *run, struct tacit_si
     tacit_sim_nodes_regret(run->nodes, row->regret);
 }
 
-enum tacit_status gossip_doubling_play(struct gossip_doubling_run *run, uint32_t index,
-                                       struct tacit_sim_row *row, atomic_bool *stop)
+enum tacit_status gossip_doubling_play(void *player, uint32_t index, struct tacit_sim_row *row,
+                                       atomic_bool *stop)
 {
+    struct gossip_doubling_run *const run = player;
     struct gossip_plan const *const plan = run->plan;
     enum tacit_status status = TACIT_OK;
     tacit_sim_instance_draw(&run->instance, &plan->common, index);
@@ -256,7 +206,7 @@ enum tacit_status gossip_doubling_play(struct gossip_doubling_run *run, uint32_t
         status = tacit_doubling_init(tacit_sim_nodes_state(run->nodes, i), &config);
     }
     if (status == TACIT_OK)
-        status = tacit_sim_nodes_play(run->nodes, index, &run->instance, stop, &run->healed);
+        status = tacit_sim_nodes_play(run->nodes, index, &run->instance, stop);
     if (status == TACIT_OK)
         write_results(run, row);
     return status;

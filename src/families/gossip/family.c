@@ -29,7 +29,7 @@ const struct tacit_band gossip_band = {
 static void *run_new(const void *memory, enum tacit_status *status)
 {
     struct gossip_plan const *const plan = memory;
-    return plan->doubles ? (void *)gossip_doubling_new(plan, status) : gossip_run_new(plan, status);
+    return plan->doubles ? gossip_doubling_new(plan, status) : gossip_run_new(plan, status);
 }
 
 /* Both begin with their plan. */

@@ -63,20 +63,19 @@ enum tacit_status gossip_run_play(void *run, uint32_t index, struct tacit_sim_ro
                                   atomic_bool *stop);
 
 /* The player of runs whose releases double (doubling.c). */
-struct gossip_doubling_run;
-struct gossip_doubling_run *gossip_doubling_new(const struct gossip_plan *plan,
-                                                enum tacit_status *status);
-enum tacit_status gossip_doubling_play(struct gossip_doubling_run *run, uint32_t index,
-                                       struct tacit_sim_row *row, atomic_bool *stop);
-/* For checkers: a node's state (agents first, then, from A + 1 on, clones); whether all ended. */
-const struct tacit_doubling_agent *gossip_doubling_state(const struct gossip_doubling_run *run,
-                                                         uint32_t node);
-bool gossip_doubling_healed(const struct gossip_doubling_run *run);
-/* For checkers: called with every message that is sent; NULL: nobody looks on. */
-void gossip_doubling_watch(struct gossip_doubling_run *run,
-                           void (*sent)(void *context,
-                                        const struct tacit_doubling_message *message),
-                           void *context);
+struct gossip_doubling_run {
+    const struct gossip_plan *plan; /* first */
+    struct tacit_sim_nodes *nodes;
+    struct tacit_sim_instance instance;
+    size_t cells;
+    uint32_t node_count;
+    struct tacit_doubling_memory **memories; /* node_count: what a death takes away */
+    struct tacit_rng *incarnations; /* node_count: names of incarnations, which no disk holds */
+    struct tacit_doubling_update update; /* of the step under way */
+};
+void *gossip_doubling_new(const void *plan, enum tacit_status *status);
+enum tacit_status gossip_doubling_play(void *run, uint32_t index, struct tacit_sim_row *row,
+                                       atomic_bool *stop);
 
 /* forecast.c: of releases that double (tacit/family.h). */
 double gossip_forecast_regret(const struct tacit_experiment *experiment);
