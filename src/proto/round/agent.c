@@ -1,6 +1,10 @@
-/* A site that plays in rounds: events, draws, orders, terms, once for all that a hub leads. */
+/* A site that plays in rounds: phases, draws, grants, orders, terms, once for all that a hub leads.
+ */
 #include "agent.h"
 #include <string.h>
+#include "../../base/walk.h"
+
+#define LAST_REPORT_TRIES 12u
 
 /* What a site that is stepped has at hand. */
 struct stepped {
@@ -12,6 +16,108 @@ struct stepped {
     const struct tacit_round_message *head; /* RECEIVE */
     struct round_agent_made *made;
 };
+
+uint64_t round_play_draw_number(const struct round_play *play)
+{
+    TACIT_ASSERT(play->number_base <= UINT64_MAX / 2);
+    return play->number_base + play->draw_round;
+}
+
+/* ---- Phases ---- */
+
+/* Every phase change goes through here, so an illegal one cannot pass unseen. An order may overtake
+ * any phase but the last two. */
+static void set_phase(struct round_play *play, enum phase next)
+{
+    enum phase const now = play->phase;
+    TACIT_ASSERT(next != PHASE_IDLE);
+    TACIT_ASSERT(now != PHASE_HALTED);
+    TACIT_IMPLIES(now == PHASE_FINISHED, next == PHASE_HALTED);
+    TACIT_IMPLIES(next == PHASE_RELEASING, now == PHASE_PULLING);
+    TACIT_IMPLIES(next == PHASE_COMMITTED, now == PHASE_RELEASING);
+    play->phase = next;
+}
+
+/* Nothing is left of the plan: WAITING, or FINISHED at T. */
+static void start_waiting(struct round_play *play)
+{
+    TACIT_ASSERT(play->left_count == 0);
+    set_phase(play, play->pull_count == play->horizon ? PHASE_FINISHED : PHASE_WAITING);
+}
+
+enum tacit_status round_play_exploit(struct round_play *play, uint64_t count)
+{
+    bool const is_allowed = play->phase == PHASE_WAITING || play->phase == PHASE_IDLE ||
+                            play->phase == PHASE_PULLING || play->phase == PHASE_COMMITTED;
+    uint64_t const slots = play->horizon - play->pull_count - play->left_count;
+    if (!is_allowed || count == 0 || count > slots)
+        return TACIT_INVALID;
+    play->pull_count += count;
+    if (play->pull_count == play->horizon && play->phase != PHASE_COMMITTED)
+        set_phase(play, PHASE_FINISHED);
+    return TACIT_OK;
+}
+
+struct tacit_round_message round_agent_head(const struct round_agent *agent)
+{
+    struct round_play const *const play = agent->play;
+    return (struct tacit_round_message){.from = agent->id,
+                                        .to = TACIT_HUB,
+                                        .run_id = agent->run_id,
+                                        .term = play->term,
+                                        .round = play->awaiting_first_order ? 0 : play->round,
+                                        .commit = agent->has_grants ? &play->grants.commit : NULL};
+}
+
+struct tacit_round_view round_agent_view(const struct round_agent *agent)
+{
+    struct round_play const *const play = agent->play;
+    bool const is_at_end = play->pull_count == play->horizon;
+    bool const is_committed = play->phase == PHASE_COMMITTED;
+    return (struct tacit_round_view){
+        .round = play->round,
+        .draw_round = play->draw_round,
+        .release_round = play->release_round,
+        .waiting = play->phase == PHASE_IDLE || play->phase == PHASE_WAITING ||
+                   (is_committed && !is_at_end),
+        .last = play->last,
+        .finished = play->phase == PHASE_FINISHED || (is_committed && is_at_end),
+        .releasing = play->phase == PHASE_RELEASING,
+        .halted = play->phase == PHASE_HALTED,
+        .reported = play->reported,
+        .committed = is_committed,
+        .blocked = play->grants.blocked != 0,
+        .forgotten = play->grants.forgotten != 0,
+        .head = agent->has_grants ? play->grants.head : NULL,
+        .horizon = play->horizon,
+        .pull_count = play->pull_count,
+        .term = play->term,
+        .draw_number = round_play_draw_number(play),
+        .release_number = play->release_number,
+        .ledger = &play->ledger};
+}
+
+static void check_invariants(const struct stepped *at)
+{
+    struct round_play const *const play = at->round.play;
+    bool const has_grants = at->round.has_grants;
+    TACIT_ASSERT(play->round <= at->round.round_max);
+    TACIT_ASSERT(play->release_round <= play->draw_round && play->draw_round <= play->round);
+    TACIT_IMPLIES(play->draw_round > play->release_round, has_grants);
+    TACIT_IMPLIES(play->grants.blocked != 0, has_grants);
+    TACIT_IMPLIES(play->phase == PHASE_COMMITTED, has_grants && play->draw_round == play->round);
+    TACIT_IMPLIES(play->phase == PHASE_FINISHED, play->pull_count == play->horizon);
+    TACIT_IMPLIES(play->phase == PHASE_WAITING, play->pull_count < play->horizon);
+    TACIT_IMPLIES(play->phase == PHASE_IDLE, play->round == 0);
+    TACIT_IMPLIES(play->awaiting_first_order,
+                  play->left_count == 0 && play->draw_round == play->round);
+    TACIT_ASSERT((play->phase == PHASE_PULLING) == (play->left_count > 0));
+    TACIT_ASSERT(play->pull_count <= play->horizon);
+    TACIT_ASSERT(play->left_count <= play->horizon - play->pull_count);
+    TACIT_ASSERT(tacit_ledger_spent_nano(&play->ledger) <= play->ledger.budget_nano);
+}
+
+/* ---- What is said ---- */
 
 /* Is a report of this round asked for, and is it not known that the hub has it? */
 static bool is_report_wanted(const struct stepped *at)
@@ -48,23 +154,52 @@ static void ask_again(const struct stepped *at)
 
 /* ---- Draws ---- */
 
-/* To what was drawn, whose words are masked first where there are two aggregators. Without grants
- * nothing is committed to. Errors: TACIT_ENTROPY. */
+/* With two aggregators: of the words nothing is left then that the hub could read. Errors:
+ * TACIT_ENTROPY, the words are of no use. */
+static enum tacit_status mask(const struct stepped *at, const struct tacit_entropy *keys,
+                              const struct round_draw *draw)
+{
+    struct tacit_aggregators const *const aggregators = at->event->aggregators;
+    TACIT_ASSERT(aggregators != NULL);
+    struct tacit_helper_round round = {.term = aggregators->term,
+                                       .round = at->round.play->round,
+                                       .count = draw->count,
+                                       .epsilon_nano = aggregators->epsilon_nano};
+    memcpy(round.order, draw->digest, sizeof round.order);
+    enum tacit_status const status = tacit_helper_mask(
+        aggregators->run, &round, at->round.id, aggregators->keys, keys, draw->words, draw->masked);
+    return status == TACIT_OK ? TACIT_OK : TACIT_ENTROPY; /* a failed seal is tried again, too */
+}
+
+/* To what was drawn, by its digest; what was masked by what opens it. Without grants nothing is
+ * committed to. Errors: TACIT_ENTROPY. */
 static enum tacit_status commit(const struct stepped *at, const struct round_draw *draw)
 {
-    struct tacit_event const *const event = at->event;
-    struct tacit_entropy const *const keys = event->keys == NULL ? at->entropy : event->keys;
-    if (!at->round.has_grants)
+    struct round_agent const *const agent = &at->round;
+    struct tacit_entropy const *const keys =
+        at->event->keys == NULL ? at->entropy : at->event->keys;
+    struct tacit_commit_scope const scope = {.domain = agent->domain,
+                                             .run_id = agent->run_id,
+                                             .site = agent->id,
+                                             .epoch = agent->play->round,
+                                             .is_numbered = agent->is_numbered};
+    uint8_t digest[TACIT_SHA256_BYTES];
+    if (!agent->has_grants)
         return TACIT_OK;
-    return draw->masked == NULL ? round_agent_commit(&at->round, draw->digest, keys)
-                                : round_agent_mask(&at->round, event->aggregators, draw->digest,
-                                                   keys, draw->words, draw->count, draw->masked);
+    memcpy(digest, draw->digest, sizeof digest);
+    if (draw->masked != NULL) {
+        enum tacit_status const status = mask(at, keys, draw);
+        if (status != TACIT_OK)
+            return status;
+        tacit_helper_release_digest(draw->masked, digest);
+    }
+    return round_site_commit(&agent->play->grants, &scope, digest, keys);
 }
 
 /* For good, or until a term, in which nothing undrawn is of use: no exact sum waits for a draw. */
 static void halt(const struct stepped *at)
 {
-    round_play_set_phase(at->round.play, PHASE_HALTED);
+    set_phase(at->round.play, PHASE_HALTED);
     at->round.play->left_count = 0;
     at->rule->erase(at->site);
 }
@@ -99,13 +234,16 @@ static enum tacit_status draw_once(const struct stepped *at)
     return TACIT_OK;
 }
 
-/* The protocol's part of it, after round_play_use_draw. */
+/* It is the release from here on. */
 static void use_draw(const struct stepped *at)
 {
-    TACIT_ASSERT(at->round.play->release_round == at->round.play->round);
+    struct round_play *const play = at->round.play;
+    TACIT_ASSERT(play->draw_round == play->round);
+    play->release_round = play->draw_round;
+    play->release_number = round_play_draw_number(play);
     if (at->rule->use != NULL)
         at->rule->use(at->site);
-    round_play_start_waiting(at->round.play);
+    start_waiting(play);
 }
 
 /* With grants a draw waits for its own; without it is used at once. Also the next try after
@@ -117,11 +255,10 @@ static enum tacit_status release(const struct stepped *at)
     if (status != TACIT_OK)
         return status;
     if (at->round.has_grants) {
-        round_play_set_phase(at->round.play, PHASE_COMMITTED);
+        set_phase(at->round.play, PHASE_COMMITTED);
         at->made->happened |= TACIT_DREW;
         queue(at, ROUND_KIND_COMMIT);
     } else {
-        round_play_use_draw(at->round.play);
         use_draw(at);
         if (is_report_wanted(at))
             queue(at, ROUND_KIND_REPORT);
@@ -134,26 +271,63 @@ static enum tacit_status end_plan(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
     if (play->last || play->cut) {
-        round_play_start_waiting(play);
+        start_waiting(play);
         return TACIT_OK;
     }
-    round_play_set_phase(play, PHASE_RELEASING);
+    set_phase(play, PHASE_RELEASING);
     return release(at);
 }
 
+/* Is it the hub's, for this site, in this term? */
+static bool is_for(const struct stepped *at)
+{
+    struct round_agent const *const agent = &at->round;
+    struct tacit_round_message const *const message = at->head;
+    return message->from == TACIT_HUB && message->run_id == agent->run_id &&
+           message->term == agent->play->term &&
+           (message->to == agent->id || message->to == TACIT_EVERYONE);
+}
+
+/* A GRANT or a REFUSAL. */
+static enum tacit_status check_answer(const struct stepped *at)
+{
+    if (!is_for(at) || at->head->to == TACIT_EVERYONE)
+        return TACIT_STRANGER;
+    if (!at->round.has_grants)
+        return TACIT_UNEXPECTED;
+    return at->head->commit == NULL ? TACIT_MALFORMED : TACIT_OK;
+}
+
+/* Others than that of the draw that waits are late, or repeated. */
 static enum tacit_status on_grant(const struct stepped *at)
 {
     struct round_play *const play = at->round.play;
-    bool is_granted;
-    enum tacit_status const status = round_agent_on_grant(&at->round, at->head, &is_granted);
-    if (!is_granted)
+    enum tacit_status const status = check_answer(at);
+    if (status != TACIT_OK || play->phase != PHASE_COMMITTED ||
+        !round_site_on_grant(&play->grants, at->head->commit->commitment))
         return status;
+    play->reported = play->reported || at->head->closed;
     use_draw(at);
     at->made->persist = true;
     if (is_report_wanted(at))
         queue(at, ROUND_KIND_REPORT);
     else if (at->head->closed && play->phase == PHASE_WAITING)
         queue(at, ROUND_KIND_HELLO); /* there is a newer order */
+    return TACIT_OK;
+}
+
+static enum tacit_status on_refusal(const struct stepped *at)
+{
+    struct round_play *const play = at->round.play;
+    enum tacit_status const status = check_answer(at);
+    if (status != TACIT_OK || play->phase == PHASE_HALTED)
+        return status;
+    struct round_refusal const shown = {.round = at->head->round,
+                                        .draw_round = play->draw_round,
+                                        .is_waiting = play->phase == PHASE_COMMITTED,
+                                        .forgot = at->head->forgot,
+                                        .commitment = at->head->commit->commitment};
+    at->made->persist = round_site_on_refusal(&play->grants, &shown);
     return TACIT_OK;
 }
 
@@ -172,7 +346,8 @@ static void forget_release(const struct stepped *at)
 
 /* What no grant covers is dropped; if is_anew, so is what was granted. A release that is no history
  * stands while its round does, for an order of the new term may ask for that very round; an old
- * copy has none. Rounds go back to it, the number of the newest draw does not. */
+ * copy has none. Rounds go back to it, the number of the newest draw does not. Then the site rests,
+ * whatever phase it was in: an old copy has nothing any more that could leave twice. */
 static void begin_term(const struct stepped *at, uint64_t term, bool is_anew)
 {
     struct round_play *const play = at->round.play;
@@ -182,14 +357,20 @@ static void begin_term(const struct stepped *at, uint64_t term, bool is_anew)
     at->made->plan_is_void = play->left_count > 0;
     at->made->persist = true;
     at->made->happened |= TACIT_BEGAN_TERM;
-    round_play_begin_term(play, term, play->draw_round == play->release_round);
+    TACIT_ASSERT(term > play->term);
+    play->term = term;
+    play->left_count = 0;
+    play->last = play->reported = play->cut = false;
+    play->awaiting_first_order = true;
+    round_site_begin_term(&play->grants, play->draw_round == play->release_round);
     play->number_base = round_play_draw_number(play) - play->release_round;
     play->round = play->draw_round = play->release_round;
     if (at->rule->begin_term != NULL)
         at->rule->begin_term(at->site);
     if (is_anew || !stands)
         forget_release(at);
-    round_play_rest(play);
+    bool const is_at_end = play->pull_count == play->horizon;
+    play->phase = is_at_end ? PHASE_FINISHED : play->round > 0 ? PHASE_WAITING : PHASE_IDLE;
 }
 
 void round_agent_reset(const struct round_agent_rule *rule, void *site, uint64_t term)
@@ -202,6 +383,37 @@ void round_agent_reset(const struct round_agent_rule *rule, void *site, uint64_t
 
 /* ---- Orders ---- */
 
+/* Is it for this site, in this term, of a round that can be? */
+static enum tacit_status check_order(const struct stepped *at)
+{
+    struct tacit_round_message const *const order = at->head;
+    if (!is_for(at))
+        return TACIT_STRANGER;
+    return order->round == 0 || order->round > at->round.round_max || order->seen > order->round
+               ? TACIT_MALFORMED
+               : TACIT_OK;
+}
+
+/* Does the hub hold more from this site than this state ever drew? Then the state is an old copy,
+ * and going on would release the same rewards twice (PRIVACY.md D.9, D.10). */
+static bool is_old_copy(const struct stepped *at)
+{
+    return at->head->to == at->round.id && at->head->seen > at->round.play->draw_round;
+}
+
+/* An order to this site alone: the hub is there, and says whether it holds the report. */
+static void on_seen(const struct stepped *at)
+{
+    struct round_play *const play = at->round.play;
+    struct tacit_round_message const *const order = at->head;
+    TACIT_ASSERT(order->seen <= order->round);
+    if (order->to != at->round.id)
+        return;
+    if (order->round == play->round)
+        play->reported = order->seen == play->round;
+    play->grants.resend.unanswered_count = 0;
+}
+
 /* The plan is laid. Of no pulls the release is drawn at once; a history, and what releases nothing,
  * goes on to wait. */
 static enum tacit_status open_plan(const struct stepped *at)
@@ -209,12 +421,12 @@ static enum tacit_status open_plan(const struct stepped *at)
     struct round_play *const play = at->round.play;
     TACIT_ASSERT(play->left_count <= play->horizon - play->pull_count);
     if (play->left_count == 0 && (play->last || play->cut || at->rule->keeps_history)) {
-        round_play_start_waiting(play);
+        start_waiting(play);
         if (play->phase == PHASE_WAITING)
             ask_again(at);
         return TACIT_OK;
     }
-    round_play_set_phase(play, PHASE_PULLING);
+    set_phase(play, PHASE_PULLING);
     at->made->plan_is_open = play->left_count > 0;
     return play->left_count > 0 ? TACIT_OK : end_plan(at);
 }
@@ -249,7 +461,7 @@ static enum tacit_status apply_first_order(const struct stepped *at)
     if (play->round > 0 && order->round == play->round && !order->last &&
         at->rule->reuse_release(at->site, at->event)) {
         play->awaiting_first_order = false;
-        round_agent_on_seen(&at->round, order);
+        on_seen(at);
         if (is_report_wanted(at))
             queue(at, ROUND_KIND_REPORT);
         return TACIT_OK;
@@ -264,7 +476,7 @@ static enum tacit_status apply_first_order(const struct stepped *at)
     return TACIT_OK;
 }
 
-/* Nothing leaves any more (round_agent_is_old_copy). */
+/* Nothing leaves any more (is_old_copy). */
 static enum tacit_status halt_old_copy(const struct stepped *at)
 {
     halt(at);
@@ -312,7 +524,7 @@ static enum tacit_status follow(const struct stepped *at)
         return TACIT_UNEXPECTED; /* the round before is settled first; the hub says it again */
     if (play->awaiting_first_order)
         return apply_first_order(at);
-    round_agent_on_seen(&at->round, order);
+    on_seen(at);
     if (is_new && play->phase != PHASE_FINISHED)
         return apply_order(at);
     if (is_new) {
@@ -338,13 +550,12 @@ static enum tacit_status replan(const struct stepped *at)
 
 static enum tacit_status on_order(const struct stepped *at)
 {
-    struct tacit_round_message const *const order = at->head;
-    enum tacit_status status = round_agent_check_order(&at->round, order);
+    enum tacit_status status = check_order(at);
     if (status == TACIT_OK)
         status = at->rule->check_order(at->site, at->event);
     if (status != TACIT_OK || at->round.play->phase == PHASE_HALTED)
         return status;
-    if (round_agent_is_old_copy(&at->round, order)) /* also by one that would be refused */
+    if (is_old_copy(at)) /* also by one that would be refused */
         return halt_old_copy(at);
     bool const has_changed =
         at->rule->apply_changes != NULL && at->rule->apply_changes(at->site, at->event);
@@ -400,7 +611,7 @@ static enum tacit_status on_receive(const struct stepped *at)
     case ROUND_KIND_GRANT:
         return on_grant(at);
     case ROUND_KIND_REFUSAL:
-        return round_agent_on_refusal(&at->round, at->head, &at->made->persist);
+        return on_refusal(at);
     case ROUND_KIND_NONE:
     case ROUND_KIND_HELLO:
     case ROUND_KIND_COMMIT:
@@ -457,6 +668,19 @@ static enum tacit_status change_plan(const struct stepped *at)
     return status;
 }
 
+/* Is anything to be said again? A site at T asks for its grant, or tries to hand in its last
+ * report, for a while: the hub may be gone for good. */
+static bool is_answer_wanted(const struct stepped *at)
+{
+    struct round_play const *const play = at->round.play;
+    bool const is_patient = play->pull_count < play->horizon ||
+                            play->grants.resend.unanswered_count < LAST_REPORT_TRIES;
+    bool const is_settling =
+        play->phase == PHASE_COMMITTED || (play->phase == PHASE_FINISHED && owes_report(at));
+    return (is_settling && is_patient) || play->phase == PHASE_IDLE ||
+           play->phase == PHASE_WAITING || play->phase == PHASE_RELEASING;
+}
+
 /* What is common to all steps: what happened, and when to say again what nobody answers. */
 static enum tacit_status step(const struct stepped *at,
                               enum tacit_status (*react)(const struct stepped *at))
@@ -466,7 +690,7 @@ static enum tacit_status step(const struct stepped *at,
     struct round_play *const play = at->round.play;
     bool const is_start = event->kind == TACIT_EVENT_START; /* a new process has a new clock */
     TACIT_ASSERT(is_start || event->now_us >= play->now_us);
-    round_play_check_invariants(play, at->round.round_max, at->round.has_grants);
+    check_invariants(at);
     *made = (struct round_agent_made){.message_kind = ROUND_KIND_NONE};
     enum phase const before = play->phase;
     bool const had_order = play->round > 0;
@@ -475,18 +699,20 @@ static enum tacit_status step(const struct stepped *at,
     enum tacit_status const status = react(at);
     made->happened |= !had_order && play->round > 0 ? TACIT_WAS_ORDERED : 0;
     made->happened |= !was_last && play->last ? TACIT_ENDED : 0;
-    round_play_check_invariants(play, at->round.round_max, at->round.has_grants);
+    check_invariants(at);
     TACIT_IMPLIES(status != TACIT_OK, made->message_kind == ROUND_KIND_NONE);
     TACIT_IMPLIES(made->plan_is_open, play->phase == PHASE_PULLING);
     TACIT_IMPLIES(play->phase != before, made->persist);
-    if (status == TACIT_OK || made->persist) {
-        struct round_site_step end = {.kind = event->kind,
-                                      .now_us = event->now_us,
-                                      .unanswered_before = unanswered_before,
-                                      .sends = made->message_kind != ROUND_KIND_NONE};
-        round_play_end_step(play, at->round.resend_after_us,
-                            play->phase == PHASE_FINISHED && owes_report(at), before, &end);
-    }
+    if (status != TACIT_OK && !made->persist)
+        return status;
+    play->now_us = event->now_us;
+    struct round_site_step const end = {.kind = event->kind,
+                                        .now_us = event->now_us,
+                                        .unanswered_before = unanswered_before,
+                                        .is_wanted = is_answer_wanted(at),
+                                        .has_moved = play->phase != before,
+                                        .sends = made->message_kind != ROUND_KIND_NONE};
+    round_site_end_step(&play->grants, at->round.resend_after_us, &end);
     return status;
 }
 
@@ -518,4 +744,73 @@ struct tacit_update round_agent_update(const struct round_play *play,
                                  .plan_is_void = made->plan_is_void,
                                  .happened = made->happened,
                                  .deadline_us = play->grants.resend.due_us};
+}
+
+/* ---- States ---- */
+
+/* Draws, releases and the ledger tell one story. */
+static bool draws_are_possible(const struct round_agent *agent, uint64_t budget_nano)
+{
+    struct round_play const *const play = agent->play;
+    struct tacit_ledger const *const ledger = &play->ledger;
+    bool const is_pending = play->draw_round > play->release_round;
+    bool const may_be_pending = play->phase == PHASE_COMMITTED || play->phase == PHASE_HALTED;
+    if (play->number_base > UINT64_MAX / 2)
+        return false;
+    uint64_t const number = round_play_draw_number(play);
+    return play->release_round <= play->draw_round && play->draw_round <= play->round &&
+           (!is_pending || may_be_pending) && (is_pending || play->phase != PHASE_COMMITTED) &&
+           (agent->has_grants || (!is_pending && play->grants.blocked == 0)) &&
+           ledger->budget_nano == budget_nano &&
+           tacit_ledger_spent_nano(ledger) <= ledger->budget_nano && ledger->open_cell == number &&
+           ledger->release_count <= number && (ledger->release_count > 0) == (number > 0) &&
+           play->release_number <= number;
+}
+
+/* Nothing of a term is left in another. */
+static bool term_is_possible(const struct round_play *play)
+{
+    bool const is_granted = play->draw_round == play->round && play->release_round == play->round;
+    if (play->term == 0)
+        return play->number_base == 0 && !play->awaiting_first_order &&
+               play->release_number == play->release_round;
+    return !play->awaiting_first_order ||
+           (is_granted && play->left_count == 0 && !play->last && !play->reported);
+}
+
+static bool phase_is_possible(const struct round_play *play)
+{
+    bool const is_at_end = play->pull_count == play->horizon;
+    bool const may_draw = !play->last && !play->cut;
+    if ((play->phase == PHASE_PULLING) != (play->left_count > 0))
+        return false;
+    switch (play->phase) {
+    case PHASE_IDLE:
+        return play->round == 0 && !is_at_end && !play->last;
+    case PHASE_RELEASING:
+        return play->draw_round < play->round && may_draw;
+    case PHASE_COMMITTED:
+        return play->draw_round == play->round && may_draw;
+    case PHASE_WAITING:
+        return !is_at_end;
+    case PHASE_FINISHED:
+        return is_at_end;
+    case PHASE_PULLING:
+    case PHASE_HALTED:
+        return true;
+    }
+    return false;
+}
+
+bool round_agent_is_possible(const struct round_agent *agent, uint64_t budget_nano)
+{
+    struct round_play const *const play = agent->play;
+    return base_truth_is_possible(&play->last) && base_truth_is_possible(&play->reported) &&
+           base_truth_is_possible(&play->cut) &&
+           base_truth_is_possible(&play->awaiting_first_order) &&
+           round_site_is_possible(&play->grants) && play->round <= agent->round_max &&
+           play->pull_count <= play->horizon &&
+           play->left_count <= play->horizon - play->pull_count &&
+           draws_are_possible(agent, budget_nano) && term_is_possible(play) &&
+           phase_is_possible(play);
 }

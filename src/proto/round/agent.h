@@ -1,10 +1,61 @@
-/* Round: a site that plays in rounds (play.h), from an event to what it says: it draws once,
- * commits, waits for its grant, reports. What an order asks for, what is drawn and how much of a
- * release a later order may want are the protocol's (struct round_agent_rule). */
+/* Round: a site that plays what a hub orders, round after round, from an event to what it says: it
+ * draws once, commits, waits for its grant, reports. What an order asks for, what is drawn and how
+ * much of a release a later order may want are the protocol's (struct round_agent_rule). */
 #ifndef TACIT_ROUND_AGENT_H
 #define TACIT_ROUND_AGENT_H
-#include "play.h"
 #include "message_kind.h"
+#include "site.h"
+#include "tacit/helper.h"
+#include "tacit/privacy.h"
+#include "tacit/round.h"
+
+enum phase {
+    PHASE_IDLE,      /* no order yet */
+    PHASE_PULLING,   /* a plan is open */
+    PHASE_RELEASING, /* all rewards of the round are here; the noise is not drawn yet */
+    PHASE_COMMITTED, /* it is drawn, and waits for its grant; perhaps at T */
+    PHASE_WAITING,   /* for the next order */
+    PHASE_FINISHED,  /* T pulls were played */
+    PHASE_HALTED     /* nothing leaves any more: no budget, or this state is an old copy */
+};
+
+/* Members of the site's state, with its own word for a round. */
+#define ROUND_PLAY_MEMBERS(round, draw_round, release_round)                                       \
+    struct tacit_ledger ledger;                                                                    \
+    struct round_site grants;                                                                      \
+    uint64_t now_us;                                                                               \
+    uint64_t horizon;        /* T, or more where the run was extended */                           \
+    uint64_t pull_count;     /* pulls played, of T */                                              \
+    uint64_t left_count;     /* pulls left in the plan */                                          \
+    uint64_t term;           /* 0: the first */                                                    \
+    uint64_t number_base;    /* of a draw: this and its round; 0 in the first term */              \
+    uint64_t release_number; /* of the last draw that was granted; 0: none */                      \
+    enum phase phase;                                                                              \
+    uint32_t round;                                                                                \
+    uint32_t draw_round;       /* last round whose sums were noised; ahead while COMMITTED */      \
+    uint32_t release_round;    /* last one whose release may be used */                            \
+    bool last;                 /* the order said that no round follows */                          \
+    bool reported;             /* the hub holds this round's report, or needs none */              \
+    bool cut;                  /* T comes before the end of the plan: nothing is released */       \
+    bool awaiting_first_order; /* no order of this term was taken yet */                           \
+    bool spare[4];
+
+struct round_play {
+    ROUND_PLAY_MEMBERS(round, draw_round, release_round)
+};
+
+/* The same with what its configuration says. */
+struct round_agent {
+    struct round_play *play;
+    const uint8_t *domain; /* of commitments */
+    uint64_t run_id;
+    uint32_t id;
+    uint32_t round_max;
+    uint32_t round_limit; /* policy: orders of later rounds are refused; 0: none */
+    uint64_t resend_after_us;
+    bool has_grants;
+    bool is_numbered; /* struct tacit_commit_scope */
+};
 
 /* What a step comes to, for the protocol to say in its own messages. */
 struct round_agent_made {
@@ -70,12 +121,25 @@ struct round_agent_rule {
     void (*begin_term)(void *site); /* a term: what was not drawn yet; NULL */
 };
 
+/* Draws are numbered on over terms, also where rounds come again. */
+uint64_t round_play_draw_number(const struct round_play *play);
+
+/* Pulls outside the plan; they enter no sum. Errors: TACIT_INVALID, there are no such. */
+enum tacit_status round_play_exploit(struct round_play *play, uint64_t count);
+
+/* What every message says of its sender. HELLO: the round is 0 before the first order of a term. */
+struct tacit_round_message round_agent_head(const struct round_agent *agent);
+
+/* Shows it. */
+struct tacit_round_view round_agent_view(const struct round_agent *agent);
+
 /* Of this step, but for what is said and planned. */
 struct tacit_update round_agent_update(const struct round_play *play,
                                        const struct round_agent_made *made);
 
 /* One event. Ensures: with an error nothing is said. Errors: TACIT_ENTROPY, TACIT_BUDGET: as of
- * tacit_phased_agent_step; of orders, grants and refusals: as in play.h. */
+ * tacit_phased_agent_step; of orders, grants and refusals:
+ * TACIT_STRANGER, TACIT_MALFORMED, TACIT_UNEXPECTED, TACIT_ROLLBACK (this state is an old copy). */
 enum tacit_status round_agent_step(const struct round_agent_rule *rule, void *site,
                                    const struct tacit_event *event,
                                    const struct tacit_entropy *entropy,
@@ -90,4 +154,7 @@ enum tacit_status round_agent_change_plan(const struct round_agent_rule *rule, v
 
 /* Between steps: a later term begins in which nothing of before is of use. */
 void round_agent_reset(const struct round_agent_rule *rule, void *site, uint64_t term);
+
+/* Could steps have left this? (For bytes from a disk.) Requires: the configuration is its own. */
+bool round_agent_is_possible(const struct round_agent *agent, uint64_t budget_nano);
 #endif
