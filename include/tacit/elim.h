@@ -525,8 +525,7 @@ void tacit_elim_judge_close(struct tacit_elim_judge *judge, const double *means,
                             const int64_t *totals);
 
 /* Shows a judge's state without changing it. Cost: O(1). */
-void tacit_elim_judge_view(const struct tacit_elim_judge *judge,
-                           struct tacit_elim_judge_view *view);
+struct tacit_elim_judge_view tacit_elim_judge_view(const struct tacit_elim_judge *judge);
 
 /* ---- Hub ------------------------------------------------------------------------------------- */
 

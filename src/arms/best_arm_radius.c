@@ -1,5 +1,6 @@
 /* The numbers that best-arm subroutines compare with: quotas, radii, indices (READINGS P3). Not
  * here: who is played and who goes (best_arm.c). */
+#include "tacit/arms.h"
 #include "tacit/best_arm.h"
 #include <math.h>
 
@@ -120,17 +121,6 @@ double tacit_best_arm_radius(const struct tacit_best_arm_config *config, uint64_
     return 0;
 }
 
-/* kl(p, q) of two Bernoulli laws; infinite where q excludes what p allows. */
-static double bernoulli_divergence(double p, double q)
-{
-    double sum = 0;
-    if (p > 0)
-        sum += q > 0 ? p * log(p / q) : INFINITY;
-    if (p < 1)
-        sum += q < 1 ? (1 - p) * log((1 - p) / (1 - q)) : INFINITY;
-    return sum;
-}
-
 double tacit_best_arm_kl_upper(double mean, double level)
 {
     TACIT_ASSERT(mean >= 0);
@@ -138,13 +128,13 @@ double tacit_best_arm_kl_upper(double mean, double level)
     TACIT_ASSERT(level >= 0);
     double inside = mean;
     double outside = 1;
-    if (bernoulli_divergence(mean, outside) <= level)
+    if (tacit_arms_kl(mean, outside) <= level)
         return 1;
     for (uint32_t i = 0; i < BISECTIONS_MAX; i++) {
         double const middle = inside + (outside - inside) / 2;
         if (middle <= inside || middle >= outside)
             break;
-        if (bernoulli_divergence(mean, middle) <= level)
+        if (tacit_arms_kl(mean, middle) <= level)
             inside = middle;
         else
             outside = middle;

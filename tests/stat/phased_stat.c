@@ -141,7 +141,7 @@ static struct result play_elimination(const struct world *world, uint32_t run)
         pulls = order.pulls;
         tacit_elim_judge_close(judge, NULL, totals);
     }
-    tacit_elim_judge_view(judge, &view);
+    view = tacit_elim_judge_view(judge);
     double const gap = best - world->means[tacit_bits_next(order.arms, phases->arm_count, 0)];
     struct result const result = {.regret = (regret + (double)(phases->horizon - slots) * gap) *
                                             phases->agent_count,

@@ -612,11 +612,10 @@ void elim_flood_regret(const struct elim_flood *flood, double *regret)
         tacit_sim_pulls_read(&flood->pulls, flood->instance->gaps, regret);
 }
 
-void elim_flood_view(const struct elim_flood *flood, uint32_t agent,
-                     struct tacit_elim_judge_view *view)
+struct tacit_elim_judge_view elim_flood_view(const struct elim_flood *flood, uint32_t agent)
 {
     TACIT_ASSERT(agent < flood->agent_count);
     uint32_t const component =
         is_star(flood->experiment) ? 0 : flood->experiment->network->label[agent];
-    tacit_elim_judge_view(judge_of(flood, component), view);
+    return tacit_elim_judge_view(judge_of(flood, component));
 }

@@ -30,6 +30,5 @@ struct tacit_sim_totals elim_flood_totals(const struct elim_flood *flood);
 void elim_flood_regret(const struct elim_flood *flood, double *regret);
 
 /* What the agents of a component decided, all alike. */
-void elim_flood_view(const struct elim_flood *flood, uint32_t agent,
-                     struct tacit_elim_judge_view *view);
+struct tacit_elim_judge_view elim_flood_view(const struct elim_flood *flood, uint32_t agent);
 #endif

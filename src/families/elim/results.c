@@ -2,38 +2,25 @@
 #include <stdlib.h>
 #include "state.h"
 
-/* What was decided, by the hub or by one of the peers that judge for themselves. */
-struct verdict {
-    uint32_t round_count;
-    uint32_t active_count;
-    const uint64_t *arms;
-    const double *means;
-    const uint32_t *eliminated;
-};
-
-/* `agent`: whose, where agents judge. Its arrays stay the judge's. */
-static struct verdict verdict_of(const struct elim_run *run, uint32_t agent)
+struct tacit_elim_judge_view elim_run_verdict(const struct elim_run *run, uint32_t agent)
 {
     struct tacit_elim_hub_view hub;
     struct tacit_elim_peer_view peer;
-    struct tacit_elim_judge_view judge;
-    if (run->flood != NULL) {
-        elim_flood_view(run->flood, agent, &judge);
-        return (struct verdict){judge.round_count, judge.active_count, judge.arms, judge.means,
-                                judge.eliminated};
-    }
+    if (run->flood != NULL)
+        return elim_flood_view(run->flood, agent);
     if (elim_run_has_hub(run)) {
         tacit_elim_hub_view(elim_run_hub(run), &hub);
-        return (struct verdict){hub.round_count, hub.active_count, hub.arms, hub.means,
-                                hub.eliminated};
+        return (struct tacit_elim_judge_view){hub.round_count,  hub.finished, hub.arms,
+                                              hub.active_count, hub.means,    hub.eliminated};
     }
     tacit_elim_peer_view(tacit_sim_nodes_state(run->nodes, agent), &peer);
-    return (struct verdict){peer.round_count, peer.active_count, peer.arms, peer.means,
-                            peer.eliminated};
+    return (struct tacit_elim_judge_view){peer.round_count,  peer.decided, peer.arms,
+                                          peer.active_count, peer.means,   peer.eliminated};
 }
 
 /* Is the arm that it estimates best, of those it has left, truly the best one? */
-static bool ranks_best_first(const struct elim_run *run, const struct verdict *verdict)
+static bool ranks_best_first(const struct elim_run *run,
+                             const struct tacit_elim_judge_view *verdict)
 {
     uint32_t best = tacit_bits_next(verdict->arms, run->arm_count, 0);
     for (uint32_t arm = best; arm < run->arm_count; arm++)
@@ -74,7 +61,7 @@ static void write_verdicts(const struct elim_run *run, double *metrics)
     uint32_t best = 0;
     double rounds = 0;
     for (uint32_t judge = 0; judge < judges; judge++) {
-        struct verdict const verdict = verdict_of(run, judge);
+        struct tacit_elim_judge_view const verdict = elim_run_verdict(run, judge);
         rounds = verdict.round_count > rounds ? verdict.round_count : rounds;
         single += verdict.active_count == 1 ? 1 : 0;
         best += ranks_best_first(run, &verdict) ? 1 : 0;
@@ -92,7 +79,7 @@ static void clear_ranks(struct elim_run *run)
         run->ranks[arm] = (struct elim_rank){.arm = arm};
 }
 
-static void add_verdict(struct elim_run *run, const struct verdict *verdict)
+static void add_verdict(struct elim_run *run, const struct tacit_elim_judge_view *verdict)
 {
     uint32_t best = TACIT_NO_ARM;
     for (uint32_t arm = 0; arm < run->arm_count; arm++) {
@@ -133,7 +120,7 @@ static void write_ranking(struct elim_run *run, struct tacit_sim_row *row)
     uint32_t const judges = judge_alike ? 1 : run->agent_count;
     clear_ranks(run);
     for (uint32_t judge = 0; judge < judges; judge++) {
-        struct verdict const verdict = verdict_of(run, judge);
+        struct tacit_elim_judge_view const verdict = elim_run_verdict(run, judge);
         add_verdict(run, &verdict);
     }
     qsort(run->ranks, run->arm_count, sizeof *run->ranks, compare_ranks);
@@ -145,7 +132,7 @@ void elim_run_write_results(struct elim_run *run, struct tacit_sim_row *row)
 {
     double *const metrics = row->metrics;
     double unused;
-    struct verdict const verdict = verdict_of(run, 0);
+    struct tacit_elim_judge_view const verdict = elim_run_verdict(run, 0);
     struct tacit_sim_totals const totals =
         run->flood != NULL ? elim_flood_totals(run->flood) : tacit_sim_nodes_totals(run->nodes);
     metrics[ELIM_REGRET] = totals.regret;

@@ -69,31 +69,18 @@ static double pulls_judged(const struct tacit_elim_schedule *schedule, uint32_t 
     return counted;
 }
 
-/* What connected agents know is the same at all of them. */
-static void count_flood(struct elim_run *run, const struct tacit_elim_schedule *schedule)
-{
-    struct tacit_elim_judge_view view;
-    struct tacit_elim_network const *const network = run->experiment->network;
-    bool const is_connected = network == NULL || network->component_count == 1;
-    double counted = 0;
-    for (uint32_t agent = 0; agent < run->agent_count; agent++) {
-        elim_flood_view(run->flood, agent, &view);
-        if (agent == 0 || !is_connected)
-            counted = pulls_judged(schedule, view.round_count, view.eliminated);
-        run->samples += counted;
-    }
-}
-
 void elim_run_count_judges(struct elim_run *run)
 {
+    struct tacit_elim_network const *const network = run->experiment->network;
     struct tacit_elim_schedule const schedule = elim_sim_schedule(run->experiment, run->gap);
-    if (run->flood != NULL) {
-        count_flood(run, &schedule);
-        return;
-    }
+    /* What connected agents know is the same at all of them. */
+    bool const are_alike = run->flood != NULL && (network == NULL || network->component_count == 1);
+    double counted = 0;
     for (uint32_t agent = 0; agent < run->agent_count; agent++) {
-        struct tacit_elim_peer_view view;
-        tacit_elim_peer_view(tacit_sim_nodes_state(run->nodes, agent), &view);
-        run->samples += pulls_judged(&schedule, view.round_count, view.eliminated);
+        if (agent == 0 || !are_alike) {
+            struct tacit_elim_judge_view const view = elim_run_verdict(run, agent);
+            counted = pulls_judged(&schedule, view.round_count, view.eliminated);
+        }
+        run->samples += counted;
     }
 }

@@ -85,5 +85,8 @@ void elim_run_count_judges(struct elim_run *run);
 
 /* ---- results.c ---- */
 
+/* What was decided, by the hub or, where agents judge, by this one. Its arrays stay the judge's. */
+struct tacit_elim_judge_view elim_run_verdict(const struct elim_run *run, uint32_t agent);
+
 void elim_run_write_results(struct elim_run *run, struct tacit_sim_row *row);
 #endif

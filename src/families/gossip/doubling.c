@@ -151,16 +151,6 @@ static double disagreement(const struct gossip_doubling_run *run)
     return widest * (scale->hi - scale->lo);
 }
 
-/* False before the first decision, and where another arm's mean is as high: ties are broken by
- * index, and elect nobody. */
-static bool leads_alone(const struct tacit_doubling_view *view, uint32_t arms)
-{
-    for (uint32_t arm = 0; view->leader != TACIT_NO_ARM && arm < arms; arm++)
-        if (arm != view->leader && view->means[arm] >= view->means[view->leader])
-            return false;
-    return view->leader != TACIT_NO_ARM;
-}
-
 /* The ranking: the arm that most agents lead with; before the first decision nobody leads. */
 static void write_results(const struct gossip_doubling_run *run, struct tacit_sim_row *row)
 {
@@ -175,7 +165,9 @@ static void write_results(const struct gossip_doubling_run *run, struct tacit_si
         tacit_doubling_view(tacit_sim_nodes_state(run->nodes, i), &view);
         forced += (double)view.forced_count;
         pulls += (double)view.pull_count;
-        row->ranking[view.exploit_arm] += leads_alone(&view, arms) ? 1 : 0;
+        bool const leads =
+            view.leader != TACIT_NO_ARM && gossip_leads_alone(view.means, arms, view.leader);
+        row->ranking[view.exploit_arm] += leads ? 1 : 0;
         right += run->instance.gaps[view.exploit_arm] < 1e-12 ? 1 : 0;
     }
     tacit_sim_row_elect(row, arms);

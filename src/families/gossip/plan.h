@@ -57,6 +57,10 @@ enum tacit_status gossip_plan_doubling(struct tacit_experiment *experiment,
                                        struct gossip_plan *plan, struct tacit_error *error);
 void gossip_print_doubling(const struct tacit_experiment *experiment, FILE *out);
 
+/* Does an agent with these estimates elect that arm? Ties are broken by index, and elect nobody
+ * (run.c). */
+bool gossip_leads_alone(const double *theta, uint32_t arms, uint32_t best);
+
 /* The player of runs with trees (run.c). */
 void *gossip_run_new(const void *plan, enum tacit_status *status);
 enum tacit_status gossip_run_play(void *run, uint32_t index, struct tacit_sim_row *row,

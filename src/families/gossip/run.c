@@ -125,8 +125,7 @@ static uint32_t best_arm_of(const double *theta, uint32_t arms)
     return best;
 }
 
-/* Ties are broken by index, and elect nobody. */
-static bool leads_alone(const double *theta, uint32_t arms, uint32_t best)
+bool gossip_leads_alone(const double *theta, uint32_t arms, uint32_t best)
 {
     for (uint32_t arm = 0; arm < arms; arm++)
         if (arm != best && theta[arm] >= theta[best])
@@ -162,7 +161,7 @@ static void rank(const struct run *run, const struct tacit_gossip_network_view *
     for (uint32_t i = 0; i < agents; i++) {
         double const *const theta = view->theta + (size_t)i * arms;
         uint32_t const best = best_arm_of(theta, arms);
-        row->ranking[best] += all_seen && leads_alone(theta, arms, best) ? 1 : 0;
+        row->ranking[best] += all_seen && gossip_leads_alone(theta, arms, best) ? 1 : 0;
         right += run->instance.gaps[best] < 1e-12 ? 1 : 0;
     }
     tacit_sim_row_elect(row, arms);

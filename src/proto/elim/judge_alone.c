@@ -61,13 +61,13 @@ void tacit_elim_judge_close(struct tacit_elim_judge *judge, const double *means,
     elim_judge_close_round(&parts, judge->schedule.report_count);
 }
 
-void tacit_elim_judge_view(const struct tacit_elim_judge *judge, struct tacit_elim_judge_view *view)
+struct tacit_elim_judge_view tacit_elim_judge_view(const struct tacit_elim_judge *judge)
 {
     struct elim_judge_parts const parts = parts_of(judge);
-    *view = (struct tacit_elim_judge_view){.round_count = judge->judge.round_count,
-                                           .decided = judge->judge.finished,
-                                           .arms = parts.active,
-                                           .active_count = judge->judge.active_count,
-                                           .means = parts.means,
-                                           .eliminated = parts.eliminated};
+    return (struct tacit_elim_judge_view){.round_count = judge->judge.round_count,
+                                          .decided = judge->judge.finished,
+                                          .arms = parts.active,
+                                          .active_count = judge->judge.active_count,
+                                          .means = parts.means,
+                                          .eliminated = parts.eliminated};
 }
