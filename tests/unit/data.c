@@ -1074,7 +1074,7 @@ TEST(dataset_list)
     }
 }
 
-#define HOME_DATA "/home/.local/share/tacit"
+#define HOME_DATA "/user/.local/share/tacit"
 
 /* % is the folder of the test, @ HOME_DATA in it. */
 static const char *expanded(const char *pattern, char text[ON_FILE_TEXT_BYTES])
@@ -1094,20 +1094,20 @@ TEST(dataset_find)
         const char *name;
         const char *found; /* NULL: it is not */
     } cases[] = {
-        {"%", "%/home", NULL, "one.csv", "%/one.csv"},
-        {"%", "%/home", NULL, "two.csv", "%/two.csv.xz"}, /* the first directory wins */
-        {"%", "%/home", NULL, "three.csv", "@/three.csv.gz"},
-        {"%", "%/home", NULL, "four.csv", NULL},
-        {"%", "%/home", NULL, "home", NULL},                 /* a directory is no file */
-        {"%", "%/home", "@/a.yaml", "two.csv", "@/two.csv"}, /* the folder of who names it wins */
-        {"%", "%/home", "@/a.yaml", "one.csv", "%/one.csv"},
-        {"%", "%/home", "@/a.yaml", "%/one.csv", "%/one.csv"},
-        {"%", "%/home", "/a.yaml", "etc/passwd", "/etc/passwd"},
-        {NULL, "%/home", NULL, "two.csv", "@/two.csv"},
-        {NULL, "%/home", NULL, "one.csv", NULL},
+        {"%", "%/user", NULL, "one.csv", "%/one.csv"},
+        {"%", "%/user", NULL, "two.csv", "%/two.csv.xz"}, /* the first directory wins */
+        {"%", "%/user", NULL, "three.csv", "@/three.csv.gz"},
+        {"%", "%/user", NULL, "four.csv", NULL},
+        {"%", "%/user", NULL, "user", NULL},                 /* a directory is no file */
+        {"%", "%/user", "@/a.yaml", "two.csv", "@/two.csv"}, /* the folder of who names it wins */
+        {"%", "%/user", "@/a.yaml", "one.csv", "%/one.csv"},
+        {"%", "%/user", "@/a.yaml", "%/one.csv", "%/one.csv"},
+        {"%", "%/user", "/a.yaml", "etc/passwd", "/etc/passwd"},
+        {NULL, "%/user", NULL, "two.csv", "@/two.csv"},
+        {NULL, "%/user", NULL, "one.csv", NULL},
         {"", NULL, NULL, "two.csv", NULL},
     };
-    static const char *const folders[] = {"home", "home/.local", "home/.local/share",
+    static const char *const folders[] = {"user", "user/.local", "user/.local/share",
                                           &HOME_DATA[1]};
     static const char *const files[] = {
         "one.csv",    "one.csv.xz",         "two.csv.xz",
