@@ -23,8 +23,8 @@ void sim_end_plan(struct sim_node *node)
     node->parts_left = 0;
 }
 
-void sim_say(struct tacit_sim_nodes *nodes, struct sim_node *node,
-             const struct tacit_sim_update *update)
+void sim_send_update(struct tacit_sim_nodes *nodes, struct sim_node *node,
+                     const struct tacit_sim_update *update)
 {
     uint32_t const from = sim_is_hub(nodes, node) ? TACIT_HUB : node->agent;
     if (update->send.message != NULL && nodes->status == TACIT_OK)
@@ -90,7 +90,7 @@ static void carry_out(struct tacit_sim_nodes *nodes, struct sim_node *node,
     struct tacit_sim_node_ops const *const ops = nodes->config.ops;
     if (update->persist && ops->persisted != NULL)
         ops->persisted(nodes->config.family, sim_index(nodes, node));
-    sim_say(nodes, node, update);
+    sim_send_update(nodes, node, update);
     sim_set_going(nodes, node, update);
 }
 

@@ -97,8 +97,8 @@ void sim_set_done(struct tacit_sim_nodes *nodes, struct sim_node *node, bool is_
 void sim_end_plan(struct sim_node *node);
 
 /* The parts of an update, in their order: what is said; plan and timer. */
-void sim_say(struct tacit_sim_nodes *nodes, struct sim_node *node,
-             const struct tacit_sim_update *update);
+void sim_send_update(struct tacit_sim_nodes *nodes, struct sim_node *node,
+                     const struct tacit_sim_update *update);
 void sim_set_going(struct tacit_sim_nodes *nodes, struct sim_node *node,
                    const struct tacit_sim_update *update);
 

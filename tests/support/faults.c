@@ -190,7 +190,7 @@ static void carry_out(struct tacit_sim_nodes *nodes, struct sim_node *node,
     if (update->persist && death != DEATH_BEFORE_PERSIST)
         persist(nodes, node);
     if (death == DEATH_NONE || death == DEATH_AFTER_SEND)
-        sim_say(nodes, node, update);
+        sim_send_update(nodes, node, update);
     if (death != DEATH_NONE) {
         crash(nodes, node);
         return;
