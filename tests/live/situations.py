@@ -444,10 +444,15 @@ def the_rounds_of_a_policy_are_reached_by_an_index(federation_of):
     return federation
 
 
+def gossip(federation_of):
+    """Five, whose run does not end."""
+    return say_soon(federation_of(MEANS, kind=Gossip, horizon=10 ** 6, epsilon=1000.0))
+
+
 @situation(coordinator=(WAITING, {"sites": ["site-2"]}), site_0=NOTHING, site_1=NOTHING, site_2=(DOWN, {}), site_3=NOTHING)
 def a_neighbour_in_gossip_is_dead(federation_of):
-    """The others play on, in a run that does not end."""
-    federation = say_soon(federation_of(MEANS, kind=Gossip, horizon=10 ** 6, epsilon=1000.0))
+    """The others play on."""
+    federation = gossip(federation_of)
     begin(federation, [])
     federation.kill("site-2")
     for site in federation.sites:
