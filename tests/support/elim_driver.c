@@ -333,33 +333,6 @@ struct tacit_elim_message *driver_keep(const struct driver_core *core)
     return memory;
 }
 
-static void expect_same_words(const uint64_t *a, const uint64_t *b, uint32_t count)
-{
-    assert_int_equal(a == NULL, b == NULL);
-    if (a != NULL)
-        assert_memory_equal(a, b, TACIT_BITS_WORDS(count) * sizeof *a);
-}
-
-void driver_expect_same(const struct driver_core *core, const struct tacit_elim_message *a,
-                        const struct tacit_elim_message *b)
-{
-    assert_int_equal(a->kind, b->kind);
-    assert_int_equal(a->from, b->from);
-    assert_int_equal(a->to, b->to);
-    assert_int_equal(a->run_id, b->run_id);
-    assert_int_equal(a->epoch, b->epoch);
-    assert_int_equal(a->seen, b->seen);
-    assert_int_equal(a->last, b->last);
-    assert_int_equal(a->pulls, b->pulls);
-    assert_int_equal(a->sum_count, b->sum_count);
-    expect_same_words(a->arms, b->arms, core->arm_count);
-    expect_same_words(a->uploaders, b->uploaders, core->agent_count);
-    expect_same_words(a->origins, b->origins, core->agent_count);
-    assert_int_equal(a->agents, b->agents);
-    if (a->sum_count > 0 && a->kind != TACIT_ELIM_DATA) /* whose rows may lie apart */
-        assert_memory_equal(a->sums, b->sums, a->sum_count * sizeof *a->sums);
-}
-
 /* ---- Federations ---- */
 
 /* Answers to one agent are of no use to the others. */

@@ -110,10 +110,6 @@ uint64_t driver_plan_length(const struct driver_core *agent);
 /* The message of the last update, copied, for free(). Requires: there is one. */
 struct tacit_elim_message *driver_keep(const struct driver_core *core);
 
-/* Fails the test unless both messages say the same, to the last bit. */
-void driver_expect_same(const struct driver_core *core, const struct tacit_elim_message *a,
-                        const struct tacit_elim_message *b);
-
 /* ---- Federations ---- */
 
 struct driver_run {
