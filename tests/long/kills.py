@@ -292,7 +292,7 @@ def check_votes(federation, copied):
             for cell, granted in federation.grants(site).items():
                 require(granted == {votes.part(federation.outbox(site)[cell][0], 1)}, f"{site}: {cell} is not the outbox's")
         else:
-            votes.check_draws(federation, site, [site])
+            votes.check_draws(federation, site)
     federation.close()
 
 
@@ -347,8 +347,7 @@ def kills_over_contexts(federation_of):
 @support.test
 def kills_over_trainings(federation_of):
     def play(number, kills):
-        trial = training.Training(rounds=8, deadline_s=8, budget=20000.0)
-        federation_of.made(trial)
+        trial = federation_of(kind=training.Training, rounds=8, deadline_s=8, budget=20000.0)
         accidents = Accidents(trial, rng_of(number))
         trial.start_all()
         while accidents.counts["kills"] < kills and not trial.is_finished():

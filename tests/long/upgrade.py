@@ -133,7 +133,7 @@ def a_state_that_was_taken_over_is_refused_by_the_program_before(federation_of):
     require("has the format of the version before: from its next change on" in federation.log("site-0"), federation.log("site-0"))
     federation.stop("site-0")
     federation.programs["site-0"] = now()
-    code, said = federation.run_to_end("site-0", federation.words_of("site-0"))
+    code, said = federation.run_to_end("site-0")
     require(code == 2 and f"has format {STATES + 1}; this program reads formats {STATES} to {STATES}" in said, f"{code} {said}")
 
 
@@ -146,7 +146,7 @@ def two_versions_are_too_far_in_words(federation_of):
     wait_for("a first round", lambda: federation.is_at(2), 60)
     federation.stop("site-0")
     federation.programs["site-0"] = newest
-    code, said = federation.run_to_end("site-0", federation.words_of("site-0"))
+    code, said = federation.run_to_end("site-0")
     require(code == 2 and f"has format {STATES}; this program reads formats {STATES + 1} to {STATES + 2}" in said, f"{code} {said}")
     shutil.move(federation.folder / "state-site-0", federation.folder / "kept")
     federation.start("site-0")
