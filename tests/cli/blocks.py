@@ -51,7 +51,7 @@ REASONS = {
     ("docs/operations.md", "mv state state-lost"): "run by tests/live/lost.py",
     ("docs/peers.md", "run: {horizon"): SLICE,
     ("docs/shards.md", "parallel"): "tests/cli/shards.py starts shares by parallel, with files of its own",
-    ("docs/training.md", "make live"): "the demo is run by tests/live/training.py",
+    ("docs/training.md", "make live"): "the demo is run by tests/live/guide.py",
     ("docs/training.md", "protocol: select\nsites"): SLICE,
     ("docs/training.md", "protocol: select\narms"): SLICE,
 }

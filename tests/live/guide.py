@@ -186,6 +186,7 @@ DEMOS = {  # options, and what the demo says: lines that have all of these words
     "votes": (["--sites", "40" if IS_LONG else "20"], [(["Winner: number, by the votes of"], 1), (["idle shops", ", 0 draws of noise"], 1)]),
     "gossip-ucb": (["--horizon", "80"], [(["Best so far: ", "spread between hospitals"], 1), (["of 1 epsilon per reward in 85 noised sums"], 3)]),
     "glm-ucb": (["--horizon", "80"], [(["Model ", "240 patients"], 1), ([" in ["], 4), (["This protocol protects nothing."], 1)]),
+    "select": ([], [(["Model: right on ", " after 10 rounds"], 1), ([" of 60 epsilon for its whole data set in 6 updates"], 5)]),
 }
 
 
