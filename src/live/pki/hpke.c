@@ -1,8 +1,7 @@
-/* HPKE over libcrypto 3.0, which has the curve and the cipher but not HPKE itself (RFC 9180, 4.1,
- * 5.1, 5.2; hpke.h). All keys and digests have 32 bytes, so that HKDF is a code or two of HMAC. */
+/* HPKE over libsodium, which has the curve and the cipher but not HPKE itself (RFC 9180, 4.1, 5.1,
+ * 5.2; hpke.h). All keys and digests have 32 bytes, so that HKDF is a code or two of HMAC. */
 #include "hpke.h"
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
+#include <sodium.h>
 #include <string.h>
 
 #define KEY_BYTES LIVE_HPKE_KEY_BYTES
@@ -69,34 +68,12 @@ static void expand(const uint8_t secret[KEY_BYTES], struct label label, const st
     tacit_hmac_update(&hmac, "\001", 1);
     tacit_hmac_final(&hmac, block);
     memcpy(out, block, size);
-    OPENSSL_cleanse(block, sizeof block);
+    sodium_memzero(block, sizeof block);
 }
 
 bool live_hpke_public(const uint8_t key[KEY_BYTES], uint8_t public_key[KEY_BYTES])
 {
-    size_t size = KEY_BYTES;
-    EVP_PKEY *const pair = EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, key, KEY_BYTES);
-    bool const done = pair != NULL && EVP_PKEY_get_raw_public_key(pair, public_key, &size) == 1;
-    EVP_PKEY_free(pair);
-    return done;
-}
-
-/* libcrypto refuses a result of zeros, as RFC 9180, 7.1.4, asks. */
-static bool multiply(const uint8_t key[KEY_BYTES], const uint8_t public_key[KEY_BYTES],
-                     uint8_t product[KEY_BYTES])
-{
-    size_t size = KEY_BYTES;
-    EVP_PKEY *const own = EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, key, KEY_BYTES);
-    EVP_PKEY *const other =
-        EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, NULL, public_key, KEY_BYTES);
-    EVP_PKEY_CTX *const context = own != NULL ? EVP_PKEY_CTX_new(own, NULL) : NULL;
-    bool const done = context != NULL && other != NULL && EVP_PKEY_derive_init(context) == 1 &&
-                      EVP_PKEY_derive_set_peer(context, other) == 1 &&
-                      EVP_PKEY_derive(context, product, &size) == 1 && size == KEY_BYTES;
-    EVP_PKEY_CTX_free(context);
-    EVP_PKEY_free(other);
-    EVP_PKEY_free(own);
-    return done;
+    return crypto_scalarmult_base(public_key, key) == 0;
 }
 
 /* Key and nonce of the one message, from both sides' product. */
@@ -124,64 +101,54 @@ static struct opening schedule(const uint8_t product[KEY_BYTES], const uint8_t e
     extract(secret, label_of("secret"), nothing, secret);
     expand(secret, label_of("key"), context, 3, opening.key, sizeof opening.key);
     expand(secret, label_of("base_nonce"), context, 3, opening.nonce, sizeof opening.nonce);
-    OPENSSL_cleanse(secret, sizeof secret);
+    sodium_memzero(secret, sizeof secret);
     return opening;
 }
 
-/* One message under ChaCha20-Poly1305. tag: written when it seals, compared when it opens. */
-static bool cipher(const struct opening *opening, bool seals, const struct live_hpke_scope *scope,
-                   const uint8_t *in, size_t size, uint8_t *out, uint8_t tag[TAG_BYTES])
+/* From the product of a private and a public key, which may not be zeros (RFC 9180, 7.1.4):
+ * libsodium refuses that. */
+static bool agree(const uint8_t key[KEY_BYTES], const uint8_t public_key[KEY_BYTES],
+                  const uint8_t ephemeral[KEY_BYTES], const uint8_t recipient[KEY_BYTES],
+                  const struct live_hpke_scope *scope, struct opening *opening)
 {
-    int done = 0;
-    EVP_CIPHER_CTX *const context = EVP_CIPHER_CTX_new();
-    bool good = context != NULL && size <= INT32_MAX &&
-                EVP_CipherInit_ex(context, EVP_chacha20_poly1305(), NULL, opening->key,
-                                  opening->nonce, seals ? 1 : 0) == 1;
-    if (good && !seals)
-        good = EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, TAG_BYTES, tag) == 1;
-    if (good && scope->associated_size > 0)
-        good = EVP_CipherUpdate(context, NULL, &done, scope->associated,
-                                (int)scope->associated_size) == 1;
-    good = good && EVP_CipherUpdate(context, out, &done, in, (int)size) == 1 &&
-           EVP_CipherFinal_ex(context, out + done, &done) == 1;
-    if (good && seals)
-        good = EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, TAG_BYTES, tag) == 1;
-    EVP_CIPHER_CTX_free(context);
-    return good;
+    uint8_t product[KEY_BYTES];
+    TACIT_ASSERT(scope->info_size == 0 || scope->info != NULL);
+    if (crypto_scalarmult(product, key, public_key) != 0)
+        return false;
+    *opening = schedule(product, ephemeral, recipient, scope);
+    sodium_memzero(product, sizeof product);
+    return true;
 }
 
 bool live_hpke_seal(const uint8_t public_key[KEY_BYTES], const uint8_t ephemeral[KEY_BYTES],
                     const struct live_hpke_scope *scope, const uint8_t *text, size_t size,
                     uint8_t *sealed)
 {
-    uint8_t product[KEY_BYTES];
+    struct opening opening;
     TACIT_ASSERT(text != sealed);
-    TACIT_ASSERT(scope->info_size == 0 || scope->info != NULL);
-    if (!live_hpke_public(ephemeral, sealed) || !multiply(ephemeral, public_key, product))
+    if (!live_hpke_public(ephemeral, sealed) ||
+        !agree(ephemeral, public_key, sealed, public_key, scope, &opening))
         return false;
-    struct opening opening = schedule(product, sealed, public_key, scope);
-    bool const good =
-        cipher(&opening, true, scope, text, size, sealed + KEY_BYTES, sealed + KEY_BYTES + size);
-    OPENSSL_cleanse(product, sizeof product);
-    OPENSSL_cleanse(&opening, sizeof opening);
+    bool const good = crypto_aead_chacha20poly1305_ietf_encrypt(
+                          sealed + KEY_BYTES, NULL, text, size, scope->associated,
+                          scope->associated_size, NULL, opening.nonce, opening.key) == 0;
+    sodium_memzero(&opening, sizeof opening);
     return good;
 }
 
 bool live_hpke_open(const uint8_t key[KEY_BYTES], const struct live_hpke_scope *scope,
                     const uint8_t *sealed, size_t size, uint8_t *text)
 {
-    uint8_t product[KEY_BYTES];
     uint8_t recipient[KEY_BYTES];
-    uint8_t tag[TAG_BYTES];
+    struct opening opening;
     TACIT_ASSERT(text != sealed);
-    TACIT_ASSERT(scope->info_size == 0 || scope->info != NULL);
-    if (!live_hpke_public(key, recipient) || !multiply(key, sealed, product))
+    if (!live_hpke_public(key, recipient) ||
+        !agree(key, sealed, sealed, recipient, scope, &opening))
         return false;
-    struct opening opening = schedule(product, sealed, recipient, scope);
-    memcpy(tag, sealed + KEY_BYTES + size, sizeof tag);
-    bool const good = cipher(&opening, false, scope, sealed + KEY_BYTES, size, text, tag);
-    OPENSSL_cleanse(product, sizeof product);
-    OPENSSL_cleanse(&opening, sizeof opening);
+    bool const good = crypto_aead_chacha20poly1305_ietf_decrypt(
+                          text, NULL, NULL, sealed + KEY_BYTES, size + TAG_BYTES, scope->associated,
+                          scope->associated_size, opening.nonce, opening.key) == 0;
+    sodium_memzero(&opening, sizeof opening);
     return good;
 }
 

@@ -1,5 +1,5 @@
 /* Sealing to a public key: HPKE (RFC 9180), base mode, one message: DHKEM(X25519, HKDF-SHA256),
- * HKDF-SHA256, ChaCha20-Poly1305 (docs/adr/0070). Of libcrypto are the curve and the cipher; the
+ * HKDF-SHA256, ChaCha20-Poly1305 (docs/adr/0070). Of libsodium are the curve and the cipher; the
  * ephemeral key is the caller's, so that nothing here draws for itself. */
 #ifndef TACIT_LIVE_HPKE_H
 #define TACIT_LIVE_HPKE_H
@@ -16,12 +16,12 @@ struct live_hpke_scope {
     size_t associated_size;
 };
 
-/* The public key of a private one. Errors: false: libcrypto failed. */
+/* The public key of a private one. Errors: false: libsodium failed. */
 bool live_hpke_public(const uint8_t key[LIVE_HPKE_KEY_BYTES],
                       uint8_t public_key[LIVE_HPKE_KEY_BYTES]);
 
 /* Seals `size` bytes to a public key. Requires: ephemeral is 32 fresh uniform bytes, used for this
- * once; room for size + LIVE_HPKE_EXTRA_BYTES. Errors: false: libcrypto failed, or this is no key
+ * once; room for size + LIVE_HPKE_EXTRA_BYTES. Errors: false: this is no key
  * to seal to. Cost: two multiplications on the curve. */
 bool live_hpke_seal(const uint8_t public_key[LIVE_HPKE_KEY_BYTES],
                     const uint8_t ephemeral[LIVE_HPKE_KEY_BYTES],
