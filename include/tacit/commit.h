@@ -36,6 +36,8 @@ void tacit_sha256_update(struct tacit_sha256 *sha, const void *bytes, size_t siz
 void tacit_sha256_update_number(struct tacit_sha256 *sha, uint64_t number);
 /* The digest of all that was taken; the state is spent. */
 void tacit_sha256_final(struct tacit_sha256 *sha, uint8_t digest[TACIT_SHA256_BYTES]);
+/* The digest of these bytes. Cost: O(size). */
+void tacit_sha256_of(const void *bytes, size_t size, uint8_t digest[TACIT_SHA256_BYTES]);
 
 struct tacit_hmac {
     struct tacit_sha256 inner;

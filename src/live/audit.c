@@ -31,9 +31,7 @@ static char *hex_of(const uint8_t *bytes, size_t size)
 static void digest_of(const char *line, size_t size, char digest[LIVE_HEX_BYTES(32)])
 {
     uint8_t bytes[32];
-    struct tacit_sha256 sha = tacit_sha256_init();
-    tacit_sha256_update(&sha, line, size);
-    tacit_sha256_final(&sha, bytes);
+    tacit_sha256_of(line, size, bytes);
     live_hex(bytes, sizeof bytes, digest);
 }
 

@@ -22,13 +22,6 @@ static struct live_topic topic_to(const struct live_helper_desk *desk)
     return live_topic_to(desk->run->federation, LIVE_HELPER, LIVE_HELPER);
 }
 
-static void digest_of(const uint8_t *bytes, size_t size, uint8_t digest[TACIT_SHA256_BYTES])
-{
-    struct tacit_sha256 sha = tacit_sha256_init();
-    tacit_sha256_update(&sha, bytes, size);
-    tacit_sha256_final(&sha, digest);
-}
-
 void live_helper_send(struct live_daemon *daemon, const char *topic, const uint8_t *bytes,
                       size_t size)
 {
@@ -36,7 +29,7 @@ void live_helper_send(struct live_daemon *daemon, const char *topic, const uint8
     uint32_t const count = size <= live_piece_bytes_max() ? 0 : live_piece_count(size);
     if (count == 0)
         live_daemon_send(daemon, topic, bytes, size, true);
-    digest_of(bytes, size, digest);
+    tacit_sha256_of(bytes, size, digest);
     for (uint32_t i = 0; i < count; i++) {
         size_t piece_size = 0;
         uint8_t *const piece = live_piece_write(bytes, size, digest, i, &piece_size);
@@ -51,7 +44,7 @@ static void send(struct live_helper_desk *desk, const char *file, const uint8_t 
 {
     TACIT_ASSERT(bytes != NULL && size > 1);
     uint8_t digest[TACIT_SHA256_BYTES];
-    digest_of(bytes, size, digest);
+    tacit_sha256_of(bytes, size, digest);
     live_helper_send(desk->member->daemon, topic_to(desk).text, bytes, size);
     if (memcmp(digest, desk->digest, sizeof digest) == 0)
         return;

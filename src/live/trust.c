@@ -197,9 +197,7 @@ const char *live_offer_read(const uint8_t *bytes, size_t size, const char *feder
 void live_offer_code(const uint8_t *bytes, size_t size, char code[LIVE_FINGERPRINT_BYTES])
 {
     uint8_t digest[TACIT_SHA256_BYTES];
-    struct tacit_sha256 sha = tacit_sha256_init();
-    tacit_sha256_update(&sha, bytes, size);
-    tacit_sha256_final(&sha, digest);
+    tacit_sha256_of(bytes, size, digest);
     live_hex(digest, sizeof digest, code);
 }
 
@@ -263,9 +261,7 @@ void live_pieces_free(struct live_pieces *pieces)
 static bool is_whole(const struct live_pieces *pieces)
 {
     uint8_t digest[TACIT_SHA256_BYTES];
-    struct tacit_sha256 sha = tacit_sha256_init();
-    tacit_sha256_update(&sha, pieces->bytes, pieces->size);
-    tacit_sha256_final(&sha, digest);
+    tacit_sha256_of(pieces->bytes, pieces->size, digest);
     return memcmp(digest, pieces->digest, sizeof digest) == 0;
 }
 

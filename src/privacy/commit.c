@@ -6,14 +6,6 @@
 
 static const uint8_t nothing[TACIT_SHA256_BYTES];
 
-static void put_number(struct tacit_hmac *hmac, uint64_t number)
-{
-    uint8_t bytes[8];
-    for (unsigned i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)(number >> (8 * i));
-    tacit_hmac_update(hmac, bytes, sizeof bytes);
-}
-
 bool tacit_commit_is_same(const uint8_t one[TACIT_SHA256_BYTES],
                           const uint8_t other[TACIT_SHA256_BYTES])
 {
@@ -61,9 +53,9 @@ void tacit_commit_hash(const struct tacit_commit_scope *scope, const struct taci
     TACIT_ASSERT(scope->domain != NULL);
     struct tacit_hmac hmac = tacit_hmac_init(commit->salt);
     tacit_hmac_update(&hmac, scope->domain, TACIT_SHA256_BYTES);
-    put_number(&hmac, scope->run_id);
-    put_number(&hmac, scope->site);
-    put_number(&hmac, scope->epoch);
+    tacit_sha256_update_number(&hmac.inner, scope->run_id);
+    tacit_sha256_update_number(&hmac.inner, scope->site);
+    tacit_sha256_update_number(&hmac.inner, scope->epoch);
     tacit_hmac_update(&hmac, commit->previous, sizeof commit->previous);
     tacit_hmac_update(&hmac, release, size);
     tacit_hmac_final(&hmac, commitment);

@@ -144,6 +144,13 @@ void tacit_sha256_final(struct tacit_sha256 *sha, uint8_t digest[TACIT_SHA256_BY
         store_big(digest + 4 * i, sha->words[i]);
 }
 
+void tacit_sha256_of(const void *bytes, size_t size, uint8_t digest[TACIT_SHA256_BYTES])
+{
+    struct tacit_sha256 sha = tacit_sha256_init();
+    tacit_sha256_update(&sha, bytes, size);
+    tacit_sha256_final(&sha, digest);
+}
+
 struct tacit_hmac tacit_hmac_init(const uint8_t key[TACIT_SHA256_BYTES])
 {
     TACIT_ASSERT(key != NULL);

@@ -116,13 +116,11 @@ enum tacit_status tacit_wire_agreement_digest(const struct tacit_wire_agreement 
 {
     size_t const size = tacit_wire_bytes(&agreements, NULL, agreement);
     uint8_t *const bytes = allocator->allocate(allocator->context, size);
-    struct tacit_sha256 sha = tacit_sha256_init();
     TACIT_ASSERT(check_agreement((void *)(uintptr_t)agreement));
     if (bytes == NULL)
         return TACIT_MEMORY;
     tacit_wire_encode(&agreements, NULL, agreement, bytes);
-    tacit_sha256_update(&sha, bytes, size);
-    tacit_sha256_final(&sha, digest);
+    tacit_sha256_of(bytes, size, digest);
     allocator->release(allocator->context, bytes);
     return TACIT_OK;
 }

@@ -4,7 +4,6 @@
  */
 #ifndef TACIT_LIVE_STORE_PAGES_H
 #define TACIT_LIVE_STORE_PAGES_H
-#include <openssl/evp.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 
@@ -15,7 +14,6 @@
 struct store_pages {
     sqlite3_vfs vfs; /* first */
     sqlite3_vfs *base;
-    EVP_MD_CTX *hash;
     char name[40];
 };
 

@@ -251,9 +251,7 @@ void tacit_helper_add_mask(const uint8_t seed[TACIT_HELPER_SEED_BYTES], const ui
 {
     uint8_t digest[TACIT_SHA256_BYTES];
     TACIT_ASSERT(scope_size > 0 && scope_size <= TACIT_HELPER_SCOPE_BYTES_MAX);
-    struct tacit_sha256 sha = tacit_sha256_init();
-    tacit_sha256_update(&sha, scope, scope_size);
-    tacit_sha256_final(&sha, digest);
+    tacit_sha256_of(scope, scope_size, digest);
     for (uint32_t j = 0; j < count; j += DIGEST_WORDS) {
         uint8_t block[TACIT_SHA256_BYTES];
         struct tacit_hmac hmac = tacit_hmac_init(seed);

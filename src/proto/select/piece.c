@@ -90,9 +90,7 @@ void select_digest_pieces(const struct select_pieces *pieces)
 
 void select_name_of(const struct select_pieces *pieces, uint8_t name[TACIT_SHA256_BYTES])
 {
-    struct tacit_sha256 sha = tacit_sha256_init();
-    tacit_sha256_update(&sha, pieces->digests, (size_t)count_of(pieces) * TACIT_SHA256_BYTES);
-    tacit_sha256_final(&sha, name);
+    tacit_sha256_of(pieces->digests, (size_t)count_of(pieces) * TACIT_SHA256_BYTES, name);
 }
 
 void select_release_of(const struct tacit_select_message *update,
