@@ -100,7 +100,7 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
     enum tacit_status status = agent_identify(config, &identity);
     if (status == TACIT_OK)
         status = live_daemon_open(&agent.daemon, config->daemon.state_directory, &identity, error);
-    free((void *)(uintptr_t)identity.agreed);
+    live_store_identity_free(&identity);
     if (status != TACIT_OK)
         return status;
     status = agent_runs_restore(&agent, error);

@@ -147,10 +147,8 @@ enum tacit_status agent_identify(const struct live_agent_config *config,
                       (unsigned long long)site->floor_nano, site->trust_helper);
     for (uint32_t arm = 0; arm < site->arm_count; arm++)
         (void)fprintf(out, "arms %s\n", site->arm_names[arm]);
-    if (fclose(out) != 0)
-        return TACIT_MEMORY;
-    identity->agreed = text;
-    return live_digest(text, identity->config_digest);
+    bool const is_whole = fclose(out) == 0;
+    return live_store_identity_agree(identity, text, is_whole);
 }
 
 static struct live_decisions *new_decisions(struct agent *agent)

@@ -159,7 +159,7 @@ static enum tacit_status open_state(struct agent *agent, struct tacit_error *err
     if (status == TACIT_OK)
         status = live_store_inspect(&agent->daemon.store, config->daemon.state_directory, &identity,
                                     &found, error);
-    free((void *)(uintptr_t)identity.agreed);
+    live_store_identity_free(&identity);
     if (status == TACIT_OK && found != LIVE_STORE_READ)
         return live_refuse(error, TACIT_INVALID, "%s: %s", config->daemon.state_directory,
                            found == LIVE_STORE_NONE ? "there is no state"

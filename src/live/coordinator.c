@@ -707,10 +707,8 @@ static enum tacit_status identify(const struct live_coordinator_config *config,
     for (uint32_t arm = 0; arm < hub->arm_count; arm++)
         (void)fprintf(out, "arms %s\n", hub->arm_names[arm]);
     config->protocol->describe(hub, out);
-    if (fclose(out) != 0)
-        return TACIT_MEMORY;
-    identity->agreed = text;
-    return live_digest(text, identity->config_digest);
+    bool const is_whole = fclose(out) == 0;
+    return live_store_identity_agree(identity, text, is_whole);
 }
 
 /* What the envelopes of this run say of it: what every site is told that all must agree on. */
@@ -933,7 +931,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     if (status == TACIT_OK && goes_on)
         status =
             live_daemon_open(&coordinator.daemon, config->daemon.state_directory, &identity, error);
-    free((void *)(uintptr_t)identity.agreed);
+    live_store_identity_free(&identity);
     if (status != TACIT_OK || !goes_on)
         return status;
     status = restore(&coordinator, error);

@@ -3,7 +3,6 @@
 #include "daemon/entropy.h"
 #include "daemon/log.h"
 #include <malloc.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,12 +298,4 @@ void live_daemon_notify(const char *state)
     (void)sendto(notify, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&address,
                  size);
     (void)close(notify);
-}
-
-enum tacit_status live_digest(const char *text, uint8_t digest[32])
-{
-    TACIT_ASSERT(text != NULL);
-    unsigned size = 32;
-    return EVP_Digest(text, strlen(text), digest, &size, EVP_sha256(), NULL) == 1 ? TACIT_OK
-                                                                                  : TACIT_IO;
 }

@@ -73,7 +73,4 @@ uint64_t live_daemon_jitter(uint64_t now_us, uint64_t deadline_us);
 
 /* Tells the service manager (sd_notify protocol), if there is one. */
 void live_daemon_notify(const char *state);
-
-/* SHA-256 of a text: what may not change while there is state. Errors: TACIT_IO. */
-enum tacit_status live_digest(const char *text, uint8_t digest[32]);
 #endif

@@ -29,13 +29,11 @@ enum tacit_status helper_identify(const struct live_helper_config *config,
         (void)snprintf(delta, sizeof delta, "delta %.17g\n", config->delta);
     if (asprintf(&text, "hub %s\nepsilon %.17g\n%ssites_min %u\n", config->hub, config->epsilon,
                  delta, config->sites_min) < 0)
-        return TACIT_MEMORY;
+        text = NULL;
     /* The tables know two roles, and no site is called so: a third would be another format. */
-    *identity = (struct live_store_identity){.role = "coordinator",
-                                             .federation = config->federation,
-                                             .site = LIVE_HELPER,
-                                             .agreed = text};
-    return live_digest(text, identity->config_digest);
+    *identity = (struct live_store_identity){
+        .role = "coordinator", .federation = config->federation, .site = LIVE_HELPER};
+    return live_store_identity_agree(identity, text, text != NULL);
 }
 
 static size_t padded(size_t size)
@@ -149,7 +147,7 @@ enum tacit_status helper_open(struct helper *helper, const struct live_helper_co
         status =
             live_daemon_open(&helper->daemon, config->daemon.state_directory, &identity, error);
     bool const is_open = status == TACIT_OK;
-    free((void *)(uintptr_t)identity.agreed);
+    live_store_identity_free(&identity);
     if (status == TACIT_OK)
         status = restore(helper, error);
     if (status != TACIT_OK && is_open)

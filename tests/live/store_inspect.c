@@ -7,6 +7,7 @@
 #include "../support/fault_vfs.h"
 #include "../support/on_file.h"
 #include "../support/store_model.h"
+#include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -356,6 +357,22 @@ static void digest_of(const char *text, uint8_t digest[32])
 {
     unsigned size = 32;
     assert_int_equal(EVP_Digest(text, strlen(text), digest, &size, EVP_sha256(), NULL), 1);
+}
+
+TEST(words_that_were_not_written_whole_are_freed_and_are_no_identity)
+{
+    struct live_store_identity identity = store_model_identity();
+    identity.agreed = "of before";
+    assert_int_equal(live_store_identity_agree(&identity, strdup("a 1\n"), false), TACIT_MEMORY);
+    assert_null(identity.agreed);
+    assert_int_equal(live_store_identity_agree(&identity, NULL, false), TACIT_MEMORY);
+    uint8_t digest[32];
+    digest_of("a 1\n", digest);
+    assert_int_equal(live_store_identity_agree(&identity, strdup("a 1\n"), true), TACIT_OK);
+    assert_string_equal(identity.agreed, "a 1\n");
+    assert_memory_equal(identity.config_digest, digest, sizeof digest);
+    live_store_identity_free(&identity);
+    assert_null(identity.agreed);
 }
 
 /* The words count only if they are those of the digest that the state was made with. */

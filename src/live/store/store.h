@@ -17,6 +17,11 @@ struct live_store_identity {
     const char *agreed;        /* .. of these lines, "KEY VALUE"; NULL: no words for a refusal */
 };
 
+/* Takes over `agreed`, of malloc, with its digest; not whole: it is freed, and TACIT_MEMORY. */
+enum tacit_status live_store_identity_agree(struct live_store_identity *identity, char *agreed,
+                                            bool is_whole);
+void live_store_identity_free(struct live_store_identity *identity);
+
 /* The state outlives its run. While a run is under way its configuration is the one that the state
  * was made with; when it has ended (live_run_row) another one is let in, which is the state's from
  * live_store_adopt_config on. */
@@ -49,11 +54,11 @@ enum tacit_status live_store_inspect(struct live_store **store, const char *dire
 typedef enum tacit_status live_store_trial(const void *context, struct live_store *store,
                                            struct tacit_error *error);
 /* Inspects, and tries what could be read; trial NULL: no more. identified: what came of making the
- * identity, whose `agreed` is freed. Errors: that, as live_store_inspect, and the trial's. */
+ * identity, which is freed. Errors: that, as live_store_inspect, and the trial's. */
 enum tacit_status live_store_try(const char *directory, enum tacit_status identified,
-                                 const struct live_store_identity *identity,
-                                 live_store_trial *trial, const void *context,
-                                 enum live_store_found *found, struct tacit_error *error);
+                                 struct live_store_identity *identity, live_store_trial *trial,
+                                 const void *context, enum live_store_found *found,
+                                 struct tacit_error *error);
 /* Is it the state of a program of before, whose format the first batch makes ours? */
 bool live_store_is_upgraded(const struct live_store *store);
 /* Drops a batch that was not committed. NULL is allowed. */

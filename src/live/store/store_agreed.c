@@ -62,6 +62,26 @@ void store_agreed_write(const char *directory, const char *text)
     free(kept);
 }
 
+enum tacit_status live_store_identity_agree(struct live_store_identity *identity, char *agreed,
+                                            bool is_whole)
+{
+    identity->agreed = NULL;
+    if (!is_whole) {
+        free(agreed);
+        return TACIT_MEMORY;
+    }
+    TACIT_ASSERT(agreed != NULL);
+    tacit_sha256_of(agreed, strlen(agreed), identity->config_digest);
+    identity->agreed = agreed;
+    return TACIT_OK;
+}
+
+void live_store_identity_free(struct live_store_identity *identity)
+{
+    free((void *)(uintptr_t)identity->agreed);
+    identity->agreed = NULL;
+}
+
 /* ---- The difference -------------------------------------------------------------------------- */
 
 /* One line of a text; key NULL: behind the last. */
@@ -175,11 +195,10 @@ bool store_agreed_differ(const char *directory, const uint8_t digest[32], const 
                          struct tacit_text *words)
 {
     uint8_t found[32];
-    unsigned size = sizeof found;
     char *const kept = text == NULL ? NULL : read_agreed(directory);
-    bool const is_known = kept != NULL &&
-                          EVP_Digest(kept, strlen(kept), found, &size, EVP_sha256(), NULL) == 1 &&
-                          memcmp(found, digest, sizeof found) == 0;
+    if (kept != NULL)
+        tacit_sha256_of(kept, strlen(kept), found);
+    bool const is_known = kept != NULL && memcmp(found, digest, sizeof found) == 0;
     if (is_known)
         compare(kept, text, words);
     free(kept);

@@ -144,9 +144,9 @@ enum tacit_status live_store_inspect(struct live_store **store, const char *dire
 }
 
 enum tacit_status live_store_try(const char *directory, enum tacit_status identified,
-                                 const struct live_store_identity *identity,
-                                 live_store_trial *trial, const void *context,
-                                 enum live_store_found *found, struct tacit_error *error)
+                                 struct live_store_identity *identity, live_store_trial *trial,
+                                 const void *context, enum live_store_found *found,
+                                 struct tacit_error *error)
 {
     struct live_store *store = NULL;
     enum tacit_status status = identified;
@@ -155,6 +155,6 @@ enum tacit_status live_store_try(const char *directory, enum tacit_status identi
     if (status == TACIT_OK && store != NULL && trial != NULL)
         status = trial(context, store, error);
     live_store_close(store);
-    free((void *)(uintptr_t)identity->agreed);
+    live_store_identity_free(identity);
     return status;
 }
