@@ -64,22 +64,25 @@ static int open_or_make(int directory)
     return made;
 }
 
+static enum tacit_status refuse_opening(const char *directory_name, struct tacit_error *error)
+{
+    return live_refuse(error, TACIT_IO, "%s/%s: cannot open: %s", directory_name, LOCK_NAME,
+                       strerror(errno));
+}
+
 enum tacit_status live_lock_acquire(int directory, const char *directory_name, int *lock,
                                     struct tacit_error *error)
 {
     TACIT_ASSERT(directory >= 0);
-    int const made = open_or_make(directory);
-    if (made < 0 && errno == ELOOP)
-        return live_refuse(error, TACIT_INVALID, "%s/%s is a symbolic link", directory_name,
-                           LOCK_NAME);
-    if (made < 0)
-        return live_refuse(error, TACIT_IO, "%s/%s: cannot open: %s", directory_name, LOCK_NAME,
-                           strerror(errno));
     int64_t size;
     enum tacit_status status =
         live_private_file_check(directory, directory_name, LOCK_NAME, &size, error);
-    if (status == TACIT_OK)
-        status = lock_for_us(made, directory_name, error);
+    if (status != TACIT_OK)
+        return status;
+    int const made = open_or_make(directory);
+    if (made < 0)
+        return refuse_opening(directory_name, error);
+    status = lock_for_us(made, directory_name, error);
     if (status != TACIT_OK) {
         (void)close(made);
         return status;
@@ -88,11 +91,22 @@ enum tacit_status live_lock_acquire(int directory, const char *directory_name, i
     return TACIT_OK;
 }
 
-bool live_lock_is_held(int directory, int *lock)
+enum tacit_status live_lock_inspect(int directory, const char *directory_name, int *lock,
+                                    bool *is_held, struct tacit_error *error)
 {
     TACIT_ASSERT(directory >= 0);
+    int64_t size;
+    *lock = -1;
+    *is_held = false;
+    enum tacit_status const status =
+        live_private_file_check(directory, directory_name, LOCK_NAME, &size, error);
+    if (status != TACIT_OK || size < 0)
+        return status;
     *lock = openat(directory, LOCK_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    return *lock >= 0 && flock(*lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (*lock < 0)
+        return refuse_opening(directory_name, error);
+    *is_held = flock(*lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    return TACIT_OK;
 }
 
 void live_lock_release(int lock)

@@ -10,8 +10,9 @@ enum tacit_status live_lock_acquire(int directory, const char *directory_name, i
                                     struct tacit_error *error);
 void live_lock_release(int lock);
 
-/* True: another process holds it. Else, if there is a lock file, a lock that readers share, which
- * keeps others from beginning until it is given back. *lock: to be given to live_lock_release in
- * any case. */
-bool live_lock_is_held(int directory, int *lock);
+/* Does another process hold it? If not, and there is a lock file, a lock that readers share keeps
+ * others from beginning until it is given back. *lock: to be given to live_lock_release in any
+ * case. Errors: as live_lock_acquire, but that it is held. */
+enum tacit_status live_lock_inspect(int directory, const char *directory_name, int *lock,
+                                    bool *is_held, struct tacit_error *error);
 #endif

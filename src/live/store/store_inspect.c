@@ -101,7 +101,12 @@ static enum tacit_status inspect(struct live_store **store, struct place *place,
                                  enum live_store_found *found)
 {
     struct store_sizes sizes = {-1, -1};
-    if (live_lock_is_held(place->directory, &place->lock)) {
+    bool is_held;
+    enum tacit_status status =
+        live_lock_inspect(place->directory, place->name, &place->lock, &is_held, place->error);
+    if (status != TACIT_OK)
+        return status;
+    if (is_held) {
         *found = LIVE_STORE_IN_USE;
         return compare_words(place);
     }
@@ -109,8 +114,7 @@ static enum tacit_status inspect(struct live_store **store, struct place *place,
     if (made == NULL)
         return live_refuse(place->error, TACIT_MEMORY, "%s: out of memory", place->name);
     made->is_for_inspection = true;
-    enum tacit_status status =
-        store_check_files(made, place->directory, place->name, &sizes, place->error);
+    status = store_check_files(made, place->directory, place->name, &sizes, place->error);
     if (status == TACIT_OK && sizes.file >= 0)
         status = read_state(made, place, sizes.log > 0);
     if (status == TACIT_OK && sizes.file >= 0) {
