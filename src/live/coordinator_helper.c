@@ -80,9 +80,10 @@ static void send_end(struct live_helper_desk *desk)
     uint8_t bytes[1 + LIVE_SIGNATURE_BYTES + TACIT_WIRE_RUN_BYTES] = {LIVE_TRUST_END};
     uint8_t *const run = bytes + 1 + LIVE_SIGNATURE_BYTES;
     live_hub_run(desk->run, run);
-    if (live_signer_sign(desk->member->signer, LIVE_SIGNED_END, run, TACIT_WIRE_RUN_BYTES,
-                         bytes + 1))
-        send(desk, LIVE_HELPER_REQUEST_FILE, bytes, sizeof bytes);
+    if (!live_signer_sign(desk->member->signer, LIVE_SIGNED_END, run, TACIT_WIRE_RUN_BYTES,
+                          bytes + 1))
+        return; /* it is tried again */
+    send(desk, LIVE_HELPER_REQUEST_FILE, bytes, sizeof bytes);
     desk->is_over = live_bus_is_connected(desk->member->daemon->bus); /* the broker keeps it */
 }
 
