@@ -364,14 +364,20 @@ static void note_version(struct coordinator *coordinator, uint32_t site,
         speak(coordinator);
 }
 
+bool coordinator_is_foreign(const struct coordinator *coordinator, uint32_t site)
+{
+    uint32_t const speaks = coordinator->speaks[site];
+    return speaks > TACIT_WIRE_VERSION || (speaks > 0 && speaks < coordinator->envelopes.version);
+}
+
 /* False: it was refused. */
 static bool open_envelope(struct coordinator *coordinator, uint32_t site,
                           const struct live_arrival *arrival, struct live_opened *opened)
 {
     char const *const objection = live_envelope_open(&coordinator->envelopes, arrival, opened);
     note_term(coordinator, site, opened);
-    if (opened->foreign != 0)
-        note_version(coordinator, site, opened);
+    if (opened->foreign != 0 || (objection == NULL && coordinator_is_foreign(coordinator, site)))
+        note_version(coordinator, site, opened); /* an old message that came again is over, too */
     if (objection == NULL)
         coordinator->heard_us[site] = live_now_us();
     return live_member_accept(&coordinator->member, &coordinator->senders[site], arrival->from,

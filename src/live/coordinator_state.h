@@ -54,6 +54,13 @@ struct live_status {
     uint64_t helper_since_us; /* since when the helper is waited for; 0: it is not */
 };
 
+/* ---- coordinator.c --------------------------------------------------------------------------- */
+
+/* Are the messages of a site of a version that is not this run's? */
+bool coordinator_is_foreign(const struct coordinator *coordinator, uint32_t site);
+
+struct live_control_names live_hub_names(const struct live_hub_config *run);
+
 /* ---- hub_causes.c ---------------------------------------------------------------------------- */
 
 /* What keeps a coordinator from its work, and what to do (causes.h). */

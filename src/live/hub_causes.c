@@ -193,13 +193,12 @@ static void add_site(const struct live_status *status, uint32_t site, struct liv
     if (live_hub_has_two_states(hub, site))
         live_causes_add(causes, LIVE_CAUSE_TWO_STATES, json_pack("[s]", name),
                         "two states of site %s", name);
-    uint32_t const speaks = status->of->speaks[site];
-    if (speaks > TACIT_WIRE_VERSION || (speaks > 0 && speaks < status->of->envelopes.version))
+    if (coordinator_is_foreign(status->of, site))
         live_causes_add(causes, LIVE_CAUSE_VERSION, json_pack("[s]", name),
                         "site %s says messages of version %" PRIu32 ", and this run is of version "
                         "%" PRIu32 "; this coordinator speaks versions %u to %u",
-                        name, speaks, status->of->envelopes.version, TACIT_WIRE_VERSION_OLDEST,
-                        TACIT_WIRE_VERSION);
+                        name, status->of->speaks[site], status->of->envelopes.version,
+                        TACIT_WIRE_VERSION_OLDEST, TACIT_WIRE_VERSION);
     /* A site that is a little behind follows by itself. */
     uint64_t const term = status->of->terms[site];
     if (term > status->of->envelopes.term ||
