@@ -32,6 +32,17 @@ static void refuse(struct agent *agent, const char *why)
     refuse_message(agent, &hub, why);
 }
 
+/* It is announced again and again: the log says so once, until something else is announced. */
+static void refuse_announced(struct agent *agent, const char *why)
+{
+    if (strcmp(agent->refused_words, why) == 0) {
+        live_member_refuse_again(&agent->member, &agent->hub_sender, why);
+        return;
+    }
+    (void)snprintf(agent->refused_words, sizeof agent->refused_words, "%s", why);
+    refuse(agent, why);
+}
+
 enum tacit_status agent_open_senders(struct agent *agent)
 {
     struct live_site_role role;
@@ -279,7 +290,7 @@ static void on_agreement(struct agent *agent, const struct tacit_wire_agreement 
     bool const is_ours = agent->site != NULL && live_site_is_of(agent->site, bytes, size);
     char const *const outdated = find_outdated(agent, is_ours, agreement, term);
     if (outdated != NULL) {
-        refuse(agent, outdated);
+        refuse_announced(agent, outdated);
         note_outdated(agent, outdated);
         return;
     }
@@ -294,8 +305,10 @@ static void on_agreement(struct agent *agent, const struct tacit_wire_agreement 
     }
     if (!is_behind || objection != NULL) /* else what is said of the later run stands */
         agent->refusal = objection;
+    if (objection == NULL)
+        agent->refused_words[0] = '\0';
     if (objection != NULL) {
-        refuse(agent, objection);
+        refuse_announced(agent, objection);
     } else if (is_ours) {
         bool const begins_term = term != agent->envelopes.term;
         begin_term(agent, term);

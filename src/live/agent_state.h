@@ -90,7 +90,8 @@ struct agent {
         *refusal; /* why this site does not take part, or what it takes no part in; or NULL */
     const char *outdated; /* why an announcement of before is not followed, until the coordinator
                              says anything in this site's run; or NULL */
-    char difference[TACIT_WIRE_DIFFERENCE_BYTES + 384]; /* room for its words */
+    char difference[TACIT_WIRE_DIFFERENCE_BYTES + 384];    /* room for its words */
+    char refused_words[TACIT_WIRE_DIFFERENCE_BYTES + 384]; /* of the announcement refused last */
     struct live_envelopes envelopes;
     bool awaits_term; /* its owner has set the term: nothing is said or heard until the next begins
                        */

@@ -137,6 +137,13 @@ void live_member_refuse(struct live_member *member, struct live_sender *sender, 
         live_log(LIVE_LOG_WARNING, "refused", "under the name %s: %s", name, line);
 }
 
+void live_member_refuse_again(struct live_member *member, struct live_sender *sender,
+                              const char *why)
+{
+    member->refused_count++;
+    (void)live_sender_refuse(sender, live_now_us(), false, why, NULL);
+}
+
 bool live_member_accept(struct live_member *member, struct live_sender *sender, const char *name,
                         const char *objection, const struct live_opened *opened)
 {

@@ -50,6 +50,9 @@ void live_member_post(struct live_member *member, const struct live_envelope *co
  * one left. */
 void live_member_refuse(struct live_member *member, struct live_sender *sender, const char *name,
                         const char *why, bool is_unsigned);
+/* The same once more: counted, and without another line. */
+void live_member_refuse_again(struct live_member *member, struct live_sender *sender,
+                              const char *why);
 /* Refuses what was opened, unless the objection is NULL; a key that lacks is asked for. True: it
  * was not refused. */
 bool live_member_accept(struct live_member *member, struct live_sender *sender, const char *name,

@@ -35,7 +35,8 @@ bool live_sender_refuse(struct live_sender *sender, uint64_t now_us, bool is_uns
     sender->refused_count++;
     sender->unsigned_count += is_unsigned;
     (void)snprintf(sender->why, sizeof sender->why, "%s", why);
-    if (!spend_token(&sender->lines_due_us, now_us, 60 * US_PER_S / LIVE_SENDER_LINES_A_MINUTE,
+    if (line == NULL ||
+        !spend_token(&sender->lines_due_us, now_us, 60 * US_PER_S / LIVE_SENDER_LINES_A_MINUTE,
                      LIVE_SENDER_LINES_AT_ONCE)) {
         sender->silent_count++;
         return false;

@@ -25,7 +25,7 @@ struct live_sender {
 bool live_sender_admit(struct live_sender *sender, uint64_t now_us);
 
 /* A message was refused. Writes the line for the log, with how many were refused without a line
- * before it. Ensures: false: no line is to be written now. */
+ * before it; NULL: it is to have none. Ensures: false: no line is to be written now. */
 bool live_sender_refuse(struct live_sender *sender, uint64_t now_us, bool is_unsigned,
                         const char *why, char line[2 * LIVE_SENDER_WHY_BYTES]);
 

@@ -40,6 +40,9 @@ def announcement_beyond_the_policy_is_refused(federation_of):
         before = federation.log("site-0").count(reason)
         federation.start(name)
         wait_for(f"refused: {reason}", lambda reason=reason, before=before: federation.log("site-0").count(reason) > before)
+        known = federation.site_status("site-0")["refused_messages"]
+        wait_for("it is announced again", lambda known=known: federation.site_status("site-0")["refused_messages"] > known)
+        require(federation.log("site-0").count(reason) == before + 1, "one line for each announcement of one refusal")
         status = federation.site_status("site-0")
         require(status["phase"] == "refused" and reason in status["refusal"], f"{status}")
         require(federation.get("site-0", "/v1/ledger")["spent"] == 0, "something was spent")
@@ -137,9 +140,6 @@ def hostile_reports_change_nothing(federation_of):
     require(federation.log("coordinator").count("under the name site-2") == len(cases) + len(envelopes),
             "not every refusal is logged")
 
-    for topic in (federation.topic("up/site-0/elimination"), federation.topic("down/elimination"),
-                  federation.topic("to/site-0/announce"), "tacit/v1/other/up/site-2/elimination"):
-        code = hostile.publish(topic, report(0, 1, pulls, 7, fair))
     def is_foreign():
         return any(cause["cause"] == "version" and cause["who"] == ["site-2"] for cause in federation.status()["causes"])
     up_topic, fair_one = federation.topic(up), federation.message(up, report(2, 1, pulls, 7, fair))
@@ -149,6 +149,9 @@ def hostile_reports_change_nothing(federation_of):
     require(hostile.publish(up_topic, fair_one) == 0, "the broker refused it")
     wait_for("it says messages of this run again", lambda: not is_foreign(), 5)
 
+    for topic in (federation.topic("up/site-0/elimination"), federation.topic("down/elimination"),
+                  federation.topic("to/site-0/announce"), "tacit/v1/other/up/site-2/elimination"):
+        code = hostile.publish(topic, report(0, 1, pulls, 7, fair))
         require(code == REFUSED_BY_ACL, f"{topic}: {code}")
     try:
         hostile.publish(federation.topic("up/site-2/elimination"), b"\0" * 10_000_000)
