@@ -104,8 +104,6 @@ enum tacit_status report_sites_new(const struct tacit_report *report, struct rep
     }
     free(votes);
     free(costs);
-    if (status != TACIT_OK)
-        report_sites_free(sites);
     return status;
 }
 
@@ -211,8 +209,10 @@ enum tacit_status report_sites_html(const struct tacit_report *report, FILE *out
     struct report_sites sites;
     char lead[600];
     enum tacit_status const status = report_sites_new(report, &sites);
-    if (sites.count == 0)
+    if (sites.count == 0) {
+        report_sites_free(&sites);
         return status;
+    }
     (void)snprintf(
         lead, sizeof lead,
         "Each site's own best arm, by the rewards that it saw itself (of arms that it "
