@@ -142,13 +142,9 @@ static enum tacit_status try_state(const void *context, struct live_store *store
     enum tacit_status status = live_store_copy_core(store, &bytes, &size);
     if (status == TACIT_OK && size > 0)
         status = live_site_restore(config->protocol, &site, &config->site, bytes, size);
-    if (status != TACIT_OK)
-        (void)snprintf(error->text, sizeof error->text,
-                       "%s: the state cannot be restored: damaged, or of another version: %s",
-                       config->daemon.state_directory, tacit_status_text(status));
     live_site_free(site);
     free(bytes);
-    return status;
+    return status == TACIT_OK ? status : agent_refuse_state(config, status, error);
 }
 
 enum tacit_status live_agent_check(const struct live_agent_config *config,

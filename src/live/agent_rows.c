@@ -170,6 +170,14 @@ static struct live_decisions *new_decisions(struct agent *agent)
     return live_decisions_new(&decisions);
 }
 
+enum tacit_status agent_refuse_state(const struct live_agent_config *config,
+                                     enum tacit_status status, struct tacit_error *error)
+{
+    return live_refuse(error, status,
+                       "%s: the state cannot be restored: damaged, or of another version: %s",
+                       config->daemon.state_directory, tacit_status_text(status));
+}
+
 enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error)
 {
     struct live_agent_config const *const config = agent->config;
@@ -188,9 +196,6 @@ enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error)
         status = restore_site(agent);
     if (status == TACIT_OK && agent->site != NULL && agent->runs.all.count == 0)
         status = TACIT_MALFORMED;
-    if (status != TACIT_OK && error->text[0] == '\0')
-        (void)snprintf(error->text, sizeof error->text,
-                       "%s: the state cannot be restored: damaged, or of another version: %s",
-                       config->daemon.state_directory, tacit_status_text(status));
-    return status;
+    return status != TACIT_OK && error->text[0] == '\0' ? agent_refuse_state(config, status, error)
+                                                        : status;
 }

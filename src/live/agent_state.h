@@ -294,6 +294,9 @@ void agent_prepare_commit(struct agent *agent);
  * TACIT_IO. */
 enum tacit_status agent_identify(const struct live_agent_config *config,
                                  struct live_store_identity *identity);
+/* The state cannot be restored, and why. */
+enum tacit_status agent_refuse_state(const struct live_agent_config *config,
+                                     enum tacit_status status, struct tacit_error *error);
 /* Puts everything back. Errors: with error->text. */
 enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error);
 

@@ -585,16 +585,15 @@ static void on_request(void *context, struct live_request *request)
 
 /* ---- The operator's words -------------------------------------------------------------------- */
 
-static struct live_control_names names_of(const struct coordinator *coordinator)
+struct live_control_names live_hub_names(const struct live_hub_config *run)
 {
-    struct live_hub_config const *const run = &coordinator->run;
     return (struct live_control_names){run->sites, run->site_count, run->arm_names, run->arm_count};
 }
 
 /* All changes of this run. */
 static void answer_log(struct coordinator *coordinator, struct live_request *request)
 {
-    struct live_control_names const names = names_of(coordinator);
+    struct live_control_names const names = live_hub_names(&coordinator->run);
     struct live_hub_view const view = view_of(coordinator);
     live_control_answer(
         coordinator->control, request, 200,
@@ -604,7 +603,7 @@ static void answer_log(struct coordinator *coordinator, struct live_request *req
 static void answer_change(struct coordinator *coordinator, struct live_request *request,
                           const struct live_control_entry *wanted, uint32_t number, bool is_new)
 {
-    struct live_control_names const names = names_of(coordinator);
+    struct live_control_names const names = live_hub_names(&coordinator->run);
     struct live_buffer words = {0};
     enum live_change const change = wanted->change;
     struct live_change_texts const *const own =
@@ -648,7 +647,7 @@ static void on_command(void *context, struct live_request *request)
 {
     struct coordinator *const coordinator = context;
     struct live_hub_ops const *const protocol = coordinator->config->protocol;
-    struct live_control_names const names = names_of(coordinator);
+    struct live_control_names const names = live_hub_names(&coordinator->run);
     struct tacit_error error = {""};
     if (strcmp(request->method, "GET") == 0) {
         answer_log(coordinator, request);

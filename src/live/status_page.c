@@ -268,12 +268,6 @@ static void arm_columns(const struct live_hub_view *hub, struct live_column colu
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static struct live_control_names names_of(const struct live_status *status)
-{
-    struct live_hub_config const *const run = status->config;
-    return (struct live_control_names){run->sites, run->site_count, run->arm_names, run->arm_count};
-}
-
 static json_t *site_tree(const struct live_status *status, uint32_t site)
 {
     struct live_hub_view const *const hub = status->hub;
@@ -362,7 +356,7 @@ static void add_answer(const struct live_status *status, json_t *made)
 static json_t *tree_of(const void *context)
 {
     struct live_status const *const status = context;
-    struct live_control_names const names = names_of(status);
+    struct live_control_names const names = live_hub_names(status->config);
     struct live_hub_view const *const hub = status->hub;
     struct live_causes const causes = live_hub_causes(status);
     struct live_number numbers[NUMBERS_MAX];
