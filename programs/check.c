@@ -104,7 +104,7 @@ static void print_log(const struct tacit_experiment *experiment)
 static void print_views(const struct tacit_experiment *experiment)
 {
     double const epsilon = experiment->epsilon_per_reward;
-    double const floor = (double)experiment->promise.trust.floor_nano / (double)TACIT_NANO;
+    double const floor = tacit_nano_value(experiment->promise.trust.floor_nano);
     (void)printf("  epsilon of what the coordinator sees: %.12g; the helper: %.12g; sites and "
                  "outsiders: at most %.12g; coordinator and helper together: ",
                  epsilon, epsilon, epsilon);
@@ -140,7 +140,7 @@ static void print_privacy(const struct tacit_experiment *experiment)
     else
         (void)printf("%.12g", experiment->epsilon_per_reward);
     if (promise->mechanism.delta_nano > 0)
-        (void)printf(", delta %.12g", (double)promise->mechanism.delta_nano / (double)TACIT_NANO);
+        (void)printf(", delta %.12g", tacit_nano_value(promise->mechanism.delta_nano));
     (void)putchar('\n');
     uint32_t const rewards = promise->trust.unit_rewards_max;
     if (rewards > 0 && tacit_promise_holds(promise))

@@ -9,6 +9,12 @@
 #include "tacit/random.h"
 
 #define TACIT_NANO UINT64_C(1000000000)
+/* A number of billionths. */
+static inline double tacit_nano_value(uint64_t nano)
+{
+    return (double)nano / (double)TACIT_NANO;
+}
+
 /* Largest epsilon per reward: anything above protects nothing and would only cost accuracy here. */
 #define TACIT_EPSILON_MAX 1e6
 /* Above this, PRIVACY.md D.46: the guarantee is formal only. */

@@ -208,7 +208,7 @@ static size_t numbers_of(const struct agent *agent, const struct live_site_view 
         {"budget_epsilon", "tacit_agent_budget_epsilon", "Most that a reward may lose.", loss,
          agent->config->site.budget},
         {"spent_epsilon", "tacit_agent_spent_epsilon", "Loss of a reward so far.", loss,
-         (double)agent->spent_nano / (double)TACIT_NANO},
+         tacit_nano_value(agent->spent_nano)},
         {"release_epoch", NULL, NULL, LIVE_WHOLE, (double)view->release_number},
         {"missed_share", "tacit_agent_late_share",
          "Part of the rewards due that came too late, or not.", LIVE_REAL, waiting.missed_share},

@@ -43,11 +43,6 @@ struct list {
     uint64_t sum_nano;
 };
 
-static double epsilon_of(uint64_t nano)
-{
-    return (double)nano / (double)TACIT_NANO;
-}
-
 static bool add_release(void *context, const struct live_release *release)
 {
     struct list *const list = context;
@@ -61,7 +56,7 @@ static bool add_release(void *context, const struct live_release *release)
                list->releases,
                json_pack("{s:I, s:I, s:f, s:I, s:b}", "run",
                          (json_int_t)(run == NULL ? 0 : run->number), "epoch", (json_int_t)epoch,
-                         "epsilon", epsilon_of(release->epsilon_nano), "bytes",
+                         "epsilon", tacit_nano_value(release->epsilon_nano), "bytes",
                          (json_int_t)release->size, "acknowledged", release->acknowledged)) == 0;
 }
 
@@ -90,6 +85,6 @@ json_t *agent_ledger(struct agent *agent)
     bool const holds = tacit_promise_holds(&promise); /* else there is no number */
     return json_pack(
         "{s:o, s:o, s:o, s:o}", key, holds ? json_real(site->epsilon) : json_null(), "spent",
-        holds ? json_real(epsilon_of(spent_nano(agent, &list, &promise))) : json_null(), "budget",
-        holds ? json_real(site->budget) : json_null(), "releases", list.releases);
+        holds ? json_real(tacit_nano_value(spent_nano(agent, &list, &promise))) : json_null(),
+        "budget", holds ? json_real(site->budget) : json_null(), "releases", list.releases);
 }

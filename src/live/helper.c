@@ -181,12 +181,12 @@ static void print_offer(const struct live_offer *offer, const struct live_hub_op
         (void)fprintf(out, "%" PRIu64 " rounds\n", agreement->horizon);
     (void)fprintf(out, "epsilon %s: %.9g, by your noise alone against the coordinator\n",
                   epsilon_of == NULL ? "per reward" : epsilon_of,
-                  (double)agreement->epsilon_nano / (double)TACIT_NANO);
+                  tacit_nano_value(agreement->epsilon_nano));
     if (delta > 0)
         (void)fprintf(out, "delta: %.9g\n", delta);
     if (agreement->floor_nano > 0)
         (void)fprintf(out, "noise of the sites' own: epsilon %.9g\n",
-                      (double)agreement->floor_nano / (double)TACIT_NANO);
+                      tacit_nano_value(agreement->floor_nano));
     else
         (void)fprintf(out, "noise of the sites' own: none; you and the coordinator together would "
                            "have their exact sums\n");

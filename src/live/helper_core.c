@@ -16,8 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define EPSILON_SHOWN(nano) ((double)(nano) / (double)TACIT_NANO)
-
 /* ---- The state ---- */
 
 enum tacit_status helper_identify(const struct live_helper_config *config,
@@ -489,7 +487,7 @@ static void note_answer(struct helper *helper, const struct tacit_helper_request
         helper->outcome, sizeof helper->outcome,
         "round %" PRIu32 " of term %" PRIu64 ", %" PRIu32 " sites, %s %.6g: %s",
         request->round.round, request->round.term + 1, sites, helper->delta > 0 ? "rho" : "epsilon",
-        EPSILON_SHOWN(request->round.epsilon_nano), helper_verdict_text(answer->verdict));
+        tacit_nano_value(request->round.epsilon_nano), helper_verdict_text(answer->verdict));
     helper->verdict = answer->verdict;
     if (update->persist || answer->verdict == TACIT_HELPER_TOO_FEW)
         name_faulty(helper, update->faulty);

@@ -95,7 +95,7 @@ static void numbers_of(const struct helper *helper, struct live_number numbers[N
          is_there ? tacit_bits_count(view.sites, helper->core_config.run.site_count) : 0},
         {"epsilon_most", "tacit_helper_epsilon_most",
          "Epsilon of a reward by this helper's noise alone, at most.", LIVE_REAL,
-         (double)most_nano / (double)TACIT_NANO},
+         tacit_nano_value(most_nano)},
         {"refused", "tacit_helper_messages_refused_total", "Messages that were refused.",
          LIVE_WHOLE, (double)helper->refused_count}};
     memcpy(numbers, all, sizeof all);
@@ -149,12 +149,11 @@ static void add_run(const struct helper *helper, json_t *made)
     uint32_t const count = helper->core_config.run.site_count;
     TACIT_ASSERT(helper->kept != NULL);
     (void)json_object_update_new(
-        made,
-        json_pack("{s:I, s:s, s:f, s:f, s:o, s:o}", "run_id",
-                  (json_int_t)helper->core_config.run.run_id, "protocol", agreement->protocol,
-                  "epsilon", (double)agreement->epsilon_nano / (double)TACIT_NANO, "floor",
-                  (double)agreement->floor_nano / (double)TACIT_NANO, "pinned", pinned(helper),
-                  "left_out", live_show_names(helper->offer.names, count, helper->faulty)));
+        made, json_pack("{s:I, s:s, s:f, s:f, s:o, s:o}", "run_id",
+                        (json_int_t)helper->core_config.run.run_id, "protocol", agreement->protocol,
+                        "epsilon", tacit_nano_value(agreement->epsilon_nano), "floor",
+                        tacit_nano_value(agreement->floor_nano), "pinned", pinned(helper),
+                        "left_out", live_show_names(helper->offer.names, count, helper->faulty)));
 }
 
 static json_t *tree_of(const void *context)

@@ -28,7 +28,7 @@ enum tacit_status live_site_trust(const struct live_site *site, struct live_site
         return TACIT_OK;
     }
     struct live_site_config floor = site->config;
-    floor.epsilon = agreement->floor_nano > 0 ? (double)agreement->floor_nano / TACIT_NANO
+    floor.epsilon = agreement->floor_nano > 0 ? tacit_nano_value(agreement->floor_nano)
                                               : (double)INFINITY; /* no noise of its own */
     trust->cost_nano = trust->noise_nano = agreement->epsilon_nano;
     memcpy(trust->key, sealing->key, sizeof trust->key);

@@ -34,7 +34,7 @@ uint64_t live_trust_noise_nano(uint64_t epsilon_nano, double delta)
 {
     TACIT_ASSERT(delta >= 0 && delta < 1);
     return delta > 0 && epsilon_nano > 0
-               ? tacit_rho_of_epsilon_nano((double)epsilon_nano / (double)TACIT_NANO, delta)
+               ? tacit_rho_of_epsilon_nano(tacit_nano_value(epsilon_nano), delta)
                : epsilon_nano;
 }
 

@@ -75,8 +75,7 @@ uint64_t tacit_mechanism_cost_nano(const struct tacit_mechanism *mechanism)
 
 double tacit_mechanism_epsilon(const struct tacit_mechanism *mechanism)
 {
-    return mechanism->noisy ? (double)mechanism->epsilon_nano / (double)TACIT_NANO
-                            : (double)INFINITY;
+    return mechanism->noisy ? tacit_nano_value(mechanism->epsilon_nano) : (double)INFINITY;
 }
 
 static enum tacit_status release_real(const struct tacit_mechanism *mechanism, double exact,

@@ -32,7 +32,7 @@ static double share_of(const struct tacit_mechanism *whole, double epsilon, uint
 {
     TACIT_ASSERT(shares > 0);
     if (whole->mode == TACIT_PRIVACY_SOUND)
-        return (double)(whole->epsilon_nano / shares) / (double)TACIT_NANO;
+        return tacit_nano_value(whole->epsilon_nano / shares);
     return epsilon / shares;
 }
 

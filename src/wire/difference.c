@@ -85,8 +85,8 @@ static bool epsilon_differs(AGREEMENTS, struct reason reason)
 {
     return here->epsilon_nano != 0 && here->epsilon_nano != there->epsilon_nano &&
            put(reason, "epsilon per reward is %s here and %s there",
-               digits_of((double)here->epsilon_nano / TACIT_NANO).text,
-               digits_of((double)there->epsilon_nano / TACIT_NANO).text);
+               digits_of(tacit_nano_value(here->epsilon_nano)).text,
+               digits_of(tacit_nano_value(there->epsilon_nano)).text);
 }
 
 static bool trust_differs(AGREEMENTS, struct reason reason)
@@ -98,8 +98,8 @@ static bool trust_differs(AGREEMENTS, struct reason reason)
     return here->floor_nano != there->floor_nano &&
            put(reason,
                "trust: the floor of the sites' own noise is epsilon %s here and %s there (0: none)",
-               digits_of((double)here->floor_nano / TACIT_NANO).text,
-               digits_of((double)there->floor_nano / TACIT_NANO).text);
+               digits_of(tacit_nano_value(here->floor_nano)).text,
+               digits_of(tacit_nano_value(there->floor_nano)).text);
 }
 
 static bool parameters_differ(AGREEMENTS, struct reason reason)

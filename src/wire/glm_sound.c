@@ -45,7 +45,7 @@ static bool check_run(void *message)
     struct tacit_glm_private_rule rule;
     run->model.run_id = run->run_id;
     run->model.client_count = run->agent_count;
-    run->model.epsilon = (double)run->epsilon_nano / (double)TACIT_NANO;
+    run->model.epsilon = tacit_nano_value(run->epsilon_nano);
     return run->epsilon_nano > 0 &&
            tacit_glm_sound_rule(&rule, &run->model, run->floor_milli) == TACIT_OK;
 }

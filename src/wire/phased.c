@@ -78,7 +78,7 @@ static bool check_run(void *message)
     schedule->arm_count = run->arm_count;
     schedule->agent_count = run->agent_count;
     schedule->horizon = run->horizon;
-    schedule->epsilon_per_reward = (double)run->epsilon_nano / (double)TACIT_NANO;
+    schedule->epsilon_per_reward = tacit_nano_value(run->epsilon_nano);
     return run->epsilon_nano > 0 && run->agent < run->agent_count &&
            tacit_phases_is_valid(schedule);
 }

@@ -128,14 +128,14 @@ static uint32_t member_count(const struct tacit_wire_elim_run *run)
 static struct tacit_elim_schedule schedule_of(const struct tacit_wire_elim_run *run)
 {
     bool const is_among_peers = run->network != TACIT_WIRE_ELIM_STAR;
-    return (struct tacit_elim_schedule){
-        .arm_count = run->arm_count,
-        .report_count = is_among_peers ? member_count(run) : run->agent_count,
-        .horizon = run->horizon,
-        .epsilon_per_reward = (double)run->epsilon_nano / (double)TACIT_NANO,
-        .floor_milli = run->floor_milli,
-        .growth = run->growth,
-        .confidence = run->confidence};
+    return (struct tacit_elim_schedule){.arm_count = run->arm_count,
+                                        .report_count =
+                                            is_among_peers ? member_count(run) : run->agent_count,
+                                        .horizon = run->horizon,
+                                        .epsilon_per_reward = tacit_nano_value(run->epsilon_nano),
+                                        .floor_milli = run->floor_milli,
+                                        .growth = run->growth,
+                                        .confidence = run->confidence};
 }
 
 /* C(r) that this epoch's judgement will have if all report: what the numbers of the run say. 0:

@@ -51,7 +51,7 @@ struct tacit_wire_glm_sound_run glm_sound_run(const struct live_hub_config *conf
         *(const struct tacit_wire_glm_sound_run *)config->settings;
     run.model.run_id = config->run_id;
     run.model.client_count = config->site_count;
-    run.model.epsilon = (double)tacit_nano_up(config->epsilon) / (double)TACIT_NANO;
+    run.model.epsilon = tacit_nano_value(tacit_nano_up(config->epsilon));
     run.floor_milli = tacit_wire_floor_milli(config->has_helper, config->floor_nano);
     return run;
 }

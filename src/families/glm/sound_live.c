@@ -66,7 +66,7 @@ static enum tacit_status site_configure(struct live_site *site)
         live_trust_noise_nano(own->trust.cost_nano, describe_vector(own->run, &own->trust.run));
     own->core =
         (struct tacit_glm_sound_site_config){.model = own->run->model,
-                                             .epsilon = (double)own_nano / (double)TACIT_NANO,
+                                             .epsilon = tacit_nano_value(own_nano),
                                              .delta = policy_delta(&site->config),
                                              .horizon = live_site_agreement(site)->horizon,
                                              .cost_nano = own->trust.cost_nano,

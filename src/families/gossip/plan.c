@@ -141,8 +141,7 @@ enum tacit_status gossip_make_plan(struct tacit_experiment *experiment, struct t
     if (status != TACIT_OK)
         return status;
     if (plan->rule.noisy)
-        experiment->epsilon_per_reward =
-            (double)tacit_tree_cost_nano(&plan->rule.tree) / (double)TACIT_NANO;
+        experiment->epsilon_per_reward = tacit_nano_value(tacit_tree_cost_nano(&plan->rule.tree));
     promise_tree(experiment, &plan->rule);
     return TACIT_OK;
 }

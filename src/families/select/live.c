@@ -73,7 +73,7 @@ static const char *site_objection(const struct live_site *site)
     struct tacit_wire_select_run const *const run = site->run;
     char const *const trust = live_site_trust_objection(site);
     if (!tacit_select_floor_holds(live_site_agreement(site)->floor_nano,
-                                  (double)run->epsilon_nano / (double)TACIT_NANO))
+                                  tacit_nano_value(run->epsilon_nano)))
         return "the run's floor (trust.floor): " TACIT_SELECT_FLOOR_WORDS;
     if (trust != NULL)
         return trust;

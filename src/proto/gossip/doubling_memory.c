@@ -37,7 +37,7 @@ static uint32_t quorum_of(const struct tacit_doubling_config *config)
 static bool mechanism_is_valid(const struct tacit_doubling_config *config)
 {
     struct tacit_mechanism const *const mechanism = &config->mechanism;
-    double const epsilon = (double)mechanism->epsilon_nano / (double)TACIT_NANO;
+    double const epsilon = tacit_nano_value(mechanism->epsilon_nano);
     return mechanism->mode == TACIT_PRIVACY_SOUND &&
            (!mechanism->noisy || config->schedule.epsilon_per_reward <= epsilon);
 }

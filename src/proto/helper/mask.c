@@ -173,8 +173,8 @@ double tacit_helper_slack(const struct tacit_helper_run *run, uint64_t epsilon_n
     TACIT_ASSERT(epsilon_nano > 0);
     TACIT_ASSERT(count > 0);
     double const level = log(2 * (double)count / SLACK_FAILURE);
-    double const epsilon = (double)epsilon_nano / (double)TACIT_NANO;
-    double const floor = (double)floor_nano / (double)TACIT_NANO;
+    double const epsilon = tacit_nano_value(epsilon_nano);
+    double const floor = tacit_nano_value(floor_nano);
     if (run->mechanism == TACIT_HELPER_GAUSSIAN) {
         double const terms = 1 / epsilon + (floor > 0 ? (double)agents / (2 * floor) : 0);
         return sqrt(2 * level * terms * (double)run->steps);

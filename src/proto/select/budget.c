@@ -98,11 +98,11 @@ struct select_prices select_prices_of(const struct tacit_select_budget *budget)
         return prices;
     uint64_t const eta_nano = budget->kind == TACIT_SELECT_GEOMETRIC ? eta_nano_of(budget->eta) : 0;
     prices.total_nano = (uint64_t)floor(budget->total * (double)TACIT_NANO);
-    prices.decay = exp(-(double)eta_nano / (double)TACIT_NANO);
+    prices.decay = exp(-tacit_nano_value(eta_nano));
     if (budget->kind == TACIT_SELECT_GEOMETRIC) {
         prices.decay_fixed = tacit_select_decay(eta_nano);
         prices.first_nano = first_nano(prices.total_nano, eta_nano);
-        prices.first = -budget->total * expm1(-(double)eta_nano / (double)TACIT_NANO);
+        prices.first = -budget->total * expm1(-tacit_nano_value(eta_nano));
     } else if (budget->kind == TACIT_SELECT_UNIFORM) {
         prices.first_nano = prices.total_nano / budget->participations;
         prices.first = budget->total / budget->participations;

@@ -194,7 +194,7 @@ void tacit_select_report(struct tacit_select *select, uint32_t user, uint64_t sp
     uint64_t const spent =
         spent_nano < head->prices.total_nano ? spent_nano : head->prices.total_nano;
     if (head->prices.is_exact == 0) {
-        double const real = (double)spent / (double)TACIT_NANO;
+        double const real = tacit_nano_value(spent);
         if (real > real_of(columns.spent[user]))
             report_real(head, &columns, user, real);
     } else if (spent > columns.spent[user]) {
@@ -207,7 +207,7 @@ double tacit_select_spent(const struct tacit_select *select, uint32_t user)
     struct select_head const *const head = (const struct select_head *)select;
     TACIT_ASSERT(user < head->user_count);
     uint64_t const spent = select_columns_of(select).spent[user];
-    return head->prices.is_exact != 0 ? (double)spent / (double)TACIT_NANO : real_of(spent);
+    return head->prices.is_exact != 0 ? tacit_nano_value(spent) : real_of(spent);
 }
 
 uint64_t tacit_select_spent_nano(const struct tacit_select *select, uint32_t user)
@@ -227,7 +227,7 @@ double tacit_select_next_budget(const struct tacit_select *select, uint32_t user
     if (!select_can_pay(select, user))
         return 0;
     uint64_t const next = select_columns_of(select).next[user];
-    return head->prices.is_exact != 0 ? (double)next / (double)TACIT_NANO : real_of(next);
+    return head->prices.is_exact != 0 ? tacit_nano_value(next) : real_of(next);
 }
 
 /* ---- Public ---- */
