@@ -1,6 +1,7 @@
 /* tacit check: is the file right, what does it promise, what can it cost at most? */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "arguments.h"
 #include "commands.h"
 #include "../src/study/forecast.h"
@@ -60,9 +61,7 @@ static void print_network(const struct tacit_experiment *experiment)
 /* Characters, not bytes, fill the width. */
 static void print_padded(const char *text, int width)
 {
-    int shown = 0;
-    for (const char *at = text; *at != '\0'; at++)
-        shown += ((unsigned char)*at & 0xC0u) != 0x80u;
+    int const shown = (int)tacit_text_characters(text, strlen(text));
     (void)printf(" %s%*s", text, shown < width ? width - shown : 0, "");
 }
 

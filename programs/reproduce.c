@@ -37,16 +37,7 @@ static bool is_directory(const char *path)
 /* The folder beside the program: of a build in the project, or of an installation. */
 static bool find_beside(const char *relative, char path[PATH_BYTES])
 {
-    char program[PATH_BYTES / 2];
-    ssize_t const length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0)
-        return false;
-    program[length] = '\0';
-    char *const slash = strrchr(program, '/');
-    if (slash != NULL)
-        *slash = '\0';
-    (void)snprintf(path, PATH_BYTES, "%s/%s", program, relative);
-    return is_directory(path);
+    return tacit_config_beside_program(relative, path) && is_directory(path);
 }
 
 /* Where papers are: what the user says, else beside the program, else here. */

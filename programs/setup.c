@@ -5,7 +5,6 @@
 #include "../src/live/daemon/names.h"
 #include "../src/live/pki/pki.h"
 #include "../src/live/site.h"
-#include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -249,18 +248,11 @@ static const struct argp_option broker_options[] = {
 /* Beside this program, as it was built or as it was installed; NULL and a word if it is not. */
 static const char *installed_guard(void)
 {
-    static const char *const places[] = {"programs", "../" TACIT_LIBRARIES "/tacit"};
-    static char path[2 * PATH_MAX];
-    char program[PATH_MAX];
-    ssize_t const size = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[size < 0 ? 0 : size] = '\0';
-    char *const slash = strrchr(program, '/');
-    for (size_t i = 0; slash != NULL && i < sizeof places / sizeof places[0]; i++) {
-        *slash = '\0';
-        (void)snprintf(path, sizeof path, "%s/%s/" GUARD, program, places[i]);
-        if (access(path, R_OK) == 0)
+    static const char *const places[] = {"programs/" GUARD, "../" TACIT_LIBRARIES "/tacit/" GUARD};
+    static char path[TACIT_PROGRAM_PATH_BYTES];
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (tacit_config_beside_program(places[i], path) && access(path, R_OK) == 0)
             return path;
-    }
     fputs("tacit broker-config: " GUARD " is not installed: nothing will limit what a site "
           "subscribes to; see docs/live.md\n",
           stderr);

@@ -4,7 +4,6 @@
 #include "commands.h"
 #include "tacit/family.h"
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,15 +86,11 @@ bool command_is_for_people(const struct command *command)
 /* Beside this program, else in PATH. */
 int command_call_elsewhere(char **arguments)
 {
-    char path[PATH_MAX + sizeof DAEMONS];
-    ssize_t const size = readlink("/proc/self/exe", path, PATH_MAX);
-    path[size < 0 ? 0 : size] = '\0';
-    char *const slash = strrchr(path, '/');
-    if (slash != NULL) {
-        memcpy(slash + 1, DAEMONS, sizeof DAEMONS);
+    char path[TACIT_PROGRAM_PATH_BYTES];
+    bool const is_known = tacit_config_beside_program(DAEMONS, path);
+    if (is_known)
         (void)execv(path, arguments);
-    }
-    if (slash == NULL || errno == ENOENT)
+    if (!is_known || errno == ENOENT)
         (void)execvp(DAEMONS, arguments);
     (void)fprintf(stderr,
                   "tacit %s: the program " DAEMONS ", which does this, is neither beside tacit nor "

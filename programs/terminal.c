@@ -46,19 +46,10 @@ static bool put_blanks(uint32_t count)
     return is_written;
 }
 
-/* Characters, not bytes, fill the width. */
-static uint32_t characters_of(const char *bytes, size_t size)
-{
-    uint32_t count = 0;
-    for (size_t i = 0; i < size; i++)
-        count += ((unsigned char)bytes[i] & 0xC0u) != 0x80u ? 1 : 0;
-    return count;
-}
-
 /* The word, on this line or at the start of a further one. */
 static bool put_word(void)
 {
-    uint32_t const size = characters_of(line.word, line.word_size);
+    uint32_t const size = tacit_text_characters(line.word, line.word_size);
     bool const is_first = line.column == 0;
     bool is_written = true;
     if (line.word_size == 0)

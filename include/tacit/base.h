@@ -49,6 +49,12 @@ struct tacit_error {
     char text[TACIT_ERROR_BYTES];
 };
 
+/* The larger of two. */
+static inline uint64_t tacit_larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* ---- Limits: everything has one, and it has a name. ------------------------------------------ */
 
 #define TACIT_ARMS_MAX 65536u
@@ -180,4 +186,9 @@ void tacit_text_add(struct tacit_text *text, const char *more);
 void tacit_text_add_u64(struct tacit_text *text, uint64_t value);
 /* A number of billionths as a decimal without trailing zeros: 1500000000 -> "1.5". */
 void tacit_text_add_nano(struct tacit_text *text, uint64_t nano);
+
+/* Characters of UTF-8 in these bytes, by the bytes that begin one. Cost: O(size). */
+uint32_t tacit_text_characters(const char *bytes, size_t size);
+/* A message is one line, whatever the words of a file in it are: control characters become '?'. */
+void tacit_error_clean(struct tacit_error *error);
 #endif

@@ -244,6 +244,12 @@ void tacit_config_error(const struct config_document *document, const char *key,
  * Ensures: a path to be given to free(), or NULL when out of memory. */
 char *tacit_config_path(const struct config_document *document, const char *name);
 
+#define TACIT_PROGRAM_PATH_BYTES 4096u
+
+/* Path of a file relative to the folder of this very program. Errors: false: it is not known, or
+ * too long. */
+bool tacit_config_beside_program(const char *relative, char path[TACIT_PROGRAM_PATH_BYTES]);
+
 /* ---- Files of the daemons -------------------------------------------------------------------- */
 
 struct tacit_config_broker {

@@ -146,13 +146,11 @@ static void read_id(struct claims_reader *reader, const struct config_node *map,
 /* The path of an experiment's file, beside the document, to be given to free(); or NULL. */
 static char *experiment_path(const struct config_document *document, const char *name)
 {
-    char const *const file = config_document_path(document);
-    char const *const slash = strrchr(file, '/');
-    int const folder = slash == NULL ? 0 : (int)(slash - file + 1);
-    size_t const size = (size_t)folder + strlen(name) + sizeof ".yaml";
-    char *const path = malloc(size);
-    if (path != NULL)
-        (void)snprintf(path, size, "%.*s%s.yaml", folder, file, name);
+    char *file;
+    if (asprintf(&file, "%s.yaml", name) < 0)
+        return NULL;
+    char *const path = tacit_config_path(document, file);
+    free(file);
     return path;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define RUNS_MAX 1000000u
 #define CHECKPOINTS_MAX 10000u
@@ -861,10 +862,17 @@ char *tacit_config_path(const struct config_document *document, const char *name
     char const *const file = config_document_path(document);
     char const *const slash = strrchr(file, '/');
     int const folder = name[0] == '/' || slash == NULL ? 0 : (int)(slash - file + 1);
-    char *path = NULL;
-    size_t const size = (size_t)folder + strlen(name) + 1;
-    path = malloc(size);
-    if (path != NULL)
-        (void)snprintf(path, size, "%.*s%s", folder, file, name);
-    return path;
+    char *path;
+    return asprintf(&path, "%.*s%s", folder, file, name) < 0 ? NULL : path;
+}
+
+bool tacit_config_beside_program(const char *relative, char path[TACIT_PROGRAM_PATH_BYTES])
+{
+    ssize_t const size = readlink("/proc/self/exe", path, TACIT_PROGRAM_PATH_BYTES - 1);
+    path[size < 0 ? 0 : size] = '\0';
+    char *const slash = strrchr(path, '/');
+    if (slash == NULL)
+        return false;
+    size_t const left = (size_t)(path + TACIT_PROGRAM_PATH_BYTES - (slash + 1));
+    return (size_t)snprintf(slash + 1, left, "%s", relative) < left;
 }

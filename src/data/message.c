@@ -43,15 +43,6 @@ static size_t write_location(char *text, size_t capacity, const char *path, uint
     return (size_t)written;
 }
 
-/* A message is one line whatever was in the file: a quoted field may hold line feeds. */
-static void make_one_line(char *text)
-{
-    for (; *text != '\0'; text++) {
-        if ((unsigned char)*text < 0x20u || (unsigned char)*text == 0x7Fu)
-            *text = '?';
-    }
-}
-
 enum tacit_status data_fail(struct tacit_error *error, enum tacit_status status, const char *path,
                             uint32_t line, const char *format, ...)
 {
@@ -62,7 +53,7 @@ enum tacit_status data_fail(struct tacit_error *error, enum tacit_status status,
     va_start(arguments, format);
     (void)vsnprintf(error->text + used, sizeof error->text - used, format, arguments);
     va_end(arguments);
-    make_one_line(error->text);
+    tacit_error_clean(error);
     return status;
 }
 

@@ -21,14 +21,10 @@ struct tacit_ledger tacit_ledger_init(uint64_t budget_nano)
     return (struct tacit_ledger){.budget_nano = budget_nano};
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 uint64_t tacit_ledger_spent_nano(const struct tacit_ledger *ledger)
 {
-    return ledger->past_scopes_nano + larger(ledger->closed_cells_nano, ledger->open_cell_nano);
+    return ledger->past_scopes_nano +
+           tacit_larger(ledger->closed_cells_nano, ledger->open_cell_nano);
 }
 
 enum tacit_status tacit_ledger_spend(struct tacit_ledger *ledger, uint64_t cell, uint64_t nano)
@@ -37,14 +33,14 @@ enum tacit_status tacit_ledger_spend(struct tacit_ledger *ledger, uint64_t cell,
     if (cell < ledger->open_cell)
         return TACIT_INVALID;
     if (cell > ledger->open_cell) {
-        next.closed_cells_nano = larger(next.closed_cells_nano, next.open_cell_nano);
+        next.closed_cells_nano = tacit_larger(next.closed_cells_nano, next.open_cell_nano);
         next.open_cell_nano = 0;
         next.open_cell = cell;
     }
     if (nano > UINT64_MAX - next.open_cell_nano || nano > UINT64_MAX - next.gross_nano)
         return TACIT_INVALID;
     next.open_cell_nano += nano;
-    uint64_t const scope_nano = larger(next.closed_cells_nano, next.open_cell_nano);
+    uint64_t const scope_nano = tacit_larger(next.closed_cells_nano, next.open_cell_nano);
     if (scope_nano > UINT64_MAX - next.past_scopes_nano)
         return TACIT_INVALID;
     if (next.past_scopes_nano + scope_nano > next.budget_nano)

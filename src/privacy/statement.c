@@ -435,17 +435,12 @@ static void add_noise(const struct tacit_promise *promise, struct tacit_text *te
 
 /* ---- Units ---- */
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Rewards of one unit, times what one of them lost at most: also those of earlier runs, when the
  * file said more. */
 static void add_unit_loss(const struct tacit_promise *promise, uint64_t count,
                           struct tacit_text *text)
 {
-    uint64_t const loss = larger(promise->mechanism.epsilon_nano, promise->trust.spent_nano);
+    uint64_t const loss = tacit_larger(promise->mechanism.epsilon_nano, promise->trust.spent_nano);
     if (!tacit_promise_holds(promise)) {
         tacit_text_add(text, "; nothing protects the values of them. ");
         return;
@@ -558,7 +553,7 @@ static void add_powers(const struct tacit_promise *promise, struct tacit_text *t
 static void add_units(const struct tacit_promise *promise, struct tacit_text *text)
 {
     struct tacit_promise_trust const *const trust = &promise->trust;
-    uint64_t const count = larger(trust->unit_rewards_max, trust->unit_rewards_most);
+    uint64_t const count = tacit_larger(trust->unit_rewards_max, trust->unit_rewards_most);
     if (trust->unit_rewards_max == 0) {
         if (tacit_promise_holds(promise))
             tacit_text_add(text, "A person with several rewards loses the epsilon of each, over "

@@ -127,8 +127,7 @@ static size_t first_line(const char *name, double room)
     uint32_t characters = 0;
     for (size_t at = 0; name[at] != '\0';) {
         size_t const word = at + strcspn(name + at, " ");
-        for (size_t i = at; i < word; i++)
-            characters += ((unsigned char)name[i] & 0xC0u) != 0x80u ? 1 : 0;
+        characters += tacit_text_characters(name + at, word - at);
         if (best > 0 && report_pixels(name, characters) > room)
             return best;
         best = word;

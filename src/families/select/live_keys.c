@@ -104,14 +104,11 @@ static const char *number_text(struct config_reader *reader, double value)
 /* NULL, or unfinished: the reader has failed. */
 static const char *learner_path(struct config_reader *reader)
 {
-    static const char name[] = "tacit"; /* it is beside the daemon */
-    char *const path = config_reader_memory(reader, 4096);
-    ssize_t const size = path == NULL ? -1 : readlink("/proc/self/exe", path, 4095 - sizeof name);
-    if (size < 0 && reader->status == TACIT_OK)
+    char *const path = config_reader_memory(reader, TACIT_PROGRAM_PATH_BYTES);
+    bool const is_known =
+        path != NULL && tacit_config_beside_program("tacit", path); /* and the daemon */
+    if (!is_known && reader->status == TACIT_OK)
         reader->status = TACIT_IO;
-    char *const own = size < 0 ? NULL : strrchr(path, '/');
-    if (own != NULL)
-        memcpy(own + 1, name, sizeof name);
     return path;
 }
 

@@ -162,11 +162,6 @@ static void write_guard(FILE *file, const struct live_broker_config *config)
                 config->guard_file);
 }
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 static void write_limits(FILE *file, const struct live_broker_config *config)
 {
     size_t const queued = QUEUED_MESSAGES_A_SITE * config->site_count;
@@ -188,8 +183,8 @@ static void write_limits(FILE *file, const struct live_broker_config *config)
         "# will fail.\n"
         "max_connections %zu\n\n",
         LIVE_PAYLOAD_BYTES_MAX, LIVE_PAYLOAD_BYTES_MAX, PACKET_BYTES_MAX, INFLIGHT_MESSAGES,
-        larger(queued, QUEUED_MESSAGES_MIN),
-        larger(queued * LIVE_PAYLOAD_BYTES_MAX, QUEUED_BYTES_MIN),
+        tacit_larger(queued, QUEUED_MESSAGES_MIN),
+        tacit_larger(queued * LIVE_PAYLOAD_BYTES_MAX, QUEUED_BYTES_MIN),
         2 * (config->site_count + 1) + SPARE_CONNECTIONS);
 }
 

@@ -11,8 +11,6 @@ enum tacit_status live_refuse(struct tacit_error *error, enum tacit_status statu
     va_start(arguments, format);
     (void)vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
-    for (char *c = error->text; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    tacit_error_clean(error);
     return status;
 }
