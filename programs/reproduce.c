@@ -74,9 +74,7 @@ static enum tacit_status add_paper(struct shelf *shelf, const char *name, struct
         return TACIT_INVALID;
     }
     struct reproduction *const paper = &shelf->papers[shelf->count];
-    enum tacit_status const status = reproduction_load(paper, path, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(reproduction_load(paper, path, error));
     shelf->count++;
     for (uint32_t i = 0; i + 1 < shelf->count; i++)
         if (strcmp(shelf->papers[i].claims->paper, paper->claims->paper) == 0) {

@@ -40,6 +40,14 @@ enum tacit_status {
 #undef X
 };
 
+/* In a function that has nothing to undo: returns what a call came to, unless that is TACIT_OK. */
+#define TACIT_TRY(call)                                                                            \
+    do {                                                                                           \
+        enum tacit_status const tacit_tried = (call);                                              \
+        if (tacit_tried != TACIT_OK)                                                               \
+            return tacit_tried;                                                                    \
+    } while (0)
+
 /* The sentence that belongs to a status. Ensures: never NULL, static storage. */
 const char *tacit_status_text(enum tacit_status status);
 

@@ -116,9 +116,7 @@ static enum tacit_status convert_list(const struct conversion *conversion, const
     for (yaml_node_item_t *item = from->data.sequence.items.start;
          item < from->data.sequence.items.top; item++) {
         yaml_node_t const *const child = yaml_document_get_node(conversion->yaml, *item);
-        enum tacit_status const status = convert(conversion, child, depth + 1, end);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(convert(conversion, child, depth + 1, end));
         end = &(*end)->next;
     }
     return TACIT_OK;
@@ -150,11 +148,8 @@ static enum tacit_status convert_map(const struct conversion *conversion, const 
          pair < from->data.mapping.pairs.top; pair++) {
         yaml_node_t const *const key = yaml_document_get_node(conversion->yaml, pair->key);
         yaml_node_t const *const value = yaml_document_get_node(conversion->yaml, pair->value);
-        enum tacit_status status = check_key(conversion, key, to);
-        if (status == TACIT_OK)
-            status = convert(conversion, value, depth + 1, end);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(check_key(conversion, key, to));
+        TACIT_TRY(convert(conversion, value, depth + 1, end));
         (*end)->key = copy_text(conversion->document, (const char *)key->data.scalar.value,
                                 key->data.scalar.length);
         if ((*end)->key == NULL)
@@ -313,13 +308,11 @@ static enum tacit_status read_source(struct config_document *document, const str
                                      struct config_node **root, struct tacit_error *error)
 {
     yaml_parser_t parser;
-    enum tacit_status status = check_depth(source, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(check_depth(source, error));
     if (!yaml_parser_initialize(&parser))
         return out_of_memory(error);
     yaml_parser_set_input_string(&parser, (const unsigned char *)source->bytes, source->size);
-    status = parse(document, source, &parser, root, error);
+    enum tacit_status status = parse(document, source, &parser, root, error);
     yaml_parser_delete(&parser);
     return status;
 }
@@ -449,9 +442,7 @@ enum tacit_status config_document_set(struct config_document *document, const ch
         source.bytes = quoted;
     }
     source.size = strlen(source.bytes);
-    enum tacit_status const status = read_source(document, &source, &value, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(read_source(document, &source, &value, error));
     struct config_node *node = document->root;
     for (const char *key = setting; key <= equals;) {
         size_t const length = strcspn(key, ".=");

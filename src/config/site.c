@@ -656,10 +656,8 @@ enum tacit_status tacit_config_daemon_load(struct tacit_config_daemon **daemon,
         [TACIT_CONFIG_HELPER] = {sizeof(struct tacit_config_helper), read_helper}};
     void *made = NULL;
     role = role == TACIT_CONFIG_ANY ? role_of(path) : role;
-    enum tacit_status const status =
-        config_file_load(&made, roles[role].size, path, NULL, 0, roles[role].read, families, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(config_file_load(&made, roles[role].size, path, NULL, 0, roles[role].read, families,
+                               error));
     *daemon = made;
     (*daemon)->role = role;
     return TACIT_OK;

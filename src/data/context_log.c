@@ -132,11 +132,8 @@ static enum tacit_status number_rows(struct builder *builder, const struct sourc
     uint32_t const rows = source->table.row_count;
     uint32_t agent;
     uint32_t item;
-    enum tacit_status status = find_column(source, builder->spec->agent, &agent);
-    if (status == TACIT_OK)
-        status = find_column(source, builder->spec->item, &item);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(find_column(source, builder->spec->agent, &agent));
+    TACIT_TRY(find_column(source, builder->spec->item, &item));
     builder->row_agents = malloc((rows + (size_t)1) * sizeof *builder->row_agents);
     builder->row_items = malloc((rows + (size_t)1) * sizeof *builder->row_items);
     if (builder->row_agents == NULL || builder->row_items == NULL)
@@ -231,10 +228,8 @@ static enum tacit_status read_decisions(struct builder *builder, struct tacit_co
     struct tacit_context_spec const *const spec = builder->spec;
     struct source source;
     char text[120];
-    enum tacit_status status = open_source(&source, spec, spec->table, builder->error);
-    if (status != TACIT_OK)
-        return status;
-    status = number_rows(builder, &source);
+    TACIT_TRY(open_source(&source, spec, spec->table, builder->error));
+    enum tacit_status status = number_rows(builder, &source);
     if (status == TACIT_OK && builder->agents.count < spec->agent_count) {
         (void)snprintf(text, sizeof text, "it has %u agents; allowed: up to so many",
                        builder->agents.count);
@@ -276,13 +271,9 @@ static enum tacit_status read_glossary(const struct builder *builder,
     struct source *const source = &glossary->source;
     uint32_t key;
     uint32_t column;
-    enum tacit_status status = open_source(source, builder->spec, text->names, builder->error);
-    if (status == TACIT_OK)
-        status = find_column(source, text->names_key, &key);
-    if (status == TACIT_OK)
-        status = find_column(source, text->names_text, &column);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(open_source(source, builder->spec, text->names, builder->error));
+    TACIT_TRY(find_column(source, text->names_key, &key));
+    TACIT_TRY(find_column(source, text->names_text, &column));
     glossary->texts = calloc(source->table.row_count + (size_t)1, sizeof *glossary->texts);
     for (uint32_t row = 1; row < source->table.row_count; row++) {
         char const *const name = field(source, row, key);
@@ -400,9 +391,7 @@ static enum tacit_status read_vector(const struct source *source, uint32_t row,
     double square = 0;
     for (uint32_t i = 0; i < source->spec->dimension; i++) {
         double number = 0;
-        enum tacit_status const status = number_at(source, row, columns[i], &number);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(number_at(source, row, columns[i], &number));
         square += number * number;
         if (!(square <= 1 + NORM_SLACK))
             return fail(source, row, "the vector is longer than 1; allowed: up to 1");
@@ -450,11 +439,8 @@ static enum tacit_status read_item_vectors(struct builder *builder, const struct
 static enum tacit_status read_vectors(struct builder *builder)
 {
     struct source source;
-    enum tacit_status status =
-        open_source(&source, builder->spec, builder->spec->item_table, builder->error);
-    if (status != TACIT_OK)
-        return status;
-    status = read_item_vectors(builder, &source);
+    TACIT_TRY(open_source(&source, builder->spec, builder->spec->item_table, builder->error));
+    enum tacit_status status = read_item_vectors(builder, &source);
     tacit_table_free(&source.table);
     return status;
 }
@@ -511,9 +497,7 @@ static enum tacit_status write_log(struct builder *builder)
 static enum tacit_status build(struct builder *builder, struct tacit_context_data *data)
 {
     struct tacit_context_spec const *const spec = builder->spec;
-    enum tacit_status status = read_decisions(builder, data);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(read_decisions(builder, data));
     if (builder->items.count < spec->arm_count)
         return data_fail(builder->error, TACIT_INVALID, spec->table, 0,
                          "it has %u items; at least one an arm is needed", builder->items.count);
@@ -522,8 +506,8 @@ static enum tacit_status build(struct builder *builder, struct tacit_context_dat
     builder->blank = calloc(TACIT_BITS_WORDS(builder->items.count), sizeof *builder->blank);
     if (builder->vectors == NULL || builder->blank == NULL)
         return out_of_memory(builder);
-    status = spec->text_count > 0 ? read_texts(builder, data) : read_vectors(builder);
-    return status == TACIT_OK ? write_log(builder) : status;
+    TACIT_TRY(spec->text_count > 0 ? read_texts(builder, data) : read_vectors(builder));
+    return write_log(builder);
 }
 
 /* ---- Offers: all arms of each decision ---- */
@@ -538,12 +522,9 @@ static enum tacit_status read_arm(struct builder *builder, const struct source *
     uint32_t const row = item + 1;
     char const *const decision = field(source, row, columns[1]);
     char const *const who = field(source, row, columns[0]);
-    enum tacit_status status =
-        read_vector(source, row, features, builder->vectors + (size_t)item * spec->dimension);
-    if (status == TACIT_OK)
-        status = number_at(source, row, columns[2], &builder->rewards[item]);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(
+        read_vector(source, row, features, builder->vectors + (size_t)item * spec->dimension));
+    TACIT_TRY(number_at(source, row, columns[2], &builder->rewards[item]));
     uint32_t const agent = data_names_add(&builder->agents, who, strlen(who));
     if (agent == NOBODY)
         return out_of_memory(builder);
@@ -590,12 +571,9 @@ static enum tacit_status read_offers(struct builder *builder, const struct sourc
 static enum tacit_status build_offers(struct builder *builder, struct tacit_context_data *data)
 {
     struct source source;
-    enum tacit_status status =
-        open_source(&source, builder->spec, builder->spec->table, builder->error);
-    if (status != TACIT_OK)
-        return status;
-    status = source.table.row_count < 2 ? fail(&source, 0, "it has no rows")
-                                        : read_offers(builder, &source);
+    TACIT_TRY(open_source(&source, builder->spec, builder->spec->table, builder->error));
+    enum tacit_status status = source.table.row_count < 2 ? fail(&source, 0, "it has no rows")
+                                                          : read_offers(builder, &source);
     data->read_count = source.table.row_count - (source.table.row_count > 0 ? 1u : 0u);
     data->agents_seen = builder->agents.count;
     tacit_table_free(&source.table);

@@ -202,10 +202,8 @@ static enum tacit_status stated_sum(const char *directory, const char *relative,
     if (size < 0 || (size_t)size >= sizeof path)
         return data_fail(error, TACIT_IO, directory, 0, "the path is too long");
     struct data_unpacked sums;
-    enum tacit_status status = data_unpack_file(&sums, path, SUMS_BYTES_MAX, error);
-    if (status != TACIT_OK)
-        return status;
-    status = find_sum(sums.bytes, relative, path, sum, error);
+    TACIT_TRY(data_unpack_file(&sums, path, SUMS_BYTES_MAX, error));
+    enum tacit_status status = find_sum(sums.bytes, relative, path, sum, error);
     free(sums.bytes);
     return status;
 }
@@ -218,13 +216,9 @@ enum tacit_status tacit_dataset_verify(const char *directory, const char *relati
     if (size < 0 || (size_t)size >= sizeof path)
         return data_fail(error, TACIT_IO, directory, 0, "the path is too long");
     unsigned char stated[SUM_BYTES];
-    enum tacit_status status = stated_sum(directory, relative, stated, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(stated_sum(directory, relative, stated, error));
     unsigned char found[SUM_BYTES];
-    status = digest_file(path, found, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(digest_file(path, found, error));
     if (memcmp(stated, found, SUM_BYTES) != 0)
         return data_fail(error, TACIT_INVALID, path, 0,
                          "its sha256 is not the one in SHA256SUMS; the file is another or "

@@ -70,12 +70,10 @@ enum tacit_status tacit_edges_read(struct tacit_edges *edges, const char *path,
 {
     TACIT_ASSERT(agent_count > 0);
     struct tacit_table table;
-    enum tacit_status status = data_table_read_ruled(&table, path, RULE, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(data_table_read_ruled(&table, path, RULE, error));
     struct tacit_edge *const items = malloc((table.row_count + (size_t)1) * sizeof *items);
-    status = items == NULL ? data_fail_memory(error, path)
-                           : read_pairs(items, &table, path, agent_count, error);
+    enum tacit_status status = items == NULL ? data_fail_memory(error, path)
+                                             : read_pairs(items, &table, path, agent_count, error);
     if (status == TACIT_OK)
         *edges = (struct tacit_edges){.items = items, .count = table.row_count};
     else

@@ -84,13 +84,9 @@ static enum tacit_status read_idx(struct tacit_images *images, const struct data
                                   const char *label_path, struct tacit_error *error)
 {
     struct tacit_images taken = {0};
-    enum tacit_status status = check_idx_images(pixels, &taken, image_path, error);
-    if (status == TACIT_OK)
-        status = check_idx_labels(labels, taken.count, label_path, error);
-    if (status == TACIT_OK)
-        status = make_room(&taken, image_path, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(check_idx_images(pixels, &taken, image_path, error));
+    TACIT_TRY(check_idx_labels(labels, taken.count, label_path, error));
+    TACIT_TRY(make_room(&taken, image_path, error));
     memcpy(taken.pixels, pixels->bytes + 16, pixels->size - 16);
     memcpy(taken.labels, labels->bytes + 8, taken.count);
     *images = taken;
@@ -123,9 +119,7 @@ static enum tacit_status add_cifar10(struct tacit_images *images, const char *pa
 {
     struct data_unpacked file;
     size_t const row = CIFAR_PIXELS + 1;
-    enum tacit_status const status = data_unpack_file(&file, path, IMAGE_FILE_BYTES_MAX, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(data_unpack_file(&file, path, IMAGE_FILE_BYTES_MAX, error));
     if (file.size == 0 || file.size % row != 0) {
         size_t const size = file.size;
         free(file.bytes);

@@ -254,10 +254,7 @@ static enum tacit_status find_rule_columns(struct builder *builder)
     uint32_t *next = builder->rule_columns;
     for (uint32_t arm = 0; arm < spec->arm_count; arm++) {
         for (uint32_t i = 0; i < spec->arms[arm].column_count; i++) {
-            enum tacit_status const status =
-                find_column(builder, spec->arms[arm].columns[i], next++);
-            if (status != TACIT_OK)
-                return status;
+            TACIT_TRY(find_column(builder, spec->arms[arm].columns[i], next++));
         }
     }
     return TACIT_OK;
@@ -275,10 +272,8 @@ static enum tacit_status find_arms_by_rules(struct builder *builder)
 static enum tacit_status find_arms_by_column(struct builder *builder)
 {
     const struct tacit_log_spec *const spec = builder->spec;
-    enum tacit_status const status =
-        collect_values(builder, builder->arm_column, spec->missing.arm, &builder->arm_values);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(
+        collect_values(builder, builder->arm_column, spec->missing.arm, &builder->arm_values));
     builder->arm_count = builder->arm_values.count;
     return check_values(builder, spec->arm_column, &builder->arm_values, spec->arm_count,
                         TACIT_ARMS_MAX, "arms");
@@ -301,14 +296,10 @@ static enum tacit_status split_by_column(struct builder *builder)
 {
     const char *const stand_in = builder->spec->missing.agent;
     uint32_t const column = builder->agent_column;
-    enum tacit_status status = collect_values(builder, column, stand_in, &builder->agent_values);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(collect_values(builder, column, stand_in, &builder->agent_values));
     builder->agent_count = builder->agent_values.count;
-    status = check_values(builder, builder->spec->agent_column, &builder->agent_values,
-                          builder->spec->agent_count, TACIT_AGENTS_MAX, "agents");
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(check_values(builder, builder->spec->agent_column, &builder->agent_values,
+                           builder->spec->agent_count, TACIT_AGENTS_MAX, "agents"));
     for (uint32_t row = 0; row < builder->n; row++)
         builder->agents[row] =
             value_index(&builder->agent_values, filled_at(builder, row, column, stand_in));
@@ -427,8 +418,8 @@ static enum tacit_status add_entry(struct builder *builder, uint32_t row, uint32
     }
     struct entry *const entry = &builder->entries[builder->entry_count++];
     entry->cell = builder->agents[row] * builder->arm_count + arm;
-    enum tacit_status const status = read_unit(builder, row, &entry->unit);
-    return status == TACIT_OK ? read_reward(builder, row, &entry->reward) : status;
+    TACIT_TRY(read_unit(builder, row, &entry->unit));
+    return read_reward(builder, row, &entry->reward);
 }
 
 /* With rules a row counts in every arm whose rule it fits, or in none. */
@@ -443,9 +434,7 @@ static enum tacit_status add_row(struct builder *builder, uint32_t row)
     bool counts = false;
     for (uint32_t arm = 0; arm < spec->arm_count; arm++) {
         if (rule_matches(builder, row, &spec->arms[arm], columns)) {
-            enum tacit_status const status = add_entry(builder, row, arm);
-            if (status != TACIT_OK)
-                return status;
+            TACIT_TRY(add_entry(builder, row, arm));
             counts = true;
         }
         columns += spec->arms[arm].column_count;
@@ -461,9 +450,7 @@ static enum tacit_status collect_entries(struct builder *builder)
         return REFUSE(builder, 0, "%u agents with %u arms; at most %llu cells (agent, arm)",
                       builder->agent_count, builder->arm_count, (unsigned long long)LOG_CELLS_MAX);
     for (uint32_t row = 0; row < builder->n; row++) {
-        enum tacit_status const status = add_row(builder, row);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(add_row(builder, row));
     }
     return TACIT_OK;
 }
@@ -618,9 +605,7 @@ static enum tacit_status copy_fields(const struct builder *builder, struct tacit
         return fail_memory(builder);
     for (uint32_t i = 0; i < spec->column_count; i++) {
         uint32_t column = 0;
-        enum tacit_status const status = find_column(builder, spec->columns[i], &column);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(find_column(builder, spec->columns[i], &column));
         for (uint32_t row = 0; row < builder->n; row++) {
             const char *const field = field_at(builder, row, column);
             rows->fields[(size_t)row * spec->column_count + i] = field;
@@ -657,9 +642,7 @@ static enum tacit_status fill_rows(const struct builder *builder, struct tacit_l
         rows->propensities == NULL)
         return fail_memory(builder);
     for (uint32_t row = 0; row < builder->n; row++) {
-        enum tacit_status const status = read_propensity(builder, row, &rows->propensities[row]);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(read_propensity(builder, row, &rows->propensities[row]));
         rows->agents[row] = builder->agents[row];
         rows->arms[row] = builder->entries[row].cell % builder->arm_count;
         rows->rewards[row] = builder->entries[row].reward;
@@ -850,18 +833,18 @@ static enum tacit_status find_columns(struct builder *builder)
     if (builder->table->row_count < 2)
         return REFUSE(builder, 0,
                       "no rows; the first line names the columns, a row a pull follows");
-    enum tacit_status status = find_column(builder, spec->reward_column, &builder->reward_column);
-    if (status == TACIT_OK && spec->arms == NULL)
-        status = find_column(builder, spec->arm_column, &builder->arm_column);
-    if (status == TACIT_OK && spec->split == TACIT_LOG_BY_COLUMN)
-        status = find_column(builder, spec->agent_column, &builder->agent_column);
-    if (status == TACIT_OK && spec->propensity_column != NULL)
-        status = find_column(builder, spec->propensity_column, &builder->propensity_column);
-    if (status == TACIT_OK && spec->time_column != NULL)
-        status = find_column(builder, spec->time_column, &builder->time_column);
-    if (status == TACIT_OK && spec->unit_column != NULL)
-        status = find_column(builder, spec->unit_column, &builder->unit_column);
-    return status;
+    TACIT_TRY(find_column(builder, spec->reward_column, &builder->reward_column));
+    if (spec->arms == NULL)
+        TACIT_TRY(find_column(builder, spec->arm_column, &builder->arm_column));
+    if (spec->split == TACIT_LOG_BY_COLUMN)
+        TACIT_TRY(find_column(builder, spec->agent_column, &builder->agent_column));
+    if (spec->propensity_column != NULL)
+        TACIT_TRY(find_column(builder, spec->propensity_column, &builder->propensity_column));
+    if (spec->time_column != NULL)
+        TACIT_TRY(find_column(builder, spec->time_column, &builder->time_column));
+    return spec->unit_column != NULL
+               ? find_column(builder, spec->unit_column, &builder->unit_column)
+               : TACIT_OK;
 }
 
 /* NULL: nothing is missing in the row; else the counter of its reason, and *column is the empty

@@ -45,13 +45,11 @@ static enum tacit_status read_values(double *values, const struct tacit_table *t
 static enum tacit_status convert(struct tacit_means *means, const struct tacit_table *table,
                                  struct range range, const char *path, struct tacit_error *error)
 {
-    enum tacit_status status = check_shape(table, path, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(check_shape(table, path, error));
     double *const values = malloc((size_t)table->row_count * table->column_count * sizeof *values);
     if (values == NULL)
         return data_fail_memory(error, path);
-    status = read_values(values, table, range, path, error);
+    enum tacit_status status = read_values(values, table, range, path, error);
     if (status != TACIT_OK) {
         free(values);
         return status;
@@ -68,11 +66,9 @@ enum tacit_status tacit_means_read(struct tacit_means *means, const char *path, 
     TACIT_ASSERT(isfinite(hi));
     TACIT_ASSERT(lo <= hi);
     struct tacit_table table;
+    TACIT_TRY(data_table_read_ruled(&table, path, "every row has one field an arm", error));
     enum tacit_status status =
-        data_table_read_ruled(&table, path, "every row has one field an arm", error);
-    if (status != TACIT_OK)
-        return status;
-    status = convert(means, &table, (struct range){.lo = lo, .hi = hi}, path, error);
+        convert(means, &table, (struct range){.lo = lo, .hi = hi}, path, error);
     tacit_table_free(&table);
     return status;
 }

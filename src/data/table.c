@@ -133,15 +133,11 @@ static enum tacit_status read_field(struct parser *parser, bool *row_ends)
     char *end = start;
     char *after = start;
     if (quoted) {
-        enum tacit_status const status = scan_quoted(parser, start, &end, &after);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(scan_quoted(parser, start, &end, &after));
     } else {
         end = after = scan_bare(parser, start);
     }
-    enum tacit_status const status = pass_delimiter(parser, after, quoted, row_ends);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(pass_delimiter(parser, after, quoted, row_ends));
     *end = '\0';
     return add_field(parser, start);
 }
@@ -165,12 +161,10 @@ static enum tacit_status read_row(struct parser *parser)
     size_t const field_first = parser->field_count;
     bool row_ends = false;
     while (!row_ends) {
-        enum tacit_status const status = read_field(parser, &row_ends);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(read_field(parser, &row_ends));
     }
-    enum tacit_status const status = check_width(parser, line, parser->field_count - field_first);
-    return status == TACIT_OK ? add_row(parser, line) : status;
+    TACIT_TRY(check_width(parser, line, parser->field_count - field_first));
+    return add_row(parser, line);
 }
 
 /* Passes over empty lines and comments. Ensures: next is at a row or at the end. */
@@ -196,9 +190,7 @@ static void pass_idle_lines(struct parser *parser)
 /* The fields are cut with NULs, so one in the file would cut a field where nobody sees it. */
 static enum tacit_status refuse_nul(const struct parser *parser, const struct data_unpacked *file)
 {
-    enum tacit_status const status = data_refuse_utf16(file, parser->path, parser->error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(data_refuse_utf16(file, parser->path, parser->error));
     const char *const nul = memchr(file->bytes, '\0', file->size);
     if (nul == NULL)
         return TACIT_OK;
@@ -268,8 +260,8 @@ enum tacit_status data_table_read_ruled(struct tacit_table *table, const char *p
 {
     struct data_unpacked file;
     struct parser parser = {.path = path, .rule = rule, .error = error, .separator = ','};
-    enum tacit_status const status = data_unpack_file(&file, path, TACIT_UNPACKED_BYTES_MAX, error);
-    return status == TACIT_OK ? cut(table, &file, &parser) : status;
+    TACIT_TRY(data_unpack_file(&file, path, TACIT_UNPACKED_BYTES_MAX, error));
+    return cut(table, &file, &parser);
 }
 
 #define SAME_WIDTH "every row has the same number of fields"
@@ -289,10 +281,9 @@ enum tacit_status tacit_table_read_dialect(struct tacit_table *table, const char
         .path = path, .rule = SAME_WIDTH, .error = error, .separator = dialect->separator};
     TACIT_ASSERT(dialect->separator != '"');
     TACIT_ASSERT(dialect->separator != '\n');
-    enum tacit_status status = data_unpack_file(&file, path, TACIT_UNPACKED_BYTES_MAX, error);
-    if (status == TACIT_OK)
-        status = data_recode(&file, path, dialect->encoding, error);
-    return status == TACIT_OK ? cut(table, &file, &parser) : status;
+    TACIT_TRY(data_unpack_file(&file, path, TACIT_UNPACKED_BYTES_MAX, error));
+    TACIT_TRY(data_recode(&file, path, dialect->encoding, error));
+    return cut(table, &file, &parser);
 }
 
 enum tacit_status data_table_read_member(struct tacit_table *table, const char *path,
@@ -304,10 +295,8 @@ enum tacit_status data_table_read_member(struct tacit_table *table, const char *
     struct data_unpacked file;
     struct parser parser = {
         .path = path, .rule = SAME_WIDTH, .error = error, .separator = dialect->separator};
-    enum tacit_status status = data_unpack_file(&file, path, TACIT_UNPACKED_BYTES_MAX, error);
-    if (status != TACIT_OK)
-        return status;
-    status = data_archive_extract(&file, path, member, error);
+    TACIT_TRY(data_unpack_file(&file, path, TACIT_UNPACKED_BYTES_MAX, error));
+    enum tacit_status status = data_archive_extract(&file, path, member, error);
     if (status != TACIT_OK)
         free(file.bytes);
     else

@@ -63,9 +63,7 @@ static enum tacit_status sink_close(struct sink *sink, enum tacit_status status,
 static enum tacit_status read_stream(struct sink *sink, FILE *file)
 {
     for (;;) {
-        enum tacit_status const status = sink_room(sink);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(sink_room(sink));
         size_t const got = fread(sink->bytes + sink->size, 1, sink->capacity - sink->size, file);
         if (got == 0 && ferror(file))
             return data_fail(sink->error, TACIT_IO, sink->path, 0, "%s", strerror(errno));
@@ -188,11 +186,9 @@ enum tacit_status data_unpack_file(struct data_unpacked *unpacked, const char *p
     if (!is_xz && !ends_in(path, ".gz"))
         return read_plain(unpacked, path, bytes_max, error);
     struct data_unpacked packed;
-    enum tacit_status status = read_plain(&packed, path, bytes_max, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(read_plain(&packed, path, bytes_max, error));
     struct sink sink = {.bytes_max = bytes_max, .path = path, .error = error};
-    status = is_xz ? unpack_xz(&sink, &packed) : unpack_gz(&sink, &packed);
+    enum tacit_status status = is_xz ? unpack_xz(&sink, &packed) : unpack_gz(&sink, &packed);
     free(packed.bytes);
     return sink_close(&sink, status, unpacked);
 }

@@ -309,10 +309,7 @@ static enum tacit_status make_log(struct tacit_experiment *experiment, const cha
     struct tacit_log *const log = data->rows == NULL ? &data->log : &data->rows->log;
     bool const is_at_once =
         data->use == TACIT_EXPERIMENT_AT_ONCE && experiment->config->unit_rewards == 0;
-    enum tacit_status const status =
-        data->rows == NULL ? build_log(experiment, path, error) : TACIT_OK;
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(data->rows == NULL ? build_log(experiment, path, error) : TACIT_OK);
     if (is_at_once && log->gathered.start == NULL && tacit_log_gather(log) != TACIT_OK)
         return out_of_memory(error);
     data->log = *log;
@@ -326,9 +323,7 @@ static enum tacit_status use_log(struct tacit_experiment *experiment, const char
                                  struct tacit_error *error)
 {
     enum tacit_experiment_use const use = experiment->data->use;
-    enum tacit_status const status = make_log(experiment, path, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(make_log(experiment, path, error));
     struct tacit_log const *const log = &experiment->data->log;
     if (log->arm_count < 2)
         return tacit_experiment_refuse(experiment, "environment.logged.arm",
@@ -415,9 +410,7 @@ static enum tacit_status set_up_environment(struct tacit_experiment *experiment,
     experiment->sim.env.kind = config->environment;
     experiment->sim.env.sd = config->sd;
     if (config->source != NULL) {
-        enum tacit_status const status = set_up_source(experiment, error);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(set_up_source(experiment, error));
     }
     if (config->environment == TACIT_ENV_LOGGED)
         return set_up_log(experiment, error);
@@ -537,10 +530,8 @@ enum tacit_status tacit_experiment_site_mechanism(struct tacit_experiment *exper
         .epsilon_per_reward = milli == TACIT_NO_FLOOR ? (double)INFINITY : milli / 1e3,
         .lo = config->lo,
         .hi = config->hi};
-    enum tacit_status const status = tacit_mechanism_init(mechanism, &own);
-    return status == TACIT_OK
-               ? tacit_experiment_add_helper(experiment, mechanism->epsilon_nano, error)
-               : status;
+    TACIT_TRY(tacit_mechanism_init(mechanism, &own));
+    return tacit_experiment_add_helper(experiment, mechanism->epsilon_nano, error);
 }
 
 /* ---- Recording ---- */
@@ -683,15 +674,14 @@ enum tacit_status tacit_experiment_load_for(struct tacit_experiment *experiment,
                                             struct tacit_error *error)
 {
     *experiment = (struct tacit_experiment){0};
-    enum tacit_status status = tacit_config_load(&experiment->config, path, settings, set_count,
-                                                 tacit_family_files(), error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_config_load(&experiment->config, path, settings, set_count,
+                                tacit_family_files(), error));
     experiment->data = calloc(1, sizeof *experiment->data);
     if (experiment->data != NULL)
         *experiment->data = (struct tacit_experiment_data){
             .use = use, .rows = rows != NULL && rows->data->log.start != NULL ? rows->data : NULL};
-    status = experiment->data == NULL ? out_of_memory(error) : set_up(experiment, error);
+    enum tacit_status status =
+        experiment->data == NULL ? out_of_memory(error) : set_up(experiment, error);
     if (status != TACIT_OK)
         tacit_experiment_free(experiment);
     return status;

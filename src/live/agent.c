@@ -51,21 +51,15 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
     agent->expiry_timer = live_timer_new(daemon->loop, agent_on_expiry, agent);
     if (agent->core_timer == NULL || agent->expiry_timer == NULL)
         return TACIT_MEMORY;
-    enum tacit_status status = agent_task_open(agent, error);
-    if (status == TACIT_OK)
-        status = live_api_new(&agent->api, &api);
-    if (status == TACIT_OK)
-        status = live_http_open(&daemon->http, daemon->loop, &config->daemon.http, live_api_handle,
-                                agent->api, error);
-    if (status == TACIT_OK)
-        status = live_observe_open(&agent->observe, daemon->loop, &config->daemon.observe,
-                                   live_api_show, agent->api, error);
-    if (status == TACIT_OK)
-        status = live_bus_open(&daemon->bus, daemon->loop, &config->daemon.bus, &events, error);
-    if (status == TACIT_OK)
-        status = live_control_open(&agent->control, daemon, config->daemon.state_directory,
-                                   agent_on_command, agent);
-    return status;
+    TACIT_TRY(agent_task_open(agent, error));
+    TACIT_TRY(live_api_new(&agent->api, &api));
+    TACIT_TRY(live_http_open(&daemon->http, daemon->loop, &config->daemon.http, live_api_handle,
+                             agent->api, error));
+    TACIT_TRY(live_observe_open(&agent->observe, daemon->loop, &config->daemon.observe,
+                                live_api_show, agent->api, error));
+    TACIT_TRY(live_bus_open(&daemon->bus, daemon->loop, &config->daemon.bus, &events, error));
+    return live_control_open(&agent->control, daemon, config->daemon.state_directory,
+                             agent_on_command, agent);
 }
 
 static void close_all(struct agent *agent)

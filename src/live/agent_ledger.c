@@ -8,11 +8,8 @@
 enum tacit_status agent_ledger_restore(struct agent *agent)
 {
     bool found;
-    enum tacit_status status =
-        live_store_get_value(agent->daemon.store, SPENT, &agent->spent_nano, &found);
-    if (status == TACIT_OK)
-        status = live_store_get_value(agent->daemon.store, UNIT_MOST, &agent->unit_most, &found);
-    return status;
+    TACIT_TRY(live_store_get_value(agent->daemon.store, SPENT, &agent->spent_nano, &found));
+    return live_store_get_value(agent->daemon.store, UNIT_MOST, &agent->unit_most, &found);
 }
 
 /* A smaller one changes nothing. */

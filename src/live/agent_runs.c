@@ -40,10 +40,8 @@ static enum tacit_status adopt_config(struct agent *agent, struct tacit_error *e
 
 enum tacit_status agent_runs_restore(struct agent *agent, struct tacit_error *error)
 {
-    enum tacit_status status = live_runs_open(&agent->runs.all, agent->daemon.store);
-    if (status == TACIT_OK && live_store_has_new_config(agent->daemon.store))
-        status = adopt_config(agent, error);
-    return status;
+    TACIT_TRY(live_runs_open(&agent->runs.all, agent->daemon.store));
+    return live_store_has_new_config(agent->daemon.store) ? adopt_config(agent, error) : TACIT_OK;
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */

@@ -79,19 +79,12 @@ enum tacit_status agent_restore_times(struct agent *agent)
 {
     uint64_t clock_ms = 0;
     struct live_wait wait = {0};
-    enum tacit_status status = get_value(agent, clock_name, &clock_ms);
-    if (status == TACIT_OK)
-        status = get_value(agent, wait_name, &wait.wait_ms);
-    if (status == TACIT_OK)
-        status = get_value(agent, in_time_name, &wait.in_time);
-    if (status == TACIT_OK)
-        status = get_value(agent, late_name, &wait.late);
-    if (status == TACIT_OK)
-        status = get_value(agent, arms_since_name, &agent->arms_since_unix_s);
-    if (status == TACIT_OK)
-        status = restore_missed(agent);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(get_value(agent, clock_name, &clock_ms));
+    TACIT_TRY(get_value(agent, wait_name, &wait.wait_ms));
+    TACIT_TRY(get_value(agent, in_time_name, &wait.in_time));
+    TACIT_TRY(get_value(agent, late_name, &wait.late));
+    TACIT_TRY(get_value(agent, arms_since_name, &agent->arms_since_unix_s));
+    TACIT_TRY(restore_missed(agent));
     agent->clock = live_state_clock_start(clock_ms, live_now_us());
     agent->kept_wait_ms = wait.wait_ms;
     if (wait.wait_ms > 0)

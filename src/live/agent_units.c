@@ -58,9 +58,7 @@ enum tacit_status agent_unit_digest(struct agent *agent, const char *unit,
     size_t const length = strnlen(unit, LIVE_KEY_BYTES_MAX + 1);
     if (length < 1 || length > LIVE_KEY_BYTES_MAX)
         return TACIT_INVALID;
-    enum tacit_status const status = agent->has_unit_key ? TACIT_OK : open_key(agent);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(agent->has_unit_key ? TACIT_OK : open_key(agent));
     struct tacit_hmac hmac = tacit_hmac_init(agent->unit_key);
     tacit_hmac_update(&hmac, unit, length);
     tacit_hmac_final(&hmac, code);

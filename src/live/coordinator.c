@@ -875,17 +875,13 @@ static enum tacit_status connect_all(struct coordinator *coordinator, struct tac
     if (coordinator->timer == NULL || coordinator->retained_wait == NULL ||
         coordinator->watch == NULL)
         return TACIT_MEMORY;
-    enum tacit_status status = live_http_open(&daemon->http, daemon->loop, &config->daemon.http,
-                                              on_request, coordinator, error);
-    if (status == TACIT_OK)
-        status = live_observe_open(&coordinator->observe, daemon->loop, &config->daemon.observe,
-                                   on_request, coordinator, error);
-    if (status == TACIT_OK)
-        status = live_bus_open(&daemon->bus, daemon->loop, &config->daemon.bus, &events, error);
-    if (status == TACIT_OK)
-        status = live_control_open(&coordinator->control, daemon, config->daemon.state_directory,
-                                   on_command, coordinator);
-    return status;
+    TACIT_TRY(live_http_open(&daemon->http, daemon->loop, &config->daemon.http, on_request,
+                             coordinator, error));
+    TACIT_TRY(live_observe_open(&coordinator->observe, daemon->loop, &config->daemon.observe,
+                                on_request, coordinator, error));
+    TACIT_TRY(live_bus_open(&daemon->bus, daemon->loop, &config->daemon.bus, &events, error));
+    return live_control_open(&coordinator->control, daemon, config->daemon.state_directory,
+                             on_command, coordinator);
 }
 
 /* Commits what restore has put into the batch: the term that the operator begins. Nothing runs. */

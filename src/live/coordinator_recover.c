@@ -167,21 +167,15 @@ static enum tacit_status put_all(struct recovery *recovery, const void *bytes, s
     struct live_entry const *const best = &recovery->best.head;
     uint64_t const term = term_of(recovery, size);
     TACIT_ASSERT(term >= best->term && recovery->best.envelope != NULL);
-    enum tacit_status status = live_store_begin(store);
-    if (status == TACIT_OK && size > 0)
-        status = live_store_put_core(store, bytes, size);
-    if (status == TACIT_OK)
-        status = live_store_put_value(store, LIVE_RUN_NONCE, recovery->run.run_nonce);
-    if (status == TACIT_OK)
-        status = live_store_put_value(store, LIVE_ENVELOPES_TERM, term);
-    if (status == TACIT_OK)
-        status = live_store_put_value(store, LIVE_HUB_REBUILT_TERM, best->term);
-    if (status == TACIT_OK)
-        status = live_store_put_value(store, LIVE_HUB_REBUILT_NUMBER, best->number);
-    if (status == TACIT_OK)
-        status =
-            live_store_put_entry(store, best->run, recovery->best.envelope, recovery->best.size);
-    return status == TACIT_OK ? live_store_commit(store) : status;
+    TACIT_TRY(live_store_begin(store));
+    if (size > 0)
+        TACIT_TRY(live_store_put_core(store, bytes, size));
+    TACIT_TRY(live_store_put_value(store, LIVE_RUN_NONCE, recovery->run.run_nonce));
+    TACIT_TRY(live_store_put_value(store, LIVE_ENVELOPES_TERM, term));
+    TACIT_TRY(live_store_put_value(store, LIVE_HUB_REBUILT_TERM, best->term));
+    TACIT_TRY(live_store_put_value(store, LIVE_HUB_REBUILT_NUMBER, best->number));
+    TACIT_TRY(live_store_put_entry(store, best->run, recovery->best.envelope, recovery->best.size));
+    return live_store_commit(store);
 }
 
 /* Builds the hub from the newest entry, and writes it. Errors: nothing was written; recovery->why
@@ -193,15 +187,14 @@ static enum tacit_status write_state(struct recovery *recovery)
     struct live_hub *hub = NULL;
     size_t size;
     TACIT_ASSERT(best->number > 0 && protocol->is_rebuilt);
-    enum tacit_status status = check_agreement(recovery);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(check_agreement(recovery));
     if (!best->has_state)
         return live_refuse(&recovery->why, TACIT_ROLLBACK,
                            "what the sites hold of this run does not build its state again: it was "
                            "too large for a message; %s",
                            live_hub_replicated_log_over(protocol->one_run != NULL));
-    status = live_hub_rebuild(protocol, &hub, &recovery->run, best->state, best->state_size);
+    enum tacit_status status =
+        live_hub_rebuild(protocol, &hub, &recovery->run, best->state, best->state_size);
     if (status == TACIT_MALFORMED)
         (void)live_refuse(
             &recovery->why, status,
@@ -299,10 +292,9 @@ static enum tacit_status follow_sites(struct recovery *recovery)
         return TACIT_OK;
     live_log(LIVE_LOG_WARNING, "term", "a site is in term %llu: the next one begins",
              (unsigned long long)last);
-    enum tacit_status status = live_store_begin(store);
-    if (status == TACIT_OK)
-        status = live_store_put_value(store, LIVE_ENVELOPES_TERM, last + 1);
-    return status == TACIT_OK ? live_store_commit(store) : status;
+    TACIT_TRY(live_store_begin(store));
+    TACIT_TRY(live_store_put_value(store, LIVE_ENVELOPES_TERM, last + 1));
+    return live_store_commit(store);
 }
 
 /* The newest entry becomes the state, unless the state that is here is as new. */
@@ -582,11 +574,8 @@ enum tacit_status live_coordinator_recover(const struct live_coordinator_config 
                            "the protocol %s is not built again from what its sites hold: %s",
                            config->protocol->wire->name,
                            live_hub_replicated_log_over(config->protocol->one_run != NULL));
-    enum tacit_status status =
-        live_daemon_open(&recovery.daemon, config->daemon.state_directory, identity, error);
-    if (status != TACIT_OK)
-        return status;
-    status = open_all(&recovery, error);
+    TACIT_TRY(live_daemon_open(&recovery.daemon, config->daemon.state_directory, identity, error));
+    enum tacit_status status = open_all(&recovery, error);
     if (status == TACIT_OK) {
         live_log(LIVE_LOG_WARNING, "recovering",
                  "waits until %u of %u sites have shown what they hold", wanted_count(&recovery),

@@ -213,10 +213,8 @@ enum tacit_status live_daemon_open(struct live_daemon *daemon, const char *state
     daemon->end = &daemon->first;
     harden();
     bound_memory();
-    enum tacit_status status = live_entropy_check(error);
-    if (status != TACIT_OK)
-        return status;
-    status = live_loop_open(&daemon->loop);
+    TACIT_TRY(live_entropy_check(error));
+    enum tacit_status status = live_loop_open(&daemon->loop);
     if (status == TACIT_OK)
         status = live_loop_catch_signals(daemon->loop, on_stop, daemon);
     if (status == TACIT_OK)

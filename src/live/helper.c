@@ -97,21 +97,17 @@ static enum tacit_status connect_all(struct daemon *daemon, struct tacit_error *
     daemon->watch = live_timer_new(base->loop, on_watch, daemon);
     if (daemon->watch == NULL)
         return TACIT_MEMORY;
-    enum tacit_status const status = live_http_open(&base->http, base->loop, &config->daemon.http,
-                                                    helper_status_answer, &daemon->helper, error);
-    return status == TACIT_OK
-               ? live_bus_open(&base->bus, base->loop, &config->daemon.bus, &events, error)
-               : status;
+    TACIT_TRY(live_http_open(&base->http, base->loop, &config->daemon.http, helper_status_answer,
+                             &daemon->helper, error));
+    return live_bus_open(&base->bus, base->loop, &config->daemon.bus, &events, error);
 }
 
 enum tacit_status live_helper_run(const struct live_helper_config *config,
                                   struct tacit_error *error)
 {
     struct daemon daemon = {.watch = NULL};
-    enum tacit_status status = helper_open(&daemon.helper, config, error);
-    if (status != TACIT_OK)
-        return status;
-    status = connect_all(&daemon, error);
+    TACIT_TRY(helper_open(&daemon.helper, config, error));
+    enum tacit_status status = connect_all(&daemon, error);
     if (status == TACIT_OK) {
         on_watch(&daemon);
         live_log(LIVE_LOG_INFO, "started", "helper of %s", config->federation);
@@ -140,11 +136,9 @@ enum tacit_status live_helper_answer(const struct live_helper_config *config, co
     struct helper helper;
     uint8_t *reply = NULL;
     size_t reply_size = 0;
-    enum tacit_status status = helper_open(&helper, config, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(helper_open(&helper, config, error));
     (void)helper_read_agreement(&helper);
-    status = helper_on_message(&helper, bytes, size, &reply, &reply_size);
+    enum tacit_status status = helper_on_message(&helper, bytes, size, &reply, &reply_size);
     if (helper.daemon.batch_is_open && helper.daemon.status == TACIT_OK) {
         enum tacit_status const written = live_store_commit(helper.daemon.store);
         helper.daemon.batch_is_open = false;

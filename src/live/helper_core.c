@@ -514,11 +514,9 @@ static enum tacit_status on_request(struct helper *helper, const uint8_t *bytes,
         return TACIT_REFUSED;
     }
     struct tacit_wire_shape const shape = {.agent_count = helper->core_config.run.site_count};
-    enum tacit_status status = tacit_wire_decode(&tacit_wire_helper_request, &shape, bytes, size,
-                                                 &request, tacit_wire_heap());
-    if (status != TACIT_OK)
-        return status;
-    status = tacit_helper_step(helper->core, request, &keys, &entropy, &update);
+    TACIT_TRY(tacit_wire_decode(&tacit_wire_helper_request, &shape, bytes, size, &request,
+                                tacit_wire_heap()));
+    enum tacit_status status = tacit_helper_step(helper->core, request, &keys, &entropy, &update);
     if (status == TACIT_OK && update.persist) {
         if (update.answer.verdict == TACIT_HELPER_ANSWERED)
             live_daemon_hold(&helper->daemon, now_us, request->round.count);

@@ -402,10 +402,8 @@ static enum tacit_status on_helper_message(struct live_hub *hub, const struct li
     if (event->bytes[0] != LIVE_TRUST_ANSWER || helper->kept->has_sealing != 1)
         return TACIT_UNEXPECTED;
     struct tacit_wire_shape const shape = {.agent_count = helper->run.site_count};
-    enum tacit_status const status = tacit_wire_decode(
-        &tacit_wire_helper_answer, &shape, event->bytes + 1, event->size - 1, &answer, &allocator);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_wire_decode(&tacit_wire_helper_answer, &shape, event->bytes + 1,
+                                event->size - 1, &answer, &allocator));
     return is_signed(hub, answer) ? close_round(hub, event, answer, update) : TACIT_STRANGER;
 }
 

@@ -161,16 +161,12 @@ static enum tacit_status read_announcement(struct live_site *site, const uint8_t
                                            size_t size, uint8_t digest[TACIT_WIRE_DIGEST_BYTES])
 {
     struct tacit_wire_allocator const allocator = live_room_allocator(&site->room);
-    enum tacit_status status = tacit_wire_decode(&tacit_wire_announcement, NULL, bytes, size,
-                                                 &site->announcement, &allocator);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_wire_decode(&tacit_wire_announcement, NULL, bytes, size, &site->announcement,
+                                &allocator));
     struct tacit_wire_agreement const *const agreement = &site->announcement->agreement;
     site->shape = (struct tacit_wire_shape){.arm_count = agreement->arm_count,
                                             .agent_count = agreement->agent_count};
-    status = tacit_wire_agreement_digest(agreement, digest, tacit_wire_heap());
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_wire_agreement_digest(agreement, digest, tacit_wire_heap()));
     tacit_commit_domain(site->config.federation, digest, site->domain);
     site->config.resend_after_us =
         live_site_resend_us(site->config.resend_after_us, agreement->agent_count);
@@ -180,7 +176,8 @@ static enum tacit_status read_announcement(struct live_site *site, const uint8_t
     if (site->own == NULL || site->plan == NULL || run == NULL)
         return TACIT_MEMORY;
     site->run = run;
-    status = tacit_wire_run_decode(site->ops->wire, site->announcement, run, &allocator);
+    enum tacit_status status =
+        tacit_wire_run_decode(site->ops->wire, site->announcement, run, &allocator);
     if (status == TACIT_OK)
         status = site->ops->configure(site);
     return status == TACIT_OK && site->room.is_short ? TACIT_MEMORY : status;
@@ -259,11 +256,10 @@ enum tacit_status live_site_join(const struct live_site_ops *ops, struct live_si
 {
     struct live_site *made;
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
-    enum tacit_status status = make(ops, &made, config, announcement, size, digest);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(make(ops, &made, config, announcement, size, digest));
     *objection = ops->objection(made); /* before memory is taken */
-    status = *objection != NULL ? TACIT_REFUSED : make_state(made, announcement, size, digest);
+    enum tacit_status status =
+        *objection != NULL ? TACIT_REFUSED : make_state(made, announcement, size, digest);
     if (status == TACIT_OK) {
         status = ops->core->init(made->state, made->own);
         TACIT_ASSERT(status == TACIT_OK); /* its size said that it is valid */
@@ -284,10 +280,8 @@ enum tacit_status live_site_restore(const struct live_site_ops *ops, struct live
     if (length > size - sizeof length)
         return TACIT_MALFORMED;
     uint8_t const *const announcement = (const uint8_t *)bytes + sizeof length;
-    enum tacit_status status = make(ops, &made, config, announcement, (size_t)length, digest);
-    if (status != TACIT_OK)
-        return status;
-    status = make_state(made, announcement, (size_t)length, digest);
+    TACIT_TRY(make(ops, &made, config, announcement, (size_t)length, digest));
+    enum tacit_status status = make_state(made, announcement, (size_t)length, digest);
     if (status == TACIT_OK)
         status = load_state(made, bytes, size);
     if (status == TACIT_OK && ops->keeps_objecting && ops->objection(made) != NULL)

@@ -236,12 +236,11 @@ static enum tacit_status open_state(struct live_hub *hub, const void *bytes, siz
         return TACIT_MEMORY;
     if (size != 0)
         memcpy(hub->state, bytes, size);
-    enum tacit_status status =
-        size == 0 ? core->init(hub->state, hub->own) : core->check(hub->state, core_size, hub->own);
-    if (status == TACIT_OK && helper != NULL)
-        status = live_hub_helper_open(helper, (unsigned char *)hub->state + core_size, helper_size,
-                                      size == 0);
-    return status;
+    TACIT_TRY(size == 0 ? core->init(hub->state, hub->own)
+                        : core->check(hub->state, core_size, hub->own));
+    return helper != NULL ? live_hub_helper_open(helper, (unsigned char *)hub->state + core_size,
+                                                 helper_size, size == 0)
+                          : TACIT_OK;
 }
 
 /* The family's part, then what is known of the helper (live_hub_snapshot). */

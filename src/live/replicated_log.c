@@ -100,8 +100,8 @@ enum tacit_status live_entry_load(struct live_held_entry *held, struct live_stor
 {
     uint8_t *bytes;
     size_t size;
-    enum tacit_status const status = live_store_get_entry(store, run, &bytes, &size);
-    return status == TACIT_OK ? live_entry_hold(held, bytes, size) : status;
+    TACIT_TRY(live_store_get_entry(store, run, &bytes, &size));
+    return live_entry_hold(held, bytes, size);
 }
 
 const char *live_entry_open(const struct live_envelopes *envelopes, const uint8_t *bytes,

@@ -38,8 +38,8 @@ enum tacit_status live_site_trust(const struct live_site *site, struct live_site
 
 enum tacit_status live_site_noise(struct live_site *site, struct live_site_trust *trust)
 {
-    enum tacit_status const status = live_site_mechanism(&site->config, &site->mechanism);
-    return status == TACIT_OK ? live_site_trust(site, trust) : status;
+    TACIT_TRY(live_site_mechanism(&site->config, &site->mechanism));
+    return live_site_trust(site, trust);
 }
 
 const char *live_site_trust_objection(const struct live_site *site)

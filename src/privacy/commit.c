@@ -70,9 +70,7 @@ enum tacit_status tacit_commit_make(const struct tacit_commit_scope *scope,
     TACIT_ASSERT(previous != NULL && commit != NULL);
     struct tacit_commit made = {.salt = {0}};
     if (!scope->is_numbered) {
-        enum tacit_status const status = entropy->fill(entropy->context, key, sizeof key);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(entropy->fill(entropy->context, key, sizeof key));
         struct tacit_hmac hmac = tacit_hmac_init(key);
         tacit_hmac_update(&hmac, release, size);
         tacit_hmac_final(&hmac, made.salt);

@@ -92,15 +92,11 @@ enum tacit_status tacit_discrete_gaussian(const struct tacit_gaussian *gaussian,
     for (uint32_t refused = 0; refused < REFUSALS_MAX; refused++) {
         int64_t y;
         bool is_kept;
-        enum tacit_status status = tacit_discrete_laplace_wide(t, 1, entropy, &y);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(tacit_discrete_laplace_wide(t, 1, entropy, &y));
         uint64_t const magnitude = (uint64_t)(y < 0 ? -y : y);
         uint64_t const distance = magnitude > gaussian->quotient ? magnitude - gaussian->quotient
                                                                  : gaussian->quotient - magnitude;
-        status = accept((wide)distance * distance, twice, entropy, &is_kept);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(accept((wide)distance * distance, twice, entropy, &is_kept));
         if (is_kept) {
             *noise = y;
             return TACIT_OK;

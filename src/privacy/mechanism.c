@@ -83,9 +83,7 @@ static enum tacit_status release_real(const struct tacit_mechanism *mechanism, d
 {
     TACIT_ASSERT(mechanism->laplace_scale > 0);
     uint64_t word;
-    enum tacit_status const status = random_entropy_word(entropy, random_is_stream(entropy), &word);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(random_entropy_word(entropy, random_is_stream(entropy), &word));
     double const u = random_uniform_of(word);
     /* Inverse of the Laplace distribution function; u is never 0, 1/2 or 1. */
     TACIT_ASSERT(u > 0);
@@ -111,10 +109,7 @@ enum tacit_status tacit_mechanism_release(const struct tacit_mechanism *mechanis
     if (mechanism->scale.kind == TACIT_SCALE_REAL)
         return release_real(mechanism, exact.real, entropy, &noised->real);
     int64_t noise;
-    enum tacit_status const status =
-        tacit_discrete_laplace(mechanism->scale_t, mechanism->scale_s, entropy, &noise);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_discrete_laplace(mechanism->scale_t, mechanism->scale_s, entropy, &noise));
     noised->steps = exact.steps + noise;
     return TACIT_OK;
 }

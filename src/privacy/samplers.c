@@ -18,10 +18,7 @@ RANDOM_INLINE enum tacit_status bernoulli_exp_from(uint64_t first, uint64_t nume
 {
     for (uint64_t k = first; k <= STEP_MAX; k++) {
         uint64_t draw;
-        enum tacit_status const status =
-            random_entropy_below(entropy, is_stream, denominator * k, &draw);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(random_entropy_below(entropy, is_stream, denominator * k, &draw));
         if (draw >= numerator) {
             *heads = k % 2 == 1;
             return TACIT_OK;
@@ -42,8 +39,8 @@ RANDOM_INLINE enum tacit_status bernoulli_exp_of_one(const struct tacit_entropy 
                                                      bool is_stream, bool *heads)
 {
     uint64_t word;
-    enum tacit_status const status = random_entropy_word(entropy, is_stream, &word);
-    return status == TACIT_OK ? bernoulli_exp_from(2, 1, 1, entropy, is_stream, heads) : status;
+    TACIT_TRY(random_entropy_word(entropy, is_stream, &word));
+    return bernoulli_exp_from(2, 1, 1, entropy, is_stream, heads);
 }
 
 enum tacit_status tacit_bernoulli_exp(uint64_t numerator, uint64_t denominator,
@@ -62,11 +59,8 @@ RANDOM_INLINE enum tacit_status truncated_geometric(uint64_t t, const struct tac
     for (uint32_t refused = 0; refused < RANDOM_REFUSALS_MAX; refused++) { /* chance e^-1 each */
         bool accepted;
         uint64_t draw;
-        enum tacit_status status = random_entropy_below(entropy, is_stream, t, &draw);
-        if (status == TACIT_OK)
-            status = bernoulli_exp(draw, t, entropy, is_stream, &accepted);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(random_entropy_below(entropy, is_stream, t, &draw));
+        TACIT_TRY(bernoulli_exp(draw, t, entropy, is_stream, &accepted));
         if (!accepted)
             continue;
         *u = draw;
@@ -83,9 +77,7 @@ RANDOM_INLINE enum tacit_status whole_scales(const struct tacit_entropy *entropy
     uint64_t count = 0;
     for (;;) {
         bool heads;
-        enum tacit_status const status = bernoulli_exp_of_one(entropy, is_stream, &heads);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(bernoulli_exp_of_one(entropy, is_stream, &heads));
         if (!heads)
             break;
         count++;
@@ -105,13 +97,9 @@ RANDOM_INLINE enum tacit_status discrete_laplace(uint64_t t, uint64_t s,
         uint64_t u;
         uint64_t v;
         uint64_t negative;
-        enum tacit_status status = truncated_geometric(t, entropy, is_stream, &u);
-        if (status == TACIT_OK)
-            status = whole_scales(entropy, is_stream, &v);
-        if (status == TACIT_OK)
-            status = random_entropy_below(entropy, is_stream, 2, &negative);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(truncated_geometric(t, entropy, is_stream, &u));
+        TACIT_TRY(whole_scales(entropy, is_stream, &v));
+        TACIT_TRY(random_entropy_below(entropy, is_stream, 2, &negative));
         uint64_t const magnitude = (u + t * v) / s; /* <= 2^50 * 2^13: fits */
         if (magnitude == 0 && negative == 1)
             continue; /* zero must not be counted twice */

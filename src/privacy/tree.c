@@ -127,11 +127,9 @@ TREE_INLINE enum tacit_status add_leaf(bool is_real, const struct tacit_tree_rul
     union tacit_sum last_noised;
     union tacit_sum merged_noised = {0};
     bool const is_apart = low < high && below != 0;
-    enum tacit_status status = tacit_mechanism_release(&rule->node, last, entropy, &last_noised);
-    if (status == TACIT_OK && is_apart)
-        status = tacit_mechanism_release(&rule->node, merged, entropy, &merged_noised);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_mechanism_release(&rule->node, last, entropy, &last_noised));
+    if (is_apart)
+        TACIT_TRY(tacit_mechanism_release(&rule->node, merged, entropy, &merged_noised));
     union tacit_sum sum = {0};
     if (above != 0)
         sum = tree->nodes[lowest_bit(above)].released;

@@ -74,9 +74,7 @@ enum tacit_status privacy_bernoulli_exp(uint64_t x, uint64_t t, const struct tac
 {
     for (uint64_t k = 1; k < STEP_MAX; k++) {
         bool goes_on;
-        enum tacit_status const status = flip(x, t, k, entropy, &goes_on);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(flip(x, t, k, entropy, &goes_on));
         if (!goes_on) {
             *heads = k % 2 == 1;
             return TACIT_OK;
@@ -91,11 +89,8 @@ static enum tacit_status part_of_scale(uint64_t t, const struct tacit_entropy *e
     for (uint32_t refused = 0; refused < REFUSALS_MAX; refused++) { /* chance e^-1 each */
         bool accepted;
         uint64_t draw;
-        enum tacit_status status = tacit_entropy_below(entropy, t, &draw);
-        if (status == TACIT_OK)
-            status = privacy_bernoulli_exp(draw, t, entropy, &accepted);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(tacit_entropy_below(entropy, t, &draw));
+        TACIT_TRY(privacy_bernoulli_exp(draw, t, entropy, &accepted));
         if (!accepted)
             continue;
         *u = draw;
@@ -109,9 +104,7 @@ static enum tacit_status whole_scales(const struct tacit_entropy *entropy, uint6
 {
     bool heads = true;
     for (uint64_t count = 0; count < STEP_MAX; count++) {
-        enum tacit_status const status = privacy_bernoulli_exp(1, 1, entropy, &heads);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(privacy_bernoulli_exp(1, 1, entropy, &heads));
         if (!heads) {
             *v = count;
             return TACIT_OK;
@@ -144,13 +137,9 @@ enum tacit_status tacit_discrete_laplace_wide(uint64_t t, uint64_t s,
         uint64_t u;
         uint64_t v;
         uint64_t negative;
-        enum tacit_status status = part_of_scale(t, entropy, &u);
-        if (status == TACIT_OK)
-            status = whole_scales(entropy, &v);
-        if (status == TACIT_OK)
-            status = tacit_entropy_below(entropy, 2, &negative);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(part_of_scale(t, entropy, &u));
+        TACIT_TRY(whole_scales(entropy, &v));
+        TACIT_TRY(tacit_entropy_below(entropy, 2, &negative));
         wide const quotient = privacy_divide((wide)t * v + u, s);
         int64_t const magnitude =
             quotient > (wide)INT64_MAX ? INT64_MAX : (int64_t)quotient; /* saturated */
@@ -185,10 +174,7 @@ enum tacit_status tacit_vector_noise(int64_t *steps, uint32_t dimension, uint64_
     for (uint32_t j = 0; j < dimension; j++) {
         int64_t noise;
         TACIT_ASSERT(steps[j] >= -TACIT_VECTOR_STEPS && steps[j] <= TACIT_VECTOR_STEPS);
-        enum tacit_status const status =
-            tacit_discrete_laplace_wide(t, epsilon_nano, entropy, &noise);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(tacit_discrete_laplace_wide(t, epsilon_nano, entropy, &noise));
         steps[j] = add_saturated(steps[j], noise);
     }
     return TACIT_OK;

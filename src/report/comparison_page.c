@@ -159,9 +159,7 @@ enum tacit_status report_comparison_html(const void *subject, FILE *out)
     (void)fputs("</div>\n", out);
     put_points(page, out);
     put_words(comparison, out);
-    enum tacit_status const status = report_html_data(page->files, page->file_count, out);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(report_html_data(page->files, page->file_count, out));
     report_html_bottom(comparison->version, out);
     return report_finish(out);
 }

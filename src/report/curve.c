@@ -51,9 +51,7 @@ enum tacit_status report_drawing_new(const struct tacit_report *report, uint32_t
                                      struct report_drawing *drawing)
 {
     *drawing = (struct report_drawing){.t = NULL};
-    enum tacit_status const status = report_line_new(report, curve, &drawing->line);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(report_line_new(report, curve, &drawing->line));
     const struct tacit_report_metric *const metric = report_find(report, drawing->line.name);
     (void)snprintf(drawing->title, sizeof drawing->title, "%.80s over time",
                    metric != NULL ? metric->metric->label : drawing->line.name);

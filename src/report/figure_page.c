@@ -161,9 +161,7 @@ static enum tacit_status fill_page(const void *subject, FILE *out)
     for (uint32_t i = 0; i < paper->section_count; i++)
         put_section(paper, &paper->sections[i], out);
     put_experiments(paper, out);
-    enum tacit_status const status = report_html_data(page->files, FILES, out);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(report_html_data(page->files, FILES, out));
     report_html_bottom(paper->version, out);
     return report_finish(out);
 }

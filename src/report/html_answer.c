@@ -67,9 +67,7 @@ static void put_answer(const struct tacit_report *report, const struct tacit_rep
 enum tacit_status report_html_answer(const struct tacit_report *report, FILE *out)
 {
     struct tacit_report_answer answer;
-    enum tacit_status const status = tacit_report_answer_new(report, &answer);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_report_answer_new(report, &answer));
     put_answer(report, &answer, out);
     if (report_note(report) != NULL)
         html_put(out, "<div class=\"box warn\"><h2>Nothing was gained</h2>\n<p>%s</p></div>\n",

@@ -162,9 +162,7 @@ enum tacit_status report_html(const void *subject, FILE *out)
     put_header(report, out);
     report_html_stopped(report->run_count, report->runs_asked, "runs finished", out);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        enum tacit_status const status = parts[i](report, out);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(parts[i](report, out));
     }
     report_html_bottom(report->version, out);
     return report_finish(out);

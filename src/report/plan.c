@@ -327,9 +327,7 @@ static enum tacit_status fill_page(const void *subject, FILE *out)
                            "Until 95 % of the runs decide; left of the line is in time.", out);
     if (plan->choice_count > 0)
         put_choices(plan, out);
-    enum tacit_status const status = report_html_data(page->files, page->file_count, out);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(report_html_data(page->files, page->file_count, out));
     report_html_bottom(plan->version, out);
     return report_finish(out);
 }

@@ -109,9 +109,7 @@ static void put_metrics(const struct tacit_report *report, FILE *out)
 static enum tacit_status put_answer(const struct tacit_report *report, FILE *out)
 {
     struct tacit_report_answer answer;
-    enum tacit_status const status = tacit_report_answer_new(report, &answer);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_report_answer_new(report, &answer));
     if (answer.sentence != NULL)
         term_put(out, "answer: %s\n", answer.sentence);
     if (report_note(report) != NULL)

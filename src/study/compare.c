@@ -226,11 +226,8 @@ static void move_run(struct comparison *comparison, struct compared *compared)
 static enum tacit_status run(struct pool *pool, struct compared *compared)
 {
     struct comparison *const comparison = pool->comparison;
-    enum tacit_status status = make_folders(pool);
-    if (status == TACIT_OK)
-        status = comparison->shard.count > 0 ? record_shares(pool) : TACIT_OK;
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(make_folders(pool));
+    TACIT_TRY(comparison->shard.count > 0 ? record_shares(pool) : TACIT_OK);
     pool->shares = comparison->shard.count > 0 ? comparison->shard.count : read_marker(pool);
     pool->pieces = pool->shares == 0 ? 1 : shard_pieces(comparison->count, pool->shares);
     bool const gathers = pool->shares > 0 && comparison->shard.count == 0 && !comparison->finishes;
@@ -238,7 +235,7 @@ static enum tacit_status run(struct pool *pool, struct compared *compared)
         pool->missing = calloc((size_t)comparison->count * pool->pieces, sizeof *pool->missing);
     if (gathers && pool->missing == NULL)
         return TACIT_MEMORY;
-    status = play_all(pool);
+    enum tacit_status status = play_all(pool);
     if (status == TACIT_OK && gathers)
         status = find_missing(pool, compared);
     move_run(comparison, compared);

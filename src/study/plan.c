@@ -235,11 +235,8 @@ static enum tacit_status confirm(struct plan *plan, struct tacit_report_choice *
     struct outcome above = {0};
     if (isnan(choice->formula) || low < 1 || high > HORIZON_MAX || high > limit_of(plan, choice))
         return find_slots(plan, choice);
-    enum tacit_status status = try_horizon(plan, choice, low, &below);
-    if (status == TACIT_OK)
-        status = try_horizon(plan, choice, high, &above);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(try_horizon(plan, choice, low, &below));
+    TACIT_TRY(try_horizon(plan, choice, high, &above));
     if (above.ran && above.decides && !(below.ran && below.decides))
         return bisect(plan, choice, low, high);
     return find_slots(plan, choice);
@@ -543,11 +540,9 @@ static enum tacit_status make_apart(struct plan *plan, const struct tacit_experi
 static enum tacit_status set_gap(struct plan *plan, struct tacit_error *error)
 {
     struct tacit_experiment experiment;
-    enum tacit_status status = load(plan, &experiment, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(load(plan, &experiment, error));
     copy_traffic(plan, &experiment);
-    status = make_apart(plan, &experiment, error);
+    enum tacit_status status = make_apart(plan, &experiment, error);
     tacit_experiment_free(&experiment);
     plan->report.instance = plan->apart;
     plan->settings[plan->setting_count++] = plan->apart;
@@ -585,9 +580,7 @@ static enum tacit_status find_gap(struct plan *plan, struct tacit_error *error)
 {
     struct tacit_experiment experiment;
     struct tacit_report_plan *const report = &plan->report;
-    enum tacit_status const status = load(plan, &experiment, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(load(plan, &experiment, error));
     uint32_t const arms = experiment.sim.env.arm_count;
     report->run_count = experiment.sim.run_count;
     (void)snprintf(plan->name, sizeof plan->name, "%s", experiment.config->name);
@@ -628,6 +621,6 @@ enum tacit_status plan_begin(struct plan *plan, const struct plan_request *reque
                                               .version = TACIT_VERSION,
                                               .width = 1,
                                               .choices = plan->choices};
-    enum tacit_status const status = request->gap > 0 ? set_gap(plan, error) : TACIT_OK;
-    return status == TACIT_OK ? find_gap(plan, error) : status;
+    TACIT_TRY(request->gap > 0 ? set_gap(plan, error) : TACIT_OK);
+    return find_gap(plan, error);
 }

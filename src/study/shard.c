@@ -75,9 +75,7 @@ static enum tacit_status ask_launchers(struct shard *shard, uint64_t asked,
         if (getenv(launcher->index) == NULL ||
             (length > 0 && (launcher->count == NULL || getenv(launcher->count) == NULL)))
             continue;
-        enum tacit_status const status = ask(launcher, asked, &index, &count, error);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(ask(launcher, asked, &index, &count, error));
         if (count > SHARDS_MAX || all_count * count > SHARDS_MAX)
             return refuse(error, launcher->index, "is of more than 100000; allowed: fewer");
         all_index = all_index * count + index;

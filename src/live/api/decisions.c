@@ -375,9 +375,7 @@ static enum tacit_status draw_early(const struct live_decision_request *request,
         available += is_available(request, fallback->ranking[i]) ? 1 : 0;
     if (available == 0)
         return TACIT_INVALID;
-    enum tacit_status const status = tacit_entropy_below(entropy, available, &rank);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_entropy_below(entropy, available, &rank));
     uint32_t at = 0;
     while (!is_available(request, fallback->ranking[at]) || rank-- > 0)
         at++;
@@ -411,9 +409,7 @@ static enum tacit_status draw_arm(const struct live_decisions *decisions,
     uint64_t const pulls = pulls_for(decisions, request);
     if (pulls > 0) {
         uint64_t pull;
-        enum tacit_status const status = tacit_entropy_below(entropy, pulls, &pull);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(tacit_entropy_below(entropy, pulls, &pull));
         choice->arm = live_pull_tree_owner(&decisions->unserved, request->unavailable, pull);
         choice->is_planned = true;
         return TACIT_OK;
@@ -519,9 +515,7 @@ static enum tacit_status make_decision(struct live_decisions *decisions,
                                        uint64_t now_ms, struct live_decision_answer *answer)
 {
     uint64_t salt;
-    enum tacit_status const status = tacit_entropy_word(&decisions->config.salts, &salt);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_entropy_word(&decisions->config.salts, &salt));
     struct live_decision_row const row = {
         .number = decisions->next_number,
         .salt = salt,

@@ -874,9 +874,7 @@ enum tacit_status live_http_read_tls(struct live_http *http, const struct live_h
     SSL_CTX *made = NULL;
     if (config->certificate_file == NULL)
         return TACIT_OK;
-    enum tacit_status const status = live_http_tls_open(&made, config, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(live_http_tls_open(&made, config, error));
     SSL_CTX_free(http->tls); /* connections have theirs still */
     http->tls = made;
     http->config = config;
@@ -886,22 +884,19 @@ enum tacit_status live_http_read_tls(struct live_http *http, const struct live_h
 static enum tacit_status open_parts(struct live_http *http, const struct live_http_config *config,
                                     struct tacit_error *error)
 {
-    enum tacit_status status =
-        config->unix_path != NULL
-            ? live_http_listen_unix(&http->socket, config->unix_path,
-                                    config->is_private ? 0600 : 0660, error)
-            : live_http_listen_port(&http->socket,
-                                    config->address == NULL ? "127.0.0.1" : config->address,
-                                    config->port, error);
-    if (status == TACIT_OK)
-        status = live_http_read_tls(http, &config->tls, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(config->unix_path != NULL
+                  ? live_http_listen_unix(&http->socket, config->unix_path,
+                                          config->is_private ? 0600 : 0660, error)
+                  : live_http_listen_port(&http->socket,
+                                          config->address == NULL ? "127.0.0.1" : config->address,
+                                          config->port, error));
+    TACIT_TRY(live_http_read_tls(http, &config->tls, error));
     http->is_seen_from_afar = config->address != NULL;
     http->timer = live_timer_new(http->loop, on_due, http);
     if (http->timer == NULL)
         return fail(error, TACIT_MEMORY, "out of memory or descriptors");
-    status = live_loop_watch(http->loop, http->socket.listener, EPOLLIN, on_listener, http);
+    enum tacit_status status =
+        live_loop_watch(http->loop, http->socket.listener, EPOLLIN, on_listener, http);
     return status == TACIT_OK ? TACIT_OK : fail(error, status, tacit_status_text(status));
 }
 

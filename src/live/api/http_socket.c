@@ -56,9 +56,7 @@ enum tacit_status live_http_listen_unix(struct live_http_socket *listening, cons
         return fail(error, TACIT_INVALID, "socket", path,
                     "the path is empty or too long; the path of a socket has 1 to 107 bytes");
     memcpy(address->sun_path, path, strlen(path) + 1);
-    enum tacit_status const status = clear_path(address, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(clear_path(address, error));
     listening->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (listening->listener < 0 ||
         bind(listening->listener, (const struct sockaddr *)address, sizeof *address) != 0)

@@ -101,9 +101,7 @@ static enum tacit_status check(const struct live_broker_config *config, struct t
     TACIT_ASSERT(config->ca_file != NULL);
     TACIT_ASSERT(config->certificate_file != NULL);
     TACIT_ASSERT(config->key_file != NULL);
-    enum tacit_status const status = check_names(config, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(check_names(config, error));
     if (!is_address(config->address) || config->port == 0)
         return live_refuse(error, TACIT_INVALID,
                            "cannot listen at \"%.80s\", port %u: use a host name "
@@ -357,10 +355,7 @@ enum tacit_status live_broker_config_write(const struct live_broker_config *conf
                                            struct tacit_error *error)
 {
     TACIT_ASSERT(config != NULL && error != NULL);
-    enum tacit_status status = check(config, error);
-    if (status == TACIT_OK)
-        status = replace(config, ACCESS_NAME, write_access, error);
-    if (status == TACIT_OK)
-        status = replace(config, CONFIG_NAME, write_config, error);
-    return status;
+    TACIT_TRY(check(config, error));
+    TACIT_TRY(replace(config, ACCESS_NAME, write_access, error));
+    return replace(config, CONFIG_NAME, write_config, error);
 }

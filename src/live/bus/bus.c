@@ -795,9 +795,7 @@ enum tacit_status live_bus_open(struct live_bus **bus, struct live_loop *loop,
     TACIT_ASSERT(events->connected != NULL);
     TACIT_ASSERT(events->disconnected != NULL);
     TACIT_ASSERT(events->received != NULL);
-    enum tacit_status const status = check(config, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(check(config, error));
     struct live_bus *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return live_refuse(error, TACIT_MEMORY, "out of memory");

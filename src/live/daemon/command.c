@@ -198,11 +198,8 @@ static enum tacit_status watch(struct live_command *command)
     command->process_descriptor = (int)syscall(SYS_pidfd_open, command->process, 0);
     if (command->process_descriptor < 0)
         return TACIT_IO;
-    enum tacit_status const status =
-        live_loop_watch(command->loop, command->pipe, EPOLLIN, on_output, command);
-    return status != TACIT_OK ? status
-                              : live_loop_watch(command->loop, command->process_descriptor, EPOLLIN,
-                                                on_end, command);
+    TACIT_TRY(live_loop_watch(command->loop, command->pipe, EPOLLIN, on_output, command));
+    return live_loop_watch(command->loop, command->process_descriptor, EPOLLIN, on_end, command);
 }
 
 static enum tacit_status fork_child(struct live_command *command, const struct child *prepared)

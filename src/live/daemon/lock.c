@@ -75,14 +75,11 @@ enum tacit_status live_lock_acquire(int directory, const char *directory_name, i
 {
     TACIT_ASSERT(directory >= 0);
     int64_t size;
-    enum tacit_status status =
-        live_private_file_check(directory, directory_name, LOCK_NAME, &size, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(live_private_file_check(directory, directory_name, LOCK_NAME, &size, error));
     int const made = open_or_make(directory);
     if (made < 0)
         return refuse_opening(directory_name, error);
-    status = lock_for_us(made, directory_name, error);
+    enum tacit_status status = lock_for_us(made, directory_name, error);
     if (status != TACIT_OK) {
         (void)close(made);
         return status;

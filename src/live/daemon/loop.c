@@ -124,9 +124,7 @@ enum tacit_status live_loop_watch(struct live_loop *loop, int descriptor, uint32
     TACIT_ASSERT(ready != NULL);
     if (descriptor < 0)
         return TACIT_IO;
-    enum tacit_status const status = watches_reserve(loop, descriptor);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(watches_reserve(loop, descriptor));
     uint32_t const generation = ++loop->generation;
     struct epoll_event event = event_of(descriptor, generation, epoll_events);
     int result = epoll_ctl(loop->epoll, EPOLL_CTL_ADD, descriptor, &event);

@@ -100,9 +100,7 @@ static enum tacit_status read_password(const char *path, char password[PASSWORD_
                                        struct tacit_error *error)
 {
     FILE *file = NULL;
-    enum tacit_status const status = open_closed(path, "password", &file, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(open_closed(path, "password", &file, error));
     setvbuf(file, NULL, _IONBF, 0);
     bool const is_read = fgets(password, PASSWORD_BYTES, file) != NULL;
     (void)fclose(file);

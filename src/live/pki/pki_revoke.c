@@ -59,8 +59,8 @@ static enum tacit_status open_authority(struct authority *authority, struct taci
     if (authority->ca == NULL)
         return live_refuse(error, TACIT_INVALID, "cannot read a certificate from %.1024s",
                            ca.bytes);
-    enum tacit_status const status = pki_read_key(key.bytes, &authority->key, error);
-    return status == TACIT_OK ? open_list(authority, error) : status;
+    TACIT_TRY(pki_read_key(key.bytes, &authority->key, error));
+    return open_list(authority, error);
 }
 
 static void close_authority(struct authority *authority)

@@ -145,9 +145,7 @@ static enum tacit_status read_whole(struct live_store *store, sqlite3_stmt *row,
             return store_break(store, TACIT_MEMORY, "out of memory");
         store->core.size = (size_t)size;
     }
-    enum tacit_status const status = is_whole ? read_parts(store, &is_whole) : TACIT_OK;
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(is_whole ? read_parts(store, &is_whole) : TACIT_OK);
     if (!is_whole && sqlite3_errcode(store->database) == SQLITE_NOMEM)
         return store_break_sqlite(store, "read"); /* a column could not be fetched */
     if (!is_whole)

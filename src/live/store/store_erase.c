@@ -104,9 +104,7 @@ enum tacit_status store_erase_log(struct live_store *store)
     sqlite3_int64 size = 0;
     if (store->log_pages_used == 0)
         return TACIT_OK;
-    enum tacit_status const status = store_checkpoint(store);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(store_checkpoint(store));
     int const code = log_of(store, &log, &size);
     if (code != SQLITE_OK || size <= STORE_LOG_HEADER_BYTES)
         return store_break(store, TACIT_IO, "cannot find the log to overwrite it: %s",
@@ -120,12 +118,10 @@ enum tacit_status store_end_log(struct live_store *store)
 {
     if (store->log_pages_used == 0)
         return TACIT_OK;
-    enum tacit_status status = store_run(store, STORE_BEGIN, "begin a batch");
-    if (status == TACIT_OK)
-        status = store_next_generation(store);
-    if (status == TACIT_OK)
-        status = store_run(store, STORE_COMMIT, "commit");
-    return status == TACIT_OK ? store_erase_log(store) : status;
+    TACIT_TRY(store_run(store, STORE_BEGIN, "begin a batch"));
+    TACIT_TRY(store_next_generation(store));
+    TACIT_TRY(store_run(store, STORE_COMMIT, "commit"));
+    return store_erase_log(store);
 }
 
 void live_store_erase_past(struct live_store *store)

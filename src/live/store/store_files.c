@@ -62,9 +62,7 @@ enum tacit_status store_header_check(int directory, const char *directory_name, 
     if ((size_t)got < sizeof header)
         return live_refuse(error, TACIT_MALFORMED, "%s/%s is truncated (%lld bytes)",
                            directory_name, STORE_FILE, (long long)size);
-    enum tacit_status const status = check_header(header, directory_name, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(check_header(header, directory_name, error));
     *generation = store_generation_of(store_load_u32(header + STORE_USER_VERSION_AT));
     /* While there is a log, a crash may have left part of a page at the end; the log has the whole
      * one. */

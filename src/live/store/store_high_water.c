@@ -7,6 +7,7 @@
 #include "../daemon/refusal.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,10 +83,7 @@ static bool write_high_water(const struct live_store *store,
 static enum tacit_status newest_release(struct live_store *store, uint64_t *number)
 {
     sqlite3_stmt *row = NULL;
-    enum tacit_status const status =
-        store_query(store, "SELECT coalesce(max(number), 0) FROM releases", &row);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(store_query(store, "SELECT coalesce(max(number), 0) FROM releases", &row));
     *number = (uint64_t)sqlite3_column_int64(row, 0);
     (void)sqlite3_finalize(row);
     return TACIT_OK;
@@ -94,9 +92,7 @@ static enum tacit_status newest_release(struct live_store *store, uint64_t *numb
 enum tacit_status store_high_water_releases(struct live_store *store)
 {
     uint64_t number;
-    enum tacit_status const status = newest_release(store, &number);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(newest_release(store, &number));
     store->put_release = number;
     if (number >= store->high_water.release)
         return TACIT_OK;

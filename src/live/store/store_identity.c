@@ -72,9 +72,7 @@ static enum tacit_status compare_digest(struct live_store *store, const struct s
     bool has_ended = false;
     if (memcmp(kept->config_digest, wanted->config_digest, 32) == 0)
         return TACIT_OK;
-    enum tacit_status const status = run_has_ended(store, &has_ended);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(run_has_ended(store, &has_ended));
     store->has_new_config = has_ended;
     return has_ended ? TACIT_OK : refuse_digest(store, kept, wanted);
 }
@@ -83,14 +81,10 @@ static enum tacit_status compare_identity(struct live_store *store,
                                           const struct store_identity *kept,
                                           const struct live_store_identity *wanted)
 {
-    enum tacit_status status = compare_text(store, "role", kept->role, wanted->role);
-    if (status == TACIT_OK)
-        status = compare_text(store, "federation", kept->federation, wanted->federation);
-    if (status == TACIT_OK)
-        status = compare_text(store, "site", kept->site, wanted->site);
-    if (status == TACIT_OK)
-        status = compare_digest(store, kept, wanted);
-    return status;
+    TACIT_TRY(compare_text(store, "role", kept->role, wanted->role));
+    TACIT_TRY(compare_text(store, "federation", kept->federation, wanted->federation));
+    TACIT_TRY(compare_text(store, "site", kept->site, wanted->site));
+    return compare_digest(store, kept, wanted);
 }
 
 enum tacit_status store_identity_check(struct live_store *store,

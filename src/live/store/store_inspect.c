@@ -102,10 +102,8 @@ static enum tacit_status inspect(struct live_store **store, struct place *place,
 {
     struct store_sizes sizes = {-1, -1};
     bool is_held;
-    enum tacit_status status =
-        live_lock_inspect(place->directory, place->name, &place->lock, &is_held, place->error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(
+        live_lock_inspect(place->directory, place->name, &place->lock, &is_held, place->error));
     if (is_held) {
         *found = LIVE_STORE_IN_USE;
         return compare_words(place);
@@ -114,7 +112,8 @@ static enum tacit_status inspect(struct live_store **store, struct place *place,
     if (made == NULL)
         return live_refuse(place->error, TACIT_MEMORY, "%s: out of memory", place->name);
     made->is_for_inspection = true;
-    status = store_check_files(made, place->directory, place->name, &sizes, place->error);
+    enum tacit_status status =
+        store_check_files(made, place->directory, place->name, &sizes, place->error);
     if (status == TACIT_OK && sizes.file >= 0)
         status = read_state(made, place, sizes.log > 0);
     if (status == TACIT_OK && sizes.file >= 0) {
@@ -138,10 +137,8 @@ enum tacit_status live_store_inspect(struct live_store **store, const char *dire
     if (lstat(directory, &there) != 0)
         return errno == ENOENT ? check_parent(directory, error)
                                : live_refuse(error, TACIT_IO, "%s: %s", directory, strerror(errno));
-    enum tacit_status status = live_private_directory_open(directory, &place.directory, error);
-    if (status != TACIT_OK)
-        return status;
-    status = inspect(store, &place, found);
+    TACIT_TRY(live_private_directory_open(directory, &place.directory, error));
+    enum tacit_status status = inspect(store, &place, found);
     live_lock_release(place.lock);
     (void)close(place.directory);
     return status;

@@ -56,9 +56,7 @@ static enum tacit_status expect_log(struct live_store *store, const char *pragma
                                     enum tacit_status otherwise)
 {
     sqlite3_stmt *row = NULL;
-    enum tacit_status const status = store_query(store, pragma, &row);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(store_query(store, pragma, &row));
     const char *const mode = (const char *)sqlite3_column_text(row, 0);
     bool const has_log = mode != NULL && strcmp(mode, "wal") == 0;
     /* A change of mode is committed when the statement ends, after its row. */
@@ -157,11 +155,8 @@ static enum tacit_status fill(struct live_store *store, const struct opening *op
  * doing. */
 static enum tacit_status make_file(struct live_store *store, const struct opening *opening)
 {
-    enum tacit_status status = make_empty(opening);
-    if (status == TACIT_OK)
-        status = fill(store, opening);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(make_empty(opening));
+    TACIT_TRY(fill(store, opening));
     if (renameat(opening->directory, STORE_NEW, opening->directory, STORE_FILE) != 0 ||
         fsync(opening->directory) != 0)
         return live_refuse(opening->error, TACIT_IO, "%s/%s: cannot make: %s",
@@ -185,14 +180,9 @@ enum tacit_status store_check_files(struct live_store *store, int directory, con
 {
     uint32_t generation = 0;
     int64_t journal = -1;
-    enum tacit_status status =
-        live_private_file_check(directory, name, STORE_FILE, &sizes->file, error);
-    if (status == TACIT_OK)
-        status = live_private_file_check(directory, name, STORE_LOG, &sizes->log, error);
-    if (status == TACIT_OK)
-        status = live_private_file_check(directory, name, STORE_JOURNAL, &journal, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(live_private_file_check(directory, name, STORE_FILE, &sizes->file, error));
+    TACIT_TRY(live_private_file_check(directory, name, STORE_LOG, &sizes->log, error));
+    TACIT_TRY(live_private_file_check(directory, name, STORE_JOURNAL, &journal, error));
     if (sizes->file < 0 && sizes->log >= 0)
         return refuse_remains(name, STORE_LOG, error);
     if (sizes->file < 0 && journal >= 0)
@@ -203,12 +193,9 @@ enum tacit_status store_check_files(struct live_store *store, int directory, con
     if (journal >= 0)
         return live_refuse(error, TACIT_MALFORMED, "%s/%s does not belong there", name,
                            STORE_JOURNAL);
-    status = store_header_check(directory, name, sizes->file, sizes->log > 0, &generation, error);
-    if (status == TACIT_OK)
-        status = store_log_check(directory, name, sizes->log, generation, error);
-    if (status == TACIT_OK)
-        status = store_high_water_check(store, directory, name, sizes->log, error);
-    return status;
+    TACIT_TRY(store_header_check(directory, name, sizes->file, sizes->log > 0, &generation, error));
+    TACIT_TRY(store_log_check(directory, name, sizes->log, generation, error));
+    return store_high_water_check(store, directory, name, sizes->log, error);
 }
 
 /* SQLite tells after each commit how many pages the log has. */
@@ -260,14 +247,11 @@ static enum tacit_status settle_log(struct live_store *store)
 enum tacit_status store_check_rows(struct live_store *store,
                                    const struct live_store_identity *identity)
 {
-    enum tacit_status status = store_tables_check(store);
-    if (status == TACIT_OK)
-        status = prepare_statements(store);
-    if (status == TACIT_OK)
-        status = store_identity_check(store, identity);
-    if (status == TACIT_OK)
-        status = store_rows_check(store);
-    return status == TACIT_OK ? store_high_water_releases(store) : status;
+    TACIT_TRY(store_tables_check(store));
+    TACIT_TRY(prepare_statements(store));
+    TACIT_TRY(store_identity_check(store, identity));
+    TACIT_TRY(store_rows_check(store));
+    return store_high_water_releases(store);
 }
 
 /* Opens the file, and checks all of it before anything is written. */
@@ -315,17 +299,15 @@ struct live_store *store_new(const char *directory_name)
 /* In a directory that is open. Errors: with error->text; the store is to be closed. */
 static enum tacit_status open_in(struct live_store *store, struct opening *opening)
 {
-    enum tacit_status status = live_lock_acquire(opening->directory, opening->directory_name,
-                                                 &store->lock, opening->error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(live_lock_acquire(opening->directory, opening->directory_name, &store->lock,
+                                opening->error));
     opening->real_path = realpath(opening->directory_name, NULL);
     if (opening->real_path == NULL)
         return live_refuse(opening->error, TACIT_IO, "%s: %s", opening->directory_name,
                            strerror(errno));
     struct store_sizes sizes = {-1, -1};
-    status = store_check_files(store, opening->directory, opening->directory_name, &sizes,
-                               opening->error);
+    enum tacit_status status = store_check_files(store, opening->directory, opening->directory_name,
+                                                 &sizes, opening->error);
     if (status == TACIT_OK && sizes.file < 0)
         status = make_file(store, opening);
     if (status == TACIT_OK)
@@ -341,12 +323,11 @@ enum tacit_status live_store_open(struct live_store **store, const char *directo
     TACIT_ASSERT(store != NULL && identity != NULL && error != NULL);
     struct opening opening = {.directory_name = directory, .identity = identity, .error = error};
     error->text[0] = '\0';
-    enum tacit_status status = live_private_directory_open(directory, &opening.directory, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(live_private_directory_open(directory, &opening.directory, error));
     struct live_store *const made = store_new(directory);
-    status = made == NULL ? live_refuse(error, TACIT_MEMORY, "%s: out of memory", directory)
-                          : open_in(made, &opening);
+    enum tacit_status status =
+        made == NULL ? live_refuse(error, TACIT_MEMORY, "%s: out of memory", directory)
+                     : open_in(made, &opening);
     if (status == TACIT_OK) { /* for the high-water mark; never a standard stream's number */
         made->directory = fcntl(opening.directory, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
         if (made->directory < 0)

@@ -12,12 +12,10 @@ enum tacit_status live_store_put_release(struct live_store *store,
     TACIT_ASSERT(release != NULL);
     struct live_release kept = {.number = release->number};
     bool found;
-    enum tacit_status status = store_may_put(store);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(store_may_put(store));
     if (release->number > STORE_KEY_MAX)
         return TACIT_INVALID;
-    status = store_row_get(store, STORE_RELEASES, &kept, &found);
+    enum tacit_status status = store_row_get(store, STORE_RELEASES, &kept, &found);
     bool const is_same = status == TACIT_OK && found &&
                          kept.epsilon_nano == release->epsilon_nano && kept.size == release->size &&
                          memcmp(kept.bytes, release->bytes, kept.size) == 0;
@@ -35,10 +33,8 @@ enum tacit_status live_store_acknowledge(struct live_store *store, uint64_t numb
     TACIT_ASSERT(number > 0);
     struct live_release release = {.number = number};
     bool found;
-    enum tacit_status status = store_may_put(store);
-    if (status != TACIT_OK)
-        return status;
-    status = store_row_get(store, STORE_RELEASES, &release, &found);
+    TACIT_TRY(store_may_put(store));
+    enum tacit_status status = store_row_get(store, STORE_RELEASES, &release, &found);
     if (status == TACIT_OK && !found)
         status = TACIT_INVALID;
     if (status == TACIT_OK && !release.acknowledged) {
@@ -152,9 +148,7 @@ enum tacit_status live_store_get_value(struct live_store *store, const char *nam
 enum tacit_status live_store_drop_values(struct live_store *store, const char *pattern)
 {
     TACIT_ASSERT(pattern != NULL);
-    enum tacit_status const status = store_may_put(store);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(store_may_put(store));
     store_bind_text(store, store->statements[STORE_DROP_VALUES], 1, pattern);
     return store_run(store, STORE_DROP_VALUES, "drop values");
 }

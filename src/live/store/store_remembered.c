@@ -155,10 +155,9 @@ static enum tacit_status make(struct live_store *store)
         (void)close(file);
     if (!is_made || fsync(store->directory) != 0)
         return store_break(store, TACIT_IO, "cannot make " FILE_NAME ": %s", strerror(errno));
-    enum tacit_status status = connect_to(store);
-    if (status == TACIT_OK)
-        status = store_execute_in(store, remembered->database, tables, "make " FILE_NAME);
-    return status == TACIT_OK ? prepare(store) : status;
+    TACIT_TRY(connect_to(store));
+    TACIT_TRY(store_execute_in(store, remembered->database, tables, "make " FILE_NAME));
+    return prepare(store);
 }
 
 /* ---- Of this state, and of its time ---------------------------------------------------------- */
@@ -192,9 +191,7 @@ static enum tacit_status check_facts(struct live_store *store)
     uint64_t transactions = 0;
     bool found;
     owner_of(store, owner);
-    enum tacit_status const status = store_next(store, row, &found);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(store_next(store, row, &found));
     const void *const kept = found ? sqlite3_column_blob(row, 0) : NULL;
     bool const is_ours = kept != NULL && sqlite3_column_bytes(row, 0) == (int)sizeof owner &&
                          memcmp(kept, owner, sizeof owner) == 0;
@@ -225,14 +222,11 @@ static enum tacit_status empty_journal(struct live_store *store)
 
 static enum tacit_status read_file(struct live_store *store)
 {
-    enum tacit_status status = connect_to(store);
-    if (status == TACIT_OK)
-        status = prepare(store);
-    if (status == TACIT_OK)
-        status = check_facts(store);
-    if (status == TACIT_OK)
-        status = empty_journal(store);
-    return status == TACIT_OK ? read_oldest(store) : status;
+    TACIT_TRY(connect_to(store));
+    TACIT_TRY(prepare(store));
+    TACIT_TRY(check_facts(store));
+    TACIT_TRY(empty_journal(store));
+    return read_oldest(store);
 }
 
 enum tacit_status store_remembered_open(struct live_store *store, int directory,
@@ -324,11 +318,8 @@ enum tacit_status store_remembered_commit(struct live_store *store)
         return TACIT_OK;
     if (remembered->rows == 0)
         return store_remembered_forget(store);
-    enum tacit_status status = put_facts(store);
-    if (status == TACIT_OK)
-        status = run(store, REMEMBERED_COMMIT, "remember");
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(put_facts(store));
+    TACIT_TRY(run(store, REMEMBERED_COMMIT, "remember"));
     remembered->in_transaction = false;
     remembered->has_forgotten = false;
     remembered->changes = 0;
@@ -356,13 +347,9 @@ enum tacit_status store_remembered_end(struct live_store *store)
 static enum tacit_status forget_some(struct live_store *store)
 {
     struct store_remembered *const remembered = &store->remembered;
-    enum tacit_status status = begin(store);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(begin(store));
     store_bind_number(store, remembered->statements[REMEMBERED_FORGET], 1, remembered->now_ms);
-    status = run(store, REMEMBERED_FORGET, "forget what is over");
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(run(store, REMEMBERED_FORGET, "forget what is over"));
     uint64_t const gone = (uint64_t)sqlite3_changes64(remembered->database);
     TACIT_ASSERT(gone <= remembered->rows);
     remembered->rows -= gone;

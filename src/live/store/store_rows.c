@@ -268,9 +268,7 @@ enum tacit_status store_row_drop(struct live_store *store, enum store_table_id w
                                  const void *row)
 {
     sqlite3_stmt *const drop = store->rows[which][STORE_DROP];
-    enum tacit_status const status = store_may_put(store);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(store_may_put(store));
     bind_key(store, drop, which, row);
     return store_step(store, drop, "drop a row");
 }

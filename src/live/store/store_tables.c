@@ -161,9 +161,7 @@ enum tacit_status store_tables_make(struct live_store *store)
 static enum tacit_status read_number(struct live_store *store, const char *sql, int64_t *number)
 {
     sqlite3_stmt *row = NULL;
-    enum tacit_status const status = store_query(store, sql, &row);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(store_query(store, sql, &row));
     *number = sqlite3_column_int64(row, 0);
     (void)sqlite3_finalize(row);
     return TACIT_OK;
@@ -257,9 +255,7 @@ static enum tacit_status check_schema(struct live_store *store)
 static enum tacit_status check_format(struct live_store *store)
 {
     int64_t found;
-    enum tacit_status const status = read_number(store, "PRAGMA user_version", &found);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(read_number(store, "PRAGMA user_version", &found));
     store->generation = store_generation_of((uint32_t)found);
     store->format = store_format_of((uint32_t)found);
     if (store_format_is_read((uint32_t)found))
@@ -271,13 +267,8 @@ static enum tacit_status check_format(struct live_store *store)
 
 enum tacit_status store_tables_check(struct live_store *store)
 {
-    enum tacit_status status =
-        check_number(store, "PRAGMA application_id", STORE_APPLICATION, TACIT_MALFORMED);
-    if (status == TACIT_OK)
-        status = check_format(store);
-    if (status == TACIT_OK)
-        status = check_schema(store);
-    if (status == TACIT_OK)
-        status = check_integrity(store);
-    return status;
+    TACIT_TRY(check_number(store, "PRAGMA application_id", STORE_APPLICATION, TACIT_MALFORMED));
+    TACIT_TRY(check_format(store));
+    TACIT_TRY(check_schema(store));
+    return check_integrity(store);
 }
