@@ -50,6 +50,7 @@ void tacit_text_add_nano(struct tacit_text *text, uint64_t nano)
 uint32_t tacit_text_characters(const char *bytes, size_t size)
 {
     uint32_t count = 0;
+    TACIT_ASSERT(bytes != NULL || size == 0);
     for (size_t i = 0; i < size; i++)
         count += ((unsigned char)bytes[i] & 0xC0u) != 0x80u;
     return count;
@@ -57,6 +58,7 @@ uint32_t tacit_text_characters(const char *bytes, size_t size)
 
 void tacit_error_clean(struct tacit_error *error)
 {
+    TACIT_ASSERT(error != NULL);
     for (char *at = error->text; *at != '\0'; at++)
         if ((unsigned char)*at < 0x20u || (unsigned char)*at == 0x7Fu)
             *at = '?';
