@@ -84,6 +84,7 @@ static void start(struct agent *agent)
     struct live_site_role role;
     live_site_role(agent->site, &role);
     agent->core_is_dirty = true;
+    agent->refused_words[0] = '\0';
     live_log(LIVE_LOG_INFO, "joined", "run %llu as site %u of %u: %u arms, %llu pulls%s",
              (unsigned long long)role.run_id, role.agent, role.agent_count,
              agent->config->site.arm_count, (unsigned long long)role.horizon,
@@ -145,7 +146,7 @@ void agent_join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_t
     if (status == TACIT_MALFORMED)
         refuse(agent, "an announcement that does not decode");
     else if (status == TACIT_REFUSED)
-        refuse(agent, agent->refusal);
+        refuse_announced(agent, agent->refusal);
     else if (status != TACIT_OK)
         live_daemon_fail(&agent->daemon, status, "the run cannot be joined");
     else
@@ -289,6 +290,9 @@ static void on_agreement(struct agent *agent, const struct tacit_wire_agreement 
 {
     bool const is_ours = agent->site != NULL && live_site_is_of(agent->site, bytes, size);
     char const *const outdated = find_outdated(agent, is_ours, agreement, term);
+    if (memcmp(agent->heard_run, agreement->run, sizeof agent->heard_run) != 0)
+        agent->refused_words[0] = '\0';
+    memcpy(agent->heard_run, agreement->run, sizeof agent->heard_run);
     if (outdated != NULL) {
         refuse_announced(agent, outdated);
         note_outdated(agent, outdated);
@@ -305,7 +309,7 @@ static void on_agreement(struct agent *agent, const struct tacit_wire_agreement 
     }
     if (!is_behind || objection != NULL) /* else what is said of the later run stands */
         agent->refusal = objection;
-    if (objection == NULL)
+    if (objection == NULL && is_ours)
         agent->refused_words[0] = '\0';
     if (objection != NULL) {
         refuse_announced(agent, objection);

@@ -92,6 +92,7 @@ struct agent {
                              says anything in this site's run; or NULL */
     char difference[TACIT_WIRE_DIFFERENCE_BYTES + 384];    /* room for its words */
     char refused_words[TACIT_WIRE_DIFFERENCE_BYTES + 384]; /* of the announcement refused last */
+    uint8_t heard_run[TACIT_WIRE_RUN_BYTES];               /* of the announcement heard last */
     struct live_envelopes envelopes;
     bool awaits_term; /* its owner has set the term: nothing is said or heard until the next begins
                        */
