@@ -81,6 +81,9 @@ build_release
 tools/check_purity.sh build-gate/src/libtacit.a
 tools/check_purity.sh --codecs build-gate/src/wire/libtacit_wire.a heap.c.o difference.c.o
 
+gate "libraries: each program links what it may"
+tools/check_libraries.sh build-gate
+
 # The environments of the Python package come over the network while the next gate compiles.
 build_package
 setpriv --pdeathsig TERM tools/build_python.sh build-python --environments &
