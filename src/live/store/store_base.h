@@ -5,6 +5,7 @@
 #include "store.h"
 #include "store_pages.h"
 #include "tacit/commit.h"
+#include <openssl/evp.h>
 #include <sqlite3.h>
 #include <stddef.h>
 
@@ -126,7 +127,8 @@ struct live_store {
     bool has_new_config;       /* the run has ended, and the configuration is another one: .. */
     uint8_t wanted_digest[32]; /* .. of this digest */
     char *path;                /* of the file, as the caller named the directory; for texts */
-    struct tacit_sha256 hash;  /* of the row at hand */
+    EVP_MD_CTX *hash;          /* of the row at hand; SHA-256, looked up once */
+    bool hash_failed;          /* since store_sum_start */
     bool in_batch;
     bool checkpoints;       /* when this batch is on disk: the log, .. */
     bool erases_past;       /* .. and overwrites it */
@@ -497,8 +499,10 @@ void store_sum_start(struct live_store *store, const char *table);
 void store_sum_number(struct live_store *store, uint64_t number);
 void store_sum_bytes(struct live_store *store, const void *bytes, size_t size);
 void store_sum_text(struct live_store *store, const char *text);
-void store_sum_end(struct live_store *store, uint8_t sum[STORE_SUM_BYTES]);
-/* Ends the sum and compares it with a column. Errors: TACIT_MALFORMED, as the store breaks. */
+/* Errors: TACIT_MEMORY; the store is broken. */
+enum tacit_status store_sum_end(struct live_store *store, uint8_t sum[STORE_SUM_BYTES]);
+/* Ends the sum and compares it with a column. Errors: TACIT_MALFORMED, TACIT_MEMORY; the store is
+ * broken. */
 enum tacit_status store_sum_compare(struct live_store *store, sqlite3_stmt *row, int column,
                                     const char *what);
 #endif

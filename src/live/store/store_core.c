@@ -37,13 +37,14 @@ static bool reserve(struct store_core *core, size_t size)
 }
 
 /* Takes a part, and its sum, into the copy in memory. */
-static void copy_part(struct live_store *store, size_t part, const void *bytes, size_t size)
+static enum tacit_status copy_part(struct live_store *store, size_t part, const void *bytes,
+                                   size_t size)
 {
     memcpy(store->core.bytes + part * PART_BYTES, bytes, size);
     store_sum_start(store, "core_parts");
     store_sum_number(store, part);
     store_sum_bytes(store, bytes, size);
-    store_sum_end(store, store->core.sums + part * STORE_SUM_BYTES);
+    return store_sum_end(store, store->core.sums + part * STORE_SUM_BYTES);
 }
 
 /* Begins the sum over all parts' sums; the caller ends it, or compares it. */
@@ -60,7 +61,7 @@ static void start_whole_sum(struct live_store *store)
 static enum tacit_status put_part(struct live_store *store, size_t part, const uint8_t *bytes,
                                   size_t size)
 {
-    copy_part(store, part, bytes, size);
+    TACIT_TRY(copy_part(store, part, bytes, size));
     sqlite3_stmt *const row = store->statements[STORE_PUT_PART];
     store_bind_number(store, row, 1, part);
     store_bind_blob(store, row, 2, bytes, size);
@@ -71,7 +72,7 @@ static enum tacit_status put_whole(struct live_store *store)
 {
     uint8_t sum[STORE_SUM_BYTES];
     start_whole_sum(store);
-    store_sum_end(store, sum);
+    TACIT_TRY(store_sum_end(store, sum));
     sqlite3_stmt *const row = store->statements[STORE_PUT_CORE];
     store_bind_number(store, row, 1, store->core.size);
     store_bind_blob(store, row, 2, sum, sizeof sum);
@@ -121,14 +122,14 @@ static enum tacit_status read_parts(struct live_store *store, bool *is_whole)
     bool more;
     enum tacit_status status = store_next(store, rows, &more);
     *is_whole = true;
-    for (; status == TACIT_OK && more; part++) {
+    for (; status == TACIT_OK && more && *is_whole; part++) {
         const void *const bytes = sqlite3_column_blob(rows, 1);
         *is_whole = bytes != NULL && part < part_count(size) && store_number_at(rows, 0) == part &&
                     (size_t)sqlite3_column_bytes(rows, 1) == part_size(size, part);
-        if (!*is_whole)
-            break;
-        copy_part(store, part, bytes, part_size(size, part));
-        status = store_next(store, rows, &more);
+        if (*is_whole)
+            status = copy_part(store, part, bytes, part_size(size, part));
+        if (status == TACIT_OK && *is_whole)
+            status = store_next(store, rows, &more);
     }
     *is_whole &= part == part_count(size);
     (void)sqlite3_reset(rows);

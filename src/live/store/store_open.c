@@ -287,9 +287,12 @@ struct live_store *store_new(const char *directory_name)
     store->vfs_name = vfs_name;
     store->directory = -1;
     store->log_pages_max = STORE_LOG_PAGES_MAX;
+    store->hash = EVP_MD_CTX_new();
     if (asprintf(&store->path, "%s/%s", directory_name, STORE_FILE) < 0)
         store->path = NULL;
-    if (store->path == NULL) {
+    bool const can_hash =
+        store->hash != NULL && EVP_DigestInit_ex(store->hash, EVP_sha256(), NULL) == 1;
+    if (!can_hash || store->path == NULL) {
         live_store_close(store);
         return NULL;
     }
@@ -371,6 +374,7 @@ void live_store_close(struct live_store *store)
         TACIT_ASSERT(code == SQLITE_OK);
     }
     store_core_free(&store->core);
+    EVP_MD_CTX_free(store->hash);
     free(store->path);
     if (store->directory >= 0)
         (void)close(store->directory);

@@ -1,7 +1,7 @@
 /* The other VFS makes its file in the front of ours; its table of methods is replaced by a copy of
  * it that reads and writes pages here. */
 #include "store_pages.h"
-#include "tacit/commit.h"
+#include "tacit/base.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -26,23 +26,25 @@ static bool is_page(int size, sqlite3_int64 offset)
     return size == STORE_PAGE_BYTES && offset % STORE_PAGE_BYTES == 0;
 }
 
-static void sum_page(const uint8_t *page, sqlite3_int64 offset, uint8_t sum[TACIT_SHA256_BYTES])
+static bool sum_page(EVP_MD_CTX *hash, const uint8_t *page, sqlite3_int64 offset,
+                     uint8_t sum[EVP_MAX_MD_SIZE])
 {
-    struct tacit_sha256 sha = tacit_sha256_init();
-    tacit_sha256_update(&sha, page, SUMMED_BYTES);
-    tacit_sha256_update(&sha, &offset, sizeof offset);
-    tacit_sha256_final(&sha, sum);
+    return EVP_DigestInit_ex(hash, NULL, NULL) == 1 &&
+           EVP_DigestUpdate(hash, page, SUMMED_BYTES) == 1 &&
+           EVP_DigestUpdate(hash, &offset, sizeof offset) == 1 &&
+           EVP_DigestFinal_ex(hash, sum, NULL) == 1;
 }
 
 /* xRead: SQLITE_IOERR_DATA where a page's sum differs. */
 static int read_page(sqlite3_file *file, void *bytes, int size, sqlite3_int64 offset)
 {
     const struct pages_file *const own = own_of(file);
-    uint8_t sum[TACIT_SHA256_BYTES];
+    uint8_t sum[EVP_MAX_MD_SIZE];
     int const code = own->base->xRead(file, bytes, size, offset);
     if (code != SQLITE_OK || !is_page(size, offset))
         return code;
-    sum_page(bytes, offset, sum);
+    if (!sum_page(own->pages->hash, bytes, offset, sum))
+        return SQLITE_NOMEM;
     return memcmp((uint8_t *)bytes + SUMMED_BYTES, sum, STORE_PAGES_SUM_BYTES) == 0
                ? SQLITE_OK
                : SQLITE_IOERR_DATA;
@@ -52,10 +54,11 @@ static int write_page(sqlite3_file *file, const void *bytes, int size, sqlite3_i
 {
     const struct pages_file *const own = own_of(file);
     uint8_t page[STORE_PAGE_BYTES];
-    uint8_t sum[TACIT_SHA256_BYTES];
+    uint8_t sum[EVP_MAX_MD_SIZE];
     TACIT_ASSERT(is_page(size, offset)); /* SQLite writes a database by pages */
     memcpy(page, bytes, SUMMED_BYTES);
-    sum_page(page, offset, sum);
+    if (!sum_page(own->pages->hash, page, offset, sum))
+        return SQLITE_NOMEM;
     memcpy(page + SUMMED_BYTES, sum, STORE_PAGES_SUM_BYTES);
     return own->base->xWrite(file, page, size, offset);
 }
@@ -82,6 +85,9 @@ bool store_pages_register(struct store_pages *pages, const char *base)
 {
     sqlite3_vfs *const found = sqlite3_vfs_find(base);
     TACIT_ASSERT(found != NULL && pages->base == NULL);
+    pages->hash = EVP_MD_CTX_new();
+    if (pages->hash == NULL || EVP_DigestInit_ex(pages->hash, EVP_sha256(), NULL) != 1)
+        return false;
     (void)snprintf(pages->name, sizeof pages->name, "pages-%p", (void *)pages);
     pages->vfs = *found;
     pages->vfs.pNext = NULL;
@@ -98,5 +104,6 @@ void store_pages_unregister(struct store_pages *pages)
 {
     if (pages->base != NULL)
         (void)sqlite3_vfs_unregister(&pages->vfs);
+    EVP_MD_CTX_free(pages->hash);
     *pages = (struct store_pages){.base = NULL};
 }

@@ -4,6 +4,7 @@
  */
 #ifndef TACIT_LIVE_STORE_PAGES_H
 #define TACIT_LIVE_STORE_PAGES_H
+#include <openssl/evp.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 
@@ -14,6 +15,7 @@
 struct store_pages {
     sqlite3_vfs vfs; /* first */
     sqlite3_vfs *base;
+    EVP_MD_CTX *hash;
     char name[40];
 };
 

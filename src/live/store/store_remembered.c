@@ -163,11 +163,11 @@ static enum tacit_status make(struct live_store *store)
 /* ---- Of this state, and of its time ---------------------------------------------------------- */
 
 /* Whose file it is: the state's secret, which nobody learns from this. */
-static void owner_of(struct live_store *store, uint8_t owner[STORE_SUM_BYTES])
+static enum tacit_status owner_of(struct live_store *store, uint8_t owner[STORE_SUM_BYTES])
 {
     store_sum_start(store, NAME);
     store_sum_bytes(store, store->id_key, sizeof store->id_key);
-    store_sum_end(store, owner);
+    return store_sum_end(store, owner);
 }
 
 /* Notes when the first row is forgotten. */
@@ -190,7 +190,7 @@ static enum tacit_status check_facts(struct live_store *store)
     uint8_t owner[STORE_SUM_BYTES];
     uint64_t transactions = 0;
     bool found;
-    owner_of(store, owner);
+    TACIT_TRY(owner_of(store, owner));
     TACIT_TRY(store_next(store, row, &found));
     const void *const kept = found ? sqlite3_column_blob(row, 0) : NULL;
     bool const is_ours = kept != NULL && sqlite3_column_bytes(row, 0) == (int)sizeof owner &&
@@ -293,7 +293,7 @@ static enum tacit_status put_facts(struct live_store *store)
     struct store_remembered *const remembered = &store->remembered;
     sqlite3_stmt *const put = remembered->statements[REMEMBERED_PUT_FACTS];
     uint8_t owner[STORE_SUM_BYTES];
-    owner_of(store, owner);
+    TACIT_TRY(owner_of(store, owner));
     store_bind_blob(store, put, 1, owner, sizeof owner);
     store_bind_number(store, put, 2, remembered->transactions + 1);
     store_bind_number(store, put, 3, remembered->rows);
@@ -382,35 +382,40 @@ static uint64_t load_u32(const uint8_t *bytes)
 }
 
 /* 32 bits, for the index; whoever looks up compares the key itself, too. */
-static uint64_t hash_key(struct live_store *store, const char *key)
+static enum tacit_status hash_key(struct live_store *store, const char *key, uint64_t *hash)
 {
     uint8_t sum[STORE_SUM_BYTES];
     store_sum_start(store, "keys");
     store_sum_text(store, key);
-    store_sum_end(store, sum);
-    return load_u32(sum);
+    enum tacit_status const status = store_sum_end(store, sum);
+    *hash = load_u32(sum);
+    return status;
 }
 
 /* A time beyond SQLite's numbers is the last one that they have. */
-static void bind_row(struct live_store *store, sqlite3_stmt *put,
-                     const struct live_decision_row *row)
+static enum tacit_status bind_row(struct live_store *store, sqlite3_stmt *put,
+                                  const struct live_decision_row *row)
 {
     struct live_decision_row kept = *row;
+    uint64_t hash;
     if (kept.deadline_ms > STORE_KEY_MAX)
         kept.deadline_ms = STORE_KEY_MAX;
     if (kept.deadline_ms < store->remembered.oldest_ms)
         store->remembered.oldest_ms = kept.deadline_ms;
     store_columns_bind(store, put, columns, COLUMN_COUNT, &kept);
-    if (row->key != NULL)
-        store_bind_number(store, put, (int)COLUMN_COUNT + 1, hash_key(store, row->key));
+    enum tacit_status const status = row->key == NULL ? TACIT_OK : hash_key(store, row->key, &hash);
+    if (row->key != NULL && status == TACIT_OK)
+        store_bind_number(store, put, (int)COLUMN_COUNT + 1, hash);
+    return status;
 }
 
 /* *is_new: there was none of this number. */
 static enum tacit_status put_row(struct live_store *store, const struct live_decision_row *row,
                                  bool *is_new)
 {
-    bind_row(store, store->remembered.statements[REMEMBERED_PUT], row);
-    enum tacit_status const status = run(store, REMEMBERED_PUT, "remember");
+    enum tacit_status status = bind_row(store, store->remembered.statements[REMEMBERED_PUT], row);
+    if (status == TACIT_OK)
+        status = run(store, REMEMBERED_PUT, "remember");
     *is_new = status == TACIT_OK && sqlite3_changes(store->remembered.database) == 1;
     return status;
 }
@@ -524,11 +529,13 @@ enum tacit_status live_store_recall(struct live_store *store, struct live_decisi
 enum tacit_status live_store_recall_key(struct live_store *store, const char *key,
                                         struct live_decision_row *row, bool *found)
 {
+    uint64_t hash;
     *found = false;
     if (!has_some(store))
         return store->is_broken ? TACIT_IO : TACIT_OK;
+    TACIT_TRY(hash_key(store, key, &hash));
     sqlite3_stmt *const rows = store->remembered.statements[REMEMBERED_FIND_KEY];
-    store_bind_number(store, rows, 1, hash_key(store, key));
+    store_bind_number(store, rows, 1, hash);
     store_bind_text(store, rows, 3, key);
     return find(store, rows, row, found);
 }

@@ -224,11 +224,12 @@ enum tacit_status store_row_put(struct live_store *store, enum store_table_id wh
         if (status == TACIT_OK)
             bind(store, put, (int)i + 1, &value);
     }
+    if (status == TACIT_OK)
+        status = store_sum_end(store, sum);
     if (status != TACIT_OK) {
         (void)sqlite3_clear_bindings(put);
         return status;
     }
-    store_sum_end(store, sum);
     store_bind_blob(store, put, (int)count + 1, sum, sizeof sum);
     return store_step(store, put, "put a row");
 }

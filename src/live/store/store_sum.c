@@ -1,24 +1,32 @@
 /* A checksum for every row. */
 #include "store_base.h"
+#include <endian.h>
 #include <string.h>
 
 void store_sum_start(struct live_store *store, const char *table)
 {
     TACIT_ASSERT(table != NULL);
-    store->hash = tacit_sha256_init();
+    store->hash_failed = EVP_DigestInit_ex(store->hash, NULL, NULL) != 1; /* the same again */
     store_sum_text(store, table);
+}
+
+static void hash_add(struct live_store *store, const void *bytes, size_t size)
+{
+    if (!store->hash_failed && size > 0)
+        store->hash_failed = EVP_DigestUpdate(store->hash, bytes, size) != 1;
 }
 
 void store_sum_number(struct live_store *store, uint64_t number)
 {
-    tacit_sha256_update_number(&store->hash, number);
+    uint64_t const bytes = htole64(number);
+    hash_add(store, &bytes, sizeof bytes);
 }
 
 void store_sum_bytes(struct live_store *store, const void *bytes, size_t size)
 {
     TACIT_ASSERT(bytes != NULL || size == 0);
     store_sum_number(store, size);
-    tacit_sha256_update(&store->hash, bytes, size);
+    hash_add(store, bytes, size);
 }
 
 void store_sum_text(struct live_store *store, const char *text)
@@ -29,9 +37,11 @@ void store_sum_text(struct live_store *store, const char *text)
         store_sum_bytes(store, text, strlen(text));
 }
 
-void store_sum_end(struct live_store *store, uint8_t sum[STORE_SUM_BYTES])
+enum tacit_status store_sum_end(struct live_store *store, uint8_t sum[STORE_SUM_BYTES])
 {
-    tacit_sha256_final(&store->hash, sum);
+    if (store->hash_failed || EVP_DigestFinal_ex(store->hash, sum, NULL) != 1)
+        return store_break(store, TACIT_MEMORY, "the checksum of a row failed");
+    return TACIT_OK;
 }
 
 enum tacit_status store_sum_compare(struct live_store *store, sqlite3_stmt *row, int column,
@@ -39,7 +49,7 @@ enum tacit_status store_sum_compare(struct live_store *store, sqlite3_stmt *row,
 {
     TACIT_ASSERT(column >= 0);
     uint8_t sum[STORE_SUM_BYTES];
-    store_sum_end(store, sum);
+    TACIT_TRY(store_sum_end(store, sum));
     const void *const kept = sqlite3_column_blob(row, column);
     if (kept != NULL && sqlite3_column_bytes(row, column) == (int)sizeof sum &&
         memcmp(kept, sum, sizeof sum) == 0)
