@@ -65,7 +65,7 @@ struct tacit_vote_choice tacit_vote_recommend(uint32_t player_count, double delt
 enum tacit_vote_message_kind {
     TACIT_VOTE_MARKS, /* player -> everyone: all arms that it has eliminated since the reset */
     TACIT_VOTE_RESET, /* hub -> everyone: everything from the start (DSER4) */
-    TACIT_VOTE_GRANT  /* hub -> player: the draw of this number may be used (private votes) */
+    TACIT_VOTE_GRANT  /* hub -> player: the draw of this number may be used (noised players) */
 };
 
 /* A plain struct; marks belong to the sender's state and stay valid until its next step. A vote is
@@ -82,13 +82,16 @@ struct tacit_vote_message {
 
 /* ---- Board ----------------------------------------------------------------------------------- */
 
+TACIT_NO_GAPS
 struct tacit_vote_board_config {
     uint64_t run_id;
-    uint32_t player_count;     /* N, 1 .. TACIT_AGENTS_MAX */
-    uint32_t arm_count;        /* K */
-    uint32_t votes_needed;     /* m, Byzantine margin included; may exceed N: never enough */
+    uint32_t player_count; /* N, 1 .. TACIT_AGENTS_MAX */
+    uint32_t arm_count;    /* K */
+    uint32_t votes_needed; /* m, Byzantine margin included; may exceed N: never enough */
+    uint32_t spare;
     const uint64_t *committee; /* N bits: whose marks count; NULL: everybody's. Copied */
 };
+TACIT_NO_GAPS_END
 
 struct tacit_vote_board; /* opaque, relocatable */
 
@@ -163,10 +166,6 @@ struct tacit_vote_event {
         struct tacit_reward reward; /* count 1, sum.real in [0, 1] */
         const struct tacit_vote_message *message;
         struct tacit_vote_standing standing; /* published sums: OFFER */
-        struct {
-            uint64_t draw;
-            uint64_t number;
-        } grant; /* published sums: RECEIVE */
     } as;
 };
 
@@ -218,31 +217,35 @@ bool tacit_vote_player_is_decided(const struct tacit_vote_player *player);
 void tacit_vote_player_view(const struct tacit_vote_player *player,
                             struct tacit_vote_player_view *view);
 
-/* ---- Private player -------------------------------------------------------------------------- */
+/* ---- Noised player --------------------------------------------------------------------------- */
 
-/* Votes that are private (sound mode): a ladder of epochs with exact bounds (tacit/bounds.h, one
- * site), delta := eta. In epoch e every arm of the player's set is pulled as often; the exact
- * integer sums get one discrete Laplace each and are erased; what is eliminated, voted and played
- * depends on the noised sums alone. They are kept locally: only votes leave, at a public tick.
+/* A player whose rewards leave it noised only (sound mode). It plays blocks, in which every arm of
+ * its set is pulled as often; at the end of one the exact integer sums get one discrete Laplace
+ * each and are erased. A draw, its charge and the erasure are one transaction (update.persist).
+ * Nothing uses it before the hub has granted it (update.commit asks, TACIT_VOTE_GRANT answers): of
+ * two copies of a state one is granted (LIVE-TRUST). The commitment itself is the driver's.
+ * Protected is the value of each reward, replace-one, epsilon; not who is there, when, which arms
+ * are played, and not against a hub that grants twice.
  *
- * A draw, its charge and the erasure are one transaction (update.persist). Nothing uses it before
- * the hub has granted it (update.commit asks, TACIT_VOTE_GRANT answers): of two copies of a state
- * one is granted (LIVE-TRUST). The commitment itself is the driver's. Protected is the value of
- * each reward, replace-one, epsilon; not who is there, when, which arms are played, and not against
- * a hub that grants twice. */
+ * block 0: votes that are private, over a ladder of epochs with exact bounds (tacit/bounds.h, one
+ * site), delta := eta. What is eliminated, voted and played depends on the noised sums alone. They
+ * are kept locally: only votes leave, at a public tick.
+ *
+ * block > 0: published sums (below). */
 TACIT_NO_GAPS
-struct tacit_vote_private_config {
+struct tacit_vote_noised_config {
     uint64_t run_id;
     uint32_t player_id; /* < player_count */
     uint32_t player_count;
     uint32_t arm_count;
     uint32_t spare;
-    double accuracy;                  /* epsilon of the answer, in (0, 1] */
-    double failure;                   /* eta, in (0, 1) */
-    double growth;                    /* of the ladder, in (1, 4]; 2 */
+    double accuracy;                  /* votes: epsilon of the answer, in (0, 1] */
+    double failure;                   /* votes: eta, in (0, 1) */
+    double growth;                    /* votes: of the ladder, in (1, 4]; 2 */
+    uint64_t block;                   /* sums: pulls of each arm; 0: votes */
     struct tacit_mechanism mechanism; /* sound, noisy or not; the player's own */
     uint64_t budget_nano;
-    uint64_t tick_us; /* > 0: votes leave at multiples of it only */
+    uint64_t tick_us; /* > 0: votes and releases leave at multiples of it only */
 };
 TACIT_NO_GAPS_END
 
@@ -251,12 +254,12 @@ TACIT_NO_GAPS_END
 struct tacit_vote_release {
     uint64_t run_id;
     uint32_t from;
-    uint64_t number;      /* the hub's, from 0, of all players' releases */
+    uint64_t number;      /* from 0, of all players' releases, as the pool takes them; the player
+                             itself leaves it 0 */
     const uint64_t *arms; /* K bits: arms of the block */
     const int64_t *sums;  /* K noised sums; 0 where the arm is not in it */
 };
 
-/* Of a player whose rewards leave it noised only: its votes are private, or its sums published. */
 struct tacit_vote_noised_update {
     bool persist;
     bool persist_board; /* votes */
@@ -272,7 +275,6 @@ struct tacit_vote_noised_update {
     uint64_t deadline_us; /* TACIT_NEVER: no timer */
 };
 
-/* The same of both. */
 struct tacit_vote_noised_view {
     uint64_t draw; /* draws so far */
     const uint64_t *active;
@@ -284,60 +286,65 @@ struct tacit_vote_noised_view {
     uint64_t leave_us;    /* the tick at which a vote or release leaves; TACIT_NEVER: none is due */
     uint64_t deadline_us; /* as in the update */
     const struct tacit_ledger *ledger;
-    uint32_t epoch;          /* votes: of the ladder, from 1 */
-    const uint64_t *dropped; /* votes: by itself: its vote, once it has left */
+    uint32_t epoch;          /* votes: of the ladder, from 1; sums: the next draw, or the one that
+                                waits */
+    const uint64_t *dropped; /* votes: by itself: its vote, once it has left; else NULL */
     struct tacit_vote_release
         release; /* sums: the last draw. Before it leaves nothing may use it */
 };
 
-struct tacit_vote_private; /* opaque, relocatable */
+struct tacit_vote_noised; /* opaque, relocatable */
 
 /* Bytes of a state: O(K). Errors: 0 if the configuration is not valid. */
-size_t tacit_vote_private_size(const struct tacit_vote_private_config *config);
+size_t tacit_vote_noised_size(const struct tacit_vote_noised_config *config);
 
 /* Errors: TACIT_INVALID, *player untouched. Requires: 8-byte aligned memory of …_size bytes. */
-enum tacit_status tacit_vote_private_init(struct tacit_vote_private *player,
-                                          const struct tacit_vote_private_config *config);
+enum tacit_status tacit_vote_noised_init(struct tacit_vote_noised *player,
+                                         const struct tacit_vote_noised_config *config);
 
 /* Are these bytes a state of this configuration? Errors: TACIT_MALFORMED. */
-enum tacit_status tacit_vote_private_check(const struct tacit_vote_private *player, size_t size,
-                                           const struct tacit_vote_private_config *config);
+enum tacit_status tacit_vote_noised_check(const struct tacit_vote_noised *player, size_t size,
+                                          const struct tacit_vote_noised_config *config);
 
-/* One step. START opens the plan (and asks and votes again what is open; its clock may be a new
- * one), REWARD brings sums on the
- * mechanism's scale, OFFER and RECEIVE read the board, TIMEOUT tries a draw again or lets a vote
- * go. An arm that is voted out in mid-epoch leaves the plan, and its sum is discarded.
+/* One step. START opens a block, and asks and says again what is open; its clock may be a new one.
+ * REWARD brings sums on the mechanism's scale; the last one of a block draws. RECEIVE grants.
+ * TIMEOUT tries a draw again, or lets a vote or release go. An arm that is out in mid-block leaves
+ * the plan, and its sum is discarded.
+ * Votes: OFFER and RECEIVE read the board. Sums: the board is NULL; OFFER says what stands: an arm
+ * that is in again begins a new block, and what waits for its grant is settled before it; a draw
+ * waits until the release before is settled, and the next block opens when one leaves.
  * Errors: as tacit_vote_player_step; a grant that was not asked for is TACIT_UNEXPECTED.
  *   TACIT_ENTROPY: the last reward was taken in, nothing was drawn, a timeout tries again.
- *   TACIT_BUDGET: the draw was refused, the player is halted. Cost: O(K) an epoch's end. */
-enum tacit_status tacit_vote_private_step(struct tacit_vote_private *player,
-                                          struct tacit_vote_board *board,
-                                          const struct tacit_vote_event *event,
-                                          const struct tacit_entropy *entropy,
-                                          struct tacit_vote_noised_update *update);
+ *   TACIT_BUDGET: the draw was refused, the player is halted. Cost: O(K) a block's end. */
+enum tacit_status tacit_vote_noised_step(struct tacit_vote_noised *player,
+                                         struct tacit_vote_board *board,
+                                         const struct tacit_vote_event *event,
+                                         const struct tacit_entropy *entropy,
+                                         struct tacit_vote_noised_update *update);
 
-/* SHA-256 of the draw that waits for its grant: its number, pulls, arms and noised sums. What a
- * driver commits to; nothing else may be made of it. Requires: the player waits. Cost: O(K). */
-void tacit_vote_private_digest(const struct tacit_vote_private *player,
-                               uint8_t digest[TACIT_SHA256_BYTES]);
+/* SHA-256 of the draw that waits for its grant: votes: its number, pulls, arms and noised sums;
+ * sums: what leaves of it. What a driver commits to; nothing else may be made of it. Requires: the
+ * player waits. Cost: O(K). */
+void tacit_vote_noised_digest(const struct tacit_vote_noised *player,
+                              uint8_t digest[TACIT_SHA256_BYTES]);
 
 /* Is one arm left? Cost: O(1). */
-bool tacit_vote_private_is_decided(const struct tacit_vote_private *player);
+bool tacit_vote_noised_is_decided(const struct tacit_vote_noised *player);
 
-/* The best granted noised mean of the active arms; the lowest of equal ones. Cost: O(K epochs). */
-uint32_t tacit_vote_private_best(const struct tacit_vote_private *player);
+/* The best granted noised mean of the active arms; the lowest of equal ones. Cost: O(K). */
+uint32_t tacit_vote_noised_best(const struct tacit_vote_noised *player);
 
 /* Whoever grants has forgotten what: rewards that are in no granted draw are in none any more, and
  * are played anew. What was spent stays. */
-void tacit_vote_private_begin_term(struct tacit_vote_private *player);
+void tacit_vote_noised_begin_term(struct tacit_vote_noised *player);
 
-/* The noised sum of all granted draws of an arm, in steps. All arms of the set have as many pulls.
- * Requires: arm < K. Cost: O(epochs). */
-int64_t tacit_vote_private_total(const struct tacit_vote_private *player, uint32_t arm);
+/* The noised sum of an arm of the set, of all granted draws since it came in, in steps. Arms of the
+ * set have as many pulls. Requires: arm < K. Cost: O(1). */
+int64_t tacit_vote_noised_total(const struct tacit_vote_noised *player, uint32_t arm);
 
 /* Shows a state without changing it. Cost: O(1). */
-void tacit_vote_private_view(const struct tacit_vote_private *player,
-                             struct tacit_vote_noised_view *view);
+void tacit_vote_noised_view(const struct tacit_vote_noised *player,
+                            struct tacit_vote_noised_view *view);
 
 /* ---- Published sums -------------------------------------------------------------------------- */
 
@@ -419,56 +426,4 @@ enum tacit_status tacit_vote_pool_add(struct tacit_vote_pool *pool,
 
 /* Shows a pool without changing it. Cost: O(1). */
 void tacit_vote_pool_view(const struct tacit_vote_pool *pool, struct tacit_vote_pool_view *view);
-
-TACIT_NO_GAPS
-struct tacit_vote_sums_config {
-    uint64_t run_id;
-    uint32_t player_id; /* < player_count */
-    uint32_t player_count;
-    uint32_t arm_count;
-    uint32_t spare;
-    uint64_t block;
-    struct tacit_mechanism mechanism; /* sound, noisy or not; the player's own */
-    uint64_t budget_nano;
-    uint64_t tick_us; /* > 0: releases leave at multiples of it only */
-};
-TACIT_NO_GAPS_END
-
-struct tacit_vote_sums; /* opaque, relocatable */
-
-/* Bytes of a state: O(K). Errors: 0 if the configuration is not valid. */
-size_t tacit_vote_sums_size(const struct tacit_vote_sums_config *config);
-
-/* Errors: TACIT_INVALID, *player untouched. Requires: 8-byte aligned memory of …_size bytes. */
-enum tacit_status tacit_vote_sums_init(struct tacit_vote_sums *player,
-                                       const struct tacit_vote_sums_config *config);
-
-/* Are these bytes a state of this configuration? Errors: TACIT_MALFORMED. */
-enum tacit_status tacit_vote_sums_check(const struct tacit_vote_sums *player, size_t size,
-                                        const struct tacit_vote_sums_config *config);
-
-/* One step. START opens a block (and asks and sends again what is open), REWARD brings sums, OFFER
- * what stands: an arm that is out leaves the block, and its sum is discarded; one that is in again
- * begins a new block, and what waits for its grant is settled before it. The last reward draws, or
- * the word that the release before is settled; RECEIVE grants; TIMEOUT tries a draw again, or lets
- * the release go and opens the next block. Noise, charge and erasure are one transaction, as for
- * private votes.
- * Errors: TACIT_INVALID: a reward that was not planned, or out of range; TACIT_UNEXPECTED: a grant
- *   that was not asked for; TACIT_ENTROPY, TACIT_BUDGET as tacit_vote_private_step.
- * Cost: O(K) an end of a block. */
-enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
-                                       const struct tacit_vote_event *event,
-                                       const struct tacit_entropy *entropy,
-                                       struct tacit_vote_noised_update *update);
-
-/* As tacit_vote_private_begin_term: what is not settled is dropped, with its rewards. */
-void tacit_vote_sums_begin_term(struct tacit_vote_sums *player);
-
-/* The noised sum of an arm, of all granted draws since it came in, in steps. Arms that are in have
- * as many pulls. Requires: arm < K. Cost: O(1). */
-int64_t tacit_vote_sums_total(const struct tacit_vote_sums *player, uint32_t arm);
-
-/* Shows a state without changing it. Cost: O(1). */
-void tacit_vote_sums_view(const struct tacit_vote_sums *player,
-                          struct tacit_vote_noised_view *view);
 #endif

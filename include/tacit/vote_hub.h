@@ -54,16 +54,18 @@ struct tacit_vote_hub_message {
 
 /* ---- Site ------------------------------------------------------------------------------------ */
 
+TACIT_NO_GAPS
 struct tacit_vote_site_config {
-    struct tacit_vote_private_config player;
-    uint64_t block; /* sums: pulls of each arm (tacit_vote_sums_config); 0: votes */
+    struct tacit_vote_noised_config player;
     struct tacit_vote_board_config board; /* of the same run, N and K */
     uint8_t domain[TACIT_SHA256_BYTES];   /* of its commitments (tacit_commit_domain) */
-    uint64_t horizon;         /* pulls; after them it plays the best and learns no more */
-    uint32_t draws_max;       /* draws that the site allows, at least 1 */
-    bool goes_on;             /* resets may come: a single arm ends nothing */
+    uint64_t horizon;   /* pulls; after them it plays the best and learns no more */
+    uint32_t draws_max; /* draws that the site allows, at least 1 */
+    bool goes_on;       /* resets may come: a single arm ends nothing */
+    bool spare[3];
     uint64_t resend_after_us; /* > 0: what was not answered is said again */
 };
+TACIT_NO_GAPS_END
 
 struct tacit_vote_site_update {
     bool persist;
@@ -82,8 +84,7 @@ struct tacit_vote_site_update {
 };
 
 struct tacit_vote_site_view {
-    struct tacit_vote_noised_view player; /* sums: epoch: the next draw, or the one that waits */
-    uint32_t exploit_arm;                 /* the best noised sum of its arms that were granted */
+    struct tacit_vote_noised_view player;
     struct tacit_vote_board_view board;
     bool is_decided;   /* one arm is left of the voted set, for good */
     bool is_finished;  /* all pulls of the run are played */
@@ -134,7 +135,7 @@ enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
  * a draw. Cost: O(1). */
 struct tacit_vote_hub_message tacit_vote_site_release(const struct tacit_vote_site *site);
 
-/* As tacit_vote_private_total, or tacit_vote_sums_total. */
+/* As tacit_vote_noised_total. */
 int64_t tacit_vote_site_total(const struct tacit_vote_site *site, uint32_t arm);
 
 /* Shows a state without changing it. Cost: O(K epochs). */
@@ -142,13 +143,16 @@ void tacit_vote_site_view(const struct tacit_vote_site *site, struct tacit_vote_
 
 /* ---- Hub ------------------------------------------------------------------------------------- */
 
+TACIT_NO_GAPS
 struct tacit_vote_hub_config {
     struct tacit_vote_board_config board;
     struct tacit_vote_pool_config pool; /* sums: of the same run, N and K; block 0: votes */
     uint8_t domain[TACIT_SHA256_BYTES]; /* sums: of commitments */
     uint32_t
         reset_after_s; /* DSER4: a coin each second resets after so long in the mean; 0: none */
+    uint32_t spare;
 };
+TACIT_NO_GAPS_END
 
 struct tacit_vote_hub_update {
     bool persist;

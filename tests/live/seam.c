@@ -360,8 +360,8 @@ static void run_through_bytes_ends_with_the_best_arm_everywhere(void **state)
 
 /* A player as the simulator drives it, beside a site that alone plays. */
 struct twin {
-    struct tacit_vote_private_config config;
-    struct tacit_vote_private *player;
+    struct tacit_vote_noised_config config;
+    struct tacit_vote_noised *player;
     struct tacit_vote_board *board;
     size_t size;
     struct tacit_rng noise;
@@ -383,10 +383,10 @@ static void open_twin(struct twin *twin)
                                      .tick_us = TICK_US},
                           .noise = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE)};
     assert_int_equal(tacit_mechanism_init(&twin->config.mechanism, &mechanism), TACIT_OK);
-    twin->size = tacit_vote_private_size(&twin->config);
+    twin->size = tacit_vote_noised_size(&twin->config);
     twin->player = calloc(1, twin->size);
     twin->board = calloc(1, tacit_vote_board_size(&board));
-    assert_int_equal(tacit_vote_private_init(twin->player, &twin->config), TACIT_OK);
+    assert_int_equal(tacit_vote_noised_init(twin->player, &twin->config), TACIT_OK);
     assert_int_equal(tacit_vote_board_init(twin->board, &board), TACIT_OK);
 }
 
@@ -395,7 +395,7 @@ static void step_twin(struct twin *twin, uint64_t now_us, struct tacit_vote_even
     struct tacit_entropy const entropy = tacit_rng_entropy(&twin->noise);
     struct tacit_vote_noised_update update;
     event.now_us = now_us;
-    assert_int_equal(tacit_vote_private_step(twin->player, twin->board, &event, &entropy, &update),
+    assert_int_equal(tacit_vote_noised_step(twin->player, twin->board, &event, &entropy, &update),
                      TACIT_OK);
     if (update.commit)
         twin->draw = update.draw;

@@ -66,7 +66,7 @@ static void draw_pool(struct storm_world *world, struct own *own)
                                               .domain = {1}};
     for (uint32_t site = 0; site < world->sites; site++) {
         own->sites[site] = draw_site(world, own, site);
-        own->sites[site].block = own->hub.pool.block;
+        own->sites[site].player.block = own->hub.pool.block;
         memcpy(own->sites[site].domain, own->hub.domain, sizeof own->hub.domain);
     }
 }

@@ -34,7 +34,7 @@ struct votes {
     enum bug bug;
     double distance; /* how far below the threshold the data are, in rewards, in world 0 */
     int64_t threshold;
-    struct tacit_vote_private_config config;
+    struct tacit_vote_noised_config config;
     size_t size;
     uint64_t pulls; /* of an arm in the first epoch */
 };
@@ -45,7 +45,7 @@ struct run {
     uint64_t now_us;
     uint32_t fills;
     struct tacit_vote_board *board;
-    struct tacit_vote_private *player;
+    struct tacit_vote_noised *player;
 };
 
 /* The clock of this site goes by what its sampler takes: one microsecond a fill. */
@@ -62,7 +62,7 @@ static struct tacit_vote_noised_update step(struct run *run, struct tacit_vote_e
     struct tacit_entropy const entropy = {.fill = fill, .context = run};
     struct tacit_vote_noised_update update;
     event.now_us = run->now_us;
-    assert_int_equal(tacit_vote_private_step(run->player, run->board, &event, &entropy, &update),
+    assert_int_equal(tacit_vote_noised_step(run->player, run->board, &event, &entropy, &update),
                      TACIT_OK);
     return update;
 }
@@ -84,7 +84,7 @@ static uint64_t grant(struct run *run, struct tacit_vote_noised_update *update)
     *update =
         step(run, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &message});
     struct tacit_vote_noised_view view;
-    tacit_vote_private_view(run->player, &view);
+    tacit_vote_noised_view(run->player, &view);
     return view.dropped[0];
 }
 
@@ -117,7 +117,7 @@ static void open_run(struct run *run, const struct votes *votes, struct tacit_rn
     run->board = malloc(tacit_vote_board_size(&board));
     run->player = malloc(votes->size);
     assert_int_equal(tacit_vote_board_init(run->board, &board), TACIT_OK);
-    assert_int_equal(tacit_vote_private_init(run->player, &votes->config), TACIT_OK);
+    assert_int_equal(tacit_vote_noised_init(run->player, &votes->config), TACIT_OK);
     (void)step(run, (struct tacit_vote_event){.kind = TACIT_EVENT_START});
 }
 
@@ -149,7 +149,7 @@ static void release_votes(const void *context, int world, struct tacit_rng *rng,
     if (release->value[0].steps != 0)
         release->value[2].steps = (int64_t)vote_time(&run, &update);
     struct tacit_vote_noised_view view;
-    tacit_vote_private_view(run.player, &view);
+    tacit_vote_noised_view(run.player, &view);
     if (!view.decided && votes->bug == NO_BUG) { /* the second epoch, of other rewards */
         int64_t const middle = (int64_t)(votes->pulls / 2) * TACIT_STEPS;
         reward(&run, 1, votes->pulls, middle);
@@ -202,15 +202,15 @@ static struct votes votes_of(enum bug bug, double distance)
     double const epsilon = bug == RAW ? (double)INFINITY : EPSILON;
     struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
     struct votes votes = {.bug = bug, .distance = distance};
-    votes.config = (struct tacit_vote_private_config){.player_count = 1,
-                                                      .arm_count = ARMS,
-                                                      .accuracy = ACCURACY,
-                                                      .failure = ETA,
-                                                      .growth = 2,
-                                                      .budget_nano = UINT64_C(1000000000),
-                                                      .tick_us = bug == OFF_TICK ? 1 : TICK_US};
+    votes.config = (struct tacit_vote_noised_config){.player_count = 1,
+                                                     .arm_count = ARMS,
+                                                     .accuracy = ACCURACY,
+                                                     .failure = ETA,
+                                                     .growth = 2,
+                                                     .budget_nano = UINT64_C(1000000000),
+                                                     .tick_us = bug == OFF_TICK ? 1 : TICK_US};
     assert_int_equal(tacit_mechanism_init(&votes.config.mechanism, &mechanism), TACIT_OK);
-    votes.size = tacit_vote_private_size(&votes.config);
+    votes.size = tacit_vote_noised_size(&votes.config);
     votes.pulls = tacit_bounds_first_rung(1, epsilon, log(4.0 * ARMS / ETA), 0.25);
     votes.threshold = find_threshold(&votes);
     return votes;
@@ -251,7 +251,7 @@ TEST(votes_of_mutants_are_refuted)
 
 struct sums {
     bool is_redrawn;
-    struct tacit_vote_sums_config config;
+    struct tacit_vote_noised_config config;
     struct tacit_vote_pool *pool;
     size_t size;
 };
@@ -262,13 +262,13 @@ static void publish(const struct sums *sums, int world, struct tacit_rng *rng,
                     struct audit_release *release, uint32_t blocks)
 {
     struct tacit_entropy const entropy = tacit_rng_entropy(rng);
-    struct tacit_vote_sums *const player = malloc(sums->size);
+    struct tacit_vote_noised *const player = malloc(sums->size);
     struct tacit_vote_noised_update update;
     struct tacit_vote_event event = {.kind = TACIT_EVENT_START};
     struct tacit_vote_pool_view view;
     tacit_vote_pool_view(sums->pool, &view);
-    assert_int_equal(tacit_vote_sums_init(player, &sums->config), TACIT_OK);
-    assert_int_equal(tacit_vote_sums_step(player, &event, &entropy, &update), TACIT_OK);
+    assert_int_equal(tacit_vote_noised_init(player, &sums->config), TACIT_OK);
+    assert_int_equal(tacit_vote_noised_step(player, NULL, &event, &entropy, &update), TACIT_OK);
     for (uint32_t block = 0; block < blocks; block++) {
         for (uint32_t arm = 0; arm < ARMS; arm++) { /* the reward of world 1 is the first of all */
             int64_t const one = block == 0 && arm == 0 && world == 1 ? TACIT_STEPS : 0;
@@ -276,22 +276,24 @@ static void publish(const struct sums *sums, int world, struct tacit_rng *rng,
                 .now_us = event.now_us,
                 .kind = TACIT_EVENT_REWARD,
                 .as.reward = {arm, BLOCK, {.steps = one + 3 * TACIT_STEPS}}};
-            assert_int_equal(tacit_vote_sums_step(player, &event, &entropy, &update), TACIT_OK);
+            assert_int_equal(tacit_vote_noised_step(player, NULL, &event, &entropy, &update),
+                             TACIT_OK);
         }
         event.kind = TACIT_EVENT_RECEIVE;
-        event.as.grant.draw = update.draw;
-        event.as.grant.number = block;
-        assert_int_equal(tacit_vote_sums_step(player, &event, &entropy, &update), TACIT_OK);
+        struct tacit_vote_message const grant = {
+            .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .draw = update.draw};
+        event.as.message = &grant;
+        assert_int_equal(tacit_vote_noised_step(player, NULL, &event, &entropy, &update), TACIT_OK);
         event =
             (struct tacit_vote_event){.now_us = update.deadline_us, .kind = TACIT_EVENT_TIMEOUT};
-        assert_int_equal(tacit_vote_sums_step(player, &event, &entropy, &update), TACIT_OK);
+        assert_int_equal(tacit_vote_noised_step(player, NULL, &event, &entropy, &update), TACIT_OK);
         assert_true(update.send);
         for (uint32_t arm = 0; arm < ARMS; arm++)
             release->value[ARMS * block + arm].steps = update.release.sums[arm];
         event = (struct tacit_vote_event){.now_us = event.now_us,
                                           .kind = TACIT_EVENT_OFFER,
                                           .as.standing = {view.active, block + 1}};
-        assert_int_equal(tacit_vote_sums_step(player, &event, &entropy, &update), TACIT_OK);
+        assert_int_equal(tacit_vote_noised_step(player, NULL, &event, &entropy, &update), TACIT_OK);
     }
     free(player);
 }
@@ -331,13 +333,13 @@ static double audit_sums(bool is_redrawn)
                                                 .block = BLOCK,
                                                 .growth = 2};
     struct sums sums = {.is_redrawn = is_redrawn};
-    sums.config = (struct tacit_vote_sums_config){.player_count = 1,
-                                                  .arm_count = ARMS,
-                                                  .block = BLOCK,
-                                                  .budget_nano = UINT64_C(1000000000),
-                                                  .tick_us = TICK_US};
+    sums.config = (struct tacit_vote_noised_config){.player_count = 1,
+                                                    .arm_count = ARMS,
+                                                    .block = BLOCK,
+                                                    .budget_nano = UINT64_C(1000000000),
+                                                    .tick_us = TICK_US};
     assert_int_equal(tacit_mechanism_init(&sums.config.mechanism, &mechanism), TACIT_OK);
-    sums.size = tacit_vote_sums_size(&sums.config);
+    sums.size = tacit_vote_noised_size(&sums.config);
     sums.pool = malloc(tacit_vote_pool_size(&pool));
     assert_int_equal(tacit_vote_pool_init(sums.pool, &pool), TACIT_OK);
     struct audit const audit = {.release = release_sums,

@@ -60,18 +60,18 @@ static struct tacit_vote_board_config board_config(void)
         .run_id = 3, .player_count = PLAYERS, .arm_count = ARMS, .votes_needed = 2};
 }
 
-static struct tacit_vote_private_config private_config(void)
+static struct tacit_vote_noised_config private_config(void)
 {
-    return (struct tacit_vote_private_config){.run_id = 3,
-                                              .player_id = 1,
-                                              .player_count = PLAYERS,
-                                              .arm_count = ARMS,
-                                              .accuracy = 0.25,
-                                              .failure = 0.5,
-                                              .growth = 2,
-                                              .mechanism = mechanism_of(1),
-                                              .budget_nano = TACIT_NANO,
-                                              .tick_us = 1000};
+    return (struct tacit_vote_noised_config){.run_id = 3,
+                                             .player_id = 1,
+                                             .player_count = PLAYERS,
+                                             .arm_count = ARMS,
+                                             .accuracy = 0.25,
+                                             .failure = 0.5,
+                                             .growth = 2,
+                                             .mechanism = mechanism_of(1),
+                                             .budget_nano = TACIT_NANO,
+                                             .tick_us = 1000};
 }
 
 TEST(boards_belong_to_one)
@@ -97,17 +97,17 @@ TEST(boards_belong_to_one)
 
 TEST(noised_players_belong_to_one)
 {
-    struct tacit_vote_private_config config = private_config();
-    BELONGS_TO(tacit_vote_private, config, sizeof config);
-    struct tacit_vote_sums_config sums = {.run_id = 3,
-                                          .player_id = 1,
-                                          .player_count = PLAYERS,
-                                          .arm_count = ARMS,
-                                          .block = 4,
-                                          .mechanism = mechanism_of(1),
-                                          .budget_nano = TACIT_NANO,
-                                          .tick_us = 1000};
-    BELONGS_TO(tacit_vote_sums, sums, sizeof sums);
+    struct tacit_vote_noised_config config = private_config();
+    BELONGS_TO(tacit_vote_noised, config, sizeof config);
+    struct tacit_vote_noised_config sums = {.run_id = 3,
+                                            .player_id = 1,
+                                            .player_count = PLAYERS,
+                                            .arm_count = ARMS,
+                                            .block = 4,
+                                            .mechanism = mechanism_of(1),
+                                            .budget_nano = TACIT_NANO,
+                                            .tick_us = 1000};
+    BELONGS_TO(tacit_vote_noised, sums, sizeof sums);
 }
 
 TEST(pools_belong_to_one)

@@ -264,17 +264,17 @@ static struct tacit_vote_board_config vote_board(void)
     return (struct tacit_vote_board_config){.player_count = 10, .arm_count = 10, .votes_needed = 1};
 }
 
-static struct tacit_vote_private_config vote_private(void)
+static struct tacit_vote_noised_config vote_private(void)
 {
-    return (struct tacit_vote_private_config){.player_id = 1,
-                                              .player_count = 10,
-                                              .arm_count = 10,
-                                              .accuracy = 0.5,
-                                              .failure = 0.5,
-                                              .growth = 2,
-                                              .mechanism = mechanism_of(TACIT_PRIVACY_SOUND),
-                                              .budget_nano = TACIT_NANO,
-                                              .tick_us = 1};
+    return (struct tacit_vote_noised_config){.player_id = 1,
+                                             .player_count = 10,
+                                             .arm_count = 10,
+                                             .accuracy = 0.5,
+                                             .failure = 0.5,
+                                             .growth = 2,
+                                             .mechanism = mechanism_of(TACIT_PRIVACY_SOUND),
+                                             .budget_nano = TACIT_NANO,
+                                             .tick_us = 1};
 }
 
 static struct tacit_vote_site_config vote_site(void)
@@ -297,15 +297,15 @@ static struct tacit_vote_pool_config vote_pool(void)
                                            .growth = 2};
 }
 
-static struct tacit_vote_sums_config vote_sums(void)
+static struct tacit_vote_noised_config vote_sums(void)
 {
-    return (struct tacit_vote_sums_config){.player_id = 1,
-                                           .player_count = 10,
-                                           .arm_count = 10,
-                                           .block = 1,
-                                           .mechanism = mechanism_of(TACIT_PRIVACY_SOUND),
-                                           .budget_nano = TACIT_NANO,
-                                           .tick_us = 1};
+    return (struct tacit_vote_noised_config){.player_id = 1,
+                                             .player_count = 10,
+                                             .arm_count = 10,
+                                             .block = 1,
+                                             .mechanism = mechanism_of(TACIT_PRIVACY_SOUND),
+                                             .budget_nano = TACIT_NANO,
+                                             .tick_us = 1};
 }
 
 TEST(limits_of_votes)
@@ -314,19 +314,19 @@ TEST(limits_of_votes)
     RANGE(board, tacit_vote_board_size, player_count, 1, TACIT_AGENTS_MAX);
     RANGE(board, tacit_vote_board_size, arm_count, 1, TACIT_ARMS_MAX);
     LIMIT(board, tacit_vote_board_size, votes_needed, 1, 0);
-    struct tacit_vote_private_config player = vote_private();
-    LIMIT(player, tacit_vote_private_size, player_id, 9, 10);
-    LIMIT(player, tacit_vote_private_size, player_count, TACIT_AGENTS_MAX, TACIT_AGENTS_MAX + 1);
-    RANGE(player, tacit_vote_private_size, arm_count, 1, TACIT_ARMS_MAX);
-    LIMIT(player, tacit_vote_private_size, accuracy, 1, above(1));
-    LIMIT(player, tacit_vote_private_size, accuracy, 0x1p-1074, 0);
-    LIMIT(player, tacit_vote_private_size, failure, 0x1p-1074, 0);
-    LIMIT(player, tacit_vote_private_size, failure, 0.999, 1);
-    LIMIT(player, tacit_vote_private_size, growth, above(1), 1);
-    LIMIT(player, tacit_vote_private_size, growth, 4, above(4));
-    LIMIT(player, tacit_vote_private_size, tick_us, 1, 0);
-    LIMIT(player, tacit_vote_private_size, tick_us, TACIT_NEVER / 4 - 1, TACIT_NEVER / 4);
-    LIMIT(player, tacit_vote_private_size, mechanism, mechanism_of(TACIT_PRIVACY_SOUND),
+    struct tacit_vote_noised_config player = vote_private();
+    LIMIT(player, tacit_vote_noised_size, player_id, 9, 10);
+    LIMIT(player, tacit_vote_noised_size, player_count, TACIT_AGENTS_MAX, TACIT_AGENTS_MAX + 1);
+    RANGE(player, tacit_vote_noised_size, arm_count, 1, TACIT_ARMS_MAX);
+    LIMIT(player, tacit_vote_noised_size, accuracy, 1, above(1));
+    LIMIT(player, tacit_vote_noised_size, accuracy, 0x1p-1074, 0);
+    LIMIT(player, tacit_vote_noised_size, failure, 0x1p-1074, 0);
+    LIMIT(player, tacit_vote_noised_size, failure, 0.999, 1);
+    LIMIT(player, tacit_vote_noised_size, growth, above(1), 1);
+    LIMIT(player, tacit_vote_noised_size, growth, 4, above(4));
+    LIMIT(player, tacit_vote_noised_size, tick_us, 1, 0);
+    LIMIT(player, tacit_vote_noised_size, tick_us, TACIT_NEVER / 4 - 1, TACIT_NEVER / 4);
+    LIMIT(player, tacit_vote_noised_size, mechanism, mechanism_of(TACIT_PRIVACY_SOUND),
           mechanism_of(TACIT_PRIVACY_PAPER));
     struct tacit_vote_pool_config pool = vote_pool();
     RANGE(pool, tacit_vote_pool_size, arm_count, 1, TACIT_ARMS_MAX);
@@ -339,13 +339,13 @@ TEST(limits_of_votes)
     RANGE(pool, tacit_vote_pool_size, block, 1, UINT64_C(1) << 32);
     LIMIT(pool, tacit_vote_pool_size, growth, above(1), 1);
     LIMIT(pool, tacit_vote_pool_size, growth, 4, above(4));
-    struct tacit_vote_sums_config sums = vote_sums();
-    LIMIT(sums, tacit_vote_sums_size, player_id, 9, 10);
-    LIMIT(sums, tacit_vote_sums_size, player_count, TACIT_AGENTS_MAX, TACIT_AGENTS_MAX + 1);
-    RANGE(sums, tacit_vote_sums_size, arm_count, 1, TACIT_ARMS_MAX);
-    RANGE(sums, tacit_vote_sums_size, block, 1, UINT64_C(1) << 32);
-    LIMIT(sums, tacit_vote_sums_size, tick_us, 1, 0);
-    LIMIT(sums, tacit_vote_sums_size, tick_us, TACIT_NEVER / 4 - 1, TACIT_NEVER / 4);
+    struct tacit_vote_noised_config sums = vote_sums();
+    LIMIT(sums, tacit_vote_noised_size, player_id, 9, 10);
+    LIMIT(sums, tacit_vote_noised_size, player_count, TACIT_AGENTS_MAX, TACIT_AGENTS_MAX + 1);
+    RANGE(sums, tacit_vote_noised_size, arm_count, 1, TACIT_ARMS_MAX);
+    RANGE(sums, tacit_vote_noised_size, block, 1, UINT64_C(1) << 32);
+    LIMIT(sums, tacit_vote_noised_size, tick_us, 1, 0);
+    LIMIT(sums, tacit_vote_noised_size, tick_us, TACIT_NEVER / 4 - 1, TACIT_NEVER / 4);
     struct tacit_vote_config alone = {
         .player_id = 1,
         .player_count = 10,
@@ -370,11 +370,11 @@ TEST(states_of_votes_grow_by_their_columns)
     assert_int_equal(GROWTH(board, tacit_vote_board_size, arm_count, 64, 66), 1 + 10 + 1);
     assert_int_equal(GROWTH(board, tacit_vote_board_size, player_count, 10, 11), 2);
     assert_int_equal(GROWTH(board, tacit_vote_board_size, player_count, 64, 65), 2 + 1);
-    struct tacit_vote_private_config player = vote_private();
-    assert_int_equal(GROWTH(player, tacit_vote_private_size, arm_count, 10, 11),
-                     4 + TACIT_BOUNDS_RELEASES_MAX);
-    assert_int_equal(GROWTH(player, tacit_vote_private_size, arm_count, 64, 65),
-                     4 + TACIT_BOUNDS_RELEASES_MAX + 2);
+    struct tacit_vote_noised_config player = vote_private();
+    assert_int_equal(GROWTH(player, tacit_vote_noised_size, arm_count, 10, 11),
+                     5 + TACIT_BOUNDS_RELEASES_MAX);
+    assert_int_equal(GROWTH(player, tacit_vote_noised_size, arm_count, 64, 65),
+                     5 + TACIT_BOUNDS_RELEASES_MAX + 2);
     struct tacit_vote_pool_config pool = vote_pool();
     assert_int_equal(GROWTH(pool, tacit_vote_pool_size, arm_count, 10, 11), 1);
     assert_int_equal(GROWTH(pool, tacit_vote_pool_size, arm_count, 64, 65), 2);
@@ -388,8 +388,8 @@ TEST(states_of_votes_grow_by_their_columns)
     more.player.arm_count = more.board.arm_count = 65;
     struct tacit_vote_site_config fewer = site;
     fewer.player.arm_count = fewer.board.arm_count = 64;
-    size_t const parts = tacit_vote_private_size(&more.player) -
-                         tacit_vote_private_size(&fewer.player) +
+    size_t const parts = tacit_vote_noised_size(&more.player) -
+                         tacit_vote_noised_size(&fewer.player) +
                          tacit_vote_board_size(&more.board) - tacit_vote_board_size(&fewer.board);
     assert_int_equal(tacit_vote_site_size(&more) - tacit_vote_site_size(&fewer),
                      parts + sizeof(uint64_t));
@@ -780,10 +780,10 @@ TEST(what_is_beyond_a_limit_makes_no_state)
     NO_STATE(tacit_phased_agent, phased_agent(), horizon, 0);
     NO_STATE(tacit_phased_hub, phased_hub(), quorum, 11);
     NO_STATE(tacit_vote_board, vote_board(), votes_needed, 0);
-    NO_STATE(tacit_vote_private, vote_private(), tick_us, 0);
+    NO_STATE(tacit_vote_noised, vote_private(), tick_us, 0);
     NO_STATE(tacit_vote_pool, vote_pool(), block, 0);
     NO_STATE(tacit_vote_site, vote_site(), draws_max, 0);
-    NO_STATE(tacit_vote_sums, vote_sums(), block, 0);
+    NO_STATE(tacit_vote_noised, vote_sums(), block, 0);
     struct tacit_vote_hub_config vote = {.board = vote_board()};
     NO_STATE(tacit_vote_hub, vote, board.arm_count, 0);
     NO_STATE(tacit_glm_client, glm_client(), client_id, 10);

@@ -22,9 +22,9 @@ VERDICTS_ARE(UINT64_C(0x74aee40e3251954a))
 static const double means[ARMS] = {0.1, 0.9, 0.2, 0.1};
 
 struct site {
-    struct tacit_vote_private_config config;
+    struct tacit_vote_noised_config config;
     struct tacit_vote_board *board;
-    struct tacit_vote_private *player;
+    struct tacit_vote_noised *player;
     struct tacit_rng noise;
     struct tacit_rng rewards;
     struct scarce entropy;
@@ -39,20 +39,20 @@ static void open_site(struct site *site, double epsilon, uint64_t budget_nano)
     struct tacit_vote_board_config const board = {
         .run_id = RUN, .player_count = PLAYERS, .arm_count = ARMS, .votes_needed = 2};
     memset(site, 0, sizeof *site);
-    site->config = (struct tacit_vote_private_config){.run_id = RUN,
-                                                      .player_id = 1,
-                                                      .player_count = PLAYERS,
-                                                      .arm_count = ARMS,
-                                                      .accuracy = 0.25,
-                                                      .failure = 0.5,
-                                                      .growth = 2,
-                                                      .budget_nano = budget_nano,
-                                                      .tick_us = TICK_US};
+    site->config = (struct tacit_vote_noised_config){.run_id = RUN,
+                                                     .player_id = 1,
+                                                     .player_count = PLAYERS,
+                                                     .arm_count = ARMS,
+                                                     .accuracy = 0.25,
+                                                     .failure = 0.5,
+                                                     .growth = 2,
+                                                     .budget_nano = budget_nano,
+                                                     .tick_us = TICK_US};
     assert_int_equal(tacit_mechanism_init(&site->config.mechanism, &mechanism), TACIT_OK);
     site->board = testing_malloc(tacit_vote_board_size(&board));
-    site->player = testing_malloc(tacit_vote_private_size(&site->config));
+    site->player = testing_malloc(tacit_vote_noised_size(&site->config));
     assert_int_equal(tacit_vote_board_init(site->board, &board), TACIT_OK);
-    assert_int_equal(tacit_vote_private_init(site->player, &site->config), TACIT_OK);
+    assert_int_equal(tacit_vote_noised_init(site->player, &site->config), TACIT_OK);
     site->noise = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
     site->entropy = (struct scarce){tacit_rng_entropy(&site->noise), UINT32_MAX};
     site->rewards = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_REWARD);
@@ -61,7 +61,7 @@ static void open_site(struct site *site, double epsilon, uint64_t budget_nano)
 static void digest_player(const struct site *site)
 {
     struct tacit_vote_noised_view view;
-    tacit_vote_private_view(site->player, &view);
+    tacit_vote_noised_view(site->player, &view);
     uint64_t const words[] = {view.epoch,
                               view.draw,
                               view.active[0],
@@ -70,7 +70,7 @@ static void digest_player(const struct site *site)
                               view.active_count,
                               view.waiting,
                               view.halted,
-                              tacit_vote_private_best(site->player),
+                              tacit_vote_noised_best(site->player),
                               view.draw,
                               view.decided,
                               view.waiting,
@@ -78,14 +78,14 @@ static void digest_player(const struct site *site)
                               view.pulling,
                               view.leave_us,
                               view.deadline_us,
-                              tacit_vote_private_is_decided(site->player)};
+                              tacit_vote_noised_is_decided(site->player)};
     digest_bytes(words, sizeof words);
     digest_ledger(view.ledger);
     for (uint32_t arm = 0; arm < ARMS; arm++)
-        digest_word((uint64_t)tacit_vote_private_total(site->player, arm));
+        digest_word((uint64_t)tacit_vote_noised_total(site->player, arm));
     if (view.waiting) {
         uint8_t digest[TACIT_SHA256_BYTES];
-        tacit_vote_private_digest(site->player, digest);
+        tacit_vote_noised_digest(site->player, digest);
         digest_bytes(digest, sizeof digest);
     }
 }
@@ -103,7 +103,7 @@ static void digest_said(const struct tacit_vote_noised_update *update)
 
 static bool is_state(const void *state, size_t size, void *config)
 {
-    return tacit_vote_private_check(state, size, config) == TACIT_OK;
+    return tacit_vote_noised_check(state, size, config) == TACIT_OK;
 }
 
 static enum tacit_status happen(struct site *site, struct tacit_vote_event event)
@@ -111,7 +111,7 @@ static enum tacit_status happen(struct site *site, struct tacit_vote_event event
     struct tacit_entropy const entropy = scarce_entropy(&site->entropy);
     event.now_us = site->now_us;
     enum tacit_status const status =
-        tacit_vote_private_step(site->player, site->board, &event, &entropy, &site->last);
+        tacit_vote_noised_step(site->player, site->board, &event, &entropy, &site->last);
     digest_step(status,
                 site->last.persist | (uint64_t)site->last.persist_board << 1 |
                     (uint64_t)site->last.commit << 2 | (uint64_t)site->last.send << 3 |
@@ -121,7 +121,7 @@ static enum tacit_status happen(struct site *site, struct tacit_vote_event event
     digest_player(site);
     if (site->last.replan)
         plan_begins(site->left, ARMS, site->last.plan, site->last.plan_count);
-    damage_all(site->player, tacit_vote_private_size(&site->config), is_state, &site->config);
+    damage_all(site->player, tacit_vote_noised_size(&site->config), is_state, &site->config);
     return status;
 }
 
@@ -176,7 +176,7 @@ static enum tacit_status play_plan(struct site *site)
 static struct tacit_vote_noised_view view_of(const struct site *site)
 {
     struct tacit_vote_noised_view view;
-    tacit_vote_private_view(site->player, &view);
+    tacit_vote_noised_view(site->player, &view);
     return view;
 }
 
@@ -206,7 +206,7 @@ TEST(a_partial_sum_leaves_no_trace)
         assert_int_equal(others_vote(&b, other, 1), TACIT_OK);
     }
     assert_int_equal(a.left[0], 0);
-    assert_memory_equal(a.player, b.player, tacit_vote_private_size(&a.config));
+    assert_memory_equal(a.player, b.player, tacit_vote_noised_size(&a.config));
     assert_int_equal(reward(&a, 0, 1, 0), TACIT_INVALID); /* it is not asked for any more */
     assert_int_equal(play_plan(&a), TACIT_OK);
     assert_true(a.last.commit);
@@ -222,7 +222,7 @@ TEST(every_epoch_costs_epsilon_of_other_rewards)
         assert_int_equal(grant(&site, view_of(&site).draw, TACIT_HUB), TACIT_OK);
     }
     assert_true(view_of(&site).decided);
-    assert_int_equal(tacit_vote_private_best(site.player), 1);
+    assert_int_equal(tacit_vote_noised_best(site.player), 1);
     assert_int_equal(tacit_ledger_spent_nano(view_of(&site).ledger), 500000000);
 }
 
@@ -254,7 +254,7 @@ TEST(a_player_without_an_arm_in_common_takes_the_voted_set)
     assert_int_equal(site.last.plan_count, 2);
     assert_int_equal(site.left[0], first);
     assert_int_equal(site.left[3], first);
-    assert_int_equal(tacit_vote_private_best(site.player),
+    assert_int_equal(tacit_vote_noised_best(site.player),
                      0); /* nothing that was noised before counts */
     reward(&site, 0, first, (int64_t)first * TACIT_STEPS);
     assert_int_equal(reward(&site, 3, first, 0), TACIT_OK);

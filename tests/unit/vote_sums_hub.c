@@ -16,7 +16,7 @@ struct world {
     struct tacit_vote_hub *hub;
     struct tacit_vote_site *sites[SITES];
     struct tacit_vote_pool *pool; /* the simulator's, .. */
-    struct tacit_vote_sums *players[SITES];
+    struct tacit_vote_noised *players[SITES];
     struct tacit_rng noise[2][SITES]; /* .. and the same chance for both */
     struct tacit_rng keys;
     struct tacit_pull_block plan[SITES][ARMS];
@@ -47,27 +47,15 @@ static void configure(struct world *world, uint32_t site)
                                                                 .accuracy = 0.1,
                                                                 .failure = 0.05,
                                                                 .growth = 2,
+                                                                .block = BLOCK,
                                                                 .budget_nano = TACIT_NANO,
                                                                 .tick_us = TICK_US},
-                                                     .block = BLOCK,
                                                      .board = board,
                                                      .domain = {7},
                                                      .horizon = 1000000,
                                                      .draws_max = 1000,
                                                      .resend_after_us = 100000000};
     assert_int_equal(tacit_mechanism_init(&world->site_is.player.mechanism, &mechanism), TACIT_OK);
-}
-
-static struct tacit_vote_sums_config player_is(const struct world *world)
-{
-    return (struct tacit_vote_sums_config){.run_id = RUN,
-                                           .player_id = world->site_is.player.player_id,
-                                           .player_count = SITES,
-                                           .arm_count = ARMS,
-                                           .block = BLOCK,
-                                           .mechanism = world->site_is.player.mechanism,
-                                           .budget_nano = TACIT_NANO,
-                                           .tick_us = TICK_US};
 }
 
 static struct tacit_vote_hub_view hub_view(const struct world *world)
@@ -121,13 +109,13 @@ static struct world *world_new(void)
     world->keys = tacit_rng_stream(9, 0, 0, TACIT_PURPOSE_NOISE);
     for (uint32_t site = 0; site < SITES; site++) {
         configure(world, site);
-        struct tacit_vote_sums_config const is = player_is(world);
+        struct tacit_vote_noised_config const is = world->site_is.player;
         for (int i = 0; i < 2; i++)
             world->noise[i][site] = tacit_rng_stream(3, site, 0, TACIT_PURPOSE_NOISE);
         world->sites[site] = testing_malloc(tacit_vote_site_size(&world->site_is));
-        world->players[site] = testing_malloc(tacit_vote_sums_size(&is));
+        world->players[site] = testing_malloc(tacit_vote_noised_size(&is));
         assert_int_equal(tacit_vote_site_init(world->sites[site], &world->site_is), TACIT_OK);
-        assert_int_equal(tacit_vote_sums_init(world->players[site], &is), TACIT_OK);
+        assert_int_equal(tacit_vote_noised_init(world->players[site], &is), TACIT_OK);
     }
     world->hub = testing_malloc(tacit_vote_hub_size(&world->hub_is));
     world->pool = testing_malloc(tacit_vote_pool_size(&world->hub_is.pool));
@@ -202,11 +190,12 @@ static struct tacit_vote_noised_update step_player(struct world *world, uint32_t
 {
     struct tacit_entropy const noise = tacit_rng_entropy(&world->noise[1][site]);
     struct tacit_vote_noised_update update;
-    assert_int_equal(tacit_vote_sums_step(world->players[site], &event, &noise, &update), TACIT_OK);
+    assert_int_equal(tacit_vote_noised_step(world->players[site], NULL, &event, &noise, &update),
+                     TACIT_OK);
     return update;
 }
 
-/* As families/vote/sums.c: granted at once, numbered by the grant, read before the next reward. */
+/* As families/vote/noised.c: granted at once, numbered then, read before the next reward. */
 static void simulate_block(struct world *world, uint32_t site, uint64_t number)
 {
     struct tacit_vote_pool_view view;
@@ -224,13 +213,14 @@ static void simulate_block(struct world *world, uint32_t site, uint64_t number)
                                 .kind = TACIT_EVENT_REWARD,
                                 .as.reward = {arm, BLOCK, {.steps = BLOCK * (5 - arm) * 150000}}});
     assert_true(update.commit);
-    update =
-        step_player(world, site,
-                    (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE,
-                                              .as.grant = {.draw = update.draw, .number = number}});
+    struct tacit_vote_message const grant = {
+        .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .run_id = RUN, .draw = update.draw};
+    update = step_player(
+        world, site, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &grant});
     update = step_player(
         world, site,
         (struct tacit_vote_event){.now_us = update.deadline_us, .kind = TACIT_EVENT_TIMEOUT});
+    update.release.number = number;
     assert_int_equal(tacit_vote_pool_add(world->pool, &update.release), TACIT_OK);
 }
 

@@ -24,8 +24,7 @@ struct vote_loop {
     struct vote_plan_left *plans;
     struct tacit_rng *chances; /* of the players' own draws */
     struct tacit_rng *rewards;
-    uint32_t *arms;   /* N: of the end */
-    uint64_t granted; /* releases so far */
+    uint32_t *arms; /* N: of the end */
     uint32_t single_count;
     uint32_t next_point;
 };
@@ -52,8 +51,8 @@ struct vote_loop_rule {
 
 extern const struct vote_loop_rule vote_plain_rule;   /* plain.c: Alg. 2 */
 extern const struct vote_loop_rule vote_learner_rule; /* plain.c: 0-PRIVACY */
-extern const struct vote_loop_rule vote_private_rule; /* private.c */
-extern const struct vote_loop_rule vote_sums_rule;    /* sums.c */
+extern const struct vote_loop_rule vote_private_rule; /* noised.c */
+extern const struct vote_loop_rule vote_sums_rule;    /* noised.c */
 
 /* ---- For rules ---- */
 

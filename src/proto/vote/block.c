@@ -2,251 +2,178 @@
 #include "block.h"
 #include <string.h>
 
-static uint32_t next_active(const struct vote_block *block, uint32_t from)
-{
-    return tacit_bits_next(block->active, block->arm_count, from);
-}
-
-struct vote_clock vote_clock_init(uint64_t budget_nano)
-{
-    return (struct vote_clock){
-        .ledger = tacit_ledger_init(budget_nano), .leave_us = TACIT_NEVER, .retry_us = TACIT_NEVER};
-}
-
-bool vote_state_is_of(const void *state, size_t size, size_t wanted, const void *config,
-                      size_t config_size)
-{
-    TACIT_ASSERT(state != NULL);
-    TACIT_ASSERT(config != NULL);
-    return wanted != 0 && size == wanted && memcmp(state, config, config_size) == 0;
-}
-
-bool vote_block_fits(uint32_t arm_count, uint32_t player, uint32_t player_count,
-                     const struct tacit_mechanism *mechanism, uint64_t tick_us)
-{
-    return arm_count >= 1 && arm_count <= TACIT_ARMS_MAX && player_count <= TACIT_AGENTS_MAX &&
-           player < player_count && mechanism->scale.kind == TACIT_SCALE_STEPS && tick_us > 0 &&
-           tick_us < TACIT_NEVER / 4;
-}
+#define RETRY_US 1000000u /* after the random source failed */
 
 /* A block opens, its draw was made, or the ledger cannot pay for it. */
-static void erase_exact(const struct vote_block *block)
+static void erase_exact(struct tacit_vote_noised *player)
 {
-    memset(block->exact, 0, block->arm_count * sizeof *block->exact);
+    memset(vote_exact_of(player), 0, player->config.arm_count * sizeof *vote_exact_of(player));
 }
 
-bool vote_block_open(const struct vote_block *block, uint64_t each)
+/* Pulls of each arm. */
+static uint64_t each_of(const struct tacit_vote_noised *player)
 {
-    uint32_t const count = tacit_bits_count(block->active, block->arm_count);
-    TACIT_ASSERT(count >= 1);
-    TACIT_ASSERT(each >= 1);
-    memset(block->left, 0, block->arm_count * sizeof *block->left);
-    erase_exact(block);
-    *block->left_count = 0;
-    if (count == 1)
-        return false;
-    for (uint32_t arm = next_active(block, 0); arm < block->arm_count;
-         arm = next_active(block, arm + 1))
-        block->left[arm] = each;
-    *block->left_count = count * each;
-    return true;
+    return player->config.block > 0 ? player->config.block : player->rung - player->rung_before;
 }
 
-void vote_block_show(const struct vote_block *block, struct tacit_vote_noised_update *update)
+void vote_block_open(struct tacit_vote_noised *player)
 {
-    struct tacit_pull_block *const plan = block->plan;
+    TACIT_ASSERT(player->active_count >= 1);
+    TACIT_ASSERT(each_of(player) >= 1);
+    memset(vote_left_of(player), 0, player->config.arm_count * sizeof(uint64_t));
+    erase_exact(player);
+    player->left_count = 0;
+    player->phase = player->active_count == 1 ? PHASE_DECIDED : PHASE_PULLING;
+    if (player->phase == PHASE_DECIDED)
+        return;
+    TACIT_BITS_EACH (arm, vote_active_of(player), player->config.arm_count)
+        vote_left_of(player)[arm] = each_of(player);
+    player->left_count = player->active_count * each_of(player);
+}
+
+void vote_block_show(struct tacit_vote_noised *player, struct tacit_vote_noised_update *update)
+{
+    struct tacit_pull_block *const plan = vote_plan_of(player);
+    uint64_t const *const left = vote_left_of(player);
     uint32_t count = 0;
-    for (uint32_t arm = 0; arm < block->arm_count; arm++) {
-        if (block->left[arm] == 0)
+    for (uint32_t arm = 0; arm < player->config.arm_count; arm++) {
+        if (left[arm] == 0)
             continue;
         plan[count].arm = arm;
-        plan[count].count = block->left[arm];
+        plan[count].count = left[arm];
         count++;
     }
-    TACIT_ASSERT((count > 0) == (*block->left_count > 0));
+    TACIT_ASSERT((count > 0) == (player->left_count > 0));
     update->replan = true;
     update->plan = plan;
     update->plan_count = count;
 }
 
-enum tacit_status vote_block_add(const struct vote_block *block, const struct tacit_reward *reward,
+enum tacit_status vote_block_add(struct tacit_vote_noised *player,
+                                 const struct tacit_reward *reward,
                                  struct tacit_vote_noised_update *update)
 {
-    if (*block->phase != PHASE_PULLING || reward->arm >= block->arm_count || reward->count == 0 ||
-        reward->count > block->left[reward->arm])
+    uint64_t *const left = vote_left_of(player);
+    if (player->phase != PHASE_PULLING || reward->arm >= player->config.arm_count ||
+        reward->count == 0 || reward->count > left[reward->arm])
         return TACIT_INVALID;
     if (reward->sum.steps < 0 || reward->sum.steps > (int64_t)reward->count * TACIT_STEPS)
         return TACIT_INVALID;
-    TACIT_ASSERT(reward->count <= *block->left_count);
-    block->left[reward->arm] -= reward->count;
-    *block->left_count -= reward->count;
-    tacit_sum_add(&block->mechanism->scale, &block->exact[reward->arm], reward->sum);
+    TACIT_ASSERT(reward->count <= player->left_count);
+    left[reward->arm] -= reward->count;
+    player->left_count -= reward->count;
+    tacit_sum_add(&player->config.mechanism.scale, &vote_exact_of(player)[reward->arm],
+                  reward->sum);
     update->persist = true;
     return TACIT_OK;
 }
 
-void vote_block_leave(const struct vote_block *block)
+void vote_block_leave(struct tacit_vote_noised *player)
 {
-    for (uint32_t arm = 0; arm < block->arm_count; arm++) {
-        if (tacit_bits_has(block->active, arm))
+    for (uint32_t arm = 0; arm < player->config.arm_count; arm++) {
+        if (tacit_bits_has(vote_active_of(player), arm))
             continue;
-        TACIT_ASSERT(block->left[arm] <= *block->left_count);
-        *block->left_count -= block->left[arm];
-        block->left[arm] = 0;
-        block->exact[arm].steps = 0;
+        player->left_count -= vote_left_of(player)[arm];
+        vote_left_of(player)[arm] = 0;
+        vote_exact_of(player)[arm].steps = 0;
     }
-}
-
-static void lay_down(const struct vote_block *block, struct vote_block_noised noised, uint32_t arm,
-                     int64_t steps)
-{
-    TACIT_ASSERT(arm < block->arm_count);
-    noised.first[arm * noised.stride] = steps;
 }
 
 /* One noised sum for each arm, or none at all. */
-static enum tacit_status draw(const struct vote_block *block, const struct tacit_entropy *entropy,
-                              struct vote_block_noised noised)
+static enum tacit_status draw(struct tacit_vote_noised *player, const struct tacit_entropy *entropy)
 {
+    uint64_t const *const active = vote_active_of(player);
+    uint32_t const arms = player->config.arm_count;
+    uint64_t const column = player->epoch - 1;
     enum tacit_status status = TACIT_OK;
-    for (uint32_t arm = next_active(block, 0); arm < block->arm_count && status == TACIT_OK;
-         arm = next_active(block, arm + 1)) {
+    TACIT_ASSERT(column < vote_releases_of(&player->config));
+    for (uint32_t arm = tacit_bits_next(active, arms, 0); arm < arms && status == TACIT_OK;
+         arm = tacit_bits_next(active, arms, arm + 1)) {
         union tacit_sum sum;
-        status = tacit_mechanism_release(block->mechanism, block->exact[arm], entropy, &sum);
+        status = tacit_mechanism_release(&player->config.mechanism, vote_exact_of(player)[arm],
+                                         entropy, &sum);
         if (status == TACIT_OK)
-            lay_down(block, noised, arm, sum.steps);
+            vote_noised_of(player, arm)[column] = sum.steps;
     }
-    if (status == TACIT_OK)
-        return TACIT_OK;
-    for (uint32_t arm = next_active(block, 0); arm < block->arm_count;
-         arm = next_active(block, arm + 1))
-        lay_down(block, noised, arm, 0);
+    if (status != TACIT_OK)
+        TACIT_BITS_EACH (arm, active, arms)
+            vote_noised_of(player, arm)[column] = 0;
     return status;
 }
 
-static void ask_for_grant(const struct vote_block *block, struct tacit_vote_noised_update *update)
+void vote_block_ask(const struct tacit_vote_noised *player, struct tacit_vote_noised_update *update)
 {
-    TACIT_ASSERT(*block->phase == PHASE_WAITING);
-    TACIT_ASSERT(*block->draw > 0);
+    TACIT_ASSERT(player->phase == PHASE_WAITING);
+    TACIT_ASSERT(player->ledger.release_count > 0);
     update->commit = true;
-    update->draw = *block->draw;
+    update->draw = player->ledger.release_count;
 }
 
-enum tacit_status vote_block_release(const struct vote_block *block,
+enum tacit_status vote_block_release(struct tacit_vote_noised *player,
                                      const struct tacit_entropy *entropy,
-                                     struct vote_block_noised noised,
                                      struct tacit_vote_noised_update *update)
 {
-    struct vote_clock *const clock = block->clock;
-    struct tacit_ledger charged = clock->ledger;
-    TACIT_ASSERT(*block->left_count == 0);
-    TACIT_ASSERT(*block->draw == charged.release_count);
+    struct tacit_ledger charged = player->ledger;
+    TACIT_ASSERT(player->left_count == 0);
     update->persist = true;
-    *block->phase = PHASE_RELEASING;
-    if (tacit_ledger_spend(&charged, *block->draw + 1,
-                           tacit_mechanism_cost_nano(block->mechanism)) != TACIT_OK) {
-        erase_exact(block);
+    player->phase = PHASE_RELEASING;
+    if (tacit_ledger_spend(&charged, charged.release_count + 1,
+                           tacit_mechanism_cost_nano(&player->config.mechanism)) != TACIT_OK) {
+        erase_exact(player);
+        player->phase = PHASE_HALTED;
         return TACIT_BUDGET;
     }
-    enum tacit_status const status = draw(block, entropy, noised);
+    enum tacit_status const status = draw(player, entropy);
     if (status != TACIT_OK) {
-        clock->retry_us = clock->now_us + RETRY_US;
+        player->retry_us = vote_block_retry_us(player);
         return status;
     }
-    clock->ledger = charged;
-    ++*block->draw;
-    erase_exact(block);
-    *block->phase = PHASE_WAITING;
-    ask_for_grant(block, update);
+    player->ledger = charged;
+    erase_exact(player);
+    player->phase = PHASE_WAITING;
+    vote_block_ask(player, update);
     return TACIT_OK;
 }
 
-void vote_block_restart(const struct vote_block *block, struct tacit_vote_noised_update *update)
+bool vote_block_is_full(const struct tacit_vote_noised *player)
 {
-    struct vote_clock *const clock = block->clock;
-    if (*block->phase == PHASE_WAITING)
-        ask_for_grant(block, update);
-    if (clock->retry_us != TACIT_NEVER)
-        clock->retry_us = clock->now_us + RETRY_US;
+    return player->phase == PHASE_PULLING && player->left_count == 0;
 }
 
-bool vote_block_is_full(const struct vote_block *block)
+bool vote_block_end_pause(struct tacit_vote_noised *player)
 {
-    return *block->phase == PHASE_PULLING && *block->left_count == 0;
-}
-
-bool vote_block_end_pause(const struct vote_block *block)
-{
-    if (block->clock->now_us < block->clock->retry_us)
+    if (player->now_us < player->retry_us)
         return false;
-    block->clock->retry_us = TACIT_NEVER;
-    return *block->phase == PHASE_RELEASING;
+    player->retry_us = TACIT_NEVER;
+    return player->phase == PHASE_RELEASING;
 }
 
-uint64_t vote_block_begin(const struct vote_block *block, enum tacit_event_kind kind,
-                          uint64_t now_us, struct tacit_vote_noised_update *update)
+uint64_t vote_block_retry_us(const struct tacit_vote_noised *player)
 {
-    uint64_t const before_us = block->clock->now_us;
-    TACIT_ASSERT(kind == TACIT_EVENT_START || now_us >= before_us);
-    *update = (struct tacit_vote_noised_update){.deadline_us = TACIT_NEVER};
-    block->clock->now_us = now_us;
-    return before_us;
+    return player->now_us + RETRY_US;
 }
 
-void vote_block_end(const struct vote_block *block, enum tacit_status status, uint64_t before_us,
-                    struct tacit_vote_noised_update *update)
+bool vote_block_is_possible(struct tacit_vote_noised *player)
 {
-    if (status != TACIT_OK && !update->persist) /* refused: byte for byte as before */
-        block->clock->now_us = before_us;
-    update->deadline_us = vote_clock_deadline(block->clock);
-    TACIT_IMPLIES(update->commit, *block->phase == PHASE_WAITING);
-    TACIT_ASSERT((*block->phase == PHASE_PULLING) == (*block->left_count > 0));
-    TACIT_ASSERT(*block->draw == block->clock->ledger.release_count);
-}
-
-struct tacit_vote_noised_view vote_block_view(const struct vote_block *block, uint32_t active_count,
-                                              bool is_halted)
-{
-    TACIT_ASSERT(active_count >= 1);
-    return (struct tacit_vote_noised_view){.draw = *block->draw,
-                                           .active = block->active,
-                                           .active_count = active_count,
-                                           .decided = active_count == 1,
-                                           .waiting = *block->phase == PHASE_WAITING,
-                                           .halted = is_halted,
-                                           .pulling = *block->phase == PHASE_PULLING,
-                                           .leave_us = block->clock->leave_us,
-                                           .deadline_us = vote_clock_deadline(block->clock),
-                                           .ledger = &block->clock->ledger};
-}
-
-bool vote_block_is_possible(const struct vote_block *block, uint64_t each_max)
-{
-    struct tacit_ledger const *const ledger = &block->clock->ledger;
+    struct tacit_ledger const *const ledger = &player->ledger;
+    uint64_t const each_max = player->config.block > 0 ? player->config.block : TACIT_HORIZON_MAX;
+    uint32_t const arms = player->config.arm_count;
+    uint64_t const *const left = vote_left_of(player);
     uint64_t left_count = 0;
-    for (uint32_t arm = 0; arm < block->arm_count; arm++) {
-        if (block->left[arm] > each_max ||
-            (block->left[arm] > 0 && !tacit_bits_has(block->active, arm)))
+    for (uint32_t arm = 0; arm < arms; arm++) {
+        if (left[arm] > each_max || (left[arm] > 0 && !tacit_bits_has(vote_active_of(player), arm)))
             return false;
-        left_count += block->left[arm];
+        left_count += left[arm];
     }
-    return left_count == *block->left_count && *block->draw == ledger->release_count &&
-           (*block->phase == PHASE_PULLING) == (left_count > 0) &&
+    return left_count == player->left_count && player->phase <= PHASE_HALTED &&
+           (player->phase == PHASE_PULLING) == (left_count > 0) && player->active_count >= 1 &&
+           tacit_bits_count(vote_active_of(player), arms) == player->active_count &&
            tacit_ledger_spent_nano(ledger) <= ledger->budget_nano;
 }
 
-uint64_t vote_earlier(uint64_t a_us, uint64_t b_us)
+uint64_t vote_block_tick(const struct tacit_vote_noised *player)
 {
-    return a_us < b_us ? a_us : b_us;
-}
-
-uint64_t vote_clock_deadline(const struct vote_clock *clock)
-{
-    return vote_earlier(clock->leave_us, clock->retry_us);
-}
-
-uint64_t vote_clock_tick(const struct vote_clock *clock, uint64_t tick_us)
-{
+    uint64_t const tick_us = player->config.tick_us;
     TACIT_ASSERT(tick_us > 0);
-    return (clock->now_us / tick_us + 1) * tick_us;
+    return (player->now_us / tick_us + 1) * tick_us;
 }

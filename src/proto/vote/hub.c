@@ -6,22 +6,18 @@
 #include "pool.h"
 #include <string.h>
 
-#define SUMS UINT64_MAX                    /* as reset_after_s: no resets, but a pool */
 #define MAGIC UINT64_C(0x3170616e73746f76) /* "votsnap1" */
 #define RESET_MAX (UINT64_MAX / 2)         /* that a site may show */
 #define COIN_US 1000000u                   /* a second: how often the coin of DSER4 is flipped */
 
 struct tacit_vote_hub {
-    uint64_t run_id;
-    uint64_t player_count;
-    uint64_t arm_count;
-    uint64_t reset_after_s; /* SUMS: published sums */
+    struct tacit_vote_hub_config config; /* without its committee, which the board has */
     uint64_t now_us;
     uint64_t term;
     uint64_t coin_us; /* when the coin is flipped next; TACIT_NEVER: there is none */
     uint64_t voter_count;
     /* voters W(N) | casters W(N) | draws N halves | heads N, flagged W(N), ahead W(N) | board; of
-     * sums domain | settled N halves | pool, too */
+     * sums settled N halves | pool, too */
     uint64_t words[];
 };
 
@@ -29,7 +25,7 @@ struct tacit_vote_hub {
 
 static size_t set_words(const struct tacit_vote_hub *hub)
 {
-    return TACIT_BITS_WORDS(hub->player_count);
+    return TACIT_BITS_WORDS(hub->config.board.player_count);
 }
 
 static uint64_t *voters_of(struct tacit_vote_hub *hub)
@@ -55,40 +51,35 @@ static size_t words_before_heads(uint64_t player_count)
 
 static struct round_grantor grantor_of(struct tacit_vote_hub *hub)
 {
-    return round_grantor_at(hub->words + words_before_heads(hub->player_count),
-                            (uint32_t)hub->player_count, hub->term > 0);
+    return round_grantor_at(hub->words + words_before_heads(hub->config.board.player_count),
+                            hub->config.board.player_count, hub->term > 0);
 }
 
 static struct tacit_vote_board *board_of(const struct tacit_vote_hub *hub)
 {
-    return (struct tacit_vote_board *)(uintptr_t)(hub->words +
-                                                  words_before_heads(hub->player_count) +
-                                                  round_grantor_words((uint32_t)hub->player_count));
+    return (
+        struct tacit_vote_board *)(uintptr_t)(hub->words +
+                                              words_before_heads(hub->config.board.player_count) +
+                                              round_grantor_words(hub->config.board.player_count));
 }
 
 static bool has_sums(const struct tacit_vote_hub *hub)
 {
-    return hub->reset_after_s == SUMS;
-}
-
-static uint8_t *domain_of(const struct tacit_vote_hub *hub)
-{
-    struct tacit_vote_board_config const board = {.player_count = (uint32_t)hub->player_count,
-                                                  .arm_count = (uint32_t)hub->arm_count,
-                                                  .votes_needed = 1};
-    TACIT_ASSERT(has_sums(hub));
-    return (uint8_t *)board_of(hub) + tacit_vote_board_size(&board);
+    return hub->config.pool.block > 0;
 }
 
 /* The newest draw of each player that is in the pool, or void. */
 static uint32_t *settled_of(const struct tacit_vote_hub *hub)
 {
-    return (uint32_t *)(void *)(domain_of(hub) + TACIT_SHA256_BYTES);
+    TACIT_ASSERT(has_sums(hub));
+    return (uint32_t *)(void *)((uint8_t *)board_of(hub) +
+                                tacit_vote_board_size(&hub->config.board));
 }
 
 static struct tacit_vote_pool *pool_of(const struct tacit_vote_hub *hub)
 {
-    return (struct tacit_vote_pool *)(void *)(settled_of(hub) + (hub->player_count + 1) / 2 * 2);
+    return (struct tacit_vote_pool *)(void *)(settled_of(hub) +
+                                              (hub->config.board.player_count + 1) / 2 * 2);
 }
 
 /* Of what votes do not have. 0: votes, or no valid pool. */
@@ -96,7 +87,7 @@ static size_t sums_bytes(const struct tacit_vote_hub_config *config)
 {
     size_t const pool = config->pool.block > 0 ? tacit_vote_pool_size(&config->pool) : 0;
     size_t const settled = (config->board.player_count + 1u) / 2u * sizeof(uint64_t);
-    return pool > 0 ? TACIT_SHA256_BYTES + settled + pool : 0;
+    return pool > 0 ? settled + pool : 0;
 }
 
 /* Of sums: one row is enough, and nothing is ever reset by chance. */
@@ -124,10 +115,12 @@ size_t tacit_vote_hub_size(const struct tacit_vote_hub_config *config)
            board + sums_bytes(config);
 }
 
-/* reset_after_s, as a state has it. */
-static uint64_t reset_word(const struct tacit_vote_hub_config *config)
+/* As a state has it. */
+static struct tacit_vote_hub_config config_of(const struct tacit_vote_hub_config *config)
 {
-    return config->pool.block > 0 ? SUMS : config->reset_after_s;
+    struct tacit_vote_hub_config own = *config;
+    own.board.committee = NULL;
+    return own;
 }
 
 /* ---- Saying ---- */
@@ -135,8 +128,11 @@ static uint64_t reset_word(const struct tacit_vote_hub_config *config)
 static struct tacit_vote_hub_message message_of(const struct tacit_vote_hub *hub,
                                                 enum tacit_vote_hub_message_kind kind, uint32_t to)
 {
-    return (struct tacit_vote_hub_message){
-        .kind = kind, .from = TACIT_HUB, .to = to, .run_id = hub->run_id, .term = hub->term};
+    return (struct tacit_vote_hub_message){.kind = kind,
+                                           .from = TACIT_HUB,
+                                           .to = to,
+                                           .run_id = hub->config.board.run_id,
+                                           .term = hub->term};
 }
 
 /* The head of a site, as an answer to its message. */
@@ -144,7 +140,7 @@ static void send_head(struct tacit_vote_hub *hub, enum tacit_vote_hub_message_ki
                       const struct tacit_vote_hub_message *message,
                       struct tacit_vote_hub_update *update)
 {
-    TACIT_ASSERT(message->from < hub->player_count);
+    TACIT_ASSERT(message->from < hub->config.board.player_count);
     TACIT_ASSERT(!update->send);
     update->send = true;
     update->message = message_of(hub, kind, message->from);
@@ -179,11 +175,11 @@ static enum tacit_status answer(struct tacit_vote_hub *hub,
 static enum tacit_status reset(struct tacit_vote_hub *hub, uint64_t number,
                                struct tacit_vote_hub_update *update)
 {
-    TACIT_ASSERT(hub->voter_count <= hub->player_count);
+    TACIT_ASSERT(hub->voter_count <= hub->config.board.player_count);
     struct tacit_vote_message const anew = {.kind = TACIT_VOTE_RESET,
                                             .from = TACIT_HUB,
                                             .to = TACIT_EVERYONE,
-                                            .run_id = hub->run_id,
+                                            .run_id = hub->config.board.run_id,
                                             .reset = number};
     enum tacit_status const status = tacit_vote_board_apply(board_of(hub), &anew, NULL);
     TACIT_ASSERT(status == TACIT_OK);
@@ -203,13 +199,13 @@ static void mark_out(struct tacit_vote_hub *hub, uint32_t player)
     struct tacit_vote_pool_view pool;
     tacit_vote_board_view(board_of(hub), &board);
     tacit_vote_pool_view(pool_of(hub), &pool);
-    tacit_bits_fill(out, (uint32_t)hub->arm_count);
-    for (size_t i = 0; i < TACIT_BITS_WORDS(hub->arm_count); i++)
+    tacit_bits_fill(out, hub->config.board.arm_count);
+    for (size_t i = 0; i < TACIT_BITS_WORDS(hub->config.board.arm_count); i++)
         out[i] &= ~pool.active[i];
     struct tacit_vote_message const marks = {.kind = TACIT_VOTE_MARKS,
                                              .from = player,
                                              .to = TACIT_EVERYONE,
-                                             .run_id = hub->run_id,
+                                             .run_id = hub->config.board.run_id,
                                              .reset = board.reset,
                                              .marks = out};
     enum tacit_status const status = tacit_vote_board_apply(board_of(hub), &marks, NULL);
@@ -225,12 +221,12 @@ static void begin_term(struct tacit_vote_hub *hub, uint64_t term,
     hub->term = term;
     struct round_grantor const grantor = grantor_of(hub);
     round_grantor_forget(&grantor);
-    memset(draws_of(hub), 0, hub->player_count * sizeof *draws_of(hub));
+    memset(draws_of(hub), 0, hub->config.board.player_count * sizeof *draws_of(hub));
     memset(casters_of(hub), 0, set_words(hub) * sizeof(uint64_t));
     update->persist = true;
     if (!has_sums(hub))
         return;
-    memset(settled_of(hub), 0, hub->player_count * sizeof *settled_of(hub));
+    memset(settled_of(hub), 0, hub->config.board.player_count * sizeof *settled_of(hub));
     vote_pool_begin_term(pool_of(hub), term);
     (void)reset(hub, term, update);
     mark_out(hub, 0);
@@ -243,7 +239,7 @@ static enum tacit_status on_commit(struct tacit_vote_hub *hub,
                                    struct tacit_vote_hub_update *update)
 {
     TACIT_ASSERT(message->draw > 0);
-    TACIT_ASSERT(message->from < hub->player_count);
+    TACIT_ASSERT(message->from < hub->config.board.player_count);
     struct round_grantor const grantor = grantor_of(hub);
     struct tacit_commit asked = {.salt = {0}};
     memcpy(asked.commitment, message->commitment, sizeof asked.commitment);
@@ -287,12 +283,12 @@ static enum tacit_status on_hello(struct tacit_vote_hub *hub,
 /* Who has a mark of the present reset is a voter from then on; older marks count nothing. */
 static void note_voter(struct tacit_vote_hub *hub, const struct tacit_vote_message *row)
 {
-    TACIT_ASSERT(row->from < hub->player_count);
-    TACIT_ASSERT(hub->voter_count <= hub->player_count);
+    TACIT_ASSERT(row->from < hub->config.board.player_count);
+    TACIT_ASSERT(hub->voter_count <= hub->config.board.player_count);
     struct tacit_vote_board_view view;
     tacit_vote_board_view(board_of(hub), &view);
     if (row->reset != view.reset || tacit_bits_has(voters_of(hub), row->from) ||
-        tacit_bits_next(row->marks, (uint32_t)hub->arm_count, 0) == hub->arm_count)
+        tacit_bits_next(row->marks, hub->config.board.arm_count, 0) == hub->config.board.arm_count)
         return;
     tacit_bits_add(voters_of(hub), row->from);
     hub->voter_count++;
@@ -308,7 +304,7 @@ static uint32_t voted_count(const struct tacit_vote_hub *hub)
 /* In a later term each site may show once that this state has lost a reset. */
 static bool may_show_reset(struct tacit_vote_hub *hub, const struct tacit_vote_hub_message *message)
 {
-    return hub->term > 0 && hub->reset_after_s > 0 && message->reset <= RESET_MAX &&
+    return hub->term > 0 && hub->config.reset_after_s > 0 && message->reset <= RESET_MAX &&
            !tacit_bits_has(casters_of(hub), message->from);
 }
 
@@ -319,7 +315,7 @@ static enum tacit_status on_cast(struct tacit_vote_hub *hub,
                                  struct tacit_vote_hub_update *update)
 {
     TACIT_ASSERT(message->marks != NULL);
-    TACIT_ASSERT(message->from < hub->player_count);
+    TACIT_ASSERT(message->from < hub->config.board.player_count);
     uint32_t const before = voted_count(hub);
     struct tacit_vote_board_view view;
     tacit_vote_board_view(board_of(hub), &view);
@@ -359,7 +355,7 @@ static void settle(struct tacit_vote_hub *hub, const struct tacit_vote_hub_messa
     uint32_t const before = voted_count(hub);
     struct tacit_vote_pool_view pool;
     tacit_vote_pool_view(pool_of(hub), &pool);
-    struct tacit_vote_release const release = {.run_id = hub->run_id,
+    struct tacit_vote_release const release = {.run_id = hub->config.board.run_id,
                                                .from = message->from,
                                                .number = pool.release_count,
                                                .arms = message->marks,
@@ -380,8 +376,8 @@ static enum tacit_status on_release(struct tacit_vote_hub *hub,
                                     const struct tacit_vote_hub_message *message,
                                     struct tacit_vote_hub_update *update)
 {
-    struct tacit_commit_scope const scope = {.domain = domain_of(hub),
-                                             .run_id = hub->run_id,
+    struct tacit_commit_scope const scope = {.domain = hub->config.domain,
+                                             .run_id = hub->config.board.run_id,
                                              .site = message->from,
                                              .epoch = message->draw};
     struct round_grantor grantor = grantor_of(hub);
@@ -391,7 +387,7 @@ static enum tacit_status on_release(struct tacit_vote_hub *hub,
     if (message->draw > settled_of(hub)[message->from]) {
         memcpy(opening.previous, message->previous, sizeof opening.previous);
         memcpy(opening.salt, message->salt, sizeof opening.salt);
-        vote_release_digest(message->marks, message->sums, (uint32_t)hub->arm_count, digest);
+        vote_release_digest(message->marks, message->sums, hub->config.board.arm_count, digest);
         struct round_verdict const verdict = round_grantor_open(&grantor, &scope, &opening, digest);
         if (verdict.status != TACIT_OK)
             return answer(hub, message, verdict, update);
@@ -405,15 +401,16 @@ static enum tacit_status on_release(struct tacit_vote_hub *hub,
 
 static bool are_arms(const struct tacit_vote_hub *hub, const uint64_t *set)
 {
-    return set != NULL && tacit_bits_within(set, set, (uint32_t)hub->arm_count);
+    return set != NULL && tacit_bits_within(set, set, hub->config.board.arm_count);
 }
 
 static enum tacit_status on_receive(struct tacit_vote_hub *hub,
                                     const struct tacit_vote_hub_message *message,
                                     struct tacit_vote_hub_update *update)
 {
-    if (message->run_id != hub->run_id || message->from >= hub->player_count ||
-        message->to != TACIT_HUB || message->term < hub->term)
+    if (message->run_id != hub->config.board.run_id ||
+        message->from >= hub->config.board.player_count || message->to != TACIT_HUB ||
+        message->term < hub->term)
         return TACIT_STRANGER;
     if (message->term > hub->term)
         return TACIT_ROLLBACK;
@@ -450,7 +447,8 @@ static enum tacit_status flip_coin(struct tacit_vote_hub *hub, const struct taci
     if (hub->now_us < hub->coin_us)
         return TACIT_OK;
     hub->coin_us = hub->now_us + COIN_US;
-    enum tacit_status const status = tacit_entropy_below(entropy, hub->reset_after_s, &chance);
+    enum tacit_status const status =
+        tacit_entropy_below(entropy, hub->config.reset_after_s, &chance);
     if (status != TACIT_OK)
         return status;
     struct tacit_vote_board_view view;
@@ -468,15 +466,10 @@ enum tacit_status tacit_vote_hub_init(struct tacit_vote_hub *hub,
     if (size == 0)
         return TACIT_INVALID;
     memset(hub, 0, size);
-    hub->run_id = config->board.run_id;
-    hub->player_count = config->board.player_count;
-    hub->arm_count = config->board.arm_count;
-    hub->reset_after_s = reset_word(config);
+    hub->config = config_of(config);
     hub->coin_us = TACIT_NEVER;
-    if (has_sums(hub)) {
-        memcpy(domain_of(hub), config->domain, TACIT_SHA256_BYTES);
+    if (has_sums(hub))
         (void)tacit_vote_pool_init(pool_of(hub), &config->pool);
-    }
     return tacit_vote_board_init(board_of(hub), &config->board);
 }
 
@@ -487,17 +480,16 @@ static bool pool_is_right(struct tacit_vote_hub *hub, const struct tacit_vote_hu
     struct tacit_vote_pool_view pool;
     if (!has_sums(hub))
         return true;
-    if (memcmp(domain_of(hub), config->domain, TACIT_SHA256_BYTES) != 0 ||
-        tacit_vote_pool_check(pool_of(hub), tacit_vote_pool_size(&config->pool), &config->pool) !=
-            TACIT_OK)
+    if (tacit_vote_pool_check(pool_of(hub), tacit_vote_pool_size(&config->pool), &config->pool) !=
+        TACIT_OK)
         return false;
     tacit_vote_board_view(board_of(hub), &board);
     tacit_vote_pool_view(pool_of(hub), &pool);
-    for (uint32_t player = 0; player < hub->player_count; player++)
+    for (uint32_t player = 0; player < hub->config.board.player_count; player++)
         if (settled_of(hub)[player] == 0 && tacit_bits_has(voters_of(hub), player))
             return false;
-    return memcmp(board.voted, pool.active, TACIT_BITS_WORDS(hub->arm_count) * sizeof(uint64_t)) ==
-           0;
+    return memcmp(board.voted, pool.active,
+                  TACIT_BITS_WORDS(hub->config.board.arm_count) * sizeof(uint64_t)) == 0;
 }
 
 /* Voters are those with marks of the present reset; of sums, those whose release is settled. */
@@ -506,11 +498,11 @@ static bool voters_are_right(struct tacit_vote_hub *hub)
     struct tacit_vote_board_view view;
     uint64_t count = 0;
     tacit_vote_board_view(board_of(hub), &view);
-    for (uint32_t player = 0; player < hub->player_count; player++) {
+    for (uint32_t player = 0; player < hub->config.board.player_count; player++) {
         struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), player);
         bool const has_marks =
-            row.reset == view.reset &&
-            tacit_bits_next(row.marks, (uint32_t)hub->arm_count, 0) < hub->arm_count;
+            row.reset == view.reset && tacit_bits_next(row.marks, hub->config.board.arm_count, 0) <
+                                           hub->config.board.arm_count;
         bool const votes = has_sums(hub)
                                ? tacit_bits_has(voters_of(hub), player) /* pool_is_right */
                                : has_marks;
@@ -526,12 +518,13 @@ enum tacit_status tacit_vote_hub_check(const struct tacit_vote_hub *hub, size_t 
 {
     TACIT_ASSERT(hub != NULL);
     size_t const wanted = tacit_vote_hub_size(config);
-    if (wanted == 0 || size != wanted || hub->run_id != config->board.run_id ||
-        hub->player_count != config->board.player_count ||
-        hub->arm_count != config->board.arm_count || hub->reset_after_s != reset_word(config))
+    if (wanted == 0 || size != wanted)
+        return TACIT_MALFORMED;
+    struct tacit_vote_hub_config const own = config_of(config);
+    if (memcmp(&hub->config, &own, sizeof own) != 0)
         return TACIT_MALFORMED;
     struct tacit_vote_hub *const read = (struct tacit_vote_hub *)(uintptr_t)hub;
-    uint32_t const players = (uint32_t)hub->player_count;
+    uint32_t const players = hub->config.board.player_count;
     struct round_grantor const grantor = grantor_of(read);
     enum tacit_status const status = tacit_vote_board_check(
         board_of(hub), tacit_vote_board_size(&config->board), &config->board);
@@ -551,9 +544,8 @@ enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub, const struct t
                                       const struct tacit_entropy *entropy,
                                       struct tacit_vote_hub_update *update)
 {
-    TACIT_ASSERT(event != NULL);
-    TACIT_ASSERT(hub->voter_count <= hub->player_count);
     TACIT_ASSERT(hub != NULL);
+    TACIT_ASSERT(event != NULL);
     TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= hub->now_us);
     *update = (struct tacit_vote_hub_update){0};
     enum tacit_status status = TACIT_OK;
@@ -563,8 +555,7 @@ enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub, const struct t
     case TACIT_EVENT_START:
         if (event->as.term > hub->term)
             begin_term(hub, event->as.term, update);
-        hub->coin_us =
-            hub->reset_after_s > 0 && !has_sums(hub) ? hub->now_us + COIN_US : TACIT_NEVER;
+        hub->coin_us = hub->config.reset_after_s > 0 ? hub->now_us + COIN_US : TACIT_NEVER;
         break;
     case TACIT_EVENT_RECEIVE:
         status = on_receive(hub, event->as.message, update);
@@ -581,7 +572,7 @@ enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub, const struct t
     if (event->kind == TACIT_EVENT_RECEIVE && status != TACIT_OK && !update->persist)
         hub->now_us = now_before; /* refused: byte for byte as before */
     TACIT_IMPLIES(status == TACIT_OK, hub->now_us == event->now_us);
-    TACIT_ASSERT(hub->voter_count <= hub->player_count);
+    TACIT_ASSERT(hub->voter_count <= hub->config.board.player_count);
     TACIT_IMPLIES(update->send, update->message.from == TACIT_HUB);
     TACIT_IMPLIES(status == TACIT_UNEXPECTED || status == TACIT_MALFORMED, !update->persist);
     update->deadline_us = hub->coin_us;
@@ -596,10 +587,10 @@ static void walk_hub(struct base_walk *walk, void *state)
     struct tacit_vote_board_view view;
     tacit_vote_board_view(board_of(hub), &view);
     base_walk_same(walk, MAGIC);
-    base_walk_same(walk, hub->run_id);
-    base_walk_same(walk, hub->player_count);
-    base_walk_same(walk, hub->arm_count);
-    base_walk_same(walk, hub->reset_after_s);
+    base_walk_same(walk, hub->config.board.run_id);
+    base_walk_same(walk, hub->config.board.player_count);
+    base_walk_same(walk, hub->config.board.arm_count);
+    base_walk_same(walk, has_sums(hub) ? UINT64_MAX : hub->config.reset_after_s);
     if (has_sums(hub)) {
         vote_pool_walk(walk, pool_of(hub));
         return;
@@ -637,7 +628,7 @@ enum tacit_status tacit_vote_hub_restore(struct tacit_vote_hub *hub,
 bool tacit_vote_hub_row(const struct tacit_vote_hub *hub, uint32_t player,
                         struct tacit_vote_hub_message *message)
 {
-    TACIT_ASSERT(player < hub->player_count);
+    TACIT_ASSERT(player < hub->config.board.player_count);
     TACIT_ASSERT(message != NULL);
     TACIT_ASSERT(hub != NULL);
     struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), player);
@@ -646,7 +637,7 @@ bool tacit_vote_hub_row(const struct tacit_vote_hub *hub, uint32_t player,
     message->draw = has_sums(hub) ? settled_of(hub)[player] : 0;
     message->reset = row.reset;
     message->marks = row.marks;
-    return tacit_bits_next(row.marks, (uint32_t)hub->arm_count, 0) < hub->arm_count;
+    return tacit_bits_next(row.marks, hub->config.board.arm_count, 0) < hub->config.board.arm_count;
 }
 
 bool tacit_vote_hub_reset(const struct tacit_vote_hub *hub, struct tacit_vote_hub_message *message)
@@ -674,5 +665,5 @@ void tacit_vote_hub_view(const struct tacit_vote_hub *hub, struct tacit_vote_hub
     tacit_vote_board_view(board_of(hub), &view->board);
     if (has_sums(hub))
         tacit_vote_pool_view(pool_of(hub), &view->pool);
-    view->is_decided = (hub->reset_after_s == 0 || has_sums(hub)) && view->board.voted_count == 1;
+    view->is_decided = hub->config.reset_after_s == 0 && view->board.voted_count == 1;
 }

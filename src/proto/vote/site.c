@@ -1,26 +1,16 @@
 /* A site of private votes: a player, its board, and the chain of what it has committed to
  * (LIVE-TRUST 1.1-1.5). Before the grant of a draw nothing uses it: the player reads no board, and
- * what comes meanwhile waits there. With published sums the player is sums.c's, and the board says
- * which arms the hub's pool has in. */
+ * what comes meanwhile waits there. With published sums the board says which arms the hub's pool
+ * has in. */
 #include "tacit/vote_hub.h"
 #include "../round/site.h"
 #include "block.h"
 #include "pool.h"
 #include <string.h>
 
-/* What a site shares: private votes, the same where resets may come, or sums. */
-enum { VOTES, VOTES_GO_ON, SUMS };
-
 struct tacit_vote_site {
-    uint64_t horizon;
-    uint64_t draws_max;
-    uint64_t kind;
-    uint64_t resend_after_us;
-    uint8_t domain[TACIT_SHA256_BYTES];
+    struct tacit_vote_site_config config; /* without its committee, which the board has */
     struct round_site grants; /* commit: if committed; of sums until it is settled; else zeros */
-    uint64_t run_id;
-    uint64_t player_id;
-    uint64_t arm_count;
     uint64_t player_bytes;
     uint64_t now_us;
     uint64_t term;
@@ -37,7 +27,7 @@ struct tacit_vote_site {
 
 static size_t width_of(const struct tacit_vote_site *site)
 {
-    return TACIT_BITS_WORDS(site->arm_count);
+    return TACIT_BITS_WORDS(site->config.player.arm_count);
 }
 
 static uint64_t *cast_of(struct tacit_vote_site *site)
@@ -47,48 +37,17 @@ static uint64_t *cast_of(struct tacit_vote_site *site)
 
 static bool has_sums(const struct tacit_vote_site *site)
 {
-    return site->kind == SUMS;
+    return site->config.player.block > 0;
 }
 
-static struct tacit_vote_private *player_of(const struct tacit_vote_site *site)
+static struct tacit_vote_noised *player_of(const struct tacit_vote_site *site)
 {
-    return (struct tacit_vote_private *)(uintptr_t)(site->words + width_of(site));
-}
-
-static struct tacit_vote_sums *sums_of(const struct tacit_vote_site *site)
-{
-    TACIT_ASSERT(has_sums(site));
-    return (struct tacit_vote_sums *)(uintptr_t)(site->words + width_of(site));
+    return (struct tacit_vote_noised *)(uintptr_t)(site->words + width_of(site));
 }
 
 static struct tacit_vote_board *board_of(const struct tacit_vote_site *site)
 {
     return (struct tacit_vote_board *)((uintptr_t)player_of(site) + site->player_bytes);
-}
-
-static struct tacit_vote_sums_config sums_config(const struct tacit_vote_site_config *config)
-{
-    struct tacit_vote_private_config const *const player = &config->player;
-    return (struct tacit_vote_sums_config){.run_id = player->run_id,
-                                           .player_id = player->player_id,
-                                           .player_count = player->player_count,
-                                           .arm_count = player->arm_count,
-                                           .block = config->block,
-                                           .mechanism = player->mechanism,
-                                           .budget_nano = player->budget_nano,
-                                           .tick_us = player->tick_us};
-}
-
-static uint64_t kind_of(const struct tacit_vote_site_config *config)
-{
-    return config->block > 0 ? SUMS : config->goes_on ? VOTES_GO_ON : VOTES;
-}
-
-static size_t player_size(const struct tacit_vote_site_config *config)
-{
-    struct tacit_vote_sums_config const sums = sums_config(config);
-    return config->block > 0 ? tacit_vote_sums_size(&sums)
-                             : tacit_vote_private_size(&config->player);
 }
 
 static bool config_is_valid(const struct tacit_vote_site_config *config)
@@ -97,14 +56,22 @@ static bool config_is_valid(const struct tacit_vote_site_config *config)
            config->player.player_count == config->board.player_count &&
            config->player.arm_count == config->board.arm_count && config->horizon >= 1 &&
            config->horizon <= TACIT_HORIZON_MAX && config->draws_max >= 1 &&
-           !(config->goes_on && config->block > 0) && config->resend_after_us > 0 &&
+           !(config->goes_on && config->player.block > 0) && config->resend_after_us > 0 &&
            config->resend_after_us <= TACIT_NEVER >> ROUND_DOUBLINGS_MAX;
+}
+
+/* As a state has it. */
+static struct tacit_vote_site_config config_of(const struct tacit_vote_site_config *config)
+{
+    struct tacit_vote_site_config own = *config;
+    own.board.committee = NULL;
+    return own;
 }
 
 size_t tacit_vote_site_size(const struct tacit_vote_site_config *config)
 {
     TACIT_ASSERT(config != NULL);
-    size_t const player = player_size(config);
+    size_t const player = tacit_vote_noised_size(&config->player);
     size_t const board = tacit_vote_board_size(&config->board);
     if (player == 0 || board == 0 || !config_is_valid(config))
         return 0;
@@ -117,10 +84,7 @@ size_t tacit_vote_site_size(const struct tacit_vote_site_config *config)
 static struct tacit_vote_noised_view player_view(const struct tacit_vote_site *site)
 {
     struct tacit_vote_noised_view view;
-    if (has_sums(site))
-        tacit_vote_sums_view(sums_of(site), &view);
-    else
-        tacit_vote_private_view(player_of(site), &view);
+    tacit_vote_noised_view(player_of(site), &view);
     return view;
 }
 
@@ -134,19 +98,20 @@ static struct tacit_vote_board_view board_view(const struct tacit_vote_site *sit
 /* One arm is left for everybody, and no reset will bring the others back. */
 static bool is_over(const struct tacit_vote_site *site)
 {
-    return site->kind != VOTES_GO_ON && board_view(site).voted_count == 1;
+    return !site->config.goes_on && board_view(site).voted_count == 1;
 }
 
 /* No further draw is allowed: what would be played for it would be in vain. */
 static bool is_spent(const struct tacit_vote_site *site)
 {
     struct tacit_vote_noised_view const player = player_view(site);
-    return player.halted || (player.draw >= site->draws_max && !player.waiting && !player.decided);
+    return player.halted ||
+           (player.draw >= site->config.draws_max && !player.waiting && !player.decided);
 }
 
 static bool may_explore(const struct tacit_vote_site *site)
 {
-    return site->grants.blocked == 0 && site->pull_count < site->horizon && !is_over(site) &&
+    return site->grants.blocked == 0 && site->pull_count < site->config.horizon && !is_over(site) &&
            !is_spent(site);
 }
 
@@ -159,9 +124,9 @@ static struct tacit_vote_hub_message *add_message(const struct tacit_vote_site *
     TACIT_ASSERT(update->message_count < sizeof update->messages / sizeof update->messages[0]);
     struct tacit_vote_hub_message *const message = &update->messages[update->message_count++];
     *message = (struct tacit_vote_hub_message){.kind = kind,
-                                               .from = (uint32_t)site->player_id,
+                                               .from = site->config.player.player_id,
                                                .to = TACIT_HUB,
-                                               .run_id = site->run_id,
+                                               .run_id = site->config.player.run_id,
                                                .term = site->term,
                                                .draw = (uint32_t)player_view(site).draw};
     return message;
@@ -185,9 +150,9 @@ struct tacit_vote_hub_message tacit_vote_site_release(const struct tacit_vote_si
 {
     struct tacit_vote_noised_view const view = player_view(site);
     struct tacit_vote_hub_message message = {.kind = TACIT_VOTE_RELEASE,
-                                             .from = (uint32_t)site->player_id,
+                                             .from = site->config.player.player_id,
                                              .to = TACIT_HUB,
-                                             .run_id = site->run_id,
+                                             .run_id = site->config.player.run_id,
                                              .term = site->term,
                                              .draw = (uint32_t)view.draw,
                                              .marks = view.release.arms,
@@ -222,16 +187,11 @@ static enum tacit_status commit_draw(struct tacit_vote_site *site, const struct 
     uint8_t digest[TACIT_SHA256_BYTES];
     if (!player.waiting || site->committed != 0)
         return TACIT_OK;
-    struct tacit_commit_scope const scope = {.domain = site->domain,
-                                             .run_id = site->run_id,
-                                             .site = (uint32_t)site->player_id,
+    struct tacit_commit_scope const scope = {.domain = site->config.domain,
+                                             .run_id = site->config.player.run_id,
+                                             .site = site->config.player.player_id,
                                              .epoch = (uint32_t)player.draw};
-    if (has_sums(site)) {
-        struct tacit_vote_hub_message const release = tacit_vote_site_release(site);
-        vote_release_digest(release.marks, release.sums, (uint32_t)site->arm_count, digest);
-    } else {
-        tacit_vote_private_digest(player_of(site), digest);
-    }
+    tacit_vote_noised_digest(player_of(site), digest);
     enum tacit_status const status = round_site_commit(&site->grants, &scope, digest, keys);
     update->persist = true;
     if (status != TACIT_OK)
@@ -276,30 +236,14 @@ static void publish(struct tacit_vote_site *site, const struct tacit_vote_noised
     cast(site, update);
 }
 
-/* An event for a private player, as one of sums is told it. */
-static enum tacit_status step_sums(struct tacit_vote_site *site, struct tacit_vote_event event,
-                                   const struct tacit_entropy *entropy,
-                                   struct tacit_vote_noised_update *inner)
-{
-    uint64_t const draw = event.kind == TACIT_EVENT_RECEIVE ? event.as.message->draw : 0;
-    if (event.kind == TACIT_EVENT_RECEIVE)
-        event.as.grant.draw = draw;
-    if (event.kind == TACIT_EVENT_OFFER) /* how far the hub is through with its draws */
-        event.as.standing = (struct tacit_vote_standing){board_view(site).voted,
-                                                         site->unheard == 0 ? site->granted : 0};
-    return tacit_vote_sums_step(sums_of(site), &event, entropy, inner);
-}
-
 static enum tacit_status step_player(struct tacit_vote_site *site, struct tacit_vote_event event,
                                      const struct tacit_entropy *entropy,
                                      struct tacit_vote_site_update *update)
 {
     struct tacit_vote_noised_update inner;
     event.now_us = site->now_us;
-    enum tacit_status const status =
-        has_sums(site)
-            ? step_sums(site, event, entropy, &inner)
-            : tacit_vote_private_step(player_of(site), board_of(site), &event, entropy, &inner);
+    enum tacit_status const status = tacit_vote_noised_step(
+        player_of(site), has_sums(site) ? NULL : board_of(site), &event, entropy, &inner);
     update->persist = update->persist || inner.persist || inner.persist_board;
     if (inner.replan)
         show_plan(site, inner.plan, inner.plan_count, update);
@@ -313,8 +257,11 @@ static enum tacit_status read_board(struct tacit_vote_site *site,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_vote_site_update *update)
 {
-    enum tacit_status const status =
-        step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_OFFER}, entropy, update);
+    struct tacit_vote_event offer = {.kind = TACIT_EVENT_OFFER};
+    if (has_sums(site)) /* how far the hub is through with its draws */
+        offer.as.standing = (struct tacit_vote_standing){board_view(site).voted,
+                                                         site->unheard == 0 ? site->granted : 0};
+    enum tacit_status const status = step_player(site, offer, entropy, update);
     if (!player_view(site).pulling ||
         is_over(site)) /* the arms that were left had all their rewards */
         void_plan(update);
@@ -335,17 +282,16 @@ static void begin_term(struct tacit_vote_site *site, uint64_t term,
     site->committed = 0;
     round_site_begin_term(&site->grants, true); /* what was not granted is gone */
     update->begins_term = update->persist = true;
+    tacit_vote_noised_begin_term(player_of(site));
     if (has_sums(site)) {
-        tacit_vote_sums_begin_term(sums_of(site));
         site->unheard = 0;
         return;
     }
-    tacit_vote_private_begin_term(player_of(site));
     if (site->cast_reset < reset)
         memset(cast_of(site), 0, width_of(site) * sizeof(uint64_t));
     site->cast_reset = reset > site->cast_reset ? reset : site->cast_reset;
     site->unheard =
-        site->granted > 0 && tacit_vote_board_counts(board_of(site), (uint32_t)site->player_id);
+        site->granted > 0 && tacit_vote_board_counts(board_of(site), site->config.player.player_id);
 }
 
 static enum tacit_status on_start(struct tacit_vote_site *site, uint64_t term,
@@ -367,11 +313,11 @@ static enum tacit_status on_start(struct tacit_vote_site *site, uint64_t term,
 static void count_pulls(struct tacit_vote_site *site, uint64_t count,
                         struct tacit_vote_site_update *update)
 {
-    TACIT_ASSERT(site->pull_count <= site->horizon);
-    uint64_t const left = site->horizon - site->pull_count;
+    TACIT_ASSERT(site->pull_count <= site->config.horizon);
+    uint64_t const left = site->config.horizon - site->pull_count;
     site->pull_count += count < left ? count : left;
     update->persist = true;
-    if (site->pull_count == site->horizon && left > 0)
+    if (site->pull_count == site->config.horizon && left > 0)
         void_plan(update);
 }
 
@@ -379,7 +325,7 @@ static enum tacit_status on_reward(struct tacit_vote_site *site, const struct ta
                                    const struct tacit_entropy *entropy,
                                    struct tacit_vote_site_update *update)
 {
-    if (!may_explore(site) || reward->count > site->horizon - site->pull_count)
+    if (!may_explore(site) || reward->count > site->config.horizon - site->pull_count)
         return TACIT_INVALID;
     enum tacit_status const status = step_player(
         site, (struct tacit_vote_event){.kind = TACIT_EVENT_REWARD, .as.reward = *reward}, entropy,
@@ -415,8 +361,8 @@ static enum tacit_status on_granted(struct tacit_vote_site *site,
         return TACIT_OK; /* late, or repeated */
     struct tacit_vote_message const grant = {.kind = TACIT_VOTE_GRANT,
                                              .from = TACIT_HUB,
-                                             .to = (uint32_t)site->player_id,
-                                             .run_id = site->run_id,
+                                             .to = site->config.player.player_id,
+                                             .run_id = site->config.player.run_id,
                                              .draw = player_view(site).draw};
     if (!has_sums(site))
         memset(&site->grants.commit, 0, sizeof site->grants.commit);
@@ -460,11 +406,12 @@ static void settle_cast(struct tacit_vote_site *site, const struct tacit_vote_hu
 {
     TACIT_ASSERT(row->marks != NULL);
     bool const is_settled = has_sums(site) && row->draw >= site->granted;
-    if (site->unheard == 0 || row->player != site->player_id || (has_sums(site) && !is_settled))
+    if (site->unheard == 0 || row->player != site->config.player.player_id ||
+        (has_sums(site) && !is_settled))
         return;
     if (!has_sums(site) &&
         ((row->reset == site->cast_reset &&
-          !tacit_bits_within(cast_of(site), row->marks, (uint32_t)site->arm_count)) ||
+          !tacit_bits_within(cast_of(site), row->marks, site->config.player.arm_count)) ||
          row->reset < site->cast_reset))
         return;
     site->unheard = 0;
@@ -479,7 +426,7 @@ static void follow_reset(struct tacit_vote_site *site, uint64_t reset)
     struct tacit_vote_message const anew = {.kind = TACIT_VOTE_RESET,
                                             .from = TACIT_HUB,
                                             .to = TACIT_EVERYONE,
-                                            .run_id = site->run_id,
+                                            .run_id = site->config.player.run_id,
                                             .reset = reset};
     TACIT_ASSERT(has_sums(site));
     if (reset > board_view(site).reset)
@@ -520,9 +467,9 @@ static enum tacit_status on_receive(struct tacit_vote_site *site,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_vote_site_update *update)
 {
-    if (message->run_id != site->run_id || message->from != TACIT_HUB ||
+    if (message->run_id != site->config.player.run_id || message->from != TACIT_HUB ||
         message->term != site->term ||
-        (message->to != site->player_id && message->to != TACIT_EVERYONE))
+        (message->to != site->config.player.player_id && message->to != TACIT_EVERYONE))
         return TACIT_STRANGER;
     switch (message->kind) {
     case TACIT_VOTE_GRANTED:
@@ -575,7 +522,7 @@ static void time_resend(struct tacit_vote_site *site, const struct tacit_event *
         .is_wanted = player_view(site).waiting || site->grants.blocked != 0 || site->unheard != 0,
         .has_moved = lacks_salt || site->grants.resend.due_us == TACIT_NEVER,
         .sends = update->message_count > 0};
-    round_site_end_step(&site->grants, site->resend_after_us, &step);
+    round_site_end_step(&site->grants, site->config.resend_after_us, &step);
 }
 
 static void set_deadline(const struct tacit_vote_site *site, struct tacit_vote_site_update *update)
@@ -596,33 +543,13 @@ enum tacit_status tacit_vote_site_init(struct tacit_vote_site *site,
     if (size == 0)
         return TACIT_INVALID;
     memset(site, 0, size);
-    site->horizon = config->horizon;
-    site->draws_max = config->draws_max;
-    site->kind = kind_of(config);
-    site->resend_after_us = config->resend_after_us;
-    memcpy(site->domain, config->domain, sizeof site->domain);
-    site->run_id = config->player.run_id;
-    site->player_id = config->player.player_id;
-    site->arm_count = config->player.arm_count;
-    site->player_bytes = player_size(config);
+    site->config = config_of(config);
+    site->player_bytes = tacit_vote_noised_size(&config->player);
     site->grants.resend.due_us = TACIT_NEVER;
-    struct tacit_vote_sums_config const sums = sums_config(config);
-    enum tacit_status status = has_sums(site)
-                                   ? tacit_vote_sums_init(sums_of(site), &sums)
-                                   : tacit_vote_private_init(player_of(site), &config->player);
+    enum tacit_status status = tacit_vote_noised_init(player_of(site), &config->player);
     if (status == TACIT_OK)
         status = tacit_vote_board_init(board_of(site), &config->board);
     return status;
-}
-
-static bool is_of_config(const struct tacit_vote_site *site,
-                         const struct tacit_vote_site_config *config)
-{
-    return site->horizon == config->horizon && site->draws_max == config->draws_max &&
-           site->kind == kind_of(config) && site->resend_after_us == config->resend_after_us &&
-           memcmp(site->domain, config->domain, sizeof site->domain) == 0 &&
-           site->run_id == config->player.run_id && site->player_id == config->player.player_id &&
-           site->arm_count == config->player.arm_count && site->player_bytes == player_size(config);
 }
 
 /* Could steps have left this, beyond what player and board check of themselves? */
@@ -630,7 +557,7 @@ static bool is_possible(const struct tacit_vote_site *site)
 {
     struct tacit_vote_noised_view const player = player_view(site);
     return site->committed <= 1 && round_site_is_possible(&site->grants) && site->unheard <= 1 &&
-           site->pull_count <= site->horizon && site->granted <= player.draw &&
+           site->pull_count <= site->config.horizon && site->granted <= player.draw &&
            (!has_sums(site) || site->unheard == 0 || site->granted == player.draw) &&
            player.draw <= UINT32_MAX && (site->committed == 0 || player.waiting) &&
            (site->committed == 0 || !tacit_commit_is_nothing(site->grants.commit.commitment)) &&
@@ -642,13 +569,14 @@ enum tacit_status tacit_vote_site_check(const struct tacit_vote_site *site, size
 {
     TACIT_ASSERT(site != NULL);
     size_t const wanted = tacit_vote_site_size(config);
-    if (wanted == 0 || size != wanted || !is_of_config(site, config))
+    if (wanted == 0 || size != wanted)
         return TACIT_MALFORMED;
-    struct tacit_vote_sums_config const sums = sums_config(config);
+    struct tacit_vote_site_config const own = config_of(config);
+    if (memcmp(&site->config, &own, sizeof own) != 0 ||
+        site->player_bytes != tacit_vote_noised_size(&config->player))
+        return TACIT_MALFORMED;
     enum tacit_status status =
-        has_sums(site)
-            ? tacit_vote_sums_check(sums_of(site), site->player_bytes, &sums)
-            : tacit_vote_private_check(player_of(site), site->player_bytes, &config->player);
+        tacit_vote_noised_check(player_of(site), site->player_bytes, &config->player);
     if (status == TACIT_OK)
         status = tacit_vote_board_check(board_of(site), tacit_vote_board_size(&config->board),
                                         &config->board);
@@ -697,20 +625,20 @@ enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
     else
         time_resend(site, event, unanswered_before, update);
     TACIT_IMPLIES(status == TACIT_OK, site->now_us == event->now_us);
-    TACIT_ASSERT(site->pull_count <= site->horizon);
+    TACIT_ASSERT(site->pull_count <= site->config.horizon);
     TACIT_ASSERT(site->committed <= 1);
     TACIT_ASSERT(site->granted <= player_view(site).draw);
     TACIT_IMPLIES(site->committed != 0, player_view(site).waiting);
     TACIT_IMPLIES(update->has_draw, site->committed != 0);
-    TACIT_IMPLIES(update->message_count > 0, update->messages[0].from == site->player_id);
+    TACIT_IMPLIES(update->message_count > 0,
+                  update->messages[0].from == site->config.player.player_id);
     set_deadline(site, update);
     return status;
 }
 
 int64_t tacit_vote_site_total(const struct tacit_vote_site *site, uint32_t arm)
 {
-    return has_sums(site) ? tacit_vote_sums_total(sums_of(site), arm)
-                          : tacit_vote_private_total(player_of(site), arm);
+    return tacit_vote_noised_total(player_of(site), arm);
 }
 
 void tacit_vote_site_view(const struct tacit_vote_site *site, struct tacit_vote_site_view *view)
@@ -721,7 +649,7 @@ void tacit_vote_site_view(const struct tacit_vote_site *site, struct tacit_vote_
     *view = (struct tacit_vote_site_view){.player = player,
                                           .board = board_view(site),
                                           .is_decided = is_over(site),
-                                          .is_finished = site->pull_count == site->horizon,
+                                          .is_finished = site->pull_count == site->config.horizon,
                                           .is_committed = site->committed != 0,
                                           .is_blocked = site->grants.blocked != 0,
                                           .is_forgotten = site->grants.forgotten != 0,
@@ -735,9 +663,5 @@ void tacit_vote_site_view(const struct tacit_vote_site *site, struct tacit_vote_
                                           .said = site->words,
                                           .is_heard = site->unheard == 0,
                                           .commit = site->grants.commit};
-    if (has_sums(site)) {
-        view->player.epoch = (uint32_t)(player.waiting ? player.draw : player.draw + 1);
-        view->player.dropped = site->words; /* it votes nothing */
-    }
     memcpy(view->head, site->grants.head, sizeof view->head);
 }

@@ -1,7 +1,7 @@
-/* Published sums (sound mode): the hub grants every draw at once, and a release leaves at the next
- * sample. With two aggregators so many players make a round, each of them once: who is in it
- * already waits for its grant until it closes, and only the total with both's noise is published.
- */
+/* Players whose rewards leave them noised only (sound mode): private votes and published sums. The
+ * hub grants every draw at once, and a vote or release leaves at the next sample. With two
+ * aggregators so many players make a round, each of them once: who is in it already waits for its
+ * grant until it closes, and only the total with both's noise is published. */
 #include <string.h>
 #include "loop.h"
 
@@ -22,29 +22,38 @@ struct tacit_vote_pool_config vote_pool_config(const struct vote_world *world)
                                            .floor_milli = world->floor_milli};
 }
 
-static struct tacit_vote_sums_config config_of(const struct vote_world *world, uint32_t player)
+static bool has_sums(const struct vote_world *world)
+{
+    return world->sharing == VOTE_SHARING_SUMS;
+}
+
+static struct tacit_vote_noised_config config_of(const struct vote_world *world, uint32_t player)
 {
     TACIT_ASSERT(world->mechanism != NULL);
-    return (struct tacit_vote_sums_config){.player_id = player,
-                                           .player_count = world->player_count,
-                                           .arm_count = world->subroutine.arm_count,
-                                           .block = world->block,
-                                           .mechanism = *world->mechanism,
-                                           .budget_nano =
-                                               tacit_mechanism_cost_nano(world->mechanism),
-                                           .tick_us = TICK_US};
+    return (struct tacit_vote_noised_config){.player_id = player,
+                                             .player_count = world->player_count,
+                                             .arm_count = world->subroutine.arm_count,
+                                             .accuracy = world->subroutine.accuracy,
+                                             .failure = world->subroutine.failure,
+                                             .growth = 2,
+                                             .block = has_sums(world) ? world->block : 0,
+                                             .mechanism = *world->mechanism,
+                                             .budget_nano =
+                                                 tacit_mechanism_cost_nano(world->mechanism),
+                                             .tick_us = TICK_US};
 }
 
 static size_t player_bytes(const struct vote_world *world)
 {
-    struct tacit_vote_sums_config const config = config_of(world, 0);
-    return tacit_vote_sums_size(&config);
+    struct tacit_vote_noised_config const config = config_of(world, 0);
+    return tacit_vote_noised_size(&config);
 }
+
+/* ---- The pool, of sums ---- */
 
 /* What is shared: the pool, and with two aggregators a round, behind it. */
 struct round {
     struct tacit_sim_aggregators aggregators;
-    uint64_t number;
     uint64_t count; /* of players whose releases are in it */
     /* in it N bits | waiting N bits | totals K */
     uint64_t words[];
@@ -96,27 +105,16 @@ static enum tacit_status share(struct vote_loop *loop)
 
 /* Everybody has this release at once; each number of it is a message. The pool may drop arms then.
  */
-static void publish(struct vote_loop *loop, const struct tacit_vote_release *release)
+static void publish(struct vote_loop *loop, struct tacit_vote_release release)
 {
     struct tacit_vote_pool_view view;
-    enum tacit_status const status = tacit_vote_pool_add(loop->shared, release);
+    tacit_vote_pool_view(loop->shared, &view);
+    release.number = view.release_count;
+    enum tacit_status const status = tacit_vote_pool_add(loop->shared, &release);
     TACIT_ASSERT(status == TACIT_OK);
-    loop->outcome->messages += tacit_bits_count(release->arms, loop->world->subroutine.arm_count);
+    loop->outcome->messages += tacit_bits_count(release.arms, loop->world->subroutine.arm_count);
     tacit_vote_pool_view(loop->shared, &view);
     vote_loop_out(loop, view.active, view.active_count);
-}
-
-static struct tacit_vote_noised_update step(struct vote_loop *loop, uint32_t player,
-                                            const struct tacit_vote_event *event)
-{
-    struct tacit_entropy const entropy = tacit_rng_entropy(&loop->chances[player]);
-    struct tacit_vote_noised_update update;
-    enum tacit_status const status =
-        tacit_vote_sums_step(vote_loop_player(loop, player), event, &entropy, &update);
-    TACIT_ASSERT(status == TACIT_OK);
-    if (update.replan)
-        vote_loop_plan(loop, player, update.plan, update.plan_count);
-    return update;
 }
 
 /* The round has all its players: its total, of the arms that are left, is the pool's next release.
@@ -135,9 +133,7 @@ static void close_round(struct vote_loop *loop)
             totals[arm] = 0;
     loop->outcome->messages += 2;
     loop->outcome->messages_hub += 2;
-    publish(loop, &(struct tacit_vote_release){
-                      .number = round->number, .arms = view.active, .sums = totals});
-    round->number++;
+    publish(loop, (struct tacit_vote_release){.arms = view.active, .sums = totals});
     round->count = 0;
     memset(round->words, 0, TACIT_BITS_WORDS(loop->world->player_count) * sizeof(uint64_t));
     memset(totals, 0, arms * sizeof *totals);
@@ -160,25 +156,46 @@ static void add_up(struct vote_loop *loop, const struct tacit_vote_release *rele
         close_round(loop);
 }
 
-/* The draw that waits is granted, and leaves at the tick. */
+/* ---- Players ---- */
+
+static struct tacit_vote_noised_update step(struct vote_loop *loop, uint32_t player,
+                                            const struct tacit_vote_event *event)
+{
+    struct tacit_entropy const entropy = tacit_rng_entropy(&loop->chances[player]);
+    struct tacit_vote_noised_update update;
+    enum tacit_status const status = tacit_vote_noised_step(
+        vote_loop_player(loop, player), has_sums(loop->world) ? NULL : loop->shared, event,
+        &entropy, &update);
+    TACIT_ASSERT(status == TACIT_OK);
+    if (update.replan)
+        vote_loop_plan(loop, player, update.plan, update.plan_count);
+    return update;
+}
+
+/* The draw that waits is granted, and what leaves because of it does so at the tick. */
 static void grant(struct vote_loop *loop, uint32_t player, uint64_t now_us)
 {
     struct tacit_vote_noised_view view;
-    tacit_vote_sums_view(vote_loop_player(loop, player), &view);
+    tacit_vote_noised_view(vote_loop_player(loop, player), &view);
     TACIT_ASSERT(view.waiting);
+    struct tacit_vote_message const granted = {
+        .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .to = player, .draw = view.draw};
     struct tacit_vote_noised_update update =
         step(loop, player,
-             &(struct tacit_vote_event){.now_us = now_us,
-                                        .kind = TACIT_EVENT_RECEIVE,
-                                        .as.grant = {view.draw, loop->granted++}});
+             &(struct tacit_vote_event){
+                 .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &granted});
+    if (update.deadline_us == TACIT_NEVER)
+        return;
     update =
         step(loop, player,
              &(struct tacit_vote_event){.now_us = update.deadline_us, .kind = TACIT_EVENT_TIMEOUT});
     TACIT_ASSERT(update.send);
-    if (loop->world->together > 0)
+    if (!has_sums(loop->world))
+        vote_loop_on_marks(loop, update.marks_new);
+    else if (loop->world->together > 0)
         add_up(loop, &update.release);
     else
-        publish(loop, &update.release);
+        publish(loop, update.release);
 }
 
 /* The first player that waits and is not in the round; N: there is none. */
@@ -211,15 +228,26 @@ static void drive(struct vote_loop *loop, uint32_t player, const struct tacit_vo
 
 static enum tacit_status start(struct vote_loop *loop, uint32_t player)
 {
-    struct tacit_vote_sums_config const config = config_of(loop->world, player);
-    enum tacit_status const status = tacit_vote_sums_init(vote_loop_player(loop, player), &config);
+    struct tacit_vote_noised_config const config = config_of(loop->world, player);
+    enum tacit_status const status =
+        tacit_vote_noised_init(vote_loop_player(loop, player), &config);
     if (status == TACIT_OK)
         drive(loop, player, &(struct tacit_vote_event){.kind = TACIT_EVENT_START});
     return status;
 }
 
-/* The largest of all published sums; of equal ones the lowest index. */
-static uint32_t answer(const struct vote_loop *loop, uint32_t player, const uint64_t **left)
+/* Votes: the best of what the player has noised. */
+static uint32_t answer_of_votes(const struct vote_loop *loop, uint32_t player,
+                                const uint64_t **left)
+{
+    struct tacit_vote_noised_view view;
+    tacit_vote_noised_view(vote_loop_player(loop, player), &view);
+    *left = view.active;
+    return tacit_vote_noised_best(vote_loop_player(loop, player));
+}
+
+/* Sums: the largest of all published ones; of equal ones the lowest index. */
+static uint32_t answer_of_sums(const struct vote_loop *loop, uint32_t player, const uint64_t **left)
 {
     struct tacit_vote_pool_view view;
     uint32_t const arms = loop->world->subroutine.arm_count;
@@ -227,23 +255,32 @@ static uint32_t answer(const struct vote_loop *loop, uint32_t player, const uint
     tacit_vote_pool_view(loop->shared, &view);
     *left = view.active;
     uint32_t best = tacit_bits_next(view.active, arms, 0);
-    for (uint32_t arm = best; arm < arms; arm = tacit_bits_next(view.active, arms, arm + 1))
+    TACIT_BITS_EACH (arm, view.active, arms)
         best = view.sums[arm] > view.sums[best] ? arm : best;
     return best;
 }
 
-/* The arms of the block in turn; without a block the answer. */
+/* The arms of the plan in turn; without a plan the answer, which stays that of votes until there is
+ * another plan. */
 static uint32_t offer(struct vote_loop *loop, uint32_t player)
 {
+    struct vote_plan_left *const own = &loop->plans[player];
     uint64_t const *left;
     struct tacit_vote_pool_view view;
-    tacit_vote_pool_view(loop->shared, &view);
-    drive(loop, player,
-          &(struct tacit_vote_event){.now_us = loop->outcome->samples * 2,
-                                     .kind = TACIT_EVENT_OFFER,
-                                     .as.standing = {view.active, UINT64_MAX}});
-    return loop->plans[player].left_count > 0 ? vote_loop_turn(loop, player)
-                                              : answer(loop, player, &left);
+    struct tacit_vote_event event = {.now_us = loop->outcome->samples * 2,
+                                     .kind = TACIT_EVENT_OFFER};
+    if (has_sums(loop->world)) {
+        tacit_vote_pool_view(loop->shared, &view);
+        event.as.standing = (struct tacit_vote_standing){view.active, UINT64_MAX};
+    }
+    drive(loop, player, &event);
+    if (own->left_count > 0)
+        return vote_loop_turn(loop, player);
+    if (has_sums(loop->world))
+        return answer_of_sums(loop, player, &left);
+    if (own->settled == TACIT_NO_ARM)
+        own->settled = answer_of_votes(loop, player, &left);
+    return own->settled;
 }
 
 static void reward(struct vote_loop *loop, uint32_t player, uint32_t arm, double reward)
@@ -256,10 +293,19 @@ static void reward(struct vote_loop *loop, uint32_t player, uint32_t arm, double
 
 static bool is_decided(const struct vote_loop *loop, uint32_t player)
 {
-    struct tacit_vote_noised_view view;
-    tacit_vote_sums_view(vote_loop_player(loop, player), &view);
-    return view.decided;
+    return tacit_vote_noised_is_decided(vote_loop_player(loop, player));
 }
+
+const struct vote_loop_rule vote_private_rule = {.chance_purpose = TACIT_PURPOSE_NOISE,
+                                                 .player_bytes = player_bytes,
+                                                 .shared_bytes = vote_loop_board_bytes,
+                                                 .share = vote_loop_share_board,
+                                                 .start = start,
+                                                 .offer = offer,
+                                                 .reward = reward,
+                                                 .reset = vote_loop_reset_board,
+                                                 .is_decided = is_decided,
+                                                 .answer = answer_of_votes};
 
 const struct vote_loop_rule vote_sums_rule = {.chance_purpose = TACIT_PURPOSE_NOISE,
                                               .player_bytes = player_bytes,
@@ -269,4 +315,4 @@ const struct vote_loop_rule vote_sums_rule = {.chance_purpose = TACIT_PURPOSE_NO
                                               .offer = offer,
                                               .reward = reward,
                                               .is_decided = is_decided,
-                                              .answer = answer};
+                                              .answer = answer_of_sums};
