@@ -153,42 +153,7 @@ struct tacit_vote_config {
     struct tacit_best_arm_config subroutine; /* failure: eta with votes, delta/N without */
 };
 
-/* What a player of published sums knows of the pool. */
-struct tacit_vote_standing {
-    const uint64_t *arms; /* K bits: that are in */
-    uint64_t settled;     /* draws of this player's up to this one are in the pool, or void */
-};
-
-struct tacit_vote_event {
-    uint64_t now_us; /* the driver's clock; never decreases, but with a START */
-    enum tacit_event_kind kind;
-    union {
-        struct tacit_reward reward; /* count 1, sum.real in [0, 1] */
-        const struct tacit_vote_message *message;
-        struct tacit_vote_standing standing; /* published sums: OFFER */
-    } as;
-};
-
-struct tacit_vote_update {
-    bool persist;       /* the player's state changed: make it durable first */
-    bool persist_board; /* so did the board */
-    bool send;
-    struct tacit_vote_message message;   /* if send */
-    uint32_t marks_new;                  /* in it: messages in the paper's count */
-    uint32_t plan_count;                 /* 1 after an offer that was taken, else 0 */
-    const struct tacit_pull_block *plan; /* valid until the next step */
-    uint64_t deadline_us;                /* TACIT_NEVER: a player needs no timer */
-};
-
 struct tacit_vote_player; /* opaque, relocatable */
-
-struct tacit_vote_player_view {
-    struct tacit_best_arm_view subroutine;
-    uint64_t reset;
-    bool decided;      /* its set is one arm, which it plays from now on */
-    bool is_open;      /* a pull is planned and has no reward yet */
-    uint32_t open_arm; /* if is_open */
-};
 
 /* Bytes of a state: O(K). Errors: 0 if the configuration is not valid. */
 size_t tacit_vote_player_size(const struct tacit_vote_config *config);
@@ -197,25 +162,26 @@ size_t tacit_vote_player_size(const struct tacit_vote_config *config);
 enum tacit_status tacit_vote_player_init(struct tacit_vote_player *player,
                                          const struct tacit_vote_config *config);
 
-/* One step. OFFER is "player n is active" (Alg. 2 l. 2-13): it reads the board, shrinks its set and
- * plans one pull; while one is open, an offer plans nothing. REWARD closes the pull (l. 13-20) and
- * may vote. RECEIVE puts a message on the board. START sends the standing vote again. EXPLOITED
- * and TIMEOUT change nothing. A reward of before a reset is taken and forgotten.
- * Errors: as tacit_vote_board_apply; TACIT_INVALID: a reward that was not planned or not in [0, 1];
- *   TACIT_ENTROPY. Nothing is changed then, but what the board says may have been read. Requires:
- * the board is of the same run, N and K. Cost: O(K/64) an activation, O(K) where a round ends. */
-enum tacit_status tacit_vote_player_step(struct tacit_vote_player *player,
-                                         struct tacit_vote_board *board,
-                                         const struct tacit_vote_event *event,
-                                         const struct tacit_entropy *entropy,
-                                         struct tacit_vote_update *update);
+/* The player is active (Alg. 2 l. 2-13): it reads the board, shrinks its set, and *arm is what it
+ * plays. Errors: TACIT_ENTROPY; what the board says may have been read then. Requires: the board is
+ * of the same run, N and K. Cost: O(K/64), O(K) where a round ends. */
+enum tacit_status tacit_vote_player_offer(struct tacit_vote_player *player,
+                                          const struct tacit_vote_board *board,
+                                          const struct tacit_entropy *entropy, uint32_t *arm);
+
+/* What that arm brought (l. 13-20): one of before a reset is forgotten. What the player eliminates
+ * then goes on the board, if its marks count there: of a board of its own, tacit_vote_board_row is
+ * what the others are to hear. Result: how many marks are new, messages in the paper's count.
+ * Requires: the last offer was of this arm; 0 <= reward <= 1. Cost: as an offer. */
+uint32_t tacit_vote_player_reward(struct tacit_vote_player *player, struct tacit_vote_board *board,
+                                  uint32_t arm, double reward);
 
 /* Is its set one arm? Cost: O(1). */
 bool tacit_vote_player_is_decided(const struct tacit_vote_player *player);
 
-/* Shows a player's state without changing it. Cost: O(K). */
+/* Shows a player's subroutine without changing it. Cost: O(K). */
 void tacit_vote_player_view(const struct tacit_vote_player *player,
-                            struct tacit_vote_player_view *view);
+                            struct tacit_best_arm_view *view);
 
 /* ---- Noised player --------------------------------------------------------------------------- */
 
@@ -258,6 +224,22 @@ struct tacit_vote_release {
                              itself leaves it 0 */
     const uint64_t *arms; /* K bits: arms of the block */
     const int64_t *sums;  /* K noised sums; 0 where the arm is not in it */
+};
+
+/* What a player of published sums knows of the pool. */
+struct tacit_vote_standing {
+    const uint64_t *arms; /* K bits: that are in */
+    uint64_t settled;     /* draws of this player's up to this one are in the pool, or void */
+};
+
+struct tacit_vote_event {
+    uint64_t now_us; /* the driver's clock; never decreases, but with a START */
+    enum tacit_event_kind kind;
+    union {
+        struct tacit_reward reward; /* steps of the mechanism's scale */
+        const struct tacit_vote_message *message;
+        struct tacit_vote_standing standing; /* sums: OFFER */
+    } as;
 };
 
 struct tacit_vote_noised_update {
@@ -313,7 +295,8 @@ enum tacit_status tacit_vote_noised_check(const struct tacit_vote_noised *player
  * Votes: OFFER and RECEIVE read the board. Sums: the board is NULL; OFFER says what stands: an arm
  * that is in again begins a new block, and what waits for its grant is settled before it; a draw
  * waits until the release before is settled, and the next block opens when one leaves.
- * Errors: as tacit_vote_player_step; a grant that was not asked for is TACIT_UNEXPECTED.
+ * Errors: as tacit_vote_board_apply; TACIT_INVALID: a reward that was not planned, or out of range;
+ *   TACIT_UNEXPECTED: a grant that was not asked for; the state is as it was.
  *   TACIT_ENTROPY: the last reward was taken in, nothing was drawn, a timeout tries again.
  *   TACIT_BUDGET: the draw was refused, the player is halted. Cost: O(K) a block's end. */
 enum tacit_status tacit_vote_noised_step(struct tacit_vote_noised *player,

@@ -302,8 +302,6 @@ struct table {
     struct tacit_vote_config config[PLAYERS];
     struct tacit_vote_board_config board_config;
     struct tacit_rng rng;
-    uint64_t now_us;
-    uint64_t samples;
     uint64_t marks;
 };
 
@@ -328,81 +326,77 @@ static void set_players(struct table *table, enum tacit_best_arm_kind kind, uint
 
 static void digest_player(const struct tacit_vote_player *player)
 {
-    struct tacit_vote_player_view view;
-    tacit_vote_player_view(player, &view);
-    struct tacit_best_arm_view const *const inner = &view.subroutine;
-    uint64_t const words[] = {
-        inner->arm_count,    inner->remaining[0], inner->remaining_count,
-        inner->dropped[0],   inner->decided,      inner->answer,
-        inner->sample_count, inner->round_count,  inner->epoch_count,
-        inner->reset_count,  view.reset,          view.decided,
-        view.is_open,        view.open_arm,       tacit_vote_player_is_decided(player)};
+    struct tacit_best_arm_view inner;
+    tacit_vote_player_view(player, &inner);
+    uint64_t const words[] = {inner.arm_count,
+                              inner.remaining[0],
+                              inner.remaining_count,
+                              inner.dropped[0],
+                              inner.decided,
+                              inner.answer,
+                              inner.sample_count,
+                              inner.round_count,
+                              inner.epoch_count,
+                              inner.reset_count,
+                              tacit_vote_player_is_decided(player)};
     digest_bytes(words, sizeof words);
-    digest_bytes(inner->pulls, ARMS * sizeof *inner->pulls);
-    digest_reals(inner->sums, ARMS);
-    digest_real(inner->failure_spent);
+    digest_bytes(inner.pulls, ARMS * sizeof *inner.pulls);
+    digest_reals(inner.sums, ARMS);
+    digest_real(inner.failure_spent);
 }
 
-static void digest_said(const struct tacit_vote_message *said)
-{
-    uint64_t const words[] = {said->kind,   said->from,  said->to,
-                              said->run_id, said->reset, said->marks[0]};
-    digest_bytes(words, sizeof words);
-}
-
-static enum tacit_status step(struct table *table, uint32_t player, struct tacit_vote_event event,
-                              struct tacit_vote_update *update)
+static uint32_t offer(struct table *table, uint32_t player)
 {
     struct tacit_entropy const entropy = tacit_rng_entropy(&table->rng);
-    event.now_us = ++table->now_us;
-    enum tacit_status const status =
-        tacit_vote_player_step(table->player[player], table->board, &event, &entropy, update);
-    digest_step(status,
-                update->persist | (uint64_t)update->persist_board << 1 |
-                    (uint64_t)update->send << 2 | (uint64_t)update->marks_new << 3,
-                update->deadline_us, update->plan, update->plan_count);
+    uint32_t arm;
+    assert_int_equal(tacit_vote_player_offer(table->player[player], table->board, &entropy, &arm),
+                     TACIT_OK);
+    digest_word(arm);
+    digest_player(table->player[player]);
+    return arm;
+}
+
+static uint32_t reward(struct table *table, uint32_t player, uint32_t arm, double value)
+{
+    uint32_t const marks_new =
+        tacit_vote_player_reward(table->player[player], table->board, arm, value);
+    struct tacit_vote_message const row = tacit_vote_board_row(table->board, player);
+    digest_word(marks_new);
     digest_player(table->player[player]);
     digest_board(table->board);
-    if (update->send)
-        digest_said(&update->message);
-    return status;
+    digest_word(row.reset);
+    digest_word(row.marks[0]);
+    return marks_new;
 }
 
 static const double arm_means[ARMS] = {0.1, 0.3, 0.9, 0.1, 0.5, 0.2, 0.1};
 
-/* One activation: offer, pull, reward. Result: what the reward's step said. */
-static struct tacit_vote_update activate(struct table *table, uint32_t player)
+/* One activation: offer, pull, reward. */
+static void activate(struct table *table, uint32_t player)
 {
-    struct tacit_vote_update update;
-    struct tacit_vote_event event = {.kind = TACIT_EVENT_OFFER};
-    assert_int_equal(step(table, player, event, &update), TACIT_OK);
-    assert_int_equal(update.plan_count, 1);
-    uint32_t const arm = update.plan[0].arm;
-    double const reward = tacit_rng_bernoulli(&table->rng, arm_means[arm]) ? 1 : 0;
-    event = (struct tacit_vote_event){
-        .kind = TACIT_EVENT_REWARD, .as.reward = {.arm = arm, .count = 1, .sum = {.real = reward}}};
-    assert_int_equal(step(table, player, event, &update), TACIT_OK);
-    table->samples++;
-    table->marks += update.send ? update.marks_new : 0;
-    return update;
+    uint32_t const arm = offer(table, player);
+    double const value = tacit_rng_bernoulli(&table->rng, arm_means[arm]) ? 1 : 0;
+    table->marks += reward(table, player, arm, value);
+}
+
+static struct tacit_best_arm_view view_of(const struct table *table, uint32_t player)
+{
+    struct tacit_best_arm_view view;
+    tacit_vote_player_view(table->player[player], &view);
+    return view;
 }
 
 static bool all_are_decided(const struct table *table)
 {
-    for (uint32_t i = 0; i < PLAYERS; i++) {
-        struct tacit_vote_player_view view;
-        tacit_vote_player_view(table->player[i], &view);
-        if (!view.decided)
+    for (uint32_t i = 0; i < PLAYERS; i++)
+        if (!tacit_vote_player_is_decided(table->player[i]))
             return false;
-    }
     return true;
 }
 
 static uint32_t answer_of(const struct table *table, uint32_t player)
 {
-    struct tacit_vote_player_view view;
-    tacit_vote_player_view(table->player[player], &view);
-    return view.subroutine.answer;
+    return view_of(table, player).answer;
 }
 
 TEST(players_end_with_one_arm_and_at_most_mK_minus_1_marks)
@@ -419,4 +413,61 @@ TEST(players_end_with_one_arm_and_at_most_mK_minus_1_marks)
             assert_int_equal(voted(table.board), UINT64_C(1) << answer_of(&table, 0));
         }
     }
+}
+
+TEST(states_can_be_copied_at_any_time)
+{
+    struct table table;
+    set_players(&table, TACIT_BEST_ARM_SER3, 3, 5);
+    for (uint32_t i = 0; i < 3000; i++) {
+        uint32_t const player = (uint32_t)tacit_rng_below(&table.rng, PLAYERS);
+        activate(&table, player);
+        size_t const size = tacit_vote_player_size(&table.config[player]);
+        void *const moved = testing_malloc(size);
+        memcpy(moved, table.player[player], size);
+        memset(table.player[player], 0xee, size);
+        testing_free(table.player[player]);
+        table.player[player] = moved;
+    }
+    assert_true(all_are_decided(&table));
+}
+
+/* A restored old copy votes again: what it says is a part of what it said, and counts once. */
+TEST(a_clone_has_no_second_vote)
+{
+    struct table table;
+    set_players(&table, TACIT_BEST_ARM_SER3, PLAYERS, 6);
+    size_t const size = tacit_vote_player_size(&table.config[0]);
+    void *const copy = testing_malloc(size);
+    memcpy(copy, table.player[0], size);
+    uint64_t first_marks = 0;
+    for (uint32_t life = 0; life < 2; life++) {
+        memcpy(table.player[0], copy, size);
+        for (uint32_t i = 0; i < 4000; i++)
+            activate(&table, 0);
+        struct tacit_vote_board_view view;
+        tacit_vote_board_view(table.board, &view);
+        for (uint32_t arm = 0; arm < ARMS; arm++)
+            assert_true(view.counts[arm] <= 1);
+        assert_true(view.mark_count >= first_marks); /* nothing is taken back */
+        first_marks = view.mark_count;
+    }
+}
+
+TEST(a_reset_starts_everything_anew)
+{
+    struct table table;
+    set_players(&table, TACIT_BEST_ARM_SER4, 2, 7);
+    while (!all_are_decided(&table))
+        activate(&table, (uint32_t)tacit_rng_below(&table.rng, PLAYERS));
+    uint32_t const arm = offer(&table, 3);
+    assert_int_equal(reset_to(table.board, 1, TACIT_HUB), TACIT_OK);
+    assert_int_equal(voted(table.board), 0x7f);
+    assert_int_equal(reward(&table, 3, arm, 1), 0); /* forgotten */
+    activate(&table, 3);
+    assert_int_equal(view_of(&table, 3).reset_count, 1);
+    assert_int_equal(view_of(&table, 3).sample_count, 1);
+    assert_int_equal(view_of(&table, 3).remaining_count, ARMS);
+    while (!all_are_decided(&table))
+        activate(&table, (uint32_t)tacit_rng_below(&table.rng, PLAYERS));
 }

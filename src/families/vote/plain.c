@@ -25,37 +25,24 @@ static enum tacit_status start(struct vote_loop *loop, uint32_t player)
     return tacit_vote_player_init(vote_loop_player(loop, player), &config);
 }
 
-static struct tacit_vote_update step(struct vote_loop *loop, uint32_t player,
-                                     const struct tacit_vote_event *event)
-{
-    struct tacit_entropy const entropy = tacit_rng_entropy(&loop->chances[player]);
-    struct tacit_vote_update update;
-    enum tacit_status const status = tacit_vote_player_step(vote_loop_player(loop, player),
-                                                            loop->shared, event, &entropy, &update);
-    TACIT_ASSERT(status == TACIT_OK);
-    return update;
-}
-
 /* Alg. 2 l. 2-13. */
 static uint32_t offer(struct vote_loop *loop, uint32_t player)
 {
-    struct tacit_vote_update const update = step(
-        loop, player,
-        &(struct tacit_vote_event){.now_us = loop->outcome->samples, .kind = TACIT_EVENT_OFFER});
-    TACIT_ASSERT(update.plan_count == 1);
-    return update.plan[0].arm;
+    struct tacit_entropy const entropy = tacit_rng_entropy(&loop->chances[player]);
+    uint32_t arm;
+    enum tacit_status const status =
+        tacit_vote_player_offer(vote_loop_player(loop, player), loop->shared, &entropy, &arm);
+    TACIT_ASSERT(status == TACIT_OK);
+    return arm;
 }
 
 /* Alg. 2 l. 13-21. */
 static void reward(struct vote_loop *loop, uint32_t player, uint32_t arm, double reward)
 {
-    struct tacit_vote_update const update = step(
-        loop, player,
-        &(struct tacit_vote_event){.now_us = loop->outcome->samples,
-                                   .kind = TACIT_EVENT_REWARD,
-                                   .as.reward = {.arm = arm, .count = 1, .sum = {.real = reward}}});
-    if (update.send)
-        vote_loop_on_marks(loop, update.marks_new);
+    uint32_t const marks_new =
+        tacit_vote_player_reward(vote_loop_player(loop, player), loop->shared, arm, reward);
+    if (marks_new > 0)
+        vote_loop_on_marks(loop, marks_new);
 }
 
 static bool is_decided(const struct vote_loop *loop, uint32_t player)
@@ -65,10 +52,10 @@ static bool is_decided(const struct vote_loop *loop, uint32_t player)
 
 static uint32_t answer(const struct vote_loop *loop, uint32_t player, const uint64_t **left)
 {
-    struct tacit_vote_player_view view;
+    struct tacit_best_arm_view view;
     tacit_vote_player_view(vote_loop_player(loop, player), &view);
-    *left = view.subroutine.remaining;
-    return view.subroutine.answer;
+    *left = view.remaining;
+    return view.answer;
 }
 
 const struct vote_loop_rule vote_plain_rule = {.chance_purpose = VOTE_PURPOSE_ORDER,

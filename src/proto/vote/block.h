@@ -28,9 +28,8 @@ struct tacit_vote_noised {
     uint64_t epoch;       /* votes: e, from 1; sums: 1 */
     uint64_t rung;        /* votes: S_e */
     uint64_t rung_before; /* votes: S_(e-1) */
-    uint64_t marks_sent;  /* votes */
-    uint64_t has_sent;    /* sums: a release left, and is not known to be settled: it can be sent
-                             again */
+    uint64_t has_sent;    /* 1: a vote of this reset left, or a release that is not known to be
+                             settled: it can be said again */
     /* active W | dropped W (sums: drawn) | left K | exact K | plan 2K | total K | noised K x the
      * releases that are kept */
     uint64_t words[];

@@ -198,7 +198,7 @@ static void apply_reset(struct tacit_vote_noised *player, uint64_t reset)
 {
     TACIT_ASSERT(reset > player->reset);
     player->reset = reset;
-    player->marks_sent = 0;
+    player->has_sent = 0;
     player->leave_us = TACIT_NEVER;
     memset(vote_own_of(player), 0, vote_width_of(player) * sizeof(uint64_t));
     tacit_bits_fill(vote_active_of(player), arms_of(player));
@@ -232,16 +232,14 @@ static void read_board(struct tacit_vote_noised *player, const struct tacit_vote
 static void send_vote(struct tacit_vote_noised *player, struct tacit_vote_board *board,
                       struct tacit_vote_noised_update *update)
 {
-    uint64_t const marks = tacit_bits_count(vote_own_of(player), arms_of(player));
-    update->marks_new = (uint32_t)(marks - player->marks_sent);
     update->message = (struct tacit_vote_message){.kind = TACIT_VOTE_MARKS,
                                                   .from = player->config.player_id,
                                                   .to = TACIT_EVERYONE,
                                                   .run_id = player->config.run_id,
                                                   .reset = player->reset,
                                                   .marks = vote_own_of(player)};
-    player->marks_sent = marks;
-    enum tacit_status const status = tacit_vote_board_apply(board, &update->message, NULL);
+    enum tacit_status const status =
+        tacit_vote_board_apply(board, &update->message, &update->marks_new);
     TACIT_ASSERT(status == TACIT_OK);
     update->persist_board = true;
 }
@@ -252,7 +250,7 @@ static enum tacit_status release(struct tacit_vote_noised *player,
                                  const struct tacit_entropy *entropy,
                                  struct tacit_vote_noised_update *update)
 {
-    if (player->has_sent != 0) { /* the release before is to be settled first */
+    if (has_sums(player) && player->has_sent != 0) { /* the release before is to be settled first */
         update->persist = true;
         player->phase = PHASE_RELEASING;
         player->retry_us = player->leave_us;
@@ -324,7 +322,6 @@ static void send_release(struct tacit_vote_noised *player, struct tacit_vote_noi
 {
     TACIT_ASSERT(draws_of(player) > 0);
     update->release = release_of(player);
-    player->has_sent = 1;
     if (player->phase != PHASE_GRANTED)
         return;
     vote_block_open(player);
@@ -352,7 +349,7 @@ static void on_start(struct tacit_vote_noised *player, struct tacit_vote_noised_
         update->persist = true;
     }
     /* Nobody knows whether it left: again. A tick of before may be one of another clock. */
-    if (player->marks_sent > 0 || player->has_sent != 0 || player->leave_us != TACIT_NEVER)
+    if (player->has_sent != 0 || player->leave_us != TACIT_NEVER)
         player->leave_us = vote_block_tick(player);
     if (player->phase == PHASE_WAITING)
         vote_block_ask(player, update);
@@ -408,6 +405,7 @@ static enum tacit_status on_timeout(struct tacit_vote_noised *player,
         player->leave_us = TACIT_NEVER;
         update->persist = true;
         update->send = true;
+        player->has_sent = 1;
         if (has_sums(player)) {
             send_release(player, update);
             return TACIT_OK; /* its bytes must last until the next step */
@@ -441,13 +439,12 @@ enum tacit_status tacit_vote_noised_init(struct tacit_vote_noised *player,
 static bool is_possible(struct tacit_vote_noised *player)
 {
     bool const is_drawn = player->phase == PHASE_WAITING || player->phase == PHASE_GRANTED;
-    if (!vote_block_is_possible(player))
+    if (!vote_block_is_possible(player) || player->has_sent > 1)
         return false;
     if (!has_sums(player))
         return player->epoch >= 1 && player->epoch <= TACIT_BOUNDS_RELEASES_MAX &&
-               player->rung > player->rung_before && player->phase != PHASE_GRANTED &&
-               player->has_sent == 0;
-    return player->epoch == 1 && player->has_sent <= 1 &&
+               player->rung > player->rung_before && player->phase != PHASE_GRANTED;
+    return player->epoch == 1 &&
            (player->phase != PHASE_GRANTED || player->leave_us != TACIT_NEVER) &&
            (draws_of(player) > 0 || (player->has_sent == 0 && !is_drawn)) &&
            (player->leave_us == TACIT_NEVER || player->phase == PHASE_GRANTED ||
