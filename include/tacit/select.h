@@ -61,6 +61,7 @@ uint64_t tacit_select_decay(uint64_t eta_nano);
 
 /* ---- State ----------------------------------------------------------------------------------- */
 
+TACIT_NO_GAPS
 struct tacit_select_config {
     uint32_t user_count;      /* K, 1 .. TACIT_SELECT_USERS_MAX */
     uint32_t users_per_round; /* m, 1 .. K */
@@ -71,6 +72,7 @@ struct tacit_select_config {
     double latency_min;       /* tau_min, > 0; shorter latencies count as this one */
     struct tacit_select_budget budget;
 };
+TACIT_NO_GAPS_END
 
 struct tacit_select; /* opaque, relocatable */
 
@@ -226,7 +228,8 @@ enum tacit_status tacit_select_observe(struct tacit_select *select, const uint32
 
 /* What a user says that it has spent in all, in nano-epsilon: it keeps the books, not the selector
  * (READINGS P5; SELECT.md 1). Its next price is the one that follows in its list. Less than what is
- * known already changes nothing; more than the total counts as the total.
+ * known already changes nothing; more than the total counts as the total. Requires: an exact
+ * budget, or nothing is protected.
  * Cost: O(participations that are new; GIVEN: the list). */
 void tacit_select_report(struct tacit_select *select, uint32_t user, uint64_t spent_nano);
 

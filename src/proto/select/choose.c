@@ -20,7 +20,7 @@ struct field {
 static struct field field_of(const struct tacit_select *select, void *memory)
 {
     struct select_head const *const head = (const struct select_head *)select;
-    size_t const users = head->user_count;
+    size_t const users = head->config.user_count;
     double *const columns = memory;
     return (struct field){
         .select = select,
@@ -40,20 +40,21 @@ static void keep_candidates(double *column, const struct field *field)
 static void find_candidates(struct field *field, const uint64_t *available)
 {
     TACIT_ASSERT(field->count == 0);
-    for (uint32_t user = 0; user < field->head->user_count; user++)
+    for (uint32_t user = 0; user < field->head->config.user_count; user++)
         if ((available == NULL || tacit_bits_has(available, user)) &&
             select_can_pay(field->select, user))
             field->users[field->count++] = user;
-    uint32_t const m = field->head->users_per_round;
+    uint32_t const m = field->head->config.users_per_round;
     field->m = field->count < m ? field->count : m; /* READINGS P5.12 */
 }
 
 static void score_candidates(struct field *field, const double *expected)
 {
-    TACIT_ASSERT(field->count <= field->head->user_count);
+    TACIT_ASSERT(field->count <= field->head->config.user_count);
     tacit_select_score(field->select, &field->scores);
     if (expected != NULL)
-        memcpy(field->scores.ucb, expected, field->head->user_count * sizeof *field->scores.ucb);
+        memcpy(field->scores.ucb, expected,
+               field->head->config.user_count * sizeof *field->scores.ucb);
     keep_candidates(field->scores.ucb, field);
     keep_candidates(field->scores.generalization, field);
     keep_candidates(field->scores.privacy, field);
@@ -68,17 +69,6 @@ static uint32_t unseen_count(const struct field *field)
     return count;
 }
 
-static struct tacit_select_config config_of(const struct select_head *head)
-{
-    return (struct tacit_select_config){.user_count = head->user_count,
-                                        .users_per_round = head->users_per_round,
-                                        .alpha = head->alpha,
-                                        .beta = head->beta,
-                                        .gamma = head->gamma,
-                                        .zeta = head->zeta,
-                                        .latency_min = head->latency_min};
-}
-
 /* Eq. (14) among the candidates, by the selector's own search; where m of them are unseen weights
  * alone decide, whatever the selector. */
 static enum tacit_status search(struct field *field, const struct tacit_select_choice *choice,
@@ -88,11 +78,9 @@ static enum tacit_status search(struct field *field, const struct tacit_select_c
     TACIT_ASSERT(field->m <= field->count);
     TACIT_ASSERT(field->m >= 1);
     bool const is_unseen_first = unseen_count(field) >= field->m; /* READINGS P5.3 */
-    if (choice->selector == TACIT_SELECTOR_ANNEALING && !is_unseen_first) {
-        struct tacit_select_config const config = config_of(field->head);
-        return tacit_select_anneal(&config, &choice->annealing, &field->scores, field->count,
-                                   field->m, entropy, field->memory, indices, energy);
-    }
+    if (choice->selector == TACIT_SELECTOR_ANNEALING && !is_unseen_first)
+        return tacit_select_anneal(&field->head->config, &choice->annealing, &field->scores,
+                                   field->count, field->m, entropy, field->memory, indices, energy);
     if (choice->selector == TACIT_SELECTOR_BRUTE && !is_unseen_first)
         return tacit_select_brute(field->scores.ucb, field->scores.weight, field->count, field->m,
                                   indices, energy);
@@ -222,7 +210,7 @@ enum tacit_status tacit_select_choose(const struct tacit_select *select,
         return TACIT_OK;
     }
     size_t const scratch_words =
-        tacit_select_scratch_size(field.head->user_count) / sizeof(uint64_t);
+        tacit_select_scratch_size(field.head->config.user_count) / sizeof(uint64_t);
     uint32_t *const indices = (uint32_t *)((uint64_t *)field.memory + scratch_words);
     uint32_t taken;
     double value;
@@ -252,7 +240,7 @@ static void try_exchanges(const struct field *field, const uint32_t *users, uint
             least = field->scores.ucb[users[i]] < least ? field->scores.ucb[users[i]] : least;
             sum += field->scores.weight[users[i]];
         }
-    for (uint32_t user = 0; user < field->head->user_count; user++) {
+    for (uint32_t user = 0; user < field->head->config.user_count; user++) {
         if (tacit_bits_has(members, user) || !select_can_pay(field->select, user))
             continue;
         double const first = field->scores.ucb[user] < least ? field->scores.ucb[user] : least;
@@ -271,19 +259,21 @@ void tacit_select_explain(const struct tacit_select *select, const uint32_t *use
 {
     TACIT_ASSERT(count >= 1);
     struct field field = field_of(select, memory);
-    struct select_scratch const scratch = select_scratch_of(field.memory, field.head->user_count);
+    struct select_scratch const scratch =
+        select_scratch_of(field.memory, field.head->config.user_count);
     tacit_select_score(select, &field.scores);
-    memset(scratch.members, 0, TACIT_BITS_WORDS(field.head->user_count) * sizeof *scratch.members);
+    memset(scratch.members, 0,
+           TACIT_BITS_WORDS(field.head->config.user_count) * sizeof *scratch.members);
     *explanation = (struct tacit_select_explanation){.slowest = users[0]};
-    double const m = field.head->users_per_round;
+    double const m = field.head->config.users_per_round;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t const user = users[i];
         tacit_bits_add(scratch.members, user);
         if (field.scores.ucb[user] < field.scores.ucb[explanation->slowest])
             explanation->slowest = user;
         explanation->generalization_term +=
-            field.head->alpha * field.scores.generalization[user] / m;
-        explanation->privacy_term += field.head->gamma * field.scores.privacy[user] / m;
+            field.head->config.alpha * field.scores.generalization[user] / m;
+        explanation->privacy_term += field.head->config.gamma * field.scores.privacy[user] / m;
     }
     explanation->latency_term = field.scores.ucb[explanation->slowest];
     explanation->energy = tacit_select_energy(field.scores.ucb, field.scores.weight, users, count);

@@ -194,9 +194,10 @@ static bool is_valid(const struct tacit_select_hub_config *config)
     bool const is_known = config->selector != TACIT_SELECTOR_GENIE &&
                           config->selector != TACIT_SELECTOR_FASTEST &&
                           config->selector <= TACIT_SELECTOR_ALL;
-    bool const can_be_two = config->quorum >= TACIT_HELPER_SITES_MIN &&
-                            config->select.budget.is_exact && isfinite(config->select.budget.total);
-    return is_known && (!config->has_helper || can_be_two) && config->dimension > 0 &&
+    bool const is_free = isinf(config->select.budget.total) != 0;
+    bool const can_be_two = config->quorum >= TACIT_HELPER_SITES_MIN && !is_free;
+    return is_known && (is_free || config->select.budget.is_exact) &&
+           (!config->has_helper || can_be_two) && config->dimension > 0 &&
            config->dimension <= TACIT_SELECT_DIMENSION_MAX && config->round_count > 0 &&
            config->round_count <= TACIT_SELECT_ROUNDS_MAX && config->quorum > 0 &&
            config->quorum <= config->select.user_count &&

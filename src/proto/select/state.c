@@ -13,7 +13,7 @@ static size_t given_count(const struct select_head *head)
 struct select_columns select_columns_of(const struct tacit_select *select)
 {
     struct select_head const *const head = (const struct select_head *)select;
-    size_t const users = head->user_count;
+    size_t const users = head->config.user_count;
     uint64_t *const wide = (uint64_t *)(uintptr_t)(head + 1);
     uint64_t *const given = wide + 4 * users;
     return (struct select_columns){.sizes = wide,
@@ -54,15 +54,9 @@ static void fill_head(struct select_head *head, const struct tacit_select_config
 {
     memset(head, 0, sizeof *head);
     head->magic = SELECT_MAGIC;
-    head->user_count = config->user_count;
-    head->users_per_round = config->users_per_round;
-    head->alpha = config->alpha;
-    head->beta = config->beta;
-    head->gamma = config->gamma;
-    head->zeta = config->zeta;
-    head->latency_min = config->latency_min;
-    struct select_prices const prices = select_prices_of(&config->budget);
-    head->prices = prices;
+    head->config = *config;
+    head->config.budget.given = NULL;
+    head->prices = select_prices_of(&config->budget);
     if (head->prices.is_free != 0)
         head->prices.kind = TACIT_SELECT_GEOMETRIC;
 }
@@ -88,7 +82,7 @@ static uint64_t bits_of(double value)
 static uint64_t price_at(const struct select_head *head, const struct select_columns *columns,
                          uint32_t participation)
 {
-    TACIT_ASSERT(head->user_count > 0);
+    TACIT_ASSERT(head->config.user_count > 0);
     if (head->prices.kind == TACIT_SELECT_GIVEN)
         return participation < head->prices.participations ? columns->given[participation] : 0;
     return head->prices.is_exact != 0 ? head->prices.first_nano : bits_of(head->prices.first);
@@ -97,7 +91,7 @@ static uint64_t price_at(const struct select_head *head, const struct select_col
 static bool can_pay(const struct select_head *head, const struct select_columns *columns,
                     uint32_t user)
 {
-    TACIT_ASSERT(user < head->user_count);
+    TACIT_ASSERT(user < head->config.user_count);
     if (head->prices.is_free != 0)
         return true;
     if (head->prices.is_exact == 0)
@@ -120,7 +114,7 @@ bool select_can_pay(const struct tacit_select *select, uint32_t user)
 /* Requires: it can pay, and counts[user] is that of before. */
 static void pay(struct select_head *head, struct select_columns *columns, uint32_t user)
 {
-    TACIT_ASSERT(user < head->user_count);
+    TACIT_ASSERT(user < head->config.user_count);
     TACIT_ASSERT(can_pay(head, columns, user));
     uint32_t const after = columns->counts[user] + 1;
     if (head->prices.is_free != 0)
@@ -157,10 +151,10 @@ static uint64_t given_after(const struct select_head *head, const struct select_
 }
 
 /* The next price is the one that follows once so much was spent in all. */
-static void report_exact(const struct select_head *head, struct select_columns *columns,
+static void report_spent(const struct select_head *head, struct select_columns *columns,
                          uint32_t user, uint64_t spent)
 {
-    TACIT_ASSERT(user < head->user_count);
+    TACIT_ASSERT(user < head->config.user_count);
     TACIT_ASSERT(spent <= head->prices.total_nano);
     TACIT_ASSERT(spent > columns->spent[user]);
     uint64_t *const known = &columns->spent[user];
@@ -175,37 +169,24 @@ static void report_exact(const struct select_head *head, struct select_columns *
     *known = spent;
 }
 
-/* Of the real-valued series the rest says where it stands: e_{i+1} = rest (1 - e^-eta). */
-static void report_real(const struct select_head *head, struct select_columns *columns,
-                        uint32_t user, double spent)
-{
-    if (head->prices.kind == TACIT_SELECT_GEOMETRIC)
-        columns->next[user] = bits_of((head->prices.total - spent) * (1 - head->prices.decay));
-    columns->spent[user] = bits_of(spent);
-}
-
 void tacit_select_report(struct tacit_select *select, uint32_t user, uint64_t spent_nano)
 {
     struct select_head const *const head = (const struct select_head *)select;
     struct select_columns columns = select_columns_of(select);
-    TACIT_ASSERT(user < head->user_count);
+    TACIT_ASSERT(user < head->config.user_count);
     if (head->prices.is_free != 0)
         return;
+    TACIT_ASSERT(head->prices.is_exact != 0);
     uint64_t const spent =
         spent_nano < head->prices.total_nano ? spent_nano : head->prices.total_nano;
-    if (head->prices.is_exact == 0) {
-        double const real = tacit_nano_value(spent);
-        if (real > real_of(columns.spent[user]))
-            report_real(head, &columns, user, real);
-    } else if (spent > columns.spent[user]) {
-        report_exact(head, &columns, user, spent);
-    }
+    if (spent > columns.spent[user])
+        report_spent(head, &columns, user, spent);
 }
 
 double tacit_select_spent(const struct tacit_select *select, uint32_t user)
 {
     struct select_head const *const head = (const struct select_head *)select;
-    TACIT_ASSERT(user < head->user_count);
+    TACIT_ASSERT(user < head->config.user_count);
     uint64_t const spent = select_columns_of(select).spent[user];
     return head->prices.is_exact != 0 ? tacit_nano_value(spent) : real_of(spent);
 }
@@ -213,7 +194,7 @@ double tacit_select_spent(const struct tacit_select *select, uint32_t user)
 uint64_t tacit_select_spent_nano(const struct tacit_select *select, uint32_t user)
 {
     struct select_head const *const head = (const struct select_head *)select;
-    TACIT_ASSERT(user < head->user_count);
+    TACIT_ASSERT(user < head->config.user_count);
     TACIT_ASSERT(head->prices.is_exact != 0);
     return select_columns_of(select).spent[user];
 }
@@ -221,7 +202,7 @@ uint64_t tacit_select_spent_nano(const struct tacit_select *select, uint32_t use
 double tacit_select_next_budget(const struct tacit_select *select, uint32_t user)
 {
     struct select_head const *const head = (const struct select_head *)select;
-    TACIT_ASSERT(user < head->user_count);
+    TACIT_ASSERT(user < head->config.user_count);
     if (head->prices.is_free != 0)
         return INFINITY;
     if (!select_can_pay(select, user))
@@ -281,7 +262,7 @@ enum tacit_status tacit_select_check(const struct tacit_select *select, size_t s
         return TACIT_MALFORMED;
     struct select_columns const columns = select_columns_of(select);
     uint64_t total = 0;
-    for (uint32_t user = 0; user < head->user_count; user++) {
+    for (uint32_t user = 0; user < head->config.user_count; user++) {
         if (columns.sizes[user] == 0 || columns.sizes[user] > (UINT64_C(1) << 32) ||
             columns.counts[user] > head->round_count ||
             !(columns.means[user] >= 0 && columns.means[user] <= 1))
@@ -323,22 +304,24 @@ void tacit_select_score(const struct tacit_select *select, const struct tacit_se
     TACIT_ASSERT(scores != NULL);
     struct select_head const *const head = (const struct select_head *)select;
     struct select_columns const columns = select_columns_of(select);
-    double const m = head->users_per_round;
+    double const m = head->config.users_per_round;
     uint64_t const rounds = head->round_count; /* t - 1 */
     double const width = rounds > 0 ? (m + 1) * log((double)rounds) : 0;
-    for (uint32_t user = 0; user < head->user_count; user++) {
+    for (uint32_t user = 0; user < head->config.user_count; user++) {
         uint32_t const count = columns.counts[user];
         double const share = m * (double)columns.sizes[user] / (double)head->size_total;
-        double const generalization = generalization_of(share, count, rounds, head->beta);
+        double const generalization = generalization_of(share, count, rounds, head->config.beta);
         double const privacy = head->prices.is_free != 0 ? 1
                                                          : 1 - tacit_select_spent(select, user) /
                                                                    head->prices.total; /* Eq. (7) */
         /* Eq. (13); zeta is Sec. V-D's factor on the mean. */
         scores->ucb[user] =
-            count == 0 ? INFINITY : head->zeta * columns.means[user] + sqrt(width / (double)count);
+            count == 0 ? INFINITY
+                       : head->config.zeta * columns.means[user] + sqrt(width / (double)count);
         scores->generalization[user] = generalization;
         scores->privacy[user] = privacy;
-        scores->weight[user] = (head->alpha * generalization + head->gamma * privacy) / m;
+        scores->weight[user] =
+            (head->config.alpha * generalization + head->config.gamma * privacy) / m;
     }
 }
 
@@ -347,11 +330,11 @@ static enum tacit_status check_round(const struct tacit_select *select, const ui
 {
     TACIT_ASSERT(latencies != NULL || count == 0);
     struct select_head const *const head = (const struct select_head *)select;
-    if (count > head->user_count)
+    if (count > head->config.user_count)
         return TACIT_INVALID;
     for (uint32_t i = 0; i < count; i++) {
         /* NAN: no answer. */
-        if (users[i] >= head->user_count || (i > 0 && users[i] <= users[i - 1]) ||
+        if (users[i] >= head->config.user_count || (i > 0 && users[i] <= users[i - 1]) ||
             latencies[i] <= 0)
             return TACIT_INVALID;
         if (pays && !select_can_pay(select, users[i]))
@@ -375,8 +358,9 @@ static enum tacit_status observe(struct tacit_select *select, const uint32_t *us
     for (uint32_t i = 0; i < count; i++) {
         uint32_t const user = users[i];
         double const latency = isnan(latencies[i]) ? latency_max : latencies[i];
-        double const ratio =
-            latency <= head->latency_min ? 1 : head->latency_min / latency; /* Eq. (11) */
+        double const ratio = latency <= head->config.latency_min
+                                 ? 1
+                                 : head->config.latency_min / latency; /* Eq. (11) */
         if (pays)
             pay(head, &columns, user);
         TACIT_ASSERT(ratio >= 0); /* 0: no answer, and nobody waits for ever for one */

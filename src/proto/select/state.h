@@ -10,15 +10,9 @@
 
 struct select_head {
     uint64_t magic;
-    uint32_t user_count;
-    uint32_t users_per_round;
+    struct tacit_select_config config; /* without its list of prices, which is a column */
     uint64_t round_count;
     uint64_t size_total;
-    double alpha;
-    double beta;
-    double gamma;
-    double zeta;
-    double latency_min;
     struct select_prices prices;
 };
 
