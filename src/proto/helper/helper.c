@@ -222,12 +222,15 @@ static void answer(struct tacit_helper *helper, const struct tacit_helper_reques
     TACIT_ASSERT(is_later(helper, &request->round));
     TACIT_ASSERT(request->round.epsilon_nano <= helper->config.epsilon_nano_max);
     memset(words_of(helper), 0, run->count_max * sizeof(uint64_t));
-    for (uint32_t i = 0; i < request->entry_count; i++)
-        if (tacit_bits_has(sound_of(helper), request->entries[i].site))
-            TACIT_ASSERT(
-                open_envelope(helper, request, &request->entries[i], keys, words_of(helper)));
-    TACIT_ASSERT(tacit_helper_noise(run, request->round.epsilon_nano, hedged, words_of(helper),
-                                    request->round.count) == TACIT_OK);
+    for (uint32_t i = 0; i < request->entry_count; i++) {
+        struct tacit_helper_entry const *const entry = &request->entries[i];
+        bool const is_open = !tacit_bits_has(sound_of(helper), entry->site) ||
+                             open_envelope(helper, request, entry, keys, words_of(helper));
+        TACIT_ASSERT(is_open); /* as when it was sorted out */
+    }
+    enum tacit_status const status = tacit_helper_noise(run, request->round.epsilon_nano, hedged,
+                                                        words_of(helper), request->round.count);
+    TACIT_ASSERT(status == TACIT_OK);
     move_heads(helper, request);
     memcpy(counted_of(helper), sound_of(helper),
            TACIT_BITS_WORDS(run->site_count) * sizeof(uint64_t));

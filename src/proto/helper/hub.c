@@ -233,8 +233,9 @@ static enum tacit_status draw_noise(struct tacit_helper_hub *hub,
     if (helper_hedge_begin(&hedge, entropy, digest, &hedged) != TACIT_OK)
         return TACIT_ENTROPY;
     erase_noise(hub);
-    TACIT_ASSERT(tacit_helper_noise(&hub->run, round->epsilon_nano, &hedged, noise_of(hub),
-                                    round->count) == TACIT_OK);
+    enum tacit_status const status =
+        tacit_helper_noise(&hub->run, round->epsilon_nano, &hedged, noise_of(hub), round->count);
+    TACIT_ASSERT(status == TACIT_OK);
     hub->noise_term = round->term;
     hub->noise_round = round->round;
     return TACIT_OK;
