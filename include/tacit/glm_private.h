@@ -7,7 +7,7 @@
  * Protected is one interaction (the chosen context and its reward, replace-one), with (epsilon,
  * delta), against the hub and all others together; how many there are, and when, is public.
  *
- * Pure functions of (state, event, entropy), as in tacit/glm.h. A client's state holds exact sums:
+ * Pure functions of a state, what comes and entropy. A client's state holds exact sums:
  * it lives as long as its process and is never written down (a copy would noise the same data
  * again). A client that starts anew is silent for the rest of the run.
  *
@@ -117,24 +117,6 @@ enum tacit_status tacit_glm_private_learn(const struct tacit_glm_private_rule *r
 /* ---- Client -----------------------------------------------------------------------------------
  */
 
-struct tacit_glm_private_event {
-    enum tacit_event_kind kind; /* OFFER, REWARD, TIMEOUT */
-    enum tacit_linalg_path path;
-    union {
-        struct tacit_offer offer;
-        struct tacit_glm_reward reward; /* its slot is ignored: it goes into the open batch */
-        uint64_t batch;                 /* TIMEOUT: the clock closes this one */
-    } as;
-};
-
-struct tacit_glm_private_update {
-    bool decided; /* OFFER */
-    uint32_t arm;
-    double probability;
-    const int64_t *sums; /* TIMEOUT: noised sums of batches 1 .. batch, TACIT_GLM_PRIVATE_SUMS(d) in
-                          * units of 2^-20, until the next step; NULL: nothing is released */
-};
-
 struct tacit_glm_private_client; /* opaque, relocatable */
 
 struct tacit_glm_private_client_view {
@@ -155,14 +137,27 @@ size_t tacit_glm_private_client_size(const struct tacit_glm_private_rule *rule);
 void tacit_glm_private_client_init(struct tacit_glm_private_client *client,
                                    const struct tacit_glm_private_rule *rule);
 
-/* One step. OFFER: TACIT_INVALID for contexts that are not finite or of another dimension; longer
- * ones than 1 are clipped. TIMEOUT: closes the next batch and releases; one that is closed already
- * is nothing new; TACIT_INVALID for a later one; TACIT_BUDGET beyond P. TACIT_ENTROPY: nothing has
- * changed. Cost: OFFER O(K d^2), REWARD O(d^2), TIMEOUT O(L d^2). */
-enum tacit_status tacit_glm_private_client_step(struct tacit_glm_private_client *client,
-                                                const struct tacit_glm_private_event *event,
-                                                const struct tacit_entropy *entropy,
-                                                struct tacit_glm_private_update *update);
+/* *arm of those that are offered, with the chance with which it is taken. Errors: TACIT_INVALID for
+ * contexts that are not finite or of another dimension (longer ones than 1 are clipped);
+ * TACIT_ENTROPY. Cost: O(K d^2). */
+enum tacit_status tacit_glm_private_client_offer(const struct tacit_glm_private_client *client,
+                                                 enum tacit_linalg_path path,
+                                                 const struct tacit_offer *offer,
+                                                 const struct tacit_entropy *entropy, uint32_t *arm,
+                                                 double *probability);
+
+/* It goes into the open batch, whatever its slot. Cost: O(d^2). */
+void tacit_glm_private_client_reward(struct tacit_glm_private_client *client,
+                                     const struct tacit_glm_reward *reward);
+
+/* The clock closes the next batch. *sums: the noised sums of batches 1 .. batch,
+ * TACIT_GLM_PRIVATE_SUMS(d) in units of 2^-20, until the next one; NULL: nothing is released, since
+ * it is closed already. Errors: TACIT_INVALID for a later one; TACIT_BUDGET beyond P;
+ * TACIT_ENTROPY: nothing has changed. Cost: O(L d^2). */
+enum tacit_status tacit_glm_private_client_close(struct tacit_glm_private_client *client,
+                                                 uint64_t batch,
+                                                 const struct tacit_entropy *entropy,
+                                                 const int64_t **sums);
 
 /* From here on it decides by what the releases of all clients up to this batch say. */
 void tacit_glm_private_client_use(struct tacit_glm_private_client *client, uint64_t batch,

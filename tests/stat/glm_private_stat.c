@@ -89,10 +89,8 @@ static void exaggerate(const double *x, double y, int64_t *sums)
 
 static void give(struct tacit_glm_private_client *client, const double *x, double y)
 {
-    struct tacit_glm_private_update update;
-    struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_REWARD,
-                                                  .as.reward = {x, y, 0, 0}};
-    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_OK);
+    struct tacit_glm_reward const reward = {x, y, 0, 0};
+    tacit_glm_private_client_reward(client, &reward);
 }
 
 /* The interactions of batch 1: the one that differs; with a raw model, eight more that it decides.
@@ -142,11 +140,10 @@ static struct tacit_glm_private_client *client_of(const struct tacit_glm_private
 static void add_release(struct tacit_glm_private_client *client, uint64_t batch,
                         const struct tacit_entropy *entropy, int64_t *sums)
 {
-    struct tacit_glm_private_update update;
-    struct tacit_glm_private_event const tick = {.kind = TACIT_EVENT_TIMEOUT, .as.batch = batch};
+    const int64_t *released;
     int64_t said[S];
-    assert_int_equal(tacit_glm_private_client_step(client, &tick, entropy, &update), TACIT_OK);
-    read_bytes(update.sums, said);
+    assert_int_equal(tacit_glm_private_client_close(client, batch, entropy, &released), TACIT_OK);
+    read_bytes(released, said);
     for (uint32_t i = 0; i < S; i++)
         sums[i] += said[i];
 }
@@ -300,7 +297,8 @@ static void interact(struct tacit_glm_private_client *client, const double *thet
                      struct tacit_rng *rng)
 {
     double offer[5 * D];
-    struct tacit_glm_private_update update;
+    uint32_t arm;
+    double probability;
     for (uint32_t k = 0; k < 5; k++) {
         double const angle = 2 * M_PI * tacit_rng_uniform(rng);
         int64_t steps[D];
@@ -309,9 +307,11 @@ static void interact(struct tacit_glm_private_client *client, const double *thet
         for (uint32_t i = 0; i < D; i++)
             offer[k * D + i] = (double)steps[i] / TACIT_GLM_PRIVATE_GRID;
     }
-    struct tacit_glm_private_event event = {.kind = TACIT_EVENT_OFFER, .as.offer = {5, D, offer}};
-    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_OK);
-    double const *const x = offer + (size_t)update.arm * D;
+    assert_int_equal(tacit_glm_private_client_offer(client, TACIT_LINALG_PORTABLE,
+                                                    &(struct tacit_offer){5, D, offer}, NULL, &arm,
+                                                    &probability),
+                     TACIT_OK);
+    double const *const x = offer + (size_t)arm * D;
     double const coin = tacit_rng_bernoulli(rng, 0.5) ? 0.5 : -0.5;
     give(client, x, x[0] * theta[0] + x[1] * theta[1] + coin);
 }

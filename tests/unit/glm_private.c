@@ -46,31 +46,39 @@ static struct tacit_glm_private_rule rule_of(const struct tacit_glm_private_mode
     return rule;
 }
 
-static void digest_update(enum tacit_status status, const struct tacit_glm_private_update *update)
+/* What came of a step. */
+struct update {
+    enum tacit_status status;
+    uint32_t arm;
+    double probability;
+    const int64_t *sums;
+};
+
+static enum tacit_status digest_step_of(const struct tacit_glm_private_client *client,
+                                        const struct update *update)
 {
-    uint64_t const words[] = {(uint64_t)status, update->decided, update->arm};
+    struct tacit_glm_private_client_view view;
+    tacit_glm_private_client_view(client, &view);
+    uint64_t const words[] = {(uint64_t)update->status, update->arm,         view.batch,
+                              view.model_batch,         view.spent_rho_nano, view.release_count};
     digest_bytes(words, sizeof words);
     digest_real(update->probability);
     if (update->sums != NULL)
         digest_bytes(update->sums, S * sizeof *update->sums);
-}
-
-static enum tacit_status step(struct tacit_glm_private_client *client,
-                              const struct tacit_glm_private_event *event,
-                              const struct tacit_entropy *entropy,
-                              struct tacit_glm_private_update *update)
-{
-    enum tacit_status const status = tacit_glm_private_client_step(client, event, entropy, update);
-    struct tacit_glm_private_client_view view;
-    tacit_glm_private_client_view(client, &view);
-    uint64_t const words[] = {view.batch, view.model_batch, view.spent_rho_nano,
-                              view.release_count};
-    digest_update(status, update);
-    digest_bytes(words, sizeof words);
     digest_real(view.alpha);
     digest_reals(view.theta, D);
     digest_reals(view.inverse, TACIT_LINALG_MATRIX(D));
-    return status;
+    return update->status;
+}
+
+static enum tacit_status decide(struct tacit_glm_private_client *client,
+                                const struct tacit_offer *offer,
+                                const struct tacit_entropy *entropy, struct update *update)
+{
+    *update = (struct update){.sums = NULL};
+    update->status = tacit_glm_private_client_offer(client, TACIT_LINALG_PORTABLE, offer, entropy,
+                                                    &update->arm, &update->probability);
+    return digest_step_of(client, update);
 }
 
 /* ---- The rule ---- */
@@ -308,19 +316,17 @@ static struct tacit_glm_private_client *new_client(const struct tacit_glm_privat
 
 static void give(struct tacit_glm_private_client *client, const double *x, double y)
 {
-    struct tacit_glm_private_update update;
-    struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_REWARD,
-                                                  .as.reward = {x, y, 0, 0}};
-    assert_int_equal(step(client, &event, NULL, &update), TACIT_OK);
-    assert_null(update.sums);
+    struct tacit_glm_reward const reward = {x, y, 0, 0};
+    tacit_glm_private_client_reward(client, &reward);
+    (void)digest_step_of(client, &(struct update){.status = TACIT_OK});
 }
 
 static enum tacit_status close_batch(struct tacit_glm_private_client *client, uint64_t batch,
-                                     const struct tacit_entropy *entropy,
-                                     struct tacit_glm_private_update *update)
+                                     const struct tacit_entropy *entropy, struct update *update)
 {
-    struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_TIMEOUT, .as.batch = batch};
-    return step(client, &event, entropy, update);
+    *update = (struct update){.sums = NULL};
+    update->status = tacit_glm_private_client_close(client, batch, entropy, &update->sums);
+    return digest_step_of(client, update);
 }
 
 /* Before the first release V = 2 Y I. The radius as the specification writes it, term by term:
@@ -378,8 +384,8 @@ TEST(prefixes_are_exact_sums_and_the_noise_of_their_nodes)
                     *sum++ += q[j] * tacit_glm_private_reward_steps(model.link, y);
                 give(some, x, y);
             }
-            struct tacit_glm_private_update a;
-            struct tacit_glm_private_update b;
+            struct update a;
+            struct update b;
             struct tacit_entropy const here = tacit_rng_entropy(&first);
             struct tacit_entropy const there = tacit_rng_entropy(&second);
             assert_int_equal(close_batch(some, batch, &here, &a), TACIT_OK);
@@ -391,6 +397,37 @@ TEST(prefixes_are_exact_sums_and_the_noise_of_their_nodes)
         testing_free(some);
         testing_free(none);
     }
+}
+
+/* Nodes are noised once: between two prefixes that share nodes, only the others' noise changes. A
+ * client without data shows its noise. */
+TEST(a_node_keeps_its_noise)
+{
+    struct tacit_glm_private_model const model = some_model();
+    struct tacit_glm_private_rule const rule = rule_of(&model);
+    struct tacit_glm_private_client *const client = new_client(&rule);
+    struct tacit_rng rng = stream(3);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    int64_t prefix[41][S];
+    memset(prefix, 0, sizeof prefix);
+    for (uint64_t batch = 1; batch <= 40; batch++) {
+        struct update update;
+        assert_int_equal(close_batch(client, batch, &entropy, &update), TACIT_OK);
+        memcpy(prefix[batch], update.sums, sizeof prefix[batch]);
+    }
+    /* [9,12] is in 12 = 8 + 4, in 13, 14, 15: its noise is prefix(12) - prefix(8). */
+    for (uint32_t i = 0; i < S; i++) {
+        int64_t const four = prefix[12][i] - prefix[8][i];
+        int64_t const one = prefix[13][i] - prefix[12][i];
+        int64_t const two = prefix[14][i] - prefix[12][i];
+        assert_true(prefix[15][i] - prefix[14][i] != one || one == 0); /* [15,15] is another node */
+        assert_true(prefix[14][i] == prefix[8][i] + four + two);
+    }
+    struct tacit_glm_private_client_view view;
+    tacit_glm_private_client_view(client, &view);
+    assert_int_equal(view.release_count, 40);
+    assert_true(view.spent_rho_nano <= rule.rho_nano);
+    assert_true(view.spent_rho_nano == 6 * rule.node_rho_nano); /* all levels were used */
 }
 
 /* How many words of the state are sums that a batch has gathered: they were not there before it. */
@@ -409,7 +446,7 @@ static size_t count_sums_left(const struct tacit_glm_private_rule *rule)
     for (uint32_t i = 0; i < 97; i++)
         give(client, x, 0.45);
     memcpy(gathered, now, words * sizeof *now);
-    struct tacit_glm_private_update update;
+    struct update update;
     assert_int_equal(close_batch(client, 1, &entropy, &update), TACIT_OK);
     assert_non_null(update.sums);
     size_t sum_count = 0;
@@ -459,13 +496,32 @@ TEST(a_release_without_entropy_leaves_no_trace)
     void *const before = testing_malloc(size);
     memcpy(before, client, size);
     for (uint32_t fills = 0; fills < 5; fills++) {
-        struct tacit_glm_private_update update;
+        struct update update;
         uint32_t left = fills;
         struct tacit_entropy const entropy = {no_entropy, &left};
         assert_int_equal(close_batch(client, 1, &entropy, &update), TACIT_ENTROPY);
         assert_null(update.sums);
         assert_memory_equal(before, client, size);
     }
+}
+
+TEST(batches_close_in_order_once_and_not_beyond_the_last)
+{
+    struct tacit_glm_private_model model = some_model();
+    model.batch_count = 2;
+    struct tacit_glm_private_rule const rule = rule_of(&model);
+    struct tacit_glm_private_client *const client = new_client(&rule);
+    struct tacit_rng rng = stream(4);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    struct update update;
+    assert_int_equal(close_batch(client, 2, &entropy, &update), TACIT_INVALID);
+    assert_int_equal(close_batch(client, 1, &entropy, &update), TACIT_OK);
+    assert_non_null(update.sums);
+    assert_int_equal(close_batch(client, 1, &entropy, &update), TACIT_OK);
+    assert_null(update.sums);
+    assert_int_equal(close_batch(client, 2, &entropy, &update), TACIT_OK);
+    assert_int_equal(close_batch(client, 3, &entropy, &update), TACIT_BUDGET);
+    assert_null(update.sums);
 }
 
 /* ---- The model ---- */
@@ -486,7 +542,7 @@ TEST(the_model_is_that_of_all_releases)
         int64_t total[S] = {0};
         double v[D][D];
         for (uint32_t i = 0; i < CLIENTS; i++) {
-            struct tacit_glm_private_update update;
+            struct update update;
             double const x[D] = {0.6, -0.3 * i, 0.1 * (double)batch};
             give(clients[i], x, 0.5);
             assert_int_equal(close_batch(clients[i], batch, &entropy, &update), TACIT_OK);
@@ -536,13 +592,11 @@ TEST(decisions_do_not_know_own_rewards)
         double contexts[5 * D];
         for (uint32_t i = 0; i < 5 * D; i++)
             contexts[i] = 0.4 * tacit_rng_normal(&rng);
-        struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_OFFER,
-                                                      .as.offer = {5, D, contexts}};
-        struct tacit_glm_private_update a;
-        struct tacit_glm_private_update b;
-        assert_int_equal(step(one, &event, NULL, &a), TACIT_OK);
-        assert_int_equal(step(other, &event, NULL, &b), TACIT_OK);
-        assert_true(a.decided && b.decided);
+        struct tacit_offer const offer = {5, D, contexts};
+        struct update a;
+        struct update b;
+        assert_int_equal(decide(one, &offer, NULL, &a), TACIT_OK);
+        assert_int_equal(decide(other, &offer, NULL, &b), TACIT_OK);
         assert_int_equal(a.arm, b.arm);
         give(one, contexts + (size_t)a.arm * D, 1);
         give(other, contexts + (size_t)((b.arm + 1) % 5) * D, -1);
@@ -555,26 +609,25 @@ TEST(contexts_that_are_none_are_refused)
     struct tacit_glm_private_rule const rule = rule_of(&model);
     struct tacit_glm_private_client *const client = new_client(&rule);
     double contexts[2 * D] = {0.1, 0.2, 0.3, 0.4, NAN, 0.6};
-    struct tacit_glm_private_event event = {.kind = TACIT_EVENT_OFFER,
-                                            .as.offer = {2, D, contexts}};
-    struct tacit_glm_private_update update;
-    assert_int_equal(step(client, &event, NULL, &update), TACIT_INVALID);
+    struct tacit_offer offer = {2, D, contexts};
+    struct update update;
+    assert_int_equal(decide(client, &offer, NULL, &update), TACIT_INVALID);
     contexts[4] = 0;
-    event.as.offer.dimension = D + 1;
-    assert_int_equal(step(client, &event, NULL, &update), TACIT_INVALID);
-    event.as.offer.dimension = D;
-    event.as.offer.arm_count = 0;
-    assert_int_equal(step(client, &event, NULL, &update), TACIT_INVALID);
-    event.as.offer.arm_count = 2;
-    assert_int_equal(step(client, &event, NULL, &update), TACIT_OK);
+    offer.dimension = D + 1;
+    assert_int_equal(decide(client, &offer, NULL, &update), TACIT_INVALID);
+    offer.dimension = D;
+    offer.arm_count = 0;
+    assert_int_equal(decide(client, &offer, NULL, &update), TACIT_INVALID);
+    offer.arm_count = 2;
+    assert_int_equal(decide(client, &offer, NULL, &update), TACIT_OK);
     assert_true(update.probability == 1);
     static double many[(TACIT_GLM_ARMS_MAX + 1) * D];
     many[(TACIT_GLM_ARMS_MAX - 1) * D] = 0.5; /* the only one of which anything can be learnt */
-    event.as.offer = (struct tacit_offer){TACIT_GLM_ARMS_MAX, D, many};
-    assert_int_equal(step(client, &event, NULL, &update), TACIT_OK);
+    offer = (struct tacit_offer){TACIT_GLM_ARMS_MAX, D, many};
+    assert_int_equal(decide(client, &offer, NULL, &update), TACIT_OK);
     assert_int_equal(update.arm, TACIT_GLM_ARMS_MAX - 1);
-    event.as.offer.arm_count++;
-    assert_int_equal(step(client, &event, NULL, &update), TACIT_INVALID);
+    offer.arm_count++;
+    assert_int_equal(decide(client, &offer, NULL, &update), TACIT_INVALID);
 }
 
 TEST(promise_says_what_small_federations_get)
@@ -619,10 +672,9 @@ TEST(every_kind_plays)
             clients[i] = new_client(&rule);
         for (uint64_t turn = 0; turn < 60; turn++) {
             uint32_t const i = (uint32_t)tacit_rng_below(&rng, CLIENTS);
-            struct tacit_glm_private_event const offer = {.kind = TACIT_EVENT_OFFER,
-                                                          .as.offer = {4, D, contexts}};
-            struct tacit_glm_private_update update;
-            assert_int_equal(step(clients[i], &offer, &entropy, &update), TACIT_OK);
+            struct tacit_offer const offer = {4, D, contexts};
+            struct update update;
+            assert_int_equal(decide(clients[i], &offer, &entropy, &update), TACIT_OK);
             give(clients[i], contexts + (size_t)update.arm * D, 0.25 * (double)(turn % 5) - 0.5);
             contexts[turn % (4 * D)] *= -0.95;
             struct tacit_glm_private_client_view view;

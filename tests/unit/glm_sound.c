@@ -207,17 +207,20 @@ static void tell(struct pair *pair, const struct tacit_glm_sound_message *messag
     }
 }
 
+static void add_release(struct tacit_glm_private_client *client, uint64_t batch,
+                        const struct tacit_entropy *entropy, int64_t sums[S])
+{
+    const int64_t *released;
+    assert_int_equal(tacit_glm_private_client_close(client, batch, entropy, &released), TACIT_OK);
+    for (uint32_t k = 0; k < S; k++)
+        sums[k] += released[k];
+}
+
 static void add_owners(struct pair *pair, uint64_t batch, int64_t sums[S])
 {
     for (uint32_t i = 0; i < 2 && pair->has_helper; i++) {
         struct tacit_entropy const entropy = tacit_rng_entropy(&pair->owners_noise[1][i]);
-        struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_TIMEOUT,
-                                                      .as.batch = batch};
-        struct tacit_glm_private_update update;
-        assert_int_equal(tacit_glm_private_client_step(pair->owners[i], &event, &entropy, &update),
-                         TACIT_OK);
-        for (uint32_t k = 0; k < S; k++)
-            sums[k] += update.sums[k];
+        add_release(pair->owners[i], batch, &entropy, sums);
     }
 }
 
@@ -228,13 +231,7 @@ static void simulate_batch(struct pair *pair, uint64_t batch)
     int64_t sums[S] = {0};
     for (uint32_t i = 0; i < SITES; i++) {
         struct tacit_entropy const entropy = tacit_rng_entropy(&pair->noise[1][i]);
-        struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_TIMEOUT,
-                                                      .as.batch = batch};
-        struct tacit_glm_private_update update;
-        assert_int_equal(tacit_glm_private_client_step(pair->clients[i], &event, &entropy, &update),
-                         TACIT_OK);
-        for (uint32_t k = 0; k < S; k++)
-            sums[k] += update.sums[k];
+        add_release(pair->clients[i], batch, &entropy, sums);
     }
     add_owners(pair, batch, sums);
     if (tacit_glm_private_learn(&pair->rule, TACIT_LINALG_PORTABLE, sums, &estimate) != TACIT_OK)
@@ -248,16 +245,17 @@ static void interact(struct pair *pair, uint32_t site, struct tacit_rng *rng)
 {
     double contexts[2 * D];
     struct tacit_glm_sound_update live;
-    struct tacit_glm_private_update simulated;
+    uint32_t simulated;
+    double probability;
     for (uint32_t k = 0; k < 2; k++)
         draw_context(rng, contexts + k * D);
     struct tacit_offer const offer = {2, D, contexts};
     struct tacit_glm_sound_event event = {.core.kind = TACIT_EVENT_OFFER, .offer = offer};
-    struct tacit_glm_private_event other = {.kind = TACIT_EVENT_OFFER, .as.offer = offer};
     assert_int_equal(tacit_glm_sound_site_step(pair->sites[site], &event, NULL, &live), TACIT_OK);
-    assert_int_equal(tacit_glm_private_client_step(pair->clients[site], &other, NULL, &simulated),
+    assert_int_equal(tacit_glm_private_client_offer(pair->clients[site], TACIT_LINALG_PORTABLE,
+                                                    &offer, NULL, &simulated, &probability),
                      TACIT_OK);
-    assert_true(live.decided && live.arm == simulated.arm);
+    assert_true(live.decided && live.arm == simulated);
     struct tacit_glm_reward const reward = {contexts + live.arm * D, tacit_rng_uniform(rng), 0, 0};
     struct tacit_entropy const entropy = tacit_rng_entropy(&pair->noise[0][site]);
     struct tacit_rng salts = stream(99);
@@ -265,9 +263,7 @@ static void interact(struct pair *pair, uint32_t site, struct tacit_rng *rng)
     event = (struct tacit_glm_sound_event){
         .core = {.kind = TACIT_EVENT_REWARD, .keys = &keys, .aggregators = &pair->aggregators},
         .reward = reward};
-    other = (struct tacit_glm_private_event){.kind = TACIT_EVENT_REWARD, .as.reward = reward};
-    assert_int_equal(tacit_glm_private_client_step(pair->clients[site], &other, NULL, &simulated),
-                     TACIT_OK);
+    tacit_glm_private_client_reward(pair->clients[site], &reward);
     assert_int_equal(tacit_glm_sound_site_step(pair->sites[site], &event, &entropy, &live),
                      TACIT_OK);
     assert_true(live.persist);

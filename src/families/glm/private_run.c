@@ -61,13 +61,11 @@ static enum tacit_status add_release(struct glm_run *run, uint32_t client, uint6
 {
     struct glm_private_hub *const hub = run->hub;
     struct tacit_entropy const entropy = tacit_rng_entropy(&run->noise_rng[client]);
-    struct tacit_glm_private_event const event = {
-        .kind = TACIT_EVENT_TIMEOUT, .path = run->plan->path, .as.batch = batch};
-    struct tacit_glm_private_update update;
+    const int64_t *sums;
     enum tacit_status const status =
-        tacit_glm_private_client_step(glm_run_client(run, client), &event, &entropy, &update);
+        tacit_glm_private_client_close(glm_run_client(run, client), batch, &entropy, &sums);
     for (size_t i = 0; i < sum_count(run) && status == TACIT_OK; i++)
-        hub->total[i] += update.sums[i];
+        hub->total[i] += sums[i];
     return status;
 }
 
@@ -119,22 +117,16 @@ static enum tacit_status offer(struct glm_run *run, uint32_t client,
                                const struct tacit_offer *offered, uint32_t *arm)
 {
     struct tacit_entropy const entropy = tacit_rng_entropy(&run->world->exploration_rng[client]);
-    struct tacit_glm_private_event const event = {
-        .kind = TACIT_EVENT_OFFER, .path = run->plan->path, .as.offer = *offered};
-    struct tacit_glm_private_update update;
-    enum tacit_status const status =
-        tacit_glm_private_client_step(glm_run_client(run, client), &event, &entropy, &update);
-    *arm = update.arm;
-    return status;
+    double probability;
+    return tacit_glm_private_client_offer(glm_run_client(run, client), run->plan->path, offered,
+                                          &entropy, arm, &probability);
 }
 
 static enum tacit_status on_reward(struct glm_run *run, uint32_t client,
                                    const struct tacit_glm_reward *reward)
 {
-    struct tacit_glm_private_event const event = {
-        .kind = TACIT_EVENT_REWARD, .path = run->plan->path, .as.reward = *reward};
-    struct tacit_glm_private_update update;
-    return tacit_glm_private_client_step(glm_run_client(run, client), &event, NULL, &update);
+    tacit_glm_private_client_reward(glm_run_client(run, client), reward);
+    return TACIT_OK;
 }
 
 static void write_results(const struct glm_run *run, double *metrics)

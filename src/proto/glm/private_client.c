@@ -102,17 +102,22 @@ void tacit_glm_private_client_use(struct tacit_glm_private_client *client, uint6
     client->alpha = estimate->alpha;
 }
 
-static enum tacit_status on_offer(struct tacit_glm_private_client *client,
-                                  const struct tacit_glm_private_event *event,
-                                  const struct tacit_entropy *entropy,
-                                  struct tacit_glm_private_update *update)
+enum tacit_status tacit_glm_private_client_offer(const struct tacit_glm_private_client *state,
+                                                 enum tacit_linalg_path path,
+                                                 const struct tacit_offer *offer,
+                                                 const struct tacit_entropy *entropy, uint32_t *arm,
+                                                 double *probability)
 {
+    struct tacit_glm_private_client *const client =
+        (struct tacit_glm_private_client *)(uintptr_t)state;
     struct glm_private_scores const scores = {inverse_of(client), theta_of(client), client->alpha};
-    enum tacit_status const status =
-        glm_private_decide(&client->rule.model, event->path, &scores, &event->as.offer, entropy,
-                           &update->arm, &update->probability);
-    update->decided = status == TACIT_OK;
-    return status;
+    return glm_private_decide(&client->rule.model, path, &scores, offer, entropy, arm, probability);
+}
+
+void tacit_glm_private_client_reward(struct tacit_glm_private_client *client,
+                                     const struct tacit_glm_reward *reward)
+{
+    glm_private_add(&client->rule.model, reward, open_of(client));
 }
 
 /* Of the largest node of the tree that ends with this batch, the one that is released then. */
@@ -173,11 +178,15 @@ static void set_prefix(struct tacit_glm_private_client *client)
 }
 
 /* The clock says so, whatever is in the batch. Charged first, then drawn. */
-static enum tacit_status on_clock(struct tacit_glm_private_client *client, uint64_t batch,
-                                  const struct tacit_entropy *entropy,
-                                  struct tacit_glm_private_update *update)
+enum tacit_status tacit_glm_private_client_close(struct tacit_glm_private_client *client,
+                                                 uint64_t batch,
+                                                 const struct tacit_entropy *entropy,
+                                                 const int64_t **sums)
 {
     int64_t noise[TACIT_GLM_PRIVATE_SUMS_MAX];
+    TACIT_ASSERT(client->batch <= client->rule.model.batch_count);
+    TACIT_ASSERT(client->rule.level_count <= TACIT_RHO_GROUPS_MAX);
+    *sums = NULL;
     if (batch <= client->batch)
         return TACIT_OK;
     if (batch > client->rule.model.batch_count)
@@ -196,34 +205,8 @@ static enum tacit_status on_clock(struct tacit_glm_private_client *client, uint6
     client->batch = batch;
     close_node(client, level, noise);
     set_prefix(client);
-    update->sums = prefix_of(client);
+    *sums = prefix_of(client);
     return TACIT_OK;
-}
-
-/* ---- Public ---- */
-
-enum tacit_status tacit_glm_private_client_step(struct tacit_glm_private_client *client,
-                                                const struct tacit_glm_private_event *event,
-                                                const struct tacit_entropy *entropy,
-                                                struct tacit_glm_private_update *update)
-{
-    TACIT_ASSERT(client->batch <= client->rule.model.batch_count);
-    TACIT_ASSERT(client->rule.level_count <= TACIT_RHO_GROUPS_MAX);
-    memset(update, 0, sizeof *update);
-    switch (event->kind) {
-    case TACIT_EVENT_OFFER:
-        return on_offer(client, event, entropy, update);
-    case TACIT_EVENT_REWARD:
-        glm_private_add(&client->rule.model, &event->as.reward, open_of(client));
-        return TACIT_OK;
-    case TACIT_EVENT_TIMEOUT:
-        return on_clock(client, event->as.batch, entropy, update);
-    case TACIT_EVENT_START:
-    case TACIT_EVENT_RECEIVE:
-    case TACIT_EVENT_EXPLOITED:
-        return TACIT_INVALID;
-    }
-    return TACIT_INVALID;
 }
 
 void tacit_glm_private_client_view(const struct tacit_glm_private_client *state,
