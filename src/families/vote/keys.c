@@ -18,7 +18,7 @@ static const struct config_key protocol_keys[] = {
     {"subroutine", "(ser3; sound: successive)", "sound: successive, or ser4 for resets",
      .form = "naive, median, successive, ser3, ser4, kl-racing, lucb, kl-lucb, ugapec"},
     {"epsilon", NULL, "the accuracy: an arm within it of the best is an answer",
-     CONFIG_TO_REAL(vote_keys, subroutine.accuracy, CHANCE)},
+     CONFIG_TO_REAL(vote_keys, world.subroutine.accuracy, CHANCE)},
     {"delta", "0.05", "failure of the whole",
      CONFIG_TO_REAL(vote_keys, threshold.delta, VOTE_CHANCE_RANGE)},
     {"eta", "", "failure that a player allows itself; a confidence parameter, never privacy",
@@ -26,7 +26,7 @@ static const struct config_key protocol_keys[] = {
     {"sharing", "votes",
      "none: 1-PRIVACY, each alone at delta/N; all: 0-PRIVACY, every reward, sound by randomised "
      "response; sums: noised sums of blocks, sound only",
-     CONFIG_TO_ENUM(vote_keys, sharing, sharings)},
+     CONFIG_TO_ENUM(vote_keys, world.sharing, sharings)},
     {"votes", "(floor; sound: committee)",
      "votes that eliminate an arm: floor (the paper's), committee (players fixed in advance), "
      "binomial (any m of N), cheapest (m and eta), or a number",
@@ -36,7 +36,7 @@ static const struct config_key protocol_keys[] = {
     {"reset", "",
      "with ser4: chance of a reset a sample; then epsilon is at least eta/K, and the run goes on "
      "to the horizon",
-     CONFIG_TO_REAL(vote_keys, reset, CHANCE)},
+     CONFIG_TO_REAL(vote_keys, world.reset_probability, CHANCE)},
     {"switches", "0", "so many times within the horizon each arm takes the mean of the next one",
      CONFIG_TO_U32(vote_keys, switches, 0, 1000000)},
     {.name = NULL}};
@@ -58,10 +58,11 @@ static const struct config_key environment_keys[] = {
     {"drift", "", "means that move with the samples of all", .form = "a map"}, {.name = NULL}};
 static const struct config_key drift_keys[] = {
     {"per_sample", NULL, "what a sample adds to a mean",
-     CONFIG_TO_REAL(vote_keys, drift, CONFIG_FROM(-1, 1))},
+     CONFIG_TO_REAL(vote_keys, world.drift, CONFIG_FROM(-1, 1))},
     {"arms", "suboptimal", "which arms' means move",
      CONFIG_TO_FLAG(vote_keys, drifts_all, drifting)},
-    {"floor", "0", "no mean goes below", CONFIG_TO_REAL(vote_keys, drift_floor, CONFIG_FROM(0, 1))},
+    {"floor", "0", "no mean goes below",
+     CONFIG_TO_REAL(vote_keys, world.drift_floor, CONFIG_FROM(0, 1))},
     {.name = NULL}};
 
 const struct config_section vote_sections[] = {{"", root_keys},
@@ -82,8 +83,8 @@ static void read_protocol(struct config_reader *reader, const struct config_node
     kinds[TACIT_BEST_ARM_KINDS] = (struct config_choice){NULL, 0};
     config_reader_table(reader, protocol, "protocol", protocol_keys, keys);
     config_reader_choice(reader, protocol, "protocol.subroutine", false, kinds, &kind);
-    keys->subroutine.kind = (enum tacit_best_arm_kind)kind;
-    if ((keys->reset > 0) != (keys->subroutine.kind == TACIT_BEST_ARM_SER4))
+    keys->world.subroutine.kind = (enum tacit_best_arm_kind)kind;
+    if ((keys->world.reset_probability > 0) != (keys->world.subroutine.kind == TACIT_BEST_ARM_SER4))
         config_reader_fail(reader, protocol, "protocol.reset",
                            "belongs to subroutine: ser4, which needs it: the chance of a reset a "
                            "sample, like 1.0e-5");
@@ -101,7 +102,7 @@ static void read_votes(struct config_reader *reader, const struct config_node *p
     vote_read_rule(reader, protocol, "protocol.votes", rules, &keys->threshold);
     enum vote_rule const rule = keys->threshold.rule;
     bool const derives = rule == VOTE_RULE_CHEAPEST || rule == VOTE_RULE_NUMBER;
-    if (keys->sharing == VOTE_SHARING_VOTES && !derives && keys->threshold.eta <= 0)
+    if (keys->world.sharing == VOTE_SHARING_VOTES && !derives && keys->threshold.eta <= 0)
         config_reader_fail(reader, protocol, "protocol.eta",
                            "is missing: the failure that each player allows itself, like 0.9; or "
                            "give votes: a number of votes, or cheapest");
@@ -119,12 +120,13 @@ static void read_groups(struct config_reader *reader, const struct config_node *
     double shares = 0;
     double events = 0;
     uint32_t at = 0;
-    keys->groups =
+    struct vote_group *const groups =
         config_reader_list(reader, activation, "activation.groups", "{share: 0.5, events: 0.8}",
-                           VOTE_GROUPS_MAX, sizeof *keys->groups, &keys->group_count);
-    for (const struct config_node *node = keys->groups == NULL ? NULL : list->first; node != NULL;
+                           VOTE_GROUPS_MAX, sizeof *groups, &keys->world.group_count);
+    keys->world.groups = groups;
+    for (const struct config_node *node = groups == NULL ? NULL : list->first; node != NULL;
          node = node->next) {
-        struct vote_group *const group = &keys->groups[at++];
+        struct vote_group *const group = &groups[at++];
         config_reader_table(reader, node, "activation.groups", group_keys, group);
         shares += group->share;
         events += group->events;
@@ -179,16 +181,16 @@ static void read_sound_subroutine(struct config_reader *reader, const struct con
                                   struct vote_keys *keys)
 {
     struct config_node const *const subroutine = config_node_member(protocol, "subroutine");
-    bool const resets = keys->subroutine.kind == TACIT_BEST_ARM_SER4;
-    if (subroutine != NULL && keys->subroutine.kind != TACIT_BEST_ARM_SUCCESSIVE && !resets)
+    bool const resets = keys->world.subroutine.kind == TACIT_BEST_ARM_SER4;
+    if (subroutine != NULL && keys->world.subroutine.kind != TACIT_BEST_ARM_SUCCESSIVE && !resets)
         config_reader_fail(
             reader, subroutine, "protocol.subroutine",
             "what is played by raw rewards may be seen; private votes go by rounds with exact "
             "bounds; allowed in mode sound: successive, ser4 (the same, with resets), or nothing");
-    if (resets && keys->sharing == VOTE_SHARING_SUMS)
+    if (resets && keys->world.sharing == VOTE_SHARING_SUMS)
         config_reader_fail(reader, subroutine, "protocol.subroutine",
                            "published sums have no resets; allowed: successive, or nothing");
-    keys->subroutine.kind = TACIT_BEST_ARM_SUCCESSIVE;
+    keys->world.subroutine.kind = TACIT_BEST_ARM_SUCCESSIVE;
 }
 
 /* Sound mode: votes by a ladder of its own, thresholds that hold; noised sums; or every reward,
@@ -200,14 +202,15 @@ static void read_sound(struct config_reader *reader, const struct config_node *r
     struct config_node const *const privacy = config_node_member(root, "privacy");
     config_reader_number(reader, privacy, "privacy.epsilon", true,
                          (struct config_range){1e-6, 1e6, false, true, false}, &config->epsilon);
-    if (keys->sharing == VOTE_SHARING_NONE)
+    if (keys->world.sharing == VOTE_SHARING_NONE)
         config_reader_fail(reader, protocol, "protocol.sharing",
                            "nothing is sent, so nothing is noised; allowed in mode sound: votes, "
                            "sums, all");
-    if (keys->sharing == VOTE_SHARING_ALL) /* any subroutine: it sees randomised rewards only */
+    if (keys->world.sharing ==
+        VOTE_SHARING_ALL) /* any subroutine: it sees randomised rewards only */
         return;
     read_sound_subroutine(reader, protocol, keys);
-    if (keys->sharing == VOTE_SHARING_SUMS)
+    if (keys->world.sharing == VOTE_SHARING_SUMS)
         return;
     if (config_node_member(protocol, "votes") == NULL)
         keys->threshold.rule = VOTE_RULE_COMMITTEE;
@@ -233,12 +236,12 @@ static void refuse_idle_keys(struct config_reader *reader, const struct config_n
                            "votes of raw rewards have no epsilon; protocol.epsilon is the accuracy "
                            "and belongs there");
     for (size_t i = 0; i < sizeof votes_only / sizeof votes_only[0]; i++)
-        config_reader_idle(reader, protocol, votes_only[i], keys->sharing != VOTE_SHARING_VOTES,
-                           "belongs to sharing: votes");
-    if (keys->sharing == VOTE_SHARING_SUMS && config->privacy != TACIT_PRIVACY_SOUND)
+        config_reader_idle(reader, protocol, votes_only[i],
+                           keys->world.sharing != VOTE_SHARING_VOTES, "belongs to sharing: votes");
+    if (keys->world.sharing == VOTE_SHARING_SUMS && config->privacy != TACIT_PRIVACY_SOUND)
         config_reader_fail(reader, protocol, "protocol.sharing",
                            "sums are noised ones; allowed: privacy: {mode: sound, epsilon: 1}");
-    if (keys->switches > 0 && keys->drift != 0) /* exactly what the file says */
+    if (keys->switches > 0 && keys->world.drift != 0) /* exactly what the file says */
         config_reader_fail(reader, protocol, "protocol.switches",
                            "and environment.drift do not go together; allowed: one of the two");
     if (keys->threshold.liars >= config->agent_count)

@@ -24,9 +24,9 @@ static enum tacit_status settle_failure(struct tacit_experiment *experiment,
     double const players = (double)plan->world.player_count;
     plan->world.votes_needed = 1;
     plan->world.subroutine.failure = keys->threshold.delta;
-    if (keys->sharing == VOTE_SHARING_NONE)
+    if (keys->world.sharing == VOTE_SHARING_NONE)
         plan->world.subroutine.failure = keys->threshold.delta / players;
-    if (keys->sharing != VOTE_SHARING_VOTES)
+    if (keys->world.sharing != VOTE_SHARING_VOTES)
         return TACIT_OK;
     struct tacit_vote_choice const choice =
         vote_rule_settle(&keys->threshold, plan->world.player_count, &plan->world.subroutine);
@@ -46,14 +46,14 @@ static enum tacit_status check_resets(struct tacit_experiment *experiment,
                                       struct tacit_error *error)
 {
     double const arms = (double)plan->world.subroutine.arm_count;
-    if (!(keys->reset > 0) || keys->sharing != VOTE_SHARING_VOTES ||
-        keys->subroutine.accuracy >= plan->eta / arms)
+    if (!(keys->world.reset_probability > 0) || keys->world.sharing != VOTE_SHARING_VOTES ||
+        keys->world.subroutine.accuracy >= plan->eta / arms)
         return TACIT_OK;
     char text[160];
     (void)snprintf(text, sizeof text,
                    "%g is below eta/K = %.4g, where Theorem 4 (DSER4) says nothing; allowed with "
                    "resets: at least that",
-                   keys->subroutine.accuracy, plan->eta / arms);
+                   keys->world.subroutine.accuracy, plan->eta / arms);
     return tacit_experiment_refuse(experiment, "protocol.epsilon", text, error);
 }
 
@@ -64,7 +64,7 @@ static enum tacit_status choose_committee(struct tacit_experiment *experiment,
 {
     uint32_t const players = plan->world.player_count;
     uint32_t const members = plan->world.votes_needed;
-    if (keys->threshold.rule != VOTE_RULE_COMMITTEE || keys->sharing != VOTE_SHARING_VOTES)
+    if (keys->threshold.rule != VOTE_RULE_COMMITTEE || keys->world.sharing != VOTE_SHARING_VOTES)
         return TACIT_OK;
     if (members > players) {
         char text[160];
@@ -116,25 +116,16 @@ static void fill_world(struct tacit_experiment *experiment, const struct vote_ke
 {
     struct tacit_sim *const sim = &experiment->sim;
     sim->profile_values = VOTE_ARM_PROFILES * sim->env.arm_count + VOTE_PART_PROFILES * VOTE_PARTS;
-    for (uint32_t i = 0; i < keys->group_count; i++)
-        plan->groups[i] = keys->groups[i];
     plan->common = *sim;
     plan->threshold = keys->threshold;
     plan->drifts_all = keys->drifts_all;
-    plan->world = (struct vote_world){
-        .seed = sim->seed,
-        .player_count = sim->agent_count,
-        .horizon = sim->horizon,
-        .drift = keys->drift,
-        .drift_floor = keys->drift_floor,
-        .drift_spare = TACIT_NO_ARM,
-        .switch_every = keys->switches > 0 ? sim->horizon / (keys->switches + 1u) : 0,
-        .groups = keys->group_count > 0 ? plan->groups : NULL,
-        .group_count = keys->group_count,
-        .sharing = keys->sharing,
-        .subroutine = keys->subroutine,
-        .reset_probability = keys->reset,
-        .block = 1};
+    plan->world = keys->world;
+    plan->world.seed = sim->seed;
+    plan->world.player_count = sim->agent_count;
+    plan->world.horizon = sim->horizon;
+    plan->world.drift_spare = TACIT_NO_ARM;
+    plan->world.switch_every = keys->switches > 0 ? sim->horizon / (keys->switches + 1u) : 0;
+    plan->world.block = 1;
     plan->world.subroutine.arm_count = sim->env.arm_count;
 }
 
@@ -216,7 +207,7 @@ enum tacit_status vote_make_plan(struct tacit_experiment *experiment, struct tac
         status = check_resets(experiment, keys, plan, error);
     if (status == TACIT_OK)
         status = choose_committee(experiment, keys, plan, error);
-    if (status == TACIT_OK && keys->sharing == VOTE_SHARING_SUMS) {
+    if (status == TACIT_OK && keys->world.sharing == VOTE_SHARING_SUMS) {
         struct tacit_vote_pool_config const pool = vote_pool_config(&plan->world);
         plan->world.block = tacit_vote_pool_block(&pool);
     }
@@ -227,7 +218,7 @@ enum tacit_status vote_make_plan(struct tacit_experiment *experiment, struct tac
                                          error);
     if (status != TACIT_OK)
         return status;
-    promise(experiment, keys->sharing);
+    promise(experiment, keys->world.sharing);
     experiment->pull_count = (double)experiment->sim.horizon; /* one active player a sample */
     return TACIT_OK;
 }

@@ -6,16 +6,10 @@
 #include "tacit/family.h"
 
 struct vote_keys {
-    struct tacit_best_arm_config subroutine; /* without arms and failure */
+    struct vote_world world; /* as far as the file says it */
     struct vote_threshold threshold;
-    enum vote_sharing sharing;
-    double reset;      /* phi, a sample */
     uint32_t switches; /* of the best arm, within the horizon */
-    double drift;
-    double drift_floor;
     bool drifts_all;
-    struct vote_group *groups;
-    uint32_t group_count;
 };
 
 struct vote_plan {
@@ -26,7 +20,6 @@ struct vote_plan {
     bool drifts_all;
     uint64_t *committee;
     struct tacit_mechanism mechanism; /* sound mode: world.mechanism points here */
-    struct vote_group groups[VOTE_GROUPS_MAX];
 };
 
 enum vote_metric {
