@@ -8,8 +8,6 @@
 #include "state.h"
 
 #define MAGIC UINT64_C(0x3170616e736c6573) /* "selsnap1" */
-#define HUB_MAGIC UINT64_C(0x5441434954534842)
-#define HUB_MAGIC_TWO UINT64_C(0x5441434954534832) /* of two aggregators */
 #define BLOCK_BYTES_MAX ((size_t)1 << 28)
 
 #define ENDED 2u /* of `exhausted`: not for lack of budget, but by the operator's word */
@@ -17,7 +15,6 @@
 enum slot_state { SLOT_ASKED, SLOT_OPENED, SLOT_COMPLETE };
 
 struct hub_head {
-    uint64_t magic;
     uint64_t select_size;
     struct tacit_select_hub_config config;
     struct round_desk desk;
@@ -28,7 +25,8 @@ struct hub_head {
     uint32_t lacks_model; /* 1: it was built again without, and asks the sites for it */
     uint32_t first;       /* .. by this window of pieces */
     uint32_t mask;
-    uint32_t spare;
+    uint32_t awaits_totals; /* 1: two aggregators: the round is closed, and not over */
+    uint64_t epsilon_nano;  /* of two aggregators, of the round's noise; else 0 */
     uint64_t started_us;
     uint8_t model[TACIT_SHA256_BYTES]; /* the name of the present one */
 };
@@ -40,12 +38,6 @@ struct slot {
     uint32_t mask;
 };
 
-/* Of two aggregators. */
-struct hub_two {
-    uint64_t epsilon_nano;  /* of the round's noise */
-    uint64_t awaits_totals; /* 1: it is closed, and not over */
-};
-
 /* What opens the commitment to a slot's masked words. */
 struct opening {
     struct tacit_commit commit;
@@ -54,8 +46,7 @@ struct opening {
 
 struct hub_parts {
     struct hub_head *head;
-    struct hub_two *two;      /* NULL: one aggregator */
-    struct opening *openings; /* slots */
+    struct opening *openings; /* slots; NULL: one aggregator */
     struct tacit_select *select;
     double *theta;
     double *latencies; /* slots */
@@ -128,10 +119,8 @@ static struct hub_parts lay_out(const struct hub_head *head, size_t *size)
     parts.model.numbers = carve(&at, head, numbers * sizeof(float));
     parts.seen = carve(&at, head, sites * sizeof(uint32_t));
     parts.users = carve(&at, head, slots * sizeof(uint32_t));
-    if (head->magic == HUB_MAGIC_TWO) {
-        parts.two = carve(&at, head, sizeof *parts.two);
+    if (config->has_helper)
         parts.openings = carve(&at, head, slots * sizeof *parts.openings);
-    }
     *size = at;
     parts.round = (struct round_hub){
         .desk = &parts.head->desk,
@@ -155,11 +144,16 @@ static struct hub_parts parts_of(const struct tacit_select_hub *hub)
     return lay_out((const struct hub_head *)hub, &size);
 }
 
-/* Two aggregators: the round takes no more updates, and the helper has not yet sent the totals:
- * closed, but not over. */
+/* Are there two aggregators? */
+static bool are_two(const struct hub_parts *parts)
+{
+    return parts->openings != NULL;
+}
+
+/* The round takes no more updates, and the helper has not yet sent the totals. */
 static bool awaits_totals(const struct hub_parts *parts)
 {
-    return parts->two != NULL && parts->two->awaits_totals != 0;
+    return parts->head->awaits_totals != 0;
 }
 
 /* Rounds that are over. */
@@ -212,7 +206,6 @@ static struct hub_head *fill_head(struct hub_head *head,
     TACIT_ASSERT(config->select.users_per_round <= config->select.user_count);
     memset(head, 0, sizeof *head);
     head->desk.deadline_us = TACIT_NEVER;
-    head->magic = config->has_helper ? HUB_MAGIC_TWO : HUB_MAGIC;
     head->select_size = tacit_select_size(&config->select);
     head->slot_count = config->selector == TACIT_SELECTOR_ALL ? config->select.user_count
                                                               : config->select.users_per_round;
@@ -289,15 +282,14 @@ enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, siz
     if (size == 0 || size != tacit_select_hub_size(config))
         return TACIT_MALFORMED;
     (void)fill_head(&fresh, config);
-    if (head->magic != fresh.magic || head->select_size != fresh.select_size ||
-        head->slot_count != fresh.slot_count ||
+    if (head->select_size != fresh.select_size || head->slot_count != fresh.slot_count ||
         memcmp(&head->config, &fresh.config, sizeof fresh.config) != 0)
         return TACIT_MALFORMED;
     struct hub_parts const parts = parts_of(hub);
     if (head->lacks_model > 1 || head->round > head->config.round_count + 1 ||
         head->asked_count > head->slot_count || !round_hub_is_possible(&parts.round) ||
-        !slots_are_possible(&parts) ||
-        (parts.two != NULL && parts.two->awaits_totals > (head->desk.phase == ROUND_CLOSED)))
+        !slots_are_possible(&parts) || (head->epsilon_nano > 0 && !are_two(&parts)) ||
+        head->awaits_totals > (are_two(&parts) && head->desk.phase == ROUND_CLOSED ? 1u : 0u))
         return TACIT_MALFORMED;
     return tacit_select_check(parts.select, head->select_size, &config->select);
 }
@@ -313,17 +305,16 @@ static void send_order(const struct hub_parts *parts, uint32_t to,
     bool const is_over = head->desk.phase == ROUND_CLOSED;
     if (head->round == 0 || head->lacks_model != 0)
         return;
-    select_send(
-        update, to,
-        (struct tacit_select_message){
-            .kind = TACIT_SELECT_ORDER,
-            .round = head->round,
-            .last = head->desk.phase == ROUND_FINISHED,
-            .seen = to == TACIT_EVERYONE ? 0 : parts->seen[to],
-            .set = is_over ? parts->nobody : parts->set,
-            .epsilon_nano = parts->two == NULL ? 0 : parts->two->epsilon_nano,
-            .digests = parts->model.digests,
-            .digest_count = tacit_select_piece_count(head->config.dimension, TACIT_SELECT_MODEL)});
+    select_send(update, to,
+                (struct tacit_select_message){.kind = TACIT_SELECT_ORDER,
+                                              .round = head->round,
+                                              .last = head->desk.phase == ROUND_FINISHED,
+                                              .seen = to == TACIT_EVERYONE ? 0 : parts->seen[to],
+                                              .set = is_over ? parts->nobody : parts->set,
+                                              .epsilon_nano = head->epsilon_nano,
+                                              .digests = parts->model.digests,
+                                              .digest_count = tacit_select_piece_count(
+                                                  head->config.dimension, TACIT_SELECT_MODEL)});
 }
 
 /* ---- Rounds ---- */
@@ -343,8 +334,7 @@ static void finish(struct hub_parts *parts, struct tacit_select_update *update)
     struct hub_head *const head = parts->head;
     parts->round.round = ++head->round;
     head->asked_count = 0;
-    if (parts->two != NULL)
-        parts->two->epsilon_nano = 0;
+    head->epsilon_nano = 0;
     memset(parts->set, 0, TACIT_BITS_WORDS(head->config.select.user_count) * sizeof(uint64_t));
     round_hub_await(&parts->round, true);
     update->persist = true;
@@ -387,8 +377,7 @@ static void open_round(struct hub_parts *parts, uint32_t count, uint64_t now_us,
     parts->round.round = ++head->round;
     head->asked_count = count;
     head->started_us = now_us;
-    if (parts->two != NULL)
-        parts->two->epsilon_nano = least_price_nano(parts, count);
+    head->epsilon_nano = are_two(parts) ? least_price_nano(parts, count) : 0;
     memset(parts->set, 0, TACIT_BITS_WORDS(head->config.select.user_count) * sizeof(uint64_t));
     for (uint32_t i = 0; i < count; i++) {
         parts->slots[i].agent = parts->users[i];
@@ -485,7 +474,7 @@ static void drop_updates(const struct hub_parts *parts)
     struct tacit_select_hub_config const *const config = &parts->head->config;
     if (parts->head->desk.phase == ROUND_COLLECTING)
         round_hub_close(&parts->round);
-    parts->two->awaits_totals = 0;
+    parts->head->awaits_totals = 0;
     memset(parts->steps, 0,
            (size_t)parts->head->slot_count * config->dimension * sizeof *parts->steps);
     memset(parts->openings, 0, parts->head->slot_count * sizeof *parts->openings);
@@ -512,17 +501,17 @@ static enum tacit_status end_round(struct hub_parts *parts, uint64_t now_us,
         (double)head->config.round_timeout_us * 1e-6, parts->round_spent);
     TACIT_ASSERT(observed == TACIT_OK);
     update->persist = true;
-    if (parts->two != NULL && head->desk.covered_count >= quorum_of(parts)) {
+    if (are_two(parts) && head->desk.covered_count >= quorum_of(parts)) {
         round_hub_close(&parts->round);
-        parts->two->awaits_totals = 1;
+        parts->head->awaits_totals = 1;
         update->happened |= TACIT_WANTS_TOTALS;
         return TACIT_OK;
     }
-    if (parts->two != NULL)
+    if (are_two(parts))
         drop_updates(parts);
     else if (head->desk.covered_count > 0)
         average(parts);
-    if (parts->two == NULL)
+    if (!are_two(parts))
         round_hub_close(&parts->round);
     update->round_is_over = true;
     return begin(parts, now_us, entropy, update);
@@ -622,7 +611,7 @@ static enum tacit_status on_commit(const struct hub_parts *parts,
     if (status != TACIT_OK)
         return status;
     struct round_verdict const verdict = round_hub_ask(&parts->round, &commit->head);
-    if (parts->two != NULL && verdict.answer == ROUND_GRANT && verdict.persist)
+    if (are_two(parts) && verdict.answer == ROUND_GRANT && verdict.persist)
         update->happened |= TACIT_GRANTED_DRAW;
     return answer(parts, commit, verdict, update);
 }
@@ -636,7 +625,7 @@ static enum tacit_status on_update(const struct hub_parts *parts,
     struct hub_head const *const head = parts->head;
     uint8_t release[TACIT_SHA256_BYTES];
     uint32_t const pieces = tacit_select_piece_count(head->config.dimension, TACIT_SELECT_STEPS);
-    if (message->digest_count != pieces || (message->masked != NULL) != (parts->two != NULL))
+    if (message->digest_count != pieces || (message->masked != NULL) != are_two(parts))
         return TACIT_MALFORMED;
     struct round_verdict verdict = round_hub_check_report(&parts->round, &message->head);
     if (verdict.status == TACIT_OK && verdict.answer == ROUND_NOTHING) {
@@ -659,7 +648,7 @@ static enum tacit_status on_update(const struct hub_parts *parts,
     if (slot->state == SLOT_ASKED) {
         slot->state = SLOT_OPENED;
         memcpy(held.digests, message->digests, (size_t)pieces * TACIT_SHA256_BYTES);
-        if (parts->two != NULL)
+        if (are_two(parts))
             parts->openings[index_of(parts, slot)] =
                 (struct opening){*message->commit, *message->masked};
     }
@@ -705,7 +694,7 @@ static enum tacit_status complete(struct hub_parts *parts, struct slot *slot, ui
     slot->state = SLOT_COMPLETE;
     parts->latencies[index_of(parts, slot)] = (double)(spent_us > 0 ? spent_us : 1) * 1e-6;
     round_hub_add_report(&parts->round, piece, 1);
-    if (parts->two != NULL)
+    if (are_two(parts))
         fill_report(parts, slot, piece, update);
     update->persist = true;
     if (head->desk.missing_count == 0)
@@ -754,7 +743,7 @@ static enum tacit_status on_piece(struct hub_parts *parts, const struct tacit_ev
     enum tacit_status const status = select_on_piece(&held, head->round, piece, update, &is_whole);
     if (!is_whole)
         return status;
-    if (parts->two == NULL || are_committed(parts, slot))
+    if (!are_two(parts) || are_committed(parts, slot))
         return complete(parts, slot, event->now_us, &piece->head, entropy, update);
     select_forget(&held, piece->first);
     return TACIT_MALFORMED;
@@ -836,7 +825,7 @@ static void begin_term(const struct hub_parts *parts, uint64_t term, uint64_t no
     empty_slots(parts);
     head->started_us = now_us;
     update->persist = true;
-    if (parts->two == NULL || head->desk.phase == ROUND_FINISHED)
+    if (!are_two(parts) || head->desk.phase == ROUND_FINISHED)
         return;
     drop_updates(parts);
     head->asked_count = head->desk.covered_count = 0;
@@ -859,6 +848,22 @@ static void start(struct hub_parts *parts, const struct tacit_event *event,
     send_order(parts, TACIT_EVERYONE, update);
 }
 
+/* Whatever has happened to the hub: until when it waits, and from whom messages are. */
+static void end_step(const struct hub_parts *parts, const struct hub_head *before, uint64_t now_us,
+                     bool is_start, bool is_good, struct tacit_select_update *update)
+{
+    struct hub_head *const head = parts->head;
+    bool const is_new = head->round != before->round || head->desk.phase != before->desk.phase ||
+                        head->lacks_model != before->lacks_model;
+    if (is_good || update->persist)
+        round_desk_end_step(&head->desk, now_us, head->config.round_timeout_us, is_new, is_start);
+    update->deadline_us = head->lacks_model == 0 ? head->desk.deadline_us : TACIT_NEVER;
+    select_stamp(update, TACIT_HUB, head->config.run_id, head->desk.term);
+    round_hub_check_invariants(&parts->round);
+    TACIT_ASSERT(head->desk.covered_count <= head->asked_count);
+    TACIT_ASSERT(head->asked_count <= head->slot_count);
+}
+
 enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
                                         const struct tacit_event *event,
                                         const struct tacit_entropy *entropy,
@@ -879,16 +884,7 @@ enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
         status = receive(&parts, event, entropy, update);
     else if (event->kind == TACIT_EVENT_TIMEOUT)
         status = time_out(&parts, event->now_us, entropy, update);
-    bool const is_new = head->round != before.round || head->desk.phase != before.desk.phase ||
-                        head->lacks_model != before.lacks_model;
-    if (status == TACIT_OK || update->persist)
-        round_desk_end_step(&head->desk, event->now_us, head->config.round_timeout_us, is_new,
-                            is_start);
-    update->deadline_us = head->lacks_model == 0 ? head->desk.deadline_us : TACIT_NEVER;
-    select_stamp(update, TACIT_HUB, head->config.run_id, head->desk.term);
-    round_hub_check_invariants(&parts.round);
-    TACIT_ASSERT(head->desk.covered_count <= head->asked_count);
-    TACIT_ASSERT(head->asked_count <= head->slot_count);
+    end_step(&parts, &before, event->now_us, is_start, status == TACIT_OK, update);
     return status;
 }
 
@@ -912,6 +908,7 @@ enum tacit_status tacit_select_hub_end(struct tacit_select_hub *hub, uint64_t no
 {
     struct hub_parts parts = parts_of(hub);
     struct hub_head *const head = parts.head;
+    struct hub_head const before = *head;
     bool const is_over = head->desk.phase == ROUND_FINISHED;
     enum tacit_status status = TACIT_OK;
     TACIT_ASSERT(update != NULL);
@@ -920,16 +917,13 @@ enum tacit_status tacit_select_hub_end(struct tacit_select_hub *hub, uint64_t no
         status = TACIT_UNEXPECTED;
     } else if (!is_over) {
         head->exhausted = ENDED;
-        if (parts.two != NULL)
+        if (are_two(&parts))
             drop_updates(&parts);
         status = is_resting(&parts) ? begin(&parts, now_us, NULL, update)
                                     : end_round(&parts, now_us, NULL, update);
-        round_desk_end_step(&head->desk, now_us, head->config.round_timeout_us, true, false);
         TACIT_ASSERT(status == TACIT_OK && head->desk.phase == ROUND_FINISHED);
     }
-    update->deadline_us = head->lacks_model == 0 ? head->desk.deadline_us : TACIT_NEVER;
-    select_stamp(update, TACIT_HUB, head->config.run_id, head->desk.term);
-    round_hub_check_invariants(&parts.round);
+    end_step(&parts, &before, now_us, false, status == TACIT_OK && !is_over, update);
     return status;
 }
 
@@ -1015,20 +1009,20 @@ void tacit_select_hub_view(const struct tacit_select_hub *hub, struct tacit_sele
     struct hub_head const *const head = parts.head;
     TACIT_ASSERT(view != NULL);
     bool const collects = head->desk.phase == ROUND_COLLECTING;
-    *view = (struct tacit_select_hub_view){
-        .desk = round_hub_view(&parts.round),
-        .round_count = rounds_over(&parts),
-        .is_open = collects && head->lacks_model == 0,
-        .is_exhausted = head->exhausted != 0 && head->exhausted != ENDED,
-        .is_ended = head->exhausted == ENDED,
-        .lacks_model = head->lacks_model != 0,
-        .awaits_totals = awaits_totals(&parts),
-        .epsilon_nano = parts.two == NULL ? 0 : parts.two->epsilon_nano,
-        .model_name = head->model,
-        .asked_count = head->asked_count,
-        .asked = parts.set,
-        .spent_nano = parts.spent,
-        .model = parts.model.numbers,
-        .latencies = parts.latencies};
+    *view = (struct tacit_select_hub_view){.desk = round_hub_view(&parts.round),
+                                           .round_count = rounds_over(&parts),
+                                           .is_open = collects && head->lacks_model == 0,
+                                           .is_exhausted =
+                                               head->exhausted != 0 && head->exhausted != ENDED,
+                                           .is_ended = head->exhausted == ENDED,
+                                           .lacks_model = head->lacks_model != 0,
+                                           .awaits_totals = awaits_totals(&parts),
+                                           .epsilon_nano = head->epsilon_nano,
+                                           .model_name = head->model,
+                                           .asked_count = head->asked_count,
+                                           .asked = parts.set,
+                                           .spent_nano = parts.spent,
+                                           .model = parts.model.numbers,
+                                           .latencies = parts.latencies};
     tacit_select_view(parts.select, &view->select);
 }

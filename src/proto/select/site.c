@@ -6,14 +6,11 @@
 #include "piece.h"
 #include "state.h"
 
-#define SITE_MAGIC UINT64_C(0x5441434954535453)
-#define SITE_MAGIC_TWO UINT64_C(0x5441434954535432) /* of two aggregators */
 #define EPSILON_NANO_MAX ((UINT64_C(1) << 48) - 1)
 #define ENTROPY_PAUSE_US 1000000u
 #define IDLE_RESENDS 5u /* who has nothing to do says less often that it is there */
 
 struct site_head {
-    uint64_t magic;
     struct tacit_select_site_config config;
     struct select_prices prices;
     uint32_t phase;
@@ -30,21 +27,16 @@ struct site_head {
     uint64_t price_nano; /* of the newest draw */
     uint64_t spent_nano;
     uint64_t next_nano;
+    uint64_t epsilon_nano;              /* of the order, of two aggregators; else 0 */
+    struct tacit_helper_release masked; /* the update's, of two aggregators */
     struct round_site grants;
     struct tacit_commit shown;         /* scratch: the head, as HELLO shows it */
     uint8_t model[TACIT_SHA256_BYTES]; /* the name of the model that the order is of */
     uint8_t start[TACIT_SHA256_BYTES]; /* .. and of the one that the newest draw started from */
 };
 
-/* Of two aggregators, behind all else. */
-struct site_two {
-    uint64_t epsilon_nano; /* of the order */
-    struct tacit_helper_release masked;
-};
-
 struct site_parts {
     struct site_head *head;
-    struct site_two *two; /* NULL: one aggregator */
     struct select_pieces model;
     struct select_pieces steps; /* its own, whole from the draw on */
 };
@@ -75,15 +67,13 @@ static struct site_parts parts_of(const struct tacit_select_site *site)
     int64_t *const steps = (int64_t *)(have + TACIT_BITS_WORDS(model_pieces(&head->config)));
     uint8_t *const model = (uint8_t *)(steps + head->config.dimension);
     uint32_t const dimension = head->config.dimension;
-    return (struct site_parts){
-        .head = head,
-        .two = head->magic == SITE_MAGIC_TWO ? (void *)(model + float_bytes(dimension)) : NULL,
-        .model = {TACIT_SELECT_MODEL, dimension, model, model_digests, have, &head->first,
-                  &head->mask},
-        .steps = {.vector = TACIT_SELECT_STEPS,
-                  .dimension = dimension,
-                  .numbers = steps,
-                  .digests = digests}};
+    return (struct site_parts){.head = head,
+                               .model = {TACIT_SELECT_MODEL, dimension, model, model_digests, have,
+                                         &head->first, &head->mask},
+                               .steps = {.vector = TACIT_SELECT_STEPS,
+                                         .dimension = dimension,
+                                         .numbers = steps,
+                                         .digests = digests}};
 }
 
 static uint32_t number_of(const struct site_head *head)
@@ -114,12 +104,7 @@ size_t tacit_select_site_size(const struct tacit_select_site_config *config)
     uint32_t const steps = tacit_select_piece_count(config->dimension, TACIT_SELECT_STEPS);
     return sizeof(struct site_head) + (size_t)(models + steps) * TACIT_SHA256_BYTES +
            TACIT_BITS_WORDS(models) * sizeof(uint64_t) + config->dimension * sizeof(int64_t) +
-           float_bytes(config->dimension) + (config->has_helper ? sizeof(struct site_two) : 0);
-}
-
-static uint64_t magic_of(const struct tacit_select_site_config *config)
-{
-    return config->has_helper ? SITE_MAGIC_TWO : SITE_MAGIC;
+           float_bytes(config->dimension);
 }
 
 enum tacit_status tacit_select_site_init(struct tacit_select_site *site,
@@ -131,7 +116,6 @@ enum tacit_status tacit_select_site_init(struct tacit_select_site *site,
         return TACIT_INVALID;
     memset(site, 0, size);
     struct site_head *const head = (struct site_head *)site;
-    head->magic = magic_of(config);
     head->config = *config;
     head->prices = select_prices_of(&config->budget);
     head->next_nano = head->prices.first_nano;
@@ -159,7 +143,7 @@ enum tacit_status tacit_select_site_check(const struct tacit_select_site *site, 
 {
     struct site_head const *const head = (const struct site_head *)site;
     TACIT_ASSERT(site != NULL);
-    if (size == 0 || size != tacit_select_site_size(config) || head->magic != magic_of(config))
+    if (size == 0 || size != tacit_select_site_size(config))
         return TACIT_MALFORMED;
     struct select_prices const prices = select_prices_of(&config->budget);
     if (memcmp(&head->config, config, sizeof *config) != 0 ||
@@ -214,7 +198,7 @@ struct tacit_select_message tacit_select_site_release(const struct tacit_select_
                                            .spent_nano = head->spent_nano,
                                            .participation = head->participation,
                                            .price_nano = head->price_nano,
-                                           .masked = parts.two == NULL ? NULL : &parts.two->masked,
+                                           .masked = head->config.has_helper ? &head->masked : NULL,
                                            .commit = &head->grants.commit};
     TACIT_ASSERT(head->draw_round > 0);
     memcpy(message.model, head->start, sizeof message.model);
@@ -252,7 +236,7 @@ static void set_deadline(struct site_head *head, uint64_t now_us)
 static void begin_training(const struct site_parts *parts, struct tacit_select_update *update)
 {
     struct site_head *const head = parts->head;
-    bool const is_beyond = parts->two != NULL && parts->two->epsilon_nano > head->next_nano;
+    bool const is_beyond = head->epsilon_nano > head->next_nano;
     if (head->last != 0) {
         head->phase = TACIT_SELECT_FINISHED;
         update->persist = true;
@@ -279,7 +263,7 @@ static bool on_first_order(const struct site_parts *parts, bool is_asked,
 {
     struct site_head *const head = parts->head;
     TACIT_ASSERT(head->draw_round == head->release_round);
-    bool const is_wanted = is_asked && parts->two == NULL && head->last == 0 &&
+    bool const is_wanted = is_asked && !head->config.has_helper && head->last == 0 &&
                            head->release_round == head->round &&
                            round_site_may_open(&head->grants) &&
                            memcmp(head->start, head->model, sizeof head->start) == 0;
@@ -320,8 +304,7 @@ static void begin_round(const struct tacit_select_site *site,
         settle(head, update);
     head->round = order->round;
     head->last = order->last;
-    if (parts.two != NULL)
-        parts.two->epsilon_nano = order->epsilon_nano;
+    head->epsilon_nano = order->epsilon_nano;
     set_model(&parts, order);
     if (head->awaiting_first_order != 0 && on_first_order(&parts, is_asked, update)) {
         head->phase = TACIT_SELECT_RELEASED;
@@ -360,11 +343,11 @@ static enum tacit_status on_order(const struct tacit_select_site *site,
     struct site_head *const head = (struct site_head *)(uintptr_t)site;
     struct tacit_select_site_config const *const config = &head->config;
     bool const is_asked = order->last || tacit_bits_has(order->set, config->agent);
-    bool const needs_epsilon = is_asked && !order->last && head->magic == SITE_MAGIC_TWO;
+    bool const needs_epsilon = is_asked && !order->last && config->has_helper;
     if (order->digest_count != model_pieces(config) || order->round == 0 ||
         order->round > config->round_count + 1 || order->epsilon_nano > EPSILON_NANO_MAX ||
         (needs_epsilon && order->epsilon_nano < SELECT_PRICE_MIN_NANO) ||
-        (head->magic == SITE_MAGIC && order->epsilon_nano > 0))
+        (!config->has_helper && order->epsilon_nano > 0))
         return TACIT_MALFORMED;
     bool const is_present = head->awaiting_first_order == 0 && order->round == head->round;
     if (head->awaiting_first_order == 0)
@@ -406,11 +389,11 @@ static enum tacit_status add_noise(const struct site_parts *parts,
                                    const struct tacit_entropy *entropy)
 {
     struct site_head const *const head = parts->head;
-    struct site_two const *const two = parts->two;
-    uint64_t const nano = two == NULL
-                              ? head->next_nano
-                              : (uint64_t)((double)two->epsilon_nano * head->config.floor_times);
-    return two != NULL && nano == 0
+    bool const is_masked = head->config.has_helper;
+    uint64_t const nano = is_masked
+                              ? (uint64_t)((double)head->epsilon_nano * head->config.floor_times)
+                              : head->next_nano;
+    return is_masked && nano == 0
                ? TACIT_OK
                : tacit_vector_noise(parts->steps.numbers, head->config.dimension, nano, entropy);
 }
@@ -420,15 +403,15 @@ static enum tacit_status mask(const struct site_parts *parts,
                               const struct tacit_aggregators *aggregators,
                               const struct tacit_entropy *keys)
 {
-    struct site_head const *const head = parts->head;
+    struct site_head *const head = parts->head;
     TACIT_ASSERT(aggregators != NULL);
     struct tacit_helper_round round = {.term = aggregators->term,
                                        .round = head->round,
                                        .count = head->config.dimension,
-                                       .epsilon_nano = parts->two->epsilon_nano};
+                                       .epsilon_nano = head->epsilon_nano};
     memcpy(round.order, head->model, sizeof round.order);
     return tacit_helper_mask(aggregators->run, &round, head->config.agent, aggregators->keys, keys,
-                             parts->steps.numbers, &parts->two->masked) == TACIT_OK
+                             parts->steps.numbers, &head->masked) == TACIT_OK
                ? TACIT_OK
                : TACIT_ENTROPY; /* or sealing failed: it is tried again, too */
 }
@@ -440,24 +423,22 @@ static enum tacit_status draw(const struct tacit_select_site *site, const struct
 {
     struct site_parts const parts = parts_of(site);
     struct site_head *const head = parts.head;
-    struct site_head after = *head;
     const struct tacit_entropy *const keys = event->keys == NULL ? entropy : event->keys;
     uint8_t release[TACIT_SHA256_BYTES];
     tacit_vector_quantise(event->as.training.difference, head->config.dimension, head->config.clip,
                           parts.steps.numbers);
     enum tacit_status status = add_noise(&parts, entropy);
-    if (status == TACIT_OK && parts.two != NULL)
+    if (status == TACIT_OK && head->config.has_helper)
         status = mask(&parts, event->aggregators, keys);
     if (status != TACIT_OK)
         return status;
     select_digest_pieces(&parts.steps);
-    after.draw_round = head->round;
-    after.participation = head->participation + 1;
-    after.price_nano = head->next_nano;
-    after.spent_nano = head->spent_nano + head->next_nano;
-    after.next_nano = select_price_after(&head->prices, head->next_nano);
-    memcpy(after.start, head->model, sizeof after.start);
-    *head = after; /* the release is read from there; on an error the caller puts all of it back */
+    head->draw_round = head->round; /* on an error the caller puts all of it back */
+    head->participation++;
+    head->price_nano = head->next_nano;
+    head->spent_nano += head->next_nano;
+    head->next_nano = select_price_after(&head->prices, head->next_nano);
+    memcpy(head->start, head->model, sizeof head->start);
     struct tacit_select_message const message = tacit_select_site_release(site);
     struct tacit_commit_scope const scope = scope_of(head, head->draw_round);
     select_release_of(&message, release);
@@ -492,8 +473,7 @@ static enum tacit_status on_trained(const struct tacit_select_site *site,
     /* exact numbers may be among them */
     struct site_parts const parts = parts_of(site);
     memset(parts.steps.numbers, 0, head->config.dimension * sizeof(int64_t));
-    if (parts.two != NULL)
-        memset(&parts.two->masked, 0, sizeof parts.two->masked);
+    memset(&head->masked, 0, sizeof head->masked);
     return status;
 }
 

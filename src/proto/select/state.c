@@ -53,7 +53,6 @@ size_t tacit_select_size(const struct tacit_select_config *config)
 static void fill_head(struct select_head *head, const struct tacit_select_config *config)
 {
     memset(head, 0, sizeof *head);
-    head->magic = SELECT_MAGIC;
     head->config = *config;
     head->config.budget.given = NULL;
     head->prices = select_prices_of(&config->budget);

@@ -3,13 +3,11 @@
 #define TACIT_SELECT_STATE_H
 #include "budget.h"
 
-#define SELECT_MAGIC UINT64_C(0x5441434954534c31)
 /* A vector's noise has scale 2 Q 1e9 / e_i <= 2^20 Q (SELECT.md 2.8): less buys nothing that can be
  * drawn. 2e9 / 2^20 = 1907.3 */
 #define SELECT_PRICE_MIN_NANO UINT64_C(1908)
 
 struct select_head {
-    uint64_t magic;
     struct tacit_select_config config; /* without its list of prices, which is a column */
     uint64_t round_count;
     uint64_t size_total;
