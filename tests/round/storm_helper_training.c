@@ -1,4 +1,4 @@
 /* The storm over the updates of a training with two aggregators (storm.h). */
 #include "storm.h"
 
-STORM_MAIN_OF_TWO(rule_trainings(), 0x31725e2b342c8ff4, 0xcb1c34ca2aff3c67)
+STORM_MAIN_OF_TWO(rule_trainings(), 0xa408aee4412ed50c, 0xf9e8abe187c09b2d)
