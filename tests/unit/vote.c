@@ -294,6 +294,104 @@ TEST(boards_of_any_number_of_words_are_played)
     }
 }
 
+TEST(only_the_committee_counts)
+{
+    uint64_t const committee = 0x5; /* players 0 and 2 */
+    struct tacit_vote_board_config config = board_config(2);
+    config.committee = &committee;
+    struct tacit_vote_board *const board = new_board(&config);
+    mark(board, 1, 0, 0x1);
+    mark(board, 3, 0, 0x1);
+    mark(board, 0, 0, 0x1);
+    assert_int_equal(voted(board), 0x7f);
+    mark(board, 2, 0, 0x1);
+    assert_int_equal(voted(board), 0x7e);
+}
+
+TEST(nobody_votes_twice_or_resets_others)
+{
+    struct tacit_vote_board_config const config = board_config(2);
+    struct tacit_vote_board *const board = new_board(&config);
+    for (uint32_t i = 0; i < 1000; i++)
+        mark(board, 4, 0, 0x1); /* PRIVACY.md D.39: vote stuffing */
+    assert_int_equal(voted(board), 0x7f);
+    mark(board, 5, 0, 0x1);
+    assert_int_equal(voted(board), 0x7e);
+    assert_int_equal(mark(board, 6, UINT64_MAX, 0x7f), TACIT_OK); /* a reset of its own */
+    assert_int_equal(voted(board), 0x7e);
+    assert_int_equal(reset_to(board, 9, 3), TACIT_STRANGER);
+    assert_int_equal(voted(board), 0x7e);
+}
+
+TEST(only_marks_that_were_not_there_are_new)
+{
+    struct tacit_vote_board_config const config = board_config(2);
+    struct tacit_vote_board *const board = new_board(&config);
+    uint64_t const marks[] = {0x3, 0x3, 0x7, 0x5};
+    uint32_t const expected[] = {2, 0, 1, 0};
+    for (size_t i = 0; i < 4; i++) {
+        struct tacit_vote_message const message = {.kind = TACIT_VOTE_MARKS,
+                                                   .from = 4,
+                                                   .to = TACIT_EVERYONE,
+                                                   .run_id = RUN,
+                                                   .marks = &marks[i]};
+        uint32_t marks_new = 99;
+        assert_int_equal(tacit_vote_board_apply(board, &message, &marks_new), TACIT_OK);
+        assert_int_equal(marks_new, expected[i]);
+    }
+}
+
+TEST(hostile_messages_change_nothing)
+{
+    struct tacit_vote_board_config const config = board_config(1);
+    size_t const size = tacit_vote_board_size(&config);
+    struct tacit_vote_board *const board = new_board(&config);
+    void *const before = testing_malloc(size);
+    memcpy(before, board, size);
+    assert_int_equal(mark(board, PLAYERS, 0, 1), TACIT_STRANGER);
+    assert_int_equal(mark(board, 0, 0, 0x80), TACIT_MALFORMED); /* arm 7 of 7 */
+    uint64_t const marks = 1;
+    struct tacit_vote_message message = {.kind = TACIT_VOTE_MARKS,
+                                         .from = 0,
+                                         .to = TACIT_EVERYONE,
+                                         .run_id = RUN + 1,
+                                         .marks = &marks};
+    assert_int_equal(tacit_vote_board_apply(board, &message, NULL), TACIT_STRANGER);
+    message.run_id = RUN;
+    message.marks = NULL;
+    assert_int_equal(tacit_vote_board_apply(board, &message, NULL), TACIT_MALFORMED);
+    assert_memory_equal(before, board, size);
+}
+
+TEST(a_board_of_one_of_each_is_allowed)
+{
+    struct tacit_vote_board_config const config = {
+        .run_id = RUN, .player_count = 1, .arm_count = 1, .votes_needed = 1};
+    assert_true(tacit_vote_board_size(&config) > 0);
+    struct tacit_vote_board *const board = new_board(&config);
+    assert_int_equal(voted(board), 0x1);
+}
+
+TEST(a_board_that_cannot_be_is_refused)
+{
+    struct tacit_vote_board_config const config = board_config(2);
+    size_t const size = tacit_vote_board_size(&config);
+    struct tacit_vote_board *const board = new_board(&config);
+    mark(board, 0, 0, 0x3);
+    mark(board, 1, 0, 0x6);
+    assert_int_equal(tacit_vote_board_check(board, size, &config), TACIT_OK);
+    uint32_t accepted = 0;
+    for (size_t i = 0; i < size; i++) {
+        ((unsigned char *)board)[i] ^= 0x40;
+        accepted += tacit_vote_board_check(board, size, &config) == TACIT_OK;
+        ((unsigned char *)board)[i] ^= 0x40;
+    }
+    /* What may be anything: the reset numbers of players without marks of this reset, the committee
+     * where there is none, and the half word that fills the counts up to a whole one. */
+    assert_int_equal(accepted, (PLAYERS - 2) * 8 + 8 + 4);
+    assert_int_equal(tacit_vote_board_check(board, size - 8, &config), TACIT_MALFORMED);
+}
+
 /* ---- Player ---- */
 
 struct table {
