@@ -73,6 +73,7 @@ void vote_block_leave(struct tacit_vote_noised *player)
     for (uint32_t arm = 0; arm < player->config.arm_count; arm++) {
         if (tacit_bits_has(vote_active_of(player), arm))
             continue;
+        TACIT_ASSERT(player->left_count >= vote_left_of(player)[arm]);
         player->left_count -= vote_left_of(player)[arm];
         vote_left_of(player)[arm] = 0;
         vote_exact_of(player)[arm].steps = 0;

@@ -87,6 +87,7 @@ static uint64_t first_rung(const struct tacit_vote_noised *player)
 static void start_ladder(struct tacit_vote_noised *player)
 {
     TACIT_ASSERT(!has_sums(player));
+    TACIT_ASSERT(player->active_count >= 1);
     player->epoch = 1;
     player->rung_before = 0;
     player->rung = first_rung(player);
@@ -140,6 +141,8 @@ static uint32_t drop_beaten(struct tacit_vote_noised *player)
 /* The draw that was granted counts. */
 static void add_draw(struct tacit_vote_noised *player)
 {
+    TACIT_ASSERT(player->epoch >= 1);
+    TACIT_ASSERT(draws_of(player) >= 1);
     for (uint32_t arm = 0; arm < arms_of(player); arm++)
         vote_total_of(player)[arm] += vote_noised_of(player, arm)[player->epoch - 1];
 }
@@ -161,6 +164,7 @@ static bool climb(struct tacit_vote_noised *player)
 static void judge(struct tacit_vote_noised *player, const struct tacit_vote_board *board,
                   struct tacit_vote_noised_update *update)
 {
+    TACIT_ASSERT(player->phase == PHASE_WAITING);
     bool const votes = tacit_vote_board_counts(board, player->config.player_id);
     if (drop_beaten(player) > 0 && votes && player->leave_us == TACIT_NEVER)
         player->leave_us = vote_block_tick(player);
@@ -178,6 +182,7 @@ static void judge(struct tacit_vote_noised *player, const struct tacit_vote_boar
  * that is not voted out, from the start of the ladder. */
 static void apply_voted(struct tacit_vote_noised *player, const uint64_t *voted)
 {
+    TACIT_ASSERT(!has_sums(player));
     bool is_disjoint = true;
     for (size_t i = 0; i < vote_width_of(player); i++)
         is_disjoint = is_disjoint && (vote_active_of(player)[i] & voted[i]) == 0;
@@ -232,6 +237,8 @@ static void read_board(struct tacit_vote_noised *player, const struct tacit_vote
 static void send_vote(struct tacit_vote_noised *player, struct tacit_vote_board *board,
                       struct tacit_vote_noised_update *update)
 {
+    TACIT_ASSERT(!has_sums(player));
+    TACIT_ASSERT(player->leave_us == TACIT_NEVER);
     update->message = (struct tacit_vote_message){.kind = TACIT_VOTE_MARKS,
                                                   .from = player->config.player_id,
                                                   .to = TACIT_EVERYONE,
@@ -268,6 +275,7 @@ static enum tacit_status release(struct tacit_vote_noised *player,
 /* All arms that are in, from the start of a block; what was played and is not drawn is in none. */
 static void start_afresh(struct tacit_vote_noised *player)
 {
+    TACIT_ASSERT(has_sums(player));
     memset(vote_total_of(player), 0, arms_of(player) * sizeof(int64_t));
     if (player->phase == PHASE_WAITING || player->phase == PHASE_GRANTED)
         return; /* that draw is settled first */
@@ -321,6 +329,7 @@ static enum tacit_status read_standing(struct tacit_vote_noised *player,
 static void send_release(struct tacit_vote_noised *player, struct tacit_vote_noised_update *update)
 {
     TACIT_ASSERT(draws_of(player) > 0);
+    TACIT_ASSERT(player->leave_us == TACIT_NEVER);
     update->release = release_of(player);
     if (player->phase != PHASE_GRANTED)
         return;

@@ -85,6 +85,8 @@ static uint32_t put_marks(struct tacit_vote_player *player, struct tacit_vote_bo
 uint32_t tacit_vote_player_reward(struct tacit_vote_player *player, struct tacit_vote_board *board,
                                   uint32_t arm, double reward)
 {
+    TACIT_ASSERT(arm < player->config.subroutine.arm_count);
+    TACIT_ASSERT(reward >= 0 && reward <= 1);
     struct tacit_best_arm *const subroutine = subroutine_of(player);
     struct tacit_vote_board_view view;
     tacit_vote_board_view(board, &view);
