@@ -518,13 +518,22 @@ static int choose_exact_elimination(void **state)
     return choose_elim_by(exact);
 }
 
+static struct network *network; /* of the peers; what a group's set-up makes is its own to free */
+
+static int free_network(void **state)
+{
+    network_free(network);
+    return 0;
+}
+
 static int choose_peers(enum tacit_elim_collection collection, const struct tacit_graph_spec *specs,
                         uint32_t spec_count, size_t letters)
 {
-    static struct tacit_elim_network network;
+    static struct tacit_elim_network sites;
     struct elim_hub_settings settings = elim_hub_settings_make(1, WORLD_SITES, 4, 0.1);
-    network = network_for_sim(network_new(specs, spec_count, 1), collection);
-    settings.network = &network;
+    network = network_new(specs, spec_count, 1);
+    sites = network_for_sim(network, collection);
+    settings.network = &sites;
     (void)choose_elim_by(settings);
     chosen.is_among_peers = chosen.world.is_from_disk = true;
     chosen.taken_max = 8 * letters;
@@ -605,8 +614,9 @@ int main(void)
            cmocka_run_group_tests_name("live/seam: phased index", of_rounds, choose_index, NULL) +
            cmocka_run_group_tests_name("live/seam: elimination with exact bounds", of_rounds,
                                        choose_exact_elimination, NULL) +
-           cmocka_run_group_tests_name("live/seam: ring", of_peers, choose_ring, NULL) +
-           cmocka_run_group_tests_name("live/seam: ring, rows", of_a_ring, choose_ring, NULL) +
-           cmocka_run_group_tests_name("live/seam: hybrid", of_peers, choose_hybrid, NULL) +
+           cmocka_run_group_tests_name("live/seam: ring", of_peers, choose_ring, free_network) +
+           cmocka_run_group_tests_name("live/seam: ring, rows", of_a_ring, choose_ring,
+                                       free_network) +
+           cmocka_run_group_tests_name("live/seam: hybrid", of_peers, choose_hybrid, free_network) +
            cmocka_run_group_tests_name("live/seam: votes", of_votes, choose_votes, NULL);
 }
