@@ -300,8 +300,10 @@ def check_votes(federation, copied):
 def kills_over_votes(federation_of):
     def play(number, kills):
         federation = federation_of(kind=votes.Votes)
-        accidents = under_traffic(federation, rng_of(number), kills, 20000, has_copies=True)
-        check_votes(federation, accidents.counts["old sites"] > 0)
+        accidents = under_traffic(federation, rng_of(number), kills, 20000, rebuilds=True, has_copies=True)
+        # With a term what was drawn and not granted is dropped, said or not.
+        counts = accidents.counts
+        check_votes(federation, counts["old sites"] + counts["lost hubs"] + counts["old hubs"] > 0)
         return accidents
     some_runs("votes", play)
 
@@ -348,13 +350,14 @@ def kills_over_contexts(federation_of):
 def kills_over_trainings(federation_of):
     def play(number, kills):
         trial = federation_of(kind=training.Training, rounds=8, deadline_s=8, budget=20000.0)
-        accidents = Accidents(trial, rng_of(number))
+        accidents = Accidents(trial, rng_of(number), rebuilds=True)
         trial.start_all()
         while accidents.counts["kills"] < kills and not trial.is_finished():
             time.sleep(accidents.rng.uniform(0, 1.2))
             accidents.one()
         trial.wait_for_end(240)
-        training.check_books(trial)
+        terms = 1 + accidents.counts["lost hubs"] + accidents.counts["old hubs"]
+        training.check_books(trial, terms_count=terms)
         trial.close()
         return accidents
     some_runs("select", play)
