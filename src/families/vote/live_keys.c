@@ -134,15 +134,15 @@ struct tacit_vote_pool_config vote_hub_pool(const struct live_hub_config *hub)
 {
     struct tacit_wire_vote_run const *const run = hub->settings;
     TACIT_ASSERT(run != NULL);
-    return (struct tacit_vote_pool_config){.run_id = hub->run_id,
-                                           .player_count = hub->site_count,
-                                           .arm_count = hub->arm_count,
-                                           .accuracy = run->accuracy,
-                                           .failure = run->eta,
-                                           .epsilon =
-                                               (double)live_hub_mechanism(hub).epsilon_nano / 1e9,
-                                           .block = run->block,
-                                           .growth = TACIT_VOTE_POOL_GROWTH};
+    return (struct tacit_vote_pool_config){
+        .run_id = hub->run_id,
+        .player_count = hub->site_count,
+        .arm_count = hub->arm_count,
+        .accuracy = run->accuracy,
+        .failure = run->eta,
+        .epsilon = tacit_nano_value(live_hub_mechanism(hub).epsilon_nano),
+        .block = run->block,
+        .growth = TACIT_VOTE_POOL_GROWTH};
 }
 
 static enum tacit_status vote_hub_settings_new(const struct live_run_file *from)

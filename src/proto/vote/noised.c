@@ -71,7 +71,7 @@ size_t tacit_vote_noised_size(const struct tacit_vote_noised_config *config)
 static double epsilon_of(const struct tacit_vote_noised *player)
 {
     struct tacit_mechanism const *const mechanism = &player->config.mechanism;
-    return mechanism->noisy ? (double)mechanism->epsilon_nano / 1e9 : (double)INFINITY;
+    return mechanism->noisy ? tacit_nano_value(mechanism->epsilon_nano) : (double)INFINITY;
 }
 
 /* EXACT-BOUNDS 4.1 with M = 1 and delta = eta. */
