@@ -60,27 +60,14 @@ struct tacit_vote_choice {
 struct tacit_vote_choice tacit_vote_recommend(uint32_t player_count, double delta,
                                               const struct tacit_best_arm_config *config);
 
-/* ---- Messages -------------------------------------------------------------------------------- */
-
-enum tacit_vote_message_kind {
-    TACIT_VOTE_MARKS, /* player -> everyone: all arms that it has eliminated since the reset */
-    TACIT_VOTE_RESET, /* hub -> everyone: everything from the start (DSER4) */
-    TACIT_VOTE_GRANT  /* hub -> player: the draw of this number may be used (noised players) */
-};
-
-/* A plain struct; marks belong to the sender's state and stay valid until its next step. A vote is
- * of fixed size and says all again: whoever hears the newest needs no older one. */
-struct tacit_vote_message {
-    enum tacit_vote_message_kind kind;
-    uint32_t from; /* player, or TACIT_HUB */
-    uint32_t to;   /* TACIT_EVERYONE */
-    uint64_t run_id;
-    uint64_t reset;        /* resets so far: marks of another number do not count here */
-    const uint64_t *marks; /* MARKS: K bits; else NULL */
-    uint64_t draw;         /* GRANT: of the player's ledger */
-};
-
 /* ---- Board ----------------------------------------------------------------------------------- */
+
+/* What a player says, and what a board has of it: all arms that it has eliminated since a reset. A
+ * vote is of fixed size and says all again: whoever hears the newest needs no older one. */
+struct tacit_vote_row {
+    uint64_t reset;        /* resets so far: marks of another number do not count here */
+    const uint64_t *marks; /* K bits; they belong to who says it, until its next step */
+};
 
 TACIT_NO_GAPS
 struct tacit_vote_board_config {
@@ -115,24 +102,25 @@ enum tacit_status tacit_vote_board_init(struct tacit_vote_board *board,
 enum tacit_status tacit_vote_board_check(const struct tacit_vote_board *board, size_t size,
                                          const struct tacit_vote_board_config *config);
 
-/* Puts a message on the board. Marks are or-ed to those of their player and reset; a newer reset of
- * a player replaces its older marks, an older one says nothing. They count when the board's own
- * reset is theirs, so a player that claims a reset of its own moves nobody but itself. *marks_new
- * (may be NULL) is the number of marks that were not there.
- * Errors: TACIT_STRANGER: not of this run, not a player, or a reset that is not the hub's;
- *   TACIT_MALFORMED: an arm that does not exist. The board is untouched.
- * Cost: O(K/64), O(K) when an arm is voted out; a reset O(N K/64). */
-enum tacit_status tacit_vote_board_apply(struct tacit_vote_board *board,
-                                         const struct tacit_vote_message *message,
-                                         uint32_t *marks_new);
+/* Puts a vote on the board. Marks are or-ed to those of their player and reset; a newer reset of a
+ * player replaces its older marks, an older one says nothing. They count when the board's own reset
+ * is theirs, so a player that claims a reset of its own moves nobody but itself. *marks_new (may be
+ * NULL) is the number of marks that were not there.
+ * Errors: TACIT_STRANGER: not a player; TACIT_MALFORMED: no marks, or an arm that does not exist.
+ *   The board is untouched. Cost: O(K/64), O(K) when an arm is voted out. */
+enum tacit_status tacit_vote_board_mark(struct tacit_vote_board *board, uint32_t player,
+                                        struct tacit_vote_row vote, uint32_t *marks_new);
+
+/* The hub's word: so many resets so far, so marks of others do not count (DSER4). One that was said
+ * before says nothing. Cost: O(N K/64). */
+void tacit_vote_board_reset(struct tacit_vote_board *board, uint64_t reset);
 
 /* Do marks of this player count? One whose marks do not count sends none. Cost: O(1). */
 bool tacit_vote_board_counts(const struct tacit_vote_board *board, uint32_t player);
 
-/* All that the board has of a player, as a message of that player. Ensures: marks belong to the
- * board and are valid until it changes. Requires: player < player_count. Cost: O(1). */
-struct tacit_vote_message tacit_vote_board_row(const struct tacit_vote_board *board,
-                                               uint32_t player);
+/* All that the board has of a player. Ensures: marks belong to the board and are valid until it
+ * changes. Requires: player < player_count. Cost: O(1). */
+struct tacit_vote_row tacit_vote_board_row(const struct tacit_vote_board *board, uint32_t player);
 
 /* Shows a board without changing it. Cost: O(1). */
 void tacit_vote_board_view(const struct tacit_vote_board *board,
@@ -146,7 +134,6 @@ enum tacit_vote_sharing {
 };
 
 struct tacit_vote_config {
-    uint64_t run_id;
     uint32_t player_id; /* < player_count */
     uint32_t player_count;
     enum tacit_vote_sharing sharing;
@@ -164,7 +151,7 @@ enum tacit_status tacit_vote_player_init(struct tacit_vote_player *player,
 
 /* The player is active (Alg. 2 l. 2-13): it reads the board, shrinks its set, and *arm is what it
  * plays. Errors: TACIT_ENTROPY; what the board says may have been read then. Requires: the board is
- * of the same run, N and K. Cost: O(K/64), O(K) where a round ends. */
+ * of the same N and K. Cost: O(K/64), O(K) where a round ends. */
 enum tacit_status tacit_vote_player_offer(struct tacit_vote_player *player,
                                           const struct tacit_vote_board *board,
                                           const struct tacit_entropy *entropy, uint32_t *arm);
@@ -188,10 +175,10 @@ void tacit_vote_player_view(const struct tacit_vote_player *player,
 /* A player whose rewards leave it noised only (sound mode). It plays blocks, in which every arm of
  * its set is pulled as often; at the end of one the exact integer sums get one discrete Laplace
  * each and are erased. A draw, its charge and the erasure are one transaction (update.persist).
- * Nothing uses it before the hub has granted it (update.commit asks, TACIT_VOTE_GRANT answers): of
- * two copies of a state one is granted (LIVE-TRUST). The commitment itself is the driver's.
- * Protected is the value of each reward, replace-one, epsilon; not who is there, when, which arms
- * are played, and not against a hub that grants twice.
+ * Nothing uses it before the hub has granted it (update.commit asks, RECEIVE answers): of two
+ * copies of a state one is granted (LIVE-TRUST). The commitment itself is the driver's. Protected
+ * is the value of each reward, replace-one, epsilon; not who is there, when, which arms are played,
+ * and not against a hub that grants twice.
  *
  * block 0: votes that are private, over a ladder of epochs with exact bounds (tacit/bounds.h, one
  * site), delta := eta. What is eliminated, voted and played depends on the noised sums alone. They
@@ -218,10 +205,6 @@ TACIT_NO_GAPS_END
 /* What a player publishes instead, with published sums; its arrays belong to the player and stay
  * valid until its next step. */
 struct tacit_vote_release {
-    uint64_t run_id;
-    uint32_t from;
-    uint64_t number;      /* from 0, of all players' releases, as the pool takes them; the player
-                             itself leaves it 0 */
     const uint64_t *arms; /* K bits: arms of the block */
     const int64_t *sums;  /* K noised sums; 0 where the arm is not in it */
 };
@@ -237,7 +220,7 @@ struct tacit_vote_event {
     enum tacit_event_kind kind;
     union {
         struct tacit_reward reward; /* steps of the mechanism's scale */
-        const struct tacit_vote_message *message;
+        uint64_t granted; /* RECEIVE: the hub's word that the draw of this number may be used */
         struct tacit_vote_standing standing; /* sums: OFFER */
     } as;
 };
@@ -248,7 +231,7 @@ struct tacit_vote_noised_update {
     bool commit;        /* ask the hub to grant `draw`; after a restart again */
     uint64_t draw;      /* if commit */
     bool send;
-    struct tacit_vote_message message; /* if send: a vote, */
+    struct tacit_vote_row vote; /* if send: of votes, */
     uint32_t marks_new;
     struct tacit_vote_release release; /* or for the pool */
     bool replan;                       /* the plan below replaces the one before; may be empty */
@@ -292,11 +275,11 @@ enum tacit_status tacit_vote_noised_check(const struct tacit_vote_noised *player
  * REWARD brings sums on the mechanism's scale; the last one of a block draws. RECEIVE grants.
  * TIMEOUT tries a draw again, or lets a vote or release go. An arm that is out in mid-block leaves
  * the plan, and its sum is discarded.
- * Votes: OFFER and RECEIVE read the board. Sums: the board is NULL; OFFER says what stands: an arm
- * that is in again begins a new block, and what waits for its grant is settled before it; a draw
- * waits until the release before is settled, and the next block opens when one leaves.
- * Errors: as tacit_vote_board_apply; TACIT_INVALID: a reward that was not planned, or out of range;
- *   TACIT_UNEXPECTED: a grant that was not asked for; the state is as it was.
+ * Votes: OFFER reads the board. Sums: the board is NULL; OFFER says what stands: an arm that is in
+ * again begins a new block, and what waits for its grant is settled before it; a draw waits until
+ * the release before is settled, and the next block opens when one leaves.
+ * Errors: TACIT_INVALID: a reward that was not planned, or out of range; TACIT_UNEXPECTED: a grant
+ *   that was not asked for; the state is as it was.
  *   TACIT_ENTROPY: the last reward was taken in, nothing was drawn, a timeout tries again.
  *   TACIT_BUDGET: the draw was refused, the player is halted. Cost: O(K) a block's end. */
 enum tacit_status tacit_vote_noised_step(struct tacit_vote_noised *player,
@@ -334,9 +317,9 @@ void tacit_vote_noised_view(const struct tacit_vote_noised *player,
 /* Ours: what leaves a player is not a vote but its noised sums, and everybody judges the sum over
  * all players with exact bounds (tacit/bounds.h). A block is `block` pulls of each arm that is
  * left; a release is one integer an arm of it, each with one discrete Laplace of scale R/epsilon: a
- * reward is in one release, so it loses epsilon, as with private votes. The hub numbers the
- * releases as it grants them; a pool takes them in that order, so all pools of a run are prefixes
- * of one. It looks at numbers of releases that are fixed beforehand (c_1, c_2 = ceil(growth c_1),
+ * reward is in one release, so it loses epsilon, as with private votes. A run has one pool, the
+ * hub's, which takes releases as they come. It looks at numbers of releases that are fixed
+ * beforehand (c_1, c_2 = ceil(growth c_1),
  * ...), and drops k if UCB_k <= max LCB + accuracy at the level ln(2 K e (e+1)/delta) of its e-th
  * look. Which block ends next depends on who is active and on releases, never on rewards that are
  * not released: so the bounds hold (docs/proofs/exact_bounds.md; EXACT-BOUNDS 3 (v), (vii)). Where
@@ -366,7 +349,7 @@ TACIT_NO_GAPS_END
 struct tacit_vote_pool; /* opaque, relocatable */
 
 struct tacit_vote_pool_view {
-    uint64_t release_count; /* taken: numbers 0 .. release_count - 1 */
+    uint64_t release_count; /* taken */
     uint64_t look_count;    /* e so far */
     uint64_t next_look;     /* releases at the next look */
     const uint64_t *active; /* K bits; never empty */
@@ -399,13 +382,12 @@ enum tacit_status tacit_vote_pool_init(struct tacit_vote_pool *pool,
 enum tacit_status tacit_vote_pool_check(const struct tacit_vote_pool *pool, size_t size,
                                         const struct tacit_vote_pool_config *config);
 
-/* Takes the next release, and looks if it is time. One that was taken before says nothing, nor
- * does any after 2^28 - 1 of them: the pool is closed then.
- * Errors: TACIT_STRANGER: not of this run, or not of a player; TACIT_UNEXPECTED: an earlier one is
- *   missing; TACIT_MALFORMED: an arm that does not exist, an arm that is left has no sum, or a sum
- *   that no player could reach. The pool is untouched. Cost: O(K); a look K bounds. */
+/* Takes a release of a player of the run, each once, and looks if it is time. Any after 2^28 - 1 of
+ * them says nothing: the pool is closed then.
+ * Errors: TACIT_MALFORMED: an arm that does not exist, an arm that is left has no sum, or a sum
+ * that no player could reach. The pool is untouched. Cost: O(K); a look K bounds. */
 enum tacit_status tacit_vote_pool_add(struct tacit_vote_pool *pool,
-                                      const struct tacit_vote_release *release);
+                                      struct tacit_vote_release release);
 
 /* Shows a pool without changing it. Cost: O(1). */
 void tacit_vote_pool_view(const struct tacit_vote_pool *pool, struct tacit_vote_pool_view *view);

@@ -228,6 +228,17 @@ TEST_WITH(private_votes_start_again_at_resets, open_folder, temp_folder_remove)
     assert_true(metric(said, "messages") > 29 * 9); /* more than one reset has room for */
 }
 
+/* One learner that starts again, and again has one arm: all players have it, and not more than all.
+ */
+TEST_WITH(one_learner_starts_again_at_resets, open_folder, temp_folder_remove)
+{
+    char const *const said = RUN("--runs=2", "--set=horizon=300000", "--set=agents=8",
+                                 "--set=protocol={kind: votes, subroutine: ser4, reset: "
+                                 "1e-4, epsilon: 0.25, sharing: all}");
+    assert_true(metric(said, "resets") > 1);
+    assert_true(metric(said, "single_arm_fraction") <= 1);
+}
+
 /* The coordinator's file of a live run: what is wrong is said with its place. */
 TEST_WITH(daemon_files_are_refused_in_words, open_folder, temp_folder_remove)
 {

@@ -429,12 +429,11 @@ static void player_of_a_site_is_the_simulators_byte_for_byte(void **state)
         if (arm != TACIT_NO_ARM)
             step_twin(&twin, world->now_us, event);
         expect_same(&twin, world);
-        struct tacit_vote_message const grant = {
-            .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .run_id = 7, .draw = twin.draw};
         world_deliver_all(world);
         if (twin.draw > draws) {
-            step_twin(&twin, world->now_us,
-                      (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &grant});
+            step_twin(
+                &twin, world->now_us,
+                (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.granted = twin.draw});
             draws++;
         }
         expect_same(&twin, world);

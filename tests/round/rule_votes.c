@@ -119,6 +119,11 @@ static void spoil(struct storm_world *world)
 /* The messages of the last step: what they point to belongs to the state. */
 static struct tacit_vote_hub_message said[2];
 
+static size_t marks_bytes(const struct storm_world *world)
+{
+    return TACIT_BITS_WORDS(world->arms) * sizeof(uint64_t);
+}
+
 /* What is said about a player only grows: it has all that was durable before this step. */
 static void check_row(const struct storm_world *world, const struct tacit_vote_hub_message *row)
 {
@@ -127,6 +132,26 @@ static void check_row(const struct storm_world *world, const struct tacit_vote_h
         tacit_vote_hub_row(world->nodes[world->sites].durable, row->player, &before);
     if (had_row && before.reset == row->reset)
         assert_true(tacit_bits_within(before.marks, row->marks, world->arms));
+}
+
+/* The pool grows by the sums of the release that came, of arms that were in, or not at all; what is
+ * out of it is out of the board. */
+static void check_pool(const struct storm_world *world, const void *hub,
+                       const struct tacit_vote_hub_message *came)
+{
+    struct tacit_vote_hub_view before;
+    struct tacit_vote_hub_view now;
+    tacit_vote_hub_view(world->nodes[world->sites].durable, &before);
+    tacit_vote_hub_view(hub, &now);
+    bool const grows = now.pool.release_count != before.pool.release_count;
+    if (grows)
+        assert_true(came != NULL && came->kind == TACIT_VOTE_RELEASE &&
+                    now.pool.release_count == before.pool.release_count + 1);
+    for (uint32_t arm = 0; arm < world->arms; arm++) {
+        int64_t const more = grows && tacit_bits_has(before.pool.active, arm) ? came->sums[arm] : 0;
+        assert_true(now.pool.sums[arm] == before.pool.sums[arm] + more);
+    }
+    assert_memory_equal(now.board.voted, now.pool.active, marks_bytes(world));
 }
 
 static void step_hub(const struct storm_world *world, void *state, const struct storm_event *event,
@@ -138,6 +163,8 @@ static void step_hub(const struct storm_world *world, void *state, const struct 
     said[0] = update.message;
     if (update.send && update.message.kind == TACIT_VOTE_ROW)
         check_row(world, &update.message);
+    if (own_of(world)->hub.pool.block > 0)
+        check_pool(world, state, event->kind == TACIT_EVENT_RECEIVE ? event->message : NULL);
     *out = (struct storm_update){.status = out->status,
                                  .persist = update.persist,
                                  .flags = update.send | (uint64_t)update.arms_out << 1,
@@ -174,11 +201,6 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
 }
 
 /* ---- What is said and shown ---- */
-
-static size_t marks_bytes(const struct storm_world *world)
-{
-    return TACIT_BITS_WORDS(world->arms) * sizeof(uint64_t);
-}
 
 static size_t sums_bytes(const struct storm_world *world)
 {

@@ -77,12 +77,10 @@ static struct tacit_vote_noised_update reward(struct run *run, uint32_t arm, uin
 /* The draw is granted; what has been dropped then. */
 static uint64_t grant(struct run *run, struct tacit_vote_noised_update *update)
 {
-    struct tacit_vote_message const message = {
-        .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .draw = update->draw};
     assert_true(update->commit);
     run->now_us += run->fills;
-    *update =
-        step(run, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &message});
+    *update = step(
+        run, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.granted = update->draw});
     struct tacit_vote_noised_view view;
     tacit_vote_noised_view(run->player, &view);
     return view.dropped[0];
@@ -280,9 +278,7 @@ static void publish(const struct sums *sums, int world, struct tacit_rng *rng,
                              TACIT_OK);
         }
         event.kind = TACIT_EVENT_RECEIVE;
-        struct tacit_vote_message const grant = {
-            .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .draw = update.draw};
-        event.as.message = &grant;
+        event.as.granted = update.draw;
         assert_int_equal(tacit_vote_noised_step(player, NULL, &event, &entropy, &update), TACIT_OK);
         event =
             (struct tacit_vote_event){.now_us = update.deadline_us, .kind = TACIT_EVENT_TIMEOUT};

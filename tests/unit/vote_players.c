@@ -1,295 +1,183 @@
-/* A player whose rewards leave it noised only, without its hosts: the ladder of votes, and the
- * block. Whatever comes at any time the storms bring (round/storm_votes, round/storm_sums). */
+/* A player of private votes without its hosts: its ladder, what epochs cost, players without an arm
+ * in common, and that sums of arms that are voted out in mid-epoch leave no trace. Whatever comes
+ * at any time the storms bring (round/storm_votes, round/storm_sums). */
 #include "../support/testing.h"
 #include <math.h>
 #include "tacit/bounds.h"
 #include "tacit/vote.h"
-#include "../support/digest.h"
-#include "../support/scarce.h"
-#include "../../src/proto/vote/block.h"
+#include "../support/player.h"
 
-/* Of all steps below: digest.h. */
-DIGEST_IS(UINT64_C(0x75428d84e2aa87f1))
+#define RUN 5u
+#define ARMS 4u
 
-#define RUN_ID UINT64_C(0x123456789)
+static const double one_is_best[ARMS] = {0.3, 0.5, 0.35, 0.3};
+static const double all_are_alike[ARMS] = {0.5, 0.5, 0.5, 0.5};
 
-static void *room(size_t size)
+/* Player 1 of three, of whom two must vote. */
+struct site {
+    const double *means;
+    struct tacit_vote_noised_config config;
+    struct tacit_vote_board *board;
+    struct tacit_vote_noised *player;
+    struct tacit_rng noise;
+    uint64_t left[ARMS];
+    struct tacit_vote_noised_update last;
+};
+
+static enum tacit_status happen(struct site *site, struct tacit_vote_event event)
 {
-    assert_true(size > 0);
-    void *const state = testing_calloc(1, size);
-    return state;
+    struct tacit_entropy const entropy = tacit_rng_entropy(&site->noise);
+    enum tacit_status const status =
+        tacit_vote_noised_step(site->player, site->board, &event, &entropy, &site->last);
+    size_t const size = tacit_vote_noised_size(&site->config);
+    assert_int_equal(tacit_vote_noised_check(site->player, size, &site->config), TACIT_OK);
+    if (site->last.replan)
+        plan_begins(site->left, ARMS, site->last.plan, site->last.plan_count);
+    return status;
 }
 
-/* ---- Private players ---- */
-
-/* Two arms that nothing tells apart, without noise, until no rung is left. Returns the pulls of
- * each; the view is that of the end. */
-static uint64_t climb(double growth, double failure, double accuracy, uint64_t *active,
-                      struct tacit_vote_noised_view *view)
+static void start(struct site *site, const double *means, double epsilon, double growth,
+                  double failure, double accuracy)
 {
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
     struct tacit_vote_board_config const board = {
-        .run_id = RUN_ID, .player_count = 1, .arm_count = 2, .votes_needed = 1};
-    struct tacit_vote_noised_config config = {.run_id = RUN_ID,
-                                              .player_count = 1,
-                                              .arm_count = 2,
-                                              .accuracy = accuracy,
-                                              .failure = failure,
-                                              .growth = growth,
-                                              .tick_us = 900};
-    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, INFINITY, 0, 1};
-    assert_int_equal(tacit_mechanism_init(&config.mechanism, &mechanism), TACIT_OK);
-    size_t const size = tacit_vote_noised_size(&config);
-    struct tacit_vote_noised *const player = room(size);
-    struct tacit_vote_board *const said = room(tacit_vote_board_size(&board));
-    assert_int_equal(tacit_vote_noised_init(player, &config), TACIT_OK);
-    assert_int_equal(tacit_vote_board_init(said, &board), TACIT_OK);
-    struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
-    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    struct tacit_vote_noised_update update;
-    struct tacit_vote_event event = {.kind = TACIT_EVENT_START};
+        .run_id = RUN, .player_count = 3, .arm_count = ARMS, .votes_needed = 2};
+    *site = (struct site){.means = means,
+                          .config = {.run_id = RUN,
+                                     .player_id = 1,
+                                     .player_count = 3,
+                                     .arm_count = ARMS,
+                                     .accuracy = accuracy,
+                                     .failure = failure,
+                                     .growth = growth,
+                                     .tick_us = 1000}};
+    assert_int_equal(tacit_mechanism_init(&site->config.mechanism, &mechanism), TACIT_OK);
+    site->config.budget_nano = tacit_mechanism_cost_nano(&site->config.mechanism);
+    site->board = testing_malloc(tacit_vote_board_size(&board));
+    site->player = testing_malloc(tacit_vote_noised_size(&site->config));
+    assert_int_equal(tacit_vote_board_init(site->board, &board), TACIT_OK);
+    assert_int_equal(tacit_vote_noised_init(site->player, &site->config), TACIT_OK);
+    site->noise = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
+    assert_int_equal(happen(site, (struct tacit_vote_event){.kind = TACIT_EVENT_START}), TACIT_OK);
+}
+
+static enum tacit_status reward(struct site *site, uint32_t arm, uint64_t count, double mean)
+{
+    int64_t const steps = (int64_t)(mean * (double)count * TACIT_STEPS);
+    site->left[arm] -= count <= site->left[arm] ? count : 0;
+    return happen(site, (struct tacit_vote_event){.kind = TACIT_EVENT_REWARD,
+                                                  .as.reward = {arm, count, {.steps = steps}}});
+}
+
+static void others_vote(struct site *site, uint64_t marks)
+{
+    struct tacit_vote_row const vote = {0, &marks};
+    for (uint32_t other = 0; other <= 2; other += 2)
+        assert_int_equal(tacit_vote_board_mark(site->board, other, vote, NULL), TACIT_OK);
+    assert_int_equal(happen(site, (struct tacit_vote_event){.kind = TACIT_EVENT_OFFER}), TACIT_OK);
+    assert_true(site->last.persist);
+}
+
+static struct tacit_vote_noised_view view_of(const struct site *site)
+{
+    struct tacit_vote_noised_view view;
+    tacit_vote_noised_view(site->player, &view);
+    return view;
+}
+
+/* All pulls of the plan. */
+static void play_plan(struct site *site)
+{
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        if (site->left[arm] > 0)
+            assert_int_equal(reward(site, arm, site->left[arm], site->means[arm]), TACIT_OK);
+    assert_true(site->last.commit);
+}
+
+/* Epochs, each granted, until nothing is planned. Result: pulls of the arm that is left longest. */
+static uint64_t climb(struct site *site)
+{
     uint64_t pulls = 0;
-    for (uint32_t i = 0; i < 400; i++) {
-        assert_int_equal(tacit_vote_noised_step(player, said, &event, &entropy, &update), TACIT_OK);
-        assert_int_equal(tacit_vote_noised_check(player, size, &config), TACIT_OK);
-        uint64_t const each = update.replan && update.plan_count > 0 ? update.plan[0].count : 0;
-        if (each == 0)
-            break;
-        pulls += each;
-        event = (struct tacit_vote_event){.kind = TACIT_EVENT_REWARD};
-        for (uint32_t arm = 0; arm < 2; arm++) {
-            event.as.reward = (struct tacit_reward){
-                .arm = arm, .count = each, .sum.steps = (int64_t)each * (TACIT_STEPS / 2)};
-            assert_int_equal(tacit_vote_noised_step(player, said, &event, &entropy, &update),
-                             TACIT_OK);
-        }
-        assert_true(update.commit);
-        struct tacit_vote_message const grant = {
-            .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .run_id = RUN_ID, .draw = update.draw};
-        event = (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE};
-        event.as.message = &grant;
-        assert_int_equal(tacit_vote_noised_step(player, said, &event, &entropy, &update), TACIT_OK);
-        event = (struct tacit_vote_event){.kind = TACIT_EVENT_START}; /* shows the plan again */
+    for (uint32_t i = 0; i < 400 && site->last.plan_count > 0; i++) {
+        pulls += site->last.plan[0].count;
+        play_plan(site);
+        struct tacit_vote_event const grant = {.kind = TACIT_EVENT_RECEIVE,
+                                               .as.granted = site->last.draw};
+        assert_int_equal(happen(site, grant), TACIT_OK);
     }
-    tacit_vote_noised_view(player, view);
-    *active = view->active[0];
-    assert_int_equal(tacit_vote_noised_check(player, size, &config), TACIT_OK);
     return pulls;
 }
 
+/* Arms that nothing tells apart, without noise, until no rung is left. */
 TEST(a_ladder_ends_at_its_last_rung)
 {
-    struct tacit_vote_noised_view view;
-    uint64_t active;
-    (void)climb(1.05, 0.5, 1e-12, &active, &view);
-    assert_true(view.halted);
-    assert_int_equal(view.epoch, TACIT_BOUNDS_RELEASES_MAX);
-    assert_int_equal(view.draw, TACIT_BOUNDS_RELEASES_MAX);
+    struct site site;
+    start(&site, all_are_alike, INFINITY, 1.05, 0.5, 1e-12);
+    (void)climb(&site);
+    assert_true(view_of(&site).halted);
+    assert_int_equal(view_of(&site).epoch, TACIT_BOUNDS_RELEASES_MAX);
+    assert_int_equal(view_of(&site).draw, TACIT_BOUNDS_RELEASES_MAX);
     /* from 64 pulls in steps of 4 to a quarter of the horizon, which is the last */
-    assert_int_equal(climb(4, 0.00282, 1e-12, &active, &view), TACIT_HORIZON_MAX / 4);
-    assert_true(view.halted);
-    assert_int_equal(view.epoch, 17);
+    start(&site, all_are_alike, INFINITY, 4, 0.00564, 1e-12);
+    assert_int_equal(climb(&site), TACIT_HORIZON_MAX / 4);
+    assert_true(view_of(&site).halted);
+    assert_int_equal(view_of(&site).epoch, 17);
 }
 
 TEST(of_equal_arms_the_first_stays)
 {
-    struct tacit_vote_noised_view view;
-    uint64_t active;
-    (void)climb(2, 0.5, 0.25, &active, &view);
-    assert_true(view.decided);
-    assert_int_equal(active, 1);
+    struct site site;
+    start(&site, all_are_alike, INFINITY, 2, 0.5, 0.25);
+    (void)climb(&site);
+    assert_true(view_of(&site).decided);
+    assert_int_equal(view_of(&site).active[0], 1);
 }
 
-/* ---- Blocks ---- */
-
-#define ARMS 4u
-
-/* A player of votes in its second epoch, of ten pulls, with its parts where a test can look at
- * them.
- */
-struct laid {
-    struct tacit_vote_noised *player;
-    uint64_t *active;
-    int64_t
-        *noised; /* TACIT_BOUNDS_RELEASES_MAX of each arm: but for the second nothing is written */
-    struct tacit_vote_noised_update update;
-};
-
-static void lay(struct laid *laid, uint64_t active, double epsilon, uint64_t budget_nano)
+/* Two histories that differ only in rewards of an arm that is voted out in mid-epoch. */
+TEST(a_partial_sum_leaves_no_trace)
 {
-    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
-    struct tacit_vote_noised_config config = {.player_count = 1,
-                                              .arm_count = ARMS,
-                                              .accuracy = 0.5,
-                                              .failure = 0.5,
-                                              .growth = 2,
-                                              .budget_nano = budget_nano,
-                                              .tick_us = 10};
-    assert_int_equal(tacit_mechanism_init(&config.mechanism, &mechanism), TACIT_OK);
-    laid->player = room(tacit_vote_noised_size(&config));
-    assert_int_equal(tacit_vote_noised_init(laid->player, &config), TACIT_OK);
-    laid->active = vote_active_of(laid->player);
-    laid->noised = vote_noised_of(laid->player, 0);
-    laid->player->epoch = 2;
-    laid->player->rung = 15;
-    laid->player->rung_before = 5;
-    *laid->active = active;
-    memset(laid->noised, 0x55, ARMS * TACIT_BOUNDS_RELEASES_MAX * sizeof *laid->noised);
-    laid->update = (struct tacit_vote_noised_update){.persist = false};
-}
-
-static void expect_block(const struct laid *laid, const uint64_t *left, const int64_t *exact)
-{
-    uint64_t sum = 0;
-    for (uint32_t arm = 0; arm < ARMS; arm++) {
-        assert_int_equal(vote_left_of(laid->player)[arm], left[arm]);
-        assert_int_equal(vote_exact_of(laid->player)[arm].steps, exact[arm]);
-        sum += left[arm];
+    struct site sites[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        start(&sites[i], one_is_best, 1, 2, 0.5, 0.25);
+        assert_int_equal(reward(&sites[i], 0, 5, i), TACIT_OK);
+        others_vote(&sites[i], 1);
+        assert_int_equal(sites[i].left[0], 0);
     }
-    assert_int_equal(laid->player->left_count, sum);
+    assert_memory_equal(sites[0].player, sites[1].player, tacit_vote_noised_size(&sites[0].config));
+    assert_int_equal(reward(&sites[0], 0, 1, 0), TACIT_INVALID); /* it is not asked for any more */
+    play_plan(&sites[0]);
 }
 
-static void open_block(struct laid *laid, uint64_t each)
+TEST(every_epoch_costs_epsilon_of_other_rewards)
 {
-    laid->player->rung = laid->player->rung_before + each;
-    laid->player->active_count = tacit_bits_count(laid->active, ARMS);
-    vote_block_open(laid->player);
+    struct site site;
+    start(&site, one_is_best, 0.5, 2, 0.5, 0.25);
+    (void)climb(&site);
+    assert_true(view_of(&site).decided && view_of(&site).draw > 1);
+    assert_int_equal(tacit_vote_noised_best(site.player), 1);
+    assert_int_equal(tacit_ledger_spent_nano(view_of(&site).ledger), 500000000);
 }
 
-static enum tacit_status bring(struct laid *laid, uint32_t arm, uint64_t count, int64_t steps)
+/* The player has dropped all but arm 1, the others have voted arm 1 out: their set is its own now,
+ * and the ladder starts over new rewards. */
+TEST(a_player_without_an_arm_in_common_takes_the_voted_set)
 {
-    laid->update = (struct tacit_vote_noised_update){.persist = false};
-    enum tacit_status const status = vote_block_add(
-        laid->player, &(struct tacit_reward){.arm = arm, .count = count, .sum.steps = steps},
-        &laid->update);
-    assert_true(laid->update.persist == (status == TACIT_OK));
-    return status;
-}
-
-TEST(a_block_holds_what_is_owed_and_brought)
-{
-    static const int64_t nothing[ARMS];
-    struct laid laid;
-    lay(&laid, 4, INFINITY, 0);
-    struct tacit_vote_noised *const player = laid.player;
-    struct tacit_pull_block const *const plan = vote_plan_of(player);
-    open_block(&laid, 10); /* one arm: nothing to find out */
-    assert_int_equal(player->phase, PHASE_DECIDED);
-    expect_block(&laid, (uint64_t[]){0, 0, 0, 0}, nothing);
-    vote_block_show(player, &laid.update);
-    assert_int_equal(laid.update.plan_count, 0);
-    *laid.active = 13;
-    open_block(&laid, 10);
-    assert_int_equal(player->phase, PHASE_PULLING);
-    expect_block(&laid, (uint64_t[]){10, 0, 10, 10}, nothing);
-    assert_int_equal(bring(&laid, 0, 0, 0), TACIT_INVALID);
-    assert_int_equal(bring(&laid, 1, 1, 0), TACIT_INVALID);
-    assert_int_equal(bring(&laid, ARMS, 1, 0), TACIT_INVALID);
-    assert_int_equal(bring(&laid, 0, 11, 0), TACIT_INVALID);
-    assert_int_equal(bring(&laid, 0, 2, -1), TACIT_INVALID);
-    assert_int_equal(bring(&laid, 0, 2, 2 * TACIT_STEPS + 1), TACIT_INVALID);
-    expect_block(&laid, (uint64_t[]){10, 0, 10, 10}, nothing);
-    assert_int_equal(bring(&laid, 0, 2, 2 * TACIT_STEPS), TACIT_OK);
-    assert_int_equal(bring(&laid, 2, 10, 0), TACIT_OK);
-    assert_int_equal(bring(&laid, 3, 1, 7), TACIT_OK);
-    assert_int_equal(bring(&laid, 3, 1, 8), TACIT_OK);
-    expect_block(&laid, (uint64_t[]){8, 0, 0, 8}, (int64_t[]){2 * TACIT_STEPS, 0, 0, 15});
-    vote_block_show(player, &laid.update);
-    assert_true(laid.update.replan && laid.update.plan == plan && laid.update.plan_count == 2);
-    assert_true(plan[0].arm == 0 && plan[0].count == 8 && plan[1].arm == 3 && plan[1].count == 8);
-    assert_true(vote_block_is_possible(player));
-    *laid.active = 12; /* arm 0 has left: its pulls and its sum are gone */
-    player->active_count = 2;
-    assert_false(vote_block_is_possible(player));
-    vote_block_leave(player);
-    expect_block(&laid, (uint64_t[]){0, 0, 0, 8}, (int64_t[]){0, 0, 0, 15});
-    assert_true(vote_block_is_possible(player));
-    player->left_count++;
-    assert_false(vote_block_is_possible(player));
-    player->left_count--;
-    player->phase = PHASE_WAITING; /* nothing is owed then */
-    assert_false(vote_block_is_possible(player));
-    assert_int_equal(bring(&laid, 3, 1, 7), TACIT_INVALID);
-    player->phase = PHASE_PULLING;
-    player->active_count = 3;
-    assert_false(vote_block_is_possible(player));
-    player->active_count = 2;
-    player->config.block = 8; /* of published sums no arm owes more than a block */
-    assert_true(vote_block_is_possible(player));
-    player->config.block = 7;
-    assert_false(vote_block_is_possible(player));
-}
-
-static enum tacit_status release_of(struct laid *laid, uint32_t words)
-{
-    struct tacit_rng noise = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
-    struct scarce scarce = {tacit_rng_entropy(&noise), words};
-    struct tacit_entropy const entropy = scarce_entropy(&scarce);
-    laid->update = (struct tacit_vote_noised_update){.persist = false};
-    enum tacit_status const status = vote_block_release(laid->player, &entropy, &laid->update);
-    assert_true(laid->update.persist && laid->update.commit == (status == TACIT_OK));
-    assert_int_equal(laid->player->phase, status == TACIT_OK       ? PHASE_WAITING
-                                          : status == TACIT_BUDGET ? PHASE_HALTED
-                                                                   : PHASE_RELEASING);
-    return status;
-}
-
-static void bring_all(struct laid *laid, const int64_t *brought)
-{
-    open_block(laid, 1);
+    struct site site;
+    start(&site, one_is_best, INFINITY, 2, 0.5, 0.01);
+    uint64_t const first = tacit_bounds_first_rung(1, INFINITY, log(4.0 * ARMS / 0.5), 0.25);
     for (uint32_t arm = 0; arm < ARMS; arm++)
-        if (brought[arm] > 0)
-            assert_int_equal(bring(laid, arm, 1, brought[arm]), TACIT_OK);
-    assert_true(vote_block_is_full(laid->player));
-}
-
-TEST(a_release_is_all_or_nothing)
-{
-    static const int64_t nothing[ARMS];
-    static const uint64_t none[ARMS];
-    int64_t const brought[ARMS] = {5, 0, 6, 7};
-    struct laid laid;
-    lay(&laid, 13, 1, TACIT_NANO);
-    struct tacit_vote_noised *const player = laid.player;
-    struct tacit_ledger const *const ledger = &player->ledger;
-    bring_all(&laid, brought);
-    enum tacit_status status = TACIT_ENTROPY;
-    uint32_t words = 0;
-    for (; (status = release_of(&laid, words)) == TACIT_ENTROPY; words++) {
-        expect_block(&laid, none, brought);
-        assert_true(ledger->release_count == 0 && ledger->gross_nano == 0);
-        for (uint32_t arm = 0; arm < ARMS; arm++)
-            assert_true(arm == 1 || vote_noised_of(player, arm)[1] == 0);
-        assert_false(vote_block_end_pause(player));
-        player->now_us = player->retry_us;
-        assert_true(vote_block_end_pause(player));
-        assert_true(player->retry_us == TACIT_NEVER);
-    }
-    assert_true(status == TACIT_OK && words >= 3 && laid.update.draw == 1);
-    expect_block(&laid, none, nothing);
-    assert_true(ledger->release_count == 1 && ledger->gross_nano == TACIT_NANO);
-    int64_t untouched;
-    memset(&untouched, 0x55, sizeof untouched);
-    for (uint32_t i = 0; i < ARMS * TACIT_BOUNDS_RELEASES_MAX; i++) {
-        uint32_t const arm = i / TACIT_BOUNDS_RELEASES_MAX;
-        bool const is_noised = i % TACIT_BOUNDS_RELEASES_MAX == 1 && arm != 1;
-        assert_true(is_noised == (laid.noised[i] != untouched));
-        if (i % TACIT_BOUNDS_RELEASES_MAX <= 1)
-            digest_word((uint64_t)laid.noised[i]);
-    }
-    lay(&laid, 13, 1, TACIT_NANO / 2);
-    bring_all(&laid, brought);
-    assert_int_equal(release_of(&laid, UINT32_MAX), TACIT_BUDGET);
-    expect_block(&laid, none, nothing);
-    assert_int_equal(laid.player->ledger.release_count, 0);
-}
-
-TEST(ticks_are_multiples_that_lie_ahead)
-{
-    uint64_t const ticks[][2] = {{0, 10}, {9, 10}, {10, 20}};
-    for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
-        struct tacit_vote_noised const player = {.config.tick_us = 10, .now_us = ticks[i][0]};
-        assert_int_equal(vote_block_tick(&player), ticks[i][1]);
-    }
-    assert_int_equal(vote_earlier(3, 4), 3);
-    assert_int_equal(vote_earlier(TACIT_NEVER, 4), 4);
+        assert_int_equal(site.left[arm], first);
+    (void)climb(&site);
+    assert_true(view_of(&site).epoch > 1);
+    assert_int_equal(view_of(&site).active[0], 2);
+    others_vote(&site, 6);
+    assert_int_equal(view_of(&site).active[0], 9); /* arms 0 and 3 */
+    assert_int_equal(view_of(&site).active_count, 2);
+    assert_int_equal(view_of(&site).epoch, 1);
+    assert_int_equal(site.last.plan_count, 2);
+    assert_int_equal(site.left[0], first);
+    assert_int_equal(site.left[3], first);
+    /* nothing that was noised before counts */
+    assert_int_equal(tacit_vote_noised_best(site.player), 0);
+    play_plan(&site);
 }

@@ -7,31 +7,25 @@
 /* Chance that one sample is by the m-th most active player: p* of Theorem 2; 0 if there is none. */
 static double activity_of(const struct vote_world *world, uint32_t rank)
 {
-    double const players = (double)world->player_count;
+    struct vote_clock clock;
+    double each[VOTE_GROUPS_MAX]; /* of a player of the group */
+    uint32_t sizes[VOTE_GROUPS_MAX];
     if (rank > world->player_count)
         return 0;
     if (world->group_count == 0)
-        return 1 / players;
-    struct vote_clock clock;
+        return 1 / (double)world->player_count;
     vote_clock_start(&clock, world);
-    bool taken[VOTE_GROUPS_MAX] = {false};
-    uint32_t members = rank;
-    for (uint32_t round = 0; round < world->group_count; round++) {
-        uint32_t busiest = VOTE_GROUPS_MAX;
-        double most = -1;
-        for (uint32_t group = 0; group < world->group_count; group++) {
-            double const each =
-                world->groups[group].events / (double)(clock.first[group + 1] - clock.first[group]);
-            if (!taken[group] && each > most) {
-                most = each;
-                busiest = group;
-            }
-        }
-        taken[busiest] = true;
-        uint32_t const size = clock.first[busiest + 1] - clock.first[busiest];
-        if (members <= size)
-            return most;
-        members -= size;
+    for (uint32_t group = 0; group < world->group_count; group++) {
+        sizes[group] = clock.first[group + 1] - clock.first[group];
+        each[group] = world->groups[group].events / (double)sizes[group];
+    }
+    for (uint32_t group = 0; group < world->group_count; group++) {
+        uint32_t ahead = 0;
+        for (uint32_t other = 0; other < world->group_count; other++)
+            if (each[other] > each[group] || (each[other] == each[group] && other < group))
+                ahead += sizes[other];
+        if (ahead < rank && rank <= ahead + sizes[group])
+            return each[group];
     }
     return 0;
 }

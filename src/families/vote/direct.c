@@ -276,17 +276,6 @@ static uint64_t losers_of(struct direct_run *direct, struct racer *racer)
 
 /* ---- Votes ---- */
 
-/* The voted set has changed: when did it first hold one arm, and when did each of the others go? */
-static void note_voted(struct direct_run *direct)
-{
-    struct vote_outcome *const outcome = direct->outcome;
-    if (!outcome->voted && (direct->voted & (direct->voted - 1)) == 0) {
-        outcome->voted = true;
-        outcome->samples_vote = outcome->samples;
-    }
-    vote_trace_out(direct->trace, &direct->voted, direct->arm_count, outcome->samples);
-}
-
 static void read_voted(struct direct_run *direct)
 {
     struct tacit_vote_board_view view;
@@ -300,22 +289,18 @@ static void vote(struct direct_run *direct, struct racer *racer, uint32_t player
 {
     direct->outcome->messages += tacit_bits_word_count(losers & ~racer->dropped);
     racer->dropped |= losers;
-    struct tacit_vote_message const message = {.kind = TACIT_VOTE_MARKS,
-                                               .from = player,
-                                               .to = TACIT_EVERYONE,
-                                               .reset = racer->reset,
-                                               .marks = &racer->dropped};
-    enum tacit_status const status = tacit_vote_board_apply(direct->board, &message, NULL);
+    enum tacit_status const status = tacit_vote_board_mark(
+        direct->board, player, (struct tacit_vote_row){racer->reset, &racer->dropped}, NULL);
     TACIT_ASSERT(status == TACIT_OK);
     uint64_t const before = direct->voted;
     read_voted(direct);
     if (direct->voted != before)
-        note_voted(direct);
+        vote_note_left(direct->world, direct->outcome, direct->trace, &direct->voted);
 }
 
 static void reset_all(struct direct_run *direct)
 {
-    vote_board_reset(direct->board, ++direct->outcome->reset_count);
+    tacit_vote_board_reset(direct->board, ++direct->outcome->reset_count);
     read_voted(direct);
     vote_clock_draw_reset(&direct->clock, direct->world, direct->outcome->samples);
 }
@@ -374,13 +359,6 @@ static void activate(struct direct_run *direct, uint32_t player)
     }
 }
 
-static bool goes_on(const struct direct_run *direct)
-{
-    return direct->outcome->samples < direct->world->horizon &&
-           (direct->world->reset_probability > 0 ||
-            direct->single_count < direct->world->player_count);
-}
-
 /* Into the cache, to be written. */
 static void fetch(const struct direct_run *direct, uint32_t player)
 {
@@ -398,7 +376,8 @@ static void play_block(struct direct_run *direct)
     for (uint32_t i = BLOCK; i < BLOCK + AHEAD; i++)
         players[i] = players[BLOCK - 1];
     bool const fetches = direct->racer_bytes * direct->world->player_count > NEAR_BYTES;
-    for (uint32_t i = 0; i < BLOCK && goes_on(direct); i++) {
+    for (uint32_t i = 0;
+         i < BLOCK && vote_goes_on(direct->world, direct->outcome, direct->single_count); i++) {
         if (fetches)
             fetch(direct, players[i + AHEAD]);
         if (direct->outcome->samples >= direct->clock.next_reset)
@@ -428,16 +407,14 @@ static uint32_t answer_of(struct direct_run *direct, struct racer *racer)
 
 static enum tacit_status end_direct(struct direct_run *direct)
 {
-    uint32_t single_count = 0;
     for (uint32_t player = 0; player < direct->world->player_count; player++) {
         struct racer *const racer = racer_at(direct, player);
         direct->arms[player] = answer_of(direct, racer);
-        vote_trace_left(direct->trace, &racer->remaining, direct->world->subroutine.arm_count);
-        single_count += (racer->remaining & (racer->remaining - 1)) == 0 ? 1u : 0u;
+        vote_trace_left(direct->trace, &racer->remaining, direct->arm_count);
     }
     return vote_finish(
         direct->world, direct->outcome,
-        &(struct vote_end){direct->arms, single_count, direct->trace, direct->next_point});
+        &(struct vote_end){direct->arms, direct->single_count, direct->trace, direct->next_point});
 }
 
 enum tacit_status vote_play_direct(const struct vote_world *world, struct vote_outcome *outcome,
@@ -453,7 +430,7 @@ enum tacit_status vote_play_direct(const struct vote_world *world, struct vote_o
                                 .trace = trace,
                                 .arm_count = world->subroutine.arm_count};
     enum tacit_status status = start_direct(&direct, memory);
-    while (status == TACIT_OK && goes_on(&direct)) {
+    while (status == TACIT_OK && vote_goes_on(world, outcome, direct.single_count)) {
         play_block(&direct);
         if (vote_is_stopped(world))
             status = TACIT_INTERRUPTED;

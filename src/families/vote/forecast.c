@@ -2,7 +2,6 @@
  * the radii as the players have them, the means as they are, and what is left to chance taken for
  * normal (src/proto/vote/NOTES.md, Forecast). */
 #include <math.h>
-#include <stdlib.h>
 #include "../forecast.h"
 #include "plan.h"
 #include "tacit/linalg.h"
@@ -17,6 +16,7 @@
 
 /* What one player does alone, at growing numbers of pulls. */
 struct course {
+    void *memory; /* of what follows */
     const struct vote_world *world;
     double epsilon; /* of noise; INFINITY: none */
     uint32_t arms;
@@ -35,6 +35,12 @@ static double *row_of(const struct course *course, double *rows, uint32_t stage)
 {
     TACIT_ASSERT(stage < STAGES_MAX);
     return rows + (size_t)stage * course->arms;
+}
+
+/* Of the stage before; before the first there is nothing. */
+static double before_of(const struct course *course, double *rows, uint32_t stage, uint32_t arm)
+{
+    return stage == 0 ? 0 : row_of(course, rows, stage - 1)[arm];
 }
 
 static double gap_of(const struct course *course, uint32_t arm)
@@ -112,10 +118,11 @@ static void stage_one_shot(struct course *course, uint32_t stage, double theta)
         row_of(course, course->gone, stage)[arm] = arm == course->best ? 0 : all;
 }
 
-/* The exact bounds of `sum`, of which every arm has as much. */
-static void stage_exact(struct course *course, uint32_t stage, struct tacit_bounds_sum sum,
+/* The exact bounds of `sum`, of which every arm has as much, after so many pulls. */
+static void stage_exact(struct course *course, uint64_t pulls, struct tacit_bounds_sum sum,
                         const struct tacit_bounds_noise *noise, double level)
 {
+    uint32_t const stage = course->stage_count++;
     double const accuracy = course->world->subroutine.accuracy;
     double const steps = (double)TACIT_STEPS * (double)sum.pulls;
     struct tacit_bounds_sum high = sum;
@@ -125,6 +132,7 @@ static void stage_exact(struct course *course, uint32_t stage, struct tacit_boun
         struct tacit_bounds_sum low = sum;
         low.steps = llround(course->means[arm] * steps);
         double const margin = bar - tacit_bounds_upper_of(&low, noise, level);
+        row_of(course, course->pulls, stage)[arm] = (double)pulls;
         row_of(course, course->gone, stage)[arm] =
             arm == course->best ? 0
                                 : chance_past(course, arm, margin, (double)sum.pulls,
@@ -145,11 +153,8 @@ static void lay_private(struct course *course)
         struct tacit_bounds_sum sum;
         releases[e] = (struct tacit_bounds_sum){.pulls = rung - before, .noises = 1};
         (void)tacit_bounds_suffix(releases, e + 1, course->epsilon, level, &sum);
-        stage_exact(course, e, sum, &(struct tacit_bounds_noise){.epsilon = course->epsilon},
+        stage_exact(course, rung, sum, &(struct tacit_bounds_noise){.epsilon = course->epsilon},
                     level);
-        for (uint32_t arm = 0; arm < course->arms; arm++)
-            row_of(course, course->pulls, e)[arm] = (double)rung;
-        course->stage_count = e + 1;
         before = rung;
         rung = tacit_bounds_next_rung(rung, LADDER_GROWTH);
     }
@@ -164,11 +169,8 @@ static void lay_sums(struct course *course)
     for (uint32_t e = 0; e < TACIT_BOUNDS_RELEASES_MAX && releases < most; e++) {
         struct tacit_bounds_noise noise;
         struct tacit_bounds_sum const sum = tacit_vote_pool_sum(&config, releases, &noise);
-        stage_exact(course, e, sum, &noise,
+        stage_exact(course, sum.pulls, sum, &noise,
                     tacit_bounds_level(config.arm_count, e + 1, config.failure));
-        for (uint32_t arm = 0; arm < course->arms; arm++)
-            row_of(course, course->pulls, e)[arm] = (double)sum.pulls;
-        course->stage_count = e + 1;
         releases = tacit_bounds_next_rung(releases, config.growth);
     }
 }
@@ -193,10 +195,10 @@ static void lay_rounds(struct course *course)
 
 /* ---- What players do together ---- */
 
-/* Chance that a player has not dropped the arm by itself after this stage, nor have the votes. */
-static double left_after(const struct course *course, uint32_t stage, uint32_t arm)
+/* Chance that a player has not dropped the arm by itself before this stage, nor have the votes. */
+static double left_before(const struct course *course, uint32_t stage, uint32_t arm)
 {
-    double const gone = row_of(course, course->gone, stage)[arm];
+    double const gone = before_of(course, course->gone, stage, arm);
     return arm == course->best ? 1 : (1 - gone) * (1 - chance_out(course, gone));
 }
 
@@ -207,14 +209,13 @@ static void count_samples(struct course *course)
     for (uint32_t stage = 0; stage < course->stage_count; stage++) {
         double *const gone = row_of(course, course->gone, stage);
         for (uint32_t arm = 0; arm < course->arms; arm++) {
-            double const before = stage == 0 ? 0 : row_of(course, course->pulls, stage - 1)[arm];
-            double const left = stage == 0 ? 1 : left_after(course, stage - 1, arm);
-            double const more = (row_of(course, course->pulls, stage)[arm] - before) * left;
+            double const before = before_of(course, course->pulls, stage, arm);
+            double const more = (row_of(course, course->pulls, stage)[arm] - before) *
+                                left_before(course, stage, arm);
             row_of(course, course->played, stage)[arm] =
-                more + (stage == 0 ? 0 : row_of(course, course->played, stage - 1)[arm]);
+                more + before_of(course, course->played, stage, arm);
             samples += more;
-            if (stage > 0)
-                gone[arm] = fmax(gone[arm], row_of(course, course->gone, stage - 1)[arm]);
+            gone[arm] = fmax(gone[arm], before_of(course, course->gone, stage, arm));
         }
         course->samples[stage] = samples;
     }
@@ -242,7 +243,7 @@ static double chance_decided(const struct course *course, double own)
     for (uint32_t arm = 0; arm < course->arms && decided > 0; arm++) {
         double gone = 0;
         for (uint32_t stage = 0; arm != course->best && stage < course->stage_count; stage++) {
-            double const before = stage == 0 ? 0 : row_of(course, course->gone, stage - 1)[arm];
+            double const before = before_of(course, course->gone, stage, arm);
             double const now = row_of(course, course->gone, stage)[arm];
             gone += now > before ? (now - before) *
                                        chance_reached(course, own, samples_with(course, stage, arm))
@@ -280,8 +281,8 @@ static double own_regret(const struct course *course, double own)
         double const room = course->samples[stage] - from;
         double const part = room > 0 ? fmin(fmax((own - from) / room, 0), 1) : 0;
         for (uint32_t arm = 0; arm < course->arms; arm++) {
-            double const before = stage == 0 ? 0 : row_of(course, course->pulls, stage - 1)[arm];
-            double const left = stage == 0 ? 1 : left_after(course, stage - 1, arm);
+            double const before = before_of(course, course->pulls, stage, arm);
+            double const left = left_before(course, stage, arm);
             regret += part * left * (row_of(course, course->pulls, stage)[arm] - before) *
                       gap_of(course, arm);
         }
@@ -335,33 +336,24 @@ static bool find_best(struct course *course, const double *means)
     return alike == 1;
 }
 
-static void free_course(struct course *course)
-{
-    free(course->means);
-    free(course->gone);
-    free(course->pulls);
-    free(course->played);
-    free(course->samples);
-}
-
-/* False: there is no formula for this file, or no memory; free_course in any case. */
+/* False: there is no formula for this file, or no memory; what there is of it is to be deleted. */
 static bool lay_course(const struct tacit_experiment *experiment, struct course *course)
 {
     struct vote_plan const *const plan = experiment->plan;
-    *course = (struct course){.world = &plan->world,
+    void *const memory = tacit_sim_new(NULL, 1, 1);
+    *course = (struct course){.memory = memory,
+                              .world = &plan->world,
                               .epsilon = experiment->epsilon_per_reward,
                               .arms = experiment->sim.env.arm_count};
-    if (!has_formula(experiment))
+    if (memory == NULL || !has_formula(experiment))
         return false;
     size_t const cells = (size_t)STAGES_MAX * course->arms;
-    course->means = calloc(course->arms, sizeof(double));
-    course->gone = calloc(cells, sizeof(double));
-    course->pulls = calloc(cells, sizeof(double));
-    course->played = calloc(cells, sizeof(double));
-    course->samples = calloc(STAGES_MAX, sizeof(double));
-    if (course->means == NULL || course->gone == NULL || course->pulls == NULL ||
-        course->played == NULL || course->samples == NULL ||
-        !find_best(course, experiment->global_means))
+    course->means = tacit_sim_new(memory, course->arms, sizeof(double));
+    course->gone = tacit_sim_new(memory, cells, sizeof(double));
+    course->pulls = tacit_sim_new(memory, cells, sizeof(double));
+    course->played = tacit_sim_new(memory, cells, sizeof(double));
+    course->samples = tacit_sim_new(memory, STAGES_MAX, sizeof(double));
+    if (!tacit_sim_is_whole(memory) || !find_best(course, experiment->global_means))
         return false;
     count_learners(plan, course);
     if (plan->world.sharing == VOTE_SHARING_SUMS)
@@ -397,7 +389,7 @@ double vote_forecast(const struct tacit_experiment *experiment)
         double const own = own_needed(&course);
         samples = ceil(samples_of_all(&course, own));
     }
-    free_course(&course);
+    tacit_sim_delete(course.memory);
     return samples <= (double)TACIT_HORIZON_MAX ? samples : NAN;
 }
 
@@ -412,6 +404,6 @@ double vote_forecast_regret(const struct tacit_experiment *experiment)
         double const learners = is_one ? 1 : course.world->player_count;
         regret = learners * own_regret(&course, horizon / learners);
     }
-    free_course(&course);
+    tacit_sim_delete(course.memory);
     return regret;
 }

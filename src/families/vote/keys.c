@@ -93,15 +93,9 @@ static void read_protocol(struct config_reader *reader, const struct config_node
 static void read_votes(struct config_reader *reader, const struct config_node *protocol,
                        struct vote_keys *keys)
 {
-    static const struct config_choice rules[] = {{"floor", VOTE_RULE_FLOOR},
-                                                 {"committee", VOTE_RULE_COMMITTEE},
-                                                 {"binomial", VOTE_RULE_BINOMIAL},
-                                                 {"cheapest", VOTE_RULE_CHEAPEST},
-                                                 {NULL, 0}};
-    keys->threshold.rule = VOTE_RULE_FLOOR;
-    vote_read_rule(reader, protocol, "protocol.votes", rules, &keys->threshold);
+    bool const derives =
+        vote_read_rule(reader, protocol, "protocol.votes", VOTE_RULE_FLOOR, &keys->threshold);
     enum vote_rule const rule = keys->threshold.rule;
-    bool const derives = rule == VOTE_RULE_CHEAPEST || rule == VOTE_RULE_NUMBER;
     if (keys->world.sharing == VOTE_SHARING_VOTES && !derives && keys->threshold.eta <= 0)
         config_reader_fail(reader, protocol, "protocol.eta",
                            "is missing: the failure that each player allows itself, like 0.9; or "

@@ -1,4 +1,5 @@
 /* Private votes over a hub that grants, as the daemons drive them (live/protocol.h). */
+#include "../../live/player.h"
 #include "../../live/protocol.h"
 #include "live_keys.h"
 #include <stdlib.h>
@@ -54,9 +55,7 @@ static enum tacit_status site_configure(struct live_site *site)
 {
     struct vote_site *const own = site->own;
     struct tacit_wire_vote_run const *const run = site->run;
-    enum tacit_status const status = live_site_mechanism(&site->config, &site->mechanism);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(live_site_mechanism(&site->config, &site->mechanism));
     own->core = (struct tacit_vote_site_config){
         .player = {.run_id = run->run_id,
                    .player_id = run->agent,
@@ -116,24 +115,18 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    void *message, const struct tacit_entropy *entropy,
                                    struct live_site_update *update)
 {
-    struct tacit_event core_event = {
-        .now_us = event->now_us, .kind = live_event_kind(event), .keys = event->keys};
     struct tacit_vote_site_update core_update;
     struct tacit_vote_hub_message *const vote_message = message;
     struct tacit_vote_site_view view;
     if (vote_message != NULL && !is_addressed_rightly(vote_message))
         return TACIT_MALFORMED;
     tacit_vote_site_view(site->state, &view);
-    if (core_event.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
-        core_event.as.term = view.term + (event->as.begins_term ? 1 : 0);
-    else if (core_event.kind == TACIT_EVENT_REWARD)
-        core_event.as.reward = live_event_reward(site, event);
-    else if (core_event.kind == TACIT_EVENT_EXPLOITED)
-        core_event.as.exploited_count = event->as.exploited_count;
-    else if (core_event.kind == TACIT_EVENT_RECEIVE)
-        core_event.as.message = vote_message;
-    if (vote_message != NULL)
+    struct tacit_event core_event =
+        live_player_event(site, event, &(struct tacit_round_view){.term = view.term}, TACIT_NO_ARM);
+    if (vote_message != NULL) {
         vote_message->term = view.term; /* as its envelope said */
+        core_event.as.message = vote_message;
+    }
     enum tacit_status const status =
         tacit_vote_site_step(site->state, &core_event, entropy, &core_update);
     update->persist = core_update.persist;

@@ -57,14 +57,7 @@ static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, N
 static void read_votes(struct config_reader *reader, const struct config_node *run,
                        struct vote_threshold *threshold)
 {
-    static const struct config_choice rules[] = {{"committee", VOTE_RULE_COMMITTEE},
-                                                 {"binomial", VOTE_RULE_BINOMIAL},
-                                                 {"cheapest", VOTE_RULE_CHEAPEST},
-                                                 {NULL, 0}};
-    threshold->rule = VOTE_RULE_COMMITTEE;
-    vote_read_rule(reader, run, "run.votes", rules, threshold);
-    enum vote_rule const rule = threshold->rule;
-    bool const derives = rule == VOTE_RULE_CHEAPEST || rule == VOTE_RULE_NUMBER;
+    bool const derives = vote_read_rule(reader, run, "run.votes", VOTE_RULE_COMMITTEE, threshold);
     if (derives && threshold->eta > 0)
         config_reader_refuse(
             reader, "run.eta",

@@ -43,10 +43,27 @@ static struct tacit_vote_noised_config config_of(const struct vote_world *world,
                                              .tick_us = TICK_US};
 }
 
+/* What a player still has to pull of its plan; its core is behind it. */
+struct plan {
+    uint64_t left_count;
+    uint32_t turn;    /* where the round robin over the plan is */
+    uint32_t settled; /* the arm that is played without a plan; TACIT_NO_ARM: not looked up */
+    /* left K | core */
+    uint64_t words[];
+};
+
 static size_t player_bytes(const struct vote_world *world)
 {
     struct tacit_vote_noised_config const config = config_of(world, 0);
-    return tacit_vote_noised_size(&config);
+    size_t const core = tacit_vote_noised_size(&config);
+    size_t const left = world->subroutine.arm_count * sizeof(uint64_t);
+    return core > 0 ? sizeof(struct plan) + left + core : 0;
+}
+
+static struct tacit_vote_noised *core_of(const struct vote_loop *loop, uint32_t player)
+{
+    struct plan *const plan = vote_loop_player(loop, player);
+    return (struct tacit_vote_noised *)(void *)(plan->words + loop->world->subroutine.arm_count);
 }
 
 /* ---- The pool, of sums ---- */
@@ -67,6 +84,8 @@ static size_t pool_bytes(const struct vote_world *world)
 
 static size_t shared_bytes(const struct vote_world *world)
 {
+    if (!has_sums(world))
+        return vote_loop_board_bytes(world);
     size_t const pool = pool_bytes(world);
     size_t const words = 2 * TACIT_BITS_WORDS(world->player_count) + world->subroutine.arm_count;
     bool const has_round = pool > 0 && world->together > 0;
@@ -89,10 +108,12 @@ static int64_t *totals_of(const struct vote_loop *loop)
     return (int64_t *)(void *)(waiting_of(loop) + TACIT_BITS_WORDS(loop->world->player_count));
 }
 
-/* vote_rule.share: loop->shared becomes an empty pool, and with two aggregators an empty round. */
+/* Of sums: an empty pool, and with two aggregators an empty round. */
 static enum tacit_status share(struct vote_loop *loop)
 {
     struct vote_world const *const world = loop->world;
+    if (!has_sums(world))
+        return vote_loop_share_board(loop);
     struct tacit_vote_pool_config const config = vote_pool_config(world);
     if (world->together > 0) {
         struct round *const round = round_of(loop);
@@ -108,13 +129,11 @@ static enum tacit_status share(struct vote_loop *loop)
 static void publish(struct vote_loop *loop, struct tacit_vote_release release)
 {
     struct tacit_vote_pool_view view;
-    tacit_vote_pool_view(loop->shared, &view);
-    release.number = view.release_count;
-    enum tacit_status const status = tacit_vote_pool_add(loop->shared, &release);
+    enum tacit_status const status = tacit_vote_pool_add(loop->shared, release);
     TACIT_ASSERT(status == TACIT_OK);
     loop->outcome->messages += tacit_bits_count(release.arms, loop->world->subroutine.arm_count);
     tacit_vote_pool_view(loop->shared, &view);
-    vote_loop_out(loop, view.active, view.active_count);
+    vote_note_left(loop->world, loop->outcome, loop->trace, view.active);
 }
 
 /* The round has all its players: its total, of the arms that are left, is the pool's next release.
@@ -133,23 +152,23 @@ static void close_round(struct vote_loop *loop)
             totals[arm] = 0;
     loop->outcome->messages += 2;
     loop->outcome->messages_hub += 2;
-    publish(loop, (struct tacit_vote_release){.arms = view.active, .sums = totals});
+    publish(loop, (struct tacit_vote_release){view.active, totals});
     round->count = 0;
     memset(round->words, 0, TACIT_BITS_WORDS(loop->world->player_count) * sizeof(uint64_t));
     memset(totals, 0, arms * sizeof *totals);
 }
 
 /* What a player masks goes to the hub. */
-static void add_up(struct vote_loop *loop, const struct tacit_vote_release *release)
+static void add_up(struct vote_loop *loop, uint32_t player, struct tacit_vote_release release)
 {
     struct round *const round = round_of(loop);
     uint32_t const arms = loop->world->subroutine.arm_count;
-    TACIT_ASSERT(!tacit_bits_has(round->words, release->from));
-    tacit_bits_add(round->words, release->from);
+    TACIT_ASSERT(!tacit_bits_has(round->words, player));
+    tacit_bits_add(round->words, player);
     round->count++;
     for (uint32_t arm = 0; arm < arms; arm++)
-        totals_of(loop)[arm] += release->sums[arm];
-    uint64_t const numbers = tacit_bits_count(release->arms, arms);
+        totals_of(loop)[arm] += release.sums[arm];
+    uint64_t const numbers = tacit_bits_count(release.arms, arms);
     loop->outcome->messages += numbers;
     loop->outcome->messages_hub += numbers;
     if (round->count == loop->world->together)
@@ -158,17 +177,31 @@ static void add_up(struct vote_loop *loop, const struct tacit_vote_release *rele
 
 /* ---- Players ---- */
 
+/* The player has this plan from now on. */
+static void begin_plan(const struct vote_loop *loop, struct plan *plan,
+                       const struct tacit_vote_noised_update *update)
+{
+    memset(plan->words, 0, loop->world->subroutine.arm_count * sizeof plan->words[0]);
+    plan->left_count = 0;
+    plan->settled = TACIT_NO_ARM;
+    TACIT_ASSERT(update->plan_count <= loop->world->subroutine.arm_count);
+    for (uint32_t i = 0; i < update->plan_count; i++) {
+        plan->words[update->plan[i].arm] = update->plan[i].count;
+        plan->left_count += update->plan[i].count;
+    }
+}
+
 static struct tacit_vote_noised_update step(struct vote_loop *loop, uint32_t player,
                                             const struct tacit_vote_event *event)
 {
     struct tacit_entropy const entropy = tacit_rng_entropy(&loop->chances[player]);
     struct tacit_vote_noised_update update;
-    enum tacit_status const status = tacit_vote_noised_step(
-        vote_loop_player(loop, player), has_sums(loop->world) ? NULL : loop->shared, event,
-        &entropy, &update);
+    enum tacit_status const status =
+        tacit_vote_noised_step(core_of(loop, player), has_sums(loop->world) ? NULL : loop->shared,
+                               event, &entropy, &update);
     TACIT_ASSERT(status == TACIT_OK);
     if (update.replan)
-        vote_loop_plan(loop, player, update.plan, update.plan_count);
+        begin_plan(loop, vote_loop_player(loop, player), &update);
     return update;
 }
 
@@ -176,14 +209,12 @@ static struct tacit_vote_noised_update step(struct vote_loop *loop, uint32_t pla
 static void grant(struct vote_loop *loop, uint32_t player, uint64_t now_us)
 {
     struct tacit_vote_noised_view view;
-    tacit_vote_noised_view(vote_loop_player(loop, player), &view);
+    tacit_vote_noised_view(core_of(loop, player), &view);
     TACIT_ASSERT(view.waiting);
-    struct tacit_vote_message const granted = {
-        .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .to = player, .draw = view.draw};
     struct tacit_vote_noised_update update =
         step(loop, player,
              &(struct tacit_vote_event){
-                 .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &granted});
+                 .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.granted = view.draw});
     if (update.deadline_us == TACIT_NEVER)
         return;
     update =
@@ -193,7 +224,7 @@ static void grant(struct vote_loop *loop, uint32_t player, uint64_t now_us)
     if (!has_sums(loop->world))
         vote_loop_on_marks(loop, update.marks_new);
     else if (loop->world->together > 0)
-        add_up(loop, &update.release);
+        add_up(loop, player, update.release);
     else
         publish(loop, update.release);
 }
@@ -229,42 +260,46 @@ static void drive(struct vote_loop *loop, uint32_t player, const struct tacit_vo
 static enum tacit_status start(struct vote_loop *loop, uint32_t player)
 {
     struct tacit_vote_noised_config const config = config_of(loop->world, player);
-    enum tacit_status const status =
-        tacit_vote_noised_init(vote_loop_player(loop, player), &config);
-    if (status == TACIT_OK)
-        drive(loop, player, &(struct tacit_vote_event){.kind = TACIT_EVENT_START});
-    return status;
+    TACIT_TRY(tacit_vote_noised_init(core_of(loop, player), &config));
+    drive(loop, player, &(struct tacit_vote_event){.kind = TACIT_EVENT_START});
+    return TACIT_OK;
 }
 
-/* Votes: the best of what the player has noised. */
-static uint32_t answer_of_votes(const struct vote_loop *loop, uint32_t player,
-                                const uint64_t **left)
+/* Votes: the best of what the player has noised. Sums: the largest of all published ones; of equal
+ * ones the lowest index. */
+static uint32_t answer(const struct vote_loop *loop, uint32_t player, const uint64_t **left)
 {
     struct tacit_vote_noised_view view;
-    tacit_vote_noised_view(vote_loop_player(loop, player), &view);
+    struct tacit_vote_pool_view pool;
+    uint32_t const arms = loop->world->subroutine.arm_count;
+    tacit_vote_noised_view(core_of(loop, player), &view);
     *left = view.active;
-    return tacit_vote_noised_best(vote_loop_player(loop, player));
+    if (!has_sums(loop->world))
+        return tacit_vote_noised_best(core_of(loop, player));
+    tacit_vote_pool_view(loop->shared, &pool);
+    *left = pool.active;
+    uint32_t best = tacit_bits_next(pool.active, arms, 0);
+    TACIT_BITS_EACH (arm, pool.active, arms)
+        best = pool.sums[arm] > pool.sums[best] ? arm : best;
+    return best;
 }
 
-/* Sums: the largest of all published ones; of equal ones the lowest index. */
-static uint32_t answer_of_sums(const struct vote_loop *loop, uint32_t player, const uint64_t **left)
+static uint32_t next_of_plan(const struct vote_loop *loop, struct plan *plan)
 {
-    struct tacit_vote_pool_view view;
     uint32_t const arms = loop->world->subroutine.arm_count;
-    (void)player;
-    tacit_vote_pool_view(loop->shared, &view);
-    *left = view.active;
-    uint32_t best = tacit_bits_next(view.active, arms, 0);
-    TACIT_BITS_EACH (arm, view.active, arms)
-        best = view.sums[arm] > view.sums[best] ? arm : best;
-    return best;
+    TACIT_ASSERT(plan->left_count > 0);
+    while (plan->words[plan->turn] == 0)
+        plan->turn = (plan->turn + 1) % arms;
+    uint32_t const arm = plan->turn;
+    plan->turn = (plan->turn + 1) % arms;
+    return arm;
 }
 
 /* The arms of the plan in turn; without a plan the answer, which stays that of votes until there is
  * another plan. */
 static uint32_t offer(struct vote_loop *loop, uint32_t player)
 {
-    struct vote_plan_left *const own = &loop->plans[player];
+    struct plan *const plan = vote_loop_player(loop, player);
     uint64_t const *left;
     struct tacit_vote_pool_view view;
     struct tacit_vote_event event = {.now_us = loop->outcome->samples * 2,
@@ -274,45 +309,40 @@ static uint32_t offer(struct vote_loop *loop, uint32_t player)
         event.as.standing = (struct tacit_vote_standing){view.active, UINT64_MAX};
     }
     drive(loop, player, &event);
-    if (own->left_count > 0)
-        return vote_loop_turn(loop, player);
-    if (has_sums(loop->world))
-        return answer_of_sums(loop, player, &left);
-    if (own->settled == TACIT_NO_ARM)
-        own->settled = answer_of_votes(loop, player, &left);
-    return own->settled;
+    if (plan->left_count > 0)
+        return next_of_plan(loop, plan);
+    if (has_sums(loop->world) || plan->settled == TACIT_NO_ARM)
+        plan->settled = answer(loop, player, &left);
+    return plan->settled;
 }
 
+/* It counts if something was left of the plan. */
 static void reward(struct vote_loop *loop, uint32_t player, uint32_t arm, double reward)
 {
+    struct plan *const plan = vote_loop_player(loop, player);
+    if (plan->left_count == 0)
+        return;
+    TACIT_ASSERT(plan->words[arm] > 0);
+    plan->words[arm]--;
+    plan->left_count--;
     struct tacit_vote_event event = {.now_us = loop->outcome->samples * 2 - 1,
-                                     .kind = TACIT_EVENT_REWARD};
-    if (vote_loop_count(loop, player, arm, reward, &event.as.reward))
-        drive(loop, player, &event);
+                                     .kind = TACIT_EVENT_REWARD,
+                                     .as.reward = {.arm = arm, .count = 1}};
+    tacit_sum_add_reward(&loop->world->mechanism->scale, &event.as.reward.sum, reward, 1);
+    drive(loop, player, &event);
 }
 
 static bool is_decided(const struct vote_loop *loop, uint32_t player)
 {
-    return tacit_vote_noised_is_decided(vote_loop_player(loop, player));
+    return tacit_vote_noised_is_decided(core_of(loop, player));
 }
 
-const struct vote_loop_rule vote_private_rule = {.chance_purpose = TACIT_PURPOSE_NOISE,
-                                                 .player_bytes = player_bytes,
-                                                 .shared_bytes = vote_loop_board_bytes,
-                                                 .share = vote_loop_share_board,
-                                                 .start = start,
-                                                 .offer = offer,
-                                                 .reward = reward,
-                                                 .reset = vote_loop_reset_board,
-                                                 .is_decided = is_decided,
-                                                 .answer = answer_of_votes};
-
-const struct vote_loop_rule vote_sums_rule = {.chance_purpose = TACIT_PURPOSE_NOISE,
-                                              .player_bytes = player_bytes,
-                                              .shared_bytes = shared_bytes,
-                                              .share = share,
-                                              .start = start,
-                                              .offer = offer,
-                                              .reward = reward,
-                                              .is_decided = is_decided,
-                                              .answer = answer_of_sums};
+const struct vote_loop_rule vote_noised_rule = {.chance_purpose = TACIT_PURPOSE_NOISE,
+                                                .player_bytes = player_bytes,
+                                                .shared_bytes = shared_bytes,
+                                                .share = share,
+                                                .start = start,
+                                                .offer = offer,
+                                                .reward = reward,
+                                                .is_decided = is_decided,
+                                                .answer = answer};

@@ -1,16 +1,18 @@
-/* Votes of raw rewards (Alg. 2), and one learner that sees every reward (0-PRIVACY). */
+/* Votes of raw rewards (Alg. 2), each player alone (1-PRIVACY), and one learner that sees every
+ * reward (0-PRIVACY): a player alone, too, who is active in everybody's name. */
 #include "loop.h"
 
-/* ---- Alg. 2, or each player alone ---- */
-
+/* Randomised response keeps the order of the means and makes each gap smaller by 1 - 2 flip. */
 static struct tacit_vote_config config_of(const struct vote_world *world, uint32_t player)
 {
     bool const votes = world->sharing == VOTE_SHARING_VOTES;
-    return (struct tacit_vote_config){.player_id = player,
-                                      .player_count = world->player_count,
-                                      .sharing = votes ? TACIT_VOTE_SHARING_VOTES
-                                                       : TACIT_VOTE_SHARING_NONE,
-                                      .subroutine = world->subroutine};
+    struct tacit_vote_config config = {.player_id = player,
+                                       .player_count = world->player_count,
+                                       .sharing = votes ? TACIT_VOTE_SHARING_VOTES
+                                                        : TACIT_VOTE_SHARING_NONE,
+                                       .subroutine = world->subroutine};
+    config.subroutine.accuracy *= 1 - 2 * world->flip;
+    return config;
 }
 
 static size_t player_bytes(const struct vote_world *world)
@@ -36,13 +38,26 @@ static uint32_t offer(struct vote_loop *loop, uint32_t player)
     return arm;
 }
 
+/* 0-PRIVACY: what all see of a reward. With randomised response it is 0 or 1 with the reward's mean
+ * first (Gajane, Urvoy, Kaufmann 2018, for rewards that are 0 or 1). */
+static double shared_reward(struct vote_loop *loop, uint32_t player, double reward)
+{
+    double const flip = loop->world->flip;
+    if (flip <= 0)
+        return reward;
+    bool const is_one = tacit_rng_bernoulli(&loop->rewards[player], reward);
+    return is_one != tacit_rng_bernoulli(&loop->rewards[player], flip) ? 1.0 : 0.0;
+}
+
 /* Alg. 2 l. 13-21. */
 static void reward(struct vote_loop *loop, uint32_t player, uint32_t arm, double reward)
 {
-    uint32_t const marks_new =
-        tacit_vote_player_reward(vote_loop_player(loop, player), loop->shared, arm, reward);
+    uint32_t const marks_new = tacit_vote_player_reward(
+        vote_loop_player(loop, player), loop->shared, arm, shared_reward(loop, player, reward));
     if (marks_new > 0)
         vote_loop_on_marks(loop, marks_new);
+    if (loop->is_one)
+        loop->outcome->messages++;
 }
 
 static bool is_decided(const struct vote_loop *loop, uint32_t player)
@@ -65,86 +80,5 @@ const struct vote_loop_rule vote_plain_rule = {.chance_purpose = VOTE_PURPOSE_OR
                                                .start = start,
                                                .offer = offer,
                                                .reward = reward,
-                                               .reset = vote_loop_reset_board,
                                                .is_decided = is_decided,
                                                .answer = answer};
-
-/* ---- 0-PRIVACY: one learner ---- */
-
-/* Randomised response keeps the order of the means and makes each gap smaller by 1 - 2 flip. */
-static struct tacit_best_arm_config learner_config(const struct vote_world *world)
-{
-    struct tacit_best_arm_config config = world->subroutine;
-    config.accuracy *= 1 - 2 * world->flip;
-    return config;
-}
-
-static size_t learner_bytes(const struct vote_world *world)
-{
-    struct tacit_best_arm_config const config = learner_config(world);
-    return tacit_best_arm_size(&config);
-}
-
-static enum tacit_status start_learner(struct vote_loop *loop, uint32_t learner)
-{
-    struct tacit_best_arm_config const config = learner_config(loop->world);
-    return tacit_best_arm_init(vote_loop_player(loop, learner), &config);
-}
-
-static uint32_t offer_learner(struct vote_loop *loop, uint32_t learner)
-{
-    struct tacit_entropy const entropy = tacit_rng_entropy(&loop->chances[learner]);
-    uint32_t arm;
-    enum tacit_status const status =
-        tacit_best_arm_next(vote_loop_player(loop, learner), &entropy, &arm);
-    TACIT_ASSERT(status == TACIT_OK);
-    return arm;
-}
-
-/* What all see of a reward. With randomised response it is 0 or 1 with the reward's mean first
- * (Gajane, Urvoy, Kaufmann 2018, for rewards that are 0 or 1). */
-static double shared_reward(struct vote_loop *loop, uint32_t learner, double reward)
-{
-    double const flip = loop->world->flip;
-    if (flip <= 0)
-        return reward;
-    bool const is_one = tacit_rng_bernoulli(&loop->rewards[learner], reward);
-    return is_one != tacit_rng_bernoulli(&loop->rewards[learner], flip) ? 1.0 : 0.0;
-}
-
-static void reward_learner(struct vote_loop *loop, uint32_t learner, uint32_t arm, double reward)
-{
-    enum tacit_status const status = tacit_best_arm_observe(vote_loop_player(loop, learner), arm,
-                                                            shared_reward(loop, learner, reward));
-    TACIT_ASSERT(status == TACIT_OK);
-    loop->outcome->messages++;
-}
-
-static void reset_learner(struct vote_loop *loop)
-{
-    tacit_best_arm_reset(vote_loop_player(loop, 0));
-}
-
-static bool is_learner_decided(const struct vote_loop *loop, uint32_t learner)
-{
-    return tacit_best_arm_is_decided(vote_loop_player(loop, learner));
-}
-
-static uint32_t answer_learner(const struct vote_loop *loop, uint32_t learner,
-                               const uint64_t **left)
-{
-    struct tacit_best_arm_view view;
-    tacit_best_arm_view(vote_loop_player(loop, learner), &view);
-    *left = view.remaining;
-    return view.answer;
-}
-
-const struct vote_loop_rule vote_learner_rule = {.is_one = true,
-                                                 .chance_purpose = VOTE_PURPOSE_ORDER,
-                                                 .player_bytes = learner_bytes,
-                                                 .start = start_learner,
-                                                 .offer = offer_learner,
-                                                 .reward = reward_learner,
-                                                 .reset = reset_learner,
-                                                 .is_decided = is_learner_decided,
-                                                 .answer = answer_learner};

@@ -152,9 +152,7 @@ static enum tacit_status settle_mechanism(struct tacit_experiment *experiment,
     experiment->epsilon_per_reward = INFINITY;
     if (config->privacy != TACIT_PRIVACY_SOUND)
         return tacit_mechanism_init(&experiment->mechanism, &none);
-    enum tacit_status const status = tacit_experiment_protect(experiment, config->epsilon, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_experiment_protect(experiment, config->epsilon, error));
     plan->mechanism = experiment->mechanism;
     if (plan->world.sharing == VOTE_SHARING_ALL)
         plan->world.flip =
@@ -176,10 +174,9 @@ static enum tacit_status settle_aggregators(struct tacit_experiment *experiment,
         return tacit_experiment_refuse(experiment, "privacy.trust",
                                        "two aggregators add up sums; allowed with sharing: sums",
                                        error);
-    enum tacit_status const status =
-        tacit_experiment_site_mechanism(experiment, &plan->mechanism, error);
-    if (status != TACIT_OK || !experiment->promise.trust.has_helper)
-        return status;
+    TACIT_TRY(tacit_experiment_site_mechanism(experiment, &plan->mechanism, error));
+    if (!experiment->promise.trust.has_helper)
+        return TACIT_OK;
     world->aggregators =
         (struct tacit_sim_aggregators){.are_two = true, .mechanism = experiment->mechanism};
     world->floor_milli = experiment->config->floor_milli;
@@ -196,28 +193,20 @@ enum tacit_status vote_make_plan(struct tacit_experiment *experiment, struct tac
     if (plan == NULL)
         return TACIT_MEMORY;
     fill_world(experiment, keys, plan);
-    enum tacit_status status = settle_mechanism(experiment, plan, error);
-    if (status == TACIT_OK)
-        status = settle_aggregators(experiment, plan, error);
-    if (status == TACIT_OK)
-        status = check_rewards(experiment, error);
-    if (status == TACIT_OK)
-        status = settle_failure(experiment, keys, plan, error);
-    if (status == TACIT_OK)
-        status = check_resets(experiment, keys, plan, error);
-    if (status == TACIT_OK)
-        status = choose_committee(experiment, keys, plan, error);
-    if (status == TACIT_OK && keys->world.sharing == VOTE_SHARING_SUMS) {
+    TACIT_TRY(settle_mechanism(experiment, plan, error));
+    TACIT_TRY(settle_aggregators(experiment, plan, error));
+    TACIT_TRY(check_rewards(experiment, error));
+    TACIT_TRY(settle_failure(experiment, keys, plan, error));
+    TACIT_TRY(check_resets(experiment, keys, plan, error));
+    TACIT_TRY(choose_committee(experiment, keys, plan, error));
+    if (keys->world.sharing == VOTE_SHARING_SUMS) {
         struct tacit_vote_pool_config const pool = vote_pool_config(&plan->world);
         plan->world.block = tacit_vote_pool_block(&pool);
     }
-    if (status == TACIT_OK && !groups_have_players(&plan->world))
-        status = tacit_experiment_refuse(experiment, "activation.groups",
-                                         "a group has no player; allowed: more agents, or larger "
-                                         "shares",
-                                         error);
-    if (status != TACIT_OK)
-        return status;
+    if (!groups_have_players(&plan->world))
+        return tacit_experiment_refuse(
+            experiment, "activation.groups",
+            "a group has no player; allowed: more agents, or larger shares", error);
     promise(experiment, keys->world.sharing);
     experiment->pull_count = (double)experiment->sim.horizon; /* one active player a sample */
     return TACIT_OK;

@@ -132,7 +132,7 @@ enum tacit_status vote_finish(const struct vote_world *world, struct vote_outcom
         best += gap <= VOTE_SAME_MEAN ? 1u : 0u;
         near += gap <= world->subroutine.accuracy + VOTE_SAME_MEAN ? 1u : 0u;
         counts[arm]++;
-        if (end->trace != NULL && end->trace->winners != NULL)
+        if (end->trace != NULL)
             end->trace->winners[arm]++;
     }
     outcome->ended = end->single_count == players;
@@ -157,13 +157,4 @@ struct tacit_vote_board_config vote_board_config(const struct vote_world *world)
                                             .arm_count = world->subroutine.arm_count,
                                             .votes_needed = world->votes_needed,
                                             .committee = world->committee};
-}
-
-void vote_board_reset(struct tacit_vote_board *board, uint64_t reset)
-{
-    TACIT_ASSERT(reset > 0);
-    struct tacit_vote_message const message = {
-        .kind = TACIT_VOTE_RESET, .from = TACIT_HUB, .to = TACIT_EVERYONE, .reset = reset};
-    enum tacit_status const status = tacit_vote_board_apply(board, &message, NULL);
-    TACIT_ASSERT(status == TACIT_OK);
 }

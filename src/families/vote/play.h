@@ -83,7 +83,7 @@ struct vote_outcome {
     double near_share;     /* players whose arm is epsilon-optimal at the end */
 };
 
-/* What a loop may report as it goes, for figures; NULL members are left out. */
+/* What a loop reports as it goes, for figures. */
 struct vote_trace {
     uint64_t *samples_of_arm;    /* K: plays of each arm */
     uint64_t *voted_out_at;      /* K: the sample after which the arm was out; 0: never */
@@ -102,7 +102,7 @@ struct vote_trace {
 static inline void vote_trace_left(const struct vote_trace *trace, const uint64_t *arms,
                                    uint32_t arm_count)
 {
-    if (trace == NULL || trace->left == NULL)
+    if (trace == NULL)
         return;
     for (uint32_t arm = 0; arm < arm_count; arm++)
         trace->left[arm] += tacit_bits_has(arms, arm) ? 1u : 0u;
@@ -114,28 +114,41 @@ static inline void vote_trace_play(const struct vote_trace *trace, uint32_t play
 {
     if (trace == NULL)
         return;
-    if (trace->samples_of_arm != NULL)
-        trace->samples_of_arm[arm]++;
-    if (trace->samples_of_player != NULL && !was_single)
+    trace->samples_of_arm[arm]++;
+    if (!was_single)
         trace->samples_of_player[player]++;
 }
 
-/* Which arms are out after so many samples: `left` has the others. */
-static inline void vote_trace_out(const struct vote_trace *trace, const uint64_t *left,
-                                  uint32_t arm_count, uint64_t samples)
+/* The voted set, or the pool, has these arms left: has it one for the first time, and which others
+ * went now? */
+static inline void vote_note_left(const struct vote_world *world, struct vote_outcome *outcome,
+                                  const struct vote_trace *trace, const uint64_t *left)
 {
-    if (trace == NULL || trace->voted_out_at == NULL)
+    uint32_t const arms = world->subroutine.arm_count;
+    if (!outcome->voted && tacit_bits_count(left, arms) == 1) {
+        outcome->voted = true;
+        outcome->samples_vote = outcome->samples;
+    }
+    if (trace == NULL)
         return;
-    for (uint32_t arm = 0; arm < arm_count; arm++)
+    for (uint32_t arm = 0; arm < arms; arm++)
         if (!tacit_bits_has(left, arm) && trace->voted_out_at[arm] == 0)
-            trace->voted_out_at[arm] = samples;
+            trace->voted_out_at[arm] = outcome->samples;
+}
+
+/* Until every player has one arm; with resets to the horizon. */
+static inline bool vote_goes_on(const struct vote_world *world, const struct vote_outcome *outcome,
+                                uint32_t single_count)
+{
+    return outcome->samples < world->horizon &&
+           (single_count < world->player_count || world->reset_probability > 0);
 }
 
 /* How many votes each arm has after so many samples. */
 static inline void vote_trace_counts(const struct vote_trace *trace, const uint32_t *counts,
                                      const struct vote_world *world, uint64_t samples)
 {
-    if (trace == NULL || trace->first_vote_at == NULL || trace->half_votes_at == NULL)
+    if (trace == NULL)
         return;
     uint32_t const half = world->votes_needed / 2 + world->votes_needed % 2;
     for (uint32_t arm = 0; arm < world->subroutine.arm_count; arm++) {
@@ -150,7 +163,7 @@ static inline void vote_trace_counts(const struct vote_trace *trace, const uint3
 static inline void vote_trace_decided(const struct vote_trace *trace, uint32_t player,
                                       uint64_t samples)
 {
-    if (trace != NULL && trace->decided_at != NULL && trace->decided_at[player] == 0)
+    if (trace != NULL && trace->decided_at[player] == 0)
         trace->decided_at[player] = samples;
 }
 
@@ -208,9 +221,6 @@ uint64_t vote_gap_start(const struct vote_world *world, double failure);
 uint64_t vote_gap_ends(const struct vote_world *world, double failure);
 
 /* ---- What both loops share ---- */
-
-/* DSER4: the hub's word, after so many. */
-void vote_board_reset(struct tacit_vote_board *board, uint64_t reset);
 
 struct vote_clock {
     struct tacit_rng active;

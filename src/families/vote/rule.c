@@ -46,16 +46,22 @@ struct tacit_vote_choice vote_rule_settle(const struct vote_threshold *threshold
     return choice;
 }
 
-void vote_read_rule(struct config_reader *reader, const struct config_node *map, const char *key,
-                    const struct config_choice *rules, struct vote_threshold *threshold)
+bool vote_read_rule(struct config_reader *reader, const struct config_node *map, const char *key,
+                    enum vote_rule first, struct vote_threshold *threshold)
 {
+    static const struct config_choice rules[] = {{"floor", VOTE_RULE_FLOOR},
+                                                 {"committee", VOTE_RULE_COMMITTEE},
+                                                 {"binomial", VOTE_RULE_BINOMIAL},
+                                                 {"cheapest", VOTE_RULE_CHEAPEST},
+                                                 {NULL, 0}};
     struct config_node const *const votes = config_node_member(map, "votes");
-    int rule = (int)threshold->rule;
+    int rule = (int)first;
     bool const is_number = votes != NULL && votes->kind == CONFIG_SCALAR && votes->text[0] >= '0' &&
                            votes->text[0] <= '9';
     if (is_number)
         config_reader_u32(reader, map, key, false, 1, TACIT_AGENTS_MAX, &threshold->votes);
     else
-        config_reader_choice(reader, map, key, false, rules, &rule);
+        config_reader_choice(reader, map, key, false, rules + first, &rule);
     threshold->rule = is_number ? VOTE_RULE_NUMBER : (enum vote_rule)rule;
+    return is_number || threshold->rule == VOTE_RULE_CHEAPEST;
 }

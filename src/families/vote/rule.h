@@ -27,9 +27,10 @@ struct vote_threshold {
     uint32_t liars; /* b: so many players may say what they like; as many votes more */
 };
 
-/* The rule by its name, or a number of votes; absent: it stays as it is. */
-void vote_read_rule(struct config_reader *reader, const struct config_node *map, const char *key,
-                    const struct config_choice *rules, struct vote_threshold *threshold);
+/* The rule by its name, or a number of votes; absent: the first that is allowed. Rules before the
+ * first are none here. Result: does eta follow from it? */
+bool vote_read_rule(struct config_reader *reader, const struct config_node *map, const char *key,
+                    enum vote_rule first, struct vote_threshold *threshold);
 
 /* m and eta of the rule; m > N: votes never suffice. eta 0: there is none (NUMBER without eta, and
  * votes that are not more than the liars or more than the players). samples is not filled.

@@ -101,28 +101,13 @@ void *vote_run_new(const void *plan, enum tacit_status *status)
     return tacit_sim_make(sizeof(struct vote_run), make, plan, status);
 }
 
-/* The arms that players ended with, the most frequent first, lowest index on ties; the first one,
- * and those that a twentieth of the players or more have. Uses up the counts. */
-static void rank_winners(struct vote_run *run, struct tacit_sim_row *row)
+/* Every arm that a player has left: first what seems best to most, then what most have left, lowest
+ * index on ties. Where all have ended, an arm that a player has left is what it ended with: then
+ * the first, and those that a twentieth of the players or more have. Uses up the counts of those
+ * left. */
+static void rank_arms(struct vote_run *run, bool has_ended, struct tacit_sim_row *row)
 {
-    uint32_t const arms = run->plan->common.env.arm_count;
-    for (;;) {
-        uint32_t most = 0;
-        for (uint32_t arm = 1; arm < arms; arm++)
-            most = run->winners[arm] > run->winners[most] ? arm : most;
-        bool const are_few = run->winners[most] < run->plan->world.player_count / 20.0;
-        if (run->winners[most] == 0 || (are_few && row->ranked_count > 0))
-            return;
-        row->ranking[row->ranked_count++] = most;
-        run->winners[most] = 0;
-    }
-}
-
-/* Players that were cut short have decided nothing, whatever seems best to them: every arm that one
- * of them has left, first what seems best to most, then what most have left, lowest index on ties.
- * Uses up the counts of those left. */
-static void rank_left(struct vote_run *run, struct tacit_sim_row *row)
-{
+    double const few = has_ended ? run->plan->world.player_count / 20.0 : 0;
     for (;;) {
         uint32_t most = TACIT_NO_ARM;
         for (uint32_t arm = 0; arm < run->plan->common.env.arm_count; arm++) {
@@ -131,7 +116,7 @@ static void rank_left(struct vote_run *run, struct tacit_sim_row *row)
                 (run->winners[arm] == run->winners[most] && run->left[arm] > run->left[most]);
             most = run->left[arm] > 0 && is_more ? arm : most;
         }
-        if (most == TACIT_NO_ARM)
+        if (most == TACIT_NO_ARM || (row->ranked_count > 0 && run->left[most] < few))
             return;
         row->ranking[row->ranked_count++] = most;
         run->left[most] = 0;
@@ -263,10 +248,7 @@ static void write_row(struct vote_run *run, const struct vote_outcome *outcome,
     metrics[VOTE_RESETS] = (double)outcome->reset_count;
     metrics[VOTE_SAMPLES_FIRST_OUT] = first_out(run, outcome);
     write_players(run, metrics);
-    if (outcome->ended)
-        rank_winners(run, row);
-    else
-        rank_left(run, row);
+    rank_arms(run, outcome->ended, row);
 }
 
 static uint32_t best_of(const struct tacit_sim_instance *instance)
@@ -307,9 +289,7 @@ enum tacit_status vote_run_play(void *run, uint32_t index, struct tacit_sim_row 
                                      .samples_of_player = own->own_samples,
                                      .decided_at = own->decided_at};
     struct vote_outcome outcome;
-    enum tacit_status const status = vote_play(&world, &outcome, &trace);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(vote_play(&world, &outcome, &trace));
     write_row(own, &outcome, row);
     write_gap(&world, &outcome, row->metrics);
     write_profiles(own, &outcome, row->profiles);

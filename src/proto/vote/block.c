@@ -2,8 +2,6 @@
 #include "block.h"
 #include <string.h>
 
-#define RETRY_US 1000000u /* after the random source failed */
-
 /* A block opens, its draw was made, or the ledger cannot pay for it. */
 static void erase_exact(struct tacit_vote_noised *player)
 {
@@ -126,7 +124,7 @@ enum tacit_status vote_block_release(struct tacit_vote_noised *player,
     }
     enum tacit_status const status = draw(player, entropy);
     if (status != TACIT_OK) {
-        player->retry_us = vote_block_retry_us(player);
+        player->retry_us = player->now_us + VOTE_RETRY_US;
         return status;
     }
     player->ledger = charged;
@@ -139,19 +137,6 @@ enum tacit_status vote_block_release(struct tacit_vote_noised *player,
 bool vote_block_is_full(const struct tacit_vote_noised *player)
 {
     return player->phase == PHASE_PULLING && player->left_count == 0;
-}
-
-bool vote_block_end_pause(struct tacit_vote_noised *player)
-{
-    if (player->now_us < player->retry_us)
-        return false;
-    player->retry_us = TACIT_NEVER;
-    return player->phase == PHASE_RELEASING;
-}
-
-uint64_t vote_block_retry_us(const struct tacit_vote_noised *player)
-{
-    return player->now_us + RETRY_US;
 }
 
 bool vote_block_is_possible(struct tacit_vote_noised *player)

@@ -5,6 +5,8 @@
 #define TACIT_VOTE_BLOCK_H
 #include "tacit/vote.h"
 
+#define VOTE_RETRY_US 1000000u /* after the random source failed */
+
 enum vote_phase {
     PHASE_IDLE,      /* before START: a state begins with zeros */
     PHASE_PULLING,   /* a block is open */
@@ -119,12 +121,6 @@ void vote_block_ask(const struct tacit_vote_noised *player,
 
 /* Are all rewards here, and the noise not drawn yet? */
 bool vote_block_is_full(const struct tacit_vote_noised *player);
-
-/* True: the pause is over, and the draw is to be tried now. The pause is forgotten then. */
-bool vote_block_end_pause(struct tacit_vote_noised *player);
-
-/* When the draw is tried again that is owed. */
-uint64_t vote_block_retry_us(const struct tacit_vote_noised *player);
 
 /* Does what lay on a disk hang together? */
 bool vote_block_is_possible(struct tacit_vote_noised *player);

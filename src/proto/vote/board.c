@@ -223,42 +223,38 @@ enum tacit_status tacit_vote_board_check(const struct tacit_vote_board *board, s
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
-static enum tacit_status apply_reset(struct tacit_vote_board *board,
-                                     const struct tacit_vote_message *message)
+void tacit_vote_board_reset(struct tacit_vote_board *board, uint64_t reset)
 {
-    if (message->from != TACIT_HUB)
-        return TACIT_STRANGER;
-    if (message->reset > board->reset) {
-        board->reset = message->reset;
+    TACIT_ASSERT(board != NULL);
+    if (reset > board->reset) {
+        board->reset = reset;
         count_all(board);
     }
-    TACIT_ASSERT(board->reset >= message->reset);
-    return TACIT_OK;
+    TACIT_ASSERT(board->reset >= reset);
 }
 
 /* Adds a player's marks to its row. A mark is never taken back; a row of a later reset replaces an
  * older one, and one of an earlier reset is too late. Result: how many marks are new. */
-static uint32_t join_row(struct tacit_vote_board *board, const struct tacit_vote_message *message)
+static uint32_t join_row(struct tacit_vote_board *board, uint32_t player,
+                         struct tacit_vote_row vote)
 {
-    TACIT_ASSERT(message->from < board->player_count);
-    TACIT_ASSERT(message->marks != NULL);
-    uint64_t *const row = row_of(board, message->from);
-    if (message->reset < row[0])
+    uint64_t *const row = row_of(board, player);
+    if (vote.reset < row[0])
         return 0;
-    if (message->reset > row[0]) {
+    if (vote.reset > row[0]) {
         memset(row + 1, 0, arm_words(board) * sizeof(uint64_t));
-        bool const was_counted = row[0] == board->reset && counts_here(board, message->from);
-        row[0] = message->reset;
+        bool const was_counted = row[0] == board->reset && counts_here(board, player);
+        row[0] = vote.reset;
         if (was_counted) /* the player is ahead of this board: its old marks count no more */
             count_all(board);
     }
     uint32_t marks_new = 0;
     bool settles = false;
     for (size_t i = 0; i < arm_words(board); i++) {
-        uint64_t const added = message->marks[i] & ~row[1 + i];
+        uint64_t const added = vote.marks[i] & ~row[1 + i];
         row[1 + i] |= added;
         marks_new += tacit_bits_word_count(added);
-        if (row[0] == board->reset && counts_here(board, message->from))
+        if (row[0] == board->reset && counts_here(board, player))
             settles = count_marks(board, i, added) || settles;
     }
     if (settles)
@@ -266,25 +262,17 @@ static uint32_t join_row(struct tacit_vote_board *board, const struct tacit_vote
     return marks_new;
 }
 
-enum tacit_status tacit_vote_board_apply(struct tacit_vote_board *board,
-                                         const struct tacit_vote_message *message,
-                                         uint32_t *marks_new)
+enum tacit_status tacit_vote_board_mark(struct tacit_vote_board *board, uint32_t player,
+                                        struct tacit_vote_row vote, uint32_t *marks_new)
 {
     TACIT_ASSERT(board != NULL);
-    TACIT_ASSERT(message != NULL);
     if (marks_new != NULL)
         *marks_new = 0;
-    if (message->run_id != board->run_id)
+    if (player >= board->player_count)
         return TACIT_STRANGER;
-    if (message->kind == TACIT_VOTE_RESET)
-        return apply_reset(board, message);
-    if (message->kind != TACIT_VOTE_MARKS || message->marks == NULL)
+    if (vote.marks == NULL || !has_no_spare_bits(board, vote.marks))
         return TACIT_MALFORMED;
-    if (message->from >= board->player_count)
-        return TACIT_STRANGER;
-    if (!has_no_spare_bits(board, message->marks))
-        return TACIT_MALFORMED;
-    uint32_t const added = join_row(board, message);
+    uint32_t const added = join_row(board, player, vote);
     if (marks_new != NULL)
         *marks_new = added;
     return TACIT_OK;
@@ -297,18 +285,12 @@ bool tacit_vote_board_counts(const struct tacit_vote_board *board, uint32_t play
     return counts_here((struct tacit_vote_board *)(uintptr_t)board, player);
 }
 
-struct tacit_vote_message tacit_vote_board_row(const struct tacit_vote_board *board,
-                                               uint32_t player)
+struct tacit_vote_row tacit_vote_board_row(const struct tacit_vote_board *board, uint32_t player)
 {
     TACIT_ASSERT(board != NULL);
     TACIT_ASSERT(player < board->player_count);
     uint64_t const *const row = row_of((struct tacit_vote_board *)(uintptr_t)board, player);
-    return (struct tacit_vote_message){.kind = TACIT_VOTE_MARKS,
-                                       .from = player,
-                                       .to = TACIT_EVERYONE,
-                                       .run_id = board->run_id,
-                                       .reset = row[0],
-                                       .marks = row + 1};
+    return (struct tacit_vote_row){.reset = row[0], .marks = row + 1};
 }
 
 void tacit_vote_board_view(const struct tacit_vote_board *board, struct tacit_vote_board_view *view)

@@ -23,9 +23,14 @@ struct tacit_vote_hub {
 
 /* ---- Layout ---- */
 
+static uint32_t players_of(const struct tacit_vote_hub *hub)
+{
+    return hub->config.board.player_count;
+}
+
 static size_t set_words(const struct tacit_vote_hub *hub)
 {
-    return TACIT_BITS_WORDS(hub->config.board.player_count);
+    return TACIT_BITS_WORDS(players_of(hub));
 }
 
 static uint64_t *voters_of(struct tacit_vote_hub *hub)
@@ -51,16 +56,15 @@ static size_t words_before_heads(uint64_t player_count)
 
 static struct round_grantor grantor_of(struct tacit_vote_hub *hub)
 {
-    return round_grantor_at(hub->words + words_before_heads(hub->config.board.player_count),
-                            hub->config.board.player_count, hub->term > 0);
+    return round_grantor_at(hub->words + words_before_heads(players_of(hub)), players_of(hub),
+                            hub->term > 0);
 }
 
 static struct tacit_vote_board *board_of(const struct tacit_vote_hub *hub)
 {
-    return (
-        struct tacit_vote_board *)(uintptr_t)(hub->words +
-                                              words_before_heads(hub->config.board.player_count) +
-                                              round_grantor_words(hub->config.board.player_count));
+    uint64_t const *const words =
+        hub->words + words_before_heads(players_of(hub)) + round_grantor_words(players_of(hub));
+    return (struct tacit_vote_board *)(uintptr_t)words;
 }
 
 static bool has_sums(const struct tacit_vote_hub *hub)
@@ -78,8 +82,20 @@ static uint32_t *settled_of(const struct tacit_vote_hub *hub)
 
 static struct tacit_vote_pool *pool_of(const struct tacit_vote_hub *hub)
 {
-    return (struct tacit_vote_pool *)(void *)(settled_of(hub) +
-                                              (hub->config.board.player_count + 1) / 2 * 2);
+    return (struct tacit_vote_pool *)(void *)(settled_of(hub) + (players_of(hub) + 1) / 2 * 2);
+}
+
+static struct tacit_vote_board_view board_view(const struct tacit_vote_hub *hub)
+{
+    struct tacit_vote_board_view view;
+    tacit_vote_board_view(board_of(hub), &view);
+    return view;
+}
+
+static bool has_marks(const struct tacit_vote_hub *hub, const uint64_t *marks)
+{
+    uint32_t const arms = hub->config.board.arm_count;
+    return tacit_bits_next(marks, arms, 0) < arms;
 }
 
 /* Of what votes do not have. 0: votes, or no valid pool. */
@@ -140,7 +156,7 @@ static void send_head(struct tacit_vote_hub *hub, enum tacit_vote_hub_message_ki
                       const struct tacit_vote_hub_message *message,
                       struct tacit_vote_hub_update *update)
 {
-    TACIT_ASSERT(message->from < hub->config.board.player_count);
+    TACIT_ASSERT(message->from < players_of(hub));
     TACIT_ASSERT(!update->send);
     update->send = true;
     update->message = message_of(hub, kind, message->from);
@@ -172,44 +188,34 @@ static enum tacit_status answer(struct tacit_vote_hub *hub,
 
 /* ---- Resets and terms ---- */
 
-static enum tacit_status reset(struct tacit_vote_hub *hub, uint64_t number,
-                               struct tacit_vote_hub_update *update)
+static void reset(struct tacit_vote_hub *hub, uint64_t number, struct tacit_vote_hub_update *update)
 {
-    TACIT_ASSERT(hub->voter_count <= hub->config.board.player_count);
-    struct tacit_vote_message const anew = {.kind = TACIT_VOTE_RESET,
-                                            .from = TACIT_HUB,
-                                            .to = TACIT_EVERYONE,
-                                            .run_id = hub->config.board.run_id,
-                                            .reset = number};
-    enum tacit_status const status = tacit_vote_board_apply(board_of(hub), &anew, NULL);
-    TACIT_ASSERT(status == TACIT_OK);
+    TACIT_ASSERT(hub->voter_count <= players_of(hub));
+    tacit_vote_board_reset(board_of(hub), number);
     memset(voters_of(hub), 0, set_words(hub) * sizeof(uint64_t));
     hub->voter_count = 0;
     update->persist = true;
     update->send = tacit_vote_hub_reset(hub, &update->message);
     TACIT_ASSERT(update->send);
-    return TACIT_OK;
+}
+
+static void mark(struct tacit_vote_hub *hub, uint32_t player, uint64_t reset, const uint64_t *marks)
+{
+    enum tacit_status const status =
+        tacit_vote_board_mark(board_of(hub), player, (struct tacit_vote_row){reset, marks}, NULL);
+    TACIT_ASSERT(status == TACIT_OK);
 }
 
 /* Every arm that the pool has out is marked by this player. */
 static void mark_out(struct tacit_vote_hub *hub, uint32_t player)
 {
     uint64_t out[TACIT_BITS_WORDS(TACIT_ARMS_MAX)];
-    struct tacit_vote_board_view board;
     struct tacit_vote_pool_view pool;
-    tacit_vote_board_view(board_of(hub), &board);
     tacit_vote_pool_view(pool_of(hub), &pool);
     tacit_bits_fill(out, hub->config.board.arm_count);
     for (size_t i = 0; i < TACIT_BITS_WORDS(hub->config.board.arm_count); i++)
         out[i] &= ~pool.active[i];
-    struct tacit_vote_message const marks = {.kind = TACIT_VOTE_MARKS,
-                                             .from = player,
-                                             .to = TACIT_EVERYONE,
-                                             .run_id = hub->config.board.run_id,
-                                             .reset = board.reset,
-                                             .marks = out};
-    enum tacit_status const status = tacit_vote_board_apply(board_of(hub), &marks, NULL);
-    TACIT_ASSERT(status == TACIT_OK);
+    mark(hub, player, board_view(hub).reset, out);
 }
 
 /* What was granted is forgotten; the votes that are here stand, and the others come again. Of sums
@@ -221,14 +227,14 @@ static void begin_term(struct tacit_vote_hub *hub, uint64_t term,
     hub->term = term;
     struct round_grantor const grantor = grantor_of(hub);
     round_grantor_forget(&grantor);
-    memset(draws_of(hub), 0, hub->config.board.player_count * sizeof *draws_of(hub));
+    memset(draws_of(hub), 0, players_of(hub) * sizeof *draws_of(hub));
     memset(casters_of(hub), 0, set_words(hub) * sizeof(uint64_t));
     update->persist = true;
     if (!has_sums(hub))
         return;
-    memset(settled_of(hub), 0, hub->config.board.player_count * sizeof *settled_of(hub));
+    memset(settled_of(hub), 0, players_of(hub) * sizeof *settled_of(hub));
     vote_pool_begin_term(pool_of(hub), term);
-    (void)reset(hub, term, update);
+    reset(hub, term, update);
     mark_out(hub, 0);
 }
 
@@ -239,7 +245,7 @@ static enum tacit_status on_commit(struct tacit_vote_hub *hub,
                                    struct tacit_vote_hub_update *update)
 {
     TACIT_ASSERT(message->draw > 0);
-    TACIT_ASSERT(message->from < hub->config.board.player_count);
+    TACIT_ASSERT(message->from < players_of(hub));
     struct round_grantor const grantor = grantor_of(hub);
     struct tacit_commit asked = {.salt = {0}};
     memcpy(asked.commitment, message->commitment, sizeof asked.commitment);
@@ -281,24 +287,19 @@ static enum tacit_status on_hello(struct tacit_vote_hub *hub,
 }
 
 /* Who has a mark of the present reset is a voter from then on; older marks count nothing. */
-static void note_voter(struct tacit_vote_hub *hub, const struct tacit_vote_message *row)
+static bool has_voted(const struct tacit_vote_hub *hub, uint32_t player)
 {
-    TACIT_ASSERT(row->from < hub->config.board.player_count);
-    TACIT_ASSERT(hub->voter_count <= hub->config.board.player_count);
-    struct tacit_vote_board_view view;
-    tacit_vote_board_view(board_of(hub), &view);
-    if (row->reset != view.reset || tacit_bits_has(voters_of(hub), row->from) ||
-        tacit_bits_next(row->marks, hub->config.board.arm_count, 0) == hub->config.board.arm_count)
-        return;
-    tacit_bits_add(voters_of(hub), row->from);
-    hub->voter_count++;
+    struct tacit_vote_row const row = tacit_vote_board_row(board_of(hub), player);
+    return row.reset == board_view(hub).reset && has_marks(hub, row.marks);
 }
 
-static uint32_t voted_count(const struct tacit_vote_hub *hub)
+static void add_voter(struct tacit_vote_hub *hub, uint32_t player)
 {
-    struct tacit_vote_board_view view;
-    tacit_vote_board_view(board_of(hub), &view);
-    return view.voted_count;
+    if (tacit_bits_has(voters_of(hub), player))
+        return;
+    tacit_bits_add(voters_of(hub), player);
+    hub->voter_count++;
+    TACIT_ASSERT(hub->voter_count <= players_of(hub));
 }
 
 /* In a later term each site may show once that this state has lost a reset. */
@@ -315,34 +316,28 @@ static enum tacit_status on_cast(struct tacit_vote_hub *hub,
                                  struct tacit_vote_hub_update *update)
 {
     TACIT_ASSERT(message->marks != NULL);
-    TACIT_ASSERT(message->from < hub->config.board.player_count);
-    uint32_t const before = voted_count(hub);
-    struct tacit_vote_board_view view;
-    tacit_vote_board_view(board_of(hub), &view);
+    TACIT_ASSERT(message->from < players_of(hub));
+    struct tacit_vote_board_view const before = board_view(hub);
+    bool const is_ahead = message->reset > before.reset;
     if (tacit_commit_is_nothing(message->commitment) ||
         !tacit_vote_board_counts(board_of(hub), message->from))
         return TACIT_STRANGER;
-    if (message->reset > view.reset && !may_show_reset(hub, message))
+    if (is_ahead && !may_show_reset(hub, message))
         return TACIT_ROLLBACK; /* resets are this hub's own */
     struct round_verdict const verdict = check_named_head(hub, message);
     if (verdict.status != TACIT_OK || verdict.answer != ROUND_NOTHING)
         return answer(hub, message, verdict, update);
     if (hub->term > 0)
         tacit_bits_add(casters_of(hub), message->from);
-    if (message->reset > view.reset) /* one that is forgotten here; the vote comes again */
-        return reset(hub, message->reset, update);
-    struct tacit_vote_message const vote = {.kind = TACIT_VOTE_MARKS,
-                                            .from = message->from,
-                                            .to = TACIT_EVERYONE,
-                                            .run_id = message->run_id,
-                                            .reset = message->reset,
-                                            .marks = message->marks};
-    enum tacit_status const status = tacit_vote_board_apply(board_of(hub), &vote, NULL);
-    TACIT_ASSERT(status == TACIT_OK);
-    struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), message->from);
-    note_voter(hub, &row);
+    if (is_ahead) { /* this hub has forgotten that reset; the vote comes again */
+        reset(hub, message->reset, update);
+        return TACIT_OK;
+    }
+    mark(hub, message->from, message->reset, message->marks);
+    if (has_voted(hub, message->from))
+        add_voter(hub, message->from);
     update->persist = true;
-    update->arms_out = before - voted_count(hub);
+    update->arms_out = before.voted_count - board_view(hub).voted_count;
     send_row(hub, message->from, update);
     return TACIT_OK;
 }
@@ -352,23 +347,14 @@ static enum tacit_status on_cast(struct tacit_vote_hub *hub,
 static void settle(struct tacit_vote_hub *hub, const struct tacit_vote_hub_message *message,
                    struct tacit_vote_hub_update *update)
 {
-    uint32_t const before = voted_count(hub);
-    struct tacit_vote_pool_view pool;
-    tacit_vote_pool_view(pool_of(hub), &pool);
-    struct tacit_vote_release const release = {.run_id = hub->config.board.run_id,
-                                               .from = message->from,
-                                               .number = pool.release_count,
-                                               .arms = message->marks,
-                                               .sums = message->sums};
-    enum tacit_status const status = tacit_vote_pool_add(pool_of(hub), &release);
+    uint32_t const before = board_view(hub).voted_count;
+    enum tacit_status const status = tacit_vote_pool_add(
+        pool_of(hub), (struct tacit_vote_release){message->marks, message->sums});
     TACIT_ASSERT(status == TACIT_OK || status == TACIT_MALFORMED);
     settled_of(hub)[message->from] = message->draw;
-    if (!tacit_bits_has(voters_of(hub), message->from)) {
-        tacit_bits_add(voters_of(hub), message->from);
-        hub->voter_count++;
-    }
+    add_voter(hub, message->from);
     mark_out(hub, message->from);
-    update->arms_out = before - voted_count(hub);
+    update->arms_out = before - board_view(hub).voted_count;
 }
 
 /* A release is what a grant is of, and opens it; said again, it is heard again. */
@@ -408,9 +394,8 @@ static enum tacit_status on_receive(struct tacit_vote_hub *hub,
                                     const struct tacit_vote_hub_message *message,
                                     struct tacit_vote_hub_update *update)
 {
-    if (message->run_id != hub->config.board.run_id ||
-        message->from >= hub->config.board.player_count || message->to != TACIT_HUB ||
-        message->term < hub->term)
+    if (message->run_id != hub->config.board.run_id || message->from >= players_of(hub) ||
+        message->to != TACIT_HUB || message->term < hub->term)
         return TACIT_STRANGER;
     if (message->term > hub->term)
         return TACIT_ROLLBACK;
@@ -447,13 +432,10 @@ static enum tacit_status flip_coin(struct tacit_vote_hub *hub, const struct taci
     if (hub->now_us < hub->coin_us)
         return TACIT_OK;
     hub->coin_us = hub->now_us + COIN_US;
-    enum tacit_status const status =
-        tacit_entropy_below(entropy, hub->config.reset_after_s, &chance);
-    if (status != TACIT_OK)
-        return status;
-    struct tacit_vote_board_view view;
-    tacit_vote_board_view(board_of(hub), &view);
-    return chance == 0 ? reset(hub, view.reset + 1, update) : TACIT_OK;
+    TACIT_TRY(tacit_entropy_below(entropy, hub->config.reset_after_s, &chance));
+    if (chance == 0)
+        reset(hub, board_view(hub).reset + 1, update);
+    return TACIT_OK;
 }
 
 /* ---- Public functions ---- */
@@ -473,44 +455,34 @@ enum tacit_status tacit_vote_hub_init(struct tacit_vote_hub *hub,
     return tacit_vote_board_init(board_of(hub), &config->board);
 }
 
-/* The board has what the pool has out, and whose release is counted has one. */
-static bool pool_is_right(struct tacit_vote_hub *hub, const struct tacit_vote_hub_config *config)
+static enum tacit_status check_pool(const struct tacit_vote_hub *hub)
 {
-    struct tacit_vote_board_view board;
+    struct tacit_vote_pool_config const *const config = &hub->config.pool;
+    return tacit_vote_pool_check(pool_of(hub), tacit_vote_pool_size(config), config);
+}
+
+/* The board has what the pool has out. */
+static bool pool_is_right(const struct tacit_vote_hub *hub)
+{
     struct tacit_vote_pool_view pool;
     if (!has_sums(hub))
         return true;
-    if (tacit_vote_pool_check(pool_of(hub), tacit_vote_pool_size(&config->pool), &config->pool) !=
-        TACIT_OK)
+    if (check_pool(hub) != TACIT_OK)
         return false;
-    tacit_vote_board_view(board_of(hub), &board);
     tacit_vote_pool_view(pool_of(hub), &pool);
-    for (uint32_t player = 0; player < hub->config.board.player_count; player++)
-        if (settled_of(hub)[player] == 0 && tacit_bits_has(voters_of(hub), player))
-            return false;
-    return memcmp(board.voted, pool.active,
+    return memcmp(board_view(hub).voted, pool.active,
                   TACIT_BITS_WORDS(hub->config.board.arm_count) * sizeof(uint64_t)) == 0;
 }
 
-/* Voters are those with marks of the present reset; of sums, those whose release is settled. */
+/* Voters are those with marks of the present reset; of sums, none without a settled release. */
 static bool voters_are_right(struct tacit_vote_hub *hub)
 {
-    struct tacit_vote_board_view view;
-    uint64_t count = 0;
-    tacit_vote_board_view(board_of(hub), &view);
-    for (uint32_t player = 0; player < hub->config.board.player_count; player++) {
-        struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), player);
-        bool const has_marks =
-            row.reset == view.reset && tacit_bits_next(row.marks, hub->config.board.arm_count, 0) <
-                                           hub->config.board.arm_count;
-        bool const votes = has_sums(hub)
-                               ? tacit_bits_has(voters_of(hub), player) /* pool_is_right */
-                               : has_marks;
-        if (votes != tacit_bits_has(voters_of(hub), player))
+    for (uint32_t player = 0; player < players_of(hub); player++) {
+        bool const votes = tacit_bits_has(voters_of(hub), player);
+        if (has_sums(hub) ? votes && settled_of(hub)[player] == 0 : votes != has_voted(hub, player))
             return false;
-        count += votes ? 1u : 0u;
     }
-    return count == hub->voter_count;
+    return tacit_bits_count(voters_of(hub), players_of(hub)) == hub->voter_count;
 }
 
 enum tacit_status tacit_vote_hub_check(const struct tacit_vote_hub *hub, size_t size,
@@ -524,19 +496,17 @@ enum tacit_status tacit_vote_hub_check(const struct tacit_vote_hub *hub, size_t 
     if (memcmp(&hub->config, &own, sizeof own) != 0)
         return TACIT_MALFORMED;
     struct tacit_vote_hub *const read = (struct tacit_vote_hub *)(uintptr_t)hub;
-    uint32_t const players = hub->config.board.player_count;
+    uint32_t const players = players_of(hub);
     struct round_grantor const grantor = grantor_of(read);
-    enum tacit_status const status = tacit_vote_board_check(
-        board_of(hub), tacit_vote_board_size(&config->board), &config->board);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_vote_board_check(board_of(hub), tacit_vote_board_size(&config->board),
+                                     &config->board));
     for (uint32_t player = 0; player < players; player++)
         if ((draws_of(read)[player] == 0) != tacit_commit_is_nothing(grantor.heads[player].head))
             return TACIT_MALFORMED;
     bool const is_possible = tacit_bits_within(voters_of(read), voters_of(read), players) &&
                              tacit_bits_within(casters_of(read), casters_of(read), players) &&
                              round_grantor_is_possible(&grantor) && voters_are_right(read) &&
-                             pool_is_right(read, config);
+                             pool_is_right(hub);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
@@ -572,7 +542,7 @@ enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub, const struct t
     if (event->kind == TACIT_EVENT_RECEIVE && status != TACIT_OK && !update->persist)
         hub->now_us = now_before; /* refused: byte for byte as before */
     TACIT_IMPLIES(status == TACIT_OK, hub->now_us == event->now_us);
-    TACIT_ASSERT(hub->voter_count <= hub->config.board.player_count);
+    TACIT_ASSERT(hub->voter_count <= players_of(hub));
     TACIT_IMPLIES(update->send, update->message.from == TACIT_HUB);
     TACIT_IMPLIES(status == TACIT_UNEXPECTED || status == TACIT_MALFORMED, !update->persist);
     update->deadline_us = hub->coin_us;
@@ -584,22 +554,19 @@ enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub, const struct t
 static void walk_hub(struct base_walk *walk, void *state)
 {
     struct tacit_vote_hub *const hub = state;
-    struct tacit_vote_board_view view;
-    tacit_vote_board_view(board_of(hub), &view);
+    uint64_t number = board_view(hub).reset;
     base_walk_same(walk, MAGIC);
     base_walk_same(walk, hub->config.board.run_id);
-    base_walk_same(walk, hub->config.board.player_count);
+    base_walk_same(walk, players_of(hub));
     base_walk_same(walk, hub->config.board.arm_count);
     base_walk_same(walk, has_sums(hub) ? UINT64_MAX : hub->config.reset_after_s);
     if (has_sums(hub)) {
         vote_pool_walk(walk, pool_of(hub));
         return;
     }
-    base_walk_word(walk, &view.reset);
-    if (!walk->reads || walk->failed || view.reset == 0)
-        return;
-    struct tacit_vote_hub_update update = {.send = false};
-    (void)reset(hub, view.reset, &update);
+    base_walk_word(walk, &number);
+    if (walk->reads && !walk->failed)
+        tacit_vote_board_reset(board_of(hub), number);
 }
 
 size_t tacit_vote_hub_snapshot(const struct tacit_vote_hub *hub, uint8_t *bytes, size_t room)
@@ -611,44 +578,39 @@ enum tacit_status tacit_vote_hub_restore(struct tacit_vote_hub *hub,
                                          const struct tacit_vote_hub_config *config,
                                          const uint8_t *bytes, size_t size)
 {
-    enum tacit_status const status = tacit_vote_hub_init(hub, config);
-    if (status != TACIT_OK)
-        return status;
-    bool const is_state =
-        base_walk_read(walk_hub, hub, bytes, size) && base_walk_writes(walk_hub, hub, bytes, size);
-    if (!is_state || !has_sums(hub))
-        return is_state ? TACIT_OK : TACIT_MALFORMED;
-    enum tacit_status const checked =
-        tacit_vote_pool_check(pool_of(hub), tacit_vote_pool_size(&config->pool), &config->pool);
-    if (checked == TACIT_OK)
-        mark_out(hub, 0);
-    return checked;
+    TACIT_TRY(tacit_vote_hub_init(hub, config));
+    if (!base_walk_read(walk_hub, hub, bytes, size) ||
+        !base_walk_writes(walk_hub, hub, bytes, size))
+        return TACIT_MALFORMED;
+    if (!has_sums(hub))
+        return TACIT_OK;
+    TACIT_TRY(check_pool(hub));
+    mark_out(hub, 0);
+    return TACIT_OK;
 }
 
 bool tacit_vote_hub_row(const struct tacit_vote_hub *hub, uint32_t player,
                         struct tacit_vote_hub_message *message)
 {
-    TACIT_ASSERT(player < hub->config.board.player_count);
+    TACIT_ASSERT(player < players_of(hub));
     TACIT_ASSERT(message != NULL);
     TACIT_ASSERT(hub != NULL);
-    struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), player);
+    struct tacit_vote_row const row = tacit_vote_board_row(board_of(hub), player);
     *message = message_of(hub, TACIT_VOTE_ROW, TACIT_EVERYONE);
     message->player = player;
     message->draw = has_sums(hub) ? settled_of(hub)[player] : 0;
     message->reset = row.reset;
     message->marks = row.marks;
-    return tacit_bits_next(row.marks, hub->config.board.arm_count, 0) < hub->config.board.arm_count;
+    return has_marks(hub, row.marks);
 }
 
 bool tacit_vote_hub_reset(const struct tacit_vote_hub *hub, struct tacit_vote_hub_message *message)
 {
     TACIT_ASSERT(message != NULL);
     TACIT_ASSERT(hub != NULL);
-    struct tacit_vote_board_view view;
-    tacit_vote_board_view(board_of(hub), &view);
     *message = message_of(hub, TACIT_VOTE_ANEW, TACIT_EVERYONE);
-    message->reset = view.reset;
-    return view.reset > 0;
+    message->reset = board_view(hub).reset;
+    return message->reset > 0;
 }
 
 void tacit_vote_hub_view(const struct tacit_vote_hub *hub, struct tacit_vote_hub_view *view)
@@ -661,8 +623,8 @@ void tacit_vote_hub_view(const struct tacit_vote_hub *hub, struct tacit_vote_hub
                                          .voters = voters_of(read),
                                          .flagged = grantor_of(read).flagged,
                                          .ahead = grantor_of(read).ahead,
-                                         .draws = draws_of(read)};
-    tacit_vote_board_view(board_of(hub), &view->board);
+                                         .draws = draws_of(read),
+                                         .board = board_view(hub)};
     if (has_sums(hub))
         tacit_vote_pool_view(pool_of(hub), &view->pool);
     view->is_decided = hub->config.reset_after_s == 0 && view->board.voted_count == 1;

@@ -33,14 +33,11 @@ static uint64_t draws_of(const struct tacit_vote_noised *player)
     return player->ledger.release_count;
 }
 
-/* Sums: the last draw; whoever puts it into a pool numbers it. */
+/* Sums: the last draw. */
 static struct tacit_vote_release release_of(struct tacit_vote_noised *player)
 {
     TACIT_ASSERT(has_sums(player));
-    return (struct tacit_vote_release){.run_id = player->config.run_id,
-                                       .from = player->config.player_id,
-                                       .arms = vote_own_of(player),
-                                       .sums = vote_noised_of(player, 0)};
+    return (struct tacit_vote_release){vote_own_of(player), vote_noised_of(player, 0)};
 }
 
 static bool config_is_valid(const struct tacit_vote_noised_config *config)
@@ -239,14 +236,9 @@ static void send_vote(struct tacit_vote_noised *player, struct tacit_vote_board 
 {
     TACIT_ASSERT(!has_sums(player));
     TACIT_ASSERT(player->leave_us == TACIT_NEVER);
-    update->message = (struct tacit_vote_message){.kind = TACIT_VOTE_MARKS,
-                                                  .from = player->config.player_id,
-                                                  .to = TACIT_EVERYONE,
-                                                  .run_id = player->config.run_id,
-                                                  .reset = player->reset,
-                                                  .marks = vote_own_of(player)};
+    update->vote = (struct tacit_vote_row){player->reset, vote_own_of(player)};
     enum tacit_status const status =
-        tacit_vote_board_apply(board, &update->message, &update->marks_new);
+        tacit_vote_board_mark(board, player->config.player_id, update->vote, &update->marks_new);
     TACIT_ASSERT(status == TACIT_OK);
     update->persist_board = true;
 }
@@ -363,20 +355,17 @@ static void on_start(struct tacit_vote_noised *player, struct tacit_vote_noised_
     if (player->phase == PHASE_WAITING)
         vote_block_ask(player, update);
     if (player->retry_us != TACIT_NEVER)
-        player->retry_us = vote_block_retry_us(player);
+        player->retry_us = player->now_us + VOTE_RETRY_US;
     vote_block_show(player, update);
 }
 
 static enum tacit_status on_grant(struct tacit_vote_noised *player,
-                                  const struct tacit_vote_board *board,
-                                  const struct tacit_vote_message *grant,
+                                  const struct tacit_vote_board *board, uint64_t draw,
                                   struct tacit_vote_noised_update *update)
 {
-    if (grant->from != TACIT_HUB || grant->run_id != player->config.run_id)
-        return TACIT_STRANGER;
-    if (grant->draw == 0 || grant->draw > draws_of(player))
+    if (draw == 0 || draw > draws_of(player))
         return TACIT_UNEXPECTED;
-    if (grant->draw < draws_of(player) || player->phase != PHASE_WAITING)
+    if (draw < draws_of(player) || player->phase != PHASE_WAITING)
         return TACIT_OK; /* said again */
     update->persist = true;
     if (!has_sums(player)) {
@@ -387,22 +376,6 @@ static enum tacit_status on_grant(struct tacit_vote_noised *player,
     player->leave_us = vote_block_tick(player);
     add_draw(player);
     return TACIT_OK;
-}
-
-static enum tacit_status on_receive(struct tacit_vote_noised *player,
-                                    struct tacit_vote_board *board,
-                                    const struct tacit_vote_message *message,
-                                    struct tacit_vote_noised_update *update)
-{
-    if (message->kind == TACIT_VOTE_GRANT)
-        return on_grant(player, board, message, update);
-    if (has_sums(player))
-        return TACIT_UNEXPECTED;
-    enum tacit_status const status = tacit_vote_board_apply(board, message, NULL);
-    update->persist_board = status == TACIT_OK;
-    if (status == TACIT_OK)
-        read_board(player, board, update);
-    return status;
 }
 
 static enum tacit_status on_timeout(struct tacit_vote_noised *player,
@@ -421,7 +394,10 @@ static enum tacit_status on_timeout(struct tacit_vote_noised *player,
         }
         send_vote(player, board, update);
     }
-    return vote_block_end_pause(player) ? release(player, entropy, update) : TACIT_OK;
+    if (player->now_us < player->retry_us)
+        return TACIT_OK;
+    player->retry_us = TACIT_NEVER;
+    return player->phase == PHASE_RELEASING ? release(player, entropy, update) : TACIT_OK;
 }
 
 /* ---- Public functions ---- */
@@ -498,7 +474,7 @@ enum tacit_status tacit_vote_noised_step(struct tacit_vote_noised *player,
             read_board(player, board, update);
         break;
     case TACIT_EVENT_RECEIVE:
-        status = on_receive(player, board, event->as.message, update);
+        status = on_grant(player, board, event->as.granted, update);
         break;
     case TACIT_EVENT_TIMEOUT:
         status = on_timeout(player, board, entropy, update);

@@ -70,13 +70,9 @@ static uint32_t put_marks(struct tacit_vote_player *player, struct tacit_vote_bo
     struct tacit_best_arm_view view;
     uint32_t marks_new;
     tacit_best_arm_view(subroutine_of(player), &view);
-    struct tacit_vote_message const marks = {.kind = TACIT_VOTE_MARKS,
-                                             .from = player->config.player_id,
-                                             .to = TACIT_EVERYONE,
-                                             .run_id = player->config.run_id,
-                                             .reset = player->reset,
-                                             .marks = view.dropped};
-    enum tacit_status const status = tacit_vote_board_apply(board, &marks, &marks_new);
+    enum tacit_status const status =
+        tacit_vote_board_mark(board, player->config.player_id,
+                              (struct tacit_vote_row){player->reset, view.dropped}, &marks_new);
     TACIT_ASSERT(status == TACIT_OK);
     return marks_new;
 }

@@ -1,6 +1,5 @@
 /* The pool: the sum of all players' noised sums, judged with exact bounds (EXACT-BOUNDS 2, 3). It
- * takes releases in the order in which the hub granted them, so it is a function of how many it has
- * taken; it looks at numbers of releases that are fixed beforehand. */
+ * looks at numbers of releases that are fixed beforehand. */
 #include "pool.h"
 #include <math.h>
 #include <string.h>
@@ -137,11 +136,6 @@ static uint64_t following_look(const struct tacit_vote_pool *pool)
     return next < RELEASES_MAX ? next : RELEASES_MAX;
 }
 
-static uint32_t next_active(struct tacit_vote_pool *pool, uint32_t from)
-{
-    return tacit_bits_next(active_of(pool), arms_of(pool), from);
-}
-
 /* e: what a pool that was lost may have looked at is no look of this one. */
 static uint32_t look_number(const struct tacit_vote_pool *pool)
 {
@@ -178,8 +172,7 @@ void vote_release_digest(const uint64_t *arms, const int64_t *sums, uint32_t arm
                          uint8_t digest[TACIT_SHA256_BYTES])
 {
     struct tacit_sha256 sha = tacit_sha256_init();
-    for (uint32_t arm = tacit_bits_next(arms, arm_count, 0); arm < arm_count;
-         arm = tacit_bits_next(arms, arm_count, arm + 1)) {
+    TACIT_BITS_EACH (arm, arms, arm_count) {
         tacit_sha256_update_number(&sha, arm);
         tacit_sha256_update_number(&sha, (uint64_t)sums[arm]);
     }
@@ -245,16 +238,13 @@ void vote_pool_walk(struct base_walk *walk, struct tacit_vote_pool *pool)
 }
 
 /* Has every arm that is left a sum that a player could have, and no other arm one? */
-static bool release_is_possible(struct tacit_vote_pool *pool,
-                                const struct tacit_vote_release *release)
+static bool release_is_possible(struct tacit_vote_pool *pool, struct tacit_vote_release release)
 {
-    if (release->arms == NULL || release->sums == NULL)
-        return false;
-    if (!tacit_bits_within(release->arms, release->arms, arms_of(pool)))
+    if (!tacit_bits_within(release.arms, release.arms, arms_of(pool)))
         return false;
     for (uint32_t arm = 0; arm < arms_of(pool); arm++) {
-        bool const has = tacit_bits_has(release->arms, arm);
-        int64_t const sum = release->sums[arm];
+        bool const has = tacit_bits_has(release.arms, arm);
+        int64_t const sum = release.sums[arm];
         if ((!has && tacit_bits_has(active_of(pool), arm)) || (!has && sum != 0))
             return false;
         if (sum > NOISE_STEPS_MAX || sum < -NOISE_STEPS_MAX)
@@ -267,22 +257,16 @@ static bool release_is_possible(struct tacit_vote_pool *pool,
 }
 
 enum tacit_status tacit_vote_pool_add(struct tacit_vote_pool *pool,
-                                      const struct tacit_vote_release *release)
+                                      struct tacit_vote_release release)
 {
     TACIT_ASSERT(pool != NULL);
-    TACIT_ASSERT(release != NULL);
-    if (release->run_id != pool->config.run_id || release->from >= pool->config.player_count)
-        return TACIT_STRANGER;
-    if (release->number < pool->release_count)
-        return TACIT_OK;
+    TACIT_ASSERT(release.arms != NULL && release.sums != NULL);
     if (pool->release_count == RELEASES_MAX - 1)
         return TACIT_OK;
-    if (release->number > pool->release_count)
-        return TACIT_UNEXPECTED;
     if (!release_is_possible(pool, release))
         return TACIT_MALFORMED;
-    for (uint32_t arm = next_active(pool, 0); arm < arms_of(pool); arm = next_active(pool, arm + 1))
-        sums_of(pool)[arm] += release->sums[arm];
+    TACIT_BITS_EACH (arm, active_of(pool), arms_of(pool))
+        sums_of(pool)[arm] += release.sums[arm];
     pool->release_count++;
     if (pool->release_count == pool->next_look)
         look(pool);

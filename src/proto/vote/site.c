@@ -1,7 +1,11 @@
 /* A site of private votes: a player, its board, and the chain of what it has committed to
  * (LIVE-TRUST 1.1-1.5). Before the grant of a draw nothing uses it: the player reads no board, and
  * what comes meanwhile waits there. With published sums the board says which arms the hub's pool
- * has in. */
+ * has in.
+ *
+ * A draw is made (the player waits), committed to in the same write, and granted: then the player
+ * judges by it. What the player lets out at a tick, its vote or the release itself, is said until a
+ * row of the hub's has it. */
 #include "tacit/vote_hub.h"
 #include "../round/site.h"
 #include "block.h"
@@ -17,9 +21,9 @@ struct tacit_vote_site {
     uint64_t pull_count;
     uint64_t granted;    /* the newest draw that may be used; 0: none */
     uint64_t cast_reset; /* of the vote as it left last */
-    uint64_t committed;  /* 1: the newest draw waits for its grant */
-    uint64_t unheard;    /* the vote or release has left, and no row of the hub's has it */
-    /* said W | player | board */
+    uint64_t committed;  /* 1: the newest draw waits for its grant; 0 while it has no salt */
+    uint64_t unheard;    /* 1: the vote or release has left, and no row of the hub's has it */
+    /* the vote as it left last W | player | board */
     uint64_t words[];
 };
 
@@ -30,9 +34,9 @@ static size_t width_of(const struct tacit_vote_site *site)
     return TACIT_BITS_WORDS(site->config.player.arm_count);
 }
 
-static uint64_t *cast_of(struct tacit_vote_site *site)
+static uint64_t *cast_of(const struct tacit_vote_site *site)
 {
-    return site->words;
+    return (uint64_t *)(uintptr_t)site->words;
 }
 
 static bool has_sums(const struct tacit_vote_site *site)
@@ -115,93 +119,98 @@ static bool may_explore(const struct tacit_vote_site *site)
            !is_spent(site);
 }
 
+/* The newest draw is not committed to yet: the source of salts failed. */
+static bool lacks_salt(const struct tacit_vote_site *site)
+{
+    return player_view(site).waiting && site->committed == 0;
+}
+
 /* ---- Saying ---- */
 
-static struct tacit_vote_hub_message *add_message(const struct tacit_vote_site *site,
-                                                  enum tacit_vote_hub_message_kind kind,
-                                                  struct tacit_vote_site_update *update)
+static struct tacit_vote_hub_message message_of(const struct tacit_vote_site *site,
+                                                enum tacit_vote_hub_message_kind kind)
+{
+    return (struct tacit_vote_hub_message){.kind = kind,
+                                           .from = site->config.player.player_id,
+                                           .to = TACIT_HUB,
+                                           .run_id = site->config.player.run_id,
+                                           .term = site->term,
+                                           .draw = (uint32_t)player_view(site).draw};
+}
+
+static void add_message(struct tacit_vote_site_update *update,
+                        struct tacit_vote_hub_message message)
 {
     TACIT_ASSERT(update->message_count < sizeof update->messages / sizeof update->messages[0]);
-    struct tacit_vote_hub_message *const message = &update->messages[update->message_count++];
-    *message = (struct tacit_vote_hub_message){.kind = kind,
-                                               .from = site->config.player.player_id,
-                                               .to = TACIT_HUB,
-                                               .run_id = site->config.player.run_id,
-                                               .term = site->term,
-                                               .draw = (uint32_t)player_view(site).draw};
-    return message;
+    update->messages[update->message_count++] = message;
 }
 
 /* "May this draw be used?", or, with none, "Is this the last that was granted?" */
-static void ask(struct tacit_vote_site *site, struct tacit_vote_site_update *update)
+static void ask(const struct tacit_vote_site *site, struct tacit_vote_site_update *update)
 {
     bool const committed = site->committed != 0;
-    struct tacit_vote_hub_message *const message =
-        add_message(site, committed ? TACIT_VOTE_COMMIT : TACIT_VOTE_HELLO, update);
-    memcpy(message->commitment, committed ? site->grants.commit.commitment : site->grants.head,
-           sizeof message->commitment);
-    if (!committed)
-        message->draw = (uint32_t)site->granted; /* a draw of a term before may be void */
+    struct tacit_vote_hub_message message =
+        message_of(site, committed ? TACIT_VOTE_COMMIT : TACIT_VOTE_HELLO);
+    memcpy(message.commitment, committed ? site->grants.commit.commitment : site->grants.head,
+           sizeof message.commitment);
+    if (committed)
+        memcpy(message.previous, site->grants.commit.previous, sizeof message.previous);
     else
-        memcpy(message->previous, site->grants.commit.previous, sizeof message->previous);
+        message.draw = (uint32_t)site->granted; /* a draw of a term before may be void */
+    add_message(update, message);
 }
 
 struct tacit_vote_hub_message tacit_vote_site_release(const struct tacit_vote_site *site)
 {
-    struct tacit_vote_noised_view const view = player_view(site);
-    struct tacit_vote_hub_message message = {.kind = TACIT_VOTE_RELEASE,
-                                             .from = site->config.player.player_id,
-                                             .to = TACIT_HUB,
-                                             .run_id = site->config.player.run_id,
-                                             .term = site->term,
-                                             .draw = (uint32_t)view.draw,
-                                             .marks = view.release.arms,
-                                             .sums = view.release.sums};
-    TACIT_ASSERT(has_sums(site) && view.draw > 0);
+    struct tacit_vote_release const release = player_view(site).release;
+    struct tacit_vote_hub_message message = message_of(site, TACIT_VOTE_RELEASE);
+    TACIT_ASSERT(has_sums(site) && message.draw > 0);
+    message.marks = release.arms;
+    message.sums = release.sums;
     memcpy(message.previous, site->grants.commit.previous, sizeof message.previous);
     memcpy(message.salt, site->grants.commit.salt, sizeof message.salt);
     return message;
 }
 
-/* The vote as it left last, or the release. A blocked site says nothing more. */
-static void cast(struct tacit_vote_site *site, struct tacit_vote_site_update *update)
+/* As it left last. */
+static struct tacit_vote_hub_message vote_of(const struct tacit_vote_site *site)
+{
+    struct tacit_vote_hub_message message = message_of(site, TACIT_VOTE_CAST);
+    message.reset = site->cast_reset;
+    message.marks = cast_of(site);
+    memcpy(message.commitment, site->grants.head, sizeof message.commitment);
+    return message;
+}
+
+/* What the hub has not heard yet. A blocked site says nothing more. */
+static void cast(const struct tacit_vote_site *site, struct tacit_vote_site_update *update)
 {
     TACIT_ASSERT(site->unheard != 0);
-    if (site->grants.blocked != 0)
-        return;
-    if (has_sums(site)) {
-        *add_message(site, TACIT_VOTE_RELEASE, update) = tacit_vote_site_release(site);
-        return;
-    }
-    struct tacit_vote_hub_message *const message = add_message(site, TACIT_VOTE_CAST, update);
-    message->reset = site->cast_reset;
-    message->marks = cast_of(site);
-    memcpy(message->commitment, site->grants.head, sizeof message->commitment);
+    if (site->grants.blocked == 0)
+        add_message(update, has_sums(site) ? tacit_vote_site_release(site) : vote_of(site));
 }
 
 /* Ensures: after a draw, that it is committed to in the same write. */
 static enum tacit_status commit_draw(struct tacit_vote_site *site, const struct tacit_entropy *keys,
                                      struct tacit_vote_site_update *update)
 {
-    struct tacit_vote_noised_view const player = player_view(site);
+    uint32_t const draw = (uint32_t)player_view(site).draw;
     uint8_t digest[TACIT_SHA256_BYTES];
-    if (!player.waiting || site->committed != 0)
+    if (!lacks_salt(site))
         return TACIT_OK;
     struct tacit_commit_scope const scope = {.domain = site->config.domain,
                                              .run_id = site->config.player.run_id,
                                              .site = site->config.player.player_id,
-                                             .epoch = (uint32_t)player.draw};
+                                             .epoch = draw};
     tacit_vote_noised_digest(player_of(site), digest);
-    enum tacit_status const status = round_site_commit(&site->grants, &scope, digest, keys);
     update->persist = true;
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(round_site_commit(&site->grants, &scope, digest, keys));
     /* Of votes sums never leave, so nothing will be opened: the salt is of no use to anybody. */
     if (!has_sums(site))
         memset(site->grants.commit.salt, 0, sizeof site->grants.commit.salt);
     site->committed = 1;
     update->has_draw = true;
-    update->draw = (uint32_t)player.draw;
+    update->draw = draw;
     ask(site, update);
     return TACIT_OK;
 }
@@ -209,10 +218,9 @@ static enum tacit_status commit_draw(struct tacit_vote_site *site, const struct 
 static void show_plan(const struct tacit_vote_site *site, const struct tacit_pull_block *plan,
                       uint32_t plan_count, struct tacit_vote_site_update *update)
 {
-    bool const explores = may_explore(site);
     update->replan = true;
     update->plan = plan;
-    update->plan_count = explores ? plan_count : 0;
+    update->plan_count = may_explore(site) ? plan_count : 0;
 }
 
 static void void_plan(struct tacit_vote_site_update *update)
@@ -223,48 +231,58 @@ static void void_plan(struct tacit_vote_site_update *update)
 
 /* ---- The player's steps ---- */
 
+/* What a step has beside its state and what came. */
+struct step {
+    const struct tacit_entropy *noise;
+    struct tacit_vote_site_update *update;
+};
+
 /* What the player lets out, a vote or a release: said until the hub has it. */
 static void publish(struct tacit_vote_site *site, const struct tacit_vote_noised_update *inner,
                     struct tacit_vote_site_update *update)
 {
     if (!has_sums(site)) {
-        TACIT_ASSERT(inner->message.kind == TACIT_VOTE_MARKS && inner->message.marks != NULL);
-        memcpy(cast_of(site), inner->message.marks, width_of(site) * sizeof(uint64_t));
-        site->cast_reset = inner->message.reset;
+        TACIT_ASSERT(inner->vote.marks != NULL);
+        memcpy(cast_of(site), inner->vote.marks, width_of(site) * sizeof(uint64_t));
+        site->cast_reset = inner->vote.reset;
     }
     site->unheard = 1;
     cast(site, update);
 }
 
 static enum tacit_status step_player(struct tacit_vote_site *site, struct tacit_vote_event event,
-                                     const struct tacit_entropy *entropy,
-                                     struct tacit_vote_site_update *update)
+                                     const struct step *step)
 {
     struct tacit_vote_noised_update inner;
     event.now_us = site->now_us;
     enum tacit_status const status = tacit_vote_noised_step(
-        player_of(site), has_sums(site) ? NULL : board_of(site), &event, entropy, &inner);
-    update->persist = update->persist || inner.persist || inner.persist_board;
+        player_of(site), has_sums(site) ? NULL : board_of(site), &event, step->noise, &inner);
+    step->update->persist = step->update->persist || inner.persist || inner.persist_board;
     if (inner.replan)
-        show_plan(site, inner.plan, inner.plan_count, update);
+        show_plan(site, inner.plan, inner.plan_count, step->update);
     if (inner.send)
-        publish(site, &inner, update);
+        publish(site, &inner, step->update);
     return status;
 }
 
-/* The player reads it; where it has nothing to play then, the plan is void. */
-static enum tacit_status read_board(struct tacit_vote_site *site,
-                                    const struct tacit_entropy *entropy,
-                                    struct tacit_vote_site_update *update)
+/* Of events that bring nothing. */
+static enum tacit_status signal_player(struct tacit_vote_site *site, enum tacit_event_kind kind,
+                                       const struct step *step)
 {
-    struct tacit_vote_event offer = {.kind = TACIT_EVENT_OFFER};
-    if (has_sums(site)) /* how far the hub is through with its draws */
-        offer.as.standing = (struct tacit_vote_standing){board_view(site).voted,
-                                                         site->unheard == 0 ? site->granted : 0};
-    enum tacit_status const status = step_player(site, offer, entropy, update);
+    return step_player(site, (struct tacit_vote_event){.kind = kind}, step);
+}
+
+/* The player reads it, of sums with how far the hub is through with its draws; where it has nothing
+ * to play then, the plan is void. */
+static enum tacit_status read_board(struct tacit_vote_site *site, const struct step *step)
+{
+    struct tacit_vote_event const offer = {
+        .kind = TACIT_EVENT_OFFER,
+        .as.standing = {board_view(site).voted, site->unheard == 0 ? site->granted : 0}};
+    enum tacit_status const status = step_player(site, offer, step);
     if (!player_view(site).pulling ||
         is_over(site)) /* the arms that were left had all their rewards */
-        void_plan(update);
+        void_plan(step->update);
     return status;
 }
 
@@ -287,25 +305,22 @@ static void begin_term(struct tacit_vote_site *site, uint64_t term,
         site->unheard = 0;
         return;
     }
-    if (site->cast_reset < reset)
+    if (site->cast_reset < reset) {
         memset(cast_of(site), 0, width_of(site) * sizeof(uint64_t));
-    site->cast_reset = reset > site->cast_reset ? reset : site->cast_reset;
+        site->cast_reset = reset;
+    }
     site->unheard =
         site->granted > 0 && tacit_vote_board_counts(board_of(site), site->config.player.player_id);
 }
 
 static enum tacit_status on_start(struct tacit_vote_site *site, uint64_t term,
-                                  const struct tacit_entropy *entropy,
-                                  const struct tacit_entropy *keys,
-                                  struct tacit_vote_site_update *update)
+                                  const struct step *step)
 {
     if (term > site->term)
-        begin_term(site, term, update);
-    enum tacit_status status =
-        step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_START}, entropy, update);
-    if (player_view(site).waiting && site->committed == 0)
-        return commit_draw(site, keys, update);
-    ask(site, update);
+        begin_term(site, term, step->update);
+    enum tacit_status const status = signal_player(site, TACIT_EVENT_START, step);
+    if (!lacks_salt(site))
+        ask(site, step->update);
     return status;
 }
 
@@ -322,67 +337,56 @@ static void count_pulls(struct tacit_vote_site *site, uint64_t count,
 }
 
 static enum tacit_status on_reward(struct tacit_vote_site *site, const struct tacit_reward *reward,
-                                   const struct tacit_entropy *entropy,
-                                   struct tacit_vote_site_update *update)
+                                   const struct step *step)
 {
     if (!may_explore(site) || reward->count > site->config.horizon - site->pull_count)
         return TACIT_INVALID;
     enum tacit_status const status = step_player(
-        site, (struct tacit_vote_event){.kind = TACIT_EVENT_REWARD, .as.reward = *reward}, entropy,
-        update);
+        site, (struct tacit_vote_event){.kind = TACIT_EVENT_REWARD, .as.reward = *reward}, step);
     if (status == TACIT_BUDGET)
-        void_plan(update);
-    if (update->persist)
-        count_pulls(site, reward->count, update);
+        void_plan(step->update);
+    if (step->update->persist)
+        count_pulls(site, reward->count, step->update);
     return status;
 }
 
 /* This state is the one that was granted last, after all. */
-static enum tacit_status unblock(struct tacit_vote_site *site, const struct tacit_entropy *entropy,
-                                 struct tacit_vote_site_update *update)
+static enum tacit_status unblock(struct tacit_vote_site *site, const struct step *step)
 {
     site->grants.blocked = site->grants.forgotten = 0;
     site->grants.resend.unanswered_count = 0;
-    update->persist = true;
-    return step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_START}, entropy, update);
+    step->update->persist = true;
+    return signal_player(site, TACIT_EVENT_START, step);
 }
 
 /* The draw may be used; then the board is read, which has waited. */
 static enum tacit_status on_granted(struct tacit_vote_site *site,
                                     const struct tacit_vote_hub_message *message,
-                                    const struct tacit_entropy *entropy,
-                                    struct tacit_vote_site_update *update)
+                                    const struct step *step)
 {
     TACIT_ASSERT(!tacit_commit_is_nothing(message->commitment));
-    if (memcmp(message->commitment, site->grants.head, sizeof site->grants.head) == 0)
-        return site->committed != 0 || site->grants.blocked == 0 ? TACIT_OK
-                                                                 : unblock(site, entropy, update);
+    if (tacit_commit_is_same(message->commitment, site->grants.head))
+        return site->committed != 0 || site->grants.blocked == 0 ? TACIT_OK : unblock(site, step);
     if (site->committed == 0 || !round_site_on_grant(&site->grants, message->commitment))
         return TACIT_OK; /* late, or repeated */
-    struct tacit_vote_message const grant = {.kind = TACIT_VOTE_GRANT,
-                                             .from = TACIT_HUB,
-                                             .to = site->config.player.player_id,
-                                             .run_id = site->config.player.run_id,
-                                             .draw = player_view(site).draw};
     if (!has_sums(site))
         memset(&site->grants.commit, 0, sizeof site->grants.commit);
     site->committed = 0;
-    update->granted = (uint32_t)player_view(site).draw;
-    site->granted = grant.draw;
-    update->persist = true;
-    enum tacit_status const status = step_player(
-        site, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &grant}, entropy,
-        update);
+    site->granted = player_view(site).draw;
+    step->update->granted = (uint32_t)site->granted;
+    step->update->persist = true;
+    struct tacit_vote_event const grant = {.kind = TACIT_EVENT_RECEIVE,
+                                           .as.granted = site->granted};
+    enum tacit_status const status = step_player(site, grant, step);
     TACIT_ASSERT(status == TACIT_OK);
-    return read_board(site, entropy, update);
+    return read_board(site, step);
 }
 
 /* Another state of this site goes on: nothing is played, nothing leaves, until the hub says that it
  * was this one. */
 static enum tacit_status on_refused(struct tacit_vote_site *site,
                                     const struct tacit_vote_hub_message *message,
-                                    const struct tacit_entropy *entropy,
-                                    struct tacit_vote_site_update *update)
+                                    const struct step *step)
 {
     TACIT_ASSERT(message->kind == TACIT_VOTE_REFUSED);
     struct round_refusal const shown = {.round = message->draw,
@@ -392,80 +396,52 @@ static enum tacit_status on_refused(struct tacit_vote_site *site,
                                         .forgot = message->forgot,
                                         .commitment = message->commitment};
     bool const was_blocked = site->grants.blocked != 0;
-    update->persist = round_site_on_refusal(&site->grants, &shown);
+    step->update->persist = round_site_on_refusal(&site->grants, &shown);
     if (was_blocked && site->grants.blocked == 0)
-        return unblock(site, entropy, update);
+        return unblock(site, step);
     if (!was_blocked && site->grants.blocked != 0)
-        void_plan(update);
+        void_plan(step->update);
     return TACIT_OK;
 }
 
-/* A row of the hub's: once it has all that this site has said, nothing is said again. */
-static void settle_cast(struct tacit_vote_site *site, const struct tacit_vote_hub_message *row,
-                        struct tacit_vote_site_update *update)
+/* Has this row of the hub's all that this site has said? */
+static bool has_heard(const struct tacit_vote_site *site, const struct tacit_vote_hub_message *row)
 {
     TACIT_ASSERT(row->marks != NULL);
-    bool const is_settled = has_sums(site) && row->draw >= site->granted;
-    if (site->unheard == 0 || row->player != site->config.player.player_id ||
-        (has_sums(site) && !is_settled))
-        return;
-    if (!has_sums(site) &&
-        ((row->reset == site->cast_reset &&
-          !tacit_bits_within(cast_of(site), row->marks, site->config.player.arm_count)) ||
-         row->reset < site->cast_reset))
-        return;
-    site->unheard = 0;
-    site->grants.resend.unanswered_count = 0;
-    update->persist = true;
-}
-
-/* Of sums a row is the hub's own word: it has what the ANEW before it said, which may come later,
- * or never. */
-static void follow_reset(struct tacit_vote_site *site, uint64_t reset)
-{
-    struct tacit_vote_message const anew = {.kind = TACIT_VOTE_RESET,
-                                            .from = TACIT_HUB,
-                                            .to = TACIT_EVERYONE,
-                                            .run_id = site->config.player.run_id,
-                                            .reset = reset};
-    TACIT_ASSERT(has_sums(site));
-    if (reset > board_view(site).reset)
-        (void)tacit_vote_board_apply(board_of(site), &anew, NULL);
+    if (row->player != site->config.player.player_id)
+        return false;
+    if (has_sums(site))
+        return row->draw >= site->granted;
+    return row->reset > site->cast_reset ||
+           (row->reset == site->cast_reset &&
+            tacit_bits_within(cast_of(site), row->marks, site->config.player.arm_count));
 }
 
 static enum tacit_status on_board(struct tacit_vote_site *site,
                                   const struct tacit_vote_hub_message *message,
-                                  const struct tacit_entropy *entropy,
-                                  struct tacit_vote_site_update *update)
+                                  const struct step *step)
 {
     bool const is_row = message->kind == TACIT_VOTE_ROW;
-    struct tacit_vote_message const shown = {.kind = is_row ? TACIT_VOTE_MARKS : TACIT_VOTE_RESET,
-                                             .from = is_row ? message->player : TACIT_HUB,
-                                             .to = TACIT_EVERYONE,
-                                             .run_id = message->run_id,
-                                             .reset = message->reset,
-                                             .marks = message->marks};
     bool const was_over = is_over(site);
-    enum tacit_status const status = tacit_vote_board_apply(board_of(site), &shown, NULL);
-    if (status != TACIT_OK)
-        return status;
-    if (is_row && has_sums(site))
-        follow_reset(site, message->reset);
-    update->persist = true;
+    struct tacit_vote_row const row = {message->reset, message->marks};
     if (is_row)
-        settle_cast(site, message, update);
+        TACIT_TRY(tacit_vote_board_mark(board_of(site), message->player, row, NULL));
+    /* Of sums a row has what the ANEW before it said, which may come later, or never. */
+    if (!is_row || has_sums(site))
+        tacit_vote_board_reset(board_of(site), message->reset);
+    step->update->persist = true;
+    if (is_row && site->unheard != 0 && has_heard(site, message)) {
+        site->unheard = 0; /* nothing is said again */
+        site->grants.resend.unanswered_count = 0;
+    }
     if (has_sums(site) && was_over && !is_over(site)) /* a term: its plan was open, and not shown */
-        (void)step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_START}, entropy,
-                          update);
-    if (player_view(site).waiting)
-        return TACIT_OK;
-    return read_board(site, entropy, update);
+        (void)signal_player(site, TACIT_EVENT_START, step);
+    return player_view(site).waiting ? TACIT_OK : read_board(site, step);
 }
 
 static enum tacit_status on_receive(struct tacit_vote_site *site,
                                     const struct tacit_vote_hub_message *message,
-                                    const struct tacit_entropy *entropy,
-                                    struct tacit_vote_site_update *update)
+                                    const struct step *step)
 {
     if (message->run_id != site->config.player.run_id || message->from != TACIT_HUB ||
         message->term != site->term ||
@@ -473,14 +449,13 @@ static enum tacit_status on_receive(struct tacit_vote_site *site,
         return TACIT_STRANGER;
     switch (message->kind) {
     case TACIT_VOTE_GRANTED:
-        return tacit_commit_is_nothing(message->commitment)
-                   ? TACIT_MALFORMED
-                   : on_granted(site, message, entropy, update);
+        return tacit_commit_is_nothing(message->commitment) ? TACIT_MALFORMED
+                                                            : on_granted(site, message, step);
     case TACIT_VOTE_REFUSED:
-        return on_refused(site, message, entropy, update);
+        return on_refused(site, message, step);
     case TACIT_VOTE_ROW:
     case TACIT_VOTE_ANEW:
-        return on_board(site, message, entropy, update);
+        return on_board(site, message, step);
     case TACIT_VOTE_HELLO:
     case TACIT_VOTE_COMMIT:
     case TACIT_VOTE_CAST:
@@ -490,23 +465,17 @@ static enum tacit_status on_receive(struct tacit_vote_site *site,
     return TACIT_UNEXPECTED;
 }
 
-static enum tacit_status on_timeout(struct tacit_vote_site *site,
-                                    const struct tacit_entropy *entropy,
-                                    const struct tacit_entropy *keys,
-                                    struct tacit_vote_site_update *update)
+static enum tacit_status on_timeout(struct tacit_vote_site *site, const struct step *step)
 {
     bool const is_due = site->now_us >= site->grants.resend.due_us;
-    enum tacit_status status =
-        step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT}, entropy, update);
-    if (!is_due || status != TACIT_OK)
-        return status;
-    if (player_view(site).waiting && site->committed == 0)
-        return commit_draw(site, keys, update);
-    bool const has_cast = update->message_count > 0;
+    TACIT_TRY(signal_player(site, TACIT_EVENT_TIMEOUT, step));
+    if (!is_due || lacks_salt(site)) /* it is committed to now, and asked for */
+        return TACIT_OK;
+    bool const has_cast = step->update->message_count > 0;
     if (site->committed != 0 || site->grants.blocked != 0)
-        ask(site, update);
+        ask(site, step->update);
     if (site->unheard != 0 && !has_cast)
-        cast(site, update);
+        cast(site, step->update);
     return TACIT_OK;
 }
 
@@ -514,13 +483,12 @@ static enum tacit_status on_timeout(struct tacit_vote_site *site,
 static void time_resend(struct tacit_vote_site *site, const struct tacit_event *event,
                         uint32_t unanswered_before, const struct tacit_vote_site_update *update)
 {
-    bool const lacks_salt = player_view(site).waiting && site->committed == 0;
     struct round_site_step const step = {
         .kind = event->kind,
         .now_us = site->now_us,
         .unanswered_before = unanswered_before,
         .is_wanted = player_view(site).waiting || site->grants.blocked != 0 || site->unheard != 0,
-        .has_moved = lacks_salt || site->grants.resend.due_us == TACIT_NEVER,
+        .has_moved = lacks_salt(site) || site->grants.resend.due_us == TACIT_NEVER,
         .sends = update->message_count > 0};
     round_site_end_step(&site->grants, site->config.resend_after_us, &step);
 }
@@ -546,10 +514,8 @@ enum tacit_status tacit_vote_site_init(struct tacit_vote_site *site,
     site->config = config_of(config);
     site->player_bytes = tacit_vote_noised_size(&config->player);
     site->grants.resend.due_us = TACIT_NEVER;
-    enum tacit_status status = tacit_vote_noised_init(player_of(site), &config->player);
-    if (status == TACIT_OK)
-        status = tacit_vote_board_init(board_of(site), &config->board);
-    return status;
+    TACIT_TRY(tacit_vote_noised_init(player_of(site), &config->player));
+    return tacit_vote_board_init(board_of(site), &config->board);
 }
 
 /* Could steps have left this, beyond what player and board check of themselves? */
@@ -575,14 +541,10 @@ enum tacit_status tacit_vote_site_check(const struct tacit_vote_site *site, size
     if (memcmp(&site->config, &own, sizeof own) != 0 ||
         site->player_bytes != tacit_vote_noised_size(&config->player))
         return TACIT_MALFORMED;
-    enum tacit_status status =
-        tacit_vote_noised_check(player_of(site), site->player_bytes, &config->player);
-    if (status == TACIT_OK)
-        status = tacit_vote_board_check(board_of(site), tacit_vote_board_size(&config->board),
-                                        &config->board);
-    if (status == TACIT_OK && !is_possible(site))
-        status = TACIT_MALFORMED;
-    return status;
+    TACIT_TRY(tacit_vote_noised_check(player_of(site), site->player_bytes, &config->player));
+    TACIT_TRY(tacit_vote_board_check(board_of(site), tacit_vote_board_size(&config->board),
+                                     &config->board));
+    return is_possible(site) ? TACIT_OK : TACIT_MALFORMED;
 }
 
 enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
@@ -593,6 +555,7 @@ enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
     TACIT_ASSERT(site != NULL);
     TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= site->now_us);
     struct tacit_entropy const *const keys = event->keys == NULL ? entropy : event->keys;
+    struct step const step = {entropy, update};
     uint64_t const now_before = site->now_us;
     uint32_t const unanswered_before = site->grants.resend.unanswered_count;
     enum tacit_status status = TACIT_UNEXPECTED;
@@ -600,25 +563,25 @@ enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
     site->now_us = event->now_us;
     switch (event->kind) {
     case TACIT_EVENT_START:
-        status = on_start(site, event->as.term, entropy, keys, update);
+        status = on_start(site, event->as.term, &step);
         break;
     case TACIT_EVENT_REWARD:
-        status = on_reward(site, &event->as.reward, entropy, update);
+        status = on_reward(site, &event->as.reward, &step);
         break;
     case TACIT_EVENT_EXPLOITED:
         count_pulls(site, event->as.exploited_count, update);
         status = TACIT_OK;
         break;
     case TACIT_EVENT_RECEIVE:
-        status = on_receive(site, event->as.message, entropy, update);
+        status = on_receive(site, event->as.message, &step);
         break;
     case TACIT_EVENT_TIMEOUT:
-        status = on_timeout(site, entropy, keys, update);
+        status = on_timeout(site, &step);
         break;
     case TACIT_EVENT_OFFER: /* it has a plan */
         break;
     }
-    if (status == TACIT_OK && event->kind != TACIT_EVENT_START)
+    if (status == TACIT_OK)
         status = commit_draw(site, keys, update);
     if (status != TACIT_OK && !update->persist) /* refused: byte for byte as before */
         site->now_us = now_before;
@@ -660,7 +623,7 @@ void tacit_vote_site_view(const struct tacit_vote_site *site, struct tacit_vote_
                                           .granted = (uint32_t)site->granted,
                                           .term = site->term,
                                           .pull_count = site->pull_count,
-                                          .said = site->words,
+                                          .said = cast_of(site),
                                           .is_heard = site->unheard == 0,
                                           .commit = site->grants.commit};
     memcpy(view->head, site->grants.head, sizeof view->head);
