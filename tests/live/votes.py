@@ -7,7 +7,6 @@ import functools
 import math
 import pathlib
 import random
-import shutil
 import sys
 import time
 
@@ -54,8 +53,7 @@ class Votes(support.Federation):
 
     def __init__(self, means=MEANS, sites=5, votes=3, horizon=1000000, epsilon=1000.0, runs=None, **run):
         self.run_keys = {"accuracy": 0.02, "delta": 0.05, "tick_ms": 50, **self.threshold(votes), **run}
-        super().__init__(means, sites=sites, horizon=horizon, epsilon=epsilon, strangers=("late-reader",), runs=runs)
-        self.allow_access("late-reader", "read tacit/v1/#")
+        super().__init__(means, sites=sites, horizon=horizon, epsilon=epsilon, runs=runs)
 
     @staticmethod
     def threshold(votes):
@@ -375,14 +373,6 @@ class Copied(copying.Trial):
             check_draws(federation, site, is_copied=site == copying.SITE)
 
 
-class CopiedSums(Copied):
-    def left(self):
-        return self.federation.releases(copying.SITE)
-
-    def in_ledger(self, payload):
-        return payload
-
-
 def restore_hastily(federation_of, kind):
     trial = Copied(federation_of)
     copying.restore_often(trial, kind, 4 if IS_LONG else 2)
@@ -401,64 +391,9 @@ def hasty_restore_without_the_hub_draws_nothing_that_counts(federation_of):
 
 @test
 def of_two_clones_at_once_one_is_granted(federation_of):
-    clone_at_once(Copied(federation_of))
-
-
-def clone_at_once(trial):
+    trial = Copied(federation_of)
     copying.clone_often(trial, 4 if IS_LONG else 2)
     trial.finish()
-
-
-@test
-def old_state_takes_no_vote_back(federation_of):
-    """A site has voted; a state of before its vote, and one with half of it, come back: what stands stays."""
-    federation = federation_of()
-    site = federation.sites[0]
-    folder, states = federation.folder / f"state-{site}", [federation.folder / name for name in ("empty-vote", "some-vote")]
-    federation.start_all()
-    federation.apply([site], allowance=0, batch=10)
-    wait_for("it explores", lambda: federation.phase(site) == "exploring")
-    for state in states:
-        federation.stop(site)
-        shutil.copytree(folder, state)
-        federation.start(site)
-        federation.allow(math.inf)
-        wait_for("it votes", lambda: federation.said(f"down/{site}/votes", ROW), 40)
-        if state == states[0]:
-            federation.allow(0)
-            time.sleep(0.3)
-    wait_for("it has voted all out", lambda: stands(federation, site) == 0b1101, 40)
-    federation.end_applications()
-    federation.applications.clear()
-    federation.kill(site)
-    for state in states:
-        shutil.rmtree(folder)
-        shutil.copytree(state, folder)
-        federation.start(site)
-        wait_for("it is back", lambda: federation.phase(site) in ("exploring", "blocked"), 20)
-        time.sleep(1)
-        require(stands(federation, site) == 0b1101, "a vote was taken back")
-        require(retained(federation, site) == 0b1101, "who comes late hears less")
-        federation.kill(site)
-    check_rows(federation)
-
-
-def stands(federation, site):
-    rows = federation.said(f"down/{site}/votes", ROW)
-    return marks_of(rows[-1]) if rows else 0
-
-
-def retained(federation, site):
-    """What the broker tells somebody who comes now."""
-    client = federation.client("late-reader")
-    client.subscribe(federation.topic(f"down/{site}/votes"))
-    while True:
-        kind, body = client.receive()
-        if kind >> 4 == 3:
-            client.close()
-            length = int.from_bytes(body[:2], "big")
-            at = 2 + length + (2 if kind & 6 else 0)
-            return marks_of(wire.body_of(body[at + 1 + body[at]:]))
 
 
 # ---- Hostile ----
@@ -571,11 +506,6 @@ def coordinator_that_lost_all_has_its_pool_again(federation_of):
     federation.start("coordinator")  # as always, from now on
     federation.allow(math.inf)
     check_end(federation)
-
-
-@test_sums
-def of_two_clones_with_sums_one_is_granted(federation_of):
-    clone_at_once(CopiedSums(federation_of))
 
 
 if __name__ == "__main__":
