@@ -21,7 +21,8 @@ enum tacit_status live_coordinator_check(const struct live_coordinator_config *c
 
 /* Waits until enough sites have shown what they hold, and writes the newest of it into the state
  * directory, in one batch; then the coordinator starts as always. What is there already, and as new
- * as anything that the sites hold, stays. *goes_on: false if it was stopped before. Errors: with
+ * as anything that the sites hold, stays, in a term that is written: what it granted last may be
+ * missing. *goes_on: false if it was stopped before. Errors: with
  * error->text: TACIT_FORKED (two entries that cannot both be of one replicated log), TACIT_INVALID
  * (they are of another run than the file says, or of several), TACIT_ROLLBACK (the protocol is not
  * built again), and what the store says. Nothing was written then.

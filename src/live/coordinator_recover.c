@@ -105,7 +105,8 @@ static void update_best(struct recovery *recovery, const struct live_entry *foun
         return;
     }
     memcpy(copy, bytes, size);
-    TACIT_ASSERT(live_entry_hold(&recovery->best, copy, size) == TACIT_OK);
+    enum tacit_status const status = live_entry_hold(&recovery->best, copy, size);
+    TACIT_ASSERT(status == TACIT_OK);
 }
 
 /* Which run it is about: the one that is named or known, else the one that the first site shows. */
@@ -144,14 +145,20 @@ static enum tacit_status check_agreement(struct recovery *recovery)
                        "with: sites, arms, range, epsilon, horizon or parameters differ");
 }
 
-/* The last that was shown, or kept here, of those within reach. */
-static uint64_t last_term(const struct recovery *recovery)
+/* The last that was shown, of those within reach; `own`: where none is later. */
+static uint64_t last_shown(const struct recovery *recovery, uint64_t own)
 {
-    uint64_t last = recovery->own_term > 0 ? recovery->own_term : 1;
+    uint64_t last = own;
     for (uint32_t site = 0; site < recovery->run.site_count; site++)
         if (recovery->sites[site].entry.number > 0 && recovery->sites[site].term > last)
             last = recovery->sites[site].term;
     return last;
+}
+
+/* The last that was shown, or kept here. */
+static uint64_t last_term(const struct recovery *recovery)
+{
+    return last_shown(recovery, recovery->own_term > 0 ? recovery->own_term : 1);
 }
 
 /* A hub that keeps nothing goes on in its term; the others have forgotten what they granted. */
@@ -283,15 +290,23 @@ static void ask_again(struct recovery *recovery)
     ask(recovery);
 }
 
-/* A site may be in a later term than this state, though it holds no more: then both begin one. */
-static enum tacit_status follow_sites(struct recovery *recovery)
+/* This state is as new as what the sites hold, which is of closed rounds: what was granted in the
+ * open one may not be in it. So a term begins that is later than any in which something was said;
+ * one that a recovery began before it was stopped will do. A hub that keeps nothing has granted
+ * nothing, and follows its sites alone. */
+static enum tacit_status begin_term(struct recovery *recovery)
 {
     struct live_store *const store = recovery->daemon.store;
-    uint64_t const last = last_term(recovery);
-    if (last <= (recovery->own_term > 0 ? recovery->own_term : 1))
+    struct live_entry const *const own = &recovery->own;
+    bool const grants = own->state_size > 0 || !own->has_state;
+    uint64_t const last = last_shown(recovery, own->term);
+    uint64_t const term = recovery->own_term > 0 ? recovery->own_term : 1;
+    bool const goes_on = grants ? term > last : term >= last;
+    live_log(LIVE_LOG_INFO, "recovered",
+             "no site holds more than this state: it goes on in term %llu",
+             (unsigned long long)(goes_on ? term : last + 1));
+    if (goes_on)
         return TACIT_OK;
-    live_log(LIVE_LOG_WARNING, "term", "a site is in term %llu: the next one begins",
-             (unsigned long long)last);
     TACIT_TRY(live_store_begin(store));
     TACIT_TRY(live_store_put_value(store, LIVE_ENVELOPES_TERM, last + 1));
     return live_store_commit(store);
@@ -307,31 +322,30 @@ static enum tacit_status decide(struct recovery *recovery)
         return TACIT_OK; /* the terms are what was asked for */
     if (!is_known || live_entry_compare(&recovery->own, &recovery->best.head) == LIVE_ENTRY_AFTER)
         return write_state(recovery);
-    live_log(LIVE_LOG_INFO, "recovered", "no site holds more than this state: it goes on");
-    return follow_sites(recovery);
+    return begin_term(recovery);
 }
 
 /* Enough have shown what they hold. If some of them are out of reach, all are heard again without
  * those; else the recovery is decided, and over. */
 static void finish(struct recovery *recovery)
 {
-    uint64_t const own_term = recovery->own_term;
-    if (recovery->shown_count > 0)
+    bool const begins_term = recovery->config->begins_term;
+    if (recovery->shown_count > 0) {
         recovery->term_max = reach_of(recovery);
-    bool const is_out_of_reach = recovery->shown_count > 0 && own_term > recovery->term_max;
-    if (recovery->shown_count > 0 && recovery->term_max == 0) {
-        fail(recovery, TACIT_MEMORY, "out of memory");
-        return;
-    }
-    if (is_out_of_reach && recovery->config->begins_term) {
-        fail(recovery, TACIT_INVALID,
-             "this state is in a term out of reach of most sites: tacit coordinator --recover "
-             "builds it again in theirs");
-        return;
-    }
-    if (recovery->shown_count > 0 && leave_out(recovery) && !recovery->config->begins_term) {
-        ask_again(recovery);
-        return;
+        if (recovery->term_max == 0) {
+            fail(recovery, TACIT_MEMORY, "out of memory");
+            return;
+        }
+        if (recovery->own_term > recovery->term_max && begins_term) {
+            fail(recovery, TACIT_INVALID,
+                 "this state is in a term out of reach of most sites: tacit coordinator --recover "
+                 "builds it again in theirs");
+            return;
+        }
+        if (leave_out(recovery) && !begins_term) {
+            ask_again(recovery);
+            return;
+        }
     }
     enum tacit_status const status = decide(recovery);
     if (status != TACIT_OK) {
@@ -505,18 +519,14 @@ static enum tacit_status read_own_state(struct recovery *recovery, struct tacit_
     struct live_held_entry held = {.size = 0};
     bool found = false;
     bool has_term = false;
-    enum tacit_status status =
-        live_store_get_value(store, LIVE_ENVELOPES_TERM, &recovery->own_term, &has_term);
-    if (status == TACIT_OK)
-        status = live_store_get_value(store, LIVE_RUN_NONCE, &recovery->run.run_nonce, &found);
+    TACIT_TRY(live_store_get_value(store, LIVE_ENVELOPES_TERM, &recovery->own_term, &has_term));
+    TACIT_TRY(live_store_get_value(store, LIVE_RUN_NONCE, &recovery->run.run_nonce, &found));
     bool const is_named =
         recovery->config->begins_term ? !found : recovery->config->lost_run != NULL;
-    if (status == TACIT_OK && is_named)
-        status = live_hub_parse_run(recovery->config->lost_run, &recovery->run, error);
-    if (status == TACIT_OK) {
-        live_hub_run(&recovery->run, recovery->envelopes.run);
-        status = live_entry_load(&held, store, recovery->envelopes.run);
-    }
+    if (is_named)
+        TACIT_TRY(live_hub_parse_run(recovery->config->lost_run, &recovery->run, error));
+    live_hub_run(&recovery->run, recovery->envelopes.run);
+    enum tacit_status const status = live_entry_load(&held, store, recovery->envelopes.run);
     recovery->own = held.head;
     recovery->own.state = NULL;
     free(held.envelope);
@@ -537,25 +547,19 @@ static enum tacit_status open_all(struct recovery *recovery, struct tacit_error 
     struct live_daemon *const daemon = &recovery->daemon;
     struct live_bus_events const events = {recovery, on_connected, live_member_disconnected,
                                            on_received};
-    enum tacit_status status =
-        live_member_open(&recovery->member, daemon, &recovery->envelopes, &config->daemon.signing,
-                         recovery->run.site_count + 1, error);
+    TACIT_TRY(live_member_open(&recovery->member, daemon, &recovery->envelopes,
+                               &config->daemon.signing, recovery->run.site_count + 1, error));
     recovery->sites = calloc(recovery->run.site_count, sizeof *recovery->sites);
     recovery->timer = live_timer_new(daemon->loop, on_timer, recovery);
     recovery->end = live_timer_new(daemon->loop, on_end, recovery);
-    if (status == TACIT_OK &&
-        (recovery->sites == NULL || recovery->timer == NULL || recovery->end == NULL))
-        status = TACIT_MEMORY;
-    if (status == TACIT_OK && config->begins_term)
+    if (recovery->sites == NULL || recovery->timer == NULL || recovery->end == NULL)
+        return TACIT_MEMORY;
+    if (config->begins_term)
         live_timer_set(recovery->end, live_now_us() + TERM_US);
-    if (status == TACIT_OK)
-        status = read_own_state(recovery, error);
-    if (status == TACIT_OK)
-        status = live_http_open(&daemon->http, daemon->loop, &config->daemon.http, on_request,
-                                recovery, error);
-    if (status == TACIT_OK)
-        status = live_bus_open(&daemon->bus, daemon->loop, &config->daemon.bus, &events, error);
-    return status;
+    TACIT_TRY(read_own_state(recovery, error));
+    TACIT_TRY(live_http_open(&daemon->http, daemon->loop, &config->daemon.http, on_request,
+                             recovery, error));
+    return live_bus_open(&daemon->bus, daemon->loop, &config->daemon.bus, &events, error);
 }
 
 enum tacit_status live_coordinator_recover(const struct live_coordinator_config *config,

@@ -102,7 +102,9 @@ class Accidents:
 
     def recover(self):
         words = [*self.federation.words_of("coordinator"), "--recover"]
+        self.counts["recoveries"] += 1
         if self.rng.random() < 0.3:
+            self.counts["recoveries"] += 1
             self.federation.start("coordinator", words)
             time.sleep(self.rng.uniform(0.02, 0.4))
             self.kill("coordinator")
@@ -132,7 +134,7 @@ class Accidents:
             self.federation.start("coordinator")
 
     def put_back_old_hub(self):
-        """It stops if the run has gone on since."""
+        """Of a round before, or of the same."""
         if self.hub_copy is None:
             self.kill_and_start("coordinator")
             return
@@ -140,7 +142,7 @@ class Accidents:
         self.kill("coordinator")
         shutil.rmtree(self.state("coordinator"))
         shutil.move(self.hub_copy, self.state("coordinator"))
-        self.recover()  # changes nothing where it is the newest
+        self.recover()
         self.counts["old hubs"] += 1
 
     def released(self, name):
@@ -356,8 +358,7 @@ def kills_over_trainings(federation_of):
             time.sleep(accidents.rng.uniform(0, 1.2))
             accidents.one()
         trial.wait_for_end(240)
-        terms = 1 + accidents.counts["lost hubs"] + accidents.counts["old hubs"]
-        training.check_books(trial, terms_count=terms)
+        training.check_books(trial, terms_count=1 + accidents.counts["recoveries"])
         trial.close()
         return accidents
     some_runs("select", play)
