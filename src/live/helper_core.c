@@ -58,11 +58,10 @@ double helper_vector(const struct live_hub_ops *ops, const struct live_offer *of
     return 0;
 }
 
-/* Reads the offer of a block into the room, and what follows from it. NULL: it is in order. */
+/* Reads the offer of a block into the room of a helper that has none yet, and what follows from it.
+ * NULL: it is in order. */
 static const char *read_offer(struct helper *helper, const uint8_t *bytes, size_t size)
 {
-    live_room_free(&helper->room);
-    helper->room = (struct live_room){0};
     char const *const why = live_offer_read(bytes, size, helper->config->federation,
                                             helper->config->hub, &helper->room, &helper->offer);
     if (why != NULL)
@@ -89,6 +88,18 @@ static const char *read_offer(struct helper *helper, const uint8_t *bytes, size_
     return helper->room.is_short                          ? "out of memory"
            : tacit_helper_size(&helper->core_config) == 0 ? "an offer of fewer sites than sites_min"
                                                           : NULL;
+}
+
+/* What was read of another offer is this helper's from now on. */
+static void adopt_offer(struct helper *helper, const struct helper *found)
+{
+    live_room_free(&helper->room);
+    helper->room = found->room;
+    helper->offer = found->offer;
+    helper->ops = found->ops;
+    helper->delta = found->delta;
+    helper->core_config = found->core_config;
+    helper->faulty = found->faulty;
 }
 
 /* The block is the state from now on, and the helper's; the one before is overwritten and freed. */
@@ -204,45 +215,53 @@ static bool is_same_run(const struct helper *helper, const struct tacit_helper_r
            memcmp(helper->core_config.run.agreement, run->agreement, sizeof run->agreement) == 0;
 }
 
-/* The offer becomes the state. Another run has a key of its own; in the same one, whose key and
- * core stay, only the sites' keys are others. Errors: false: helper->outcome says why. */
+/* A block for the offer that was found, of *size bytes. Another run has a key of its own; in the
+ * same one, whose key and core stay, only the sites' keys are others. NULL: *why says why. */
+static struct helper_kept *make_block(const struct helper *helper, const struct helper *found,
+                                      const uint8_t *offer, size_t offer_size, size_t *size,
+                                      const char **why)
+{
+    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_KEYS);
+    size_t const core = tacit_helper_size(&found->core_config);
+    size_t const head = sizeof(struct helper_kept) + padded(offer_size);
+    struct helper_kept *const made = calloc(1, head + core);
+    *size = head + core;
+    *why = "out of memory";
+    if (made == NULL)
+        return NULL;
+    made->offer_size = offer_size;
+    memcpy(offer_bytes(made), offer, offer_size);
+    struct tacit_helper *const state = (struct tacit_helper *)(void *)((uint8_t *)made + head);
+    if (is_same_run(helper, &found->offer.run)) {
+        memcpy(made->key, helper->kept->key, sizeof made->key);
+        memcpy(state, helper->core, core);
+        return made;
+    }
+    if (entropy.fill(entropy.context, made->key, sizeof made->key) == TACIT_OK &&
+        tacit_helper_init(state, &found->core_config) == TACIT_OK)
+        return made;
+    *why = "there is no entropy for a key";
+    free(made);
+    return NULL;
+}
+
+/* The offer becomes the state. Errors: false, and nothing changed but helper->outcome, which says
+ * why. */
 static bool adopt(struct helper *helper, const uint8_t *offer, size_t size)
 {
     TACIT_ASSERT(size > 0 && size <= LIVE_TRUST_BYTES_MAX);
-    struct live_room room = {0};
-    struct live_offer found;
-    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_KEYS);
-    char const *why = live_offer_read(offer, size, helper->config->federation, helper->config->hub,
-                                      &room, &found);
-    bool const goes_on = why == NULL && is_same_run(helper, &found.run);
-    live_room_free(&room);
-    if (why == NULL)
-        why = read_offer(helper, offer, size);
-    size_t const core = why == NULL ? tacit_helper_size(&helper->core_config) : 0;
-    size_t const head = sizeof(struct helper_kept) + padded(size);
-    struct helper_kept *const made = why == NULL ? calloc(1, head + core) : NULL;
+    struct helper found = {.config = helper->config};
+    size_t block_size = 0;
+    char const *why = read_offer(&found, offer, size);
+    struct helper_kept *const made =
+        why == NULL ? make_block(helper, &found, offer, size, &block_size, &why) : NULL;
     if (made == NULL) {
-        (void)snprintf(helper->outcome, sizeof helper->outcome, "%s",
-                       why == NULL ? "out of memory" : why);
+        (void)snprintf(helper->outcome, sizeof helper->outcome, "%s", why);
+        live_room_free(&found.room);
         return false;
     }
-    made->offer_size = size;
-    memcpy(offer_bytes(made), offer, size);
-    struct tacit_helper *const state = (struct tacit_helper *)(void *)((uint8_t *)made + head);
-    bool is_good = true;
-    if (goes_on) {
-        memcpy(made->key, helper->kept->key, sizeof made->key);
-        memcpy(state, helper->core, core);
-    } else {
-        is_good = entropy.fill(entropy.context, made->key, sizeof made->key) == TACIT_OK &&
-                  tacit_helper_init(state, &helper->core_config) == TACIT_OK;
-    }
-    if (!is_good) {
-        (void)snprintf(helper->outcome, sizeof helper->outcome, "there is no entropy for a key");
-        free(made);
-        return false;
-    }
-    adopt_block(helper, made, head + core);
+    adopt_offer(helper, &found);
+    adopt_block(helper, made, block_size);
     return store_core(helper);
 }
 
@@ -337,7 +356,7 @@ static enum tacit_status on_offer(struct helper *helper, const uint8_t *bytes, s
     (void)snprintf(helper->outcome, sizeof helper->outcome,
                    "the run is not agreed to yet: tacit helper agree %s",
                    helper->config->daemon.state_directory);
-    return status == TACIT_OK ? TACIT_OK : status;
+    return status;
 }
 
 /* ---- Requests ---- */
@@ -547,7 +566,8 @@ static enum tacit_status on_end(struct helper *helper, const uint8_t *bytes, siz
     helper->kept->is_over = 1;
     memset(helper->kept->key, 0, sizeof helper->kept->key);
     memset(helper->core, 0, tacit_helper_size(&helper->core_config));
-    TACIT_ASSERT(tacit_helper_init(helper->core, &helper->core_config) == TACIT_OK);
+    enum tacit_status const status = tacit_helper_init(helper->core, &helper->core_config);
+    TACIT_ASSERT(status == TACIT_OK);
     live_log(LIVE_LOG_WARNING, "over", "run %" PRIu64 " is over: its sealing key is destroyed",
              helper->core_config.run.run_id);
     return store_core(helper) ? TACIT_OK : TACIT_IO;

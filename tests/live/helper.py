@@ -48,6 +48,19 @@ def check_end(federation, seconds=60):
     return status
 
 
+def begun(federation, rounds, **options):
+    """Its first rounds are closed."""
+    federation.begin(**options)
+    wait_for(f"{rounds} rounds", lambda: (federation.status() or {}).get("rounds", 0) >= rounds, 60)
+    return federation
+
+
+def ask_in_vain(federation):
+    """The helper is away."""
+    federation.allow(math.inf)
+    wait_for("the helper is asked", lambda: federation.status()["helper_waited_s"] > 0, 40)
+
+
 def causes_of(status):
     return " ".join(cause["what"] for cause in (status or {}).get("causes", []))
 
@@ -169,9 +182,7 @@ def crash_at_each_step_of_helper_and_coordinator(federation_of):
 
 @each
 def one_site_away_and_the_quorum_goes_on(made):
-    federation = made([0.875, 0.5, 0.125], quorum=2, deadline_s=2)
-    federation.begin()
-    wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
+    federation = begun(made([0.875, 0.5, 0.125], quorum=2, deadline_s=2), 2)
     federation.kill("site-2")
     rounds = federation.status()["rounds"]
     wait_for("rounds go on", lambda: federation.status()["rounds"] > rounds + 1 or federation.is_finished(), 60)
@@ -188,9 +199,7 @@ def named(what, condition):
 
 @test
 def too_few_for_the_helper_is_a_void_round_and_after_two_the_operator_decides(federation_of):
-    federation = made_by(federation_of, [0.875, 0.5, 0.125], quorum=2, deadline_s=2, sites_min=3)
-    federation.begin()
-    wait_for("a round", lambda: (federation.status() or {}).get("rounds", 0) >= 1, 60)
+    federation = begun(made_by(federation_of, [0.875, 0.5, 0.125], quorum=2, deadline_s=2, sites_min=3), 1)
     early = control(federation, "coordinator", "repeat", code=1)
     require("no round waits for that" in early, early)
     federation.kill("site-2")
@@ -239,9 +248,7 @@ def hooked_liar_voids_rounds_and_is_dropped_by_the_operator(made):
 @each
 def a_dropped_site_that_is_silent_is_not_waited_for(made):
     """All are the quorum, and the deadline is far."""
-    federation = made([0.875, 0.5, 0.125], sites=4, deadline_s=3600)
-    federation.begin(allowance=1500)
-    wait_for("a round", lambda: (federation.status() or {}).get("rounds", 0) >= 1, 60)
+    federation = begun(made([0.875, 0.5, 0.125], sites=4, deadline_s=3600), 1, allowance=1500)
     federation.kill("site-3")
     federation.allow(math.inf)
     wait_for("it is waited for alone", lambda: federation.status()["missing"] == 1, 60)
@@ -261,13 +268,10 @@ def a_dropped_site_that_is_silent_is_not_waited_for(made):
 
 def that_asks_in_vain(federation_of, protocol="phased-index"):
     """After a few rounds: the helper is away, and is asked."""
-    federation = made_by(federation_of, [0.875, 0.5 if protocol == "phased-index" else 0.825, 0.125], protocol=protocol)
-    federation.begin(allowance=3000)
-    few = 2 if protocol == "phased-index" else 1  # a ladder has few rungs
-    wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= few, 60)
+    few, second = (2, 0.5) if protocol == "phased-index" else (1, 0.825)  # a ladder has few rungs
+    federation = begun(made_by(federation_of, [0.875, second, 0.125], protocol=protocol), few, allowance=3000)
     federation.stop("helper")
-    federation.allow(math.inf)
-    wait_for("the helper is asked", lambda: federation.status()["helper_waited_s"] > 0, 40)
+    ask_in_vain(federation)
     return federation
 
 
@@ -275,9 +279,7 @@ def that_asks_in_vain(federation_of, protocol="phased-index"):
 def an_entry_with_another_head_of_the_helper_is_an_alarm(federation_of):
     """Orders name an entry by its number alone: two heads of the helper's answers under one number are a fork, whoever
     signed them."""
-    federation = made_by(federation_of, [0.875, 0.5, 0.125])
-    federation.begin(allowance=1500)
-    wait_for("a round", lambda: (federation.status() or {}).get("rounds", 0) >= 1, 60)
+    federation = begun(made_by(federation_of, [0.875, 0.5, 0.125]), 1, allowance=1500)
     federation.wait_for_sites("holds it", lambda site: federation.site_status(site)["entry_digest"] == federation.status()["entry_digest"], 60)
     answers = federation.status()["helper_answers"]
     entry = wire.fields([payload for topic, payload in federation.tap.messages if topic == federation.topic("down/chain")][-1])
@@ -360,11 +362,9 @@ def last_said(federation, rest):
     return [payload for topic, payload in federation.tap.messages if topic == federation.topic(rest)][-1]
 
 
-def without_helper(federation_of):
+def without_helper(federation_of, **options):
     """After a few rounds it is stopped."""
-    federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
-    federation.begin(allowance=2000)
-    wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
+    federation = begun(made_by(federation_of, [0.875, 0.5, 0.825, 0.125], **options), 2, allowance=2000)
     federation.stop("helper")
     return federation
 
@@ -373,8 +373,7 @@ def without_helper(federation_of):
 def answers_that_are_wrong_or_of_another_round_close_nothing(federation_of):
     federation = without_helper(federation_of)
     old = last_said(federation, "up/helper/helper")
-    federation.allow(math.inf)
-    wait_for("the helper is asked", lambda: federation.status()["helper_waited_s"] > 0, 40)
+    ask_in_vain(federation)
     rounds = federation.status()["rounds"]
     client = federation.client("helper")
     client.publish(federation.topic("up/helper/helper"), old)
@@ -391,8 +390,7 @@ def answers_that_are_wrong_or_of_another_round_close_nothing(federation_of):
 @test
 def two_helpers_of_one_state_are_proved_and_stop_the_run(federation_of):
     federation = without_helper(federation_of)
-    federation.allow(math.inf)
-    wait_for("the helper is asked", lambda: federation.status()["helper_waited_s"] > 0, 40)
+    ask_in_vain(federation)
     hub, state, file = federation.folder / "state-coordinator", federation.folder / "state-helper", federation.folder / "helper.yaml"
     copy = federation.folder / "copy"
     shutil.copytree(state, copy)
@@ -413,10 +411,7 @@ def two_helpers_of_one_state_are_proved_and_stop_the_run(federation_of):
 
 @test
 def a_helper_that_has_lost_its_state_answers_nothing_and_is_named(federation_of):
-    federation = made_by(federation_of, [0.875, 0.5, 0.125])
-    federation.begin(allowance=2000)
-    wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
-    federation.stop("helper")
+    federation = without_helper(federation_of)
     shutil.rmtree(federation.folder / "state-helper")
     federation.start("helper")
     federation.allow(math.inf)
@@ -431,13 +426,10 @@ def a_helper_that_has_lost_its_state_answers_nothing_and_is_named(federation_of)
 @test
 def a_helper_that_is_away_is_named_and_nothing_goes_on_without_it(federation_of):
     for protocol in ("phased-index", "votes"):
-        miss_the_helper(made_by(federation_of, [0.875, 0.5, 0.825, 0.125], protocol=protocol))
+        miss_the_helper(without_helper(federation_of, protocol=protocol))
 
 
 def miss_the_helper(federation):
-    federation.begin(allowance=2000)
-    wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
-    federation.stop("helper")
     federation.allow(math.inf)
     away = time.monotonic()
     named("the coordinator names it", lambda: "the run waits for the helper (" in causes_of(federation.status()))
@@ -508,8 +500,7 @@ def hooked_pieces_carry_what_is_longer_than_a_payload(federation_of):
     federation.apply(allowance=2000)
     wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
     federation.kill("helper")
-    federation.allow(math.inf)
-    wait_for("the helper is asked", lambda: federation.status()["helper_waited_s"] > 0, 40)
+    ask_in_vain(federation)
     federation.start("helper")
     check_end(federation)
     said = [payload for topic, payload in federation.tap.messages if topic == federation.topic("to/helper/helper")]
@@ -560,6 +551,22 @@ def hooked_aggregators_come_to_the_simulator_s_totals_and_orders(federation_of):
 # ---- Refusals ----
 
 @test
+def an_offer_that_the_file_does_not_allow_leaves_the_run_before_as_it_was(federation_of):
+    federation = made_by(federation_of, [0.875, 0.125])
+    federation.begin()
+    check_end(federation)
+    wait_for("the run is over", lambda: federation.helper()["phase"] == "over", 20)
+    federation.stop("coordinator")
+    federation.write_coordinator(federation.run_section(id=2, epsilon=2 * federation.epsilon))
+    federation.start("coordinator")
+    wait_for("a run is offered", lambda: federation.helper()["phase"] == "asked to agree", 30)
+    federation.agree()
+    wait_for("it is refused", lambda: "a larger epsilon than this file allows" in federation.log("helper"), 20)
+    status = federation.helper()
+    require((status["run_id"], status["epsilon"], status["left_out"]) == (1, federation.epsilon, []), f"{status}")
+
+
+@test
 def a_site_joins_only_what_its_own_file_says(federation_of):
     federation = made_by(federation_of, [0.875, 0.125])
     one = {key: value for key, value in federation.policy().items() if key != "trust"}
@@ -590,9 +597,7 @@ def a_site_joins_only_what_its_own_file_says(federation_of):
 
 @each
 def an_old_state_of_the_helper_stops_until_a_later_term(made):
-    federation = made([0.875, 0.5, 0.825, 0.125])
-    federation.begin(allowance=1500)
-    wait_for("a round", lambda: (federation.status() or {}).get("rounds", 0) >= 1, 60)
+    federation = begun(made([0.875, 0.5, 0.825, 0.125]), 1, allowance=1500)
     federation.back_up("helper")
     rounds = federation.status()["rounds"]
     federation.allow(3000)
@@ -615,9 +620,7 @@ def an_old_state_of_the_helper_stops_until_a_later_term(made):
 
 @test
 def an_old_state_of_the_coordinator_does_not_go_on(federation_of):
-    federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
-    federation.begin(allowance=1500)
-    wait_for("a round", lambda: (federation.status() or {}).get("rounds", 0) >= 1, 60)
+    federation = begun(made_by(federation_of, [0.875, 0.5, 0.825, 0.125]), 1, allowance=1500)
     federation.back_up("coordinator")
     rounds = wait_for("it is back", federation.status, 20)["rounds"]
     federation.allow(3000)
