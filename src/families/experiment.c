@@ -409,9 +409,7 @@ static enum tacit_status set_up_environment(struct tacit_experiment *experiment,
         return TACIT_OK; /* the family's plan makes it */
     experiment->sim.env.kind = config->environment;
     experiment->sim.env.sd = config->sd;
-    if (config->source != NULL) {
-        TACIT_TRY(set_up_source(experiment, error));
-    }
+    TACIT_TRY(config->source == NULL ? TACIT_OK : set_up_source(experiment, error));
     if (config->environment == TACIT_ENV_LOGGED)
         return set_up_log(experiment, error);
     if (config->means != NULL)
@@ -641,22 +639,17 @@ static enum tacit_status set_up(struct tacit_experiment *experiment, struct taci
     for (uint32_t i = 0; i < experiment->family->player.metric_count; i++)
         experiment->sim.curve_count +=
             (experiment->family->metrics[i].places & TACIT_METRIC_CURVE) != 0 ? 1 : 0;
-    enum tacit_status status = set_up_environment(experiment, error);
+    TACIT_TRY(set_up_environment(experiment, error));
     if (experiment->data->use == TACIT_EXPERIMENT_ROWS)
-        return status;
-    if (status == TACIT_OK)
-        status = set_up_network(experiment, error);
-    if (status == TACIT_OK)
-        status = set_up_global_means(experiment, error);
-    if (status == TACIT_OK)
-        status = set_up_points(experiment, error);
-    if (status == TACIT_OK)
-        status = experiment->family->plan(experiment, error);
-    if (status == TACIT_OK)
-        state_promise(experiment);
-    if (status == TACIT_OK && experiment->pull_count <= 0)
+        return TACIT_OK;
+    TACIT_TRY(set_up_network(experiment, error));
+    TACIT_TRY(set_up_global_means(experiment, error));
+    TACIT_TRY(set_up_points(experiment, error));
+    TACIT_TRY(experiment->family->plan(experiment, error));
+    state_promise(experiment);
+    if (experiment->pull_count <= 0)
         experiment->pull_count = (double)config->agent_count * (double)config->horizon;
-    return status == TACIT_OK ? check_baselines(experiment, error) : status;
+    return check_baselines(experiment, error);
 }
 
 enum tacit_status tacit_experiment_load(struct tacit_experiment *experiment, const char *path,

@@ -92,15 +92,12 @@ static enum tacit_status prepare(struct draft *draft)
     draft->lists = calloc(config->graph_count + (size_t)1, sizeof *draft->lists);
     if (draft->specs == NULL || draft->lists == NULL)
         return out_of_memory(draft->error);
-    enum tacit_status status = TACIT_OK;
-    for (uint32_t i = 0; i < config->graph_count && status == TACIT_OK; i++) {
+    for (uint32_t i = 0; i < config->graph_count; i++) {
         draft->specs[i] = config->graphs[i].spec;
-        if (config->graphs[i].file != NULL)
-            status = read_edges(draft, i);
-        if (status == TACIT_OK)
-            status = add_need(draft, i);
+        TACIT_TRY(config->graphs[i].file == NULL ? TACIT_OK : read_edges(draft, i));
+        TACIT_TRY(add_need(draft, i));
     }
-    return status;
+    return TACIT_OK;
 }
 
 /* A graph with a seed of its own is the same wherever it stands; the others follow the experiment's
@@ -261,7 +258,7 @@ static enum tacit_status build(struct tacit_network *network, struct draft *draf
                                  draft->error);
     network->parent = network->label + n;
     network->distance = network->parent + n;
-    enum tacit_status status =
+    enum tacit_status const status =
         tacit_graph_init(&network->graph, network->memory, n, draft->edges, draft->edge_count);
     TACIT_ASSERT(status == TACIT_OK);
     free(draft->edges); /* the graph has them now */
@@ -269,8 +266,8 @@ static enum tacit_status build(struct tacit_network *network, struct draft *draf
     network->has_sinks = draft->config->kind == TACIT_CONFIG_HYBRID;
     network->component_count =
         tacit_graph_components(&network->graph, network->label, network->parent);
-    status = check_pieces(draft, network->label);
-    return status == TACIT_OK ? measure(network, effort, draft->error) : status;
+    TACIT_TRY(check_pieces(draft, network->label));
+    return measure(network, effort, draft->error);
 }
 
 /* ---- Public ---- */

@@ -73,9 +73,7 @@ enum tacit_status index_make_plan(struct tacit_experiment *experiment, struct ta
     experiment->plan = plan;
     if (plan == NULL)
         return TACIT_MEMORY;
-    enum tacit_status const status = tacit_experiment_protect(experiment, INFINITY, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_experiment_protect(experiment, INFINITY, error));
     experiment->promise.mechanism.leaving = TACIT_LEAVING_REWARDS;
     if (keys->sharing == INDEX_SHARING_NONE)
         experiment->promise.trust.audience = TACIT_AUDIENCE_ALONE;

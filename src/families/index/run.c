@@ -194,9 +194,7 @@ enum tacit_status index_run_play(void *memory, uint32_t index, struct tacit_sim_
     for (uint32_t agent = 0; agent < learners; agent++) {
         struct learner learner = learner_of(plan, index, agent);
         double regret;
-        enum tacit_status const status = play_learner(run, &learner, &regret, stop);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(play_learner(run, &learner, &regret, stop));
         total += regret;
         for (uint32_t point = 0; point < plan->sim.point_count; point++)
             row->regret[point] += run->regret[point];

@@ -114,16 +114,13 @@ static enum tacit_status play_slots(struct run *run, uint64_t handle, uint32_t a
     struct tacit_host const *const host = tacit_host_get();
     struct tacit_sim_meter meter = tacit_sim_meter_start(&run->plan->sim, run->regret);
     uint64_t const horizon = run->plan->sim.horizon;
-    enum tacit_status status = TACIT_OK;
     uint64_t slot = 0;
-    for (uint32_t blocks = 1; slot < horizon && status == TACIT_OK; blocks++) {
+    for (uint32_t blocks = 1; slot < horizon; blocks++) {
         struct tacit_pull_block block = {0};
         union tacit_sum sum = {0};
-        status = host->next(host->context, handle, slot, horizon - slot, *reward, &block);
-        if (status == TACIT_OK && !is_allowed(run, block, horizon - slot))
-            status = TACIT_INVALID;
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(host->next(host->context, handle, slot, horizon - slot, *reward, &block));
+        if (!is_allowed(run, block, horizon - slot))
+            return TACIT_INVALID;
         if (!tacit_sim_pull(&run->instance.env, agent, block.arm, block.count, &real, rng, &sum,
                             stop))
             return TACIT_INTERRUPTED;
@@ -142,7 +139,7 @@ static enum tacit_status play_slots(struct run *run, uint64_t handle, uint32_t a
             return TACIT_INTERRUPTED;
     }
     tacit_sim_meter_end(&meter, *regret);
-    return status;
+    return TACIT_OK;
 }
 
 /* The host's policy is begun, played and ended; ended, too, where it fails in between. Errors: the
@@ -163,10 +160,8 @@ static enum tacit_status play_agent(struct run *run, uint32_t index, uint32_t ag
     uint64_t handle = 0;
     double reward = 0;
     memset(run->counts, 0, sim->env.arm_count * sizeof *run->counts);
-    enum tacit_status status = host->begin(host->context, &player, &handle);
-    if (status != TACIT_OK)
-        return status;
-    status = play_slots(run, handle, agent, &rng, &reward, regret, stop);
+    TACIT_TRY(host->begin(host->context, &player, &handle));
+    enum tacit_status const status = play_slots(run, handle, agent, &rng, &reward, regret, stop);
     host->end(host->context, handle, reward);
     return status;
 }
@@ -193,9 +188,7 @@ static enum tacit_status run_play(void *memory, uint32_t index, struct tacit_sim
     tacit_sim_instance_watch(&run->instance, row);
     for (uint32_t agent = 0; agent < sim->agent_count; agent++) {
         double regret = 0;
-        enum tacit_status const status = play_agent(run, index, agent, &regret, stop);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(play_agent(run, index, agent, &regret, stop));
         total += regret;
         for (uint32_t point = 0; point < sim->point_count; point++)
             row->regret[point] += run->regret[point];

@@ -36,9 +36,7 @@ static enum tacit_status site_configure(struct live_site *site)
 {
     struct phased_site *const own = site->own;
     struct tacit_wire_run const *const run = site->run; /* its head */
-    enum tacit_status const status = live_site_noise(site, &own->trust);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(live_site_noise(site, &own->trust));
     own->core =
         (struct tacit_phased_agent_config){.run_id = run->run_id,
                                            .agent_id = run->agent,

@@ -73,13 +73,9 @@ static enum tacit_status settle_changes(const struct live_run_file *from,
 {
     struct run_keys const *const keys = from->file->keys;
     uint32_t const arms = from->file->arm_count;
-    enum tacit_status status = parse_arms(from, "run.later", keys->later, keys->later_count, later);
-    if (status == TACIT_OK)
-        status = parse_arms(from, "run.added", keys->added, keys->added_count, added);
-    if (status == TACIT_OK)
-        status = parse_arms(from, "run.retired", keys->retired, keys->retired_count, retired);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(parse_arms(from, "run.later", keys->later, keys->later_count, later));
+    TACIT_TRY(parse_arms(from, "run.added", keys->added, keys->added_count, added));
+    TACIT_TRY(parse_arms(from, "run.retired", keys->retired, keys->retired_count, retired));
     uint32_t const count = tacit_bits_count(later, arms);
     uint32_t there = 0;
     for (uint32_t arm = 0; arm < arms; arm++) {
@@ -130,10 +126,7 @@ static enum tacit_status phased_hub_settings_new(const struct live_run_file *fro
     schedule->horizon = hub->horizon;
     schedule->epsilon_per_reward = hub->epsilon;
     schedule->floor_milli = live_file_floor(from->file);
-    enum tacit_status const status =
-        settle_changes(from, schedule, made->sets, made->sets + set, made->sets + 2 * set);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(settle_changes(from, schedule, made->sets, made->sets + set, made->sets + 2 * set));
     made->settings.added = made->sets + set;
     made->settings.retired = made->sets + 2 * set;
     return live_file_check_ladder(from, schedule);

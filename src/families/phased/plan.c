@@ -14,9 +14,7 @@ static enum tacit_status settle(struct tacit_experiment *experiment,
                                 const struct tacit_phases *schedule, struct phased_sim *sim,
                                 struct tacit_error *error)
 {
-    enum tacit_status status = tacit_experiment_protect_sums(experiment, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_experiment_protect_sums(experiment, error));
     *sim = (struct phased_sim){.common = experiment->sim,
                                .schedule = *schedule,
                                .server_link_cost = experiment->config->server_link_cost};
@@ -25,9 +23,7 @@ static enum tacit_status settle(struct tacit_experiment *experiment,
     sim->schedule.epsilon_per_reward = tacit_mechanism_epsilon(&experiment->mechanism);
     experiment->server_links = experiment->sim.agent_count;
     experiment->promise.mechanism = tacit_experiment_noise(experiment, TACIT_LEAVING_SUMS);
-    status = tacit_experiment_site_mechanism(experiment, &sim->mechanism, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_experiment_site_mechanism(experiment, &sim->mechanism, error));
     sim->aggregators = (struct tacit_sim_aggregators){
         .are_two = experiment->promise.trust.has_helper, .mechanism = experiment->mechanism};
     sim->schedule.floor_milli =
@@ -58,13 +54,11 @@ enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct t
                                        "from 0",
                                        error);
     struct tacit_phases schedule = phased_schedule(keys, arms, guard);
-    enum tacit_status status = phased_settle_changes(experiment, &schedule, changes, error);
-    if (status != TACIT_OK)
-        return status;
-    status = settle(experiment, &schedule, sim, error);
+    TACIT_TRY(phased_settle_changes(experiment, &schedule, changes, error));
+    TACIT_TRY(settle(experiment, &schedule, sim, error));
     sim->changes = changes;
     sim->change_count = keys->change_count;
-    return status;
+    return TACIT_OK;
 }
 
 /* ---- For `check` ---- */

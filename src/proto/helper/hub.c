@@ -201,19 +201,13 @@ static struct tacit_helper_entry entry_of(struct tacit_helper_hub *hub, uint32_t
     return entry;
 }
 
-static uint32_t next_here(struct tacit_helper_hub *hub, uint32_t from)
-{
-    return tacit_bits_next(here_of(hub), hub->run.site_count, from);
-}
-
 static void digest_request(struct tacit_helper_hub *hub, const struct tacit_helper_round *round,
                            uint32_t quorum, uint8_t digest[TACIT_SHA256_BYTES])
 {
     struct tacit_helper_link links[TACIT_HELPER_LINKS_MAX];
     struct tacit_helper_request const head = head_of(hub, round, quorum);
     struct tacit_sha256 sha = helper_request_begin(&hub->run, &head);
-    for (uint32_t site = next_here(hub, 0); site < hub->run.site_count;
-         site = next_here(hub, site + 1)) {
+    TACIT_BITS_EACH (site, here_of(hub), hub->run.site_count) {
         struct tacit_helper_entry const entry = entry_of(hub, site, links);
         helper_request_hash(&sha, &entry);
     }
@@ -264,8 +258,7 @@ size_t tacit_helper_hub_request_size(const struct tacit_helper_hub *state)
 {
     struct tacit_helper_hub *const hub = writable(state);
     size_t links = 0;
-    for (uint32_t site = next_here(hub, 0); site < hub->run.site_count;
-         site = next_here(hub, site + 1))
+    TACIT_BITS_EACH (site, here_of(hub), hub->run.site_count)
         links += slot_of(hub, site)->link_count;
     return sizeof(struct tacit_helper_request) +
            here_count(hub) * sizeof(struct tacit_helper_entry) +
@@ -284,10 +277,9 @@ struct tacit_helper_request *tacit_helper_hub_request(const struct tacit_helper_
     TACIT_ASSERT(here_count(hub) >= TACIT_HELPER_SITES_MIN);
     *request = head_of(hub, &hub->round, hub->quorum);
     request->entries = entries;
-    for (uint32_t site = next_here(hub, 0); site < hub->run.site_count;
-         site = next_here(hub, site + 1), count++) {
+    TACIT_BITS_EACH (site, here_of(hub), hub->run.site_count) {
         entries[count] = entry_of(hub, site, links);
-        links += entries[count].link_count;
+        links += entries[count++].link_count;
     }
     return request;
 }
@@ -358,19 +350,10 @@ static void free_round(struct tacit_helper_hub *hub, const uint64_t *sound)
 {
     TACIT_ASSERT(hub->is_fixed != 0);
     TACIT_ASSERT(hub->noise_round == hub->round.round);
-    for (uint32_t site = 0; site < hub->run.site_count; site++)
-        if (tacit_bits_has(here_of(hub), site) && !tacit_bits_has(sound, site))
+    TACIT_BITS_EACH (site, here_of(hub), hub->run.site_count)
+        if (!tacit_bits_has(sound, site))
             erase_release(hub, site);
     hub->is_fixed = 0;
-}
-
-/* Of U, and of nobody else. */
-static bool are_of(struct tacit_helper_hub *hub, const uint64_t *sites)
-{
-    for (size_t i = 0; i < TACIT_BITS_WORDS(hub->run.site_count); i++)
-        if ((sites[i] & ~here_of(hub)[i]) != 0)
-            return false;
-    return true;
 }
 
 /* Does it answer the request that stands, after the answers that are here? */
@@ -395,7 +378,7 @@ static enum tacit_status check_answer(struct tacit_helper_hub *hub,
         answer->number > hub->number && (answer->number != hub->number + 1 || hub->number == 0 ||
                                          tacit_commit_is_same(answer->previous, hub->head));
     return follows && answer->count == hub->round.count && answer->words != NULL &&
-                   are_of(hub, answer->sites)
+                   tacit_bits_within(answer->sites, here_of(hub), hub->run.site_count)
                ? TACIT_OK
                : TACIT_MALFORMED;
 }
@@ -408,8 +391,8 @@ static void add_up(struct tacit_helper_hub *hub, const struct tacit_helper_answe
     TACIT_ASSERT(hub->noise_round == hub->round.round && hub->noise_term == hub->term);
     for (uint32_t j = 0; j < hub->round.count; j++) {
         uint64_t total = answer->words[j] + noise_of(hub)[j];
-        for (uint32_t site = 0; site < hub->run.site_count; site++)
-            total += tacit_bits_has(answer->sites, site) ? row_of(hub, site)[j] : 0;
+        TACIT_BITS_EACH (site, answer->sites, hub->run.site_count)
+            total += row_of(hub, site)[j];
         totals[j] = (int64_t)total;
     }
 }

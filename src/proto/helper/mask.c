@@ -19,11 +19,17 @@ struct scope_writer {
     size_t size;
 };
 
+/* Lowest byte first. */
+static void put_word(struct scope_writer *writer, uint64_t word)
+{
+    for (unsigned i = 0; i < sizeof word; i++)
+        writer->bytes[writer->size++] = (uint8_t)(word >> (8 * i));
+}
+
 static void put(struct scope_writer *writer, const void *bytes, size_t size)
 {
     TACIT_ASSERT(writer->size + sizeof(uint64_t) + size <= TACIT_HELPER_SCOPE_BYTES_MAX);
-    for (unsigned i = 0; i < sizeof(uint64_t); i++)
-        writer->bytes[writer->size++] = (uint8_t)((uint64_t)size >> (8 * i));
+    put_word(writer, size);
     if (size > 0)
         memcpy(writer->bytes + writer->size, bytes, size);
     writer->size += size;
@@ -31,10 +37,9 @@ static void put(struct scope_writer *writer, const void *bytes, size_t size)
 
 static void put_number(struct scope_writer *writer, uint64_t number)
 {
-    uint8_t bytes[sizeof number];
-    for (unsigned i = 0; i < sizeof bytes; i++)
-        bytes[i] = (uint8_t)(number >> (8 * i));
-    put(writer, bytes, sizeof bytes);
+    TACIT_ASSERT(writer->size + 2 * sizeof number <= TACIT_HELPER_SCOPE_BYTES_MAX);
+    put_word(writer, sizeof number);
+    put_word(writer, number);
 }
 
 /* Of the federation's name, at most one more than there may be. */
@@ -147,11 +152,8 @@ enum tacit_status tacit_helper_noise(const struct tacit_helper_run *run, uint64_
         return TACIT_INVALID;
     for (uint32_t j = 0; j < count; j++) {
         int64_t noise;
-        enum tacit_status const status = is_laplace
-                                             ? tacit_discrete_laplace_wide(t, s, entropy, &noise)
-                                             : tacit_discrete_gaussian(&gaussian, entropy, &noise);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(is_laplace ? tacit_discrete_laplace_wide(t, s, entropy, &noise)
+                             : tacit_discrete_gaussian(&gaussian, entropy, &noise));
         words[j] += (uint64_t)noise;
     }
     return TACIT_OK;
@@ -204,21 +206,13 @@ void tacit_helper_words_digest(const uint64_t *words, uint32_t count,
     tacit_sha256_final(&sha, digest);
 }
 
-static void update_number(struct tacit_hmac *hmac, uint64_t number)
-{
-    uint8_t bytes[sizeof number];
-    for (unsigned i = 0; i < sizeof bytes; i++)
-        bytes[i] = (uint8_t)(number >> (8 * i));
-    tacit_hmac_update(hmac, bytes, sizeof bytes);
-}
-
 void tacit_helper_blind_digest(struct tacit_helper_release *release, const uint64_t *words,
                                uint32_t count)
 {
     struct tacit_hmac hmac = tacit_hmac_init(release->blind);
     TACIT_ASSERT(count > 0 && count <= TACIT_HELPER_COUNT_MAX);
     for (uint32_t j = 0; j < count; j++)
-        update_number(&hmac, words[j]);
+        tacit_sha256_update_number(&hmac.inner, words[j]);
     tacit_hmac_final(&hmac, release->digest);
 }
 
@@ -242,7 +236,7 @@ static void derive(struct tacit_hmac hmac, const uint8_t *scope, size_t scope_si
     TACIT_ASSERT(scope_size > 0 && scope_size <= TACIT_HELPER_SCOPE_BYTES_MAX);
     tacit_hmac_update(&hmac, scope, scope_size);
     for (uint32_t j = 0; j < count; j++)
-        update_number(&hmac, words[j]);
+        tacit_sha256_update_number(&hmac.inner, words[j]);
     tacit_hmac_final(&hmac, derived);
 }
 
@@ -257,7 +251,7 @@ void tacit_helper_add_mask(const uint8_t seed[TACIT_HELPER_SEED_BYTES], const ui
         struct tacit_hmac hmac = tacit_hmac_init(seed);
         update_text(&hmac, "tacit mask");
         tacit_hmac_update(&hmac, digest, sizeof digest);
-        update_number(&hmac, j / DIGEST_WORDS);
+        tacit_sha256_update_number(&hmac.inner, j / DIGEST_WORDS);
         tacit_hmac_final(&hmac, block);
         for (uint32_t i = 0; i < DIGEST_WORDS && j + i < count; i++) {
             uint64_t word = 0;
@@ -311,7 +305,7 @@ static enum tacit_status fill_hedged(void *context, void *bytes, size_t size)
         if (hedge->left == 0) {
             struct tacit_hmac hmac = tacit_hmac_init(hedge->key);
             tacit_hmac_update(&hmac, hedge->digest, sizeof hedge->digest);
-            update_number(&hmac, hedge->counter++);
+            tacit_sha256_update_number(&hmac.inner, hedge->counter++);
             tacit_hmac_final(&hmac, hedge->block);
             hedge->left = sizeof hedge->block;
         }

@@ -1,6 +1,7 @@
 /* A site of the phased index (EXACT-BOUNDS 1, 5, 6): plays the plan of an order, adds up integers,
  * releases one noised sum a block, once, and reports. A plan is new pulls: whoever missed an order
  * is missing in its round, and its rewards of a plan that was overtaken are dropped for ever. */
+#include <math.h>
 #include <string.h>
 #include "../round/agent.h"
 #include "internal.h"
@@ -232,10 +233,7 @@ static enum tacit_status draw(void *state, const struct tacit_entropy *entropy,
     TACIT_ASSERT(agent->left_count == 0 && agent->block_count >= 1);
     for (uint32_t i = 0; i < agent->block_count; i++) {
         union tacit_sum sum = {.steps = exact_of(agent)[i]};
-        enum tacit_status const status =
-            tacit_mechanism_release(&agent->config.mechanism, sum, entropy, &sum);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(tacit_mechanism_release(&agent->config.mechanism, sum, entropy, &sum));
         noised_of(agent)[i] = sum.steps;
     }
     if (agent->config.has_helper)
@@ -506,8 +504,7 @@ struct tacit_phased_message tacit_phased_agent_draw(const struct tacit_phased_ag
 static uint32_t exploit_arm(struct tacit_phased_agent *agent)
 {
     uint32_t best = agent->block_count > 0 ? (uint32_t)ordered_of(agent)[0].arm : 0;
-    double best_mean = 0;
-    bool is_known = false;
+    double best_mean = -INFINITY;
     if (agent->leader != TACIT_NO_ARM)
         return agent->leader;
     if (agent->config.has_helper && agent->block_count > 0) /* in turn */
@@ -518,10 +515,9 @@ static uint32_t exploit_arm(struct tacit_phased_agent *agent)
         if (pulls == 0)
             continue;
         double const mean = (double)released_sums_of(agent)[arm] / (double)pulls;
-        if (!is_known || mean > best_mean) {
+        if (mean > best_mean) {
             best = arm;
             best_mean = mean;
-            is_known = true;
         }
     }
     return best;

@@ -163,21 +163,40 @@ static void clear_plan(struct tacit_phased_judge *judge)
     judge->plan_count = 0;
 }
 
+/* Of an arm, in the plan that is in place. */
+static uint64_t planned_pulls(struct tacit_phased_judge *judge, uint32_t arm)
+{
+    for (uint32_t i = 0; i < judge->plan_count; i++)
+        if (plan_of(judge)[i].arm == arm)
+            return plan_of(judge)[i].count;
+    return 0;
+}
+
+/* Arms that are in and have a release, or have none. */
+static uint32_t count_in(struct tacit_phased_judge *judge, bool is_released)
+{
+    uint32_t count = 0;
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
+        count += is_in(judge, arm) && (releases_of(judge)[arm] > 0) == is_released ? 1 : 0;
+    return count;
+}
+
+static uint32_t present_count(struct tacit_phased_judge *judge)
+{
+    return count_in(judge, true) + count_in(judge, false);
+}
+
 /* A last word without a leader leaves the sites to play all arms in turn: where not all arms are
  * there it names one. */
 static void finish(struct tacit_phased_judge *judge)
 {
     TACIT_ASSERT(!judge->finished);
-    bool is_whole = true;
-    uint32_t first = TACIT_NO_ARM;
-    for (uint32_t arm = judge->schedule.arm_count; arm-- > 0;) {
-        is_whole = is_whole && standings_of(judge)[arm] == TACIT_PHASED_PRESENT;
-        first = is_in(judge, arm) ? arm : first;
-    }
     clear_plan(judge);
     judge->finished = true;
-    if (judge->played == TACIT_NO_ARM && !is_whole)
-        judge->played = first;
+    if (judge->played != TACIT_NO_ARM || present_count(judge) == judge->schedule.arm_count)
+        return;
+    for (judge->played = 0; !is_in(judge, judge->played);)
+        judge->played++;
 }
 
 /* Of the plan that is in place; 0: there is none. */
@@ -317,11 +336,9 @@ static bool guard_allows(struct tacit_phased_judge *judge)
     uint64_t reported_pulls = 0;
     double loss = 0;
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
-        uint64_t const e = releases_of(judge)[arm];
-        uint64_t pulls = e == 0 ? 0 : rungs_of(judge)[e - 1];
+        uint64_t pulls = rung_before(judge, releases_of(judge)[arm]);
         reported_pulls += pulls;
-        for (uint32_t i = 0; i < judge->plan_count; i++)
-            pulls += plan_of(judge)[i].arm == arm ? plan_of(judge)[i].count : 0;
+        pulls += planned_pulls(judge, arm);
         loss += (double)pulls * loss_of(judge, arm);
     }
     TACIT_ASSERT(reported_pulls <= judge->slots);
@@ -341,15 +358,6 @@ static void issue_guarded(struct tacit_phased_judge *judge)
         plan_arm(judge, guard);
     }
     issue(judge);
-}
-
-/* Arms that are in and have a release, or have none. */
-static uint32_t count_in(struct tacit_phased_judge *judge, bool is_released)
-{
-    uint32_t count = 0;
-    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
-        count += is_in(judge, arm) && (releases_of(judge)[arm] > 0) == is_released ? 1 : 0;
-    return count;
 }
 
 /* The first rung of all arms that have none; 5.2: at first none has. Of published sums all. */
@@ -467,8 +475,7 @@ static bool are_whole(struct tacit_phased_judge *judge)
     TACIT_ASSERT(judge->schedule.agent_count > 0);
     uint64_t pulls = 0;
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
-        if (releases_of(judge)[arm] > 0)
-            pulls += rungs_of(judge)[releases_of(judge)[arm] - 1];
+        pulls += rung_before(judge, releases_of(judge)[arm]);
     return pulls * judge->schedule.agent_count == judge->pull_count;
 }
 
@@ -689,7 +696,7 @@ static void plan_or_finish(struct tacit_phased_judge *judge)
     judge->leader = best_mean(judge);
     judge->played = judge->leader == TACIT_NO_ARM ? TACIT_NO_ARM : arm_to_play(judge);
     clear_plan(judge);
-    if (has_sums(judge) && count_in(judge, true) + count_in(judge, false) == 1) {
+    if (has_sums(judge) && present_count(judge) == 1) {
         judge->decided = judge->leader != TACIT_NO_ARM;
         finish(judge);
     } else if (!has_sums(judge) && knows_all(judge) && judge->leader != TACIT_NO_ARM) {
@@ -828,15 +835,7 @@ static bool may_change(struct tacit_phased_judge *judge, uint32_t arm, bool adds
         return false;
     bool const is_guard =
         tacit_phases_is_guarded(&judge->schedule) && arm == judge->schedule.guard_arm;
-    return adds || (!is_guard && count_in(judge, true) + count_in(judge, false) > 1);
-}
-
-static bool is_planned(struct tacit_phased_judge *judge, uint32_t arm)
-{
-    for (uint32_t i = 0; i < judge->plan_count; i++)
-        if (plan_of(judge)[i].arm == arm)
-            return true;
-    return false;
+    return adds || (!is_guard && present_count(judge) > 1);
 }
 
 enum tacit_status tacit_phased_judge_change(struct tacit_phased_judge *judge, uint32_t arm,
@@ -844,7 +843,8 @@ enum tacit_status tacit_phased_judge_change(struct tacit_phased_judge *judge, ui
 {
     if (!may_change(judge, arm, adds))
         return TACIT_INVALID;
-    bool const is_at_play = is_planned(judge, arm) || judge->leader == arm || judge->played == arm;
+    bool const is_at_play =
+        planned_pulls(judge, arm) > 0 || judge->leader == arm || judge->played == arm;
     standings_of(judge)[arm] = adds ? TACIT_PHASED_PRESENT : TACIT_PHASED_RETIRED;
     if (adds)
         uppers_of(judge)[arm] = 1; /* nothing is known */
@@ -1007,10 +1007,8 @@ static bool releases_are_possible(struct tacit_phased_judge *judge)
 static bool slots_are_possible(struct tacit_phased_judge *judge)
 {
     uint64_t total = plan_slots(judge);
-    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
-        uint64_t const e = releases_of(judge)[arm];
-        total += e == 0 ? 0 : rungs_of(judge)[e - 1];
-    }
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
+        total += rung_before(judge, releases_of(judge)[arm]);
     return total <= judge->slots && judge->slots <= judge->schedule.horizon;
 }
 
@@ -1041,7 +1039,7 @@ static bool standings_are_possible(struct tacit_phased_judge *judge)
             (standings_of(judge)[arm] == TACIT_PHASED_TO_COME &&
              (arm < tacit_phases_first_count(&judge->schedule) || releases_of(judge)[arm] > 0)))
             return false;
-    return count_in(judge, true) + count_in(judge, false) > 0;
+    return present_count(judge) > 0;
 }
 
 enum tacit_status tacit_phased_judge_check(const struct tacit_phased_judge *state, size_t size,

@@ -188,9 +188,7 @@ static enum tacit_status commit(const struct stepped *at, const struct round_dra
         return TACIT_OK;
     memcpy(digest, draw->digest, sizeof digest);
     if (draw->masked != NULL) {
-        enum tacit_status const status = mask(at, keys, draw);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(mask(at, keys, draw));
         tacit_helper_release_digest(draw->masked, digest);
     }
     return round_site_commit(&agent->play->grants, &scope, digest, keys);
@@ -251,9 +249,7 @@ static void use_draw(const struct stepped *at)
 static enum tacit_status release(const struct stepped *at)
 {
     at->made->persist = true;
-    enum tacit_status const status = draw_once(at);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(draw_once(at));
     if (at->round.has_grants) {
         set_phase(at->round.play, PHASE_COMMITTED);
         at->made->happened |= TACIT_DREW;
@@ -593,9 +589,7 @@ static enum tacit_status on_start(const struct stepped *at)
 static enum tacit_status on_played(const struct stepped *at)
 {
     struct round_play const *const play = at->round.play;
-    enum tacit_status const status = at->rule->play(at->site, at->event);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(at->rule->play(at->site, at->event));
     at->made->persist = true;
     return play->phase == PHASE_PULLING && play->left_count == 0 ? end_plan(at) : TACIT_OK;
 }

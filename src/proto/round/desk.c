@@ -272,7 +272,7 @@ static bool reports_are_possible(const struct round_hub *hub)
 bool round_hub_is_possible(const struct round_hub *hub)
 {
     struct round_desk const *const desk = hub->desk;
-    if (*(const unsigned char *)&desk->overdue > 1 || /* any byte, on a disk */
+    if (!base_truth_is_possible(&desk->overdue) ||
         desk->phase > (hub->may_rest || hub->has_helper ? ROUND_CLOSED : ROUND_FINISHED) ||
         (desk->phase == ROUND_NEW) != (hub->round == 0) || !reports_are_possible(hub))
         return false;

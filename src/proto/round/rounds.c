@@ -106,7 +106,8 @@ void round_close(const struct round_rule *rule, void *hub, uint32_t sites, const
     TACIT_ASSERT(round.has_helper);
     TACIT_ASSERT(round.desk->phase == ROUND_CLOSED);
     TACIT_ASSERT(now_us >= round.desk->now_us);
-    TACIT_ASSERT(prepare(rule, hub, NULL) == TACIT_OK);
+    enum tacit_status const status = prepare(rule, hub, NULL); /* all are asked: nothing is drawn */
+    TACIT_ASSERT(status == TACIT_OK);
     *made = (struct round_made){.persist = true};
     order_next(rule, hub, sites, totals, made);
     round_desk_end_step(round.desk, now_us, round.timeout_us, true, false);
@@ -127,9 +128,7 @@ static enum tacit_status on_start(const struct round_rule *rule, void *hub, uint
     if (round.has_helper && round.desk->phase == ROUND_CLOSED)
         made->happened |= TACIT_WANTS_TOTALS;
     if (round.desk->phase == ROUND_NEW) {
-        enum tacit_status const status = prepare(rule, hub, entropy);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(prepare(rule, hub, entropy));
         if (rule->begin != NULL)
             rule->begin(hub);
         round_hub_await(&round, rule->round(hub).is_last);
@@ -186,9 +185,7 @@ static enum tacit_status accept(const struct round_rule *rule, void *hub,
                                 const struct tacit_entropy *entropy, struct round_made *made)
 {
     bool const completes = round_is_complete(rule, hub, 1, report->sites);
-    enum tacit_status const status = completes ? prepare(rule, hub, entropy) : TACIT_OK;
-    if (status != TACIT_OK)
-        return status;          /* it will be sent again */
+    TACIT_TRY(completes ? prepare(rule, hub, entropy) : TACIT_OK); /* else it is sent again */
     if (report->masked == NULL) /* masked words are kept for the helper's answer, and not here */
         memcpy(row_of(round, report), report->words, report->word_count * sizeof *report->words);
     if (round->covered != NULL)
@@ -214,12 +211,10 @@ static enum tacit_status on_report(const struct round_rule *rule, void *hub,
         verdict.answer = ROUND_ORDER; /* it hears so */
     if (!is_of_now || verdict.answer != ROUND_NOTHING)
         return answer(round, report, verdict, made);
-    enum tacit_status status =
-        (report->masked != NULL) == round->has_helper ? rule->check(hub, report) : TACIT_MALFORMED;
-    if (status == TACIT_OK)
-        status = answer(round, report, open_report(rule, hub, round, report), made);
-    if (status != TACIT_OK)
-        return status;
+    if ((report->masked != NULL) != round->has_helper)
+        return TACIT_MALFORMED;
+    TACIT_TRY(rule->check(hub, report));
+    TACIT_TRY(answer(round, report, open_report(rule, hub, round, report), made));
     if (!tacit_bits_has(round->received, site))
         return accept(rule, hub, round, report, entropy, made);
     if (!is_repeated(round, report))
@@ -260,9 +255,7 @@ static enum tacit_status on_receive(const struct round_rule *rule, void *hub,
     struct round_input const input = rule->input(hub, event->as.message);
     struct round_hub round = rule->round(hub);
     round.dropped = event->dropped;
-    enum tacit_status const status = round_hub_check(&round, input.head);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(round_hub_check(&round, input.head));
     if (input.is_held_elsewhere)
         round.grantor.heads = NULL;
     if (input.message_kind == ROUND_KIND_REPORT)
