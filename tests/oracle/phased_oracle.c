@@ -6,7 +6,8 @@
 #include "../support/testing.h"
 #include "../support/phased_driver.h"
 
-#define ARMS 12u
+#define ARMS 12u      /* at most, of those that play .. */
+#define ARMS_MAX 300u /* .. and of a judge alone */
 #define LOOKS 64u
 #define SETTINGS 300u
 #define SEED UINT64_C(99)
@@ -16,13 +17,17 @@
 struct twin {
     struct tacit_phases schedule;
     uint64_t t;
+    uint64_t pulls; /* released */
     bool finished, decided;
     uint32_t leader;
-    bool absent[ARMS]; /* to come, or retired */
-    bool retired[ARMS];
-    uint32_t looks[ARMS];
-    struct tacit_bounds_sum releases[ARMS][LOOKS];
-    uint64_t planned[ARMS]; /* new pulls of each arm in the plan that stands; 0: not in it */
+    bool absent[ARMS_MAX]; /* to come, or retired */
+    bool retired[ARMS_MAX];
+    uint32_t looks[ARMS_MAX];
+    struct tacit_bounds_sum releases[ARMS_MAX][LOOKS];
+    struct interval {
+        double mean, lower, upper;
+    } interval[ARMS_MAX];       /* as of the last round */
+    uint64_t planned[ARMS_MAX]; /* new pulls of each arm in the plan that stands; 0: not in it */
 };
 
 static double twin_delta(const struct tacit_phases *schedule)
@@ -81,23 +86,15 @@ static void twin_begin(struct twin *twin, const struct tacit_phases *schedule)
     twin_issue(twin);
 }
 
-struct interval {
-    double mean, lower, upper;
-};
-
 static struct interval twin_interval(const struct twin *twin, uint32_t arm)
 {
-    double total = 0;
     if (twin->looks[arm] == 0)
         return (struct interval){-INFINITY, 0, 1}; /* nothing is known */
-    for (uint32_t k = 0; k < twin->schedule.arm_count; k++)
-        for (uint32_t e = 0; e < twin->looks[k]; e++)
-            total += (double)twin->releases[k][e].pulls;
     double const e = twin->looks[arm];
     double const level =
         twin->schedule.confidence > 0
             ? log(2.0 * twin->schedule.arm_count * e * (e + 1) / twin_delta(&twin->schedule))
-            : log(fmax(3, total));
+            : log(fmax(3, (double)twin->pulls));
     double const epsilon = twin->schedule.epsilon_per_reward;
     struct tacit_bounds_sum best = {0, 0, 0};
     double smallest = INFINITY;
@@ -119,12 +116,12 @@ static struct interval twin_interval(const struct twin *twin, uint32_t arm)
 }
 
 /* The B - 1 largest UCBs among the arms that are not out of reach. */
-static uint32_t twin_challengers(const struct twin *twin, const struct interval *interval,
-                                 uint32_t *challengers)
+static uint32_t twin_challengers(const struct twin *twin, uint32_t *challengers)
 {
+    struct interval const *const interval = twin->interval;
     bool const decides = twin->schedule.confidence > 0;
     double const bound = decides ? interval[twin->leader].lower : interval[twin->leader].upper;
-    bool chosen[ARMS] = {false};
+    bool chosen[ARMS_MAX] = {false};
     uint32_t count = 0;
     while (count < twin->schedule.arms_per_round - 1) {
         uint32_t best = TACIT_NO_ARM;
@@ -147,9 +144,11 @@ static void twin_decide(struct twin *twin);
 static void twin_close(struct twin *twin, uint32_t agents, const int64_t *total)
 {
     for (uint32_t arm = 0; arm < twin->schedule.arm_count; arm++)
-        if (twin->planned[arm] > 0)
+        if (twin->planned[arm] > 0) {
             twin->releases[arm][twin->looks[arm]++] =
                 (struct tacit_bounds_sum){twin->planned[arm] * agents, agents, total[arm]};
+            twin->pulls += twin->planned[arm] * agents;
+        }
     twin_decide(twin);
 }
 
@@ -157,7 +156,7 @@ static void twin_close(struct twin *twin, uint32_t agents, const int64_t *total)
 static void twin_decide(struct twin *twin)
 {
     uint32_t const arms = twin->schedule.arm_count;
-    struct interval interval[ARMS];
+    struct interval *const interval = twin->interval;
     twin->leader = TACIT_NO_ARM;
     twin->finished = twin->decided = false;
     for (uint32_t arm = 0; arm < arms; arm++) {
@@ -172,8 +171,8 @@ static void twin_decide(struct twin *twin)
         twin_issue(twin);
         return;
     }
-    uint32_t challengers[ARMS];
-    uint32_t const count = twin_challengers(twin, interval, challengers);
+    uint32_t challengers[ARMS_MAX];
+    uint32_t const count = twin_challengers(twin, challengers);
     uint64_t together = 0;
     memset(twin->planned, 0, sizeof twin->planned);
     for (uint32_t i = 0; i < count; i++) {
@@ -225,23 +224,28 @@ static bool twin_retire(struct twin *twin, uint32_t arm)
 
 /* ---- Comparison ---- */
 
-static void expect_same(const struct twin *twin, const struct phased_core *hub)
+static void expect_same(const struct twin *twin, const struct tacit_phased_judge_view *view)
 {
-    struct tacit_phased_judge_view const view = phased_hub_view(hub).judge;
-    assert_int_equal(view.finished, twin->finished);
-    assert_int_equal(view.decided, twin->decided);
-    assert_int_equal(view.leader, twin->leader);
-    assert_int_equal(view.slots, twin->t);
+    assert_int_equal(view->finished, twin->finished);
+    assert_int_equal(view->decided, twin->decided);
+    assert_int_equal(view->leader, twin->leader);
+    assert_int_equal(view->slots, twin->t);
     uint32_t block = 0;
     for (uint32_t arm = 0; arm < twin->schedule.arm_count; arm++) {
         if (twin->planned[arm] == 0)
             continue;
-        assert_true(block < view.plan_count);
-        assert_int_equal(view.plan[block].arm, arm);
-        assert_int_equal(view.plan[block].count, twin->planned[arm]);
+        assert_true(block < view->plan_count);
+        assert_int_equal(view->plan[block].arm, arm);
+        assert_int_equal(view->plan[block].count, twin->planned[arm]);
         block++;
     }
-    assert_int_equal(block, view.plan_count);
+    assert_int_equal(block, view->plan_count);
+}
+
+static void expect_same_at(const struct twin *twin, const struct phased_core *hub)
+{
+    struct tacit_phased_hub_view const view = phased_hub_view(hub);
+    expect_same(twin, &view.judge);
 }
 
 /* Twin and cores, in one setting after the other. */
@@ -311,7 +315,7 @@ static bool change(struct play *run)
     assert_int_equal(tacit_phased_hub_check(hub->state, hub->size, &config), TACIT_OK);
     assert_true(update.persist);
     assert_int_equal(update.send, changed);
-    expect_same(twin, hub);
+    expect_same_at(twin, hub);
     if (!changed)
         return false;
     assert_true(update.message.round > run->order->round);
@@ -364,7 +368,7 @@ static void play_round(struct play *run)
     }
     assert_true(hub->update.send);
     twin_close(&run->twin, reports, total);
-    expect_same(&run->twin, hub);
+    expect_same_at(&run->twin, hub);
     run->order = phased_keep(hub);
     run->rounds++;
 }
@@ -406,7 +410,7 @@ static void play(uint32_t number, struct play *run)
     }
     twin_begin(&run->twin, &run->setup.schedule);
     assert_int_equal(phased_step(run->hub, phased_start()), TACIT_OK);
-    expect_same(&run->twin, run->hub);
+    expect_same_at(&run->twin, run->hub);
     run->order = phased_keep(run->hub);
     run->is_over = false;
     for (uint32_t turn = 0; turn < (run->may_change ? 40 : UINT32_MAX) && !run->is_over; turn++) {
@@ -449,104 +453,53 @@ TEST(arms_may_come_and_go_at_any_time)
 
 /* ---- Many arms ---- */
 
-#define CROWD 300u
 #define CROWD_ROUNDS 120u
 
-struct crowd {
-    struct tacit_phases schedule;
-    uint64_t pulls;
-    struct tacit_bounds_sum releases[CROWD][LOOKS];
-    double means[CROWD], uppers[CROWD];
-};
-
-/* Every bound of every arm, by all of its releases. */
-static uint32_t crowd_leader(struct crowd *crowd, const uint64_t *looks)
+/* Sums as sites could have released them: of means that are `narrow` wide, with noise. */
+static void play_crowd(struct twin *twin, struct tacit_phased_judge *judge, struct tacit_rng *rng,
+                       double narrow, bool may_miss)
 {
-    double const level = log(crowd->pulls > 3 ? (double)crowd->pulls : 3);
-    uint32_t leader = 0;
-    for (uint32_t arm = 0; arm < CROWD; arm++) {
-        struct tacit_bounds_sum sum;
-        double const epsilon = crowd->schedule.epsilon_per_reward;
-        (void)tacit_bounds_suffix(crowd->releases[arm], (uint32_t)looks[arm], epsilon, level, &sum);
-        crowd->means[arm] = tacit_bounds_mean(&sum);
-        crowd->uppers[arm] = tacit_bounds_upper(&sum, epsilon, level);
-        leader = crowd->means[arm] > crowd->means[leader] ? arm : leader;
-    }
-    return leader;
-}
-
-/* The plan has the leader, perhaps, and just those challengers that come first. */
-static void check_crowd_plan(const struct crowd *crowd, const struct tacit_phased_judge_view *view)
-{
-    bool chosen[CROWD] = {false};
-    uint32_t count = 0;
-    for (uint32_t turn = 1; turn < crowd->schedule.arms_per_round; turn++) {
-        uint32_t first = CROWD;
-        for (uint32_t arm = 0; arm < CROWD; arm++)
-            if (arm != view->leader && !chosen[arm] &&
-                crowd->uppers[arm] >= crowd->uppers[view->leader] &&
-                (first == CROWD || crowd->uppers[arm] > crowd->uppers[first]))
-                first = arm;
-        if (first == CROWD)
-            break;
-        chosen[first] = true;
-        count++;
-    }
-    uint32_t others = 0;
-    for (uint32_t i = 0; i < view->plan_count; i++) {
-        assert_true(chosen[view->plan[i].arm] || view->plan[i].arm == view->leader);
-        others += view->plan[i].arm != view->leader ? 1 : 0;
-    }
-    assert_int_equal(others, count);
-}
-
-static void crowd_round(struct crowd *crowd, struct tacit_phased_judge *judge,
-                        struct tacit_rng *rng, double narrow, bool may_miss)
-{
-    static int64_t sums[CROWD];
+    int64_t sums[ARMS_MAX];
+    int64_t totals[ARMS_MAX] = {0};
     struct tacit_phased_judge_view view;
     tacit_phased_judge_view(judge, &view);
     uint32_t const missing = may_miss && tacit_rng_below(rng, 4) == 0 ? 1 : 0;
-    uint32_t const agents = crowd->schedule.agent_count - missing;
+    uint32_t const agents = twin->schedule.agent_count - missing;
     for (uint32_t i = 0; i < view.plan_count; i++) {
         uint32_t const arm = view.plan[i].arm;
-        uint64_t const pulls = view.plan[i].count * agents;
-        double const mean = 1 - narrow * (double)((arm * 7919u) % CROWD) / CROWD;
+        double const pulls = (double)(view.plan[i].count * agents);
+        double const mean = 1 - narrow * (double)((arm * 7919u) % ARMS_MAX) / ARMS_MAX;
         double const noise = 8 * (tacit_rng_uniform(rng) - 0.5) * (double)TACIT_STEPS;
-        sums[i] = (int64_t)(mean * (double)pulls * (double)TACIT_STEPS + noise);
-        crowd->releases[arm][view.releases[arm]] =
-            (struct tacit_bounds_sum){.pulls = pulls, .noises = agents, .steps = sums[i]};
-        crowd->pulls += pulls;
+        totals[arm] = sums[i] = (int64_t)(mean * pulls * (double)TACIT_STEPS + noise);
     }
     tacit_phased_judge_close(judge, agents, sums);
+    twin_close(twin, agents, totals);
 }
 
 /* Where there are many arms the judge looks at few of them, and keeps what did not change. */
 TEST(of_many_arms_those_are_played_that_a_look_at_all_would_choose)
 {
-    struct crowd *const crowd = testing_calloc(1, sizeof *crowd);
+    struct twin *const twin = testing_calloc(1, sizeof *twin);
     for (uint32_t setting = 0; setting < 8; setting++) {
         struct tacit_rng rng = tacit_rng_stream(SEED, setting, 1, TACIT_PURPOSE_REWARD);
-        memset(crowd, 0, sizeof *crowd);
-        crowd->schedule = (struct tacit_phases){.rule = TACIT_PHASES_INDEX,
-                                                .arm_count = CROWD,
-                                                .agent_count = setting % 2 == 0 ? 3 : 40,
-                                                .horizon = UINT64_C(1) << 26,
-                                                .epsilon_per_reward = 1,
-                                                .growth = 2,
-                                                .arms_per_round = setting < 6 ? 4 : 60};
-        struct tacit_phased_judge *const judge =
-            testing_malloc(tacit_phased_judge_size(&crowd->schedule));
-        assert_int_equal(tacit_phased_judge_init(judge, &crowd->schedule), TACIT_OK);
+        struct tacit_phases const schedule = {.rule = TACIT_PHASES_INDEX,
+                                              .arm_count = ARMS_MAX,
+                                              .agent_count = setting % 2 == 0 ? 3 : 40,
+                                              .horizon = UINT64_C(1) << 26,
+                                              .epsilon_per_reward = 1,
+                                              .growth = 2,
+                                              .arms_per_round = setting < 6 ? 4 : 60};
+        struct tacit_phased_judge *const judge = testing_malloc(tacit_phased_judge_size(&schedule));
         struct tacit_phased_judge_view view;
+        assert_int_equal(tacit_phased_judge_init(judge, &schedule), TACIT_OK);
         tacit_phased_judge_view(judge, &view);
+        twin_begin(twin, &schedule);
         for (uint32_t round = 0; round < CROWD_ROUNDS && !view.finished; round++) {
-            crowd_round(crowd, judge, &rng, setting % 3 == 0 ? 1 : 0.1, setting % 4 == 3);
+            play_crowd(twin, judge, &rng, setting % 3 == 0 ? 1 : 0.1, setting % 4 == 3);
             tacit_phased_judge_view(judge, &view);
-            assert_int_equal(view.leader, crowd_leader(crowd, view.releases));
-            assert_memory_equal(view.means, crowd->means, sizeof crowd->means);
-            if (!view.finished)
-                check_crowd_plan(crowd, &view);
+            expect_same(twin, &view);
+            for (uint32_t arm = 0; arm < ARMS_MAX; arm++)
+                assert_true(view.means[arm] == twin->interval[arm].mean);
         }
         assert_true(view.round_count > 20);
         testing_free(judge);

@@ -235,18 +235,6 @@ static bool has(const struct set *set, const uint8_t *digest)
 
 /* ---- Keys ---- */
 
-static bool is_of_hub(void *context, const uint8_t *digest, const uint8_t *signature)
-{
-    (void)context;
-    return is_signed(TACIT_HUB, digest, signature);
-}
-
-static bool is_of_helper(void *context, const uint8_t *digest, const uint8_t *signature)
-{
-    (void)context;
-    return is_signed(STORM_HELPER, digest, signature);
-}
-
 static bool is_of_site(void *context, uint32_t site, uint64_t term,
                        const struct tacit_helper_link *link)
 {
@@ -757,8 +745,8 @@ static void say_answer(struct storm_helper *helper, struct tacit_helper_answer *
 {
     uint8_t digest[TACIT_SHA256_BYTES];
     tacit_helper_answer_digest(answer, digest);
-    sign(STORM_HELPER, digest, answer->signature);
-    sign(STORM_HELPER, answer->head, answer->head_signature);
+    sign(NAME_HELPER, digest, answer->signature);
+    sign(NAME_HELPER, answer->head, answer->head_signature);
     out->messages[out->message_count++] = keep_packet(
         helper, TACIT_HUB,
         tacit_wire_bytes(&tacit_wire_helper_answer, SHAPE(0, answer->site_count), answer));
@@ -785,7 +773,7 @@ static void forget(struct storm_helper *helper, struct tacit_helper_request *req
     if (helper->world->bug == STORM_OLD_HELPER_GOES_ON && request->number > view.number) {
         request->number = view.number;
         memcpy(request->head, view.head, sizeof request->head);
-        sign(STORM_HELPER, request->head, request->head_signature);
+        sign(NAME_HELPER, request->head, request->head_signature);
         tacit_helper_request_digest(&helper->config.run, request, digest);
         sign(TACIT_HUB, digest, request->signature);
     }

@@ -1,4 +1,5 @@
 /* The cores of the phased index by hand, one event at a time. */
+#include <math.h>
 #include "testing.h"
 #include "damage.h"
 #include "digest.h"
@@ -9,8 +10,9 @@
 static struct tacit_mechanism mechanism_of(const struct phased_setup *setup)
 {
     struct tacit_mechanism mechanism;
-    struct tacit_mechanism_config const config = {TACIT_PRIVACY_SOUND,
-                                                  setup->schedule.epsilon_per_reward, 0, 1};
+    struct tacit_mechanism_config const config = {
+        TACIT_PRIVACY_SOUND,
+        setup->aggregators != NULL ? INFINITY : setup->schedule.epsilon_per_reward, 0, 1};
     memset(&mechanism, 0, sizeof mechanism);
     assert_int_equal(tacit_mechanism_init(&mechanism, &config), TACIT_OK);
     return mechanism;
@@ -26,7 +28,9 @@ struct tacit_phased_agent_config phased_agent_config(const struct phased_setup *
                                               .horizon = setup->schedule.horizon,
                                               .mechanism = mechanism_of(setup),
                                               .budget_nano = setup->budget_nano,
-                                              .resend_after_us = PHASED_RESEND_US};
+                                              .resend_after_us = PHASED_RESEND_US,
+                                              .has_grants = setup->aggregators != NULL,
+                                              .has_helper = setup->aggregators != NULL};
 }
 
 struct tacit_phased_hub_config phased_hub_config(const struct phased_setup *setup)
@@ -35,7 +39,9 @@ struct tacit_phased_hub_config phased_hub_config(const struct phased_setup *setu
                                             .schedule = setup->schedule,
                                             .mechanism = mechanism_of(setup),
                                             .quorum = setup->quorum,
-                                            .round_timeout_us = setup->round_timeout_us};
+                                            .round_timeout_us = setup->round_timeout_us,
+                                            .has_grants = setup->aggregators != NULL,
+                                            .has_helper = setup->aggregators != NULL};
 }
 
 static struct phased_core *core_new(const struct phased_setup *setup, size_t size)
@@ -102,6 +108,8 @@ enum tacit_status phased_step(struct phased_core *core, struct tacit_event event
 {
     struct tacit_entropy const entropy = tacit_rng_entropy(&core->noise);
     event.now_us = core->now_us;
+    event.aggregators = core->setup->aggregators;
+    event.dropped = core->setup->dropped;
     enum tacit_status const status =
         core->is_hub ? tacit_phased_hub_step(core->state, &event, &core->update)
                      : tacit_phased_agent_step(core->state, &event, &entropy, &core->update);

@@ -15,6 +15,8 @@ struct phased_setup {
     uint64_t budget_nano;
     uint32_t quorum;
     uint64_t round_timeout_us;
+    const struct tacit_aggregators *aggregators; /* two; NULL: one */
+    const uint64_t *dropped;                     /* of two: sites, by the operator's word */
 };
 
 struct phased_core {
