@@ -408,6 +408,7 @@ TEST(a_fault_is_named_and_costs_no_answer)
         begin(&world);
         begin_round(&world, 1);
         play(&world, 31);
+        release(&world, 0, false); /* a link before the one that opens */
         begin_round(&world, 2);
         struct tacit_helper_request *const request = ask(&world);
         spoil(request, fault);
