@@ -181,11 +181,12 @@ static enum tacit_status check_listener(const struct tacit_config_daemon *daemon
                   text, error);
 }
 
-/* What comes before the state: the log, or what a start would refuse. */
+/* What comes before the state: who it is; then the log, or what a start would refuse. */
 static enum tacit_status prepare(const struct request *request,
                                  const struct tacit_config_daemon *daemon,
                                  struct tacit_error *error)
 {
+    TACIT_TRY(check_identity(daemon, error));
     return request->checks ? check_listener(daemon, error)
                            : live_log_open(daemon->log_is_json, daemon->log_file, error);
 }
@@ -293,9 +294,7 @@ static int agent_command(const struct command *command, int argc, char **argv)
         return EXIT_WRONG_INPUT;
     struct live_agent_config const agent =
         daemons_agent_config((const struct tacit_config_agent *)(void *)daemon);
-    enum tacit_status status = check_identity(daemon, &error);
-    if (status == TACIT_OK)
-        status = prepare(&request, daemon, &error);
+    enum tacit_status status = prepare(&request, daemon, &error);
     if (status == TACIT_OK)
         status = request.checks ? live_agent_check(&agent, &found, &error)
                                 : live_agent_run(&agent, &error);
@@ -355,8 +354,6 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
         return status == TACIT_IO ? TACIT_INVALID : status;
     status =
         family->hub_settings(&(struct live_run_file){&coordinator.hub, config, network, error});
-    if (status == TACIT_OK)
-        status = check_identity(&config->daemon, error);
     if (status == TACIT_OK)
         status = check_messages(&coordinator, config->daemon.document, error);
     if (status == TACIT_OK)
@@ -454,9 +451,7 @@ static int run_helper(const struct request *given, const char *file, const char 
         free(bytes);
         return finish(given, daemon, found, status, &error);
     }
-    status = check_identity(daemon, &error);
-    if (status == TACIT_OK)
-        status = prepare(given, daemon, &error);
+    status = prepare(given, daemon, &error);
     if (status == TACIT_OK)
         status = given->checks ? live_helper_check(&helper, &found, &error)
                                : live_helper_run(&helper, &error);

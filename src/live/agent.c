@@ -31,8 +31,8 @@ static void reload(void *context)
 
 /* ---- Start and end --------------------------------------------------------------------------- */
 
-/* What was opened before an error, close_all closes. */
-static enum tacit_status open_all(struct agent *agent, struct tacit_error *error)
+/* Pages, broker, owner: whom it speaks with. */
+static enum tacit_status connect_all(struct agent *agent, struct tacit_error *error)
 {
     struct live_agent_config const *const config = agent->config;
     struct live_daemon *const daemon = &agent->daemon;
@@ -60,6 +60,30 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
     TACIT_TRY(live_bus_open(&daemon->bus, daemon->loop, &config->daemon.bus, &events, error));
     return live_control_open(&agent->control, daemon, config->daemon.state_directory,
                              agent_on_command, agent);
+}
+
+/* The daemon is open; what is opened here before an error, close_all closes. */
+static enum tacit_status run(struct agent *agent, struct tacit_error *error)
+{
+    struct live_agent_config const *const config = agent->config;
+    TACIT_TRY(agent_runs_restore(agent, error));
+    TACIT_TRY(agent_restore(agent, error));
+    if (agent->site != NULL) {
+        TACIT_TRY(agent_open_senders(agent));
+        TACIT_TRY(agent_open_replicated_log(agent));
+    }
+    TACIT_TRY(live_member_open(&agent->member, &agent->daemon, &agent->envelopes,
+                               &config->daemon.signing, config->site.agents_max + 1, error));
+    TACIT_TRY(connect_all(agent, error));
+    agent_on_expiry(agent);
+    agent_runs_note_end(agent);
+    if (agent->site != NULL)
+        (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_START});
+    agent_lose_decisions(agent);
+    live_log(LIVE_LOG_INFO, "started", "agent %s of %s", config->site.site,
+             config->site.federation);
+    agent_log_trouble(agent);
+    return live_daemon_run(&agent->daemon);
 }
 
 static void close_all(struct agent *agent)
@@ -97,29 +121,7 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
     live_store_identity_free(&identity);
     if (status != TACIT_OK)
         return status;
-    status = agent_runs_restore(&agent, error);
-    if (status == TACIT_OK)
-        status = agent_restore(&agent, error);
-    if (status == TACIT_OK && agent.site != NULL)
-        status = agent_open_senders(&agent);
-    if (status == TACIT_OK && agent.site != NULL)
-        status = agent_open_replicated_log(&agent);
-    if (status == TACIT_OK)
-        status = live_member_open(&agent.member, &agent.daemon, &agent.envelopes,
-                                  &config->daemon.signing, config->site.agents_max + 1, error);
-    if (status == TACIT_OK)
-        status = open_all(&agent, error);
-    if (status == TACIT_OK) {
-        agent_on_expiry(&agent);
-        agent_runs_note_end(&agent);
-        if (agent.site != NULL)
-            (void)agent_step(&agent, (struct live_site_event){.kind = LIVE_SITE_START});
-        agent_lose_decisions(&agent);
-        live_log(LIVE_LOG_INFO, "started", "agent %s of %s", config->site.site,
-                 config->site.federation);
-        agent_log_trouble(&agent);
-        status = live_daemon_run(&agent.daemon);
-    }
+    status = run(&agent, error);
     close_all(&agent);
     return status;
 }
@@ -129,16 +131,10 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
 static enum tacit_status try_state(const void *context, struct live_store *store,
                                    struct tacit_error *error)
 {
-    struct live_agent_config const *const config = context;
     struct live_site *site = NULL;
-    size_t size;
-    void *bytes;
-    enum tacit_status status = live_store_copy_core(store, &bytes, &size);
-    if (status == TACIT_OK && size > 0)
-        status = live_site_restore(config->protocol, &site, &config->site, bytes, size);
+    enum tacit_status const status = agent_restore_core(context, store, &site);
     live_site_free(site);
-    free(bytes);
-    return status == TACIT_OK ? status : agent_refuse_state(config, status, error);
+    return agent_check_state(context, status, error);
 }
 
 enum tacit_status live_agent_check(const struct live_agent_config *config,

@@ -65,16 +65,21 @@ static void put_basis(struct agent *agent, uint32_t arm, enum basis basis)
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
+static bool is_command(const json_t *body, const char *name)
+{
+    char const *const command = json_string_value(json_object_get(body, "command"));
+    return command != NULL && strcmp(command, name) == 0;
+}
+
 /* {"command": "refuse", "arm", "because"}. Errors: false: *objection says why. */
 static bool read_refusal(const struct agent *agent, const json_t *body, uint32_t *arm,
                          enum basis *basis, const char **objection)
 {
     struct live_site_config const *const site = &agent->config->site;
-    char const *const command = json_string_value(json_object_get(body, "command"));
     char const *const said = json_string_value(json_object_get(body, "because"));
     *objection = "no such command here; allowed: refuse, join, term; all others are commands for "
                  "the coordinator";
-    if (command == NULL || strcmp(command, "refuse") != 0)
+    if (!is_command(body, "refuse"))
         return false;
     *objection = "refuse: there is no such arm in this site's file";
     if (!live_control_find(json_object_get(body, "arm"), site->arm_names, site->arm_count, arm))
@@ -143,15 +148,6 @@ static void obey_refuse(struct agent *agent, struct live_request *request, uint3
     answer_refuse(agent, request, arm, basis, !was_refused);
 }
 
-static void answer_log(struct agent *agent, struct live_request *request)
-{
-    struct live_control_names const names = names_of(agent);
-    struct live_site_view const view = agent_view(agent);
-    live_control_answer(
-        agent->control, request, 200,
-        json_pack("{s:o}", "changes", live_control_list(view.changes, view.change_count, &names)));
-}
-
 /* The next run, by its owner's word; twice is once. */
 static void obey_join(struct agent *agent, struct live_request *request, const json_t *body)
 {
@@ -211,12 +207,6 @@ static void obey_term(struct agent *agent, struct live_request *request, const j
     live_control_done(agent->control, request, 0, is_new, &done);
 }
 
-static bool is_command(const json_t *body, const char *name)
-{
-    char const *const command = json_string_value(json_object_get(body, "command"));
-    return command != NULL && strcmp(command, name) == 0;
-}
-
 void agent_on_command(void *context, struct live_request *request)
 {
     struct agent *const agent = context;
@@ -225,7 +215,9 @@ void agent_on_command(void *context, struct live_request *request)
     uint32_t arm = 0;
     enum basis basis = UNTOLD;
     if (strcmp(request->method, "GET") == 0) {
-        answer_log(agent, request);
+        struct live_control_names const names = names_of(agent);
+        struct live_site_view const view = agent_view(agent);
+        live_control_answer_log(agent->control, request, view.changes, view.change_count, &names);
         return;
     }
     json_t *const body = live_api_read_body(request->body, request->size, &error);

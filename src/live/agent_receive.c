@@ -125,24 +125,23 @@ static void enter(struct agent *agent, struct live_site *made, uint64_t term)
         set_term(agent, term);
 }
 
+static enum tacit_status join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_t size)
+{
+    struct live_site *made = NULL;
+    TACIT_TRY(live_site_join(agent->config->protocol, &made, &agent->config->site, bytes, size,
+                             &agent->refusal));
+    enter(agent, made, term);
+    TACIT_TRY(live_envelopes_begin(&agent->envelopes, live_site_agreement(agent->site)));
+    TACIT_TRY(agent_open_senders(agent));
+    agent_ask_for_replicated_log(agent);
+    return agent_open_replicated_log(agent);
+}
+
 void agent_join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_t size)
 {
-    struct live_site_ops const *const protocol = agent->config->protocol;
-    struct live_site *made = NULL;
     if (!live_daemon_begin(&agent->daemon))
         return;
-    enum tacit_status status =
-        live_site_join(protocol, &made, &agent->config->site, bytes, size, &agent->refusal);
-    if (status == TACIT_OK)
-        enter(agent, made, term);
-    if (status == TACIT_OK)
-        status = live_envelopes_begin(&agent->envelopes, live_site_agreement(agent->site));
-    if (status == TACIT_OK)
-        status = agent_open_senders(agent);
-    if (status == TACIT_OK) {
-        status = agent_open_replicated_log(agent);
-        agent_ask_for_replicated_log(agent);
-    }
+    enum tacit_status const status = join(agent, term, bytes, size);
     if (status == TACIT_MALFORMED)
         refuse(agent, "an announcement that does not decode");
     else if (status == TACIT_REFUSED)

@@ -60,23 +60,24 @@ void agent_put_term(struct agent *agent, uint64_t term, bool awaits)
 
 /* ---- At start -------------------------------------------------------------------------------- */
 
-/* What goes wrong here and in restore_unit, restore_decisions finds in the daemon's status. */
-static bool restore_row(void *context, const struct live_decision_row *row)
+/* What goes wrong with a row, restore_decisions finds in the daemon's status. */
+static bool is_restored(struct agent *agent, enum tacit_status status)
 {
-    struct agent *const agent = context;
-    enum tacit_status const status = live_decisions_restore(agent->decisions, row);
     if (status != TACIT_OK)
         agent->daemon.status = status;
     return status == TACIT_OK;
 }
 
+static bool restore_row(void *context, const struct live_decision_row *row)
+{
+    struct agent *const agent = context;
+    return is_restored(agent, live_decisions_restore(agent->decisions, row));
+}
+
 static bool restore_unit(void *context, const char *unit, uint32_t arm)
 {
     struct agent *const agent = context;
-    enum tacit_status const status = live_decisions_restore_unit(agent->decisions, unit, arm);
-    if (status != TACIT_OK)
-        agent->daemon.status = status;
-    return status == TACIT_OK;
+    return is_restored(agent, live_decisions_restore_unit(agent->decisions, unit, arm));
 }
 
 static enum tacit_status restore_decisions(struct agent *agent)
@@ -84,40 +85,42 @@ static enum tacit_status restore_decisions(struct agent *agent)
     struct live_store *const store = agent->daemon.store;
     uint64_t next_number = 1;
     bool found;
-    enum tacit_status status = live_store_decisions(store, restore_row, agent);
-    if (status == TACIT_OK)
-        status = live_store_units(store, restore_unit, agent);
-    if (status == TACIT_OK)
-        status = agent->daemon.status;
-    if (status == TACIT_OK)
-        status = live_store_get_value(store, "next_decision", &next_number, &found);
-    if (status == TACIT_OK && found)
+    TACIT_TRY(live_store_decisions(store, restore_row, agent));
+    TACIT_TRY(live_store_units(store, restore_unit, agent));
+    TACIT_TRY(agent->daemon.status);
+    TACIT_TRY(live_store_get_value(store, "next_decision", &next_number, &found));
+    if (found)
         live_decisions_set_next_number(agent->decisions, next_number);
-    return status == TACIT_OK ? agent_restore_times(agent) : status;
+    return agent_restore_times(agent);
+}
+
+enum tacit_status agent_restore_core(const struct live_agent_config *config,
+                                     struct live_store *store, struct live_site **site)
+{
+    size_t size;
+    void *bytes;
+    TACIT_TRY(live_store_copy_core(store, &bytes, &size));
+    enum tacit_status const status =
+        size == 0 ? TACIT_OK
+                  : live_site_restore(config->protocol, site, &config->site, bytes, size);
+    free(bytes);
+    return status;
 }
 
 /* The site, unless it has joined no run yet; the term, and what the envelopes say of the run. */
 static enum tacit_status restore_site(struct agent *agent)
 {
-    TACIT_ASSERT(agent->site == NULL);
-    size_t size;
+    struct live_store *const store = agent->daemon.store;
     bool found;
     uint64_t awaits = 0;
-    void *bytes;
-    enum tacit_status status = live_store_copy_core(agent->daemon.store, &bytes, &size);
-    if (status == TACIT_OK && size > 0)
-        status = live_site_restore(agent->config->protocol, &agent->site, &agent->config->site,
-                                   bytes, size);
-    if (status == TACIT_OK)
-        status = live_store_get_value(agent->daemon.store, LIVE_ENVELOPES_TERM,
-                                      &agent->envelopes.term, &found);
-    if (status == TACIT_OK)
-        status = live_store_get_value(agent->daemon.store, awaits_term, &awaits, &found);
+    TACIT_ASSERT(agent->site == NULL);
+    TACIT_TRY(agent_restore_core(agent->config, store, &agent->site));
+    TACIT_TRY(live_store_get_value(store, LIVE_ENVELOPES_TERM, &agent->envelopes.term, &found));
+    TACIT_TRY(live_store_get_value(store, awaits_term, &awaits, &found));
     agent->awaits_term = awaits > 0;
-    if (status == TACIT_OK && size > 0)
-        status = live_envelopes_begin(&agent->envelopes, live_site_agreement(agent->site));
-    free(bytes);
-    return status;
+    return agent->site == NULL
+               ? TACIT_OK
+               : live_envelopes_begin(&agent->envelopes, live_site_agreement(agent->site));
 }
 
 /* What may not change while there is state, by the keys of the file: it would change what was
@@ -170,18 +173,19 @@ static struct live_decisions *new_decisions(struct agent *agent)
     return live_decisions_new(&decisions);
 }
 
-enum tacit_status agent_refuse_state(const struct live_agent_config *config,
-                                     enum tacit_status status, struct tacit_error *error)
+enum tacit_status agent_check_state(const struct live_agent_config *config,
+                                    enum tacit_status status, struct tacit_error *error)
 {
+    if (status == TACIT_OK || error->text[0] != '\0')
+        return status;
     return live_refuse(error, status,
                        "%s: the state cannot be restored: damaged, or of another version: %s",
                        config->daemon.state_directory, tacit_status_text(status));
 }
 
-enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error)
+static enum tacit_status restore_all(struct agent *agent)
 {
-    struct live_agent_config const *const config = agent->config;
-    uint32_t const arms = config->site.arm_count;
+    uint32_t const arms = agent->config->site.arm_count;
     TACIT_ASSERT(arms > 0);
     agent->decisions = new_decisions(agent);
     agent->ranking = calloc(arms, sizeof *agent->ranking);
@@ -189,13 +193,13 @@ enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error)
     agent->ranking_is_stale = true;
     if (agent->decisions == NULL || agent->ranking == NULL || agent->active == NULL)
         return TACIT_MEMORY;
-    enum tacit_status status = restore_decisions(agent);
-    if (status == TACIT_OK)
-        status = agent_ledger_restore(agent);
-    if (status == TACIT_OK)
-        status = restore_site(agent);
-    if (status == TACIT_OK && agent->site != NULL && agent->runs.all.count == 0)
-        status = TACIT_MALFORMED;
-    return status != TACIT_OK && error->text[0] == '\0' ? agent_refuse_state(config, status, error)
-                                                        : status;
+    TACIT_TRY(restore_decisions(agent));
+    TACIT_TRY(agent_ledger_restore(agent));
+    TACIT_TRY(restore_site(agent));
+    return agent->site != NULL && agent->runs.all.count == 0 ? TACIT_MALFORMED : TACIT_OK;
+}
+
+enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error)
+{
+    return agent_check_state(agent->config, restore_all(agent), error);
 }

@@ -295,9 +295,14 @@ void agent_prepare_commit(struct agent *agent);
  * TACIT_IO. */
 enum tacit_status agent_identify(const struct live_agent_config *config,
                                  struct live_store_identity *identity);
-/* The state cannot be restored, and why. */
-enum tacit_status agent_refuse_state(const struct live_agent_config *config,
-                                     enum tacit_status status, struct tacit_error *error);
+/* Says that the state cannot be restored, and why, unless the status is TACIT_OK or there are words
+ * for it already. Result: the status. */
+enum tacit_status agent_check_state(const struct live_agent_config *config,
+                                    enum tacit_status status, struct tacit_error *error);
+/* The site as it was kept; *site stays where it has joined no run yet. Errors: TACIT_MALFORMED,
+ * TACIT_MEMORY, and what the store says. */
+enum tacit_status agent_restore_core(const struct live_agent_config *config,
+                                     struct live_store *store, struct live_site **site);
 /* Puts everything back. Errors: with error->text. */
 enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error);
 

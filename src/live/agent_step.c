@@ -44,19 +44,6 @@ static void acknowledge(struct agent *agent, uint64_t number)
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-/* In an envelope. */
-static void post(struct agent *agent, const char *to, const struct live_message *message,
-                 const char *topic)
-{
-    struct live_envelope const envelope = {.topic = topic,
-                                           .to = to,
-                                           .kind = message->kind,
-                                           .epoch = message->epoch,
-                                           .body = message->bytes,
-                                           .size = message->size};
-    live_member_post(&agent->member, &envelope, message->is_retained);
-}
-
 /* To the hub, or to one neighbour or all of them. */
 static void publish(struct agent *agent, const struct live_message *message)
 {
@@ -70,12 +57,13 @@ static void publish(struct agent *agent, const struct live_message *message)
     struct live_site_role role;
     live_site_role(agent->site, &role);
     if (message->to == TACIT_HUB)
-        post(agent, TACIT_WIRE_COORDINATOR, message,
-             live_topic_up(federation, site, protocol).text);
+        live_member_send(&agent->member, message, TACIT_WIRE_COORDINATOR,
+                         live_topic_up(federation, site, protocol).text);
     for (uint32_t i = 0; message->to != TACIT_HUB && i < role.neighbour_count; i++)
         if (message->to == TACIT_NEIGHBOURS || message->to == role.neighbours[i].agent)
-            post(agent, role.neighbours[i].site, message,
-                 live_topic_peer(federation, site, role.neighbours[i].site, protocol).text);
+            live_member_send(
+                &agent->member, message, role.neighbours[i].site,
+                live_topic_peer(federation, site, role.neighbours[i].site, protocol).text);
 }
 
 struct live_site_view agent_view(const struct agent *agent)
@@ -146,6 +134,23 @@ static void log_forker(const struct agent *agent, const struct live_site_view *v
     live_site_role(agent->site, &role);
     agent_format_forker(&role, view, words, sizeof words);
     live_log(LIVE_LOG_ERROR, "two-rows", "%s", words);
+}
+
+/* A step has shown that somebody has two states, or an old one. */
+static void log_alarms(const struct agent *agent, const struct live_site_event *event,
+                       const struct live_site_view *before, const struct live_site_view *after)
+{
+    if (after->flagged_count > before->flagged_count)
+        log_flagged(agent, after,
+                    event->kind == LIVE_SITE_RECEIVE ? event->as.message.from : TACIT_EVERYONE);
+    if (before->forker == 0)
+        log_forker(agent, after);
+    if (after->differing_count > before->differing_count)
+        live_log(LIVE_LOG_ERROR, "other-rows", "a site holds other rows than this one");
+    if (after->ahead_count > before->ahead_count)
+        live_log(LIVE_LOG_ERROR, "old-state",
+                 "a neighbour shows a grant of this site that its state knows nothing of: another "
+                 "state of it gave it, or the neighbour does not say what is true");
 }
 
 /* Names as many as fit, best first. */
@@ -299,43 +304,36 @@ static enum tacit_status step(struct agent *agent, struct live_site_event event,
 {
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_NOISE);
     struct tacit_entropy const keys = live_entropy(LIVE_ENTROPY_KEYS);
+    struct live_row_signer const signer = {agent, sign_row, check_row};
     struct live_site_update update;
     TACIT_ASSERT(agent->site != NULL);
     event.now_us = live_now_us();
     event.term = agent->envelopes.term;
     event.keys = &keys;
-    struct live_row_signer const signer = {agent, sign_row, check_row};
     event.signer = &signer;
+
     struct live_site_view const before = agent_view(agent);
     enum tacit_status const status = live_site_step(agent->site, &event, &entropy, &update);
     struct live_site_view const after = agent_view(agent);
     log_progress(&before, &after);
-    if (after.flagged_count > before.flagged_count)
-        log_flagged(agent, &after,
-                    event.kind == LIVE_SITE_RECEIVE ? event.as.message.from : TACIT_EVERYONE);
-    if (before.forker == 0)
-        log_forker(agent, &after);
-    if (after.differing_count > before.differing_count)
-        live_log(LIVE_LOG_ERROR, "other-rows", "a site holds other rows than this one");
-    if (after.ahead_count > before.ahead_count)
-        live_log(LIVE_LOG_ERROR, "old-state",
-                 "a neighbour shows a grant of this site that its state knows nothing of: another "
-                 "state of it gave it, or the neighbour does not say what is true");
+    log_alarms(agent, &event, &before, &after);
     if (status == TACIT_ENTROPY)
         live_log(LIVE_LOG_WARNING, "entropy",
                  "the system gives no randomness: nothing was drawn; it is tried again");
-    hold_release(agent, &before, &after, &update, event.now_us);
     if (choice != NULL) {
         choice->is_chosen = update.has_choice;
         choice->choice = update.choice;
         choice->kept = update.kept;
         choice->kept_size = update.kept_size;
     }
+
+    hold_release(agent, &before, &after, &update, event.now_us);
     erase_past(agent, &before, &after, &update);
     uint64_t const leftovers = carry_out(agent, &update, event.now_us);
     agent_ledger_note(agent, &after);
     if (leftovers > 0) /* they are pulls all the same, from now on beside the plan */
         agent_count_played(agent, leftovers);
+
     if (after.active_count < before.active_count || after.is_decided != before.is_decided)
         agent_put_arms_since(agent);
     log_end(agent, &before, &after);

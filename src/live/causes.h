@@ -81,7 +81,11 @@ void live_causes_add(struct live_causes *causes, enum live_cause cause, json_t *
 /* Why there is no connection to the broker; nothing if there is one. */
 void live_causes_add_broker(struct live_causes *causes, const struct live_bus_trouble *trouble);
 
-/* The same of a set of `count`, named in the sentence, too, behind `what`. */
+/* The same of `count`, of whom these are the first, named in the sentence, too: what is before the
+ * names, and behind them. */
+void live_causes_add_named(struct live_causes *causes, enum live_cause cause, json_t *who,
+                           uint32_t count, const char *before, const char *behind);
+/* The same of a set of `count`, behind `what`. */
 void live_causes_add_set(struct live_causes *causes, enum live_cause cause, const char *what,
                          const char *const *names, uint32_t count, const uint64_t *set);
 

@@ -285,6 +285,14 @@ void live_control_answer(struct live_control *control, struct live_request *requ
     live_held_add(control->held, request, code, "application/json", &text);
 }
 
+void live_control_answer_log(struct live_control *control, struct live_request *request,
+                             const struct live_control_entry *entries, uint32_t count,
+                             const struct live_control_names *names)
+{
+    live_control_answer(control, request, 200,
+                        json_pack("{s:o}", "changes", live_control_list(entries, count, names)));
+}
+
 void live_control_done(struct live_control *control, struct live_request *request, uint32_t number,
                        bool is_new, const struct live_control_done *done)
 {

@@ -59,6 +59,11 @@ void live_control_close(
 void live_control_answer(struct live_control *control, struct live_request *request, unsigned code,
                          json_t *tree);
 
+/* All changes of a run. */
+void live_control_answer_log(struct live_control *control, struct live_request *request,
+                             const struct live_control_entry *entries, uint32_t count,
+                             const struct live_control_names *names);
+
 /* What a word did, in words. */
 struct live_control_done {
     const char *change;

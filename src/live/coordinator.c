@@ -31,24 +31,18 @@ static struct live_hub_view view_of(const struct coordinator *coordinator)
 
 static void publish(struct coordinator *coordinator, const struct live_message *message)
 {
-    struct live_hub_config const *const config = &coordinator->run;
+    struct live_hub_config const *const run = &coordinator->run;
     char const *const protocol = coordinator->config->protocol->wire->name;
-    TACIT_ASSERT(message->to == TACIT_EVERYONE || message->to < config->site_count);
-    TACIT_ASSERT(!message->is_about_one || message->about < config->site_count);
+    bool const is_for_all = message->to == TACIT_EVERYONE;
+    TACIT_ASSERT(is_for_all || message->to < run->site_count);
+    TACIT_ASSERT(!message->is_about_one || message->about < run->site_count);
+    char const *const to = is_for_all ? NULL : run->sites[message->to];
     struct live_topic const topic =
         message->is_about_one
-            ? live_topic_down_of(config->federation, config->sites[message->about], protocol)
-        : message->to == TACIT_EVERYONE
-            ? live_topic_down(config->federation, protocol)
-            : live_topic_to(config->federation, config->sites[message->to], protocol);
-    struct live_envelope const envelope = {
-        .topic = topic.text,
-        .to = message->to == TACIT_EVERYONE ? NULL : config->sites[message->to],
-        .kind = message->kind,
-        .epoch = message->epoch,
-        .body = message->bytes,
-        .size = message->size};
-    live_member_post(&coordinator->member, &envelope, message->is_retained);
+            ? live_topic_down_of(run->federation, run->sites[message->about], protocol)
+        : is_for_all ? live_topic_down(run->federation, protocol)
+                     : live_topic_to(run->federation, to, protocol);
+    live_member_send(&coordinator->member, message, to, topic.text);
 }
 
 static void announce_to(struct coordinator *coordinator, uint32_t site)
@@ -139,14 +133,43 @@ static void log_flagged(const struct coordinator *coordinator, uint32_t site)
              coordinator->run.sites[site]);
 }
 
-static uint32_t ahead_count(const struct coordinator *coordinator, const struct live_hub_view *hub)
+/* What a step is held against, to say what is new. */
+struct known {
+    bool is_finished;
+    bool is_helper_asked;
+    bool is_flagged; /* the site whose message it is */
+    uint32_t ahead_count;
+    uint32_t forker_count;
+};
+
+/* site: whose message it is; TACIT_HUB: it is none of a site's. */
+static struct known known_of(const struct coordinator *coordinator, uint32_t site)
 {
-    return hub->ahead == NULL ? 0 : tacit_bits_count(hub->ahead, coordinator->run.site_count);
+    struct live_hub_view const hub = view_of(coordinator);
+    uint32_t const count = coordinator->run.site_count;
+    return (struct known){.is_finished = hub.is_finished,
+                          .is_helper_asked = hub.helper.is_asked,
+                          .is_flagged = site != TACIT_HUB && live_hub_has_two_states(&hub, site),
+                          .ahead_count = hub.ahead == NULL ? 0 : tacit_bits_count(hub.ahead, count),
+                          .forker_count =
+                              hub.forkers == NULL ? 0 : tacit_bits_count(hub.forkers, count)};
 }
 
-static uint32_t forker_count(const struct coordinator *coordinator, const struct live_hub_view *hub)
+/* A site's message has shown that somebody has two states, or an old one. */
+static void log_alarms(const struct coordinator *coordinator, uint32_t site,
+                       const struct known *before, const struct known *after)
 {
-    return hub->forkers == NULL ? 0 : tacit_bits_count(hub->forkers, coordinator->run.site_count);
+    if (after->is_flagged && !before->is_flagged)
+        log_flagged(coordinator, site);
+    if (after->forker_count > before->forker_count)
+        live_log(LIVE_LOG_ERROR, "two-rows",
+                 "a site has signed two different rows of one round, and shown them to different "
+                 "sites; the status names it");
+    if (after->ahead_count > before->ahead_count)
+        live_log(LIVE_LOG_ERROR, "old-state",
+                 "site %s shows a grant that this state knows nothing of: it is an old one, or the "
+                 "site does not say what is true",
+                 coordinator->run.sites[site]);
 }
 
 /* ---- What is known --------------------------------------------------------------------------- */
@@ -178,21 +201,24 @@ static void end_run(struct coordinator *coordinator)
 }
 
 /* What a round that was closed has released. */
-static void note_round(struct coordinator *coordinator, const struct live_hub_view *view)
+static void note_round(struct coordinator *coordinator)
 {
-    struct live_hub_intervals const *const known = view->intervals;
-    double const *const values[3] = {view->means, known == NULL ? NULL : known->lowers,
+    struct live_hub_view const view = view_of(coordinator);
+    struct live_hub_intervals const *const known = view.intervals;
+    double const *const values[3] = {view.means, known == NULL ? NULL : known->lowers,
                                      known == NULL ? NULL : known->uppers};
-    if (view->judges && view->means != NULL)
-        live_history_add(&coordinator->history, view->round_count, view->pulls, view->radius,
-                         view->active, values);
+    if (view.judges && view.means != NULL)
+        live_history_add(&coordinator->history, view.round_count, view.pulls, view.radius,
+                         view.active, values);
 }
 
 /* A run that is over may change still, by late votes or its operator: so does its result then. */
-static void note_end(struct coordinator *coordinator, const struct live_hub_view *view,
-                     bool has_changed)
+static void note_end(struct coordinator *coordinator, bool was_finished, bool has_changed)
 {
-    if (view->is_finished && (has_changed || !live_runs_is_over(&coordinator->runs)))
+    struct live_hub_view const view = view_of(coordinator);
+    if (view.is_finished && !was_finished)
+        log_winner(coordinator, &view);
+    if (view.is_finished && (has_changed || !live_runs_is_over(&coordinator->runs)))
         end_run(coordinator);
 }
 
@@ -205,13 +231,15 @@ static bool check_row(void *context, const char *site, const uint8_t digest[32],
     return live_envelopes_check_row(&coordinator->envelopes, site, digest, signature);
 }
 
-/* The helper has agreed: the run is announced with its word. */
-static void adopt_sealing(struct coordinator *coordinator)
-{
-    coordinator->run.sealing = live_hub_sealing(coordinator->hub);
-}
-
 static void speak(struct coordinator *coordinator);
+
+/* The helper has agreed: the run is announced, with its word. */
+static void announce_agreed(struct coordinator *coordinator)
+{
+    coordinator->desk.since_us = 0;
+    coordinator->run.sealing = live_hub_sealing(coordinator->hub);
+    speak(coordinator);
+}
 
 /* Feeds the hub, carries its update out within this round, and says in the log what is new. */
 static enum tacit_status step(struct coordinator *coordinator, struct live_hub_event event)
@@ -219,51 +247,32 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     struct live_row_signer const signer = {.context = coordinator, .check = check_row};
     struct tacit_entropy const entropy =
         live_entropy(coordinator->run.has_helper ? LIVE_ENTROPY_NOISE : LIVE_ENTROPY_DECISIONS);
+    uint32_t const site = event.kind == LIVE_HUB_RECEIVE ? event.from : TACIT_HUB;
     struct live_hub_update update;
     TACIT_ASSERT(coordinator->hub != NULL);
     event.now_us = live_now_us();
     event.term = coordinator->envelopes.term;
     event.signer = &signer;
-    struct live_hub_view view = view_of(coordinator);
-    bool const was_finished = view.is_finished;
-    bool const was_asked = view.helper.is_asked;
-    uint32_t const ahead_before = ahead_count(coordinator, &view);
-    uint32_t const forkers_before = forker_count(coordinator, &view);
-    bool const is_envelope = event.kind == LIVE_HUB_RECEIVE;
-    bool const was_flagged = is_envelope && live_hub_has_two_states(&view, event.from);
+
+    struct known const before = known_of(coordinator, site);
     enum tacit_status const status = live_hub_step(coordinator->hub, &event, &entropy, &update);
-    /* Without entropy nothing changed, and the deadline that is over still stands: try again soon.
-     */
-    if (status == TACIT_ENTROPY)
+    if (status == TACIT_ENTROPY) /* nothing changed, and a deadline that is over still stands */
         update.deadline_us = event.now_us + ENTROPY_PAUSE_US;
     carry_out(coordinator, &update);
-    view = view_of(coordinator);
-    if (view.is_finished && !was_finished)
-        log_winner(coordinator, &view);
-    note_end(coordinator, &view, update.persist);
-    note_round(coordinator, &view);
-    if (update.announces) {
-        coordinator->desk.since_us = 0;
-        adopt_sealing(coordinator);
-        speak(coordinator);
-    }
-    if (view.helper.is_asked && !was_asked) { /* it leaves behind the write that fixes it */
+    struct known const after = known_of(coordinator, site);
+
+    note_end(coordinator, before.is_finished, update.persist);
+    note_round(coordinator);
+    if (update.announces)
+        announce_agreed(coordinator);
+    if (after.is_helper_asked && !before.is_helper_asked) { /* behind the write that fixes it */
         live_helper_desk_soon(&coordinator->desk);
         live_timer_set(coordinator->watch, event.now_us);
     }
     if (event.kind == LIVE_HUB_HELPER && update.persist && live_daemon_begin(&coordinator->daemon))
         live_store_erase_past(coordinator->daemon.store); /* masked sums, and noise */
-    if (is_envelope && !was_flagged && live_hub_has_two_states(&view, event.from))
-        log_flagged(coordinator, event.from);
-    if (forker_count(coordinator, &view) > forkers_before)
-        live_log(LIVE_LOG_ERROR, "two-rows",
-                 "a site has signed two different rows of one round, and shown them to different "
-                 "sites; the status names it");
-    if (ahead_count(coordinator, &view) > ahead_before)
-        live_log(LIVE_LOG_ERROR, "old-state",
-                 "site %s shows a grant that this state knows nothing of: it is an old one, or the "
-                 "site does not say what is true",
-                 coordinator->run.sites[event.from]);
+    if (site != TACIT_HUB)
+        log_alarms(coordinator, site, &before, &after);
     return status;
 }
 
@@ -334,7 +343,7 @@ static void note_term(struct coordinator *coordinator, uint32_t site,
     struct tacit_wire_envelope const *const envelope = &opened->envelope;
     if (!opened->is_unsigned &&
         memcmp(envelope->run, coordinator->envelopes.run, sizeof envelope->run) == 0)
-        coordinator->terms[site] = envelope->term;
+        coordinator->sites[site].term = envelope->term;
 }
 
 /* Which version of messages a site speaks: the epoch of an entry that it shows says it
@@ -379,8 +388,8 @@ static bool open_envelope(struct coordinator *coordinator, uint32_t site,
     if (opened->foreign != 0 || (objection == NULL && coordinator_is_foreign(coordinator, site)))
         note_version(coordinator, site, opened); /* an old message that came again is over, too */
     if (objection == NULL)
-        coordinator->heard_us[site] = live_now_us();
-    return live_member_accept(&coordinator->member, &coordinator->senders[site], arrival->from,
+        coordinator->sites[site].heard_us = live_now_us();
+    return live_member_accept(&coordinator->member, &coordinator->sites[site].sender, arrival->from,
                               objection == live_envelope_is_ahead ? IS_AHEAD : objection, opened);
 }
 
@@ -401,7 +410,7 @@ static void on_envelope(struct coordinator *coordinator, uint32_t site,
     if (status == TACIT_OK)
         coordinator->accepted_count++;
     else
-        live_member_refuse(&coordinator->member, &coordinator->senders[site], arrival->from,
+        live_member_refuse(&coordinator->member, &coordinator->sites[site].sender, arrival->from,
                            status == TACIT_ROLLBACK ? IS_AHEAD : tacit_status_text(status), false);
 }
 
@@ -418,7 +427,7 @@ static void on_entry(struct coordinator *coordinator, uint32_t site,
     if (objection == NULL)
         objection = live_hub_replicated_log_read(replicated_log, &coordinator->envelopes,
                                                  arrival->from, &opened.envelope);
-    (void)live_member_accept(&coordinator->member, &coordinator->senders[site], arrival->from,
+    (void)live_member_accept(&coordinator->member, &coordinator->sites[site].sender, arrival->from,
                              objection, &opened);
     if (replicated_log->stop != LIVE_HUB_GOES_ON)
         live_daemon_fail(&coordinator->daemon,
@@ -480,7 +489,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     uint32_t const site = site_index(coordinator, name);
     bool const is_known = site != UINT32_MAX;
     struct live_sender *const sender =
-        is_known ? &coordinator->senders[site] : &coordinator->strangers;
+        is_known ? &coordinator->sites[site].sender : &coordinator->strangers;
     if (!live_sender_admit(sender, live_now_us()))
         return;
     if (!is_known)
@@ -516,7 +525,7 @@ static void announce_again(struct coordinator *coordinator, uint64_t now_us)
     if (!coordinator->has_spoken || now_us < again->due_us)
         return;
     for (uint32_t site = 0; site < coordinator->run.site_count; site++)
-        if (coordinator->heard_us[site] == 0)
+        if (coordinator->sites[site].heard_us == 0)
             announce_to(coordinator, site);
     again->due_us = now_us + round_pause_us(ANNOUNCE_AGAIN_US, ++again->unanswered_count);
 }
@@ -590,16 +599,6 @@ struct live_control_names live_hub_names(const struct live_hub_config *run)
     return (struct live_control_names){run->sites, run->site_count, run->arm_names, run->arm_count};
 }
 
-/* All changes of this run. */
-static void answer_log(struct coordinator *coordinator, struct live_request *request)
-{
-    struct live_control_names const names = live_hub_names(&coordinator->run);
-    struct live_hub_view const view = view_of(coordinator);
-    live_control_answer(
-        coordinator->control, request, 200,
-        json_pack("{s:o}", "changes", live_control_list(view.changes, view.change_count, &names)));
-}
-
 static void answer_change(struct coordinator *coordinator, struct live_request *request,
                           const struct live_control_entry *wanted, uint32_t number, bool is_new)
 {
@@ -637,10 +636,7 @@ static void obey(struct coordinator *coordinator, struct live_request *request,
     }
     carry_out(coordinator, &update);
     answer_change(coordinator, request, wanted, number, update.persist);
-    struct live_hub_view const view = view_of(coordinator);
-    if (view.is_finished && !was_finished)
-        log_winner(coordinator, &view);
-    note_end(coordinator, &view, update.persist);
+    note_end(coordinator, was_finished, update.persist);
 }
 
 static void on_command(void *context, struct live_request *request)
@@ -649,8 +645,10 @@ static void on_command(void *context, struct live_request *request)
     struct live_hub_ops const *const protocol = coordinator->config->protocol;
     struct live_control_names const names = live_hub_names(&coordinator->run);
     struct tacit_error error = {""};
+    struct live_hub_view const view = view_of(coordinator);
     if (strcmp(request->method, "GET") == 0) {
-        answer_log(coordinator, request);
+        live_control_answer_log(coordinator->control, request, view.changes, view.change_count,
+                                &names);
         return;
     }
     if (protocol->change == NULL && protocol->objections == NULL) {
@@ -661,7 +659,6 @@ static void on_command(void *context, struct live_request *request)
         live_control_refuse(coordinator->control, request, 409, error.text);
         return;
     }
-    struct live_hub_view const view = view_of(coordinator);
     struct live_control_entry wanted = {.quorum = view.quorum_wanted,
                                         .deadline_s = view.deadline_s};
     json_t *const body = live_api_read_body(request->body, request->size, &error);
@@ -755,20 +752,15 @@ static enum tacit_status open_nonce(struct coordinator *coordinator, struct taci
     struct live_store *const store = coordinator->daemon.store;
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_KEYS);
     bool found = false;
-    enum tacit_status status =
-        live_store_get_value(store, name, &coordinator->run.run_nonce, &found);
-    if (status == TACIT_OK && found)
+    TACIT_TRY(live_store_get_value(store, name, &coordinator->run.run_nonce, &found));
+    if (found)
         return check_named_run(coordinator, error);
-    if (status != TACIT_OK)
-        return status;
-    status = config->begins_term || config->ends_run
-                 ? live_hub_parse_run(config->lost_run, &coordinator->run, error)
-                 : tacit_entropy_word(&entropy, &coordinator->run.run_nonce);
-    if (status == TACIT_OK && !live_daemon_begin(&coordinator->daemon))
-        status = TACIT_IO;
-    if (status == TACIT_OK)
-        status = live_store_put_value(store, name, coordinator->run.run_nonce);
-    return status;
+    TACIT_TRY(config->begins_term || config->ends_run
+                  ? live_hub_parse_run(config->lost_run, &coordinator->run, error)
+                  : tacit_entropy_word(&entropy, &coordinator->run.run_nonce));
+    return live_daemon_begin(&coordinator->daemon)
+               ? live_store_put_value(store, name, coordinator->run.run_nonce)
+               : TACIT_IO;
 }
 
 /* Keys of the sites, and its own: nobody else is heard. What was opened before an error, the caller
@@ -777,16 +769,11 @@ static enum tacit_status open_member(struct coordinator *coordinator, struct tac
 {
     struct live_coordinator_config const *const config = coordinator->config;
     uint32_t const count = config->hub.site_count;
-    enum tacit_status const status =
-        live_member_open(&coordinator->member, &coordinator->daemon, &coordinator->envelopes,
-                         &config->daemon.signing, count + 1, error);
-    coordinator->senders = calloc(count, sizeof *coordinator->senders);
-    coordinator->heard_us = calloc(count, sizeof *coordinator->heard_us);
-    coordinator->terms = calloc(count, sizeof *coordinator->terms);
+    TACIT_TRY(live_member_open(&coordinator->member, &coordinator->daemon, &coordinator->envelopes,
+                               &config->daemon.signing, count + 1, error));
+    coordinator->sites = calloc(count, sizeof *coordinator->sites);
     coordinator->speaks = calloc(count, sizeof *coordinator->speaks);
-    bool const has_room = coordinator->senders != NULL && coordinator->heard_us != NULL &&
-                          coordinator->terms != NULL && coordinator->speaks != NULL;
-    return status == TACIT_OK && !has_room ? TACIT_MEMORY : status;
+    return coordinator->sites == NULL || coordinator->speaks == NULL ? TACIT_MEMORY : TACIT_OK;
 }
 
 /* The term as it was kept, or the one that the operator begins: later than any that the sites are
@@ -796,58 +783,63 @@ static enum tacit_status restore_term(struct coordinator *coordinator)
     struct live_store *const store = coordinator->daemon.store;
     uint64_t *const term = &coordinator->envelopes.term;
     bool is_known;
-    enum tacit_status status = live_store_get_value(store, LIVE_ENVELOPES_TERM, term, &is_known);
-    if (status != TACIT_OK || !coordinator->config->begins_term)
-        return status;
+    TACIT_TRY(live_store_get_value(store, LIVE_ENVELOPES_TERM, term, &is_known));
+    if (!coordinator->config->begins_term)
+        return TACIT_OK;
     TACIT_ASSERT(coordinator->last_term >= *term || !is_known);
     *term = coordinator->last_term + 1;
-    if (!live_daemon_begin(&coordinator->daemon)) /* the run may be in it, too */
-        return TACIT_IO;
-    status = live_store_put_value(store, LIVE_ENVELOPES_TERM, *term);
+    return live_daemon_begin(&coordinator->daemon) /* the run may be in it, too */
+               ? live_store_put_value(store, LIVE_ENVELOPES_TERM, *term)
+               : TACIT_IO;
+}
+
+/* The hub of this run, as the store has it. */
+static enum tacit_status open_hub(const struct live_coordinator_config *config,
+                                  struct live_store *store, const struct live_hub_config *run,
+                                  struct live_hub **hub)
+{
+    size_t size;
+    void *bytes;
+    TACIT_TRY(live_store_copy_core(store, &bytes, &size));
+    enum tacit_status const status = live_hub_open(config->protocol, hub, run, bytes, size);
+    free(bytes);
     return status;
 }
 
+/* What is not OK, and has no words yet, is the state's. */
+static enum tacit_status check_state(const struct live_coordinator_config *config,
+                                     enum tacit_status status, struct tacit_error *error)
+{
+    if (status == TACIT_OK || error->text[0] != '\0')
+        return status;
+    return live_refuse(error, status,
+                       "%s: the state of the run is damaged, or of another version: %s",
+                       config->daemon.state_directory, tacit_status_text(status));
+}
+
 /* From the store, in the order in which one needs the other: runs, nonce, envelopes, term, log,
- * hub. What is new is in a batch then. */
+ * hub. What is new is in a batch then. Errors: perhaps without words. */
 static enum tacit_status restore(struct coordinator *coordinator, struct tacit_error *error)
 {
-    size_t size;
-    void *bytes = NULL;
-    enum tacit_status status =
-        live_hub_runs_open(&coordinator->runs, &coordinator->daemon, coordinator->config->protocol,
-                           &coordinator->run, coordinator->config->daemon.state_directory, error);
-    if (status == TACIT_OK)
-        status = open_nonce(coordinator, error);
-    if (status == TACIT_OK)
-        live_hub_runs_enter(&coordinator->runs, &coordinator->daemon, &coordinator->run);
-    if (status == TACIT_OK)
-        status = begin_envelopes(coordinator);
-    if (status == TACIT_OK)
-        status = restore_term(coordinator);
-    if (status == TACIT_OK)
-        status = live_hub_replicated_log_open(&coordinator->replicated_log,
-                                              coordinator->config->protocol,
-                                              coordinator->daemon.store, &coordinator->envelopes);
-    if (status == TACIT_OK)
-        status = sort_sites(coordinator);
-    if (status == TACIT_OK)
-        status = live_store_copy_core(coordinator->daemon.store, &bytes, &size);
-    if (status == TACIT_OK)
-        status = live_hub_open(coordinator->config->protocol, &coordinator->hub, &coordinator->run,
-                               bytes, size);
-    free(bytes);
-    if (status == TACIT_OK)
-        adopt_sealing(coordinator);
+    struct live_coordinator_config const *const config = coordinator->config;
+    struct live_store *const store = coordinator->daemon.store;
+    TACIT_TRY(live_hub_runs_open(&coordinator->runs, &coordinator->daemon, config->protocol,
+                                 &coordinator->run, config->daemon.state_directory, error));
+    TACIT_TRY(open_nonce(coordinator, error));
+    live_hub_runs_enter(&coordinator->runs, &coordinator->daemon, &coordinator->run);
+    TACIT_TRY(begin_envelopes(coordinator));
+    TACIT_TRY(restore_term(coordinator));
+    TACIT_TRY(live_hub_replicated_log_open(&coordinator->replicated_log, config->protocol, store,
+                                           &coordinator->envelopes));
+    TACIT_TRY(sort_sites(coordinator));
+    TACIT_TRY(open_hub(config, store, &coordinator->run, &coordinator->hub));
+    coordinator->run.sealing = live_hub_sealing(coordinator->hub);
     coordinator->desk =
         (struct live_helper_desk){.member = &coordinator->member,
-                                  .ops = coordinator->config->protocol,
+                                  .ops = config->protocol,
                                   .run = &coordinator->run,
-                                  .state_directory = coordinator->config->daemon.state_directory};
-    if (status != TACIT_OK && error->text[0] == '\0')
-        (void)snprintf(error->text, sizeof error->text,
-                       "%s: the state of the run is damaged, or of another version: %s",
-                       coordinator->config->daemon.state_directory, tacit_status_text(status));
-    return status;
+                                  .state_directory = config->daemon.state_directory};
+    return TACIT_OK;
 }
 
 /* Nobody is unflagged by a restart. */
@@ -915,6 +907,54 @@ static enum tacit_status write_end(struct coordinator *coordinator)
     return status;
 }
 
+/* From the first word to the last. */
+static enum tacit_status serve(struct coordinator *coordinator, struct tacit_error *error)
+{
+    struct live_hub_config const *const run = &coordinator->run;
+    uint8_t name[TACIT_WIRE_RUN_BYTES];
+    live_hub_run(run, name);
+    live_history_open(&coordinator->history, coordinator->config->daemon.state_directory, name,
+                      run->arm_count);
+    TACIT_TRY(connect_all(coordinator, error));
+    (void)step(coordinator, (struct live_hub_event){.kind = LIVE_HUB_START});
+    coordinator->started_us = live_now_us();
+    on_watch(coordinator);
+    live_log(LIVE_LOG_INFO, "started", "coordinator of %s, %u sites, %u arms", run->federation,
+             run->site_count, run->arm_count);
+    log_all_flagged(coordinator);
+    enum tacit_status const status = live_daemon_run(&coordinator->daemon);
+    if (coordinator->replicated_log.stop != LIVE_HUB_GOES_ON)
+        *error = coordinator->replicated_log.why;
+    return status;
+}
+
+/* The daemon is open; what is opened here before an error, close_all closes. */
+static enum tacit_status run(struct coordinator *coordinator, struct tacit_error *error)
+{
+    struct live_coordinator_config const *const config = coordinator->config;
+    TACIT_TRY(check_state(config, restore(coordinator, error), error));
+    TACIT_TRY(open_member(coordinator, error));
+    return config->begins_term ? write_term(coordinator)
+           : config->ends_run  ? write_end(coordinator)
+                               : serve(coordinator, error);
+}
+
+static void close_all(struct coordinator *coordinator)
+{
+    live_observe_close(&coordinator->observe);
+    live_control_close(coordinator->control);
+    live_daemon_close(&coordinator->daemon);
+    live_hub_free(coordinator->hub);
+    live_pieces_free(&coordinator->desk.pieces);
+    live_member_close(&coordinator->member);
+    live_hub_replicated_log_close(&coordinator->replicated_log);
+    free(coordinator->sites);
+    free(coordinator->speaks);
+    free(coordinator->by_name);
+    live_runs_close(&coordinator->runs);
+    live_history_close(&coordinator->history);
+}
+
 enum tacit_status live_coordinator_run(const struct live_coordinator_config *config,
                                        struct tacit_error *error)
 {
@@ -935,72 +975,29 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     live_store_identity_free(&identity);
     if (status != TACIT_OK || !goes_on)
         return status;
-    status = restore(&coordinator, error);
-    if (status == TACIT_OK)
-        status = open_member(&coordinator, error);
-    bool const runs = status == TACIT_OK && !config->begins_term && !config->ends_run;
-    if (status == TACIT_OK && config->begins_term)
-        status = write_term(&coordinator);
-    else if (status == TACIT_OK && config->ends_run)
-        status = write_end(&coordinator);
-    if (runs) {
-        uint8_t run[TACIT_WIRE_RUN_BYTES];
-        live_hub_run(&coordinator.run, run);
-        live_history_open(&coordinator.history, config->daemon.state_directory, run,
-                          config->hub.arm_count);
-        status = connect_all(&coordinator, error);
-    }
-    if (runs && status == TACIT_OK) {
-        (void)step(&coordinator, (struct live_hub_event){.kind = LIVE_HUB_START});
-        coordinator.started_us = live_now_us();
-        on_watch(&coordinator);
-        live_log(LIVE_LOG_INFO, "started", "coordinator of %s, %u sites, %u arms",
-                 config->hub.federation, config->hub.site_count, config->hub.arm_count);
-        log_all_flagged(&coordinator);
-        status = live_daemon_run(&coordinator.daemon);
-        if (coordinator.replicated_log.stop != LIVE_HUB_GOES_ON)
-            *error = coordinator.replicated_log.why;
-    }
-    live_observe_close(&coordinator.observe);
-    live_control_close(coordinator.control);
-    live_daemon_close(&coordinator.daemon);
-    live_hub_free(coordinator.hub);
-    live_pieces_free(&coordinator.desk.pieces);
-    live_member_close(&coordinator.member);
-    live_hub_replicated_log_close(&coordinator.replicated_log);
-    free(coordinator.senders);
-    free(coordinator.heard_us);
-    free(coordinator.terms);
-    free(coordinator.speaks);
-    free(coordinator.by_name);
-    live_runs_close(&coordinator.runs);
-    live_history_close(&coordinator.history);
+    status = run(&coordinator, error);
+    close_all(&coordinator);
     return status;
 }
 
 /* ---- Before a start -------------------------------------------------------------------------- */
 
+static enum tacit_status open_state(const struct live_coordinator_config *config,
+                                    struct live_store *store, struct live_hub **hub)
+{
+    struct live_hub_config run = config->hub;
+    bool found;
+    TACIT_TRY(live_store_get_value(store, LIVE_RUN_NONCE, &run.run_nonce, &found));
+    return open_hub(config, store, &run, hub);
+}
+
 static enum tacit_status try_state(const void *context, struct live_store *store,
                                    struct tacit_error *error)
 {
-    struct live_coordinator_config const *const config = context;
-    struct live_hub_config run = config->hub;
     struct live_hub *hub = NULL;
-    bool found;
-    size_t size = 0;
-    void *bytes = NULL;
-    enum tacit_status status = live_store_get_value(store, LIVE_RUN_NONCE, &run.run_nonce, &found);
-    if (status == TACIT_OK)
-        status = live_store_copy_core(store, &bytes, &size);
-    if (status == TACIT_OK)
-        status = live_hub_open(config->protocol, &hub, &run, bytes, size);
-    if (status != TACIT_OK)
-        (void)snprintf(error->text, sizeof error->text,
-                       "%s: the state of the run is damaged, or of another version: %s",
-                       config->daemon.state_directory, tacit_status_text(status));
+    enum tacit_status const status = open_state(context, store, &hub);
     live_hub_free(hub);
-    free(bytes);
-    return status;
+    return check_state(context, status, error);
 }
 
 enum tacit_status live_coordinator_check(const struct live_coordinator_config *config,

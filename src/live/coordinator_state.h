@@ -11,6 +11,13 @@
 #include "../proto/round/pauses.h"
 #include "runs.h"
 
+/* What a site is known by. */
+struct hub_site {
+    struct live_sender sender;
+    uint64_t heard_us; /* its last message of this run and term; 0: none yet */
+    uint64_t term;     /* of its last message that was signed; 0: none yet */
+};
+
 struct coordinator {
     const struct live_coordinator_config *config;
     struct live_hub_config run; /* as the file says it, with the nonce of this state */
@@ -29,7 +36,6 @@ struct coordinator {
     bool has_spoken;
     struct round_resend announced; /* to those that were not heard since */
     uint32_t *speaks;              /* by site: the newest version of messages; 0: not known */
-    uint64_t *terms;               /* by site: of its last word that was signed; 0: none yet */
     uint64_t accepted_count;
     struct live_runs runs;
     struct live_history history;
@@ -38,8 +44,7 @@ struct coordinator {
     struct live_envelopes envelopes;
     struct live_member member;
     struct live_control *control; /* NULL until the start is done */
-    struct live_sender *senders;  /* by site */
-    uint64_t *heard_us;           /* by site: its last message of this run and term; 0: none yet */
+    struct hub_site *sites;       /* by agent index */
     struct live_sender strangers; /* all other names together */
     struct named_site *by_name;   /* in the order of their names (coordinator.c) */
 };

@@ -204,6 +204,16 @@ static void harden(void)
     (void)prctl(PR_SET_DUMPABLE, 0);
 }
 
+static enum tacit_status open_loop(struct live_daemon *daemon)
+{
+    TACIT_TRY(live_loop_open(&daemon->loop));
+    TACIT_TRY(live_loop_catch_signals(daemon->loop, on_stop, daemon));
+    live_loop_on_hangup(daemon->loop, on_hangup, daemon);
+    live_loop_set_hook(daemon->loop, end_round, daemon);
+    daemon->tick = live_timer_new(daemon->loop, on_tick, daemon);
+    return daemon->tick == NULL ? TACIT_MEMORY : TACIT_OK;
+}
+
 enum tacit_status live_daemon_open(struct live_daemon *daemon, const char *state_directory,
                                    const struct live_store_identity *identity,
                                    struct tacit_error *error)
@@ -214,16 +224,11 @@ enum tacit_status live_daemon_open(struct live_daemon *daemon, const char *state
     harden();
     bound_memory();
     TACIT_TRY(live_entropy_check(error));
-    enum tacit_status status = live_loop_open(&daemon->loop);
-    if (status == TACIT_OK)
-        status = live_loop_catch_signals(daemon->loop, on_stop, daemon);
-    if (status == TACIT_OK)
-        live_loop_on_hangup(daemon->loop, on_hangup, daemon);
-    if (status != TACIT_OK) {
-        (void)snprintf(error->text, sizeof error->text, "the event loop cannot start");
-    } else {
+    enum tacit_status status = open_loop(daemon);
+    if (status != TACIT_OK)
+        (void)live_refuse(error, status, "the event loop cannot start");
+    else
         status = live_store_open(&daemon->store, state_directory, identity, error);
-    }
     if (status != TACIT_OK) {
         live_daemon_close(daemon);
         return status;
@@ -233,13 +238,6 @@ enum tacit_status live_daemon_open(struct live_daemon *daemon, const char *state
                  "%s has the format of the version before: from its next change on that version "
                  "does not read it any more",
                  state_directory);
-    daemon->tick = live_timer_new(daemon->loop, on_tick, daemon);
-    if (daemon->tick == NULL) {
-        (void)snprintf(error->text, sizeof error->text, "the event loop cannot start");
-        live_daemon_close(daemon);
-        return TACIT_MEMORY;
-    }
-    live_loop_set_hook(daemon->loop, end_round, daemon);
     return TACIT_OK;
 }
 

@@ -34,7 +34,7 @@ static uint64_t waiting_after_us(const struct live_status *status)
 /* Was nothing heard of it for so long that it may be gone? */
 static bool is_silent(const struct live_status *status, uint32_t site)
 {
-    uint64_t const heard_us = status->of->heard_us[site];
+    uint64_t const heard_us = status->of->sites[site].heard_us;
     uint64_t const since_us = heard_us > status->of->started_us ? heard_us : status->of->started_us;
     return status->now_us >= since_us + waiting_after_us(status);
 }
@@ -200,7 +200,7 @@ static void add_site(const struct live_status *status, uint32_t site, struct liv
                         name, status->of->speaks[site], status->of->envelopes.version,
                         TACIT_WIRE_VERSION_OLDEST, TACIT_WIRE_VERSION);
     /* A site that is a little behind follows by itself. */
-    uint64_t const term = status->of->terms[site];
+    uint64_t const term = status->of->sites[site].term;
     if (term > status->of->envelopes.term ||
         (term > 0 && live_term_is_out_of_reach(term, status->of->envelopes.term)))
         live_causes_add(causes, LIVE_CAUSE_TERM, json_pack("[s]", name),

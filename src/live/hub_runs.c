@@ -6,12 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static enum tacit_status refuse(const char *state_directory, const char *why,
-                                struct tacit_error *error)
-{
-    return live_refuse(error, TACIT_INVALID, "%s: %s", state_directory, why);
-}
-
 /* May this file begin the next run? */
 static enum tacit_status check_next(const struct live_runs *runs,
                                     const struct live_hub_ops *protocol,
@@ -19,17 +13,15 @@ static enum tacit_status check_next(const struct live_runs *runs,
                                     struct tacit_error *error)
 {
     TACIT_ASSERT(runs->count > 0);
-    char why[256];
     uint64_t const last = tacit_wire_run_id(live_runs_now(runs)->run);
     if (protocol->one_run != NULL)
-        return refuse(state_directory, protocol->one_run, error);
+        return live_refuse(error, TACIT_INVALID, "%s: %s", state_directory, protocol->one_run);
     if (run->run_id > last)
         return TACIT_OK;
-    (void)snprintf(why, sizeof why,
-                   "run %" PRIu64 " of this state is over, and the file is another one: it begins "
-                   "a new run, whose run.id must be above %" PRIu64,
-                   last, last);
-    return refuse(state_directory, why, error);
+    return live_refuse(error, TACIT_INVALID,
+                       "%s: run %" PRIu64 " of this state is over, and the file is another one: it "
+                       "begins a new run, whose run.id must be above %" PRIu64,
+                       state_directory, last, last);
 }
 
 enum tacit_status live_hub_runs_open(struct live_runs *runs, struct live_daemon *daemon,
@@ -37,13 +29,11 @@ enum tacit_status live_hub_runs_open(struct live_runs *runs, struct live_daemon 
                                      const struct live_hub_config *run, const char *state_directory,
                                      struct tacit_error *error)
 {
-    enum tacit_status status = live_runs_open(runs, daemon->store);
-    if (status != TACIT_OK || !live_store_has_new_config(daemon->store))
-        return status;
-    status = check_next(runs, protocol, run, state_directory, error);
-    if (status == TACIT_OK && !live_daemon_begin(daemon))
-        status = TACIT_IO;
-    return status == TACIT_OK ? live_store_adopt_config(daemon->store) : status;
+    TACIT_TRY(live_runs_open(runs, daemon->store));
+    if (!live_store_has_new_config(daemon->store))
+        return TACIT_OK;
+    TACIT_TRY(check_next(runs, protocol, run, state_directory, error));
+    return live_daemon_begin(daemon) ? live_store_adopt_config(daemon->store) : TACIT_IO;
 }
 
 void live_hub_runs_enter(struct live_runs *runs, struct live_daemon *daemon,

@@ -127,6 +127,18 @@ void live_member_post(struct live_member *member, const struct live_envelope *co
     free(bytes);
 }
 
+void live_member_send(struct live_member *member, const struct live_message *message,
+                      const char *to, const char *topic)
+{
+    struct live_envelope const envelope = {.topic = topic,
+                                           .to = to,
+                                           .kind = message->kind,
+                                           .epoch = message->epoch,
+                                           .body = message->bytes,
+                                           .size = message->size};
+    live_member_post(member, &envelope, message->is_retained);
+}
+
 void live_member_refuse(struct live_member *member, struct live_sender *sender, const char *name,
                         const char *why, bool is_unsigned)
 {

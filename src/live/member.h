@@ -6,6 +6,7 @@
 #include "bus/envelope.h"
 #include "daemon.h"
 #include "sender.h"
+#include "site.h"
 
 struct live_member {
     struct live_daemon *daemon;
@@ -45,6 +46,10 @@ void live_member_ask(struct live_member *member, const char *name);
 /* In an envelope, once what it rests on is durable. Without memory it is not said now. */
 void live_member_post(struct live_member *member, const struct live_envelope *content,
                       bool is_retained);
+
+/* The same of what its core says: to this one, or to all (NULL). */
+void live_member_send(struct live_member *member, const struct live_message *message,
+                      const char *to, const char *topic);
 
 /* A word that came under this name is refused: counted, and on a line of the log if the name has
  * one left. */

@@ -313,24 +313,18 @@ const struct tacit_wire_agreement *live_site_agreement(const struct live_site *s
 
 enum tacit_event_kind live_event_kind(const struct live_site_event *event)
 {
-    switch (event->kind) {
-    case LIVE_SITE_REWARD:
-        return TACIT_EVENT_REWARD;
-    case LIVE_SITE_EXPLOITED:
-        return TACIT_EVENT_EXPLOITED;
-    case LIVE_SITE_RECEIVE:
-        return TACIT_EVENT_RECEIVE;
-    case LIVE_SITE_OFFER:
-        return TACIT_EVENT_OFFER;
-    case LIVE_SITE_TIMEOUT:
-    case LIVE_SITE_REFUSE: /* it happens now, and brings nothing */
-    case LIVE_SITE_TASK:
-        return TACIT_EVENT_TIMEOUT;
-    case LIVE_SITE_START:
-    case LIVE_SITE_CONNECTED: /* what was said may have been lost */
-        break;
-    }
-    return TACIT_EVENT_START;
+    static const enum tacit_event_kind kinds[] = {
+        [LIVE_SITE_START] = TACIT_EVENT_START,
+        [LIVE_SITE_CONNECTED] = TACIT_EVENT_START, /* what was said may have been lost */
+        [LIVE_SITE_REWARD] = TACIT_EVENT_REWARD,
+        [LIVE_SITE_EXPLOITED] = TACIT_EVENT_EXPLOITED,
+        [LIVE_SITE_RECEIVE] = TACIT_EVENT_RECEIVE,
+        [LIVE_SITE_OFFER] = TACIT_EVENT_OFFER,
+        [LIVE_SITE_TIMEOUT] = TACIT_EVENT_TIMEOUT,
+        [LIVE_SITE_REFUSE] = TACIT_EVENT_TIMEOUT, /* it happens now, and brings nothing */
+        [LIVE_SITE_TASK] = TACIT_EVENT_TIMEOUT};
+    TACIT_ASSERT(event->kind < sizeof kinds / sizeof kinds[0]);
+    return kinds[event->kind];
 }
 
 struct tacit_reward live_event_reward(const struct live_site *site,

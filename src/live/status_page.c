@@ -94,14 +94,6 @@ static bool append_known(const struct live_status *status, struct live_buffer *o
     return true;
 }
 
-/* The same, ended as a text of C. */
-static bool append_answer(const struct live_status *status, struct live_buffer *out)
-{
-    bool const is_known = append_known(status, out);
-    live_buffer_add_bytes(out, "", 1);
-    return is_known && !out->failed;
-}
-
 /* By the means that were released; UINT32_MAX: there are none yet. */
 static uint32_t leader_of(const struct live_hub_view *hub, uint32_t arm_count)
 {
@@ -273,7 +265,7 @@ static json_t *site_tree(const struct live_status *status, uint32_t site)
     struct live_hub_view const *const hub = status->hub;
     struct live_hub_config const *const run = status->config;
     bool const is_asked = is_still_asked(hub, site);
-    uint64_t const heard_us = status->of->heard_us[site]; /* 0: not since the start */
+    uint64_t const heard_us = status->of->sites[site].heard_us; /* 0: not since the start */
     struct live_column columns[SITE_COLUMNS];
     json_t *const made = json_pack(
         "{s:s, s:b, s:b, s:b, s:o}", "name", run->sites[site], "asked", is_asked, "reported",
@@ -298,7 +290,7 @@ static json_t *offenders(const struct live_status *status)
 {
     json_t *const list = json_array();
     for (uint32_t site = 0; site < status->config->site_count; site++)
-        live_show_offender(status->config->sites[site], &status->of->senders[site], list);
+        live_show_offender(status->config->sites[site], &status->of->sites[site].sender, list);
     live_show_offender("others", &status->of->strangers, list);
     return list;
 }
@@ -346,10 +338,11 @@ static void add_answer(const struct live_status *status, json_t *made)
 {
     struct live_buffer answer = {0};
     struct live_hub_intervals const *const known = status->hub->intervals;
-    if (append_answer(status, &answer))
-        (void)json_object_update_new(
-            made, json_pack("{s:f, s:s, s:s}", "confidence", known->confidence, "answer",
-                            answer.bytes, "leader", status->config->arm_names[known->leader]));
+    if (append_known(status, &answer) && !answer.failed)
+        (void)json_object_update_new(made,
+                                     json_pack("{s:f, s:s%, s:s}", "confidence", known->confidence,
+                                               "answer", answer.bytes, answer.size, "leader",
+                                               status->config->arm_names[known->leader]));
     live_buffer_free(&answer);
 }
 
@@ -436,9 +429,9 @@ static struct site_state site_states(const struct live_status *status)
     struct site_state const made = {calloc(count, sizeof(uint64_t)),
                                     calloc(TACIT_BITS_WORDS(count), sizeof(uint64_t))};
     for (uint32_t site = 0; site < count && made.heard_s != NULL && made.missing != NULL; site++) {
-        uint64_t const heard_us =
-            status->of->heard_us[site] > 0 ? status->of->heard_us[site] : status->of->started_us;
-        made.heard_s[site] = (status->now_us - heard_us) / US_PER_S;
+        uint64_t const heard_us = status->of->sites[site].heard_us;
+        made.heard_s[site] =
+            (status->now_us - (heard_us > 0 ? heard_us : status->of->started_us)) / US_PER_S;
         if (is_still_asked(status->hub, site) && !tacit_bits_has(status->hub->received, site))
             tacit_bits_add(made.missing, site);
     }

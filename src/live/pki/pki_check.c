@@ -29,16 +29,12 @@ enum tacit_status live_pki_check(const char *ca_file, const char *certificate_fi
                                  const char *key_file, const char *name, struct tacit_error *error)
 {
     TACIT_ASSERT(name != NULL && error != NULL);
-    enum tacit_status status;
-    X509 *const ca = pki_read_certificate(ca_file);
-    X509 *const certificate = pki_read_certificate(certificate_file);
-    if (ca == NULL)
-        status =
-            live_refuse(error, TACIT_INVALID, "cannot read a certificate from %.1024s", ca_file);
-    else if (certificate == NULL)
-        status = live_refuse(error, TACIT_INVALID, "cannot read a certificate from %.1024s",
-                             certificate_file);
-    else
+    X509 *ca;
+    X509 *certificate = NULL;
+    enum tacit_status status = pki_load_certificate(ca_file, &ca, error);
+    if (status == TACIT_OK)
+        status = pki_load_certificate(certificate_file, &certificate, error);
+    if (status == TACIT_OK)
         status = check_pair(certificate, certificate_file, key_file, name, error);
     X509_free(ca);
     X509_free(certificate);

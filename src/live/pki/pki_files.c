@@ -67,6 +67,24 @@ X509 *pki_read_certificate(const char *path)
     return certificate;
 }
 
+enum tacit_status pki_load_certificate(const char *path, X509 **certificate,
+                                       struct tacit_error *error)
+{
+    *certificate = pki_read_certificate(path);
+    return *certificate != NULL
+               ? TACIT_OK
+               : live_refuse(error, TACIT_INVALID, "cannot read a certificate from %.1024s", path);
+}
+
+enum tacit_status pki_read_authority(const char *directory, X509 **ca, EVP_PKEY **key,
+                                     struct tacit_error *error)
+{
+    struct pki_path const ca_file = pki_path_make(directory, PKI_CA_NAME, ".crt");
+    struct pki_path const key_file = pki_path_make(directory, PKI_CA_NAME, ".key");
+    TACIT_TRY(pki_load_certificate(ca_file.bytes, ca, error));
+    return pki_read_key(key_file.bytes, key, error);
+}
+
 X509_CRL *pki_read_list(const char *path, EVP_PKEY *key)
 {
     FILE *const file = fopen(path, "re");

@@ -22,6 +22,14 @@ enum tacit_status pki_check_name(const char *name, struct tacit_error *error);
 
 /* NULL: there is none that can be read. Give it to X509_free. */
 X509 *pki_read_certificate(const char *path);
+/* The same; *certificate is to be given to X509_free, after errors too. Errors: TACIT_INVALID, with
+ * error->text. */
+enum tacit_status pki_load_certificate(const char *path, X509 **certificate,
+                                       struct tacit_error *error);
+/* Certificate and key of the CA in a directory; both are to be freed, after errors too. Errors:
+ * TACIT_INVALID, with error->text. */
+enum tacit_status pki_read_authority(const char *directory, X509 **ca, EVP_PKEY **key,
+                                     struct tacit_error *error);
 
 /* The list of revoked certificates that is signed with `key`; NULL: there is none. */
 X509_CRL *pki_read_list(const char *path, EVP_PKEY *key);

@@ -229,18 +229,6 @@ static X509 *sign(const struct order *order, const struct live_pki_config *confi
     return NULL;
 }
 
-static enum tacit_status read_ca(const char *directory, struct order *order,
-                                 struct tacit_error *error)
-{
-    struct pki_path const ca = pki_path_make(directory, PKI_CA_NAME, ".crt");
-    struct pki_path const key = pki_path_make(directory, PKI_CA_NAME, ".key");
-    order->ca = pki_read_certificate(ca.bytes);
-    if (order->ca == NULL)
-        return live_refuse(error, TACIT_INVALID, "cannot read a certificate from %.1024s",
-                           ca.bytes);
-    return pki_read_key(key.bytes, &order->ca_key, error);
-}
-
 static enum tacit_status write_certificate(const struct order *order,
                                            const struct live_pki_config *config,
                                            struct tacit_error *error)
@@ -273,7 +261,7 @@ static enum tacit_status make_certificate(const struct live_pki_config *config, 
         return TACIT_OK;
     enum tacit_status status = pki_read_key(key.bytes, &order.key, error);
     if (status == TACIT_OK && strcmp(order.name, PKI_CA_NAME) != 0)
-        status = read_ca(config->directory, &order, error);
+        status = pki_read_authority(config->directory, &order.ca, &order.ca_key, error);
     if (status == TACIT_OK)
         status = write_certificate(&order, config, error);
     EVP_PKEY_free(order.key);
@@ -296,19 +284,17 @@ static enum tacit_status check_host(const char *host, struct tacit_error *error)
 
 static enum tacit_status check(const struct live_pki_config *config, struct tacit_error *error)
 {
-    enum tacit_status status = pki_check_directory(config->directory, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(pki_check_directory(config->directory, error));
     if (config->days == 0 || config->days > LIVE_PKI_DAYS_MAX)
         return live_refuse(error, TACIT_INVALID, "a certificate holds for 1 to %u days, not %u",
                            LIVE_PKI_DAYS_MAX, config->days);
     if (config->broker_host_count > HOSTS_MAX)
         return live_refuse(error, TACIT_INVALID, "a broker has at most %u names", HOSTS_MAX);
-    for (size_t i = 0; i < config->name_count && status == TACIT_OK; i++)
-        status = pki_check_name(config->names[i], error);
-    for (size_t i = 0; i < config->broker_host_count && status == TACIT_OK; i++)
-        status = check_host(config->broker_hosts[i], error);
-    return status;
+    for (size_t i = 0; i < config->name_count; i++)
+        TACIT_TRY(pki_check_name(config->names[i], error));
+    for (size_t i = 0; i < config->broker_host_count; i++)
+        TACIT_TRY(check_host(config->broker_hosts[i], error));
+    return TACIT_OK;
 }
 
 static enum tacit_status make_directory(const char *path, struct tacit_error *error)
@@ -337,34 +323,30 @@ static enum tacit_status make_pair(const struct live_pki_config *config, const c
     if (pki_path_exists(&certificate) && !pki_path_exists(&key))
         return live_refuse(error, TACIT_INVALID, "%.1024s is missing, but %.512s%s is there",
                            key.bytes, name, purpose->certificate_ending);
-    enum tacit_status const status = make_key(config->directory, name, purpose, error);
     struct order const order = {.name = name, .purpose = purpose, .days = days};
-    return status == TACIT_OK ? make_certificate(config, order, error) : status;
+    TACIT_TRY(make_key(config->directory, name, purpose, error));
+    return make_certificate(config, order, error);
 }
 
 /* Who only serves says nothing of its own. */
 static enum tacit_status make_pairs(const struct live_pki_config *config, const char *name,
                                     struct tacit_error *error)
 {
-    enum tacit_status const status = make_pair(config, name, config->days, &door, error);
-    if (status != TACIT_OK || is_server(name))
-        return status;
-    return make_pair(config, name, config->days, &words, error);
+    TACIT_TRY(make_pair(config, name, config->days, &door, error));
+    return is_server(name) ? TACIT_OK : make_pair(config, name, config->days, &words, error);
 }
 
 enum tacit_status live_pki_make(const struct live_pki_config *config, struct tacit_error *error)
 {
     TACIT_ASSERT(config != NULL && error != NULL);
-    enum tacit_status status = check(config, error);
-    if (status == TACIT_OK)
-        status = make_directory(config->directory, error);
-    if (status == TACIT_OK) /* it must outlive the sites that come later */
-        status = make_pair(config, PKI_CA_NAME, LIVE_PKI_DAYS_MAX, &door, error);
-    for (size_t i = 0; i < config->name_count && status == TACIT_OK; i++)
-        status = make_pairs(config, config->names[i], error);
+    TACIT_TRY(check(config, error));
+    TACIT_TRY(make_directory(config->directory, error));
+    /* It must outlive the sites that come later. */
+    TACIT_TRY(make_pair(config, PKI_CA_NAME, LIVE_PKI_DAYS_MAX, &door, error));
+    for (size_t i = 0; i < config->name_count; i++)
+        TACIT_TRY(make_pairs(config, config->names[i], error));
     struct pki_path const list = pki_path_make(config->directory, PKI_CA_NAME, ".crl");
-    if (status == TACIT_OK &&
-        !pki_path_exists(&list)) /* so that the broker reads it from the start */
-        status = live_pki_revoke(config->directory, NULL, 0, error);
-    return status;
+    if (pki_path_exists(&list))
+        return TACIT_OK;
+    return live_pki_revoke(config->directory, NULL, 0, error); /* the broker reads it at once */
 }

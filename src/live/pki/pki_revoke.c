@@ -52,14 +52,8 @@ static enum tacit_status open_list(struct authority *authority, struct tacit_err
 
 static enum tacit_status open_authority(struct authority *authority, struct tacit_error *error)
 {
-    struct pki_path const ca = pki_path_make(authority->directory, PKI_CA_NAME, ".crt");
-    struct pki_path const key = pki_path_make(authority->directory, PKI_CA_NAME, ".key");
     authority->list_file = pki_path_make(authority->directory, PKI_CA_NAME, ".crl");
-    authority->ca = pki_read_certificate(ca.bytes);
-    if (authority->ca == NULL)
-        return live_refuse(error, TACIT_INVALID, "cannot read a certificate from %.1024s",
-                           ca.bytes);
-    TACIT_TRY(pki_read_key(key.bytes, &authority->key, error));
+    TACIT_TRY(pki_read_authority(authority->directory, &authority->ca, &authority->key, error));
     return open_list(authority, error);
 }
 
@@ -96,14 +90,11 @@ static enum tacit_status revoke_file(struct authority *authority, const char *na
                                      const char *ending, struct tacit_error *error)
 {
     struct pki_path const file = pki_path_make(authority->directory, name, ending);
-    X509 *const certificate = pki_read_certificate(file.bytes);
-    enum tacit_status status = TACIT_OK;
-    if (certificate == NULL)
-        status =
-            live_refuse(error, TACIT_INVALID, "cannot read a certificate from %.1024s", file.bytes);
-    else if (!pki_is_signed_by(certificate, authority->ca))
+    X509 *certificate;
+    enum tacit_status status = pki_load_certificate(file.bytes, &certificate, error);
+    if (status == TACIT_OK && !pki_is_signed_by(certificate, authority->ca))
         status = live_refuse(error, TACIT_INVALID, "%.1024s is not signed by this CA", file.bytes);
-    else if (!add_to_list(authority->list, certificate))
+    else if (status == TACIT_OK && !add_to_list(authority->list, certificate))
         status = live_refuse(error, TACIT_MEMORY, "out of memory");
     X509_free(certificate);
     return status;
@@ -114,10 +105,9 @@ static enum tacit_status revoke_one(struct authority *authority, const char *nam
                                     struct tacit_error *error)
 {
     struct pki_path const words = pki_path_make(authority->directory, name, PKI_SIGN ".crt");
-    enum tacit_status const status = revoke_file(authority, name, ".crt", error);
-    if (status != TACIT_OK || !pki_path_exists(&words))
-        return status;
-    return revoke_file(authority, name, PKI_SIGN ".crt", error);
+    TACIT_TRY(revoke_file(authority, name, ".crt", error));
+    return pki_path_exists(&words) ? revoke_file(authority, name, PKI_SIGN ".crt", error)
+                                   : TACIT_OK;
 }
 
 /* Good for as long as the CA: a list that ran out would shut everybody out. */
@@ -172,15 +162,27 @@ static enum tacit_status drop_pair(const char *directory, const char *name,
 static enum tacit_status check_names(const char *const *names, size_t name_count,
                                      struct tacit_error *error)
 {
-    enum tacit_status status = TACIT_OK;
-    for (size_t i = 0; i < name_count && status == TACIT_OK; i++) {
-        status = pki_check_name(names[i], error);
-        if (status == TACIT_OK && strcmp(names[i], LIVE_BROKER) == 0)
-            status = live_refuse(error, TACIT_INVALID,
-                                 "the broker's certificate cannot be revoked, because only the "
-                                 "broker reads the list: make a new CA");
+    for (size_t i = 0; i < name_count; i++) {
+        TACIT_TRY(pki_check_name(names[i], error));
+        if (strcmp(names[i], LIVE_BROKER) == 0)
+            return live_refuse(error, TACIT_INVALID,
+                               "the broker's certificate cannot be revoked, because only the "
+                               "broker reads the list: make a new CA");
     }
-    return status;
+    return TACIT_OK;
+}
+
+/* The list has them, is on disk, and what they were good for is gone. */
+static enum tacit_status revoke_all(struct authority *authority, const char *const *names,
+                                    size_t name_count, struct tacit_error *error)
+{
+    TACIT_TRY(open_authority(authority, error));
+    for (size_t i = 0; i < name_count; i++)
+        TACIT_TRY(revoke_one(authority, names[i], error));
+    TACIT_TRY(write_list(authority, error));
+    for (size_t i = 0; i < name_count; i++)
+        TACIT_TRY(drop_pair(authority->directory, names[i], error));
+    return TACIT_OK;
 }
 
 enum tacit_status live_pki_revoke(const char *directory, const char *const *names,
@@ -188,17 +190,9 @@ enum tacit_status live_pki_revoke(const char *directory, const char *const *name
 {
     TACIT_ASSERT(names != NULL || name_count == 0);
     struct authority authority = {.directory = directory};
-    enum tacit_status status = pki_check_directory(directory, error);
-    if (status == TACIT_OK)
-        status = check_names(names, name_count, error);
-    if (status == TACIT_OK)
-        status = open_authority(&authority, error);
-    for (size_t i = 0; i < name_count && status == TACIT_OK; i++)
-        status = revoke_one(&authority, names[i], error);
-    if (status == TACIT_OK)
-        status = write_list(&authority, error);
-    for (size_t i = 0; i < name_count && status == TACIT_OK; i++)
-        status = drop_pair(directory, names[i], error);
+    TACIT_TRY(pki_check_directory(directory, error));
+    TACIT_TRY(check_names(names, name_count, error));
+    enum tacit_status const status = revoke_all(&authority, names, name_count, error);
     close_authority(&authority);
     return status;
 }

@@ -137,12 +137,9 @@ enum tacit_status live_signer_open(struct live_signer **signer,
 {
     TACIT_ASSERT(config->name != NULL && config->key_file != NULL);
     EVP_PKEY *key = NULL;
-    X509 *const certificate = pki_read_certificate(config->certificate_file);
-    enum tacit_status status = TACIT_OK;
-    if (certificate == NULL)
-        status = live_refuse(error, TACIT_INVALID, "cannot read a certificate from %.1024s",
-                             config->certificate_file);
-    else
+    X509 *certificate;
+    enum tacit_status status = pki_load_certificate(config->certificate_file, &certificate, error);
+    if (status == TACIT_OK)
         status = pki_read_locked_key(config->key_file, config->password_file, &key, error);
     if (status == TACIT_OK)
         status = check(config, certificate, key, error);
