@@ -10,12 +10,9 @@
 #include "../../src/families/elim/settings.h"
 #include "../../src/families/select/live.h"
 
-#define PARAMETERS 47u /* bytes */
-
 #define SITES 6u
 #define ARMS 3u
 #define HORIZON 20000u
-#define LEAVES_MAX 511u
 
 static const char *const names[SITES] = {"north", "east", "south", "west", "up", "down"};
 static const uint64_t wish_nano = 100 * TACIT_NANO;
@@ -68,6 +65,38 @@ static struct live_hub_config config_of(const struct tacit_elim_network *network
                                     .settings = &settings};
 }
 
+/* A star graph of so many sites around site 0, all of this name. */
+static struct live_hub_config star_graph(uint32_t sites, const char *name, uint32_t arms)
+{
+    static const char *all_names[TACIT_AGENTS_MAX]; /* said twice: as neighbours, and as all */
+    static uint32_t label[TACIT_AGENTS_MAX];
+    static uint32_t queue[TACIT_AGENTS_MAX];
+    static struct tacit_edge edges[TACIT_AGENTS_MAX];
+    static struct tacit_graph graph;
+    static struct tacit_elim_network network;
+    static void *memory;
+    assert_in_range(sites, 2, TACIT_AGENTS_MAX);
+    for (uint32_t site = 0; site < sites; site++)
+        all_names[site] = name;
+    for (uint32_t leaf = 1; leaf < sites; leaf++)
+        edges[leaf - 1] = (struct tacit_edge){0, leaf};
+    free(memory);
+    memory = malloc(tacit_graph_size(sites, sites - 1));
+    assert_non_null(memory);
+    assert_int_equal(tacit_graph_init(&graph, memory, sites, edges, sites - 1), TACIT_OK);
+    assert_int_equal(tacit_graph_components(&graph, label, queue), 1);
+    network = (struct tacit_elim_network){.collection = TACIT_ELIM_SPREAD,
+                                          .graph = &graph,
+                                          .label = label,
+                                          .parent = label,
+                                          .component_count = 1};
+    struct live_hub_config config = config_of(&network);
+    config.sites = all_names;
+    config.site_count = settings.report_count = sites;
+    config.arm_count = arms;
+    return config;
+}
+
 /* ---- Sites ----------------------------------------------------------------------------------- */
 
 static struct live_site_config policy(void)
@@ -81,75 +110,28 @@ static struct live_site_config policy(void)
                                      .rounds_max = 40};
 }
 
-static enum tacit_status join(struct live_site **core, const struct live_site_config *allowed,
-                              const uint8_t *announcement, size_t size)
+/* This site joins, as it is told. NULL: it does not, which is expected. */
+static struct live_site *join(const struct live_hub_config *config, uint32_t site,
+                              enum tacit_status expected)
 {
+    struct live_site_config const allowed = policy();
+    struct live_site *core = NULL;
     char const *objection = NULL;
-    return live_site_join(&elim_site_ops, core, allowed, announcement, size, &objection);
+    size_t size;
+    uint8_t *const bytes = live_hub_announce(&elim_hub_ops, config, site, &size);
+    assert_non_null(bytes);
+    assert_int_equal(live_site_join(&elim_site_ops, &core, &allowed, bytes, size, &objection),
+                     expected);
+    free(bytes);
+    return core;
 }
 
 /* ---- What fits ------------------------------------------------------------------------------- */
 
-/* An announcement of this run; all arms have names of one letter. */
-static uint8_t *announce(const struct tacit_wire_elim_run *run, size_t *size)
-{
-    uint8_t parameters[PARAMETERS];
-    static uint8_t place[8u << 20]; /* names of all sites */
-    struct tacit_wire_announcement announcement = {
-        .agreement = {.protocol = TACIT_WIRE_ELIM_NAME,
-                      .family = TACIT_WIRE_ELIM_FAMILY,
-                      .protocol_version = TACIT_WIRE_ELIM_VERSION,
-                      .agent_count = run->agent_count,
-                      .arm_count = run->arm_count,
-                      .arms = arm_names(),
-                      .hi = 1,
-                      .horizon = run->horizon,
-                      .epsilon_nano = run->epsilon_nano,
-                      .parameters = parameters,
-                      .parameters_size = sizeof parameters},
-        .agent = run->agent,
-        .place = place,
-        .place_size = tacit_wire_bytes(tacit_wire_elim.place, SHAPE(0, run->agent_count), run)};
-    tacit_wire_run(run->run_id, announcement.agreement.run);
-    tacit_wire_encode(tacit_wire_elim.parameters, NULL, run, parameters);
-    assert_true(announcement.place_size <= sizeof place);
-    tacit_wire_encode(tacit_wire_elim.place, SHAPE(0, run->agent_count), run, place);
-    *size = tacit_wire_bytes(&tacit_wire_announcement, NULL, &announcement);
-    uint8_t *const bytes = malloc(*size);
-    assert_non_null(bytes);
-    tacit_wire_encode(&tacit_wire_announcement, NULL, &announcement, bytes);
-    return bytes;
-}
-
-/* Site 1 of a star graph around site 0, over so many arms. */
 static struct live_site *leaf(uint32_t sites, uint32_t arms, enum tacit_status expected)
 {
-    static const struct tacit_wire_neighbour centre = {0, "centre"};
-    static const char *all_names[TACIT_AGENTS_MAX];
-    assert_true(sites <= sizeof all_names / sizeof all_names[0]);
-    for (uint32_t i = 0; i < sites; i++)
-        all_names[i] = i == 0 ? "centre" : "leaf";
-    struct tacit_wire_elim_run const run = {.run_id = 7,
-                                            .agent = 1,
-                                            .agent_count = sites,
-                                            .arm_count = arms,
-                                            .horizon = TACIT_HORIZON_MAX,
-                                            .epsilon_nano = wish_nano,
-                                            .report_count = sites,
-                                            .gap = 1,
-                                            .network = TACIT_WIRE_ELIM_SPREAD,
-                                            .parent = 1,
-                                            .neighbour_count = 1,
-                                            .neighbours = &centre,
-                                            .sites = all_names};
-    struct live_site_config const allowed = policy();
-    struct live_site *core = NULL;
-    size_t size;
-    uint8_t *const bytes = announce(&run, &size);
-    assert_int_equal(elim_fits(&run), expected == TACIT_OK);
-    assert_int_equal(join(&core, &allowed, bytes, size), expected);
-    free(bytes);
-    return core;
+    struct live_hub_config const config = star_graph(sites, "leaf", arms);
+    return join(&config, 1, expected);
 }
 
 /* Rows that a leaf asks for when the centre has all others. */
@@ -210,23 +192,11 @@ TEST(a_site_of_thousands_says_again_later)
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct tacit_wire_elim_run const run = {.run_id = 7,
-                                                .agent = 1,
-                                                .agent_count = cases[i].sites,
-                                                .arm_count = 2,
-                                                .horizon = TACIT_HORIZON_MAX,
-                                                .epsilon_nano = wish_nano,
-                                                .report_count = cases[i].sites,
-                                                .gap = 1};
-        struct live_site_config const allowed = policy();
-        struct live_site *core = NULL;
+        struct live_hub_config config = config_of(NULL);
+        config.site_count = settings.report_count = cases[i].sites;
+        struct live_site *const core = join(&config, 1, TACIT_OK);
         struct tacit_elim_update update;
-        size_t size;
-        uint8_t *const bytes = announce(&run, &size);
-        assert_int_equal(join(&core, &allowed, bytes, size), TACIT_OK);
-        free(bytes);
-        for (uint32_t again = 0; again < 4;
-             again++) { /* it waits, greets, and then pauses double */
+        for (uint32_t again = 0; again < 4; again++) { /* it waits, greets, then pauses double */
             struct tacit_event const event = {.now_us = UINT64_C(1) << 40 << again,
                                               .kind = again == 0 ? TACIT_EVENT_START
                                                                  : TACIT_EVENT_TIMEOUT};
@@ -274,20 +244,14 @@ TEST(a_run_whose_rows_do_not_fit_is_refused)
 TEST(a_star_whose_reports_do_not_fit_is_refused)
 {
     struct live_hub_config config = config_of(NULL);
-    struct live_site_config const allowed = policy();
     for (config.arm_count = 7900; config.arm_count < 8100; config.arm_count++) {
         static const struct tacit_commit opening;
         struct tacit_elim_message const report = {
             .kind = TACIT_ELIM_REPORT, .sum_count = config.arm_count, .commit = &opening};
         bool const fits = tacit_wire_bytes(WIRE(elim, config.arm_count, SITES), &report) <=
                           LIVE_ENVELOPE_BYTES_MAX;
-        struct live_site *core = NULL;
-        size_t size;
-        uint8_t *const bytes = live_hub_announce(&elim_hub_ops, &config, 0, &size);
-        assert_int_equal(join(&core, &allowed, bytes, size), fits ? TACIT_OK : TACIT_REFUSED);
+        live_site_free(join(&config, 0, fits ? TACIT_OK : TACIT_REFUSED));
         assert_int_equal(live_hub_too_large(&elim_hub_ops, &config) == NULL, fits);
-        live_site_free(core);
-        free(bytes);
     }
 }
 
@@ -392,28 +356,9 @@ TEST(without_a_round_limit_the_gap_is_one)
     free_invited(&run);
 }
 
-/* The centre of a star graph of so many, all of this name. */
 static const char *too_large_around(uint32_t sites, const char *name, uint32_t arms)
 {
-    static const char *names_of_all[LEAVES_MAX + 1];
-    static uint32_t label[LEAVES_MAX + 1];
-    static uint32_t queue[LEAVES_MAX + 1];
-    static struct tacit_edge edges[LEAVES_MAX];
-    struct tacit_graph graph;
-    assert_in_range(sites, 2, LEAVES_MAX + 1);
-    for (uint32_t site = 0; site < sites; site++)
-        names_of_all[site] = name;
-    for (uint32_t leaf = 1; leaf < sites; leaf++)
-        edges[leaf - 1] = (struct tacit_edge){0, leaf};
-    void *const memory = testing_malloc(tacit_graph_size(sites, sites - 1));
-    assert_int_equal(tacit_graph_init(&graph, memory, sites, edges, sites - 1), TACIT_OK);
-    assert_int_equal(tacit_graph_components(&graph, label, queue), 1);
-    struct tacit_elim_network const star = {
-        .graph = &graph, .label = label, .parent = label, .component_count = 1};
-    struct live_hub_config config = config_of(&star);
-    config.sites = names_of_all; /* said twice: as neighbours, and as all */
-    config.site_count = settings.report_count = sites;
-    config.arm_count = arms;
+    struct live_hub_config const config = star_graph(sites, name, arms);
     return live_hub_too_large(&elim_hub_ops, &config);
 }
 
