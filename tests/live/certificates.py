@@ -93,9 +93,7 @@ def revoked_certificate_is_out_until_there_is_a_new_one(federation_of):
     copy_pair(federation, own, "site-2")
     federation.write_agent("site-2", federation.policy(), broker=federation.broker_section("site-2", own))
     stolen = federation.context("site-2")
-    federation.start_all()
-    federation.apply(allowance=federation.all_to(1))
-    wait_for("epoch 2", lambda: federation.is_at(2))
+    federation.play_rounds(1)
     time.sleep(max(0, 1.1 - (time.time() - (federation.pki / "ca.crl").stat().st_mtime)))  # lists are dated in seconds
     federation.run_tacit("pki", "revoke", "--directory", federation.pki, "site-2")
     federation.processes["broker"].send_signal(signal.SIGHUP)

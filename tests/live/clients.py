@@ -80,8 +80,7 @@ def clients_outlive_their_agents_and_nothing_counts_twice(federation_of):
     for epoch in (1, 2):
         wait_for(f"epoch {epoch}", lambda epoch=epoch: federation.is_at(epoch))
         for site in ("site-0", "site-1"):
-            federation.kill(site)
-            federation.start(site)
+            federation.restart(site)
     wait_for("site-0 knows", lambda: federation.phase("site-0") == "decided", 60)
     result = client.result()
     require((result["decided"], result["winner"]) == (True, "arm 0"), f"{result}")
@@ -89,8 +88,7 @@ def clients_outlive_their_agents_and_nothing_counts_twice(federation_of):
             [("arm 0", True, 1), ("arm 1", False, None), ("arm 2", False, None)], f"{result}")
     said = time.strptime(result["since"], "%Y-%m-%dT%H:%M:%SZ")
     require(abs(time.mktime(said) - time.timezone - time.time()) < 600, f"{result['since']} is not now")
-    federation.kill("site-0")
-    federation.start("site-0")
+    federation.restart("site-0")
     require(client.result() == result, "the answer is another one after a restart")
     client.disconnect()
     check_end(federation)

@@ -9,7 +9,7 @@ import stat
 import subprocess
 import time
 
-from support import IS_LONG, TACIT, UnixConnection, call, check_outbox, check_status, control, main, require, seeded, test, wait_for
+from support import IS_LONG, TACIT, check_outbox, check_status, control, main, require, seeded, test, wait_for
 
 MEANS = [0.875, 0.75, 0.125]  # two arms stay until the last round
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/operations.md"
@@ -48,8 +48,8 @@ def dead_site_is_dropped_and_the_run_ends_by_the_words_of_the_guide(federation_o
     require("(change 2 of this run)" in control(federation, "coordinator", *words), "the arm was not retired")
     status = federation.status()
     require([one["retired"] for one in status["arms"]] == [False, True, False], f"{status['arms']}")
+    federation.wait_for_sites("knows", lambda site: knows(federation, site, 2), 120, sites=federation.sites[:2])
     for site in federation.sites[:2]:
-        wait_for(f"{site} knows", lambda site=site: knows(federation, site, 2), 120)
         told = [one["change"] for one in federation.site_status(site)["changes"]]
         require(told == ["drop site 2", "retire arm 1"], f"a site knows the others by their places alone: {told}")
         require("arm 1" not in federation.site_status(site)["active_arms"], f"{federation.site_status(site)}")
@@ -92,9 +92,7 @@ def arms_in(result):
 def result_says_what_the_operator_changed_after_a_restart_too(federation_of):
     """Each answer follows the word that changed the run, and a site that was killed answers the same."""
     federation = federation_of(MEANS, rounds=4, gap=0.25)
-    federation.start_all()
-    federation.apply(allowance=federation.all_to(1))
-    wait_for("the second epoch", lambda: federation.are_in(2), 120)
+    federation.play_rounds(1)
     for site in federation.sites:
         result = result_of(federation, site)
         require(arms_in(result) == ["arm 0", "arm 1"] and result["changes"] == [], f"{result}")  # by round 1
@@ -107,8 +105,7 @@ def result_says_what_the_operator_changed_after_a_restart_too(federation_of):
             wait_for(f"{site} knows", lambda site=site: knows(federation, site, count), 120)
             result = result_of(federation, site)
             if site == federation.sites[count - 1]:
-                federation.kill(site)
-                federation.start(site)
+                federation.restart(site)
                 again = result_of(federation, site)
                 require(again == result, f"{site}: {again} after a restart, and was {result}")
             yield site, result
@@ -165,8 +162,7 @@ def words_that_cannot_be_are_refused_in_words(federation_of):
     require(federation.site_status("site-0")["changes"] == [], "a forged change was heard")
     require(len(federation.site_status("site-0")["active_arms"]) == 3, "a forged change was obeyed")
     # The status page is for looking only.
-    connection = UnixConnection(federation.socket_of("coordinator"))
-    code, _ = call(connection, "POST", "/control", {"command": "end"})
+    code, _ = federation.request("coordinator", "POST", "/control", {"command": "end"})
     require(code == 404, f"the status socket takes words: {code}")
 
 
@@ -181,8 +177,7 @@ def site_refuses_an_arm_and_is_not_counted_until_the_arm_is_out(federation_of):
     require(control(federation, "site-1", "refuse", "arm 2", "because", "outside").startswith("so it was already"), "twice")
     wait_for("the coordinator hears of it",
              lambda: (federation.status() or {"sites": [{}, {}]})["sites"][1].get("refuses") == ["arm 2"], 120)
-    federation.kill("site-1")
-    federation.start("site-1")
+    federation.restart("site-1")
     status = wait_for("site-1 is back", lambda: federation.site_status("site-1"), 120)
     require(status["refused_arms"] == ["arm 2"] and "arm 2" not in status["active_arms"], f"{status}")
     statement = federation.text("site-1", "/v1/statement")
@@ -190,9 +185,7 @@ def site_refuses_an_arm_and_is_not_counted_until_the_arm_is_out(federation_of):
     control(federation, "coordinator", "retire", "arm 2")
     federation.allow(10 ** 9)
     wait_for("site-1 is counted", lambda: federation.status()["sites"][1]["last_report_epoch"] > 0, 120)
-    wait_for("the run ends", federation.is_finished, 120)
-    require(federation.status()["winner"] == "arm 0", f"{federation.status()}")
-    federation.end_applications()
+    federation.finish()
 
 
 def hub_is_back(federation):
@@ -222,7 +215,7 @@ def crash_of_the_hub_at_each_point_of_a_word_loses_none_that_was_answered(federa
     federation = federation_of(MEANS, rounds=4, gap=0.25, quorum=3)
     federation.start_all()
     federation.apply(allowance=federation.all_to(1) - 1)
-    wait_for("all have joined", lambda: all(federation.has_joined(site) for site in federation.sites), 120)
+    federation.wait_for_sites("joins", federation.has_joined, 120)
     deaths = 0
     points = ["before-commit", "after-commit", "before-send", "after-send"]
     for number, point in enumerate(points * (3 if IS_LONG else 1), 1):
@@ -241,14 +234,11 @@ def crash_of_the_hub_at_each_point_of_a_word_loses_none_that_was_answered(federa
     require(deaths > 0, "no word was ever interrupted")
     # Answered, and killed in the same breath.
     control(federation, "coordinator", "retire", "arm 2")
-    federation.kill("coordinator")
-    federation.start("coordinator")
+    federation.restart("coordinator")
     wait_for("the hub is back", federation.status, 120)
     require(changes(federation)[-1]["change"] == "retire arm 2", f"{changes(federation)}")
     federation.allow(10 ** 9)
-    wait_for("the run ends", federation.is_finished, 120)
-    require(federation.status()["winner"] == "arm 0", f"{federation.status()}")
-    federation.end_applications()
+    federation.finish()
     for application in federation.applications:
         check_status(federation, application)
         federation.stop(application.site)
@@ -282,27 +272,21 @@ if IS_LONG:
         chance = seeded()
         federation.start_all()
         federation.apply()
-        wait_for("all have joined", lambda: all(federation.has_joined(site) for site in federation.sites), 120)
+        federation.wait_for_sites("joins", federation.has_joined, 120)
         for number in range(20):
             if federation.is_finished():
                 break
             for _ in range(2):
                 name = chance.choice(["coordinator", "coordinator", *federation.sites])
-                federation.kill(name)
-                federation.start(name)
+                federation.restart(name)
             wait_for("the hub is back", federation.status, 120)
             if not federation.is_finished():
                 say_until_known(federation, "horizon", str(2000001 + number))
-                federation.kill("coordinator")
-                federation.start("coordinator")
+                federation.restart("coordinator")
                 wait_for("the hub is back", federation.status, 120)
                 require(f"horizon {2000001 + number}" in [one["change"] for one in changes(federation)], "a word is lost")
             time.sleep(chance.random() / 2)
-        wait_for("the run ends", federation.is_finished, 400)
-        require(federation.status()["winner"] == "arm 0", f"{federation.status()}")
-        federation.horizon = federation.status()["horizon"]
-        federation.wait_for_sites("knows", federation.has_decided, 120)
-        federation.end_applications()
+        federation.horizon = federation.finish(seconds=400)["horizon"]
         for application in federation.applications:
             ledger = check_status(federation, application)
             federation.stop(application.site)

@@ -50,19 +50,17 @@ def log_is_tampered_with(federation_of, kind, tamper):
     trial.end(f"log {kind}", tries)
 
 
-@test
-def site_whose_log_was_deleted_says_so_and_does_not_start(federation_of):
-    log_is_tampered_with(federation_of, "deleted", lambda log, _: log.unlink())
+TAMPERS = {  # the log, and that of an older copy
+    "was_deleted": lambda log, _: log.unlink(),
+    "was_emptied": lambda log, _: log.write_bytes(b""),
+    "is_an_older_one": lambda log, older: shutil.copy(older, log),
+}
 
-
-@test
-def site_whose_log_was_emptied_says_so_and_does_not_start(federation_of):
-    log_is_tampered_with(federation_of, "emptied", lambda log, _: log.write_bytes(b""))
-
-
-@test
-def site_whose_log_is_an_older_one_says_so_and_does_not_start(federation_of):
-    log_is_tampered_with(federation_of, "of a copy", lambda log, older: shutil.copy(older, log))
+for one, way in TAMPERS.items():
+    def tampered(federation_of, one=one, way=way):
+        log_is_tampered_with(federation_of, one, way)
+    tampered.__name__ = f"site_whose_log_{one}_says_so_and_does_not_start"
+    test(tampered)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ class Trial:
     def serve(self, site, left=0):
         """The application serves the plan but for so many pulls."""
         federation = self.federation
-        application = next(one for one in federation.applications if one.site == site)
+        application = federation.application_of(site)
         epoch = self.epoch()
         status = wait_for(f"{site} is in epoch {epoch}", lambda: self.is_in(site, epoch))
         if status["phase"] != "exploring" or status["unserved"] <= left:

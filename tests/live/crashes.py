@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Crashes, full disks, and states that are damaged, old or of another run: nothing that was acknowledged is lost,
-nothing is released twice, and what cannot be trusted is refused with its reason. See support.py."""
+"""Crashes, full disks, and states that are damaged: nothing that was acknowledged is lost, nothing is released twice, and what
+cannot be trusted is refused with its reason. See support.py."""
 import math
-import shutil
 import sqlite3
 import subprocess
 
@@ -48,9 +47,7 @@ def crash_after_send_loses_nothing(federation_of):
 @test
 def sigterm_ends_cleanly_and_a_restart_goes_on(federation_of):
     federation = federation_of([0.875, 0.8, 0.75])
-    federation.start_all()
-    federation.apply(allowance=federation.all_to(3))
-    wait_for("epoch 4", lambda: federation.is_at(4))
+    federation.play_rounds(3)
     before = {site: federation.site_status(site) for site in federation.sites}
     for name in ["coordinator", *federation.sites]:
         federation.stop(name)
@@ -66,9 +63,7 @@ def sigterm_ends_cleanly_and_a_restart_goes_on(federation_of):
 @test
 def second_process_and_damaged_state_are_refused(federation_of):
     federation = federation_of([0.875, 0.8, 0.75])
-    federation.start_all()
-    federation.apply(allowance=federation.all_to(2))
-    wait_for("epoch 3", lambda: federation.is_at(3))
+    federation.play_rounds(2)
     for name in ("site-0", "coordinator"):
         code, said = federation.run_to_end(name)
         holder = federation.processes[name].pid
@@ -101,62 +96,6 @@ def damage_everything(federation, name):
     (state / "state.db").write_bytes(whole)
     federation.start(name)
     wait_for(f"{name} is back in epoch 3", lambda: epoch_of(federation, name) == 3)
-
-
-@test
-def old_copy_of_the_state_halts_and_releases_nothing(federation_of):
-    federation = federation_of([0.875, 0.8, 0.75], quorum=2, deadline_s=1)
-    federation.start_all()
-    federation.apply(allowance=federation.all_to(1))
-    old = federation.applications[2]
-    wait_for("epoch 2", lambda: epoch_of(federation, "site-2") == 2)
-    federation.stop("site-2")
-    shutil.copytree(federation.folder / "state-site-2", federation.folder / "copy")
-    federation.start("site-2")
-    federation.allow(federation.all_to(3))
-    wait_for("release 3", lambda: (federation.site_status("site-2") or {}).get("release_epoch", 0) >= 3)
-    wait_for("epoch 4", lambda: federation.is_at(4))
-    seen = federation.reports("site-2")
-    federation.stop("site-2")
-    shutil.rmtree(federation.folder / "state-site-2")
-    shutil.move(federation.folder / "copy", federation.folder / "state-site-2")
-    federation.start("site-2")
-    wait_for("the old copy halts", lambda: federation.phase("site-2") == "halted")
-    planned = old.counts["planned"]
-    federation.allow(math.inf)
-    wait_for("the others go on", federation.is_finished, 40)
-    federation.end_applications()
-    require(old.counts["planned"] == planned, f"a halted agent handed out {old.counts['planned'] - planned} of a plan")
-    require(federation.reports("site-2") == seen, "an old copy released something")
-    federation.wait_for_log("site-2", "halted")
-    last = {site["name"]: site["last_report_epoch"] for site in federation.status()["sites"]}
-    require(last["site-2"] == max(seen) and last["site-0"] > max(seen), f"{last}")
-
-
-@test
-def state_of_another_run_is_refused_and_stays(federation_of):
-    federation = federation_of([0.875, 0.8, 0.75])
-    federation.start_all()
-    federation.apply(allowance=federation.all_to(1))
-    wait_for("epoch 2", lambda: federation.is_at(2))
-    federation.end_applications()
-    for name in ["coordinator", *federation.sites]:
-        federation.stop(name)
-    federation.write_coordinator(federation.run_section(id=2))
-    federation.write_agent("site-0", federation.policy(epsilon=999, budget=999))
-    for name in ("coordinator", "site-0"):
-        before = (federation.folder / f"state-{name}/state.db").read_bytes()
-        code, said = federation.run_to_end(name)
-        require(code == 2 and "the configuration is not the one that this state was made with" in said,
-                f"{name}: {code} {said}")
-        require((federation.folder / f"state-{name}/state.db").read_bytes() == before, f"{name}: it was written over")
-    shutil.move(federation.folder / "state-coordinator", federation.folder / "state-of-run-1")
-    federation.write_agent("site-0", federation.policy())
-    for name in ["coordinator", *federation.sites]:
-        federation.start(name)
-    for site in federation.sites:
-        wait_for(f"{site} refuses run 2", lambda site=site: "another run is announced" in federation.log(site))
-        require(federation.site_status(site)["epoch"] in (1, 2), f"{site} follows run 2")
 
 
 # Full disks

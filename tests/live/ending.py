@@ -19,9 +19,7 @@ def finished(federation_of, **options):
     federation = federation_of(MEANS, rounds=4, gap=0.25, **options)
     federation.start_all()
     federation.apply()
-    wait_for("the run ends", federation.is_finished, 120)
-    federation.wait_for_sites("knows", lambda site: federation.phase(site) == "decided", 40)
-    federation.end_applications()
+    federation.finish()
     return federation
 
 

@@ -5,7 +5,7 @@ import math
 import random
 import time
 
-from support import Application, UnixConnection, call, check_end, main, require, test, wait_for
+from support import Application, check_end, main, require, test, wait_for
 from wire import is_commit, order_of
 
 RATE = 100  # decisions a second of an application that has its own pace
@@ -109,43 +109,40 @@ def one_lost_reward_holds_a_round_up_for_one_wait_and_status_says_so(federation_
     check_end(federation)
 
 
-def ask_agent(federation, site, method, path):
-    connection = UnixConnection(federation.socket_of(site))
-    try:
-        return call(connection, method, path)
-    finally:
-        connection.close()
-
-
 @test
 def open_decision_is_listed_and_its_place_is_free_once_it_is_closed(federation_of):
     federation = federation_of([0.875, 0.5, 0.125], rounds=2, gap=0.25)
     federation.start_all()
     lost = lose_one(federation)
     wait_for("it waits", lambda: waits_for_rewards(federation))
-    _, listed = ask_agent(federation, "site-0", "GET", "/v1/decisions")
+    _, listed = federation.request("site-0", "GET", "/v1/decisions")
     planned = [one for one in listed["decisions"] if one["kind"] == "planned"]
     require([one["id"] for one in planned] == [lost["id"]], f"{listed}")
     require(55 < planned[0]["left_s"] <= 60, f"{planned}")
-    code, answer = ask_agent(federation, "site-0", "DELETE", f"/v1/decisions/{lost['id']}")
+    code, answer = federation.request("site-0", "DELETE", f"/v1/decisions/{lost['id']}")
     require(code == 200 and answer == {"status": "closed"}, f"{code} {answer}")
     wait_for("the next epoch", lambda: federation.is_at(2))
     check_end(federation)
 
 
-@test
-def round_that_waits_for_long_is_said_in_log_and_health(federation_of):
-    federation = federation_of([0.875, 0.5, 0.125], sites=1, rounds=1, gap=0.5)
-    federation.write_agent("site-0", federation.policy(), decisions={"wait_s": 1})
+def exploring_alone(federation_of, wait_s=3):
+    federation = federation_of([0.875, 0.5, 0.125], sites=1, rounds=1, gap=0.25)
+    federation.write_agent("site-0", federation.policy(), decisions={"wait_s": wait_s})
     federation.start_all()
     wait_for("site-0 explores", lambda: federation.phase("site-0") == "exploring")
+    return federation
+
+
+@test
+def round_that_waits_for_long_is_said_in_log_and_health(federation_of):
+    federation = exploring_alone(federation_of, wait_s=1)
     application = Application(federation, "site-0")
     health = None
 
     def has_two_warnings():  # nobody ever gets a reward
         nonlocal health
         application.ask("/v1/decisions/batch", {"requests": [{}] * 1000})
-        code, health = ask_agent(federation, "site-0", "GET", "/health")
+        code, health = federation.request("site-0", "GET", "/health")
         require(code == 200, f"{code} {health}")
         return len(health.get("warnings", [])) == 2
     wait_for("both warnings", has_two_warnings)
@@ -156,10 +153,7 @@ def round_that_waits_for_long_is_said_in_log_and_health(federation_of):
 
 @test
 def wait_grows_when_rewards_take_longer_and_outlives_a_restart(federation_of):
-    federation = federation_of([0.875, 0.5, 0.125], sites=1, rounds=1, gap=0.25)
-    federation.write_agent("site-0", federation.policy(), decisions={"wait_s": 1})
-    federation.start_all()
-    wait_for("site-0 explores", lambda: federation.phase("site-0") == "exploring")
+    federation = exploring_alone(federation_of, wait_s=1)
     application = Application(federation, "site-0")
     decisions = application.ask("/v1/decisions/batch", {"requests": [{}] * 20})["decisions"]
     time.sleep(3.2)
@@ -168,22 +162,13 @@ def wait_grows_when_rewards_take_longer_and_outlives_a_restart(federation_of):
     require(all(one["status"] == "late" for one in answers), f"{answers}")
     require(federation.site_status("site-0")["wait_s"] == 4, f"{federation.site_status('site-0')}")
     federation.wait_for_log("site-0", "a decision waits 4 s")
-    federation.kill("site-0")
-    federation.start("site-0")
+    federation.restart("site-0")
     status = wait_for("it is back", lambda: federation.site_status("site-0"))
     require(status["wait_s"] == 4 and status["given_out_again"] == 20, f"{status}")
     require(status["pulls"] == 20, f"{status}")  # they were played
     federation.apply()
     federation.applications[0].counts["exploit"] += 20
     check_end(federation)
-
-
-def exploring_alone(federation_of):
-    federation = federation_of([0.875, 0.5, 0.125], sites=1, rounds=1, gap=0.25)
-    federation.write_agent("site-0", federation.policy(), decisions={"wait_s": 3})
-    federation.start_all()
-    wait_for("site-0 explores", lambda: federation.phase("site-0") == "exploring")
-    return federation
 
 
 @test
@@ -194,7 +179,7 @@ def deadline_outlives_a_kill_and_counts_only_while_the_agent_runs(federation_of)
     time.sleep(4)  # nobody could have handed anything in
     federation.start("site-0")
     wait_for("it is back", lambda: federation.site_status("site-0"))
-    _, listed = ask_agent(federation, "site-0", "GET", "/v1/decisions")
+    _, listed = federation.request("site-0", "GET", "/v1/decisions")
     require(listed["open"] == 1 and listed["decisions"][0]["left_s"] > 1, f"{listed}")
     wait_for("its place is free", lambda: federation.site_status("site-0")["given_out_again"] == 1)
     federation.apply()
@@ -221,17 +206,16 @@ def what_is_no_finite_number_is_refused_and_settles_like_no_reward(federation_of
     federation = exploring_alone(federation_of)
     application = Application(federation, "site-0")
     right, lost = application.ask("/v1/decisions/batch", {"requests": [{}] * 2})["decisions"]
-    connection = UnixConnection(federation.socket_of("site-0"))
     for wrong in (None, True, "0.5", [1], {}, math.nan, math.inf, -math.inf):  # the last three as JSON's writers say them
         for one in (right, lost):
-            code, answer = call(connection, "POST", "/v1/rewards", {"id": one["id"], "reward": wrong})
+            code, answer = federation.request("site-0", "POST", "/v1/rewards", {"id": one["id"], "reward": wrong})
             require(code == 400 and "must be" in answer["error"] and "finite" in answer["error"], f"{wrong}: {code} {answer}")
-    code, answer = call(connection, "POST", "/v1/rewards", {"id": right["id"]})
+    code, answer = federation.request("site-0", "POST", "/v1/rewards", {"id": right["id"]})
     require(code == 400 and "needs id and reward" in answer["error"], f"{code} {answer}")
-    _, listed = call(connection, "GET", "/v1/decisions")
+    _, listed = federation.request("site-0", "GET", "/v1/decisions")
     require({one["id"] for one in listed["decisions"]} == {right["id"], lost["id"]}, f"{listed}")
     rewards = [{"id": right["id"], "reward": federation.means[right["arm"]]}, {"id": lost["id"], "reward": None}]
-    _, answers = call(connection, "POST", "/v1/rewards/batch", {"rewards": rewards})
+    _, answers = federation.request("site-0", "POST", "/v1/rewards/batch", {"rewards": rewards})
     require([list(one) for one in answers["rewards"]] == [["status"], ["error"]], f"{answers}")
     wait_for("its place is free", lambda: federation.site_status("site-0")["given_out_again"] == 1)
     require(federation.get("site-0", "/v1/clipped") == {"clipped": 0}, "what was refused was counted")
@@ -246,8 +230,7 @@ def after_the_decision_nothing_is_planned_and_everybody_names_the_winner(federat
     federation = federation_of([0.125, 0.5, 0.875], rounds=2, gap=0.25)
     federation.start_all()
     federation.apply()
-    wait_for("the run ends", federation.is_finished, 60)
-    require(federation.status()["winner"] == "arm 2", f"{federation.status()}")
+    require(wait_for("the run ends", federation.is_finished)["winner"] == "arm 2", f"{federation.status()}")
     federation.wait_for_log("coordinator", "arm 2 wins")
     for site in federation.sites:
         wait_for("it is decided", lambda site=site: federation.phase(site) == "decided")

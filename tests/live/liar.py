@@ -9,6 +9,7 @@ import threading
 import traceback
 
 import wire
+from support import require
 from wire import text, varint
 
 ACTS = ("drop", "delay", "repeat", "alter", "forge")
@@ -36,7 +37,7 @@ def skip_properties(body, at):
 
 
 class Liar(threading.Thread):
-    """Serves on the federation's port until `over`. `share`: act -> probability that a delivery is so treated. Words are
+    """Serves on the federation's port, as long as this context lasts. `share`: act -> probability that a delivery is so treated. Words are
     altered and forged beside the true ones, which come as well: only drop loses any."""
 
     def __init__(self, federation, seed, share, keys=("tap",)):
@@ -54,6 +55,15 @@ class Liar(threading.Thread):
         self.hold = []  # topics that it keeps to itself
         self.over = False
         self.trouble = self.loop = None
+
+    def __enter__(self):
+        self.start()
+        require(self.is_ready.wait(60), f"the liar does not come up: {self.trouble}")
+        return self
+
+    def __exit__(self, *_):
+        self.over = True
+        self.join(10)
 
     # The protocol
 

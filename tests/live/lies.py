@@ -93,10 +93,7 @@ def flood(federation, liar):
 
 def play(federation, run, has_joined=None, share=SHARE, needs_liar=False):
     """Starts all over the liar, lets it loose when all have joined, and runs to the end."""
-    liar = Liar(federation, int(support.seeded().random() * 1e9), share)
-    liar.start()
-    require(liar.is_ready.wait(60), f"the liar does not come up: {liar.trouble}")
-    try:
+    with Liar(federation, int(support.seeded().random() * 1e9), share) as liar:
         for name in ("coordinator", *federation.sites):
             federation.start(name)
         wait_for("all have joined", lambda: all((has_joined or federation.has_joined)(site) for site in federation.sites), 120)
@@ -111,17 +108,13 @@ def play(federation, run, has_joined=None, share=SHARE, needs_liar=False):
         for act in ("alter", "forge"):
             require(liar.done[act] >= max(5, LIES_MIN), f"hardly any {act}: {liar.done}")
         print(f"{dict(liar.done)}; forged: {dict(sorted(liar.kinds['forge'].items()))}")
-    finally:
-        liar.over = True
-        liar.join(10)
 
 
 def run_to_winner(federation, arm, seconds=180):
     federation.apply()
     status = wait_for("the run ends", federation.is_finished, seconds)
     require(status["winner"] == f"arm {arm}", f"another winner: {status['winner']}")
-    wait_for("all sites know", lambda: all(federation.phase(site) in ("decided", "finished") for site in federation.sites),
-             seconds)
+    federation.wait_for_sites("knows", federation.has_decided, seconds)
 
 
 @support.test
@@ -146,11 +139,8 @@ def is_refused(federation, site, words="older one"):
 def announcements_that_were_lost_come_again_and_old_ones_do_not_stay(federation_of):
     """A broker keeps those of the second run to itself, all connections standing; then says that of the first again."""
     federation = federation_of([0.875, 0.5, 0.125], sites=2, rounds=2, gap=0.25, runs="join")
-    liar = Liar(federation, 3, {})
-    liar.start()
-    require(liar.is_ready.wait(60), f"the liar does not come up: {liar.trouble}")
     announced = {site: federation.topic(f"to/{site}/announce") for site in federation.sites}
-    try:
+    with Liar(federation, 3, {}) as liar:
         for name in ("coordinator", *federation.sites):
             federation.start(name)
         run_to_winner(federation, 0)
@@ -181,9 +171,6 @@ def announcements_that_were_lost_come_again_and_old_ones_do_not_stay(federation_
         wait_for("it is over, for the coordinator speaks", lambda: not is_refused(federation, "site-0"), 120)
         wait_for("the second run ends", federation.is_finished, 180)
         federation.end_applications()
-    finally:
-        liar.over = True
-        liar.join(10)
 
 
 @support.test
@@ -205,7 +192,7 @@ def over_a_broker_that_lies_a_second_run_follows_the_first(federation_of):
         status = wait_for("the second run ends", lambda: (federation.is_finished() or {}).get("run_id") == 2 and
                           federation.status(), 180)
         require(status["winner"] == "arm 0", f"another winner: {status['winner']}")
-        wait_for("all sites know", lambda: all(federation.phase(site) in ("decided", "finished") for site in federation.sites), 120)
+        federation.wait_for_sites("knows", federation.has_decided, 120)
         federation.end_applications()
         for site in federation.sites:
             ledger = federation.get(site, "/v1/ledger")
@@ -223,10 +210,7 @@ def a_coordinator_that_recovers_takes_no_entry_that_is_not_signed(federation_of)
     """One site's entry is held back, and lies come in its place: it waits, counts them, and is built when the true one
     comes; the run ends with the same winner."""
     federation = federation_of([0.875, 0.75, 0.125], rounds=4, gap=0.25, horizon=4000000)
-    liar = Liar(federation, 7, {"alter": 1, "forge": 1})
-    liar.start()
-    require(liar.is_ready.wait(60), f"the liar does not come up: {liar.trouble}")
-    try:
+    with Liar(federation, 7, {"alter": 1, "forge": 1}) as liar:
         for name in ("coordinator", *federation.sites):
             federation.start(name)
         federation.apply(allowance=federation.all_to(1))
@@ -268,9 +252,6 @@ def a_coordinator_that_recovers_takes_no_entry_that_is_not_signed(federation_of)
         status = wait_for("the run ends", federation.is_finished, 180)
         require(status["winner"] == "arm 0", f"{status}")
         print(f"{liar.lies['coordinator']} lies about the chain while it recovers")
-    finally:
-        liar.over = True
-        liar.join(10)
 
 
 @support.test
@@ -278,10 +259,7 @@ def a_site_that_has_not_joined_takes_no_announcement_that_is_not_signed(federati
     """All that it is shown are lies, of all forms, and what was true for somebody else: it waits, and goes on when the
     true one comes."""
     federation = federation_of([0.875, 0.5, 0.125], sites=2)
-    liar = Liar(federation, 5, {"drop": 1, "alter": 1, "forge": 1})
-    liar.start()
-    require(liar.is_ready.wait(60), f"the liar does not come up: {liar.trouble}")
-    try:
+    with Liar(federation, 5, {"drop": 1, "alter": 1, "forge": 1}) as liar:
         federation.start("coordinator")
         federation.start("site-1")
         wait_for("somebody has joined", lambda: federation.has_joined("site-1"), 120)
@@ -308,9 +286,6 @@ def a_site_that_has_not_joined_takes_no_announcement_that_is_not_signed(federati
         liar.loop.call_soon_threadsafe(lambda: liar.deliver(liar.peers["site-0"], federation.topic("to/site-0/announce"),
                                                             true))
         wait_for("it joins", lambda: federation.has_joined("site-0"), 120)
-    finally:
-        liar.over = True
-        liar.join(10)
 
 
 # ---- The same for every family ----

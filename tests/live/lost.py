@@ -3,7 +3,6 @@
 next one begins over the states of the sites, by the guide's recipe; gossip is built again. See support.py."""
 import os
 import pathlib
-import re
 import shutil
 import sys
 
@@ -22,8 +21,7 @@ def state_of(federation):
 
 
 def lose(federation):
-    wait_for("all sites hold an entry",
-             lambda: all((federation.site_status(site) or {}).get("entry") for site in federation.sites), 120)
+    federation.wait_for_sites("holds an entry", lambda site: (federation.site_status(site) or {}).get("entry"), 120)
     federation.lose("coordinator")
 
 
@@ -41,24 +39,16 @@ def wrong_words_are_refused(federation, word, run):
     shutil.move(federation.folder / "state-aside", state_of(federation))
 
 
-def recipe():
-    section = runs.GUIDE.read_text(encoding="utf-8").split("\n## A coordinator that lost its state")[1].split("\n## ")[0]
-    blocks = re.findall(r"```sh\n(.*?)```", section, re.S)
-    require(len(blocks) == 1, f"{len(blocks)} blocks in the recipe")
-    return blocks[0]
-
-
 def begin_next(federation, run):
     """By the guide, literally, but for the name of the state directory; one site joins by itself, the others by a word."""
     file = federation.folder / "coordinator.yaml"
     file.write_text(file.read_text().replace('"id"', "id"))  # as the guide writes it
-    commands = recipe()
+    commands = runs.recipe("A coordinator that lost its state", 1)[0]
     require("mv state state-lost" in commands, commands)
     os.environ["RUN"] = run
     runs.follow(federation, commands.replace("mv state state-lost", "mv state-coordinator state-lost"))
     for site in federation.sites[1:]:
-        wait_for(f"{site} asks", lambda site=site: ((federation.site_status(site) or {}).get("runs") or {})
-                 .get("waits_for_consent"), 120)
+        runs.awaits_consent(federation, site)
         require(runs.control(federation, site, "join", "2").startswith("done: join run 2"), "no consent")
     runs.in_second(federation)
 
@@ -103,16 +93,15 @@ def elimination_may_be_ended_too_whatever_its_term(federation_of):
         federation.start(site)
     lose(federation)
     restore.recover(federation)
-    wait_for("the term is known", lambda: all((federation.site_status(site) or {"term": 0})["term"] > 1
-                                              for site in federation.sites), 120)
+    federation.wait_for_sites("knows the term", lambda site: (federation.site_status(site) or {"term": 0})["term"] > 1, 120)
     run = run_of(federation)
     lose(federation)
     restore.expect_stop(federation, run, "--recover")
     begin_next(federation, run)
     federation.allow(10 ** 9)
     wait_for("the second run ends", lambda: (federation.is_finished() or {}).get("run_id") == 2, 120)
+    federation.wait_for_sites("knows", federation.has_decided, 120)
     for site in federation.sites:
-        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in runs.ENDED, 120)
         require(federation.site_status(site)["term"] == 1 and federation.site_status(site)["winner"] == "arm 0", site)
     federation.end_applications()
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""What machines collect, and what is an alarm: metrics that a strict reader takes, the same certificate used twice, and
-what is none: restarts and replays. See support.py."""
+"""What machines collect, metrics that a strict reader takes; and what is no alarm: restarts and replays. See support.py."""
 import http.client
 import math
 import ssl
@@ -93,34 +92,7 @@ def others_see_pages_and_metrics_and_can_do_nothing(federation_of):
         require(code == 2 and words in said and said.count("\n") == 1, said)
 
 
-# One certificate, two processes
-
-def heard(federation, site):
-    status = federation.status() or {"sites": []}
-    return any(one["heard_s"] is not None for one in status["sites"] if one["name"] == site)
-
-
-def says_takeover(federation, name):
-    status = federation.site_status(name) or {"causes": []}
-    return any("somebody else connects with our certificate" in cause["what"] and "stop one of the two" in cause["do"]
-               for cause in status["causes"]) and status["state"] == "attention"
-
-
-@test
-def certificate_that_is_used_twice_is_said_where_it_is(federation_of):
-    """Each throws the other out of the broker: either says so, what to do, and that somebody must act."""
-    federation = federation_of(MEANS)
-    federation.write_agent("site-0", federation.policy(), "copy")  # another state, the same certificate
-    federation.start_all(["coordinator", "site-0", "site-1"])
-    federation.wait_for_sites("is heard", lambda site: heard(federation, site), 60, sites=("site-0", "site-1"))
-    require(not says_takeover(federation, "site-0"), "an alarm without a cause")
-    federation.start("copy")
-    both = ("site-0", "copy")
-    wait_for("one says it", lambda: any(says_takeover(federation, name) for name in both), 60)
-    wait_for("both have a line", lambda: all("somebody else connects with our certificate" in federation.log(name)
-                                             for name in both), 60)
-    require(not says_takeover(federation, "site-1"), "site-1 has no part in it")
-
+# What is no alarm
 
 def accusations(federation):
     """Who is said to be two, and by whom."""
@@ -158,23 +130,19 @@ def nobody_is_accused_after_replays_and_restarts(federation_of):
         for number in range(6):
             echo = federation.client("echo")
             replayed += replay(federation, echo)
-            federation.kill("site-0")
-            federation.start("site-0")
+            federation.restart("site-0")
             wait_for("site-0 is back", lambda: (federation.site_status("site-0") or {}).get("connected"), 60)
             replayed += replay(federation, echo)
             echo.close()
             if number % 3 == 1:
-                federation.kill("broker")
-                federation.start("broker")
+                federation.restart("broker")
             if number % 3 == 2:
-                federation.kill("coordinator")
-                federation.start("coordinator")
+                federation.restart("coordinator")
             for name in ("coordinator", *federation.sites):
                 wait_for(f"{name} is back", lambda name=name: is_connected(federation, name), 60)
         require(replayed > 50, f"hardly a replay: {replayed} messages")
         federation.allow(math.inf)
-        wait_for("all sites decide", lambda federation=federation: all(
-            federation.phase(site) in ("decided", "finished") for site in federation.sites), 120)
+        federation.wait_for_sites("decides", federation.has_decided, 120)
         require(not accusations(federation), f"{accusations(federation)}")
         federation.end_applications()
 

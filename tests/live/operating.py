@@ -104,30 +104,6 @@ def exit_codes_go_from_down_to_ok(federation_of):
     require(status["run_id"] == 1 and status["run"] == federation.site_status("site-0")["announced"], f"{status}")
 
 
-@test
-def coordinator_names_the_sites_that_a_round_waits_for(federation_of):
-    federation = federation_of(MEANS, rounds=4, gap=0.25, deadline_s=1)
-    federation.start_all(["coordinator", "site-0", "site-1"])
-    federation.apply(sites=["site-0", "site-1"])
-    is_said(federation, "coordinator", WAITING, "round 1: the deadline is over, and 2 of the quorum's 3 sites reported; missing: site-2",
-            "tacit control STATE drop SITE", "\nsite-2    1       0       missing, not heard since")
-    federation.start("site-2")
-    federation.apply(sites=["site-2"])
-    wait_for("the run ends", federation.is_finished, 120)
-    is_said(federation, "coordinator", OK, "winner: arm 0")
-    federation.end_applications()
-
-
-@test
-def site_that_refuses_the_run_needs_attention_and_shows_what_is_announced(federation_of):
-    federation = federation_of(MEANS)
-    federation.write_agent("site-0", federation.policy(pulls_max=1000))
-    federation.start_all(["coordinator", "site-0"])
-    is_said(federation, "site-0", ATTENTION, "the run that is announced is refused: the run wants more pulls than policy.pulls_max",
-            "agree with the coordinator's operator", "\nhub       1 ", "\nsite-0    -       0       refused")
-    status = federation.site_status("site-0")
-    require(status["announced"] == federation.status()["run"] and "run" not in status, f"{status}")
-
 # Before a start
 
 def check(federation, name):
@@ -269,15 +245,13 @@ def sighup_reopens_the_log_and_reads_certificates_anew(federation_of):
     certificate.write_bytes(b"no certificate")
     hang_up(federation, "site-0")
     wait_for("its words", lambda: "the certificate for the broker stays as it was: cannot read a certificate" in log.read_text(), 60)
-    federation.kill("broker")
-    federation.start("broker")
+    federation.restart("broker")
     wait_for("it is back with the old one", lambda: '"event":"connected"' in log.read_text(), 60)
     # A new one is taken: the next handshake shows an expired one, and the broker refuses it.
     certificate.write_bytes(fresh)
     expire(federation, "site-0")
     hang_up(federation, "site-0")
-    federation.kill("broker")
-    federation.start("broker")
+    federation.restart("broker")
     wait_for("the new one is in use", lambda: "our certificate has expired" in log.read_text(), 60)
     certificate.write_bytes(fresh)
     hang_up(federation, "site-0")

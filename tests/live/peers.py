@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import wire
-from support import IS_LONG, TACIT, UnixConnection, call, check_status, check_sums, main, require, test, wait_for
+from support import IS_LONG, TACIT, check_status, check_sums, main, require, test, wait_for
 from wire import STEPS, field
 
 RING = {"kind": "ring"}
@@ -248,8 +248,7 @@ def ring_survives_kills_of_any_site_at_any_time(federation_of):
     for i in range(10):
         site = federation.sites[3 * i % 8]
         time.sleep(0.15)
-        federation.kill(site)
-        federation.start(site)
+        federation.restart(site)
     check_peers(federation)
 
 
@@ -263,8 +262,7 @@ def sink_that_dies_after_collecting_goes_on_where_it_was(federation_of):
     for _ in range(6):
         time.sleep(0.2)
         for name in ("site-0", "site-4", "coordinator"):
-            federation.kill(name)
-            federation.start(name)
+            federation.restart(name)
     check_peers(federation)
 
 
@@ -380,9 +378,7 @@ def sites_with_another_epsilon_stay_out_and_say_so(federation_of):
 # What is lost
 
 def forget_all(federation):
-    federation.start_all()
-    federation.apply(allowance=federation.all_to(1))
-    wait_for("epoch 2", lambda: federation.are_in(2))
+    federation.play_rounds(1)
     federation.kill("broker")
     federation.wipe_broker()
 
@@ -431,9 +427,7 @@ def check_lost(federation, site):
     federation.end_applications()
     require(federation.phase(site) == "halted", f"{site} is {federation.phase(site)}")
     require(federation.get(site, "/v1/ledger")["releases"] == [], f"{site} released again")
-    connection = UnixConnection(federation.socket_of(site))
-    code, body = call(connection, "GET", "/health")
-    connection.close()
+    code, body = federation.request(site, "GET", "/health")
     require(code == 503 and "halted" in body["error"], f"{code} {body}")
     federation.wait_for_log(site, "a peer has seen more from us than our state knows")
     require(all(len(rows) == 1 for rows in rows_heard(federation).values()), "two rows of one site and epoch")
@@ -460,9 +454,7 @@ def lost_state_is_found_out_in_the_epoch_of_its_release(federation_of):
 @test
 def lost_state_is_found_out_in_a_later_epoch(federation_of):
     federation = peers(federation_of, RING, LONG)
-    federation.start_all()
-    federation.apply(allowance=federation.all_to(1))
-    wait_for("epoch 2", lambda: federation.are_in(2))
+    federation.play_rounds(1)
     lose_state(federation, "site-3")
     check_lost(federation, "site-3")
 
@@ -470,9 +462,7 @@ def lost_state_is_found_out_in_a_later_epoch(federation_of):
 @test
 def lost_state_of_a_sink_and_of_a_leaf_is_found_out(federation_of):
     federation = peers(federation_of, TWO_STARS, LONG)
-    federation.start_all()
-    federation.apply(allowance=federation.all_to(1))
-    wait_for("epoch 2", lambda: federation.are_in(2))
+    federation.play_rounds(1)
     for site in ("site-0", "site-6"):
         lose_state(federation, site)
         require(federation.get(site, "/v1/ledger")["releases"] == [], f"{site} released again")
@@ -490,8 +480,7 @@ def coordinator_that_starts_anew_hears_where_the_ring_is(federation_of):
     page = federation.text("coordinator", "/")
     require(before["phase"] == "watching" and "reports" not in before and "pulls" not in before, f"{before}")
     require("each site judges for itself" in page and "told last" in page and "arm 0" not in page, page)
-    federation.kill("coordinator")
-    federation.start("coordinator")
+    federation.restart("coordinator")
     wait_for("it hears all of them again",
              lambda: [site["last_report_epoch"] for site in (federation.status() or {"sites": []})["sites"]] == [2] * 8)
     federation.end_applications()

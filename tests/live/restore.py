@@ -78,12 +78,9 @@ def recover(federation, *more):
     wait_for("the coordinator is built again", lambda: goes_on(federation), 60)
 
 
-def begin(federation_of, sites=3, rounds=4, allowance=1):
-    federation = federation_of(MEANS, sites=sites, rounds=rounds, gap=0.25, horizon=4000000)
-    federation.start_all()
-    federation.apply(allowance=federation.all_to(allowance))
-    wait_for("the second epoch", lambda: federation.is_at(2), 60)
-    wait_for("all sites are in it", lambda: federation.are_in(2), 60)
+def begin(federation_of, rounds=4):
+    federation = federation_of(MEANS, rounds=rounds, gap=0.25, horizon=4000000)
+    federation.play_rounds(1)
     return federation
 
 
@@ -108,16 +105,13 @@ def check_releases(federation, site, adds_up=False):
 def end_run(federation, check=check_releases):
     """To its end, with what holds of each site."""
     federation.allow(10 ** 9)
-    status = wait_for("the run ends", federation.is_finished, 120)
-    require(status["winner"] == "arm 0", f"{status}")
+    status = federation.finish()
     for site in federation.sites:
-        wait_for(f"{site} decides", lambda site=site: federation.phase(site) in ("decided", "finished"), 120)
         seen = federation.site_status(site)
         require(seen["active_arms"] == ["arm 0"] and seen["trouble"] is None, f"{site}: {seen}")
         wait_for(f"{site} holds the last entry", lambda site=site: federation.site_status(site)["entry"] ==
                  federation.status()["entry"], 60)
         require(federation.site_status(site)["entry_digest"] == federation.status()["entry_digest"], f"{site}: another entry")
-    federation.end_applications()
     for site in federation.sites:
         federation.stop(site)
         check(federation, site)
@@ -144,9 +138,8 @@ def coordinator_that_lost_all_stops_and_is_built_again(federation_of):
     lose_all_and_come_back(begin(federation_of))
 
 
-@test
-def old_copy_stops_and_is_built_again(federation_of):
-    federation = federation_of(MEANS, rounds=4, gap=0.25, horizon=4000000)
+def put_old_copy_back(federation):
+    """In the second epoch, of the first."""
     federation.start_all()
     federation.apply(allowance=0)
     wait_for("the first epoch", lambda: federation.is_at(1), 60)
@@ -156,6 +149,12 @@ def old_copy_stops_and_is_built_again(federation_of):
     federation.kill("coordinator")
     federation.put_back("coordinator")
     expect_stop(federation, "its state is an old one")
+
+
+@test
+def old_copy_stops_and_is_built_again(federation_of):
+    federation = federation_of(MEANS, rounds=4, gap=0.25, horizon=4000000)
+    put_old_copy_back(federation)
     recover(federation)
     end_run(federation)
     require(check_chain(federation) == 1, "not one rebuild")
@@ -247,16 +246,14 @@ def two_entries_of_one_number_are_an_alarm(federation_of):
 def begin_graph(federation_of, network, sites):
     federation = federation_of(MEANS, sites=sites, rounds=4, gap=0.25, horizon=4000000)
     federation.play_over(network)
-    federation.start_all()
-    federation.apply(allowance=federation.all_to(1))
-    wait_for("all sites are in the second epoch", lambda: federation.are_in(2), 60)
+    federation.play_rounds(1)
     return federation
 
 
 def all_decide(federation, adds_up=False):
     federation.allow(10 ** 9)
+    federation.wait_for_sites("decides", federation.has_decided, 120)
     for site in federation.sites:
-        wait_for(f"{site} decides", lambda site=site: federation.phase(site) in ("decided", "finished"), 120)
         require(federation.site_status(site)["active_arms"] == ["arm 0"], f"{federation.site_status(site)}")
     federation.end_applications()
     for site in federation.sites:

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-from support import IS_LONG, TACIT, Federation, UnixConnection, call, control, main, require, seeded, test, wait_for
+from support import IS_LONG, TACIT, Federation, control, main, require, seeded, test, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
 import contexts  # noqa: E402
@@ -18,7 +18,6 @@ import votes  # noqa: E402
 
 MEANS = [0.875, 0.75, 0.125]
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/operations.md"
-ENDED = ("decided", "finished")
 
 
 def small(federation_of, **options):
@@ -34,7 +33,7 @@ def run_of(federation, site):
 def end_first_run(federation, sites=None):
     federation.apply(sites)
     wait_for("the first run ends", federation.is_finished, 120)
-    federation.wait_for_sites("knows", lambda site: federation.phase(site) in ENDED, 120, sites=sites)
+    federation.wait_for_sites("knows", federation.has_decided, 120, sites=sites)
 
 
 def begin_second(federation, ends_first=False):
@@ -45,6 +44,11 @@ def begin_second(federation, ends_first=False):
         require(code == 0, said)
     federation.write_coordinator(federation.run_section(id=2))
     federation.start("coordinator")
+
+
+def awaits_consent(federation, site):
+    """The run that waits for a word."""
+    return wait_for(f"{site} waits", lambda: (federation.site_status(site) or {"runs": {}})["runs"].get("waits_for_consent"), 120)
 
 
 def in_second(federation, sites=None):
@@ -62,13 +66,6 @@ def check_two_runs(federation, site, decides=True):
     require([one["run_id"] for one in runs] == [1, 2] and all(one["ended"] for one in runs), f"{runs}")
     require(runs[0]["run"][:16] == runs[1]["run"][:16], f"{runs}")
     require(all(one["result"]["decided"] == decides and one["result"]["arms"] for one in runs), f"{runs}")
-
-
-def open_decisions(federation, site, count):
-    application = next(one for one in federation.applications if one.site == site)
-    wait_for(f"{site} has a plan", lambda: (federation.site_status(site) or {"unserved": 0})["unserved"] >= count, 120)
-    keys = [{"key": f"open {i}"} for i in range(count)]
-    return application.ask("/v1/decisions/batch", {"requests": keys})["decisions"]
 
 
 # ---- The recipe of the guide ----
@@ -135,10 +132,11 @@ def follow(federation, commands):
     shell.stdout.close()
 
 
-def recipe():
-    section = GUIDE.read_text(encoding="utf-8").split("\n## The next run")[1].split("\n## ")[0]
+def recipe(heading, count):
+    """The blocks of a section of the guide."""
+    section = GUIDE.read_text(encoding="utf-8").split(f"\n## {heading}")[1].split("\n## ")[0]
     blocks = re.findall(r"```sh\n(.*?)```", section, re.S)
-    require(len(blocks) == 2, f"{len(blocks)} blocks in the recipe")
+    require(len(blocks) == count, f"{len(blocks)} blocks in the recipe")
     return blocks
 
 
@@ -146,7 +144,7 @@ def recipe():
 def two_runs_by_the_recipe_of_the_guide(federation_of):
     """A site is added, an arm is added and one is retired; no state directory is touched by hand."""
     federation = federation_of(MEANS, kind=Hospitals, rounds=2, gap=0.25, horizon=100000)
-    at_hub, at_site = recipe()
+    at_hub, at_site = recipe("The next run", 2)
     federation.start_all()
     end_first_run(federation)
     federation.end_applications()
@@ -164,10 +162,7 @@ def two_runs_by_the_recipe_of_the_guide(federation_of):
     federation.means = [0.125, 0.75, 0.875]  # the new arm is the best
     in_second(federation)
     federation.apply()
-    wait_for("the second run ends", federation.is_finished, 120)
-    require(federation.status()["winner"] == "visit", f"{federation.status()}")
-    federation.wait_for_sites("knows", lambda site: federation.phase(site) in ENDED, 120)
-    federation.end_applications()
+    federation.finish("visit")
     for site in ("north", "south"):
         check_two_runs(federation, site)
         first = federation.get(site, "/v1/runs")["runs"][0]["result"]
@@ -179,9 +174,7 @@ def two_runs_by_the_recipe_of_the_guide(federation_of):
 
 def end_second(federation):
     in_second(federation)
-    wait_for("the second run ends", federation.is_finished, 120)
-    federation.wait_for_sites("knows", lambda site: federation.phase(site) in ENDED, 120)
-    federation.end_applications()
+    federation.finish()
     for site in federation.sites:
         check_two_runs(federation, site)
 
@@ -197,8 +190,7 @@ def next_run_is_joined_by_itself_or_waits_for_a_word(federation_of):
     begin_second(federation)
     in_second(federation, ["site-0"])
     for site in ("site-1", "site-2"):
-        waiting = wait_for(f"{site} waits", lambda site=site: (federation.site_status(site) or {"runs": {}})["runs"]
-                           .get("waits_for_consent"), 120)
+        waiting = awaits_consent(federation, site)
         require(waiting["run_id"] == 2, f"{waiting}")
         status = federation.site_status(site)
         require(status["state"] == "attention" and any("join 2" in one["what"] for one in status["causes"]), f"{status}")
@@ -217,7 +209,7 @@ def next_run_is_joined_by_itself_or_waits_for_a_word(federation_of):
 def file_with_the_same_number_or_a_run_under_way_is_refused_in_words(federation_of):
     federation = small(federation_of)
     federation.start_all()
-    wait_for("all have joined", lambda: all(federation.has_joined(site) for site in federation.sites), 120)
+    federation.wait_for_sites("joins", federation.has_joined, 120)
     federation.stop("coordinator")
     federation.write_coordinator(federation.run_section(id=2))
     code, said = federation.run_to_end("coordinator")
@@ -248,8 +240,7 @@ def two_coordinators_at_once_and_an_old_announcement(federation_of):
     first = [payload for seen, payload in federation.tap.messages if seen == topic][-1]
     federation.write_coordinator(federation.run_section(id=9), "coordinator-other")
     federation.start("coordinator-other")
-    status = wait_for("the other is named", lambda: (federation.site_status("site-0") or {"runs": {}})["runs"]
-                      .get("waits_for_consent"), 120)
+    status = awaits_consent(federation, "site-0")
     require(status["run_id"] == 9, f"{status}")
     require("another coordinator" in json.dumps(federation.site_status("site-0")["causes"]), "who is it?")
     federation.stop("coordinator-other")
@@ -260,8 +251,7 @@ def two_coordinators_at_once_and_an_old_announcement(federation_of):
     wait_for("the old announcement is refused", lambda: "older one" in federation.log("site-0"), 120)
     wait_for("what is announced now stands", lambda: (federation.site_status("site-0") or {"refusal": ""})["refusal"] is None, 120)
     require(run_of(federation, "site-0") == 2, "an old announcement was followed")
-    wait_for("the second run ends", federation.is_finished, 120)
-    federation.end_applications()
+    federation.finish()
 
 
 # ---- Other protocols ----
@@ -384,7 +374,7 @@ def training_has_one_run_and_says_why(federation_of):
 
 def ask_about(federation, units):
     """A decision a unit (None: without), each rewarded at once; result: what kind each was."""
-    application = next(one for one in federation.applications if one.site == "site-0")
+    application = federation.application_of("site-0")
     requests = [{} if unit is None else {"unit": f"patient {unit}"} for unit in units]
     decisions = application.ask("/v1/decisions/batch", {"requests": requests})["decisions"]
     rewards = [{"id": one["id"], "reward": MEANS[one["arm"]]} for one in decisions]
@@ -402,7 +392,7 @@ def serve_strangers(federation, name):
         if planned > 0:
             ask_about(federation, [f"{name} {count + i}" for i in range(planned)])
         count += planned
-        return federation.phase("site-0") in ENDED
+        return federation.has_decided("site-0")
     wait_for("all strangers were there", is_over, 120)
 
 
@@ -417,10 +407,10 @@ def what_was_spent_stays_though_the_file_says_less(federation_of):
     federation.start_all()
     federation.apply(["site-0"], allowance=0)
     federation.apply(["site-1"])
-    wait_for("a plan", lambda: (federation.site_status("site-0") or {"unserved": 0})["unserved"] >= 10, 120)
+    federation.await_plan("site-0", 10)
     require(ask_about(federation, ["ann", "bob", "ann", "ann"]) == ["planned", "planned", "planned", "exploit"], "two of ann's")
     serve_strangers(federation, "first")
-    wait_for("the first run ends", lambda: federation.is_finished() and federation.phase("site-1") in ENDED, 120)
+    wait_for("the first run ends", lambda: federation.is_finished() and federation.has_decided("site-1"), 120)
     federation.end_applications()  # a restart forgets open decisions that enter nothing
     federation.epsilon = less
     for site in federation.sites:
@@ -436,7 +426,7 @@ def what_was_spent_stays_though_the_file_says_less(federation_of):
     for is_over in (False, True):
         if is_over:
             serve_strangers(federation, "second")
-            wait_for("the second run ends", lambda: federation.phase("site-1") in ENDED, 120)
+            wait_for("the second run ends", lambda: federation.has_decided("site-1"), 120)
         for site in federation.sites:
             ledger, said = federation.get(site, "/v1/ledger"), federation.text(site, "/v1/statement")
             require(ledger["spent"] == more and ledger["epsilon_per_reward"] == less, f"{site}: {ledger}")
@@ -454,25 +444,23 @@ def person_has_so_many_rewards_over_restarts_and_runs(federation_of):
         federation.write_agent(site, federation.policy(rewards_per_unit_max=2), runs="join")
     federation.start_all()
     federation.apply(["site-0"], allowance=0)
-    wait_for("a plan", lambda: (federation.site_status("site-0") or {"unserved": 0})["unserved"] >= 10, 120)
+    federation.await_plan("site-0", 10)
     before = federation.site_status("site-0")["unserved"]
     require(ask_about(federation, ["ann", "bob", "ann", None]) == ["planned", "planned", "planned", "exploit"], "first visits")
     require(federation.site_status("site-0")["unserved"] == before - 3, "the plan is served otherwise")
-    federation.kill("site-0")
-    federation.start("site-0")
-    wait_for("a plan", lambda: (federation.site_status("site-0") or {"unserved": 0})["unserved"] > 0, 120)
+    federation.restart("site-0")
+    federation.await_plan("site-0")
     require(ask_about(federation, ["ann", "bob", "bob"]) == ["exploit", "planned", "exploit"], "after a restart")
     # A place that comes back without a reward is free again.
     application = federation.applications[0]
     one = application.ask("/v1/decisions", {"unit": "patient eve"})
     two = application.ask("/v1/decisions", {"unit": "patient eve"})
     require([one["kind"], two["kind"], *ask_about(federation, ["eve"])] == ["planned", "planned", "exploit"], "three at once")
-    connection = UnixConnection(federation.socket_of("site-0"))
-    require(call(connection, "DELETE", f"/v1/decisions/{one['id']}")[0] == 200, "it cannot be closed")
+    require(federation.request("site-0", "DELETE", f"/v1/decisions/{one['id']}")[0] == 200, "it cannot be closed")
     require(ask_about(federation, ["eve", "eve"]) == ["planned", "exploit"], "a place that came back")
     begin_second(federation, ends_first=True)
     in_second(federation, ["site-0"])
-    wait_for("a plan", lambda: (federation.site_status("site-0") or {"unserved": 0})["unserved"] > 0, 120)
+    federation.await_plan("site-0")
     # eve had one reward, and a place that was open when the run ended: it came back, too.
     kinds = ask_about(federation, ["ann", "bob", "eve", "eve", "new"])
     require(kinds == ["exploit", "exploit", "planned", "exploit", "planned"], f"in the next run: {kinds}")
@@ -491,7 +479,7 @@ def late_reward_of_an_old_run_enters_nothing(federation_of):
     federation = small(federation_of, runs="join")
     federation.start_all()
     federation.apply(allowance=0)
-    decisions = open_decisions(federation, "site-0", 5)
+    decisions = federation.open_decisions("site-0", 5)
     begin_second(federation, ends_first=True)
     in_second(federation)
     wait_for("site-0 explores", lambda: federation.phase("site-0") == "exploring")
@@ -517,12 +505,11 @@ def kills_at_any_time_between_two_runs(federation_of):
             federation.start("coordinator")
         for _ in range(4):
             name = chance.choice(["coordinator", *federation.sites])
-            federation.kill(name)
-            federation.start(name)
+            federation.restart(name)
         wait_for(f"run {run} ends", lambda run=run: (federation.is_finished() or {}).get("run_id") == run, 120)
         for site in federation.sites:
             wait_for(f"{site} ends run {run}", lambda site=site, run=run: run_of(federation, site) == run and
-                     federation.phase(site) in ENDED, 120)
+                     federation.has_decided(site), 120)
     federation.end_applications()
     for site in federation.sites:
         runs = federation.get(site, "/v1/runs")["runs"]

@@ -15,7 +15,7 @@ from votes import Votes  # first: support, which it imports, has another file of
 from gossip import Gossip
 from phased import Phased
 from federation import free_port
-from support import PATIENCE, TACIT, Application, UnixConnection, call, date, main, require, test, wait_for
+from support import PATIENCE, TACIT, Application, date, main, require, test, wait_for
 
 MEANS = [0.875, 0.75, 0.125]
 AFTER_S = 6
@@ -343,10 +343,8 @@ def callers_are_shut_out_by_their_own_open_decisions(federation_of):
     federation = star(federation_of)
     federation.write_agent("site-1", federation.policy(), decisions={"open_max": 100}, waiting_after_s=AFTER_S)
     begin(federation, ["site-0", "site-2"])
-    connection = UnixConnection(federation.socket_of("site-1"))
-    for _ in range(50):
-        require(call(connection, "POST", "/v1/decisions", {})[0] == 200, "no decision")
-    require(call(connection, "POST", "/v1/decisions", {})[0] == 429, "it is not shut out")
+    for code in [200] * 50 + [429]:
+        require(federation.request("site-1", "POST", "/v1/decisions", {})[0] == code, f"not {code}: it is, or is not, shut out")
     return federation
 
 
@@ -481,7 +479,7 @@ def the_next_run_waits_for_a_word(federation_of):
     wait_for("the run ends", federation.is_finished, 60)
     federation.end_applications()
     for name in ("site-0", "site-1", "coordinator"):
-        wait_for(f"{name} ends", lambda name=name: name == "coordinator" or federation.phase(name) in ("decided", "finished"), 60)
+        wait_for(f"{name} ends", lambda name=name: name == "coordinator" or federation.has_decided(name), 60)
         federation.stop(name)
     federation.arms[2] = "arm 3"
     federation.write_coordinator({**federation.run_section(), "id": 2}, waiting_after_s=AFTER_S)

@@ -143,7 +143,7 @@ def member_that_shows_its_neighbours_different_rows_is_named_by_all_and_no_answe
             wait_for(f"{name} names the liar", lambda name=name: names_the_liar(federation, name), 60 / PATIENCE)
         for site in honest:
             status = federation.site_status(site)
-            require(status["phase"] not in ("decided", "finished") and not status["two_states"], f"{status}")
+            require(not federation.has_decided(site) and not status["two_states"], f"{status}")
             answer = federation.get(site, "/v1/result")
             require(not answer["decided"] and answer["winner"] is None, f"{site}: {answer}")
             federation.wait_for_log(site, "two-rows: ")
@@ -167,8 +167,7 @@ def answer_is_said_late_with_the_name_of_the_member_that_is_silent_at_the_end(fe
                  lambda site=site: federation.site_status(site)["missing_sites"] == [LIAR] and
                  federation.site_status(site)["epoch"] == 2, 30)
         require(not federation.get(site, "/v1/result")["decided"], f"{site} says an answer")
-    decided = ("decided", "finished")
-    wait_for("all say it", lambda: all(federation.phase(site) in decided for site in honest), 90 / PATIENCE)
+    federation.wait_for_sites("says it", federation.has_decided, 90 / PATIENCE, sites=honest)
     for site in honest:
         code, said = federation.told(site)
         require(code == 1 and f"not confirmed by site-{LIAR}" in " ".join(said.split()), f"{site}: {code} {said}")
@@ -183,7 +182,7 @@ def answer_is_said_when_all_agree(federation_of):
     federation.means = [0.875, 0.5, 0.125]
     federation.start_all()
     federation.apply()
-    wait_for("all sites decide", lambda: all(federation.phase(site) in ("decided", "finished") for site in federation.sites), 15)
+    federation.wait_for_sites("decides", federation.has_decided)
     for site in federation.sites:
         code, said = federation.told(site)
         require(code == 0 and federation.get(site, "/v1/result")["winner"] == "arm 0", f"{site}: {code} {said}")

@@ -172,6 +172,11 @@ class Tested(federation.Federation):
         self.processes[name].kill()
         require(self.processes[name].wait(PATIENCE_S) == -signal.SIGKILL, f"{name} ended before the kill")
 
+    def restart(self, name, **hooks):
+        """Killed, and started in the same breath."""
+        self.kill(name)
+        self.start(name, **hooks)
+
     def stop(self, name):
         """By SIGTERM, once it would hear it; must end with 0."""
         wait_for(f"{name} hears signals", lambda: self.processes[name].poll() is not None or hears_sigterm(self.processes[name].pid), 30)
@@ -253,6 +258,14 @@ class Tested(federation.Federation):
     def wait_for_log(self, name, text):
         """What a daemon writes comes after what it shows."""
         wait_for(f"the log of {name} says '{text}'", lambda: text in self.log(name))
+
+    def request(self, name, method, path, body=None):
+        """Code and JSON of the answer."""
+        connection = UnixConnection(self.socket_of(name))
+        try:
+            return call(connection, method, path, body)
+        finally:
+            connection.close()
 
     def text(self, name, path):
         """What a daemon answers to GET."""
@@ -466,9 +479,27 @@ class Federation(Tested):
             self.applications.append(application)
             application.start()
 
+    def application_of(self, site):
+        return next(one for one in self.applications if one.site == site)
+
+    def await_plan(self, site, count=1):
+        wait_for(f"{site} has a plan", lambda: (self.site_status(site) or {"unserved": 0})["unserved"] >= count, 120)
+
+    def open_decisions(self, site, count):
+        """Asked for, and not rewarded yet."""
+        self.await_plan(site, count)
+        keys = [{"key": f"open {i}"} for i in range(count)]
+        return self.application_of(site).ask("/v1/decisions/batch", {"requests": keys})["decisions"]
+
     def allow(self, count):
         for application in self.applications:
             application.allowance = count
+
+    def play_rounds(self, count, **options):
+        """Starts all, and plays so many rounds, while no arm is out."""
+        self.start_all()
+        self.apply(allowance=self.all_to(count), **options)
+        wait_for(f"all sites are in epoch {count + 1}", lambda: self.are_in(count + 1), 120)
 
     def play_to(self, epoch, step):
         """So many pulls at a time, until all sites are in this epoch."""
@@ -484,6 +515,14 @@ class Federation(Tested):
             application.join(30)
             require(not application.is_alive(), f"the application of {application.site} hangs")
             require(application.trouble is None, f"{application.site}: {application.trouble}")
+
+    def finish(self, winner="arm 0", seconds=120):
+        """The run ends, and all sites know; what the coordinator says then."""
+        status = wait_for("the run ends", self.is_finished, seconds)
+        require(status["winner"] == winner, f"the winner is {status['winner']}")
+        self.wait_for_sites("knows", self.has_decided, seconds)
+        self.end_applications()
+        return status
 
 
 class Two(Federation):
@@ -652,7 +691,7 @@ def check_end(trial, is_whole=True):
     best = max(range(len(trial.means)), key=lambda arm: trial.means[arm])
     for application in trial.applications:
         site = application.site
-        wait_for(f"{site} knows", lambda site=site: trial.phase(site) in ("decided", "finished"), 40)
+        wait_for(f"{site} knows", lambda site=site: trial.has_decided(site), 40)
         names = trial.site_status(site)["active_arms"]
         require(names == [f"arm {best}"], f"{site}: the winner is {names}")
     trial.end_applications()
@@ -746,8 +785,7 @@ def crash_everywhere(federation, point, first, later, least):
         federation.end_applications()
     require(keeper.deaths >= least, f"only {keeper.deaths} crashes at {point}")
     for name in first:
-        federation.kill(name)
-        federation.start(name)
+        federation.restart(name)
 
 
 # ---- Running ----

@@ -3,7 +3,6 @@
 support.py."""
 import pathlib
 import sys
-import time
 
 from support import TRIES, control, main, require, test, wait_for
 
@@ -22,17 +21,9 @@ def begin_term(federation, *words):
     require(code == 0 and "begins with the next start" in said, f"{code} {said}")
 
 
-def open_decisions(federation, site, count):
-    """Asked for, and not rewarded yet."""
-    application = next(one for one in federation.applications if one.site == site)
-    wait_for(f"{site} has a plan", lambda: (federation.site_status(site) or {"unserved": 0})["unserved"] >= count, 120)
-    keys = [{"key": f"before {time.monotonic()} {i}"} for i in range(count)]
-    return application.ask("/v1/decisions/batch", {"requests": keys})["decisions"]
-
-
 def check_rewards_of_before(federation, site, decisions):
     """They are taken, and enter nothing: the plan of the term is as long as it was."""
-    application = next(one for one in federation.applications if one.site == site)
+    application = federation.application_of(site)
     require(all(one["kind"] == "planned" for one in decisions), f"{decisions}")
     before = federation.site_status(site)
     rewards = [{"id": one["id"], "reward": 1 - federation.means[one["arm"]]} for one in decisions]  # would show in the sums
@@ -45,8 +36,7 @@ def check_rewards_of_before(federation, site, decisions):
 
 def end_run(federation):
     federation.allow(10 ** 9)
-    decided = ("decided", "finished")
-    wait_for("all sites decide", lambda: all(federation.phase(site) in decided for site in federation.sites), 120)
+    federation.wait_for_sites("decides", federation.has_decided, 120)
     for site in federation.sites:
         require(federation.site_status(site)["active_arms"] == ["arm 0"], f"{federation.site_status(site)}")
         require(federation.site_status(site)["trouble"] is None, f"{federation.site_status(site)}")
@@ -62,11 +52,8 @@ def end_term(federation, term):
 @test
 def coordinator_that_lost_all_goes_on_in_a_new_term(federation_of):
     federation = federation_of(MEANS, rounds=4, gap=0.25)
-    federation.start_all()
-    federation.apply(allowance=federation.all_to(1))
-    wait_for("the second epoch", lambda: federation.is_at(2), 120)
-    wait_for("all sites are in it", lambda: federation.are_in(2), 120)
-    decisions = open_decisions(federation, "site-1", 5)
+    federation.play_rounds(1)
+    decisions = federation.open_decisions("site-1", 5)
     run = federation.site_status("site-0")["run"]
     federation.lose("coordinator")
     code, said = federation.run_to_end("coordinator", "--new-term")
@@ -90,15 +77,7 @@ def coordinator_that_lost_all_goes_on_in_a_new_term(federation_of):
 @test
 def coordinator_that_was_put_back_hears_that_it_is_behind(federation_of):
     federation = federation_of(MEANS, rounds=4, gap=0.25)
-    federation.start_all()
-    federation.apply(allowance=0)
-    wait_for("the first epoch", lambda: federation.is_at(1), 120)
-    federation.back_up("coordinator")
-    federation.allow(federation.all_to(1))
-    wait_for("the second epoch", lambda: federation.are_in(2), 120)
-    federation.kill("coordinator")
-    federation.put_back("coordinator")
-    restore.expect_stop(federation, "its state is an old one")
+    restore.put_old_copy_back(federation)
     require(all(federation.site_status(site)["epoch"] >= 2 for site in federation.sites), "a site went back by itself")
     # The operator may let it go on from there all the same.
     begin_term(federation)
@@ -117,9 +96,7 @@ def coordinator_that_was_put_back_hears_that_it_is_behind(federation_of):
 def site_of_a_ring_that_lost_all_joins_again_in_a_new_term(federation_of):
     federation = federation_of(MEANS, sites=4, rounds=4, gap=0.25)
     federation.play_over({"kind": "ring"})
-    federation.start_all()
-    federation.apply(allowance=federation.all_to(1))
-    wait_for("the second epoch", lambda: federation.are_in(2), 120)
+    federation.play_rounds(1)
     federation.lose("site-3")
     federation.start("site-3")
     wait_for("site-3 is halted", lambda: federation.phase("site-3") == "halted", 120)
@@ -149,7 +126,7 @@ def put_back(federation, name):
 
 
 def let(federation, site, allowance):
-    next(one for one in federation.applications if one.site == site).allowance = allowance
+    federation.application_of(site).allowance = allowance
 
 
 def expect_nobody_blamed(federation):
@@ -317,8 +294,7 @@ def site_out_of_reach_is_left_out_until_its_owner_says_a_word(federation_of):
         require("is not allowed" in control(federation, "site-0", "term", str(FAR), code=2), "any number")
         require("done: term 2\n" in control(federation, "site-0", "term", "2"), "it is not done")
         require("so it was already: term 2\n" in control(federation, "site-0", "term", "2"), "twice")
-        federation.kill("site-0")
-        federation.start("site-0")
+        federation.restart("site-0")
         wait_for("site-0 says what it waits for",
                  lambda: "the owner of this site" in ((federation.site_status("site-0") or {}).get("refusal") or ""))
         federation.stop("coordinator")
@@ -349,8 +325,7 @@ def coordinator_out_of_reach_is_built_again_in_the_terms_of_its_sites(federation
         wait_for(f"it says that {site} does not hear it", lambda site=site: is_deaf_to(federation, site))
     federation.stop("coordinator")
     for site in ("site-1", "site-2"):  # they connect, and show what they hold
-        federation.kill(site)
-        federation.start(site)
+        federation.restart(site)
         wait_for(f"{site} is back", lambda site=site: (federation.site_status(site) or {}).get("connected"))
     code, said = federation.run_to_end("coordinator", "--new-term")
     require(code != 0 and "--recover builds it again" in said, f"{code} {said}")
